@@ -1,5 +1,5 @@
 import { GENESIS_SLOT } from "@lodestar/params";
-import type { Slot } from "@lodestar/types";
+import type { RootHex, Slot } from "@lodestar/types";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import type { DepositChain } from "../execution/eth1/deposit-chain.ts";
 import type { BlockStore } from "./blocks/block-store.ts";
@@ -94,9 +94,11 @@ export class Moments {
 
   #goTo(memory: Memory, commit: () => Promise<void>, others: () => void): Promise<void> {
     return this.#parts.changes.run(async () => {
-      const forkSlot = await this.#forkSlot(memory);
+      const recentForkSlot = await this.#recentForkSlot(memory);
+      const leftChain = recentForkSlot === undefined ? await this.#canonicalRoots() : undefined;
       await this.#parts.snapshotWriter.finish();
       await commit();
+      const forkSlot = recentForkSlot ?? (await this.#newestFinalOf(leftChain!));
       others();
       this.#restore(memory, forkSlot);
     });
@@ -124,11 +126,29 @@ export class Moments {
     };
   }
 
-  /** Up to this slot the chain of then is that of now. */
-  async #forkSlot({ forkChoice: { nodes, head } }: Memory): Promise<Slot> {
+  /** Up to this slot the chain of then is that of now; undefined where they part before what was final then. */
+  async #recentForkSlot({ forkChoice: { nodes, head } }: Memory): Promise<Slot | undefined> {
     const byRoot = new Map(nodes.map(({ block }) => [block.root, block]));
     for (let block = byRoot.get(head.root); block; block = byRoot.get(block.parentRoot)) {
       if (await this.#parts.blocks.isCanonical(block.root, block.slot)) return block.slot;
+    }
+    return undefined;
+  }
+
+  async #canonicalRoots(): Promise<Set<RootHex>> {
+    const { db, forkChoice } = this.#parts;
+    const roots = new Set<RootHex>();
+    for await (const { root } of db.finalizedBlocks.range({})) roots.add(root);
+    for (let block = forkChoice.get(forkChoice.head.root); block; block = forkChoice.get(block.parentRoot)) {
+      roots.add(block.root);
+    }
+    return roots;
+  }
+
+  /** The slot of the newest final block in the database that is among others. */
+  async #newestFinalOf(roots: ReadonlySet<RootHex>): Promise<Slot> {
+    for await (const { slot, root } of this.#parts.db.finalizedBlocks.range({ reverse: true })) {
+      if (roots.has(root)) return slot;
     }
     return GENESIS_SLOT;
   }

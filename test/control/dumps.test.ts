@@ -80,3 +80,29 @@ it("a dump is written to a file and loaded from it, and what is none changes not
   expect(readdirSync(dirname(path))).toEqual(["five.chain"]);
   expect(readdirSync(dirname(db.path))).not.toContain("beacon-db.loading");
 });
+
+it("a reorganisation to a chain that was left before anything became final is as deep as that is long ago", async () => {
+  const { caller, devChain } = await openChainInHand();
+  const { chain } = devChain;
+  const forkSlot = 5;
+  await caller.call("dev_advance", [forkSlot]);
+  const shared = await caller.call("dev_dump");
+  await caller.call("dev_advance", [5 * SLOTS_PER_EPOCH]);
+  const left = chain.head;
+  const dump = await caller.call("dev_dump");
+  await caller.call("dev_load", [shared]);
+  await caller.call("dev_skip", [1]);
+  await caller.call("dev_advance", [6 * SLOTS_PER_EPOCH]);
+  const right = chain.head;
+  expect(chain.forkChoice.finalized.epoch).toBeGreaterThan(1);
+
+  const depths: number[] = [];
+  chain.events.on("reorg", ({ depth }) => void depths.push(depth));
+  const snapshot = await caller.call("dev_snapshot");
+  await caller.call("dev_load", [dump]);
+  expect(chain.head.root).toBe(left.root);
+  expect(chain.forkChoice.finalized.epoch).toBeGreaterThan(1);
+  await caller.call("dev_revert", [snapshot]);
+  expect(chain.head.root).toBe(right.root);
+  expect(depths).toEqual([right.slot - forkSlot, left.slot - forkSlot]);
+});
