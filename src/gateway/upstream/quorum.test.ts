@@ -98,11 +98,27 @@ describe("a quorum of two", () => {
     });
     const notFound = said("a", "{}", 404);
     expect(await open([notFound, said("b", "{}", 404)]).quorum.read(questionOf(FINALIZED))).toBe(notFound);
-    await expect(
-      open([said("a", "{}"), said("b", "{}", 404)]).quorum.read(questionOf(FINALIZED)),
-    ).rejects.toMatchObject({
-      message: expect.stringContaining("a answered with the HTTP status 200. b answered with the HTTP status 404."),
+    await expect(open([notFound, missing]).quorum.read(questionOf(FINALIZED))).rejects.toMatchObject({
+      message: expect.stringContaining("a answered with the HTTP status 404. No upstream can answer."),
     });
+  });
+
+  it("waits a little for what one has and the other has not yet", async () => {
+    const block = said("a", '{"data":1}');
+    const late = said("b", '{"message":"no such block"}', 404);
+    const { quorum, timers } = open([block, late], [block, said("b", '{"data":1}')]);
+    const answer = quorum.read(questionOf(FINALIZED));
+    await timers.pass(1);
+    await timers.pass(100);
+    expect(await answer).toMatchObject({ upstream: "a", status: 200 });
+
+    const pruned = open([block, late]);
+    const failure = expect(pruned.quorum.read(questionOf(FINALIZED))).rejects.toMatchObject({
+      message: "The upstreams a and b do not agree. a says 1. b says nothing, but the HTTP status 404.",
+    });
+    await passAllWaits(pruned.timers);
+    await failure;
+    expect(pruned.asked()).toBe(3);
   });
 
   it("leaves all other questions to one", async () => {

@@ -15,6 +15,8 @@ const AGREED_PATHS: readonly RegExp[] = [
 
 /** Heads move and epochs turn a little earlier on one upstream than on another: it is asked again after these waits. */
 const WAITS_MILLIS: readonly number[] = [100, 300, 900, 2000];
+/** What one has and another has not yet comes sooner; after so many waits it has rather pruned it. */
+const WAITS_FOR_MISSING = 2;
 
 const MAX_BYTES = 64 * 1024;
 const SHOWN_CHARACTERS = 300;
@@ -56,7 +58,8 @@ export class Quorum {
     for (let round = 0; ; round++) {
       const outcome = await this.#ask(question);
       if ("status" in outcome) return outcome;
-      const wait = WAITS_MILLIS[round];
+      const isMissing = outcome.some(({ response }) => response.status !== 200);
+      const wait = isMissing && round >= WAITS_FOR_MISSING ? undefined : WAITS_MILLIS[round];
       if (wait === undefined) throw this.#disagreement(question, outcome);
       await this.#timers.sleep(wait, question.waiting.signal);
     }
@@ -66,11 +69,11 @@ export class Quorum {
   async #ask(question: Question): Promise<UpstreamResponse | [Vote, Vote]> {
     const results = await this.#upstreams.readFromSeveral(question, this.#count);
     const responses = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
-    const good = responses.filter(({ status }) => status === 200);
+    const answers = responses.filter(({ status }) => status < 500);
+    if (answers.length < this.#count) throw this.#tooFew(responses, results);
     // What nobody has is not there.
-    if (good.length === 0 && responses.length > 0) return responses[0]!;
-    if (good.length < this.#count) throw this.#tooFew(responses, results);
-    const votes = await Promise.all(good.map((response) => voteOf(response, question.waiting.signal)));
+    if (answers.every(({ status }) => status !== 200)) return answers[0]!;
+    const votes = await Promise.all(answers.map((response) => voteOf(response, question.waiting.signal)));
     const other = votes.find(({ said }) => said !== votes[0]!.said);
     return other === undefined ? votes[0]!.response : [votes[0]!, other];
   }
@@ -98,6 +101,7 @@ function isAgreedOn({ request: { verb, url } }: Question): boolean {
 async function voteOf(response: UpstreamResponse, signal: AbortSignal): Promise<Vote> {
   const body = await wholeBody(response, MAX_BYTES, signal);
   const whole = { ...response, body };
+  if (response.status !== 200) return { response: whole, said: `nothing, but the HTTP status ${response.status}` };
   try {
     const value: unknown = JSON.parse(body.toString("utf8"));
     return { response: whole, said: JSON.stringify((value as { data?: unknown } | null)?.data ?? value, inOrder) };
