@@ -42,16 +42,25 @@ export interface UpstreamResponse {
   readonly body: Buffer | AsyncIterable<Buffer>;
 }
 
-/** An upstream gave no answer, or none to its end. The message names it. */
+interface UpstreamErrorOptions {
+  mayHaveArrived: boolean;
+  isOfAnswer?: boolean;
+  cause?: unknown;
+}
+
+/** An upstream gave no answer, or none to its end, or none that can be used. The message names it. */
 export class UpstreamError extends Failure {
   readonly upstream: string;
   /** Whether it may have received the request, so that what changes something must not be sent again. */
   readonly mayHaveArrived: boolean;
+  /** Whether it did answer, with something that no node answers there. */
+  readonly isOfAnswer: boolean;
 
-  constructor(upstream: string, message: string, options: { mayHaveArrived: boolean; cause?: unknown }) {
+  constructor(upstream: string, message: string, options: UpstreamErrorOptions) {
     super("unavailable", message, { cause: options.cause });
     this.name = "UpstreamError";
     this.upstream = upstream;
     this.mayHaveArrived = options.mayHaveArrived;
+    this.isOfAnswer = options.isOfAnswer ?? false;
   }
 }

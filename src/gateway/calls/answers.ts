@@ -4,8 +4,9 @@ import { encodeJson } from "../../json/encode.ts";
 import { UPSTREAM_HEADER } from "../../server/http/access-log.ts";
 import type { Answer } from "../../server/method-table.ts";
 import type { UpstreamResponse } from "../exchange.ts";
+import { isRefusal } from "../upstream/complaint.ts";
 import { findData, type Meta, openData } from "./data-scanner.ts";
-import { failureOf, isRefusal } from "./failures.ts";
+import { failureOf } from "./failures.ts";
 
 /** Operations whose REST body is the result itself. */
 const WITHOUT_DATA: ReadonlySet<string> = new Set(["get_v1_debug_fork_choice", "get_v1_beacon_light_client_updates"]);

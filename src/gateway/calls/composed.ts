@@ -6,8 +6,9 @@ import { encodeJson } from "../../json/encode.ts";
 import type { Answer, Caller, Waiting } from "../../server/method-table.ts";
 import type { Timers } from "../../timers.ts";
 import { type ChainFacts, forkAt, slotAt } from "../chain-facts.ts";
+import { isRefusal } from "../upstream/complaint.ts";
 import { answerOf, originOf } from "./answers.ts";
-import { failureOf, isRefusal } from "./failures.ts";
+import { failureOf } from "./failures.ts";
 import { methodNamed, type Operations, readValue } from "./operations.ts";
 
 export interface ComposedCall {

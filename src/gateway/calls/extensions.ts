@@ -2,7 +2,7 @@ import type { Method, RestPath } from "../../api/definition.ts";
 import type { Waiting } from "../../server/method-table.ts";
 import type { Conditions } from "../condition.ts";
 import type { UpstreamResponse } from "../exchange.ts";
-import { lacksPath } from "./failures.ts";
+import { lacksPath } from "../upstream/complaint.ts";
 import type { Operations, Request } from "./operations.ts";
 
 /** Where upstreams have a method that is none of the standard's: Fanal has the paths of Nimbus, too. */

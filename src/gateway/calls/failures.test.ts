@@ -7,6 +7,7 @@ describe("a refusal", () => {
   const READ = "get_v1_beacon_states_root";
   /** As Lighthouse writes it. */
   const OTHER_VERSION = { code: 400, message: "BAD_REQUEST: Unsupported endpoint version: v2", stacktraces: [] };
+  const FEW_COLUMNS = { code: 400, message: "BAD_REQUEST: Insufficient data columns to reconstruct blobs" };
   const SUBMISSION = "post_v2_beacon_pool_attestations";
   it.each<[string, number, unknown, FailureKind, string]>([
     [READ, 400, { code: 400, message: "BAD_REQUEST: invalid state" }, "invalid-params", "BAD_REQUEST: invalid state"],
@@ -28,8 +29,12 @@ describe("a refusal", () => {
     [READ, 501, { message: "Not yet." }, "unsupported", "Not yet."],
     [READ, 503, { message: "The node is syncing." }, "unavailable", "The node is syncing."],
     [READ, 500, { message: "Oh." }, "server", "The upstream one failed with the status 500: Oh."],
-    [READ, 502, "<html>Bad Gateway</html>", "server", "The upstream one failed with the status 502: <html>"],
+    [READ, 502, "<html>Bad Gateway</html>", "server", "The upstream one failed with the status 502."],
+    [READ, 400, FEW_COLUMNS, "not-found", "BAD_REQUEST: Insufficient data columns"],
+    [READ, 400, { title: "Bad request", detail: "No such epoch." }, "invalid-params", "Bad request: No such epoch."],
     [SUBMISSION, 400, OTHER_VERSION, "unsupported", "does not have what"],
+    [SUBMISSION, 504, "<html>", "server", "failed with the status 504. Whether it has taken what was submitted is not"],
+    [SUBMISSION, 500, { message: "Oh." }, "server", "status 500: Oh. Whether it has taken what was submitted is not"],
     [SUBMISSION, 400, { message: "Invalid signature." }, "rejected", "Invalid signature."],
     [SUBMISSION, 400, { message: 'The parameter "attestations" must be' }, "invalid-params", "must be"],
   ])("of %s with %i %j is %s", async (name, status, body, kind, message) => {

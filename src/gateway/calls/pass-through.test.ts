@@ -60,6 +60,34 @@ describe("a request", () => {
       code: 502,
       message: "The upstream one answered with the status 502.",
     });
+    const inText = { status: 400, headers: { "content-type": "text/plain; charset=utf-8" }, body: "no such epoch\n" };
+    const told = await new ScriptedGateway(() => inText).request(path, path);
+    expect(JSON.parse(bodyOf(told))).toEqual({ code: 400, message: "no such epoch" });
+  });
+
+  it("that submits something is told when it may have been taken by a node that nothing is heard of", async () => {
+    const path = "/eth/v1/beacon/pool/voluntary_exits";
+    const gateway = new ScriptedGateway(() => ({ status: 504, body: "<html>" }));
+    const headers = { "content-type": "application/json" };
+    expect(JSON.parse(bodyOf(await gateway.request(path, path, { headers, body: Buffer.from("{}") })))).toEqual({
+      code: 504,
+      message:
+        "The upstream one answered with the status 504. Whether it has taken what was submitted is not known, and it is not sent again.",
+    });
+  });
+
+  it("gets JSON where SSZ is not to be had, if that is welcome, too", async () => {
+    const path = "/eth/v1/beacon/states/{state_id}/validator_balances";
+    const url = "/eth/v1/beacon/states/head/validator_balances";
+    const gateway = new ScriptedGateway(({ format }) =>
+      format === "ssz" ? { status: 406, body: { code: 406, message: "no" } } : { body: { data: [] } },
+    );
+    const answered = (accept: string) => gateway.request(path, url, { headers: { accept } });
+    expect((await answered("application/octet-stream")).status).toBe(406);
+    expect(gateway.asked).toHaveLength(1);
+    const answer = await answered("application/octet-stream;q=1,application/json;q=0.9");
+    expect(answer).toMatchObject({ status: 200, content: { format: "json" } });
+    expect(gateway.asked[2]!.request.headers).toEqual({ accept: "application/json" });
   });
 
   it("passes to the path that it was taken for, whatever else its URL has in it", async () => {

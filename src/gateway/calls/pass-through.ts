@@ -5,8 +5,9 @@ import { type Format, MEDIA_TYPES, mediaTypeOf } from "../../server/http/negotia
 import { errorBody } from "../../server/http/refusal.ts";
 import type { Lasting, RestAnswer, RestRequest, RestRoute } from "../../server/rest/route-table.ts";
 import type { Question, UpstreamResponse } from "../exchange.ts";
+import { isRefusal, type Refusal, readComplaint } from "../upstream/complaint.ts";
+import { mayHaveBeenTaken, OUTCOME_UNKNOWN } from "../upstream/submission.ts";
 import { isAnsweredByStatus, originOf, standardHeaders } from "./answers.ts";
-import { isRefusal } from "./failures.ts";
 import { requirePlain, type TwinRequest } from "./rest-twin.ts";
 
 /** What a server has to know of a path to refuse what no node takes there, before anybody is asked. */
@@ -30,11 +31,11 @@ export function passedRequests(
   method: Method,
   rest: RestPath,
   asked = rest.path,
-): (request: RestRequest) => TwinRequest & Pick<Question, "format"> {
+): (request: RestRequest, format?: Format) => TwinRequest & Pick<Question, "format"> {
   const places = placesOf(method.restParams, rest);
   const inQuery = new Set(places.flatMap(({ param, from }) => (from === "query" ? [param.name] : [])));
-  return (request) => {
-    const { body, query, format = "json" } = request;
+  return (request, format = request.format ?? "json") => {
+    const { body, query } = request;
     const headers: Record<string, string> = { accept: MEDIA_TYPES[format] };
     if (body?.length) {
       // To read it is to refuse a type that the path does not take.
@@ -67,17 +68,17 @@ export function passedRequests(
 const keptAnswers = new WeakMap<UpstreamResponse, RestAnswer>();
 
 /** The answer of an upstream as a client gets it. */
-export function passedAnswer(response: UpstreamResponse): RestAnswer {
-  if (response.kept !== "memory") return newAnswer(response);
-  const made = keptAnswers.get(response) ?? newAnswer(response);
+export function passedAnswer(method: Method, response: UpstreamResponse): RestAnswer {
+  if (response.kept !== "memory") return newAnswer(method, response);
+  const made = keptAnswers.get(response) ?? newAnswer(method, response);
   keptAnswers.set(response, made);
   return made;
 }
 
-function newAnswer(response: UpstreamResponse): RestAnswer {
+function newAnswer(method: Method, response: UpstreamResponse): RestAnswer {
   const { status, body, headers } = response;
   const answer = { status, headers: { ...originOf(response), ...standardHeaders(response) } };
-  if (isRefusal(response)) return { ...answer, content: { format: "json", parts: [refusalBody(response)] } };
+  if (isRefusal(response)) return { ...answer, content: { format: "json", parts: [refusalBody(method, response)] } };
   // An empty body may be an answer, too: that of an empty list in SSZ.
   if (Buffer.isBuffer(body) && body.length === 0 && headers["content-type"] === undefined) return answer;
   const format = mediaTypeOf(headers["content-type"]) === MEDIA_TYPES.ssz ? "ssz" : "json";
@@ -91,7 +92,9 @@ function lastingOf(cacheControl = ""): Lasting {
 }
 
 /** Errors are JSON, also those of something between here and a node. */
-function refusalBody({ upstream, status, headers, body }: UpstreamResponse & { body: Buffer }): Buffer {
+function refusalBody(method: Method, response: Refusal): Buffer {
+  const { upstream, status, headers, body } = response;
   if (mediaTypeOf(headers["content-type"]) === MEDIA_TYPES.json) return body;
-  return errorBody(status, `The upstream ${upstream} answered with the status ${status}.`);
+  const said = readComplaint(response).message || `The upstream ${upstream} answered with the status ${status}.`;
+  return errorBody(status, mayHaveBeenTaken(method, response) ? `${said} ${OUTCOME_UNKNOWN}` : said);
 }

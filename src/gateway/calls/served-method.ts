@@ -3,6 +3,7 @@ import type { Method, RestPath } from "../../api/definition.ts";
 import { dataAnswer } from "../../api/rest/answer.ts";
 import { RequestReader } from "../../api/rest/request.ts";
 import { unsupported } from "../../failure.ts";
+import { accepts, MEDIA_TYPES } from "../../server/http/negotiation.ts";
 import type { Answer, Caller, Params, Waiting } from "../../server/method-table.ts";
 import type { RestAnswer, RestRequest } from "../../server/rest/route-table.ts";
 import { answerOf } from "./answers.ts";
@@ -74,7 +75,7 @@ export function extensionMethod(
       const passed = passedRequests(method, own, namespace + own.path.slice(own.path.indexOf("/", 1)));
       return async (request) => {
         const response = await extensions.ask(method, passed(request), request.waiting);
-        return response === undefined ? compose(request) : passedAnswer(response);
+        return response === undefined ? compose(request) : passedAnswer(method, response);
       };
     },
   };
@@ -93,6 +94,12 @@ function nobodyHas({ name }: Method) {
 function passingThrough(method: Method, operations: Operations): ServedMethod["at"] {
   return (path) => {
     const passed = passedRequests(method, path);
-    return async (request) => passedAnswer(await operations.ask(method, passed(request), { waiting: request.waiting }));
+    return async (request) => {
+      const { waiting, headers, format } = request;
+      const response = await operations.ask(method, passed(request), { waiting });
+      const mayBeJson = response.status === 406 && format === "ssz" && accepts(MEDIA_TYPES.json, headers.accept);
+      if (!mayBeJson) return passedAnswer(method, response);
+      return passedAnswer(method, await operations.ask(method, passed(request, "json"), { waiting }));
+    };
   };
 }

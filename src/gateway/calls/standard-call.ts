@@ -1,6 +1,7 @@
 import type { Method } from "../../api/definition.ts";
 import { rejected } from "../../failure.ts";
 import type { Answer, Params, Waiting } from "../../server/method-table.ts";
+import { ONLY_BROADCAST } from "../upstream/submission.ts";
 import { answerOf } from "./answers.ts";
 import { readRefusal } from "./failures.ts";
 import { methodNamed, type Operations } from "./operations.ts";
@@ -9,8 +10,6 @@ import type { StandIn } from "./stand-ins.ts";
 
 /** Longer ones are refused by some nodes. */
 const LONGEST_URL = 4096;
-
-const ONLY_BROADCAST = 202;
 
 /** The operations that take in their body what is too long for a URL, and their parameters of what the others have in the query. */
 const BY_BODY: Readonly<Record<string, [asked: string, params: (given: TwinRequest["params"]) => Params]>> = {

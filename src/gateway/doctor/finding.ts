@@ -1,6 +1,6 @@
 import { changesNothing } from "../../access.ts";
 import { UpstreamError, type UpstreamRequest } from "../exchange.ts";
-import { lacksVersion } from "../upstream/verdict.ts";
+import { lacksVersion } from "../upstream/complaint.ts";
 import { wrongForm } from "./form.ts";
 import type { Operation } from "./operations.ts";
 import { isOfForm, jsonOf, type Probe, type Told } from "./probe.ts";

@@ -111,7 +111,7 @@ export class HttpExchange implements ResponseHandler {
     this.#headers = headers;
     const problem = problemOf(status, headers);
     if (problem !== undefined) {
-      this.#giveUp(problem);
+      this.#giveUp(problem, { isOfAnswer: true });
       return;
     }
     // A stream of events has no end that could be waited for.
@@ -139,7 +139,8 @@ export class HttpExchange implements ResponseHandler {
   }
 
   onError(cause: Error): void {
-    this.#fail(this.#error(this.#status === 0 ? reasonOf(cause) : `broke off its answer: ${reasonOf(cause)}`, cause));
+    const reason = this.#status === 0 ? reasonOf(cause) : `broke off its answer: ${reasonOf(cause)}`;
+    this.#fail(this.#error(reason, { cause }));
   }
 
   #hold(piece: Buffer): void {
@@ -148,9 +149,9 @@ export class HttpExchange implements ResponseHandler {
     if (this.#chunks.length > MOST_PIECES) this.#chunks = [joined(this.#chunks)];
   }
 
-  #giveUp(reason: string): void {
+  #giveUp(reason: string, options?: { isOfAnswer: boolean }): void {
     const connection = this.#connection;
-    this.#fail(this.#error(reason));
+    this.#fail(this.#error(reason, options));
     connection?.destroy();
   }
 
@@ -191,8 +192,9 @@ export class HttpExchange implements ResponseHandler {
     this.#observer.onOver(this);
   }
 
-  #error(what: string, cause?: Error): UpstreamError {
-    return new UpstreamError(this.#upstream, `${this.#upstream} ${what}.`, { mayHaveArrived: this.#isSent, cause });
+  #error(what: string, options?: { isOfAnswer?: boolean; cause?: Error }): UpstreamError {
+    const message = `${this.#upstream} ${what}.`;
+    return new UpstreamError(this.#upstream, message, { mayHaveArrived: this.#isSent, ...options });
   }
 }
 

@@ -13,7 +13,7 @@ import type { HedgeBudget } from "./hedge-budget.ts";
 import type { ExchangeListener, HttpExchange } from "./http-exchange.ts";
 import { nobodyAnswers } from "./nobody.ts";
 import { PAUSE_MILLIS, SILENT_MILLIS, type UpstreamClient } from "./upstream-client.ts";
-import { problemOf, refusalOfCredentials, verdictOn } from "./verdict.ts";
+import { problemOf, refusalOfCredentials, type Verdict, verdictOn } from "./verdict.ts";
 
 /** A second upstream is never asked sooner. */
 const MIN_HEDGE_MILLIS = 5;
@@ -63,8 +63,8 @@ export class Reading {
   #resolve!: (response: UpstreamResponse) => void;
   #reject!: (error: unknown) => void;
   #isOver = false;
-  #questionable: UpstreamResponse | undefined;
-  #failed: UpstreamResponse | undefined;
+  /** What would do as an answer if there were no better one, by what is made of it. */
+  readonly #refusals: Partial<Record<Verdict, UpstreamResponse>> = {};
   /** An upstream that broke off, which an old connection may be to blame for. */
   #broken: UpstreamClient | undefined;
   #isRepeated = false;
@@ -181,7 +181,8 @@ export class Reading {
     const unusable = problemOf(response, this.#question);
     if (unusable !== undefined) {
       discard(response);
-      this.#missed(attempt, new UpstreamError(response.upstream, unusable, { mayHaveArrived: true }));
+      const facts = { mayHaveArrived: true, isOfAnswer: true };
+      this.#missed(attempt, new UpstreamError(response.upstream, unusable, facts));
       return;
     }
     this.#surroundings.noteAnswer(attempt.client);
@@ -196,15 +197,13 @@ export class Reading {
     if (verdict === "given") {
       this.#noteGiven(attempt, response);
       this.#give(response);
-    } else if (verdict === "questionable" && this.#questionable) {
+    } else if (verdict === "questionable" && this.#refusals.questionable) {
       // Two say so.
       discard(response);
-      this.#give(this.#questionable);
+      this.#give(this.#refusals.questionable);
     } else {
-      const earlier = verdict === "questionable" ? undefined : this.#failed;
-      if (verdict === "questionable") this.#questionable = response;
-      else this.#failed = response;
-      if (earlier) discard(earlier);
+      if (this.#refusals[verdict]) discard(response);
+      else this.#refusals[verdict] = response;
       this.#goOn(attempt.client);
     }
   }
@@ -246,8 +245,9 @@ export class Reading {
   }
 
   #endWithoutMore(): void {
-    if (this.#questionable) {
-      this.#give(this.#questionable);
+    const { questionable, failed, lacking } = this.#refusals;
+    if (questionable) {
+      this.#give(questionable);
       return;
     }
     if (this.#broken && !this.#isRepeated) {
@@ -260,7 +260,7 @@ export class Reading {
     const isFloorTooHigh = this.#isHeadBound && choice.isSomebodyLagging(this.#tried);
     this.#floorDeadline ??= timers.now() + FLOOR_WAIT_MILLIS;
     if (isFloorTooHigh && timers.now() < this.#floorDeadline) this.#waitForFloor(this.#floorDeadline - timers.now());
-    else if (this.#failed) this.#give(this.#failed);
+    else if (failed ?? lacking) this.#give((failed ?? lacking)!);
     else this.#fail(this.#nobody(isFloorTooHigh));
   }
 
@@ -290,8 +290,7 @@ export class Reading {
 
   #give(response: UpstreamResponse): void {
     this.#finish("was slower than another upstream");
-    if (this.#questionable && this.#questionable !== response) discard(this.#questionable);
-    if (this.#failed && this.#failed !== response) discard(this.#failed);
+    for (const refusal of Object.values(this.#refusals)) if (refusal !== response) discard(refusal);
     this.#resolve(response);
   }
 

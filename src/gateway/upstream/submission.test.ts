@@ -23,6 +23,8 @@ describe("a submission", () => {
     expect(await upstreams.submit(questionOf(exits))).toMatchObject({ upstream: "b", status: 200 });
     refuse(server("a"), 400, "BAD_REQUEST: Unsupported endpoint version: v3");
     expect(await upstreams.submit(questionOf(exits))).toMatchObject({ upstream: "b", status: 200 });
+    refuse(server("a"), 413);
+    expect(await upstreams.submit(questionOf(exits))).toMatchObject({ upstream: "b", status: 200 });
     await server("a").stop();
     expect(await upstreams.submit(questionOf(exits))).toMatchObject({ upstream: "b", status: 200 });
     expect(server("b").requests[0]).toMatchObject({ verb: "POST", url: exits.url, body });
@@ -73,5 +75,20 @@ describe("a submission", () => {
     expect(await upstreams.submit(questionOf(exits))).toMatchObject({ status: 400 });
     for (const name of ["a", "b"]) server(name).handler = (_request, response) => void response.destroy();
     await expect(upstreams.submit(questionOf(exits))).rejects.toMatchObject({ mayHaveArrived: true });
+  });
+
+  it("is taken by who imports it, however soon another has only sent it on", async () => {
+    const { upstreams, server } = await openUpstreams({ broadcast: "all" });
+    const block = { url: "/eth/v2/beacon/blocks", body: Buffer.from("{}") };
+    const sentOn = new Promise<void>((resolve) => {
+      server("a").handler = (_request, response) => response.writeHead(202).end(resolve);
+    });
+    server("b").handler = async (_request, response) => {
+      await sentOn;
+      json(response, {});
+    };
+    expect(await upstreams.submit(questionOf(block))).toMatchObject({ upstream: "b", status: 200 });
+    refuse(server("b"), 400);
+    expect(await upstreams.submit(questionOf(block))).toMatchObject({ upstream: "a", status: 202 });
   });
 });

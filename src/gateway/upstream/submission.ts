@@ -1,3 +1,4 @@
+import { changesNothing } from "../../access.ts";
 import { type Question, UpstreamError, type UpstreamResponse } from "../exchange.ts";
 import { discard } from "./ask.ts";
 import type { UpstreamClient } from "./upstream-client.ts";
@@ -17,8 +18,8 @@ type Send = (client: UpstreamClient) => Promise<UpstreamResponse>;
 
 /**
  * Submits to the first `count` of the upstreams at once, the best first. Others come in for those that certainly have not taken
- * it; what may have arrived is not sent again. The answer is the first success, else the first refusal, else the error is
- * thrown. Nobody is given up when another has answered.
+ * it; what may have arrived is not sent again. The answer is the first success, else that of who has only sent it on, else the
+ * first refusal, else the error is thrown. Nobody is given up when another has answered.
  */
 export async function submitTo(
   clients: readonly UpstreamClient[],
@@ -60,7 +61,10 @@ async function submitToOneOf(first: UpstreamClient, spares: UpstreamClient[], se
   }
 }
 
-/** An answer by which the submission was not taken. */
+/** The status of a block that an upstream has sent on, but not taken itself. */
+export const ONLY_BROADCAST = 202;
+
+/** An answer by which the submission was not taken, or not wholly. */
 class Refusal extends Error {
   readonly response: UpstreamResponse;
 
@@ -72,17 +76,24 @@ class Refusal extends Error {
 
 async function requireTaken(lane: Promise<UpstreamResponse>): Promise<UpstreamResponse> {
   const response = await lane;
-  if (response.status >= 300) throw new Refusal(response);
+  if (response.status >= 300 || response.status === ONLY_BROADCAST) throw new Refusal(response);
   return response;
 }
 
 function best(errors: readonly unknown[]): UpstreamResponse {
-  const refusal = errors.find((error) => error instanceof Refusal);
-  if (refusal) return refusal.response;
+  const refusals = errors.flatMap((error) => (error instanceof Refusal ? error.response : []));
+  const refusal = refusals.find(({ status }) => status === ONLY_BROADCAST) ?? refusals[0];
+  if (refusal) return refusal;
   throw errors.find((error) => error instanceof UpstreamError && error.mayHaveArrived) ?? errors[0];
 }
 
+export const OUTCOME_UNKNOWN = "Whether it has taken what was submitted is not known, and it is not sent again.";
+
 function outcomeUnknown({ upstream, message, cause }: UpstreamError): UpstreamError {
-  const consequence = "Whether it has taken what was submitted is not known, and it is not sent again.";
-  return new UpstreamError(upstream, `${message} ${consequence}`, { mayHaveArrived: true, cause });
+  return new UpstreamError(upstream, `${message} ${OUTCOME_UNKNOWN}`, { mayHaveArrived: true, cause });
+}
+
+/** Whether an answer leaves open what has become of a submission: something on the way, or the node itself, has failed. */
+export function mayHaveBeenTaken({ access }: Question["method"], response: UpstreamResponse): boolean {
+  return !changesNothing(access) && response.status >= 500 && !isNotTaken(response);
 }

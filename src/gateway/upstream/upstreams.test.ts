@@ -66,7 +66,7 @@ describe("a read that fails on one upstream", () => {
   const cut = (_request: ReceivedRequest, response: Parameters<ScriptedUpstream["handler"]>[1]) =>
     void response.destroy();
 
-  it("goes to another for errors of connection and of the server, but not for what the caller did wrong", async () => {
+  it("goes to another for errors of connection and of the server", async () => {
     const { upstreams, conditions, server, events } = await openUpstreams();
     const a = server("a");
     for (const status of [500, 502, 503, 429, 401]) {
@@ -77,8 +77,6 @@ describe("a read that fails on one upstream", () => {
     a.handler = cut;
     expect(await upstreams.read(questionOf())).toMatchObject({ upstream: "b" });
     expect(events.slice(-3)).toEqual(["a error", "not a: failed", "b 200"]);
-    a.handler = (_request, response) => json(response, { code: 400, message: "no" }, 400);
-    expect(await upstreams.read(questionOf())).toMatchObject({ upstream: "a", status: 400 });
     // Of something that stands before it.
     a.handler = (_request, response) => response.writeHead(413, { "content-type": "text/html" }).end("<html></html>");
     expect(await upstreams.read(questionOf())).toMatchObject({ upstream: "b", status: 200 });
@@ -101,13 +99,16 @@ describe("a read that fails on one upstream", () => {
       server("a").handler = (_request, response) => response.setHeader("content-type", type).end(text);
       expect(await upstreams.read(questionOf())).toMatchObject({ upstream: "b" });
     }
-    expect(suspects).toHaveLength(1);
     server("a").handler = (_request, response) => response.writeHead(204).end();
     expect(await upstreams.read(questionOf())).toMatchObject({ upstream: "b" });
+    server("a").handler = (_request, response) => response.writeHead(302, { location: "/" }).end();
+    expect(await upstreams.read(questionOf())).toMatchObject({ upstream: "b" });
+    // Whoever answers is there.
+    expect(suspects).toEqual([]);
     server("a").handler = (_request, response) =>
       response.setHeader("content-type", "application/octet-stream").end("x");
     expect(await upstreams.read({ ...questionOf(), format: "ssz" })).toMatchObject({ upstream: "a" });
-    for (const text of ['{"data":1}\n', "[]", '"text"', "12", "null", "true"]) {
+    for (const text of ['{"data":1}\n', '\r\n {"data":1}', "[]", '"text"', "12", "null", "true"]) {
       server("a").handler = (_request, response) => response.setHeader("content-type", "application/json").end(text);
       expect(await upstreams.read(questionOf())).toMatchObject({ upstream: "a" });
     }
@@ -143,30 +144,41 @@ describe("a read that fails on one upstream", () => {
     expect(message).toContain("a refuses the gateway with HTTP status 401: look at the credentials that it is given.");
   });
 
-  it("asks one other for what is not there, and believes two", async () => {
+  it.each([404, 400, 413])("asks one other for what is refused with %i, and believes two", async (status) => {
     const { upstreams, conditions, server } = await openUpstreams({ names: ["a", "b", "c"] });
-    const missing = (name: string) => {
-      server(name).handler = (_request, response) => json(response, { code: 404, message: name }, 404);
+    const refuse = (name: string) => {
+      server(name).handler = (_request, response) => json(response, { code: status, message: name }, status);
     };
     for (const name of ["b", "c"]) conditions.set(name, { fitness: "behind" });
-    missing("a");
+    refuse("a");
     expect(await upstreams.read(questionOf())).toMatchObject({ status: 200 });
-    missing("b");
-    missing("c");
-    expect(await upstreams.read(questionOf())).toMatchObject({ upstream: "a", status: 404 });
+    refuse("b");
+    refuse("c");
+    expect(await upstreams.read(questionOf())).toMatchObject({ upstream: "a", status });
     expect(server("b").questions.length + server("c").questions.length).toBe(2);
   });
 
-  it("asks another for the version of an operation that one does not have", async () => {
-    const { upstreams, conditions, server } = await openUpstreams();
-    conditions.set("b", { fitness: "behind" });
-    const refuse = (message: string) => {
-      server("a").handler = (_request, response) => json(response, { code: 400, message }, 400);
+  it("asks all others for an operation, a version or a form that one does not have, and believes who has it", async () => {
+    const { upstreams, server } = await openUpstreams({ names: ["a", "b", "c"] });
+    const refuse = (name: string, status: number, message: string) => {
+      server(name).handler = (_request, response) => json(response, { code: status, message }, status);
     };
-    refuse("BAD_REQUEST: Unsupported endpoint version: v2");
-    expect(await upstreams.read(questionOf())).toMatchObject({ upstream: "b", status: 200 });
-    refuse("BAD_REQUEST: invalid state id");
-    expect(await upstreams.read(questionOf())).toMatchObject({ upstream: "a", status: 400 });
+    for (const [status, message] of [
+      [400, "BAD_REQUEST: Unsupported endpoint version: v2"],
+      [404, "NOT_FOUND"],
+      [405, "Method not allowed"],
+      [406, "Not acceptable"],
+      [410, "Gone"],
+      [501, "Not implemented"],
+    ] as const) {
+      for (const name of ["a", "b"]) refuse(name, status, message);
+      server("c").handler = (_request, response) => json(response, { data: 1 });
+      expect(await answersOf(() => upstreams.read(questionOf()), 6)).toEqual({ c: 6 });
+      refuse("c", 404, "State not found");
+      expect(await answersOf(() => upstreams.read(questionOf()), 6)).toEqual({ c: 6 });
+      refuse("c", status, message);
+      expect(await upstreams.read(questionOf())).toMatchObject({ status });
+    }
   });
 
   it("tells the health of one as it is", async () => {

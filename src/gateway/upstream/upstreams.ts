@@ -8,12 +8,12 @@ import { Alarms } from "./alarms.ts";
 import { discard } from "./ask.ts";
 import { Bonds, bondOf, lacksPayload } from "./bonds.ts";
 import { Choice } from "./choice.ts";
+import { isPage } from "./complaint.ts";
 import { HedgeBudget } from "./hedge-budget.ts";
 import { nobodyAnswers } from "./nobody.ts";
 import { Reading, type ReadingSurroundings } from "./reading.ts";
 import { isForAll, submitTo } from "./submission.ts";
 import { UpstreamClient } from "./upstream-client.ts";
-import { isPage } from "./verdict.ts";
 
 /** So many requests without an answer in a row make an upstream suspect. */
 const SUSPECT_AFTER = 5;
@@ -150,8 +150,12 @@ export class Upstreams {
     if (this.#errors.size > 0) this.#errors.delete(client);
   }
 
-  /** What was under way when another failed may have failed for the same reason, and is not counted again. */
-  #noteError(client: UpstreamClient, { message }: UpstreamError, began: number): void {
+  /**
+   * What was under way when another failed may have failed for the same reason, and is not counted again. Who answers is there,
+   * though one of its paths leads elsewhere: how it is, the answers to its polls tell.
+   */
+  #noteError(client: UpstreamClient, { message, isOfAnswer }: UpstreamError, began: number): void {
+    if (isOfAnswer) return;
     const { count, at } = this.#errors.get(client) ?? NO_ERRORS;
     if (began < at) return;
     const errors = count + 1;
@@ -166,5 +170,6 @@ function requireOwnAnswer(response: UpstreamResponse): void {
   const { upstream, status } = response;
   if (status >= 300 || !isPage(response)) return;
   discard(response);
-  throw new UpstreamError(upstream, `${upstream} answered with a page for browsers.`, { mayHaveArrived: true });
+  const facts = { mayHaveArrived: true, isOfAnswer: true };
+  throw new UpstreamError(upstream, `${upstream} answered with a page for browsers.`, facts);
 }

@@ -1,34 +1,27 @@
 import { MEDIA_TYPES, mediaTypeOf } from "../../server/http/negotiation.ts";
 import type { Question, UpstreamResponse } from "../exchange.ts";
+import { isPage, lacksOperation } from "./complaint.ts";
 
 /**
  * What is made of an answer to a read. `given`: it is the answer. `questionable`: it is, unless another upstream knows
- * better, who is asked once. `failed`: it is no answer as long as there is anybody else to ask.
+ * better, who is asked once. `failed`: it is no answer as long as there is anybody else to ask. `lacking`: its client does not
+ * offer the operation, which says nothing of what is asked for.
  */
-export type Verdict = "given" | "questionable" | "failed";
+export type Verdict = "given" | "questionable" | "failed" | "lacking";
 
-/** Not found, or not there, on this upstream: it may have pruned it or not seen it yet, or its client does not offer it. */
-const QUESTIONABLE: ReadonlySet<number> = new Set([404, 405, 406, 410, 415, 501]);
+/** Not here, or not so: it may have pruned it or not seen it yet, or take less than others. */
+const QUESTIONABLE: ReadonlySet<number> = new Set([400, 404, 413, 414]);
 /** The upstream refuses the gateway, not the caller. */
 const REFUSES_GATEWAY: ReadonlySet<number> = new Set([401, 403, 408, 429]);
-
-/** What Lighthouse says, with the status 400, of an operation that it has in other versions alone. */
-const OTHER_VERSION = "Unsupported endpoint version";
-const LONGEST_OF_VERSION = 1024;
-
-/** Whether an upstream refuses a request because it does not have that version of an operation. */
-export function lacksVersion({ status, body }: { status: number; body: unknown }): boolean {
-  return status === 400 && Buffer.isBuffer(body) && body.length <= LONGEST_OF_VERSION && body.includes(OTHER_VERSION);
-}
 
 export function verdictOn(response: UpstreamResponse, { method }: Pick<Question, "method">): Verdict {
   const { status } = response;
   if (status < 400) return "given";
   // The health of a node is told by the status.
   if (method.restStatusOf !== undefined || method.resultOfStatus !== undefined) return "given";
-  if (QUESTIONABLE.has(status) || lacksVersion(response)) return "questionable";
-  if (isPage(response)) return "failed";
-  return status >= 500 || REFUSES_GATEWAY.has(status) ? "failed" : "given";
+  if (lacksOperation(response)) return "lacking";
+  if (status >= 500 || REFUSES_GATEWAY.has(status) || isPage(response)) return "failed";
+  return QUESTIONABLE.has(status) ? "questionable" : "given";
 }
 
 /** Why an upstream refuses whoever comes with the credentials of the gateway, which is no answer to its clients. */
@@ -54,16 +47,13 @@ export function problemOf(
   return `${upstream} answered with something that is no JSON.`;
 }
 
-/** Whether it is something for browsers, which no node writes, but what stands before one. */
-export function isPage({ headers }: Pick<UpstreamResponse, "headers">): boolean {
-  return mediaTypeOf(headers["content-type"]) === "text/html";
-}
-
 /** Whether it begins and ends as JSON does. */
 function isJsonOutside(body: Buffer): boolean {
+  let begin = 0;
+  while (body[begin]! <= SPACE) begin++;
   let end = body.length;
-  while (end > 0 && body[end - 1]! <= SPACE) end--;
-  const edges = String.fromCharCode(body[0] ?? 0, body[end - 1] ?? 0);
+  while (end > begin && body[end - 1]! <= SPACE) end--;
+  const edges = String.fromCharCode(body[begin] ?? 0, body[end - 1] ?? 0);
   return edges === "{}" || edges === "[]" || SCALAR_EDGES.test(edges);
 }
 
@@ -74,5 +64,8 @@ const SCALAR_EDGES = /^(?:""|[-\d]\d|[tf]e|nl)$/;
 /** Whether an upstream says that it has not taken what was submitted, though another may. */
 export function isNotTaken(response: UpstreamResponse): boolean {
   const { status } = response;
-  return status === 503 || QUESTIONABLE.has(status) || REFUSES_GATEWAY.has(status) || lacksVersion(response);
+  return NOT_TAKEN.has(status) || REFUSES_GATEWAY.has(status) || lacksOperation(response);
 }
+
+/** It is too large for what stands before the node, or there is no such path, or the node is not ready. */
+const NOT_TAKEN: ReadonlySet<number> = new Set([404, 413, 503]);
