@@ -1,18 +1,17 @@
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { Arrivals } from "../../server/events/arrivals.test-support.ts";
 import { HandTimers } from "../../timers.test-support.ts";
-import type { UpstreamOptions } from "../options.ts";
-import { EventStream } from "./event-stream.ts";
+import { EventStream, type EventStreamOptions } from "./event-stream.ts";
 import { passUntil, ScriptedUpstream } from "./scripted-upstream.test-support.ts";
 import { STEADY_TOPICS } from "./topics.ts";
 
-async function follow(upstream: ScriptedUpstream, options: Partial<UpstreamOptions> = {}) {
+async function follow(upstream: ScriptedUpstream, options: Partial<EventStreamOptions> = {}) {
   const timers = new HandTimers();
   const happened = new Arrivals<string>();
   const logger = createRecordingLogger();
   const stream = new EventStream({
-    upstream: upstream.options(options),
+    upstream: upstream.options(),
     silentMillis: 24_000,
     hasNothingToTell: () => false,
     timers,
@@ -22,6 +21,7 @@ async function follow(upstream: ScriptedUpstream, options: Partial<UpstreamOptio
       event: ({ topic, data }) => happened.push(`${topic} ${data}`),
       broke: (reason) => happened.push(`broke: ${reason.message}`),
     },
+    ...options,
   });
   onTestFinished(() => stream.close());
   return { stream, timers, happened, logger };
@@ -30,7 +30,9 @@ async function follow(upstream: ScriptedUpstream, options: Partial<UpstreamOptio
 it("tells the events of an upstream, with its prefix and its credentials, whatever chunks they come in", async () => {
   const upstream = await ScriptedUpstream.start("a");
   const { url } = upstream.options();
-  const { happened } = await follow(upstream, { url: `${url}/prefix/`, authorization: "Bearer secret" });
+  const { happened } = await follow(upstream, {
+    upstream: upstream.options({ url: `${url}/prefix/`, authorization: "Bearer secret" }),
+  });
   expect(await happened.next()).toBe("connected");
   expect(upstream.subscriptions).toEqual([STEADY_TOPICS]);
   expect([...upstream.authorizations]).toEqual(["Bearer secret"]);
@@ -99,4 +101,115 @@ it("follows further topics without missing an event or telling one twice", async
   upstream.tell("head", "b");
   upstream.tell("attestation", 2);
   expect(await happened.take(2)).toEqual(['head "b"', "attestation 2"]);
+});
+
+it("goes on with an upstream that begins to answer with the first event and does not know a topic", async () => {
+  const upstream = await ScriptedUpstream.start("a");
+  upstream.beginsWithEvent = true;
+  upstream.unknownTopics.add("fast_confirmation");
+  const { happened, stream, timers } = await follow(upstream);
+  await upstream.connected();
+  upstream.tell("head", 1);
+  expect(await happened.take(2)).toEqual(["connected", "head 1"]);
+  stream.follow(["fast_confirmation", "attestation"]);
+  const all = [...STEADY_TOPICS, "fast_confirmation", "attestation"];
+  await upstream.until(() => upstream.subscriptions.length === 4);
+  expect(upstream.subscriptions.slice(1, 2)).toEqual([all]);
+  expect(upstream.subscriptions.slice(2).toSorted()).toEqual([["attestation"], ["fast_confirmation"]]);
+  upstream.tell("head", 2);
+  expect(await happened.next()).toBe("head 2");
+  await passUntil(timers, 2000, () => upstream.subscriptions.length === 5);
+  expect(upstream.subscriptions.at(-1)).toEqual([...STEADY_TOPICS, "attestation"]);
+  await upstream.connected(2);
+  upstream.tell("attestation", 3);
+  await passUntil(timers, 1000, () => upstream.connections === 1);
+  expect(await happened.next()).toBe("attestation 3");
+  expect(upstream.subscriptions.length).toBe(5);
+});
+
+it("opens nothing for a topic that an upstream does not know", async () => {
+  const upstream = await ScriptedUpstream.start("a");
+  upstream.unknownTopics.add("fast_confirmation");
+  const { happened, stream, logger } = await follow(upstream);
+  expect(await happened.next()).toBe("connected");
+  stream.follow(["fast_confirmation"]);
+  await vi.waitUntil(() => logger.records.length === 1);
+  upstream.tell("head", 1);
+  expect(await happened.next()).toBe("head 1");
+  expect(upstream.subscriptions.slice(1)).toEqual([[...STEADY_TOPICS, "fast_confirmation"], ["fast_confirmation"]]);
+});
+
+it("gives up a subscription that does not begin to answer for as long as a stream may be silent", async () => {
+  const upstream = await ScriptedUpstream.start("a");
+  upstream.beginsWithEvent = true;
+  const { happened, timers } = await follow(upstream);
+  await upstream.connected();
+  await timers.pass(24_000);
+  await passUntil(timers, 1000, () => happened.left === 1);
+  expect(await happened.next()).toBe("broke: There was no sign of life for more than 24000 ms.");
+  await passUntil(timers, 250, () => upstream.subscriptions.length === 2);
+  await timers.pass(20_000);
+  upstream.tell("head", 1);
+  expect(await happened.take(2)).toEqual(["connected", "head 1"]);
+});
+
+it("goes on with the topics that it follows while an upstream does not let others be followed", async () => {
+  const upstream = await ScriptedUpstream.start("a");
+  const { happened, stream, timers, logger } = await follow(upstream);
+  expect(await happened.next()).toBe("connected");
+  upstream.isOverloaded = true;
+  stream.follow(["attestation"]);
+  await vi.waitUntil(() => logger.records.length === 1);
+  expect(logger.records[0]).toMatchObject({
+    level: "warn",
+    fields: { upstream: "a", reason: "It answered the subscription to events with HTTP 503." },
+  });
+  upstream.isOverloaded = false;
+  upstream.holdsBack = true;
+  await passUntil(timers, 1000, () => upstream.connections === 2);
+  upstream.holdsBack = false;
+  const heads: string[] = [];
+  await passUntil(timers, 10_000, () => {
+    heads.push(`head ${heads.length}`);
+    upstream.tell("head", heads.length - 1);
+    return upstream.subscriptions.length === 4;
+  });
+  expect(logger.records[1]?.fields?.reason).toBe("There was no sign of life for more than 24000 ms.");
+  await passUntil(timers, 1000, () => upstream.connections === 1);
+  upstream.tell("attestation", 1);
+  expect(await happened.take(heads.length + 1)).toEqual([...heads, "attestation 1"]);
+});
+
+it("asks again when an upstream breaks off while other topics are about to be followed", async () => {
+  const upstream = await ScriptedUpstream.start("a");
+  const { happened, stream, timers } = await follow(upstream);
+  expect(await happened.next()).toBe("connected");
+  upstream.holdsBack = true;
+  stream.follow(["attestation"]);
+  await upstream.connected(2);
+  upstream.holdsBack = false;
+  upstream.breakOff(1);
+  expect(await happened.next()).toMatch(/^broke: /);
+  await upstream.connected(0);
+  await passUntil(timers, 250, () => upstream.connections === 1);
+  upstream.tell("attestation", 1);
+  expect(await happened.take(2)).toEqual(["connected", "attestation 1"]);
+});
+
+it("waits for an upstream that has nothing to tell, also for the other topics that it is to tell", async () => {
+  const upstream = await ScriptedUpstream.start("a");
+  upstream.beginsWithEvent = true;
+  const { happened, stream, timers } = await follow(upstream, { hasNothingToTell: () => true });
+  await upstream.connected();
+  await timers.pass(100_000);
+  upstream.tell("head", 1);
+  expect(await happened.take(2)).toEqual(["connected", "head 1"]);
+  await timers.pass(100_000);
+  stream.follow(["attestation"]);
+  await upstream.connected(2);
+  await timers.pass(100_000);
+  upstream.tell("attestation", 1);
+  await passUntil(timers, 1000, () => upstream.connections === 1);
+  expect(await happened.next()).toBe("attestation 1");
+  expect(upstream.subscriptions.length).toBe(2);
 });

@@ -1,10 +1,12 @@
 import { Agent } from "undici";
 import { ForeseenError } from "../../foreseen-error.ts";
 import type { Logger } from "../../log/logger.ts";
+import { Trouble } from "../../log/trouble.ts";
 import type { StreamEvent } from "../../server/events/feed.ts";
 import type { Timers } from "../../timers.ts";
 import type { UpstreamOptions } from "../options.ts";
 import { Overlap } from "./overlap.ts";
+import { reasonOf } from "./reason.ts";
 import { Subscription, SubscriptionRefused } from "./subscription.ts";
 import { STEADY_TOPICS } from "./topics.ts";
 
@@ -13,6 +15,10 @@ const LONGEST_WAIT_MILLIS = 15_000;
 /** What an old connection has told comes on the new one within this time. */
 const OVERLAP_MILLIS = 1000;
 const CONNECT_MILLIS = 10_000;
+/** Whoever does not know a topic refuses it within this time, whereas those who know it may wait with their answer for an event. */
+const REFUSAL_MILLIS = 2000;
+/** How long the topics that are followed stay as they are when others cannot be. */
+const OTHER_TOPICS_WAIT_MILLIS = 5000;
 
 export interface EventStreamListener {
   /** From now on every event is told. */
@@ -37,29 +43,29 @@ interface Reading {
   readonly subscription: Subscription;
   readonly ended: Promise<Error>;
   /** Whom its events go to. */
-  tell(event: StreamEvent): void;
+  tell: (event: StreamEvent) => void;
 }
 
 /** The events of one upstream on one connection: whenever it breaks off the upstream is asked again. */
 export class EventStream {
   readonly #options: EventStreamOptions;
-  readonly #dispatcher = new Agent({
-    bodyTimeout: 0,
-    headersTimeout: CONNECT_MILLIS,
-    connect: { timeout: CONNECT_MILLIS },
-  });
+  readonly #dispatcher = new Agent({ bodyTimeout: 0, headersTimeout: 0, connect: { timeout: CONNECT_MILLIS } });
   readonly #closing = new AbortController();
   readonly #running: Promise<void>;
   #topics: readonly string[] = STEADY_TOPICS;
   /** Those that the upstream does not know. */
   readonly #unknown = new Set<string>();
   #onTopicsChanged: () => void = () => {};
-  #heardAt: number;
-  readonly #open = new Set<Subscription>();
+  /** Those that are open or being opened, and when there was a sign of life of each. */
+  readonly #heardAt = new Map<Subscription, number>();
+  readonly #trouble: Trouble;
 
   constructor(options: EventStreamOptions) {
     this.#options = options;
-    this.#heardAt = options.timers.now();
+    this.#trouble = new Trouble(options.logger, {
+      begins: "An upstream does not let other topics of events be followed; it is asked again",
+      ends: "An upstream lets other topics of events be followed again",
+    });
     this.#running = this.#run();
   }
 
@@ -81,11 +87,7 @@ export class EventStream {
 
   async #run(): Promise<void> {
     const { timers, listener, silentMillis } = this.#options;
-    const endWatch = timers.every(silentMillis / 4, () => {
-      if (timers.now() - this.#heardAt <= silentMillis || this.#options.hasNothingToTell()) return;
-      const reason = new ForeseenError(`There was no sign of life for more than ${silentMillis} ms.`);
-      for (const subscription of this.#open) subscription.end(reason);
-    });
+    const endWatch = timers.every(silentMillis / 4, () => this.#endSilent());
     let wait = FIRST_WAIT_MILLIS;
     while (!this.#isClosed) {
       const begun = timers.now();
@@ -99,14 +101,26 @@ export class EventStream {
     endWatch();
   }
 
+  /** One that is opened beside another has something to tell when the other one does. */
+  #endSilent(): void {
+    const { timers, silentMillis } = this.#options;
+    const [oldestHeardAt = 0] = this.#heardAt.values();
+    for (const [subscription, heardAt] of this.#heardAt) {
+      if (timers.now() - heardAt <= silentMillis) continue;
+      if (heardAt >= oldestHeardAt && this.#options.hasNothingToTell()) continue;
+      subscription.end(new ForeseenError(`There was no sign of life for more than ${silentMillis} ms.`));
+    }
+  }
+
   /** Resolves with the reason when it has broken off. */
   async #followUntilBroken(): Promise<Error> {
-    const { listener } = this.#options;
+    const { listener, upstream } = this.#options;
     // Whoever was away may have learned new topics.
     this.#unknown.clear();
     try {
       let reading = this.#read(await this.#subscribe(), (event) => listener.event(event));
       listener.connected();
+      this.#trouble.isOver({ upstream: upstream.name });
       for (;;) {
         const reason = await Promise.race([reading.ended, this.#topicsChangedFrom(reading.subscription.topics)]);
         if (reason) return reason;
@@ -115,20 +129,16 @@ export class EventStream {
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error));
     } finally {
-      for (const subscription of this.#open) subscription.end();
+      for (const subscription of this.#heardAt.keys()) subscription.end();
     }
   }
 
   #read(subscription: Subscription, tell: (event: StreamEvent) => void): Reading {
-    const { timers } = this.#options;
-    this.#open.add(subscription);
-    this.#heardAt = timers.now();
-    const onBytes = () => {
-      this.#heardAt = timers.now();
-    };
+    const noteLife = () => this.#heardAt.set(subscription, this.#options.timers.now());
+    noteLife();
     const ended = subscription
-      .read((event) => reading.tell(event), onBytes)
-      .finally(() => this.#open.delete(subscription));
+      .read((event) => reading.tell(event), noteLife)
+      .finally(() => this.#heardAt.delete(subscription));
     const reading = { subscription, ended, tell };
     return reading;
   }
@@ -146,58 +156,97 @@ export class EventStream {
     return this.#topics.filter((topic) => !this.#unknown.has(topic));
   }
 
-  /** Opens a connection for other topics beside the one that there is, so that nothing is missed and nothing comes twice. */
+  /** Until another one can be opened the old one goes on. */
   async #replace(old: Reading): Promise<Reading> {
-    const { listener } = this.#options;
-    const subscription = await this.#subscribe();
-    if (old.subscription.isOver) {
-      listener.broke(await old.ended);
-      const reading = this.#read(subscription, (event) => listener.event(event));
-      listener.connected();
-      return reading;
+    const { tell } = old;
+    try {
+      return await this.#openBeside(old);
+    } catch (error) {
+      old.tell = tell;
+      await this.#leaveOutUnknown(error, old.subscription.topics).catch(async () => {
+        if (this.#isClosed) return;
+        this.#trouble.met({ upstream: this.#options.upstream.name, reason: reasonOf(error) });
+        await Promise.race([this.#pause(OTHER_TOPICS_WAIT_MILLIS), old.ended]);
+      });
+      return old;
     }
+  }
+
+  /**
+   * Opens a connection for other topics beside the one that there is, so that nothing is missed and nothing comes twice. Resolves with
+   * the old one when that breaks off meanwhile.
+   */
+  async #openBeside(old: Reading): Promise<Reading> {
+    const { listener, upstream } = this.#options;
+    const subscription = await Promise.race([this.#open(this.#wanted()), old.ended]);
+    if (subscription instanceof Error) return old;
     const overlap = new Overlap(old.subscription.topics, (event) => listener.event(event));
     old.tell = overlap.fromOld;
     const reading = this.#read(subscription, overlap.fromNew);
-    await Promise.race([this.#pause(OVERLAP_MILLIS), old.ended]);
+    await Promise.race([this.#pause(OVERLAP_MILLIS), old.ended, reading.ended]);
+    if (old.subscription.isOver) return old;
+    if (subscription.isOver) throw await reading.ended;
     old.subscription.end();
     overlap.end();
+    this.#trouble.isOver({ upstream: upstream.name });
     return reading;
   }
 
-  /** Some upstreams refuse a subscription for one topic that they do not know: then each is asked about by itself. */
   async #subscribe(): Promise<Subscription> {
-    const { upstream, logger } = this.#options;
-    try {
-      return await this.#request(this.#wanted());
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      const before = this.#unknown.size;
-      for (const topic of this.#wanted()) if (!(await this.#knows(topic))) this.#unknown.add(topic);
-      if (this.#unknown.size === before || this.#unknown.has("head")) throw error;
-      logger.info("An upstream does not know some topics of events", {
-        upstream: upstream.name,
-        topics: [...this.#unknown].join(),
-      });
-      return this.#request(this.#wanted());
+    for (;;) {
+      try {
+        return await this.#open(this.#wanted());
+      } catch (error) {
+        await this.#leaveOutUnknown(error);
+      }
     }
   }
 
-  async #knows(topic: string): Promise<boolean> {
+  async #open(topics: readonly string[]): Promise<Subscription> {
+    const subscription = new Subscription(topics);
+    this.#heardAt.set(subscription, this.#options.timers.now());
     try {
-      (await this.#request([topic])).end();
-      return true;
+      await this.#request(subscription);
+      return subscription;
     } catch (error) {
-      if (isRefusal(error)) return false;
+      this.#heardAt.delete(subscription);
       throw error;
     }
   }
 
-  #request(topics: readonly string[]): Promise<Subscription> {
-    return Subscription.open(this.#options.upstream, topics, {
-      dispatcher: this.#dispatcher,
-      signal: this.#closing.signal,
+  /**
+   * Some upstreams refuse a subscription for one topic that they do not know: then each is asked about by itself, but for those that are
+   * accepted. Throws the error again if it has another reason.
+   */
+  async #leaveOutUnknown(error: unknown, accepted: readonly string[] = []): Promise<void> {
+    if (!isRefusal(error)) throw error;
+    const { upstream, logger } = this.#options;
+    const inQuestion = this.#wanted().filter((topic) => !accepted.includes(topic));
+    const answers = await Promise.all(inQuestion.map((topic) => this.#knows(topic)));
+    const unknown = inQuestion.filter((_, index) => !answers[index]);
+    if (unknown.length === 0 || unknown.includes("head")) throw error;
+    for (const topic of unknown) this.#unknown.add(topic);
+    logger.info("An upstream does not know some topics of events", {
+      upstream: upstream.name,
+      topics: [...this.#unknown].join(),
     });
+  }
+
+  async #knows(topic: string): Promise<boolean> {
+    const subscription = new Subscription([topic]);
+    try {
+      await Promise.race([this.#request(subscription), this.#pause(REFUSAL_MILLIS)]);
+      return true;
+    } catch (error) {
+      if (isRefusal(error)) return false;
+      throw error;
+    } finally {
+      subscription.end();
+    }
+  }
+
+  #request(subscription: Subscription): Promise<void> {
+    return subscription.open(this.#options.upstream, { dispatcher: this.#dispatcher, signal: this.#closing.signal });
   }
 
   #pause(millis: number): Promise<void> {

@@ -82,6 +82,12 @@ export class ScriptedUpstream {
   readonly name: string;
   /** Those of a subscription that is refused. */
   readonly unknownTopics = new Set<string>();
+  /** Whether it answers subscriptions with an error of its own. */
+  isOverloaded = false;
+  /** Whether the head of its answer to a subscription comes only with the first event. */
+  beginsWithEvent = false;
+  /** Whether its answer to a subscription that comes now does not arrive before it is let go. */
+  holdsBack = false;
   /** The topics of every subscription, in order. */
   readonly subscriptions: string[][] = [];
   readonly requests: string[] = [];
@@ -147,13 +153,17 @@ export class ScriptedUpstream {
     for (const [res, topics] of this.#open) if (topic === undefined || topics.includes(topic)) res.write(text);
   }
 
+  letGo(): void {
+    for (const res of this.#open.keys()) if (res.writableCorked > 0) res.uncork();
+  }
+
   get connections(): number {
     return this.#open.size;
   }
 
-  /** Ends all streams of events. */
-  breakOff(): void {
-    for (const res of this.#open.keys()) res.destroy();
+  /** Ends all streams of events, or so many of them that were opened first. */
+  breakOff(count = this.#open.size): void {
+    for (const res of [...this.#open.keys()].slice(0, count)) res.destroy();
   }
 
   /** Resolves when so many streams are open. */
@@ -219,8 +229,12 @@ export class ScriptedUpstream {
     this.subscriptions.push(topics);
     if (topics.some((topic) => this.unknownTopics.has(topic))) {
       res.writeHead(400).end();
+    } else if (this.isOverloaded) {
+      res.writeHead(503).end();
     } else {
-      res.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
+      res.writeHead(200, { "content-type": "text/event-stream" });
+      if (this.holdsBack) res.cork();
+      if (!this.beginsWithEvent) res.flushHeaders();
       this.#open.set(res, topics);
       res.on("close", () => {
         this.#open.delete(res);

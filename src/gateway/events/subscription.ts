@@ -18,38 +18,38 @@ export class SubscriptionRefused extends ForeseenError {
 /** One connection on which an upstream tells events. */
 export class Subscription {
   readonly topics: readonly string[];
-  readonly #body: AsyncIterable<Buffer>;
-  readonly #abort: AbortController;
+  readonly #abort = new AbortController();
+  #body: AsyncIterable<Buffer> | undefined;
   #isOver = false;
 
-  /** Resolves when the upstream has begun to tell; what happens from then on waits to be read. */
-  static async open(
+  constructor(topics: readonly string[]) {
+    this.topics = topics;
+  }
+
+  /**
+   * Resolves when the upstream has begun to tell; what happens from then on waits to be read. Some begin at once, others with the first
+   * event.
+   */
+  async open(
     { url, authorization }: UpstreamOptions,
-    topics: readonly string[],
     { dispatcher, signal }: { dispatcher: Dispatcher; signal: AbortSignal },
-  ): Promise<Subscription> {
-    const abort = new AbortController();
-    const { statusCode, headers, body } = await request(eventsUrl(url, topics), {
+  ): Promise<void> {
+    const { statusCode, headers, body } = await request(eventsUrl(url, this.topics), {
       dispatcher,
-      signal: AbortSignal.any([abort.signal, signal]),
+      signal: AbortSignal.any([this.#abort.signal, signal]),
       headers: { accept: "text/event-stream", ...(authorization !== undefined && { authorization }) },
     });
     // What ends before it is read fails nobody.
     body.on("error", () => {});
+    this.#body = body;
     const type = String(headers["content-type"] ?? "");
     const encoding = String(headers["content-encoding"] ?? "identity");
     const isOfEvents = type.startsWith("text/event-stream");
-    if (statusCode === 200 && isOfEvents && encoding === "identity") return new Subscription(topics, body, abort);
-    abort.abort();
+    if (statusCode === 200 && isOfEvents && encoding === "identity") return;
+    this.end();
     const found = isOfEvents ? `the encoding ${encoding}` : `${type || "no type"} instead of text/event-stream`;
     const what = statusCode === 200 ? found : `HTTP ${statusCode}`;
     throw new SubscriptionRefused(statusCode, `It answered the subscription to events with ${what}.`);
-  }
-
-  private constructor(topics: readonly string[], body: AsyncIterable<Buffer>, abort: AbortController) {
-    this.topics = topics;
-    this.#body = body;
-    this.#abort = abort;
   }
 
   get isOver(): boolean {
@@ -62,7 +62,7 @@ export class Subscription {
       if (!this.#isOver && this.topics.includes(event.topic)) onEvent(event);
     });
     try {
-      for await (const chunk of this.#body) {
+      for await (const chunk of this.#body!) {
         onBytes();
         parser.push(chunk);
       }
