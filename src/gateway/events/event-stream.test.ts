@@ -103,6 +103,23 @@ it("follows further topics without missing an event or telling one twice", async
   expect(await happened.take(2)).toEqual(['head "b"', "attestation 2"]);
 });
 
+it("tells nothing twice or backward when the answer with further topics begins late with what happened meanwhile", async () => {
+  const upstream = await ScriptedUpstream.start("a");
+  const { happened, stream, timers } = await follow(upstream);
+  expect(await happened.next()).toBe("connected");
+  upstream.holdsBack = true;
+  stream.follow(["attestation"]);
+  await upstream.connected(2);
+  upstream.tell("head", 1);
+  upstream.tell("head", 2);
+  upstream.tell("attestation", 1);
+  expect(await happened.take(2)).toEqual(["head 1", "head 2"]);
+  upstream.letGo();
+  await passUntil(timers, 1000, () => upstream.connections === 1);
+  upstream.tell("head", 3);
+  expect(await happened.take(2)).toEqual(["attestation 1", "head 3"]);
+});
+
 it("goes on with an upstream that begins to answer with the first event and does not know a topic", async () => {
   const upstream = await ScriptedUpstream.start("a");
   upstream.beginsWithEvent = true;

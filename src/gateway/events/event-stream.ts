@@ -178,10 +178,16 @@ export class EventStream {
    */
   async #openBeside(old: Reading): Promise<Reading> {
     const { listener, upstream } = this.#options;
-    const subscription = await Promise.race([this.#open(this.#wanted()), old.ended]);
+    const { tell } = old;
+    const wanted = this.#wanted();
+    const commonTopics = wanted.filter((topic) => old.subscription.topics.includes(topic));
+    const overlap = new Overlap(commonTopics, (event) => listener.event(event));
+    old.tell = (event) => {
+      overlap.noteOld(event);
+      tell(event);
+    };
+    const subscription = await Promise.race([this.#open(wanted), old.ended]);
     if (subscription instanceof Error) return old;
-    const overlap = new Overlap(old.subscription.topics, (event) => listener.event(event));
-    old.tell = overlap.fromOld;
     const reading = this.#read(subscription, overlap.fromNew);
     await Promise.race([this.#pause(OVERLAP_MILLIS), old.ended, reading.ended]);
     if (old.subscription.isOver) return old;
