@@ -120,6 +120,20 @@ it("fills what nobody told by asking, with everything that the events of a node 
   expect(await told.take(2)).toEqual(importOf(blocks.at(-1)!));
 });
 
+it("fills what an upstream says that it has dropped from a stream that goes on", async () => {
+  const { upstreams, read, timers } = await merge("a");
+  const [a] = upstreams as [ScriptedUpstream];
+  const told = read(STORY);
+  const blocks = chain(4);
+  a.imports(blocks[0]!);
+  expect(await told.take(2)).toEqual(importOf(blocks[0]!));
+  a.setHead(blocks[2]!);
+  a.write(":error - dropped 4 messages\n\n");
+  await passUntil(timers, 250, () => told.left === 4);
+  a.imports(blocks[3]!);
+  expect(await told.take(6)).toEqual(blocks.slice(1).flatMap(importOf));
+});
+
 it("begins with the head that an upstream has, and knows from there what was missed, over epochs without a block", async () => {
   const { upstreams, read, reconnect } = await merge("a");
   const [a] = upstreams as [ScriptedUpstream];

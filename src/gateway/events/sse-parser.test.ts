@@ -29,6 +29,17 @@ it("tells nothing of an event without data, nor of one that has not ended", () =
   expect(parse("event: head\n\ndata: {}\n")).toEqual([]);
 });
 
+it("breaks off where a comment says that messages were dropped, after what came before it", () => {
+  const topics: string[] = [];
+  const parser = new SseParser(({ topic }) => topics.push(topic));
+  parser.push(Buffer.from("event: head\ndata: {}\n\n: 5 messages, none of which was dropped\n\n:error - dro"));
+  expect(() => parser.push(Buffer.from("pped 17 messages\n\nevent: block\ndata: {}\n\n"))).toThrow(
+    "It says that it dropped 17 messages of the stream of events.",
+  );
+  expect(topics).toEqual(["head"]);
+  expect(() => parse(`data: dropped 1 messages\n\n:${"x".repeat(100_000)} dropped 1 messages\n\n`)).not.toThrow();
+});
+
 it("bounds the size of an event, however many chunks and lines it comes in", () => {
   const parser = new SseParser(() => {}, 100);
   expect(() => {

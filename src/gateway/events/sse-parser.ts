@@ -1,3 +1,4 @@
+import { ForeseenError } from "../../foreseen-error.ts";
 import type { StreamEvent } from "../../server/events/feed.ts";
 
 const LINE_FEED = 0x0a;
@@ -13,6 +14,10 @@ export const MAX_EVENT_BYTES = 16 * 1024 * 1024;
 /** About what it takes to hold one line of data, besides its bytes. */
 const LINE_OVERHEAD_BYTES = 128;
 const EMPTY = Buffer.alloc(0);
+/** What Lighthouse writes into the stream of a reader that is too slow for it, and goes on. */
+const DROPPED = /\bdropped (\d+) messages?\b/i;
+/** So much is read of a comment. */
+const COMMENT_BYTES = 128;
 
 /** Reads events from text/event-stream (HTML standard, section 9.2.6), however it is cut into chunks. */
 export class SseParser {
@@ -33,7 +38,7 @@ export class SseParser {
     this.#maxBytes = maxBytes;
   }
 
-  /** Throws when an event is too large. */
+  /** Throws when an event is too large, or a comment says that events are missing. */
   push(chunk: Buffer): void {
     let start = this.#wasCarriageReturn && chunk[0] === LINE_FEED ? 1 : 0;
     if (chunk.length > 0) this.#wasCarriageReturn = false;
@@ -89,9 +94,9 @@ export class SseParser {
     else this.#readField(line);
   }
 
-  /** A line that begins with a colon is a comment, and its name is empty. */
   #readField(line: Buffer): void {
     const colon = line.indexOf(COLON);
+    if (colon === 0) readComment(line);
     const name = line.toString("latin1", 0, colon === -1 ? line.length : colon);
     const valueAt = colon === -1 ? line.length : line[colon + 1] === SPACE ? colon + 2 : colon + 1;
     if (name === "event") this.#topic = line.toString("utf8", valueAt);
@@ -109,4 +114,9 @@ export class SseParser {
     this.#bytes = 0;
     if (event.data.length > 0) this.#onEvent(event);
   }
+}
+
+function readComment(line: Buffer): void {
+  const [, count] = DROPPED.exec(line.toString("latin1", 0, COMMENT_BYTES)) ?? [];
+  if (count) throw new ForeseenError(`It says that it dropped ${count} messages of the stream of events.`);
 }
