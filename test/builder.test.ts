@@ -11,7 +11,8 @@ import {
   ssz,
 } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
+import { validateGossipBlock } from "../src/chain/validation/block.ts";
 import { BLOB_BYTES, FakeKzg } from "../src/data/fake-kzg.test-support.ts";
 import type { DevFork } from "../src/dev/forks.ts";
 import { DEV_GAS_LIMIT } from "../src/execution/dev-payload.ts";
@@ -28,6 +29,7 @@ const BLINDED = "get_v1_validator_blinded_blocks_slot";
 const REGISTER = "post_v1_validator_register_validator";
 const PUBLISH = "post_v2_beacon_blinded_blocks";
 const UNAVAILABLE = -32002;
+const REJECTED = -32003;
 const HEAD = 3;
 const NO_REQUESTS = ssz.electra.ExecutionRequests.defaultValue();
 const ALWAYS_BUILDER = String(2n ** 64n - 1n);
@@ -207,6 +209,94 @@ describe.each(["bellatrix", "electra", "fulu"] as const)("on %s", (fork) => {
     expect(chain.head.slot).toBe(slot);
     expect(await withBuilder.feeRecipientOfHead()).toEqual(BUILDER_FEE_RECIPIENT);
     expect(withBuilder.opened.complaints).toEqual([]);
+  });
+});
+
+describe.each(["electra", "fulu"] as const)("a builder of %s", (fork) => {
+  let withBuilder: ChainWithBuilder;
+  beforeEach(async () => {
+    withBuilder = await ChainWithBuilder.open(fork);
+    await withBuilder.nextSlot();
+    await withBuilder.register();
+  });
+  afterEach(() => withBuilder?.close());
+
+  const produceBlinded = async () =>
+    withBuilder.caller.call(BLOCK, await withBuilder.params("", false, ALWAYS_BUILDER));
+  const rejected = (message: RegExp) => ({ code: REJECTED, message: expect.stringMatching(message) });
+
+  it("gets no block that breaks the rules that were asked for", async () => {
+    const { builder, caller, chain } = withBuilder;
+    const block = await produceBlinded();
+    const other = new Uint8Array(32).fill(9);
+    const otherProposer = (Number(block.proposer_index) + 1) % withBuilder.devChain.keys.count;
+    const { execution_payload_header: header } = block.body;
+    const wrong: [changes: object, level: string | null, complaint: RegExp][] = [
+      [{ slot: String(HEAD + 4) }, null, /slot 7, which has not begun/],
+      [{ parent_root: toHex(other) }, null, /parent 0x09.* is not known/],
+      [{ proposer_index: String(otherProposer) }, null, /it is the turn of/],
+      [
+        { body: { ...block.body, execution_payload_header: { ...header, timestamp: "1" } } },
+        "gossip",
+        /payload has the timestamp 1, but slot 4 begins at/,
+      ],
+      [{ state_root: toHex(other) }, "consensus", /claims state root 0x09/],
+      [{ state_root: toHex(other) }, "consensus_and_equivocation", /claims state root 0x09/],
+      [{ body: { ...block.body, randao_reveal: `0xc0${"00".repeat(95)}` } }, "consensus", /signature .* is not valid/],
+    ];
+    for (const [changes, level, complaint] of wrong) {
+      const { json } = withBuilder.sign({ ...block, ...changes });
+      expect(await caller.error(PUBLISH, [json, level])).toMatchObject(rejected(complaint));
+    }
+    expect(builder.blindedBlocks).toEqual([]);
+    expect(chain.pools.seen.blockProposers.root(HEAD + 1, Number(block.proposer_index))).toBeUndefined();
+  });
+
+  it("gets one block of a proposer for a slot, which may be handed over again and come back from the network", async () => {
+    const { builder, caller, chain, devChain } = withBuilder;
+    const gossiped: unknown[] = [];
+    chain.events.on("blockGossip", ({ root }) => gossiped.push(root));
+    const { signed, json } = withBuilder.sign(await produceBlinded());
+    const other = withBuilder.sign({ ...(await produceBlinded()), state_root: `0x${"09".repeat(32)}` });
+    const own = new ByHand(devChain).sign(await new ByHand(devChain).produce(HEAD + 1, chain.head.root));
+    const ownContents = {
+      signed_block: ssz[fork].SignedBeaconBlock.toJson(own.signed as never),
+      kzg_proofs: [],
+      blobs: [],
+    };
+    builder.behaviour.beforeReveal = () => {
+      throw builderFault(400, "No payload for you.");
+    };
+    expect(await caller.error(PUBLISH, [json, "consensus_and_equivocation"])).toMatchObject({ code: UNAVAILABLE });
+    for (const level of ["gossip", "consensus", "consensus_and_equivocation"]) {
+      for (const [method, block] of [
+        [PUBLISH, other.json],
+        ["post_v2_beacon_blocks", ownContents],
+      ] as const) {
+        expect(await caller.error(method, [block, level])).toMatchObject(rejected(/already proposed another block/));
+      }
+    }
+    expect(chain.head.slot).toBe(HEAD);
+    expect(gossiped).toEqual([]);
+
+    builder.behaviour.beforeReveal = () => {};
+    expect(await caller.call(PUBLISH, [json, "consensus"])).toBe(fork === "fulu" ? 202 : 200);
+    expect(builder.blindedBlocks.map(({ signature }) => signature)).toEqual([signed.signature, signed.signature]);
+    if (fork === "fulu") {
+      const whole = signedBlindedBlockToFull(
+        fork as ForkName.fulu,
+        signed,
+        builder.payloadOf(signed),
+      ) as SignedBeaconBlock;
+      await validateGossipBlock(chain.validation, whole);
+      await chain.importBlock(whole);
+    } else {
+      expect(gossiped).toEqual([chain.head.root]);
+    }
+    expect(chain.head.slot).toBe(HEAD + 1);
+    // From then on the node has the payload.
+    expect(await caller.call(PUBLISH, [json, "consensus_and_equivocation"])).toBe(200);
+    expect(builder.blindedBlocks).toHaveLength(2);
   });
 });
 

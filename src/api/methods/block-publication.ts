@@ -2,19 +2,13 @@ import { HttpStatusCode, routes } from "@lodestar/api";
 import type { ChainForkConfig } from "@lodestar/config";
 import { type ForkName, isForkPostFulu } from "@lodestar/params";
 import { blindedOrFullBlockHashTreeRoot, getBlockProposerSignatureSet } from "@lodestar/state-transition";
-import type {
-  BeaconBlock,
-  BlindedBeaconBlock,
-  SignedBeaconBlock,
-  SignedBlindedBeaconBlock,
-  SignedBlockContents,
-  Slot,
-} from "@lodestar/types";
+import type { RootHex, SignedBeaconBlock, SignedBlindedBeaconBlock, SignedBlockContents, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { blockRoot } from "../../chain/blocks/block-encoding.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
+import type { AnySignedBlock } from "../../chain/import/apply-block.ts";
 import { BlockRejection, isWaitingForEngine } from "../../chain/import/block-rejection.ts";
-import { checkGossipBlock, noteGossipBlock } from "../../chain/validation/block.ts";
+import { verifyBlindedBlock } from "../../chain/import/verify-block.ts";
+import { checkGossipBlock, noteBlockForBuilder, noteGossipBlock } from "../../chain/validation/block.ts";
 import { GossipRefusal } from "../../chain/validation/outcome.ts";
 import { unavailable } from "../../failure.ts";
 import { codecOf, type RequestCodec } from "../codecs.ts";
@@ -177,11 +171,7 @@ function slotInSsz(bytes: Uint8Array): Slot {
   return Number(view.getBigUint64(slotAt, true));
 }
 
-function requireVersionOf(
-  { config }: BeaconChain,
-  { message }: SignedBeaconBlock | SignedBlindedBeaconBlock,
-  given: ForkName | undefined,
-): void {
+function requireVersionOf({ config }: BeaconChain, { message }: AnySignedBlock, given: ForkName | undefined): void {
   requireVersion(given, config.getForkName(message.slot));
 }
 
@@ -210,7 +200,7 @@ async function publish(
   if (await isHeldAlready(chain, signed)) return { imported: true };
   requireBlobs(chain, contents);
   const { slot } = signed.message;
-  const root = blockRoot(chain.config, signed.message);
+  const root = rootOf(chain, signed.message);
   const mayBeNew = await requireGossipRules(chain, signed, () => checkGossipBlock(chain.validation, signed));
   const sidecars = await rightSidecars(chain, contents);
   // A block that came with wrong blobs does not count as seen: it may still come with the right ones, or another in its place.
@@ -250,18 +240,22 @@ async function importOf(
 
 /**
  * Has the builder complete the block with its payload. It broadcasts the block, too, so what can be told without the payload
- * is judged before it gets the block.
+ * is judged before it gets the block, and no other block of the proposer passes from then on.
  */
 async function publishThroughBuilder(
   context: Pick<ApiContext, "chain" | "broadcast">,
   signed: SignedBlindedBeaconBlock,
-  level?: BroadcastValidation,
+  level: BroadcastValidation = BroadcastValidation.gossip,
 ): Promise<{ status: number }> {
   const { chain } = context;
   const builder = requireBuilder(chain, signed);
   requireSynced(chain);
+  if (await isHeldAlready(chain, signed)) return statusOf({ imported: true });
+  await requireGossipRules(chain, signed, () => checkGossipBlock(chain.validation, signed));
+  if (level !== BroadcastValidation.gossip) await requireTransition(chain, signed);
   await refuseEquivocation(chain, signed.message);
-  if (!(await isSignedByProposer(chain, signed))) throw refused(notSigned(signed));
+  const root = rootOf(chain, signed.message);
+  await requireGossipRules(chain, signed, () => noteBlockForBuilder(chain.validation, signed.message, root));
   if (isForkPostFulu(chain.config.getForkName(signed.message.slot))) {
     await letBuilderPublish(builder, signed);
     return { status: HttpStatusCode.ACCEPTED };
@@ -270,13 +264,23 @@ async function publishThroughBuilder(
   return statusOf(await publish(context, contents, level));
 }
 
+async function requireTransition(chain: BeaconChain, signed: SignedBlindedBeaconBlock): Promise<void> {
+  const { config, states, validation } = chain;
+  try {
+    await verifyBlindedBlock(signed, { config, states, bls: validation.bls });
+  } catch (error) {
+    if (error instanceof BlockRejection) throw refused(error.message);
+    throw error;
+  }
+}
+
 /** The gossip rules know the first block of a proposer that they saw; the chain may hold others that came another way. */
 async function refuseEquivocation(
-  { config, blocks }: BeaconChain,
-  message: BeaconBlock | BlindedBeaconBlock,
+  chain: Pick<BeaconChain, "config" | "blocks">,
+  message: AnySignedBlock["message"],
 ): Promise<void> {
-  const root = toRootHex(blindedOrFullBlockHashTreeRoot(config, message));
-  const atSlot = await blocks.atSlot(message.slot);
+  const root = rootOf(chain, message);
+  const atSlot = await chain.blocks.atSlot(message.slot);
   const other = atSlot.find((block) => {
     return block.root !== root && block.signed.message.proposerIndex === message.proposerIndex;
   });
@@ -288,11 +292,7 @@ async function refuseEquivocation(
 }
 
 /** Whether the block is the first that the rules saw of it, as `judge` says. */
-async function requireGossipRules(
-  chain: BeaconChain,
-  signed: SignedBeaconBlock,
-  judge: () => unknown,
-): Promise<boolean> {
+async function requireGossipRules(chain: BeaconChain, signed: AnySignedBlock, judge: () => unknown): Promise<boolean> {
   try {
     await judge();
     return true;
@@ -307,24 +307,27 @@ async function requireGossipRules(
 }
 
 /** A message has one valid signature only, so a block with another one than the block held is not that block. */
-async function isHeldAlready({ config, blocks, forkChoice }: BeaconChain, { message, signature }: SignedBeaconBlock) {
-  const root = blockRoot(config, message);
+async function isHeldAlready(chain: BeaconChain, signed: AnySignedBlock): Promise<boolean> {
+  const { blocks, forkChoice } = chain;
+  const root = rootOf(chain, signed.message);
   // It may be in the database nevertheless.
   if (forkChoice.isInvalid(root)) throw refused(`The execution payload of the block ${root} is invalid.`);
   const held = await blocks.signedByRoot(root);
   if (held === null) return false;
-  if (Buffer.compare(held.signature, signature) === 0) return true;
-  throw refused(notSigned({ message, signature }));
+  if (Buffer.compare(held.signature, signed.signature) === 0) return true;
+  throw refused(notSigned(signed));
 }
 
-function isSignedByProposer(
-  { config, validation }: BeaconChain,
-  signed: SignedBeaconBlock | SignedBlindedBeaconBlock,
-): Promise<boolean> {
+/** A block has the same root without its payload. */
+function rootOf({ config }: Pick<BeaconChain, "config">, message: AnySignedBlock["message"]): RootHex {
+  return toRootHex(blindedOrFullBlockHashTreeRoot(config, message));
+}
+
+function isSignedByProposer({ config, validation }: BeaconChain, signed: AnySignedBlock): Promise<boolean> {
   return validation.bls.verify([getBlockProposerSignatureSet(config, signed)]);
 }
 
-function notSigned({ message }: SignedBeaconBlock | SignedBlindedBeaconBlock): string {
+function notSigned({ message }: AnySignedBlock): string {
   return `The block of slot ${message.slot} is not signed by validator ${message.proposerIndex}.`;
 }
 

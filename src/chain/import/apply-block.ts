@@ -10,10 +10,13 @@ import {
   isMergeTransitionComplete,
   SyncCommitteeCacheEmpty,
 } from "@lodestar/state-transition";
-import type { IndexedAttestation, SignedBeaconBlock } from "@lodestar/types";
+import type { IndexedAttestation, SignedBeaconBlock, SignedBlindedBeaconBlock } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { withBlock } from "../states/advance.ts";
 import { BlockRejection } from "./block-rejection.ts";
+
+/** The transition takes the header of a payload as well as the payload. */
+export type AnySignedBlock = SignedBeaconBlock | SignedBlindedBeaconBlock;
 
 export interface ReadBlock {
   indexedAttestations: IndexedAttestation[];
@@ -26,7 +29,7 @@ export interface ReadBlock {
 /** What a block says on its pre-state (the parent's state advanced to the block's slot), before anything of it is verified. */
 export function readBlock(
   config: BeaconConfig,
-  signed: SignedBeaconBlock,
+  signed: AnySignedBlock,
   preState: CachedBeaconStateAllForks,
 ): ReadBlock {
   const { slot, proposerIndex, body } = signed.message;
@@ -53,7 +56,7 @@ export function readBlock(
 /** Everything that has to be signed in a block. */
 export function signatureSetsOf(
   config: BeaconConfig,
-  signed: SignedBeaconBlock,
+  signed: AnySignedBlock,
   preState: CachedBeaconStateAllForks,
   { indexedAttestations }: ReadBlock,
 ): ISignatureSet[] {
@@ -63,7 +66,8 @@ export function signatureSetsOf(
     const hasSyncCommittee = config.getForkSeq(slot) >= ForkSeq.altair;
     const syncCommittee = hasSyncCommittee ? epochCtx.currentSyncCommitteeIndexed : new SyncCommitteeCacheEmpty();
     const view = new BeaconStateView(preState);
-    return getBlockSignatureSets(config, syncCommittee, view, signed, indexedAttestations);
+    // A payload is not signed by anybody.
+    return getBlockSignatureSets(config, syncCommittee, view, signed as SignedBeaconBlock, indexedAttestations);
   } catch (error) {
     throw invalidTransition(slot, error);
   }
@@ -74,7 +78,7 @@ export function signatureSetsOf(
  * has produced just this block, it has made the state already.
  */
 export function applyBlock(
-  signed: SignedBeaconBlock,
+  signed: AnySignedBlock,
   preState: CachedBeaconStateAllForks,
   producedState?: CachedBeaconStateAllForks,
 ): CachedBeaconStateAllForks {

@@ -112,6 +112,21 @@ describe("SeenBlockProposers", () => {
     seen.prune(9);
     expect(seen.root(9, 4)).toBeUndefined();
   });
+
+  it("knows the first block also while that is expected from a builder", () => {
+    const seen = new SeenBlockProposers();
+    seen.expect(9, 4, rootOf(1));
+    seen.expect(9, 4, rootOf(2));
+    expect([seen.root(9, 4), seen.isExpected(9, 4), seen.isExpected(9, 5)]).toEqual([rootOf(1), true, false]);
+    const moment = seen.capture();
+    expect(seen.add(9, 4, rootOf(2))).toBe(false);
+    expect(seen.add(9, 4, rootOf(1))).toBe(true);
+    expect(seen.add(9, 4, rootOf(1))).toBe(false);
+    seen.expect(9, 4, rootOf(1));
+    expect(seen.isExpected(9, 4)).toBe(false);
+    seen.restore(moment);
+    expect(seen.isExpected(9, 4)).toBe(true);
+  });
 });
 
 describe("SeenSidecars", () => {

@@ -167,29 +167,47 @@ export class SeenAggregates {
 /** From electra on the data root alone does not say which committee attested. */
 const aggregateKey = (dataRoot: RootHex, committeeIndex: CommitteeIndex) => `${dataRoot}:${committeeIndex}`;
 
+interface FirstBlock {
+  readonly root: RootHex;
+  /** A builder is to complete it. */
+  readonly isExpected: boolean;
+}
+
 /** The first block of each proposer and slot ("beacon_block", p2p interface). */
 export class SeenBlockProposers {
-  #slots = new Map<Slot, Map<ValidatorIndex, RootHex>>();
+  #slots = new Map<Slot, Map<ValidatorIndex, FirstBlock>>();
 
-  capture(): Map<Slot, Map<ValidatorIndex, RootHex>> {
+  capture(): Map<Slot, Map<ValidatorIndex, FirstBlock>> {
     return copyOfMap(this.#slots, (byProposer) => new Map(byProposer));
   }
 
-  restore(slots: Map<Slot, Map<ValidatorIndex, RootHex>>): void {
+  restore(slots: Map<Slot, Map<ValidatorIndex, FirstBlock>>): void {
     this.#slots = slots;
   }
 
-  /** The root of the first block, if one was seen. */
+  /** The root of the first block, if one was seen or is expected. */
   root(slot: Slot, proposer: ValidatorIndex): RootHex | undefined {
-    return this.#slots.get(slot)?.get(proposer);
+    return this.#slots.get(slot)?.get(proposer)?.root;
+  }
+
+  /** Whether the first block was not seen as a whole yet. */
+  isExpected(slot: Slot, proposer: ValidatorIndex): boolean {
+    return this.#slots.get(slot)?.get(proposer)?.isExpected ?? false;
   }
 
   /** Answers whether this is the first block; a later one does not replace it. */
   add(slot: Slot, proposer: ValidatorIndex, root: RootHex): boolean {
-    const byProposer = getOrCreate(this.#slots, slot, () => new Map<ValidatorIndex, RootHex>());
-    if (byProposer.has(proposer)) return false;
-    byProposer.set(proposer, root);
+    const byProposer = getOrCreate(this.#slots, slot, () => new Map<ValidatorIndex, FirstBlock>());
+    const first = byProposer.get(proposer);
+    if (first && !(first.isExpected && first.root === root)) return false;
+    byProposer.set(proposer, { root, isExpected: false });
     return true;
+  }
+
+  /** The same for a block that a builder is to complete: it still comes as a whole, and no other does. */
+  expect(slot: Slot, proposer: ValidatorIndex, root: RootHex): void {
+    const byProposer = getOrCreate(this.#slots, slot, () => new Map<ValidatorIndex, FirstBlock>());
+    if (!byProposer.has(proposer)) byProposer.set(proposer, { root, isExpected: true });
   }
 
   /** Blocks at or before the latest finalized slot are ignored by gossip, so nothing is remembered of them. */

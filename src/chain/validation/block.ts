@@ -1,12 +1,21 @@
 import { ForkSeq } from "@lodestar/params";
 import {
+  blindedOrFullBlockHashTreeRoot,
   type CachedBeaconStateAllForks,
   computeEpochAtSlot,
   computeTimeAtSlot,
   isExecutionStateType,
   isMergeTransitionComplete,
 } from "@lodestar/state-transition";
-import { type BeaconBlock, type bellatrix, type RootHex, type SignedBeaconBlock, ssz } from "@lodestar/types";
+import {
+  type BeaconBlock,
+  type BlindedBeaconBlock,
+  type bellatrix,
+  type RootHex,
+  type SignedBeaconBlock,
+  type SignedBlindedBeaconBlock,
+  ssz,
+} from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { ValidationContext } from "./context.ts";
 import { alreadyKnown, ignore, reject } from "./outcome.ts";
@@ -14,6 +23,9 @@ import { refuseFinalizedSlot, refuseUnfitParent, verifyProposer } from "./propos
 import { refuseFutureSlot } from "./time-window.ts";
 
 const SUBJECT = "The block";
+
+/** No rule but that of its time looks at a payload, and the header of the payload tells that, too. */
+type AnyBlock = BeaconBlock | BlindedBeaconBlock;
 
 interface ValidatedBlock {
   root: RootHex;
@@ -38,11 +50,11 @@ export async function validateGossipBlock(
  */
 export async function checkGossipBlock(
   context: ValidationContext,
-  { message: block, signature }: SignedBeaconBlock,
+  { message: block, signature }: SignedBeaconBlock | SignedBlindedBeaconBlock,
 ): Promise<ValidatedBlock> {
   const { config, forkChoice } = context;
   refuseFutureSlot(context, block.slot, SUBJECT);
-  const blockRoot = config.getForkTypes(block.slot).BeaconBlock.hashTreeRoot(block);
+  const blockRoot = blindedOrFullBlockHashTreeRoot(config, block);
   const root = toRootHex(blockRoot);
   if (forkChoice.has(root)) throw alreadyKnown(`The block ${root} of slot ${block.slot} is already imported.`);
   refuseFinalizedSlot(context, block.slot, SUBJECT);
@@ -61,27 +73,43 @@ export function noteGossipBlock(context: ValidationContext, block: BeaconBlock, 
   context.seen.blockProposers.add(block.slot, block.proposerIndex, root);
 }
 
-function refuseSecondBlock({ seen }: ValidationContext, { slot, proposerIndex }: BeaconBlock, root: RootHex): void {
-  const seenRoot = seen.blockProposers.root(slot, proposerIndex);
-  if (seenRoot === undefined) return;
-  if (seenRoot === root) throw alreadyKnown(`The block ${root} of slot ${slot} was seen before.`);
-  throw ignore(
-    "conflicting-block",
-    `Validator ${proposerIndex} has already proposed another block for slot ${slot} (${seenRoot}, now ${root}).`,
-  );
+/** The same for a block that a builder is about to get, and that passes the rules again when it comes back with its payload. */
+export function noteBlockForBuilder(context: ValidationContext, block: BlindedBeaconBlock, root: RootHex): void {
+  refuseSecondBlock(context, block, root);
+  context.seen.blockProposers.expect(block.slot, block.proposerIndex, root);
+}
+
+function refuseSecondBlock({ seen }: ValidationContext, { slot, proposerIndex }: AnyBlock, root: RootHex): void {
+  const first = seen.blockProposers.root(slot, proposerIndex);
+  if (first === undefined) return;
+  if (first !== root) {
+    throw ignore(
+      "conflicting-block",
+      `Validator ${proposerIndex} has already proposed another block for slot ${slot} (${first}, now ${root}).`,
+    );
+  }
+  if (seen.blockProposers.isExpected(slot, proposerIndex)) return;
+  throw alreadyKnown(`The block ${root} of slot ${slot} was seen before.`);
 }
 
 /** bellatrix/p2p-interface.md, beacon_block: the time in the payload is that of the slot, once there are payloads. */
-function refuseWrongPayload({ config, clock, states }: ValidationContext, { slot, body }: BeaconBlock): void {
-  if (!("executionPayload" in body) || isBeforeMerge(config.getForkSeq(slot), states.head, body)) return;
+function refuseWrongPayload({ config, clock, states }: ValidationContext, { slot, body }: AnyBlock): void {
+  const payload = payloadOf(body);
+  // Builders have payloads to offer only after the merge.
+  if (!payload || ("executionPayload" in body && isBeforeMerge(config.getForkSeq(slot), states.head, body))) return;
   const expected = computeTimeAtSlot(config, slot, clock.genesisTime);
-  const { timestamp } = body.executionPayload;
+  const { timestamp } = payload;
   if (timestamp !== expected) {
     throw reject(
       "wrong-payload-timestamp",
       `The block's payload has the timestamp ${timestamp}, but slot ${slot} begins at ${expected}.`,
     );
   }
+}
+
+function payloadOf(body: AnyBlock["body"]): { timestamp: number } | undefined {
+  if ("executionPayloadHeader" in body) return body.executionPayloadHeader;
+  return "executionPayload" in body ? body.executionPayload : undefined;
 }
 
 /** The opposite of bellatrix/beacon-chain.md `is_execution_enabled`; from Capella on the merge lies behind. */
@@ -96,7 +124,7 @@ function isBeforeMerge(
 }
 
 /** deneb/p2p-interface.md, beacon_block; since fulu the limit comes from the blob schedule (EIP-7892). */
-function refuseTooManyBlobs({ config }: ValidationContext, { slot, body }: BeaconBlock): void {
+function refuseTooManyBlobs({ config }: ValidationContext, { slot, body }: AnyBlock): void {
   if (!("blobKzgCommitments" in body)) return;
   const epoch = computeEpochAtSlot(slot);
   const limit = config.getMaxBlobsPerBlock(epoch);
