@@ -56,13 +56,21 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("blocks of %s are taken
   it("unless there is another one of the proposer, though it came another way", async () => {
     const { devChain, caller, byHand } = await atNextSlot(fork);
     const parent = devChain.chain.head.root;
-    await byHand.propose(5, parent, 1);
+    const first = await byHand.propose(5, parent, 1);
     const { signed } = byHand.sign(await byHand.produce(5, parent, 2));
-    expect(await caller.error(POST, [postedForm(fork, signed), "consensus_and_equivocation"])).toMatchObject({
+    const isRefused = {
       code: REJECTED,
       message: expect.stringMatching(/already proposed another block/),
-    });
-    expect(await caller.call(POST, [postedForm(fork, signed), "consensus"])).toBe(200);
+    };
+    for (const level of [null, "gossip", "consensus", "consensus_and_equivocation"]) {
+      expect(await caller.error(POST, [postedForm(fork, signed), level])).toMatchObject(isRefused);
+    }
+    // When both are held, posting one of them again changes nothing, but it is not the only one.
+    await devChain.chain.importBlock(signed);
+    for (const held of [first.signed, signed]) {
+      expect(await caller.call(POST, [postedForm(fork, held), "consensus"])).toBe(200);
+      expect(await caller.error(POST, [postedForm(fork, held), "consensus_and_equivocation"])).toMatchObject(isRefused);
+    }
   });
 
   it("only as blocks of their own fork", async () => {
@@ -116,7 +124,7 @@ describe("blinded blocks", () => {
     expect(await caller.call(POST_BLINDED, [await caller.call(BLINDED, ["head"])])).toBe(200);
   });
 
-  it("become a new block when only the payload is known", async () => {
+  it("are refused like whole ones where there is another one of the proposer", async () => {
     const { devChain } = opened;
     const byHand = new ByHand(devChain);
     const parent = devChain.chain.head.root;
@@ -139,8 +147,13 @@ describe("blinded blocks", () => {
       signature: secondJson.signature,
     };
     expect(type.SignedBlindedBeaconBlock.fromJson(blinded)).toBeDefined();
-    expect(await caller.call(POST_BLINDED, [blinded, "consensus"])).toBe(200);
+    expect(await caller.error(POST_BLINDED, [blinded])).toMatchObject({
+      code: REJECTED,
+      message: expect.stringMatching(/already proposed another block/),
+    });
+    await devChain.chain.importBlock(second.signed);
     expect(await blind(second.root)).toEqual(blinded);
+    expect(await caller.call(POST_BLINDED, [blinded])).toBe(200);
   });
 
   it("are produced without a payload that the node remembers", async () => {

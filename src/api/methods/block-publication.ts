@@ -196,8 +196,9 @@ async function publish(
   const mustBeOnly = level === BroadcastValidation.consensusAndEquivocation;
   const mustBeImported = mustBeOnly || level === BroadcastValidation.consensus;
   requireSynced(chain);
-  if (mustBeOnly) await refuseEquivocation(chain, signed.message);
-  if (await isHeldAlready(chain, signed)) return { imported: true };
+  const isHeld = await isHeldAlready(chain, signed);
+  if (mustBeOnly || !isHeld) await refuseEquivocation(chain, signed.message);
+  if (isHeld) return { imported: true };
   requireBlobs(chain, contents);
   const { slot } = signed.message;
   const root = rootOf(chain, signed.message);
@@ -274,7 +275,10 @@ async function requireTransition(chain: BeaconChain, signed: SignedBlindedBeacon
   }
 }
 
-/** The gossip rules know the first block of a proposer that they saw; the chain may hold others that came another way. */
+/**
+ * The gossip rules know the first block of a proposer that they saw since the start; the chain may hold others, of before it or that
+ * came another way.
+ */
 async function refuseEquivocation(
   chain: Pick<BeaconChain, "config" | "blocks">,
   message: AnySignedBlock["message"],

@@ -24,7 +24,7 @@ import { type Builder, BuilderError } from "../../execution/builder/builder.ts";
 import type { BuiltPayload } from "../../execution/engine.ts";
 import { unavailable, unsupported } from "../../failure.ts";
 
-/** The whole block, when its payload is one that the node built or that a block of it has; null otherwise. */
+/** The whole block, when its payload is one that the node built, or it is held already; null otherwise. */
 export async function knownContents(
   chain: BeaconChain,
   signed: SignedBlindedBeaconBlock,
@@ -32,7 +32,7 @@ export async function knownContents(
   const fork = chain.config.getForkName(signed.message.slot);
   // There is no payload to leave out, so that the blinded form is the block itself.
   if (!isForkPostBellatrix(fork)) return { signedBlock: signed as SignedBeaconBlock } as SignedBlockContents;
-  const known = builtPayload(chain, signed) ?? (await payloadOfBlock(chain, signed));
+  const known = builtPayload(chain, signed) ?? (await heldPayload(chain, signed));
   if (known === null) return null;
   const signedBlock = signedBlindedBlockToFull(fork, signed, known.payload);
   if (!isForkPostDeneb(fork)) return { signedBlock } as SignedBlockContents;
@@ -46,19 +46,13 @@ function builtPayload({ producer }: BeaconChain, { message }: SignedBlindedBeaco
   return producer.builtPayload(toRootHex(message.body.executionPayloadHeader.blockHash));
 }
 
-async function payloadOfBlock(
+/** The blobs of a block that is held are not needed again. */
+async function heldPayload(
   { config, blocks }: BeaconChain,
   { message }: SignedBlindedBeaconBlock,
 ): Promise<KnownPayload | null> {
-  const root = toRootHex(blindedOrFullBlockHashTreeRoot(config, message));
-  const blockHash = toRootHex(message.body.executionPayloadHeader.blockHash);
-  for (const held of await blocks.atSlot(message.slot)) {
-    const { executionPayload } = held.signed.message.body as bellatrix.BeaconBlockBody;
-    if (toRootHex(executionPayload.blockHash) !== blockHash) continue;
-    // The blobs of a block that is held are not needed again; another block with them would need sidecars of its own.
-    if (held.root === root || commitmentsOf(held.signed).length === 0) return { payload: executionPayload };
-  }
-  return null;
+  const held = await blocks.signedByRoot(toRootHex(blindedOrFullBlockHashTreeRoot(config, message)));
+  return held && { payload: (held.message.body as bellatrix.BeaconBlockBody).executionPayload };
 }
 
 /** Who has the payload of a blinded block that the node does not know. */
