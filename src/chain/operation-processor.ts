@@ -1,14 +1,15 @@
 import { getAttesterSlashableIndices } from "@lodestar/state-transition";
-import type {
-  AttesterSlashing,
-  altair,
-  capella,
-  phase0,
-  SignedAggregateAndProof,
-  SingleAttestation,
-  ValidatorIndex,
+import {
+  type AttesterSlashing,
+  type altair,
+  type capella,
+  type phase0,
+  type SignedAggregateAndProof,
+  type SingleAttestation,
+  ssz,
+  type ValidatorIndex,
 } from "@lodestar/types";
-import { toRootHex } from "@lodestar/utils";
+import { toHex, toRootHex } from "@lodestar/utils";
 import type { ChainEvents } from "./events.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
 import type { AttestationVotes } from "./fork-choice/types.ts";
@@ -22,7 +23,7 @@ import { type ValidatedAttestation, validateAttestations } from "./validation/at
 import { validateAttesterSlashing } from "./validation/attester-slashing.ts";
 import { validateBlsChange } from "./validation/bls-change.ts";
 import type { ValidationContext } from "./validation/context.ts";
-import { alreadyKnown, type Origin, type Outcome } from "./validation/outcome.ts";
+import { alreadyKnown, ignore, type Origin, type Outcome } from "./validation/outcome.ts";
 import { validateProposerSlashing } from "./validation/proposer-slashing.ts";
 import {
   type ValidatedContribution,
@@ -181,6 +182,7 @@ export class OperationProcessor {
   async blsToExecutionChange(change: capella.SignedBLSToExecutionChange, origin: Origin = "client"): Promise<void> {
     const { context, events, pools } = this.#parts;
     await validateBlsChange(context, change, origin);
+    refuseOtherChange(change, pools.operations.blsToExecutionChangeOf(change.message.validatorIndex));
     requireAdded(pools.operations.addBlsToExecutionChange(change), "change of credentials");
     events.publish("blsToExecutionChange", change);
   }
@@ -193,9 +195,25 @@ export class OperationProcessor {
   }
 }
 
-/** An operation in order is needless when the pool holds one of the same validator; the first one stays. */
+/**
+ * An operation in order is needless when the pool holds one of the same validator: the first one stays, and has the same effect. Which epoch an
+ * exit names, or by what a slashing proves an offence, makes no difference.
+ */
 function requireAdded(outcome: AddOutcome, subject: string): void {
   if (outcome !== "added") throw alreadyKnown(`Another ${subject} that makes this one needless was taken before.`);
+}
+
+/** Unlike other operations, two changes of a validator have different effects: only the first one can be carried out. */
+function refuseOtherChange(
+  { message }: capella.SignedBLSToExecutionChange,
+  held: capella.SignedBLSToExecutionChange | undefined,
+): void {
+  if (!held || ssz.capella.BLSToExecutionChange.equals(held.message, message)) return;
+  throw ignore(
+    "conflicting-change",
+    `Another change of the credentials of validator ${message.validatorIndex}, to the address ` +
+      `${toHex(held.message.toExecutionAddress)}, waits for a block already, and credentials can be changed once only.`,
+  );
 }
 
 function votesOf(

@@ -104,7 +104,12 @@ describe("changes of credentials", () => {
     const again = [change, changeTo(other, { by: 4 }), changeTo(other)];
     expect(await caller.error(`post_${CHANGES}`, [again])).toMatchObject({
       code: REJECTED,
-      data: { failures: [{ index: 1, message: expect.stringContaining("is not signed with its withdrawal key") }] },
+      data: {
+        failures: [
+          { index: 1, message: expect.stringContaining("is not signed with its withdrawal key") },
+          { index: 2, message: expect.stringContaining(`validator 3, to the address 0x${"ab".repeat(20)}, waits`) },
+        ],
+      },
     });
     expect(await caller.call(`get_${CHANGES}`)).toEqual([change]);
 

@@ -96,6 +96,11 @@ export class OperationPool {
     return this.#held.blsToExecutionChanges.has(validator);
   }
 
+  /** The one that is held of the validator. */
+  blsToExecutionChangeOf(validator: ValidatorIndex): capella.SignedBLSToExecutionChange | undefined {
+    return this.#held.blsToExecutionChanges.get(validator);
+  }
+
   listProposerSlashings(): phase0.ProposerSlashing[] {
     return Array.from(this.#held.proposerSlashings.values(), ({ operation }) => operation);
   }

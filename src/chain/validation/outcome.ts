@@ -12,6 +12,7 @@ export type RefusalReason =
   | "already-known"
   | "conflicting-vote"
   | "conflicting-block"
+  | "conflicting-change"
   // Blocks and ancestry
   | "unknown-parent"
   | "invalid-parent"
