@@ -2,6 +2,7 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { expect, test } from "vitest";
 import { createDevValidators } from "../src/dev/validators/validators.ts";
 import { createLogger } from "../src/log/pino-logger.ts";
+import { ByHand } from "./support/by-hand.ts";
 import { Caller } from "./support/caller.ts";
 import { openDevChain, QUIET } from "./support/dev-chain.ts";
 
@@ -38,4 +39,16 @@ test.each(["phase0", "fulu"] as const)("validators that come hours late go on wi
   }
   expect(complaints).toEqual([]);
   expect(chain.forkChoice.finalized.epoch).toBeGreaterThan(0);
+});
+
+test("votes for the head of before a standstill are taken also when the first block after it is there", async () => {
+  const { devChain } = await openDevChain({ ...QUIET, forks: [{ fork: "fulu", epoch: 0 }] });
+  const { clock, chain, api } = devChain;
+  await clock.advanceTo(EMPTY_SLOTS + 1);
+  const byHand = new ByHand(devChain);
+  const { root } = await byHand.propose(EMPTY_SLOTS + 1, chain.head.root);
+  expect(chain.head.root).toBe(root);
+  const { beacon_block_root: old } = await new Caller(api).call("get_v1_validator_attestation_data", [EMPTY_SLOTS, 0]);
+  expect(old).not.toBe(root);
+  expect(await byHand.attest(EMPTY_SLOTS, old)).not.toEqual([]);
 });

@@ -98,12 +98,14 @@ export class AttestationDataRules {
       );
     }
     // Not in the specification, but other clients do the same: nothing of the vote is verified yet, and for each such block a
-    // state of its own would have to be advanced. The head's is advanced anyhow; a chain that stood still has to go on.
-    if (computeEpochAtSlot(block.slot) + 1 < data.target.epoch && blockRoot !== forkChoice.head.root) {
+    // state of its own would have to be advanced. That of the head is advanced anyhow, and what was the head at the slot of the vote
+    // has the same committees: a chain that stood still has to go on.
+    const isTooOld = computeEpochAtSlot(block.slot) + 1 < data.target.epoch;
+    if (isTooOld && blockRoot !== forkChoice.canonicalAtSlot(data.slot)?.root) {
       throw ignore(
         "block-too-old",
         `${this.#subject} of epoch ${data.target.epoch} votes for block ${blockRoot} of slot ${block.slot}, which is neither of ` +
-          "that epoch nor of the one before.",
+          "that epoch nor of the one before, nor was it the head then.",
       );
     }
     if (!forkChoice.isDescendantOfFinalized(blockRoot)) {

@@ -127,6 +127,18 @@ describe.each(["phase0", "fulu"] as const)("the rules for single attestations of
     expect(shuffling.mock.calls).toEqual([[headRoot, 2]]);
   });
 
+  test("an attestation to an old block is judged like others where that was the head at its slot", async () => {
+    const headRoot = chain.headRoot;
+    const slot = 2 * SLOTS_PER_EPOCH + 1;
+    chain.clock.set(slot + 1);
+    chain.extend(slot + 1);
+    expect(chain.forkChoice.updateHead().slot).toBe(slot + 1);
+    expect(summarize(await validate(singleAttestation(chain, 0, { slot, head: headRoot })))).toEqual(["ok"]);
+    expect(summarize(await validate(singleAttestation(chain, 1, { slot, head: chain.genesisRoot })))).toEqual([
+      "ignore block-too-old",
+    ]);
+  });
+
   test("an attestation to a block beside the finalized chain is ignored", async () => {
     const stale = chain.headRoot;
     const boundary = chain.extend(SLOTS_PER_EPOCH, { parent: chain.genesisRoot });

@@ -47,7 +47,14 @@ export interface ValidationContext {
   >;
   readonly forkChoice: Pick<
     ForkChoice,
-    "get" | "has" | "ancestorAtSlot" | "isDescendantOfFinalized" | "isInvalid" | "finalized" | "head"
+    | "get"
+    | "has"
+    | "ancestorAtSlot"
+    | "canonicalAtSlot"
+    | "isDescendantOfFinalized"
+    | "isInvalid"
+    | "finalized"
+    | "head"
   >;
   readonly blocks: Pick<BlockStore, "link">;
   readonly bls: Pick<BlsVerifier, "verify" | "verifyEach">;
