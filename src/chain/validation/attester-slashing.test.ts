@@ -66,6 +66,26 @@ describe.each(["phase0", "fulu"] as const)("the rules for attester slashings of 
     });
   });
 
+  test("of two votes the first has to surround the second, which whoever swapped them is told", async () => {
+    const between = (source: bigint, target: bigint): IndexedAttestationBigint => {
+      const signed = vote([1], 1);
+      const root = new Uint8Array(32);
+      return {
+        ...signed,
+        data: { ...signed.data, source: { epoch: source, root }, target: { epoch: target, root } },
+      };
+    };
+    const messageOf = async (object: AttesterSlashing) => {
+      const refusal = await refusalOf(validate(object));
+      expect(refusal).toMatchObject({ action: "reject", reason: "votes-do-not-conflict" });
+      return refusal.message;
+    };
+    expect(await messageOf(slashing(between(1n, 2n), between(0n, 3n)))).toBe(
+      "The first attestation has to surround the second, but it is the second that surrounds the first: they have to be swapped.",
+    );
+    expect(await messageOf(slashing(between(0n, 1n), between(0n, 3n)))).toContain("neither a double vote nor");
+  });
+
   test.each<[why: string, reason: string, make: () => AttesterSlashing]>([
     ["the same vote twice", "votes-do-not-conflict", () => slashing(vote([1], 1), vote([1], 1))],
     ["indices not sorted", "invalid-indices", () => slashing(vote([2, 1], 1), vote([1, 2], 2))],

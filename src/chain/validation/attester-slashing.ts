@@ -25,10 +25,14 @@ export async function validateAttesterSlashing(
 ): Promise<ValidatedAttesterSlashing> {
   const { head } = states;
   const { epoch, pubkeyCache } = head.epochCtx;
-  if (!isSlashableAttestationData(slashing.attestation1.data, slashing.attestation2.data)) {
+  const [first, second] = [slashing.attestation1.data, slashing.attestation2.data];
+  if (!isSlashableAttestationData(first, second)) {
+    const isSwapped = isSlashableAttestationData(second, first);
     throw reject(
       "votes-do-not-conflict",
-      "The two attestations are neither a double vote nor does one surround the other.",
+      isSwapped
+        ? "The first attestation has to surround the second, but it is the second that surrounds the first: they have to be swapped."
+        : "The two attestations are neither a double vote nor does the first surround the second.",
     );
   }
   // This comes before the question whether they were seen, because common indices are only well defined in sorted lists.
