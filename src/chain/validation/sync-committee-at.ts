@@ -59,6 +59,12 @@ export class SyncCommittees {
   }
 }
 
+/** What is to be said of a slot that is signed by others than those who have duties in its period; nothing of other slots. */
+export function ofNextPeriod(slot: Slot): string {
+  if (computeSyncPeriodAtSlot(slot + 1) === computeSyncPeriodAtSlot(slot)) return "";
+  return " The last slot of a sync period is signed by the committee of the next period.";
+}
+
 export function positionsOf(committee: SyncCommitteeCache, validatorIndex: ValidatorIndex): SubcommitteePositions[] {
   const bySubcommittee = new Map<number, number[]>();
   for (const position of committee.validatorIndexMap.get(validatorIndex) ?? []) {

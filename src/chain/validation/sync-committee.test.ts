@@ -69,7 +69,10 @@ describe("the rules for sync committee messages", () => {
   });
 
   test("who is not in the committee is rejected", async () => {
-    expect(summarize(await validate(message(outsider())))).toEqual(["reject not-in-committee"]);
+    const outcomes = await validate(message(outsider()));
+    expect(summarize(outcomes)).toEqual(["reject not-in-committee"]);
+    const ofSlot = `Validator ${outsider()} is not in the sync committee of slot 2.`;
+    expect(outcomes).toMatchObject([{ refusal: { message: ofSlot } }]);
   });
 
   test("on a subnet a message counts for that subcommittee only", async () => {
@@ -102,6 +105,17 @@ describe("the rules for sync committee messages", () => {
     const slot = 8 * SLOTS_PER_EPOCH - 1;
     chain.clock.set(slot);
     expect(summarize(await validate(syncMessage(chain, outsider(), { slot })))).toEqual(["ok"]);
+    const { validatorIndex } = message();
+    expect(await validate(syncMessage(chain, validatorIndex, { slot }))).toMatchObject([
+      {
+        refusal: {
+          reason: "not-in-committee",
+          message:
+            `Validator ${validatorIndex} is not in the sync committee of slot ${slot}. The last slot of a sync period is ` +
+            "signed by the committee of the next period.",
+        },
+      },
+    ]);
   });
 
   test("a head too old to know the committee makes the message ignored", async () => {

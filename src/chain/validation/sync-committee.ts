@@ -15,7 +15,13 @@ import { toRootHex } from "@lodestar/utils";
 import { type Candidate, type SignatureClaim, validateBatch } from "./batch.ts";
 import type { ValidationContext } from "./context.ts";
 import { alreadyKnown, ignore, type Outcome, reject } from "./outcome.ts";
-import { positionsOf, type SubcommitteePositions, SyncCommittees, subcommitteeMembers } from "./sync-committee-at.ts";
+import {
+  ofNextPeriod,
+  positionsOf,
+  type SubcommitteePositions,
+  SyncCommittees,
+  subcommitteeMembers,
+} from "./sync-committee-at.ts";
 import { refuseUnlessCurrentSlot } from "./time-window.ts";
 
 /** The signature of one member of the sync committee, found to be in order. */
@@ -70,7 +76,10 @@ async function examineMessage(
   refuseUnlessCurrentSlot(context, slot, "The sync committee message");
   const positions = positionsOf(await committees.at(slot), validatorIndex);
   if (positions.length === 0) {
-    throw reject("not-in-committee", `Validator ${validatorIndex} is not in the sync committee of slot ${slot}.`);
+    throw reject(
+      "not-in-committee",
+      `Validator ${validatorIndex} is not in the sync committee of slot ${slot}.${ofNextPeriod(slot)}`,
+    );
   }
   const addressed = positions.filter(
     ({ subcommitteeIndex }) => arrivedOn === undefined || subcommitteeIndex === arrivedOn,
@@ -161,7 +170,7 @@ async function examineContribution(
   if (!members.includes(aggregatorIndex)) {
     throw reject(
       "not-in-committee",
-      `The aggregator ${aggregatorIndex} is not in sync subcommittee ${subcommitteeIndex} of slot ${slot}.`,
+      `The aggregator ${aggregatorIndex} is not in sync subcommittee ${subcommitteeIndex} of slot ${slot}.${ofNextPeriod(slot)}`,
     );
   }
   const value = { contribution, aggregatorIndex, blockRoot: toRootHex(beaconBlockRoot), participants };
