@@ -92,8 +92,23 @@ describe("bodies", () => {
 
   it("of another fork than they say are refused", async () => {
     const headers = { ...JSON_HEADERS, "Eth-Consensus-Version": "altair" };
-    expect((await post("/eth/v2/beacon/blocks", await rest.chain.signedBlock(), headers)).status).toBe(400);
-    expect((await post("/eth/v2/beacon/blocks", await rest.chain.signedBlock())).status).toBe(400);
+    const block = await rest.chain.signedBlock();
+    const other = await post("/eth/v2/beacon/blocks", block, headers);
+    expect([other.status, JSON.parse(other.text).message]).toEqual([
+      400,
+      "The fork given by consensus_version, or in REST by the header Eth-Consensus-Version, is altair, but the object is one of phase0.",
+    ]);
+    expect((await post("/eth/v2/beacon/blocks", block)).status).toBe(400);
+    for (const path of ["/eth/v2/beacon/blocks", "/eth/v1/beacon/blocks", "/eth/v2/beacon/pool/attestations"]) {
+      for (const type of ["application/json", SSZ_TYPE]) {
+        const wrong = { "Content-Type": type, "Eth-Consensus-Version": "frontier" };
+        const unknown = await ask(path, { method: "POST", headers: wrong, body: "{}" });
+        expect([unknown.status, JSON.parse(unknown.text).message]).toEqual([
+          400,
+          expect.stringMatching(/^The header Eth-Consensus-Version must be .*, but "frontier" was given\.$/),
+        ]);
+      }
+    }
     const type = ssz.phase0.SignedBeaconBlock;
     const altair = ssz.altair.SignedBeaconBlock.defaultValue();
     altair.message.slot = type.fromJson(await rest.chain.signedBlock()).message.slot;

@@ -27,6 +27,9 @@ export function requireSlashingVersion(given: ForkName | undefined, own: ForkNam
   if (given !== undefined && !isForkPostElectra(given) && isForkPostElectra(own)) throw otherVersion(given, own);
 }
 
+/** Handlers do not know which of the two it was. */
 function otherVersion(given: ForkName, own: ForkName) {
-  return invalidParams(`The parameter "consensus_version" is ${given}, but the object is one of ${own}.`);
+  return invalidParams(
+    `The fork given by consensus_version, or in REST by the header ${VERSION_HEADER}, is ${given}, but the object is one of ${own}.`,
+  );
 }

@@ -62,14 +62,20 @@ export class RequestReader {
       const { param } = place;
       const value = valueAt(place, request, query);
       if (value === undefined) continue;
-      if (param.restSchema) {
-        const parsed = param.restSchema.safeParse(value);
-        if (!parsed.success) throw invalidParams(`The parameter "${param.name}" ${firstMessage(parsed.error)}`);
-      }
+      requireForm(place, value);
       named[param.name] = value;
     }
     return named;
   }
+}
+
+/** What only REST refuses, or has another name for; the rest is told when the call is bound. */
+function requireForm({ param, from }: Place, value: unknown): void {
+  const schema = param.restSchema ?? (from === "header" ? param.schema : undefined);
+  const parsed = schema?.safeParse(value);
+  if (parsed === undefined || parsed.success) return;
+  const subject = from === "header" ? `The header ${param.header!.name}` : `The parameter "${param.name}"`;
+  throw invalidParams(`${subject} ${firstMessage(parsed.error)}`);
 }
 
 function valueAt(place: Place, request: RestRequest, query: Query): unknown {
