@@ -47,6 +47,13 @@ interface Checkpoint {
   root: string;
 }
 
+type FinalityCheckpoints = Record<"finalized" | "previous_justified" | "current_justified", Checkpoint>;
+
+interface FinalizedBlock {
+  root: string;
+  isGenesis: boolean;
+}
+
 interface Peer {
   peer_id: string;
   last_seen_p2p_address: string;
@@ -90,7 +97,7 @@ export const COMPOSED_OTHERWISE: Readonly<Record<string, Composition>> = {
 
 async function getChainHead(_args: Args, { operations, facts, waiting }: ComposedCall): Promise<Answer> {
   const firstSlot = ({ epoch }: Checkpoint) => String(BigInt(epoch) * BigInt(facts.slotsPerEpoch));
-  const [head, { value: checkpoints }] = await Promise.all([
+  const [head, { value: checkpoints }, finalizedBlock] = await Promise.all([
     operations.tell(
       "get_v1_beacon_headers_blockId",
       { block_id: "head" },
@@ -101,15 +108,39 @@ async function getChainHead(_args: Args, { operations, facts, waiting }: Compose
       "get_v1_beacon_states_finality_checkpoints",
       { state_id: "head" },
       waiting,
-      ({ finalized, current_justified: justified }: Record<"finalized" | "current_justified", Checkpoint>) => ({
-        finalized_slot: firstSlot(finalized),
-        finalized_block_root: finalized.root,
-        justified_slot: firstSlot(justified),
-        justified_block_root: justified.root,
+      ({ finalized, previous_justified, current_justified: justified }: FinalityCheckpoints) => ({
+        candidates: [finalized, previous_justified, justified] as const,
+        justified: { justified_slot: firstSlot(justified), justified_block_root: justified.root },
       }),
     ),
+    finalizedHeader(operations, waiting),
   ]);
-  return { body: encodeJson({ ...head.value, ...checkpoints }), headers: head.headers };
+  const finalized = finalizedOf(checkpoints.candidates, finalizedBlock);
+  const value = {
+    ...head.value,
+    finalized_slot: firstSlot(finalized),
+    finalized_block_root: finalized.root,
+    ...checkpoints.justified,
+  };
+  return { body: encodeJson(value), headers: head.headers };
+}
+
+/** Undefined where a node does not have the block, as one that began with a later state. */
+async function finalizedHeader(operations: Operations, waiting: Waiting): Promise<FinalizedBlock | undefined> {
+  const method = methodNamed("get_v1_beacon_headers_blockId");
+  const response = await operations.respond(method.name, { block_id: "finalized" }, waiting);
+  if (isRefusal(response)) return undefined;
+  const read = ({ root, header: { message } }: Header) => ({ root, isGenesis: message.slot === "0" });
+  return (await readValue(method, response, waiting, read)).value;
+}
+
+/**
+ * From the start of an epoch to its first block fork choice is ahead of the head's state: what it holds for final is then one of the
+ * checkpoints that are justified there. By the root alone, genesis could be any of those that no block came before.
+ */
+function finalizedOf(candidates: readonly [Checkpoint, ...Checkpoint[]], block?: FinalizedBlock): Checkpoint {
+  const found = block?.isGenesis ? undefined : candidates.find(({ root }) => root === block?.root);
+  return found ?? candidates[0];
 }
 
 function describePeer({ peer_id: peerId, last_seen_p2p_address: address, agent = "" }: Peer) {
