@@ -60,7 +60,8 @@ export const GATEWAY_FLAGS = {
     name: "max-slots-behind",
     kind: "number",
     placeholder: "SLOTS",
-    description: "How far an upstream may be behind the others or the clock and still be asked like them",
+    description:
+      "How far an upstream may be behind the others, or behind the clock by its own word, and still be asked like them",
     fallback: 3,
     parse: wholeNumber(0),
   }),
