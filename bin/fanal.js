@@ -15,16 +15,27 @@ const isCheckout = existsSync(join(root, "src"));
 const CHECKOUT_MAJOR = 24;
 const PACKAGE_MAJOR = 22;
 const requiredMajor = isCheckout ? CHECKOUT_MAJOR : PACKAGE_MAJOR;
+/** That of wrong settings: to start again does not help. */
+const EXIT_CODE = 2;
 
-function refuse(help) {
-  process.stderr.write(`fanal: Node ${requiredMajor} or newer is needed and this is ${process.version}${help}.\n`);
-  process.exit(1);
+function refuse(sentence) {
+  process.stderr.write(`fanal: ${sentence}.\n`);
+  process.exit(EXIT_CODE);
+}
+
+function refuseNode(help) {
+  refuse(`Node ${requiredMajor} or newer is needed and this is ${process.version}${help}`);
+}
+
+function refuseWithout(name) {
+  const help = isCheckout ? `"npm ci --omit=dev" in ${root} installs it with all others` : "install fanal again";
+  refuse(`The package ${name}, which the program needs, is not installed: ${help}`);
 }
 
 function runWithOwnNode() {
   const binary = ownNode();
   if (binary === undefined) {
-    refuse(`; "npm install" in ${root} installs one beside the other dependencies, on Linux and on Windows`);
+    refuseNode(`; "npm install" in ${root} installs one beside the other dependencies, on Linux and on Windows`);
   }
   // The channel carries no messages: its closing tells the child that this process has died without a chance to say so.
   const child = spawn(binary, [self, ...process.argv.slice(2)], { stdio: ["inherit", "inherit", "inherit", "ipc"] });
@@ -38,6 +49,12 @@ function runWithOwnNode() {
   child.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
 }
 
+function unlessNotInstalled(error) {
+  const name = error.code === "ERR_MODULE_NOT_FOUND" && /^Cannot find package '([^']+)'/.exec(error.message)?.[1];
+  if (!name) throw error;
+  refuseWithout(name);
+}
+
 async function run() {
   if (process.channel) {
     process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
@@ -46,7 +63,7 @@ async function run() {
   // Halves the time that loading the program takes from the second start on; its threads find the place by the variable.
   process.env.NODE_COMPILE_CACHE ??= join(root, "node_modules", ".cache", "fanal");
   nodeModule.enableCompileCache();
-  const load = (name) => import(isCheckout ? `../src/${name}.ts` : `../dist/${name}.js`);
+  const load = (name) => import(isCheckout ? `../src/${name}.ts` : `../dist/${name}.js`).catch(unlessNotInstalled);
   (await load("module-resolution")).rememberResolutions();
   (await load("steady-ticks")).keepTicksCheap();
   const { main } = await load("cli/main");
@@ -55,4 +72,4 @@ async function run() {
 
 if (Number.parseInt(process.versions.node, 10) >= requiredMajor) await run();
 else if (isCheckout) runWithOwnNode();
-else refuse("");
+else refuseNode("");

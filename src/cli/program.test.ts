@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -78,5 +78,19 @@ describe("the program", () => {
     const { status, stderr } = fanal(["node", "--network", "."]);
     expect(status).toBe(6);
     expect(stderr).toMatch(/^fanal: The network file \S+config\.yaml cannot be read: ENOENT[^\n]+\n$/);
+  });
+
+  it("says how its dependencies are installed where they are not, with an exit code after which it is not started again", () => {
+    const copy = join(folder, "copy");
+    for (const part of ["bin", "src", "package.json"]) {
+      cpSync(join(root, part), join(copy, part), { recursive: true, filter: (path) => !path.endsWith(".test.ts") });
+    }
+    const { status, stdout, stderr } = fanal(["node"], { file: join(copy, "bin", "fanal.js") });
+    expect(stderr).toMatch(/^fanal: The package \S+, which the program needs, is not installed: [^\n]+\n$/);
+    expect(stderr).toContain(`"npm ci --omit=dev" in ${realpathSync(copy)} installs it`);
+    const unit = readFileSync(join(root, "packaging", "fanal.service"), "utf8");
+    const [, notStartedAgain] = /^RestartPreventExitStatus=(.+)$/m.exec(unit)!;
+    expect(notStartedAgain!.split(" ")).toContain(String(status));
+    expect(stdout).toBe("");
   });
 });

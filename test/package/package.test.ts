@@ -123,7 +123,7 @@ test("says which Node it needs, to the shell and to a program", () => {
   const bin = join(installed.root, "bin", "fanal.js");
   const { status, stderr } = node(asNode("20.1.0"), bin, "--version");
   expect(stderr).toBe("fanal: Node 22 or newer is needed and this is v20.1.0.\n");
-  expect(status).toBe(1);
+  expect(status).toBe(2);
   const script =
     'import { startDevChain } from "fanal"; await startDevChain().catch((error) => console.log(error.message));';
   expect(node(asNode("20.1.0"), "--input-type=module", "--eval", script).stdout).toBe(
