@@ -12,11 +12,11 @@ const ROOT = join(import.meta.dirname, "..");
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 
 /** The options that a node is started with by these words. */
-function optionsOf([file, ...argv]: readonly string[]) {
+function optionsOf([file, ...argv]: readonly string[], environment: Record<string, string> = {}) {
   expect(existsSync(join(ROOT, file!))).toBe(true);
   const line = parseCommandLine(argv, "1");
   if (line.kind !== "run" || line.command !== "node") throw new Error(`This starts no node: ${argv.join(" ")}`);
-  return nodeOptions(resolveFlags("node", { given: line.given, environment: {}, workingDirectory: "/" }), "/");
+  return nodeOptions(resolveFlags("node", { given: line.given, environment, workingDirectory: "/" }), "/");
 }
 
 describe("the container file", () => {
@@ -26,6 +26,8 @@ describe("the container file", () => {
     .map((line) => ({ name: line.split(" ")[0]!, rest: line.slice(line.indexOf(" ") + 1) }));
   const all = (name: string) => instructions.filter((instruction) => instruction.name === name).map(({ rest }) => rest);
   const words = (name: string) => JSON.parse(all(name).at(-1)!) as string[];
+  const variables = Object.fromEntries(all("ENV").flatMap((rest) => rest.split(" ").map((each) => each.split("="))));
+  const startedBy = (argv: readonly string[]) => optionsOf([...words("ENTRYPOINT").slice(1), ...argv], variables);
   const copied = all("COPY")
     .filter((rest) => !rest.startsWith("--from"))
     .flatMap((rest) => rest.split(" ").slice(0, -1));
@@ -41,14 +43,24 @@ describe("the container file", () => {
   });
 
   it("starts a node that keeps its data in the volume, as a user that is not root", () => {
-    const [program, ...argv] = [...words("ENTRYPOINT"), ...words("CMD")];
-    expect(program).toBe("node");
-    expect(optionsOf(argv)).toMatchObject({ dataDir: all("VOLUME")[0], rest: true });
+    expect(words("ENTRYPOINT")[0]).toBe("node");
+    expect(startedBy(words("CMD"))).toMatchObject({ dataDir: all("VOLUME")[0], rest: true });
     expect(all("USER")).toEqual(["node"]);
   });
 
+  it("starts a new node in the volume by the commands that are documented", () => {
+    const volume = all("VOLUME")[0]!;
+    const commands = [...read("docs/operating.md").matchAll(/^docker run (.+?) fanal (node .+)$/gm)];
+    expect(commands.length).toBeGreaterThan(1);
+    for (const [command, forDocker, argv] of commands) {
+      expect(forDocker, command).toContain(`-v fanal:${volume}`);
+      const options = startedBy(argv!.split(" "));
+      expect(options, command).toMatchObject({ dataDir: volume, rest: true, checkpoint: expect.anything() });
+    }
+  });
+
   it("asks for the health where the node that it starts tells it", () => {
-    const { restPort } = optionsOf(["bin/fanal.js", ...words("CMD")]);
+    const { restPort } = startedBy(words("CMD"));
     const [, url] = /fetch\('(http:[^']+)'\)/.exec(all("HEALTHCHECK")[0]!)!;
     expect(url).toContain(`http://127.0.0.1:${restPort}/`);
     expect(methods.flatMap(({ rest }) => rest.map(({ path }) => path))).toContain(new URL(url!).pathname);
