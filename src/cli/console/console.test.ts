@@ -43,10 +43,14 @@ const sourcesFor = (url: string, ...flags: string[]) => ({
 });
 
 /** Runs lines that nobody types. */
-async function run(url: string, lines: string[], ...flags: string[]) {
-  const { fake, written } = fakeTerminal();
+function run(url: string, lines: string[], ...flags: string[]) {
   const input = new PassThrough();
   input.end(lines.join("\n"));
+  return runInput(url, input, ...flags);
+}
+
+async function runInput(url: string, input: PassThrough, ...flags: string[]) {
+  const { fake, written } = fakeTerminal();
   const face = { input, output: new PassThrough(), isInteractive: false };
   const code = await runConsole(sourcesFor(url, ...flags), fake, face);
   return { code, ...written };
@@ -238,15 +242,45 @@ describe("a subscription", () => {
     expect(await person.code).toBe(EXIT_CODES.ok);
   });
 
+  it("ends with the end of the input, or with the next line, which is run, where nobody types", async () => {
+    const { url, server } = await eventServer([]);
+    const ended = "Events are printed as they come, until the next line or the end of the input.\n";
+    expect(await run(url, ["subscribe head"])).toMatchObject({ code: EXIT_CODES.ok, err: ended });
+    expect(await run(url, ["subscribe head", `getX --url ${await servedNode()}`])).toMatchObject({
+      code: EXIT_CODES.ok,
+      err: ended,
+      out: expect.stringContaining("getX"),
+    });
+
+    const input = new PassThrough();
+    const running = runInput(url, input);
+    const requested = once(server, "connection").then(([socket]) => once(socket, "message"));
+    input.write("subscribe head\n");
+    await requested;
+    input.end(`getX --url ${await servedNode()}\n`);
+    expect(await running).toMatchObject({ code: EXIT_CODES.ok, err: ended, out: expect.stringContaining("getX") });
+  });
+
   it("fails when the node ends it, or refuses it", async () => {
+    const untilFailure = async (url: string, line: string) => {
+      const { fake, written } = fakeTerminal();
+      const input = new PassThrough();
+      const complain = (text: string) => {
+        fake.complain(text);
+        if (text.startsWith("fanal: ")) input.end();
+      };
+      input.write(`${line}\n`);
+      const face = { input, output: new PassThrough(), isInteractive: false };
+      return { code: await runConsole(sourcesFor(url), { ...fake, complain }, face), ...written };
+    };
     const closing = await eventServer([{ topic: "head", data: { slot: "5" } }], true);
-    expect(await run(closing.url, ['subscribe ["head"] --json'])).toMatchObject({
+    expect(await untilFailure(closing.url, 'subscribe ["head"] --json')).toMatchObject({
       code: EXIT_CODES.noAnswer,
       out: '{"topic":"head","data":{"slot":"5"}}\n',
       err: expect.stringContaining("has ended the connection."),
     });
     const slow = await eventServer([{ subscription: "0x1", error: { code: -32005, message: "Too slow." } }]);
-    expect(await run(slow.url, ["subscribe head"])).toMatchObject({
+    expect(await untilFailure(slow.url, "subscribe head")).toMatchObject({
       code: EXIT_CODES.internal,
       err: expect.stringContaining("fanal: Too slow.\n"),
     });

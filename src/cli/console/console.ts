@@ -135,7 +135,11 @@ class Session {
     const { workingDirectory } = sources;
     const texts = await paramTexts(written, { workingDirectory, readInput: this.#terminal.readInput });
     const topics = texts.length === 1 && texts[0]!.startsWith("[") ? texts[0]! : `[${texts.join(",")}]`;
-    const onStart = () => this.#terminal.complain("Events are printed as they come, until Enter or Ctrl-C.\n");
+    const onStart = () => {
+      const end = this.#prompt.isInteractive ? "Enter or Ctrl-C" : "the next line or the end of the input";
+      this.#terminal.complain(`Events are printed as they come, until ${end}.\n`);
+      this.#prompt.endWithInput();
+    };
     return printEvents({ ...connectionOf(sources), topics, onStart }, this.#terminal, signal);
   }
 }

@@ -25,9 +25,9 @@ interface Running {
 
 /** Lines of the input, one after the other, and what interrupts the work on one. */
 export class Prompt {
+  readonly isInteractive: boolean;
   readonly #readline: Interface;
   readonly #output: Writable;
-  readonly #isInteractive: boolean;
   readonly #lines: string[] = [];
   #waiting: ((line: string | undefined) => void) | undefined;
   #running: Running | undefined;
@@ -35,7 +35,7 @@ export class Prompt {
 
   constructor({ input, output, isInteractive, history, historySize, complete }: PromptOptions) {
     this.#output = output;
-    this.#isInteractive = isInteractive;
+    this.isInteractive = isInteractive;
     this.#readline = isInteractive
       ? createInterface({
           input,
@@ -59,20 +59,31 @@ export class Prompt {
     if (line !== undefined || this.#isClosed) return line;
     const { promise, resolve } = Promise.withResolvers<string | undefined>();
     this.#waiting = resolve;
-    if (this.#isInteractive) this.#readline.prompt();
+    if (this.isInteractive) this.#readline.prompt();
     else this.#readline.resume();
     return promise;
   }
 
-  /** Works until it is done, or until somebody presses Ctrl-C or, if that is wanted, Enter. */
+  /** Works until it is done, or until somebody presses Ctrl-C or Ctrl-D or, if that is wanted, Enter. */
   async interruptible<T>(work: (signal: AbortSignal) => Promise<T>, { endsWithLine = false } = {}): Promise<T> {
     const abort = new AbortController();
-    this.#running = { abort, endsWithLine: endsWithLine && this.#isInteractive };
+    this.#running = { abort, endsWithLine: endsWithLine && this.isInteractive };
     try {
       return await work(abort.signal);
     } finally {
       this.#running = undefined;
     }
+  }
+
+  /**
+   * Where nobody types, the input is read ahead from here on: what is worked on ends with the next line, which is run after it, or
+   * with the end of the input.
+   */
+  endWithInput(): void {
+    if (!this.#running || this.isInteractive) return;
+    this.#running.endsWithLine = true;
+    if (this.#lines.length > 0 || this.#isClosed) this.#running.abort.abort();
+    else this.#readline.resume();
   }
 
   close(): void {
@@ -82,20 +93,20 @@ export class Prompt {
   #take(line: string): void {
     if (this.#running?.endsWithLine) {
       this.#running.abort.abort();
-      return;
+      if (this.isInteractive) return;
     }
     const waiting = this.#waiting;
     this.#waiting = undefined;
     if (waiting) waiting(line);
     else this.#lines.push(line);
     // A terminal is read on, because Ctrl-C comes by it.
-    if (!this.#isInteractive) this.#readline.pause();
+    if (!this.isInteractive) this.#readline.pause();
   }
 
   #end(): void {
     this.#isClosed = true;
     this.#waiting?.(undefined);
-    if (this.#isInteractive) this.#running?.abort.abort();
+    if (this.isInteractive || this.#running?.endsWithLine) this.#running?.abort.abort();
   }
 
   #interrupt(): void {

@@ -56,7 +56,8 @@ completes; [ and { begin JSON that needs no quotes. Besides:
 
 The history is kept in $XDG_STATE_HOME/fanal, by default ~/.local/state/fanal, but
 for lines that begin with a blank. When the input is no terminal its lines are
-run without a prompt, and the exit code is that of the last one that failed.`;
+run without a prompt, events are printed until the next line or the end of the
+input, and the exit code is that of the last line that failed.`;
 
 const METHODS_NOTES = `
 With words, only the methods that have them all in a name, the summary or a REST
