@@ -277,12 +277,12 @@ function requestsOf({ engine, chain, db }: DevChainParts): ExecutionRequestQueue
   return requests;
 }
 
-/** Why nobody may move the time of a chain; undefined when it is this process's alone. */
+/** Why nobody may move or stop the time of a chain; undefined when it is this process's alone. */
 function timeIsFixedBy({ hasNetwork, hasExecutionClient }: DevChainParts): string | undefined {
-  if (hasNetwork)
-    return "The time of this chain cannot be moved: other nodes follow it (--p2p), and they go by the time of day.";
+  const refusal = "This would move the time of the chain, or need it to stand still, and it can do neither:";
+  if (hasNetwork) return `${refusal} other nodes follow it (--p2p), and they go by the time of day.`;
   if (hasExecutionClient) {
-    return "The time of this chain cannot be moved: an execution client (--el, --eth1) has a part in it and goes by the time of day.";
+    return `${refusal} an execution client (--el, --eth1) has a part in it and goes by the time of day.`;
   }
   return undefined;
 }

@@ -7,7 +7,7 @@ import { MOST_EMPTY_EPOCHS } from "../empty-epochs.ts";
 
 interface DevTimeParts {
   clock: VirtualClock;
-  /** Why the time of the chain cannot be moved, as a whole sentence; undefined when it can. */
+  /** Why the time of the chain can neither be moved nor stop, as a whole sentence; undefined when it can. */
   fixedBy: string | undefined;
   /** Of the head. */
   headSlot(): Slot;
