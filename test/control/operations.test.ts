@@ -364,6 +364,7 @@ describe("deposits before electra", () => {
     const forks: ScheduledFork[] = fork === "phase0" ? [] : [{ fork, epoch: 0 }];
     let chain = await open(forks, directory);
     await chain.advance(3);
+    await expectRefusals(chain, [["get_v1_beacon_deposit_snapshot", [], CODES.absent, /from its first dev_deposit/]]);
     const [bad] = await chain.call("dev_deposit", { bad_signature: true });
     expect(bad).toMatchObject({ type: "deposit_data", status: "logged" });
     const [first] = await chain.call("dev_deposit", {});
@@ -381,6 +382,17 @@ describe("deposits before electra", () => {
     expect(headState.eth1DepositIndex).toBe(VALIDATORS + 4);
     expect(headState.validators.length).toBe(VALIDATORS + 2);
     expect(await chain.balance(0)).toBeGreaterThan(33.9 * ETHER);
+    // A snapshot has what is final: the deposits of the genesis, until the state is that has taken the others.
+    const snapshot = () => chain.call("get_v1_beacon_deposit_snapshot");
+    expect(await snapshot()).toMatchObject({ deposit_count: String(VALIDATORS), execution_block_height: "0" });
+    await chain.call("dev_advance", { until: { finalized: headState.epochCtx.epoch + 1 } });
+    const { blockHash, depositRoot } = headState.eth1Data;
+    expect(await snapshot()).toMatchObject({
+      deposit_count: String(VALIDATORS + 4),
+      deposit_root: toHex(depositRoot),
+      execution_block_hash: toHex(blockHash),
+    });
+    await chain.call("dev_deposit", { validator: 0 });
     await chain.expectFollowed();
     chain.expectHealth();
     await expectRefusals(chain, [

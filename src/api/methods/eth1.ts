@@ -94,7 +94,8 @@ const getDepositSnapshot = defineEncoded({
     const data = chain.eth1.deposits.snapshot;
     if (data) return { data };
     throw notFound(
-      "There is no snapshot of the deposits: this node follows no deposit contract (--eth1), or no block of its chain is final yet.",
+      "There is no snapshot of the deposits: this node knows no deposit chain of which the beacon chain has made a block final. It follows " +
+        "one with --eth1; a dev chain has its own from its first dev_deposit before electra.",
     );
   },
 });

@@ -53,6 +53,7 @@ export class DepositLog {
   async onSlot(slot: Slot): Promise<void> {
     const { chain } = this.#parts;
     const { newest } = chain.eth1.deposits;
+    if (newest && slot % SLOTS_PER_EPOCH === 0) await this.#changes.run(() => this.#finalize());
     if (!newest || slot % VOTING_PERIOD !== 0) return;
     const { headState, config, genesis } = chain;
     if (isBridgeRetired(headState) || headState.eth1Data.depositCount >= newest.depositCount) return;
@@ -70,6 +71,14 @@ export class DepositLog {
       throw new Error("The deposits of the genesis are others than the chain has agreed on.");
     }
     await chain.eth1.deposits.extend(extension, NEVER);
+  }
+
+  /** What a final state has agreed on stays, once it has all its deposits. */
+  async #finalize(): Promise<void> {
+    const { eth1, states, forkChoice } = this.#parts.chain;
+    const state = await states.atCheckpoint(forkChoice.finalized);
+    if (isBridgeRetired(state) || BigInt(state.eth1DepositIndex) < state.eth1Data.depositCount) return;
+    await eth1.deposits.finalize(state.eth1Data.toValue());
   }
 
   async #extend(timestamp: number, deposits: readonly phase0.DepositData[]): Promise<void> {
