@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { generateFlagOptions } from "../scripts/library-options/generate.ts";
 import { ledger } from "../scripts/rest-doc/ledger.ts";
 import { EXIT_CODES } from "../src/cli/exit.ts";
 import { flagReference } from "../src/cli/flags/flag-reference.ts";
@@ -11,6 +12,11 @@ const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 
 test("docs/flags.md has the flags that the command line accepts", () => {
   expect(read("docs/flags.md"), 'docs/flags.md is out of date: run "npm run docs".').toBe(flagReference());
+});
+
+test("the options of the library are the flags of fanal dev", () => {
+  const { path, text } = generateFlagOptions();
+  expect(read(path), `${path} is out of date: run "npm run docs".`).toBe(text);
 });
 
 test("docs/rest.md has the operations that are served", () => {

@@ -1,4 +1,5 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import {
   attachDevChain,
@@ -76,6 +77,22 @@ it("makes the genesis that is wanted, and goes on with a stored chain as it was 
   await expect(startDevChain({ dataDir: tempDirectory(), config: { SHARD_COMITTEE_PERIOD: 2 } })).rejects.toThrow(
     "SHARD_COMMITTEE_PERIOD",
   );
+});
+
+it("takes what is said of fanal dev by flags alone", async () => {
+  const { client } = await start({ graffiti: "a test", graffitiCodes: false, trackFutures: true });
+  await client.dev_advance();
+  const block = await client.get_v1_beacon_blocks_blockId({ block_id: "head" });
+  const graffiti = Buffer.from("a test").toString("hex").padEnd(64, "0");
+  expect(block).toHaveProperty("message.body.graffiti", `0x${graffiti}`);
+  expect(await client.debug_getChronosFutures()).not.toEqual([]);
+});
+
+it("lets other nodes join by the directory of its chain", async () => {
+  const dataDir = tempDirectory();
+  const { client } = await start({ dataDir, p2p: true, p2pPort: 0, discovery: false, speed: 1 });
+  const { enr } = await client.get_v1_node_identity();
+  expect(readFileSync(join(dataDir, "network", "bootstrap_nodes.txt"), "utf8")).toContain(enr);
 });
 
 it("tells events, errors and the end of waiting as a client of a server would be told", async () => {

@@ -1,8 +1,9 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { Client } from "../client/index.ts";
+import type { FlagOptions } from "./flag-options.ts";
 
-/** The options of a chain, in the words of the flags of `fanal dev`, which docs/flags.md describes. */
-export interface DevChainOptions {
+/** The options that no flag has, that are otherwise here, or of which more can be said than a flag does. */
+interface OwnOptions {
   /** By default 64. */
   readonly validators?: number;
   /** The fork that the chain starts in. */
@@ -46,6 +47,9 @@ export interface DevChainOptions {
   /** Gets each line of the log; by default nobody does. */
   readonly log?: (line: string) => void;
 }
+
+/** The options of a chain, in the words of the flags of `fanal dev`, which docs/flags.md describes. */
+export interface DevChainOptions extends OwnOptions, Omit<FlagOptions, keyof OwnOptions> {}
 
 /** A chain, started here or elsewhere. */
 export interface DevChain extends AsyncDisposable {

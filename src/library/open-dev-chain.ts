@@ -5,8 +5,10 @@ import { createMethodTable } from "../api/bound-methods.ts";
 import { useNativeHasher } from "../chain/native-hasher.ts";
 import type { DevOptions } from "../cli/flags/options.ts";
 import { serverOptions } from "../cli/start/serving.ts";
+import { requireUsablePeers } from "../cli/start/usable-peers.ts";
 import { clientOver } from "../client/client.ts";
 import { ClosingStack } from "../closing-stack.ts";
+import { FutureTracker } from "../debug/future-tracker.ts";
 import { createLogger } from "../log/pino-logger.ts";
 import { DevNode } from "../node/dev-node.ts";
 import type { DevChain, DevChainOptions } from "./dev-chain.ts";
@@ -33,7 +35,19 @@ export async function openDevChain(options: DevOptions, { isTemporary, log }: Su
     colour: false,
   });
   const servers = serverOptions(options, logger);
-  const node = await DevNode.open({ ...options, dataDir, servers, logger, setLogSpec: setSpec });
+  const futures = options.trackFutures ? FutureTracker.started() : undefined;
+  opening.defer(() => futures?.close());
+  const { networking } = options;
+  if (networking) await requireUsablePeers(networking);
+  const node = await DevNode.open({
+    ...options,
+    dataDir,
+    ...(networking && { networkDirectory: join(dataDir, "network") }),
+    servers,
+    logger,
+    setLogSpec: setSpec,
+    futures,
+  });
   opening.defer(() => node.close());
   const client = clientOver(new InProcessTransport(createMethodTable(node.node.api), logger.topic("rpc")));
   opening.defer(() => client.close());

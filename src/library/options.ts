@@ -1,3 +1,4 @@
+import type { Flag } from "../cli/flags/flag.ts";
 import { DEV_FLAGS } from "../cli/flags/flags.ts";
 import { type DevOptions, devOptions } from "../cli/flags/options.ts";
 import { resolveFlags } from "../cli/flags/resolve-flags.ts";
@@ -11,7 +12,9 @@ const DEFAULTS = { speed: 0, warmupEpochs: 0, logLevel: "WARN" } as const satisf
 type Given = [flag: string, texts: string[]];
 
 /** The flags of `fanal dev` by their names as options. */
-const FLAGS = new Map(Object.values(DEV_FLAGS).map(({ name }) => [camelCase(name), name]));
+const FLAGS: ReadonlyMap<string, Flag<unknown>> = new Map(
+  Object.values<Flag<unknown>>(DEV_FLAGS).map((flag) => [camelCase(flag.name), flag]),
+);
 
 /** What of the command line is said by another option here. */
 const SAID_BY: ReadonlyMap<string, keyof DevChainOptions> = new Map([
@@ -22,6 +25,11 @@ const SAID_BY: ReadonlyMap<string, keyof DevChainOptions> = new Map([
   ["logFileSize", "log"],
   ["logFileCount", "log"],
 ]);
+
+/** The flags that are options here as well. */
+export function optionFlags(): [option: string, flag: Flag<unknown>][] {
+  return [...FLAGS].filter(([option]) => !SAID_BY.has(option));
+}
 
 /**
  * Reads the options as the command line reads its flags, so that each has the same meaning and bounds. A chain that is stored
@@ -46,7 +54,7 @@ function flagOf([key, value]: [key: string, value: unknown]): Given {
   const other = SAID_BY.get(key);
   if (other !== undefined) throw new Error(`There is no option "${key}" of a dev chain: "${other}" says it.`);
   const flag = FLAGS.get(key);
-  if (flag !== undefined) return [flag, [value].flat().map(String)];
+  if (flag !== undefined) return [flag.name, [value].flat().map(String)];
   const nearest = nearestName(key, [...FLAGS.keys(), "log"]);
   throw new Error(
     `There is no option "${key}" of a dev chain.${nearest === undefined ? "" : ` Did you mean "${nearest}"?`}`,

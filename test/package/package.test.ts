@@ -100,7 +100,7 @@ const CONSUMER = `
 import { createClient, type DevChain, startDevChain } from "fanal";
 import { RpcError } from "fanal/client";
 
-const chain: DevChain = await startDevChain({ validators: 64, fork: "deneb", rpc: 0 });
+const chain: DevChain = await startDevChain({ validators: 64, fork: "deneb", rpc: 0, graffiti: "x", web: false });
 const { finalized_epoch } = await chain.client.dev_advance({ until: "finalized" });
 const epoch: string = finalized_epoch;
 const client = createClient({ url: chain.url ?? "ws://127.0.0.1:9190", token: epoch });
