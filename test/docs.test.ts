@@ -51,3 +51,21 @@ test("docs/architecture.md names files that there are, and all that are directly
     .filter((name) => !/\.(test|test-support)\.ts$/.test(name));
   expect(inSource.filter((name) => !listed!.includes(` ${name}`))).toEqual([]);
 });
+
+test("docs/operating.md explains the warnings and errors of a node", () => {
+  const tables = read("docs/operating.md").matchAll(/^\| line \|.+\n((?:\|.+\n)+)/gm);
+  const explained = Array.from(tables, ([, rows]) => [...rows!.matchAll(/^\| (?:ERROR: |FATAL: )?(.+?) \| /gm)])
+    .flat()
+    .flatMap(([, texts]) => texts!.split(/, (?=[A-Z…])/).map(patternOf));
+  const written = globSync("src/**/*.ts", { cwd: ROOT })
+    .filter((path) => !/\.(test|test-support)\.ts$|^src\/(web|gateway)\/|gateway\.ts$/.test(path))
+    .flatMap((path) => [...read(path).matchAll(/\.(?:warn|error|fatal)\(\s*(?:"([^"]+)"|`([^`$]+))/g)])
+    .map(([, text, beginning]) => text ?? beginning!);
+  expect(written.length).toBeGreaterThan(50);
+  expect(written.filter((text) => !explained.some((pattern) => pattern.test(text)))).toEqual([]);
+});
+
+/** Matches what begins like a text in which … stands for anything. */
+function patternOf(text: string): RegExp {
+  return new RegExp(`^${text.replace(/[^\w\s…]/g, "\\$&").replaceAll("…", ".*")}`);
+}
