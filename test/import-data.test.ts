@@ -147,22 +147,21 @@ test("finality lets go of blocks that wait for their data, and of the data of wh
   expect(await db.data.indices(kept.root)).toEqual([0, 1]);
 });
 
-test("what comes after its block is stored, unless the node does not keep it, and stays over a restart until it is old", async () => {
+test("what comes with its block or after it is stored, also what the node need not keep, and stays over a restart until it is old", async () => {
   const configOverrides = { MIN_EPOCHS_FOR_DATA_COLUMN_SIDECARS_REQUESTS: "1" };
   const { chain, db, slot, blocks, directory, close } = await open("fulu", 1, { configOverrides });
   vi.spyOn(chain.data.custody, "sampled", "get").mockReturnValue([3, 4, 70]);
-  vi.spyOn(chain.data.custody, "isSampled").mockImplementation((column) => column !== 5);
   const block = await blocks.make({ slot, parentRoot: chain.head.root });
   const { sidecars } = block;
   add(chain, block, [sidecars[3]!, sidecars[4]!, sidecars[5]!, sidecars[70]!]);
   await chain.importBlock(block.signed);
-  expect(await chain.data.indices(block.root)).toEqual([3, 4, 70]);
+  expect(await chain.data.indices(block.root)).toEqual([3, 4, 5, 70]);
 
-  add(chain, block, [sidecars[5]!, sidecars[6]!]);
+  add(chain, block, [sidecars[6]!]);
   add(chain, block, [sidecars[127]!]);
   expect(bytes(await chain.data.sidecars(block, [127]))).toEqual(bytes([sidecars[127]!]));
   await vi.waitUntil(() => chain.data.pool.size.blocks === 0);
-  expect(await db.data.indices(block.root)).toEqual([3, 4, 6, 70, 127]);
+  expect(await db.data.indices(block.root)).toEqual([3, 4, 5, 6, 70, 127]);
 
   await close();
   const again = await openDevChain({ forks: [{ fork: "fulu", epoch: 0 }], configOverrides, ...QUIET }, directory);
@@ -173,7 +172,7 @@ test("what comes after its block is stored, unless the node does not keep it, an
 
   const { clock } = again.devChain;
   await clock.advanceTo(2 * SLOTS_PER_EPOCH - 1);
-  expect(await again.db.data.indices(block.root)).toEqual([3, 4, 6, 70, 127]);
+  expect(await again.db.data.indices(block.root)).toEqual([3, 4, 5, 6, 70, 127]);
   await clock.advanceTo(2 * SLOTS_PER_EPOCH);
   await expect.poll(() => again.db.data.indices(block.root)).toEqual([]);
 });

@@ -126,18 +126,20 @@ export class DataLookups {
 
   /**
    * Of the peer that keeps most of what is missing; of such that keep as much, the better one. Those that were asked before come
-   * after the others, so that nobody who claims to keep all and gives nothing is always the first.
+   * after the others, so that nobody who claims to keep all and gives nothing is always the first. Columns that none of them keeps
+   * are asked of all: whoever made the block has them.
    */
   #nextRequest(
     missing: readonly number[],
     { asked, before }: { asked: ReadonlySet<string>; before: ReadonlySet<string> },
     hasColumns: boolean,
   ): { peerId: string; indices: readonly number[] } | undefined {
+    const peers = this.#parts.peers.list();
+    const keptBySome = new Set(peers.flatMap(({ columns }) => columns));
     const kept = ({ columns }: SyncPeer) =>
-      hasColumns ? missing.filter((column) => columns.includes(column)) : missing;
+      hasColumns ? missing.filter((column) => columns.includes(column) || !keptBySome.has(column)) : missing;
     const turns = [...before];
-    const [best] = this.#parts.peers
-      .list()
+    const [best] = peers
       .filter(({ peerId }) => !asked.has(peerId))
       .map((peer) => ({
         peerId: peer.peerId,

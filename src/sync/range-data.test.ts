@@ -66,7 +66,7 @@ describe.each(["electra", "fulu"] as const)("the data of blocks of %s that are s
 });
 
 describe("columns", () => {
-  test("are asked of those who keep them, and waited for when nobody does", async () => {
+  test("are asked of those who keep them, and of all and waited for when nobody does, which is held against none", async () => {
     const history = await committingHistory("fulu", SLOTS);
     const peers = new FakePeers();
     peers.add("low", history, { columns: ALL_COLUMNS.slice(0, 64) });
@@ -76,13 +76,18 @@ describe("columns", () => {
     const untilHeld = (count: number) =>
       new Promise<void>((resolve) => chain.data.pool.onAdded(() => chain.data.pool.count(root) === count && resolve()));
     await untilHeld(127);
+    const untilAsked = (peerId: string) =>
+      expect.poll(() => peers.data.some((asked) => asked.peerId === peerId && asked.indices.includes(127))).toBe(true);
+    await untilAsked("low");
+    await untilAsked("high");
     expect(chain.head.slot).toBe(0);
+    const askedBefore = peers.data.length;
     peers.add("last", history, { columns: [127] });
 
     await untilHead(chain, history.at(-1)!.root);
     await expectData(chain, history);
     expect(peers.penalties).toEqual([]);
-    for (const { peerId, indices } of peers.data) {
+    for (const { peerId, indices } of peers.data.slice(askedBefore)) {
       const isKept = (column: number) =>
         peerId === "low" ? column < 64 : peerId === "high" ? column >= 64 && column < 127 : column === 127;
       expect(indices.every(isKept)).toBe(true);

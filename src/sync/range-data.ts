@@ -149,7 +149,10 @@ export class RangeData {
     };
   }
 
-  /** Each column is asked of the peer that has the least to give so far; all blobs of one peer. */
+  /**
+   * Each column is asked of the peer that has the least to give so far, of those that keep it; if none does, whoever made its block
+   * may have it. All blobs are asked of one peer.
+   */
   #plan(lack: Lack, vain: ReadonlyMap<string, ReadonlySet<number>>): DataRequest[] {
     const able = this.#able(lack);
     if (!lack.hasColumns) {
@@ -158,8 +161,9 @@ export class RangeData {
     }
     const shares = new Map<string, number[]>();
     for (const column of lack.indices) {
-      const [keeper] = able
-        .filter(({ peerId, columns }) => columns.includes(column) && !vain.get(peerId)?.has(column))
+      const keepers = able.filter(({ columns }) => columns.includes(column));
+      const [keeper] = (keepers.length > 0 ? keepers : able)
+        .filter(({ peerId }) => !vain.get(peerId)?.has(column))
         .sort((a, b) => (shares.get(a.peerId)?.length ?? 0) - (shares.get(b.peerId)?.length ?? 0));
       if (keeper) shares.set(keeper.peerId, [...(shares.get(keeper.peerId) ?? []), column]);
     }
@@ -254,10 +258,12 @@ export class RangeData {
   }
 
   /** Others had it, so that it could have been given. */
-  #penalizeKeepers(vain: ReadonlyMap<string, unknown>): void {
+  #penalizeKeepers(vain: ReadonlyMap<string, ReadonlySet<number>>): void {
     const { peers, target } = this.#parts;
-    for (const peerId of vain.keys()) {
-      if (target.claimants.has(peerId) && !this.#wrongdoers.has(peerId))
+    for (const { peerId, columns } of peers.list()) {
+      const asked = vain.get(peerId);
+      const keeps = asked && (asked.size === 0 || columns.some((column) => asked.has(column)));
+      if (keeps && target.claimants.has(peerId) && !this.#wrongdoers.has(peerId))
         peers.penalize(peerId, "mild", "does not give data that it should keep");
     }
   }

@@ -128,3 +128,39 @@ const untilHead = (root: RootHex) =>
 
 const untilAwaited = ({ chain }: TestNode, root: RootHex) =>
   eventually(() => expect(chain.data.awaited().map((block) => block.root)).toContain(root));
+
+/** A node that keeps few columns has made blocks with blobs while no other was there. */
+async function madeAlone(slots: number) {
+  const network = new TestNetwork({ validators: VALIDATORS, forks: [{ fork: "fulu", epoch: 0 }] });
+  const alone = await network.add(range(0, VALIDATORS), [], {
+    blobs: { least: 1, most: 1 },
+    pace: "lockstep",
+    restsAt: range(slots + 1, 100),
+  });
+  await network.clock.advanceTo(slots);
+  expect(alone.chain.head.slot).toBe(slots);
+  expect(alone.chain.data.custody.columns.length).toBeLessThan(HALF);
+  const late = await network.add([], [alone], { supernode: true });
+  await network.untilConnected();
+  return { network, alone, late };
+}
+
+async function expectAllColumns({ chain }: TestNode): Promise<void> {
+  const sidecars = await chain.data.sidecars(chain.head);
+  expect(sidecars.map(({ index }) => index)).toEqual([...ALL_COLUMNS]);
+}
+
+test("all columns of a block that nobody else has are fetched by root from its maker, which keeps few of others", async () => {
+  const { network, alone, late } = await madeAlone(1);
+  await network.clock.advanceTo(2);
+  await untilAwaited(late, alone.chain.head.root);
+  await network.clock.advanceTo(3);
+  await network.untilSameHead();
+  await expectAllColumns(late);
+});
+
+test("all columns of blocks that nobody else has are fetched by range from their maker, which keeps few of others", async () => {
+  const { network, late } = await madeAlone(4);
+  await network.untilSameHead();
+  await expectAllColumns(late);
+});

@@ -40,10 +40,6 @@ export class Custody {
     return this.#sampled;
   }
 
-  isSampled(column: number): boolean {
-    return this.#sampled.includes(column);
-  }
-
   /** The number never falls: what was once told to others is kept (fulu/validator.md, Validator custody). */
   raiseTo(groupCount: number): void {
     const raised = Math.min(groupCount, this.#config.NUMBER_OF_CUSTODY_GROUPS);

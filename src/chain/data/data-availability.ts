@@ -6,7 +6,7 @@ import { blobSidecarsOf } from "../../data/blob-sidecars.ts";
 import { columnFrameOf, columnSidecarsOf } from "../../data/column-sidecars.ts";
 import { commitmentsOf } from "../../data/commitments.ts";
 import type { Kzg } from "../../data/kzg.ts";
-import { type DataSidecar, isColumn, serializeSidecar } from "../../data/sidecar.ts";
+import { type DataSidecar, serializeSidecar } from "../../data/sidecar.ts";
 import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
 import type { SlotAndRoot } from "../../db/keys.ts";
 import { TimeSlice } from "../../time-slice.ts";
@@ -197,10 +197,12 @@ export class DataAvailability {
     });
   }
 
-  /** Has sidecars of a block stored, but for columns that this node does not keep. All columns of a block are megabytes. */
+  /**
+   * Has sidecars of a block stored. Columns beyond those that this node keeps come only with a block that is made or published
+   * here, or are made here, and may be nowhere else if no peer was connected then. All columns of a block are megabytes.
+   */
   async store(batch: BeaconDbBatch, { slot, root }: SlotAndRoot, sidecars: readonly DataSidecar[]): Promise<void> {
     for (const sidecar of sidecars) {
-      if (isColumn(sidecar) && !this.custody.isSampled(sidecar.index)) continue;
       batch.data.put({ slot, root }, sidecar.index, serializeSidecar(sidecar));
       await this.#storing.breathe();
     }
