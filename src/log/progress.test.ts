@@ -32,6 +32,14 @@ test("what takes longer is told of with percent, speed and time left, every five
   ]);
 });
 
+test("neither more than all nor less than nothing is told to be done, nor a part of what has no end", () => {
+  const { records, at } = setup();
+  at(2000, 450, 100);
+  at(7000, -5, 100);
+  at(12_000, 5, -10);
+  expect(records.map(({ fields }) => fields?.percent)).toEqual([100, 0, undefined]);
+});
+
 test("without a total neither percent nor time left is known", () => {
   const { records, at } = setup();
   at(3000, 6, undefined);

@@ -44,7 +44,7 @@ export class Progress {
     this.#samples = [{ at: this.#timers.now(), done: 0 }];
   }
 
-  /** Without a total neither percent nor time left can be told. */
+  /** Without a total, or when there was nothing to do, neither percent nor time left can be told. */
   report(
     done: number,
     total: number | undefined,
@@ -55,10 +55,11 @@ export class Progress {
     this.#nextReportAt = at + REPORT_INTERVAL_MS;
     this.#samples = [...this.#samples.filter((sample) => at - sample.at <= WINDOW_MS), { at, done }];
     const perSecond = this.#perSecond();
+    const hasEnd = total !== undefined && total > 0;
     this.#parts.logger.info(this.#parts.message, {
       ...fields(perSecond === undefined ? undefined : rounded(perSecond)),
-      percent: total === undefined || total === 0 ? undefined : Math.floor((100 * done) / total),
-      timeLeft: total === undefined || perSecond === undefined ? undefined : inWords((total - done) / perSecond),
+      percent: hasEnd ? Math.floor((100 * Math.min(Math.max(done, 0), total)) / total) : undefined,
+      timeLeft: hasEnd && perSecond !== undefined ? inWords((total - done) / perSecond) : undefined,
     });
   }
 

@@ -3,24 +3,27 @@ import type { LogFields, Logger } from "../log/logger.ts";
 import type { SyncChain } from "./sync-chain.ts";
 import { SyncProgress } from "./sync-progress.ts";
 
-test("progress is told every few seconds, with the speed of the last minute and the time that is left", () => {
+function setUp() {
   const told: (LogFields | undefined)[] = [];
   const logger = { info: (_: string, fields?: LogFields) => told.push(fields) } as Partial<Logger> as Logger;
-  let now = 1000;
-  const timers = { now: () => now };
-  let slot = 0;
+  const state = { now: 1000, slot: 0 };
   const chain = {
     get head() {
-      return { slot } as SyncChain["head"];
+      return { slot: state.slot } as SyncChain["head"];
     },
   };
-  const progress = new SyncProgress({ chain, timers, logger });
+  const progress = new SyncProgress({ chain, timers: { now: () => state.now }, logger });
+  return { told, state, progress };
+}
+
+test("progress is told every few seconds, with the speed of the last minute and the time that is left", () => {
+  const { told, state, progress } = setUp();
   progress.begin();
 
   // 100 slots a second for 80 s, then 10 slots a second.
   for (let second = 0; second <= 200; second++) {
-    now = 1000 + second * 1000;
-    slot = second <= 80 ? second * 100 : 8000 + (second - 80) * 10;
+    state.now = 1000 + second * 1000;
+    state.slot = second <= 80 ? second * 100 : 8000 + (second - 80) * 10;
     progress.report(20_000, 3);
   }
 
@@ -29,4 +32,31 @@ test("progress is told every few seconds, with the speed of the last minute and 
   expect(told[1]).toMatchObject({ slot: 500, slotsPerSecond: 100, timeLeft: "3min 15s" });
   expect(told[40]).toMatchObject({ slot: 9200, slotsPerSecond: 10, timeLeft: "18min 0s" });
   expect(progress.summary()).toEqual({ slots: 9200, seconds: 200, slotsPerSecond: 46 });
+});
+
+test("progress is counted anew from a head that is before the first, and is never more than all", () => {
+  const { told, state, progress } = setUp();
+  state.slot = 130;
+  progress.begin();
+  const at = (second: number, slot: number, target: number) => {
+    state.now = 1000 + second * 1000;
+    state.slot = slot;
+    progress.report(target, 1);
+  };
+  at(0, 130, 142);
+  at(5, 64, 142);
+  at(10, 103, 142);
+  at(15, 142, 142);
+  at(20, 150, 142);
+  at(25, 150, 60);
+  const percents = told.map((fields) => [fields?.slot, fields?.percent, fields?.slotsPerSecond]);
+  expect(percents).toEqual([
+    [130, 0, undefined],
+    [64, 0, undefined],
+    [103, 50, 7.8],
+    [142, 100, 7.8],
+    [150, 100, 5.73],
+    [150, undefined, 4.3],
+  ]);
+  expect(progress.summary()).toMatchObject({ slots: 86 });
 });

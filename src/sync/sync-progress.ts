@@ -37,6 +37,8 @@ export class SyncProgress {
 
   report(target: Slot, peers: number): void {
     const { slot } = this.#chain.head;
+    // The head has moved to a branch whose newest block is older.
+    if (slot < this.#began.slot) this.begin();
     const from = this.#began.slot;
     this.#progress.report(slot - from, target - from, (slotsPerSecond) => ({ slot, target, peers, slotsPerSecond }));
   }
