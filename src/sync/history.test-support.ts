@@ -99,12 +99,14 @@ export async function openFollower(
     limits,
     timers,
     fork,
+    horizonSlots,
   }: {
     has?: readonly ServedBlock[];
     limits?: Partial<RangeSyncLimits>;
     timers?: Pick<Timers, "now" | "sleep">;
     /** From genesis on; phase0 by default. */
     fork?: DevFork;
+    horizonSlots?: number;
   } = {},
 ) {
   const { devChain, complaints } = await openDevChain({ ...chainOptions(fork), ...QUIET });
@@ -113,7 +115,7 @@ export async function openFollower(
   if (has.length > 0) await chain.importSegment(has.map(({ signed }) => signed));
   const log: string[] = [];
   const { logger } = createLogger({ format: "text", spec: "DEBUG", destination: { write: (line) => log.push(line) } });
-  const sync = new Sync({ chain, peers, logger, limits: { ...LIMITS, ...limits }, timers });
+  const sync = new Sync({ chain, peers, logger, limits: { ...LIMITS, ...limits }, timers, horizonSlots });
   onTestFinished(() => sync.close());
   return { devChain, chain, clock, sync, log, complaints };
 }

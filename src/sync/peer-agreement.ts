@@ -1,7 +1,11 @@
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { fulu } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
 import type { SyncChain } from "./sync-chain.ts";
+
+/** The first votes that have another source than genesis are those of the fourth epoch; only votes of later ones could surround them. */
+const YOUNG_EPOCHS = 4;
 
 /** Whether the connected peers tell that there is nothing beyond our head, as in a network that stood still. */
 export class PeerAgreement {
@@ -28,6 +32,15 @@ export class PeerAgreement {
         status.headSlot >= head.slot && !this.#outdated.has(status) && forkChoice.has(toRootHex(status.headRoot)),
     );
     return agreeing.length > 0 && 2 * agreeing.length >= peers.length;
+  }
+
+  /**
+   * Whether all that could be agreed on is the block that this node began with, long ago. Then the others may have just begun, too,
+   * without knowing the chain, and validators that went on from there would vote against what they have signed on it.
+   */
+  get isOnNothing(): boolean {
+    const { head, forkChoice, status } = this.#chain;
+    return head.root === forkChoice.finalized.root && status.syncDistance >= YOUNG_EPOCHS * SLOTS_PER_EPOCH;
   }
 
   /** To be called when our head is another. */

@@ -239,7 +239,7 @@ describe("range sync", () => {
 
   test("waits for the first peer before it says that it is synced", async () => {
     const peers = new FakePeers();
-    const { sync, chain } = await openFollower(peers, SLOTS);
+    const { sync, chain } = await openFollower(peers, 10);
     sync.start();
     expect(sync.state).toBe("waiting for peers");
     const giveUp = new AbortController();

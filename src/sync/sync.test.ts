@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { beforeAll, describe, expect, test } from "vitest";
 import { startQuietDevChain } from "../../test/support/dev-chain.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
@@ -8,6 +9,8 @@ import { blocksOf, GENESIS_TIME, growBranch, openFollower, untilHead } from "./h
 const SLOTS = 20;
 /** Far behind, at the length of a dev chain's slots less than three minutes. */
 const FAR = 71;
+/** From then on, votes from genesis could surround those of a chain that was justified. */
+const YOUNG_SLOTS = 4 * SLOTS_PER_EPOCH;
 
 let history: ServedBlock[];
 let known: ServedBlock[];
@@ -132,6 +135,45 @@ describe("in a network that stood still a node is synced", () => {
     expect(chain.head.root).toBe(longer.at(-1)!.root);
     // Whoever has the lower head knows that the other has nothing that it lacks, and goes on.
     expect(sync.isSyncing).toBe(shorter.at(-1)!.signed.message.slot < chain.head.slot);
+  });
+});
+
+describe("nodes that hold nothing but genesis", () => {
+  async function openFresh(slot: number, horizonSlots?: number) {
+    const peers = new FakePeers();
+    const follower = await openFollower(peers, slot, { horizonSlots });
+    const headRoot = Buffer.from(follower.chain.head.root.slice(2), "hex");
+    follower.sync.start();
+    peers.add("as fresh", [], { status: { headRoot } });
+    return { ...follower, peers };
+  }
+  const warnings = (log: readonly string[]) => log.filter((line) => line.includes("WARN"));
+
+  test("begin the chain when they come a little late, and try on for as long as it takes", async () => {
+    const { sync, clock, log } = await openFresh(YOUNG_SLOTS - 1);
+    expect(sync.state).toBe("synced");
+    await clock.advanceTo(FAR);
+    await nextTurn();
+    expect(sync.state).toBe("synced");
+    expect(warnings(log)).toEqual([]);
+  });
+
+  test("do not begin a second one when they come late, say why, and follow whoever has the chain", async () => {
+    const { sync, clock, chain, peers, log } = await openFresh(YOUNG_SLOTS);
+    expect([sync.state, chain.status.isSyncing]).toEqual(["syncing", true]);
+    await clock.advanceTo(FAR);
+    await nextTurn();
+    expect(sync.state).toBe("syncing");
+    expect(warnings(log)).toEqual([expect.stringMatching(/no block since then.*--peer.*--sync-horizon.* behind=32/)]);
+    peers.add("of the chain", known);
+    await sync.whenSynced();
+    expect(chain.head.root).toBe(known.at(-1)!.root);
+  });
+
+  test("begin the chain late when they are told to", async () => {
+    const { sync, log } = await openFresh(FAR, FAR);
+    expect(sync.state).toBe("synced");
+    expect(warnings(log)).toEqual([]);
   });
 });
 

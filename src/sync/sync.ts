@@ -49,6 +49,7 @@ export class Sync implements SyncJudge, UnknownBlocks {
   #isEvaluating = false;
   #announced: SyncState | null = null;
   #wasAtRest = false;
+  #hasWarnedOfNothing = false;
 
   constructor(parts: SyncParts) {
     const { chain, peers, logger, timers = SYSTEM_TIMERS, limits = {} } = parts;
@@ -156,7 +157,7 @@ export class Sync implements SyncJudge, UnknownBlocks {
 
   /**
    * The clock decides when the head is level with it, as nobody can be ahead then. Otherwise the slots since the head may be
-   * empty or missed, and the peers decide: who just joined or was away acts only when they have nothing more.
+   * empty or missed, and the peers decide: who just joined or was away acts only when they have nothing more, and anything at all.
    * What a few peers claim to have, and nobody can check before it is there, keeps no synced node from its duties; when
    * most claim it, the node may be on a branch that the others have left.
    */
@@ -169,7 +170,8 @@ export class Sync implements SyncJudge, UnknownBlocks {
     const wasSynced = this.#announced === "synced";
     if (this.#range.isActive && !wasSynced) return false;
     if (wasSynced && behind <= QUIET_SLOTS) return true;
-    return this.#agreement.isReached || (behind <= this.#horizonSlots && !this.#range.isActive);
+    if (this.#agreement.isReached && (wasSynced || !this.#agreement.isOnNothing)) return true;
+    return behind <= this.#horizonSlots && !this.#range.isActive;
   }
 
   /** Whether ranges are fetched because the node lacks what they bring. */
@@ -204,6 +206,7 @@ export class Sync implements SyncJudge, UnknownBlocks {
       this.#range.evaluate();
       if (!this.#isCatchingUp) this.#seekHeads();
       this.#announce();
+      this.#warnOfNothing();
     } finally {
       this.#isEvaluating = false;
     }
@@ -221,6 +224,20 @@ export class Sync implements SyncJudge, UnknownBlocks {
       if (slot >= clock.currentSlot || slot <= finalizedSlot || slot > head.slot + LEVEL_SLOTS) continue;
       if (!forkChoice.has(root)) this.#unknownBlocks.onUnknownBlock(root, peerId);
     }
+  }
+
+  /** Once, until it is synced after all. */
+  #warnOfNothing(): void {
+    const { isSyncing } = this;
+    const isOnNothing = isSyncing && this.#agreement.isReached && this.#agreement.isOnNothing;
+    if (isOnNothing && !this.#hasWarnedOfNothing) {
+      this.#logger.warn(
+        "No peer has more than the state that this node began with, and no block since then, so that it waits for one that follows the " +
+          "chain: give --peer or --bootnodes, or --sync-horizon where the chain is to begin only now",
+        { behind: this.#chain.status.syncDistance, peers: this.#peers.list().length },
+      );
+    }
+    this.#hasWarnedOfNothing = isSyncing && (this.#hasWarnedOfNothing || isOnNothing);
   }
 
   #announce(): void {

@@ -8,16 +8,24 @@ const EMPTY_SLOTS = 400;
 
 test("nodes whose whole network stood still agree on their old head, and go on", { timeout: 60_000 }, async () => {
   const network = new TestNetwork({ validators: VALIDATORS });
+  const maker = await network.add(range(0, VALIDATORS), [], { pace: "lockstep", restsAt: range(2, EMPTY_SLOTS + 1) });
   await network.clock.advanceTo(EMPTY_SLOTS);
-  const first = await network.add(range(0, 8));
+  const first = await network.add(range(0, 8), [maker]);
+  await network.untilSameHead();
+  await maker.close();
+  network.nodes.shift();
   const caller = new Caller(first.api);
   const epoch = network.clock.currentEpoch;
   // Somebody may have gone on meanwhile: a node that is alone cannot know.
-  expect(await caller.call("get_v1_node_syncing")).toMatchObject({ is_syncing: true, sync_distance: "400" });
+  expect(await caller.call("get_v1_node_syncing")).toMatchObject({ is_syncing: true, sync_distance: "399" });
   expect(await caller.error("get_v1_validator_duties_proposer", [epoch])).toMatchObject({ code: -32002 });
 
   const second = await network.add(range(8, VALIDATORS), [first]);
   await network.untilConnected();
+  await network.untilSameHead();
+  // In each slot they ask each other whether there is more.
+  await network.clock.advanceTo(EMPTY_SLOTS + 1);
+  await first.networking.sync.whenSynced();
   expect(await caller.call("get_v1_node_syncing")).toMatchObject({ is_syncing: false, sync_distance: "400" });
   expect(await caller.call("get_v1_validator_duties_proposer", [epoch])).toHaveLength(8);
   const isGoingOn = () => network.nodes.every(({ chain }) => chain.head.slot > EMPTY_SLOTS + 8);
