@@ -140,3 +140,33 @@ test("the given state is stored as it came, and handed to the chain once, withou
   const second = await open();
   expect(second.takeFirstState?.()).toBeUndefined();
 });
+
+test.each([
+  ["while it is syncing itself is warned of", { is_syncing: true, head_slot: "0", sync_distance: "900" }, 1],
+  ["when it has caught up is not", { is_syncing: false, head_slot: "900", sync_distance: "0" }, 0],
+  ["and does not say how far it is is not", null, 0],
+])("a node that gives the checkpoint state %s", async (_, data, warnings) => {
+  const networkDirectory = tempDirectory();
+  await openDevChain({ validators: 8, networkDirectory });
+  const server = createServer(({ url }, response) => {
+    if (url === "/eth/v1/node/syncing") response.end(data ? JSON.stringify({ data }) : "not here");
+    else response.end(readFileSync(join(networkDirectory, "genesis.ssz")));
+  }).listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const dataDir = tempDirectory();
+  const db = await openDataDirectory(dataDir, { sync: false });
+  onTestFinished(() => db.close());
+  const logger = createRecordingLogger();
+  const network = { name: "dev", directory: networkDirectory };
+  const checkpoint = checkpointSource({ ...NONE, checkpointSyncUrl: base }, "/");
+  const source = await openNetworkSource(db, { dataDir, network, checkpoint, logger });
+  source.clock.close();
+  const warned = logger.records.filter(({ level }) => level === "warn");
+  expect(warned).toHaveLength(warnings);
+  for (const { message, fields } of warned) {
+    expect(message).toContain("is syncing itself");
+    expect(fields).toEqual({ node: `${base}/`, stateSlot: 0, headSlot: "0", behind: "900" });
+  }
+});

@@ -18,6 +18,7 @@ import { connectExecutionClients, type ExecutionClientOptions } from "./executio
 import { loadNetworkConfig, type NamedNetwork } from "./network-config.ts";
 import { bundledGenesis, type GenesisIdentity, genesisDifference, knownGenesis } from "./network-genesis.ts";
 import { StartError } from "./start-error.ts";
+import { warnOfSyncingProvider } from "./syncing-provider.ts";
 
 export interface NetworkSourceOptions {
   dataDir: string;
@@ -157,6 +158,7 @@ async function initialise(db: BeaconDb, chainConfig: ChainConfig, options: Netwo
     throw notGenesis(source, state);
   }
   const block = checkpoint && (await readAnchorBlock(checkpoint, loaded, { logger, signal }));
+  if (checkpoint?.api !== undefined) await warnOfSyncingProvider(checkpoint.api, state.slot, { logger, signal });
   const identity: NodeIdentity = {
     kind: "node",
     network: network.name,

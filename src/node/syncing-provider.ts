@@ -1,0 +1,34 @@
+import type { Logger } from "../log/logger.ts";
+
+/** It only matters for a line in the log. */
+const PATIENCE_MS = 10_000;
+
+/** Warns when the node that gave a checkpoint state has not caught up with the chain itself: what it holds to be final may be old. */
+export async function warnOfSyncingProvider(
+  api: string,
+  stateSlot: number,
+  { logger, signal }: { logger: Logger; signal?: AbortSignal },
+): Promise<void> {
+  const syncing = await readSyncing(api, signal);
+  if (syncing?.is_syncing !== true) return;
+  logger.warn(
+    "The node that gave the checkpoint state is syncing itself, so that its state may be far behind the chain: take one of a node that is synced",
+    { node: api, stateSlot, headSlot: syncing.head_slot, behind: syncing.sync_distance },
+  );
+}
+
+/** Undefined where nobody says so, as by a server that gives states and is no beacon node. */
+async function readSyncing(api: string, signal: AbortSignal | undefined): Promise<Record<string, unknown> | undefined> {
+  const patience = AbortSignal.timeout(PATIENCE_MS);
+  try {
+    const response = await fetch(new URL("eth/v1/node/syncing", api), {
+      headers: { accept: "application/json" },
+      signal: signal ? AbortSignal.any([signal, patience]) : patience,
+    });
+    const answer = (await response.json()) as { data?: Record<string, unknown> } | null;
+    return answer?.data;
+  } catch {
+    signal?.throwIfAborted();
+    return undefined;
+  }
+}
