@@ -85,10 +85,10 @@ export class Network {
     const gossip = new Gossip({ ...parts, pubsub: host.services.pubsub, reporter: scores });
     const subnets = new SubnetManager({ chain, node, nodeId: await node.nodeId(), topics: gossip });
     const memory = await PeerMemory.open(db);
-    const { bootnodes } = options;
+    const { bootnodes, readBootnodes } = options;
     const formerRecords = memory.remembered.flatMap(({ enr }) => enr ?? []);
     const discovery = options.discovery
-      ? new Discovery({ key, node, bind: options, bootnodes, formerRecords, config, clock, logger })
+      ? new Discovery({ key, node, bind: options, bootnodes, readBootnodes, formerRecords, config, clock, logger })
       : undefined;
     const peers = new PeerManager({ host, requests, chain, discovery, subnets, options, logger, scores, memory });
     return new Network({ host, gossip, peers, requests, subnets, discovery, node, options });

@@ -6,6 +6,8 @@ export interface NetworkingOptions {
   discovery: boolean;
   /** Records (ENR) in their text form. */
   bootnodes: readonly string[];
+  /** Reads records that may be there later than the start; asked before a search for as long as no node is known. */
+  readBootnodes?(): readonly string[];
   /** Multiaddresses that end in a peer id. */
   directPeers: readonly string[];
   targetPeers: number;

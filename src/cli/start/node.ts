@@ -10,6 +10,7 @@ import { loadNetworkConfig } from "../../node/network-config.ts";
 import { startNetworkNode } from "../../node/network-node.ts";
 import { Watch } from "../../node/watch.ts";
 import { usageError } from "../exit.ts";
+import { networkBootnodes } from "../flags/bootnodes.ts";
 import type { NodeOptions } from "../flags/options.ts";
 import { listedValidators } from "../flags/validator-list.ts";
 import type { RunningNode } from "../run.ts";
@@ -38,6 +39,7 @@ export async function runNode(
   if (networking) await requireUsablePeers(networking);
   const { node, servers } = await startNetworkNode({
     ...options,
+    networking: networking && withLaterBootnodes(networking, options.network),
     syncHorizonSlots: options.syncHorizon,
     validators: runsValidators ? (count) => listedValidators(devValidators, count, "--dev-validators") : undefined,
     servers: wanted,
@@ -73,6 +75,12 @@ function warnOfStaleState({ epoch, ageEpochs, periodEpochs }: StaleState, logger
   );
 }
 
+/** A dev chain writes its record into the directory of its network when its history is made, which may be after this node has started. */
+function withLaterBootnodes(networking: NetworkingOptions, { directory }: NodeOptions["network"]): NetworkingOptions {
+  if (directory === undefined || networking.bootnodes.length > 0) return networking;
+  return { ...networking, readBootnodes: () => networkBootnodes(directory) };
+}
+
 /** A node that knows nobody may wait for long until it is found. */
 function warnWithoutPeers(
   { bootnodes, directPeers, discovery }: NetworkingOptions,
@@ -82,8 +90,8 @@ function warnWithoutPeers(
   if (directPeers.length > 0 || (discovery && bootnodes.length > 0)) return;
   const unused = bootnodes.length > 0 ? " Without discovery bootnodes are of no use." : "";
   const unnamed =
-    directory !== undefined && bootnodes.length === 0
-      ? ` ${directory} names none: a dev chain writes its record there when its history is made, after which a node finds it.`
+    directory !== undefined && discovery && bootnodes.length === 0
+      ? ` ${directory} names none: a dev chain writes its record there when its history is made, and this node looks for it until then.`
       : "";
   logger.warn(`No other node is known, so this one waits to be found: give --bootnodes or --peer.${unused}${unnamed}`);
 }

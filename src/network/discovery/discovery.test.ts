@@ -46,7 +46,12 @@ interface TestNode {
 
 let keys = 0;
 
-async function startNode(bootnodes: string[] = [], config = CONFIG, address = "127.0.0.1"): Promise<TestNode> {
+async function startNode(
+  bootnodes: string[] = [],
+  config = CONFIG,
+  address = "127.0.0.1",
+  readBootnodes?: () => readonly string[],
+): Promise<TestNode> {
   const key = new Uint8Array(32).fill(++keys);
   const clock = new TestClock();
   const node = new LocalNode({ key, config, clock });
@@ -57,6 +62,7 @@ async function startNode(bootnodes: string[] = [], config = CONFIG, address = "1
     node,
     bind,
     bootnodes,
+    readBootnodes,
     config,
     clock,
     logger,
@@ -127,6 +133,18 @@ describe("discovery", () => {
     // The number is the node's own: it has signed nothing else.
     expect(record.seq - numberBefore).toBeLessThanOrEqual(1n);
     expect(await second.node.recordText()).toBe(found.enr);
+  });
+
+  it("finds a node whose record is written down only after the start", async () => {
+    const first = await startNode();
+    const record = await first.node.recordText();
+    let times = 0;
+    const late = await startNode([], CONFIG, "127.0.0.1", () => (++times > 2 ? [record] : []));
+    const firstId = await first.node.peerId();
+    await searchUntil(late, ({ peerId }) => peerId === firstId);
+    // Whoever knows somebody need not read on.
+    await searchUntil(late, ({ peerId }) => peerId === firstId);
+    expect(times).toBe(3);
   });
 
   it("tells that its port is taken", async () => {

@@ -27,6 +27,8 @@ interface DiscoveryParts {
   bind: { address: string; port: number };
   /** Records in their text form. */
   bootnodes: readonly string[];
+  /** Reads records that may be there later; asked before a search for as long as no node is known. */
+  readBootnodes?(): readonly string[];
   /** Of nodes that were peers before, in their text form. */
   formerRecords?: readonly string[];
   config: BeaconConfig;
@@ -43,7 +45,7 @@ export class Discovery implements PeerSource {
   readonly #listeners = new Set<FoundListener>();
   readonly #lookups: SpacedTask;
   readonly #endings: (() => void)[] = [];
-  readonly #bootnodes: ENR[];
+  #bootnodes: ENR[];
   readonly #formerNodes: ENR[];
   #discv5: Discv5Service | undefined;
   #recordText = "";
@@ -102,6 +104,7 @@ export class Discovery implements PeerSource {
     const discv5 = this.#discv5;
     if (!discv5) return;
     try {
+      if (discv5.kadValues().length === 0) this.#readBootnodes();
       this.#addBootnodes(discv5);
       const known = discv5.kadValues();
       for (const record of known) this.#offer(record);
@@ -123,6 +126,11 @@ export class Discovery implements PeerSource {
       this.#parts.logger.warn("The record of a node makes no sense and is left out", { record: text, error });
       return [];
     }
+  }
+
+  #readBootnodes(): void {
+    const records = this.#parts.readBootnodes?.() ?? [];
+    if (records.length > 0) this.#bootnodes = records.flatMap((text) => this.#readRecord(text));
   }
 
   /** Again before each search, because nodes that did not answer for a while may have left the table. */
