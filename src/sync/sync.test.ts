@@ -255,6 +255,19 @@ describe("a node that is level with the clock stays synced", () => {
   });
 });
 
+test("how fast it was is told of what was fetched, and not again when peers only confirm the head", async () => {
+  const peers = new FakePeers();
+  const { sync, clock, log } = await openSynced(peers);
+  peers.remove("honest");
+  await clock.advanceTo(SLOTS + 2);
+  peers.add("honest", history.slice(0, 4));
+  expect(sync.state).toBe("syncing");
+  peers.add("honest", history);
+  expect(sync.state).toBe("synced");
+  const told = log.filter((line) => line.includes(" Synced ")).map((line) => /slots=\d+/.exec(line)?.[0]);
+  expect(told).toEqual([`slots=${SLOTS}`, undefined]);
+});
+
 test("a node comes to rest when the ranges are fetched, which may be after it is synced, and whoever waits for it is told", async () => {
   const peers = new FakePeers();
   peers.add("honest", history);

@@ -50,6 +50,8 @@ export class Sync implements SyncJudge, UnknownBlocks {
   #announced: SyncState | null = null;
   #wasAtRest = false;
   #hasWarnedOfNothing = false;
+  /** Whether ranges were fetched since it was last synced. */
+  #hasFetched = false;
 
   constructor(parts: SyncParts) {
     const { chain, peers, logger, timers = SYSTEM_TIMERS, limits = {} } = parts;
@@ -190,7 +192,8 @@ export class Sync implements SyncJudge, UnknownBlocks {
   }
 
   #onRangeChange(): void {
-    if (!this.#range.isActive) {
+    if (this.#range.isActive) this.#hasFetched = this.isSyncing;
+    else {
       this.#agreement.ask("outdated");
       this.#unknownBlocks.resume();
     }
@@ -250,11 +253,11 @@ export class Sync implements SyncJudge, UnknownBlocks {
   #announceState(): void {
     const { state } = this;
     if (state === this.#announced) return;
-    const was = this.#announced;
     this.#announced = state;
     if (state === "synced") {
       const { slot } = this.#chain.head;
-      this.#logger.info("Synced", was === "syncing" ? { slot, ...this.#range.summary() } : { slot });
+      this.#logger.info("Synced", this.#hasFetched ? { slot, ...this.#range.summary() } : { slot });
+      this.#hasFetched = false;
     }
     if (state === "waiting for peers")
       this.#logger.info("Waiting for peers", { behind: this.#chain.status.syncDistance });
