@@ -29,7 +29,6 @@ interface EngineNotifierParts {
 export class EngineNotifier {
   readonly #parts: EngineNotifierParts;
   readonly #feeding: EngineFeeding;
-  readonly #closed = Promise.withResolvers<null>();
   readonly #stopListening: (() => void)[];
   #isClosed = false;
   #isWanted = false;
@@ -37,6 +36,8 @@ export class EngineNotifier {
   #running: Promise<void> = Promise.resolve();
   /** Whether the engine has not answered since it was last told. */
   #isUnanswered = false;
+  /** Ends the wait for the answer that is still to come. */
+  #giveUp = () => {};
 
   constructor(parts: EngineNotifierParts) {
     const { events, engine } = parts;
@@ -73,7 +74,7 @@ export class EngineNotifier {
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const stop of this.#stopListening) stop();
-    this.#closed.resolve(null);
+    this.#giveUp();
     await this.#running;
   }
 
@@ -151,8 +152,13 @@ export class EngineNotifier {
 
   /** Null when there is no answer, or none that matters any more. */
   async #ask<T>({ slot, root }: Pick<BlockPosition, "slot" | "root">, request: () => Promise<T>): Promise<T | null> {
+    if (this.#isClosed) return null;
     try {
-      const answer = await Promise.race([request(), this.#closed.promise]);
+      // Raced with one promise for all requests, something of each would stay until the node is closed.
+      const answer = await new Promise<T | null>((resolve, reject) => {
+        this.#giveUp = () => resolve(null);
+        request().then(resolve, reject);
+      });
       this.#isUnanswered = false;
       return answer;
     } catch (error) {

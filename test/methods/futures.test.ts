@@ -5,6 +5,8 @@ import { openDevChain, QUIET } from "../support/dev-chain.ts";
 import { Program } from "../support/program.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
+const HEADS = 16;
+
 describe("debug_getChronosFutures", () => {
   it("is not served unless futures are kept track of, and says how to have it so", async () => {
     const { devChain } = await openDevChain(QUIET);
@@ -43,6 +45,11 @@ describe("debug_getChronosFutures", () => {
     for (let round = 0; round < 3; round++) await program.batch(calls);
     const later = (await program.call("getChronosFutures")) as PendingFuture[];
     expect(later.length).toBeLessThan(futures.length + 300);
+
+    // Nor does anything stay of each head that the execution engine was told of.
+    await program.call("dev_advance", [HEADS]);
+    const atHead = (await program.call("getChronosFutures")) as PendingFuture[];
+    expect(atHead.filter(({ filename }) => filename === "src/chain/engine-notifier.ts").length).toBeLessThan(HEADS);
     expect(await program.stop()).toEqual({ code: 0, signal: null });
   });
 });
