@@ -35,15 +35,18 @@ export interface SnapshotControl {
   revert(id: number): Promise<void>;
 }
 
-/** The whole chain as one file. Each is done while time stands still, and nothing else is. */
+/**
+ * The whole chain as one file. Each is done while time stands still, and nothing else is. When the signal is aborted in time, it
+ * rejects with the reason of that, and leaves everything as it was.
+ */
 export interface DumpControl {
   /** The file itself. */
-  dump(): Promise<Uint8Array>;
+  dump(signal?: AbortSignal): Promise<Uint8Array>;
   /** Writes the file under a name into a directory of its own, and tells its path. */
-  dumpTo(name: string): Promise<string>;
+  dumpTo(name: string, signal?: AbortSignal): Promise<string>;
   /** Puts the chain of a dump in the place of the one that there is. */
-  load(dump: Uint8Array): Promise<void>;
-  loadFrom(name: string): Promise<void>;
+  load(dump: Uint8Array, signal?: AbortSignal): Promise<void>;
+  loadFrom(name: string, signal?: AbortSignal): Promise<void>;
 }
 
 /** The keys of the validators that the chain has keys of: those that it began with, and those that entered with one of its keys. */

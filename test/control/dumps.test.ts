@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import type { Caller } from "../support/caller.ts";
 import { openChainInHand, TIME_OF_DAY } from "../support/chain-in-hand.ts";
 import { SignedOperations } from "../support/signed-operations.ts";
@@ -79,6 +79,41 @@ it("a dump is written to a file and loaded from it, and what is none changes not
   expect(await caller.call("dev_load", { file: "five.chain" })).toEqual(before);
   expect(readdirSync(dirname(path))).toEqual(["five.chain"]);
   expect(readdirSync(dirname(db.path))).not.toContain("beacon-db.loading");
+});
+
+it("a dump is neither begun nor finished, and none loaded, for whoever does not wait for it any more", async () => {
+  const { caller, devChain, db } = await openChainInHand();
+  await caller.call("dev_advance", [2]);
+  const dump = await caller.call("dev_dump");
+  const left = new Error("The caller has left.");
+  const store = vi.spyOn(devChain.chain, "store");
+  const waiting = new AbortController();
+  const advanced = caller.call("dev_advance", [2]);
+  const outcomes = Promise.allSettled([
+    caller.call("dev_dump", ["queued.chain"], waiting.signal),
+    caller.call("dev_dump", [], waiting.signal),
+    caller.call("anvil_dumpState", [], waiting.signal),
+    caller.call("dev_load", [dump], waiting.signal),
+    caller.call("anvil_loadState", [dump], waiting.signal),
+  ]);
+  waiting.abort(left);
+  for (const outcome of await outcomes) expect(outcome).toEqual({ status: "rejected", reason: left });
+  expect(store).not.toHaveBeenCalled();
+  expect(await position(caller)).toEqual(await advanced);
+
+  const watching = new AbortController();
+  const entries = vi.spyOn(db, "chainEntries").mockImplementation(() => {
+    throw new Error("The dump goes on.");
+  });
+  const range = db.finalizedBlocks.range.bind(db.finalizedBlocks);
+  vi.spyOn(db.finalizedBlocks, "range").mockImplementationOnce((limits) => {
+    watching.abort(left);
+    return range(limits);
+  });
+  await expect(caller.call("dev_dump", ["begun.chain"], watching.signal)).rejects.toBe(left);
+  expect(readdirSync(join(dirname(db.path), "dumps"))).toEqual([]);
+  entries.mockRestore();
+  await caller.call("dev_dump", ["begun.chain"]);
 });
 
 it("a reorganisation to a chain that was left before anything became final is as deep as that is long ago", async () => {

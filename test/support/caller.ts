@@ -12,13 +12,13 @@ export class Caller {
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: what a method answers is what the test is about
-  async call(name: string, params: Params = []): Promise<any> {
-    return JSON.parse(await this.text(name, params));
+  async call(name: string, params: Params = [], signal?: AbortSignal): Promise<any> {
+    return JSON.parse(await this.text(name, params, signal));
   }
 
   /** The result as it is sent. */
-  async text(name: string, params: Params = []): Promise<string> {
-    const { body } = await this.#answer(name, params);
+  async text(name: string, params: Params = [], signal?: AbortSignal): Promise<string> {
+    const { body } = await this.#answer(name, params, signal);
     return String(Buffer.isBuffer(body) ? body : Buffer.concat(await Array.fromAsync(body)));
   }
 
@@ -37,9 +37,9 @@ export class Caller {
     throw new Error(`${name} was answered.`);
   }
 
-  #answer(name: string, params: Params): Promise<Answer> {
+  #answer(name: string, params: Params, signal?: AbortSignal): Promise<Answer> {
     const method = this.#table.find(name);
     if (!method) throw new Error(`There is no method ${name}.`);
-    return method.call(params);
+    return method.call(params, undefined, signal && { signal });
   }
 }

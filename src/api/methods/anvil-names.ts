@@ -258,7 +258,7 @@ const anvilDumpState = defineMethod({
   cost: "cheap",
   access: "dev",
   example: { stage: "control" },
-  handler: async (context) => toHex(await controlOf(context).dumps.dump()),
+  handler: async (context, _, call) => toHex(await controlOf(context).dumps.dump(call?.signal)),
 });
 
 const anvilLoadState = defineMethod({
@@ -272,8 +272,8 @@ const anvilLoadState = defineMethod({
   access: "dev",
   takesLargeBody: true,
   example: { stage: "control", params: async (chain) => [await chain.dump()] },
-  async handler(context, { state }) {
-    await controlOf(context).dumps.load(fromHex(state));
+  async handler(context, { state }, call) {
+    await controlOf(context).dumps.load(fromHex(state), call?.signal);
     return true;
   },
 });

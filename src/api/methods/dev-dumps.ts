@@ -35,9 +35,9 @@ const devDump = defineMethod({
   cost: "cheap",
   access: "dev",
   example: { stage: "control" },
-  async handler(context, { file }) {
+  async handler(context, { file }, call) {
     const { dumps } = controlOf(context);
-    return file === undefined ? toHex(await dumps.dump()) : dumps.dumpTo(file);
+    return file === undefined ? toHex(await dumps.dump(call?.signal)) : dumps.dumpTo(file, call?.signal);
   },
 });
 
@@ -56,11 +56,11 @@ const devLoad = defineMethod({
   access: "dev",
   takesLargeBody: true,
   example: { stage: "control", params: async (chain) => [await chain.dump()] },
-  async handler(context, { dump, file }) {
+  async handler(context, { dump, file }, call) {
     if ((dump === undefined) === (file === undefined)) throw invalidParams("One of dump and file is to be given.");
     const { dumps } = controlOf(context);
-    if (dump !== undefined) await dumps.load(fromHex(dump));
-    else if (file !== undefined) await dumps.loadFrom(file);
+    if (dump !== undefined) await dumps.load(fromHex(dump), call?.signal);
+    else if (file !== undefined) await dumps.loadFrom(file, call?.signal);
     return positionOf(context);
   },
 });

@@ -1,4 +1,4 @@
-import { type FileHandle, open } from "node:fs/promises";
+import { type FileHandle, open, rm } from "node:fs/promises";
 import { crc32c } from "@node-rs/crc32";
 import { compress, uncompress } from "snappy";
 
@@ -36,19 +36,29 @@ export class ChainFileError extends Error {}
 
 export class ChainFileWriter {
   readonly #file: FileHandle;
+  readonly #path: string;
+  readonly #signal: AbortSignal | undefined;
 
-  /** A file that is there already is not overwritten. */
-  static async create(path: string): Promise<ChainFileWriter> {
-    const file = await open(path, "wx", 0o600);
-    await file.writeFile(MAGIC);
-    return new ChainFileWriter(file);
+  /** A file that is there already is not overwritten. Nothing more is written once the signal is aborted. */
+  static async create(path: string, signal?: AbortSignal): Promise<ChainFileWriter> {
+    const writer = new ChainFileWriter(await open(path, "wx", 0o600), path, signal);
+    try {
+      await writer.#file.writeFile(MAGIC);
+      return writer;
+    } catch (error) {
+      await writer.discard();
+      throw error;
+    }
   }
 
-  private constructor(file: FileHandle) {
+  private constructor(file: FileHandle, path: string, signal: AbortSignal | undefined) {
     this.#file = file;
+    this.#path = path;
+    this.#signal = signal;
   }
 
   async write(kind: number, bytes: Uint8Array): Promise<void> {
+    this.#signal?.throwIfAborted();
     const compressed = await compress(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
     const header = Buffer.alloc(HEADER_BYTES);
     header.writeUInt8(kind, 0);
@@ -64,6 +74,12 @@ export class ChainFileWriter {
     } finally {
       await this.#file.close();
     }
+  }
+
+  /** Leaves no file behind. */
+  async discard(): Promise<void> {
+    await this.#file.close();
+    await rm(this.#path, { force: true });
   }
 }
 

@@ -36,12 +36,12 @@ const EMPTY_SLOTS_PER_ENTRY = 10_000;
 /**
  * Writes the chain of a database into a new file: the stored states of the finalized chain, its blocks, and all blocks after
  * it. What belongs to the node and not to the chain, its key and its peers, stays behind. The pools, the votes, blobs and columns, and
- * what validators signed are in a whole export only.
+ * what validators signed are in a whole export only. Nothing is left of a file that did not become whole.
  */
 export async function exportChain(
   db: BeaconDb,
   path: string,
-  { isWhole = false }: { isWhole?: boolean } = {},
+  { isWhole = false, signal }: { isWhole?: boolean; signal?: AbortSignal | undefined } = {},
 ): Promise<ExportedCounts> {
   const finalized = await db.meta.getFinalized();
   if (!finalized) throw new DatabaseCorruptError(db.path, "it does not say up to where its chain is final");
@@ -50,7 +50,7 @@ export async function exportChain(
     finalized,
     clockSlot: await db.meta.getClockSlot(),
   };
-  const file = await ChainFileWriter.create(path);
+  const file = await ChainFileWriter.create(path, signal);
   try {
     const writeJson = (kind: number, value: unknown) =>
       file.write(kind, new TextEncoder().encode(JSON.stringify(value)));
@@ -100,9 +100,11 @@ export async function exportChain(
       }
     }
     await writeJson(EntryKind.end, counts);
-    return counts;
-  } finally {
     await file.close();
+    return counts;
+  } catch (error) {
+    await file.discard();
+    throw error;
   }
 }
 

@@ -41,18 +41,18 @@ export class DevDumps implements DumpControl {
     this.#directory = join(dirname(parts.db.path), "dumps");
   }
 
-  dump(): Promise<Uint8Array> {
+  dump(signal?: AbortSignal): Promise<Uint8Array> {
     return this.#withTemporary(async (path) => {
-      await this.#write(path);
+      await this.#write(path, signal);
       return new Uint8Array(await readFile(path));
     });
   }
 
-  async dumpTo(name: string): Promise<string> {
+  async dumpTo(name: string, signal?: AbortSignal): Promise<string> {
     const path = join(this.#directory, name);
     await mkdir(this.#directory, { recursive: true, mode: OWNER_ONLY });
     try {
-      await this.#write(path);
+      await this.#write(path, signal);
     } catch (error) {
       if (errorCode(error) !== "EEXIST") throw error;
       throw ControlRefusal.against(`There is a file ${name} already, which is not overwritten: ${path}.`);
@@ -60,37 +60,39 @@ export class DevDumps implements DumpControl {
     return path;
   }
 
-  load(dump: Uint8Array): Promise<void> {
+  load(dump: Uint8Array, signal?: AbortSignal): Promise<void> {
     return this.#withTemporary(async (path) => {
       await writeFile(path, dump, { flag: "wx" });
-      await this.#read(path);
+      await this.#read(path, signal);
     });
   }
 
-  async loadFrom(name: string): Promise<void> {
+  async loadFrom(name: string, signal?: AbortSignal): Promise<void> {
     const path = join(this.#directory, name);
     try {
-      await this.#read(path);
+      await this.#read(path, signal);
     } catch (error) {
       if (errorCode(error) !== "ENOENT") throw error;
       throw ControlRefusal.absent(`There is no file ${name} in ${this.#directory}.`);
     }
   }
 
-  #write(path: string): Promise<void> {
+  #write(path: string, signal: AbortSignal | undefined): Promise<void> {
     const { chain, time, db, history } = this.#parts;
     return time.atRest(async () => {
+      signal?.throwIfAborted();
       await chain.store();
       await history.keep();
-      await exportChain(db, path, { isWhole: true });
+      await exportChain(db, path, { isWhole: true, signal });
     });
   }
 
-  #read(path: string): Promise<void> {
+  #read(path: string, signal: AbortSignal | undefined): Promise<void> {
     return this.#parts.time.atRest(async () => {
+      signal?.throwIfAborted();
       try {
         const { clockSlot } = await this.#requireSameGenesis(path);
-        await this.#takeOver(path, clockSlot ?? 0);
+        await this.#takeOver(path, clockSlot ?? 0, signal);
       } catch (error) {
         if (!(error instanceof ChainFileError)) throw error;
         throw ControlRefusal.against(`The dump cannot be loaded: ${error.message}.`);
@@ -115,7 +117,7 @@ export class DevDumps implements DumpControl {
   }
 
   /** The chain is opened from a database of its own first, so that nothing has changed when that fails. */
-  async #takeOver(path: string, clockSlot: number): Promise<void> {
+  async #takeOver(path: string, clockSlot: number, signal: AbortSignal | undefined): Promise<void> {
     const { chain, clock, history, onReplaced } = this.#parts;
     const directory = `${this.#parts.db.path}.loading`;
     await using opened = new ClosingStack();
@@ -123,7 +125,8 @@ export class DevDumps implements DumpControl {
     opened.defer(() => rm(directory, { recursive: true, force: true }));
     const db = await openDatabase(directory, { sync: false });
     opened.defer(() => db.close());
-    await importChain(path, { config: chain.config, db, onProgress: () => {} });
+    await importChain(path, { config: chain.config, db, onProgress: () => signal?.throwIfAborted() });
+    signal?.throwIfAborted();
     const loaded = await this.#open(db, clockSlot);
     opened.defer(() => loaded.close());
     const signed = await slashingProtectionStore(db).load();
