@@ -25,7 +25,7 @@ test("docs/rest.md has the operations that are served", () => {
 
 test("every exit code is documented", () => {
   const documented = [...read("docs/operating.md").matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code));
-  expect(documented).toEqual(Object.values(EXIT_CODES).sort((a, b) => a - b));
+  expect(documented).toEqual([...new Set(Object.values(EXIT_CODES))].sort((a, b) => a - b));
 });
 
 test("links between documents lead somewhere", () => {

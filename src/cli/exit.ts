@@ -19,6 +19,8 @@ export const EXIT_CODES = {
   noAnswer: 8,
   /** A write to the database failed: the disk is full or does not work. */
   dataDirFailed: 9,
+  /** What was to be printed cannot be written, for the same reasons. */
+  outputFailed: 9,
   /** The node was told to stop and did not in time, so that it was ended all the same. */
   stopTimedOut: 10,
 } as const;

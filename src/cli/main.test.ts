@@ -24,7 +24,6 @@ function setup(environment: Record<string, string | undefined> = {}, outcome: ()
   const surroundings: Surroundings = {
     environment,
     workingDirectory: "/nowhere",
-    out: (text) => (written.out += text),
     err: (text) => (written.err += text),
     createLog: (options) => createLogger({ ...options, destination: { write: (line) => (written.log += line) } }),
     events: new EventEmitter(),

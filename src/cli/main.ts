@@ -43,7 +43,6 @@ interface Runners {
 export interface Surroundings {
   environment: Record<string, string | undefined>;
   workingDirectory: string;
-  out(text: string): void;
   err(text: string): void;
   createLog: typeof createLogger;
   events: ProcessEvents;
@@ -60,7 +59,6 @@ function processSurroundings(): Surroundings {
   return {
     environment: process.env,
     workingDirectory: process.cwd(),
-    out: (text) => process.stdout.write(text),
     err: (text) => process.stderr.write(text),
     createLog: createLogger,
     events: process,
@@ -215,12 +213,12 @@ function createLog({ logFormat, logLevel, logFile }: LogOptions, surroundings: S
 
 /** Runs the program; the result is the exit code. */
 export async function main(argv: readonly string[], surroundings = processSurroundings()): Promise<number> {
-  const { out, err } = surroundings;
+  const { terminal, err } = surroundings;
   try {
     const line = parseCommandLine(argv, VERSION);
     if (line.kind === "print") {
       if (line.wasAskedFor) {
-        out(line.text);
+        await terminal.write(line.text);
         return EXIT_CODES.ok;
       }
       err(line.text);

@@ -1,8 +1,13 @@
+import { StartupError } from "./exit.ts";
+
 /** Where a command that answers at once reads and writes. */
 export interface Terminal {
   /** Whether what is written is read by a person, not by another program. */
   readonly isInteractive: boolean;
-  /** Resolves when more can be written: to false when nobody reads on, as when `head` has seen enough. */
+  /**
+   * Resolves when more can be written: to false when nobody reads on, as when `head` has seen enough. Rejects with a
+   * `StartupError` when it cannot be written, as on a full disk.
+   */
   write(chunk: string | Uint8Array): Promise<boolean>;
   complain(text: string): void;
   /** All of standard input. */
@@ -29,7 +34,7 @@ export function processTerminal(): Terminal {
         process.stdout.write(chunk, (error) => {
           if (!error) resolve(true);
           else if ((error as NodeJS.ErrnoException).code === "EPIPE") resolve(false);
-          else reject(error);
+          else reject(new StartupError("outputFailed", `Standard output cannot be written: ${error.message}.`, error));
         });
       });
     },

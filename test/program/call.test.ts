@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { EXIT_CODES } from "../../src/cli/exit.ts";
 import { ProgramHere } from "../support/program-here.ts";
 import { BIN } from "../support/program-process.ts";
 import { type RemovableDirectory, removableDirectory } from "../support/removable-directory.ts";
@@ -32,16 +33,22 @@ afterAll(async () => {
 interface Run {
   input?: string;
   cwd?: string;
+  /** Where standard output goes to, instead of to the test. */
+  out?: "pipe" | number;
 }
 
 /** Runs the client as a user does, against the node of these tests. */
-async function fanal(args: string[], { input = "", cwd }: Run = {}) {
-  const child = spawn(process.execPath, [BIN, ...args], { env: { ...process.env, FANAL_URL: node.url }, cwd });
+async function fanal(args: string[], { input = "", cwd, out = "pipe" }: Run = {}) {
+  const child = spawn(process.execPath, [BIN, ...args], {
+    env: { ...process.env, FANAL_URL: node.url },
+    cwd,
+    stdio: ["pipe", out, "pipe"],
+  });
   onTestFinished(() => void child.kill("SIGKILL"));
   const output = { out: "", err: "" };
-  child.stdout.setEncoding("utf8").on("data", (text) => (output.out += text));
-  child.stderr.setEncoding("utf8").on("data", (text) => (output.err += text));
-  child.stdin.end(input);
+  child.stdout?.setEncoding("utf8").on("data", (text) => (output.out += text));
+  child.stderr!.setEncoding("utf8").on("data", (text) => (output.err += text));
+  child.stdin!.end(input);
   const [code] = await once(child, "close");
   return { code, ...output };
 }
@@ -51,6 +58,25 @@ test("the console makes calls line by line, and ends with the code of the last f
   const ran = await fanal(["console"], { input: "getNodeVersion\nno_such_method\nget_v1_node_version --json\n" });
   expect(ran).toMatchObject({ code: 1, out: `${version}\n{"version":"${version}"}\n` });
   expect(ran.err).toContain('The method "no_such_method" does not exist.');
+});
+
+test.runIf(existsSync("/dev/full"))("says in a sentence that what it prints cannot be written", async () => {
+  const out = openSync("/dev/full", "w");
+  onTestFinished(() => closeSync(out));
+  const runs: [string[], Run?][] = [
+    [["--help"]],
+    [["methods"]],
+    [["completion", "bash"]],
+    [["call", "getNodeVersion"]],
+    [["console"], { input: "getNodeVersion\ngetNodeVersion\n" }],
+  ];
+  for (const [args, run] of runs) {
+    expect(await fanal(args, { ...run, out }), args.join(" ")).toEqual({
+      code: EXIT_CODES.outputFailed,
+      out: "",
+      err: "fanal: Standard output cannot be written: ENOSPC: no space left on device, write.\n",
+    });
+  }
 });
 
 test("a call is printed for people, or as the result itself", async () => {

@@ -71,7 +71,6 @@ export class ProgramHere extends ProgramRun {
     return {
       environment,
       workingDirectory: process.cwd(),
-      out: print,
       err: printError,
       createLog: (options) => createLogger({ ...options, destination: { write: print } }),
       events: this.#signals,
