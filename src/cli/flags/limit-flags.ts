@@ -22,7 +22,8 @@ export const SERVER_LIMIT_FLAGS = {
   maxBodyBytes: limitFlag(
     "max-body-bytes",
     "BYTES",
-    "Largest request that brings a list or an object, such as a block; others may have a MiB",
+    "Largest request that brings a list or an object, such as a block, and over JSON-RPC names such a method in its first MiB; " +
+      "others may have a MiB",
     limits.bodyBytes,
   ),
   maxHeldBytes: limitFlag(

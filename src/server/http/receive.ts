@@ -14,8 +14,8 @@ const BYTES_A_LOOK = 256 * 1024;
 
 export interface BodyLimit {
   bytes: number;
-  /** The limit of a body that begins like this, when it passes the limit above. */
-  raise?(beginning: Buffer): number;
+  /** The limit of a body that passes the one above, by what it has up to there; with a sentence that says how it may be larger. */
+  raise?(beginning: Buffer): { bytes: number; advice?: string };
 }
 
 /**
@@ -34,7 +34,8 @@ export function receiveBody(
   let pieces = 0;
   let length = 0;
   let nextLook = BYTES_A_LOOK;
-  let bytes = limit.bytes;
+  let { bytes } = limit;
+  let advice: string | undefined;
   let isRefused = false;
   const refuse = (refusal: HttpRefusal) => {
     isRefused = true;
@@ -52,8 +53,10 @@ export function receiveBody(
     }
     if (isRefused) return;
     body.add(chunk);
-    if (length > bytes && limit.raise) bytes = Math.max(bytes, limit.raise(body.beginning()));
-    if (length > bytes) refuse(tooLarge(bytes));
+    if (length > bytes && bytes === limit.bytes && limit.raise) {
+      ({ bytes, advice } = limit.raise(body.soFar().subarray(0, bytes)));
+    }
+    if (length > bytes) refuse(tooLarge(bytes, advice));
     else if (pieces > FREE_PIECES && length < pieces * PIECE_BYTES) refuse(tooManyPieces());
     else if (!exchange.holdRequest(came)) refuse(noRoom());
     else if (declared <= bytes) body.makeRoom(declared);
@@ -69,7 +72,10 @@ export function receiveBody(
   });
 }
 
-const tooLarge = (bytes: number) => new HttpRefusal(413, `The request body is larger than ${bytes} bytes.`);
+function tooLarge(bytes: number, advice?: string): HttpRefusal {
+  const message = `The request body is larger than ${bytes} bytes.`;
+  return new HttpRefusal(413, advice === undefined ? message : `${message} ${advice}`);
+}
 
 const tooManyPieces = () =>
   new HttpRefusal(

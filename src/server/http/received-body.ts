@@ -4,8 +4,6 @@ import { TimeSlice } from "../../time-slice.ts";
 const JOINED_AT_ONCE_BYTES = 1024 * 1024;
 const SLICE_MILLIS = 2;
 const FREED_FROM_BYTES = 16 * 1024;
-/** What is enough to see what a body is about. */
-const BEGINNING_BYTES = 1024;
 
 const EMPTY = Buffer.alloc(0);
 
@@ -37,15 +35,8 @@ export class ReceivedBody {
     this.#pieces = [];
   }
 
-  beginning(): Buffer {
-    if (this.#whole) return this.#whole.subarray(0, BEGINNING_BYTES);
-    const first: Buffer[] = [];
-    for (let next = 0, bytes = 0; bytes < BEGINNING_BYTES && next < this.#pieces.length; next++) {
-      const piece = this.#pieces[next]!;
-      bytes += piece.length;
-      first.push(piece);
-    }
-    return joined(first);
+  soFar(): Buffer {
+    return this.#whole ? this.#whole.subarray(0, this.#bytes) : joined(this.#pieces);
   }
 
   /** To be called when all has come; it is whoever calls it to whom the body belongs then. */

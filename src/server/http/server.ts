@@ -34,7 +34,7 @@ export interface ListeningAddress {
 export interface HttpLimits {
   /** The largest body of a request that brings a list or an object, such as a block. */
   bodyBytes: number;
-  /** The largest body of any other request, and of a batch that begins with one. */
+  /** The largest body of any other request. */
   smallBodyBytes: number;
   /** How much of requests that are not answered yet is held, of all clients together. */
   heldBytes: number;

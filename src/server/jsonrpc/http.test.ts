@@ -126,15 +126,22 @@ describe("body size", () => {
     expect(JSON.parse(received.text).message).toBe("The request body is larger than 100000 bytes.");
   });
 
-  it("a large body is for methods that take such, named at its beginning", async () => {
+  it("a large body is for methods that take such, named within what all may have", async () => {
     const own = await open({ limits });
     const large = (member: string) => `{"jsonrpc":"2.0","id":1,${member},"params":["${"x".repeat(60_000)}"]}`;
     expect((await own.post(large('"method":"echo"'))).status).toBe(200);
     expect((await own.post(`[${large('"method": "echo"')}]`)).status).toBe(200);
-    for (const member of ['"method":"null"', '"method":"unknown"', '"other":1', `"other":"${"x".repeat(2000)}"`]) {
-      const received = await own.post(large(member));
+    expect((await own.post(large(`"other":"${"x".repeat(20_000)}","method":"echo"`))).status).toBe(200);
+    const small = requestText({ method: '"null"' });
+    expect((await own.post(`[${`${small},`.repeat(100)}${large('"method":"echo"')}]`)).status).toBe(200);
+    const behind = `{"jsonrpc":"2.0","id":1,"params":["${"x".repeat(60_000)}"],"method":"echo"}`;
+    for (const body of [large('"method":"null"'), large('"method":"unknown"'), large('"other":1'), behind]) {
+      const received = await own.post(body);
       expect(received.status).toBe(413);
-      expect(JSON.parse(received.text).message).toContain("larger than 50000 bytes");
+      expect(JSON.parse(received.text).message).toBe(
+        "The request body is larger than 50000 bytes. A larger one must name within these a method that takes a list or an " +
+          'object, such as a block: put "method" before "params", and such a call first in a batch.',
+      );
     }
   });
 

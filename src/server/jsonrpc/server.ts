@@ -45,9 +45,10 @@ interface JsonRpcServerOptions {
 /** Requiring one of these also keeps web pages from sending "simple" cross-site requests. */
 const REQUEST_TYPES = ["application/json", "application/json-rpc", "application/jsonrequest"];
 
-/** Where a large message has to name its method, as all clients do that put it before its parameters. */
-const METHOD_WITHIN_BYTES = 1024;
-const FIRST_METHOD = /"method"\s*:\s*"(\w+)"/;
+const HOW_TO_SEND_MORE =
+  "A larger one must name within these a method that takes a list or an object, such as a block: " +
+  'put "method" before "params", and such a call first in a batch.';
+const METHOD = /"method"\s*:\s*"(\w+)"/g;
 
 export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
   const { table, logger, webSocketLimits, observer, accessLog } = options;
@@ -108,7 +109,10 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
   });
   const bodyLimit: BodyLimit = {
     bytes: limits.smallBodyBytes,
-    raise: (beginning) => (takesLargeBody(beginning) ? limits.bodyBytes : limits.smallBodyBytes),
+    raise: (beginning) =>
+      namesLargeMethod(beginning)
+        ? { bytes: limits.bodyBytes }
+        : { bytes: limits.smallBodyBytes, advice: HOW_TO_SEND_MORE },
   };
   server.on("upgrade", webSockets.accept);
 
@@ -149,10 +153,15 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
     exchanges.finish(exchange);
   }
 
-  /** Whether the method that a message names, or a batch names first, takes large parameters. */
-  function takesLargeBody(beginning: Buffer): boolean {
-    const name = FIRST_METHOD.exec(beginning.toString("latin1", 0, METHOD_WITHIN_BYTES))?.[1];
-    return name !== undefined && table.find(name)?.takesLargeBody === true;
+  /** Whether the beginning of a message names a method that takes large parameters: its own, or one of its batch. */
+  function namesLargeMethod(beginning: Buffer): boolean {
+    // One that names more is refused in any case.
+    let left = limits.batchLength;
+    for (const [, name] of beginning.toString("latin1").matchAll(METHOD)) {
+      if (table.find(name!)?.takesLargeBody) return true;
+      if (--left === 0) return false;
+    }
+    return false;
   }
 
   async function serve(body: Buffer, exchange: Exchange): Promise<void> {
