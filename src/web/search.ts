@@ -30,11 +30,11 @@ export function meaningsOf(typed: string): Meaning[] {
   if (PUBKEY.test(text)) {
     return [{ label: "The validator with this public key", href: `#/validator/${text.toLowerCase()}` }];
   }
-  if (["head", "finalized", "justified", "genesis"].includes(text.toLowerCase())) {
-    return [
-      { label: `The block "${text.toLowerCase()}"`, href: `#/block/${text.toLowerCase()}` },
-      { label: `The state "${text.toLowerCase()}"`, href: `#/state/${text.toLowerCase()}` },
-    ];
+  const name = text.toLowerCase();
+  const state = { label: `The state "${name}"`, href: `#/state/${name}` };
+  if (["head", "finalized", "genesis"].includes(name)) {
+    return [{ label: `The block "${name}"`, href: `#/block/${name}` }, state];
   }
-  return [];
+  // The standard has no block of that name.
+  return name === "justified" ? [state] : [];
 }

@@ -1,4 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { paramsText } from "../../src/cli/call/params.ts";
+import { splitWords } from "../../src/cli/console/split-words.ts";
+import { parseCommandLine } from "../../src/cli/flags/command-line.ts";
 import { asCurl, asFanalCall, asViem, paramsOf, readValue, writeValue } from "../../src/web/calls.ts";
 import { countBits, epochText, eth, graffitiText, grouped, short } from "../../src/web/format.ts";
 import { meaningsOf } from "../../src/web/search.ts";
@@ -12,6 +15,7 @@ describe("what is searched for", () => {
     [ROOT.toUpperCase().replace("0X", "0x"), [`#/block/${ROOT}`, `#/state/${ROOT}`]],
     [`0x${"cd".repeat(48)}`, [`#/validator/0x${"cd".repeat(48)}`]],
     ["Finalized", ["#/block/finalized", "#/state/finalized"]],
+    ["justified", ["#/state/justified"]],
     ["0x12", []],
     ["-1", []],
     ["<script>", []],
@@ -53,6 +57,39 @@ describe("a call", () => {
     for (const typed of ["1e400", "18446744073709551615"]) expect(readValue(typed)).toBe(typed);
     for (const value of ["head", 12, "12", null, true, "true", [1, "a"], { a: "'" }]) {
       expect(readValue(writeValue(value))).toEqual(value);
+    }
+  });
+
+  it("takes what was typed as text where nothing else is wanted", () => {
+    const text = [{ name: "graffiti", schema: { type: "string" } }];
+    for (const typed of ["123", "null", "[1]", "1e400", "it's", '"'])
+      expect(paramsOf(text, { graffiti: typed })).toEqual([typed]);
+    for (const value of ["123", "null", '"', '"123"'])
+      expect(paramsOf(text, { graffiti: writeValue(value) })).toEqual([value]);
+  });
+
+  it("is the same for fanal call", async () => {
+    const strings = [
+      "-x",
+      "--url",
+      "-",
+      "-1",
+      "@foo",
+      "a=b",
+      "18446744073709551615",
+      "12",
+      "null",
+      "",
+      " ",
+      "it's",
+      "é",
+      "$HOME",
+    ];
+    const sources = { workingDirectory: "/", readInput: () => Promise.reject(new Error("Nothing is read.")) };
+    for (const values of [strings, [-1, 1.5, null, true, ["-x"], { a: "=b" }], ["head"]]) {
+      const line = parseCommandLine(splitWords(asFanalCall("http://n", "m", values)).slice(1), "1");
+      if (line.kind !== "run") throw new Error(line.text);
+      expect(JSON.parse(await paramsText(line.operands!.slice(1), sources))).toEqual(values);
     }
   });
 
