@@ -163,6 +163,15 @@ describe("messages", () => {
     expect(message.endsWith(ending)).toBe(true);
   });
 
+  it("say of a number that JSON does not hold exactly to write it as a string, where that would be right", () => {
+    const number = new IrregularNumber(FAR_FUTURE);
+    const ending = `but the number ${FAR_FUTURE} was given. Write it as a string: "${FAR_FUTURE}".`;
+    const ids = arrayOf(stateId, { noun: "state ids" });
+    for (const schema of [slot, stateId, blockId, validatorId]) expect(messageOf(schema, number)).toContain(ending);
+    expect(messageOf(ids, [number])).toContain(ending);
+    expect(messageOf(root, number)).toMatch(/but the number 18446744073709551615 was given\.$/);
+  });
+
   it("name the position of a wrong element", () => {
     const ids = arrayOf(validatorId, { noun: "validator ids" });
     expect(messageOf(ids, [1, "x"])).toContain("has a wrong element at position 1: it must be a validator id");

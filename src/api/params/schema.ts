@@ -31,7 +31,10 @@ export function paramSchema<T>(
     .transform((value, context) => {
       const parsed = parse(value);
       if (parsed !== undefined) return parsed;
-      return refuse(context, value, `must be ${rightForm}, but ${describeGiven(value)} was given.`);
+      // As JSON, nobody can hold such a number without changing it.
+      const isRightAsString = value instanceof IrregularNumber && parse(value.source) !== undefined;
+      const advice = isRightAsString ? ` Write it as a string: ${describeGiven(value.source)}.` : "";
+      return refuse(context, value, `must be ${rightForm}, but ${describeGiven(value)} was given.${advice}`);
     });
   PARSERS.set(schema, parse);
   return schema;
