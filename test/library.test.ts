@@ -138,6 +138,18 @@ it("serves the chain where that is asked for, to clients of other processes too"
   expect(lines.join("")).toContain("The dev chain is running");
 });
 
+it.each([undefined, "minimal"])(
+  "leaves the preset of the environment, %s, as it was when it refuses another",
+  async (preset) => {
+    // The libraries are loaded by then, with the preset of the tests.
+    await import("@lodestar/params");
+    vi.stubEnv("LODESTAR_PRESET", preset);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    await expect(startDevChain({ preset: "mainnet", validators: 64 })).rejects.toThrow("needs one of its own");
+    expect(process.env.LODESTAR_PRESET).toBe(preset);
+  },
+);
+
 it.each<[what: string, options: object, message: RegExp]>([
   [
     "another preset",

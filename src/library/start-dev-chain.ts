@@ -38,7 +38,9 @@ async function choosePreset(preset: string): Promise<void> {
   process.env.LODESTAR_PRESET = preset;
   const { ACTIVE_PRESET } = await import("@lodestar/params");
   if (ACTIVE_PRESET === preset) return;
-  process.env.LODESTAR_PRESET = before;
+  // A variable that is given undefined becomes the text of it.
+  if (before === undefined) delete process.env.LODESTAR_PRESET;
+  else process.env.LODESTAR_PRESET = before;
   throw new Error(
     `This process runs chains of the preset ${ACTIVE_PRESET}, and a chain of the preset ${preset} needs one of its own.`,
   );
