@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { cpSync, globSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { cpSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -16,7 +16,7 @@ export interface Manifest {
 }
 
 export interface InstalledPackage {
-  /** An empty project, but for the package in its node_modules. */
+  /** A project as `npm init` makes one, with the package in its node_modules. */
   readonly project: string;
   /** The package there. */
   readonly root: string;
@@ -41,6 +41,7 @@ export async function installPackage(directory: string): Promise<InstalledPackag
   const [tarball] = globSync("*.tgz", { cwd: directory });
   mkdirSync(root, { recursive: true });
   await execute("tar", ["-xzf", join(directory, tarball!), "-C", root, "--strip-components=1"]);
+  writeFileSync(join(project, "package.json"), JSON.stringify({ name: "project", version: "1.0.0", type: "commonjs" }));
   const manifest: Manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   linkPackages(project, Object.keys(manifest.dependencies));
   mkdirSync(join(project, "node_modules", ".bin"));

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { startDevChain } from "fanal";
-import { openEvm } from "./support/evm.js";
+import { openEvm } from "./support/evm.mjs";
 
 const POOL = "0x5be4bdc48cef65dbcbcad5218b1a7d37f58a0741";
 const OF_POOL = `0x01${"00".repeat(11)}${POOL.slice(2)}`;
