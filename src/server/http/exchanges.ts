@@ -79,9 +79,15 @@ export const HELD_FROM_BYTES = 64 * 1024;
 /** A body up to this is not worth a new connection. */
 const DROPPED_BYTES = 1024 * 1024;
 
-function longestBody({ headers }: IncomingMessage): number {
-  if (headers["transfer-encoding"] !== undefined) return Number.POSITIVE_INFINITY;
-  return Number(headers["content-length"] ?? 0);
+/** Whether the client waits to be told to send the body (RFC 9110, section 10.1.1). Node refuses whatever else one may expect. */
+export function holdsBodyBack({ headers, httpVersion }: IncomingMessage): boolean {
+  return headers.expect !== undefined && httpVersion === "1.1";
+}
+
+function longestBody(req: IncomingMessage): number {
+  // Of one that is held back, nobody knows whether it will come.
+  if (req.headers["transfer-encoding"] !== undefined || holdsBodyBack(req)) return Number.POSITIVE_INFINITY;
+  return Number(req.headers["content-length"] ?? 0);
 }
 
 /** A request and its answer, from the head of the one to the last byte of the other. */
@@ -256,6 +262,8 @@ export class Exchanges {
       this.#refusedConnections++;
       this.#warnOfRefusals();
     });
+    // Otherwise Node would have a client send its body before anybody has looked at what the body is for.
+    server.on("checkContinue", (req, res) => server.emit("request", req, res));
   }
 
   get load(): ServerLoad {

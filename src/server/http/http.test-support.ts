@@ -45,3 +45,21 @@ export function send(url: string, { method = "GET", path = "/", headers, body }:
     outgoing.end(body);
   });
 }
+
+/** Sends the body of a request, whose headers have to ask for it, when the server says so. */
+export function sendWhenTold(url: string, method: string, headers: Record<string, string>, body: string) {
+  return new Promise<{ status: number; wasTold: boolean; connection: string | undefined }>((resolve, reject) => {
+    let wasTold = false;
+    const outgoing = request(url, { method, headers, agent: false }, (incoming) => {
+      incoming.resume();
+      resolve({ status: incoming.statusCode ?? 0, wasTold, connection: incoming.headers.connection });
+      outgoing.destroy();
+    });
+    outgoing.on("continue", () => {
+      wasTold = true;
+      outgoing.end(body);
+    });
+    outgoing.on("error", reject);
+    outgoing.flushHeaders();
+  });
+}

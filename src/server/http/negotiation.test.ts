@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bodyFormat, chooseFormat, type Format } from "./negotiation.ts";
+import { bodyFormat, chooseFormat, type Format, prefersGzip } from "./negotiation.ts";
 
 const BOTH: Format[] = ["json", "ssz"];
 const SSZ = "application/octet-stream";
@@ -43,6 +43,21 @@ describe("the form of an answer", () => {
     expect(chooseFormat(`${SSZ}, ${JSON_TYPE};q=0.1`, { answers: ["json"] })).toBe("json");
     expect(() => chooseFormat(SSZ, { answers: ["json"] })).toThrow(expect.objectContaining({ status: 406 }));
   });
+});
+
+it.each([
+  [undefined, false],
+  ["gzip", true],
+  ["br, x-gzip;q=0.1", true],
+  ["*", true],
+  ["gzip;q=0, *", false],
+  ["identity", false],
+  ["gzip;q=0.5, identity;q=1", false],
+  ["*;q=0.5, identity", false],
+  ["gzip, identity", true],
+  ["gzip;q=0.5, identity;q=0.1", true],
+])("of Accept-Encoding: %s it is %s that gzip suits best", (acceptEncoding, expected) => {
+  expect(prefersGzip(acceptEncoding)).toBe(expected);
 });
 
 describe("the form of a body", () => {

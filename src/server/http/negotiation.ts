@@ -60,12 +60,14 @@ export function mediaTypeOf(contentType = ""): string {
   return contentType.split(";", 1)[0]!.trim().toLowerCase();
 }
 
-export function acceptsGzip(acceptEncoding: string | undefined): boolean {
+/** Whether gzip suits the caller, and what is not compressed suits it no better. */
+export function prefersGzip(acceptEncoding: string | undefined): boolean {
   if (acceptEncoding === undefined) return false;
   const preferences = parsePreferences(acceptEncoding);
   const gzip = preferences.find(({ name }) => name === "gzip" || name === "x-gzip");
   const chosen = gzip ?? preferences.find(({ name }) => name === "*");
-  return chosen !== undefined && chosen.quality > 0;
+  const plain = preferences.find(({ name }) => name === "identity");
+  return chosen !== undefined && chosen.quality > 0 && chosen.quality >= (plain?.quality ?? 0);
 }
 
 /** One element of a header such as Accept or Accept-Encoding (RFC 9110, section 12.4.2). */

@@ -5,11 +5,13 @@ import { stripTypeScriptTypes } from "node:module";
 import { compressWhole, isWorthCompressing } from "./compression.ts";
 import { entityTag, namesTag } from "./entity-tag.ts";
 import type { Exchange } from "./exchanges.ts";
-import { accepts, acceptsGzip } from "./negotiation.ts";
+import { accepts, prefersGzip } from "./negotiation.ts";
 import { writeWhole } from "./send.ts";
 
 /** The files that a server shows to browsers, by the path of their URL: where each lies. */
 export type PageFiles = Readonly<Record<string, string>>;
+
+export const PAGE_VERBS: readonly string[] = ["GET", "HEAD"];
 
 const TYPES: Readonly<Record<string, string>> = {
   html: "text/html; charset=utf-8",
@@ -45,11 +47,14 @@ export class Pages {
     this.#files = files;
   }
 
+  isAt(url: string | undefined): boolean {
+    return Object.hasOwn(this.#files, pathOf(url));
+  }
+
   /** Whether the request is for one of the files. What asks for something else than HTML there is no browser. */
-  has({ method, url, headers }: IncomingMessage): boolean {
-    const path = pathOf(url);
-    if ((method !== "GET" && method !== "HEAD") || !Object.hasOwn(this.#files, path)) return false;
-    return path !== "/" || accepts("text/html", headers.accept);
+  has({ method = "", url, headers }: IncomingMessage): boolean {
+    if (!PAGE_VERBS.includes(method) || !this.isAt(url)) return false;
+    return pathOf(url) !== "/" || accepts("text/html", headers.accept);
   }
 
   async serve(req: IncomingMessage, { res, record }: Exchange): Promise<void> {
@@ -59,7 +64,7 @@ export class Pages {
       res.writeHead(304, headers).end();
       return;
     }
-    const isZipped = zipped !== undefined && acceptsGzip(req.headers["accept-encoding"]);
+    const isZipped = zipped !== undefined && prefersGzip(req.headers["accept-encoding"]);
     const sent = isZipped ? zipped : body;
     const encoding = isZipped ? { "Content-Encoding": "gzip" } : {};
     res.writeHead(200, { ...headers, ...encoding, "Content-Length": sent.length });

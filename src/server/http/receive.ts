@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { Exchange } from "./exchanges.ts";
+import { type Exchange, holdsBodyBack } from "./exchanges.ts";
 import { readTurns } from "./read-turns.ts";
 import { ReceivedBody } from "./received-body.ts";
 import { HttpRefusal } from "./refusal.ts";
@@ -14,8 +14,13 @@ const BYTES_A_LOOK = 256 * 1024;
 
 export interface BodyLimit {
   bytes: number;
-  /** The limit of a body that passes the one above, by what it has up to there; with a sentence that says how it may be larger. */
-  raise?(beginning: Buffer): { bytes: number; advice?: string };
+  /** Some may be larger, as what they have up to the limit above tells. */
+  raised?: {
+    bytes: number;
+    isFor(beginning: Buffer): boolean;
+    /** A sentence for all others. */
+    advice: string;
+  };
 }
 
 /**
@@ -34,8 +39,9 @@ export function receiveBody(
   let pieces = 0;
   let length = 0;
   let nextLook = BYTES_A_LOOK;
+  const { raised } = limit;
+  const most = raised?.bytes ?? limit.bytes;
   let { bytes } = limit;
-  let advice: string | undefined;
   let isRefused = false;
   const refuse = (refusal: HttpRefusal) => {
     isRefused = true;
@@ -53,10 +59,8 @@ export function receiveBody(
     }
     if (isRefused) return;
     body.add(chunk);
-    if (length > bytes && bytes === limit.bytes && limit.raise) {
-      ({ bytes, advice } = limit.raise(body.soFar().subarray(0, bytes)));
-    }
-    if (length > bytes) refuse(tooLarge(bytes, advice));
+    if (length > bytes && bytes < most && raised?.isFor(body.soFar().subarray(0, bytes))) bytes = most;
+    if (length > bytes) refuse(tooLarge(bytes, bytes < most ? raised?.advice : undefined));
     else if (pieces > FREE_PIECES && length < pieces * PIECE_BYTES) refuse(tooManyPieces());
     else if (!exchange.holdRequest(came)) refuse(noRoom());
     else if (declared <= bytes) body.makeRoom(declared);
@@ -70,6 +74,8 @@ export function receiveBody(
     if (whole instanceof Promise) void whole.then(onBody);
     else onBody(whole);
   });
+  if (declared > most) refuse(tooLarge(most));
+  else if (holdsBodyBack(req)) exchange.res.writeContinue();
 }
 
 function tooLarge(bytes: number, advice?: string): HttpRefusal {

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
-import { send } from "../http/http.test-support.ts";
+import { send, sendWhenTold } from "../http/http.test-support.ts";
 import { openTestServer, requestText, type TestServer, type TestServerOptions } from "./server.test-support.ts";
 import { createJsonRpcServer } from "./server.ts";
 
@@ -24,10 +24,10 @@ const open = async (options?: TestServerOptions) => {
 afterEach(() => Promise.all(servers.splice(0).map((own) => own.close())));
 
 describe("methods", () => {
-  it.each(["GET", "PUT", "DELETE", "PATCH", "TRACE", "PROPFIND", "QUERY"])("%s: 405, Allow: POST", async (method) => {
+  it.each(["GET", "PUT", "DELETE", "PATCH", "TRACE", "PROPFIND", "QUERY"])("%s: 405 with Allow", async (method) => {
     const received = await send(server.url, { method, headers: {} });
     expect(received.status).toBe(405);
-    expect(received.headers.allow).toBe("POST");
+    expect(received.headers.allow).toBe("OPTIONS, POST");
     expect(received.headers["content-type"]).toBe("application/json");
     expect(JSON.parse(received.text)).toEqual({
       code: 405,
@@ -38,7 +38,7 @@ describe("methods", () => {
   it("HEAD: 405 without a body", async () => {
     const received = await send(server.url, { method: "HEAD", headers: {} });
     expect(received.status).toBe(405);
-    expect(received.headers.allow).toBe("POST");
+    expect(received.headers.allow).toBe("OPTIONS, POST");
     expect(received.text).toBe("");
   });
 
@@ -151,6 +151,21 @@ describe("body size", () => {
       headers: { "Content-Type": "application/json", "Transfer-Encoding": "chunked" },
     });
     expect(received.status).toBe(413);
+  });
+
+  it("a client that holds the body back is told to send it, unless the head of the request is refused already", async () => {
+    const own = await open({ limits });
+    const wants = { "Content-Type": "application/json", Expect: "100-continue" };
+    const ask = (method: string, headers: Record<string, string>) =>
+      sendWhenTold(own.url, method, headers, requestText({}));
+    expect(await ask("POST", wants)).toMatchObject({ status: 200, wasTold: true });
+    const length = String(limits.bodyBytes + 1);
+    expect(await ask("POST", { ...wants, "Content-Length": length })).toMatchObject({ status: 413, wasTold: false });
+    expect(await ask("POST", { ...wants, "Content-Type": "text/plain" })).toMatchObject({
+      status: 415,
+      wasTold: false,
+    });
+    expect(await ask("PUT", wants)).toMatchObject({ status: 405, wasTold: false, connection: "close" });
   });
 
   it("without a setting, more than 16 MiB are read", async () => {

@@ -39,6 +39,16 @@ it("shows a page that can load nothing from elsewhere and cannot be framed", asy
   expect(log).toEqual([]);
 });
 
+it("is among what can be asked of its path", async () => {
+  const { url } = await open();
+  const allowed = async (method: string, path = "/", headers = {}) =>
+    (await fetch(url + path, { method, headers })).headers.get("allow");
+  expect(await allowed("OPTIONS")).toBe("GET, HEAD, OPTIONS, POST");
+  expect(await allowed("PUT")).toBe("GET, HEAD, OPTIONS, POST");
+  expect(await allowed("GET", "/", { Accept: "application/json" })).toBe("OPTIONS, POST");
+  expect(await allowed("OPTIONS", "/elsewhere")).toBe("OPTIONS, POST");
+});
+
 it("is for who takes HTML", async () => {
   const { url } = await open();
   const statusFor = async (Accept: string) => (await fetch(url, { headers: { Accept } })).status;

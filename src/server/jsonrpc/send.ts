@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { compressWhole, createCompressor, isWorthCompressing } from "../http/compression.ts";
 import { type Exchange, HELD_FROM_BYTES } from "../http/exchanges.ts";
-import { acceptsGzip, MEDIA_TYPES } from "../http/negotiation.ts";
+import { MEDIA_TYPES, prefersGzip } from "../http/negotiation.ts";
 import { errorBody, TOO_MUCH_UNREAD } from "../http/refusal.ts";
 import { writeStream, writeWhole } from "../http/send.ts";
 import type { MessageResponse } from "./execute.ts";
@@ -69,7 +69,7 @@ function compressionHeaders(res: ServerResponse, isCompressed: boolean): Outgoin
   return isCompressed ? { Vary, "Content-Encoding": "gzip" } : { Vary };
 }
 
-const wantsGzip = ({ req }: ServerResponse) => acceptsGzip(req.headers["accept-encoding"]);
+const wantsGzip = ({ req }: ServerResponse) => prefersGzip(req.headers["accept-encoding"]);
 
 /** The answer to a request that is refused as HTTP, before any JSON-RPC is read. Tells how many bytes its body has. */
 export function sendRefusal(

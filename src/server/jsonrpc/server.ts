@@ -11,7 +11,7 @@ import type { AccessLog } from "../http/access-log.ts";
 import { type AccessOptions, AccessPolicy } from "../http/access-policy.ts";
 import { type Exchange, Exchanges } from "../http/exchanges.ts";
 import { mediaTypeOf, requirePlainBody } from "../http/negotiation.ts";
-import { type PageFiles, Pages } from "../http/pages.ts";
+import { PAGE_VERBS, type PageFiles, Pages } from "../http/pages.ts";
 import { type BodyLimit, receiveBody } from "../http/receive.ts";
 import { HttpRefusal, reportThrown } from "../http/refusal.ts";
 import {
@@ -44,6 +44,8 @@ interface JsonRpcServerOptions {
 
 /** Requiring one of these also keeps web pages from sending "simple" cross-site requests. */
 const REQUEST_TYPES = ["application/json", "application/json-rpc", "application/jsonrequest"];
+
+const VERBS = ["OPTIONS", "POST"];
 
 const HOW_TO_SEND_MORE =
   "A larger one must name within these a method that takes a list or an object, such as a block: " +
@@ -84,7 +86,7 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
     } else if (req.method === "OPTIONS") {
       policy.origins.setPreflightHeaders(req, res, "POST");
       req.resume();
-      res.writeHead(204, { Allow: "OPTIONS, POST" }).end();
+      res.writeHead(204, { Allow: allowedAt(req) }).end();
       exchanges.finish(exchange);
     } else {
       receiveBody(
@@ -109,10 +111,7 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
   });
   const bodyLimit: BodyLimit = {
     bytes: limits.smallBodyBytes,
-    raise: (beginning) =>
-      namesLargeMethod(beginning)
-        ? { bytes: limits.bodyBytes }
-        : { bytes: limits.smallBodyBytes, advice: HOW_TO_SEND_MORE },
+    raised: { bytes: limits.bodyBytes, isFor: namesLargeMethod, advice: HOW_TO_SEND_MORE },
   };
   server.on("upgrade", webSockets.accept);
 
@@ -127,12 +126,17 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
     policy.admit(req);
     if (req.method === "OPTIONS") return;
     if (req.method !== "POST") {
-      throw new HttpRefusal(405, "JSON-RPC requests are sent with the HTTP method POST.", { Allow: "POST" });
+      throw new HttpRefusal(405, "JSON-RPC requests are sent with the HTTP method POST.", { Allow: allowedAt(req) });
     }
     if (!REQUEST_TYPES.includes(mediaTypeOf(req.headers["content-type"]))) {
       throw new HttpRefusal(415, `The header Content-Type must be ${REQUEST_TYPES.join(" or ")}.`);
     }
     requirePlainBody(req.headers["content-encoding"]);
+  }
+
+  /** A page is for who takes HTML: to others who ask for it, nothing can be said but how else to ask. */
+  function allowedAt({ method = "", url }: IncomingMessage): string {
+    return pages?.isAt(url) && !PAGE_VERBS.includes(method) ? [...PAGE_VERBS, ...VERBS].join(", ") : VERBS.join(", ");
   }
 
   async function show(files: Pages, exchange: Exchange): Promise<void> {

@@ -5,7 +5,7 @@ import { ChunkStream, meterParts, openStream, type ResponsePart } from "../http/
 import { compressWhole, createCompressor, isWorthCompressing } from "../http/compression.ts";
 import { entityTag, namesTag } from "../http/entity-tag.ts";
 import { type Exchange, HELD_FROM_BYTES } from "../http/exchanges.ts";
-import { acceptsGzip, MEDIA_TYPES } from "../http/negotiation.ts";
+import { MEDIA_TYPES, prefersGzip } from "../http/negotiation.ts";
 import { HttpRefusal, TOO_MUCH_UNREAD } from "../http/refusal.ts";
 import { writeStream, writeWhole } from "../http/send.ts";
 import type { BodyPart, Lasting, RestAnswer } from "./route-table.ts";
@@ -93,7 +93,7 @@ export async function sendAnswer(
     return;
   }
   headers["Content-Type"] = MEDIA_TYPES[content.format];
-  const compressed = acceptsGzip(req.headers["accept-encoding"]);
+  const compressed = prefersGzip(req.headers["accept-encoding"]);
   if (Buffer.isBuffer(body)) {
     await sendWhole(res, status, headers, body, compressed);
   } else {

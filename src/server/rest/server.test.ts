@@ -4,7 +4,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { invalidParams } from "../../failure.ts";
 import { SharedStream } from "../../json/shared-stream.ts";
-import { createSignal } from "../http/http.test-support.ts";
+import { createSignal, sendWhenTold } from "../http/http.test-support.ts";
 import type { RestRoute } from "./route-table.ts";
 import { json, LARGE, openTestServer, type TestServer } from "./server.test-support.ts";
 
@@ -140,6 +140,16 @@ describe("refusals", () => {
       status: 204,
       headers: { allow: "GET, HEAD, POST, OPTIONS" },
     });
+  });
+
+  it("of what the head of a request says come before a body that is held back", async () => {
+    const headers = { "Content-Type": "application/json", Expect: "100-continue" };
+    const ask = (path: string, more = {}) =>
+      sendWhenTold(`${server.url}${path}`, "POST", { ...headers, ...more }, "{}");
+    expect(await ask("/echo/n")).toMatchObject({ status: 200, wasTold: true });
+    expect(await ask("/echo/n", { "Content-Length": "1001" })).toMatchObject({ status: 413, wasTold: false });
+    expect(await ask("/large")).toMatchObject({ status: 405, wasTold: false });
+    expect(await ask("/nothing")).toMatchObject({ status: 404, wasTold: false });
   });
 
   it("of a body that is too large come before the route", async () => {
