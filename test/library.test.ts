@@ -138,6 +138,14 @@ it("serves the chain where that is asked for, to clients of other processes too"
   expect(lines.join("")).toContain("The dev chain is running");
 });
 
+it("refuses the data directory of another chain of this process", async () => {
+  const dataDir = tempDirectory();
+  await start({ dataDir });
+  await expect(startDevChain({ ...FEW, dataDir })).rejects.toThrow(
+    `The data directory ${dataDir} is in use by this process.`,
+  );
+});
+
 it.each([undefined, "minimal"])(
   "leaves the preset of the environment, %s, as it was when it refuses another",
   async (preset) => {

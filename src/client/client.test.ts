@@ -86,6 +86,26 @@ describe.each(TRANSPORTS)("over %s", (_name, urlOf) => {
     await expect(client.call("null")).rejects.toThrow("The client is closed.");
   });
 
+  it("sends the name and the password of its URL, and shows them nowhere", async () => {
+    const heard: (string | undefined)[] = [];
+    const server = createServer((req, res) => {
+      heard.push(req.headers.authorization);
+      res.writeHead(401).end("No.");
+    });
+    server.on("upgrade", (req, socket) => {
+      heard.push(req.headers.authorization);
+      socket.end("HTTP/1.1 401 Unauthorized\r\n\r\n");
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    onTestFinished(() => void server.close());
+    const place = `127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const calling = connect({ url: urlOf(`http://us%20er:se%C3%A9cret@${place}`) }).call("null");
+    const error = (await calling.catch((thrown: unknown) => thrown)) as Error;
+    expect(error.message).toContain(urlOf(`http://${place}`));
+    expect(error.message).not.toMatch(/cret/);
+    expect(new Set(heard)).toEqual(new Set([`Basic ${Buffer.from("us er:seécret").toString("base64")}`]));
+  });
+
   it("says that nobody is there", async () => {
     const server = await openTestServer();
     await server.close();
@@ -93,6 +113,28 @@ describe.each(TRANSPORTS)("over %s", (_name, urlOf) => {
       `No node can be reached at ${urlOf(server.url)}`,
     );
   });
+});
+
+it.each(["ftp://user:secret@host", "user:secret@host/path", "//user:secret@host"])(
+  "shows no password of %s, which is no URL of a node",
+  (url) => {
+    expect(() => createClient({ url })).toThrow(/is no URL of a node/);
+    expect(() => createClient({ url })).not.toThrow(/secret/);
+  },
+);
+
+it.each([
+  ["HTTP://127.0.0.1:9190", "ws://127.0.0.1:9190"],
+  ["Https://node.example/rpc", "wss://node.example/rpc"],
+])("says at which URL there are events, beside %s", async (url, other) => {
+  await expect(connect({ url }).subscribe(["head"], () => {})).rejects.toThrow(`with the URL ${other}.`);
+});
+
+it("says that a message is larger than the node takes", async () => {
+  const { url } = await serve({ limits: { bodyBytes: 1000 } });
+  await expect(connect({ url: url.replace("http", "ws") }).call("echo", ["x".repeat(1000)])).rejects.toThrow(
+    /was closed: The message is larger than 1000 bytes\.$/,
+  );
 });
 
 describe("events", () => {
@@ -197,6 +239,6 @@ it("says where a WebSocket can send no token, as in browsers", async () => {
   vi.stubGlobal("WebSocket", BrowserWebSocket);
   onTestFinished(() => void vi.unstubAllGlobals());
   await expect(connect({ url: "ws://127.0.0.1:9190", token: "secret" }).getChainHead()).rejects.toThrow(
-    /cannot send a token: a URL of HTTP can be called with it/,
+    /cannot send a token or a password: a URL of HTTP can be called with it/,
   );
 });

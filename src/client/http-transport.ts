@@ -22,7 +22,7 @@ export class HttpTransport implements Transport {
   }
 
   subscribe(): Promise<never> {
-    const url = this.#url.replace(/^http/, "ws");
+    const url = this.#url.replace(/^http(s?)/i, (_, secure: string) => `ws${secure.toLowerCase()}`);
     return Promise.reject(new Error(`Events come over WebSocket alone: create the client with the URL ${url}.`));
   }
 

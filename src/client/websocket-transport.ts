@@ -175,7 +175,7 @@ function openSocket(url: string, headers: Record<string, string>): WebSocket {
     return new Socket(url, { headers });
   } catch (error) {
     throw new Error(
-      "The WebSocket here, like that of browsers, cannot send a token: a URL of HTTP can be called with it.",
+      "The WebSocket here, like that of browsers, cannot send a token or a password: a URL of HTTP can be called with it.",
       {
         cause: error,
       },

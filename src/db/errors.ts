@@ -10,8 +10,12 @@ class DatabaseError extends Error {
 }
 
 export class DatabaseInUseError extends DatabaseError {
-  constructor(path: string, cause?: unknown) {
-    super(path, `The database at ${path} is in use by another process; only one can open it at a time.`, cause);
+  /** Who has it open. */
+  readonly user: "this process" | "another process";
+
+  constructor(path: string, user: DatabaseInUseError["user"], cause?: unknown) {
+    super(path, `The database at ${path} is in use by ${user}; it can be open once at a time.`, cause);
+    this.user = user;
   }
 }
 

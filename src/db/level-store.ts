@@ -375,6 +375,7 @@ async function sizeOf(file: string): Promise<number> {
 }
 
 /** Opening a database writes to it. LevelDB has no codes for what the operating system says, only its words. */
+const OWN_LOCK = /already held by process/i;
 const NO_ROOM = /No space left|File too large|quota exceeded/i;
 
 function openFailure(path: string, error: unknown): Error {
@@ -382,7 +383,7 @@ function openFailure(path: string, error: unknown): Error {
   const reason = error instanceof Error && error.cause !== undefined ? error.cause : error;
   switch (errorCode(reason)) {
     case "LEVEL_LOCKED":
-      return new DatabaseInUseError(path, reason);
+      return new DatabaseInUseError(path, OWN_LOCK.test(String(reason)) ? "this process" : "another process", reason);
     case "LEVEL_CORRUPTION":
       return new DatabaseCorruptError(path, reason);
     case "LEVEL_IO_ERROR":

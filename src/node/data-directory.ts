@@ -64,7 +64,7 @@ export function asStartError(dataDir: string, error: unknown): StartError | unde
   // What was opened could not be closed either, mostly for the same reason.
   if (isSuppressed(error)) return asStartError(dataDir, error.suppressed);
   if (error instanceof DatabaseInUseError) {
-    return new StartError("dataDirInUse", `The data directory ${dataDir} is in use by another process.`, error);
+    return new StartError("dataDirInUse", `The data directory ${dataDir} is in use by ${error.user}.`, error);
   }
   if (error instanceof DatabaseSchemaError) return new StartError("dataDirSchema", error.message, error);
   if (error instanceof DatabaseCorruptError) return new StartError("dataDirDamaged", error.message, error);

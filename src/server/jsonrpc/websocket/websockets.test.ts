@@ -247,12 +247,12 @@ it("the source of a streamed result hears that its reader has left", async () =>
   await server.close();
 });
 
-it("a message larger than a request body may be closes the connection with the code for that", async () => {
+it("a message larger than a request body may be closes the connection with the code and the reason for that", async () => {
   const server = await openTestServer({ limits: { bodyBytes: 1000 } });
   const client = await Client.connect(server.url);
   expect(await client.call("echo", "x".repeat(900))).toHaveProperty("result");
   void client.call("echo", "x".repeat(1000));
-  expect((await client.closed).code).toBe(1009);
+  expect(await client.closed).toEqual({ code: 1009, reason: "The message is larger than 1000 bytes." });
   await server.close();
 });
 

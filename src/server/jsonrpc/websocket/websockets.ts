@@ -118,6 +118,7 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
       refuse(request, socket, 503, `There are ${limits.connections} WebSocket connections already.`);
     } else {
       server.handleUpgrade(request, socket, head, (webSocket) => {
+        webSocket.tooLarge = `The message is larger than ${httpLimits.bodyBytes} bytes.`;
         const isPrivileged = policy.isPrivileged(request);
         const refusal = (access: Access) => policy.refusal(access, isPrivileged);
         const connection = new Connection(webSocket, {
