@@ -131,6 +131,22 @@ describe("fanal call", () => {
     });
   });
 
+  it("shows no password of its URL, whatever goes wrong", async () => {
+    const withPassword = (url: string) => url.replace("//", "//user:secret@");
+    const silent = await serve(() => {});
+    const refusals = [
+      call(withPassword("http://127.0.0.1:1")),
+      call(withPassword(silent), { timeout: 0.05 }),
+      call(withPassword(await answering("", 502))),
+      call(withPassword(await answering("{}", 401))),
+      call(withPassword(await serve((_request, response) => response.write("{", () => response.destroy())))),
+    ];
+    for (const outcome of await Promise.allSettled(refusals)) {
+      expect(outcome.status).toBe("rejected");
+      expect(String((outcome as PromiseRejectedResult).reason)).toMatch(/ at http:\/\/…@127\.0\.0\.1/);
+    }
+  });
+
   it("gives up on a node that is silent, before its answer and within it", async () => {
     const silent = await serve(() => {});
     await expect(call(silent, { timeout: 0.05 })).rejects.toMatchObject({

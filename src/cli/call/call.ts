@@ -1,5 +1,6 @@
 import { parseMessage, UnreadableMessage } from "../../json/parse.ts";
 import { EXIT_CODES, StartupError } from "../exit.ts";
+import { withoutCredentials } from "../flags/flag-values.ts";
 import type { Terminal } from "../terminal.ts";
 import { EnvelopeSplitter } from "./envelope-splitter.ts";
 import { printable } from "./printable.ts";
@@ -80,7 +81,10 @@ async function refusal({ status, body }: HttpAnswer, { url }: CallOptions): Prom
   }
   const reason = messageOf(Buffer.concat(chunks)) ?? `its HTTP status is ${status}.`;
   const hint = status === 401 ? " --token-file names the file with the token to send." : "";
-  return new StartupError("internal", `What answers at ${url} refuses the call: ${printable(reason)}${hint}`);
+  return new StartupError(
+    "internal",
+    `What answers at ${withoutCredentials(url)} refuses the call: ${printable(reason)}${hint}`,
+  );
 }
 
 function messageOf(body: Buffer): string | undefined {
@@ -102,7 +106,7 @@ function* pieces(splitter: EnvelopeSplitter, chunk: Buffer, unreadable: (cause: 
 
 function notJsonRpc(url: string, status: number): string {
   const aside = status === 200 ? "" : ` (HTTP status ${status})`;
-  return `What answers at ${url} does not speak JSON-RPC${aside}.`;
+  return `What answers at ${withoutCredentials(url)} does not speak JSON-RPC${aside}.`;
 }
 
 function isErrorObject(value: unknown): value is { code: unknown; message: unknown; data?: unknown } {

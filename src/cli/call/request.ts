@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
 import { request as requestHttp } from "../../node-http.ts";
+import { withoutCredentials } from "../flags/flag-values.ts";
 
 /** The node cannot be reached, is silent, or what it sends is not an answer. */
 export class NoAnswerError extends Error {
@@ -27,10 +28,11 @@ interface JsonPost {
 
 /** Posts a JSON text. The time limit is for each wait on the node, not for the time that the caller takes to read. */
 export async function postJson({ url, json, token, timeoutSeconds, signal }: JsonPost): Promise<HttpAnswer> {
-  const limit = new TimeLimit(url, timeoutSeconds);
+  const shown = withoutCredentials(url);
+  const limit = new TimeLimit(shown, timeoutSeconds);
   const ends = signal === undefined ? limit.signal : AbortSignal.any([limit.signal, signal]);
   const response = await limit.within(send({ url, json, token }, ends));
-  return { status: response.statusCode ?? 0, body: chunksOf(url, response, limit) };
+  return { status: response.statusCode ?? 0, body: chunksOf(shown, response, limit) };
 }
 
 function send(
@@ -52,7 +54,7 @@ function send(
   });
   request.once("response", resolve);
   // More than one error can come, and an unheard one would end the process.
-  request.on("error", (error) => reject(unreachable(url, error)));
+  request.on("error", (error) => reject(unreachable(withoutCredentials(url), error)));
   request.end(body);
   return promise;
 }
