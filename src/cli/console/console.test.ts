@@ -7,7 +7,7 @@ import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { WebSocketServer } from "ws";
 import { answering, fakeTerminal, serve } from "../call/call.test-support.ts";
-import { EXIT_CODES } from "../exit.ts";
+import { EXIT_CODES, StartupError } from "../exit.ts";
 import { runConsole } from "./console.ts";
 
 let folder: string;
@@ -261,8 +261,8 @@ describe("a subscription", () => {
     expect(await running).toMatchObject({ code: EXIT_CODES.ok, err: ended, out: expect.stringContaining("getX") });
   });
 
-  it("fails when the node ends it, or refuses it", async () => {
-    const untilFailure = async (url: string, line: string) => {
+  it("fails when the node ends it, or refuses it, or its events cannot be written", async () => {
+    const untilFailure = async (url: string, line: string, broken = {}) => {
       const { fake, written } = fakeTerminal();
       const input = new PassThrough();
       const complain = (text: string) => {
@@ -271,7 +271,7 @@ describe("a subscription", () => {
       };
       input.write(`${line}\n`);
       const face = { input, output: new PassThrough(), isInteractive: false };
-      return { code: await runConsole(sourcesFor(url), { ...fake, complain }, face), ...written };
+      return { code: await runConsole(sourcesFor(url), { ...fake, complain, ...broken }, face), ...written };
     };
     const closing = await eventServer([{ topic: "head", data: { slot: "5" } }], true);
     expect(await untilFailure(closing.url, 'subscribe ["head"] --json')).toMatchObject({
@@ -283,6 +283,13 @@ describe("a subscription", () => {
     expect(await untilFailure(slow.url, "subscribe head")).toMatchObject({
       code: EXIT_CODES.internal,
       err: expect.stringContaining("fanal: Too slow.\n"),
+    });
+    const withPassword = await untilFailure(closing.url.replace("//", "//me:hidden@"), "subscribe head");
+    expect(withPassword).toMatchObject({ code: EXIT_CODES.noAnswer, err: expect.not.stringContaining("hidden") });
+    const write = () => Promise.reject(new StartupError("outputFailed", "Standard output cannot be written."));
+    const lasting = await eventServer([{ topic: "head", data: { slot: "5" } }]);
+    expect(await untilFailure(lasting.url, "subscribe head", { write })).toMatchObject({
+      code: EXIT_CODES.outputFailed,
     });
   });
 });

@@ -5,6 +5,7 @@ import { paramTexts } from "../call/params.ts";
 import { NoAnswerError } from "../call/request.ts";
 import { EXIT_CODES, StartupError, usageError } from "../exit.ts";
 import { parseCommandLine } from "../flags/command-line.ts";
+import { withoutCredentials } from "../flags/flag-values.ts";
 import type { FlagSources } from "../flags/resolve-flags.ts";
 import type { Terminal } from "../terminal.ts";
 import { type Connection, discover, type Names } from "./discovery.ts";
@@ -43,7 +44,7 @@ export async function runConsole(sources: FlagSources, terminal: Terminal, face 
   const session = new Session(sources, terminal, prompt);
   try {
     if (isInteractive) {
-      const { url } = connection;
+      const url = withoutCredentials(connection.url);
       await session.attempt(async (signal) => {
         const { methods } = await known.load(signal);
         terminal.complain(`${methods.length} methods at ${url}. TAB completes, help explains, .exit ends.\n`);

@@ -1,4 +1,5 @@
 import { NoAnswerError, postJson } from "../call/request.ts";
+import { withoutCredentials } from "../flags/flag-values.ts";
 
 /** What a node can be asked, for completion. */
 export interface Names {
@@ -34,6 +35,9 @@ export async function discover({ url, token, timeout }: Connection, signal?: Abo
     const topics = methods.find(({ name }) => name === "subscribe")?.params[0]?.schema.items?.enum ?? [];
     return { methods: methods.map(({ name }) => name), topics };
   } catch (error) {
-    throw new NoAnswerError(`The node at ${url} does not tell its methods (HTTP status ${status}).`, error);
+    throw new NoAnswerError(
+      `The node at ${withoutCredentials(url)} does not tell its methods (HTTP status ${status}).`,
+      error,
+    );
   }
 }

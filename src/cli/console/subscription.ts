@@ -3,6 +3,7 @@ import { printable, printableJson } from "../call/printable.ts";
 import { readableLines } from "../call/readable.ts";
 import { NoAnswerError } from "../call/request.ts";
 import { EXIT_CODES } from "../exit.ts";
+import { withoutCredentials } from "../flags/flag-values.ts";
 import type { Terminal } from "../terminal.ts";
 import type { Connection } from "./discovery.ts";
 
@@ -30,6 +31,7 @@ export async function printEvents(
     handshakeTimeout: Math.min(timeout * 1000, 2 ** 31 - 1),
     headers: token === undefined ? {} : { Authorization: `Bearer ${token}` },
   });
+  const shown = withoutCredentials(url);
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const refuse = (message: unknown) => {
     terminal.complain(`fanal: ${printable(String(message))}\n`);
@@ -39,15 +41,15 @@ export async function printEvents(
   signal.addEventListener("abort", end);
   socket.on("open", () => socket.send(`{"jsonrpc":"2.0","id":1,"method":"subscribe","params":[${topics}]}`));
   socket.on("error", (error) =>
-    reject(new NoAnswerError(`No events can be had from ${url}: ${error.message}.`, error)),
+    reject(new NoAnswerError(`No events can be had from ${shown}: ${error.message}.`, error)),
   );
-  socket.on("close", () => reject(new NoAnswerError(`The node at ${url} has ended the connection.`)));
+  socket.on("close", () => reject(new NoAnswerError(`The node at ${shown} has ended the connection.`)));
   socket.on("message", (data) => {
     const { error, params } = readMessage(String(data));
     const failed = error ?? params?.error;
     if (failed) refuse(failed.message);
     else if (params === undefined) onStart();
-    else void terminal.write(eventText(params, json, terminal));
+    else terminal.write(eventText(params, json, terminal)).catch(reject);
   });
   try {
     return await promise;
