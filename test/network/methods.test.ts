@@ -25,10 +25,12 @@ let callThere: Caller;
 let byHand: ByHand;
 beforeEach(async () => {
   network = new TestNetwork({ validators: VALIDATORS });
-  await network.clock.advanceTo(SLOT);
+  // Nodes that come later wait for whoever has a block.
+  await network.clock.advanceTo(SLOT - 1);
   there = await network.add([]);
   here = await network.add([], [there]);
   await network.untilConnected();
+  await network.clock.advanceTo(SLOT);
   callHere = new Caller(here.api);
   callThere = new Caller(there.api);
   byHand = new ByHand(here);

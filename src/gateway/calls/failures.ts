@@ -53,7 +53,8 @@ export function failureOf(method: Method, response: Refusal): Failure {
 }
 
 /** What the texts of a node about wrong parameters begin with; all others are about what was submitted. */
-const ABOUT_PARAMETERS = /^(The parameter "|Item \d+ of the parameter|The body |The header |The query )/;
+const ABOUT_PARAMETERS =
+  /^(The parameter "|Item \d+ of the parameter|The body |The header |The query |The fork given by )/;
 /** What the texts of a node about refused objects begin with, before the reason. */
 const REFUSED = /^The (?:submission|block) was rejected: (?:\d+ of \d+ items: )?/;
 
