@@ -128,7 +128,7 @@ export interface FlagOptions {
   readonly builderFallbackSkipsPerEpoch?: number;
   /** Connections that each server takes at once, and subscriptions over WebSocket. */
   readonly maxConnections?: number;
-  /** Largest request that brings a list or an object, such as a block; others may have a MiB. */
+  /** Largest request that brings a list or an object, such as a block, and over JSON-RPC names such a method in its first MiB; others may have a MiB. */
   readonly maxBodyBytes?: number;
   /** What each server holds of requests that are not answered yet, of all clients together. */
   readonly maxHeldBytes?: number;
