@@ -1,141 +1,21 @@
-import type { Type } from "@chainsafe/ssz";
-import { DOMAIN_BEACON_PROPOSER, ForkName, SLOTS_PER_EPOCH } from "@lodestar/params";
+import { ForkName, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { signedBlindedBlockToFull } from "@lodestar/state-transition";
-import {
-  type BlindedBeaconBlock,
-  type BuilderBid,
-  type bellatrix,
-  type deneb,
-  type SignedBeaconBlock,
-  type SignedBlindedBeaconBlock,
-  ssz,
-} from "@lodestar/types";
+import { type BuilderBid, type bellatrix, type deneb, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
-import { validateGossipBlock } from "../src/chain/validation/block.ts";
-import { BLOB_BYTES, FakeKzg } from "../src/data/fake-kzg.test-support.ts";
-import type { DevFork } from "../src/dev/forks.ts";
-import { DEV_GAS_LIMIT } from "../src/execution/dev-payload.ts";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
+import { BLOB_BYTES } from "../src/data/fake-kzg.test-support.ts";
 import { PayloadUnavailableError } from "../src/execution/engine.ts";
 import { DEFAULT_BUILDER_OPTIONS } from "../src/node/builder-options.ts";
 import { ByHand } from "./support/by-hand.ts";
-import { Caller } from "./support/caller.ts";
-import { type OpenedDevChain, openDevChain, startQuietDevChain } from "./support/dev-chain.ts";
-import { BUILDER_FEE_RECIPIENT, builderFault, MockBuilder, signedRegistration } from "./support/mock-builder.ts";
+import { ALWAYS_BUILDER, BLOCK, ChainWithBuilder, HEAD } from "./support/chain-with-builder.ts";
+import { openDevChain } from "./support/dev-chain.ts";
+import { BUILDER_FEE_RECIPIENT, builderFault, MockBuilder } from "./support/mock-builder.ts";
 import { serveApi } from "./support/served-api.ts";
 
-const BLOCK = "get_v3_validator_blocks_slot";
 const BLINDED = "get_v1_validator_blinded_blocks_slot";
-const REGISTER = "post_v1_validator_register_validator";
 const PUBLISH = "post_v2_beacon_blinded_blocks";
 const UNAVAILABLE = -32002;
-const REJECTED = -32003;
-const HEAD = 3;
 const NO_REQUESTS = ssz.electra.ExecutionRequests.defaultValue();
-const ALWAYS_BUILDER = String(2n ** 64n - 1n);
-
-/** A chain on which a test acts for all validators, with a builder for which they can register. */
-class ChainWithBuilder {
-  readonly builder: MockBuilder;
-  readonly opened: OpenedDevChain;
-  readonly caller: Caller;
-  readonly #byHand: ByHand;
-  /** Ends the time in which the bids that are waited for have to come. */
-  endTime: () => void = () => {};
-
-  static async open(fork: DevFork): Promise<ChainWithBuilder> {
-    const builder = await MockBuilder.start();
-    let chain: ChainWithBuilder | undefined;
-    const timers = {
-      unixNow: () => 0,
-      sleep: (_ms: number, signal: AbortSignal) =>
-        new Promise<void>((resolve, reject) => {
-          signal.addEventListener("abort", () => reject(signal.reason));
-          if (chain) chain.endTime = resolve;
-        }),
-    };
-    const opened = await startQuietDevChain(HEAD, {
-      forks: [{ fork, epoch: 0 }],
-      kzg: new FakeKzg(),
-      builder: { ...DEFAULT_BUILDER_OPTIONS, url: builder.url, timers },
-    });
-    chain = new ChainWithBuilder(builder, opened);
-    return chain;
-  }
-
-  private constructor(builder: MockBuilder, opened: OpenedDevChain) {
-    this.builder = builder;
-    this.opened = opened;
-    builder.chain = opened.devChain.chain;
-    this.caller = new Caller(opened.devChain.api);
-    this.#byHand = new ByHand(opened.devChain);
-  }
-
-  get devChain() {
-    return this.opened.devChain;
-  }
-
-  get chain() {
-    return this.devChain.chain;
-  }
-
-  /** Has all validators register, and waits until the builder knows them. */
-  async register(gasLimit = DEV_GAS_LIMIT): Promise<void> {
-    const { keys } = this.devChain;
-    const signed = keys.indices.map((index) => signedRegistration(this.chain, keys.secretKey(index)!, gasLimit));
-    const type = ssz.bellatrix.SignedValidatorRegistrationV1;
-    const before = this.builder.registrations.length;
-    expect(await this.caller.call(REGISTER, [signed.map((registration) => type.toJson(registration))])).toBe(true);
-    await this.builder.until(() => this.builder.registrations.length === before + keys.count);
-  }
-
-  async nextSlot(): Promise<number> {
-    const slot = this.devChain.clock.currentSlot + 1;
-    await this.devChain.clock.advanceTo(slot);
-    return slot;
-  }
-
-  /** The parameters of a call for a block of the current slot. */
-  async params(...more: unknown[]): Promise<unknown[]> {
-    const slot = this.devChain.clock.currentSlot;
-    const { epochCtx } = await this.chain.states.afterBlock(this.chain.head.root, slot);
-    return [slot, toHex(this.#byHand.signer.randaoReveal(epochCtx.getBeaconProposer(slot), slot)), ...more];
-  }
-
-  /** What a call for a block of the current slot is answered with. */
-  async produce({ boostFactor }: { boostFactor?: string } = {}) {
-    const params = await this.params("", false, ...(boostFactor === undefined ? [] : [boostFactor]));
-    const meta = await this.caller.meta(BLOCK, params);
-    return { isBlinded: meta?.execution_payload_blinded, value: meta?.execution_payload_value };
-  }
-
-  sign(blinded: unknown): { signed: SignedBlindedBeaconBlock; json: unknown } {
-    const slot = this.devChain.clock.currentSlot;
-    const types = this.devChain.config.getPostBellatrixForkTypes(slot);
-    const type = types.BlindedBeaconBlock as Type<BlindedBeaconBlock>;
-    const message = type.fromJson(blinded);
-    const { signer } = this.#byHand;
-    const signingRoot = signer.signingRoot(type, message, DOMAIN_BEACON_PROPOSER, slot);
-    const signed = { message, signature: signer.sign(message.proposerIndex, signingRoot) } as SignedBlindedBeaconBlock;
-    const signedType = types.SignedBlindedBeaconBlock as Type<SignedBlindedBeaconBlock>;
-    return { signed, json: signedType.toJson(signed) };
-  }
-
-  /** The blinded block of the current slot, signed by its proposer. */
-  async signedBlinded() {
-    return this.sign(await this.caller.call(BLOCK, await this.params("", false, ALWAYS_BUILDER)));
-  }
-
-  async feeRecipientOfHead(): Promise<Uint8Array> {
-    const { signed } = (await this.chain.blocks.byRoot(this.chain.head.root))!;
-    return (signed as bellatrix.SignedBeaconBlock).message.body.executionPayload.feeRecipient;
-  }
-
-  async close(): Promise<void> {
-    await this.opened.close();
-    await this.builder.close();
-  }
-}
 
 test("a builder's payload may have blobs, which are published with it", async ({ onTestFinished }) => {
   const withBuilder = await ChainWithBuilder.open("electra");
@@ -209,94 +89,6 @@ describe.each(["bellatrix", "electra", "fulu"] as const)("on %s", (fork) => {
     expect(chain.head.slot).toBe(slot);
     expect(await withBuilder.feeRecipientOfHead()).toEqual(BUILDER_FEE_RECIPIENT);
     expect(withBuilder.opened.complaints).toEqual([]);
-  });
-});
-
-describe.each(["electra", "fulu"] as const)("a builder of %s", (fork) => {
-  let withBuilder: ChainWithBuilder;
-  beforeEach(async () => {
-    withBuilder = await ChainWithBuilder.open(fork);
-    await withBuilder.nextSlot();
-    await withBuilder.register();
-  });
-  afterEach(() => withBuilder?.close());
-
-  const produceBlinded = async () =>
-    withBuilder.caller.call(BLOCK, await withBuilder.params("", false, ALWAYS_BUILDER));
-  const rejected = (message: RegExp) => ({ code: REJECTED, message: expect.stringMatching(message) });
-
-  it("gets no block that breaks the rules that were asked for", async () => {
-    const { builder, caller, chain } = withBuilder;
-    const block = await produceBlinded();
-    const other = new Uint8Array(32).fill(9);
-    const otherProposer = (Number(block.proposer_index) + 1) % withBuilder.devChain.keys.count;
-    const { execution_payload_header: header } = block.body;
-    const wrong: [changes: object, level: string | null, complaint: RegExp][] = [
-      [{ slot: String(HEAD + 4) }, null, /slot 7, which has not begun/],
-      [{ parent_root: toHex(other) }, null, /parent 0x09.* is not known/],
-      [{ proposer_index: String(otherProposer) }, null, /it is the turn of/],
-      [
-        { body: { ...block.body, execution_payload_header: { ...header, timestamp: "1" } } },
-        "gossip",
-        /payload has the timestamp 1, but slot 4 begins at/,
-      ],
-      [{ state_root: toHex(other) }, "consensus", /claims state root 0x09/],
-      [{ state_root: toHex(other) }, "consensus_and_equivocation", /claims state root 0x09/],
-      [{ body: { ...block.body, randao_reveal: `0xc0${"00".repeat(95)}` } }, "consensus", /signature .* is not valid/],
-    ];
-    for (const [changes, level, complaint] of wrong) {
-      const { json } = withBuilder.sign({ ...block, ...changes });
-      expect(await caller.error(PUBLISH, [json, level])).toMatchObject(rejected(complaint));
-    }
-    expect(builder.blindedBlocks).toEqual([]);
-    expect(chain.pools.seen.blockProposers.root(HEAD + 1, Number(block.proposer_index))).toBeUndefined();
-  });
-
-  it("gets one block of a proposer for a slot, which may be handed over again and come back from the network", async () => {
-    const { builder, caller, chain, devChain } = withBuilder;
-    const gossiped: unknown[] = [];
-    chain.events.on("blockGossip", ({ root }) => gossiped.push(root));
-    const { signed, json } = withBuilder.sign(await produceBlinded());
-    const other = withBuilder.sign({ ...(await produceBlinded()), state_root: `0x${"09".repeat(32)}` });
-    const own = new ByHand(devChain).sign(await new ByHand(devChain).produce(HEAD + 1, chain.head.root));
-    const ownContents = {
-      signed_block: ssz[fork].SignedBeaconBlock.toJson(own.signed as never),
-      kzg_proofs: [],
-      blobs: [],
-    };
-    builder.behaviour.beforeReveal = () => {
-      throw builderFault(400, "No payload for you.");
-    };
-    expect(await caller.error(PUBLISH, [json, "consensus_and_equivocation"])).toMatchObject({ code: UNAVAILABLE });
-    for (const level of ["gossip", "consensus", "consensus_and_equivocation"]) {
-      for (const [method, block] of [
-        [PUBLISH, other.json],
-        ["post_v2_beacon_blocks", ownContents],
-      ] as const) {
-        expect(await caller.error(method, [block, level])).toMatchObject(rejected(/already proposed another block/));
-      }
-    }
-    expect(chain.head.slot).toBe(HEAD);
-    expect(gossiped).toEqual([]);
-
-    builder.behaviour.beforeReveal = () => {};
-    expect(await caller.call(PUBLISH, [json, "consensus"])).toBe(fork === "fulu" ? 202 : 200);
-    expect(builder.blindedBlocks.map(({ signature }) => signature)).toEqual([signed.signature, signed.signature]);
-    if (fork === "fulu") {
-      const whole = signedBlindedBlockToFull(
-        fork as ForkName.fulu,
-        signed,
-        builder.payloadOf(signed),
-      ) as SignedBeaconBlock;
-      await validateGossipBlock(chain.validation, whole);
-      await chain.importBlock(whole);
-    } else {
-      expect(gossiped).toEqual([chain.head.root]);
-    }
-    expect(chain.head.slot).toBe(HEAD + 1);
-    // From then on the node has the payload.
-    expect(await caller.call(PUBLISH, [json, "consensus_and_equivocation"])).toBe(200);
-    expect(builder.blindedBlocks).toHaveLength(2);
   });
 });
 

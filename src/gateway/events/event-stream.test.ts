@@ -27,6 +27,17 @@ async function follow(upstream: ScriptedUpstream, options: Partial<EventStreamOp
   return { stream, timers, happened, logger };
 }
 
+/** An upstream that is followed, and holds back its answer on a second connection, for another topic. */
+async function followBesideWaiting() {
+  const upstream = await ScriptedUpstream.start("a");
+  const followed = await follow(upstream);
+  expect(await followed.happened.next()).toBe("connected");
+  upstream.holdsBack = true;
+  followed.stream.follow(["attestation"]);
+  await upstream.connected(2);
+  return { upstream, ...followed };
+}
+
 it("tells the events of an upstream, with its prefix and its credentials, whatever chunks they come in", async () => {
   const upstream = await ScriptedUpstream.start("a");
   const { url } = upstream.options();
@@ -104,12 +115,7 @@ it("follows further topics without missing an event or telling one twice", async
 });
 
 it("tells nothing twice or backward when the answer with further topics begins late with what happened meanwhile", async () => {
-  const upstream = await ScriptedUpstream.start("a");
-  const { happened, stream, timers } = await follow(upstream);
-  expect(await happened.next()).toBe("connected");
-  upstream.holdsBack = true;
-  stream.follow(["attestation"]);
-  await upstream.connected(2);
+  const { upstream, happened, timers } = await followBesideWaiting();
   upstream.tell("head", 1);
   upstream.tell("head", 2);
   upstream.tell("attestation", 1);
@@ -198,12 +204,7 @@ it("goes on with the topics that it follows while an upstream does not let other
 });
 
 it("asks again when an upstream breaks off while other topics are about to be followed", async () => {
-  const upstream = await ScriptedUpstream.start("a");
-  const { happened, stream, timers } = await follow(upstream);
-  expect(await happened.next()).toBe("connected");
-  upstream.holdsBack = true;
-  stream.follow(["attestation"]);
-  await upstream.connected(2);
+  const { upstream, happened, timers } = await followBesideWaiting();
   upstream.holdsBack = false;
   upstream.breakOff(1);
   expect(await happened.next()).toMatch(/^broke: /);
