@@ -1,5 +1,5 @@
 import type { routes } from "@lodestar/api";
-import { GENESIS_SLOT } from "@lodestar/params";
+import { ForkName, GENESIS_SLOT } from "@lodestar/params";
 import { type CachedBeaconStateAllForks, computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import { type RootHex, type Slot, ssz } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
@@ -20,17 +20,30 @@ export interface StateMeta {
   finalized: boolean;
 }
 
-/** There are four such objects, so that each is encoded once. */
-const META_OBJECTS: readonly StateMeta[] = [false, true].flatMap((executionOptimistic) =>
-  [false, true].map((finalized) => Object.freeze({ executionOptimistic, finalized })),
+export interface VersionedMeta extends StateMeta {
+  version: ForkName;
+}
+
+/** There are four such objects, and as many for each fork, so that each is encoded once. */
+const META_OBJECTS = everyMeta((meta) => meta);
+const VERSIONED_META_OBJECTS = new Map(
+  Object.values(ForkName).map((version) => [version, everyMeta((meta) => ({ ...meta, version }))] as const),
 );
 
-export const metaOf = ({ executionOptimistic, finalized }: StateMeta): StateMeta =>
-  META_OBJECTS[(executionOptimistic ? 2 : 0) + (finalized ? 1 : 0)]!;
+function everyMeta<Meta extends StateMeta>(made: (meta: StateMeta) => Meta): readonly Meta[] {
+  return [false, true].flatMap((executionOptimistic) =>
+    [false, true].map((finalized) => Object.freeze(made({ executionOptimistic, finalized }))),
+  );
+}
+
+const placeOf = ({ executionOptimistic, finalized }: StateMeta): number =>
+  (executionOptimistic ? 2 : 0) + (finalized ? 1 : 0);
+
+export const metaOf = (meta: StateMeta): StateMeta => META_OBJECTS[placeOf(meta)]!;
 
 /** The same with the fork of the slot. */
-export function versionedMetaOf({ config }: Pick<ChainView, "config">, slot: Slot, meta: StateMeta) {
-  return { ...metaOf(meta), version: config.getForkName(slot) };
+export function versionedMetaOf({ config }: Pick<ChainView, "config">, slot: Slot, meta: StateMeta): VersionedMeta {
+  return VERSIONED_META_OBJECTS.get(config.getForkName(slot))![placeOf(meta)]!;
 }
 
 export interface ResolvedState extends StateMeta {

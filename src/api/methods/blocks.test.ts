@@ -3,6 +3,7 @@ import { toRootHex } from "@lodestar/utils";
 import { beforeEach, describe, expect, it } from "vitest";
 import { Caller } from "../../../test/support/caller.ts";
 import { createApi } from "../api.ts";
+import { createMethodTable } from "../bound-methods.ts";
 import { asBeaconChain, createFakeChain, type FakeChain, fakeNetwork, HEAD_SLOT } from "../fake-chain.test-support.ts";
 
 const BLOCK = "get_v1_beacon_blocks_blockId";
@@ -28,6 +29,17 @@ it("a block is told with its root and its attestations", async () => {
   });
   expect(await caller.call(`${BLOCK}_root`, [HEAD_SLOT])).toEqual({ root: chain.head.root });
   expect(await caller.call(`${BLOCK}_attestations`, ["head"])).toEqual(block.message.body.attestations);
+});
+
+it("a block that is at hand is written once, and told with what has become of it since then", async () => {
+  const api = createApi({ chain: asBeaconChain(chain), network: fakeNetwork(chain), setLogSpec: () => {} });
+  const ask = () => createMethodTable(api).find(BLOCK)!.call(["head"]);
+  const first = await ask();
+  const block = await chain.blocks.byRoot(chain.head.root);
+  Object.assign(block!, { executionOptimistic: true });
+  const second = await ask();
+  expect(second.body).toBe(first.body);
+  expect(second.meta).toEqual({ ...first.meta, execution_optimistic: true });
 });
 
 it("only the second version of a block's attestations tells their fork", async () => {

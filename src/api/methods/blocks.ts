@@ -12,7 +12,15 @@ import type { Answer } from "../../server/method-table.ts";
 import type { MetaCodec } from "../codecs.ts";
 import { defineEncoded, defineOperation, get, optional } from "../definition.ts";
 import { besideData } from "../encoding.ts";
-import { findBlock, metaOf, onlyOne, resolveBlock, resolveBlockPosition, versionedMetaOf } from "../lookup.ts";
+import {
+  findBlock,
+  metaOf,
+  onlyOne,
+  resolveBlock,
+  resolveBlockPosition,
+  type VersionedMeta,
+  versionedMetaOf,
+} from "../lookup.ts";
 import { BLOCK_ID } from "../params/common.ts";
 import { blockId } from "../params/identifiers.ts";
 import { root, slot } from "../params/scalars.ts";
@@ -182,17 +190,22 @@ const getBeaconBlock = defineEncoded({
   },
 });
 
+function blockAnswer(chain: BeaconChain, block: ChainBlock, codec: MetaCodec<VersionedMeta>): Answer {
+  return { body: blockJson(chain, block), ...besideData(codec, versionedMetaOf(chain, block.slot, block)) };
+}
+
+/** Of blocks that are at hand, which are those that many ask for. */
+const written = new WeakMap<SignedBeaconBlock, Buffer>();
+
 /** A block of many transactions is written from its bytes in a fraction of the time that its codec takes. */
-function blockAnswer(
-  chain: BeaconChain,
-  block: ChainBlock,
-  codec: MetaCodec<ReturnType<typeof versionedMetaOf>>,
-): Answer {
-  const type = chain.config.getForkTypes(block.slot).SignedBeaconBlock as Type<unknown>;
-  return {
-    body: sszJson(type, type.serialize(block.signed)),
-    ...besideData(codec, versionedMetaOf(chain, block.slot, block)),
-  };
+function blockJson({ config }: BeaconChain, { slot, signed }: ChainBlock): Buffer {
+  let json = written.get(signed);
+  if (json === undefined) {
+    const type = config.getForkTypes(slot).SignedBeaconBlock as Type<unknown>;
+    json = sszJson(type, type.serialize(signed));
+    written.set(signed, json);
+  }
+  return json;
 }
 
 export const blockMethods = [

@@ -20,6 +20,7 @@ import {
   type ResolvedState,
   resolveState,
   resolveStateRoot,
+  type VersionedMeta,
   versionedMetaOf,
 } from "../lookup.ts";
 import { perChain, perState } from "../memoize.ts";
@@ -337,7 +338,7 @@ const wholeStatesOf = perChain((chain) => new WholeStates(snapshotsOf(chain)));
 async function streamState(
   chain: BeaconChain,
   resolved: ResolvedState,
-  meta: MetaCodec<ReturnType<typeof versionedMetaOf>>,
+  meta: MetaCodec<VersionedMeta>,
   call: CallContext | undefined,
 ): Promise<Answer> {
   const { state } = resolved;
