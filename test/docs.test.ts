@@ -5,6 +5,7 @@ import { generateFlagOptions } from "../scripts/library-options/generate.ts";
 import { ledger } from "../scripts/rest-doc/ledger.ts";
 import { EXIT_CODES } from "../src/cli/exit.ts";
 import { flagReference } from "../src/cli/flags/flag-reference.ts";
+import { FITNESS_LINES } from "../src/gateway/upstream/upstream-watch.ts";
 import { brokenLinks } from "./support/broken-links.ts";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -53,17 +54,39 @@ test("docs/architecture.md names files that there are, and all that are directly
 });
 
 test("docs/operating.md explains the warnings and errors of a node", () => {
-  const tables = read("docs/operating.md").matchAll(/^\| line \|.+\n((?:\|.+\n)+)/gm);
-  const explained = Array.from(tables, ([, rows]) => [...rows!.matchAll(/^\| (?:ERROR: |FATAL: )?(.+?) \| /gm)])
+  const sources = globSync("src/**/*.ts", { cwd: ROOT }).filter(
+    (path) => !/^src\/(web|gateway)\/|gateway\.ts$/.test(path),
+  );
+  const written = linesOfTrouble(sources);
+  expect(written.length).toBeGreaterThan(50);
+  expect(written.filter(isNotIn(explainedLines("docs/operating.md")))).toEqual([]);
+});
+
+test("docs/gateway.md explains the warnings and errors of a gateway", () => {
+  const written = [...linesOfTrouble(globSync("src/gateway/**/*.ts", { cwd: ROOT })), ...Object.values(FITNESS_LINES)];
+  expect(written.length).toBeGreaterThan(15);
+  expect(written.filter(isNotIn([...explainedLines("docs/gateway.md"), /^Upstream is ready$/]))).toEqual([]);
+});
+
+/** Those of the tables of a document, in which several lines may stand beside each other. */
+function explainedLines(document: string): RegExp[] {
+  const tables = read(document).matchAll(/^\| line \|.+\n((?:\|.+\n)+)/gm);
+  return Array.from(tables, ([, rows]) => [...rows!.matchAll(/^\| (?:ERROR: |FATAL: )?(.+?) \| /gm)])
     .flat()
     .flatMap(([, texts]) => texts!.split(/, (?=[A-Z…])/).map(patternOf));
-  const written = globSync("src/**/*.ts", { cwd: ROOT })
-    .filter((path) => !/\.(test|test-support)\.ts$|^src\/(web|gateway)\/|gateway\.ts$/.test(path))
-    .flatMap((path) => [...read(path).matchAll(/\.(?:warn|error|fatal)\(\s*(?:"([^"]+)"|`([^`$]+))/g)])
+}
+
+/** What is logged as a warning or worse; of a text with something put into it, its beginning. */
+function linesOfTrouble(sources: readonly string[]): string[] {
+  return sources
+    .filter((path) => !/\.(test|test-support)\.ts$/.test(path))
+    .flatMap((path) => [...read(path).matchAll(/(?:\.(?:warn|error|fatal)\(\s*|begins: )(?:"([^"]+)"|`([^`$]+))/g)])
     .map(([, text, beginning]) => text ?? beginning!);
-  expect(written.length).toBeGreaterThan(50);
-  expect(written.filter((text) => !explained.some((pattern) => pattern.test(text)))).toEqual([]);
-});
+}
+
+function isNotIn(explained: readonly RegExp[]): (text: string) => boolean {
+  return (text) => !explained.some((pattern) => pattern.test(text));
+}
 
 /** Matches what begins like a text in which … stands for anything. */
 function patternOf(text: string): RegExp {

@@ -297,7 +297,7 @@ export class UpstreamWatch implements Conditions {
 
   #log({ upstream, fitness, reasons, version }: Condition): void {
     const level = ({ ready: "info", behind: "warn", late: "warn", down: "warn", foreign: "error" } as const)[fitness];
-    this.#logger[level](MESSAGES[fitness], { upstream, ...(fitness === "ready" ? { version } : { reasons }) });
+    this.#logger[level](FITNESS_LINES[fitness], { upstream, ...(fitness === "ready" ? { version } : { reasons }) });
   }
 
   #checkFloor(): boolean {
@@ -322,7 +322,7 @@ export class UpstreamWatch implements Conditions {
   }
 }
 
-const MESSAGES: Readonly<Record<Fitness, string>> = {
+export const FITNESS_LINES: Readonly<Record<Fitness, string>> = {
   ready: "Upstream is ready",
   behind: "Upstream is behind and asked only when none is ready",
   late: "Upstream does not answer in time and is asked only when no other can be",
