@@ -2,16 +2,28 @@ import { type Failure, overloaded, unavailable } from "../../failure.ts";
 import type { Conditions } from "../condition.ts";
 import type { Choice } from "./choice.ts";
 
-/** Why no upstream can be asked or has answered, with what is wrong with each; `errors` are those of this call, by upstream. */
+interface Asked {
+  /** Those of this call, by upstream. */
+  errors?: ReadonlyMap<string, string> | undefined;
+  /** Those whose answers are not this call's. */
+  others?: ReadonlySet<string>;
+}
+
+/** Why no upstream can be asked or has answered, with what is wrong with each. */
 export function nobodyAnswers(
   { all }: Pick<Conditions, "all">,
   { isSomebodyFull }: Pick<Choice, "isSomebodyFull">,
-  errors?: ReadonlyMap<string, string>,
+  { errors, others = new Set() }: Asked = {},
 ): Failure {
-  const each = all.map(({ upstream, fitness, reasons }) => {
-    return errors?.get(upstream) ?? `${upstream} is ${fitness}${reasons.length > 0 ? `: ${reasons.join(" ")}` : "."}`;
-  });
-  const why = each.join(" ");
-  if (isSomebodyFull) return overloaded(`The upstreams have too many requests to answer at once. ${why}`);
-  return unavailable(`No upstream can answer. ${why}`);
+  const each = all
+    .filter(({ upstream }) => !others.has(upstream))
+    .map(({ upstream, fitness, reasons }) => {
+      return errors?.get(upstream) ?? `${upstream} is ${fitness}${reasons.length > 0 ? `: ${reasons.join(" ")}` : "."}`;
+    });
+  if (isSomebodyFull) {
+    return overloaded(["The upstreams have too many requests to answer at once.", ...each].join(" "));
+  }
+  return unavailable(
+    [others.size > 0 ? "No other upstream can answer." : "No upstream can answer.", ...each].join(" "),
+  );
 }

@@ -91,15 +91,15 @@ describe("a quorum of two", () => {
   });
 
   it("fails when too few can answer, and gives what all of them say is not there", async () => {
-    const missing = unavailable("No upstream can answer. b is down: It refused the connection.");
+    const missing = unavailable("No other upstream can answer. b is down: It refused the connection.");
     await expect(open([said("a", "{}"), missing]).quorum.read(questionOf(FINALIZED))).rejects.toMatchObject({
       message:
-        "Fewer upstreams than the 2 that have to agree can answer. a answered with the HTTP status 200. No upstream can answer. b is down: It refused the connection.",
+        "Fewer upstreams than the 2 that have to agree can answer. a answered with the HTTP status 200. No other upstream can answer. b is down: It refused the connection.",
     });
     const notFound = said("a", "{}", 404);
     expect(await open([notFound, said("b", "{}", 404)]).quorum.read(questionOf(FINALIZED))).toBe(notFound);
     await expect(open([notFound, missing]).quorum.read(questionOf(FINALIZED))).rejects.toMatchObject({
-      message: expect.stringContaining("a answered with the HTTP status 404. No upstream can answer."),
+      message: expect.stringContaining("a answered with the HTTP status 404. No other upstream can answer."),
     });
   });
 

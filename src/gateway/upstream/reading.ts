@@ -282,7 +282,10 @@ export class Reading {
 
   #nobody(isFloorTooHigh: boolean): Failure {
     const { choice, conditions } = this.#surroundings;
-    if (!isFloorTooHigh) return nobodyAnswers(conditions, choice, this.#errors);
+    if (!isFloorTooHigh) {
+      const others = this.#tried.map(({ name }) => name).filter((name) => !this.#errors?.has(name));
+      return nobodyAnswers(conditions, choice, { errors: this.#errors, others: new Set(others) });
+    }
     return unavailable(`No upstream has come to slot ${conditions.floor}, which clients have been told of.`, {
       detail: "It is waited for, and let go after two slots: ask again.",
     });

@@ -50,6 +50,15 @@ describe("whom a read goes to", () => {
     );
   });
 
+  it("is one for each of several answers: where there are fewer, the failure is about the others", async () => {
+    const { upstreams, conditions } = await openUpstreams();
+    conditions.set("b", { fitness: "down", reasons: ["It refused the connection."] });
+    expect(await upstreams.readFromSeveral(questionOf(), 2)).toMatchObject([
+      { value: { upstream: "a" } },
+      { reason: { message: "No other upstream can answer. b is down: It refused the connection." } },
+    ]);
+  });
+
   it("is who has least to do", async () => {
     const { upstreams, server } = await openUpstreams();
     server("a").isFrozen = true;
