@@ -855,7 +855,7 @@ export interface Methods {
   ): Promise<{ disconnected: Uint64; connecting: Uint64; connected: Uint64; disconnecting: Uint64 }>;
   /** The node's name, version and platform. */
   get_v1_node_version(params?: Record<string, never>, options?: CallOptions): Promise<{ version: string }>;
-  /** Whether the node is syncing, and how far its head is behind the clock. */
+  /** Whether the node is syncing, and how far its head is behind the clock then. */
   get_v1_node_syncing(
     params?: Record<string, never>,
     options?: CallOptions,

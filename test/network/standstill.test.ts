@@ -26,7 +26,7 @@ test("nodes whose whole network stood still agree on their old head, and go on",
   // In each slot they ask each other whether there is more.
   await network.clock.advanceTo(EMPTY_SLOTS + 1);
   await first.networking.sync.whenSynced();
-  expect(await caller.call("get_v1_node_syncing")).toMatchObject({ is_syncing: false, sync_distance: "400" });
+  expect(await caller.call("get_v1_node_syncing")).toMatchObject({ is_syncing: false, sync_distance: "0" });
   expect(await caller.call("get_v1_validator_duties_proposer", [epoch])).toHaveLength(8);
   const isGoingOn = () => network.nodes.every(({ chain }) => chain.head.slot > EMPTY_SLOTS + 8);
   await network.runUntil(isGoingOn);

@@ -121,11 +121,11 @@ describe("a node that starts from genesis", () => {
 
     const patient = await ProgramHere.served(flags.slice(0, -HORIZON.length));
     const alone = await patient.call("get_v1_node_syncing");
-    expect(alone).toMatchObject({ head_slot: "0", is_syncing: false, is_optimistic: false, el_offline: false });
-    expect(Number(alone.sync_distance)).toBeGreaterThanOrEqual(400);
+    expect(alone).toMatchObject({ head_slot: "0", sync_distance: "0", is_syncing: false, el_offline: false });
     expect(await answers(patient, [["getSyncing"], ["get_v1_node_health"]])).toEqual([false, { health: 200 }]);
     // Its validators may go on with it.
-    const epoch = Math.floor(Number(alone.sync_distance) / 8);
+    const { genesis_time } = await patient.call("get_v1_beacon_genesis");
+    const epoch = Math.floor((Date.now() / 1000 - Number(genesis_time)) / (2 * 8));
     expect(await patient.call("get_v1_validator_duties_proposer", [epoch])).toHaveLength(8);
   });
 

@@ -73,7 +73,7 @@ const getVersionText = defineMethod({
 const getSyncingStatus = defineOperation("node.getSyncingStatus", {
   number: 27,
   name: "get_v1_node_syncing",
-  summary: "Whether the node is syncing, and how far its head is behind the clock.",
+  summary: "Whether the node is syncing, and how far its head is behind the clock then.",
   result: {
     name: "syncing",
     schema: object({
@@ -91,7 +91,9 @@ const getSyncingStatus = defineOperation("node.getSyncingStatus", {
   dependsOn: "status",
   example: {},
   async handler({ chain }) {
-    const { isSyncing, syncDistance, isOptimistic, executionOffline } = chain.status;
+    const { isSyncing, isOptimistic, executionOffline } = chain.status;
+    // Of a node that is synced the slots after its head are empty, or still to be filled.
+    const syncDistance = isSyncing ? chain.status.syncDistance : 0;
     return {
       data: { headSlot: chain.head.slot, syncDistance, isSyncing, isOptimistic, elOffline: executionOffline },
     };

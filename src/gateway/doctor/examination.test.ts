@@ -26,6 +26,12 @@ describe("an upstream that is examined", () => {
     });
   });
 
+  it("may count empty slots after its head, and is not syncing for that", async () => {
+    const synced = { data: { sync_distance: "13", is_syncing: false } };
+    const examined = await examine(scriptedProbe({ ...healthyScript, "/eth/v1/node/syncing": synced }));
+    expect(examined.syncDistance).toBe(0);
+  });
+
   it("may leave out what is younger than it, and answer nonsense to some of it", async () => {
     const examined = await examine(
       scriptedProbe({

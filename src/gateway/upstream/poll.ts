@@ -40,8 +40,10 @@ function known<T>(result: PromiseSettledResult<T>): T | undefined {
 }
 
 function readSyncing(data: unknown): Pick<Observation, "syncDistance" | "isOptimistic" | "isExecutionOffline"> {
+  // Some count the empty slots after the head, too, when there is nothing to sync.
+  const distance = integerOf(data, "sync_distance");
   return {
-    syncDistance: integerOf(data, "sync_distance"),
+    syncDistance: memberOf(data, "is_syncing") === false ? 0 : distance,
     isOptimistic: memberOf(data, "is_optimistic") === true,
     isExecutionOffline: memberOf(data, "el_offline") === true,
   };
