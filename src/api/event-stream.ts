@@ -119,6 +119,25 @@ function countOf(readers: Iterable<EventReader>): number {
 function followChain(config: BeaconConfig, events: ChainEvents, tell: Tell): void {
   events.on("head", ({ root, stateRoot, ...rest }) => {
     tell({ type: EventType.head, message: { ...rest, block: root, state: stateRoot } });
+    const { slot, epochTransition, previousDutyDependentRoot, currentDutyDependentRoot, executionOptimistic } = rest;
+    tell({
+      type: EventType.headV2,
+      message: {
+        version: config.getForkName(slot),
+        data: {
+          slot,
+          block: root,
+          state: stateRoot,
+          // Before gloas a block has its payload in it.
+          payloadStatus: "full",
+          epochTransition,
+          // The same roots, called by the epochs whose duties they decide on.
+          currentEpochDependentRoot: previousDutyDependentRoot,
+          nextEpochDependentRoot: currentDutyDependentRoot,
+          executionOptimistic,
+        },
+      },
+    });
   });
   events.on("block", ({ slot, root, executionOptimistic }) => {
     tell({ type: EventType.block, message: { slot, block: root, executionOptimistic } });

@@ -178,6 +178,16 @@ describe("events", () => {
     ]);
   });
 
+  it("need somebody to come to", async () => {
+    const channel = new Channel();
+    const { client } = await serveEvents(channel);
+    const subscribe = client.subscribe as (topics: string[], listener?: unknown) => Promise<unknown>;
+    for (const listener of [undefined, {}]) {
+      await expect(subscribe(["head"], listener)).rejects.toThrow(/a function that is called with each event/);
+    }
+    expect(channel.readers).toBe(0);
+  });
+
   it("end with the reason when the node ends them, or goes", async () => {
     const channel = new Channel();
     const { client, close } = await serveEvents(channel);

@@ -62,6 +62,9 @@ export function clientOver(transport: Transport): Client {
   }
 
   async function subscribe(topics: readonly Topic[], listener: (event: ChainEvent) => void): Promise<Subscription> {
+    if (typeof listener !== "function") {
+      throw new TypeError("subscribe() takes the topics, and a function that is called with each event.");
+    }
     const { promise: ended, resolve } = Promise.withResolvers<Error | undefined>();
     const unsubscribe = await transport.subscribe(topics, {
       deliver: (topic, data) => listener({ topic, data } as ChainEvent),

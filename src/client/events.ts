@@ -2,6 +2,7 @@ import type {
   Attestation,
   AttestationData,
   AttesterSlashing,
+  Methods,
   ProposerSlashing,
   Root,
   Signature,
@@ -21,6 +22,16 @@ export interface EventData {
     current_duty_dependent_root: Root;
     execution_optimistic: boolean;
   };
+  head_v2: OfFork<{
+    slot: Uint64;
+    block: Root;
+    state: Root;
+    payload_status: "empty" | "full";
+    epoch_transition: boolean;
+    current_epoch_dependent_root: Root;
+    next_epoch_dependent_root: Root;
+    execution_optimistic: boolean;
+  }>;
   block: { slot: Uint64; block: Root; execution_optimistic: boolean };
   block_gossip: { slot: Uint64; block: Root };
   attestation: Attestation;
@@ -48,6 +59,42 @@ export interface EventData {
     epoch: Uint64;
     execution_optimistic: boolean;
   };
+  contribution_and_proof: {
+    message: {
+      aggregator_index: Uint64;
+      contribution: ResultOf<"get_v1_validator_sync_committee_contribution">;
+      selection_proof: Signature;
+    };
+    signature: Signature;
+  };
+  light_client_finality_update: OfFork<ResultOf<"get_v1_beacon_light_client_finality_update">>;
+  light_client_optimistic_update: OfFork<ResultOf<"get_v1_beacon_light_client_optimistic_update">>;
+  payload_attributes: OfFork<{
+    proposer_index: Uint64;
+    proposal_slot: Uint64;
+    parent_block_number: Uint64;
+    parent_block_root: Root;
+    parent_block_hash: Root;
+    payload_attributes: {
+      timestamp: Uint64;
+      prev_randao: Root;
+      suggested_fee_recipient: string;
+      /** From capella on. */
+      withdrawals?: { index: Uint64; validator_index: Uint64; address: string; amount: Uint64 }[];
+      /** From deneb on. */
+      parent_beacon_block_root?: Root;
+    };
+  }>;
+  blob_sidecar: { block_root: Root; index: Uint64; slot: Uint64; kzg_commitment: string; versioned_hash: Root };
+  data_column_sidecar: { block_root: Root; index: Uint64; slot: Uint64; kzg_commitments: string[] };
+}
+
+type ResultOf<Name extends keyof Methods> = Awaited<ReturnType<Methods[Name]>>;
+
+/** What has the form of its fork stands beside the name of that. */
+interface OfFork<Data> {
+  version: string;
+  data: Data;
 }
 
 /** An event of one of the topics. That of a topic beyond `EventData` is an object of its fork. */

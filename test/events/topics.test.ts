@@ -14,7 +14,6 @@ const EXAMPLES = { [ForkName.phase0]: readExamples("v2.5.0"), [ForkName.fulu]: r
 
 /** Those of which nothing is told on chains that these tests make, be it for want of blobs or of a fork. */
 const SILENT = [
-  "head_v2",
   "blob_sidecar",
   "data_column_sidecar",
   "execution_payload",
@@ -26,8 +25,8 @@ const SILENT = [
   "fast_confirmation",
 ];
 
-/** All but what light clients follow, of which a block may bring something or not. */
-const POSTED = TOPICS.filter((topic) => !topic.startsWith("light_client"));
+/** All but what light clients follow, of which a block may bring something or not, and what the documents do not know yet. */
+const POSTED = TOPICS.filter((topic) => !topic.startsWith("light_client") && topic !== "head_v2");
 
 interface Told {
   topic: Topic;
@@ -145,6 +144,36 @@ test("every head of a chain that finalizes is told in order, and what becomes fi
   );
   const checkpoints = told.filter(({ topic }) => topic === "finalized_checkpoint").map(({ data }) => data);
   expect(checkpoints.at(-1)).toMatchObject({ epoch: String(finalized.epoch), block: finalized.root });
+});
+
+test("each head is told in the newer form, too, by the fork of its slot", async () => {
+  const { devChain } = await openDevChain({
+    forks: [
+      { fork: ForkName.deneb, epoch: 0 },
+      { fork: ForkName.electra, epoch: 1 },
+    ],
+  });
+  const { jsonRpcUrl, close } = await serveApi(devChain.api);
+  onTestFinished(close);
+  const client = await Client.connect(jsonRpcUrl);
+  await client.subscribe(["head", "head_v2"] as Topic[]);
+  await advance(devChain, 9);
+
+  const told = (await client.notifications.take(18)) as unknown as Told[];
+  for (let at = 0; at < told.length; at += 2) {
+    const [head, newer] = told.slice(at, at + 2) as [Told, Told];
+    const { previous_duty_dependent_root, current_duty_dependent_root, ...same } = head.data;
+    expect([head.topic, newer.topic]).toEqual(["head", "head_v2"]);
+    expect(newer.data).toEqual({
+      version: Number(head.data.slot) < 8 ? "deneb" : "electra",
+      data: {
+        ...same,
+        payload_status: "full",
+        current_epoch_dependent_root: previous_duty_dependent_root,
+        next_epoch_dependent_root: current_duty_dependent_root,
+      },
+    });
+  }
 });
 
 test("what light clients follow is told", async () => {

@@ -18,8 +18,8 @@ export interface EventStreamLimits {
 interface EventStreams {
   /** Whether another stream may be served; a refusal is the caller's to send. */
   readonly hasRoom: boolean;
-  /** Answers with what the feed delivers, until the reader leaves, is too slow, or the streams are closed. */
-  serve(feed: Feed, res: ServerResponse): void;
+  /** Answers with what the feed delivers, until the reader leaves, is too slow, or the streams are closed; tells `sent` of all its bytes. */
+  serve(feed: Feed, res: ServerResponse, sent?: (bytes: number) => void): void;
   /** Ends all streams. */
   close(): void;
 }
@@ -45,29 +45,35 @@ const KEEP_ALIVE = Buffer.from(":\n\n");
 /** `unread` is what all readers, and those of other answers, may leave unread together. */
 export function createEventStreams(unread: ByteBudget, given: Partial<EventStreamLimits> = {}): EventStreams {
   const limits = { ...DEFAULT_LIMITS, ...given };
-  /** The open streams with what ends their feeds. */
-  const streams = new Map<ServerResponse, () => void>();
+  /** The open streams with what ends their feeds, and who is told of their bytes. */
+  const streams = new Map<ServerResponse, { end: () => void; sent: ((bytes: number) => void) | undefined }>();
   /** Those that have got their last bytes, but may not have read them. */
   const leaving = new Set<ServerResponse>();
   const frameOf = createFramer();
   const tooSlow = tooSlowFrame(limits.bufferBytes);
   const keepAlive = setInterval(() => {
     // Who has something left to read needs no more.
-    for (const res of streams.keys()) if (res.writableLength === 0) res.write(KEEP_ALIVE);
+    for (const res of streams.keys()) if (res.writableLength === 0) write(res, KEEP_ALIVE);
   }, limits.keepAliveMillis);
   keepAlive.unref();
   let isClosed = false;
+
+  function write(res: ServerResponse, bytes: Buffer, whenRead?: () => void): void {
+    streams.get(res)?.sent?.(bytes.length);
+    res.write(bytes, whenRead);
+  }
 
   function deliver(res: ServerResponse, share: BudgetShare, event: StreamEvent): void {
     const frame = frameOf(event);
     const bytes = frame.length + PIECE_OVERHEAD_BYTES;
     // Who is hardly behind gets the next event, however much others have not read.
-    if (res.writableLength + frame.length < Math.min(HELD_FROM_BYTES, limits.bufferBytes)) res.write(frame);
+    if (res.writableLength + frame.length < Math.min(HELD_FROM_BYTES, limits.bufferBytes)) write(res, frame);
     else if (res.writableLength + frame.length > limits.bufferBytes || !share.take(bytes)) cut(res, tooSlow);
-    else res.write(frame, () => share.giveBack(bytes));
+    else write(res, frame, () => share.giveBack(bytes));
   }
 
   function cut(res: ServerResponse, why: Buffer): void {
+    streams.get(res)?.sent?.(why.length);
     forget(res);
     res.end(why);
     leaving.add(res);
@@ -75,7 +81,7 @@ export function createEventStreams(unread: ByteBudget, given: Partial<EventStrea
   }
 
   function forget(res: ServerResponse): void {
-    streams.get(res)?.();
+    streams.get(res)?.end();
     streams.delete(res);
     leaving.delete(res);
   }
@@ -84,7 +90,7 @@ export function createEventStreams(unread: ByteBudget, given: Partial<EventStrea
     get hasRoom() {
       return streams.size < limits.streams;
     },
-    serve(feed, res) {
+    serve(feed, res, sent) {
       res.writeHead(200, HEADERS);
       // The reader learns at once that the stream is open, however long nothing happens.
       res.flushHeaders();
@@ -93,7 +99,8 @@ export function createEventStreams(unread: ByteBudget, given: Partial<EventStrea
         return;
       }
       const share = new BudgetShare(unread);
-      streams.set(res, feed.open({ deliver: (event) => deliver(res, share, event), cutOff: () => cut(res, TOO_MANY) }));
+      const end = feed.open({ deliver: (event) => deliver(res, share, event), cutOff: () => cut(res, TOO_MANY) });
+      streams.set(res, { end, sent });
       res.once("close", () => {
         forget(res);
         share.giveBackAll();

@@ -1,5 +1,7 @@
 import { expect, it, onTestFinished } from "vitest";
 import { CallTallies } from "../call-tallies.ts";
+import { Channel } from "../events/channel.test-support.ts";
+import { SseClient } from "../events/sse-client.test-support.ts";
 import { openTestServer as openJsonRpc, requestText } from "../jsonrpc/server.test-support.ts";
 import { Client } from "../jsonrpc/websocket/client.test-support.ts";
 import { json, openTestServer as openRest } from "../rest/server.test-support.ts";
@@ -67,6 +69,24 @@ it("tells of messages over WebSocket", async () => {
   const answer = await client.messages.next();
   await server.close();
   expect(entries()).toEqual([{ ...common, server: "websocket", methods: ["echo"], bytes: answer.length }]);
+});
+
+it("tells how much of a stream of events was sent", async () => {
+  const { log: accessLog, entries } = setup();
+  const channel = new Channel();
+  const events = async () => ({ status: 200, feed: channel.feed });
+  const server = await openRest({ accessLog, handlers: { "GET /events": events } });
+  onTestFinished(() => server.close());
+  const client = await SseClient.connect(`${server.url}/events`);
+  channel.publish({ slot: "1" });
+  channel.publish({ slot: "2" }, "block");
+  await client.events.take(2);
+  client.response.destroy();
+  while (server.load().requests > 0) await new Promise(setImmediate);
+  await server.close();
+  const bytes = 'event: head\ndata: {"slot":"1"}\n\nevent: block\ndata: {"slot":"2"}\n\n'.length;
+  const stream = { request: "GET /events", status: 200, methods: ["GET /events"] };
+  expect(entries()).toEqual([{ ...common, server: "rest", ...stream, bytes }]);
 });
 
 it("tells of REST requests by path, without their queries, and of clients that left", async () => {

@@ -195,7 +195,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     if (closing !== undefined) res.shouldKeepAlive = false;
     const { feed } = open.answer;
     try {
-      if (feed && req.method !== "HEAD" && !res.destroyed) eventStreams.serve(feed, res);
+      if (feed && req.method !== "HEAD" && !res.destroyed) eventStreams.serve(feed, res, observed?.bytes);
       else await sendAnswer(req, res, open);
     } catch (error) {
       logger.error("A REST request could not be answered as it should.", { url: req.url, error: inspect(error) });
