@@ -208,12 +208,12 @@ interface WantedAggregate {
 
 async function bestAggregate(chain: BeaconChain, { slot, attestationDataRoot, committeeIndex }: WantedAggregate) {
   requireSynced(chain);
-  await requireVerifiedHead(chain);
   const data = chain.pools.attestations.getAggregate(slot, attestationDataRoot, committeeIndex);
   if (!data) {
     const ofCommittee = committeeIndex === undefined ? "" : ` and committee ${committeeIndex}`;
     throw notFound(`No attestation of slot ${slot}${ofCommittee} with data ${attestationDataRoot} is known.`);
   }
+  await requireVerifiedHead(chain);
   requireVerifiedBlock(chain, toRootHex(data.data.beaconBlockRoot));
   if (committeeIndex === undefined) await requireNamedCommittee(chain, data);
   return { data, meta: { version: chain.config.getForkName(slot) } };

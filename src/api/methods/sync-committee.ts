@@ -42,7 +42,6 @@ const produceSyncCommitteeContribution = defineOperation("validator.produceSyncC
   },
   async handler({ chain }, { slot, subcommitteeIndex, beaconBlockRoot }) {
     requireSynced(chain);
-    await requireVerifiedHead(chain);
     if (subcommitteeIndex >= SYNC_COMMITTEE_SUBNET_COUNT) {
       throw invalidParams(
         `There are ${SYNC_COMMITTEE_SUBNET_COUNT} sync subcommittees, so the index ${subcommitteeIndex} is too high.`,
@@ -55,6 +54,7 @@ const produceSyncCommitteeContribution = defineOperation("validator.produceSyncC
         `No message of slot ${slot} and sync subcommittee ${subcommitteeIndex} for block ${beaconBlockRoot} is known.`,
       );
     }
+    await requireVerifiedHead(chain);
     requireVerifiedBlock(chain, beaconBlockRoot);
     return { data };
   },

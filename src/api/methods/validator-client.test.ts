@@ -1,7 +1,7 @@
 import { SLOTS_PER_EPOCH, ZERO_HASH_HEX } from "@lodestar/params";
 import type { BlockContents } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { ByHand } from "../../../test/support/by-hand.ts";
 import { type OpenedDevChain, openDevChain, QUIET, startQuietDevChain } from "../../../test/support/dev-chain.ts";
 import type { Api } from "../api.ts";
@@ -84,8 +84,10 @@ describe("what is asked wrongly is refused", () => {
     await expect(answer).rejects.toMatchObject({ kind: "invalid-params" });
   });
 
-  test("an aggregate of attestations that nobody made", async () => {
+  test.each([false, true])("an aggregate of attestations that nobody made (optimistic: %s)", async (isOptimistic) => {
     const { validator } = electra.devChain.api;
+    const spy = vi.spyOn(electra.devChain.chain.status, "isOptimistic", "get").mockReturnValue(isOptimistic);
+    onTestFinished(() => spy.mockRestore());
     const unknown = { attestationDataRoot: ZERO_HASH_HEX, slot: SLOT, committeeIndex: 0 };
     await expect(validator.getAggregatedAttestationV2(unknown)).rejects.toMatchObject({ kind: "not-found" });
     const contribution = { slot: SLOT, subcommitteeIndex: 0, beaconBlockRoot: ZERO_HASH_HEX };
