@@ -33,6 +33,8 @@ interface BlockLookupsParts {
   peers: SyncPeers;
   clock: Pick<Clock, "currentSlot">;
   logger: Logger;
+  /** Whether the block may be signed by its proposer. The root by which it is asked for does not cover the signature. */
+  isSigned(signed: SignedBeaconBlock): Promise<boolean>;
   onFound(found: FoundBlocks): void;
   onMissing(root: RootHex): void;
 }
@@ -132,14 +134,26 @@ export class BlockLookups {
       if (peerId === undefined) return null;
       asked.add(peerId);
       try {
-        const blocks = await peers.blockWithAncestors(peerId, { root, count }, signal);
+        const given = await peers.blockWithAncestors(peerId, { root, count }, signal);
+        const blocks = await this.#untilForged(given);
+        if (blocks.length < given.length)
+          peers.penalize(peerId, "severe", "gave a block that its proposer did not sign");
         if (blocks.length > 0) return { blocks, giver: peerId };
-        if (seekers.has(peerId)) peers.penalize(peerId, "mild", "speaks of a block that it does not have");
+        if (given.length === 0 && seekers.has(peerId))
+          peers.penalize(peerId, "mild", "speaks of a block that it does not have");
       } catch {
         // The network has taken note of the failure; another peer may have the block.
       }
     }
     return null;
+  }
+
+  /** The blocks before the first that is not signed by its proposer. */
+  async #untilForged(blocks: readonly SignedBeaconBlock[]): Promise<readonly SignedBeaconBlock[]> {
+    for (const [index, signed] of blocks.entries()) {
+      if (!(await this.#parts.isSigned(signed))) return blocks.slice(0, index);
+    }
+    return blocks;
   }
 
   #nextPeer(seekers: ReadonlySet<string>, asked: ReadonlySet<string>): string | undefined {

@@ -31,7 +31,10 @@ interface PendingBlocksLimits {
   slots: number;
 }
 
-/** Blocks that wait for their parents. Nobody has verified them, so it is bounded how many there are, and of whom. */
+/**
+ * Blocks that wait for their parents. Nothing of them is verified but that their proposers signed them, so it is bounded how many there are, and
+ * of whom.
+ */
 export class PendingBlocks {
   readonly #config: BeaconConfig;
   readonly #limits: PendingBlocksLimits;

@@ -2,7 +2,11 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type phase0, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { beforeAll, describe, expect, test, vi } from "vitest";
+import { ByHand } from "../../test/support/by-hand.ts";
 import { startQuietDevChain } from "../../test/support/dev-chain.ts";
+import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
+import { BlockHandler } from "../network/gossip/block-handler.ts";
+import type { ReceivedMessage } from "../network/gossip/message-types.ts";
 import { FakePeers, type ServedBlock } from "./fake-peers.test-support.ts";
 import { blocksOf, GENESIS_TIME, growBranch, openFollower, untilHead } from "./history.test-support.ts";
 import { MAX_DEPTH } from "./unknown-block-sync.ts";
@@ -23,19 +27,26 @@ const NEAR = 12;
 /** A peer that tells nothing of a chain, so that only what gossip brings is of consequence. */
 const SILENT = { status: { headSlot: 0, headRoot: new Uint8Array(32) } };
 
-/** A block that nobody signed. */
-function forged(slot: number, parentRoot: string, mark = 0): ServedBlock {
-  const signed = ssz.phase0.SignedBeaconBlock.defaultValue();
-  signed.message.slot = slot;
-  signed.message.parentRoot = fromHex(parentRoot);
-  signed.message.stateRoot = new Uint8Array(32).fill(mark);
-  return { root: toRootHex(ssz.phase0.BeaconBlock.hashTreeRoot(signed.message)), signed };
+/** The same block with a signature of somebody else, which its root does not tell. */
+function forged({ root, signed }: ServedBlock): ServedBlock {
+  return { root, signed: { ...signed, signature: history[0]!.signed.signature } };
 }
 
 async function openNearHead(peers: FakePeers, missing: number) {
   const follower = await openFollower(peers, NEAR, { has: history.slice(0, NEAR - missing) });
   follower.sync.start();
-  return { ...follower, tip: history[NEAR - 1]! };
+  const byHand = new ByHand(follower.devChain);
+  /** A block that a validator signed, and that is not valid: it was not its turn. */
+  const invalid = (slot: number, parentRoot: string, mark = 0): ServedBlock => {
+    const block = ssz.phase0.BeaconBlock.defaultValue();
+    return byHand.sign({
+      ...block,
+      slot,
+      parentRoot: fromHex(parentRoot),
+      stateRoot: new Uint8Array(32).fill(mark),
+    });
+  };
+  return { ...follower, invalid, tip: history[NEAR - 1]! };
 }
 
 describe("missing blocks", () => {
@@ -139,6 +150,43 @@ describe("missing blocks", () => {
     expect(peers.roots).toEqual([]);
   });
 
+  test("a block that is forged before it comes as it is does not take its place", async () => {
+    const peers = new FakePeers();
+    const answer = Promise.withResolvers<phase0.SignedBeaconBlock[]>();
+    peers.add("slow", history, { ...SILENT, byRoot: () => answer.promise });
+    const { chain, sync, tip } = await openNearHead(peers, 2);
+    const handler = new BlockHandler({ chain, unknownBlocks: sync, reporter: peers, logger: createRecordingLogger() });
+    const handle = async ({ signed: object }: ServedBlock, peerId: string) => {
+      const report = vi.fn<ReceivedMessage["report"]>();
+      handler.handle({ object, peerId, report } as unknown as ReceivedMessage<"beacon_block">);
+      await handler.close();
+      return report.mock.calls[0]?.[0];
+    };
+
+    expect(await handle(forged(tip), "forger")).toBe("reject");
+    expect(await handle(tip, "honest")).toBe("ignore");
+    expect(await handle(history[NEAR - 2]!, "honest")).toBe("accept");
+    await untilHead(chain, tip.root);
+    answer.resolve([]);
+  });
+
+  test("a forged block that a peer gives by its root is asked of another, and what waits for it goes on waiting", async () => {
+    const peers = new FakePeers();
+    const { chain, sync, tip } = await openNearHead(peers, 3);
+    const [grandparent, parent] = history.slice(NEAR - 3, NEAR - 1);
+    peers.add("forger", [grandparent!, forged(parent!)], SILENT);
+    peers.add("another", [forged(grandparent!), parent!], { ...SILENT, givesAncestors: true });
+    peers.add("honest", history, SILENT);
+
+    sync.onUnknownParent(tip.signed, "forger");
+    await untilHead(chain, tip.root);
+
+    expect(peers.penalties.map(({ peerId, severity }) => [peerId, severity])).toEqual([
+      ["forger", "severe"],
+      ["another", "severe"],
+    ]);
+  });
+
   test("a branch longer than can be fetched block by block is left to range sync", async () => {
     const peers = new FakePeers();
     const { chain, sync, devChain } = await openFollower(peers, SLOTS, { has: history.slice(0, 3) });
@@ -157,13 +205,13 @@ describe("missing blocks", () => {
 
   test("an invalid block that comes again with those that build on it is not looked at again", async () => {
     const peers = new FakePeers();
-    const { chain, sync } = await openNearHead(peers, 3);
+    const { chain, sync, invalid } = await openNearHead(peers, 3);
     const before = chain.head;
-    const bad = forged(before.slot + 1, before.root);
-    const child = forged(before.slot + 2, bad.root);
-    const first = forged(before.slot + 2, bad.root, 1);
-    const second = forged(before.slot + 3, first.root);
-    const third = forged(before.slot + 4, second.root);
+    const bad = invalid(before.slot + 1, before.root);
+    const child = invalid(before.slot + 2, bad.root);
+    const first = invalid(before.slot + 2, bad.root, 1);
+    const second = invalid(before.slot + 3, first.root);
+    const third = invalid(before.slot + 4, second.root);
     peers.add("giver", [bad, first, second], { ...SILENT, givesAncestors: true });
     sync.onUnknownParent(child.signed, "sender");
     await peers.untilPenalties(() => peers.penalties.length === 2);
@@ -181,10 +229,10 @@ describe("missing blocks", () => {
 
   test("an invalid ancestor is held against those who gave it and built on it, and never fetched again", async () => {
     const peers = new FakePeers();
-    const { chain, sync, log } = await openNearHead(peers, 3);
+    const { chain, sync, log, invalid } = await openNearHead(peers, 3);
     const before = chain.head;
-    const bad = forged(before.slot + 1, before.root);
-    const child = forged(before.slot + 2, bad.root);
+    const bad = invalid(before.slot + 1, before.root);
+    const child = invalid(before.slot + 2, bad.root);
     peers.add("giver", [bad], SILENT);
     peers.add("sender", [], SILENT);
 
@@ -194,7 +242,7 @@ describe("missing blocks", () => {
     expect(peers.penaltiesOf("sender")).toEqual(["mild", "moderate"]);
     const asked = peers.roots.length;
 
-    sync.onUnknownParent(forged(before.slot + 3, child.root).signed, "newcomer");
+    sync.onUnknownParent(invalid(before.slot + 3, child.root).signed, "newcomer");
     sync.onUnknownBlock(bad.root, "voter");
     expect(peers.penaltiesOf("newcomer")).toEqual(["moderate"]);
     expect(peers.penaltiesOf("voter")).toEqual(["moderate"]);
@@ -226,12 +274,12 @@ describe("missing blocks", () => {
     const peers = new FakePeers();
     peers.add("flooder", [], SILENT);
     peers.add("witness", [], SILENT);
-    const { sync, chain, clock } = await openNearHead(peers, 2);
+    const { sync, chain, clock, invalid } = await openNearHead(peers, 2);
     const { head } = chain;
 
     for (let i = 0; i < 100; i++) {
       sync.onUnknownBlock(toRootHex(new Uint8Array(32).fill(i + 1)), "flooder");
-      sync.onUnknownParent(forged(head.slot + 1, toRootHex(new Uint8Array(32).fill(i + 101)), i).signed, "flooder");
+      sync.onUnknownParent(invalid(head.slot + 1, toRootHex(new Uint8Array(32).fill(i + 101)), i).signed, "flooder");
     }
     await peers.untilPenalties(() => peers.penaltiesOf("flooder").length === 4);
     await nextTurn();

@@ -1,3 +1,4 @@
+import { getBlockProposerSignatureSet } from "@lodestar/state-transition";
 import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { blockRoot } from "../chain/blocks/block-encoding.ts";
 import { BlockRejection, isWaitingForEngine } from "../chain/import/block-rejection.ts";
@@ -46,6 +47,7 @@ export class UnknownBlockSync implements UnknownBlocks {
       peers,
       clock: chain.clock,
       logger,
+      isSigned: (signed) => this.#isSigned(signed),
       onFound: (found) => this.#onFound(found),
       onMissing: (root) => void this.#pending.removeDescendantsOf(root),
     });
@@ -109,6 +111,14 @@ export class UnknownBlockSync implements UnknownBlocks {
     if (slot <= chain.head.slot + MAX_DEPTH) return false;
     if (this.#lookups.mayBother(peerId)) peers.refreshStatus(peerId);
     return true;
+  }
+
+  /** Whether the block is signed by its proposer, as far as can be told: blocks that are missing here may have added that validator. */
+  async #isSigned(signed: SignedBeaconBlock): Promise<boolean> {
+    const { config, validation } = this.#parts.chain;
+    const { proposerIndex } = signed.message;
+    if (proposerIndex >= validation.states.head.validators.length) return Number.isSafeInteger(proposerIndex);
+    return validation.bls.verify([getBlockProposerSignatureSet(config, signed)]);
   }
 
   /** Has the block fetched, with those before it where so many are wanted. */

@@ -1,7 +1,7 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { CachedBeaconStateBellatrix } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { validateGossipBlock } from "./block.ts";
 import { PROPOSAL_FAULTS, refusalOf, TestChain } from "./validation-chain.test-support.ts";
 
@@ -77,6 +77,28 @@ describe.each(["phase0", "bellatrix", "fulu"] as const)("the rules for blocks of
       reason: "bad-signature",
     });
     expect((await validate(block)).root).toBe(block.root);
+  });
+
+  test("with a parent that is not known a block that its proposer did not sign is rejected, and not merely ignored", async () => {
+    const { signed } = chain.produce(2, { change: (block) => block.parentRoot.fill(7) });
+    const { signature } = chain.produce(2).signed;
+    expect(await refusalOf(validate({ signed: { ...signed, signature } }))).toMatchObject({
+      action: "reject",
+      reason: "bad-signature",
+    });
+    expect(await refusalOf(validate({ signed }))).toMatchObject({ action: "ignore", reason: "unknown-parent" });
+  });
+
+  test("a proposer that the missing blocks may have added is not rejected", async () => {
+    const { signed } = chain.produce(2, { change: (block) => block.parentRoot.fill(7) });
+    signed.message.proposerIndex = 64;
+    expect(await refusalOf(validate({ signed }))).toMatchObject({ action: "ignore", reason: "unknown-validator" });
+  });
+
+  test("the signature of its proposer is verified once", async () => {
+    const verify = vi.spyOn(chain.context.bls, "verify");
+    await validate(chain.produce(2));
+    expect(verify).toHaveBeenCalledTimes(1);
   });
 
   test("a slot that is not after the finalized one is ignored, and so is no other", async () => {

@@ -19,7 +19,13 @@ import {
 import { toRootHex } from "@lodestar/utils";
 import type { ValidationContext } from "./context.ts";
 import { alreadyKnown, ignore, reject } from "./outcome.ts";
-import { refuseFinalizedSlot, refuseUnfitParent, verifyProposer } from "./proposal.ts";
+import {
+  refuseFinalizedSlot,
+  refuseUnfitParent,
+  refuseUnknownProposer,
+  verifyProposerSignature,
+  verifyTurn,
+} from "./proposal.ts";
 import { refuseFutureSlot } from "./time-window.ts";
 
 const SUBJECT = "The block";
@@ -44,9 +50,9 @@ export async function validateGossipBlock(
 }
 
 /**
- * The rules of the topic beacon_block (p2p-interface.md of phase0 and of each fork up to fulu). Cheap rules come first;
- * the parent's state, which may take an epoch transition, is asked for only by a block that its proposer has signed. Another block
- * of the proposer still passes as long as this one is not noted.
+ * The rules of the topic beacon_block (p2p-interface.md of phase0 and of each fork up to fulu). What is said of
+ * the parent, and be it that it is not known, is said only of a block that its proposer has signed. Another block of the proposer still passes
+ * as long as this one is not noted.
  */
 export async function checkGossipBlock(
   context: ValidationContext,
@@ -59,12 +65,12 @@ export async function checkGossipBlock(
   if (forkChoice.has(root)) throw alreadyKnown(`The block ${root} of slot ${block.slot} is already imported.`);
   refuseFinalizedSlot(context, block.slot, SUBJECT);
   refuseSecondBlock(context, block, root);
+  refuseUnknownProposer(context, block, SUBJECT);
+  await verifyProposerSignature(context, { proposal: block, root: blockRoot, signature }, SUBJECT);
   refuseUnfitParent(context, block, SUBJECT);
   refuseWrongPayload(context, block);
   refuseTooManyBlobs(context, block);
-
-  const preState = await verifyProposer(context, { proposal: block, root: blockRoot, signature }, SUBJECT);
-  return { root, preState };
+  return { root, preState: await verifyTurn(context, block, SUBJECT) };
 }
 
 /** Takes note of a block that passed the rules, unless another block of the proposer was accepted meanwhile. */

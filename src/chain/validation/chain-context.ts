@@ -29,7 +29,8 @@ export function validationContextOf(chain: ValidatingChain): ValidationContext {
     bls,
     kzg,
     seen: pools.seen,
-    headers: new VerifiedHeaders(),
+    signedHeaders: new VerifiedHeaders(),
+    headersInTurn: new VerifiedHeaders(),
     operations: pools.operations,
     states: {
       get head() {

@@ -60,7 +60,10 @@ export interface ValidationContext {
   readonly bls: Pick<BlsVerifier, "verify" | "verifyEach">;
   readonly kzg: Pick<Kzg, "verifyBlobs" | "verifyCells">;
   readonly seen: SeenCaches;
-  readonly headers: VerifiedHeaders;
+  /** Those that are signed by the validator they name. */
+  readonly signedHeaders: VerifiedHeaders;
+  /** Those of validators whose turn it was. */
+  readonly headersInTurn: VerifiedHeaders;
   readonly operations: Pick<
     OperationPool,
     "hasVoluntaryExit" | "hasProposerSlashing" | "hasAttesterSlashingFor" | "hasBlsToExecutionChange"

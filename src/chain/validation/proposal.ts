@@ -4,7 +4,7 @@ import {
   computeStartSlotAtEpoch,
   createIndexedSignatureSetFromComponents,
 } from "@lodestar/state-transition";
-import { type phase0, type Slot, ssz, type ValidatorIndex } from "@lodestar/types";
+import { type phase0, type Slot, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { stateOrIgnore, type ValidationContext } from "./context.ts";
 import { ignore, reject } from "./outcome.ts";
@@ -60,32 +60,42 @@ export function refuseUnfitParent(
 
 /** A number that is too large to be exact is hashed as another one, so that the root of a block does not tell it from that. */
 export function refuseUnknownProposer(
-  { states }: ValidationContext,
-  proposerIndex: ValidatorIndex,
+  { states, forkChoice }: ValidationContext,
+  { proposerIndex, parentRoot }: Proposal,
   what: string,
 ): void {
   if (proposerIndex < states.head.validators.length) return;
-  throw reject("unknown-validator", `${what}'s proposer ${proposerIndex} is not a validator.`);
+  // Blocks that are missing here may have added the validator.
+  const refuse = forkChoice.has(toRootHex(parentRoot)) ? reject : ignore;
+  throw refuse("unknown-validator", `${what}'s proposer ${proposerIndex} is not a validator.`);
 }
 
 /**
- * Whether the proposer signed it, and it was its turn. Gives the parent's post-state advanced to the slot, which may take an
- * epoch transition: it is asked for only by what the proposer has signed.
+ * Whether the validator that it names signed it. The public key of an index is the same on all branches, so that this holds before
+ * the parent is known: what waits for its parent is nothing that anybody can make up.
  */
-export async function verifyProposer(
-  context: ValidationContext,
+export async function verifyProposerSignature(
+  { config, bls }: Pick<ValidationContext, "config" | "bls">,
   { proposal, root, signature }: SignedProposal,
   what: string,
-): Promise<CachedBeaconStateAllForks> {
-  const { config, bls, states } = context;
-  const { slot, proposerIndex, parentRoot } = proposal;
-  refuseUnknownProposer(context, proposerIndex, what);
+): Promise<void> {
+  const { slot, proposerIndex } = proposal;
   const domain = config.getDomain(slot, DOMAIN_BEACON_PROPOSER, slot);
   const signingRoot = ssz.phase0.SigningData.hashTreeRoot({ objectRoot: root, domain });
   if (!(await bls.verify([createIndexedSignatureSetFromComponents(proposerIndex, signingRoot, signature)]))) {
     throw reject("bad-signature", `${what} of slot ${slot} is not signed by validator ${proposerIndex}.`);
   }
+}
 
+/**
+ * Whether it was the proposer's turn. Gives the parent's post-state advanced to the slot, which may take an epoch transition: it is
+ * asked for only by what the proposer has signed.
+ */
+export async function verifyTurn(
+  { states }: ValidationContext,
+  { slot, proposerIndex, parentRoot }: Proposal,
+  what: string,
+): Promise<CachedBeaconStateAllForks> {
   const preState = await stateOrIgnore(states.preState(toRootHex(parentRoot), slot), what);
   const expectedProposer = preState.epochCtx.getBeaconProposer(slot);
   if (proposerIndex !== expectedProposer) {

@@ -1,5 +1,5 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import { type deneb, type fulu, ssz } from "@lodestar/types";
+import { type BeaconBlock, type deneb, type fulu, ssz } from "@lodestar/types";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type DataSidecar, isColumn, subnetOfSidecar } from "../../data/sidecar.ts";
 import { produceWithBlobs } from "../data/blobs.test-support.ts";
@@ -91,12 +91,12 @@ describe.each(["deneb", "electra", "fulu"] as const)("the rules for sidecars of 
   });
 
   test("one that names no validator is rejected, though its header has the root of one that is verified", async () => {
-    const headers = new VerifiedHeaders();
-    vi.spyOn(headers, "verify").mockResolvedValue();
+    const signedHeaders = new VerifiedHeaders();
+    vi.spyOn(signedHeaders, "verify").mockResolvedValue();
     const sidecar = changed(await firstSidecar(), ({ signedBlockHeader }) => {
       signedBlockHeader.message.proposerIndex = 2 ** 64;
     });
-    expect(await refusalOf(validateOn({ ...chain.context, headers }, sidecar))).toMatchObject({
+    expect(await refusalOf(validateOn({ ...chain.context, signedHeaders }, sidecar))).toMatchObject({
       action: "reject",
       reason: "unknown-validator",
     });
@@ -123,6 +123,38 @@ describe.each(["deneb", "electra", "fulu"] as const)("the rules for sidecars of 
     const sidecar = await firstSidecar();
     expect(await refusalOf(validate(changed(sidecar, change)))).toMatchObject({ action: "reject", reason });
     await validate(sidecar);
+  });
+
+  test("with a parent that is not known it is rejected when its header is not signed, or does not commit to it", async () => {
+    const orphan = await firstSidecar({ change: (block) => block.parentRoot.fill(7) });
+    const forged = changed(orphan, ({ signedBlockHeader }) => signedBlockHeader.signature.copyWithin(0, 48));
+    expect(await refusalOf(validate(forged))).toMatchObject({ action: "reject", reason: "bad-signature" });
+    const foreign = changed(orphan, (sidecar) => {
+      const proof = isColumn(sidecar) ? sidecar.kzgCommitmentsInclusionProof : sidecar.kzgCommitmentInclusionProof;
+      proof[1]!.fill(1);
+    });
+    expect(await refusalOf(validate(foreign))).toMatchObject({ action: "reject", reason: "bad-inclusion-proof" });
+  });
+
+  test("with a parent that is not known it is not rejected for a proposer that the missing blocks may have added", async () => {
+    const orphan = changed(
+      await firstSidecar({ change: (block) => block.parentRoot.fill(7) }),
+      ({ signedBlockHeader }) => {
+        signedBlockHeader.message.proposerIndex = 64;
+      },
+    );
+    expect(await refusalOf(validate(orphan))).toMatchObject({ action: "ignore", reason: "unknown-validator" });
+  });
+
+  test("it is rejected for a turn that was not its proposer's, though the header was found to be signed before the parent was known", async () => {
+    const change = (block: BeaconBlock) => {
+      block.proposerIndex = (block.proposerIndex + 1) % 64;
+    };
+    const sidecar = await firstSidecar({ change });
+    const parent = vi.spyOn(chain.forkChoice, "get").mockReturnValue(undefined);
+    expect(await refusalOf(validate(sidecar))).toMatchObject({ action: "ignore", reason: "unknown-parent" });
+    parent.mockRestore();
+    expect(await refusalOf(validate(sidecar))).toMatchObject({ action: "reject", reason: "wrong-proposer" });
   });
 
   test("on another subnet it is rejected", async () => {

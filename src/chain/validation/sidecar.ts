@@ -4,7 +4,13 @@ import { fromHex } from "@lodestar/utils";
 import { blockRootOfSidecar, type DataSidecar, subnetOfSidecar } from "../../data/sidecar.ts";
 import type { ValidationContext } from "./context.ts";
 import { alreadyKnown, ignore, reject } from "./outcome.ts";
-import { refuseFinalizedSlot, refuseUnfitParent, refuseUnknownProposer, verifyProposer } from "./proposal.ts";
+import {
+  refuseFinalizedSlot,
+  refuseUnfitParent,
+  refuseUnknownProposer,
+  verifyProposerSignature,
+  verifyTurn,
+} from "./proposal.ts";
 import { refuseFutureSlot } from "./time-window.ts";
 
 /** In what the sidecars of one kind differ from others. */
@@ -17,14 +23,17 @@ export interface SidecarRules<Sidecar extends DataSidecar> {
   isProven(kzg: ValidationContext["kzg"], sidecar: Sidecar): Promise<boolean>;
 }
 
-/** The rules that blob sidecars and columns have in common. Cheap ones come first. Returns the root of the block. */
+/**
+ * The rules that blob sidecars and columns have in common. Those that need no parent come first, cheap ones before others. Returns the root
+ * of the block.
+ */
 export async function validateSidecar<Sidecar extends DataSidecar>(
   context: ValidationContext,
   sidecar: Sidecar,
   subnet: number,
   { what, refuseWrongForm, isOfItsHeader, isProven }: SidecarRules<Sidecar>,
 ): Promise<RootHex> {
-  const { config, seen, headers, kzg } = context;
+  const { config, seen, signedHeaders, headersInTurn, kzg } = context;
   const { index, signedBlockHeader } = sidecar;
   const { message: header, signature } = signedBlockHeader;
   const { slot, proposerIndex } = header;
@@ -40,8 +49,7 @@ export async function validateSidecar<Sidecar extends DataSidecar>(
   refuseFinalizedSlot(context, slot, what);
   const root = blockRootOfSidecar(sidecar);
   refuseSecondSidecar(context, sidecar, root, what);
-  refuseUnfitParent(context, header, what);
-  refuseUnknownProposer(context, proposerIndex, what);
+  refuseUnknownProposer(context, header, what);
   if (!isOfItsHeader(sidecar)) {
     throw reject(
       "bad-inclusion-proof",
@@ -50,7 +58,9 @@ export async function validateSidecar<Sidecar extends DataSidecar>(
   }
 
   const proposal = { proposal: header, root: fromHex(root), signature };
-  await headers.verify(signedBlockHeader, () => verifyProposer(context, proposal, what));
+  await signedHeaders.verify(signedBlockHeader, () => verifyProposerSignature(context, proposal, what));
+  refuseUnfitParent(context, header, what);
+  await headersInTurn.verify(signedBlockHeader, () => verifyTurn(context, header, what));
   if (!(await isProven(kzg, sidecar))) {
     throw reject("bad-kzg-proof", `${what} ${index} of slot ${slot} has data that its KZG proof does not fit.`);
   }

@@ -241,7 +241,8 @@ export class TestChain {
       bls: this.#bls,
       kzg: this.kzg,
       seen: this.#seen,
-      headers: new VerifiedHeaders(),
+      signedHeaders: new VerifiedHeaders(),
+      headersInTurn: new VerifiedHeaders(),
       operations: this.operations,
       states: {
         get head() {

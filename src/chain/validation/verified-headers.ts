@@ -6,8 +6,8 @@ import { LruMap } from "../lru-map.ts";
 const MAX_HEADERS = 64;
 
 /**
- * The signed headers whose signature and proposer are in order, or are being verified: all sidecars of a block have the same one. What
- * was found of a header stays true, as its root and its signature fix all that it depends on.
+ * The signed headers of which something is in order, or is being verified: all sidecars of a block have the same one. What was found of a
+ * header stays true, as its root and its signature fix all that it depends on.
  */
 export class VerifiedHeaders {
   readonly #headers = new LruMap<RootHex, Promise<void>>(MAX_HEADERS);

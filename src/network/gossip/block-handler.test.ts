@@ -1,6 +1,7 @@
-import type { SignedBeaconBlock } from "@lodestar/types";
+import type { BeaconBlock, SignedBeaconBlock } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { ByHand } from "../../../test/support/by-hand.ts";
 import { CommittingBlocks } from "../../../test/support/committing-blocks.ts";
 import { openDevChain, QUIET } from "../../../test/support/dev-chain.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
@@ -105,9 +106,11 @@ test("a block whose data is withheld, and whatever is said to build on it, leave
 
   handle(withheld.signed);
   await vi.waitUntil(() => chain.isWaitingForData(withheld.root));
+  const byHand = new ByHand(devChain);
+  const parent = fromHex(withheld.root);
   for (let index = 0; index < 100; index++) {
-    const { message, signature } = good.signed;
-    handle({ message: { ...message, parentRoot: fromHex(withheld.root), proposerIndex: index }, signature });
+    const stateRoot = new Uint8Array(32).fill(index);
+    handle(byHand.sign({ ...good.signed.message, parentRoot: parent, stateRoot } as BeaconBlock).signed);
   }
   await handler.close();
   handle(good.signed);

@@ -13,7 +13,7 @@ type BlockMessage = ReceivedMessage<"beacon_block">;
 
 /** Told about blocks that gossip refers to and this node does not have. */
 export interface UnknownBlocks {
-  /** A block, valid as far as can be told, whose parent is not known. */
+  /** A block that its proposer signed, and whose parent is not known. */
   onUnknownParent(signed: SignedBeaconBlock, peerId: string): void;
   /** An attestation to a block that is not known. */
   onUnknownBlock(root: RootHex, peerId: string): void;
@@ -103,7 +103,6 @@ export class BlockHandler {
       if (action === "reject") this.#warn(message, blockRoot(chain.validation.config, signed.message), error);
       else if (!error.known) logger.debug("A block is ignored", { slot: signed.message.slot, peer: peerId, reason });
       message.report(action);
-      // Its signature has not been verified: the rules come to that only when the parent is known.
       if (reason === "unknown-parent") unknownBlocks.onUnknownParent(signed, peerId);
       return undefined;
     }

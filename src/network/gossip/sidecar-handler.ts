@@ -31,7 +31,7 @@ interface SidecarLimits {
   waiting: ReprocessLimits & { maxBytes: number };
 }
 
-/** All columns of four blocks. What waits has passed no rule that costs its sender anything, so that there is less room for it. */
+/** All columns of four blocks. What waits has not passed all rules: any validator can sign blocks for it, so that there is less room. */
 const LIMITS: SidecarLimits = {
   maxCount: 512,
   maxBytes: 64 << 20,
