@@ -65,7 +65,8 @@ export class Pools {
 
   /** Drops what is too old to be included or to arrive again. */
   pruneBySlot(slot: Slot): void {
-    const epoch = computeEpochAtSlot(slot);
+    // Gossip still takes the attestations of an epoch when the one after the next has begun, for as long as clocks may differ.
+    const epoch = computeEpochAtSlot(Math.max(slot - 1, 0));
     this.attestations.prune(slot);
     this.syncCommittee.prune(slot);
     this.seen.attesters.prune(epoch);
