@@ -21,6 +21,7 @@ import type { ForkChoiceBlock } from "./fork-choice/types.ts";
 import { Graffiti } from "./graffiti.ts";
 import { HeadTracker } from "./head-tracker.ts";
 import { History } from "./history/history.ts";
+import { BadBlocks } from "./import/bad-blocks.ts";
 import { ImportQueue } from "./import/import-queue.ts";
 import { LightClientServer } from "./light-client/light-client-server.ts";
 import { Moments } from "./moments.ts";
@@ -120,6 +121,7 @@ export function wireParts(
     logger: log,
     apply: (block, verdict) => applyVerdict(verdicts, block, verdict),
   });
+  const invalidBlocks = new BadBlocks();
   const importQueue = new ImportQueue({
     config,
     db,
@@ -133,6 +135,7 @@ export function wireParts(
     safeSlotsToImportOptimistically: options.safeSlotsToImportOptimistically,
     payloads,
     verdicts,
+    invalidBlocks,
     events,
     logger: log,
     hotSnapshots: new HotSnapshots({ db, forkChoice, snapshots, snapshotWriter, states }),
@@ -163,6 +166,7 @@ export function wireParts(
     states,
     bls,
     kzg: data.kzg,
+    invalidBlocks,
     tracker,
     pools,
     idle: () => changes.idle(),

@@ -1,8 +1,8 @@
 import { getBlockProposerSignatureSet } from "@lodestar/state-transition";
 import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { blockRoot } from "../chain/blocks/block-encoding.ts";
+import { BadBlocks } from "../chain/import/bad-blocks.ts";
 import { BlockRejection, isWaitingForEngine } from "../chain/import/block-rejection.ts";
-import { LruMap } from "../chain/lru-map.ts";
 import type { Logger } from "../log/logger.ts";
 import type { UnknownBlocks } from "../network/gossip/block-handler.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
@@ -16,7 +16,6 @@ import type { SyncTarget } from "./sync-target.ts";
 export const MAX_DEPTH = 32;
 
 const PENDING_LIMITS = { count: 128, bytes: 64 * 2 ** 20, perPeer: 16, slots: 64 };
-const BAD_ROOTS_HELD = 1024;
 
 interface UnknownBlockSyncParts {
   chain: SyncChain;
@@ -34,8 +33,8 @@ export class UnknownBlockSync implements UnknownBlocks {
   readonly #parts: UnknownBlockSyncParts;
   readonly #pending: PendingBlocks;
   readonly #lookups: BlockLookups;
-  /** Blocks that turned out not to be valid, and those that build on them. */
-  readonly #bad = new LruMap<RootHex, true>(BAD_ROOTS_HELD);
+  /** Blocks that left the chain before finality, and those that build on them. */
+  readonly #strays = new BadBlocks();
   readonly #importing = new Map<RootHex, Promise<void>>();
   #stop: (() => void)[] = [];
 
@@ -83,7 +82,7 @@ export class UnknownBlockSync implements UnknownBlocks {
 
   onUnknownBlock(root: RootHex, peerId: string): void {
     if (this.#parts.isRangeSyncing()) return;
-    if (this.#bad.get(root)) {
+    if (this.#memoryOf(root)) {
       this.#parts.peers.penalize(peerId, "moderate", "refers to an invalid block");
       return;
     }
@@ -142,9 +141,9 @@ export class UnknownBlockSync implements UnknownBlocks {
     for (const signed of blocks) {
       const { slot } = signed.message;
       const root = oldest?.parentRoot ?? sought;
-      if (chain.forkChoice.has(root) || this.#bad.get(root)) break;
+      if (chain.forkChoice.has(root) || this.#memoryOf(root)) break;
       if (slot <= this.#finalizedSlot) {
-        this.#condemn(root, seekers, "is on a branch that left the chain before finality");
+        this.#condemn(root, seekers, "is on a branch that left the chain before finality", this.#strays);
         return;
       }
       oldest = this.#isFarAhead(slot, giver)
@@ -163,12 +162,13 @@ export class UnknownBlockSync implements UnknownBlocks {
   #proceed(held: PendingBlock): void {
     const { root, parentRoot, peers } = held;
     const waiting = this.#pending.descendantsOf(root).length;
+    const memory = this.#memoryOf(parentRoot);
     if (this.#parts.chain.forkChoice.has(parentRoot)) {
       void this.#import(root);
-    } else if (this.#bad.get(parentRoot)) {
+    } else if (memory) {
       this.#pending.remove(root);
       this.#warn(held, { reason: "invalid-parent", message: `Its parent ${parentRoot} is not valid.` });
-      this.#condemn(root, peers, "builds on an invalid block");
+      this.#condemn(root, peers, "builds on an invalid block", memory);
     } else if (waiting >= MAX_DEPTH) {
       this.#handOver(held);
     } else {
@@ -200,9 +200,10 @@ export class UnknownBlockSync implements UnknownBlocks {
         // Gossip is passed on before the state transition, but blocks that are given by root are of the peer's own chain.
         const severity = isAsked ? "severe" : "moderate";
         for (const peerId of peers) this.#parts.peers.penalize(peerId, severity, `invalid block: ${error.reason}`);
-        // The root does not cover the proposer's signature: the same block may still come rightly signed.
-        if (error.reason === "invalid-signature") this.#pending.removeDescendantsOf(root);
-        else this.#condemn(root, [], "builds on an invalid block");
+        const memory = this.#memoryOf(root);
+        if (memory) this.#condemn(root, [], "builds on an invalid block", memory);
+        // The chain does not hold it against the root: the same block may still come rightly signed.
+        else this.#pending.removeDescendantsOf(root);
         return;
       }
       if (error instanceof BlockRejection && (isWaitingForEngine(error) || error.reason === "data-unavailable")) return;
@@ -218,11 +219,17 @@ export class UnknownBlockSync implements UnknownBlocks {
     for (const child of this.#pending.childrenOf(root)) void this.#import(child.root);
   }
 
-  /** Nothing on this block will ever be valid. */
-  #condemn(root: RootHex, culprits: Iterable<string>, reason: string): void {
+  /** Where the block is remembered as one that is not to be taken, if it is. */
+  #memoryOf(root: RootHex): Pick<BadBlocks, "add"> | undefined {
+    const { invalidBlocks } = this.#parts.chain.validation;
+    return [invalidBlocks, this.#strays].find((memory) => memory.has(root));
+  }
+
+  /** Nothing on this block will ever be taken. */
+  #condemn(root: RootHex, culprits: Iterable<string>, reason: string, memory: Pick<BadBlocks, "add">): void {
     const descendants = this.#pending.removeDescendantsOf(root);
     for (const held of descendants) this.#warn(held, { reason: "invalid-parent", message: `It ${reason}.` });
-    for (const bad of [root, ...descendants.map((held) => held.root)]) this.#bad.set(bad, true);
+    for (const bad of [root, ...descendants.map((held) => held.root)]) memory.add(bad);
     const senders = new Set([...culprits, ...descendants.flatMap(({ peers }) => [...peers])]);
     for (const peerId of senders) this.#parts.peers.penalize(peerId, "moderate", reason);
   }

@@ -11,6 +11,7 @@ import type { PayloadVerdicts } from "../payload-verdicts.ts";
 import type { PayloadVerification } from "../payload-verification.ts";
 import { SerialQueue } from "../serial-queue.ts";
 import type { HotSnapshots } from "../states/hot-snapshots.ts";
+import { type BadBlocks, isInvalidForCertain } from "./bad-blocks.ts";
 import { BlockCommitter, type BlockCommitterParts } from "./block-committer.ts";
 import { BlockImporter, type ImportedBlock } from "./block-importer.ts";
 import { BlockRejection, condemnsBlock, isWaitingForEngine, PayloadRefusal } from "./block-rejection.ts";
@@ -28,6 +29,8 @@ interface ImportQueueParts extends BlockCommitterParts {
   safeSlotsToImportOptimistically?: number;
   payloads: PayloadVerification;
   verdicts: PayloadVerdicts;
+  /** Those that break a rule of consensus. */
+  invalidBlocks: BadBlocks;
   events: ChainEvents;
   logger: Logger;
   hotSnapshots: HotSnapshots;
@@ -133,6 +136,7 @@ export class ImportQueue {
       if (error instanceof BlockRejection) {
         if (isWaitingForEngine(error)) this.#hold(block, error);
         if (condemnsBlock(error)) this.#parts.data.pool.delete(block.root);
+        await this.#noteIfInvalid(error, block.signed);
       }
       throw error;
     }
@@ -176,8 +180,20 @@ export class ImportQueue {
     const ending = signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal;
     return this.#segments.run(async () => {
       ending.throwIfAborted();
-      return this.#withConsequences(() => this.#segmentImporter.import(blocks, { arrivedAt, signal: ending }));
+      try {
+        return await this.#withConsequences(() => this.#segmentImporter.import(blocks, { arrivedAt, signal: ending }));
+      } catch (error) {
+        const refused = error instanceof BlockRejection && blocks.find(({ message }) => message.slot === error.slot);
+        if (refused) await this.#noteIfInvalid(error, refused);
+        throw error;
+      }
     });
+  }
+
+  async #noteIfInvalid(rejection: BlockRejection, signed: SignedBeaconBlock): Promise<void> {
+    const { root } = rejection;
+    if (root === undefined || !(await isInvalidForCertain(rejection, signed, this.#parts))) return;
+    this.#parts.invalidBlocks.add(root);
   }
 
   /** Takes a block of our own database back into fork choice, with what was known of its payload; nobody is told. */

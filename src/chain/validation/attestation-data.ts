@@ -73,7 +73,7 @@ export class AttestationDataRules {
   }
 
   async #refuseUnfitBlock(data: phase0.AttestationData): Promise<void> {
-    const { forkChoice, blocks } = this.#context;
+    const { forkChoice, blocks, invalidBlocks } = this.#context;
     const blockRoot = toRootHex(data.beaconBlockRoot);
     // Whoever follows optimistically passes such votes on in good faith.
     if (forkChoice.isInvalid(blockRoot)) {
@@ -84,6 +84,12 @@ export class AttestationDataRules {
     }
     const block = forkChoice.get(blockRoot);
     if (!block) {
+      if (invalidBlocks.has(blockRoot)) {
+        throw reject(
+          "invalid-block",
+          `${this.#subject} votes for block ${blockRoot}, which breaks the rules of consensus, or builds on a block that does.`,
+        );
+      }
       // Fork choice has let go of what is final; a block above that may be on its way in.
       const stored = await blocks.link(blockRoot);
       if (stored) this.#refuseBlockBeforeFinality({ root: blockRoot, slot: stored.slot });

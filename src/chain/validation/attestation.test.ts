@@ -100,6 +100,13 @@ describe.each(["phase0", "fulu"] as const)("the rules for single attestations of
       },
     ],
     [
+      "reject invalid-block",
+      (data) => {
+        data.beaconBlockRoot = new Uint8Array(32).fill(8);
+        chain.context.invalidBlocks.add(toRootHex(data.beaconBlockRoot));
+      },
+    ],
+    [
       "reject wrong-target",
       (data) => {
         data.target.root = data.beaconBlockRoot;

@@ -1,6 +1,7 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { CachedBeaconStateBellatrix } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
+import { fromHex, toRootHex } from "@lodestar/utils";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { validateGossipBlock } from "./block.ts";
 import { PROPOSAL_FAULTS, refusalOf, TestChain } from "./validation-chain.test-support.ts";
@@ -120,6 +121,27 @@ describe.each(["phase0", "bellatrix", "fulu"] as const)("the rules for blocks of
       action: "reject",
       reason: "not-descended-from-finalized",
     });
+  });
+
+  test("a block on one that breaks the rules is rejected, and so is what builds on it; not so when its proposer did not sign it", async () => {
+    const bad = new Uint8Array(32).fill(7);
+    const child = chain.produce(2, { change: (block) => block.parentRoot.set(bad) });
+    const grandchild = chain.produce(3, { change: (block) => block.parentRoot.set(fromHex(child.root)) });
+    chain.context.invalidBlocks.add(toRootHex(bad));
+    chain.clock.set(3);
+    const { signature } = grandchild.signed;
+    const refusals = [{ ...child.signed, signature }, grandchild.signed, child.signed, grandchild.signed];
+    const reasons: string[] = [];
+    for (const signed of refusals) {
+      const { action, reason } = await refusalOf(validate({ signed }));
+      reasons.push(`${action} ${reason}`);
+    }
+    expect(reasons).toEqual([
+      "reject bad-signature",
+      "ignore unknown-parent",
+      "reject invalid-parent",
+      "reject invalid-parent",
+    ]);
   });
 
   test("a block whose parent's state is not available is ignored", async () => {

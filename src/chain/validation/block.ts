@@ -66,8 +66,9 @@ export async function checkGossipBlock(
   refuseFinalizedSlot(context, block.slot, SUBJECT);
   refuseSecondBlock(context, block, root);
   refuseUnknownProposer(context, block, SUBJECT);
-  await verifyProposerSignature(context, { proposal: block, root: blockRoot, signature }, SUBJECT);
-  refuseUnfitParent(context, block, SUBJECT);
+  const proposal = { proposal: block, root: blockRoot, signature };
+  await verifyProposerSignature(context, proposal, SUBJECT);
+  refuseUnfitParent(context, proposal, SUBJECT);
   refuseWrongPayload(context, block);
   refuseTooManyBlobs(context, block);
   return { root, preState: await verifyTurn(context, block, SUBJECT) };

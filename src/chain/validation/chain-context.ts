@@ -7,7 +7,8 @@ import type { StateStore } from "../states/state-store.ts";
 import type { ValidationContext } from "./context.ts";
 import { VerifiedHeaders } from "./verified-headers.ts";
 
-interface ValidatingChain extends Pick<ValidationContext, "config" | "clock" | "blocks" | "bls" | "kzg"> {
+interface ValidatingChain
+  extends Pick<ValidationContext, "config" | "clock" | "blocks" | "bls" | "kzg" | "invalidBlocks"> {
   forkChoice: ForkChoice;
   states: StateStore;
   tracker: Pick<HeadTracker, "headState">;
@@ -18,7 +19,7 @@ interface ValidatingChain extends Pick<ValidationContext, "config" | "clock" | "
 
 /** What the gossip rules look at on a chain. */
 export function validationContextOf(chain: ValidatingChain): ValidationContext {
-  const { config, clock, forkChoice, blocks, states, bls, kzg, tracker, pools } = chain;
+  const { config, clock, forkChoice, blocks, states, bls, kzg, invalidBlocks, tracker, pools } = chain;
   const regenerations = new RegenerationQueue(() => chain.idle());
   const shufflings = new Shufflings({ forkChoice, states, regenerations });
   return {
@@ -28,6 +29,7 @@ export function validationContextOf(chain: ValidatingChain): ValidationContext {
     blocks,
     bls,
     kzg,
+    invalidBlocks,
     seen: pools.seen,
     signedHeaders: new VerifiedHeaders(),
     headersInTurn: new VerifiedHeaders(),

@@ -6,6 +6,7 @@ import type { Kzg } from "../../data/kzg.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
+import type { BadBlocks } from "../import/bad-blocks.ts";
 import type { OperationPool } from "../pools/operation-pool.ts";
 import type {
   SeenAggregates,
@@ -59,6 +60,8 @@ export interface ValidationContext {
   readonly blocks: Pick<BlockStore, "link">;
   readonly bls: Pick<BlsVerifier, "verify" | "verifyEach">;
   readonly kzg: Pick<Kzg, "verifyBlobs" | "verifyCells">;
+  /** Those that break a rule of consensus, and those that build on them. */
+  readonly invalidBlocks: Pick<BadBlocks, "has" | "add">;
   readonly seen: SeenCaches;
   /** Those that are signed by the validator they name. */
   readonly signedHeaders: VerifiedHeaders;

@@ -31,19 +31,26 @@ export function refuseFinalizedSlot({ forkChoice }: ValidationContext, slot: Slo
 }
 
 export function refuseUnfitParent(
-  { forkChoice }: ValidationContext,
-  { slot, parentRoot }: Proposal,
+  { forkChoice, invalidBlocks }: ValidationContext,
+  { proposal: { slot, parentRoot }, root }: Pick<SignedProposal, "proposal" | "root">,
   what: string,
 ): void {
-  const root = toRootHex(parentRoot);
-  // A parent that fails the consensus rules is never imported, so only its payload can be known to be invalid; that is
-  // ignored because an execution engine may be wrong (bellatrix/p2p-interface.md, beacon_block). A parent whose payload
-  // is not yet validated is fine.
-  if (forkChoice.isInvalid(root)) {
-    throw ignore("invalid-parent", `${what}'s parent ${root} has an invalid execution payload.`);
+  const parentHex = toRootHex(parentRoot);
+  // An invalid payload is ignored because an execution engine may be wrong (bellatrix/p2p-interface.md, beacon_block). A parent
+  // whose payload is not yet validated is fine. That of one that breaks the rules of consensus is never validated, as nobody
+  // waits for what the engine says of it.
+  if (forkChoice.isInvalid(parentHex)) {
+    throw ignore("invalid-parent", `${what}'s parent ${parentHex} has an invalid execution payload.`);
   }
-  const parent = forkChoice.get(root);
-  if (!parent) throw ignore("unknown-parent", `${what}'s parent ${root} is not known.`);
+  const parent = forkChoice.get(parentHex);
+  if (!parent && invalidBlocks.has(parentHex)) {
+    invalidBlocks.add(toRootHex(root));
+    throw reject(
+      "invalid-parent",
+      `${what}'s parent ${parentHex} breaks the rules of consensus, or builds on a block that does.`,
+    );
+  }
+  if (!parent) throw ignore("unknown-parent", `${what}'s parent ${parentHex} is not known.`);
   if (slot <= parent.slot) {
     throw reject(
       "slot-not-after-parent",

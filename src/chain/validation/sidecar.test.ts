@@ -1,5 +1,6 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type BeaconBlock, type deneb, type fulu, ssz } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type DataSidecar, isColumn, subnetOfSidecar } from "../../data/sidecar.ts";
 import { produceWithBlobs } from "../data/blobs.test-support.ts";
@@ -186,6 +187,12 @@ describe.each(["deneb", "electra", "fulu"] as const)("the rules for sidecars of 
     const sidecar = await firstSidecar();
     chain.forkChoice.onInvalidPayload(chain.headRoot, null);
     expect(await refusalOf(validate(sidecar))).toMatchObject({ action: "ignore", reason: "invalid-parent" });
+  });
+
+  test("with a parent that breaks the rules it is rejected", async () => {
+    const orphan = await firstSidecar({ change: (block) => block.parentRoot.fill(7) });
+    chain.context.invalidBlocks.add(toRootHex(new Uint8Array(32).fill(7)));
+    expect(await refusalOf(validate(orphan))).toMatchObject({ action: "reject", reason: "invalid-parent" });
   });
 
   test("it is ignored while its parent's state is not available, and judged when it is", async () => {

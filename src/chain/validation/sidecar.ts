@@ -59,7 +59,7 @@ export async function validateSidecar<Sidecar extends DataSidecar>(
 
   const proposal = { proposal: header, root: fromHex(root), signature };
   await signedHeaders.verify(signedBlockHeader, () => verifyProposerSignature(context, proposal, what));
-  refuseUnfitParent(context, header, what);
+  refuseUnfitParent(context, proposal, what);
   await headersInTurn.verify(signedBlockHeader, () => verifyTurn(context, header, what));
   if (!(await isProven(kzg, sidecar))) {
     throw reject("bad-kzg-proof", `${what} ${index} of slot ${slot} has data that its KZG proof does not fit.`);

@@ -27,6 +27,7 @@ import { createDevGenesis, type DevGenesis } from "../../dev/genesis.ts";
 import type { DevKeys } from "../../dev/validator-keys.ts";
 import { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { Checkpoint } from "../fork-choice/types.ts";
+import { BadBlocks } from "../import/bad-blocks.ts";
 import { OperationPool } from "../pools/operation-pool.ts";
 import {
   SeenAggregates,
@@ -240,6 +241,7 @@ export class TestChain {
       blocks: { link: async () => null },
       bls: this.#bls,
       kzg: this.kzg,
+      invalidBlocks: new BadBlocks(),
       seen: this.#seen,
       signedHeaders: new VerifiedHeaders(),
       headersInTurn: new VerifiedHeaders(),

@@ -1,3 +1,4 @@
+import type { Type } from "@chainsafe/ssz";
 import type { BeaconBlock, SignedBeaconBlock } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -81,6 +82,39 @@ test("a block that is refused is told of once, with its slot, root, peer and rea
       fields: { ...refusal, peer: "relay", reason: "wrong-state-root", detail: "The state root is another one." },
     },
   ]);
+});
+
+test("what builds on a block that could not be imported, because it is not valid, is rejected", async () => {
+  const { devChain } = await openDevChain({ ...QUIET, forks: [{ fork: "electra", epoch: 0 }] });
+  const { chain, clock, config } = devChain;
+  const byHand = new ByHand(devChain);
+  const onUnknownParent = vi.fn();
+  const handler = new BlockHandler({
+    chain,
+    unknownBlocks: { onUnknownParent, onUnknownBlock: () => {} },
+    reporter: { penalize: () => {} },
+    logger: createRecordingLogger(),
+  });
+  const reports: string[] = [];
+  const handle = (object: SignedBeaconBlock) => {
+    const report = (verdict: string) => reports.push(verdict);
+    handler.handle({ object, peerId: "peer", report } as unknown as ReceivedMessage<"beacon_block">);
+  };
+  const type = config.getForkTypes(1).BeaconBlock as Type<BeaconBlock>;
+  await clock.advanceTo(1);
+  const bad = type.clone(await byHand.produce(1, chain.head.root));
+  bad.stateRoot.fill(7);
+  const { signed, root } = byHand.sign(bad);
+  await clock.advanceTo(2);
+  const child = type.clone(await byHand.produce(2, chain.head.root));
+  child.parentRoot = fromHex(root);
+
+  handle(signed);
+  await handler.close();
+  handle(byHand.sign(child).signed);
+  await handler.close();
+  expect(reports).toEqual(["accept", "reject"]);
+  expect(onUnknownParent).not.toHaveBeenCalled();
 });
 
 test("a block whose data is withheld, and whatever is said to build on it, leave room for others", async () => {
