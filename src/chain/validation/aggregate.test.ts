@@ -93,6 +93,13 @@ describe.each(["phase0", "fulu"] as const)("the rules for aggregates of %s", (fo
     expect(summarize(await validate(signedBy(0, { ...votes([0]), aggregationBits })))).toEqual([expected]);
   });
 
+  test("one without a vote does not wait for the block it is for", async () => {
+    const { data, ...rest } = votes([0]);
+    const unknown = { ...data, beaconBlockRoot: new Uint8Array(32).fill(9) };
+    const empty = { ...rest, data: unknown, aggregationBits: BitArray.fromBitLen(4) };
+    expect(summarize(await validate(signedBy(0, empty)))).toEqual(["reject no-participants"]);
+  });
+
   test.each<[expected: string, change: (data: phase0.AttestationData) => void]>([
     [
       "reject target-epoch-mismatch",

@@ -67,6 +67,10 @@ async function examine(
   const { aggregate: attestation, aggregatorIndex, selectionProof } = signedAggregate.message;
   const { data, aggregationBits: bits, signature } = attestation;
   const committeeIndex = committeeIndexOf(context, attestation);
+  // That needs no committee, and so is told before the aggregate waits for its block.
+  if (bits.getTrueBitIndexes().length === 0) {
+    throw reject("no-participants", `${SUBJECT} of committee ${committeeIndex} at slot ${data.slot} holds no vote.`);
+  }
   const { dataRoot, signingRoot, shuffling } = await dataRules.check(data);
   const committee = committeeFor(shuffling, data, committeeIndex, SUBJECT);
   if (bits.bitLen !== committee.length) {
@@ -76,9 +80,6 @@ async function examine(
     );
   }
   const attestingIndices = bits.intersectValues(Array.from(committee));
-  if (attestingIndices.length === 0) {
-    throw reject("no-participants", `${SUBJECT} of committee ${committeeIndex} at slot ${data.slot} holds no vote.`);
-  }
 
   const fork = context.config.getForkName(data.slot);
   const value: ValidatedAggregate = {

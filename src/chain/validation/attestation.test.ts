@@ -196,6 +196,12 @@ describe("single attestations before Electra", () => {
     expect(summarize(await validate({ ...vote(), aggregationBits }))).toEqual([expected]);
   });
 
+  test("one with two votes does not wait for the block it is for", async () => {
+    const data = { ...vote().data, beaconBlockRoot: new Uint8Array(32).fill(9) };
+    const aggregationBits = BitArray.fromBoolArray([true, true, false, false]);
+    expect(summarize(await validate({ ...vote(), data, aggregationBits }))).toEqual(["reject not-one-vote"]);
+  });
+
   test("a committee that does not exist is rejected", async () => {
     const change = (data: phase0.AttestationData) => {
       data.index = 2;

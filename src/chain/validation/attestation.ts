@@ -60,6 +60,7 @@ async function examine(
 ): Promise<Candidate<ValidatedAttestation>> {
   const { data, signature } = attestation;
   refuseWrongShape(context, attestation);
+  refuseManyVotes(attestation);
   const { dataRoot, signingRoot, shuffling } = await dataRules.check(data);
 
   const committeeIndex = isElectraSingleAttestation(attestation) ? attestation.committeeIndex : data.index;
@@ -106,6 +107,17 @@ function refuseWrongShape({ config }: ValidationContext, attestation: SingleAtte
   }
 }
 
+/** That needs no committee, and so is told before the vote waits for its block. */
+function refuseManyVotes(attestation: SingleAttestation): void {
+  if (isElectraSingleAttestation(attestation)) return;
+  const { aggregationBits } = attestation;
+  if (aggregationBits.getSingleTrueBit() !== null) return;
+  throw reject(
+    "not-one-vote",
+    `${SUBJECT} has ${aggregationBits.getTrueBitIndexes().length} aggregation bits set; exactly one has to be.`,
+  );
+}
+
 function positionInCommittee(attestation: SingleAttestation, committee: Uint32Array): number {
   if (isElectraSingleAttestation(attestation)) {
     const position = committee.indexOf(attestation.attesterIndex);
@@ -124,14 +136,7 @@ function positionInCommittee(attestation: SingleAttestation, committee: Uint32Ar
       `${SUBJECT} has ${aggregationBits.bitLen} aggregation bits for a committee of ${committee.length} validators.`,
     );
   }
-  const position = aggregationBits.getSingleTrueBit();
-  if (position === null) {
-    throw reject(
-      "not-one-vote",
-      `${SUBJECT} has ${aggregationBits.getTrueBitIndexes().length} aggregation bits set; exactly one has to be.`,
-    );
-  }
-  return position;
+  return aggregationBits.getSingleTrueBit()!;
 }
 
 function refuseSecondAttestation(
