@@ -1,6 +1,7 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { GENESIS_SLOT } from "@lodestar/params";
 import type { SignedBeaconBlock, Slot } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
 import { commitmentsOf } from "../../data/commitments.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import type { HeldData } from "../../db/meta-repository.ts";
@@ -48,13 +49,17 @@ interface DataHistoryParts {
 export class DataHistory {
   readonly #parts: DataHistoryParts;
   #held: HeldData;
+  /** Below what is noted as held, nothing is missing down to here: blocks may have no data, or more than had to be kept. */
+  #completeFrom: Slot = GENESIS_SLOT;
+  /** The newest look at what is missing; one that was begun before has nothing more to say. */
+  #look: object | undefined;
 
   constructor(parts: DataHistoryParts) {
     this.#parts = parts;
-    const { custody } = parts.data;
-    this.#held = { from: GENESIS_SLOT, groups: custody.groupCount };
-    custody.onRaised((groups) => {
-      this.#lookAgain(groups);
+    this.#held = { from: GENESIS_SLOT, groups: this.#groupsOfImport };
+    parts.data.custody.onRaised((groups) => {
+      if (groups <= this.#held.groups) return;
+      this.#raise(groups);
       // A write that fails brings the node to a stop.
       void this.#note().catch(() => {});
     });
@@ -62,10 +67,9 @@ export class DataHistory {
 
   /** Takes up what an earlier run has noted, or begins behind the block that the chain was started from. */
   async open(): Promise<void> {
-    const { groupCount } = this.#parts.data.custody;
     const noted = await this.#parts.db.meta.getHeldData();
-    this.#takeUp(noted ?? { from: await this.#afterAnchor(), groups: groupCount });
-    if (noted?.groups !== groupCount) await this.#note();
+    this.#takeUp(noted ?? { from: await this.#afterAnchor(), groups: this.#groupsOfImport });
+    if (noted?.groups !== this.#held.groups) await this.#note();
   }
 
   capture(): HeldData {
@@ -85,7 +89,8 @@ export class DataHistory {
 
   /** From this slot on all data is held that has to be served (fulu/p2p-interface.md, Status v2). */
   get earliestSlot(): Slot {
-    return this.#isComplete ? GENESIS_SLOT : this.#held.from;
+    const from = Math.min(this.#held.from, this.#completeFrom);
+    return from <= this.#firstSlotWithData ? GENESIS_SLOT : from;
   }
 
   /** What is to be looked at next; null when that is nothing, or has to wait for finality or for older blocks. */
@@ -93,7 +98,7 @@ export class DataHistory {
     const { db } = this.#parts;
     if (this.#isComplete) return null;
     const before = this.#held.from;
-    const bottom = Math.max(this.#firstSlotWithData, this.#parts.earliestBlockSlot());
+    const bottom = this.#bottom;
     const newest = await db.finalizedBlocks.lastAtOrBefore(Number.POSITIVE_INFINITY);
     if (before <= bottom || !newest || newest.slot < before - 1) return null;
     const lacking: LackingBlock[] = [];
@@ -134,8 +139,13 @@ export class DataHistory {
   async settle({ from, before }: DataStretch): Promise<void> {
     // More columns may have to be kept by now; then all is looked at again.
     if (this.#held.from !== before) return;
-    this.#held = { ...this.#held, from };
+    this.#held = { from, groups: this.#parts.data.custody.groupCount };
     await this.#note();
+  }
+
+  /** Down to here data is wanted, and blocks are held. */
+  get #bottom(): Slot {
+    return Math.max(this.#firstSlotWithData, this.#parts.earliestBlockSlot());
   }
 
   get #firstSlotWithData(): Slot {
@@ -163,16 +173,63 @@ export class DataHistory {
     return data.hasColumns(signed.message.slot) ? data.custody.columns : Array.from({ length }, (_, index) => index);
   }
 
+  /** No block is imported without the columns that are sampled, and all that came are stored. */
+  get #groupsOfImport(): number {
+    const { config, data } = this.#parts;
+    return Math.max(data.custody.groupCount, config.SAMPLES_PER_SLOT);
+  }
+
   /** What was held when so many groups were kept; there may be more to keep by now. */
   #takeUp({ from, groups }: HeldData): void {
     const { groupCount } = this.#parts.data.custody;
-    if (groups < groupCount) this.#lookAgain(groupCount);
-    else this.#held = { from, groups: groupCount };
+    this.#held = { from, groups: Math.min(groups, this.#groupsOfImport) };
+    this.#completeFrom = from;
+    // That of no group all is held says that nobody has looked yet.
+    if (groups === 0) this.#lookAgain(groupCount);
+    else if (groups < groupCount) this.#raise(groupCount);
+    else if (!this.#isComplete) void this.#lookDown();
   }
 
-  /** Blocks of the current slot may be on their way onto the chain with the columns that were to be kept before. */
+  /** Before fulu there is nothing that depends on custody. */
+  #raise(groups: number): void {
+    const { clock, data } = this.#parts;
+    if (data.hasColumns(clock.currentSlot)) this.#lookAgain(groups);
+    else this.#held = { ...this.#held, groups };
+  }
+
+  /**
+   * Blocks of the current slot may be on their way onto the chain with the columns that were to be kept before. Until it is known
+   * that no more is missing, peers are told the slot of the change (fulu/validator.md, Validator custody), or that of the head.
+   */
   #lookAgain(groups: number): void {
-    this.#held = { from: this.#parts.clock.currentSlot + 1, groups };
+    const { currentSlot } = this.#parts.clock;
+    this.#held = { from: currentSlot + 1, groups };
+    this.#completeFrom = currentSlot;
+    void this.#lookDown({ withHead: true });
+  }
+
+  /** Goes down the canonical chain from what is noted as held to the first block that lacks something. */
+  async #lookDown({ withHead = false } = {}): Promise<void> {
+    const { blocks } = this.#parts;
+    const bottom = this.#bottom;
+    const look = {};
+    this.#look = look;
+    try {
+      const newest = await blocks.rootAtOrBefore(this.#held.from - 1);
+      let root = newest;
+      while (root !== null) {
+        const signed: SignedBeaconBlock | null = await blocks.signedByRoot(root);
+        if (!signed) return;
+        const { slot, parentRoot } = signed.message;
+        const isLacking = slot >= bottom && (await this.#lackingBlock(root)) !== null;
+        if (this.#look !== look) return;
+        if (!isLacking || (withHead && root === newest)) this.#completeFrom = Math.max(slot, bottom);
+        if (isLacking || slot <= bottom) return;
+        root = toRootHex(parentRoot);
+      }
+    } catch {
+      // What cannot be read is not told to be there; whoever needs it will find out why.
+    }
   }
 
   async #note(): Promise<void> {

@@ -35,7 +35,7 @@ export class ChainRequestHandlers implements RequestHandlers {
     this.#chain = chain;
     this.#db = db;
     this.#node = node;
-    this.#sidecars = new SidecarReader({ chain, db, earliestSlot: () => chain.history.earliestAvailableSlot });
+    this.#sidecars = new SidecarReader({ chain, db, history: chain.history });
     this.onStatus = onStatus;
     this.onPing = onPing;
     this.onGoodbye = onGoodbye;

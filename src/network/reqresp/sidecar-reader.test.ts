@@ -32,8 +32,8 @@ async function openWithData() {
     }
     await chain.importBlock(signed);
   }
-  let earliest = 0;
-  const reader = new SidecarReader({ chain, db, earliestSlot: () => earliest });
+  const history = { earliestBlockSlot: 0, earliestAvailableSlot: 0 };
+  const reader = new SidecarReader({ chain, db, history });
   const digestAt = (slot: Slot) =>
     toHex(config.forkBoundary2ForkDigest(config.getForkBoundaryAtEpoch(slot < FIRST_FULU_SLOT ? 0 : 1)));
   /** What a response is to consist of. */
@@ -45,10 +45,16 @@ async function openWithData() {
   const given = async (response: ReturnType<SidecarReader["byRange"]>) =>
     (await collect(response)).map(({ bytes, forkDigest }) => `${toHex(forkDigest)} ${toHex(bytes).slice(0, 2000)}`);
   const rootAt = (slot: Slot) => data.get(slot)!.root;
-  const holdFrom = (slot: Slot) => {
-    earliest = slot;
+  /** Drops sidecars of some slots, by default all. */
+  const drop = async (slots: readonly Slot[], indices?: readonly number[]) => {
+    const batch = db.batch();
+    for (const slot of slots) {
+      const { root, sidecars } = data.get(slot)!;
+      for (const { index } of sidecars) if (indices?.includes(index) ?? true) batch.data.deleteSidecar(root, index);
+    }
+    await batch.write();
   };
-  return { chain, making, reader, chunks, given, rootAt, holdFrom };
+  return { chain, making, reader, history, chunks, given, rootAt, drop };
 }
 
 test("sidecars are given by range and by root as they are stored, of the kind that was asked for", async () => {
@@ -87,15 +93,35 @@ test("sidecars are given by range and by root as they are stored, of the kind th
   );
 });
 
-test("ranges are unavailable before what is held or has to be kept, but not where blocks can have no data", async () => {
-  const { chain, reader, chunks, given, holdFrom } = await openWithData();
+test("ranges are unavailable where they begin with what is not held, but not where blocks have no data", async () => {
+  const { chain, reader, history, chunks, given, drop } = await openWithData();
   const blobs = (startSlot: Slot) => given(reader.byRange(BLOB_SIDECARS, { startSlot, count: 100 }));
-  holdFrom(4);
-  await expect(blobs(3)).rejects.toThrow(ResourceUnavailable);
-  expect(await blobs(5)).toEqual([5, 7].flatMap((slot) => chunks(slot)));
+  await drop([1, 2]);
+  history.earliestAvailableSlot = 4;
+  await expect(blobs(1)).rejects.toThrow(ResourceUnavailable);
+  await expect(blobs(2)).rejects.toThrow(ResourceUnavailable);
+  expect(await blobs(3)).toEqual([4, 5, 7].flatMap((slot) => chunks(slot)));
   expect(await given(reader.byRange(COLUMN_SIDECARS, { startSlot: 1, count: 100 }, [0]))).not.toEqual([]);
+  history.earliestBlockSlot = 4;
+  await expect(blobs(3)).rejects.toThrow(ResourceUnavailable);
+  history.earliestBlockSlot = 0;
   const spy = vi.spyOn(chain.data, "isWithinWindow").mockImplementation((slot) => slot >= FIRST_FULU_SLOT);
   onTestFinished(() => spy.mockRestore());
   await expect(blobs(5)).rejects.toThrow(ResourceUnavailable);
   expect(await blobs(FIRST_FULU_SLOT)).toEqual([]);
+});
+
+test("what is held is given, whatever else should be", async () => {
+  const { reader, history, chunks, given, drop } = await openWithData();
+  const all = { startSlot: 1, count: 100 };
+  const columns = (wanted: number[]) => given(reader.byRange(COLUMN_SIDECARS, all, wanted));
+  // As after a rise of custody: the columns that were kept before are there, and others are not.
+  history.earliestAvailableSlot = LAST_SLOT;
+  await drop([8, 10], [5, 6]);
+  expect(await given(reader.byRange(BLOB_SIDECARS, all))).toEqual([1, 2, 4, 5, 7].flatMap((slot) => chunks(slot)));
+  expect(await columns([3, 4])).toEqual([8, 10].flatMap((slot) => chunks(slot, [3, 4])));
+  expect(await columns([4, 5])).toEqual([8, 10].flatMap((slot) => chunks(slot, [4])));
+  await expect(columns([5, 6])).rejects.toThrow(ResourceUnavailable);
+  await drop([10], [3]);
+  expect(await columns([3])).toEqual(chunks(8, [3]));
 });

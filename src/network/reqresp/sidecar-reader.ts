@@ -1,10 +1,13 @@
 import { ForkSeq, GENESIS_SLOT } from "@lodestar/params";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
 import type { RootHex, Slot } from "@lodestar/types";
-import { slotOf } from "../../chain/blocks/block-encoding.ts";
+import { deserializeSignedBlock, slotOf } from "../../chain/blocks/block-encoding.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
+import type { History } from "../../chain/history/history.ts";
+import { commitmentsOf } from "../../data/commitments.ts";
 import { type DataSidecar, slotOfSidecar } from "../../data/sidecar.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
+import type { SlotAndRoot } from "../../db/keys.ts";
 import { canonicalBlocks } from "./canonical-blocks.ts";
 import { ResourceUnavailable } from "./errors.ts";
 import type { BlockRange, SidecarsOfBlock } from "./interface.ts";
@@ -17,8 +20,7 @@ const READ_AT_ONCE = 16;
 interface SidecarReaderParts {
   chain: Pick<BeaconChain, "config" | "forkChoice" | "head" | "data">;
   db: BeaconDb;
-  /** From which on all blocks are held, with their data as far as it is within the window of requests. */
-  earliestSlot(): Slot;
+  history: Pick<History, "earliestBlockSlot" | "earliestAvailableSlot">;
 }
 
 /** Gives the sidecars that this node keeps to peers, as they are stored. */
@@ -39,9 +41,16 @@ export class SidecarReader {
     const slots = this.#slotsOf(kind, range);
     if (!slots) return;
     this.#requireKept(slots.from);
-    for (const { slot, root } of await canonicalBlocks(chain, db, slots.from, slots.to)) {
-      const held = await chain.data.indices(root);
-      yield* this.#chunks({ slot, root }, wanted ? held.filter((index) => wanted.includes(index)) : held);
+    let isAnyGiven = false;
+    for (const block of await canonicalBlocks(chain, db, slots.from, slots.to)) {
+      const held = await chain.data.indices(block.root);
+      const given = wanted ? held.filter((index) => wanted.includes(index)) : held;
+      if (given.length === 0 && (await this.#isLacking(block, wanted))) {
+        if (isAnyGiven) return;
+        throw new ResourceUnavailable(`This node does not hold the data of slot ${block.slot}.`);
+      }
+      isAnyGiven ||= given.length > 0;
+      yield* this.#chunks(block, given);
     }
   }
 
@@ -70,17 +79,25 @@ export class SidecarReader {
 
   /** To say nothing of these slots would be to say that their blocks have no data. */
   #requireKept(slot: Slot): void {
-    const { chain, earliestSlot } = this.#parts;
+    const { chain, history } = this.#parts;
     if (!chain.data.isWithinWindow(slot)) {
       throw new ResourceUnavailable(`Slot ${slot} is before the epochs of which data is kept.`);
     }
-    if (slot < earliestSlot()) throw new ResourceUnavailable(`This node holds no data before slot ${earliestSlot()}.`);
+    const { earliestBlockSlot } = history;
+    if (slot < earliestBlockSlot)
+      throw new ResourceUnavailable(`This node holds no blocks before slot ${earliestBlockSlot}.`);
   }
 
-  async *#chunks(
-    { slot, root }: { slot: Slot; root: RootHex },
-    indices: readonly number[],
-  ): AsyncGenerator<ResponseChunk> {
+  /** Whether something is wanted of a block that this node should hold; what it holds without having to is given all the same. */
+  async #isLacking({ slot, root }: SlotAndRoot, wanted: readonly number[] | undefined): Promise<boolean> {
+    const { chain, db, history } = this.#parts;
+    if (slot > history.earliestAvailableSlot) return false;
+    if (wanted && !chain.data.custody.columns.some((column) => wanted.includes(column))) return false;
+    const bytes = await db.blocks.get(root);
+    return bytes === null || commitmentsOf(deserializeSignedBlock(chain.config, bytes)).length > 0;
+  }
+
+  async *#chunks({ slot, root }: SlotAndRoot, indices: readonly number[]): AsyncGenerator<ResponseChunk> {
     const { config, data } = this.#parts.chain;
     const forkDigest = config.forkBoundary2ForkDigest(config.getForkBoundaryAtEpoch(computeEpochAtSlot(slot)));
     for (let from = 0; from < indices.length; from += READ_AT_ONCE) {
