@@ -94,7 +94,7 @@ test("sidecars are given by range and by root as they are stored, of the kind th
 });
 
 test("ranges are unavailable where they begin with what is not held, but not where blocks have no data", async () => {
-  const { chain, reader, history, chunks, given, drop } = await openWithData();
+  const { reader, history, chunks, given, drop } = await openWithData();
   const blobs = (startSlot: Slot) => given(reader.byRange(BLOB_SIDECARS, { startSlot, count: 100 }));
   await drop([1, 2]);
   history.earliestAvailableSlot = 4;
@@ -105,10 +105,20 @@ test("ranges are unavailable where they begin with what is not held, but not whe
   history.earliestBlockSlot = 4;
   await expect(blobs(3)).rejects.toThrow(ResourceUnavailable);
   history.earliestBlockSlot = 0;
-  const spy = vi.spyOn(chain.data, "isWithinWindow").mockImplementation((slot) => slot >= FIRST_FULU_SLOT);
+});
+
+test("of a range that begins before the window of requests, what is in the window is given", async () => {
+  const { chain, reader, chunks, given } = await openWithData();
+  let firstKept = 5;
+  const spy = vi.spyOn(chain.data, "isWithinWindow").mockImplementation((slot) => slot >= firstKept);
   onTestFinished(() => spy.mockRestore());
-  await expect(blobs(5)).rejects.toThrow(ResourceUnavailable);
-  expect(await blobs(FIRST_FULU_SLOT)).toEqual([]);
+  const all = { startSlot: 1, count: 100 };
+  expect(await given(reader.byRange(BLOB_SIDECARS, all))).toEqual([...chunks(5), ...chunks(7)]);
+  await expect(given(reader.byRange(BLOB_SIDECARS, { startSlot: 1, count: 4 }))).rejects.toThrow(ResourceUnavailable);
+  firstKept = LAST_SLOT;
+  expect(await given(reader.byRange(COLUMN_SIDECARS, all, [3]))).toEqual(chunks(LAST_SLOT, [3]));
+  await expect(given(reader.byRange(BLOB_SIDECARS, all))).rejects.toThrow(ResourceUnavailable);
+  expect(await given(reader.byRange(BLOB_SIDECARS, { startSlot: FIRST_FULU_SLOT, count: 100 }))).toEqual([]);
 });
 
 test("what is held is given, whatever else should be", async () => {

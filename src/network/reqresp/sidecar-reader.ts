@@ -40,7 +40,7 @@ export class SidecarReader {
     const { chain, db } = this.#parts;
     const slots = this.#slotsOf(kind, range);
     if (!slots) return;
-    this.#requireKept(slots.from);
+    this.#requireBlocks(slots.from);
     let isAnyGiven = false;
     for (const block of await canonicalBlocks(chain, db, slots.from, slots.to)) {
       const held = await chain.data.indices(block.root);
@@ -68,22 +68,24 @@ export class SidecarReader {
     }
   }
 
-  /** Those of the range whose blocks can have such sidecars, up to the head. */
+  /** Those of the range whose blocks can have such sidecars, from the window in which data is kept on, up to the head. */
   #slotsOf(kind: SidecarKind<DataSidecar>, { startSlot, count }: BlockRange): { from: Slot; to: Slot } | undefined {
+    const { chain } = this.#parts;
     let from = Math.max(startSlot, GENESIS_SLOT + 1);
-    let to = Math.min(startSlot + count - 1, this.#parts.chain.head.slot);
+    let to = Math.min(startSlot + count - 1, chain.head.slot);
     while (from <= to && !this.#isOf(kind, from)) from++;
     while (from <= to && !this.#isOf(kind, to)) to--;
-    return from > to ? undefined : { from, to };
+    if (from > to) return undefined;
+    if (!chain.data.isWithinWindow(to)) {
+      throw new ResourceUnavailable(`Slot ${to} is before the epochs of which data is kept.`);
+    }
+    while (!chain.data.isWithinWindow(from)) from++;
+    return { from, to };
   }
 
   /** To say nothing of these slots would be to say that their blocks have no data. */
-  #requireKept(slot: Slot): void {
-    const { chain, history } = this.#parts;
-    if (!chain.data.isWithinWindow(slot)) {
-      throw new ResourceUnavailable(`Slot ${slot} is before the epochs of which data is kept.`);
-    }
-    const { earliestBlockSlot } = history;
+  #requireBlocks(slot: Slot): void {
+    const { earliestBlockSlot } = this.#parts.history;
     if (slot < earliestBlockSlot)
       throw new ResourceUnavailable(`This node holds no blocks before slot ${earliestBlockSlot}.`);
   }
