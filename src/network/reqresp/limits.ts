@@ -23,11 +23,11 @@ export interface ReqRespLimits {
   outboundWaiting: number;
   /** Requests of a peer with the same protocol that are served at a time. Older clients do not know the limit of two. */
   inboundPerProtocol: number;
-  /** Requests of all peers that are served at a time. */
+  /** Requests of all peers for blocks and sidecars that are served at a time; so many more wait for their turn. */
   inboundTotal: number;
   /** Blocks or sidecars of one response are held in memory up to this size; a longer response counts as one that ends there. */
   responseBytes: number;
-  /** How long an answer is withheld when a peer asks too often; beyond, the request is refused. */
+  /** How long an answer is withheld when a peer asks too often, or many others ask; beyond, the request is refused. */
   withholdMs: number;
   /** Requests of a peer. */
   requestRates: Record<ProtocolName, Rate>;

@@ -97,10 +97,10 @@ export function columnIdentifiersCodec(maxBlocks: number): Codec<fulu.DataColumn
 
 const ROOT_BYTES = 32;
 
-/** A list of roots is nothing but the roots one after the other. Nobody has a reason to ask for none. */
+/** A list of roots is nothing but the roots one after the other. */
 export function rootsRequestCodec(maxRoots: number): Codec<readonly Uint8Array[]> {
   return {
-    minSize: ROOT_BYTES,
+    minSize: 0,
     maxSize: maxRoots * ROOT_BYTES,
     encode: (roots) => Buffer.concat(roots),
     decode(bytes) {

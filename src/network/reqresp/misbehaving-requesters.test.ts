@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { ssz } from "@lodestar/types";
 import { compressSync } from "snappy";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Host } from "../libp2p/host.ts";
 import {
   chainOfBlocks,
@@ -148,6 +148,20 @@ describe("requests that make no sense are answered with code 1:", () => {
   });
 });
 
+describe("a list of nothing is answered with nothing:", () => {
+  test.each<ProtocolName>(["beacon_blocks_by_root", "blob_sidecars_by_root", "data_column_sidecars_by_root"])(
+    "%s",
+    async (name) => {
+      const version = name === "beacon_blocks_by_root" ? 2 : 1;
+      // With the frames of nothing, and as some write it, without.
+      for (const request of [encodePayload(new Uint8Array(0)), encodeVarint(0)]) {
+        expect(await ask({ name, version }, request)).toEqual({ bytes: Buffer.alloc(0), wasReset: false });
+      }
+      expect(severities()).toEqual([]);
+    },
+  );
+});
+
 test("a range at the end of time is empty", async () => {
   const request = encodePayload(Buffer.concat([Buffer.alloc(16, 0xff), Buffer.from([1, 0, 0, 0, 0, 0, 0, 0])]));
 
@@ -220,6 +234,70 @@ test("who asks too much at a time is refused, and the others are served", async 
 
   expect(codes).toEqual([3, 3, 3, 0, 0, 0, 0]);
   expect(severities()).toEqual(["mild", "mild", "mild"]);
+});
+
+describe("when as many blocks are asked for as are served at a time,", () => {
+  let crowded: TestNode;
+  let honest: TestNode;
+  let gate: PromiseWithResolvers<void>;
+  let begun: PromiseWithResolvers<void>;
+
+  async function startCrowded(withholdMs: number): Promise<void> {
+    crowded = await startNode(phase0Blocks, { inboundTotal: 1, withholdMs });
+    honest = await startNode(phase0Blocks);
+    await Promise.all([stranger, honest.host].map((host) => host.dial(crowded.host.getMultiaddrs())));
+    onTestFinished(async () => {
+      await Promise.all([stopNode(crowded), stopNode(honest)]);
+    });
+    const { handlers } = crowded;
+    const before = handlers.blocksByRange;
+    gate = Promise.withResolvers();
+    begun = Promise.withResolvers();
+    handlers.blocksByRange = async function* (range) {
+      begun.resolve();
+      await gate.promise;
+      yield* before.call(handlers, range);
+    };
+  }
+
+  const askBlocks = (host: Host) =>
+    openStream(host, crowded.host, "beacon_blocks_by_range", 2).then((stream) => {
+      const answer = collect(stream);
+      stream.send(rangeRequest(1, 1));
+      void stream.close();
+      return answer;
+    });
+
+  test("who asks for something small is answered, and other blocks come in their turn", async () => {
+    await startCrowded(60_000);
+    const first = askBlocks(stranger);
+    await begun.promise;
+    const next = askBlocks(honest.host);
+    await honest.requests.status(crowded.peerId);
+    await honest.requests.ping(crowded.peerId);
+    await honest.requests.metadata(crowded.peerId);
+    gate.resolve();
+    expect((await first).bytes[0]).toBe(0);
+    expect((await next).bytes[0]).toBe(0);
+    expect(crowded.penalties).toEqual([]);
+  });
+
+  test("nobody waits without end", async () => {
+    await startCrowded(0);
+    const first = askBlocks(stranger);
+    await begun.promise;
+    expect((await askBlocks(honest.host)).bytes[0]).toBe(3);
+    gate.resolve();
+    expect((await first).bytes[0]).toBe(0);
+    expect(crowded.penalties).toEqual([]);
+  });
+
+  test("those that opened a stream and say nothing are not among them", async () => {
+    await startCrowded(0);
+    gate.resolve();
+    for (let index = 0; index < 3; index++) await openStream(stranger, crowded.host, "beacon_blocks_by_range", 2);
+    expect((await askBlocks(honest.host)).bytes[0]).toBe(0);
+  });
 });
 
 test("who asks too often is refused", async () => {

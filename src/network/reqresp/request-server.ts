@@ -14,6 +14,7 @@ import {
 } from "./protocol-handlers.ts";
 import { type Protocol, type ProtocolName, protocolId, ResponseCode, servedProtocols } from "./protocols.ts";
 import { encodeChunk, encodeErrorChunk } from "./response-chunk.ts";
+import { RequestQueue } from "./self-limiter.ts";
 import { readPayload } from "./ssz-snappy.ts";
 import { closeStream, endWriting, StreamReader, writeAll } from "./stream-io.ts";
 
@@ -31,6 +32,7 @@ const STREAMS_PER_CONNECTION = 16;
 export class RequestServer {
   readonly #parts: RequestServerParts;
   readonly #inbound: InboundLimiter;
+  readonly #turns: RequestQueue;
   readonly #buckets: PeerBuckets;
   readonly #allBlocks: TokenBucket;
   readonly #allSidecars: TokenBucket;
@@ -39,7 +41,8 @@ export class RequestServer {
 
   constructor(parts: RequestServerParts) {
     this.#parts = parts;
-    this.#inbound = new InboundLimiter(parts.limits.inboundPerProtocol, parts.limits.inboundTotal);
+    this.#inbound = new InboundLimiter(parts.limits.inboundPerProtocol);
+    this.#turns = new RequestQueue(parts.limits.inboundTotal, parts.limits.inboundTotal);
     this.#buckets = new PeerBuckets(SYSTEM_TIMERS);
     this.#allBlocks = new TokenBucket(parts.limits.totalBlockRate, SYSTEM_TIMERS);
     this.#allSidecars = new TokenBucket(parts.limits.totalSidecarRate, SYSTEM_TIMERS);
@@ -66,14 +69,13 @@ export class RequestServer {
     const { limits, logger } = this.#parts;
     const peerId = connection.remotePeer.toString();
     const key = `${peerId}/${name}`;
-    const isRefused = this.#inbound.isFull() || this.#inbound.isFullFor(key);
     this.#streams.add(stream);
     const overall = setTimeout(() => stream.abort(new StreamTimeout("The answer took too long.")), limits.responseMs);
     try {
-      if (isRefused) await this.#respondWithError(stream, peerId, name, this.#crowded(key));
-      else {
-        this.#inbound.enter(key);
+      if (this.#inbound.enter(key)) {
         await this.#respond(stream, peerId, name, handler).finally(() => this.#inbound.leave(key));
+      } else {
+        await this.#respondWithError(stream, peerId, name, new RateLimited("Too many requests at a time."));
       }
     } catch (error) {
       logger.debug("A request of a peer was not answered.", { peer: peerId, protocol: name, error });
@@ -84,13 +86,7 @@ export class RequestServer {
     }
   }
 
-  #crowded(key: string): ErrorResponse {
-    return this.#inbound.isFullFor(key)
-      ? new RateLimited("Too many requests at a time.")
-      : new ErrorResponse(ResponseCode.RESOURCE_UNAVAILABLE, "The node is busy.");
-  }
-
-  /** The place among those that are served is held until the peer has ended the stream too, or the time for that is over. */
+  /** The place among the requests of the peer is held until it has ended the stream too, or the time for that is over. */
   async #respond(stream: Stream, peerId: string, name: ProtocolName, handler: ProtocolHandler): Promise<void> {
     const { limits } = this.#parts;
     const reader = new StreamReader(stream);
@@ -99,7 +95,8 @@ export class RequestServer {
       const body = await this.#readRequest(reader, handler);
       await this.#awaitTokens(peerId, name);
       response = handler.handle(peerId, body);
-      await this.#writeChunks(stream, peerId, response);
+      const endTurn = await this.#awaitTurn(response);
+      await this.#writeChunks(stream, peerId, response).finally(endTurn);
       await endWriting(stream, limits.writeMs);
     } catch (error) {
       await this.#respondWithError(stream, peerId, name, error);
@@ -126,6 +123,23 @@ export class RequestServer {
     const bucket = this.#buckets.bucket(peerId, name, requestRates[name]);
     if (bucket.delayFor(1) > withholdMs) throw new RateLimited("Too many requests; this one was rate limited.");
     await this.#pause(bucket.take(1));
+  }
+
+  /**
+   * Resolves with the function that ends the turn. What costs next to nothing has its turn at once, and whoever has not made its
+   * request yet is in nobody's way.
+   */
+  async #awaitTurn({ content }: ProtocolResponse): Promise<() => void> {
+    if (content === "message") return () => {};
+    const over = new AbortController();
+    const timer = setTimeout(() => over.abort(), this.#parts.limits.withholdMs);
+    try {
+      return await this.#turns.take("", AbortSignal.any([over.signal, this.#closing.signal]));
+    } catch {
+      throw new ErrorResponse(ResponseCode.RESOURCE_UNAVAILABLE, "The node is busy.");
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   async #writeChunks(stream: Stream, peerId: string, { chunks, content }: ProtocolResponse): Promise<void> {
@@ -173,33 +187,24 @@ function errorResponseTo(error: unknown): ErrorResponse {
   return new ErrorResponse(ResponseCode.SERVER_ERROR, "The request could not be answered.");
 }
 
-/** Bounds how many requests are served at a time. */
+/** Bounds how many requests of a kind are open at a time. */
 class InboundLimiter {
   readonly #perKind: number;
-  readonly #total: number;
   readonly #taken = new Map<string, number>();
-  #takenInAll = 0;
 
-  constructor(perKind: number, total: number) {
+  constructor(perKind: number) {
     this.#perKind = perKind;
-    this.#total = total;
   }
 
-  isFull(): boolean {
-    return this.#takenInAll >= this.#total;
-  }
-
-  isFullFor(kind: string): boolean {
-    return (this.#taken.get(kind) ?? 0) >= this.#perKind;
-  }
-
-  enter(kind: string): void {
-    this.#takenInAll++;
-    this.#taken.set(kind, (this.#taken.get(kind) ?? 0) + 1);
+  /** False when there are as many as there may be. */
+  enter(kind: string): boolean {
+    const taken = this.#taken.get(kind) ?? 0;
+    if (taken >= this.#perKind) return false;
+    this.#taken.set(kind, taken + 1);
+    return true;
   }
 
   leave(kind: string): void {
-    this.#takenInAll--;
     const taken = (this.#taken.get(kind) ?? 0) - 1;
     if (taken > 0) this.#taken.set(kind, taken);
     else this.#taken.delete(kind);

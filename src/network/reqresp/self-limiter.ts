@@ -36,7 +36,7 @@ export class RequestQueue {
 
   #wait(line: Line, signal: AbortSignal): Promise<void> {
     if (line.waiting.size >= this.#maxWaiting) {
-      throw new RequestError("disconnected", "Too many requests to the peer are waiting already.");
+      throw new RequestError("disconnected", "Too many requests are waiting already.");
     }
     return new Promise((resolve, reject) => {
       const go = (): void => {

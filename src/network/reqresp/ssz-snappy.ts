@@ -1,7 +1,7 @@
 import { crc32c } from "@node-rs/crc32";
 import { compressSync, uncompressSync } from "snappy";
 import { announcedLength, maxCompressedLength } from "../snappy-length.ts";
-import { ProtocolViolation } from "./errors.ts";
+import { EarlyEnd, ProtocolViolation } from "./errors.ts";
 import type { StreamReader } from "./stream-io.ts";
 
 /** Smallest and largest size of an SSZ type in bytes. */
@@ -25,7 +25,13 @@ export async function readPayload(
   if (size < bounds.minSize || size > Math.min(bounds.maxSize, maxPayload)) {
     throw new ProtocolViolation("The length is outside of what the type of the message allows.");
   }
-  return decodeFrames((count) => reader.read(count), Number(size));
+  try {
+    return await decodeFrames((count) => reader.read(count), Number(size));
+  } catch (error) {
+    // Of nothing, some write no frames at all.
+    if (size === 0n && error instanceof EarlyEnd) return new Uint8Array(0);
+    throw error;
+  }
 }
 
 async function readLength(reader: Pick<StreamReader, "read">): Promise<bigint> {
