@@ -13,9 +13,11 @@ import {
   openDevChain,
   openQuietDevChain,
   QUIET,
+  startDevChain,
   startQuietDevChain,
 } from "../support/dev-chain.ts";
 import { serveApi } from "../support/served-api.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
 
 const BOOTSTRAP = "get_v1_beacon_light_client_bootstrap_blockRoot";
 const UPDATES = "get_v1_beacon_light_client_updates";
@@ -176,6 +178,48 @@ test("what an abandoned block signed is not given out", async () => {
   expect(await caller.error(BOOTSTRAP, [abandoned.root])).toMatchObject({ code: NOT_FOUND });
 });
 
+test("the best update of a period is that of the canonical chain, whatever was better on another, also after a restart", async () => {
+  const directory = tempDirectory();
+  const options = { ...QUIET, forks: [{ fork: "altair" as const, epoch: 0 }] };
+  const opened = await startDevChain(options, directory);
+  const { devChain } = opened;
+  const { chain, clock } = devChain;
+  const caller = new Caller(devChain.api);
+  const byHand = new ByHand(devChain);
+  const signatureSlots = async (asked = caller) =>
+    (await asked.call(UPDATES, [0, 1])).map(({ data }: { data: { signature_slot: string } }) => +data.signature_slot);
+  const propose = async (slot: number) => {
+    await clock.advanceTo(slot);
+    return byHand.propose(slot, chain.head.root);
+  };
+  await propose(1);
+  await signHead(devChain, caller, byHand, 1, devChain.keys.count / 2);
+  await propose(2);
+  expect(await signatureSlots()).toEqual([2]);
+
+  // More blocks than states are made for after a restart.
+  for (let slot = 3; slot <= 40; slot++) await propose(slot);
+  const parent = chain.head.root;
+  await signHead(devChain, caller, byHand, 40);
+  const abandoned = await propose(41);
+  expect(await signatureSlots()).toEqual([41]);
+  await clock.advanceTo(42);
+  const { root } = await byHand.propose(42, parent);
+  await byHand.attest(42, root);
+  await clock.advanceTo(43);
+  await chain.refreshHead();
+  expect(chain.head.root).toBe(root);
+  expect(await signatureSlots()).toEqual([2]);
+  await opened.close();
+
+  const again = await startDevChain(options, directory);
+  onTestFinished(() => again.close());
+  expect(again.devChain.chain.head.root).toBe(root);
+  expect(again.devChain.chain.forkChoice.has(abandoned.root)).toBe(true);
+  expect(await signatureSlots(new Caller(again.devChain.api))).toEqual([2]);
+  expect(again.complaints).toEqual([]);
+});
+
 test("before anybody has signed anything there is nothing to give", async () => {
   const { devChain } = await openDevChain({ forks: [{ fork: "altair", epoch: 0 }], ...QUIET });
   const caller = new Caller(devChain.api);
@@ -188,11 +232,17 @@ test("before anybody has signed anything there is nothing to give", async () => 
   validateLightClientBootstrap(devChain.config, fromHex(root), bootstrap);
 });
 
-/** Has every member of the sync committee sign the head. */
-async function signHead(devChain: DevChain, caller: Caller, { signer }: ByHand, slot: number): Promise<void> {
+/** Has validators sign the head, by default all, each of which is in the sync committee. */
+async function signHead(
+  devChain: DevChain,
+  caller: Caller,
+  { signer }: ByHand,
+  slot: number,
+  count = devChain.keys.count,
+): Promise<void> {
   const beaconBlockRoot = fromHex(devChain.chain.head.root);
   const signingRoot = signer.signingRoot(ssz.Root, beaconBlockRoot, DOMAIN_SYNC_COMMITTEE, slot);
-  const messages = Array.from({ length: devChain.keys.count }, (_, validatorIndex) =>
+  const messages = Array.from({ length: count }, (_, validatorIndex) =>
     ssz.altair.SyncCommitteeMessage.toJson({
       slot,
       beaconBlockRoot,

@@ -8,72 +8,97 @@ import {
 } from "@lodestar/state-transition/light-client";
 import type { LightClientFinalityUpdate, LightClientUpdate, RootHex, Slot, SyncPeriod } from "@lodestar/types";
 import type { BeaconDb } from "../../db/beacon-db.ts";
+import type { SlotAndRoot } from "../../db/keys.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
-import { isSignedInSamePeriod, summaryOf, withNextSyncCommittee } from "./light-client-data.ts";
+import type { ForkChoice } from "../fork-choice/fork-choice.ts";
+import { summaryOf, withNextSyncCommittee } from "./light-client-data.ts";
 
 /** More than the periods for which blocks have to be served (p2p interface, MIN_EPOCHS_FOR_BLOCK_REQUESTS). */
 const PERIODS_KEPT = 130;
 
-export interface Best {
-  period: SyncPeriod;
+/** An update and the state that it attests to. */
+export interface DerivedUpdate {
+  update: LightClientFinalityUpdate;
+  attestedState: CachedBeaconStateAllForks;
+}
+
+/** What a block that is not final gives, where that is better than all that the blocks before it give. */
+export interface Candidate extends SlotAndRoot {
   summary: LightClientUpdateSummary;
-  blockRoot: RootHex;
-  /** Whether the update can no longer lose its block, so that nobody has to look for it. */
-  isFinal?: boolean;
+  /** Undefined until somebody wants it, where the state was not at hand. */
+  update?: LightClientUpdate;
 }
 
 interface BestUpdatesParts {
   config: BeaconConfig;
   db: BeaconDb;
+  forkChoice: ForkChoice;
   blocks: BlockStore;
+  /** Undefined when the block gives none, or its state is not held. */
+  derive(root: RootHex): Promise<DerivedUpdate | undefined>;
 }
 
 /**
- * The best update of each sync committee period, in the database: with one of each, a client follows the committees from
- * period to period. An update whose block was abandoned counts as none and gives way to the next one that is offered.
+ * The best update of each sync committee period: with one of each, a client follows the committees from period to period. In the database
+ * is the best one of what is final. Of blocks that are not final each is kept here that is the best up to it on its own branch, so that
+ * whichever branch is left, the best one of the other is there; they are found anew after a start.
  */
 export class BestUpdates {
   readonly #parts: BestUpdatesParts;
-  /** Of the period in which the chain is. */
-  #best: Best | undefined;
+  readonly #candidates = new Map<RootHex, Candidate>();
+  #settled: RootHex | undefined;
+  /** What was last read from the database or written to it; it is asked for with every block. */
+  #final: { period: SyncPeriod; blockRoot: RootHex; update: LightClientUpdate } | undefined;
 
   constructor(parts: BestUpdatesParts) {
     this.#parts = parts;
   }
 
-  capture(): Best | undefined {
-    return this.#best;
+  capture(): Candidate[] {
+    return [...this.#candidates.values()];
   }
 
-  restore(best: Best | undefined): void {
-    this.#best = best;
+  restore(candidates: readonly Candidate[]): void {
+    this.#candidates.clear();
+    for (const candidate of candidates) this.#candidates.set(candidate.root, candidate);
+    this.#settled = undefined;
+    this.#final = undefined;
   }
 
-  /** Keeps the update if it is better than what there is of its period. */
-  async offer(
-    update: LightClientFinalityUpdate,
-    blockRoot: RootHex,
-    attestedState: CachedBeaconStateAllForks,
-  ): Promise<void> {
-    if (!isSignedInSamePeriod(update)) return;
-    const { slot } = update.attestedHeader.beacon;
-    const period = computeSyncPeriodAtSlot(slot);
-    const summary = summaryOf(update);
-    const best = this.#best?.period === period ? this.#best : await this.#stored(period);
-    if (best && !isBetterUpdate(summary, best.summary) && (await this.#stands(best))) {
-      this.#best = best;
-      return;
+  /** Keeps the update that a block gives, if it is better than what the blocks before it give. */
+  async offer(block: SlotAndRoot, { update, attestedState }: DerivedUpdate): Promise<void> {
+    if (!(await this.#isBetter(block, summaryOf(update)))) return;
+    const whole = withNextSyncCommittee(update, attestedState);
+    this.#candidates.set(block.root, { ...block, summary: summaryOf(update), update: whole });
+  }
+
+  /** The same for an update of which only that much is known. */
+  async note(block: SlotAndRoot, summary: LightClientUpdateSummary): Promise<void> {
+    if (await this.#isBetter(block, summary)) this.#candidates.set(block.root, { ...block, summary });
+  }
+
+  /** Brings what became final into the database, and forgets what can no longer become so. */
+  async settle(): Promise<void> {
+    const { forkChoice, blocks } = this.#parts;
+    const { root: finalizedRoot } = forkChoice.finalized;
+    const finalizedSlot = forkChoice.get(finalizedRoot)?.slot;
+    if (finalizedRoot === this.#settled || finalizedSlot === undefined) return;
+    for (const candidate of this.#candidates.values()) {
+      const { slot, root } = candidate;
+      if (slot <= finalizedSlot) {
+        if (await blocks.isCanonical(root, slot)) await this.#store(candidate);
+      } else if (forkChoice.has(root)) continue;
+      this.#candidates.delete(root);
     }
-    const bytes = this.#typeAt(slot).serialize(withNextSyncCommittee(update, attestedState));
-    await this.#parts.db.lightClient.put(period, { attestedSlot: slot, blockRoot, bytes }, period - PERIODS_KEPT);
-    this.#best = { period, summary, blockRoot };
+    this.#settled = finalizedRoot;
   }
 
   /** Of the periods from `start` to before `end`: from the first one on that has an update, to the first that has none. */
   async range(start: SyncPeriod, end: SyncPeriod, limit: number): Promise<LightClientUpdate[]> {
     const updates: LightClientUpdate[] = [];
-    const first = await this.#parts.db.lightClient.firstPeriodFrom(start);
-    if (first === null) return updates;
+    const stored = await this.#parts.db.lightClient.firstPeriodFrom(start);
+    const recent = Array.from(this.#candidates.values(), periodOf).filter((period) => period >= start);
+    const first = Math.min(stored ?? Number.POSITIVE_INFINITY, ...recent);
     for (let period = first; period < end && updates.length < limit; period++) {
       const update = await this.#get(period);
       if (update) updates.push(update);
@@ -82,32 +107,65 @@ export class BestUpdates {
     return updates;
   }
 
+  async #isBetter(block: SlotAndRoot, summary: LightClientUpdateSummary): Promise<boolean> {
+    if (!summary.isSyncCommitteeUpdate) return false;
+    const { forkChoice } = this.#parts;
+    const period = periodOf(block);
+    for (const { root, slot, summary: other } of this.#candidates.values()) {
+      if (root === block.root || periodOf({ slot }) !== period || !forkChoice.isDescendant(root, block.root)) continue;
+      if (!isBetterUpdate(summary, other)) return false;
+    }
+    const stored = await this.#stored(period);
+    return !stored || isBetterUpdate(summary, toLightClientUpdateSummary(stored));
+  }
+
   async #get(period: SyncPeriod): Promise<LightClientUpdate | undefined> {
-    const stored = await this.#parts.db.lightClient.get(period);
-    if (!stored) return undefined;
-    const update = this.#typeAt(stored.attestedSlot).deserialize(stored.bytes);
-    return (await this.#isCanonical(stored.blockRoot, update.signatureSlot)) ? update : undefined;
+    let best: Candidate | undefined;
+    for (const candidate of [...this.#candidates.values()]) {
+      if (periodOf(candidate) !== period || (best && !isBetterUpdate(candidate.summary, best.summary))) continue;
+      if (await this.#parts.blocks.isCanonical(candidate.root, candidate.slot)) best = candidate;
+    }
+    return (best && (await this.#updateOf(best))) ?? this.#stored(period);
   }
 
-  async #stored(period: SyncPeriod): Promise<Best | undefined> {
-    const stored = await this.#parts.db.lightClient.get(period);
-    if (!stored) return undefined;
-    const update = this.#typeAt(stored.attestedSlot).deserialize(stored.bytes);
-    return { period, summary: toLightClientUpdateSummary(update), blockRoot: stored.blockRoot };
+  /** Of a database that an earlier version wrote, it may be of a block that was abandoned. */
+  async #stored(period: SyncPeriod): Promise<LightClientUpdate | undefined> {
+    const { db, blocks } = this.#parts;
+    if (this.#final?.period !== period) {
+      const stored = await db.lightClient.get(period);
+      if (!stored) return undefined;
+      const update = this.#typeAt(stored.attestedSlot).deserialize(stored.bytes);
+      this.#final = { period, blockRoot: stored.blockRoot, update };
+    }
+    const { blockRoot, update } = this.#final;
+    return (await blocks.isCanonical(blockRoot, update.signatureSlot)) ? update : undefined;
   }
 
-  async #stands(best: Best): Promise<boolean> {
-    if (best.isFinal) return true;
-    const position = await this.#parts.blocks.positionOf(best.blockRoot);
-    best.isFinal = position?.finalized ?? false;
-    return position?.canonical ?? false;
+  async #store(candidate: Candidate): Promise<void> {
+    const period = periodOf(candidate);
+    const stored = await this.#stored(period);
+    if (stored && !isBetterUpdate(candidate.summary, toLightClientUpdateSummary(stored))) return;
+    const update = await this.#updateOf(candidate);
+    if (!update) return;
+    const attestedSlot = update.attestedHeader.beacon.slot;
+    const bytes = this.#typeAt(attestedSlot).serialize(update);
+    const entry = { attestedSlot, blockRoot: candidate.root, bytes };
+    await this.#parts.db.lightClient.put(period, entry, period - PERIODS_KEPT);
+    this.#final = { period, blockRoot: candidate.root, update };
   }
 
-  #isCanonical(root: RootHex, slot: Slot): Promise<boolean> {
-    return this.#parts.blocks.isCanonical(root, slot);
+  async #updateOf(candidate: Candidate): Promise<LightClientUpdate | undefined> {
+    if (candidate.update) return candidate.update;
+    const derived = await this.#parts.derive(candidate.root);
+    if (!derived) return undefined;
+    candidate.update = withNextSyncCommittee(derived.update, derived.attestedState);
+    return candidate.update;
   }
 
   #typeAt(slot: Slot): Type<LightClientUpdate> {
     return this.#parts.config.getPostAltairForkTypes(slot).LightClientUpdate as Type<LightClientUpdate>;
   }
 }
+
+/** Only updates that are signed in the period of the block that they attest to are of use here. */
+const periodOf = ({ slot }: { slot: Slot }): SyncPeriod => computeSyncPeriodAtSlot(slot);

@@ -82,7 +82,7 @@ export function summaryOf(update: LightClientFinalityUpdate): LightClientUpdateS
 }
 
 /** The next sync committee is of use only when the current one signed it. */
-export function isSignedInSamePeriod({ attestedHeader, signatureSlot }: LightClientFinalityUpdate): boolean {
+function isSignedInSamePeriod({ attestedHeader, signatureSlot }: LightClientFinalityUpdate): boolean {
   return computeSyncPeriodAtSlot(attestedHeader.beacon.slot) === computeSyncPeriodAtSlot(signatureSlot);
 }
 

@@ -5,8 +5,9 @@ import {
   MIN_SYNC_COMMITTEE_PARTICIPANTS,
   SYNC_COMMITTEE_SIZE,
   ZERO_HASH,
+  ZERO_HASH_HEX,
 } from "@lodestar/params";
-import { computeEpochAtSlot } from "@lodestar/state-transition";
+import { computeEpochAtSlot, computeSyncPeriodAtSlot } from "@lodestar/state-transition";
 import type {
   altair,
   LightClientBootstrap,
@@ -15,6 +16,8 @@ import type {
   LightClientOptimisticUpdate,
   LightClientUpdate,
   RootHex,
+  SignedBeaconBlock,
+  Slot,
   SyncPeriod,
 } from "@lodestar/types";
 import { byteArrayEquals, toRootHex } from "@lodestar/utils";
@@ -26,7 +29,7 @@ import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { ForkChoiceBlock } from "../fork-choice/types.ts";
 import { LruMap } from "../lru-map.ts";
 import { type StateStore, StateUnavailableError } from "../states/state-store.ts";
-import { type Best, BestUpdates } from "./best-updates.ts";
+import { BestUpdates, type Candidate, type DerivedUpdate } from "./best-updates.ts";
 import { blockToLightClientHeader, createBootstrap, createFinalityUpdate, participants } from "./light-client-data.ts";
 
 interface LightClientParts {
@@ -39,8 +42,8 @@ interface LightClientParts {
   logger: Logger;
 }
 
-/** How many blocks behind a new head are looked at; on most heads it is none. */
-const MAX_BLOCKS_AT_ONCE = 32;
+/** Of how many blocks behind a new head states are made; on most heads it is none. */
+const MAX_STATES_AT_ONCE = 32;
 const REMEMBERED_BLOCKS = 256;
 /** Each attested header is used once, the finalized one for an epoch. */
 const KEPT_HEADERS = 4;
@@ -52,7 +55,7 @@ interface Latest {
 }
 
 export interface LightClientMoment {
-  best: Best | undefined;
+  best: Candidate[];
   taken: RootHex[];
   followed: RootHex | undefined;
   optimistic: Latest | undefined;
@@ -74,7 +77,7 @@ export class LightClientServer {
 
   constructor(parts: LightClientParts) {
     this.#parts = parts;
-    this.#best = new BestUpdates(parts);
+    this.#best = new BestUpdates({ ...parts, derive: (root) => this.#derive(root).catch(ifStateIsHeld) });
   }
 
   capture(): LightClientMoment {
@@ -99,18 +102,16 @@ export class LightClientServer {
 
   /** Derives what the head and the blocks since the last one give. Calls must not overlap; the chain queues them. */
   async follow(head: ForkChoiceBlock): Promise<void> {
-    if (head.root === this.#followed) return;
-    this.#followed = head.root;
-    for (const block of this.#untakenUpTo(head)) {
-      this.#taken.set(block.root, true);
-      try {
-        await this.#take(block);
-      } catch (error) {
-        // Where the chain's history begins the state to prove from may be missing.
-        if (error instanceof StateUnavailableError) continue;
-        this.#parts.logger.error("Light client data could not be derived", { root: block.root, error });
+    if (head.root !== this.#followed) {
+      this.#followed = head.root;
+      const untaken = this.#untakenUpTo(head);
+      for (const [index, block] of untaken.entries()) {
+        this.#taken.set(block.root, true);
+        const hasState = untaken.length - index <= MAX_STATES_AT_ONCE;
+        await this.#attempt(block.root, () => (hasState ? this.#take(block) : this.#note(block)));
       }
     }
+    await this.#attempt(head.root, () => this.#best.settle());
   }
 
   /** Null when the block or its state is not held. */
@@ -145,37 +146,81 @@ export class LightClientServer {
     const { forkChoice } = this.#parts;
     const path = [head];
     let block = forkChoice.get(head.parentRoot);
-    while (block && path.length < MAX_BLOCKS_AT_ONCE && !this.#taken.get(block.root)) {
+    while (block && !this.#taken.get(block.root)) {
       path.push(block);
       block = forkChoice.get(block.parentRoot);
     }
     return path.reverse();
   }
 
+  async #attempt(root: RootHex, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      // Where the chain's history begins the state to prove from may be missing.
+      if (error instanceof StateUnavailableError) return;
+      this.#parts.logger.error("Light client data could not be derived", { root, error });
+    }
+  }
+
   async #take(block: ForkChoiceBlock): Promise<void> {
-    const { config, blocks, states } = this.#parts;
+    const derived = await this.#derive(block.root);
+    if (!derived) return;
+    const { update } = derived;
+    await this.#takeOptimistic({ update, block });
+    if (update.finalizedHeader.beacon.slot > GENESIS_SLOT) await this.#takeFinality({ update, block });
+    await this.#best.offer(block, derived);
+  }
+
+  /** What decides over the best update needs no state. */
+  async #note(block: ForkChoiceBlock): Promise<void> {
+    const { blocks, forkChoice } = this.#parts;
+    const attested = forkChoice.get(block.parentRoot);
     const signed = await blocks.signedByRoot(block.root);
-    const attested = await blocks.signedByRoot(block.parentRoot);
-    if (!signed || !attested || !hasLightClientForm(config, attested.message.slot)) return;
+    const syncAggregate = signed && attested && this.#usefulAggregate(signed, attested);
+    if (!syncAggregate) return;
+    const { root } = attested.finalized;
+    const finalizedSlot = root === ZERO_HASH_HEX ? GENESIS_SLOT : (await blocks.link(root))?.slot;
+    await this.#best.note(block, {
+      activeParticipants: participants(syncAggregate),
+      attestedHeaderSlot: attested.slot,
+      signatureSlot: block.slot,
+      finalizedHeaderSlot: finalizedSlot ?? GENESIS_SLOT,
+      isSyncCommitteeUpdate: computeSyncPeriodAtSlot(attested.slot) === computeSyncPeriodAtSlot(block.slot),
+      isFinalityUpdate: root === ZERO_HASH_HEX || (finalizedSlot !== undefined && finalizedSlot > GENESIS_SLOT),
+    });
+  }
+
+  /** Undefined where the block signs nothing that light clients can use. */
+  #usefulAggregate(signed: SignedBeaconBlock, attested: { slot: Slot }): altair.SyncAggregate | undefined {
+    if (!hasLightClientForm(this.#parts.config, attested.slot)) return undefined;
     const { syncAggregate } = signed.message.body as altair.BeaconBlockBody;
-    if (participants(syncAggregate) < MIN_SYNC_COMMITTEE_PARTICIPANTS) return;
-    const attestedState = await states.afterBlock(block.parentRoot);
-    const attestedHeader = await this.#header(block.parentRoot);
-    if (!attestedHeader || attestedState.slot !== attested.message.slot) return;
+    return participants(syncAggregate) < MIN_SYNC_COMMITTEE_PARTICIPANTS ? undefined : syncAggregate;
+  }
+
+  /** @throws a `StateUnavailableError` */
+  async #derive(root: RootHex): Promise<DerivedUpdate | undefined> {
+    const { config, blocks, states } = this.#parts;
+    const signed = await blocks.signedByRoot(root);
+    const attestedRoot = signed && toRootHex(signed.message.parentRoot);
+    const attested = attestedRoot && (await blocks.signedByRoot(attestedRoot));
+    const syncAggregate = attested && this.#usefulAggregate(signed, attested.message);
+    if (!syncAggregate) return undefined;
+    const attestedState = await states.afterBlock(attestedRoot);
+    const attestedHeader = await this.#header(attestedRoot);
+    if (!attestedHeader || attestedState.slot !== attested.message.slot) return undefined;
     const finalizedRoot = attestedState.finalizedCheckpoint.root;
     const finalizedHeader = byteArrayEquals(finalizedRoot, ZERO_HASH)
       ? null
       : await this.#finalizedHeader(toRootHex(finalizedRoot));
     const update = createFinalityUpdate(config, {
       syncAggregate,
-      signatureSlot: block.slot,
+      signatureSlot: signed.message.slot,
       attestedHeader,
       attestedState,
       finalizedHeader,
     });
-    await this.#takeOptimistic({ update, block });
-    if (finalizedHeader) await this.#takeFinality({ update, block });
-    await this.#best.offer(update, block.root, attestedState);
+    return { update, attestedState };
   }
 
   async #takeOptimistic(latest: Latest): Promise<void> {
@@ -219,6 +264,10 @@ export class LightClientServer {
     this.#headers.set(root, header);
     return header;
   }
+}
+
+function ifStateIsHeld(error: unknown): undefined {
+  if (!(error instanceof StateUnavailableError)) throw error;
 }
 
 /** From altair on; gloas gives headers another form, which this chain does not produce. */
