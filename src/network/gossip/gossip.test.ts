@@ -1,6 +1,6 @@
 import type { RPC } from "@libp2p/gossipsub/message";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import type { electra, SingleAttestation } from "@lodestar/types";
+import { type electra, type SingleAttestation, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { compressSync } from "snappy";
 import { expect, onTestFinished, test } from "vitest";
@@ -147,6 +147,11 @@ test("garbage is held against its sender before it costs anything", async () => 
   ]);
   await eventually(() => expect(invalidFrom(b, a, exits)).toBe(4));
   expect(b.received).toEqual([]);
+
+  // By what is left of so large a number it would have the root, and the signature, of an exit at epoch 0.
+  const beyondNumbers = ssz.phase0.SignedVoluntaryExit.serialize(a.operations.exit(5)).fill(0xff, 0, 8);
+  send([{ topic: exits, data: new Uint8Array(compressSync(beyondNumbers)) }]);
+  await eventually(() => expect(invalidFrom(b, a, exits)).toBe(5));
 
   // What has a possible size but is no block is validated like any message, and rejected.
   const blocks = a.topic("beacon_block");

@@ -15,6 +15,7 @@ import { type DataSidecar, isColumn, subnetOfSidecar } from "../../data/sidecar.
 import type { Logger } from "../../log/logger.ts";
 import { TimeSlice } from "../../time-slice.ts";
 import type { Broadcast } from "../broadcast.ts";
+import { deserializeExactly } from "../deserialize-exactly.ts";
 import type { PeerReporter } from "../peers/peer-scores.ts";
 import type { SubnetTopics } from "../subnets/subnet-manager.ts";
 import { BlockHandler, type UnknownBlocks } from "./block-handler.ts";
@@ -251,7 +252,7 @@ export class Gossip implements Broadcast, SubnetTopics {
 
   #decoded({ kind, boundary }: GossipTopic, data: Uint8Array): GossipObjects[TopicKind] | undefined {
     try {
-      return messageType(kind, boundary.fork).deserialize(data);
+      return deserializeExactly(messageType(kind, boundary.fork), data);
     } catch {
       return undefined;
     }

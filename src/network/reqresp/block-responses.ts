@@ -3,6 +3,7 @@ import { ForkName } from "@lodestar/params";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
 import { type RootHex, type SignedBeaconBlock, sszTypesFor } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
+import { deserializeExactly } from "../deserialize-exactly.ts";
 import { ProtocolViolation } from "./errors.ts";
 import type { BlockRange } from "./interface.ts";
 import type { Protocol } from "./protocols.ts";
@@ -115,7 +116,7 @@ function forkOf(config: BeaconConfig, forkDigest: Uint8Array): ForkName {
 
 function deserialize(fork: ForkName, bytes: Uint8Array): SignedBeaconBlock {
   try {
-    return sszTypesFor(fork).SignedBeaconBlock.deserialize(bytes);
+    return deserializeExactly<SignedBeaconBlock>(sszTypesFor(fork).SignedBeaconBlock, bytes);
   } catch {
     throw new ProtocolViolation("A block cannot be decoded.");
   }

@@ -3,6 +3,7 @@ import { BYTES_PER_FIELD_ELEMENT, FIELD_ELEMENTS_PER_CELL, ForkSeq, NUMBER_OF_CO
 import { computeEpochAtSlot } from "@lodestar/state-transition";
 import { type deneb, type Epoch, type fulu, type RootHex, ssz } from "@lodestar/types";
 import { blockRootOfSidecar, type DataSidecar, slotOfSidecar } from "../../data/sidecar.ts";
+import { deserializeExactly } from "../deserialize-exactly.ts";
 import { ProtocolViolation } from "./errors.ts";
 import type { BlockRange, SidecarsOfBlock } from "./interface.ts";
 import type { ChunkFormat, ResponseChunk } from "./response-chunk.ts";
@@ -23,7 +24,7 @@ export const BLOB_SIDECARS: SidecarKind<deneb.BlobSidecar> = {
   isOf: (fork) => fork >= ForkSeq.deneb && fork < ForkSeq.fulu,
   bounds: () => ssz.deneb.BlobSidecar,
   indices: (config, epoch) => config.getMaxBlobsPerBlock(epoch),
-  deserialize: (bytes) => ssz.deneb.BlobSidecar.deserialize(bytes),
+  deserialize: (bytes) => deserializeExactly(ssz.deneb.BlobSidecar, bytes),
 };
 
 const POINT_BYTES = 48;
@@ -37,7 +38,7 @@ export const COLUMN_SIDECARS: SidecarKind<fulu.DataColumnSidecar> = {
     return { minSize, maxSize };
   },
   indices: () => NUMBER_OF_COLUMNS,
-  deserialize: (bytes) => ssz.fulu.DataColumnSidecar.deserialize(bytes),
+  deserialize: (bytes) => deserializeExactly(ssz.fulu.DataColumnSidecar, bytes),
 };
 
 /** Takes the sidecars of a response one by one; one that does not belong there is a violation. */
