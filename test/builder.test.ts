@@ -208,6 +208,29 @@ describe("a builder", () => {
     }
   });
 
+  it("helps where the engine hangs, which is not waited for long while there is a bid", async () => {
+    const { engine } = withBuilder.opened.node.source;
+    const { chain, devChain } = withBuilder;
+    expect(await withBuilder.produce()).toMatchObject({ isBlinded: true });
+    chain.preparations.prepareOwn(devChain.keys.indices, new Uint8Array(20).fill(8));
+    const hanging = Promise.withResolvers<never>();
+    engine.forkchoiceUpdated = () => hanging.promise;
+    const { secondsPerSlot, speed } = devChain.clock;
+    const limitMs = (secondsPerSlot * 1000) / speed / 12;
+    try {
+      const isWaited = withBuilder.untilWaitOf(limitMs);
+      const producing = withBuilder.produce({ boostFactor: "0" });
+      await isWaited;
+      withBuilder.endTime();
+      expect(await producing).toMatchObject({ isBlinded: true });
+      expect(complaints()).toContain(`no payload for slot 4 within ${Math.round(limitMs)} ms after the builder's bid`);
+    } finally {
+      hanging.reject(new PayloadUnavailableError("The engine is away."));
+      // The method of its class is left.
+      Reflect.deleteProperty(engine, "forkchoiceUpdated");
+    }
+  });
+
   it("may withhold the payload that it offered, or give another", async () => {
     const { json } = await withBuilder.signedBlinded();
     builder.behaviour.beforeReveal = () => {

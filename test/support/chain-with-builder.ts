@@ -1,3 +1,4 @@
+import { EventEmitter, once } from "node:events";
 import type { Type } from "@chainsafe/ssz";
 import { DOMAIN_BEACON_PROPOSER } from "@lodestar/params";
 import { type BlindedBeaconBlock, type bellatrix, type SignedBlindedBeaconBlock, ssz } from "@lodestar/types";
@@ -24,18 +25,21 @@ export class ChainWithBuilder {
   readonly opened: OpenedDevChain;
   readonly caller: Caller;
   readonly #byHand: ByHand;
-  /** Ends the time in which the bids that are waited for have to come. */
+  /** Ends the time in which what is waited for last has to come: a bid, or the payload of the node's own engine. */
   endTime: () => void = () => {};
+  readonly #waits = new EventEmitter();
 
   static async open(fork: DevFork): Promise<ChainWithBuilder> {
     const builder = await MockBuilder.start();
     let chain: ChainWithBuilder | undefined;
     const timers = {
       unixNow: () => 0,
-      sleep: (_ms: number, signal: AbortSignal) =>
+      sleep: (ms: number, signal: AbortSignal) =>
         new Promise<void>((resolve, reject) => {
           signal.addEventListener("abort", () => reject(signal.reason));
-          if (chain) chain.endTime = resolve;
+          if (!chain) return;
+          chain.endTime = resolve;
+          chain.#waits.emit(String(ms));
         }),
     };
     const opened = await startQuietDevChain(HEAD, {
@@ -71,6 +75,11 @@ export class ChainWithBuilder {
     const before = this.builder.registrations.length;
     expect(await this.caller.call(REGISTER, [signed.map((registration) => type.toJson(registration))])).toBe(true);
     await this.builder.until(() => this.builder.registrations.length === before + keys.count);
+  }
+
+  /** Resolves when so many milliseconds are waited for. */
+  async untilWaitOf(ms: number): Promise<void> {
+    await once(this.#waits, String(ms));
   }
 
   async nextSlot(): Promise<number> {

@@ -5,12 +5,14 @@ import type { BuilderBid, RootHex, Slot } from "@lodestar/types";
 import { toPubkeyHex } from "@lodestar/utils";
 import type { BlsVerifier } from "../../bls/verifier.ts";
 import { type Builder, BuilderError, type OfferedBid } from "../../execution/builder/builder.ts";
-import type { BuiltPayload } from "../../execution/engine.ts";
+import { type BuiltPayload, EngineUnavailableError } from "../../execution/engine.ts";
 import type { Logger } from "../../log/logger.ts";
 import { Trouble } from "../../log/trouble.ts";
+import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
 import type { Clock } from "../clock/clock.ts";
 import { type BidExpectation, bidSignatureSet, faultOfBid } from "./bid-verification.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
+import { inTime, slotMs } from "./in-time.ts";
 import { latestPayload, payloadRequest } from "./payload-request.ts";
 import type { ProposerPreparations } from "./proposer-preparations.ts";
 
@@ -24,6 +26,7 @@ interface BuilderBidsParts {
   /** Where a request does not say it, in percent: with which a bid's value is weighed against that of the local payload. */
   boostFactor: bigint;
   logger: Logger;
+  timers?: Pick<Timers, "sleep">;
 }
 
 interface BidFor {
@@ -35,14 +38,19 @@ interface BidFor {
 /** The boost factor that stands for "the builder's payload whenever there is one". */
 const ALWAYS_BUILDER = 2n ** 64n - 1n;
 
+/** For how much of a slot the local payload is still waited for when there is a bid that can be used. */
+const LOCAL_SHARE_OF_SLOT = 1 / 12;
+
 /** Asks the builder what it bids for a block, and decides between that and the payload that the node builds itself. */
 export class BuilderBids {
   readonly #parts: BuilderBidsParts;
+  readonly #timers: Pick<Timers, "sleep">;
   readonly #noLocalPayload: Trouble;
   readonly #refusal: Trouble;
 
   constructor(parts: BuilderBidsParts) {
     this.#parts = parts;
+    this.#timers = parts.timers ?? SYSTEM_TIMERS;
     this.#noLocalPayload = new Trouble(parts.logger, {
       begins: "No payload could be built, so the builder's is taken",
       ends: "Payloads are built again beside the builder's",
@@ -61,11 +69,11 @@ export class BuilderBids {
     boostFactor = this.#parts.boostFactor,
   ): Promise<Built | BuilderBid> {
     const { logger } = this.#parts;
-    const [[local], bid] = await Promise.all([Promise.allSettled([building]), this.#goodBid(preState, block)]);
-    if (bid === null) {
-      if (local.status === "rejected") throw local.reason;
-      return local.value;
-    }
+    // Whether it fails is looked at when the builder has answered.
+    building.catch(() => {});
+    const bid = await this.#goodBid(preState, block);
+    if (bid === null) return building;
+    const [local] = await Promise.allSettled([this.#soon(building, block)]);
     if (local.status === "rejected") {
       this.#noLocalPayload.met({ slot: block.slot, error: local.reason });
       return bid;
@@ -82,6 +90,15 @@ export class BuilderBids {
       isOverridden: isOverridden || undefined,
     });
     return isBidBetter ? bid : local.value;
+  }
+
+  /** An engine that hangs must not cost the slot for which there is a bid. */
+  #soon<Built>(building: Promise<Built>, { slot }: BidFor): Promise<Built> {
+    const ms = slotMs(this.#parts.clock) * LOCAL_SHARE_OF_SLOT;
+    return inTime(this.#timers, ms, building, () => {
+      const limit = `within ${Math.round(ms)} ms after the builder's bid`;
+      return new EngineUnavailableError(`The execution engine gave no payload for slot ${slot} ${limit}.`);
+    });
   }
 
   /** Null when there is none for that block, or none that can be used. Never rejects. */

@@ -2,6 +2,7 @@ import type { BeaconConfig } from "@lodestar/config";
 import type { BlsVerifier } from "../../bls/verifier.ts";
 import type { Builder } from "../../execution/builder/builder.ts";
 import type { Logger } from "../../log/logger.ts";
+import type { Timers } from "../../timers.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { SyncStatus } from "../sync-status.ts";
@@ -16,6 +17,7 @@ export interface BuilderUse {
   /** In percent, for requests that do not say it. */
   boostFactor: bigint;
   missedSlots: MissedSlotLimits;
+  timers?: Pick<Timers, "sleep">;
 }
 
 interface BuilderUseParts {
@@ -36,12 +38,12 @@ export interface BuilderInUse {
 }
 
 export function useBuilder(
-  { builder, boostFactor, missedSlots: limits }: BuilderUse,
+  { builder, boostFactor, missedSlots: limits, timers }: BuilderUse,
   { config, clock, forkChoice, status, bls, preparations, logger }: BuilderUseParts,
 ): BuilderInUse {
   const breaker = new CircuitBreaker({ clock, forkChoice, status, limits, logger });
   return {
-    bids: new BuilderBids({ config, clock, bls, builder, breaker, preparations, boostFactor, logger }),
+    bids: new BuilderBids({ config, clock, bls, builder, breaker, preparations, boostFactor, logger, timers }),
     followers: [breaker, new BuilderRegistrations({ builder, clock, preparations, logger })],
   };
 }

@@ -19,6 +19,7 @@ const CHECKPOINT = { epoch: 0, root: `0x${"00".repeat(32)}` };
 /** A slot of a network, in which an engine is given half a second. */
 const FILLING_MS = 500;
 const DEADLINE_MS = 1000;
+const HANGING_MS = 4000;
 
 const REQUEST: PayloadRequest = {
   fork: ForkName.electra,
@@ -31,7 +32,7 @@ const REQUEST: PayloadRequest = {
   withdrawals: [{ index: 1, validatorIndex: 2, address: bytes(5, 20), amount: 7n }],
 };
 
-function setUp() {
+function setUp({ secondsPerSlot = 12 } = {}) {
   const engine = new BuildingEngine();
   const timers = new HandTimers();
   const warnings: string[] = [];
@@ -44,7 +45,7 @@ function setUp() {
     config,
     engine,
     forkChoice: { justified: CHECKPOINT, finalized: CHECKPOINT, get: () => undefined },
-    clock: { secondsPerSlot: 12, speed: 1 },
+    clock: { secondsPerSlot, speed: 1 },
     logger,
     timers,
   });
@@ -195,6 +196,44 @@ it("asks an engine again that could not be asked, for a part of the slot", async
   engine.updates.push(...Array(11).fill(away));
   const other = { ...REQUEST, feeRecipient: bytes(6, 20) };
   expect(await build(other, ...Array(10).fill(100))).toMatchObject({ message: "The engine is away." });
+});
+
+it("does not wait for an engine that hangs beyond a third of the slot, whether it was asked before or now", async () => {
+  const { engine, builder, build, timers } = setUp();
+  const hanging = () => new Promise<ForkchoiceUpdate>(() => {});
+  const tooLate = {
+    name: "EngineUnavailableError",
+    message: "The execution engine did not begin with a payload for slot 9 within 4000 ms.",
+  };
+  engine.updates.push(hanging, hanging);
+  expect(await build(REQUEST, HANGING_MS)).toMatchObject(tooLate);
+
+  const other = { ...REQUEST, feeRecipient: bytes(6, 20) };
+  void builder.prepare(other);
+  await timers.pass(3000);
+  // It would hear of the same once more only after it has answered.
+  expect(await build(other, HANGING_MS)).toMatchObject(tooLate);
+  expect(engine.updates).toEqual([]);
+});
+
+it("begins anew when a preparation fails that is waited for, and waits no longer in all", async () => {
+  const { engine, builder, build } = setUp();
+  const failing = Promise.withResolvers<ForkchoiceUpdate>();
+  engine.updates.push(
+    () => failing.promise,
+    () => new Promise(() => {}),
+  );
+  void builder.prepare(REQUEST);
+  const building = build(REQUEST, 3000, 1000);
+  failing.reject(new EngineUnavailableError("The engine is away."));
+  expect(await building).toMatchObject({ message: expect.stringContaining("within 4000 ms") });
+  expect(engine.updates).toEqual([]);
+});
+
+it("gives an engine two seconds in a short slot", async () => {
+  const { engine, build } = setUp({ secondsPerSlot: 2 });
+  engine.updates.push(() => new Promise(() => {}));
+  expect(await build(REQUEST, 2000)).toMatchObject({ message: expect.stringContaining("within 2000 ms") });
 });
 
 it("warns once while an engine prepares nothing", async () => {

@@ -15,6 +15,7 @@ import { Trouble } from "../../log/trouble.ts";
 import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
 import type { Clock } from "../clock/clock.ts";
 import { type ForkchoiceView, forkchoiceState } from "../forkchoice-state.ts";
+import { inTime, slotMs } from "./in-time.ts";
 import { faultOfBlobs, faultOfPayload, isSameRequest, paysAsRequested } from "./payload-check.ts";
 
 /** What the Engine API gives engine_getPayload. */
@@ -25,6 +26,10 @@ const FILLING_SHARE_OF_SLOT = 1 / 24;
 /** For how much of a slot an engine is asked again that could not be asked when a block is proposed, and how often. */
 const RETRYING_SHARE_OF_SLOT = 1 / 12;
 const RETRIES = 10;
+/** For how much of a slot an engine is waited for that does not answer at all: by then the votes of the slot go elsewhere. */
+const BEGINNING_SHARE_OF_SLOT = 1 / 3;
+/** What it is given in the shortest of slots, which are those of chains that are tried out, on machines that have much to do. */
+const LEAST_BEGINNING_MS = 2000;
 const NEVER = new AbortController().signal;
 
 interface PayloadBuilderParts {
@@ -109,15 +114,15 @@ export class PayloadBuilder {
     const { logger } = this.#parts;
     const { slot } = request;
     const startedAt = this.#timers.now();
-    const begunBefore = await this.#idOf(request);
-    const id = begunBefore ?? (await this.#beginNow(request));
+    const begunBefore = await this.#begunBefore(request, startedAt);
+    const id = begunBefore ?? (await this.#beginNow(request, startedAt));
     let built: BuiltPayload;
     try {
       built = await this.#take(request, id);
       this.#noUsablePayload.isOver({ slot });
     } catch (error) {
       this.#noUsablePayload.met({ slot, error });
-      built = await this.#take(request, await this.#beginNow(request));
+      built = await this.#take(request, await this.#beginNow(request, this.#timers.now()));
     }
     logger.debug("The execution engine gave a payload", {
       slot,
@@ -129,31 +134,37 @@ export class PayloadBuilder {
   }
 
   /** Null when the engine was not asked for such a payload before, or did not begin with it. */
-  async #idOf(request: PayloadRequest): Promise<PayloadId | null> {
+  async #begunBefore(request: PayloadRequest, since: number): Promise<PayloadId | null> {
     const begun = this.#begun;
-    return begun && isSameRequest(begun.request, request) ? begun.id : null;
+    return begun && isSameRequest(begun.request, request) ? this.#inTimeToBegin(request, since, begun.id) : null;
   }
 
-  /** For a payload that is wanted now. An engine that cannot be asked may be back in a moment. */
-  async #beginNow(request: PayloadRequest): Promise<PayloadId> {
-    const { buildsAtOnce } = this.#parts.engine;
-    const fillingMs = buildsAtOnce ? 0 : Math.min(FILLING_MS, this.#slotMs * FILLING_SHARE_OF_SLOT);
-    const retryingMs = this.#slotMs * RETRYING_SHARE_OF_SLOT;
-    const startedAt = this.#timers.now();
+  /** For a payload that is wanted since that moment. An engine that cannot be asked may be back soon after. */
+  async #beginNow(request: PayloadRequest, since: number): Promise<PayloadId> {
+    const { clock, engine } = this.#parts;
+    const fillingMs = engine.buildsAtOnce ? 0 : Math.min(FILLING_MS, slotMs(clock) * FILLING_SHARE_OF_SLOT);
+    const retryingMs = slotMs(clock) * RETRYING_SHARE_OF_SLOT;
     for (;;) {
       try {
-        return await this.#begin(request, fillingMs);
+        return await this.#inTimeToBegin(request, since, this.#begin(request, fillingMs));
       } catch (error) {
-        const isTooLate = this.#timers.now() - startedAt >= retryingMs;
+        const isTooLate = this.#timers.now() - since >= retryingMs;
         if (!(error instanceof EngineUnavailableError) || isTooLate) throw error;
         await this.#timers.sleep(retryingMs / RETRIES, NEVER);
       }
     }
   }
 
-  get #slotMs(): number {
-    const { secondsPerSlot, speed } = this.#parts.clock;
-    return (secondsPerSlot * 1000) / speed;
+  async #inTimeToBegin<T>({ slot }: PayloadRequest, since: number, begun: Promise<T>): Promise<T> {
+    const { clock, engine } = this.#parts;
+    // Such an engine is in this process and keeps nobody waiting.
+    if (engine.buildsAtOnce) return begun;
+    const ms = Math.max(LEAST_BEGINNING_MS, slotMs(clock) * BEGINNING_SHARE_OF_SLOT);
+    const leftMs = Math.max(0, since + ms - this.#timers.now());
+    return inTime(this.#timers, leftMs, begun, () => {
+      const message = `The execution engine did not begin with a payload for slot ${slot} within ${Math.round(ms)} ms.`;
+      return new EngineUnavailableError(message);
+    });
   }
 
   /** It is remembered, so that whoever asks for the same gets what comes of it. */
@@ -181,19 +192,11 @@ export class PayloadBuilder {
     const { engine } = this.#parts;
     // An answer that comes too late for this call is there for the next one.
     const answer = engine.getPayload(request.fork, id).then((built) => this.#accept(request, built));
-    // Such an engine is in this process and keeps nobody waiting.
     if (engine.buildsAtOnce) return answer;
-    const answered = new AbortController();
-    const tooLate = this.#timers.sleep(GET_PAYLOAD_MS, answered.signal).then(() => {
-      throw new EngineUnavailableError(
-        `The execution engine did not give its payload for slot ${request.slot} within ${GET_PAYLOAD_MS} ms.`,
-      );
+    return inTime(this.#timers, GET_PAYLOAD_MS, answer, () => {
+      const message = `The execution engine did not give its payload for slot ${request.slot} within ${GET_PAYLOAD_MS} ms.`;
+      return new EngineUnavailableError(message);
     });
-    try {
-      return await Promise.race([answer, tooLate]);
-    } finally {
-      answered.abort();
-    }
   }
 
   #accept(request: PayloadRequest, built: BuiltPayload): BuiltPayload {

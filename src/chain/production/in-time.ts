@@ -1,0 +1,25 @@
+import type { Timers } from "../../timers.ts";
+import type { Clock } from "../clock/clock.ts";
+
+/** How long a slot lasts in real time, in which engines and builders live. */
+export function slotMs({ secondsPerSlot, speed }: Pick<Clock, "secondsPerSlot" | "speed">): number {
+  return (secondsPerSlot * 1000) / speed;
+}
+
+/** The answer, unless it comes too late: then it is not waited for any more, and the error is thrown instead. */
+export async function inTime<T>(
+  timers: Pick<Timers, "sleep">,
+  ms: number,
+  answer: Promise<T>,
+  tooLate: () => Error,
+): Promise<T> {
+  const answered = new AbortController();
+  const late = timers.sleep(ms, answered.signal).then(() => {
+    throw tooLate();
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    answered.abort();
+  }
+}
