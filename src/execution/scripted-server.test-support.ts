@@ -31,6 +31,7 @@ export class ScriptedServer {
   readonly #waiting: { method: string; resolve: () => void }[] = [];
   /** Answers instead of the handlers. */
   raw: RawHandler | null = null;
+  readonly #rawOf = new Map<string, RawHandler>();
   readonly #server = new LoopbackServer((request, response) => void this.#answer(request, response));
 
   constructor(handlers: Record<string, Handler> = {}) {
@@ -47,6 +48,12 @@ export class ScriptedServer {
 
   on(method: string, handler: Handler): void {
     this.#handlers.set(method, handler);
+  }
+
+  /** The same for one method; null ends it. */
+  onRaw(method: string, handler: RawHandler | null): void {
+    if (handler) this.#rawOf.set(method, handler);
+    else this.#rawOf.delete(method);
   }
 
   /** At the port of before when it was stopped in between. */
@@ -74,8 +81,9 @@ export class ScriptedServer {
       if (waiting.method === method) waiting.resolve();
       else this.#waiting.push(waiting);
     }
-    if (this.raw) {
-      this.raw(call, response);
+    const raw = this.#rawOf.get(method) ?? this.raw;
+    if (raw) {
+      raw(call, response);
       return;
     }
     response.setHeader("content-type", "application/json");

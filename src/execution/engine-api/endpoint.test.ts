@@ -98,6 +98,35 @@ describe("Endpoint", () => {
     expect(messages()).toEqual(["The execution client is offline"]);
   });
 
+  it("looks less and less often for a client that is there and yet fails in a method, until that is answered", async () => {
+    const server = await openClient();
+    const timers = new NotingTimers();
+    const { engine, changedTo } = await openEngine([server], { timers });
+    server.on("engine_forkchoiceUpdatedV3", () => ({ payloadStatus: payloadStatus("VALID"), payloadId: null }));
+    server.on("engine_newPayloadV3", () => payloadStatus("VALID"));
+    const judge = () => engine.notifyNewPayload(ForkName.deneb, samplePayload(ForkName.deneb), payloadContext);
+    const pauses: number[] = [];
+    const failAndReturn = async () => {
+      const { length } = timers.slept;
+      server.onRaw("engine_newPayloadV3", (_call, response) => response.writeHead(502).end("<html>"));
+      await expect(judge()).rejects.toThrow("HTTP status 502");
+      expect(engine.state).toBe("offline");
+      // That of the call is the first.
+      await timers.hasSlept(length + 2);
+      pauses.push(timers.slept.at(-1)!);
+      const back = changedTo("online");
+      await timers.pass(timers.slept.at(-1)!);
+      await back;
+      await engine.forkchoiceUpdated(ForkName.deneb, head());
+    };
+    for (let time = 0; time < 9; time++) await failAndReturn();
+    expect(pauses).toEqual([100, 200, 400, 800, 1600, 3200, 6400, 10000, 10000]);
+    server.onRaw("engine_newPayloadV3", null);
+    await judge();
+    await failAndReturn();
+    expect(pauses.at(-1)).toBe(100);
+  });
+
   it("says when the client refuses its token, and goes on when it takes that of a mended secret", async () => {
     const server = await openClient();
     server.raw = (_call, response) => response.writeHead(401).end("signature is invalid");

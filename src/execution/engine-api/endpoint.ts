@@ -74,6 +74,8 @@ export class Endpoint {
   #toldOfChain = false;
   #toldMissing = "";
   #checking: Promise<boolean> | null = null;
+  /** After which the client was looked for when it last failed in a method that it has not answered since. */
+  readonly #pausesMs = new Map<string, number>();
 
   constructor(options: EndpointOptions) {
     this.#options = options;
@@ -119,7 +121,7 @@ export class Endpoint {
       if (!(error instanceof JsonRpcFailure)) throw error;
       // One that is slow with a large payload need not be away: a simple question shows whether it is.
       if (error.kind === "timeout") void this.#check();
-      else this.#noteFailure(error);
+      else this.#noteFailure(error, method);
       throw new EndpointUnavailableError(error.message, { cause: error });
     }
   }
@@ -131,22 +133,29 @@ export class Endpoint {
 
   /** Rejects with an `EndpointRefusalError` or a `JsonRpcFailure`. */
   async #ask(method: string, params: readonly unknown[]): Promise<JsonValue> {
-    const { onCall } = this.#options;
     try {
       const result = await this.#client.call(method, params, {
         timeoutMs: timeoutMs(method),
         signal: this.#closing.signal,
       });
-      onCall(method, "answered");
+      this.#noteAnswer(method, "answered");
       return new JsonValue(result, "result");
     } catch (error) {
       if (error instanceof JsonRpcRefusal) {
-        onCall(method, "refused");
+        this.#noteAnswer(method, "refused");
         throw new EndpointRefusalError(error.code, error.message);
       }
-      onCall(method, error instanceof JsonRpcFailure && error.kind === "timeout" ? "timed_out" : "failed");
+      this.#options.onCall(
+        method,
+        error instanceof JsonRpcFailure && error.kind === "timeout" ? "timed_out" : "failed",
+      );
       throw error;
     }
+  }
+
+  #noteAnswer(method: string, outcome: "answered" | "refused"): void {
+    this.#pausesMs.delete(method);
+    this.#options.onCall(method, outcome);
   }
 
   /** Whether the client is there and takes this node's token. */
@@ -187,9 +196,9 @@ export class Endpoint {
   }
 
   /** Asks until the client is there again, less and less often. */
-  async #recover(): Promise<void> {
+  async #recover(firstPauseMs = FIRST_PAUSE_MS): Promise<void> {
     const { signal } = this.#closing;
-    let pauseMs = FIRST_PAUSE_MS;
+    let pauseMs = firstPauseMs;
     while (!signal.aborted) {
       try {
         await this.#options.timers.sleep(pauseMs, signal);
@@ -197,16 +206,24 @@ export class Endpoint {
         return;
       }
       if (await this.#shakeHands()) return;
-      pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+      pauseMs = longer(pauseMs);
     }
   }
 
-  #noteFailure({ kind, message }: JsonRpcFailure): void {
+  #noteFailure({ kind, message }: JsonRpcFailure, method?: string): void {
     if (kind === "ended") return;
     const wasReachable = isReachable(this.#state);
     this.#absence = message;
     this.#setState(kind === "unauthorized" ? "unauthorized" : "offline");
-    if (wasReachable) void this.#recover();
+    if (wasReachable) void this.#recover(method === undefined ? FIRST_PAUSE_MS : this.#pauseAfter(method));
+  }
+
+  /** One that fails in the same method as soon as it is back would come and go for ever, so that it is left alone for longer each time. */
+  #pauseAfter(method: string): number {
+    const before = this.#pausesMs.get(method);
+    const pauseMs = before === undefined ? FIRST_PAUSE_MS : longer(before);
+    this.#pausesMs.set(method, pauseMs);
+    return pauseMs;
   }
 
   #setState(state: EngineState): void {
@@ -281,6 +298,8 @@ export class Endpoint {
     });
   }
 }
+
+const longer = (pauseMs: number): number => Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
 
 const OWN_VERSION: EngineClientVersion = {
   code: CLIENT_CODE,
