@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { ForkName } from "@lodestar/params";
 import { describe, expect, it } from "vitest";
+import { HandTimers } from "../../timers.test-support.ts";
 import { type EngineState, EngineUnavailableError } from "../engine.ts";
 import { ScriptedError } from "../scripted-server.test-support.ts";
 import {
@@ -175,6 +176,18 @@ describe("Endpoint", () => {
     expect(engine.callCounts()).toContainEqual([{ method: "engine_newPayloadV3", outcome: "timed_out" }, 2]);
   });
 
+  it("does not take a client for away that fails to give blobs, which it need not have", async () => {
+    const server = await openClient();
+    server.on("engine_exchangeCapabilities", () => [...CAPABILITIES, "engine_getBlobsV1"]);
+    server.onRaw("engine_getBlobsV1", (_call, response) => response.writeHead(502).end("<html>"));
+    const { engine, messages } = await openEngine([server]);
+    const isChecked = server.received("engine_getClientVersionV1");
+    await expect(engine.getBlobs(ForkName.deneb, [])).rejects.toThrow("HTTP status 502");
+    await isChecked;
+    expect(engine.state).toBe("online");
+    expect(messages()).toEqual(["The execution client is connected"]);
+  });
+
   it("has the next client answer when one fails, and returns to the first when it is back", async () => {
     const [first, second] = [await openClient(), await openClient()];
     const { engine, timers, messages, changedTo } = await openEngine([first, second]);
@@ -246,5 +259,29 @@ describe("Endpoint", () => {
     const { engine, messages } = await openEngine([server]);
     expect([engine.state, engine.clientVersion]).toEqual(["online", null]);
     expect(messages()).toEqual(["The execution client is connected"]);
+  });
+
+  it.each<[what: string, status: number | null]>([
+    ["a page instead of an answer", 500],
+    ["a refusal of whoever asks", 403],
+    ["silence", null],
+  ])("does without it, too, where something gives %s to it alone", async (_what, status) => {
+    for (const method of ["eth_chainId", "eth_getBlockByNumber", "engine_getClientVersionV1"]) {
+      const server = await openClient();
+      server.onRaw(method, (_call, response) => {
+        if (status !== null) response.writeHead(status).end("<html>");
+      });
+      const timers = new HandTimers();
+      const asked = server.received(method);
+      const opening = openEngine([server], { timers });
+      await asked;
+      if (status === null) await timers.pass(5000);
+      const { engine, messages } = await opening;
+      expect({ method, state: engine.state, messages: messages() }).toEqual({
+        method,
+        state: "online",
+        messages: ["The execution client is connected"],
+      });
+    }
   });
 });

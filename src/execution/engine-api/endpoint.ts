@@ -8,7 +8,14 @@ import { type EngineClientVersion, type EngineState, EngineUnavailableError, isR
 import { JsonRpcClient, JsonRpcFailure, JsonRpcRefusal } from "../json-rpc-client.ts";
 import { JsonValue, UnexpectedValueError } from "../json-value.ts";
 import { createToken } from "./jwt.ts";
-import { CAPABILITIES, EXCHANGE_CAPABILITIES, GET_CLIENT_VERSION, neededMethods, timeoutMs } from "./methods.ts";
+import {
+  CAPABILITIES,
+  EXCHANGE_CAPABILITIES,
+  GET_CLIENT_VERSION,
+  neededMethods,
+  OPTIONAL_METHODS,
+  timeoutMs,
+} from "./methods.ts";
 
 /** Short, so that a failure in passing costs no proposal. */
 const FIRST_PAUSE_MS = 100;
@@ -119,8 +126,8 @@ export class Endpoint {
       return await this.#ask(method, params);
     } catch (error) {
       if (!(error instanceof JsonRpcFailure)) throw error;
-      // One that is slow with a large payload need not be away: a simple question shows whether it is.
-      if (error.kind === "timeout") void this.#check();
+      // One that is slow with a large payload, or has no blobs to give, need not be away: a simple question shows whether it is.
+      if (error.kind === "timeout" || OPTIONAL_METHODS.includes(method)) void this.#check();
       else this.#noteFailure(error, method);
       throw new EndpointUnavailableError(error.message, { cause: error });
     }
@@ -162,7 +169,8 @@ export class Endpoint {
   async #shakeHands(): Promise<boolean> {
     this.#jwtSecret = this.#options.jwtSecret();
     try {
-      const capabilities = await this.#optional(EXCHANGE_CAPABILITIES, [CAPABILITIES], readTexts);
+      // By this question alone it is found out: those that follow may fail where all else works, as behind a proxy.
+      const capabilities = await this.#readable(EXCHANGE_CAPABILITIES, [CAPABILITIES], readTexts);
       const chainId = await this.#optional("eth_chainId", [], (json) => json.number());
       const genesis = await this.#optional("eth_getBlockByNumber", ["0x0", false], readHash);
       this.#clientVersion = await this.#optional(GET_CLIENT_VERSION, [OWN_VERSION], readClientVersion);
@@ -179,11 +187,21 @@ export class Endpoint {
   }
 
   /** Null when the client does not know the method or its answer cannot be read; it is there all the same. */
-  async #optional<T>(method: string, params: readonly unknown[], read: (json: JsonValue) => T): Promise<T | null> {
+  async #readable<T>(method: string, params: readonly unknown[], read: (json: JsonValue) => T): Promise<T | null> {
     try {
       return read(await this.#ask(method, params));
     } catch (error) {
       if (error instanceof EndpointRefusalError || error instanceof UnexpectedValueError) return null;
+      throw error;
+    }
+  }
+
+  /** The same, and null also when there is no answer; whether the client has gone meanwhile is told by what it is asked next. */
+  async #optional<T>(method: string, params: readonly unknown[], read: (json: JsonValue) => T): Promise<T | null> {
+    try {
+      return await this.#readable(method, params, read);
+    } catch (error) {
+      if (error instanceof JsonRpcFailure && error.kind !== "ended") return null;
       throw error;
     }
   }

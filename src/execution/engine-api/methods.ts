@@ -8,6 +8,8 @@ export const EXCHANGE_CAPABILITIES = "engine_exchangeCapabilities";
 export const GET_CLIENT_VERSION = "engine_getClientVersionV1";
 export const GET_BLOBS = "engine_getBlobsV1";
 export const GET_BLOBS_WITH_CELL_PROOFS = "engine_getBlobsV2";
+/** What a client that follows the chain and builds blocks may do without. */
+export const OPTIONAL_METHODS: readonly string[] = [GET_CLIENT_VERSION, GET_BLOBS, GET_BLOBS_WITH_CELL_PROOFS];
 
 /** The versions that the Engine API prescribes by the time of a payload. */
 const METHODS: Partial<Record<ForkPostBellatrix, ForkMethods>> = {
@@ -37,9 +39,7 @@ export function methodsOf(fork: ForkPostBellatrix): ForkMethods {
 /** All that this node may call. */
 export const CAPABILITIES: readonly string[] = [
   ...new Set(Object.values(METHODS).flatMap((methods) => Object.values(methods))),
-  GET_BLOBS,
-  GET_BLOBS_WITH_CELL_PROOFS,
-  GET_CLIENT_VERSION,
+  ...OPTIONAL_METHODS,
 ];
 
 /** What a chain cannot do without in the forks that it goes through. */
