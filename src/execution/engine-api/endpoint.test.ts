@@ -99,6 +99,38 @@ describe("Endpoint", () => {
     expect(messages()).toEqual(["The execution client is offline"]);
   });
 
+  it("tells of a client that stays away again when there is another reason, and of each kind of reason once", async () => {
+    const server = await openClient();
+    await server.stop();
+    const timers = new NotingTimers();
+    const { engine, logger } = await openEngine([server], { timers });
+    const lookAgain = async () => {
+      const { length } = timers.slept;
+      await timers.pass(timers.slept.at(-1)!);
+      // A time-out, and the pause after the next failure.
+      await timers.hasSlept(length + 2);
+    };
+    await lookAgain();
+    await server.start();
+    for (const text of ["first", "second"]) {
+      server.raw = (_call, response) => response.writeHead(502).end(text);
+      await lookAgain();
+      // Whoever asks is told the newest.
+      await expect(engine.forkchoiceUpdated(ForkName.deneb, head())).rejects.toThrow(text);
+    }
+    server.raw = (_call, response) => response.writeHead(401).end();
+    await lookAgain();
+    await server.stop();
+    await lookAgain();
+    const told = logger.records.map(({ message, fields }) => [message, fields?.reason]);
+    expect(told).toEqual([
+      ["The execution client is offline", expect.stringContaining("ECONNREFUSED")],
+      ["The execution client is offline", expect.stringContaining('502 with "first"')],
+      [expect.stringContaining("refuses the token"), undefined],
+      ["The execution client is offline", expect.stringContaining("ECONNREFUSED")],
+    ]);
+  });
+
   it("looks less and less often for a client that is there and yet fails in a method, until that is answered", async () => {
     const server = await openClient();
     const timers = new NotingTimers();

@@ -72,12 +72,14 @@ export class Endpoint {
   readonly #closing = new AbortController();
   #jwtSecret: Uint8Array;
   #state: EngineState = "offline";
-  #absence: string;
+  /** Why the client cannot be asked, as far as it cannot. */
+  #absence: Pick<JsonRpcFailure, "kind" | "message">;
   #clientVersion: EngineClientVersion | null = null;
   /** Null while the client has not told them. */
   #capabilities: readonly string[] | null = null;
   #wasConnected = false;
-  #toldOfAbsence: EngineState | null = null;
+  /** The kinds of reasons that were told since the client is in this state: the words of one kind may be others each time. */
+  readonly #toldOfAbsence = new Set<JsonRpcFailure["kind"]>();
   #toldOfChain = false;
   #toldMissing = "";
   #checking: Promise<boolean> | null = null;
@@ -89,7 +91,7 @@ export class Endpoint {
     this.#jwtSecret = options.jwtSecret();
     this.#client = authorizedClient(options.url, () => this.#jwtSecret, options.timers);
     this.origin = this.#client.origin;
-    this.#absence = `${this.origin} has not answered yet.`;
+    this.#absence = { kind: "unreachable", message: `${this.origin} has not answered yet.` };
   }
 
   get state(): EngineState {
@@ -121,7 +123,7 @@ export class Endpoint {
    * `EndpointRefusalError` when it answers with an error.
    */
   async call(method: string, params: readonly unknown[]): Promise<JsonValue> {
-    if (!isReachable(this.#state)) throw new EndpointUnavailableError(this.#absence);
+    if (!isReachable(this.#state)) throw new EndpointUnavailableError(this.#absence.message);
     try {
       return await this.#ask(method, params);
     } catch (error) {
@@ -228,10 +230,11 @@ export class Endpoint {
     }
   }
 
-  #noteFailure({ kind, message }: JsonRpcFailure, method?: string): void {
+  #noteFailure(failure: JsonRpcFailure, method?: string): void {
+    const { kind } = failure;
     if (kind === "ended") return;
     const wasReachable = isReachable(this.#state);
-    this.#absence = message;
+    this.#absence = failure;
     this.#setState(kind === "unauthorized" ? "unauthorized" : "offline");
     if (wasReachable) void this.#recover(method === undefined ? FIRST_PAUSE_MS : this.#pauseAfter(method));
   }
@@ -251,22 +254,23 @@ export class Endpoint {
     if (state !== before) this.#options.onStateChange();
   }
 
-  /** One line a change; the first state that is found is one, too. */
+  /** One line a change; the first state that is found is one, too, and so is another reason for which the client is away. */
   #tell(before: EngineState): void {
     const { logger } = this.#options;
     const url = this.origin;
     const state = this.#state;
     if (!isReachable(state)) {
-      if (this.#toldOfAbsence === state) return;
-      this.#toldOfAbsence = state;
+      const { kind, message: reason } = this.#absence;
+      if (state !== before) this.#toldOfAbsence.clear();
+      if (this.#toldOfAbsence.has(kind)) return;
+      this.#toldOfAbsence.add(kind);
       if (state === "unauthorized") {
         logger.warn(`The execution client refuses the token: ${IS_SECRET_SHARED}`, { url });
       } else {
-        logger.warn("The execution client is offline", { url, reason: this.#absence });
+        logger.warn("The execution client is offline", { url, reason });
       }
       return;
     }
-    this.#toldOfAbsence = null;
     if (!isReachable(before)) {
       const client = this.#clientVersion ? `${this.#clientVersion.name}/${this.#clientVersion.version}` : "unknown";
       logger.notice(this.#wasConnected ? "The execution client is back" : "The execution client is connected", {
