@@ -124,6 +124,45 @@ describe("JsonRpcClient", () => {
     expect(server.calls).toHaveLength(3);
   });
 
+  describe("tells that a connection has taken the place of one that the server ended", () => {
+    let reconnected: number;
+
+    beforeEach(() => {
+      reconnected = 0;
+      client = new JsonRpcClient({ url: server.url, onReconnect: () => reconnected++ });
+    });
+
+    it("between two calls, as a server that was started anew has", async () => {
+      await Promise.all([call("nothing"), call("nothing")]);
+      expect(reconnected).toBe(0);
+      await server.stop();
+      await server.start();
+      await Promise.all([call("nothing"), call("nothing")]);
+      await call("nothing");
+      expect(reconnected).toBe(1);
+    });
+
+    it("with a call that has to be repeated for it", async () => {
+      await call("nothing");
+      server.raw = ({ socket }) => {
+        server.raw = null;
+        socket.destroy();
+      };
+      await call("nothing");
+      await call("nothing");
+      expect(reconnected).toBe(1);
+    });
+
+    it("unless the server keeps none", async () => {
+      server.raw = ({ id }, response) => {
+        response.setHeader("connection", "close");
+        response.end(JSON.stringify({ jsonrpc: "2.0", id, result: "here" }));
+      };
+      for (let time = 0; time < 3; time++) await call("nothing");
+      expect(reconnected).toBe(0);
+    });
+  });
+
   it("does not repeat a call that a new connection lost", async () => {
     server.raw = ({ socket }) => socket.destroy();
     expect(await failureOf(call("nothing"))).toMatchObject({ kind: "unreachable" });

@@ -1,5 +1,6 @@
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { Socket } from "node:net";
 import { ForeseenError } from "../foreseen-error.ts";
 import { Agent as HttpAgent, request as httpRequest } from "../node-http.ts";
 import { SYSTEM_TIMERS, type Timers } from "../timers.ts";
@@ -41,6 +42,8 @@ interface JsonRpcClientOptions {
   /** Asked for every request anew. */
   headers?: () => Readonly<Record<string, string>>;
   maxAnswerBytes?: number;
+  /** Is told when a connection has taken the place of one that the server ended: it may be another server. */
+  onReconnect?: () => void;
   timers?: Pick<Timers, "sleep">;
 }
 
@@ -64,12 +67,17 @@ export class JsonRpcClient {
   readonly #maxAnswerBytes: number;
   readonly #timers: Pick<Timers, "sleep">;
   readonly #closed = new AbortController();
+  readonly #onReconnect: () => void;
+  readonly #kept = new WeakSet<Socket>();
+  #hasLostConnection = false;
   #lastId = 0;
 
-  constructor({ url, headers, maxAnswerBytes, timers }: JsonRpcClientOptions) {
+  constructor({ url, headers, maxAnswerBytes, onReconnect, timers }: JsonRpcClientOptions) {
     this.#url = new URL(url);
     this.origin = this.#url.origin;
     this.#agent = this.#isSecure ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true });
+    this.#agent.on("free", (socket: Socket) => this.#watch(socket));
+    this.#onReconnect = onReconnect ?? (() => {});
     this.#headers = headers ?? (() => ({}));
     this.#maxAnswerBytes = maxAnswerBytes ?? MAX_ANSWER_BYTES;
     this.#timers = timers ?? SYSTEM_TIMERS;
@@ -121,11 +129,30 @@ export class JsonRpcClient {
   async #exchange(body: string, signal: AbortSignal): Promise<HttpAnswer> {
     const first = this.#send(body, signal, this.#agent);
     try {
-      return await first.answer;
+      const answer = await first.answer;
+      if (!first.request.reusedSocket) this.#noteConnection();
+      return answer;
     } catch (error) {
       if (signal.aborted || !first.request.reusedSocket || !isReset(error)) throw error;
     }
-    return this.#send(body, signal, false).answer;
+    const answer = await this.#send(body, signal, false).answer;
+    this.#noteConnection();
+    return answer;
+  }
+
+  /** Notices when the server ends a connection that was to stay open. One that stays idle for as long as the server allows is ended here. */
+  #watch(socket: Socket): void {
+    if (this.#kept.has(socket)) return;
+    this.#kept.add(socket);
+    socket.once("close", (hadError) => {
+      if (hadError || socket.readableEnded) this.#hasLostConnection = true;
+    });
+  }
+
+  #noteConnection(): void {
+    if (!this.#hasLostConnection) return;
+    this.#hasLostConnection = false;
+    this.#onReconnect();
   }
 
   #send(body: string, signal: AbortSignal, agent: Agent | false) {

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { ForkName } from "@lodestar/params";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { HandTimers } from "../../timers.test-support.ts";
 import { type EngineState, EngineUnavailableError } from "../engine.ts";
 import { ScriptedError } from "../scripted-server.test-support.ts";
@@ -218,6 +218,26 @@ describe("Endpoint", () => {
     await isChecked;
     expect(engine.state).toBe("online");
     expect(messages()).toEqual(["The execution client is connected"]);
+  });
+
+  it("asks who the client is when another one may have taken its place between two calls", async () => {
+    const server = await openClient();
+    const { engine, logger } = await openEngine([server]);
+    const tell = () => engine.forkchoiceUpdated(ForkName.deneb, head());
+    server.on("engine_forkchoiceUpdatedV3", () => ({ payloadStatus: payloadStatus("VALID"), payloadId: null }));
+    await tell();
+    await server.stop();
+    server.on("engine_getClientVersionV1", () => [
+      { code: "NM", name: "Nethermind", version: "v1", commit: "12345678" },
+    ]);
+    server.on("eth_chainId", () => "0x1");
+    await server.start();
+    await tell();
+    await vi.waitFor(() => expect(engine.clientVersion).toMatchObject({ name: "Nethermind" }));
+    expect(engine.state).toBe("synced");
+    expect(logger.records.at(-1)).toMatchObject({ level: "error", fields: { chainId: 1 } });
+    await tell();
+    expect(server.methods.filter((method) => method === "engine_getClientVersionV1")).toHaveLength(2);
   });
 
   it("has the next client answer when one fails, and returns to the first when it is back", async () => {

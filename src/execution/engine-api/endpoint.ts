@@ -59,9 +59,14 @@ interface EndpointOptions {
   onCall(method: string, outcome: CallOutcome): void;
 }
 
-export function authorizedClient(url: string, jwtSecret: () => Uint8Array, timers: Timers): JsonRpcClient {
+export function authorizedClient(
+  url: string,
+  jwtSecret: () => Uint8Array,
+  timers: Timers,
+  onReconnect?: () => void,
+): JsonRpcClient {
   const headers = () => ({ authorization: `Bearer ${createToken(jwtSecret(), timers.unixNow())}` });
-  return new JsonRpcClient({ url, headers, timers });
+  return new JsonRpcClient({ url, headers, timers, onReconnect });
 }
 
 /** One execution client. It notices from every answer how the client is, and looks after one that is away until it is back. */
@@ -89,7 +94,12 @@ export class Endpoint {
   constructor(options: EndpointOptions) {
     this.#options = options;
     this.#jwtSecret = options.jwtSecret();
-    this.#client = authorizedClient(options.url, () => this.#jwtSecret, options.timers);
+    this.#client = authorizedClient(
+      options.url,
+      () => this.#jwtSecret,
+      options.timers,
+      () => this.#onReconnect(),
+    );
     this.origin = this.#client.origin;
     this.#absence = { kind: "unreachable", message: `${this.origin} has not answered yet.` };
   }
@@ -206,6 +216,12 @@ export class Endpoint {
       if (error instanceof JsonRpcFailure && error.kind !== "ended") return null;
       throw error;
     }
+  }
+
+  /** Another client may have taken the place of the one that was asked who it is. */
+  #onReconnect(): void {
+    // One that was away is asked as soon as it is found.
+    if (isReachable(this.#state)) void this.#check();
   }
 
   #check(): Promise<boolean> {
