@@ -2,7 +2,7 @@ import { ForkName, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { signedBlindedBlockToFull } from "@lodestar/state-transition";
 import { type BuilderBid, type bellatrix, type deneb, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, test } from "vitest";
 import { BLOB_BYTES } from "../src/data/fake-kzg.test-support.ts";
 import { PayloadUnavailableError } from "../src/execution/engine.ts";
 import { DEFAULT_BUILDER_OPTIONS } from "../src/node/builder-options.ts";
@@ -90,6 +90,25 @@ describe.each(["bellatrix", "electra", "fulu"] as const)("on %s", (fork) => {
     expect(await withBuilder.feeRecipientOfHead()).toEqual(BUILDER_FEE_RECIPIENT);
     expect(withBuilder.opened.complaints).toEqual([]);
   });
+});
+
+// The merge is in epoch 1, and the first block after it final with the end of epoch 3.
+test.each([
+  [SLOTS_PER_EPOCH + 2, false],
+  [4 * SLOTS_PER_EPOCH, true],
+])("a builder is asked only when the merge is final, after slot %i: %s", async (head, isAsked) => {
+  const forks = [
+    { fork: "altair", epoch: 0 },
+    { fork: "bellatrix", epoch: 1 },
+  ] as const;
+  const withBuilder = await ChainWithBuilder.openAfter(forks, head);
+  onTestFinished(() => withBuilder.close());
+  const { builder, chain } = withBuilder;
+  expect(chain.head).toMatchObject({ slot: head, execution: { status: "valid" } });
+  await withBuilder.nextSlot();
+  await withBuilder.register();
+  expect(await withBuilder.produce({ boostFactor: ALWAYS_BUILDER })).toMatchObject({ isBlinded: isAsked });
+  expect(builder.bidRequests).toHaveLength(isAsked ? 1 : 0);
 });
 
 describe("a builder", () => {

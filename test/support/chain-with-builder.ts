@@ -5,7 +5,7 @@ import { type BlindedBeaconBlock, type bellatrix, type SignedBlindedBeaconBlock,
 import { toHex } from "@lodestar/utils";
 import { expect } from "vitest";
 import { FakeKzg } from "../../src/data/fake-kzg.test-support.ts";
-import type { DevFork } from "../../src/dev/forks.ts";
+import type { DevFork, ScheduledFork } from "../../src/dev/forks.ts";
 import { DEV_GAS_LIMIT } from "../../src/execution/dev-payload.ts";
 import { DEFAULT_BUILDER_OPTIONS } from "../../src/node/builder-options.ts";
 import { ByHand } from "./by-hand.ts";
@@ -29,7 +29,12 @@ export class ChainWithBuilder {
   endTime: () => void = () => {};
   readonly #waits = new EventEmitter();
 
-  static async open(fork: DevFork): Promise<ChainWithBuilder> {
+  static open(fork: DevFork): Promise<ChainWithBuilder> {
+    return ChainWithBuilder.openAfter([{ fork, epoch: 0 }], HEAD);
+  }
+
+  /** The same for a chain that goes through forks, and stands elsewhere. */
+  static async openAfter(forks: readonly ScheduledFork[], head: number): Promise<ChainWithBuilder> {
     const builder = await MockBuilder.start();
     let chain: ChainWithBuilder | undefined;
     const timers = {
@@ -42,8 +47,8 @@ export class ChainWithBuilder {
           chain.#waits.emit(String(ms));
         }),
     };
-    const opened = await startQuietDevChain(HEAD, {
-      forks: [{ fork, epoch: 0 }],
+    const opened = await startQuietDevChain(head, {
+      forks,
       kzg: new FakeKzg(),
       builder: { ...DEFAULT_BUILDER_OPTIONS, url: builder.url, timers },
     });

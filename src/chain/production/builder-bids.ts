@@ -10,6 +10,8 @@ import type { Logger } from "../../log/logger.ts";
 import { Trouble } from "../../log/trouble.ts";
 import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
 import type { Clock } from "../clock/clock.ts";
+import type { ForkChoice } from "../fork-choice/fork-choice.ts";
+import { blockHashOf } from "../forkchoice-state.ts";
 import { type BidExpectation, bidSignatureSet, faultOfBid } from "./bid-verification.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
 import { inTime, slotMs } from "./in-time.ts";
@@ -19,6 +21,7 @@ import type { ProposerPreparations } from "./proposer-preparations.ts";
 interface BuilderBidsParts {
   config: BeaconConfig;
   clock: Clock;
+  forkChoice: Pick<ForkChoice, "finalized" | "get">;
   bls: Pick<BlsVerifier, "verify">;
   builder: Builder;
   breaker: Pick<CircuitBreaker, "isOpen">;
@@ -127,11 +130,11 @@ export class BuilderBids {
     else this.#parts.logger.info("There is no bid of the builder, which does not answer", { slot, reason });
   }
 
-  /** Null for a block that builders have nothing to do with: before the merge, or of a proposer that is not registered. */
+  /** Null for a block that builders have nothing to do with: before the merge is final, or of a proposer that is not registered. */
   #proposal(preState: CachedBeaconStateAllForks, block: BidFor) {
-    const { config, clock, preparations } = this.#parts;
+    const { config, clock, forkChoice, preparations } = this.#parts;
     const fork = config.getForkName(block.slot);
-    if (!isForkPostBellatrix(fork)) return null;
+    if (!isForkPostBellatrix(fork) || blockHashOf(forkChoice.get(forkChoice.finalized.root)) === null) return null;
     const proposer = preState.epochCtx.getBeaconProposer(block.slot);
     const proposerPubkey = preState.validators.getReadonly(proposer).pubkey;
     const registration = preparations.registration(toPubkeyHex(proposerPubkey), clock.currentEpoch);

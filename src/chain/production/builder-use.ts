@@ -43,7 +43,18 @@ export function useBuilder(
 ): BuilderInUse {
   const breaker = new CircuitBreaker({ clock, forkChoice, status, limits, logger });
   return {
-    bids: new BuilderBids({ config, clock, bls, builder, breaker, preparations, boostFactor, logger, timers }),
+    bids: new BuilderBids({
+      config,
+      clock,
+      forkChoice,
+      bls,
+      builder,
+      breaker,
+      preparations,
+      boostFactor,
+      logger,
+      timers,
+    }),
     followers: [breaker, new BuilderRegistrations({ builder, clock, preparations, logger })],
   };
 }
