@@ -198,6 +198,19 @@ describe("a builder", () => {
     expect(complaints()).toContain("The bid is of electra");
   });
 
+  it.each([
+    ["without a fork", '{"data":{}}'],
+    ["that is none", '{"version":"deneb","data":null}'],
+    ["that is no JSON", "<html>"],
+  ])("gets nothing for a bid %s, of which the log has a warning each time", async (_, bidBody) => {
+    for (let slot = 0; slot < 2; slot++) {
+      builder.behaviour.bidBody = bidBody;
+      expect(await withBuilder.produce()).toEqual({ isBlinded: false, value: "0" });
+    }
+    const unused = expect.stringMatching(/The builder's bid cannot be used.*The builder's answer cannot be read/);
+    expect(withBuilder.opened.complaints).toEqual([unused, unused]);
+  });
+
   it("may fail, which is told once", async () => {
     builder.behaviour.beforeBid = () => {
       throw builderFault(500, "The builder is at a loss.");

@@ -42,6 +42,8 @@ interface Behaviour {
   changeSigned(signed: SignedBuilderBid): void;
   /** The fork that the bid is said to be of. */
   fork?: ForkPostBellatrix;
+  /** Given as JSON in place of a bid. */
+  bidBody?: string;
   /** Waited for before a bid is given. */
   beforeBid(): Promise<void> | void;
   /** Waited for before a payload is given. */
@@ -91,6 +93,12 @@ export class MockBuilder {
 
   private constructor() {
     this.#server = fastify({ forceCloseConnections: true });
+    this.#server.addHook("onSend", async ({ url }, reply, body) => {
+      const { bidBody } = this.behaviour;
+      if (bidBody === undefined || !url.includes("/header/")) return body;
+      reply.type("application/json");
+      return bidBody;
+    });
     // Which forks a chain has does not matter to what only reads requests.
     registerRoutes(this.#server, createChainForkConfig(defaultChainConfig), {
       status: async () => ({ status: 200 }),

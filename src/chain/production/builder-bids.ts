@@ -116,7 +116,7 @@ export class BuilderBids {
       if (offered === null) return null;
       const fault = faultOfBid(this.#parts.config, offered, expectation) ?? (await this.#faultOfSignature(offered));
       if (fault === undefined) return offered.signed.message;
-      logger.warn("The builder's bid cannot be used", { slot: block.slot, reason: fault });
+      this.#tellUnusable(block.slot, fault);
     } catch (error) {
       if (error instanceof BuilderError) this.#tellNoBid(block.slot, error);
       else logger.error("The builder's bid could not be judged", { slot: block.slot, error });
@@ -124,8 +124,13 @@ export class BuilderBids {
     return null;
   }
 
-  #tellNoBid(slot: Slot, { isRefusal, message: reason }: BuilderError): void {
+  #tellUnusable(slot: Slot, reason: string): void {
+    this.#parts.logger.warn("The builder's bid cannot be used", { slot, reason });
+  }
+
+  #tellNoBid(slot: Slot, { isRefusal, isUnreadable, message: reason }: BuilderError): void {
     if (isRefusal) this.#refusal.met({ slot, reason });
+    else if (isUnreadable) this.#tellUnusable(slot, reason);
     // Of a builder that does not answer the log has a warning already.
     else this.#parts.logger.info("There is no bid of the builder, which does not answer", { slot, reason });
   }

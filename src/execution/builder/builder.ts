@@ -42,14 +42,23 @@ export interface Builder {
   registerValidators(registrations: bellatrix.SignedValidatorRegistrationV1[]): Promise<void>;
 }
 
+interface BuilderErrorOptions {
+  isRefusal?: boolean;
+  isUnreadable?: boolean;
+  cause?: unknown;
+}
+
 /** The message is a whole sentence. */
 export class BuilderError extends ForeseenError {
-  /** Whether the builder answered, so that the same request is bound to fail again. */
+  /** Whether the builder answered with an error, so that the same request is bound to fail again. */
   readonly isRefusal: boolean;
+  /** Whether it answered with something that is not what was asked for. */
+  readonly isUnreadable: boolean;
 
-  constructor(message: string, { isRefusal = false, cause }: { isRefusal?: boolean; cause?: unknown } = {}) {
+  constructor(message: string, { isRefusal = false, isUnreadable = false, cause }: BuilderErrorOptions = {}) {
     super(message, { cause });
     this.name = "BuilderError";
     this.isRefusal = isRefusal;
+    this.isUnreadable = isUnreadable;
   }
 }

@@ -43,14 +43,17 @@ it.each<[name: string, type: string, body: string, complaint: RegExp]>([
   ["a fork without payloads", "application/json", '{"version":"altair","data":{}}', /cannot be read/],
   ["too much", "application/octet-stream", "x".repeat(33 * 1024 * 1024), /more than 33554432 bytes/],
 ])("refuses an answer that is %s", async (_, type, body, complaint) => {
-  const { builder } = await openBuilder((_request, response) => {
+  const { builder, logger } = await openBuilder((_request, response) => {
     response.writeHead(200, { "Content-Type": type, "Eth-Consensus-Version": "electra" }).end(body);
   });
   await expect(builder.getBid(REQUEST)).rejects.toMatchObject({
     name: "BuilderError",
     isRefusal: false,
+    isUnreadable: true,
     message: expect.stringMatching(complaint),
   });
+  // It is there all the same.
+  expect(logger.records).toMatchObject([{ message: "The builder answers" }]);
 });
 
 it("passes on why something is refused, and not at length", async () => {

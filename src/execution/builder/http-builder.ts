@@ -118,7 +118,8 @@ export class HttpBuilder implements Builder {
       if (error instanceof BuilderError && error.isRefusal) throw error;
       if (this.#closing.signal.aborted) throw new BuilderError("The node is being closed.", { cause: error });
       const failure = asBuilderError(error);
-      this.#noteSilent(failure);
+      if (failure.isUnreadable) this.#noteAnswering();
+      else this.#noteSilent(failure);
       throw failure;
     } finally {
       over.abort();
@@ -168,7 +169,7 @@ function asBuilderError(error: unknown): BuilderError {
 
 function unreadable(error: unknown): BuilderError {
   const reason = error instanceof Error ? error.message : String(error);
-  return new BuilderError(`The builder's answer cannot be read: ${reason}`, { cause: error });
+  return new BuilderError(`The builder's answer cannot be read: ${reason}`, { isUnreadable: true, cause: error });
 }
 
 /** The library reads whatever comes. */
