@@ -24,8 +24,12 @@ async function openBuilder(answer: RequestListener) {
   return { builder, logger, close };
 }
 
-it("knows an answer without a bid", async () => {
-  const { builder } = await openBuilder((_request, response) => response.writeHead(204).end());
+it.each([
+  ["", {}],
+  [", whatever type it would be of", { "Content-Type": "application/json" }],
+  [", of a type that no bid is of", { "Content-Type": "text/plain; charset=utf-8" }],
+])("knows an answer without a bid%s", async (_, headers) => {
+  const { builder } = await openBuilder((_request, response) => response.writeHead(204, headers).end());
   expect(await builder.getBid(REQUEST)).toBeNull();
 });
 

@@ -172,9 +172,10 @@ function unreadable(error: unknown): BuilderError {
   return new BuilderError(`The builder's answer cannot be read: ${reason}`, { isUnreadable: true, cause: error });
 }
 
-/** The library reads whatever comes. */
+/** The library reads whatever comes, and by its type also a body that is not there. */
 async function fetchWithinLimit(...request: Parameters<typeof fetch>): Promise<Response> {
   const response = await fetch(...request);
+  if (response.status === HttpStatusCode.NO_CONTENT) return new Response(null, { status: response.status });
   let received = 0;
   const limit = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
