@@ -13,6 +13,8 @@ export interface Wish {
   readonly lacking?: ReadonlySet<string> | undefined;
   /** By which all gateways choose the same one of those that are equally good. */
   readonly slot?: number | undefined;
+  /** Whether there is an answer already that another is only to confirm, for which nobody will do who is late or silent. */
+  readonly isForOpinion?: boolean;
 }
 
 /** Whom a submission belongs to. */
@@ -101,11 +103,13 @@ export class Choice {
       .map(({ client }) => client);
   }
 
-  #standing(client: UpstreamClient, share: number, { isHeadBound, tried, lacking }: Wish): Standing | undefined {
+  #standing(client: UpstreamClient, share: number, wish: Wish): Standing | undefined {
+    const { isHeadBound, tried, lacking, isForOpinion } = wish;
     if (tried.includes(client) || client.isFull) return undefined;
     const condition = this.#conditions.of(client.name);
     const rank = rankOf(condition);
     if (rank === undefined || (isHeadBound && !this.#reachesFloor(condition))) return undefined;
+    if (isForOpinion && (condition.fitness === "late" || client.isSilent)) return undefined;
     return {
       client,
       rank: rank + (client.isSilent ? SILENT_RANK : 0) + (lacking?.has(client.name) ? LACKING_RANK : 0),

@@ -17,7 +17,10 @@ import { problemOf, refusalOfCredentials, type Verdict, verdictOn } from "./verd
 
 /** A second upstream is never asked sooner. */
 const MIN_HEDGE_MILLIS = 5;
-/** What is large is asked of a second one when nothing of its answer has come for so long. */
+/**
+ * What is large is asked of a second one when nothing of its answer has come for so long, and one that is known not to answer in time is
+ * not waited for any longer.
+ */
 const LARGE_MILLIS = 10_000;
 /** How long a question about the head waits for an upstream that has come as far as clients have been told. */
 const FLOOR_WAIT_MILLIS = 10_000;
@@ -45,6 +48,8 @@ interface Attempt {
   /** Where its head was when it was asked. */
   readonly headSlot: number;
   alarm: Alarm | undefined;
+  /** Whether it is not waited for any longer. */
+  isGivenUp: boolean;
 }
 
 /** One question on its way to one upstream after the other, and sometimes to two at once, until there is an answer. */
@@ -65,6 +70,8 @@ export class Reading {
   #isOver = false;
   /** What would do as an answer if there were no better one, by what is made of it. */
   readonly #refusals: Partial<Record<Verdict, UpstreamResponse>> = {};
+  /** When no better one is waited for any longer. */
+  #opinionAlarm: Alarm | undefined;
   /** An upstream that broke off, which an old connection may be to blame for. */
   #broken: UpstreamClient | undefined;
   #isRepeated = false;
@@ -96,7 +103,9 @@ export class Reading {
   #goOn(after?: UpstreamClient): void {
     const next = this.#choose();
     if (next === undefined) {
+      const { questionable } = this.#refusals;
       if (this.#attempts.length === 0) this.#endWithoutMore();
+      else if (questionable && this.#attempts.every(({ client }) => this.#isLate(client))) this.#give(questionable);
       return;
     }
     if (after) this.#surroundings.observer?.askedAnother(after.name, "failed");
@@ -111,6 +120,7 @@ export class Reading {
       preferred: this.#bond && bonds.upstreamOf(this.#bond),
       lacking: this.#question.lacking,
       slot: this.#bond?.slot,
+      isForOpinion: this.#refusals.questionable !== undefined,
     });
   }
 
@@ -127,6 +137,7 @@ export class Reading {
       headSlot: conditions.of(client.name).head?.slot ?? 0,
       exchange: client.begin(request, listener, { cost: method.cost }),
       alarm: undefined,
+      isGivenUp: false,
     };
     choice.noteAsked(client);
     this.#tried.push(client);
@@ -147,22 +158,32 @@ export class Reading {
 
   #beImpatient(attempt: Attempt): void {
     const { client } = attempt;
-    const { budget, conditions, observer } = this.#surroundings;
-    const { fitness } = conditions.of(client.name);
-    const isStuck = !["ready", "behind"].includes(fitness) || (this.#isHedged && client.isSilent);
+    const { budget, observer } = this.#surroundings;
+    const isLate = this.#isLate(client);
+    const isStuck = isLate || (this.#isHedged && client.isSilent);
     const mayHedge = this.#isHedged || this.#isOverdue(attempt);
     const mayAsk = isStuck || (mayHedge && !this.#isTiedTo(client) && this.#attempts.length === 1);
     const next = mayAsk ? this.#choose() : undefined;
+    if (next === undefined && isLate && this.#isHedged && this.#isOverdue(attempt)) {
+      attempt.isGivenUp = true;
+      attempt.exchange.abort(`did not answer within ${LARGE_MILLIS / 1000} s`);
+      return;
+    }
     if (next === undefined || !(isStuck || budget.take())) {
       this.#setAlarm(attempt, this.#isHedged ? PAUSE_MILLIS : SILENT_MILLIS);
       return;
     }
-    attempt.alarm = undefined;
+    this.#setAlarm(attempt, LARGE_MILLIS);
     observer?.askedAnother(client.name, "slow");
     this.#ask(next);
   }
 
-  /** Whether something large is not even begun, which nobody else was asked for. */
+  /** Whether it is not waited for as one that can be asked is. */
+  #isLate({ name }: UpstreamClient): boolean {
+    return !["ready", "behind"].includes(this.#surroundings.conditions.of(name).fitness);
+  }
+
+  /** Whether an answer that may well take long is not even begun. */
   #isOverdue({ began, exchange }: Attempt): boolean {
     if (this.#bond?.subject === "block" || exchange.isAnswered) return false;
     return this.#surroundings.timers.now() - began >= LARGE_MILLIS;
@@ -204,8 +225,18 @@ export class Reading {
     } else {
       if (this.#refusals[verdict]) discard(response);
       else this.#refusals[verdict] = response;
+      if (verdict === "questionable") this.#boundOpinions(response);
       this.#goOn(attempt.client);
     }
+  }
+
+  /** A refusal is not held back for long: who may know better may be about to hang. */
+  #boundOpinions(refusal: UpstreamResponse): void {
+    const mayReplay = ["state", "heavy"].includes(this.#question.method.cost);
+    this.#opinionAlarm = this.#surroundings.alarms.add(mayReplay ? LARGE_MILLIS : SILENT_MILLIS, () => {
+      for (const { client } of this.#attempts) client.noteOvertaken();
+      this.#give(refusal);
+    });
   }
 
   #miss(attempt: Attempt, error: Failure): void {
@@ -214,10 +245,10 @@ export class Reading {
     else this.#fail(error);
   }
 
-  #missed({ client, began }: Attempt, error: UpstreamError): void {
+  #missed({ client, began, isGivenUp }: Attempt, error: UpstreamError): void {
     this.#surroundings.noteError(client, error, began);
     this.#noteError(client.name, error.message);
-    if (error.mayHaveArrived) this.#broken ??= client;
+    if (error.mayHaveArrived && !isGivenUp) this.#broken ??= client;
     this.#goOn(client);
   }
 
@@ -306,6 +337,7 @@ export class Reading {
     this.#isOver = true;
     this.#endListening();
     this.#endFloorWait?.();
+    if (this.#opinionAlarm) this.#surroundings.alarms.delete(this.#opinionAlarm);
     for (const { exchange } of this.#attempts) exchange.abort(reasonForOthers);
   }
 }
