@@ -12,6 +12,7 @@ import { isHeadBound } from "./head-bound.ts";
 import type { HedgeBudget } from "./hedge-budget.ts";
 import type { ExchangeListener, HttpExchange } from "./http-exchange.ts";
 import { nobodyAnswers } from "./nobody.ts";
+import { toldHeadSlot } from "./told-head.ts";
 import { PAUSE_MILLIS, SILENT_MILLIS, type UpstreamClient } from "./upstream-client.ts";
 import { problemOf, refusalOfCredentials, type Verdict, verdictOn } from "./verdict.ts";
 
@@ -267,12 +268,14 @@ export class Reading {
     return true;
   }
 
-  #noteGiven(winner: Attempt, { status, upstream }: UpstreamResponse): void {
+  #noteGiven(winner: Attempt, response: UpstreamResponse): void {
     const { bonds, conditions } = this.#surroundings;
     for (const { client, began } of this.#attempts) if (began < winner.began) client.noteOvertaken();
-    if (status >= 300) return;
-    if (this.#bond) bonds.tie(this.#bond, upstream);
-    if (this.#isHeadBound && winner.headSlot > conditions.floor) conditions.raiseFloor(winner.headSlot);
+    if (response.status >= 300) return;
+    if (this.#bond) bonds.tie(this.#bond, response.upstream);
+    if (!this.#isHeadBound) return;
+    const slot = toldHeadSlot(this.#question, response) ?? winner.headSlot;
+    if (slot > conditions.floor) conditions.raiseFloor(slot);
   }
 
   #endWithoutMore(): void {

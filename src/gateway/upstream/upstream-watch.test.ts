@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
-import { HandTimers } from "../../timers.test-support.ts";
+import { HandTimers, settled } from "../../timers.test-support.ts";
 import type { ChainFacts } from "../chain-facts.ts";
 import { GENESIS_ROOT, json, rootAt, ScriptedUpstream } from "./scripted-upstream.test-support.ts";
 import { UpstreamWatch } from "./upstream-watch.ts";
@@ -194,6 +194,22 @@ describe("the floor", () => {
     expect(watch.floor).toBeLessThanOrEqual(102);
     watch.raiseFloor(50);
     expect(watch.floor).toBeGreaterThanOrEqual(100);
+  });
+
+  it("has upstreams asked at once when none is known to have come there", async () => {
+    const { watch, a, b } = await open();
+    await watch.start();
+    const polled = () => [a, b].map(({ requests }) => requests.length);
+    const before = polled();
+    a.headSlot = 101;
+    watch.noteHead("b", { slot: 101, root: rootAt(101) });
+    watch.raiseFloor(101);
+    expect(watch.of("a").head?.slot).toBe(100);
+    a.headSlot = 102;
+    watch.raiseFloor(102);
+    while (watch.of("a").head?.slot !== 102) await settled();
+    // Once each.
+    expect(polled().map((count, index) => count - before[index]!)).toEqual([4, 4]);
   });
 
   it("is let go with a warning when no upstream comes to it for two slots", async () => {

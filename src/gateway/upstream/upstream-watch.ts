@@ -37,7 +37,8 @@ interface Watched {
   /** How often it told of its head itself, so that what a poll brings is known to be older. */
   notes: number;
   polls: number;
-  isPolled: boolean;
+  /** Undefined when it is not being polled. */
+  poll: Promise<void> | undefined;
 }
 
 /** Watches how the upstreams are, by asking them a few times a slot and by what their events tell. */
@@ -67,7 +68,7 @@ export class UpstreamWatch implements Conditions {
         const condition: Condition = { upstream: upstream.name, fitness: "down", reasons: [failure] };
         return [
           upstream.name,
-          { client, observation: { failure }, condition, highest: 0, notes: 0, polls: 0, isPolled: false },
+          { client, observation: { failure }, condition, highest: 0, notes: 0, polls: 0, poll: undefined },
         ];
       }),
     );
@@ -96,7 +97,9 @@ export class UpstreamWatch implements Conditions {
   }
 
   raiseFloor(slot: number): void {
-    if (slot > this.#floor.slot && this.#floor.raise(slot, latestCredibleSlot(this.#measure()))) this.#tell();
+    if (slot <= this.#floor.slot || !this.#floor.raise(slot, latestCredibleSlot(this.#measure()))) return;
+    this.#tell();
+    this.#lookForFloor();
   }
 
   /** Begins; resolves when each upstream has been asked once, whatever came of it. */
@@ -178,17 +181,29 @@ export class UpstreamWatch implements Conditions {
     }
   }
 
-  async #poll(watched: Watched): Promise<void> {
-    if (watched.isPolled) return;
-    watched.isPolled = true;
-    try {
-      watched.observation = await this.#observe(watched);
-      if (this.#closed.signal.aborted) return;
-      this.#judgeAll();
-      await this.#checkFinality(watched);
-    } finally {
-      watched.isPolled = false;
-    }
+  /** An answer may tell of a head before its upstream does. Until it is known who has it, nobody is asked about the head. */
+  #lookForFloor(): void {
+    const asked = [...this.#watched.values()].filter(({ condition }) =>
+      ["ready", "behind"].includes(condition.fitness),
+    );
+    if (asked.some(({ condition: { head } }) => head && head.slot >= this.#floor.slot)) return;
+    // A poll that is under way may have been answered before.
+    for (const watched of asked) void Promise.resolve(watched.poll).then(() => this.#poll(watched));
+  }
+
+  /** Joins the poll that is under way, if there is one. */
+  #poll(watched: Watched): Promise<void> {
+    watched.poll ??= this.#pollAnew(watched).finally(() => {
+      watched.poll = undefined;
+    });
+    return watched.poll;
+  }
+
+  async #pollAnew(watched: Watched): Promise<void> {
+    watched.observation = await this.#observe(watched);
+    if (this.#closed.signal.aborted) return;
+    this.#judgeAll();
+    await this.#checkFinality(watched);
   }
 
   /** An upstream that tells of less than it took for final may have left that; or it is only the state of its head that knows less. */

@@ -259,10 +259,31 @@ describe("a question about the head", () => {
     conditions.floor = 101;
     expect(await answersOf(() => upstreams.read(questionOf(aboutHead)), 5)).toEqual({ b: 5 });
     conditions.set("b", { headSlot: 102 });
+    server("b").headSlot = 102;
     await upstreams.read(questionOf(aboutHead));
     expect(conditions.floor).toBe(102);
     await upstreams.read(questionOf({ url: "/eth/v1/beacon/headers/5", params: { block_id: "5" } }));
     expect(server("a").requests).toHaveLength(1);
+  });
+
+  it("raises that to the slot that the answer tells, though its upstream is not known to have come there", async () => {
+    const { upstreams, conditions, server } = await openUpstreams({ names: ["a"] });
+    const told = async (asked: Parameters<typeof questionOf>[0], data: unknown) => {
+      conditions.floor = 0;
+      server("a").everything = (_request, response) => json(response, { execution_optimistic: false, data });
+      await upstreams.read(questionOf(asked));
+      return conditions.floor;
+    };
+    const message = { slot: "101" };
+    const dependsOn = { method: { dependsOn: "head" } } as const;
+    expect(await told(aboutHead, { root: "0x00", canonical: true, header: { message } })).toBe(101);
+    expect(await told({ url: "/eth/v2/beacon/blocks/head", params: { block_id: "head" } }, { message })).toBe(101);
+    expect(await told({ url: "/eth/v1/beacon/headers", ...dependsOn }, [{ header: { message } }])).toBe(101);
+    expect(await told({ url: "/eth/v1/node/syncing", ...dependsOn }, { head_slot: "101" })).toBe(101);
+    expect(await told(aboutHead, { header: { message: { slot: "99" } } })).toBe(99);
+    expect(await told({ url: "/eth/v1/beacon/states/head/root", params: { state_id: "head" } }, { message })).toBe(100);
+    const finalized = { url: "/eth/v1/beacon/headers/finalized", params: { block_id: "finalized" } };
+    expect(await told(finalized, { header: { message: { slot: "80" } } })).toBe(100);
   });
 
   it("goes to one that does not know its head while nobody was told of any", async () => {
