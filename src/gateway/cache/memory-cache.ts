@@ -23,6 +23,8 @@ export interface Moment {
   readonly floor: number;
   readonly rewinds: number;
   readonly at: number;
+  /** From when on upstreams have surely come to the head that they told of. */
+  readonly settledAt: number;
 }
 
 interface Kept {
@@ -30,6 +32,7 @@ interface Kept {
   response: Promise<UpstreamResponse>;
   lasting: Lasting;
   since: Moment;
+  until: number;
 }
 
 /** A larger answer than this part of the memory is not kept: it would drop too many others. */
@@ -40,6 +43,8 @@ const ENTRY_BYTES = 512;
 const FIXED_MILLIS = 180_000;
 /** An upstream that is stuck does not go on telling that all is well. */
 const STATUS_MILLIS = 12_000;
+/** For so long after an upstream has told of a head, its answers may still be those of the one before. */
+const SETTLING_MILLIS = 500;
 
 /** Answers in the memory of this process. */
 export class MemoryCache {
@@ -48,11 +53,14 @@ export class MemoryCache {
   readonly #options: MemoryCacheOptions;
   readonly #answers: SizedMap<Kept>;
   readonly #maxMillis: Readonly<Record<Lasting, number>>;
+  #head: number;
+  #settledAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: MemoryCacheOptions) {
     this.#options = options;
     this.maxBodyBytes = Math.floor(options.bytes / LARGEST_PART);
     this.#answers = new SizedMap({ bytes: options.bytes });
+    this.#head = Atomics.load(options.revision, REVISION_PLACES.head);
     const slotMillis = options.facts.secondsPerSlot * 1000;
     this.#maxMillis = {
       final: Number.POSITIVE_INFINITY,
@@ -70,31 +78,40 @@ export class MemoryCache {
     return undefined;
   }
 
-  /** `since` is the moment before the upstream was asked. */
-  put(key: string, response: WholeResponse, lasting: Lasting, since: Moment): void {
+  /** `since` is the moment before the upstream was asked. An answer about the head may tell itself that it is of the new one. */
+  put(key: string, response: WholeResponse, lasting: Lasting, since: Moment, isOfNewHead = false): void {
     const { length } = response.body;
     if (length > this.maxBodyBytes) return;
     const headers = headersOfBody(response.headers);
     const kept = { ...response, headers, body: inMemoryOfItsOwn(response.body), kept: "memory" as const };
     const bytes = length + JSON.stringify(headers).length + ENTRY_BYTES;
-    this.#answers.set(key, { response: Promise.resolve(kept), lasting, since }, bytes);
+    const mayBeEarly = lasting === "head" && !isOfNewHead && since.at < since.settledAt;
+    const until = mayBeEarly ? since.settledAt : since.at + this.#maxMillis[lasting];
+    this.#answers.set(key, { response: Promise.resolve(kept), lasting, since, until }, bytes);
   }
 
   moment(): Moment {
     const { revision, conditions, timers } = this.#options;
+    const head = Atomics.load(revision, REVISION_PLACES.head);
+    const at = timers.now();
+    if (head !== this.#head) {
+      this.#head = head;
+      this.#settledAt = at + SETTLING_MILLIS;
+    }
     return {
-      head: Atomics.load(revision, REVISION_PLACES.head),
+      head,
       status: Atomics.load(revision, REVISION_PLACES.status),
       floor: conditions.floor,
       rewinds: conditions.rewinds,
-      at: timers.now(),
+      at,
+      settledAt: this.#settledAt,
     };
   }
 
-  #isTrue({ lasting, since }: Kept): boolean {
+  #isTrue({ lasting, since, until }: Kept): boolean {
     const { revision, conditions, timers } = this.#options;
     if (lasting === "final") return conditions.rewinds === since.rewinds;
-    if (timers.now() - since.at >= this.#maxMillis[lasting]) return false;
+    if (timers.now() >= until) return false;
     if (lasting === "fixed") return true;
     // Who has been told of a later head is told nothing of an earlier one.
     return Atomics.load(revision, REVISION_PLACES[lasting]) === since[lasting] && conditions.floor <= since.floor;

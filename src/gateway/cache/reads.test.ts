@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { HandTimers, settled } from "../../timers.test-support.ts";
+import type { Condition } from "../condition.ts";
 import { type Question, UpstreamError, type UpstreamResponse } from "../exchange.ts";
 import { FACTS, finalAnswer, question, ROOT, response } from "./questions.test-support.ts";
 import { Reads, type ReadsOptions } from "./reads.ts";
@@ -109,6 +110,7 @@ it("asks again when the head, the status or the floor has changed, and after a s
   expect(await all()).toEqual([false, true, false]);
   revision[0]!++;
   expect(await all()).toEqual([true, false, false]);
+  await timers.pass(500);
   conditions.floor++;
   expect(await all()).toEqual([true, true, false]);
   await timers.pass(5_999);
@@ -131,6 +133,35 @@ it("does not keep what the upstream answered before the head changed", async () 
   waiting.shift()!.resolve(response('{"data":"after"}'));
   expect([textOf(await early), textOf(await late)]).toEqual(['{"data":"before"}', '{"data":"after"}']);
   expect(textOf(await read(HEAD))).toBe('{"data":"after"}');
+});
+
+it("does not keep an answer that tells of an earlier head than its upstream did", async () => {
+  const header = question("get_v1_beacon_headers_blockId", { block_id: "head" });
+  const told = (slot: number) => `{"data":{"root":"0x01","header":{"message":{"slot":"${slot}"}}}}`;
+  const head = { slot: 12, root: ROOT };
+  const all: Condition[] = [{ upstream: "first", fitness: "ready", reasons: [], head }];
+  const conditions = { all, floor: 11, rewinds: 0 };
+  const { read, revision } = open({ conditions });
+  revision[0]!++;
+  for (const slot of [10, 11, 12]) expect(textOf(await read(header, told(slot)))).toBe(told(slot));
+  expect((await read(header)).kept).toBe("memory");
+  conditions.all = [];
+  conditions.floor = 13;
+  for (const slot of [12, 13]) expect(textOf(await read(header, told(slot)))).toBe(told(slot));
+  expect((await read(header)).kept).toBe("memory");
+});
+
+it("keeps what is answered at once after the head has changed, and does not tell of which it is, for half a second", async () => {
+  const { read, revision, timers } = open();
+  const root = question("get_v1_beacon_states_root", { state_id: "head" });
+  revision[0]!++;
+  await read(root);
+  await timers.pass(499);
+  expect((await read(root)).kept).toBe("memory");
+  await timers.pass(1);
+  expect((await read(root)).kept).toBeUndefined();
+  await timers.pass(5_999);
+  expect((await read(root)).kept).toBe("memory");
 });
 
 it("keeps neither errors nor what is not to be kept", async () => {

@@ -8,6 +8,7 @@ import type { Conditions } from "../condition.ts";
 import { type Question, UpstreamError, type UpstreamResponse } from "../exchange.ts";
 import type { GatewayObserver } from "../observer.ts";
 import type { CacheOptions } from "../options.ts";
+import { toldHeadSlot } from "../upstream/told-head.ts";
 import { gather } from "./gather.ts";
 import {
   type Finalization,
@@ -49,6 +50,7 @@ const GATHERED_PART = 4;
 export class Reads {
   readonly #ask: ReadsOptions["ask"];
   readonly #observer: ReadsOptions["observer"];
+  readonly #conditions: ReadsOptions["conditions"];
   readonly #finalization: Finalization;
   readonly #memory: MemoryCache;
   readonly #cache: RedisCache | undefined;
@@ -59,6 +61,7 @@ export class Reads {
   constructor({ ask, revision, facts, memoryBytes, cache, conditions, timers, logger, observer }: ReadsOptions) {
     this.#ask = ask;
     this.#observer = observer;
+    this.#conditions = conditions;
     this.#finalization = finalizationBy(conditions, facts);
     this.#memory = new MemoryCache({ bytes: memoryBytes, revision, conditions, facts, timers });
     this.#cache = cache && new RedisCache({ cache, facts, conditions, timers, logger, observer });
@@ -112,12 +115,23 @@ export class Reads {
       const response = await this.#askWhole(question);
       if (!isWhole(response)) return response;
       const lasting = lastingOf(question, response, this.#finalization);
-      if (lasting !== undefined) this.#memory.put(key, response, lasting, since);
+      const headSlot = toldHeadSlot(question, response);
+      const isOfNewHead = headSlot !== undefined && headSlot >= this.#knownHeadSlot(response);
+      // An upstream may tell of its head before its answers follow.
+      if (lasting !== undefined && (headSlot === undefined || isOfNewHead)) {
+        this.#memory.put(key, response, lasting, since, isOfNewHead);
+      }
       if (lasting === "final" && since.rewinds === this.#memory.moment().rewinds) final = response;
       return response;
     } finally {
       claim?.end(final);
     }
+  }
+
+  /** How far the upstream is known to have come, or clients have been told that the head is. */
+  #knownHeadSlot({ upstream }: UpstreamResponse): number {
+    const { all, floor } = this.#conditions;
+    return Math.max(floor, all.find((condition) => condition.upstream === upstream)?.head?.slot ?? 0);
   }
 
   /** Of an answer that breaks off before anybody has seen any of it, another upstream may have the whole. */
