@@ -42,12 +42,13 @@ export class Floor {
 
   /** Looks whether upstreams that can be asked still reach it, and lets it go when they do not. Tells whether it did. */
   check(reaches: readonly Reach[]): boolean {
-    if (reaches.length === 0 || reaches.some(({ slot }) => slot >= this.#slot)) {
+    if (reaches.some(({ slot }) => slot >= this.#slot)) {
       this.#unreachedSince = undefined;
       return false;
     }
     const now = this.#timers.now();
     this.#unreachedSince ??= now;
+    if (reaches.length === 0) return false;
     // Those who had reached it and have not now follow another branch: it is the chain itself that has gone back.
     const isReorged = reaches.some(({ highest }) => highest >= this.#slot);
     if (!isReorged && now - this.#unreachedSince < this.#patienceMillis) return false;

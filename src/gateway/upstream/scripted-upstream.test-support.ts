@@ -32,6 +32,8 @@ export class ScriptedUpstream {
   handler: Handler = (_request, response) => json(response, { data: { by: this.name } });
   /** Answers instead of all else. */
   everything: Handler | undefined;
+  /** Waited for before anything is answered. */
+  delay: (() => Promise<unknown>) | undefined;
   /** Takes requests and never answers. */
   isFrozen = false;
   readonly #waiting: { url: string; resolve: () => void }[] = [];
@@ -80,6 +82,7 @@ export class ScriptedUpstream {
       else this.#waiting.push(waiting);
     }
     if (this.isFrozen) return;
+    await this.delay?.();
     const health = this.#healthAnswers()[url];
     if (this.everything) this.everything(received, response);
     else if (health !== undefined) json(response, { data: health });

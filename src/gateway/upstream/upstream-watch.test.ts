@@ -227,6 +227,23 @@ describe("the floor", () => {
     expect(messages()).toEqual([["warn", expect.stringContaining("No upstream comes to the head"), undefined]]);
   });
 
+  it("is let go as well when only one that is late is left, whose head is followed", async () => {
+    const { watch, a, b, timers, until } = await open();
+    await watch.start();
+    watch.noteHead("a", { slot: 101, root: rootAt(101) });
+    watch.raiseFloor(101);
+    b.delay = () => timers.sleep(3000, new AbortController().signal);
+    await until(() => watch.of("b").fitness === "late");
+    await a.stop();
+    await until(() => watch.of("a").fitness === "down");
+    await until(() => watch.floor === 100);
+    b.headSlot = 103;
+    await until(() => watch.of("b").head?.slot === 103);
+    expect(watch.of("b").fitness).toBe("late");
+    b.delay = undefined;
+    await until(() => watch.of("b").fitness === "ready");
+  });
+
   it("follows the chain itself where that goes back", async () => {
     const { watch, messages } = await open();
     await watch.start();

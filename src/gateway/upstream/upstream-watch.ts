@@ -16,6 +16,8 @@ const POLLS_PER_SLOT = 4;
 const MIN_PAUSE_MILLIS = 250;
 /** However short slots are: a machine may be busy for a moment. */
 const TIMEOUT_MILLIS = 2000;
+/** One that is known to be late is given longer, since it is asked when there is no other, and where its head is has to be known. */
+const LATE_TIMEOUT_MILLIS = 5000;
 /** What an upstream calls itself is asked when it was down, and after so many polls. */
 const VERSION_EVERY = 40;
 const PATIENCE_SLOTS = 2;
@@ -183,9 +185,7 @@ export class UpstreamWatch implements Conditions {
 
   /** An answer may tell of a head before its upstream does. Until it is known who has it, nobody is asked about the head. */
   #lookForFloor(): void {
-    const asked = [...this.#watched.values()].filter(({ condition }) =>
-      ["ready", "behind"].includes(condition.fitness),
-    );
+    const asked = this.#asked();
     if (asked.some(({ condition: { head } }) => head && head.slot >= this.#floor.slot)) return;
     // A poll that is under way may have been answered before.
     for (const watched of asked) void Promise.resolve(watched.poll).then(() => this.#poll(watched));
@@ -235,7 +235,7 @@ export class UpstreamWatch implements Conditions {
     const asksForVersion = !isKnown || ++watched.polls % VERSION_EVERY === 0;
     let polled: Observation;
     try {
-      polled = await this.#pollOnce(watched.client, asksForVersion, before.failure === undefined);
+      polled = await this.#pollOnce(watched.client, asksForVersion, before);
     } catch (error) {
       const failure = error instanceof Error ? error.message : String(error);
       return { ...watched.observation, failure, isLate: error instanceof LateError };
@@ -254,17 +254,20 @@ export class UpstreamWatch implements Conditions {
   }
 
   /** An upstream that was well a moment ago may be late once. */
-  async #pollOnce(client: UpstreamClient, asksForVersion: boolean, wasWell: boolean): Promise<Observation> {
+  async #pollOnce(client: UpstreamClient, asksForVersion: boolean, before: Observation): Promise<Observation> {
+    const { failure, isLate = false } = before;
     const options = {
       timers: this.#timers,
-      timeoutMillis: TIMEOUT_MILLIS,
+      timeoutMillis: isLate ? LATE_TIMEOUT_MILLIS : TIMEOUT_MILLIS,
       signal: this.#closed.signal,
       asksForVersion,
     };
+    const began = this.#timers.now();
     try {
-      return await poll(client, options);
+      const polled = await poll(client, options);
+      return isLate && this.#timers.now() - began > TIMEOUT_MILLIS ? { ...polled, failure, isLate } : polled;
     } catch (error) {
-      if (!(error instanceof LateError) || !wasWell) throw error;
+      if (!(error instanceof LateError) || failure !== undefined) throw error;
       return poll(client, options);
     }
   }
@@ -316,9 +319,7 @@ export class UpstreamWatch implements Conditions {
   }
 
   #checkFloor(): boolean {
-    const all = [...this.#watched.values()];
-    const ready = all.filter(({ condition }) => condition.fitness === "ready");
-    const asked = ready.length > 0 ? ready : all.filter(({ condition }) => condition.fitness === "behind");
+    const asked = this.#asked();
     const reaches = asked.flatMap(({ condition: { head }, highest }) => (head ? [{ slot: head.slot, highest }] : []));
     const isLetGo = this.#floor.check(reaches);
     for (const watched of asked) {
@@ -326,6 +327,13 @@ export class UpstreamWatch implements Conditions {
       watched.highest = isLetGo ? slot : Math.max(watched.highest, slot);
     }
     return isLetGo;
+  }
+
+  /** The fittest that there are. */
+  #asked(): Watched[] {
+    const all = [...this.#watched.values()];
+    const having = (wanted: Fitness) => all.filter(({ condition: { fitness } }) => fitness === wanted);
+    return [having("ready"), having("behind"), having("late")].find((some) => some.length > 0) ?? [];
   }
 
   #conditions(): readonly Condition[] {
