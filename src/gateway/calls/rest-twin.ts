@@ -6,6 +6,7 @@ import { type Place, placesOf } from "../../api/rest/places.ts";
 import { invalidParams } from "../../failure.ts";
 import type { Params } from "../../server/method-table.ts";
 import { ASKS_FOR_JSON, type Question, type UpstreamRequest } from "../exchange.ts";
+import { slotInJson } from "../slot-in-json.ts";
 import { paramsIn, RawJson } from "./message-params.ts";
 
 /** The part of a question that follows from the parameters of a call. */
@@ -99,7 +100,7 @@ export class RestTwin {
       }
     }
     if (this.#mustNameFork && headers[FORK] === undefined) {
-      headers = { ...headers, [FORK]: this.#options.forkAt(body && firstSlot(body)) };
+      headers = { ...headers, [FORK]: this.#options.forkAt(body && slotInJson(body)) };
     }
     let path = this.#path[0]!;
     for (let at = 1; at < this.#path.length; at += 2) path += params[this.#path[at]!]! + this.#path[at + 1]!;
@@ -131,16 +132,4 @@ export function requirePlain(name: string, value: string): void {
   if (!/^[\w-]+$/.test(value)) {
     throw invalidParams(`The parameter "${name}" must consist of letters, digits, hyphens and underscores.`);
   }
-}
-
-const SLOT = Buffer.from('"slot"');
-const LONGEST_SLOT_MEMBER = 64;
-
-/** Of the first object in a body that has one: whatever has other forms in other forks does, before all else that has. */
-function firstSlot(body: Buffer): number | undefined {
-  const at = body.indexOf(SLOT);
-  if (at === -1) return undefined;
-  const member = body.toString("latin1", at + SLOT.length, at + SLOT.length + LONGEST_SLOT_MEMBER);
-  const digits = /^\s*:\s*"?(\d+)/.exec(member)?.[1];
-  return digits === undefined ? undefined : Number(digits);
 }

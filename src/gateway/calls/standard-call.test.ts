@@ -71,6 +71,12 @@ describe("a call becomes its REST twin", () => {
       [{ blobs: [], signed_block: { message: { slot: "16" } } }],
       "electra",
     ],
+    [
+      "that of its slot",
+      "post_v2_beacon_blocks",
+      [{ message: { body: { attestations: [{ data: { slot: "15" } }] }, slot: "16" } }],
+      "electra",
+    ],
     ["that of its slot", "post_v1_beacon_pool_attestations", [{ data: { slot: 15 } }], "deneb"],
     ["that of now, when it has no slot", "post_v2_beacon_pool_attester_slashings", [{}], "fulu"],
   ])("with the fork of an object: %s (%s)", async (_what, name, params, fork) => {

@@ -9,6 +9,7 @@ function bondOfBody(url: string, body: Buffer, contentType = "application/json")
 describe("what requests belong to", () => {
   it("is read from the bodies of submissions, in JSON", () => {
     const vote = { aggregation_bits: "0x01", data: { slot: "77", index: "0" }, signature: "0x00" };
+    const older = { ...vote, data: { slot: "76" } };
     for (const [url, body, subject] of [
       ["/eth/v1/beacon/pool/attestations", [vote], "attestation"],
       ["/eth/v2/beacon/pool/attestations", [{ committee_index: "1", ...vote }], "attestation"],
@@ -16,6 +17,7 @@ describe("what requests belong to", () => {
       ["/eth/v1/beacon/blocks", { message: { slot: "77" } }, "block"],
       ["/eth/v2/beacon/blocks?broadcast_validation=gossip", { signed_block: { message: { slot: "77" } } }, "block"],
       ["/eth/v2/beacon/blinded_blocks", { message: { slot: "77" } }, "block"],
+      ["/eth/v2/beacon/blinded_blocks", { message: { body: { attestations: [older] }, slot: "77" } }, "block"],
     ] as const) {
       expect(bondOfBody(url, Buffer.from(JSON.stringify(body, null, 1)))).toEqual({ subject, slot: 77 });
     }

@@ -1,4 +1,5 @@
 import type { UpstreamRequest } from "../exchange.ts";
+import { slotInJson } from "../slot-in-json.ts";
 
 /** Beyond what is open at a time: requests that belong together come within a slot or two. */
 const MAX_BONDS = 256;
@@ -45,14 +46,6 @@ export function lacksPayload({ verb, url }: UpstreamRequest): boolean {
 }
 
 const BLINDED = /^\/eth\/v\d+\/beacon\/blinded_blocks(?:\?|$)/;
-
-/** The first one in a body: that of the block or of the first vote, whatever is written before it. */
-function slotInJson(body: Buffer): number | undefined {
-  const at = body.indexOf('"slot"');
-  if (at === -1) return undefined;
-  const slot = /^"slot"\s*:\s*"?(\d+)/.exec(body.toString("latin1", at, at + 40))?.[1];
-  return slot === undefined ? undefined : Number(slot);
-}
 
 /** A signed block begins with the place of its message, after four bytes and a signature, and with it comes its slot. */
 const SIGNED_BLOCK_MESSAGE = 100;

@@ -1,0 +1,52 @@
+import {
+  afterString,
+  afterValue,
+  COMMA,
+  OPENING_BRACE,
+  OPENING_BRACKET,
+  QUOTE,
+  skipSpace,
+} from "../json/json-bytes.ts";
+
+/** The members in which what belongs to a slot comes: blocks, alone and with blobs, votes, aggregates and slashings. */
+const WRAPPERS: ReadonlySet<string> = new Set([
+  "signed_block",
+  "message",
+  "aggregate",
+  "data",
+  "attestation_1",
+  "attestation_2",
+]);
+/** Of an aggregate in a list: the list, the aggregate that is signed, its message, the vote and its data. */
+const MOST_LEVELS = 5;
+const LONGEST_NUMBER = 24;
+
+/** The slot of the object in a JSON text, or of the first in a list, and never that of something it holds, whichever is written first. */
+export function slotInJson(text: Buffer): number | undefined {
+  return slotAt(text, skipSpace(text, 0), MOST_LEVELS);
+}
+
+function slotAt(bytes: Buffer, start: number, levels: number): number | undefined {
+  if (levels === 0) return undefined;
+  let at = skipSpace(bytes, start + 1);
+  if (bytes[start] === OPENING_BRACKET) return slotAt(bytes, at, levels - 1);
+  if (bytes[start] !== OPENING_BRACE) return undefined;
+  while (bytes[at] === QUOTE) {
+    const afterName = afterString(bytes, at);
+    if (afterName === undefined) return undefined;
+    const name = bytes.toString("latin1", at + 1, afterName - 1);
+    const value = skipSpace(bytes, skipSpace(bytes, afterName) + 1);
+    if (name === "slot") return numberAt(bytes, value);
+    const slot = WRAPPERS.has(name) ? slotAt(bytes, value, levels - 1) : undefined;
+    if (slot !== undefined) return slot;
+    const next = skipSpace(bytes, afterValue(bytes, value) ?? bytes.length);
+    if (bytes[next] !== COMMA) return undefined;
+    at = skipSpace(bytes, next + 1);
+  }
+  return undefined;
+}
+
+function numberAt(bytes: Buffer, start: number): number | undefined {
+  const digits = /^"?(\d+)/.exec(bytes.toString("latin1", start, start + LONGEST_NUMBER))?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
