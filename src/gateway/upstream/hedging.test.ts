@@ -88,6 +88,24 @@ describe("a read that takes long", () => {
     expect(await answer).toMatchObject({ upstream: "b" });
   });
 
+  it("goes back to the one that was overtaken where several have to answer, and one of the others fails", async () => {
+    const { upstreams, conditions, timers, server, events } = await openUpstreams({ names: ["a", "b", "c"] });
+    conditions.set("c", { fitness: "behind" });
+    const arrived = Promise.all(["a", "b"].map((name) => server(name).received("/eth/v1/x")));
+    server("a").isFrozen = true;
+    let fail = () => {};
+    server("b").handler = (_request, response) => {
+      fail = () => json(response, { code: 500, message: "It is busy." }, 500);
+    };
+    const answers = upstreams.readFromSeveral(questionOf(), 2);
+    await arrived;
+    await timers.pass(HEDGE_MILLIS + 10);
+    while (!events.includes("c 200")) await settled();
+    server("a").isFrozen = false;
+    fail();
+    expect(await answers).toMatchObject([{ value: { upstream: "c" } }, { value: { upstream: "a", status: 200 } }]);
+  });
+
   it("ends with the reason when nobody waits any more, at the upstream as well", async () => {
     const setting = await openUpstreams({ names: ["a"] });
     const over = new AbortController();

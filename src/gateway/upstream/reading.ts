@@ -57,6 +57,8 @@ interface Attempt {
 export class Reading {
   /** Rejects with a `Failure` when no upstream gives one, or when nobody waits for it any more. */
   readonly answer: Promise<UpstreamResponse>;
+  /** Those that were given up for the one that answered. */
+  readonly overtaken: UpstreamClient[] = [];
   readonly #question: Question;
   readonly #surroundings: ReadingSurroundings;
   readonly #tried: UpstreamClient[];
@@ -326,6 +328,7 @@ export class Reading {
   }
 
   #give(response: UpstreamResponse): void {
+    for (const { client } of this.#attempts) this.overtaken.push(client);
     this.#finish("was slower than another upstream");
     for (const refusal of Object.values(this.#refusals)) if (refusal !== response) discard(refusal);
     this.#resolve(response);

@@ -89,10 +89,22 @@ export class Upstreams {
   }
 
   /** The answers of so many different upstreams, asked at once. */
-  readFromSeveral(question: Question, count: number): Promise<PromiseSettledResult<UpstreamResponse>[]> {
+  async readFromSeveral(question: Question, count: number): Promise<PromiseSettledResult<UpstreamResponse>[]> {
     const tried: UpstreamClient[] = [];
-    return Promise.allSettled(
-      Array.from({ length: count }, () => new Reading(question, this.#surroundings, tried).answer),
+    const readings = Array.from({ length: count }, () => new Reading(question, this.#surroundings, tried));
+    const results = await Promise.allSettled(readings.map(({ answer }) => answer));
+    // One that was given up for a faster one is needed where too few others answer.
+    const overtaken = readings.flatMap((reading) => reading.overtaken);
+    if (overtaken.length === 0 || results.every(isAnswered) || question.waiting.signal.aborted) return results;
+    const others = this.#clients.filter((client) => !overtaken.includes(client));
+    return Promise.all(
+      results.map(async (result) => {
+        if (isAnswered(result)) return result;
+        const [again] = await Promise.allSettled([new Reading(question, this.#surroundings, others).answer]);
+        const [given, dropped] = isAnswered(again) ? [again, result] : [result, again];
+        if (dropped.status === "fulfilled") discard(dropped.value);
+        return given;
+      }),
     );
   }
 
@@ -163,6 +175,11 @@ export class Upstreams {
     if (errors === SUSPECT_AFTER)
       this.#onSuspect?.(client.name, `${errors} requests in a row failed, the last one so: ${message}`);
   }
+}
+
+/** Whether an upstream has said something of what it was asked. */
+function isAnswered(result: PromiseSettledResult<UpstreamResponse>): boolean {
+  return result.status === "fulfilled" && result.value.status < 500;
 }
 
 /** A page for browsers is nothing that a node answers, so that it may never have got the submission. */
