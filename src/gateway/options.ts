@@ -4,7 +4,7 @@ export interface UpstreamOptions {
   readonly name: string;
   /** Without credentials: these are in `authorization`. */
   readonly url: string;
-  /** Those of a later tier are asked only when none of an earlier one can be. From 0. */
+  /** Those of a later tier are asked only when none of an earlier one can be, or no other where one more is asked. From 0. */
   readonly tier: number;
   /** How much of the questions it gets, beside the others of its tier. */
   readonly weight: number;

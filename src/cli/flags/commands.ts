@@ -27,7 +27,8 @@ Examples:
   fanal gateway --upstream http://10.0.0.1:5052 \\
     --upstream "https://beacon.example tier=1 token-file=beacon.token"
 
-An upstream of a later tier is asked only when none of an earlier one can be.
+An upstream of a later tier is asked only when none of an earlier one can be, or
+no other where one more is asked: for what the first refuses, or is slow with.
 Credentials stand in a file (token-file, as a bearer token) or in the URL.
 ${PRECEDENCE}`;
 

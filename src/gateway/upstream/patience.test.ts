@@ -43,6 +43,19 @@ describe("a refusal that another upstream might know better", () => {
     expect(await answer).toMatchObject({ upstream: "b", status: 404 });
   });
 
+  it("is confirmed by another one of its tier, if one is ready there", async () => {
+    const { upstreams, conditions, server } = await openUpstreams({
+      names: ["a", "b", "c"],
+      upstreamOptions: { c: { tier: 1 } },
+    });
+    for (const name of ["a", "b", "c"]) refuse(server(name));
+    for (let i = 0; i < 4; i++) expect(await upstreams.read(questionOf())).toMatchObject({ status: 404 });
+    expect(server("c").questions).toEqual([]);
+    conditions.set("b", { fitness: "behind" });
+    await upstreams.read(questionOf());
+    expect(server("c").questions).toHaveLength(1);
+  });
+
   it("is given at once when there is none but one that is late", async () => {
     const { upstreams, conditions, server } = await openUpstreams();
     conditions.set("b", LATE);
