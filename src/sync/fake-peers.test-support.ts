@@ -33,8 +33,12 @@ interface Behaviour {
   byRoot?(honest: SignedBeaconBlock[], root: RootHex): Promise<SignedBeaconBlock[]>;
   /** Whether it gives the blocks before one together with it. */
   givesAncestors?: boolean;
-  /** Of sidecars, asked for in whatever way. */
-  data?(honest: DataSidecar[], signal: AbortSignal | undefined): Promise<DataSidecar[]>;
+  /** Of sidecars, asked for in whatever way. What it gives earlier than the others comes before the request is answered. */
+  data?(
+    honest: DataSidecar[],
+    signal: AbortSignal | undefined,
+    give: (earlier: DataSidecar) => void,
+  ): Promise<DataSidecar[]>;
 }
 
 export interface ServedBlock {
@@ -159,8 +163,14 @@ export class FakePeers implements SyncPeers {
     });
   }
 
-  async blobSidecarsByRange(peerId: string, range: BlockRange, signal?: AbortSignal): Promise<deneb.BlobSidecar[]> {
-    const given = await this.#dataByRange(peerId, range, ALL_COLUMNS, signal);
+  async blobSidecarsByRange(
+    peerId: string,
+    range: BlockRange,
+    signal?: AbortSignal,
+    onSidecar?: (sidecar: deneb.BlobSidecar) => void,
+  ): Promise<deneb.BlobSidecar[]> {
+    const give = (sidecar: DataSidecar) => !isColumn(sidecar) && onSidecar?.(sidecar);
+    const given = await this.#dataByRange(peerId, range, ALL_COLUMNS, signal, give);
     return given.filter((sidecar): sidecar is deneb.BlobSidecar => !isColumn(sidecar));
   }
 
@@ -179,8 +189,10 @@ export class FakePeers implements SyncPeers {
     range: BlockRange,
     columns: readonly number[],
     signal?: AbortSignal,
+    onSidecar?: (sidecar: fulu.DataColumnSidecar) => void,
   ): Promise<fulu.DataColumnSidecar[]> {
-    return (await this.#dataByRange(peerId, range, columns, signal)).filter(isColumn);
+    const give = (sidecar: DataSidecar) => isColumn(sidecar) && onSidecar?.(sidecar);
+    return (await this.#dataByRange(peerId, range, columns, signal, give)).filter(isColumn);
   }
 
   async columnSidecarsByRoot(
@@ -191,12 +203,18 @@ export class FakePeers implements SyncPeers {
     return (await this.#dataByRoot(peerId, wanted, signal)).filter(isColumn);
   }
 
-  #dataByRange(peerId: string, range: BlockRange, indices: readonly number[], signal: AbortSignal | undefined) {
+  #dataByRange(
+    peerId: string,
+    range: BlockRange,
+    indices: readonly number[],
+    signal: AbortSignal | undefined,
+    onSidecar: (sidecar: DataSidecar) => void,
+  ) {
     this.data.push({ peerId, range, indices });
     const end = range.startSlot + range.count;
-    return this.#data(peerId, signal, ({ signed: { message } }, index) => {
-      return message.slot >= range.startSlot && message.slot < end && indices.includes(index);
-    });
+    const isWanted = ({ signed: { message } }: ServedBlock, index: number) =>
+      message.slot >= range.startSlot && message.slot < end && indices.includes(index);
+    return this.#data(peerId, signal, isWanted, onSidecar);
   }
 
   #dataByRoot(peerId: string, wanted: readonly SidecarsOfBlock[], signal: AbortSignal | undefined) {
@@ -214,6 +232,7 @@ export class FakePeers implements SyncPeers {
     peerId: string,
     signal: AbortSignal | undefined,
     isWanted: (block: ServedBlock, index: number) => boolean,
+    onSidecar: (sidecar: DataSidecar) => void = () => {},
   ): Promise<DataSidecar[]> {
     return this.#counted(peerId, async ({ chain, columns, data }) => {
       const honest = chain.flatMap((block) =>
@@ -221,7 +240,13 @@ export class FakePeers implements SyncPeers {
           (sidecar) => isWanted(block, sidecar.index) && (!isColumn(sidecar) || columns.includes(sidecar.index)),
         ),
       );
-      return data ? data(honest, signal) : honest;
+      const given: DataSidecar[] = [];
+      const give = (sidecar: DataSidecar) => {
+        given.push(sidecar);
+        onSidecar(sidecar);
+      };
+      for (const sidecar of data ? await data(honest, signal, give) : honest) give(sidecar);
+      return given;
     });
   }
 

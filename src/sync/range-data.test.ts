@@ -6,14 +6,15 @@ import { ALL_COLUMNS } from "../data/column-sidecars.ts";
 import { type DataSidecar, serializeSidecar, slotOfSidecar } from "../data/sidecar.ts";
 import { DevExecutionEngine } from "../execution/dev-engine.ts";
 import { RequestError } from "../network/reqresp/errors.ts";
+import { HandTimers } from "../timers.test-support.ts";
 import { FakePeers, type ServedBlock } from "./fake-peers.test-support.ts";
 import { believeProofs, committingHistory, openFollower, untilHead, withWrongProof } from "./history.test-support.ts";
 
 const SLOTS = 9;
 
 /** A node that has nothing of the history yet, with its sync begun. */
-async function follow(peers: FakePeers, fork: "electra" | "fulu", limits = {}) {
-  const follower = await openFollower(peers, SLOTS, { fork, limits: { dataBlocks: 2, ...limits } });
+async function follow(peers: FakePeers, fork: "electra" | "fulu", limits = {}, timers?: HandTimers) {
+  const follower = await openFollower(peers, SLOTS, { fork, limits: { dataBlocks: 2, ...limits }, timers });
   believeProofs(follower.chain);
   follower.sync.start();
   return follower;
@@ -94,24 +95,87 @@ describe("columns", () => {
     }
   });
 
-  test("of a slow peer are asked of another", async () => {
+  test("of peers that are slow, but give them, are waited for", async () => {
     const history = await committingHistory("fulu", SLOTS);
     const peers = new FakePeers();
-    peers.add("slow", history, {
-      data: (_, signal) =>
-        new Promise((_resolve, reject) => {
-          signal?.addEventListener("abort", () =>
-            reject(new RequestError("disconnected", "The request was given up.")),
-          );
-        }),
-    });
-    peers.add("honest", history);
-    const { chain } = await follow(peers, "fulu", { patienceMs: 20 });
+    const timers = new HandTimers();
+    let givenUp = 0;
+    const slowly = async (honest: DataSidecar[], signal: AbortSignal | undefined, give: (one: DataSidecar) => void) => {
+      const half = Math.ceil(honest.length / 2);
+      for (const sidecar of honest.slice(0, half)) give(sidecar);
+      await timers.sleep(7_000, signal!).catch((cause) => {
+        givenUp++;
+        throw new RequestError("disconnected", "The request was given up.", { cause });
+      });
+      return honest.slice(half);
+    };
+    peers.add("slow", history, { data: slowly });
+    peers.add("slow too", history, { data: slowly });
+    peers.add("quick", history);
+    const { chain } = await follow(peers, "fulu", { patienceMs: 5_000 }, timers);
 
-    await untilHead(chain, history.at(-1)!.root);
+    while (chain.head.root !== history.at(-1)!.root && givenUp === 0) await timers.pass(1_000);
+    expect(givenUp).toBe(0);
+    await expectData(chain, history);
+    expect(peers.penalties).toEqual([]);
+  });
+
+  test("of a peer that does not answer are not asked of one that is busy with others, but as soon as it is not", async () => {
+    const history = await committingHistory("fulu", SLOTS);
+    const peers = new FakePeers();
+    const timers = new HandTimers();
+    const silent = silentPeer();
+    const honest = Promise.withResolvers<void>();
+    peers.add("silent", history, { data: silent.data });
+    peers.add("honest", history, { data: (data) => honest.promise.then(() => data) });
+    const { chain } = await follow(peers, "fulu", { patienceMs: 5_000 }, timers);
+    await expect.poll(() => peers.data).toHaveLength(2);
+    await timers.pass(20_000);
+    expect(silent.givenUp).toBe(0);
+    honest.resolve();
+
+    while (chain.head.root !== history.at(-1)!.root) await timers.pass(1_000);
+    await expectData(chain, history);
     expect(peers.penaltiesOf("honest")).toEqual([]);
   });
+
+  test("that came from a peer before it was given up are not asked for again", async () => {
+    const history = await committingHistory("fulu", SLOTS);
+    const peers = new FakePeers();
+    const timers = new HandTimers();
+    const silent = silentPeer();
+    let given: number | undefined;
+    peers.add("dripping", history, {
+      data(honest, signal, give) {
+        given ??= honest[0]?.index;
+        for (const sidecar of honest.filter(({ index }) => index === given)) give(sidecar);
+        return silent.data(honest, signal);
+      },
+    });
+    peers.add("honest", history);
+    const { chain } = await follow(peers, "fulu", { patienceMs: 5_000 }, timers);
+
+    while (chain.head.root !== history.at(-1)!.root) await timers.pass(1_000);
+    await expectData(chain, history);
+    const first = peers.data.filter(({ range }) => range?.startSlot === 1);
+    expect(first.filter(({ indices }) => indices.includes(given!)).map(({ peerId }) => peerId)).toEqual(["dripping"]);
+  });
 });
+
+/** Answers nothing until it is given up. */
+function silentPeer() {
+  const peer = {
+    givenUp: 0,
+    data: (_honest: DataSidecar[], signal: AbortSignal | undefined) =>
+      new Promise<DataSidecar[]>((_resolve, reject) => {
+        signal?.addEventListener("abort", () => {
+          peer.givenUp++;
+          reject(new RequestError("disconnected", "The request was given up."));
+        });
+      }),
+  };
+  return peer;
+}
 
 test("blocks that come onto the chain in another way meanwhile lack nothing", async () => {
   const history = await committingHistory("electra", SLOTS);

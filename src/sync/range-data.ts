@@ -17,11 +17,14 @@ import type { SyncTarget } from "./sync-target.ts";
 const BLOB_BYTES = FIELD_ELEMENTS_PER_BLOB * BYTES_PER_FIELD_ELEMENT;
 const CELL_BYTES = FIELD_ELEMENTS_PER_CELL * BYTES_PER_FIELD_ELEMENT;
 
+/** A peer that needs more than so many times the patience for what it is asked for is too slow. */
+const LONGEST_PATIENCE = 6;
+
 export interface RangeDataLimits {
   /** Of the data that is brought at a time; the pool of the chain holds that of two such parts. */
   dataBytes: number;
   dataBlocks: number;
-  /** A peer that holds everybody up for so long is left for another, if there is one. */
+  /** How often it is looked whether a peer that is waited for is too slow, so that it is left for another, if there is one. */
   patienceMs: number;
   /** How long a peer is waited for that keeps what none of the others does. */
   keeperMs: number;
@@ -62,6 +65,8 @@ export class RangeData {
   readonly #parts: RangeDataParts;
   /** Those that gave something wrong are not asked again. */
   readonly #wrongdoers = new Set<string>();
+  /** Those that are asked for something now. */
+  readonly #busy = new Set<string>();
 
   constructor(parts: RangeDataParts) {
     this.#parts = parts;
@@ -190,50 +195,80 @@ export class RangeData {
   }
 
   /** What a peer gives only in part it may be asked for again; what brings nothing is in vain. */
-  async #request(
-    { peerId, columns }: DataRequest,
-    lack: Lack,
-    vain: Map<string, Set<number>>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { peers } = this.#parts;
-    const asked = { peerId, columns };
-    const patience = this.#patience(asked, lack, vain, signal);
+  async #request(request: DataRequest, lack: Lack, vain: Map<string, Set<number>>, signal: AbortSignal): Promise<void> {
+    const { peerId, columns } = request;
     try {
-      const sidecars = lack.hasColumns
-        ? await peers.columnSidecarsByRange(peerId, lack.range, columns, patience.signal)
-        : await peers.blobSidecarsByRange(peerId, lack.range, patience.signal);
-      if (await this.#take(peerId, sidecars, lack)) return;
+      if (await this.#take(peerId, await this.#receive(request, lack, vain, signal), lack)) return;
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof WrongSidecarError) this.#onWrong(peerId, error, lack.range.startSlot);
-      else if (!(error instanceof RequestError)) throw error;
-    } finally {
-      patience.end();
+      if (!(error instanceof WrongSidecarError)) throw error;
+      this.#onWrong(peerId, error, lack.range.startSlot);
     }
     vain.set(peerId, new Set([...(vain.get(peerId) ?? []), ...columns]));
   }
 
-  /** Ends the request of a slow peer when there are others to ask. */
-  #patience(
-    { peerId, columns }: DataRequest,
+  /** What comes of the blocks, also of a request that fails or is given up. */
+  async #receive(
+    request: DataRequest,
     lack: Lack,
     vain: ReadonlyMap<string, ReadonlySet<number>>,
     signal: AbortSignal,
-  ): { signal: AbortSignal; end(): void } {
-    const { timers, limits } = this.#parts;
+  ): Promise<DataSidecar[]> {
+    const { peers } = this.#parts;
+    const { peerId, columns } = request;
+    const received: DataSidecar[] = [];
+    const roots = new Set(lack.blocks.map(({ root }) => root));
+    const onSidecar = (sidecar: DataSidecar): void => {
+      if (roots.has(blockRootOfSidecar(sidecar))) received.push(sidecar);
+    };
     const over = new AbortController();
-    const given = new AbortController();
-    const others = new Map([...vain, [peerId, new Set(columns)]]);
-    timers.sleep(limits.patienceMs, AbortSignal.any([given.signal, signal])).then(
-      () => {
-        if (this.#plan(lack, others).length > 0) over.abort();
-      },
-      () => {
-        // The answer came, or the run is over.
-      },
-    );
-    return { signal: AbortSignal.any([over.signal, signal]), end: () => given.abort() };
+    const ended = new AbortController();
+    const given = AbortSignal.any([over.signal, signal]);
+    this.#busy.add(peerId);
+    void this.#losePatience(request, lack, vain, {
+      received,
+      ended: AbortSignal.any([ended.signal, signal]),
+      giveUp: () => over.abort(),
+    });
+    try {
+      if (lack.hasColumns) await peers.columnSidecarsByRange(peerId, lack.range, columns, given, onSidecar);
+      else await peers.blobSidecarsByRange(peerId, lack.range, given, onSidecar);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof RequestError)) throw error;
+    } finally {
+      this.#busy.delete(peerId);
+      ended.abort();
+    }
+    return received;
+  }
+
+  /** Gives up the request of a peer that is too slow as soon as somebody who is not busy can give the same. */
+  async #losePatience(
+    { columns }: DataRequest,
+    lack: Lack,
+    vain: ReadonlyMap<string, ReadonlySet<number>>,
+    { received, ended, giveUp }: { received: readonly DataSidecar[]; ended: AbortSignal; giveUp(): void },
+  ): Promise<void> {
+    const { timers, limits, chain } = this.#parts;
+    const wanted = lack.hasColumns
+      ? lack.blocks.length * columns.length
+      : lack.blocks.reduce((sum, { signed }) => sum + chain.data.required(signed).length, 0);
+    try {
+      for (let looks = 1; ; looks++) {
+        await timers.sleep(limits.patienceMs, ended);
+        const isTooSlow = received.length * LONGEST_PATIENCE <= wanted * looks;
+        if (isTooSlow && this.#canOthersGive(columns, lack, vain)) return giveUp();
+      }
+    } catch {
+      // The answer came, or the run is over.
+    }
+  }
+
+  #canOthersGive(columns: readonly number[], lack: Lack, vain: ReadonlyMap<string, ReadonlySet<number>>): boolean {
+    const busy = [...this.#busy].map((peerId) => [peerId, new Set(columns)] as const);
+    const requests = this.#plan({ ...lack, indices: columns }, new Map([...vain, ...busy]));
+    return requests.length > 0 && requests.flatMap((request) => request.columns).length === columns.length;
   }
 
   /** Whether there was anything new in it. */

@@ -182,8 +182,13 @@ export class PeerManager implements SyncPeers {
       : this.#requests.blocksByRoot(peerId, [ancestry.root], signal);
   }
 
-  blobSidecarsByRange(peerId: string, range: BlockRange, signal?: AbortSignal): Promise<deneb.BlobSidecar[]> {
-    return this.#requests.blobSidecarsByRange(peerId, range, signal);
+  blobSidecarsByRange(
+    peerId: string,
+    range: BlockRange,
+    signal?: AbortSignal,
+    onSidecar?: (sidecar: deneb.BlobSidecar) => void,
+  ): Promise<deneb.BlobSidecar[]> {
+    return this.#requests.blobSidecarsByRange(peerId, range, signal, onSidecar);
   }
 
   blobSidecarsByRoot(
@@ -199,8 +204,9 @@ export class PeerManager implements SyncPeers {
     range: BlockRange,
     columns: readonly number[],
     signal?: AbortSignal,
+    onSidecar?: (sidecar: fulu.DataColumnSidecar) => void,
   ): Promise<fulu.DataColumnSidecar[]> {
-    return this.#requests.columnSidecarsByRange(peerId, range, columns, signal);
+    return this.#requests.columnSidecarsByRange(peerId, range, columns, signal, onSidecar);
   }
 
   columnSidecarsByRoot(

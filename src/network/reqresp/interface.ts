@@ -35,8 +35,16 @@ export interface BeaconRequests {
   blocksByRoot(peerId: string, roots: readonly RootHex[], signal?: AbortSignal): Promise<SignedBeaconBlock[]>;
   /** The block and those before it, each the parent of the one before; else malformed. */
   blocksByHead(peerId: string, ancestry: BlockAncestry, signal?: AbortSignal): Promise<SignedBeaconBlock[]>;
-  /** In the order of slots and indices, those of a slot of one block; else malformed. The same holds for columns. */
-  blobSidecarsByRange(peerId: string, range: BlockRange, signal?: AbortSignal): Promise<deneb.BlobSidecar[]>;
+  /**
+   * In the order of slots and indices, those of a slot of one block; else malformed. Each is also given to `onSidecar` when it
+   * comes, so that a request that fails later brings something. The same holds for columns.
+   */
+  blobSidecarsByRange(
+    peerId: string,
+    range: BlockRange,
+    signal?: AbortSignal,
+    onSidecar?: (sidecar: deneb.BlobSidecar) => void,
+  ): Promise<deneb.BlobSidecar[]>;
   /** Those that the peer has; only what was asked for, else malformed. The same holds for columns. */
   blobSidecarsByRoot(
     peerId: string,
@@ -48,6 +56,7 @@ export interface BeaconRequests {
     range: BlockRange,
     columns: readonly number[],
     signal?: AbortSignal,
+    onSidecar?: (sidecar: fulu.DataColumnSidecar) => void,
   ): Promise<fulu.DataColumnSidecar[]>;
   columnSidecarsByRoot(
     peerId: string,

@@ -210,10 +210,13 @@ describe("sidecars that do not belong into an answer make it malformed:", () => 
   ];
   test.each(COLUMNS_BY_RANGE)("columns: %s", async (_what, message, ...chunks) => {
     await strangerAnswers("data_column_sidecars_by_range", sending(...chunks.map(encoded)));
-    const asked = node.requests.columnSidecarsByRange(strangerId, { startSlot: fulu, count: 4 }, [1, 7]);
+    const told: unknown[] = [];
+    const range = { startSlot: fulu, count: 4 };
+    const asked = node.requests.columnSidecarsByRange(strangerId, range, [1, 7], undefined, (one) => told.push(one));
 
     await expect(asked).rejects.toMatchObject({ failure: "malformed", message: expect.stringMatching(message) });
     expect(severities()).toEqual(["severe"]);
+    expect(told).toHaveLength(chunks.length - 1);
   });
 
   test.each<[string, ...ResponseChunk[]]>([

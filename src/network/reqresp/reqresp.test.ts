@@ -156,7 +156,11 @@ describe("two nodes", () => {
 
   test("send each other the sidecars of blobs", async () => {
     const { requests } = asking;
-    expect(places(await requests.blobSidecarsByRange(asked.peerId, { startSlot: 1, count: 100 }))).toEqual(BLOBS);
+    const told: DataSidecar[] = [];
+    const onSidecar = (sidecar: DataSidecar) => told.push(sidecar);
+    const all = await requests.blobSidecarsByRange(asked.peerId, { startSlot: 1, count: 100 }, undefined, onSidecar);
+    expect(places(all)).toEqual(BLOBS);
+    expect(told).toEqual(all);
     expect(places(await requests.blobSidecarsByRange(asked.peerId, { startSlot: FIRST_FULU_SLOT, count: 4 }))).toEqual(
       [],
     );

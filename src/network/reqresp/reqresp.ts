@@ -64,6 +64,15 @@ interface SingleRequest<T> {
   response(version: number): Codec<T>;
 }
 
+interface SidecarRequest<S extends DataSidecar> {
+  name: ProtocolName;
+  body: Uint8Array;
+  maxChunks: number;
+  /** More may not be asked for at a time. */
+  most: number;
+  onSidecar?: ((sidecar: S) => void) | undefined;
+}
+
 /** The requests between this node and its peers, in both directions (phase0/p2p-interface.md, The Req/Resp domain). */
 export class ReqResp implements BeaconRequests {
   readonly #parts: ReqRespParts;
@@ -159,13 +168,18 @@ export class ReqResp implements BeaconRequests {
     return this.#requestBlocks(peerId, { name: "beacon_blocks_by_head", body, count }, collector, signal);
   }
 
-  blobSidecarsByRange(peerId: string, range: BlockRange, signal?: AbortSignal): Promise<deneb.BlobSidecar[]> {
+  blobSidecarsByRange(
+    peerId: string,
+    range: BlockRange,
+    signal?: AbortSignal,
+    onSidecar?: (sidecar: deneb.BlobSidecar) => void,
+  ): Promise<deneb.BlobSidecar[]> {
     const { startSlot, count } = range;
     const body = blobRangeRequestCodec().encode({ startSlot, count });
     const most = this.#mostBlobs;
     const collector = new SidecarRangeCollector(BLOB_SIDECARS, range);
     const maxChunks = Math.min(most, count * this.#parts.config.MAX_BLOBS_PER_BLOCK_ELECTRA);
-    const request = { name: "blob_sidecars_by_range", body, maxChunks, most } as const;
+    const request = { name: "blob_sidecars_by_range", body, maxChunks, most, onSidecar } as const;
     return this.#requestSidecars(peerId, request, collector, signal);
   }
 
@@ -189,13 +203,14 @@ export class ReqResp implements BeaconRequests {
     range: BlockRange,
     columns: readonly number[],
     signal?: AbortSignal,
+    onSidecar?: (sidecar: fulu.DataColumnSidecar) => void,
   ): Promise<fulu.DataColumnSidecar[]> {
     const { startSlot, count } = range;
     const most = this.#parts.config.MAX_REQUEST_DATA_COLUMN_SIDECARS;
     const body = columnRangeRequestCodec().encode({ startSlot, count, columns: [...columns] });
     const collector = new SidecarRangeCollector(COLUMN_SIDECARS, range, columns);
     const maxChunks = count * columns.length;
-    const request = { name: "data_column_sidecars_by_range", body, maxChunks, most } as const;
+    const request = { name: "data_column_sidecars_by_range", body, maxChunks, most, onSidecar } as const;
     return this.#requestSidecars(peerId, request, collector, signal);
   }
 
@@ -259,7 +274,7 @@ export class ReqResp implements BeaconRequests {
 
   async #requestSidecars<S extends DataSidecar>(
     peerId: string,
-    { name, body, maxChunks, most }: { name: ProtocolName; body: Uint8Array; maxChunks: number; most: number },
+    { name, body, maxChunks, most, onSidecar }: SidecarRequest<S>,
     collector: SidecarCollector<S>,
     signal: AbortSignal | undefined,
   ): Promise<S[]> {
@@ -274,7 +289,11 @@ export class ReqResp implements BeaconRequests {
       cost: maxChunks,
       maxChunks,
       format: () => sidecarFormat(config, kind),
-      onChunk: (chunk) => collector.add(decodeSidecar(config, kind, chunk)),
+      onChunk: (chunk) => {
+        const sidecar = decodeSidecar(config, kind, chunk);
+        collector.add(sidecar);
+        onSidecar?.(sidecar);
+      },
     };
     await this.#penalizing(peerId, name, () => this.#request(peerId, request, signal));
     return collector.sidecars;
