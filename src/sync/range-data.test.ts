@@ -139,6 +139,31 @@ describe("columns", () => {
     expect(peers.penaltiesOf("honest")).toEqual([]);
   });
 
+  test("are asked of peers that did not answer once, or hardly, only when nobody else is left, which is held against them", async () => {
+    const history = await committingHistory("fulu", SLOTS);
+    const peers = new FakePeers();
+    const timers = new HandTimers();
+    const { data } = silentPeer();
+    peers.add("silent", history, { data });
+    peers.add("silent too", history, { data });
+    peers.add("dripping", history, {
+      data(honest, signal, give) {
+        give(honest[0]!);
+        return data(honest, signal);
+      },
+    });
+    peers.add("honest", history);
+    const { chain } = await follow(peers, "fulu", { patienceMs: 5_000 }, timers);
+
+    while (chain.head.root !== history.at(-1)!.root) await timers.pass(1_000);
+    await expectData(chain, history);
+    const times = (peerId: string) => peers.data.filter((asked) => asked.peerId === peerId).length;
+    expect([times("silent"), times("silent too"), times("dripping")]).toEqual([1, 1, 1]);
+    expect(peers.penaltiesOf("silent").filter((severity) => severity === "moderate")).toHaveLength(1);
+    expect(peers.penaltiesOf("dripping")).toEqual([]);
+    expect(peers.penaltiesOf("honest")).toEqual([]);
+  });
+
   test("that came from a peer before it was given up are not asked for again", async () => {
     const history = await committingHistory("fulu", SLOTS);
     const peers = new FakePeers();

@@ -60,6 +60,15 @@ interface Lack {
   indices: readonly number[];
 }
 
+/** How far a request is. */
+interface Transfer {
+  /** How many sidecars are asked for. */
+  wanted: number;
+  received: readonly DataSidecar[];
+  ended: AbortSignal;
+  giveUp(): void;
+}
+
 /** Brings the data of blocks that were downloaded into the pool, from whichever peers keep it, before the blocks are imported. */
 export class RangeData {
   readonly #parts: RangeDataParts;
@@ -67,6 +76,10 @@ export class RangeData {
   readonly #wrongdoers = new Set<string>();
   /** Those that are asked for something now. */
   readonly #busy = new Set<string>();
+  /** How often in a row each gave next to nothing of what it was asked for: it is asked after those that failed less often. */
+  readonly #failures = new Map<string, number>();
+  /** Those that were penalized for not answering. */
+  readonly #silent = new Set<string>();
 
   constructor(parts: RangeDataParts) {
     this.#parts = parts;
@@ -155,8 +168,8 @@ export class RangeData {
   }
 
   /**
-   * Each column is asked of the peer that has the least to give so far, of those that keep it; if none does, whoever made its block
-   * may have it. All blobs are asked of one peer.
+   * Each column is asked of the peer that has the least to give so far, of those that keep it and failed least; if none keeps it,
+   * whoever made its block may have it. All blobs are asked of one peer.
    */
   #plan(lack: Lack, vain: ReadonlyMap<string, ReadonlySet<number>>): DataRequest[] {
     const able = this.#able(lack);
@@ -169,13 +182,17 @@ export class RangeData {
       const keepers = able.filter(({ columns }) => columns.includes(column));
       const [keeper] = (keepers.length > 0 ? keepers : able)
         .filter(({ peerId }) => !vain.get(peerId)?.has(column))
-        .sort((a, b) => (shares.get(a.peerId)?.length ?? 0) - (shares.get(b.peerId)?.length ?? 0));
+        .sort(
+          (a, b) =>
+            this.#failuresOf(a) - this.#failuresOf(b) ||
+            (shares.get(a.peerId)?.length ?? 0) - (shares.get(b.peerId)?.length ?? 0),
+        );
       if (keeper) shares.set(keeper.peerId, [...(shares.get(keeper.peerId) ?? []), column]);
     }
     return [...shares].map(([peerId, columns]) => ({ peerId, columns }));
   }
 
-  /** Those that tell of the target first, and of these the better ones. */
+  /** Those that failed least first, of these those that tell of the target, and of these the better ones. */
   #able({ range: { startSlot, count } }: Lack): SyncPeer[] {
     const { peers, target } = this.#parts;
     const lastSlot = startSlot + count - 1;
@@ -184,7 +201,16 @@ export class RangeData {
       .list()
       .filter((peer) => isClaimant(peer) || peer.status.headSlot >= lastSlot)
       .filter(({ peerId, status }) => status.earliestAvailableSlot <= startSlot && !this.#wrongdoers.has(peerId))
-      .sort((a, b) => Number(isClaimant(b)) - Number(isClaimant(a)) || b.score - a.score);
+      .sort(
+        (a, b) =>
+          this.#failuresOf(a) - this.#failuresOf(b) ||
+          Number(isClaimant(b)) - Number(isClaimant(a)) ||
+          b.score - a.score,
+      );
+  }
+
+  #failuresOf({ peerId }: Pick<SyncPeer, "peerId">): number {
+    return this.#failures.get(peerId) ?? 0;
   }
 
   /** Whether for all that is lacking there is somebody who should have it. */
@@ -216,6 +242,7 @@ export class RangeData {
   ): Promise<DataSidecar[]> {
     const { peers } = this.#parts;
     const { peerId, columns } = request;
+    const wanted = this.#countOf(request, lack);
     const received: DataSidecar[] = [];
     const roots = new Set(lack.blocks.map(({ root }) => root));
     const onSidecar = (sidecar: DataSidecar): void => {
@@ -226,6 +253,7 @@ export class RangeData {
     const given = AbortSignal.any([over.signal, signal]);
     this.#busy.add(peerId);
     void this.#losePatience(request, lack, vain, {
+      wanted,
       received,
       ended: AbortSignal.any([ended.signal, signal]),
       giveUp: () => over.abort(),
@@ -240,35 +268,47 @@ export class RangeData {
       this.#busy.delete(peerId);
       ended.abort();
     }
+    const isOfUse = !over.signal.aborted && received.length * LONGEST_PATIENCE > wanted;
+    this.#failures.set(peerId, isOfUse ? 0 : this.#failuresOf(request) + 1);
+    if (over.signal.aborted && received.length === 0) this.#onSilence(peerId);
     return received;
   }
 
-  /** Gives up the request of a peer that is too slow as soon as somebody who is not busy can give the same. */
+  /** How many sidecars are asked for. */
+  #countOf({ columns }: DataRequest, { blocks, hasColumns }: Lack): number {
+    const { data } = this.#parts.chain;
+    return hasColumns
+      ? blocks.length * columns.length
+      : blocks.reduce((sum, { signed }) => sum + data.required(signed).length, 0);
+  }
+
+  /** Gives up the request of a peer that is too slow as soon as somebody better who is not busy can give the same. */
   async #losePatience(
-    { columns }: DataRequest,
+    request: DataRequest,
     lack: Lack,
     vain: ReadonlyMap<string, ReadonlySet<number>>,
-    { received, ended, giveUp }: { received: readonly DataSidecar[]; ended: AbortSignal; giveUp(): void },
+    { wanted, received, ended, giveUp }: Transfer,
   ): Promise<void> {
-    const { timers, limits, chain } = this.#parts;
-    const wanted = lack.hasColumns
-      ? lack.blocks.length * columns.length
-      : lack.blocks.reduce((sum, { signed }) => sum + chain.data.required(signed).length, 0);
+    const { timers, limits } = this.#parts;
     try {
       for (let looks = 1; ; looks++) {
         await timers.sleep(limits.patienceMs, ended);
         const isTooSlow = received.length * LONGEST_PATIENCE <= wanted * looks;
-        if (isTooSlow && this.#canOthersGive(columns, lack, vain)) return giveUp();
+        if (isTooSlow && this.#canOthersGive(request, lack, vain)) return giveUp();
       }
     } catch {
       // The answer came, or the run is over.
     }
   }
 
-  #canOthersGive(columns: readonly number[], lack: Lack, vain: ReadonlyMap<string, ReadonlySet<number>>): boolean {
+  /** Those that failed more often are not worth the change. */
+  #canOthersGive(request: DataRequest, lack: Lack, vain: ReadonlyMap<string, ReadonlySet<number>>): boolean {
+    const { columns } = request;
     const busy = [...this.#busy].map((peerId) => [peerId, new Set(columns)] as const);
-    const requests = this.#plan({ ...lack, indices: columns }, new Map([...vain, ...busy]));
-    return requests.length > 0 && requests.flatMap((request) => request.columns).length === columns.length;
+    const others = this.#plan({ ...lack, indices: columns }, new Map([...vain, ...busy])).filter(
+      (other) => this.#failuresOf(other) <= this.#failuresOf(request),
+    );
+    return others.length > 0 && others.flatMap((other) => other.columns).length === columns.length;
   }
 
   /** Whether there was anything new in it. */
@@ -290,6 +330,13 @@ export class RangeData {
     this.#parts.logger.warn("Data that a peer gave is refused", { slot, peer: peerId, detail });
     this.#wrongdoers.add(peerId);
     this.#parts.peers.penalize(peerId, "severe", "wrong data given in sync");
+  }
+
+  /** Once, because a peer may just be slow, and is asked last from now on. */
+  #onSilence(peerId: string): void {
+    if (this.#silent.has(peerId)) return;
+    this.#silent.add(peerId);
+    this.#parts.peers.penalize(peerId, "moderate", "does not answer when it is asked for data");
   }
 
   /** Others had it, so that it could have been given. */
