@@ -51,4 +51,18 @@ describe("the relevance of a peer", () => {
     expect(await checked(4, 1)).toBeUndefined();
     expect(await checked(0, 1)).toBeUndefined();
   });
+
+  it.each([0, 6])(
+    "is not given to a peer that has finalized another genesis, where epoch %i is final",
+    async (epoch) => {
+      const chain = new PeerChain({ slot: startOf(9) });
+      chain.finalizedCheckpoint = { epoch, root: rootHex(6) };
+      chain.roots.set(0, rootHex(3));
+      const checked = (seed: number) => irrelevance(chain.status({ finalizedRoot: root(seed) }), chain);
+      expect(await checked(0)).toBeUndefined();
+      // Some tell the root of the genesis block instead of zeros.
+      expect(await checked(3)).toBeUndefined();
+      expect(await checked(7)).toMatch("finalized chain");
+    },
+  );
 });

@@ -1,3 +1,4 @@
+import { GENESIS_EPOCH, ZERO_HASH_HEX } from "@lodestar/params";
 import { computeEpochAtSlot, computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import type { fulu } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
@@ -33,10 +34,12 @@ async function contradictsFinality(
   { finalizedEpoch, finalizedRoot }: fulu.Status,
   { finalizedCheckpoint: finalized, blocks }: RelevanceChain,
 ): Promise<boolean> {
-  // At genesis the root is all zeros, and the fork digest has already told the genesis.
-  if (finalizedEpoch === 0 || finalizedEpoch > finalized.epoch) return false;
+  if (finalizedEpoch > finalized.epoch) return false;
   const theirs = toRootHex(finalizedRoot);
-  if (finalizedEpoch === finalized.epoch) return theirs !== finalized.root;
+  const isGenesis = finalizedEpoch === GENESIS_EPOCH;
+  // The root is all zeros at genesis, but Prysm, once it was started again, tells that of the genesis block.
+  if (isGenesis && theirs === ZERO_HASH_HEX) return false;
+  if (!isGenesis && finalizedEpoch === finalized.epoch) return theirs !== finalized.root;
   const ours = await blocks.rootAtOrBefore(computeStartSlotAtEpoch(finalizedEpoch));
   return ours !== null && ours !== theirs;
 }
