@@ -139,14 +139,17 @@ test("garbage is held against its sender before it costs anything", async () => 
   const bomb = Uint8Array.of(0xff, 0xff, 0xff, 0xff, 0x0f, ...exit.subarray(1));
   send([
     { topic: exits, data: exit, from: a.host.peerId.toMultihash().bytes },
+    { topic: exits, data: exit, seqno: new Uint8Array(8) },
+    { topic: exits, data: new Uint8Array() },
     { topic: exits, data: bomb },
     { topic: exits, data: Uint8Array.of(112, 1, 2, 3) },
     { topic: exits, data: new Uint8Array(compressSync(new Uint8Array(113))) },
     { topic: "/eth2/00000000/voluntary_exit/ssz_snappy", data: exit },
     { topic: a.topic("beacon_attestation", 7), data: new Uint8Array(compressSync(new Uint8Array(229))) },
   ]);
-  await eventually(() => expect(invalidFrom(b, a, exits)).toBe(4));
+  await eventually(() => expect(invalidFrom(b, a, exits)).toBe(6));
   expect(b.received).toEqual([]);
+  expect([...b.gossip.verdicts]).toEqual([["voluntary_exit", { accept: 0, ignore: 0, reject: 6 }]]);
 
   // By what is left of so large a number it would have the root, and the signature, of an exit at epoch 0.
   const beyondNumbers = ssz.phase0.SignedVoluntaryExit.serialize(a.operations.exit(5)).fill(0xff, 0, 8);
@@ -157,6 +160,7 @@ test("garbage is held against its sender before it costs anything", async () => 
   const blocks = a.topic("beacon_block");
   send([{ topic: blocks, data: new Uint8Array(compressSync(new Uint8Array(1000))) }]);
   await eventually(() => expect(invalidFrom(b, a, blocks)).toBe(1));
+  expect(b.gossip.verdicts.get("beacon_block")).toEqual({ accept: 0, ignore: 0, reject: 1 });
 
   const { streamsOutbound } = a.pubsub as unknown as { streamsOutbound: Map<string, { push(data: Uint8Array): void }> };
   streamsOutbound.get(b.peerId)!.push(new Uint8Array(50).fill(0xff));

@@ -86,7 +86,9 @@ export class Gossip implements Broadcast, SubnetTopics {
 
   /** How many messages of each kind were accepted, ignored and rejected since the start. */
   get verdicts(): ReadonlyMap<TopicKind, Readonly<Record<Verdict, number>>> {
-    return this.#verdicts;
+    const verdicts = new Map([...this.#verdicts].map(([kind, counts]) => [kind, { ...counts }]));
+    for (const [name, count] of this.#pubsub.refused) addTo(verdicts, this.#topics.get(name)?.kind, "reject", count);
+    return verdicts;
   }
 
   start(): void {
@@ -227,7 +229,7 @@ export class Gossip implements Broadcast, SubnetTopics {
     const report = (verdict: Verdict) => {
       if (isReported) return;
       isReported = true;
-      this.#count(msg.topic, verdict);
+      addTo(this.#verdicts, this.#topics.get(msg.topic)?.kind, verdict, 1);
       this.#report({ msgId, topic: msg.topic, peerId }, verdict);
     };
     try {
@@ -277,14 +279,6 @@ export class Gossip implements Broadcast, SubnetTopics {
     return topic.kind === "beacon_block" && boundary.fork !== topic.boundary.fork ? "reject" : "ignore";
   }
 
-  #count(topicName: string, verdict: Verdict): void {
-    const kind = this.#topics.get(topicName)?.kind;
-    if (kind === undefined) return;
-    const counts = this.#verdicts.get(kind) ?? { accept: 0, ignore: 0, reject: 0 };
-    counts[verdict]++;
-    this.#verdicts.set(kind, counts);
-  }
-
   #report({ msgId, topic, peerId }: { msgId: string; topic: string; peerId: string }, verdict: Verdict): void {
     try {
       // Of what it has forgotten, gossip takes no verdict: who sends so much that verdicts come late would go unpunished.
@@ -295,4 +289,16 @@ export class Gossip implements Broadcast, SubnetTopics {
       this.#logger.debug("A verdict could not be reported", { peer: peerId, verdict, error });
     }
   }
+}
+
+function addTo(
+  verdicts: Map<TopicKind, Record<Verdict, number>>,
+  kind: TopicKind | undefined,
+  verdict: Verdict,
+  count: number,
+): void {
+  if (kind === undefined) return;
+  const counts = verdicts.get(kind) ?? { accept: 0, ignore: 0, reject: 0 };
+  counts[verdict] += count;
+  verdicts.set(kind, counts);
 }

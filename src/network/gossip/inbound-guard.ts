@@ -20,13 +20,20 @@ interface InboundSide {
   pipePeerReadStream(from: PeerId, source: AsyncIterable<{ subarray(): Uint8Array }>): Promise<void>;
 }
 
+interface GuardParts {
+  budget: MessageBudget;
+  reporter?: PeerReporter | undefined;
+  /** Told the topic of each message that is refused here, of those that this node has joined. */
+  onRefused(topic: string): void;
+}
+
 /**
  * Reads what peers send in place of gossipsub's own loop, which lets four things pass: envelopes that cannot be decoded, or are
  * too large, go unpunished; there is no limit to the number of messages; messages that name a sender (`from`) are taken, though a network
  * without signatures must refuse them (StrictNoSign); and messages of topics that this node has not joined are remembered,
  * though nobody will ever reporter them.
  */
-export function guardInbound(pubsub: GossipSub, budget: MessageBudget, reporter?: PeerReporter): GossipSub {
+export function guardInbound(pubsub: GossipSub, { budget, reporter, onRefused }: GuardParts): GossipSub {
   const inbound = pubsub as unknown as InboundSide;
   inbound.pipePeerReadStream = async (from, source) => {
     const peerId = from.toString();
@@ -34,7 +41,7 @@ export function guardInbound(pubsub: GossipSub, budget: MessageBudget, reporter?
       for await (const data of source) {
         const rpc = decode(inbound, data, peerId);
         if (rpc === undefined) continue;
-        rpc.messages = welcomeMessages(inbound, rpc, peerId, budget);
+        rpc.messages = welcomeMessages(inbound, rpc, peerId, { budget, onRefused });
         await inbound.handleReceivedRpc(from, rpc).catch((error) => inbound.log(error));
       }
     } catch (error) {
@@ -72,14 +79,26 @@ function decode(inbound: InboundSide, data: { subarray(): Uint8Array }, peerId: 
   }
 }
 
-function welcomeMessages(inbound: InboundSide, rpc: RPC, peerId: string, budget: MessageBudget): RPC.Message[] {
+function welcomeMessages(
+  inbound: InboundSide,
+  rpc: RPC,
+  peerId: string,
+  { budget, onRefused }: Pick<GuardParts, "budget" | "onRefused">,
+): RPC.Message[] {
   const { subscriptions: joined, peers } = inbound;
   const count = rpc.messages.reduce((sum, { data }) => sum + timesCounted(data?.length ?? 0), 0);
   const outcome = budget.take(peerId, count, { joined, peers: peers.size });
   // That all together send too much is not the fault of this one.
   if (outcome === "beyond one") inbound.score.addPenalty(peerId, 1, "too_many_messages");
   if (outcome !== "taken") return [];
-  return rpc.messages.filter((message) => isWelcome(inbound, message, peerId));
+  return rpc.messages.filter((message) => {
+    // A peer may not yet know that we left a topic.
+    if (!joined.has(message.topic)) return false;
+    if (!isSigned(message)) return true;
+    inbound.score.rejectInvalidMessage(peerId, message.topic);
+    onRefused(message.topic);
+    return false;
+  });
 }
 
 /** As many times as it is larger than most are; a column of many blobs still counts once. */
@@ -87,10 +106,6 @@ function timesCounted(bytes: number): number {
   return Math.max(1, Math.ceil(bytes / BYTES_COUNTED_ONCE));
 }
 
-function isWelcome({ subscriptions, score }: InboundSide, { from, topic }: RPC.Message, peerId: string): boolean {
-  // A peer may not yet know that we left a topic.
-  if (!subscriptions.has(topic)) return false;
-  if (from === undefined) return true;
-  score.rejectInvalidMessage(peerId, topic);
-  return false;
+function isSigned({ from, seqno, signature, key }: RPC.Message): boolean {
+  return [from, seqno, signature, key].some((field) => field !== undefined);
 }

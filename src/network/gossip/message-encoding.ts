@@ -38,16 +38,25 @@ export function quickId({ topic, data }: { topic: string; data?: Uint8Array }): 
 /**
  * Gossip is compressed as raw snappy (phase0/p2p-interface.md, Encodings). What comes in is measured before it is
  * decompressed: by its compressed size, and by the length that its header announces, which the decompression then
- * enforces. Whatever throws here counts against the sender as an invalid message.
+ * enforces. Whatever throws here counts against the sender as an invalid message, and is told to `onRefused`.
  */
-export function createSnappyTransform(topics: GossipTopics, config: BeaconConfig): DataTransform {
+export function createSnappyTransform(
+  topics: GossipTopics,
+  config: BeaconConfig,
+  onRefused: (topic: string) => void = () => {},
+): DataTransform {
   return {
     inboundTransform(name, compressed) {
       const topic = topics.get(name);
       if (!topic) throw new Error(`There is no topic ${name}.`);
-      refuseImpossibleSize(topic, compressed, config);
-      const data = uncompressSync(compressed, { asBuffer: true }) as Buffer;
-      return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+      try {
+        refuseImpossibleSize(topic, compressed, config);
+        const data = uncompressSync(compressed, { asBuffer: true }) as Buffer;
+        return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+      } catch (error) {
+        onRefused(name);
+        throw error;
+      }
     },
 
     outboundTransform(_name, data) {

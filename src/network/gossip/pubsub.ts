@@ -62,6 +62,8 @@ export interface GossipInternals {
 }
 
 export interface Pubsub extends GossipSub, GossipInternals {
+  /** How many messages of each topic were refused before they were decoded. */
+  readonly refused: ReadonlyMap<string, number>;
   /** The peer id has to be the text: with an object the score stays as it was. */
   reportMessageValidationResult(messageId: string, peerId: string, result: TopicValidatorResult): void;
   publish(topic: string, data: Uint8Array, options?: PublishOpts): ReturnType<GossipSub["publish"]>;
@@ -96,6 +98,8 @@ export function createPubsub({
   reporter,
 }: PubsubOptions) {
   const topics = new GossipTopics(config);
+  const refused = new Map<string, number>();
+  const onRefused = (topic: string) => void refused.set(topic, (refused.get(topic) ?? 0) + 1);
   const create = gossipsub({
     D: MESH_PEERS,
     Dlo: 6,
@@ -111,7 +115,7 @@ export function createPubsub({
     msgIdFn: createMessageId(topics),
     msgIdToStrFn: (id) => Buffer.from(id.buffer, id.byteOffset, id.byteLength).toString("base64"),
     fastMsgIdFn: quickId,
-    dataTransform: createSnappyTransform(topics, config),
+    dataTransform: createSnappyTransform(topics, config, onRefused),
     // Subscriptions of others to anything else are not remembered.
     allowedTopics: new Set(Array.from(topics.all(), ({ name }) => name)),
     maxInboundDataLength: maxCompressedLength(config.MAX_PAYLOAD_SIZE) + ENVELOPE_BYTES,
@@ -135,6 +139,7 @@ export function createPubsub({
     return topic === undefined ? 0 : (expectations[topic.kind].messagesPerSlot * 1000) / config.SLOT_DURATION_MS;
   };
   return (components: Parameters<typeof create>[0]): GossipSub => {
-    return guardInbound(create(components), new MessageBudget(expectedPerSecond), reporter);
+    const budget = new MessageBudget(expectedPerSecond);
+    return Object.assign(guardInbound(create(components), { budget, reporter, onRefused }), { refused });
   };
 }
