@@ -4,13 +4,17 @@ import type { Timers } from "../../timers.ts";
 import type { GossipInternals } from "../gossip/pubsub.ts";
 import { closeConnection, type Host } from "../libp2p/host.ts";
 
+/** An older connection on which the peer has not answered by then is given up for its new one. */
+const ANSWER_MS = 3_000;
+/** Of libp2p. That the peer does not speak it is an answer, too. */
+const PING_PROTOCOL = "/ipfs/ping/1.0.0";
 /** By then everything on a connection that was closed is known to have ended. */
 const SETTLING_MS = 10_000;
 
 interface PeerConnectionsParts {
   host: Pick<Host, "getConnections">;
   gossip: Pick<GossipInternals, "streamsOutbound" | "onPeerConnected">;
-  timers: Pick<Timers, "now">;
+  timers: Pick<Timers, "now" | "sleep">;
 }
 
 /**
@@ -27,12 +31,16 @@ export class PeerConnections {
     this.#parts = parts;
   }
 
-  /** Whether a new connection stays. It is closed when the peer has dialled this node already. */
+  /**
+   * Whether a new connection is one with the peer at once. When the peer has dialled this node already, it is closed, unless the
+   * older one turns out to be dead: then that is closed, and the new one goes on with the peer.
+   */
   admits(connection: Connection): boolean {
     const sameWay = this.#open(connection).filter(({ direction }) => direction === connection.direction);
-    // The oldest comes first. Only those of peers are too many: this node does not dial whom it is connected with.
-    if (connection.direction === "outbound" || sameWay[0] === connection) return true;
-    void closeConnection(connection);
+    const [oldest] = sameWay;
+    // Only those of peers are too many: this node does not dial whom it is connected with.
+    if (connection.direction === "outbound" || oldest === undefined || oldest === connection) return true;
+    void (sameWay.length > 2 ? closeConnection(connection) : this.#keepOne(oldest, connection));
     return false;
   }
 
@@ -52,6 +60,33 @@ export class PeerConnections {
     for (const [peerId, until] of this.#settling) {
       this.#continueGossip(peerId);
       if (now >= until) this.#settling.delete(peerId);
+    }
+  }
+
+  /** The older one, if the peer, which may have been started anew, still answers on it. */
+  async #keepOne(older: Connection, newer: Connection): Promise<void> {
+    if (await this.#answers(older)) await closeConnection(newer);
+    else older.abort(new Error("The peer has opened another connection, and does not answer on this one."));
+  }
+
+  async #answers(connection: Connection): Promise<boolean> {
+    const over = new AbortController();
+    const { signal } = over;
+    const asked = connection.newStream(PING_PROTOCOL, { signal }).then(
+      (stream) => {
+        stream.abort(new Error("It is only asked whether the peer answers."));
+        return true;
+      },
+      (error: unknown) => error instanceof Error && error.name === "UnsupportedProtocolError",
+    );
+    const late = this.#parts.timers.sleep(ANSWER_MS, signal).then(
+      () => false,
+      () => false,
+    );
+    try {
+      return await Promise.race([asked, late]);
+    } finally {
+      over.abort();
     }
   }
 

@@ -273,6 +273,33 @@ describe("a peer manager", () => {
     expect([able.lookups, unable.lookups]).toEqual([["with ancestors", "alone"], ["alone"]]);
   });
 
+  it("keeps the connection that a peer opened first, as long as the peer answers on it", async () => {
+    const [dialler, listener] = await connectedPair();
+    const [first] = listener.host.getConnections();
+    await closed(await connect(dialler, listener));
+    await listener.until(() => listener.host.getConnections().length === 1);
+    expect(listener.host.getConnections()).toEqual([first]);
+    expect(knows(listener, dialler)()).toBe(true);
+  });
+
+  it("leaves a connection on which the peer does not answer for a new one of the same peer", async () => {
+    const [dialler, listener] = await connectedPair();
+    const [first] = listener.host.getConnections() as [Connection];
+    vi.spyOn(first, "newStream").mockReturnValue(new Promise(() => {}));
+    await connect(dialler, listener);
+    await listener.until(() => listener.host.getConnections().length === 2);
+    const second = listener.host.getConnections().find((connection) => connection !== first);
+    await closed(await connect(dialler, listener));
+    await listener.timers.pass(3_000);
+
+    await closed(first);
+    await listener.until(() => listener.host.getConnections().length === 1);
+    expect(listener.host.getConnections()).toEqual([second]);
+    expect(knows(listener, dialler)()).toBe(true);
+    expect(viewOf(listener).peer(dialler.id)).toMatchObject({ state: "connected", direction: "inbound" });
+    expect([...dialler.goodbyes, ...listener.goodbyes]).toEqual([]);
+  });
+
   it.each([
     ["at once", (one: TestPeer, other: TestPeer) => Promise.all([connect(one, other), connect(other, one)])],
     [

@@ -43,7 +43,7 @@ interface PeerManagerParts {
   /** Shared with whoever else scores peers, and with the gate of the host. */
   scores: PeerScores;
   memory: Pick<PeerMemory, "recall" | "store">;
-  timers?: Pick<Timers, "now" | "unixNow" | "every">;
+  timers?: Pick<Timers, "now" | "unixNow" | "every" | "sleep">;
 }
 
 /** Knows the peers of this node: finds and keeps good ones, and sends away the others. */
