@@ -180,6 +180,19 @@ test("an exported chain is the same where it is imported", async () => {
   }
 });
 
+test("a directory whose import was cut short holds no chain, and begins one as an empty directory does", async () => {
+  const file = join(tempDirectory(), "chain");
+  await db(stored.path, "export", file);
+  writeFileSync(file, readFileSync(file).subarray(0, -40));
+  const directory = join(tempDirectory(), "new");
+  await expect(db(directory, "import", file)).rejects.toThrow("damaged or cut short");
+  const begun = await startDevChain(QUIET, directory);
+  expect(begun.devChain.isNew).toBe(true);
+  await begun.close();
+  expect(await answersOfDirectory(directory)).toHaveLength(1);
+  expect(await db(directory, "check")).toMatch(/^1 blocks and 1 states are read.*\nNothing is wrong\.\n$/m);
+});
+
 /** LevelDB finds no more room for what it is to do in the directory that is named so, after some calls for which there is. */
 function fillDisk(method: "batch" | "_open", name: string, after: number): () => void {
   const untouched = ClassicLevel.prototype[method as "batch"];

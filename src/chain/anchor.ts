@@ -39,8 +39,8 @@ export function genesisBlock(config: BeaconConfig, header: phase0.BeaconBlockHea
 }
 
 /**
- * Writes the first state, and its block where it is known, into an empty database, together with what identifies the
- * chain, by which the database is recognised later.
+ * Writes the first state, and its block where it is known, into a database, together with what identifies the chain, by which the
+ * database is recognised later. Whatever is there goes: the chain of before, or what an import that was cut short has left.
  */
 export async function initialiseDatabase(
   db: BeaconDb,
@@ -51,6 +51,7 @@ export async function initialiseDatabase(
   const header = latestBlockHeader(state);
   const root = toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(header));
   const anchorBlock = block ?? (header.slot === 0 ? genesisBlock(config, header) : null);
+  await db.clear();
   const batch = db.batch();
   if (anchorBlock) batch.blocks.put(root, serializeSignedBlock(config, anchorBlock));
   batch.finalizedBlocks.put(header.slot, root);

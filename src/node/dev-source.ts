@@ -178,10 +178,7 @@ async function createChain(db: BeaconDb, options: DevSourceOptions, timeOfDay: T
     ...(execution && { execution }),
   };
   // Only now, so that the chain of before is still there when a new one cannot be made.
-  if (reset) {
-    await db.clear();
-    await rm(pubkeyFilePath(options.dataDir), { force: true });
-  }
+  if (reset) await rm(pubkeyFilePath(options.dataDir), { force: true });
   await initialiseDatabase(db, config, { state }, identity);
   return identity;
 }
