@@ -1,6 +1,7 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { toHex, toRootHex } from "@lodestar/utils";
 import { ClassicLevel } from "classic-level";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { readDbOperands } from "../src/cli/db/actions.ts";
@@ -46,9 +47,13 @@ async function answersOfDirectory(directory: string) {
 
 /** Runs `fanal db` and gives back what it printed; what it refuses is thrown. */
 async function db(dataDir: string, ...operands: string[]): Promise<string> {
+  return dbOfNetwork(undefined, dataDir, ...operands);
+}
+
+async function dbOfNetwork(network: string | undefined, dataDir: string, ...operands: string[]): Promise<string> {
   let printed = "";
   const code = await runDb(
-    { ...readDbOperands(operands), dataDir, network: undefined, workingDirectory: "/", environment: {} },
+    { ...readDbOperands(operands), dataDir, network, workingDirectory: "/", environment: {} },
     {
       isInteractive: false,
       write: async (chunk) => {
@@ -238,6 +243,49 @@ test("a disk without room ends an import and a repair with a sentence, and they 
   expect(await answersOfDirectory(imported)).toEqual(whole);
   await db(repaired, "repair");
   expect(await answersOfDirectory(repaired)).toEqual(whole);
+});
+
+/** Makes the chain of a data directory one that a node of the network has synced; tells the directory of that network. */
+async function asChainOfNetwork(directory: string): Promise<string> {
+  const networkDirectory = join(tempDirectory(), "smallnet");
+  const { devChain, close } = await startDevChain({ ...QUIET, networkDirectory }, directory);
+  const { time, validatorsRoot } = devChain.chain.genesis;
+  const { GENESIS_FORK_VERSION } = devChain.config;
+  await close();
+  await inDataDirectory(directory, async (stored) => {
+    const batch = stored.batch();
+    batch.meta.putIdentity({
+      kind: "node",
+      network: "smallnet",
+      genesisTime: time,
+      genesisValidatorsRoot: toRootHex(validatorsRoot),
+      genesisForkVersion: toHex(GENESIS_FORK_VERSION),
+    });
+    await batch.write();
+  });
+  return networkDirectory;
+}
+
+test("a whole database is not taken for a damaged one where another network is given", async () => {
+  const directory = copied(stored.path, tempDirectory());
+  const network = await asChainOfNetwork(directory);
+  const other = join(tempDirectory(), "othernet");
+  await openDevChain({ validators: 9, networkDirectory: other });
+  const file = join(tempDirectory(), "chain");
+  await dbOfNetwork(network, directory, "export", file);
+  const otherChain = /holds another chain \(its genesis validators root is .*\), not the chain of the network othernet/;
+  for (const action of ["check", "repair"]) {
+    expect(await dbOfNetwork(network, directory, action)).toMatch(/Nothing is wrong/);
+    await expect(dbOfNetwork(other, directory, action), action).rejects.toMatchObject({
+      exitCode: EXIT_CODES.dataDirMismatch,
+      message: expect.stringMatching(otherChain),
+    });
+  }
+  expect(readdirSync(directory)).toEqual(["beacon-db"]);
+  await expect(dbOfNetwork(other, join(tempDirectory(), "new"), "import", file)).rejects.toMatchObject({
+    exitCode: EXIT_CODES.unreadableInput,
+    message: expect.stringMatching(otherChain),
+  });
 });
 
 test("a database in use, or none, is not touched", async () => {

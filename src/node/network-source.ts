@@ -14,9 +14,11 @@ import { type CheckpointSource, readAnchorBlock } from "./anchor-block.ts";
 import { type LoadedState, loadState } from "./anchor-state.ts";
 import type { ChainSource } from "./beacon-node.ts";
 import { warnOfJumps } from "./clock-jump.ts";
+import { heldByDirectory } from "./data-directory.ts";
 import { connectExecutionClients, type ExecutionClientOptions } from "./execution-client.ts";
 import { loadNetworkConfig, type NamedNetwork } from "./network-config.ts";
 import { bundledGenesis, type GenesisIdentity, genesisDifference, knownGenesis } from "./network-genesis.ts";
+import { type NodeIdentity, requireSameNetwork } from "./node-identity.ts";
 import { StartError } from "./start-error.ts";
 import { warnOfSyncingProvider } from "./syncing-provider.ts";
 
@@ -36,13 +38,6 @@ export interface NetworkSourceOptions {
 
 export interface NetworkSource extends ChainSource {
   readonly clock: WallClock;
-}
-
-/** What the data directory of a node is recognised by. */
-export interface NodeIdentity extends GenesisIdentity {
-  kind: "node";
-  network: string;
-  genesisForkVersion: string;
 }
 
 interface FoundChain {
@@ -121,31 +116,12 @@ async function findChain(db: BeaconDb, options: NetworkSourceOptions): Promise<F
   const chainConfig = loadNetworkConfig(options.network);
   const stored = await db.meta.getIdentity();
   if (stored === null) return initialise(db, chainConfig, options);
-  const identity = requireSameNetwork(stored as NodeIdentity, chainConfig, options);
+  const identity = stored as NodeIdentity;
+  requireSameNetwork(identity, chainConfig, options.network, heldByDirectory(options.dataDir));
   if (options.genesisState ?? options.checkpoint) {
     options.logger.info("The data directory holds a chain already, so the node does not start from the given state");
   }
   return { identity, config: createBeaconConfig(chainConfig, fromHex(identity.genesisValidatorsRoot)) };
-}
-
-function requireSameNetwork(
-  stored: NodeIdentity,
-  { GENESIS_FORK_VERSION }: ChainConfig,
-  { dataDir, network }: NetworkSourceOptions,
-): NodeIdentity {
-  const mismatch = (held: string) =>
-    new StartError(
-      "otherChain",
-      `The data directory ${dataDir} holds ${held}, not the chain of the network ${network.name}.`,
-    );
-  if (stored.kind !== "node") throw mismatch("a dev chain");
-  if (stored.genesisForkVersion !== toHex(GENESIS_FORK_VERSION)) {
-    throw mismatch(`the chain of the network ${stored.network}`);
-  }
-  const known = knownGenesis(network);
-  const difference = known && genesisDifference(stored, known);
-  if (difference !== undefined) throw mismatch(`another chain (${difference})`);
-  return stored;
 }
 
 async function initialise(db: BeaconDb, chainConfig: ChainConfig, options: NetworkSourceOptions): Promise<FoundChain> {

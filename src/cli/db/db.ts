@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { ChainFileError } from "../../chain/stored/chain-file.ts";
-import { asStartError, openDataDirectory } from "../../node/data-directory.ts";
+import { asStartError, type ChainHolder, heldByDirectory, openDataDirectory } from "../../node/data-directory.ts";
 import { StartError } from "../../node/start-error.ts";
 import {
   checkStoredFiles,
@@ -84,7 +84,7 @@ async function repair(task: Task): Promise<void> {
   }
   await using replacement = await salvageStoredDatabase(dataDir);
   const { db, salvaged } = replacement;
-  const config = await configOf(await identityOf(dataDir, db), task);
+  const config = await configOf(await identityOf(dataDir, db), task, heldByDirectory(dataDir));
   const { mendChain } = await import("../../chain/stored/mend-chain.ts");
   const mended = await mendChain({ config, db });
   if (mended === null) {
@@ -127,7 +127,8 @@ async function importFromFile(task: Task): Promise<void> {
   const path = resolve(workingDirectory, file);
   const { readAbout } = await import("../../chain/stored/about-chain.ts");
   const { identity } = await withFile(file, () => readAbout(path));
-  const config = await configOf(identity as StoredIdentity, task);
+  const holder = { name: `The file ${file}`, mismatch: "unreadableInput" } as const;
+  const config = await configOf(identity as StoredIdentity, task, holder);
   const { importChain } = await import("../../chain/stored/import-chain.ts");
   const counts = await withDatabase(openDataDirectory(dataDir, { sync: true }), async (db) => {
     if ((await db.meta.getIdentity()) !== null) {
@@ -145,7 +146,7 @@ async function importFromFile(task: Task): Promise<void> {
 
 /** Tells what is wrong with the chain that a database holds. */
 async function checkStoredChain(task: Task, db: Database): Promise<string[]> {
-  const config = await configOf(await identityOf(task.dataDir, db), task);
+  const config = await configOf(await identityOf(task.dataDir, db), task, heldByDirectory(task.dataDir));
   const { checkChain } = await import("../../chain/stored/check-chain.ts");
   const { blocks, finalizedBlocks, hotBlocks, states, sidecars, problems } = await checkChain({
     config,
@@ -189,13 +190,17 @@ async function identityOf(dataDir: string, db: Database): Promise<StoredIdentity
 }
 
 /** Chooses the preset, and loads the code of chains only then. */
-async function configOf(identity: StoredIdentity, { network: given, workingDirectory, environment }: Task) {
+async function configOf(
+  identity: StoredIdentity,
+  { network: given, workingDirectory, environment }: Task,
+  holder: ChainHolder,
+) {
   const { preset, network } = storedPreset(identity, given, workingDirectory);
   environment.LODESTAR_PRESET = preset;
   const { useNativeHasher } = await import("../../chain/native-hasher.ts");
   useNativeHasher();
   const { storedConfig } = await import("../../node/stored-config.ts");
-  return storedConfig(identity as Parameters<typeof storedConfig>[0], network);
+  return storedConfig(identity as Parameters<typeof storedConfig>[0], network, holder);
 }
 
 async function withFile<T>(file: string, work: () => Promise<T>): Promise<T> {
