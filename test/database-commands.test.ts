@@ -260,6 +260,7 @@ async function asChainOfNetwork(directory: string): Promise<string> {
       genesisTime: time,
       genesisValidatorsRoot: toRootHex(validatorsRoot),
       genesisForkVersion: toHex(GENESIS_FORK_VERSION),
+      forkEpochs: { phase0: 0 },
     });
     await batch.write();
   });
@@ -279,6 +280,14 @@ test("a whole database is not taken for a damaged one where another network is g
     await expect(dbOfNetwork(other, directory, action), action).rejects.toMatchObject({
       exitCode: EXIT_CODES.dataDirMismatch,
       message: expect.stringMatching(otherChain),
+    });
+  }
+  const config = readFileSync(join(network, "config.yaml"), "utf8");
+  writeFileSync(join(network, "config.yaml"), config.replace(/^(ALTAIR_FORK_EPOCH): .*/m, "$1: 2"));
+  for (const action of ["check", "repair"]) {
+    await expect(dbOfNetwork(network, directory, action), action).rejects.toMatchObject({
+      exitCode: EXIT_CODES.dataDirMismatch,
+      message: expect.stringMatching(/with another fork schedule: altair begins never there and at epoch 2 now; /),
     });
   }
   expect(readdirSync(directory)).toEqual(["beacon-db"]);

@@ -9,7 +9,7 @@ export const EXIT_CODES = {
   listen: 3,
   /** Another process uses the data directory. */
   dataDirInUse: 4,
-  /** The data directory belongs to another network, to other chain parameters, or to a newer version of the schema. */
+  /** The data directory belongs to another network or fork schedule, to other chain parameters, or to a newer version of the schema. */
   dataDirMismatch: 5,
   /** A state, network, token or secret file cannot be read, is truncated or is of the wrong fork. */
   unreadableInput: 6,

@@ -6,7 +6,7 @@ import { DatabaseCorruptError, DatabaseInUseError, DatabaseSchemaError, Database
 import { openDatabase } from "../db/open-database.ts";
 import type { Logger } from "../log/logger.ts";
 import { Progress } from "../log/progress.ts";
-import { StartError, type StartErrorKind } from "./start-error.ts";
+import { StartError } from "./start-error.ts";
 
 /** Nobody else needs to read the key by which other nodes know this one. */
 const OWNER_ONLY = 0o700;
@@ -24,13 +24,13 @@ export function pubkeyFilePath(dataDir: string): string {
 export interface ChainHolder {
   /** As a sentence begins with it. */
   name: string;
-  /** Of the error by which another chain in it is refused. */
-  mismatch: StartErrorKind;
+  /** Left out for a file. */
+  db?: BeaconDb;
 }
 
-export const heldByDirectory = (dataDir: string): ChainHolder => ({
+export const heldByDirectory = (dataDir: string, db: BeaconDb): ChainHolder => ({
   name: `The data directory ${dataDir}`,
-  mismatch: "otherChain",
+  db,
 });
 
 /** Opens the database of a data directory; what can go wrong is said in one sentence. */

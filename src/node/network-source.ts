@@ -1,7 +1,7 @@
 import { type BeaconConfig, type ChainConfig, createBeaconConfig, createChainForkConfig } from "@lodestar/config";
 import { GENESIS_SLOT } from "@lodestar/params";
 import type { BeaconStateAllForks } from "@lodestar/state-transition";
-import { fromHex, toHex, toRootHex } from "@lodestar/utils";
+import { fromHex, toRootHex } from "@lodestar/utils";
 import { initialiseDatabase } from "../chain/anchor.ts";
 import { WallClock } from "../chain/clock/wall-clock.ts";
 import type { ReadGenesisState } from "../chain/distant-genesis.ts";
@@ -18,7 +18,7 @@ import { heldByDirectory } from "./data-directory.ts";
 import { connectExecutionClients, type ExecutionClientOptions } from "./execution-client.ts";
 import { loadNetworkConfig, type NamedNetwork } from "./network-config.ts";
 import { bundledGenesis, type GenesisIdentity, genesisDifference, knownGenesis } from "./network-genesis.ts";
-import { type NodeIdentity, requireSameNetwork } from "./node-identity.ts";
+import { identityInNetwork, keepSchedule, type NodeIdentity, requireSameNetwork } from "./node-identity.ts";
 import { StartError } from "./start-error.ts";
 import { warnOfSyncingProvider } from "./syncing-provider.ts";
 
@@ -117,7 +117,8 @@ async function findChain(db: BeaconDb, options: NetworkSourceOptions): Promise<F
   const stored = await db.meta.getIdentity();
   if (stored === null) return initialise(db, chainConfig, options);
   const identity = stored as NodeIdentity;
-  requireSameNetwork(identity, chainConfig, options.network, heldByDirectory(options.dataDir));
+  await requireSameNetwork(identity, chainConfig, options.network, heldByDirectory(options.dataDir, db));
+  await keepSchedule(db, identity, chainConfig);
   if (options.genesisState ?? options.checkpoint) {
     options.logger.info("The data directory holds a chain already, so the node does not start from the given state");
   }
@@ -135,12 +136,7 @@ async function initialise(db: BeaconDb, chainConfig: ChainConfig, options: Netwo
   }
   const block = checkpoint && (await readAnchorBlock(checkpoint, loaded, { logger, signal }));
   if (checkpoint?.api !== undefined) await warnOfSyncingProvider(checkpoint.api, state.slot, { logger, signal });
-  const identity: NodeIdentity = {
-    kind: "node",
-    network: network.name,
-    ...identityOf(state),
-    genesisForkVersion: toHex(config.GENESIS_FORK_VERSION),
-  };
+  const identity = identityInNetwork(config, network, identityOf(state));
   await initialiseDatabase(db, config, { state, bytes, block }, identity);
   logger.info("The chain starts from a given state", { slot: state.slot, fork: config.getForkName(state.slot) });
   return { identity, config, firstState: state };

@@ -1,5 +1,8 @@
-import type { ChainConfig } from "@lodestar/config";
+import { type ChainConfig, createForkConfig } from "@lodestar/config";
+import { computeEpochAtSlot } from "@lodestar/state-transition";
+import type { Epoch } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
+import type { BeaconDb } from "../db/beacon-db.ts";
 import type { ChainHolder } from "./data-directory.ts";
 import type { NamedNetwork } from "./network-config.ts";
 import { type GenesisIdentity, genesisDifference, knownGenesis } from "./network-genesis.ts";
@@ -10,22 +13,84 @@ export interface NodeIdentity extends GenesisIdentity {
   kind: "node";
   network: string;
   genesisForkVersion: string;
+  /** When each fork begins, but for those that are not scheduled; left out by chains of earlier versions. */
+  forkEpochs?: Readonly<Record<string, Epoch>>;
 }
 
-/** Throws a `StartError` unless a stored chain is that of a network. */
-export function requireSameNetwork(
+export function identityInNetwork(config: ChainConfig, network: NamedNetwork, genesis: GenesisIdentity): NodeIdentity {
+  return {
+    kind: "node",
+    network: network.name,
+    ...genesis,
+    genesisForkVersion: toHex(config.GENESIS_FORK_VERSION),
+    forkEpochs: forkEpochsOf(config),
+  };
+}
+
+function forkEpochsOf(config: ChainConfig): Record<string, Epoch> {
+  const scheduled = Object.values(createForkConfig(config).forks).filter(({ epoch }) => Number.isFinite(epoch));
+  return Object.fromEntries(scheduled.map(({ name, epoch }) => [name, epoch]));
+}
+
+/** Throws a `StartError` unless a stored chain is that of a network, and went by the schedule of forks that this has now. */
+export async function requireSameNetwork(
   stored: NodeIdentity,
-  { GENESIS_FORK_VERSION }: ChainConfig,
+  config: ChainConfig,
   network: NamedNetwork,
-  holder: ChainHolder,
-): void {
+  { name, db }: ChainHolder,
+): Promise<void> {
   const mismatch = (held: string) =>
-    new StartError(holder.mismatch, `${holder.name} holds ${held}, not the chain of the network ${network.name}.`);
+    new StartError(
+      db ? "otherChain" : "unreadableInput",
+      `${name} holds ${held}, not the chain of the network ${network.name}.`,
+    );
   if (stored.kind !== "node") throw mismatch("a dev chain");
-  if (stored.genesisForkVersion !== toHex(GENESIS_FORK_VERSION)) {
+  if (stored.genesisForkVersion !== toHex(config.GENESIS_FORK_VERSION)) {
     throw mismatch(`the chain of the network ${stored.network}`);
   }
   const known = knownGenesis(network);
   const difference = known && genesisDifference(stored, known);
   if (difference !== undefined) throw mismatch(`another chain (${difference})`);
+  const contradiction = db && scheduleContradiction(stored, config, await newestEpoch(db));
+  if (contradiction === undefined) return;
+  throw new StartError(
+    "otherSchedule",
+    `${name} holds the chain of the network ${network.name} with another fork schedule: ${contradiction}.`,
+  );
+}
+
+/** Forks that the chain has not come to may be scheduled anew, as networks do. */
+function scheduleContradiction(
+  { forkEpochs: stored }: NodeIdentity,
+  config: ChainConfig,
+  newest: Epoch,
+): string | undefined {
+  if (!stored) return undefined;
+  const given = forkEpochsOf(config);
+  for (const fork of Object.keys({ ...stored, ...given })) {
+    const [there, now] = [stored, given].map((epochs) => epochs[fork] ?? Number.POSITIVE_INFINITY) as [Epoch, Epoch];
+    if (there !== now && Math.min(there, now) <= newest) {
+      return `${fork} begins ${epochText(there)} there and ${epochText(now)} now`;
+    }
+  }
+  return undefined;
+}
+
+const epochText = (epoch: Epoch): string => (Number.isFinite(epoch) ? `at epoch ${epoch}` : "never");
+
+/** The epoch of the newest block or state that a database holds. */
+async function newestEpoch(db: BeaconDb): Promise<Epoch> {
+  const newestBlock = await db.hotBlocks.last();
+  const finalized = await db.meta.getFinalized();
+  return Math.max(computeEpochAtSlot(newestBlock?.slot ?? 0), finalized?.epoch ?? 0);
+}
+
+/** Takes note of the schedule that a stored chain goes by from now on. */
+export async function keepSchedule(db: BeaconDb, stored: NodeIdentity, config: ChainConfig): Promise<void> {
+  const forkEpochs = forkEpochsOf(config);
+  // Of a chain of an earlier version it is not known whether it went by this schedule so far.
+  if (!stored.forkEpochs || JSON.stringify(stored.forkEpochs) === JSON.stringify(forkEpochs)) return;
+  const batch = db.batch();
+  batch.meta.putIdentity({ ...stored, forkEpochs } satisfies NodeIdentity);
+  await batch.write();
 }

@@ -9,6 +9,8 @@ export type StartErrorKind =
   | "dataDirSchema"
   /** The data directory holds the chain of another network, or of a network where a dev chain was asked for. */
   | "otherChain"
+  /** The chain of the data directory came to forks at other epochs than its network has now. */
+  | "otherSchedule"
   /** The data directory holds a dev chain that was made with other parameters. */
   | "otherDevChain"
   /** More slots have passed than a dev chain may leave empty. */

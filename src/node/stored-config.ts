@@ -7,15 +7,15 @@ import { loadNetworkConfig, type NamedNetwork } from "./network-config.ts";
 import { type NodeIdentity, requireSameNetwork } from "./node-identity.ts";
 
 /** The configuration of a chain by what identifies it; of a network, also which one that is. Throws a `StartError` for another one. */
-export function storedConfig(
+export async function storedConfig(
   identity: DevIdentity | NodeIdentity,
   given: NamedNetwork | undefined,
   holder: ChainHolder,
-): BeaconConfig {
+): Promise<BeaconConfig> {
   const genesisValidatorsRoot = fromHex(identity.genesisValidatorsRoot);
   if (identity.kind === "dev") return createBeaconConfig(devChainConfig(identity), genesisValidatorsRoot);
   const network = given ?? { name: identity.network, directory: undefined };
   const config = loadNetworkConfig(network);
-  requireSameNetwork(identity, config, network, holder);
+  await requireSameNetwork(identity, config, network, holder);
   return createBeaconConfig(config, genesisValidatorsRoot);
 }

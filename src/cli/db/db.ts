@@ -84,7 +84,7 @@ async function repair(task: Task): Promise<void> {
   }
   await using replacement = await salvageStoredDatabase(dataDir);
   const { db, salvaged } = replacement;
-  const config = await configOf(await identityOf(dataDir, db), task, heldByDirectory(dataDir));
+  const config = await configOf(await identityOf(dataDir, db), task, heldByDirectory(dataDir, db));
   const { mendChain } = await import("../../chain/stored/mend-chain.ts");
   const mended = await mendChain({ config, db });
   if (mended === null) {
@@ -127,8 +127,7 @@ async function importFromFile(task: Task): Promise<void> {
   const path = resolve(workingDirectory, file);
   const { readAbout } = await import("../../chain/stored/about-chain.ts");
   const { identity } = await withFile(file, () => readAbout(path));
-  const holder = { name: `The file ${file}`, mismatch: "unreadableInput" } as const;
-  const config = await configOf(identity as StoredIdentity, task, holder);
+  const config = await configOf(identity as StoredIdentity, task, { name: `The file ${file}` });
   const { importChain } = await import("../../chain/stored/import-chain.ts");
   const counts = await withDatabase(openDataDirectory(dataDir, { sync: true }), async (db) => {
     if ((await db.meta.getIdentity()) !== null) {
@@ -146,7 +145,7 @@ async function importFromFile(task: Task): Promise<void> {
 
 /** Tells what is wrong with the chain that a database holds. */
 async function checkStoredChain(task: Task, db: Database): Promise<string[]> {
-  const config = await configOf(await identityOf(task.dataDir, db), task, heldByDirectory(task.dataDir));
+  const config = await configOf(await identityOf(task.dataDir, db), task, heldByDirectory(task.dataDir, db));
   const { checkChain } = await import("../../chain/stored/check-chain.ts");
   const { blocks, finalizedBlocks, hotBlocks, states, sidecars, problems } = await checkChain({
     config,

@@ -27,6 +27,10 @@ const ENDINGS: Record<StartErrorKind, Ending> = {
   },
   dataDirSchema: { reason: "dataDirMismatch" },
   otherChain: { reason: "dataDirMismatch", advice: "; give another --data-dir" },
+  otherSchedule: {
+    reason: "dataDirMismatch",
+    advice: "; give the schedule that it was synced with, or another --data-dir",
+  },
   otherDevChain: {
     reason: "dataDirMismatch",
     advice: "; give the flags it was created with, another --data-dir, or --reset to start over",

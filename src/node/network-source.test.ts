@@ -1,0 +1,52 @@
+import { join } from "node:path";
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { expect, onTestFinished, test } from "vitest";
+import { openDevChain } from "../../test/support/dev-chain.ts";
+import { writeNetworkDirectory } from "../../test/support/network-directory.ts";
+import { tempDirectory } from "../../test/support/temp-directory.ts";
+import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
+import { openDataDirectory } from "./data-directory.ts";
+import { openNetworkSource } from "./network-source.ts";
+
+const HEAD_EPOCH = 4;
+
+test("forks that lie behind the stored head cannot be scheduled otherwise, and later ones can", async () => {
+  const forks = [{ fork: "electra", epoch: 0 } as const, { fork: "fulu", epoch: 3 } as const];
+  const { devChain } = await openDevChain({ validators: 8, forks });
+  const { config, chain } = devChain;
+  const directory = join(tempDirectory(), "smallnet");
+  const genesis = (await chain.states.genesis())!.serialize();
+  const dataDir = tempDirectory();
+  const db = await openDataDirectory(dataDir, { sync: false });
+  onTestFinished(() => db.close());
+  const open = async (FULU_FORK_EPOCH: number, GLOAS_FORK_EPOCH = Number.POSITIVE_INFINITY) => {
+    writeNetworkDirectory(directory, { ...config, FULU_FORK_EPOCH, GLOAS_FORK_EPOCH }, genesis);
+    const network = { name: "smallnet", directory };
+    const source = await openNetworkSource(db, { dataDir, network, logger: createRecordingLogger() });
+    source.clock.close();
+    return source.config.FULU_FORK_EPOCH;
+  };
+  const goOnTo = async (epoch: number) => {
+    const batch = db.batch();
+    batch.hotBlocks.put(epoch * SLOTS_PER_EPOCH, chain.head.root, chain.head.root);
+    await batch.write();
+  };
+  const contradiction = (stored: string, given: string) => ({
+    kind: "otherSchedule",
+    message: `The data directory ${dataDir} holds the chain of the network smallnet with another fork schedule: ${stored} there and ${given} now.`,
+  });
+
+  // Before either epoch the network may still change its mind.
+  expect(await open(3)).toBe(3);
+  expect(await open(Number.POSITIVE_INFINITY)).toBe(Number.POSITIVE_INFINITY);
+  expect(await open(HEAD_EPOCH)).toBe(HEAD_EPOCH);
+  await goOnTo(HEAD_EPOCH);
+  await expect(open(50)).rejects.toMatchObject(contradiction("fulu begins at epoch 4", "at epoch 50"));
+  await expect(open(3)).rejects.toMatchObject(contradiction("fulu begins at epoch 4", "at epoch 3"));
+  await expect(open(Number.POSITIVE_INFINITY)).rejects.toMatchObject(contradiction("fulu begins at epoch 4", "never"));
+  await expect(open(HEAD_EPOCH, HEAD_EPOCH)).rejects.toMatchObject(contradiction("gloas begins never", "at epoch 4"));
+  expect(await open(HEAD_EPOCH, HEAD_EPOCH + 1)).toBe(HEAD_EPOCH);
+  await goOnTo(HEAD_EPOCH + 1);
+  await expect(open(HEAD_EPOCH)).rejects.toMatchObject(contradiction("gloas begins at epoch 5", "never"));
+  expect(await open(HEAD_EPOCH, HEAD_EPOCH + 1)).toBe(HEAD_EPOCH);
+});
