@@ -1,4 +1,4 @@
-import { type ChainConfig, defaultChainConfig } from "@lodestar/config";
+import { type ChainConfig, chainConfigFromJson, chainConfigToJson, defaultChainConfig } from "@lodestar/config";
 import { ACTIVE_PRESET } from "@lodestar/params";
 import type { Epoch, RootHex } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
@@ -48,6 +48,16 @@ interface DevChainConfigOptions {
   deposits?: DevDeposits;
   /** Left out by a chain whose configuration is that of every dev chain. */
   configOverrides?: ConfigOverrides;
+}
+
+/** A whole configuration as it is stored with a chain: texts by the names of the constants. */
+export type StoredConfig = Readonly<Record<string, unknown>>;
+
+export const asStoredConfig = (config: ChainConfig): StoredConfig => chainConfigToJson(config);
+
+/** What a stored chain was made with. Constants that were not known then are as chains of now have them. */
+export function storedChainConfig(made: DevChainConfigOptions & { config?: StoredConfig }): ChainConfig {
+  return { ...devChainConfig(made), ...chainConfigFromJson({ ...made.config }) };
 }
 
 /** The run-time configuration of a dev chain on top of the preset this process was started with. */

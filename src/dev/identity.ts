@@ -1,4 +1,4 @@
-import type { DevDeposits, ExecutionChain } from "./chain-config.ts";
+import type { DevDeposits, ExecutionChain, StoredConfig } from "./chain-config.ts";
 import type { ScheduledFork } from "./forks.ts";
 import {
   balancesText,
@@ -23,6 +23,8 @@ export interface DevIdentity extends GenesisParameters {
   genesisValidatorsRoot: string;
   /** Left out by a chain with the built-in dev execution engine. */
   execution?: ExecutionChain;
+  /** The whole configuration, since another version of the program may have other defaults; left out by chains of earlier versions. */
+  config?: StoredConfig;
 }
 
 export interface DevParameters
@@ -78,6 +80,15 @@ export function requireSameChain(stored: unknown, wanted: DevParameters): DevIde
   }
   if (differences.length === 0) return stored;
   throw new OtherChainError(`a dev chain with other parameters: ${differences.join(", ")}`, { isDevChain: true });
+}
+
+/** Compares the constants that both know: versions of the program differ in what they make chains with. */
+export function requireSameConfig(stored: StoredConfig = {}, own: StoredConfig = {}): void {
+  for (const [name, value] of Object.entries(stored)) {
+    const [there, here] = [value, own[name] ?? value].map((each) => JSON.stringify(each));
+    if (there === here) continue;
+    throw new OtherChainError(`a dev chain whose ${name} is ${there}, where it is ${here} here`, { isDevChain: true });
+  }
 }
 
 export function isDevIdentity(identity: unknown): identity is DevIdentity {

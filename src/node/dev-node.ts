@@ -14,8 +14,6 @@ import { StartError } from "./start-error.ts";
 import { putDamagedDevChainAside } from "./stored-database.ts";
 
 export interface DevNodeOptions extends SharedOptions, DevSourceOptions {
-  /** Where the chain is described for nodes that want to join it; left out when nobody is to. */
-  networkDirectory?: string;
   servers?: ServersOptions;
   timeOfDay?: TimeOfDay;
 }

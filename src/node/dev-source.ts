@@ -1,4 +1,6 @@
+import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { type BeaconConfig, createBeaconConfig } from "@lodestar/config";
 import { ACTIVE_PRESET, SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { phase0, Slot, ValidatorIndex } from "@lodestar/types";
@@ -8,7 +10,7 @@ import { SlotTime } from "../chain/clock/clock.ts";
 import type { TimeOfDay } from "../chain/clock/time-of-day.ts";
 import { VirtualClock } from "../chain/clock/virtual-clock.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
-import { devChainConfig } from "../dev/chain-config.ts";
+import { asStoredConfig, devChainConfig, storedChainConfig } from "../dev/chain-config.ts";
 import type { BlobCounts } from "../dev/dev-blobs.ts";
 import { MOST_EMPTY_EPOCHS } from "../dev/empty-epochs.ts";
 import { createDevGenesis } from "../dev/genesis.ts";
@@ -31,10 +33,13 @@ import type { ChainSource } from "./beacon-node.ts";
 import { warnOfJumps } from "./clock-jump.ts";
 import { pubkeyFilePath } from "./data-directory.ts";
 import { connectExecutionClients, type ExecutionClientOptions, readClientGenesis } from "./execution-client.ts";
+import { readConfigFile } from "./network-config.ts";
 import { StartError } from "./start-error.ts";
 
 export interface DevSourceOptions extends Omit<DevParameters, "preset"> {
   dataDir: string;
+  /** Where the chain is described for nodes that want to join it; left out when nobody is to. */
+  networkDirectory?: string;
   /** Whether the dev chain that is there is forgotten. */
   reset?: boolean;
   /** Seconds of chain time in one second of real time; 0 for a chain that goes on only when it is told to. */
@@ -94,7 +99,7 @@ export async function openDevSource(db: BeaconDb, options: DevSourceOptions, tim
     onJump: warnOfJumps(logger),
   });
   const isJoined = await db.meta.isJoined();
-  const config = createBeaconConfig(devChainConfig(identity), fromHex(identity.genesisValidatorsRoot));
+  const config = createBeaconConfig(storedChainConfig(identity), fromHex(identity.genesisValidatorsRoot));
   const engine = await openEngine(config, options);
   const keys = openKeys(identity.keys, identity.validators);
   const hasContract = identity.deposits !== undefined || identity.execution !== undefined;
@@ -129,12 +134,32 @@ async function storedIdentity(db: BeaconDb, options: DevSourceOptions): Promise<
       if (stored !== null) requireDevChain(stored);
       return null;
     }
-    return stored === null ? null : requireSameChain(stored, { ...options, preset: ACTIVE_PRESET });
+    if (stored === null) return null;
+    const identity = requireSameChain(stored, { ...options, preset: ACTIVE_PRESET });
+    return identity.config ? identity : await withConfig(db, identity, options.networkDirectory);
   } catch (error) {
     if (!(error instanceof OtherChainError)) throw error;
     const kind = error.isDevChain ? "otherDevChain" : "otherChain";
     throw new StartError(kind, `The data directory ${options.dataDir} holds ${error.held}.`, error);
   }
+}
+
+/** What the configuration of a dev chain has by its other parameters, and by which it is known that a description is of that chain. */
+const FROM_PARAMETERS = /^(?:CONFIG_NAME|MIN_GENESIS_TIME|SECONDS_PER_SLOT|[A-Z0-9]+_FORK_EPOCH)$/;
+
+/** Stores the configuration with a chain of an earlier version, which is the one that the chain was described with for others. */
+async function withConfig(db: BeaconDb, made: DevIdentity, directory: string | undefined): Promise<DevIdentity> {
+  const present = devChainConfig(made);
+  const isDescribed = directory !== undefined && existsSync(join(directory, "config.yaml"));
+  const described = isDescribed ? readConfigFile(directory, (named) => named) : {};
+  const isOfChain = Object.entries(described).every(
+    ([name, value]) => !FROM_PARAMETERS.test(name) || value === present[name as keyof typeof present],
+  );
+  const identity = { ...made, config: asStoredConfig({ ...present, ...(isOfChain && described) }) };
+  const batch = db.batch();
+  batch.meta.putIdentity(identity);
+  await batch.write();
+  return identity;
 }
 
 async function createChain(db: BeaconDb, options: DevSourceOptions, timeOfDay: TimeOfDay): Promise<DevIdentity> {
@@ -176,6 +201,7 @@ async function createChain(db: BeaconDb, options: DevSourceOptions, timeOfDay: T
     genesisTime,
     genesisValidatorsRoot: toRootHex(state.genesisValidatorsRoot),
     ...(execution && { execution }),
+    config: asStoredConfig(chainConfig),
   };
   // Only now, so that the chain of before is still there when a new one cannot be made.
   if (reset) await rm(pubkeyFilePath(options.dataDir), { force: true });

@@ -16,6 +16,11 @@ export interface NamedNetwork {
 /** The run-time configuration of a network: built in, or read from the directory's `config.yaml`. */
 export function loadNetworkConfig({ name, directory }: NamedNetwork): ChainConfig {
   if (directory === undefined) return networksChainConfig[name as keyof typeof networksChainConfig];
+  return readConfigFile(directory, createChainConfig);
+}
+
+/** What is made of the constants that the `config.yaml` of a directory names. */
+export function readConfigFile<T>(directory: string, make: (named: Partial<ChainConfig>) => T): T {
   const file = join(directory, "config.yaml");
   try {
     // Values stay text: a number in YAML would lose the digits of a version such as 0x00000001.
@@ -24,7 +29,7 @@ export function loadNetworkConfig({ name, directory }: NamedNetwork): ChainConfi
     for (const [key, value] of Object.entries(config)) {
       if (Number.isNaN(value)) throw new Error(`the value ${JSON.stringify(json[key])} of ${key} is not a number`);
     }
-    return createChainConfig(config);
+    return make(config);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new StartError("unreadableInput", `The network file ${file} cannot be used: ${reason}.`, error);

@@ -1,6 +1,6 @@
 import { type BeaconConfig, createBeaconConfig } from "@lodestar/config";
 import { fromHex } from "@lodestar/utils";
-import { devChainConfig } from "../dev/chain-config.ts";
+import { storedChainConfig } from "../dev/chain-config.ts";
 import type { DevIdentity } from "../dev/identity.ts";
 import type { ChainHolder } from "./data-directory.ts";
 import { loadNetworkConfig, type NamedNetwork } from "./network-config.ts";
@@ -13,7 +13,7 @@ export async function storedConfig(
   holder: ChainHolder,
 ): Promise<BeaconConfig> {
   const genesisValidatorsRoot = fromHex(identity.genesisValidatorsRoot);
-  if (identity.kind === "dev") return createBeaconConfig(devChainConfig(identity), genesisValidatorsRoot);
+  if (identity.kind === "dev") return createBeaconConfig(storedChainConfig(identity), genesisValidatorsRoot);
   const network = given ?? { name: identity.network, directory: undefined };
   const config = loadNetworkConfig(network);
   await requireSameNetwork(identity, config, network, holder);

@@ -2,6 +2,7 @@ import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { expect, it, vi } from "vitest";
+import type { DevIdentity } from "../../src/dev/identity.ts";
 import type { Caller } from "../support/caller.ts";
 import { openChainInHand, TIME_OF_DAY } from "../support/chain-in-hand.ts";
 import { SignedOperations } from "../support/signed-operations.ts";
@@ -63,9 +64,17 @@ it("a dump is written to a file and loaded from it, and what is none changes not
   const after = await position(caller);
   const other = await openChainInHand({ genesisTime: TIME_OF_DAY - 7200 });
   const dumpOfOther: string = await other.caller.call("dev_dump");
+  const ofOtherVersion = await openChainInHand();
+  const identity = (await ofOtherVersion.db.meta.getIdentity()) as DevIdentity;
+  vi.spyOn(ofOtherVersion.db.meta, "getIdentity").mockResolvedValue({
+    ...identity,
+    config: { ...identity.config, SHARD_COMMITTEE_PERIOD: "5" },
+  });
+  const dumpOfOtherVersion: string = await ofOtherVersion.caller.call("dev_dump");
   const dump: string = await caller.call("dev_dump");
   const wrong: [unknown[] | Record<string, unknown>, RegExp][] = [
     [[dumpOfOther], /the genesis time is \d+ there and \d+ now\. Only one of the same genesis/],
+    [[dumpOfOtherVersion], /a dev chain whose SHARD_COMMITTEE_PERIOD is "5", where it is "4" here\. Only one/],
     [["0x1234"], /The dump cannot be loaded: it is not an exported chain\./],
     [[dump.slice(0, -400)], /The dump cannot be loaded: its entry \d+ is damaged or cut short\./],
     [{ file: "six.chain" }, /There is no file six\.chain in /],

@@ -13,7 +13,13 @@ import type { BeaconDb } from "../../db/beacon-db.ts";
 import { openDatabase } from "../../db/open-database.ts";
 import { DevExecutionEngine } from "../../execution/dev-engine.ts";
 import type { Logger } from "../../log/logger.ts";
-import { type DevIdentity, OtherChainError, requireDevChain, requireSameChain } from "../identity.ts";
+import {
+  type DevIdentity,
+  OtherChainError,
+  requireDevChain,
+  requireSameChain,
+  requireSameConfig,
+} from "../identity.ts";
 import { type SlashingProtection, slashingProtectionStore } from "../validators/slashing-protection.ts";
 import type { DevTime } from "./time.ts";
 
@@ -105,9 +111,12 @@ export class DevDumps implements DumpControl {
     const own = await this.#parts.db.meta.getIdentity();
     requireDevChain(own);
     try {
-      const { genesisValidatorsRoot }: DevIdentity = requireSameChain(about.identity, own);
-      if (genesisValidatorsRoot === own.genesisValidatorsRoot) return about;
-      throw new OtherChainError("a dev chain with other validators", { isDevChain: true });
+      const { genesisValidatorsRoot, config }: DevIdentity = requireSameChain(about.identity, own);
+      if (genesisValidatorsRoot !== own.genesisValidatorsRoot) {
+        throw new OtherChainError("a dev chain with other validators", { isDevChain: true });
+      }
+      requireSameConfig(config, own.config);
+      return about;
     } catch (error) {
       if (!(error instanceof OtherChainError)) throw error;
       throw ControlRefusal.against(

@@ -1,0 +1,73 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { inDataDirectory } from "../../test/support/data-directory.ts";
+import { openDevChain, startDevChain } from "../../test/support/dev-chain.ts";
+import { tempDirectory } from "../../test/support/temp-directory.ts";
+import type { DevIdentity } from "../dev/identity.ts";
+
+/** What the program of another version made its chains with. */
+const OTHER_CHURN = 77_000_000_000;
+
+async function madeChain() {
+  const dataDir = tempDirectory();
+  const networkDirectory = join(dataDir, "network");
+  const configOverrides = { SHARD_COMMITTEE_PERIOD: "7" };
+  const options = { validators: 8, forks: [{ fork: "fulu", epoch: 2 } as const], networkDirectory, configOverrides };
+  await (await startDevChain(options, dataDir)).close();
+  const file = join(networkDirectory, "config.yaml");
+  return {
+    file,
+    describeWith: (replace: (text: string) => string) => writeFileSync(file, replace(readFileSync(file, "utf8"))),
+    changeIdentity: (change: (identity: DevIdentity) => DevIdentity) =>
+      inDataDirectory(dataDir, async (db) => {
+        const batch = db.batch();
+        batch.meta.putIdentity(change((await db.meta.getIdentity()) as DevIdentity));
+        await batch.write();
+      }),
+    async config() {
+      const { devChain, close } = await openDevChain(options, dataDir);
+      await close();
+      return devChain.config;
+    },
+  };
+}
+
+const ofEarlierVersion = ({ config: _, ...identity }: DevIdentity): DevIdentity => identity;
+const withOtherChurn = (text: string) =>
+  text.replace(/^(MIN_PER_EPOCH_CHURN_LIMIT_ELECTRA): .*/m, `$1: ${OTHER_CHURN}`);
+
+test("a chain goes on with the configuration that it was made with, whatever the program would make one with now", async () => {
+  const { changeIdentity, config, file } = await madeChain();
+  await changeIdentity((identity) => {
+    const { SLOT_DURATION_MS: _, ...known } = identity.config!;
+    return { ...identity, config: { ...known, MIN_PER_EPOCH_CHURN_LIMIT_ELECTRA: String(OTHER_CHURN) } };
+  });
+  expect(await config()).toMatchObject({
+    MIN_PER_EPOCH_CHURN_LIMIT_ELECTRA: OTHER_CHURN,
+    SHARD_COMMITTEE_PERIOD: 7,
+    FULU_FORK_EPOCH: 2,
+    GLOAS_FORK_EPOCH: Number.POSITIVE_INFINITY,
+    // The program that made it did not know it.
+    SLOT_DURATION_MS: 2000,
+  });
+  expect(readFileSync(file, "utf8")).toMatch(`\nMIN_PER_EPOCH_CHURN_LIMIT_ELECTRA: ${OTHER_CHURN}\n`);
+});
+
+test("a chain of an earlier version goes on as it is described in its directory, and keeps that", async () => {
+  const { changeIdentity, config, describeWith, file } = await madeChain();
+  await changeIdentity(ofEarlierVersion);
+  describeWith((text) => withOtherChurn(text).replace(/^SLOT_DURATION_MS: .*\n/m, ""));
+  const kept = { MIN_PER_EPOCH_CHURN_LIMIT_ELECTRA: OTHER_CHURN, SLOT_DURATION_MS: 2000, SHARD_COMMITTEE_PERIOD: 7 };
+  expect(await config()).toMatchObject(kept);
+  expect(readFileSync(file, "utf8")).toMatch(`\nMIN_PER_EPOCH_CHURN_LIMIT_ELECTRA: ${OTHER_CHURN}\n`);
+  describeWith((text) => text.replaceAll(String(OTHER_CHURN), "64000000000"));
+  expect(await config()).toMatchObject(kept);
+});
+
+test("a description of another chain is not taken for that of a chain of an earlier version", async () => {
+  const { changeIdentity, config, describeWith } = await madeChain();
+  await changeIdentity(ofEarlierVersion);
+  describeWith((text) => withOtherChurn(text).replace(/^(FULU_FORK_EPOCH): .*/m, "$1: 3"));
+  expect(await config()).toMatchObject({ MIN_PER_EPOCH_CHURN_LIMIT_ELECTRA: 128_000_000_000, FULU_FORK_EPOCH: 2 });
+});
