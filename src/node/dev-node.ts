@@ -1,5 +1,6 @@
 import { TIME_OF_DAY, type TimeOfDay } from "../chain/clock/time-of-day.ts";
 import { ClosingStack } from "../closing-stack.ts";
+import { removeUnfinishedDumps } from "../dev/control/dumps.ts";
 import { StoredPresence } from "../dev/control/validators.ts";
 import { carryBlobs } from "../dev/dev-blobs.ts";
 import { DevChain, type TimeDifference } from "../dev/dev-chain.ts";
@@ -58,6 +59,7 @@ export class DevNode {
     });
     opening.defer(() => node.close());
     const { source, db, chain } = node;
+    await removeUnfinishedDumps(db.path);
     if (options.devBlobs) {
       carryBlobs(source.engine, { config: chain.config, kzg: chain.data.kzg, counts: options.devBlobs });
     }

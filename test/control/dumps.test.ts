@@ -1,4 +1,5 @@
-import { readdirSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { expect, it, vi } from "vitest";
@@ -88,6 +89,19 @@ it("a dump is written to a file and loaded from it, and what is none changes not
   expect(await caller.call("dev_load", { file: "five.chain" })).toEqual(before);
   expect(readdirSync(dirname(path))).toEqual(["five.chain"]);
   expect(readdirSync(dirname(db.path))).not.toContain("beacon-db.loading");
+});
+
+it("what a killed dump or load has left is gone with the next start, and nothing else", async () => {
+  const directory = tempDirectory();
+  await (await openChainInHand({}, directory)).close();
+  const unfinished = [join("dumps", `.${randomUUID()}`), join("beacon-db.loading", "000003.log")];
+  const others = [join("dumps", "five.chain"), join("dumps", ".hidden"), "beacon-db.loading.copy"];
+  mkdirSync(join(directory, "beacon-db.loading"));
+  mkdirSync(join(directory, "dumps"));
+  for (const name of [...unfinished, ...others]) writeFileSync(join(directory, name), "");
+  await openChainInHand({}, directory);
+  expect(readdirSync(join(directory, "dumps")).sort()).toEqual([".hidden", "five.chain"]);
+  expect(readdirSync(directory).sort()).toEqual(["beacon-db", "beacon-db.loading.copy", "dumps"]);
 });
 
 it("a dump is neither begun nor finished, and none loaded, for whoever does not wait for it any more", async () => {

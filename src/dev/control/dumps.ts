@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { ControlRefusal, type DumpControl } from "../../api/dev-control.ts";
 import { BeaconChain } from "../../chain/chain.ts";
@@ -37,6 +37,23 @@ interface DevDumpsParts {
   logger: Logger;
 }
 
+const dumpsBeside = (dbPath: string): string => join(dirname(dbPath), "dumps");
+const loadingBeside = (dbPath: string): string => `${dbPath}.loading`;
+
+const unfinishedName = (): string => `.${randomUUID()}`;
+const UNFINISHED = /^\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Deletes what dumps and loads have left beside a database in the process that had it open before and was killed. */
+export async function removeUnfinishedDumps(dbPath: string): Promise<void> {
+  const directory = dumpsBeside(dbPath);
+  const names = await readdir(directory).catch(() => []);
+  const unfinished = names.filter((name) => UNFINISHED.test(name)).map((name) => join(directory, name));
+  for (const path of [loadingBeside(dbPath), ...unfinished]) {
+    // What cannot be deleted takes room, and does no other harm.
+    await rm(path, { recursive: true, force: true }).catch(() => {});
+  }
+}
+
 /** The chain as a file, in the form of docs/chain-file.md. */
 export class DevDumps implements DumpControl {
   readonly #parts: DevDumpsParts;
@@ -44,7 +61,7 @@ export class DevDumps implements DumpControl {
 
   constructor(parts: DevDumpsParts) {
     this.#parts = parts;
-    this.#directory = join(dirname(parts.db.path), "dumps");
+    this.#directory = dumpsBeside(parts.db.path);
   }
 
   dump(signal?: AbortSignal): Promise<Uint8Array> {
@@ -128,7 +145,7 @@ export class DevDumps implements DumpControl {
   /** The chain is opened from a database of its own first, so that nothing has changed when that fails. */
   async #takeOver(path: string, clockSlot: number, signal: AbortSignal | undefined): Promise<void> {
     const { chain, clock, history, onReplaced } = this.#parts;
-    const directory = `${this.#parts.db.path}.loading`;
+    const directory = loadingBeside(this.#parts.db.path);
     await using opened = new ClosingStack();
     await rm(directory, { recursive: true, force: true });
     opened.defer(() => rm(directory, { recursive: true, force: true }));
@@ -168,7 +185,7 @@ export class DevDumps implements DumpControl {
 
   async #withTemporary<T>(work: (path: string) => Promise<T>): Promise<T> {
     await mkdir(this.#directory, { recursive: true, mode: OWNER_ONLY });
-    const path = join(this.#directory, `.${randomUUID()}`);
+    const path = join(this.#directory, unfinishedName());
     try {
       return await work(path);
     } finally {
