@@ -50,3 +50,30 @@ test("forks that lie behind the stored head cannot be scheduled otherwise, and l
   await expect(open(HEAD_EPOCH)).rejects.toMatchObject(contradiction("gloas begins at epoch 5", "never"));
   expect(await open(HEAD_EPOCH, HEAD_EPOCH + 1)).toBe(HEAD_EPOCH);
 });
+
+test("a clock that is behind the stored chain is warned of, and another is not", async () => {
+  const networkDirectory = tempDirectory();
+  const { devChain } = await openDevChain({ validators: 8, networkDirectory });
+  const { root } = devChain.chain.head;
+  const dataDir = tempDirectory();
+  const db = await openDataDirectory(dataDir, { sync: false });
+  onTestFinished(() => db.close());
+  const warnings = async () => {
+    const logger = createRecordingLogger();
+    const network = { name: "dev", directory: networkDirectory };
+    const { clock } = await openNetworkSource(db, { dataDir, network, logger });
+    clock.close();
+    return logger.records.filter(({ level }) => level === "warn");
+  };
+  expect(await warnings()).toEqual([]);
+  const batch = db.batch();
+  batch.hotBlocks.put(5000, root, root);
+  await batch.write();
+  expect(await warnings()).toEqual([
+    {
+      level: "warn",
+      message: "The time of day is before that of the newest stored block; look at what sets the machine's clock",
+      fields: { slot: 5000, wallSlot: expect.any(Number) },
+    },
+  ]);
+});

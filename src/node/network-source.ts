@@ -61,6 +61,7 @@ export async function openNetworkSource(db: BeaconDb, options: NetworkSourceOpti
   if (clock.nowSeconds() < genesisTime) {
     logger.notice("The chain has not begun yet", { genesis: new Date(genesisTime * 1000).toISOString() });
   }
+  await warnOfClockBehind(db, clock, logger);
   const engine = await openEngine(config, options);
   return {
     config,
@@ -70,6 +71,16 @@ export async function openNetworkSource(db: BeaconDb, options: NetworkSourceOpti
     takeFirstState: once(firstState),
     stopClock: () => clock.close(),
   };
+}
+
+/** By such a clock nothing is taken in until it comes to where the chain was. */
+async function warnOfClockBehind(db: BeaconDb, { currentSlot }: WallClock, logger: Logger): Promise<void> {
+  const newest = (await db.hotBlocks.last()) ?? (await db.finalizedBlocks.lastAtOrBefore(Number.POSITIVE_INFINITY));
+  if (!newest || newest.slot <= currentSlot) return;
+  logger.warn("The time of day is before that of the newest stored block; look at what sets the machine's clock", {
+    slot: newest.slot,
+    wallSlot: currentSlot,
+  });
 }
 
 async function openEngine(
