@@ -75,7 +75,8 @@ test("a download has a limit of bytes and one of silence, is ended by a stop, an
     const limits = { maxBytes: 1024 * 4, idleMs: 50 };
     return loadState(`${base}${path}`, devChain.config, { logger: createRecordingLogger(), limits, ...options });
   };
-  expect(await refusal(load("/announced"))).toMatch(
+  const patient = { limits: { maxBytes: 1024 * 4, idleMs: 60_000 } };
+  expect(await refusal(load("/announced", patient))).toMatch(
     /the server sends more than 0.00390625 MiB, the most that is taken/,
   );
   const small = { limits: { maxBytes: 4000, idleMs: 60_000 } };
