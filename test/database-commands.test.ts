@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { toHex, toRootHex } from "@lodestar/utils";
@@ -106,6 +106,19 @@ test("what the files do not show is found by reading the chain, and mended by dr
   expect(answers.slice(first)).toEqual(whole.slice(first));
 });
 
+test("what a block or a state has become is listed without the place where it was read", async () => {
+  const directory = copied(stored.path, tempDirectory());
+  const { root } = whole[HEAD_SLOT]!;
+  await inDataDirectory(directory, async (stored) => {
+    const batch = stored.batch();
+    batch.blocks.put(root!, Uint8Array.of(1, 2, 3));
+    await batch.write();
+  });
+  expect(await db(directory, "repair")).toMatch(
+    new RegExp(`^The block ${root} cannot be read\\.\n${directory} holds`, "m"),
+  );
+});
+
 test("a state is mended to be one of its own when what it was a patch of is dropped", async () => {
   const directory = tempDirectory();
   await makeHistory(HEAD_SLOT, {}, directory);
@@ -135,6 +148,7 @@ test("a damaged database is repaired to a chain that is true, and kept beside it
     damage(directory, pattern, change);
     await expect(db(directory, "check"), String(pattern)).rejects.toMatchObject({
       exitCode: EXIT_CODES.dataDirUnusable,
+      message: expect.stringMatching(/[^;]; "fanal db repair" keeps what can be kept; or restore it from a copy\.$/),
     });
     expect(await db(directory, "repair")).toMatch(/The damaged database is kept as \S+beacon-db\.damaged/);
     expect(existsSync(join(directory, "beacon-db.damaged", "LOCK"))).toBe(true);
@@ -322,6 +336,21 @@ test("a database that the system does not let anybody at is not taken for none, 
       });
     }
   }
+});
+
+test("a link to what is not there is taken neither for a database nor for the place of a new one", async () => {
+  const directory = join(tempDirectory(), "data");
+  const isLink = (path: string) => ({
+    message: expect.stringContaining(`cannot be opened: ${path} is a link to /nowhere/disk, which is not there.`),
+  });
+  symlinkSync("/nowhere/disk", directory);
+  await expect(db(directory, "check")).rejects.toMatchObject(isLink(directory));
+  await expect(startDevChain(QUIET, directory)).rejects.toMatchObject(isLink(directory));
+  rmSync(directory);
+  mkdirSync(directory);
+  symlinkSync("/nowhere/disk", join(directory, "beacon-db"));
+  await expect(db(directory, "check")).rejects.toMatchObject(isLink(join(directory, "beacon-db")));
+  await expect(startDevChain(QUIET, directory)).rejects.toMatchObject(isLink(join(directory, "beacon-db")));
 });
 
 test("what is asked for wrongly is explained", () => {

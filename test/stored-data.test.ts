@@ -65,7 +65,7 @@ test("a damaged blob is never given, found by a check, and dropped by a repair, 
   expect(sidecars).toBe(3);
   expect(problems).toEqual(
     expect.arrayContaining([
-      expect.stringContaining(`sidecar 0 of the block ${block.root} is not what was stored`),
+      expect.stringContaining(`Sidecar 0 of the block ${block.root} is not what was stored`),
       expect.stringContaining("is of no block that has any"),
     ]),
   );

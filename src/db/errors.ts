@@ -20,8 +20,13 @@ export class DatabaseInUseError extends DatabaseError {
 }
 
 export class DatabaseCorruptError extends DatabaseError {
+  /** What is wrong with it: a sentence for a list of such things. */
+  readonly problem: string;
+
   constructor(path: string, cause?: unknown) {
-    super(path, `The database at ${path} is damaged: ${reasonOf(cause)}.`, cause);
+    const reason = reasonOf(cause);
+    super(path, `The database at ${path} is damaged: ${reason}.`, cause);
+    this.problem = `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`;
   }
 }
 

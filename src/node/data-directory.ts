@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { readlinkSync, statSync } from "node:fs";
 import { chmod, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { BeaconDb } from "../db/beacon-db.ts";
@@ -67,9 +67,25 @@ export function cannotBeOpened(dataDir: string, error: unknown): StartError {
  */
 async function makeDirectory(path: string): Promise<void> {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  requireNoLinkToNothing(path);
   const parent = dirname(path);
   if (parent !== path) await makeDirectory(parent);
   await mkdir(path, { mode: OWNER_ONLY });
+}
+
+/** What a link leads to may be on a disk that is not mounted. Whoever finds nothing there must not take it for a place where nothing is yet. */
+export function requireNoLinkToNothing(path: string): void {
+  const target = linkTarget(path);
+  if (target === undefined || statSync(path, { throwIfNoEntry: false })) return;
+  throw new Error(`${path} is a link to ${target}, which is not there`);
+}
+
+function linkTarget(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
 }
 
 /** What the database of a data directory makes impossible; undefined for whatever is not the database's fault. */

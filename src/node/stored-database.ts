@@ -9,7 +9,13 @@ import { LevelStore } from "../db/level-store.ts";
 import { openDatabase, SCHEMA_VERSION } from "../db/open-database.ts";
 import { type DevIdentity, isDevIdentity } from "../dev/identity.ts";
 import type { Logger } from "../log/logger.ts";
-import { asStartError, cannotBeOpened, databasePath, openDataDirectory } from "./data-directory.ts";
+import {
+  asStartError,
+  cannotBeOpened,
+  databasePath,
+  openDataDirectory,
+  requireNoLinkToNothing,
+} from "./data-directory.ts";
 import { StartError } from "./start-error.ts";
 
 // Nothing here knows of chains, so that the preset can still be chosen by what a database says of its own.
@@ -163,8 +169,12 @@ function requireDatabase(dataDir: string): void {
 
 /** What may not be read could be there or not. */
 function hasDatabase(dataDir: string): boolean {
+  const path = databasePath(dataDir);
   try {
-    return statSync(databasePath(dataDir), { throwIfNoEntry: false }) !== undefined;
+    if (statSync(path, { throwIfNoEntry: false })) return true;
+    requireNoLinkToNothing(dataDir);
+    requireNoLinkToNothing(path);
+    return false;
   } catch (error) {
     throw cannotBeOpened(dataDir, error);
   }

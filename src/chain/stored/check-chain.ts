@@ -114,7 +114,7 @@ export async function attempt<T>(read: () => T | Promise<T>, note: (problem: str
     return await read();
   } catch (error) {
     if (!(error instanceof DatabaseCorruptError)) throw error;
-    note(error.message);
+    note(error.problem);
     return undefined;
   }
 }

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { ChainFileError } from "../../chain/stored/chain-file.ts";
 import { asStartError, type ChainHolder, heldByDirectory, openDataDirectory } from "../../node/data-directory.ts";
-import { StartError } from "../../node/start-error.ts";
+import { StartError, type StartErrorKind } from "../../node/start-error.ts";
 import {
   checkStoredFiles,
   openStoredDatabase,
@@ -48,16 +48,22 @@ export async function runDb(options: DbOptions, terminal: Terminal): Promise<num
     await RUNS[options.action]({ ...options, say: (text) => terminal.write(`${text}\n`) });
     return EXIT_CODES.ok;
   } catch (error) {
-    throw asDbError(options.dataDir, error);
+    throw asDbError(options, error);
   }
 }
 
-/** Whatever could not be written belongs to no node that runs: what there was stays, and the command can be given again. */
-function asDbError(dataDir: string, error: unknown): unknown {
+function asDbError({ dataDir, action }: DbOptions, error: unknown): unknown {
   const known = asStartError(dataDir, error) ?? error;
-  if (!(known instanceof StartError && known.kind === "dataDirFailed")) return asStartupError(known) ?? known;
-  const sentence = known.message.replace(/\.$/, "; mend or free the disk, and try again.");
-  return new StartupError("dataDirFailed", sentence, known);
+  return asStartupError(known, known instanceof StartError ? adviceOf(known.kind, action) : undefined) ?? known;
+}
+
+/** Undefined where it is what whoever starts a node is advised to do. */
+function adviceOf(kind: StartErrorKind, action: DbAction): string | undefined {
+  // It belongs to no node that runs: what there was stays, and the command can be given again.
+  if (kind === "dataDirFailed") return "; mend or free the disk, and try again";
+  if (kind !== "dataDirDamaged") return undefined;
+  if (action === "check") return '; "fanal db repair" keeps what can be kept; or restore it from a copy';
+  return action === "repair" ? "; restore it from a copy" : undefined;
 }
 
 async function check(task: Task): Promise<void> {

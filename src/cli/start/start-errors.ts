@@ -66,11 +66,14 @@ const ENDINGS: Record<StartErrorKind, Ending> = {
   cannotListen: { reason: "listen" },
 };
 
-/** What a node could not start or go on for, in the words of the command line; undefined for what nobody foresaw. */
-export function asStartupError(error: unknown): StartupError | undefined {
+/**
+ * What a node could not start or go on for, in the words of the command line, with the given advice or else that for whoever starts
+ * a node; undefined for what nobody foresaw.
+ */
+export function asStartupError(error: unknown, given?: string): StartupError | undefined {
   if (error instanceof StartupError) return error;
   if (error instanceof ImpossibleChainError) return usageError(error.message, error);
   if (!(error instanceof StartError)) return undefined;
   const { reason, advice = "" } = ENDINGS[error.kind];
-  return new StartupError(reason, error.message.replace(/\.$/, `${advice}.`), error);
+  return new StartupError(reason, error.message.replace(/\.$/, `${given ?? advice}.`), error);
 }
