@@ -212,21 +212,22 @@ test("a directory whose import was cut short holds no chain, and begins one as a
   expect(await db(directory, "check")).toMatch(/^1 blocks and 1 states are read.*\nNothing is wrong\.\n$/m);
 });
 
-/** LevelDB finds no more room for what it is to do in the directory that is named so, after some calls for which there is. */
-function fillDisk(method: "batch" | "_open", name: string, after: number): () => void {
+/** The system refuses LevelDB what it is to do in the directory that is named so, after some calls in which it does not. */
+function refuseLevel(reason: string, method: "batch" | "_open", name: string, after = 0): () => void {
   const untouched = ClassicLevel.prototype[method as "batch"];
   let calls = 0;
-  const filled = vi.spyOn(ClassicLevel.prototype, method as "batch").mockImplementation(function (
+  const refused = vi.spyOn(ClassicLevel.prototype, method as "batch").mockImplementation(function (
     this: ClassicLevel,
     ...args: unknown[]
   ) {
     if (!this.location.endsWith(`/${name}`) || ++calls <= after) return Reflect.apply(untouched, this, args);
-    const reason = `IO error: ${join(this.location, "000005.log")}: No space left on device`;
-    throw Object.assign(new Error(reason), { code: "LEVEL_IO_ERROR" });
+    throw Object.assign(new Error(`IO error: ${this.location}/${reason}`), { code: "LEVEL_IO_ERROR" });
   });
-  onTestFinished(() => filled.mockRestore());
-  return () => filled.mockRestore();
+  onTestFinished(() => refused.mockRestore());
+  return () => refused.mockRestore();
 }
+
+const fillDisk = refuseLevel.bind(null, "000005.log: No space left on device");
 
 test("a disk without room ends an import and a repair with a sentence, and they can be done again", async () => {
   const file = join(tempDirectory(), "chain");
@@ -335,6 +336,24 @@ test("a database that the system does not let anybody at is not taken for none, 
         message: expect.stringMatching(new RegExp(`^The data directory ${directory} cannot be opened: ELOOP: `)),
       });
     }
+  }
+});
+
+test("a database that may only be read is not taken for a damaged one", async () => {
+  const directory = copied(stored.path, tempDirectory());
+  for (const reason of ["LOCK: Permission denied", "LOCK: Read-only file system"]) {
+    const allow = refuseLevel(reason, "_open", "beacon-db");
+    const place = join(directory, "beacon-db");
+    const fact = `The data directory ${directory} cannot be opened: IO error: ${place}/${reason}; `;
+    await expect(startDevChain(QUIET, directory)).rejects.toMatchObject({ kind: "dataDirForbidden" });
+    await expect(db(directory, "check")).rejects.toMatchObject({
+      exitCode: EXIT_CODES.dataDirUnusable,
+      message: `${fact}this user has to be able to write to it, also where it is only to be read: give a copy of it otherwise.`,
+    });
+    await expect(db(directory, "compact")).rejects.toMatchObject({
+      message: `${fact}this user has to be able to write to it.`,
+    });
+    allow();
   }
 });
 

@@ -2,7 +2,13 @@ import { readlinkSync, statSync } from "node:fs";
 import { chmod, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { BeaconDb } from "../db/beacon-db.ts";
-import { DatabaseCorruptError, DatabaseInUseError, DatabaseSchemaError, DatabaseWriteError } from "../db/errors.ts";
+import {
+  DatabaseCorruptError,
+  DatabaseInUseError,
+  DatabaseOpenError,
+  DatabaseSchemaError,
+  DatabaseWriteError,
+} from "../db/errors.ts";
 import { openDatabase } from "../db/open-database.ts";
 import type { Logger } from "../log/logger.ts";
 import { Progress } from "../log/progress.ts";
@@ -56,9 +62,14 @@ export async function openDataDirectory(
   }
 }
 
+/** LevelDB has no codes for it; its words are those of the operating system, as Node's are. */
+const FORBIDDEN = /permission denied|operation not permitted|read-only file system/i;
+
 export function cannotBeOpened(dataDir: string, error: unknown): StartError {
-  const reason = (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
-  return new StartError("dataDirUnusable", `The data directory ${dataDir} cannot be opened: ${reason}.`, error);
+  const cause = error instanceof DatabaseOpenError ? error.cause : error;
+  const reason = (cause instanceof Error ? cause.message : String(cause)).replace(/\.$/, "");
+  const kind = FORBIDDEN.test(reason) ? "dataDirForbidden" : "dataDirUnusable";
+  return new StartError(kind, `The data directory ${dataDir} cannot be opened: ${reason}.`, error);
 }
 
 /**

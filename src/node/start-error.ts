@@ -3,6 +3,8 @@ export type StartErrorKind =
   | "dataDirInUse"
   | "dataDirDamaged"
   | "dataDirUnusable"
+  /** The system does not let this user at the data directory, or not write to it. */
+  | "dataDirForbidden"
   /** A write to the database failed, so that nothing more can be kept. */
   | "dataDirFailed"
   /** The schema of the database is that of another version of the program. */

@@ -61,6 +61,10 @@ function asDbError({ dataDir, action }: DbOptions, error: unknown): unknown {
 function adviceOf(kind: StartErrorKind, action: DbAction): string | undefined {
   // It belongs to no node that runs: what there was stays, and the command can be given again.
   if (kind === "dataDirFailed") return "; mend or free the disk, and try again";
+  // LevelDB locks what it opens, and writes what its log holds into tables.
+  if (kind === "dataDirForbidden" && (action === "check" || action === "export")) {
+    return "; this user has to be able to write to it, also where it is only to be read: give a copy of it otherwise";
+  }
   if (kind !== "dataDirDamaged") return undefined;
   if (action === "check") return '; "fanal db repair" keeps what can be kept; or restore it from a copy';
   return action === "repair" ? "; restore it from a copy" : undefined;

@@ -85,7 +85,8 @@ reached, is behind, fails or differs), 2 the arguments are wrong, 6 the token
 file cannot be read.`;
 
 const DB_NOTES = `
-The node must not run meanwhile.
+The node must not run meanwhile, and whoever runs this must be able to write to the
+data directory, also where it is only read.
   check        read everything, and say whether it is whole
   repair       keep of a damaged database the chain that can still be read, and
                say what is lost; the damaged one is moved aside, not deleted
@@ -95,8 +96,9 @@ The node must not run meanwhile.
                hashes, not executed, so it must come from somebody you trust
 
 Exit codes: 0 all is well, 2 the arguments are wrong, 4 the node runs, 5 the
-data directory holds another chain, 6 the file cannot be used, 7 the database
-is damaged, 9 it could not be written.`;
+data directory holds another chain, or is of a newer version, 6 the file cannot be
+used, 7 the data directory cannot be opened, or what it holds is damaged, 9 it
+could not be written.`;
 
 const COMPLETION_NOTES = `
 For this shell, and for those to come:

@@ -21,6 +21,7 @@ const ENDINGS: Record<StartErrorKind, Ending> = {
       '; "fanal db check" says more, "fanal db repair" keeps what can be kept; or restore it from a copy, or give another --data-dir',
   },
   dataDirUnusable: { reason: "dataDirUnusable" },
+  dataDirForbidden: { reason: "dataDirUnusable", advice: "; this user has to be able to write to it" },
   dataDirFailed: {
     reason: "dataDirFailed",
     advice: "; all blocks that the node acknowledged are kept: mend or free the disk, and start again",
