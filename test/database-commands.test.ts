@@ -7,6 +7,8 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { readDbOperands } from "../src/cli/db/actions.ts";
 import { runDb } from "../src/cli/db/db.ts";
 import { EXIT_CODES } from "../src/cli/exit.ts";
+import type { BeaconDb } from "../src/db/beacon-db.ts";
+import { SCHEMA_VERSION } from "../src/db/open-database.ts";
 import { answersOf } from "./support/damage.ts";
 import { inDataDirectory } from "./support/data-directory.ts";
 import { makeHistory, openDevChain, QUIET, startDevChain } from "./support/dev-chain.ts";
@@ -337,6 +339,24 @@ test("a database that the system does not let anybody at is not taken for none, 
       });
     }
   }
+});
+
+test("a database of an older version stays one for whoever only looks into it, and for a start that is refused", async () => {
+  const directory = copied(stored.path, tempDirectory());
+  const version = (db: BeaconDb) => db.meta.getSchemaVersion();
+  await inDataDirectory(directory, async (stored) => {
+    const batch = stored.batch();
+    batch.meta.putSchemaVersion(1);
+    await batch.write();
+  });
+  await db(directory, "check");
+  await db(directory, "repair");
+  await db(directory, "export", join(tempDirectory(), "chain"));
+  await db(directory, "compact");
+  await expect(startDevChain({ ...QUIET, validators: 17 }, directory)).rejects.toThrow(/other parameters/);
+  expect(await inDataDirectory(directory, version)).toBe(1);
+  await answersOfDirectory(directory);
+  expect(await inDataDirectory(directory, version)).toBe(SCHEMA_VERSION);
 });
 
 test("a database that may only be read is not taken for a damaged one", async () => {

@@ -9,7 +9,7 @@ import { DatabaseInUseError, DatabaseSchemaError } from "./errors.ts";
 import { salvageDatabase } from "./files/salvage.ts";
 import { Bucket } from "./keys.ts";
 import { LevelStore } from "./level-store.ts";
-import { openDatabase, SCHEMA_VERSION } from "./open-database.ts";
+import { openDatabase, raiseSchema, SCHEMA_VERSION } from "./open-database.ts";
 import { createTempDir } from "./temp-dir.test-support.ts";
 
 const root = (n: number) => toRootHex(new Uint8Array(32).fill(n));
@@ -233,11 +233,16 @@ describe("BeaconDb", () => {
     await reopen();
   });
 
-  it("reads what version 1 wrote, and marks it as its own", async () => {
+  it("reads what version 1 wrote, and marks it as its own when it is to be written", async () => {
     await write((batch) => {
       batch.meta.putSchemaVersion(1);
       batch.snapshots.put(8, root(1), bytes(8));
     });
+    await reopen();
+    // Whoever only looks into it can still go back to the program that wrote it.
+    expect(await db.meta.getSchemaVersion()).toBe(1);
+    expect(await db.snapshots.get(8, root(1))).toEqual(bytes(8));
+    await raiseSchema(db);
     await reopen();
     expect(await db.meta.getSchemaVersion()).toBe(SCHEMA_VERSION);
     expect(await db.snapshots.get(8, root(1))).toEqual(bytes(8));

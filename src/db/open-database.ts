@@ -36,12 +36,20 @@ export async function openDatabase(path: string, { onTornWrite, onCheck, ...opti
   }
 }
 
-/** Marks a new database, or one that can be read as it is, with the schema version; refuses any other without a write. */
+/** Marks a new database with the schema version, and refuses, without a write, one that cannot be read. */
 async function settleSchema(db: BeaconDb, store: LevelStore): Promise<void> {
   const found = await db.meta.getSchemaVersion();
-  if (found === SCHEMA_VERSION) return;
-  const canBeMarked = found === OLDER_READABLE_VERSION || (found === null && (await store.isEmpty()));
-  if (!canBeMarked) throw new DatabaseSchemaError(store.path, found, SCHEMA_VERSION);
+  if (found === SCHEMA_VERSION || found === OLDER_READABLE_VERSION) return;
+  if (found !== null || !(await store.isEmpty())) throw new DatabaseSchemaError(store.path, found, SCHEMA_VERSION);
+  await raiseSchema(db);
+}
+
+/**
+ * Marks a database that an older program wrote as one of this program, after which the older one does not open it any more. Has to be
+ * done before a chain is written to it, and not before, so that whoever only looked into it can go back.
+ */
+export async function raiseSchema(db: BeaconDb): Promise<void> {
+  if ((await db.meta.getSchemaVersion()) === SCHEMA_VERSION) return;
   const batch = db.batch();
   batch.meta.putSchemaVersion(SCHEMA_VERSION);
   await batch.write();

@@ -16,6 +16,7 @@ import type { Authority } from "../chain/sync-status.ts";
 import type { ChainParts } from "../chain/wiring.ts";
 import { ClosingStack } from "../closing-stack.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
+import { raiseSchema } from "../db/open-database.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import type { Metrics } from "../metrics/metrics.ts";
@@ -138,6 +139,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     opening.defer(() => db.close());
     const source = await options.source(db);
     opening.defer(() => source.engine.close?.());
+    await raiseSchema(db);
     const { config, clock, engine, readGenesisState, syncHorizonSlots } = source;
     const { graffiti, graffitiCodes, stateLimits, snapshotIntervalEpochs, safeSlotsToImportOptimistically, manyKeys } =
       options;

@@ -4,6 +4,7 @@ import { ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BeaconDb, BeaconDbBatch, RawEntry } from "../../db/beacon-db.ts";
 import { Bucket } from "../../db/keys.ts";
+import { raiseSchema } from "../../db/open-database.ts";
 import { latestBlockHeader } from "../anchor.ts";
 import { blockRoot, deserializeSignedBlock } from "../blocks/block-encoding.ts";
 import { readState } from "../states/read-state.ts";
@@ -30,6 +31,7 @@ interface ImportParts {
 export async function importChain(path: string, { config, db, onProgress }: ImportParts): Promise<ExportedCounts> {
   const about = await readAbout(path);
   await db.clear();
+  await raiseSchema(db);
   const counts: ExportedCounts = { states: 0, finalizedBlocks: 0, hotBlocks: 0, emptySlots: 0 };
   const raw: RawEntry[] = [];
   let end: ExportedCounts | undefined;

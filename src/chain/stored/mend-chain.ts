@@ -3,6 +3,7 @@ import { computeEpochAtSlot } from "@lodestar/state-transition";
 import type { RootHex, Slot } from "@lodestar/types";
 import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
 import type { SlotAndRoot } from "../../db/keys.ts";
+import { raiseSchema } from "../../db/open-database.ts";
 import type { StatePosition } from "../../db/state-repositories.ts";
 import { storedSidecar } from "../data/stored-sidecar.ts";
 import { readSnapshot } from "../states/stored-state.ts";
@@ -36,6 +37,7 @@ interface WholeState extends StatePosition {
  */
 export async function mendChain(parts: MendParts): Promise<MendedChain | null> {
   const { db } = parts;
+  await raiseSchema(db);
   const dropped: string[] = [];
   const links = await wholeBlocks(parts, dropped);
   const states = await wholeStates(parts, dropped);
