@@ -1,6 +1,13 @@
 import { DOMAIN_SYNC_COMMITTEE, ForkName, type ForkPostAltair, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { LightclientSpec, validateLightClientBootstrap } from "@lodestar/state-transition/light-client";
-import { type LightClientBootstrap, type LightClientUpdate, type RootHex, ssz, sszTypesFor } from "@lodestar/types";
+import {
+  type LightClientBootstrap,
+  type LightClientFinalityUpdate,
+  type LightClientUpdate,
+  type RootHex,
+  ssz,
+  sszTypesFor,
+} from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, test } from "vitest";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
@@ -137,17 +144,20 @@ describe("on a chain that has passed all forks and a sync committee period", () 
   it("nothing went wrong", () => expect(opened.complaints).toEqual([]));
 });
 
-test("every signed block is announced, and every finalized one once", async () => {
+test("every signed block is announced, from the first finality on with what is final", async () => {
   const { devChain, complaints } = await openDevChain({ forks: [{ fork: "altair", epoch: 0 }] });
   const { chain } = devChain;
   const attested: number[] = [];
-  const finalized: number[] = [];
+  const finalized: LightClientFinalityUpdate[] = [];
   chain.events.on("lightClientOptimisticUpdate", (update) => attested.push(update.attestedHeader.beacon.slot));
-  chain.events.on("lightClientFinalityUpdate", (update) => finalized.push(update.finalizedHeader.beacon.slot));
+  chain.events.on("lightClientFinalityUpdate", (update) => finalized.push(update));
   await advance(devChain, 5 * SLOTS_PER_EPOCH + 1);
   expect(attested).toEqual(attested.map((_, position) => position + 1));
   expect(attested.length).toBeGreaterThanOrEqual(4 * SLOTS_PER_EPOCH);
-  expect(finalized).toEqual([2 * SLOTS_PER_EPOCH, 3 * SLOTS_PER_EPOCH]);
+  expect(finalized.map((update) => update.attestedHeader.beacon.slot)).toEqual(attested.slice(-finalized.length));
+  const finalSlots = new Set(finalized.map((update) => update.finalizedHeader.beacon.slot));
+  expect(finalSlots).toEqual(new Set([2 * SLOTS_PER_EPOCH, 3 * SLOTS_PER_EPOCH]));
+  expect(await devChain.chain.lightClient.finalityUpdate()).toEqual(finalized.at(-1));
   expect(complaints).toEqual([]);
 });
 

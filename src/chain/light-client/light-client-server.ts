@@ -3,7 +3,6 @@ import {
   GENESIS_SLOT,
   MAX_REQUEST_LIGHT_CLIENT_UPDATES,
   MIN_SYNC_COMMITTEE_PARTICIPANTS,
-  SYNC_COMMITTEE_SIZE,
   ZERO_HASH,
   ZERO_HASH_HEX,
 } from "@lodestar/params";
@@ -224,21 +223,20 @@ export class LightClientServer {
   }
 
   async #takeOptimistic(latest: Latest): Promise<void> {
-    const known = await this.#canonical(this.#optimistic);
-    if (known && attestedSlot(known) > attestedSlot(latest.update)) return;
+    if (!(await this.#isNews(latest, this.#optimistic))) return;
     this.#optimistic = latest;
-    if (known && attestedSlot(known) === attestedSlot(latest.update)) return;
     this.#parts.events.publish("lightClientOptimisticUpdate", toOptimisticUpdate(latest.update));
   }
 
   async #takeFinality(latest: Latest): Promise<void> {
-    const known = await this.#canonical(this.#finality);
-    if (known && attestedSlot(known) > attestedSlot(latest.update)) return;
+    if (!(await this.#isNews(latest, this.#finality))) return;
     this.#finality = latest;
-    const isNews =
-      known?.finalizedHeader.beacon.slot !== latest.update.finalizedHeader.beacon.slot ||
-      (!hasSupermajority(known) && hasSupermajority(latest.update));
-    if (isNews) this.#parts.events.publish("lightClientFinalityUpdate", latest.update);
+    this.#parts.events.publish("lightClientFinalityUpdate", latest.update);
+  }
+
+  async #isNews({ update }: Latest, before: Latest | undefined): Promise<boolean> {
+    const known = await this.#canonical(before);
+    return known === undefined || attestedSlot(known) < attestedSlot(update);
   }
 
   /** Updates whose block was abandoned are not given out. */
@@ -282,6 +280,3 @@ function toOptimisticUpdate(update: LightClientFinalityUpdate): LightClientOptim
 }
 
 const attestedSlot = ({ attestedHeader }: LightClientFinalityUpdate) => attestedHeader.beacon.slot;
-
-const hasSupermajority = ({ syncAggregate }: LightClientFinalityUpdate) =>
-  participants(syncAggregate) * 3 > SYNC_COMMITTEE_SIZE * 2;
