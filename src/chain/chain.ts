@@ -125,6 +125,7 @@ export class BeaconChain {
       settle: () => this.#settle(),
       refreshHead: () => this.refreshHead(),
       applyVerdict: (verdicts, block, verdict) => this.#applyVerdict(verdicts, block, verdict),
+      takeBack: (verdicts, block) => this.#takeBack(verdicts, block),
     });
     this.#wired = wired;
     this.events = wired.events;
@@ -347,6 +348,12 @@ export class BeaconChain {
     if (verdict.status === "optimistic" || verdict.status === known) return;
     await this.#wired.changes.run(async () => {
       if (await verdicts.apply(block, verdict)) await this.#settle();
+    });
+  }
+
+  async #takeBack(verdicts: PayloadVerdicts, block: ForkChoiceBlock): Promise<void> {
+    await this.#wired.changes.run(async () => {
+      if (await verdicts.takeBack(block)) await this.#settle();
     });
   }
 

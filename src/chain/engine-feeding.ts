@@ -13,14 +13,18 @@ import { askAbout } from "./import/verify-payload.ts";
 /** How often the engine is told to take the last block as its head, so that it keeps what it was given. */
 const BLOCKS_BETWEEN_HEADS = 32;
 
+export type AskedBlock = Pick<BlockPosition, "slot" | "root">;
+
+/** Asks the engine about a block. Null when there is no answer, or none that matters any more. */
+export type AskEngine = <T>(block: AskedBlock, request: () => Promise<T>) => Promise<T | null>;
+
 interface EngineFeedingParts {
   config: BeaconConfig;
   forkChoice: ForkChoice;
   blocks: BlockStore;
   engine: ExecutionEngine;
   logger: Logger;
-  /** Asks the engine about a block. Null when there is no answer, or none that matters any more. */
-  ask<T>(block: Pick<BlockPosition, "slot" | "root">, request: () => Promise<T>): Promise<T | null>;
+  ask: AskEngine;
 }
 
 /**

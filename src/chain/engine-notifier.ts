@@ -2,13 +2,15 @@ import type { BeaconConfig } from "@lodestar/config";
 import { type ForkPostBellatrix, ZERO_HASH_HEX } from "@lodestar/params";
 import { EngineUnavailableError, type ExecutionEngine, isReachable, type PayloadVerdict } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
-import type { BlockPosition, BlockStore } from "./blocks/block-store.ts";
-import { EngineFeeding } from "./engine-feeding.ts";
+import type { BlockStore } from "./blocks/block-store.ts";
+import { type AskEngine, type AskedBlock, EngineFeeding } from "./engine-feeding.ts";
 import type { ChainEvents } from "./events.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
 import type { ForkChoiceBlock } from "./fork-choice/types.ts";
 import { blockHashOf, forkchoiceState } from "./forkchoice-state.ts";
 import { askAbout, terminalHashOf } from "./import/verify-payload.ts";
+import { isUnverified } from "./payload-verification.ts";
+import { RefusalReview } from "./refusal-review.ts";
 
 interface EngineNotifierParts {
   config: BeaconConfig;
@@ -19,19 +21,25 @@ interface EngineNotifierParts {
   logger: Logger;
   /** Draws the consequences of a verdict on a block. */
   apply(block: ForkChoiceBlock, verdict: PayloadVerdict): Promise<void>;
+  /** Follows a block that was refused, and is found valid now. */
+  takeBack(block: ForkChoiceBlock): Promise<void>;
 }
+
+const VALID: PayloadVerdict = { status: "valid" };
 
 /**
  * Keeps the execution engine at the head of the chain, and the chain at what the engine thinks of it. While the head's payload is
  * not validated, or the engine is syncing, it is told in every slot, and payloads that the engine cannot get elsewhere are given to
- * it, oldest first. All of that happens behind the chain's back, one request at a time.
+ * it, oldest first. About what the engine refused it is asked again after a while. All of that happens behind the chain's back, one request at a time.
  */
 export class EngineNotifier {
   readonly #parts: EngineNotifierParts;
   readonly #feeding: EngineFeeding;
+  readonly #review: RefusalReview;
   readonly #stopListening: (() => void)[];
   #isClosed = false;
   #isWanted = false;
+  #isReachable: boolean;
   #isRunning = false;
   #running: Promise<void> = Promise.resolve();
   /** Whether the engine has not answered since it was last told. */
@@ -40,13 +48,18 @@ export class EngineNotifier {
   #giveUp = () => {};
 
   constructor(parts: EngineNotifierParts) {
-    const { events, engine } = parts;
+    const { events, engine, forkChoice } = parts;
     this.#parts = parts;
-    this.#feeding = new EngineFeeding({ ...parts, ask: (block, request) => this.#ask(block, request) });
+    this.#isReachable = isReachable(engine.state);
+    const ask: AskEngine = (block, request) => this.#ask(block, request);
+    this.#feeding = new EngineFeeding({ ...parts, ask });
+    this.#review = new RefusalReview({ ...parts, ask, judgeMerge: (block) => this.#judgeMerge(block, VALID) });
     this.#stopListening = [
       events.on("head", () => this.notify()),
       engine.onStateChange((state) => {
-        if (isReachable(state)) this.notify();
+        if (isReachable(state) && !this.#isReachable) forkChoice.refusals.endPauses();
+        this.#isReachable = isReachable(state);
+        if (this.#isReachable) this.notify();
       }),
     ];
   }
@@ -67,7 +80,7 @@ export class EngineNotifier {
   onSlot(): void {
     const { engine, forkChoice } = this.#parts;
     const isBehind = engine.state === "syncing" || forkChoice.head.execution.status === "optimistic";
-    if (this.#isUnanswered || isBehind) this.notify();
+    if (this.#isUnanswered || isBehind || this.#review.isDue) this.notify();
   }
 
   /** Resolves when nothing is under way any more. An answer that is still to come is not waited for. */
@@ -83,6 +96,7 @@ export class EngineNotifier {
       while (this.#isWanted && !this.#isClosed) {
         this.#isWanted = false;
         await this.#tellHead();
+        await this.#review.run();
       }
     } catch (error) {
       this.#parts.logger.error("What the execution engine says of the chain could not be used", { error });
@@ -95,9 +109,9 @@ export class EngineNotifier {
   async #tellHead(): Promise<void> {
     const { config, forkChoice, engine } = this.#parts;
     for (let wasFed = false; ; ) {
-      const { head } = forkChoice;
+      const head = this.#headToTell();
       const blockHash = blockHashOf(head);
-      if (blockHash === null || head.execution.status === "invalid") return;
+      if (blockHash === null) return;
       const fork = config.getForkName(head.slot) as ForkPostBellatrix;
       const answer = await this.#ask(head, () =>
         engine.forkchoiceUpdated(fork, forkchoiceState(forkChoice, blockHash)),
@@ -109,6 +123,18 @@ export class EngineNotifier {
       if (wasFed || !(await this.#feeding.feed(head))) return;
       wasFed = true;
     }
+  }
+
+  /**
+   * Where there is no head but one that the engine refuses, it is kept at what that builds on: an engine that has to sync can only then
+   * tell whether the refusal was right.
+   */
+  #headToTell(): ForkChoiceBlock {
+    const { forkChoice } = this.#parts;
+    const { head } = forkChoice;
+    if (head.execution.status !== "invalid") return head;
+    for (const block of forkChoice.ancestors(head.root)) if (block.execution.status !== "invalid") return block;
+    return head;
   }
 
   /** Gives the engine the payloads up to the head that it has not validated, until it cannot tell of one. True when it knew all. */
@@ -138,7 +164,11 @@ export class EngineNotifier {
    */
   async #judgeMerge(block: ForkChoiceBlock, verdict: PayloadVerdict): Promise<PayloadVerdict> {
     const { forkChoice, blocks, engine } = this.#parts;
-    const first = forkChoice.optimisticAncestors(block.root).at(-1);
+    let first: ForkChoiceBlock | undefined;
+    for (const ancestor of forkChoice.ancestors(block.root)) {
+      if (!isUnverified(ancestor)) break;
+      first = ancestor;
+    }
     if (!first || forkChoice.get(first.parentRoot)?.execution.status !== "pre-merge") return verdict;
     const signed = await blocks.signedByRoot(first.root);
     if (!signed) return verdict;
@@ -151,7 +181,7 @@ export class EngineNotifier {
   }
 
   /** Null when there is no answer, or none that matters any more. */
-  async #ask<T>({ slot, root }: Pick<BlockPosition, "slot" | "root">, request: () => Promise<T>): Promise<T | null> {
+  async #ask<T>({ slot, root }: AskedBlock, request: () => Promise<T>): Promise<T | null> {
     if (this.#isClosed) return null;
     try {
       // Raced with one promise for all requests, something of each would stay until the node is closed.

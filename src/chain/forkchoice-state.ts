@@ -11,9 +11,11 @@ export type ForkchoiceView = Pick<ForkChoice, "justified" | "finalized" | "get">
 /** What the execution engine is told of fork choice together with a head of its own chain. */
 export function forkchoiceState(forkChoice: ForkchoiceView, headBlockHash: RootHex): ForkchoiceState {
   const { justified, finalized } = forkChoice;
+  const safe = forkChoice.get(justified.root);
   return {
     headBlockHash,
-    safeBlockHash: blockHashOf(forkChoice.get(justified.root)) ?? ZERO_HASH,
+    // The engine may refuse the justified block, which is not on the chain of the head then.
+    safeBlockHash: (safe?.execution.status === "invalid" ? null : blockHashOf(safe)) ?? ZERO_HASH,
     finalizedBlockHash: blockHashOf(forkChoice.get(finalized.root)) ?? ZERO_HASH,
   };
 }

@@ -1,4 +1,4 @@
-import type { RootHex } from "@lodestar/types";
+import type { RootHex, Slot } from "@lodestar/types";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import type { PayloadVerdict } from "../execution/engine.ts";
 import type { LogFields, Logger } from "../log/logger.ts";
@@ -46,6 +46,17 @@ export class PayloadVerdicts {
     const fields = { slot, root, latestValidHash, message };
     this.#tellOnce("warn", "The execution engine refuses a block of the chain", fields);
     return this.#change(block, () => forkChoice.onInvalidPayload(root, latestValidHash));
+  }
+
+  /** For a block of the chain that the engine refused before, and finds valid now. Tells whether the status of any block changed. */
+  async takeBack({ root, slot }: { root: RootHex; slot: Slot }): Promise<boolean> {
+    const { forkChoice, logger } = this.#parts;
+    if (forkChoice.get(root)?.execution.status !== "invalid") return false;
+    logger.notice("The execution engine takes blocks that it refused", { slot, root });
+    return this.#change({ root }, () => {
+      forkChoice.onTakenBack(root);
+      return null;
+    });
   }
 
   /** For a block that was refused for its payload, which may condemn its ancestors too. */

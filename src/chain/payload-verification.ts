@@ -66,6 +66,6 @@ export class PayloadVerification {
   }
 }
 
-function isUnverified({ execution }: ForkChoiceBlock): boolean {
+export function isUnverified({ execution }: ForkChoiceBlock): boolean {
   return execution.status === "optimistic" || execution.status === "invalid";
 }

@@ -73,6 +73,8 @@ interface ChainChanges {
   refreshHead(): Promise<void>;
   /** Takes what an execution engine has said of a block's payload. */
   applyVerdict(verdicts: PayloadVerdicts, block: ForkChoiceBlock, verdict: PayloadVerdict): Promise<void>;
+  /** Follows what an execution engine had refused, and finds valid now. */
+  takeBack(verdicts: PayloadVerdicts, block: ForkChoiceBlock): Promise<void>;
 }
 
 export type WiredParts = ReturnType<typeof wireParts>;
@@ -81,7 +83,7 @@ export type WiredParts = ReturnType<typeof wireParts>;
 export function wireParts(
   { config, db, clock, engine, logger, ...options }: ChainParts,
   { pubkeyCache, forkChoice, snapshots, payloads, anchorState, deposits, historyEnd }: OpenedParts,
-  { settle, refreshHead, applyVerdict }: ChainChanges,
+  { settle, refreshHead, applyVerdict, takeBack }: ChainChanges,
 ) {
   const log = logger.topic("chain");
   const changes = new SerialQueue();
@@ -120,6 +122,7 @@ export function wireParts(
     events,
     logger: log,
     apply: (block, verdict) => applyVerdict(verdicts, block, verdict),
+    takeBack: (block) => takeBack(verdicts, block),
   });
   const invalidBlocks = new BadBlocks();
   const importQueue = new ImportQueue({

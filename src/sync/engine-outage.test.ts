@@ -2,7 +2,7 @@ import type { bellatrix } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { type OpenedDevChain, startQuietDevChain } from "../../test/support/dev-chain.ts";
-import { invalid, ScriptedEngine, VALID } from "../../test/support/scripted-engine.ts";
+import { invalid, ScriptedEngine, SYNCING, VALID } from "../../test/support/scripted-engine.ts";
 import { emptyStoredChain, openStoredChain } from "../../test/support/stored-chain.ts";
 import { createLogger } from "../log/pino-logger.ts";
 import { FakePeers, type ServedBlock } from "./fake-peers.test-support.ts";
@@ -27,13 +27,13 @@ const hashOf = ({ signed }: ServedBlock) =>
 /** A node that has only the genesis of the chain, and an engine that does what the test says. */
 async function openFollower(peers: FakePeers) {
   const engine = new ScriptedEngine();
-  const { chain } = await openStoredChain(await emptyStoredChain(source.devChain), { slot: SLOTS, engine });
+  const { chain, clock } = await openStoredChain(await emptyStoredChain(source.devChain), { slot: SLOTS, engine });
   chain.start();
   const log: string[] = [];
   const { logger } = createLogger({ format: "text", spec: "DEBUG", destination: { write: (line) => log.push(line) } });
   const sync = new Sync({ chain, peers, logger, limits: { batchSlots: BATCH_SLOTS, restMs: 1, doubtMs: 60_000 } });
   onTestFinished(() => sync.close());
-  return { chain, engine, sync, log };
+  return { chain, clock, engine, sync, log };
 }
 
 test("ranges wait for the execution engine, are not asked for again, and nobody is blamed", async () => {
@@ -77,10 +77,36 @@ test("a payload that the execution engine refuses is not held against those who 
   sync.start();
   await vi.waitFor(() => expect(log.join()).toMatch(/Sync ends.*outcome=undelivered/));
   expect(chain.head.root).toBe(history[4]!.root);
-  expect(log.join()).toMatch(/WARN .*A block of a peer is refused .*reason=invalid-payload/);
+  expect(log.join()).toMatch(/WARN .*The sync cannot pass a block that the execution client refuses/);
   // Gossip may still speak of the block; there is no use in fetching it again.
   sync.onUnknownBlock(history[5]!.root, "optimistic");
   sync.onUnknownParent(history[6]!.signed, "optimistic");
   expect(peers.roots).toEqual([]);
+  expect(peers.penalties).toEqual([]);
+});
+
+test("a client that refused wrongly what was followed holds the sync up only until it is asked again", async () => {
+  const peers = new FakePeers();
+  peers.add("honest", history.slice(0, 8));
+  const { chain, clock, engine, sync, log } = await openFollower(peers);
+  engine.otherwise = SYNCING;
+  sync.start();
+  await untilHead(chain, history[7]!.root);
+  for (const block of history.slice(5)) engine.answer(hashOf(block), invalid(hashOf(history[4]!)));
+  engine.enter("synced");
+  await untilHead(chain, history[4]!.root);
+  for (const length of [10, 11]) {
+    peers.add("honest", history.slice(0, length));
+    const { root } = history[length - 1]!;
+    await vi.waitFor(() => expect(log.join()).toMatch(new RegExp(`Sync ends.*root=${root}.*outcome=undelivered`)));
+  }
+  const told = log.filter((line) => / WARN .*The sync cannot pass a block/.test(line));
+  expect(told).toEqual([expect.stringContaining(history[5]!.root)]);
+  for (const block of history) engine.answer(hashOf(block), VALID);
+  peers.remove("honest");
+  await clock.advanceTo(SLOTS + 1);
+  await untilHead(chain, history[7]!.root);
+  peers.add("honest", history);
+  await untilHead(chain, history.at(-1)!.root);
   expect(peers.penalties).toEqual([]);
 });

@@ -29,6 +29,8 @@ interface RangeRunParts {
   logger: Logger;
   limits: RangeSyncLimits;
   slotsPerEpoch: number;
+  /** Called when the sync cannot go on because of what the execution engine said of a payload. */
+  onRefusedPayload(rejection: BlockRejection): void;
   /** Called when blocks were imported. */
   onProgress(): void;
 }
@@ -248,7 +250,9 @@ export class RangeRun {
     const { logger } = this.#parts;
     const { giver, range } = batch;
     const { reason, slot, root, message } = rejection;
-    if (NO_FAULT_REJECTIONS.has(reason) && reason !== "invalid-payload") {
+    if (reason === "invalid-payload" || reason === "invalid-parent") {
+      this.#parts.onRefusedPayload(rejection);
+    } else if (NO_FAULT_REJECTIONS.has(reason)) {
       logger.debug("Blocks of a peer do not fit now", { ...range, peer: giver, reason, slot, root, message });
     } else {
       logger.warn("A block of a peer is refused", { slot, root, peer: giver, reason, detail: message });

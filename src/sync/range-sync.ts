@@ -1,4 +1,5 @@
 import type { RootHex } from "@lodestar/types";
+import type { BlockRejection } from "../chain/import/block-rejection.ts";
 import { LruMap } from "../chain/lru-map.ts";
 import type { Logger } from "../log/logger.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
@@ -11,6 +12,7 @@ import { chooseTarget, type SyncStanding, type SyncTarget } from "./sync-target.
 
 const DOUBTS_HELD = 256;
 const BRANCHES_HELD = 8;
+const REFUSALS_HELD = 64;
 /** How many peers are followed one by one when they do not agree. */
 const MAX_GUIDES = 8;
 /** How often each of them may fail to answer, while the others wait. */
@@ -38,6 +40,8 @@ export class RangeSync {
   readonly #progress: SyncProgress;
   readonly #doubts = new LruMap<RootHex, Doubt>(DOUBTS_HELD);
   readonly #branches = new LruMap<RootHex, SyncTarget>(BRANCHES_HELD);
+  /** Blocks of which it was told that the execution engine refuses them. */
+  readonly #toldRefusals = new LruMap<RootHex, true>(REFUSALS_HELD);
   readonly #closed = new AbortController();
   #isActive = false;
   #claimants: ReadonlySet<string> = new Set();
@@ -130,6 +134,7 @@ export class RangeSync {
       limits: { ...limits, failuresPerBatch },
       target,
       guide,
+      onRefusedPayload: (rejection) => this.#tellRefusal(rejection),
       onProgress: () => this.#progress.report(target.slot, run.peerCount),
     });
     logger.debug("Sync begins", { head: chain.head.slot, target: slot, kind, root, peers: run.peerCount, guide });
@@ -143,6 +148,17 @@ export class RangeSync {
       logger.error("Syncing failed", { target: slot, root, error });
       return { outcome: "broken", isDisputed: false };
     }
+  }
+
+  /** Once of a block: the peers go on to offer it. */
+  #tellRefusal({ slot, root = "", message }: BlockRejection): void {
+    const level = this.#toldRefusals.get(root) ? "debug" : "warn";
+    this.#toldRefusals.set(root, true);
+    this.#parts.logger[level]("The sync cannot pass a block that the execution client refuses; look after the client", {
+      slot,
+      root,
+      detail: message,
+    });
   }
 
   #nextTarget(): SyncTarget | null {

@@ -69,6 +69,12 @@ export abstract class BlockTree {
     return optimistic;
   }
 
+  /** The first block of each branch whose payloads are invalid. */
+  refusedBlocks(): ForkChoiceBlock[] {
+    const isInvalid = (block: ForkChoiceBlock | undefined) => block?.execution.status === "invalid";
+    return this.#blocksWhere((block) => isInvalid(block) && !isInvalid(this.get(block.parentRoot)));
+  }
+
   /** Whether the block is not archived yet; the tree begins with the last block that is. */
   isHot({ parentRoot }: ForkChoiceBlock): boolean {
     return this.has(parentRoot);

@@ -1,13 +1,13 @@
 import type { ChainForkConfig } from "@lodestar/config";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { RootHex } from "@lodestar/types";
-import { LruMap } from "../lru-map.ts";
 import { Revision } from "../revision.ts";
 import { BlockTree } from "./block-tree.ts";
 import { ForkChoiceError } from "./error.ts";
 import { proposerBoostScore, selectHead, shufflingDependentSlot } from "./head-selection.ts";
-import { markAncestorsInvalid, markPayloadInvalid, markPayloadValid } from "./payload-status.ts";
+import { markAncestorsInvalid, markPayloadInvalid, markPayloadValid, takeBackInvalid } from "./payload-status.ts";
 import { NO_NODE, ProtoArray, type ProtoNode } from "./proto-array.ts";
+import { type Refusal, Refusals } from "./refusals.ts";
 import {
   type AttestationVotes,
   type Checkpoint,
@@ -17,9 +17,6 @@ import {
 } from "./types.ts";
 import { descentFromFinalized } from "./viability.ts";
 import { type LatestMessages, Votes, type VotesMoment } from "./votes.ts";
-
-/** Blocks with invalid payloads cost their proposers dearly, so that there are never many. */
-const REFUSED_HELD = 1024;
 
 export interface ForkChoiceAnchor {
   config: Pick<ChainForkConfig, "PROPOSER_SCORE_BOOST">;
@@ -55,13 +52,15 @@ export interface ForkChoiceMoment {
   boostedRoot: RootHex | null;
   head: ForkChoiceBlock;
   queued: AttestationVotes[];
-  refused: RootHex[];
+  refusals: [RootHex, Refusal][];
 }
 
 /** The store of phase0/fork-choice.md and its handlers, with payload status by sync/optimistic.md. */
 export class ForkChoice extends BlockTree {
   /** Raised with every change but those of votes, which are counted when the head is updated. */
   readonly revision = new Revision();
+  /** Also of blocks that are not in the tree because of it. */
+  readonly refusals = new Refusals();
   readonly #votes = new Votes();
   readonly #boostPercent: number;
   #currentSlot: number;
@@ -75,7 +74,6 @@ export class ForkChoice extends BlockTree {
   #boostedRoot: RootHex | null = null;
   #head: ForkChoiceBlock;
   #queued: AttestationVotes[] = [];
-  readonly #refused = new LruMap<RootHex, true>(REFUSED_HELD);
 
   /** get_forkchoice_store of phase0/fork-choice.md. */
   static fromAnchor(options: ForkChoiceAnchor): ForkChoice {
@@ -146,7 +144,7 @@ export class ForkChoice extends BlockTree {
       boostedRoot: this.#boostedRoot,
       head: this.#head,
       queued: [...this.#queued],
-      refused: Array.from(this.#refused.entries(), ([root]) => root),
+      refusals: this.refusals.capture(),
     };
   }
 
@@ -164,8 +162,7 @@ export class ForkChoice extends BlockTree {
     this.#boostedRoot = moment.boostedRoot;
     this.#head = moment.head;
     this.#queued = moment.queued;
-    this.#refused.clear();
-    for (const root of moment.refused) this.#refused.set(root, true);
+    this.refusals.restore(moment.refusals);
     this.revision.raise();
   }
 
@@ -196,6 +193,7 @@ export class ForkChoice extends BlockTree {
     this.#refuseUnfit(block);
     const boosted = timely && this.#deservesBoost(block);
     const index = this.tree.insert(block);
+    this.refusals.delete(block.root);
     if (block.execution.status === "valid") markPayloadValid(this.tree, [index]);
     if (boosted) this.#boostedRoot = block.root;
 
@@ -273,6 +271,7 @@ export class ForkChoice extends BlockTree {
       throw new ForkChoiceError("unknown-block", `The block ${blockRoot} with the invalid payload is not in the tree.`);
     }
     const contradicted = markPayloadInvalid(this.tree, index, { latestValidHash, finalizedRoot: this.#finalized.root });
+    this.#noteFallen();
     this.revision.raise();
     return contradicted;
   }
@@ -282,22 +281,25 @@ export class ForkChoice extends BlockTree {
     { root, parentRoot }: { root: RootHex; parentRoot: RootHex },
     latestValidHash: RootHex | null,
   ): ForkChoiceBlock | null {
-    this.noteInvalid(root);
+    this.refusals.note(root, this.#currentSlot);
     const parent = this.tree.indexOf(parentRoot);
     const invalid = { latestValidHash, finalizedRoot: this.#finalized.root };
     const contradicted = markAncestorsInvalid(this.tree, parent, invalid);
+    this.#noteFallen();
     this.revision.raise();
     return contradicted;
   }
 
-  /** Remembers a block that is not in the tree because its payload is invalid. */
-  noteInvalid(root: RootHex): void {
-    this.#refused.set(root, true);
+  /** The execution engine finds a payload valid that it had refused, and with it those of all ancestors. */
+  onTakenBack(root: RootHex): void {
+    takeBackInvalid(this.tree, this.tree.indexOf(root));
+    this.revision.raise();
   }
 
   /** Whether the block was found to have an invalid payload, or one that builds on such a payload. */
   isInvalid(root: RootHex): boolean {
-    return this.get(root)?.execution.status === "invalid" || this.#refused.get(root) === true;
+    const block = this.get(root);
+    return block ? block.execution.status === "invalid" : this.refusals.has(root);
   }
 
   /** Removes all blocks but the finalized one and its descendants; returns what was removed, oldest first. */
@@ -328,6 +330,13 @@ export class ForkChoice extends BlockTree {
     const indices = roots.map((root) => this.tree.indexOf(root));
     const nodes = messages.nodes.map((position) => indices[position] ?? NO_NODE);
     this.#votes.restore({ ...messages, nodes });
+  }
+
+  /** What falls with the first block of a branch was not refused by itself. */
+  #noteFallen(): void {
+    for (const { root } of this.refusedBlocks()) {
+      if (!this.refusals.has(root)) this.refusals.note(root, this.#currentSlot);
+    }
   }
 
   #selectHead(): number {

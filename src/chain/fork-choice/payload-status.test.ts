@@ -133,6 +133,32 @@ describe("an invalid payload", () => {
   });
 });
 
+describe("a payload that is taken back to be valid", () => {
+  test("makes those before it valid, and leaves those after it and other branches as they are", () => {
+    const forkChoice = makeTree();
+    forkChoice.onInvalidPayload(root(3), null);
+    expect(forkChoice.refusedBlocks().map((block) => Number(block.root))).toEqual([3]);
+    forkChoice.onTakenBack(root(4));
+    expect(statuses(forkChoice)).toEqual({
+      1: "pre-merge",
+      2: "pre-merge",
+      3: "valid",
+      4: "valid",
+      5: "invalid",
+      6: "invalid",
+    });
+    expect(forkChoice.refusedBlocks().map((block) => Number(block.root))).toEqual([5, 6]);
+  });
+
+  test("of a block that was refused when it came, counts when it is imported", () => {
+    const forkChoice = makeTree();
+    forkChoice.onRefusedPayload({ root: root(7), parentRoot: root(5) }, hash(5));
+    addBlock(forkChoice, 7, 5, 6, { execution: { status: "valid", blockHash: hash(7), blockNumber: 7 } });
+    expect(forkChoice.isInvalid(root(7))).toBe(false);
+    expect(() => addBlock(forkChoice, 8, 7, 7, { execution: optimistic(8) })).not.toThrow();
+  });
+});
+
 test("the head shows the payload status of now", () => {
   const forkChoice = makeTree();
   expect(forkChoice.updateHead().execution.status).toBe("optimistic");

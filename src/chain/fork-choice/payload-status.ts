@@ -30,6 +30,15 @@ function optimisticChain(tree: ProtoArray, index: number): number[] {
   return optimistic;
 }
 
+/** A payload that was refused turns out to be valid, and so do all that it builds on. */
+export function takeBackInvalid(tree: ProtoArray, index: number): void {
+  for (let current = index; current !== NO_NODE; current = tree.parentOf(current)) {
+    const { status } = tree.nodeAt(current).block.execution;
+    if (status === "valid" || status === "pre-merge") return;
+    setStatus(tree, current, "valid");
+  }
+}
+
 interface InvalidPayload {
   latestValidHash: RootHex | null;
   finalizedRoot: RootHex;

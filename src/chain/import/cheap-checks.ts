@@ -40,9 +40,13 @@ export function checkBeforeTransition(
   return parent;
 }
 
-/** What the execution engine refused once need not be asked about again. */
+/**
+ * What the execution engine refused a short while ago need not be asked about again. Those of the tree are asked about behind the
+ * chain's back (`RefusalReview`).
+ */
 export function refuseInvalidPayload(root: RootHex, forkChoice: ForkChoice): void {
   if (!forkChoice.isInvalid(root)) return;
+  if (!forkChoice.has(root) && forkChoice.refusals.isDue(root, forkChoice.currentSlot)) return;
   throw new BlockRejection(
     "invalid-payload",
     `The execution payload of the block ${root} was found to be invalid before.`,

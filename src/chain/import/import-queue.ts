@@ -246,10 +246,11 @@ export class ImportQueue {
 
   /** A payload that is refused may condemn the blocks before it. */
   async #drawConsequences(error: unknown): Promise<void> {
-    const { verdicts, settle, logger } = this.#parts;
+    const { forkChoice, verdicts, settle, logger } = this.#parts;
     if (!(error instanceof PayloadRefusal) || error.root === undefined) return;
     const { slot, root, message } = error;
-    logger.warn("The execution engine refuses a block, which is not imported", { slot, root, message });
+    const level = forkChoice.isInvalid(error.root) ? "debug" : "warn";
+    logger[level]("The execution engine refuses a block, which is not imported", { slot, root, message });
     if (await verdicts.applyRefusal(error.root, error)) await settle();
   }
 

@@ -12,7 +12,7 @@ import { advanceToSlot } from "../states/advance.ts";
 import type { StateStore } from "../states/state-store.ts";
 import { applyBlock, readBlock, signatureSetsOf } from "./apply-block.ts";
 import { blaming } from "./block-rejection.ts";
-import { checkAfterParent, checkBeforeTransition, refuseUnsignedLeap } from "./cheap-checks.ts";
+import { checkAfterParent, checkBeforeTransition, refuseInvalidPayload, refuseUnsignedLeap } from "./cheap-checks.ts";
 import { type ArrivedBlock, isKnownBlock, linkSegment, mayAddValidators } from "./segment.ts";
 import { badSignature, preStateOf, type VerifiedBlock } from "./verify-block.ts";
 import type { VerifyPayload } from "./verify-payload.ts";
@@ -104,9 +104,11 @@ export class SegmentImporter {
     return { imported, known: linked.length - imported };
   }
 
+  /** The blocks before the first that the chain lacks, or holds to be invalid. */
   async #countKnown(linked: readonly ArrivedBlock[]): Promise<number> {
+    const { forkChoice } = this.#parts;
     for (const [index, block] of linked.entries()) {
-      if (!(await isKnownBlock(block, this.#parts))) return index;
+      if (forkChoice.isInvalid(block.root) || !(await isKnownBlock(block, this.#parts))) return index;
     }
     return linked.length;
   }
@@ -117,7 +119,7 @@ export class SegmentImporter {
     applied: AppliedBlock | undefined,
     { underway, signal }: { underway: Promise<void>; signal: AbortSignal },
   ): Promise<AppliedRun> {
-    const { config } = this.#parts;
+    const { config, forkChoice } = this.#parts;
     const blocks: AppliedBlock[] = [];
     const signatureSets: ISignatureSet[][] = [];
     let failure: AppliedRun["failure"] = null;
@@ -129,6 +131,7 @@ export class SegmentImporter {
         await underway;
       }
       try {
+        refuseInvalidPayload(block.root, forkChoice);
         const preState = await this.#preState(block, parent);
         const read = readBlock(config, block.signed, preState);
         signatureSets.push(signatureSetsOf(config, block.signed, preState, read));

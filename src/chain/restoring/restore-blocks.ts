@@ -5,6 +5,7 @@ import type { SlotAndRoot } from "../../db/keys.ts";
 import type { Logger } from "../../log/logger.ts";
 import { Progress } from "../../log/progress.ts";
 import { readStoredBlock } from "../blocks/stored-block.ts";
+import type { Clock } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { ForkChoiceExecution } from "../fork-choice/types.ts";
 import { BlockRejection } from "../import/block-rejection.ts";
@@ -14,6 +15,7 @@ import { deserializeBlockFacts } from "../stored-fork-choice.ts";
 interface RestoreParts {
   config: BeaconConfig;
   db: BeaconDb;
+  clock: Clock;
   forkChoice: ForkChoice;
   importQueue: ImportQueue;
   logger: Logger;
@@ -35,6 +37,7 @@ interface StoredBlock {
 export async function restoreBlocks({
   config,
   db,
+  clock,
   forkChoice,
   importQueue,
   logger,
@@ -44,7 +47,7 @@ export async function restoreBlocks({
   for await (const { facts, ...position } of db.hotBlocks.entries()) {
     if (forkChoice.has(position.root)) continue;
     const execution = readExecution(facts, position);
-    if (execution?.status === "invalid") forkChoice.noteInvalid(position.root);
+    if (execution?.status === "invalid") forkChoice.refusals.note(position.root, clock.currentSlot);
     else missing.push({ root: position.root, execution });
   }
   const progress = new Progress({ message: "Replaying blocks", logger });
