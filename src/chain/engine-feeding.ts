@@ -2,12 +2,14 @@ import type { BeaconConfig } from "@lodestar/config";
 import { type ForkPostBellatrix, ForkSeq, ZERO_HASH_HEX } from "@lodestar/params";
 import type { bellatrix, ExecutionPayload, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import type { ExecutionEngine } from "../execution/engine.ts";
+import type { EngineBlock, ExecutionEngine, PayloadVerdict } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import { Progress } from "../log/progress.ts";
 import type { BlockPosition, BlockStore, ChainBlock } from "./blocks/block-store.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
 import type { ForkChoiceBlock } from "./fork-choice/types.ts";
+import { blockHashOf } from "./forkchoice-state.ts";
+import { GrowingPauses } from "./growing-pauses.ts";
 import { askAbout } from "./import/verify-payload.ts";
 
 /** How often the engine is told to take the last block as its head, so that it keeps what it was given. */
@@ -17,6 +19,13 @@ export type AskedBlock = Pick<BlockPosition, "slot" | "root">;
 
 /** Asks the engine about a block. Null when there is no answer, or none that matters any more. */
 export type AskEngine = <T>(block: AskedBlock, request: () => Promise<T>) => Promise<T | null>;
+
+interface Given {
+  /** All blocks up to the head. */
+  isComplete: boolean;
+  /** The engine could tell of any of them. */
+  wasJudged: boolean;
+}
 
 interface EngineFeedingParts {
   config: BeaconConfig;
@@ -30,10 +39,13 @@ interface EngineFeedingParts {
 /**
  * Brings an execution engine to the head that lacks blocks of the chain, such as one that lost its data. It is given all that come
  * after the newest of its own, the oldest first, also those whose payloads were found valid long ago: an engine without peers gets
- * them nowhere else. One that is about to get them from its peers cannot tell of the first that it is given, and is left to it.
+ * them nowhere else. One that is about to get them from its peers cannot tell of the first that it is given, and is left to it. One
+ * whose newest block stays the same although it was given what comes after that is given it again less and less often.
  */
 export class EngineFeeding {
   readonly #parts: EngineFeedingParts;
+  /** By the newest block that the engine had when it was last given blocks. */
+  readonly #pauses = new GrowingPauses();
 
   constructor(parts: EngineFeedingParts) {
     this.#parts = parts;
@@ -41,15 +53,25 @@ export class EngineFeeding {
 
   /** True when the engine was given blocks and has all up to the head now. */
   async feed(head: ForkChoiceBlock): Promise<boolean> {
-    const first = await this.#firstMissing(head);
-    return first !== null && (await this.#give(first, head));
+    const { forkChoice, engine, ask } = this.#parts;
+    const latest = await ask(head, async () => (await engine.latestBlock?.()) ?? null);
+    if (latest === null || latest.hash === blockHashOf(head)) return false;
+    if (!this.#pauses.isOver(latest.hash, forkChoice.currentSlot)) return false;
+    const first = await this.#firstMissing(latest, head);
+    if (first === null) return false;
+    const { isComplete, wasJudged } = await this.#give(first, head);
+    if (wasJudged) this.#pauses.begin(latest.hash, forkChoice.currentSlot);
+    return isComplete;
+  }
+
+  /** The engine may be another one, or mended. */
+  endPauses(): void {
+    this.#pauses.end();
   }
 
   /** The slot of the first block to be given; null when that is not known, or the node does not hold it. */
-  async #firstMissing(head: ForkChoiceBlock): Promise<Slot | null> {
-    const { forkChoice, blocks, engine, ask } = this.#parts;
-    const latest = await ask(head, async () => (await engine.latestBlock?.()) ?? null);
-    if (latest === null) return null;
+  async #firstMissing(latest: EngineBlock, head: ForkChoiceBlock): Promise<Slot | null> {
+    const { forkChoice, blocks } = this.#parts;
     const slot = await this.#firstAbove(latest.number, head);
     const next = slot === null ? null : await blocks.canonicalAtSlot(slot);
     if (next && toRootHex(payloadOf(next.signed).parentHash) === latest.hash) return slot;
@@ -80,24 +102,27 @@ export class EngineFeeding {
     return payloadOf(signed).blockNumber;
   }
 
-  async #give(first: Slot, head: ForkChoiceBlock): Promise<boolean> {
+  async #give(first: Slot, head: ForkChoiceBlock): Promise<Given> {
     const { blocks, logger } = this.#parts;
     const progress = new Progress({ message: "Giving the execution client the blocks that it lacks", logger });
     let given = 0;
     for (let slot = first; slot <= head.slot; slot++) {
       const block = await blocks.canonicalAtSlot(slot);
       if (!block) continue;
-      if (!(await this.#giveOne(block))) return false;
+      const status = await this.#giveOne(block);
+      if (status !== "valid") return { isComplete: false, wasJudged: given > 0 || status === "invalid" };
       if (given === 0) logger.notice("The execution client lacks blocks and is given them", { slot, head: head.slot });
       given++;
       progress.report(slot - first, head.slot - first, () => ({ slot }));
-      if (given % BLOCKS_BETWEEN_HEADS === 0 && !(await this.#setHead(block))) return false;
+      if (given % BLOCKS_BETWEEN_HEADS === 0 && !(await this.#setHead(block))) {
+        return { isComplete: false, wasJudged: true };
+      }
     }
     if (given > 0) logger.notice("The execution client has been given the blocks that it lacked", { blocks: given });
-    return given > 0;
+    return { isComplete: given > 0, wasJudged: given > 0 };
   }
 
-  async #giveOne(block: ChainBlock): Promise<boolean> {
+  async #giveOne(block: ChainBlock): Promise<PayloadVerdict["status"] | null> {
     const { config, engine, logger, ask } = this.#parts;
     const verdict = await ask(block, () => askAbout(block.signed, config, engine));
     if (verdict?.status === "invalid") {
@@ -108,7 +133,7 @@ export class EngineFeeding {
         message: verdict.message,
       });
     }
-    return verdict?.status === "valid";
+    return verdict?.status ?? null;
   }
 
   async #setHead(block: ChainBlock): Promise<boolean> {

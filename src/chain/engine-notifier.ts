@@ -48,7 +48,7 @@ export class EngineNotifier {
   #giveUp = () => {};
 
   constructor(parts: EngineNotifierParts) {
-    const { events, engine, forkChoice } = parts;
+    const { events, engine } = parts;
     this.#parts = parts;
     this.#isReachable = isReachable(engine.state);
     const ask: AskEngine = (block, request) => this.#ask(block, request);
@@ -57,7 +57,7 @@ export class EngineNotifier {
     this.#stopListening = [
       events.on("head", () => this.notify()),
       engine.onStateChange((state) => {
-        if (isReachable(state) && !this.#isReachable) forkChoice.refusals.endPauses();
+        if (isReachable(state) && !this.#isReachable) this.#endPauses();
         this.#isReachable = isReachable(state);
         if (this.#isReachable) this.notify();
       }),
@@ -89,6 +89,12 @@ export class EngineNotifier {
     for (const stop of this.#stopListening) stop();
     this.#giveUp();
     await this.#running;
+  }
+
+  /** Whoever comes back may be another client, or mended. */
+  #endPauses(): void {
+    this.#parts.forkChoice.refusals.end();
+    this.#feeding.endPauses();
   }
 
   async #run(): Promise<void> {

@@ -46,7 +46,7 @@ export class RefusalReview {
 
   #isDue({ root }: ForkChoiceBlock): boolean {
     const { forkChoice } = this.#parts;
-    return forkChoice.refusals.isDue(root, forkChoice.currentSlot);
+    return forkChoice.refusals.isOver(root, forkChoice.currentSlot);
   }
 
   /** The last blocks of the branch up to which the engine finds all valid; an engine cannot tell of a payload before its parent. */
@@ -69,7 +69,7 @@ export class RefusalReview {
     const { config, forkChoice, blocks, engine, ask } = this.#parts;
     const signed = await blocks.signedByRoot(block.root);
     const verdict = signed && (await ask(block, () => askAbout(signed, config, engine)));
-    if (verdict?.status === "invalid") forkChoice.refusals.note(block.root, forkChoice.currentSlot);
+    if (verdict?.status === "invalid") forkChoice.refusals.begin(block.root, forkChoice.currentSlot);
     return verdict?.status === "valid";
   }
 
@@ -77,6 +77,6 @@ export class RefusalReview {
     const { forkChoice, judgeMerge, takeBack } = this.#parts;
     const { status } = await judgeMerge(tip);
     if (status === "valid") await takeBack(tip);
-    else if (status === "invalid") forkChoice.refusals.note(first.root, forkChoice.currentSlot);
+    else if (status === "invalid") forkChoice.refusals.begin(first.root, forkChoice.currentSlot);
   }
 }

@@ -1,13 +1,13 @@
 import type { ChainForkConfig } from "@lodestar/config";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { RootHex } from "@lodestar/types";
+import { GrowingPauses, type Pause } from "../growing-pauses.ts";
 import { Revision } from "../revision.ts";
 import { BlockTree } from "./block-tree.ts";
 import { ForkChoiceError } from "./error.ts";
 import { proposerBoostScore, selectHead, shufflingDependentSlot } from "./head-selection.ts";
 import { markAncestorsInvalid, markPayloadInvalid, markPayloadValid, takeBackInvalid } from "./payload-status.ts";
 import { NO_NODE, ProtoArray, type ProtoNode } from "./proto-array.ts";
-import { type Refusal, Refusals } from "./refusals.ts";
 import {
   type AttestationVotes,
   type Checkpoint,
@@ -52,15 +52,15 @@ export interface ForkChoiceMoment {
   boostedRoot: RootHex | null;
   head: ForkChoiceBlock;
   queued: AttestationVotes[];
-  refusals: [RootHex, Refusal][];
+  refusals: [RootHex, Pause][];
 }
 
 /** The store of phase0/fork-choice.md and its handlers, with payload status by sync/optimistic.md. */
 export class ForkChoice extends BlockTree {
   /** Raised with every change but those of votes, which are counted when the head is updated. */
   readonly revision = new Revision();
-  /** Also of blocks that are not in the tree because of it. */
-  readonly refusals = new Refusals();
+  /** When the execution engine may be asked again about blocks that it refused, be they in the tree or left out of it. */
+  readonly refusals = new GrowingPauses();
   readonly #votes = new Votes();
   readonly #boostPercent: number;
   #currentSlot: number;
@@ -281,7 +281,7 @@ export class ForkChoice extends BlockTree {
     { root, parentRoot }: { root: RootHex; parentRoot: RootHex },
     latestValidHash: RootHex | null,
   ): ForkChoiceBlock | null {
-    this.refusals.note(root, this.#currentSlot);
+    this.refusals.begin(root, this.#currentSlot);
     const parent = this.tree.indexOf(parentRoot);
     const invalid = { latestValidHash, finalizedRoot: this.#finalized.root };
     const contradicted = markAncestorsInvalid(this.tree, parent, invalid);
@@ -335,7 +335,7 @@ export class ForkChoice extends BlockTree {
   /** What falls with the first block of a branch was not refused by itself. */
   #noteFallen(): void {
     for (const { root } of this.refusedBlocks()) {
-      if (!this.refusals.has(root)) this.refusals.note(root, this.#currentSlot);
+      if (!this.refusals.has(root)) this.refusals.begin(root, this.#currentSlot);
     }
   }
 

@@ -46,7 +46,7 @@ export function checkBeforeTransition(
  */
 export function refuseInvalidPayload(root: RootHex, forkChoice: ForkChoice): void {
   if (!forkChoice.isInvalid(root)) return;
-  if (!forkChoice.has(root) && forkChoice.refusals.isDue(root, forkChoice.currentSlot)) return;
+  if (!forkChoice.has(root) && forkChoice.refusals.isOver(root, forkChoice.currentSlot)) return;
   throw new BlockRejection(
     "invalid-payload",
     `The execution payload of the block ${root} was found to be invalid before.`,

@@ -47,7 +47,7 @@ export async function restoreBlocks({
   for await (const { facts, ...position } of db.hotBlocks.entries()) {
     if (forkChoice.has(position.root)) continue;
     const execution = readExecution(facts, position);
-    if (execution?.status === "invalid") forkChoice.refusals.note(position.root, clock.currentSlot);
+    if (execution?.status === "invalid") forkChoice.refusals.begin(position.root, clock.currentSlot);
     else missing.push({ root: position.root, execution });
   }
   const progress = new Progress({ message: "Replaying blocks", logger });
