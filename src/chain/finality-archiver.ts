@@ -90,9 +90,11 @@ export class FinalityArchiver {
       batch.finalizedBlocks.put(slot, root);
       canonical.add(root);
     }
+    const abandoned: RootHex[] = [];
     for await (const { slot, root } of this.#settledBlocks(finalized)) {
       batch.hotBlocks.delete(slot, root);
       if (canonical.has(root)) continue;
+      if (this.#payloads.isVerified(root)) abandoned.push(root);
       this.#snapshots.deleteAllOf(batch, root);
       batch.data.delete({ slot, root }, await this.#db.data.indices(root));
     }
@@ -101,8 +103,9 @@ export class FinalityArchiver {
     batch.meta.putFinalized(finalized);
     const unverifiedFrom = this.#payloads.oldestUnverified(finalized.root);
     batch.meta.putUnverifiedFrom(unverifiedFrom);
+    for (const root of abandoned) batch.abandonedBlocks.put(root);
     await batch.write();
-    this.#payloads.noteArchived(unverifiedFrom);
+    this.#payloads.noteArchived(unverifiedFrom, abandoned);
     // Only now, so that every block can be found in one place or the other. More may be final by now; then fork choice keeps
     // what the next call is to archive.
     if (sameCheckpoint(finalized, this.#forkChoice.finalized)) this.#forkChoice.prune();

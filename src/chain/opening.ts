@@ -70,7 +70,8 @@ export async function openParts(options: OpeningOptions): Promise<OpenedParts> {
     balances: getEffectiveBalanceIncrementsZeroInactive(anchorState),
     totalActiveBalance: anchorState.epochCtx.totalActiveBalanceIncrements,
   });
-  const payloads = new PayloadVerification({ config, forkChoice, unverifiedFrom });
+  const abandoned = await Array.fromAsync(db.abandonedBlocks.roots());
+  const payloads = new PayloadVerification({ config, forkChoice, unverifiedFrom, abandoned });
   const deposits = await DepositChain.open(db.eth1);
   const historyEnd = await readHistoryEnd(db);
   opening.move();

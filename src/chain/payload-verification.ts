@@ -9,22 +9,27 @@ interface PayloadVerificationParts {
   forkChoice: ForkChoice;
   /** What `oldestUnverified` told when finality was last archived. */
   unverifiedFrom: Slot | null;
+  /** Blocks that finality has left behind, and that were found valid before. */
+  abandoned: Iterable<RootHex>;
 }
 
 /**
  * Whether the execution payload of a block is known to be valid; all who want to know it ask here. A valid payload makes those
- * of all ancestors valid, so that of the finalized chain, which fork choice has let go of, one slot tells it all. The block
- * that a node was started from is trusted, and what it descends from is valid with it.
+ * of all ancestors valid, so that of the finalized chain, which fork choice has let go of, one slot tells it all. Of the blocks that
+ * finality left behind those that were valid are remembered. The block that a node was started from is trusted, and what it
+ * descends from is valid with it.
  */
 export class PayloadVerification {
   readonly #config: BeaconConfig;
   readonly #forkChoice: ForkChoice;
   #unverifiedFrom: Slot | null;
+  readonly #abandoned: Set<RootHex>;
 
-  constructor({ config, forkChoice, unverifiedFrom }: PayloadVerificationParts) {
+  constructor({ config, forkChoice, unverifiedFrom, abandoned }: PayloadVerificationParts) {
     this.#config = config;
     this.#forkChoice = forkChoice;
     this.#unverifiedFrom = unverifiedFrom;
+    this.#abandoned = new Set(abandoned);
   }
 
   capture(): Slot | null {
@@ -40,8 +45,7 @@ export class PayloadVerification {
   isOptimistic({ root, slot }: { root: RootHex; slot: Slot }, { isFinalized = false } = {}): boolean {
     const block = this.#forkChoice.get(root);
     if (block) return isUnverified(block);
-    // Of a block that finality left behind it is not known any more.
-    if (!isFinalized) return this.#config.getForkSeq(slot) >= ForkSeq.bellatrix;
+    if (!isFinalized) return this.#config.getForkSeq(slot) >= ForkSeq.bellatrix && !this.#abandoned.has(root);
     const newest = this.#forkChoice.get(this.#forkChoice.finalized.root);
     return (
       this.#unverifiedFrom !== null && slot >= this.#unverifiedFrom && newest !== undefined && isUnverified(newest)
@@ -59,9 +63,16 @@ export class PayloadVerification {
     return this.#unverifiedFrom ?? oldest;
   }
 
-  /** To be told when that is in the database. */
-  noteArchived(unverifiedFrom: Slot | null): void {
+  /** Whether that has to be remembered of a block that finality leaves behind. */
+  isVerified(root: RootHex): boolean {
+    const block = this.#forkChoice.get(root);
+    return block !== undefined && !isUnverified(block);
+  }
+
+  /** To be told when all of that is in the database. */
+  noteArchived(unverifiedFrom: Slot | null, abandoned: readonly RootHex[]): void {
     this.#unverifiedFrom = unverifiedFrom;
+    for (const root of abandoned) this.#abandoned.add(root);
     this.#forkChoice.revision.raise();
   }
 }

@@ -1,4 +1,6 @@
 import {
+  AbandonedBlockRepository,
+  AbandonedBlockWrites,
   BlockRepository,
   BlockWrites,
   FinalizedBlockRepository,
@@ -23,6 +25,7 @@ export class BeaconDbBatch {
   readonly blocks: BlockWrites;
   readonly hotBlocks: HotBlockWrites;
   readonly finalizedBlocks: FinalizedBlockWrites;
+  readonly abandonedBlocks: AbandonedBlockWrites;
   readonly stateIndex: StateIndexWrites;
   readonly snapshots: SnapshotWrites;
   readonly data: DataWrites;
@@ -34,6 +37,7 @@ export class BeaconDbBatch {
     this.blocks = new BlockWrites(batch);
     this.hotBlocks = new HotBlockWrites(batch);
     this.finalizedBlocks = new FinalizedBlockWrites(batch);
+    this.abandonedBlocks = new AbandonedBlockWrites(batch);
     this.stateIndex = new StateIndexWrites(batch);
     this.snapshots = new SnapshotWrites(batch);
     this.data = new DataWrites(batch);
@@ -71,6 +75,7 @@ export class BeaconDb {
   readonly blocks: BlockRepository;
   readonly hotBlocks: HotBlockRepository;
   readonly finalizedBlocks: FinalizedBlockRepository;
+  readonly abandonedBlocks: AbandonedBlockRepository;
   readonly stateIndex: StateIndexRepository;
   readonly snapshots: SnapshotRepository;
   readonly data: DataRepository;
@@ -86,6 +91,7 @@ export class BeaconDb {
     this.blocks = new BlockRepository(store);
     this.hotBlocks = new HotBlockRepository(store);
     this.finalizedBlocks = new FinalizedBlockRepository(store);
+    this.abandonedBlocks = new AbandonedBlockRepository(store);
     this.stateIndex = new StateIndexRepository(store);
     this.snapshots = new SnapshotRepository(store);
     this.data = new DataRepository(store);

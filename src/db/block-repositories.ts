@@ -59,6 +59,7 @@ interface HotBlock extends SlotAndRoot {
 
 const PARENT_ROOT_BYTES = 32;
 const NO_FACTS = new Uint8Array();
+const NO_VALUE = new Uint8Array();
 
 /** The unfinalized blocks, from which fork choice is built again after a start. */
 export class HotBlockRepository {
@@ -99,6 +100,31 @@ export class HotBlockWrites {
 
   delete(slot: Slot, root: Root): void {
     this.#batch.delete(Bucket.hotBlocks, slotAndRootKey(slot, root));
+  }
+}
+
+/** Roots of the blocks that finality has left behind and whose payloads were found valid before. */
+export class AbandonedBlockRepository {
+  readonly #store: LevelStore;
+
+  constructor(store: LevelStore) {
+    this.#store = store;
+  }
+
+  async *roots(): AsyncGenerator<RootHex> {
+    for await (const key of this.#store.keys(Bucket.abandonedBlocks)) yield toRootHex(key);
+  }
+}
+
+export class AbandonedBlockWrites {
+  readonly #batch: WriteBatch;
+
+  constructor(batch: WriteBatch) {
+    this.#batch = batch;
+  }
+
+  put(root: Root): void {
+    this.#batch.put(Bucket.abandonedBlocks, rootBytes(root), NO_VALUE);
   }
 }
 

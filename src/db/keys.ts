@@ -18,6 +18,7 @@ export const Bucket = {
   snapshotParts: 12,
   dataSidecars: 13,
   dataBlocks: 14,
+  abandonedBlocks: 15,
 } as const;
 
 /** The leading byte of what stands in layers over the buckets; never one of a bucket. */

@@ -6,6 +6,7 @@ import type { ReorgEvent } from "../../src/chain/events.ts";
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";
 import { Caller } from "../support/caller.ts";
 import { openDevChain, QUIET } from "../support/dev-chain.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
 
 const VALIDATORS = 64;
 const COMMITTEE = VALIDATORS / SLOTS_PER_EPOCH;
@@ -18,8 +19,8 @@ const OPTIONS = {
   genesisTime: 1_700_000_000,
 };
 
-async function open(options: Partial<DevNodeOptions> = {}) {
-  const opened = await openDevChain({ ...OPTIONS, speed: 0, ...options });
+async function open(options: Partial<DevNodeOptions> = {}, directory?: string) {
+  const opened = await openDevChain({ ...OPTIONS, speed: 0, ...options }, directory);
   const { chain, api } = opened.devChain;
   const reorgs: ReorgEvent[] = [];
   chain.events.on("reorg", (reorg) => reorgs.push(reorg));
@@ -65,6 +66,21 @@ describe("dev_reorg", () => {
     }
     await caller.call("dev_advance", { until: "finalized", limit: 4 * SLOTS_PER_EPOCH });
     expect(complaints).toEqual([]);
+  });
+
+  it("leaves a block behind whose payload stays verified when finality has passed it, also after a restart", async () => {
+    const directory = tempDirectory();
+    const { caller, chain, close } = await open({}, directory);
+    await caller.call("dev_advance", [3]);
+    const { old_head: left } = await caller.call("dev_reorg", [2]);
+    expect(await chain.blocks.positionOf(left.root)).toMatchObject({ canonical: false, executionOptimistic: false });
+    await caller.call("dev_advance", { until: "finalized", limit: 5 * SLOTS_PER_EPOCH });
+    await chain.store();
+    expect(chain.forkChoice.has(left.root)).toBe(false);
+    expect(await chain.blocks.positionOf(left.root)).toMatchObject({ canonical: false, executionOptimistic: false });
+    await close();
+    const again = await open({}, directory);
+    expect(await again.chain.blocks.positionOf(left.root)).toMatchObject({ executionOptimistic: false });
   });
 
   it("goes no deeper than to the justified block, and says how deep that is", async () => {
