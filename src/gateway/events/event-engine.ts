@@ -12,18 +12,28 @@ const CONNECT_MILLIS = 2000;
 /** A stream that nobody writes any more is forgotten after a day. */
 const STREAM_SECONDS = 86_400;
 
+/** Before the token of a gateway that leaves the lease to any other that is ready. */
+const YIELDING = "yielding:";
 /** Whoever has lost the lease writes nothing, however late it notices. */
 const WRITE = `
-if redis.call("GET", KEYS[1]) ~= ARGV[1] then return false end
+local holder = redis.call("GET", KEYS[1])
+if holder ~= ARGV[1] and holder ~= "${YIELDING}" .. ARGV[1] then return false end
 local id = redis.call("XADD", KEYS[2], "MAXLEN", "~", ARGV[2], "*", "by", ARGV[1], "topic", ARGV[3], "data", ARGV[4])
 redis.call("EXPIRE", KEYS[2], ARGV[5])
 return id`;
+/** One that is not ready comes with a third argument. */
 const TAKE_OR_RENEW = `
 local holder = redis.call("GET", KEYS[1])
-if holder and holder ~= ARGV[1] then return 0 end
-redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2])
+local yielding = "${YIELDING}" .. ARGV[1]
+local isOwn = not holder or holder == ARGV[1] or holder == yielding
+local isFree = not ARGV[3] and holder and string.find(holder, "${YIELDING}", 1, true) == 1
+if not isOwn and not isFree then return 0 end
+redis.call("SET", KEYS[1], ARGV[3] and yielding or ARGV[1], "PX", ARGV[2])
 return 1`;
-const RELEASE = `if redis.call("GET", KEYS[1]) == ARGV[1] then redis.call("DEL", KEYS[1]) end return 1`;
+const RELEASE = `
+local holder = redis.call("GET", KEYS[1])
+if holder == ARGV[1] or holder == "${YIELDING}" .. ARGV[1] then redis.call("DEL", KEYS[1]) end
+return 1`;
 
 /** An event in the stream; one that is not there as gateways write it has only its id. */
 export interface StreamEntry {
@@ -75,10 +85,11 @@ export class EventEngine {
     this.#stream = `${options.prefix}events:stream`;
   }
 
-  /** Whether this gateway writes the events for the time of the lease from now on. */
-  async takeOrRenew(): Promise<boolean> {
+  /** Whether this gateway writes the events for the time of the lease from now on. One that is not ready does so until another is. */
+  async takeOrRenew({ isReady }: { isReady: boolean }): Promise<boolean> {
     const { token, leaseMillis } = this.#options;
-    return (await this.#command("EVAL", TAKE_OR_RENEW, "1", this.#lease, token, String(leaseMillis))) === 1;
+    const args = [token, String(leaseMillis), ...(isReady ? [] : ["yielding"])];
+    return (await this.#command("EVAL", TAKE_OR_RENEW, "1", this.#lease, ...args)) === 1;
   }
 
   async release(): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Conditions } from "../condition.ts";
+import type { Conditions, Fitness } from "../condition.ts";
 import type { UpstreamOptions } from "../options.ts";
 import { type ChainEvent, numberAt } from "./chain-event.ts";
 import { Gap } from "./gap.ts";
@@ -64,9 +64,9 @@ export class MergedEvents {
     ];
   }
 
-  /** Whether there is an upstream whose story can be told. */
-  get hasLeader(): boolean {
-    return this.#leader !== undefined;
+  /** Of the upstream whose story is told; undefined while there is none. */
+  get leaderFitness(): Fitness | undefined {
+    return this.#leader && this.#options.conditions.of(this.#leader.name).fitness;
   }
 
   /** Tells what happens from what was told on. */

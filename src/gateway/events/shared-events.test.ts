@@ -40,10 +40,12 @@ function chain(length: number): ScriptedBlock[] {
 class TestGateway {
   readonly told = new Arrivals<string>();
   readonly logger = createRecordingLogger();
+  readonly conditions: ScriptedConditions;
   readonly feeds: MergedFeeds;
 
   constructor(upstreams: readonly ScriptedUpstream[], redis: RedisServer) {
     const conditions = new ScriptedConditions(upstreams.map(({ name }) => name));
+    this.conditions = conditions;
     this.feeds = new MergedFeeds({
       upstreams: upstreams.map((upstream, tier) => upstream.options({ tier })),
       conditions,
@@ -148,6 +150,29 @@ describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
     importAll(blocks[3]!);
     await tells([reader], ...imported(...blocks.slice(2)));
     expect(reader.complaints).toEqual([]);
+  });
+
+  it("let one write whose upstream is ready, and one whose upstream is behind only while there is no other", async () => {
+    const redis = await RedisServer.start();
+    const a = await ScriptedUpstream.start("a", GENESIS);
+    const b = await ScriptedUpstream.start("b", GENESIS);
+    const ofB = new TestGateway([b], redis);
+    await joined(redis, 1);
+    const ofA = new TestGateway([a], redis);
+    await joined(redis, 2);
+    const gateways = [ofA, ofB];
+    const [first, second, third] = chain(3) as [ScriptedBlock, ScriptedBlock, ScriptedBlock];
+    for (const upstream of [a, b]) upstream.imports(first);
+    await tells(gateways, ...imported(first));
+    ofB.conditions.set("b", { fitness: "behind" });
+    a.imports(second);
+    await tells(gateways, ...imported(second));
+    ofA.conditions.set("a", { fitness: "behind" });
+    a.imports(third);
+    await tells(gateways, ...imported(third));
+    await ofA.feeds.close();
+    for (const imports of chain(4).slice(1)) b.imports(imports);
+    await tells([ofB], ...imported(chain(4)[3]!));
   });
 
   it("tell by themselves what they find out while it is gone, say so once, and join again", async () => {

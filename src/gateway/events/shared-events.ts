@@ -3,6 +3,7 @@ import type { Logger } from "../../log/logger.ts";
 import { Trouble } from "../../log/trouble.ts";
 import type { Timers } from "../../timers.ts";
 import type { ChainFacts } from "../chain-facts.ts";
+import type { Fitness } from "../condition.ts";
 import type { CacheOptions } from "../options.ts";
 import { type ChainEvent, headOf, readEvent } from "./chain-event.ts";
 import { EventEngine, type StreamEntry } from "./event-engine.ts";
@@ -18,8 +19,8 @@ const BEFORE_ALL = "0-0";
 
 /** Whoever finds out what happens. */
 interface Finder {
-  /** Whether it can. */
-  readonly hasLeader: boolean;
+  /** How fit the upstream is whose story it tells; undefined while there is none. */
+  readonly leaderFitness: Fitness | undefined;
   /** Goes on from what was told, and offers what follows. */
   activate(told: Told): void;
   /** Finds out no more. These were offered, and others tell them if they can. */
@@ -153,11 +154,11 @@ export class SharedEvents {
     }
   }
 
-  /** Those that cannot find out anything leave the lease to others. */
+  /** Those that cannot find out anything leave the lease to others, and those whose upstreams are behind to others whose are not. */
   async #holdLease(engine: EventEngine): Promise<void> {
-    const { hasLeader } = this.#options.finder;
-    if (!hasLeader && this.#hasLease) await engine.release();
-    this.#hasLease = hasLeader && (await engine.takeOrRenew());
+    const { leaderFitness } = this.#options.finder;
+    if (!leaderFitness && this.#hasLease) await engine.release();
+    this.#hasLease = leaderFitness !== undefined && (await engine.takeOrRenew({ isReady: leaderFitness === "ready" }));
     if (!this.#hasLease) this.#stopWriting();
   }
 
