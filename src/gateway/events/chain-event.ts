@@ -84,6 +84,12 @@ export function ancestorSlotOf({ value }: ChainEvent, heads: Heads): number | un
   return old && depth !== undefined ? old.slot - depth : undefined;
 }
 
+/** Whether a chain leads back to a block that the head before builds on, as those do that a dev chain is told to take back. */
+export function goesBack(event: ChainEvent, heads: Heads): boolean {
+  const ancestorSlot = ancestorSlotOf(event, heads);
+  return ancestorSlot !== undefined && ancestorSlot === numberAt(event.value, "slot");
+}
+
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

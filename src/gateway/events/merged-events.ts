@@ -1,6 +1,6 @@
 import type { Conditions, Fitness } from "../condition.ts";
 import type { UpstreamOptions } from "../options.ts";
-import { type ChainEvent, numberAt } from "./chain-event.ts";
+import { type ChainEvent, goesBack, numberAt } from "./chain-event.ts";
 import { Gap } from "./gap.ts";
 import { chooseLeader } from "./leader.ts";
 import { reasonOf } from "./reason.ts";
@@ -35,7 +35,7 @@ export class MergedEvents {
   readonly #endings: (() => void)[];
   /** Of the topics that are always followed. */
   #told: Told;
-  /** Of the others. */
+  /** Of the others, and of the leader's story, with which they may begin anew. */
   readonly #toldOnDemand: Told;
   #isActive = false;
   /** Events of topics that are always followed, while others tell them. */
@@ -107,7 +107,10 @@ export class MergedEvents {
   #hear(source: UpstreamEvents, event: ChainEvent): void {
     if (event.topic === "head") this.#noteProgress(source);
     if (STORY_TOPICS.has(event.topic)) {
-      if (source !== this.#leader || !this.#isActive) return;
+      if (source !== this.#leader) return;
+      this.#toldOnDemand.note(event);
+      if (event.topic === "chain_reorg" && goesBack(event, source.log)) this.#held.clear();
+      if (!this.#isActive) return;
       if (this.#isLevel) this.#tellNew(event);
       else void this.#catchUp();
     } else if (isView(event.topic)) {
@@ -214,7 +217,8 @@ export class MergedEvents {
     const { head } = this.#told;
     const events = head ? log.after(head.root) : log.events;
     if (!events) return false;
-    for (const event of log.events) if (events.includes(event) || this.#isBelated(event)) this.#tellNew(event);
+    const belated = log.eventsSinceBack.filter((event) => this.#isBelated(event));
+    for (const event of log.events) if (events.includes(event) || belated.includes(event)) this.#tellNew(event);
     if (!this.#told.head && log.beginning) {
       this.#told.beginAt(log.beginning, this.#options.conditions.of(name).finalized);
     }

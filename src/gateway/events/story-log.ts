@@ -1,4 +1,4 @@
-import { type BlockPlace, type ChainEvent, headOf, textAt } from "./chain-event.ts";
+import { type BlockPlace, type ChainEvent, goesBack, headOf, textAt } from "./chain-event.ts";
 
 const MAX_ENTRIES = 256;
 
@@ -7,6 +7,8 @@ interface Entry {
   readonly head?: BlockPlace;
   /** Nothing for the head that was there when the log began. */
   readonly event?: ChainEvent;
+  /** Whether its chain has gone back with it. */
+  readonly isBack?: boolean;
 }
 
 /** What an upstream told of its blocks and of the chain that it follows since it has been connected: with it, it can take over. */
@@ -23,7 +25,8 @@ export class StoryLog {
   }
 
   add(event: ChainEvent): void {
-    this.#entries.push({ event, head: event.topic === "head" ? headOf(event) : undefined });
+    const head = event.topic === "head" ? headOf(event) : undefined;
+    this.#entries.push({ event, head, isBack: event.topic === "chain_reorg" && goesBack(event, this) });
     if (this.#entries.length > MAX_ENTRIES) this.#entries.shift();
   }
 
@@ -58,6 +61,11 @@ export class StoryLog {
 
   get events(): ChainEvent[] {
     return eventsOf(this.#entries);
+  }
+
+  /** What it told after its chain has gone back for the last time: before it, there may be blocks that it has left. */
+  get eventsSinceBack(): ChainEvent[] {
+    return eventsOf(this.#entries.slice(this.#entries.findLastIndex(({ isBack }) => isBack) + 1));
   }
 }
 

@@ -4,6 +4,7 @@ import {
   type ChainEvent,
   type Finalized,
   finalizedOf,
+  goesBack,
   type Head,
   headOf,
   textAt,
@@ -15,15 +16,22 @@ const MAX_HEADS = 256;
 /** Of a topic; a slot of mainnet has some thirty thousand attestations. */
 const MAX_OBJECTS = 100_000;
 
+/** What became final, and the slot of the last head when it was told. */
+interface FinalizedAt {
+  readonly finalized: Finalized;
+  readonly headSlot: number;
+}
+
 /** What readers have been told, as far back as somebody could tell it again. */
 export class Told {
   readonly #slotsPerEpoch: number;
   /** Those that the last one builds on, as far as was told. */
   #heads = new Map<string, Head>();
   #head: Head | undefined;
-  #finalized: Finalized | undefined;
-  /** The keys of objects, by topic, the oldest first. */
-  #objects = new Map<string, Set<string>>();
+  /** The newest last. */
+  #finalized: FinalizedAt[] = [];
+  /** By topic the keys of objects, the oldest first, and the slot of the last head when each was told. */
+  #objects = new Map<string, Map<string, number>>();
   /** Of other topics, the last event. */
   #last = new Map<string, string>();
 
@@ -36,7 +44,7 @@ export class Told {
   }
 
   get finalized(): Finalized | undefined {
-    return this.#finalized;
+    return this.#finalized.at(-1)?.finalized;
   }
 
   /** A head that was told, and that the last one builds on. */
@@ -58,13 +66,14 @@ export class Told {
   /** Where the story begins, although nobody is told. */
   beginAt(head: Head, finalized: Finalized | undefined): void {
     this.#addHead(head);
-    this.#finalized = finalized;
+    this.#finalized = [];
+    if (finalized) this.#addFinalized(finalized);
   }
 
   has(event: ChainEvent): boolean {
     const { topic } = event;
     if (topic === "head") return headOf(event)?.root === this.#head?.root;
-    if (topic === "finalized_checkpoint") return (finalizedOf(event)?.epoch ?? -1) <= (this.#finalized?.epoch ?? -1);
+    if (topic === "finalized_checkpoint") return (finalizedOf(event)?.epoch ?? -1) <= (this.finalized?.epoch ?? -1);
     const key = objectKey(event);
     return key === undefined ? this.#last.get(topic) === viewKey(event) : !!this.#objects.get(topic)?.has(key);
   }
@@ -75,7 +84,8 @@ export class Told {
     if (key !== undefined) this.#addObject(topic, key);
     else this.#last.set(topic, viewKey(event));
     if (topic === "chain_reorg") this.#leaveBranch(event);
-    if (topic === "finalized_checkpoint") this.#finalized = finalizedOf(event) ?? this.#finalized;
+    const finalized = topic === "finalized_checkpoint" ? finalizedOf(event) : undefined;
+    if (finalized) this.#addFinalized(finalized);
     const head = topic === "head" ? headOf(event) : undefined;
     if (head) this.#addHead(head);
   }
@@ -84,20 +94,31 @@ export class Told {
     const copy = new Told({ slotsPerEpoch: this.#slotsPerEpoch });
     copy.#heads = new Map(this.#heads);
     copy.#head = this.#head;
-    copy.#finalized = this.#finalized;
-    copy.#objects = new Map(Array.from(this.#objects, ([topic, keys]) => [topic, new Set(keys)]));
+    copy.#finalized = [...this.#finalized];
+    copy.#objects = new Map(Array.from(this.#objects, ([topic, keys]) => [topic, new Map(keys)]));
     copy.#last = new Map(this.#last);
     return copy;
   }
 
   #addObject(topic: string, key: string): void {
-    const keys = this.#objects.get(topic) ?? new Set();
-    this.#objects.set(topic, keys.add(key));
+    const keys = this.#objects.get(topic) ?? new Map();
+    this.#objects.set(topic, keys.set(key, this.#headSlot));
     dropOldest(keys, MAX_OBJECTS);
+  }
+
+  #addFinalized(finalized: Finalized): void {
+    this.#finalized.push({ finalized, headSlot: this.#headSlot });
+    if (this.#finalized.length > MAX_HEADS) this.#finalized.shift();
+  }
+
+  get #headSlot(): number {
+    return this.#head?.slot ?? -1;
   }
 
   #addHead(head: Head): void {
     this.#head = head;
+    // To leave it once more is news.
+    if (this.#last.get("chain_reorg")?.startsWith(head.root)) this.#last.delete("chain_reorg");
     this.#heads.delete(head.root);
     this.#heads.set(head.root, head);
     dropOldest(this.#heads, MAX_HEADS);
@@ -107,14 +128,26 @@ export class Told {
   #leaveBranch(event: ChainEvent): void {
     const ancestorSlot = ancestorSlotOf(event, this);
     if (ancestorSlot === undefined) return;
+    const isBack = goesBack(event, this);
     const newHead = textAt(event.value, "new_head_block") ?? "";
     for (const { slot, root } of this.#heads.values()) {
       if (slot > ancestorSlot && root !== newHead) this.#heads.delete(root);
     }
     // A chain that only goes back has a head that was told before, and is told again.
     if (newHead !== this.#head?.root) this.#heads.delete(newHead);
-    // Only a dev chain goes back so far: what becomes final on it is news.
-    if (this.#finalized && ancestorSlot < this.#finalized.epoch * this.#slotsPerEpoch) this.#finalized = undefined;
+    // Only a dev chain goes back so far, or to a block that its head builds on: what becomes final on it is news.
+    const isBehindFinality = ancestorSlot < (this.finalized?.epoch ?? 0) * this.#slotsPerEpoch;
+    if (isBack || isBehindFinality) {
+      this.#finalized = this.#finalized.filter(({ headSlot }) => headSlot < ancestorSlot);
+    }
+    if (isBack) this.#forgetObjectsSince(ancestorSlot);
+  }
+
+  /** What was told since there was a head of this slot may happen again. */
+  #forgetObjectsSince(slot: number): void {
+    for (const keys of this.#objects.values()) {
+      for (const [key, headSlot] of keys) if (headSlot >= slot) keys.delete(key);
+    }
   }
 }
 
@@ -123,7 +156,7 @@ function viewKey({ topic, value, data }: ChainEvent): string {
   return data.toString();
 }
 
-function dropOldest(entries: Map<string, unknown> | Set<string>, limit: number): void {
+function dropOldest(entries: Map<string, unknown>, limit: number): void {
   for (const oldest of entries.keys()) {
     if (entries.size <= limit) return;
     entries.delete(oldest);

@@ -47,13 +47,13 @@ const OBJECT_KEYS: Readonly<Record<string, readonly Path[]>> = {
   blob_sidecar: [["block_root"], ["index"]],
   data_column_sidecar: [["block_root"], ["index"]],
   light_client_finality_update: [
-    ["data", "attested_header", "beacon", "slot"],
+    ["data", "attested_header", "beacon", "state_root"],
     ["data", "finalized_header", "beacon", "slot"],
     ["data", "signature_slot"],
     ["data", "sync_aggregate", "sync_committee_bits"],
   ],
   light_client_optimistic_update: [
-    ["data", "attested_header", "beacon", "slot"],
+    ["data", "attested_header", "beacon", "state_root"],
     ["data", "signature_slot"],
     ["data", "sync_aggregate", "sync_committee_bits"],
   ],

@@ -1,0 +1,107 @@
+import { expect, it } from "vitest";
+import { merge, STORY, type ToldEvent } from "./merged.test-support.ts";
+import {
+  block,
+  GENESIS,
+  passUntil,
+  reorgEvent,
+  type ScriptedBlock,
+  type ScriptedUpstream,
+} from "./scripted-upstream.test-support.ts";
+
+function chain(slots: number, parent = GENESIS): ScriptedBlock[] {
+  const blocks: ScriptedBlock[] = [];
+  for (let slot = parent.slot + 1; blocks.length < slots; slot++) blocks.push(block(slot, blocks.at(-1) ?? parent));
+  return blocks;
+}
+
+const exit = { message: { epoch: "1", validator_index: "7" }, signature: "0x12" };
+const vote = { attester_index: "1", data: { slot: "18" }, signature: "0x1" };
+const finalized = (epoch: number) => ({ block: "0x01", state: "0x02", epoch: String(epoch) });
+
+/** Of the block before the one of this slot, whose root is that of its state. */
+const update = (slot: number, stateRoot: string) => ({
+  data: {
+    attested_header: { beacon: { slot: String(slot - 1), state_root: stateRoot } },
+    signature_slot: String(slot),
+    sync_aggregate: { sync_committee_bits: "0xff" },
+  },
+});
+
+const described = ({ topic, value }: ToldEvent) => `${topic} ${value.slot ?? value.epoch ?? ""}`.trim();
+
+/** A chain of twenty blocks has gone back to its sixteenth, of which readers have been told, and so have all upstreams. */
+async function goneBack(...names: string[]) {
+  const merged = await merge(...names);
+  const { upstreams, notes, timers, read } = merged;
+  const told = read([...STORY, "voluntary_exit", "light_client_optimistic_update"]);
+  const blocks = chain(20);
+  const goOn = (upstream: ScriptedUpstream) => {
+    upstream.tell("voluntary_exit", exit);
+    for (const each of blocks.slice(16)) upstream.imports(each);
+    upstream.tell("light_client_optimistic_update", update(18, "0x17"));
+    upstream.tell("finalized_checkpoint", finalized(1));
+  };
+  const goBack = (upstream: ScriptedUpstream) => {
+    upstream.tell("chain_reorg", reorgEvent(blocks[19]!, blocks[15]!, blocks[15]!));
+    upstream.tellHead(blocks[15]!);
+  };
+  for (const upstream of upstreams) for (const each of blocks.slice(0, 16)) upstream.imports(each);
+  for (const upstream of upstreams) goOn(upstream);
+  await passUntil(timers, 0, () => names.every((name) => notes.includes(`${name} finalized 1`)));
+  await told.take(32 + 11);
+  for (const upstream of upstreams) goBack(upstream);
+  await passUntil(timers, 0, () => names.every((name) => notes.includes(`${name} reorg after 16`)));
+  expect((await told.take(2)).map(described)).toEqual(["chain_reorg 16", "head 16"]);
+  return { ...merged, blocks, told, goOn, goBack };
+}
+
+it("tells what happens again on a chain that has gone back, each time that it does", async () => {
+  const { upstreams, told, goOn, goBack } = await goneBack("a");
+  const [a] = upstreams as [ScriptedUpstream];
+  for (let time = 0; time < 2; time++) {
+    goOn(a);
+    goBack(a);
+    expect((await told.take(13)).map(described)).toEqual([
+      "voluntary_exit",
+      ...[17, 18, 19, 20].flatMap((slot) => [`block ${slot}`, `head ${slot}`]),
+      "light_client_optimistic_update",
+      "finalized_checkpoint 1",
+      "chain_reorg 16",
+      "head 16",
+    ]);
+  }
+  a.tell("light_client_optimistic_update", update(18, "0x17"));
+  a.tell("light_client_optimistic_update", update(18, "0x17"));
+  a.tell("light_client_optimistic_update", update(18, "0x18"));
+  const updates = await told.take(2);
+  expect(updates.map(({ value }) => value)).toEqual([update(18, "0x17"), update(18, "0x18")]);
+});
+
+it("tells votes again on a chain that has gone back", async () => {
+  const { upstreams, read, goOn, goBack, timers } = await goneBack("a");
+  const [a] = upstreams as [ScriptedUpstream];
+  const told = read(["chain_reorg", "single_attestation"]);
+  await a.connected(2);
+  await passUntil(timers, 1000, () => a.connections === 1);
+  goOn(a);
+  a.tell("single_attestation", vote);
+  goBack(a);
+  a.tell("single_attestation", vote);
+  a.tell("single_attestation", vote);
+  goOn(a);
+  goBack(a);
+  const topics = (await told.take(4)).map(({ topic }) => topic);
+  expect(topics).toEqual(["single_attestation", "chain_reorg", "single_attestation", "chain_reorg"]);
+});
+
+it("tells nothing again of what a chain has left when another upstream takes over that has left it, too", async () => {
+  const { upstreams, blocks, told } = await goneBack("a", "b");
+  const [a, b] = upstreams as [ScriptedUpstream, ScriptedUpstream];
+  a.breakOff();
+  await a.connected(0);
+  b.imports(block(17, blocks[15], 1));
+  b.imports(block(18, block(17, blocks[15], 1), 1));
+  const events = (await told.take(4)).map(described);
+  expect(events.toSorted()).toEqual(["block 17", "block 18", "head 17", "head 18"]);
+});
