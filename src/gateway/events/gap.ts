@@ -43,17 +43,20 @@ export class Gap {
   }
 
   /**
-   * What happened between the last head that was told and this one, which is of a later slot: a block and a head for each, and a
-   * reorganisation where it does not build on the last one. Undefined when the way is too long.
+   * What happened between the last head that was told and this one: a block and a head for each, and a reorganisation where it does
+   * not build on the last one. Undefined when the way is too long.
    */
   async events(target: string): Promise<ChainEvent[] | undefined> {
     const last = this.#told.head;
     const way = last && (await this.#wayTo(target));
     if (!way) return undefined;
     const { ancestor, branch } = way;
+    if (branch.length === 0) return this.backTo(target);
     const isReorg = ancestor.root !== last.root;
-    // No node goes over to a block that is older than its head.
-    const firstHead = isReorg ? branch.findIndex(({ slot }) => slot > last.slot) : 0;
+    // No node goes over to a block that is older than its head, if it has another.
+    const newer = branch.findIndex(({ slot }) => slot > last.slot);
+    const whereToGo = newer === -1 ? branch.length - 1 : newer;
+    const firstHead = isReorg ? whereToGo : 0;
     const events: ChainEvent[] = [];
     let parent = {
       ...ancestor,
@@ -67,6 +70,14 @@ export class Gap {
       parent = head;
     }
     return events;
+  }
+
+  /** That the chain has gone back to this block, from which on it is another one. */
+  async backTo(target: string): Promise<ChainEvent[]> {
+    const last = this.#told.head!;
+    const header = await this.#header(target);
+    const dependentRoots = this.#told.headWith(target)?.dependentRoots ?? (await this.#dependentRootsAt(header.slot));
+    return [this.#reorgEvent(last, header.slot, header), this.#headEvent(last, { ...header, dependentRoots })];
   }
 
   /** The upstream's finalized checkpoint, when it is a later one than was told. */

@@ -9,9 +9,11 @@ import {
   type ScriptedUpstream,
 } from "./scripted-upstream.test-support.ts";
 
-function chain(slots: number, parent = GENESIS): ScriptedBlock[] {
+function chain(slots: number, parent = GENESIS, mark = 0): ScriptedBlock[] {
   const blocks: ScriptedBlock[] = [];
-  for (let slot = parent.slot + 1; blocks.length < slots; slot++) blocks.push(block(slot, blocks.at(-1) ?? parent));
+  for (let slot = parent.slot + 1; blocks.length < slots; slot++) {
+    blocks.push(block(slot, blocks.at(-1) ?? parent, mark));
+  }
   return blocks;
 }
 
@@ -100,8 +102,46 @@ it("tells nothing again of what a chain has left when another upstream takes ove
   const [a, b] = upstreams as [ScriptedUpstream, ScriptedUpstream];
   a.breakOff();
   await a.connected(0);
-  b.imports(block(17, blocks[15], 1));
-  b.imports(block(18, block(17, blocks[15], 1), 1));
+  for (const each of chain(2, blocks[15], 1)) b.imports(each);
   const events = (await told.take(4)).map(described);
   expect(events.toSorted()).toEqual(["block 17", "block 18", "head 17", "head 18"]);
+});
+
+it("goes back with an upstream that is there again at an earlier block, once it has not come to the last head in time", async () => {
+  const { upstreams, read, timers, reconnect, conditions } = await merge("a");
+  const [a] = upstreams as [ScriptedUpstream];
+  const told = read(STORY);
+  const blocks = chain(6);
+  for (const each of blocks) a.imports(each);
+  await told.take(12);
+  a.setHead(blocks[2]!);
+  conditions.set("a", { fitness: "behind" });
+  await reconnect(a);
+  // One that syncs comes there again.
+  await timers.pass(60_000);
+  expect(told.left).toBe(0);
+  conditions.set("a", { fitness: "ready" });
+  const others = chain(2, blocks[2], 1);
+  a.imports(others[0]!);
+  await passUntil(timers, 1000, () => told.left === 3);
+  a.imports(others[1]!);
+  const events = await told.take(5);
+  expect(events.map(described)).toEqual(["block 4", "chain_reorg 4", "head 4", "block 5", "head 5"]);
+  expect(events[1]!.value).toEqual(reorgEvent(blocks[5]!, others[0]!, blocks[2]!));
+});
+
+it("goes back behind all that it has told, and goes on from there", async () => {
+  const { upstreams, read, timers, reconnect } = await merge("a");
+  const [a] = upstreams as [ScriptedUpstream];
+  const told = read(STORY);
+  for (const each of chain(6)) a.imports(each);
+  await told.take(12);
+  const [first, second, third] = chain(3, block(0, undefined, 1), 1) as [ScriptedBlock, ScriptedBlock, ScriptedBlock];
+  a.setHead(first);
+  await reconnect(a);
+  for (const each of [second, third]) a.imports(each);
+  await passUntil(timers, 1000, () => told.left > 0);
+  const events = await told.take(6);
+  expect(events.map(described)).toEqual("chain_reorg 1,head 1,block 2,head 2,block 3,head 3".split(","));
+  expect(events[0]!.value).toMatchObject({ depth: "5", new_head_block: first.root });
 });

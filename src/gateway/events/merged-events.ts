@@ -1,9 +1,10 @@
 import type { Conditions, Fitness } from "../condition.ts";
 import type { UpstreamOptions } from "../options.ts";
-import { type ChainEvent, goesBack, numberAt } from "./chain-event.ts";
+import { type ChainEvent, goesBack, headOf, numberAt } from "./chain-event.ts";
 import { Gap } from "./gap.ts";
 import { chooseLeader } from "./leader.ts";
 import { reasonOf } from "./reason.ts";
+import type { StoryLog } from "./story-log.ts";
 import { Told } from "./told.ts";
 import { isSteady, isView, objectKey, STORY_TOPICS } from "./topics.ts";
 import { UpstreamEvents, type UpstreamEventsParts } from "./upstream-events.ts";
@@ -12,6 +13,8 @@ import { UpstreamEvents, type UpstreamEventsParts } from "./upstream-events.ts";
 const LATE_SHARE = 1 / 24;
 /** How long a topic is still followed that nobody reads any more. */
 const UNREAD_MILLIS = 30_000;
+/** How long a leader may be before the last head that was told, as one that was started again, until that is given up. */
+const PATIENCE_SLOTS = 2;
 const GAP_ATTEMPTS = 3;
 const GAP_RETRY_MILLIS = 500;
 /** So many events are held that another gateway should tell. */
@@ -46,6 +49,9 @@ export class MergedEvents {
   #isCatchingUp = false;
   readonly #late = new Set<UpstreamEvents>();
   #isWatchingLeader = false;
+  #isWaitingForLeader = false;
+  /** The leader did not come to the last head in time. */
+  #hasGoneBack = false;
   #read: ReadonlySet<string> = new Set();
   #followed: ReadonlySet<string> = new Set();
 
@@ -74,6 +80,7 @@ export class MergedEvents {
     this.#told = told;
     this.#isActive = true;
     this.#isLevel = false;
+    this.#hasGoneBack = false;
     for (const event of this.#held.values()) this.#tellNew(event);
     this.#held.clear();
     void this.#catchUp();
@@ -171,6 +178,7 @@ export class MergedEvents {
     if (leader === this.#leader) return;
     this.#leader = leader;
     this.#isLevel = false;
+    this.#hasGoneBack = false;
     if (leader) logger.debug("The story of the chain is told by an upstream", { upstream: leader.name });
     void this.#catchUp();
   }
@@ -202,14 +210,29 @@ export class MergedEvents {
       const leader = this.#leader;
       if (this.#goOnFromLog(leader)) {
         this.#isLevel = true;
-      } else if (!this.#isAhead(leader)) {
+        this.#hasGoneBack = false;
+      } else if (!this.#isAhead(leader) && !this.#hasGoneBack) {
         // It goes on when it tells more.
+        this.#waitFor(leader);
         break;
       } else if (!(await this.#fillGap(leader, ++attempts === GAP_ATTEMPTS))) {
         await this.#pause(GAP_RETRY_MILLIS);
       }
     }
     this.#isCatchingUp = false;
+  }
+
+  /** Gives the last head up when the leader does not come there, although it says that it has nothing to sync. */
+  #waitFor(leader: UpstreamEvents): void {
+    if (this.#isWaitingForLeader) return;
+    this.#isWaitingForLeader = true;
+    const { head } = this.#told;
+    void this.#pause(PATIENCE_SLOTS * this.#options.facts.secondsPerSlot * 1000).then(() => {
+      this.#isWaitingForLeader = false;
+      const isSame = leader === this.#leader && head === this.#told.head;
+      this.#hasGoneBack = isSame && this.#isReady(leader) && leader.log.head !== undefined;
+      void this.#catchUp();
+    });
   }
 
   /** Whether the leader has told the last head, too, or nobody has told any. */
@@ -247,6 +270,7 @@ export class MergedEvents {
     let events: ChainEvent[] | undefined;
     try {
       events = await gap.events(head.root);
+      if (!events && this.#hasGoneBack) events = await gap.backTo((log.beginning ?? head).root);
       if (events) events.push(...(await gap.finality()));
     } catch (error) {
       logger.debug("An upstream did not tell what happened while others told of the chain", {
@@ -263,11 +287,19 @@ export class MergedEvents {
         from: told.head?.root,
         to: head.root,
       });
-      const heard = log.events.findLast((event) => event.topic === "head");
-      if (heard) this.#tellNew(heard);
-      else told.beginAt(head, told.finalized);
+      this.#goOnWithout(told, log);
     }
     return true;
+  }
+
+  /** With what the leader has told of blocks that are newer than the last head. */
+  #goOnWithout(told: Told, { events, head }: StoryLog): void {
+    const lastSlot = told.head?.slot ?? -1;
+    const next = events.findIndex((event) => event.topic === "head" && (headOf(event)?.slot ?? 0) > lastSlot);
+    const isNext = ({ topic, value }: ChainEvent, index: number) =>
+      index >= next || (topic === "block" && (numberAt(value, "slot") ?? 0) > lastSlot);
+    if (next === -1) told.beginAt(head!, told.finalized);
+    else for (const event of events.filter(isNext)) this.#tellNew(event);
   }
 
   #pause(millis: number): Promise<void> {
