@@ -79,6 +79,24 @@ it("asks again, and waits longer each time, when an upstream breaks off, refuses
   expect(await happened.take(2)).toEqual(["broke: There was no sign of life for more than 24000 ms.", "connected"]);
 });
 
+it("asks again soon after every stream that told something or was open for a while", async () => {
+  const upstream = await ScriptedUpstream.start("a");
+  const { happened, timers } = await follow(upstream);
+  for (let time = 0; time < 4; time++) {
+    expect(await happened.next()).toBe("connected");
+    if (time % 2 === 0) {
+      upstream.tell("head", time);
+      expect(await happened.next()).toBe(`head ${time}`);
+    } else {
+      await timers.pass(2000);
+    }
+    upstream.breakOff();
+    expect(await happened.next()).toMatch(/^broke: /);
+    await timers.pass(250);
+  }
+  expect(await happened.next()).toBe("connected");
+});
+
 it("leaves out the topics that an upstream does not know", async () => {
   const upstream = await ScriptedUpstream.start("a");
   upstream.unknownTopics.add("block_gossip").add("fast_confirmation");

@@ -12,6 +12,8 @@ import { STEADY_TOPICS } from "./topics.ts";
 
 const FIRST_WAIT_MILLIS = 250;
 const LONGEST_WAIT_MILLIS = 15_000;
+/** A stream that was open for so long, or told something, has been of use: after it, waits begin anew. */
+const USEFUL_MILLIS = 2000;
 /** What an old connection has told comes on the new one within this time. */
 const OVERLAP_MILLIS = 1000;
 const CONNECT_MILLIS = 10_000;
@@ -58,6 +60,8 @@ export class EventStream {
   #onTopicsChanged: () => void = () => {};
   /** Those that are open or being opened, and when there was a sign of life of each. */
   readonly #heardAt = new Map<Subscription, number>();
+  /** When what is open now has been of use. */
+  #usefulFrom = Number.POSITIVE_INFINITY;
   readonly #trouble: Trouble;
 
   constructor(options: EventStreamOptions) {
@@ -90,11 +94,11 @@ export class EventStream {
     const endWatch = timers.every(silentMillis / 4, () => this.#endSilent());
     let wait = FIRST_WAIT_MILLIS;
     while (!this.#isClosed) {
-      const begun = timers.now();
+      this.#usefulFrom = Number.POSITIVE_INFINITY;
       const reason = await this.#followUntilBroken();
       if (this.#isClosed) break;
       listener.broke(reason);
-      if (timers.now() - begun > LONGEST_WAIT_MILLIS) wait = FIRST_WAIT_MILLIS;
+      if (timers.now() >= this.#usefulFrom) wait = FIRST_WAIT_MILLIS;
       await this.#pause(wait);
       wait = Math.min(2 * wait, LONGEST_WAIT_MILLIS);
     }
@@ -118,7 +122,11 @@ export class EventStream {
     // Whoever was away may have learned new topics.
     this.#unknown.clear();
     try {
-      let reading = this.#read(await this.#subscribe(), (event) => listener.event(event));
+      let reading = this.#read(await this.#subscribe(), (event) => {
+        this.#usefulFrom = Number.NEGATIVE_INFINITY;
+        listener.event(event);
+      });
+      this.#usefulFrom = this.#options.timers.now() + USEFUL_MILLIS;
       listener.connected();
       this.#trouble.isOver({ upstream: upstream.name });
       for (;;) {
