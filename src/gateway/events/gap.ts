@@ -88,19 +88,25 @@ export class Gap {
     const epoch = numberAt(answer, "data", "finalized", "epoch");
     const root = textAt(answer, "data", "finalized", "root");
     if (epoch === undefined || root === undefined || epoch <= finalized.epoch) return [];
-    const inItsWords = this.#heard.find(
+    const inItsWords = this.#heard.findLast(
       (event) => event.topic === "finalized_checkpoint" && finalizedOf(event)?.epoch === epoch,
     );
     if (inItsWords) return [inItsWords];
-    const { stateRoot, isOptimistic } = await this.#header(root);
+    const { slot, stateRoot, isOptimistic } = await this.#header(root);
+    const epochStart = epoch * this.#slotsPerEpoch;
     return [
       makeEvent("finalized_checkpoint", {
         block: root,
-        state: stateRoot,
+        state: slot === epochStart ? stateRoot : ((await this.#stateRootAt(epochStart)) ?? stateRoot),
         epoch: String(epoch),
         execution_optimistic: isOptimistic,
       }),
     ];
+  }
+
+  /** Where the slot is empty, its state is another one than that after the last block. Some no longer have it. */
+  async #stateRootAt(slot: number): Promise<string | undefined> {
+    return textAt(await this.#read(`/eth/v1/beacon/states/${slot}/root`), "data", "root");
   }
 
   /** From a head that was told, which is not among the branch, to the target. */

@@ -10,6 +10,7 @@ import {
   type ScriptedBlock,
   type ScriptedUpstream,
   SLOTS_PER_EPOCH,
+  stateRootAt,
   stateRootOf,
 } from "./scripted-upstream.test-support.ts";
 
@@ -118,6 +119,17 @@ it("fills what nobody told by asking, with everything that the events of a node 
   });
   a.imports(blocks.at(-1)!);
   expect(await told.take(2)).toEqual(importOf(blocks.at(-1)!));
+});
+
+it("tells the state at the beginning of an epoch with what has become final, also where its first slot is empty", async () => {
+  const { upstreams, read, reconnect } = await merge("a");
+  const [a] = upstreams as [ScriptedUpstream];
+  const told = read(["finalized_checkpoint"]);
+  const [last] = chain(SLOTS_PER_EPOCH - 1).slice(-1) as [ScriptedBlock];
+  a.setHead(block(SLOTS_PER_EPOCH + 1, last));
+  a.finalized = { epoch: 1, root: last.root };
+  await reconnect(a);
+  expect((await told.next()).value).toMatchObject({ block: last.root, state: stateRootAt(SLOTS_PER_EPOCH) });
 });
 
 it("fills what an upstream says that it has dropped from a stream that goes on", async () => {

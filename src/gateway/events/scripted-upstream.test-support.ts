@@ -36,6 +36,9 @@ function rootOf(kind: string, slot: number, mark: number): string {
 
 export const stateRootOf = ({ root }: ScriptedBlock): string => root.replace("0xb", "0x5");
 
+/** Of a slot without a block. */
+export const stateRootAt = (slot: number): string => rootOf("e", slot, 0);
+
 /** The event of a head, as a node writes it. */
 export function headEvent(head: ScriptedBlock): Record<string, unknown> {
   const epoch = Math.floor(head.slot / SLOTS_PER_EPOCH);
@@ -190,6 +193,8 @@ export class ScriptedUpstream {
       while (found && found.slot > Number(slot)) found = found.parent;
       return found?.slot === Number(slot) ? { data: { root: found.root } } : undefined;
     }
+    const [, stateSlot] = /^\/eth\/v1\/beacon\/states\/(\d+)\/root$/.exec(path) ?? [];
+    if (stateSlot) return { data: { root: stateRootAt(Number(stateSlot)) } };
     const { epoch, root } = this.finalized;
     const checkpoint = { epoch: String(epoch), root };
     return path.endsWith("/finality_checkpoints") ? { data: { finalized: checkpoint } } : undefined;
