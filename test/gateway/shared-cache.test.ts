@@ -5,6 +5,7 @@ import { FACTS, finalAnswer, question, response } from "../../src/gateway/cache/
 import { Reads } from "../../src/gateway/cache/reads.ts";
 import type { Question, UpstreamResponse } from "../../src/gateway/exchange.ts";
 import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
+import { settled } from "../../src/timers.test-support.ts";
 import { SYSTEM_TIMERS } from "../../src/timers.ts";
 import { redisProgram } from "../support/redis-process.ts";
 import { RedisServer } from "../support/redis-server.ts";
@@ -43,10 +44,12 @@ class Gateway {
   /** By how much the time of the gateway is ahead. */
   lead = 0;
   /** How many times longer than it would the gateway waits for the engine, which a busy machine may leave little time. */
-  patience = 50;
+  patience: number;
   readonly #happenings = new EventEmitter();
 
-  constructor(url: string, upstream: Upstream, facts = FACTS) {
+  constructor(url: string, upstream: Upstream, facts = FACTS, { rewinds = 0, patience = 50 } = {}) {
+    this.conditions.rewinds = rewinds;
+    this.patience = patience;
     this.reads = new Reads({
       ask: upstream.ask,
       revision: new Int32Array(2),
@@ -71,8 +74,8 @@ class Gateway {
     onTestFinished(() => this.reads.close());
   }
 
-  static async open(...[url, upstream, facts]: ConstructorParameters<typeof Gateway>): Promise<Gateway> {
-    const gateway = new Gateway(url, upstream, facts);
+  static async open(...parts: ConstructorParameters<typeof Gateway>): Promise<Gateway> {
+    const gateway = new Gateway(...parts);
     await gateway.until("up");
     return gateway;
   }
@@ -196,6 +199,43 @@ describe.skipIf(redisProgram() === undefined)("a shared cache (not tried where r
     expect(textsOf([await gateways[1].reads.read(block(1))])).toEqual([now(block(1))]);
     await untilStored(redis, 2);
     expect((await ofAnotherChain.reads.read(block(1))).kept).toBe("memory");
+  });
+
+  it("is rid of it though nobody asks, when the gateway ends, and when another process takes its place", async () => {
+    const redis = await RedisServer.start();
+    const upstream = new Upstream();
+    const store = async () => {
+      await (await Gateway.open(redis.url, upstream)).reads.read(block(1));
+      await untilStored(redis, 1);
+    };
+    const unasked = await Gateway.open(redis.url, upstream, FACTS, { patience: 1 });
+    unasked.patience = 50;
+    await store();
+    unasked.conditions.rewinds++;
+    await untilStored(redis, 0);
+    const ending = await Gateway.open(redis.url, upstream);
+    await store();
+    ending.conditions.rewinds++;
+    await ending.reads.close();
+    expect(await redis.keys()).toEqual([]);
+    await store();
+    const replacing = await Gateway.open(redis.url, upstream, FACTS, { rewinds: 1 });
+    expect((await replacing.reads.read(block(1))).kept).toBeUndefined();
+    await untilStored(redis, 0);
+  });
+
+  it("takes no answer of which the chain has gone back while it was looked up", async () => {
+    const redis = await RedisServer.start();
+    const upstream = new Upstream();
+    await (await Gateway.open(redis.url, upstream)).reads.read(block(1));
+    await untilStored(redis, 1);
+    const gateway = await Gateway.open(redis.url, upstream);
+    redis.freeze();
+    const read = gateway.reads.read(block(1));
+    await settled();
+    gateway.conditions.rewinds++;
+    redis.thaw();
+    expect((await read).kept).toBeUndefined();
   });
 
   it("takes no garbage for an answer, whatever is in the engine", async () => {

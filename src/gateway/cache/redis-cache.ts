@@ -42,6 +42,8 @@ const MAX_STORED_BYTES = 1024 * 1024;
 const CLAIM_MILLIS = 10_000;
 /** How long others wait for what one asks, before they ask themselves. */
 const MAX_WAIT_MILLIS = 2000;
+/** How soon what is there of before the chain has gone back is removed, though nobody asks. */
+const CLEAN_MILLIS = 500;
 const FIRST_LOOK_MILLIS = 4;
 const LONGEST_LOOK_MILLIS = 64;
 /** Questions that are longer have their hash in the key. */
@@ -63,17 +65,20 @@ export class RedisCache {
   readonly #options: RedisCacheOptions;
   readonly #link: RedisLink;
   readonly #prefix: string;
+  readonly #endWatch: () => void;
   /** As many times as the chain had gone back when what was there of before was removed. */
   #cleanedAfter = 0;
   #isCleaning = false;
 
   constructor(options: RedisCacheOptions) {
-    const { cache, facts, conditions, ...surroundings } = options;
+    const { cache, facts, timers, logger, observer } = options;
     this.#options = options;
     // Dev chains that are made anew have the validators of those before them.
     this.#prefix = `${cache.prefix}${STORED_FORM}:${facts.genesisValidatorsRoot}:${facts.genesisTime}:`;
-    this.#cleanedAfter = conditions.rewinds;
-    this.#link = new RedisLink({ ...surroundings, url: cache.url, probe: `${this.#prefix}probe` });
+    this.#link = new RedisLink({ url: cache.url, probe: `${this.#prefix}probe`, timers, logger, observer });
+    this.#endWatch = timers.every(CLEAN_MILLIS, () => {
+      if (!this.#isClean) void this.#clean();
+    });
   }
 
   /**
@@ -82,7 +87,7 @@ export class RedisCache {
    */
   async find(question: string, signal: AbortSignal): Promise<{ answer: WholeResponse } | { claim: Claim } | undefined> {
     if (!this.#link.isUp) return undefined;
-    if (this.#cleanedAfter !== this.#options.conditions.rewinds) {
+    if (!this.#isClean) {
       void this.#clean();
       return undefined;
     }
@@ -92,11 +97,19 @@ export class RedisCache {
     this.#options.observer?.looked("cache", found?.answer !== undefined);
     if (found?.isClaimed) found = await this.#await(place, signal);
     if (found === undefined) return undefined;
-    return found.answer ? { answer: found.answer } : { claim: this.#claim(place, token) };
+    if (!found.answer) return { claim: this.#claim(place, token) };
+    // The chain may have gone back meanwhile.
+    return this.#isClean ? { answer: found.answer } : undefined;
   }
 
-  close(): Promise<void> {
-    return this.#link.close();
+  async close(): Promise<void> {
+    this.#endWatch();
+    if (!this.#isClean) await this.#clean();
+    await this.#link.close();
+  }
+
+  get #isClean(): boolean {
+    return this.#cleanedAfter === this.#options.conditions.rewinds;
   }
 
   /** An engine that stores nothing now is only looked at. */
