@@ -9,6 +9,7 @@ import type { JsonRpcLimits } from "../server/jsonrpc/limits.ts";
 import { createJsonRpcServer } from "../server/jsonrpc/server.ts";
 import { ListenError } from "../server/listen-error.ts";
 import type { Timers } from "../timers.ts";
+import { cacheOfQuorum } from "./cache/cache-of-quorum.ts";
 import { Reads } from "./cache/reads.ts";
 import { createGatewayTables } from "./calls/tables.ts";
 import type { ChainFacts } from "./chain-facts.ts";
@@ -98,7 +99,7 @@ export class GatewayServing {
       revision: events.revision,
       facts,
       memoryBytes: options.memoryBytes,
-      cache: options.cache,
+      cache: options.cache && cacheOfQuorum(options.cache, options.quorum),
       conditions,
       timers,
       logger,

@@ -1,6 +1,7 @@
 import { EventEmitter, once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { cacheOfQuorum } from "../../src/gateway/cache/cache-of-quorum.ts";
 import { FACTS, finalAnswer, question, response } from "../../src/gateway/cache/questions.test-support.ts";
 import { Reads } from "../../src/gateway/cache/reads.ts";
 import type { Question, UpstreamResponse } from "../../src/gateway/exchange.ts";
@@ -47,7 +48,7 @@ class Gateway {
   patience: number;
   readonly #happenings = new EventEmitter();
 
-  constructor(url: string, upstream: Upstream, facts = FACTS, { rewinds = 0, patience = 50 } = {}) {
+  constructor(url: string, upstream: Upstream, facts = FACTS, { rewinds = 0, patience = 50, quorum = 1 } = {}) {
     this.conditions.rewinds = rewinds;
     this.patience = patience;
     this.reads = new Reads({
@@ -55,7 +56,7 @@ class Gateway {
       revision: new Int32Array(2),
       facts,
       memoryBytes: 2 ** 20,
-      cache: { url, prefix: "test:", seconds: 60 },
+      cache: cacheOfQuorum({ url, prefix: "test:", seconds: 60 }, quorum),
       conditions: this.conditions,
       timers: {
         ...SYSTEM_TIMERS,
@@ -147,6 +148,20 @@ describe.skipIf(redisProgram() === undefined)("a shared cache (not tried where r
 
     const ofAnotherChain = await Gateway.open(redis.url, upstream, { ...FACTS, genesisTime: FACTS.genesisTime + 1 });
     expect((await ofAnotherChain.reads.read(block(7))).kept).toBeUndefined();
+  });
+
+  it("has no answers for a gateway whose upstreams have to agree from one where fewer have to", async () => {
+    const redis = await RedisServer.start();
+    const upstream = new Upstream();
+    const read = async (quorum: number) => {
+      const { reads } = await Gateway.open(redis.url, upstream, FACTS, { quorum });
+      return (await reads.read(stateRoot(7))).kept;
+    };
+    for (const [index, quorum] of [1, 2, 3].entries()) {
+      expect(await read(quorum)).toBeUndefined();
+      await untilStored(redis, index + 1);
+      expect(await read(quorum)).toBe("cache");
+    }
   });
 
   it("lets a gateway ask itself when the one that it waits for brings nothing that can be stored, or is gone", async () => {
