@@ -19,6 +19,12 @@ function redisUrl(text: string): string {
   if (!/^rediss?:\/\//i.test(text) || !URL.canParse(text) || !/^\/?\d*$/.test(new URL(text).pathname)) {
     throw new FlagValueError("it must be a URL that begins with redis:// or rediss://, such as redis://127.0.0.1:6379");
   }
+  const { username, password } = new URL(text);
+  try {
+    decodeURIComponent(`${username}:${password}`);
+  } catch {
+    throw new FlagValueError("the credentials in its URL are not percent-encoded UTF-8");
+  }
   return text;
 }
 

@@ -114,5 +114,8 @@ describe("a gateway", () => {
     expect(refusal(() => gateway([...TWO, ...both]))).toMatch(/must not be given/);
     expect(refusal(() => gateway([...TWO, "--cache-seconds", "5"]))).toMatch(/--cache-seconds is of no use/);
     expect(refusal(() => gateway([...TWO, "--cache", "http://cache"]))).toMatch(/redis:\/\//);
+    for (const url of ["redis://:100%@cache", "redis://na%me@cache", "redis://:%ff@cache"]) {
+      expect(refusal(() => gateway([...TWO, "--cache", url]))).toMatch(/not percent-encoded UTF-8/);
+    }
   });
 });
