@@ -352,6 +352,28 @@ describe.skipIf(redisProgram() === undefined)("a shared cache (not tried where r
     expect(gateway.said()).toHaveLength(4);
   });
 
+  it("says once that an engine takes some commands and refuses others, and when it takes those", async () => {
+    const redis = await RedisServer.start();
+    const upstream = new Upstream();
+    await redis.command("ACL", "SETUSER", "default", "-eval");
+    const gateway = await Gateway.open(redis.url, upstream);
+    for (let slot = 1; slot <= 4; slot++) {
+      await gateway.reads.read(block(slot));
+      gateway.lead += 10_000;
+    }
+    await gateway.reads.read(block(5));
+    expect(gateway.said()).toEqual([expect.stringContaining("refuses to store answers")]);
+    await redis.command("ACL", "SETUSER", "default", "+eval");
+    gateway.lead += 10_000;
+    await gateway.reads.read(block(6));
+    expect(gateway.said().slice(1)).toEqual(["The cache engine stores answers again"]);
+
+    await redis.command("ACL", "SETUSER", "default", "-mget");
+    const other = new Gateway(redis.url, upstream);
+    await other.until();
+    expect([other.states, other.said()]).toEqual([["down"], [expect.stringContaining(ABSENT)]]);
+  });
+
   it("does not wait for an engine that is frozen", async () => {
     const redis = await RedisServer.start();
     const upstream = new Upstream();

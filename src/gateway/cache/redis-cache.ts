@@ -75,7 +75,8 @@ export class RedisCache {
     this.#options = options;
     // Dev chains that are made anew have the validators of those before them.
     this.#prefix = `${cache.prefix}${STORED_FORM}:${facts.genesisValidatorsRoot}:${facts.genesisTime}:`;
-    this.#link = new RedisLink({ url: cache.url, probe: `${this.#prefix}probe`, timers, logger, observer });
+    const { key, claim } = this.#placeOf("probe");
+    this.#link = new RedisLink({ url: cache.url, probes: [key, claim], timers, logger, observer });
     this.#endWatch = timers.every(CLEAN_MILLIS, () => {
       if (!this.#isClean) void this.#clean();
     });

@@ -5,8 +5,8 @@ import type { GatewayObserver } from "../observer.ts";
 
 export interface RedisLinkOptions {
   url: string;
-  /** A key that is looked at to see whether the engine answers. */
-  probe: string;
+  /** Keys that are looked at together to see whether the engine answers. */
+  probes: readonly string[];
   timers: Timers;
   logger: Logger;
   observer?: Pick<GatewayObserver, "cacheIs">;
@@ -47,8 +47,8 @@ export class RedisLink {
   /** While it answers. */
   #client: Client | undefined;
   #onLost: () => void = () => {};
-  /** While it refuses to store: when that is tried again. */
-  #storesAgainAt: number | undefined;
+  /** While it refuses to store: the command that it refused, and when that is tried again. */
+  #refused: { command: string; againAt: number } | undefined;
   #told: "up" | "down" | undefined;
 
   constructor(options: RedisLinkOptions) {
@@ -71,9 +71,9 @@ export class RedisLink {
     return this.#client !== undefined;
   }
 
-  /** Whether it has stored what it was last asked to. */
+  /** Whether it makes sense to have something stored. */
   get isStoring(): boolean {
-    return this.isUp && this.#storesAgainAt === undefined;
+    return this.isUp && this.#options.timers.now() >= (this.#refused?.againAt ?? 0);
   }
 
   /** Undefined when the engine does not answer, or not in time. */
@@ -91,16 +91,17 @@ export class RedisLink {
   /** The same for a command that takes memory there, which an engine that is full or only follows another refuses. */
   async store(command: Command, { isWaitedFor }: { isWaitedFor: boolean }): Promise<unknown> {
     const client = this.#client;
-    const { timers } = this.#options;
-    if (client === undefined || timers.now() < (this.#storesAgainAt ?? 0)) return undefined;
+    if (client === undefined || !this.isStoring) return undefined;
+    const name = String(command[0]);
     try {
       const reply = await this.#inTime(client.sendCommand(command), isWaitedFor ? QUICK_MILLIS : SLOW_MILLIS);
-      this.#storesAgainAt = undefined;
-      this.#refusal.isOver(this.#where);
+      // That it takes another command says nothing of the one that it has refused.
+      if (this.#refused?.command === name) this.#refused = undefined;
+      if (this.#refused === undefined) this.#refusal.isOver(this.#where);
       this.#tell();
       return reply;
     } catch (error) {
-      if (this.#isRefusal(error)) this.#refuse(error);
+      if (this.#isRefusal(error)) this.#refuse(name, error);
       else if (error instanceof LateError) this.#lose(client, error);
       return undefined;
     }
@@ -133,8 +134,8 @@ export class RedisLink {
     return this.#redis !== undefined && error instanceof this.#redis.ErrorReply;
   }
 
-  #refuse({ message }: Error): void {
-    this.#storesAgainAt = this.#options.timers.now() + REFUSED_MILLIS;
+  #refuse(command: string, { message }: Error): void {
+    this.#refused = { command, againAt: this.#options.timers.now() + REFUSED_MILLIS };
     this.#refusal.met({ ...this.#where, reason: this.#withoutPassword(message) });
     this.#tell();
   }
@@ -181,7 +182,7 @@ export class RedisLink {
     });
     const ready = client
       .connect()
-      .then(() => this.#inTime(client.sendCommand(["GET", this.#options.probe]), QUICK_MILLIS));
+      .then(() => this.#inTime(client.sendCommand(["MGET", ...this.#options.probes]), QUICK_MILLIS));
     const broken = new Promise<never>((_, reject) => {
       // After something that cannot be understood, replies could be taken for those of other commands.
       client.on("error", (error: Error) => {
@@ -207,7 +208,7 @@ export class RedisLink {
   }
 
   #tell(): void {
-    const state = this.#client === undefined || this.#storesAgainAt !== undefined ? "down" : "up";
+    const state = this.#client === undefined || this.#refused !== undefined ? "down" : "up";
     if (state === this.#told) return;
     this.#told = state;
     this.#options.observer?.cacheIs(state);

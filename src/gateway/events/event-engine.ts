@@ -21,7 +21,7 @@ if holder ~= ARGV[1] and holder ~= "${YIELDING}" .. ARGV[1] then return false en
 local id = redis.call("XADD", KEYS[2], "MAXLEN", "~", ARGV[2], "*", "by", ARGV[1], "topic", ARGV[3], "data", ARGV[4])
 redis.call("EXPIRE", KEYS[2], ARGV[5])
 return id`;
-/** One that is not ready comes with a third argument. */
+/** One that is not ready comes with a third argument. The stream is named, too, so that an engine refuses this which would refuse to write. */
 const TAKE_OR_RENEW = `
 local holder = redis.call("GET", KEYS[1])
 local yielding = "${YIELDING}" .. ARGV[1]
@@ -89,7 +89,7 @@ export class EventEngine {
   async takeOrRenew({ isReady }: { isReady: boolean }): Promise<boolean> {
     const { token, leaseMillis } = this.#options;
     const args = [token, String(leaseMillis), ...(isReady ? [] : ["yielding"])];
-    return (await this.#command("EVAL", TAKE_OR_RENEW, "1", this.#lease, ...args)) === 1;
+    return (await this.#command("EVAL", TAKE_OR_RENEW, "2", this.#lease, this.#stream, ...args)) === 1;
   }
 
   async release(): Promise<void> {
