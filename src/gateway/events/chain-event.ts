@@ -84,10 +84,11 @@ export function ancestorSlotOf({ value }: ChainEvent, heads: Heads): number | un
   return old && depth !== undefined ? old.slot - depth : undefined;
 }
 
-/** Whether a chain leads back to a block that the head before builds on, as those do that a dev chain is told to take back. */
-export function goesBack(event: ChainEvent, heads: Heads): boolean {
-  const ancestorSlot = ancestorSlotOf(event, heads);
-  return ancestorSlot !== undefined && ancestorSlot === numberAt(event.value, "slot");
+/** Whether a chain leads to an earlier slot than that of the head before, as a dev chain does that is taken back. */
+export function goesBack({ value }: ChainEvent, heads: Heads): boolean {
+  const old = heads.headWith(textAt(value, "old_head_block") ?? "");
+  const slot = numberAt(value, "slot");
+  return old !== undefined && slot !== undefined && slot < old.slot;
 }
 
 export function isObject(value: unknown): value is JsonObject {

@@ -80,6 +80,25 @@ it("tells what happens again on a chain that has gone back, each time that it do
   expect(updates.map(({ value }) => value)).toEqual([update(18, "0x17"), update(18, "0x18")]);
 });
 
+it("tells what happens again on a chain that has gone back behind finality, to another branch", async () => {
+  const { upstreams, read } = await merge("a");
+  const [a] = upstreams as [ScriptedUpstream];
+  const told = read(["voluntary_exit", "block", "chain_reorg"]);
+  const blocks = chain(20);
+  for (const each of blocks) a.imports(each);
+  a.tell("finalized_checkpoint", finalized(2));
+  a.tell("voluntary_exit", exit);
+  const [, other] = chain(2, blocks[9], 1);
+  a.tell("chain_reorg", reorgEvent(blocks[19]!, other!, blocks[9]!));
+  a.tellHead(other!);
+  a.tell("voluntary_exit", exit);
+  expect((await told.take(23)).slice(20).map(described)).toEqual([
+    "voluntary_exit",
+    "chain_reorg 12",
+    "voluntary_exit",
+  ]);
+});
+
 it("tells votes again on a chain that has gone back", async () => {
   const { upstreams, read, goOn, goBack, timers } = await goneBack("a");
   const [a] = upstreams as [ScriptedUpstream];

@@ -7,6 +7,7 @@ import {
   goesBack,
   type Head,
   headOf,
+  numberAt,
   textAt,
 } from "./chain-event.ts";
 import { objectKey } from "./topics.ts";
@@ -129,18 +130,18 @@ export class Told {
     const ancestorSlot = ancestorSlotOf(event, this);
     if (ancestorSlot === undefined) return;
     const isBack = goesBack(event, this);
+    const newSlot = numberAt(event.value, "slot") ?? 0;
     const newHead = textAt(event.value, "new_head_block") ?? "";
     for (const { slot, root } of this.#heads.values()) {
       if (slot > ancestorSlot && root !== newHead) this.#heads.delete(root);
     }
     // A chain that only goes back has a head that was told before, and is told again.
     if (newHead !== this.#head?.root) this.#heads.delete(newHead);
-    // Only a dev chain goes back so far, or to a block that its head builds on: what becomes final on it is news.
+    // Only a dev chain goes back so far, or to a block that its head builds on: what happens on it is news.
     const isBehindFinality = ancestorSlot < (this.finalized?.epoch ?? 0) * this.#slotsPerEpoch;
-    if (isBack || isBehindFinality) {
-      this.#finalized = this.#finalized.filter(({ headSlot }) => headSlot < ancestorSlot);
-    }
-    if (isBack) this.#forgetObjectsSince(ancestorSlot);
+    if (!isBehindFinality && newSlot !== ancestorSlot) return;
+    this.#finalized = this.#finalized.filter(({ headSlot }) => headSlot < ancestorSlot);
+    if (isBack) this.#forgetObjectsSince(newSlot);
   }
 
   /** What was told since there was a head of this slot may happen again. */
