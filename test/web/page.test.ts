@@ -214,6 +214,7 @@ describe.skipIf(!hasBrowser)(`the page${hasBrowser ? "" : ` (${WITHOUT_BROWSER})
 
     await go("methods/subscribe");
     await page.getByRole("button", { name: "Listen" }).click();
+    await page.getByText("Listening").waitFor();
     await program.call("dev_advance");
     await page.getByText("1 head").waitFor();
     expect(complaints).toEqual([]);

@@ -132,18 +132,27 @@ function Subscriptions({ parameter }: { parameter: Parameter | undefined }) {
   const topics = topicsOf(parameter);
   const [chosen, setChosen] = useState<readonly string[]>(["head"]);
   const [isOn, setOn] = useState(false);
+  const [isSubscribed, setSubscribed] = useState(false);
   const [heard, setHeard] = useState<readonly Heard[]>([]);
   const [problem, setProblem] = useState("");
   useEffect(() => {
     if (!isOn) return;
     let count = 0;
+    let isOver = false;
     const subscribed = node.subscribe(chosen as Topic[], ({ topic, data }) => {
       count++;
       const number = count;
       setHeard((before) => [{ number, topic, data }, ...before].slice(0, MAX_EVENTS));
     });
-    subscribed.catch((error: unknown) => setProblem(messageOf(error)));
-    return () => void subscribed.then((subscription) => subscription.unsubscribe()).catch(() => {});
+    subscribed.then(
+      () => setSubscribed(!isOver),
+      (error: unknown) => setProblem(messageOf(error)),
+    );
+    return () => {
+      isOver = true;
+      setSubscribed(false);
+      void subscribed.then((subscription) => subscription.unsubscribe()).catch(() => {});
+    };
   }, [isOn, chosen.join()]);
   if (!hasEvents)
     return html`<${Problem}>Browsers send no token over a WebSocket, so that this page hears no events.<//>`;
@@ -153,6 +162,7 @@ function Subscriptions({ parameter }: { parameter: Parameter | undefined }) {
       ${topics.map((topic) => html`<label><input type="checkbox" checked=${chosen.includes(topic)} onChange=${() => toggle(topic)} /> ${topic} </label>`)}
     </fieldset>
     <button type="button" disabled=${chosen.length === 0} onClick=${() => setOn(!isOn)}>${isOn ? "Stop" : "Listen"}</button>
+    ${isSubscribed && html`<span class="waiting"> Listening</span>`}
     ${problem !== "" && html`<${Problem}>${problem}<//>`}
     <div class="events">${heard.map(({ number, topic, data }) => html`<${JsonView} key=${number} name=${`${number} ${topic}`} value=${data} />`)}</div>`;
 }
