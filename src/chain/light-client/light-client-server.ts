@@ -3,6 +3,7 @@ import {
   GENESIS_SLOT,
   MAX_REQUEST_LIGHT_CLIENT_UPDATES,
   MIN_SYNC_COMMITTEE_PARTICIPANTS,
+  SLOTS_PER_EPOCH,
   ZERO_HASH,
   ZERO_HASH_HEX,
 } from "@lodestar/params";
@@ -41,7 +42,8 @@ interface LightClientParts {
   logger: Logger;
 }
 
-/** Of how many blocks behind a new head states are made; on most heads it is none. */
+/** How many blocks behind a new head are looked at, as many as a chain has that finalizes, and of how many states are made; on most heads it is none. */
+const MAX_BLOCKS_AT_ONCE = 5 * SLOTS_PER_EPOCH;
 const MAX_STATES_AT_ONCE = 32;
 const REMEMBERED_BLOCKS = 256;
 /** Each attested header is used once, the finalized one for an epoch. */
@@ -145,7 +147,7 @@ export class LightClientServer {
     const { forkChoice } = this.#parts;
     const path = [head];
     let block = forkChoice.get(head.parentRoot);
-    while (block && !this.#taken.get(block.root)) {
+    while (block && path.length < MAX_BLOCKS_AT_ONCE && !this.#taken.get(block.root)) {
       path.push(block);
       block = forkChoice.get(block.parentRoot);
     }
