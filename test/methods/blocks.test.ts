@@ -140,7 +140,6 @@ describe("blocks that change nothing", () => {
   afterAll(() => opened.close());
 
   it.each([
-    ["an unknown parent", { parent_root: `0x${"ab".repeat(32)}` }, "parent"],
     ["a future slot", { slot: String(SLOT + 1) }, "slot"],
     ["a slot of the far future", { slot: "18446744073709551615" }, "slot"],
     ["the slot of its parent", { slot: HISTORY }, "slot"],
@@ -152,6 +151,16 @@ describe("blocks that change nothing", () => {
     const error = await caller.error(POST, [json]);
     expect(error.code).toBe(-32003);
     expect(error.data.detail).toContain(reason);
+    expect(devChain.chain.head.slot).toBe(HISTORY);
+  });
+
+  it("are refused with an unknown parent", async () => {
+    const { caller, makeBlock, devChain } = setting;
+    const { json } = await makeBlock(
+      (block) => ({ ...block, parentRoot: new Uint8Array(32).fill(0xab) }) as BeaconBlock,
+    );
+    const error = await caller.error(POST, [json]);
+    expect(error).toMatchObject({ code: -32003, data: { detail: expect.stringContaining("parent") } });
     expect(devChain.chain.head.slot).toBe(HISTORY);
   });
 

@@ -1,3 +1,4 @@
+import { BitArray } from "@chainsafe/ssz";
 import { ForkSeq, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
@@ -36,6 +37,7 @@ test("an attestation to a block before the finalized one is refused with that re
   const slot = Number(finalized.epoch) * SLOTS_PER_EPOCH - 2;
   const { root } = await caller.call("get_v1_beacon_blocks_blockId_root", [slot]);
   const attestation = ssz.phase0.Attestation.defaultValue();
+  attestation.aggregationBits = BitArray.fromBoolArray([true]);
   attestation.data.slot = slot;
   attestation.data.beaconBlockRoot = ssz.Root.fromJson(root);
   attestation.data.target.epoch = Math.floor(slot / SLOTS_PER_EPOCH);

@@ -154,7 +154,7 @@ test("garbage is held against its sender before it costs anything", async () => 
   // By what is left of so large a number it would have the root, and the signature, of an exit at epoch 0.
   const beyondNumbers = ssz.phase0.SignedVoluntaryExit.serialize(a.operations.exit(5)).fill(0xff, 0, 8);
   send([{ topic: exits, data: new Uint8Array(compressSync(beyondNumbers)) }]);
-  await eventually(() => expect(invalidFrom(b, a, exits)).toBe(5));
+  await eventually(() => expect(invalidFrom(b, a, exits)).toBe(7));
 
   // What has a possible size but is no block is validated like any message, and rejected.
   const blocks = a.topic("beacon_block");

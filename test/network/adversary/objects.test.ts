@@ -38,7 +38,7 @@ afterAll(async () => {
   );
   expect(complaints).toEqual(refusals);
   const reasons = new Set(refusals.map((line) => /reason=(\S+)/.exec(line)?.[1]));
-  expect(reasons).toEqual(new Set(["bad-signature", "wrong-state-root", "invalid-signature"]));
+  expect(reasons).toEqual(new Set(["bad-signature", "wrong-state-root"]));
 });
 
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
@@ -179,8 +179,9 @@ test("a chain of blocks without end is followed back only so far, and never onto
   let parentRoot: Uint8Array = randomBytes(32);
   let tip: Uint8Array = new Uint8Array();
   for (let depth = 0; depth < 100; depth++) {
+    // Any validator can sign as many as it wants.
     const message = { ...block, slot: current, parentRoot, proposerIndex: depth % 16 } as BeaconBlock;
-    tip = blockBytes({ message, signature: foreignSignature() });
+    tip = blockBytes(byHand.sign(message).signed);
     const root = altair.BeaconBlock.hashTreeRoot(message as never);
     chain.set(toRootHex(root), { bytes: tip, parentRoot });
     parentRoot = root;
