@@ -97,7 +97,7 @@ test("what the files do not show is found by reading the chain, and mended by dr
   });
   await expect(db(directory, "check")).rejects.toMatchObject({
     exitCode: EXIT_CODES.dataDirUnusable,
-    message: expect.stringMatching(/is damaged: 1 things are wrong/),
+    message: expect.stringMatching(/is damaged: one thing is wrong/),
   });
   const printed = await db(directory, "repair");
   expect(printed).toMatch(/holds the chain from slot \d+ to slot \d+ now, final up to slot \d+/);

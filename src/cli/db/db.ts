@@ -83,7 +83,8 @@ async function check(task: Task): Promise<void> {
     return;
   }
   await list(problems, task);
-  throw damaged(dataDir, `is damaged: ${problems.length} things are wrong; "fanal db repair" keeps what can be kept`);
+  const count = problems.length === 1 ? "one thing is" : `${problems.length} things are`;
+  throw damaged(dataDir, `is damaged: ${count} wrong; "fanal db repair" keeps what can be kept`);
 }
 
 async function repair(task: Task): Promise<void> {
