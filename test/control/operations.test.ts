@@ -1,104 +1,28 @@
-import { join } from "node:path";
-import { EPOCHS_PER_ETH1_VOTING_PERIOD, SLOTS_PER_EPOCH } from "@lodestar/params";
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { CachedBeaconStateAltair, CachedBeaconStateElectra } from "@lodestar/state-transition";
-import type { BeaconBlock, electra, SignedBeaconBlock } from "@lodestar/types";
-import { toHex } from "@lodestar/utils";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { initialiseDatabase } from "../../src/chain/anchor.ts";
-import { openDatabase } from "../../src/db/open-database.ts";
+import type { electra } from "@lodestar/types";
+import { describe, expect, it } from "vitest";
 import type { ScheduledFork } from "../../src/dev/forks.ts";
-import type { DevNodeOptions } from "../../src/node/dev-node.ts";
-import { ByHand } from "../support/by-hand.ts";
 import { Caller } from "../support/caller.ts";
+import {
+  ADDRESS,
+  CODES,
+  ETHER,
+  expectRefusals,
+  FULU,
+  openControlled,
+  VALIDATORS,
+} from "../support/controlled-chain.ts";
 import { openDevChain } from "../support/dev-chain.ts";
 import { ExecutionClient } from "../support/execution-client.ts";
-import { openFollower } from "../support/follower.ts";
 import { Program } from "../support/program.ts";
 import { ProgramHere } from "../support/program-here.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-const ETHER = 10 ** 9;
-const VALIDATORS = 16;
-const ADDRESS = `0x${"ad".repeat(20)}`;
-const VOTING_PERIOD = EPOCHS_PER_ETH1_VOTING_PERIOD * SLOTS_PER_EPOCH;
-const FULU: ScheduledFork[] = [{ fork: "fulu", epoch: 0 }];
-const CODES = { invalid: -32602, absent: -32001, rejected: -32003 };
-
-type Params = unknown[] | Record<string, unknown>;
-
-/** A chain that only goes on when it is told to. */
-async function open(forks: ScheduledFork[], directory = tempDirectory(), options: Partial<DevNodeOptions> = {}) {
-  const opened = await openDevChain({ validators: VALIDATORS, forks, speed: 0, ...options }, directory);
-  const { devChain, complaints } = opened;
-  const { chain } = devChain;
-  const caller = new Caller(devChain.api);
-  const validator = (index: number) =>
-    caller.call("get_v1_beacon_states_stateId_validators_validatorId", ["head", index]);
-  return {
-    ...opened,
-    chain,
-    call: (name: string, params?: Params) => caller.call(name, params),
-    error: (name: string, params?: Params) => caller.error(name, params),
-    advance: (slots: number) => caller.call("dev_advance", { slots }),
-    until: (index: number, status: string) =>
-      caller.call("dev_advance", { until: { validator: index, status }, limit: 200 }),
-    validator,
-    status: async (index: number): Promise<string> => (await validator(index)).status,
-    balance: async (index: number): Promise<number> => Number((await validator(index)).balance),
-    /** Nobody complained, but for proposers that are slashed. */
-    expectHealth: () => expect(complaints.filter((line) => !line.includes("is slashed"))).toEqual([]),
-    /** Another node that knows nothing but the genesis comes to the same state. */
-    async expectFollowed() {
-      const genesis = (await chain.states.genesis())!;
-      const db = await openDatabase(join(tempDirectory(), "beacon-db"), { sync: false });
-      onTestFinished(() => db.close());
-      await initialiseDatabase(db, devChain.config, { state: genesis }, {});
-      const follower = await openFollower(db, devChain, chain.clock.currentSlot);
-      onTestFinished(() => follower.close());
-      const blocks: SignedBeaconBlock[] = [];
-      for (let slot = 1; slot <= chain.head.slot; slot++) {
-        const block = await chain.blocks.canonicalAtSlot(slot);
-        if (block) blocks.push(block.signed);
-      }
-      await follower.importSegment(blocks);
-      expect(follower.head.root).toBe(chain.head.root);
-    },
-  };
-}
-
-type Controlled = Awaited<ReturnType<typeof open>>;
-
-async function expectRefusals({ error }: Controlled, refusals: [string, Params, number, RegExp][]): Promise<void> {
-  for (const [name, params, code, message] of refusals) {
-    expect(await error(name, params), `${name} ${JSON.stringify(params)}`).toMatchObject({
-      code,
-      message: expect.stringMatching(message),
-    });
-  }
-}
-it("a deposit is refused whose vote would not be over before fulu, and one before that enters", async () => {
-  const forks: ScheduledFork[] = [
-    { fork: "deneb", epoch: 0 },
-    { fork: "electra", epoch: 6 },
-    { fork: "fulu", epoch: 7 },
-  ];
-  const { call, error, advance, chain } = await open(forks);
-  await advance(1);
-  await call("dev_deposit");
-  await advance(39);
-  expect(await error("dev_deposit")).toMatchObject({
-    code: CODES.rejected,
-    message: expect.stringMatching(/fulu begins at slot 56.* make it at slot 48 or later/),
-  });
-  await advance(8);
-  const [queued] = await call("dev_deposit");
-  expect(queued).toMatchObject({ status: "queued" });
-  await advance(3 * SLOTS_PER_EPOCH);
-  expect(chain.headState.validators.length).toBe(VALIDATORS + 2);
-});
-
 it("what votes is never more than the whole stake, also when most of it leaves", async () => {
-  const { call, advance } = await open(FULU, tempDirectory(), { configOverrides: { SHARD_COMMITTEE_PERIOD: "0" } });
+  const { call, advance } = await openControlled(FULU, tempDirectory(), {
+    configOverrides: { SHARD_COMMITTEE_PERIOD: "0" },
+  });
   await advance(SLOTS_PER_EPOCH);
   for (let index = 0; index < VALIDATORS - 2; index++) await call("dev_exit", [index]);
   const seen = new Set<string>();
@@ -113,7 +37,7 @@ it("what votes is never more than the whole stake, also when most of it leaves",
 
 describe("operations of a chain in fulu", () => {
   it("take effect by the ordinary rules, up to the last withdrawal, and other nodes agree", async () => {
-    const chain = await open(FULU);
+    const chain = await openControlled(FULU);
     const { call, advance, status, balance, validator } = chain;
     const headState = () => chain.chain.headState as CachedBeaconStateElectra;
     const [LEAVES, COMPOUNDS, SOURCE, TARGET] = [8, 9, 10, 11];
@@ -261,7 +185,7 @@ describe("operations of a chain in fulu", () => {
   });
 
   it("are refused with nothing changed when they make no sense", async () => {
-    const chain = await open(FULU);
+    const chain = await openControlled(FULU);
     await expectRefusals(chain, [
       ["dev_slash", [99], CODES.absent, /There is no validator 99: the chain has 16/],
       ["dev_slash", [[1, 99]], CODES.absent, /There is no validator 99/],
@@ -286,17 +210,17 @@ describe("operations of a chain in fulu", () => {
 
   it("wait over a crash for a block, and are in it once", async () => {
     const directory = tempDirectory();
-    const first = await open(FULU, directory);
+    const first = await openControlled(FULU, directory);
     await first.advance(2);
     await first.call("dev_slash", [1]);
     await first.call("dev_changeCredentials", [2, ADDRESS]);
     await first.call("dev_deposit", { validator: 3 });
     await first.abandon();
-    const second = await open(FULU, directory);
+    const second = await openControlled(FULU, directory);
     await second.advance(2);
     expect(await second.status(1)).toBe("active_slashed");
     await second.abandon();
-    const third = await open(FULU, directory);
+    const third = await openControlled(FULU, directory);
     await third.advance(2 * SLOTS_PER_EPOCH);
     const { headState } = third.chain;
     expect(headState.validators.getReadonly(2).withdrawalCredentials[0]).toBe(1);
@@ -312,7 +236,7 @@ const TWO_FORKS: ScheduledFork[] = [
 ];
 
 it("makes slashings over a fork that began in empty slots", async () => {
-  const { call, advance, status, expectHealth } = await open(TWO_FORKS);
+  const { call, advance, status, expectHealth } = await openControlled(TWO_FORKS);
   await advance(2 * SLOTS_PER_EPOCH - 2);
   await call("dev_skip", [3]);
   await call("dev_slash", [2]);
@@ -323,7 +247,7 @@ it("makes slashings over a fork that began in empty slots", async () => {
 });
 
 it("makes a slashing again when the first was signed for a fork that blocks of now do not know", async () => {
-  const { call, advance, status } = await open(TWO_FORKS);
+  const { call, advance, status } = await openControlled(TWO_FORKS);
   await advance(2 * SLOTS_PER_EPOCH - 2);
   await call("dev_slash", [2]);
   await call("dev_slash", [3, "attester"]);
@@ -334,100 +258,6 @@ it("makes a slashing again when the first was signed for a fork that blocks of n
   await call("dev_slash", [3, "attester"]);
   await advance(2);
   expect([await status(2), await status(3)]).toEqual(["active_slashed", "active_slashed"]);
-});
-
-it("puts a request into each branch once", async () => {
-  const { devChain, call, chain } = await open(FULU, tempDirectory(), { activeValidators: [] });
-  const byHand = new ByHand(devChain);
-  const depositsOf = ({ body }: BeaconBlock) => (body as electra.BeaconBlockBody).executionRequests.deposits.length;
-  const propose = async (slot: number, parentRoot: string) => {
-    await devChain.clock.advanceTo(slot);
-    return byHand.propose(slot, parentRoot);
-  };
-  const base = await propose(1, chain.head.root);
-  await call("dev_deposit", { validator: 0 });
-  await call("dev_deposit", { validator: 0 });
-  const first = await propose(2, base.root);
-  expect(depositsOf(first.signed.message)).toBe(2);
-  await call("dev_deposit", { validator: 0 });
-  const child = await propose(3, first.root);
-  expect(depositsOf(child.signed.message)).toBe(1);
-  expect(depositsOf((await propose(4, child.root)).signed.message)).toBe(0);
-  const sibling = await propose(5, base.root);
-  expect(depositsOf(sibling.signed.message)).toBe(3);
-  expect(depositsOf((await propose(6, sibling.root)).signed.message)).toBe(0);
-});
-
-describe("deposits before electra", () => {
-  it.each(["phase0", "deneb"] as const)("are voted for and proven in blocks of %s", async (fork) => {
-    const directory = tempDirectory();
-    const forks: ScheduledFork[] = fork === "phase0" ? [] : [{ fork, epoch: 0 }];
-    let chain = await open(forks, directory);
-    await chain.advance(3);
-    await expectRefusals(chain, [["get_v1_beacon_deposit_snapshot", [], CODES.absent, /from its first dev_deposit/]]);
-    const [bad] = await chain.call("dev_deposit", { bad_signature: true });
-    expect(bad).toMatchObject({ type: "deposit_data", status: "logged" });
-    const [first] = await chain.call("dev_deposit", {});
-    expect(first.data.pubkey).toBe(bad.data.pubkey);
-    await chain.call("dev_deposit", { validator: 0, amount: 2 * ETHER });
-    await chain.abandon();
-    chain = await open(forks, directory);
-    const [second] = await chain.call("dev_deposit", {});
-    expect(second.data.pubkey).not.toBe(first.data.pubkey);
-    // More than half of a voting period has to agree.
-    await chain.call("dev_advance", { until: { slot: 1.5 * VOTING_PERIOD - 1 } });
-    expect(chain.chain.headState.eth1DepositIndex).toBe(VALIDATORS);
-    await chain.advance(1);
-    const { headState } = chain.chain;
-    expect(headState.eth1DepositIndex).toBe(VALIDATORS + 4);
-    expect(headState.validators.length).toBe(VALIDATORS + 2);
-    expect(await chain.balance(0)).toBeGreaterThan(33.9 * ETHER);
-    // A snapshot has what is final: the deposits of the genesis, until the state is that has taken the others.
-    const snapshot = () => chain.call("get_v1_beacon_deposit_snapshot");
-    expect(await snapshot()).toMatchObject({ deposit_count: String(VALIDATORS), execution_block_height: "0" });
-    await chain.call("dev_advance", { until: { finalized: headState.epochCtx.epoch + 1 } });
-    const { blockHash, depositRoot } = headState.eth1Data;
-    expect(await snapshot()).toMatchObject({
-      deposit_count: String(VALIDATORS + 4),
-      deposit_root: toHex(depositRoot),
-      execution_block_hash: toHex(blockHash),
-    });
-    await chain.call("dev_deposit", { validator: 0 });
-    await chain.expectFollowed();
-    chain.expectHealth();
-    await expectRefusals(chain, [
-      [
-        "dev_withdraw",
-        [1],
-        CODES.rejected,
-        /from electra on: this chain is in (phase0|deneb), and never comes to electra/,
-      ],
-      ["dev_consolidate", [1, 2], CODES.rejected, /Validators can be consolidated from electra on/],
-      ...(fork === "phase0"
-        ? ([["dev_changeCredentials", [1, ADDRESS], CODES.rejected, /can be changed from capella on/]] as const)
-        : ([["dev_changeCredentials", [1, ADDRESS, "0x02"], CODES.rejected, /can compound from electra on/]] as const)),
-    ] as [string, Params, number, RegExp][]);
-  });
-
-  it("go on as requests of payloads from electra on", async () => {
-    const chain = await open([
-      { fork: "deneb", epoch: 0 },
-      { fork: "electra", epoch: 3 },
-    ]);
-    await chain.call("dev_deposit", {});
-    await chain.call("dev_advance", { until: { epoch: 3 } });
-    expect(chain.chain.headState.validators.length).toBe(VALIDATORS + 1);
-    const [request] = await chain.call("dev_deposit", {});
-    expect(request).toMatchObject({ status: "queued", data: { index: String(VALIDATORS + 1) } });
-    await chain.advance(2);
-    const { depositRequestsStartIndex, pendingDeposits } = chain.chain.headState as CachedBeaconStateElectra;
-    expect(depositRequestsStartIndex).toBe(BigInt(VALIDATORS + 1));
-    // The one before waits again: the fork queues the deposits of those who were not active yet.
-    expect(pendingDeposits.length).toBe(2);
-    expect(toHex(pendingDeposits.getReadonly(1).pubkey)).toBe(request.data.pubkey);
-    await chain.expectFollowed();
-    chain.expectHealth();
-  });
 });
 
 it("makes on a chain with an execution client what needs no transaction, and says of the rest where it comes from", async () => {

@@ -1,0 +1,134 @@
+import { EPOCHS_PER_ETH1_VOTING_PERIOD, SLOTS_PER_EPOCH } from "@lodestar/params";
+import type { CachedBeaconStateElectra } from "@lodestar/state-transition";
+import type { BeaconBlock, electra } from "@lodestar/types";
+import { toHex } from "@lodestar/utils";
+import { describe, expect, it } from "vitest";
+import type { ScheduledFork } from "../../src/dev/forks.ts";
+import { ByHand } from "../support/by-hand.ts";
+import {
+  ADDRESS,
+  CODES,
+  ETHER,
+  expectRefusals,
+  FULU,
+  openControlled,
+  type Refusal,
+  VALIDATORS,
+} from "../support/controlled-chain.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+const VOTING_PERIOD = EPOCHS_PER_ETH1_VOTING_PERIOD * SLOTS_PER_EPOCH;
+describe("deposits before electra", () => {
+  it.each(["phase0", "deneb"] as const)("are voted for and proven in blocks of %s", async (fork) => {
+    const directory = tempDirectory();
+    const forks: ScheduledFork[] = fork === "phase0" ? [] : [{ fork, epoch: 0 }];
+    let chain = await openControlled(forks, directory);
+    await chain.advance(3);
+    await expectRefusals(chain, [["get_v1_beacon_deposit_snapshot", [], CODES.absent, /from its first dev_deposit/]]);
+    const [bad] = await chain.call("dev_deposit", { bad_signature: true });
+    expect(bad).toMatchObject({ type: "deposit_data", status: "logged" });
+    const [first] = await chain.call("dev_deposit", {});
+    expect(first.data.pubkey).toBe(bad.data.pubkey);
+    await chain.call("dev_deposit", { validator: 0, amount: 2 * ETHER });
+    await chain.abandon();
+    chain = await openControlled(forks, directory);
+    const [second] = await chain.call("dev_deposit", {});
+    expect(second.data.pubkey).not.toBe(first.data.pubkey);
+    // More than half of a voting period has to agree.
+    await chain.call("dev_advance", { until: { slot: 1.5 * VOTING_PERIOD - 1 } });
+    expect(chain.chain.headState.eth1DepositIndex).toBe(VALIDATORS);
+    await chain.advance(1);
+    const { headState } = chain.chain;
+    expect(headState.eth1DepositIndex).toBe(VALIDATORS + 4);
+    expect(headState.validators.length).toBe(VALIDATORS + 2);
+    expect(await chain.balance(0)).toBeGreaterThan(33.9 * ETHER);
+    // A snapshot has what is final: the deposits of the genesis, until the state is that has taken the others.
+    const snapshot = () => chain.call("get_v1_beacon_deposit_snapshot");
+    expect(await snapshot()).toMatchObject({ deposit_count: String(VALIDATORS), execution_block_height: "0" });
+    await chain.call("dev_advance", { until: { finalized: headState.epochCtx.epoch + 1 } });
+    const { blockHash, depositRoot } = headState.eth1Data;
+    expect(await snapshot()).toMatchObject({
+      deposit_count: String(VALIDATORS + 4),
+      deposit_root: toHex(depositRoot),
+      execution_block_hash: toHex(blockHash),
+    });
+    await chain.call("dev_deposit", { validator: 0 });
+    await chain.expectFollowed();
+    chain.expectHealth();
+    await expectRefusals(chain, [
+      [
+        "dev_withdraw",
+        [1],
+        CODES.rejected,
+        /from electra on: this chain is in (phase0|deneb), and never comes to electra/,
+      ],
+      ["dev_consolidate", [1, 2], CODES.rejected, /Validators can be consolidated from electra on/],
+      ...(fork === "phase0"
+        ? ([["dev_changeCredentials", [1, ADDRESS], CODES.rejected, /can be changed from capella on/]] as const)
+        : ([["dev_changeCredentials", [1, ADDRESS, "0x02"], CODES.rejected, /can compound from electra on/]] as const)),
+    ] as Refusal[]);
+  });
+
+  it("go on as requests of payloads from electra on", async () => {
+    const chain = await openControlled([
+      { fork: "deneb", epoch: 0 },
+      { fork: "electra", epoch: 3 },
+    ]);
+    await chain.call("dev_deposit", {});
+    await chain.call("dev_advance", { until: { epoch: 3 } });
+    expect(chain.chain.headState.validators.length).toBe(VALIDATORS + 1);
+    const [request] = await chain.call("dev_deposit", {});
+    expect(request).toMatchObject({ status: "queued", data: { index: String(VALIDATORS + 1) } });
+    await chain.advance(2);
+    const { depositRequestsStartIndex, pendingDeposits } = chain.chain.headState as CachedBeaconStateElectra;
+    expect(depositRequestsStartIndex).toBe(BigInt(VALIDATORS + 1));
+    // The one before waits again: the fork queues the deposits of those who were not active yet.
+    expect(pendingDeposits.length).toBe(2);
+    expect(toHex(pendingDeposits.getReadonly(1).pubkey)).toBe(request.data.pubkey);
+    await chain.expectFollowed();
+    chain.expectHealth();
+  });
+});
+
+it("a deposit is refused whose vote would not be over before fulu, and one before that enters", async () => {
+  const forks: ScheduledFork[] = [
+    { fork: "deneb", epoch: 0 },
+    { fork: "electra", epoch: 6 },
+    { fork: "fulu", epoch: 7 },
+  ];
+  const { call, error, advance, chain } = await openControlled(forks);
+  await advance(1);
+  await call("dev_deposit");
+  await advance(39);
+  expect(await error("dev_deposit")).toMatchObject({
+    code: CODES.rejected,
+    message: expect.stringMatching(/fulu begins at slot 56.* make it at slot 48 or later/),
+  });
+  await advance(8);
+  const [queued] = await call("dev_deposit");
+  expect(queued).toMatchObject({ status: "queued" });
+  await advance(3 * SLOTS_PER_EPOCH);
+  expect(chain.headState.validators.length).toBe(VALIDATORS + 2);
+});
+
+it("puts a request into each branch once", async () => {
+  const { devChain, call, chain } = await openControlled(FULU, tempDirectory(), { activeValidators: [] });
+  const byHand = new ByHand(devChain);
+  const depositsOf = ({ body }: BeaconBlock) => (body as electra.BeaconBlockBody).executionRequests.deposits.length;
+  const propose = async (slot: number, parentRoot: string) => {
+    await devChain.clock.advanceTo(slot);
+    return byHand.propose(slot, parentRoot);
+  };
+  const base = await propose(1, chain.head.root);
+  await call("dev_deposit", { validator: 0 });
+  await call("dev_deposit", { validator: 0 });
+  const first = await propose(2, base.root);
+  expect(depositsOf(first.signed.message)).toBe(2);
+  await call("dev_deposit", { validator: 0 });
+  const child = await propose(3, first.root);
+  expect(depositsOf(child.signed.message)).toBe(1);
+  expect(depositsOf((await propose(4, child.root)).signed.message)).toBe(0);
+  const sibling = await propose(5, base.root);
+  expect(depositsOf(sibling.signed.message)).toBe(3);
+  expect(depositsOf((await propose(6, sibling.root)).signed.message)).toBe(0);
+});
