@@ -1,6 +1,6 @@
 import { type ExecutionEngine, isReachable } from "../execution/engine.ts";
 import { SYSTEM_TIMERS } from "../timers.ts";
-import type { Clock } from "./clock/clock.ts";
+import { type Clock, slotMs } from "./clock/clock.ts";
 import type { EngineNotifier } from "./engine-notifier.ts";
 import type { ImportQueue } from "./import/import-queue.ts";
 import type { SyncStatus } from "./sync-status.ts";
@@ -68,9 +68,8 @@ export class EngineAnswers {
   async #untilAnswered(answered: () => Promise<void>): Promise<void> {
     const { clock, engine } = this.#parts;
     if (!isReachable(engine.state)) return;
-    const { secondsPerSlot, speed } = clock;
     const done = new AbortController();
-    const tooLate = SYSTEM_TIMERS.sleep((secondsPerSlot * 1000 * ANSWER_SHARE_OF_SLOT) / speed, done.signal);
+    const tooLate = SYSTEM_TIMERS.sleep(slotMs(clock) * ANSWER_SHARE_OF_SLOT, done.signal);
     try {
       await Promise.race([answered(), tooLate]);
     } finally {

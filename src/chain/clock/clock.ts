@@ -113,3 +113,8 @@ export class SlotListeners {
     });
   }
 }
+
+/** How long a slot lasts in real time, in which engines and builders live. */
+export function slotMs({ secondsPerSlot, speed }: Pick<Clock, "secondsPerSlot" | "speed">): number {
+  return (secondsPerSlot * 1000) / speed;
+}

@@ -9,12 +9,12 @@ import { type BuiltPayload, EngineUnavailableError } from "../../execution/engin
 import type { Logger } from "../../log/logger.ts";
 import { Trouble } from "../../log/trouble.ts";
 import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
-import type { Clock } from "../clock/clock.ts";
+import { type Clock, slotMs } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { blockHashOf } from "../forkchoice-state.ts";
 import { type BidExpectation, bidSignatureSet, faultOfBid } from "./bid-verification.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
-import { inTime, slotMs } from "./in-time.ts";
+import { inTime } from "./in-time.ts";
 import { latestPayload, payloadRequest } from "./payload-request.ts";
 import type { ProposerPreparations } from "./proposer-preparations.ts";
 

@@ -1,10 +1,4 @@
 import type { Timers } from "../../timers.ts";
-import type { Clock } from "../clock/clock.ts";
-
-/** How long a slot lasts in real time, in which engines and builders live. */
-export function slotMs({ secondsPerSlot, speed }: Pick<Clock, "secondsPerSlot" | "speed">): number {
-  return (secondsPerSlot * 1000) / speed;
-}
 
 /** The answer, unless it comes too late: then it is not waited for any more, and the error is thrown instead. */
 export async function inTime<T>(

@@ -13,9 +13,9 @@ import {
 import type { Logger } from "../../log/logger.ts";
 import { Trouble } from "../../log/trouble.ts";
 import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
-import type { Clock } from "../clock/clock.ts";
+import { type Clock, slotMs } from "../clock/clock.ts";
 import { type ForkchoiceView, forkchoiceState } from "../forkchoice-state.ts";
-import { inTime, slotMs } from "./in-time.ts";
+import { inTime } from "./in-time.ts";
 import { faultOfBlobs, faultOfPayload, isSameRequest, paysAsRequested } from "./payload-check.ts";
 
 /** What the Engine API gives engine_getPayload. */
