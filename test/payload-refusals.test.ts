@@ -4,7 +4,7 @@ import { toRootHex } from "@lodestar/utils";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { ChainBlock } from "../src/chain/blocks/block-store.ts";
 import type { BeaconChain } from "../src/chain/chain.ts";
-import { type OpenedDevChain, startQuietDevChain } from "./support/dev-chain.ts";
+import { blocksUpTo, type OpenedDevChain, startQuietDevChain } from "./support/dev-chain.ts";
 import { invalid, ScriptedEngine, SYNCING, VALID } from "./support/scripted-engine.ts";
 import { emptyStoredChain, openStoredChain } from "./support/stored-chain.ts";
 
@@ -18,8 +18,7 @@ let main: ChainBlock[];
 
 beforeAll(async () => {
   source = await startQuietDevChain(HEAD, { validators: 8, forks: [{ fork: "electra", epoch: 0 }] });
-  main = [];
-  for (let slot = 1; slot <= HEAD; slot++) main.push((await source.devChain.chain.blocks.canonicalAtSlot(slot))!);
+  main = await blocksUpTo(source.devChain, HEAD);
 });
 afterAll(() => source.close());
 

@@ -1,7 +1,7 @@
 import type { bellatrix, ExecutionPayload, RootHex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type OpenedDevChain, startQuietDevChain } from "../../test/support/dev-chain.ts";
+import { blocksUpTo, type OpenedDevChain, startQuietDevChain } from "../../test/support/dev-chain.ts";
 import { invalid, ScriptedEngine, SYNCING, VALID } from "../../test/support/scripted-engine.ts";
 import { emptyStoredChain, openStoredChain } from "../../test/support/stored-chain.ts";
 import type { EngineBlock } from "../execution/engine.ts";
@@ -15,8 +15,7 @@ let main: ChainBlock[];
 
 beforeAll(async () => {
   source = await startQuietDevChain(HEAD, { validators: 8, forks: [{ fork: "electra", epoch: 0 }] });
-  main = [];
-  for (let slot = 1; slot <= HEAD; slot++) main.push((await source.devChain.chain.blocks.canonicalAtSlot(slot))!);
+  main = await blocksUpTo(source.devChain, HEAD);
 });
 afterAll(() => source.close());
 

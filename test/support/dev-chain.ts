@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import type { ChainBlock } from "../../src/chain/blocks/block-store.ts";
 import type { BeaconDb } from "../../src/db/beacon-db.ts";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
@@ -142,4 +143,11 @@ export async function startDevChain(options: Partial<DevNodeOptions>, directory:
     close: () => end(() => devNode.close()),
     abandon: () => end(() => devChain.clock.stop().then(() => db.close())),
   };
+}
+
+/** The canonical blocks up to a slot, none of which is empty: that of slot n is at n - 1. */
+export async function blocksUpTo({ chain }: DevChain, last: number): Promise<ChainBlock[]> {
+  const blocks: ChainBlock[] = [];
+  for (let slot = 1; slot <= last; slot++) blocks.push((await chain.blocks.canonicalAtSlot(slot))!);
+  return blocks;
 }

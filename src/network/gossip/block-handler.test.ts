@@ -12,6 +12,22 @@ import { createRecordingLogger } from "../../log/recording-logger.test-support.t
 import { BlockHandler } from "./block-handler.ts";
 import type { ReceivedMessage } from "./message-types.ts";
 
+/** A handler of a chain's blocks, and what it reports of them. */
+function handlerOf(chain: BeaconChain, onUnknownParent: () => void = () => {}) {
+  const handler = new BlockHandler({
+    chain,
+    unknownBlocks: { onUnknownParent, onUnknownBlock: () => {} },
+    reporter: { penalize: () => {} },
+    logger: createRecordingLogger(),
+  });
+  const reports: string[] = [];
+  const handle = (object: SignedBeaconBlock) => {
+    const report = (verdict: string) => reports.push(verdict);
+    handler.handle({ object, peerId: "peer", report } as unknown as ReceivedMessage<"beacon_block">);
+  };
+  return { handler, handle, reports };
+}
+
 test("a block is imported with the time at which it came, not that at which the rules were passed", async () => {
   const chain = new TestChain("phase0");
   onTestFinished(() => chain.close());
@@ -89,17 +105,7 @@ test("what builds on a block that could not be imported, because it is not valid
   const { chain, clock, config } = devChain;
   const byHand = new ByHand(devChain);
   const onUnknownParent = vi.fn();
-  const handler = new BlockHandler({
-    chain,
-    unknownBlocks: { onUnknownParent, onUnknownBlock: () => {} },
-    reporter: { penalize: () => {} },
-    logger: createRecordingLogger(),
-  });
-  const reports: string[] = [];
-  const handle = (object: SignedBeaconBlock) => {
-    const report = (verdict: string) => reports.push(verdict);
-    handler.handle({ object, peerId: "peer", report } as unknown as ReceivedMessage<"beacon_block">);
-  };
+  const { handler, handle, reports } = handlerOf(chain, onUnknownParent);
   const type = config.getForkTypes(1).BeaconBlock as Type<BeaconBlock>;
   await clock.advanceTo(1);
   const bad = type.clone(await byHand.produce(1, chain.head.root));
@@ -126,17 +132,7 @@ test("a block whose data is withheld, and whatever is said to build on it, leave
   const withheld = await making.make({ slot: 1, parentRoot });
   await clock.advanceTo(2);
   const good = await making.make({ slot: 2, parentRoot, blobs: 0 });
-  const handler = new BlockHandler({
-    chain,
-    unknownBlocks: { onUnknownParent: () => {}, onUnknownBlock: () => {} },
-    reporter: { penalize: () => {} },
-    logger: createRecordingLogger(),
-  });
-  const reports: string[] = [];
-  const handle = (object: SignedBeaconBlock) => {
-    const report = (verdict: string) => reports.push(verdict);
-    handler.handle({ object, peerId: "peer", report } as unknown as ReceivedMessage<"beacon_block">);
-  };
+  const { handler, handle, reports } = handlerOf(chain);
 
   handle(withheld.signed);
   await vi.waitUntil(() => chain.isWaitingForData(withheld.root));
