@@ -34,7 +34,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     before: FLAT,
   },
   data: {
-    about: "what blobs and columns cost beside the library for them, and whether the main thread stays free",
+    about: "cost of blobs and columns on every KZG backend, and whether the main thread stays free",
   },
   "peer-sync": {
     about: "how fast nodes sync from each other, ours and Lodestar's",

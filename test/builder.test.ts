@@ -3,7 +3,7 @@ import { signedBlindedBlockToFull } from "@lodestar/state-transition";
 import { type BuilderBid, type bellatrix, type deneb, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, test } from "vitest";
-import { BLOB_BYTES } from "../src/data/fake-kzg.test-support.ts";
+import { BLOB_BYTES } from "../src/data/kzg/fake-kzg.test-support.ts";
 import { PayloadUnavailableError } from "../src/execution/engine.ts";
 import { DEFAULT_BUILDER_OPTIONS } from "../src/node/builder-options.ts";
 import { ByHand } from "./support/by-hand.ts";

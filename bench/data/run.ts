@@ -1,61 +1,67 @@
-import { DasContextJs } from "@crate-crypto/node-eth-kzg";
-import { KzgThread } from "../../src/data/kzg-thread.ts";
-import { createLogger } from "../../src/log/pino-logger.ts";
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { KZG_BACKENDS, type KzgBackendName } from "../../src/data/kzg/backend.ts";
 import { describeMachine } from "../support/machine.ts";
-import { median } from "../support/statistics.ts";
-import { benchImport } from "./block-import.ts";
-import { MainThread } from "./main-thread.ts";
-import { subjects } from "./subjects.ts";
 
-const LONGEST_MS = 30;
+const MAX_BLOCKED_MS = 30;
 
-/** Prints what was measured; false when the main thread was held up for longer than it may. */
+export interface Figure {
+  name: string;
+  milliseconds: number;
+  /** The longest time that the main thread worked without a break. */
+  blockedMs: number;
+}
+
+export interface BackendFigures {
+  figures: Figure[];
+  /** Memory that the process gained by loading and verifying, and after proofs too. */
+  verifyingMb: number;
+  provingMb: number;
+}
+
+/** Prints one table with a column per backend; false when the main thread was blocked for too long. */
 export async function benchData({ rounds }: { rounds: number }): Promise<boolean> {
-  console.log(`${describeMachine()}; medians of ${rounds} rounds\n`);
-  const { logger } = createLogger({ format: "text", spec: "WARN", destination: process.stderr });
-  const kzg = new KzgThread(logger);
-  const mainThread = new MainThread();
-  try {
-    const start = performance.now();
-    const all = await subjects(kzg);
-    console.log(`The thread, its setup and what is to be verified were there after ${seconds(start)} s.`);
-    const startOfLibrary = performance.now();
-    const library = DasContextJs.create({ usePrecomp: true });
-    console.log(`The same setup on the spot took ${seconds(startOfLibrary)} s.\n`);
-    console.log("| | in the thread, ms | library, on the spot, ms | ratio | longest hold-up of the main thread, ms |");
-    console.log("| --- | ---: | ---: | ---: | ---: |");
-    let longest = 0;
-    for (const { name, inThread, onTheSpot } of all) {
-      const times = { thread: [] as number[], spot: [] as number[], holdUp: [] as number[] };
-      // In turn, so that whatever disturbs the machine disturbs both.
-      for (let round = 0; round < rounds; round++) {
-        times.spot.push(await timed(() => onTheSpot(library)));
-        mainThread.takeLongestMs();
-        times.thread.push(await timed(() => inThread(kzg)));
-        times.holdUp.push(mainThread.takeLongestMs());
-      }
-      const [thread, spot] = [median(times.thread), median(times.spot)];
-      const holdUp = Math.max(...times.holdUp);
-      longest = Math.max(longest, holdUp);
-      const figures = [thread.toFixed(1), spot.toFixed(1), (thread / spot).toFixed(2), holdUp.toFixed(1)];
-      console.log(`| ${name} | ${figures.join(" | ")} |`);
-    }
-    console.log("\n| | ms | longest hold-up of the main thread, ms |\n| --- | ---: | ---: |");
-    for (const { name, milliseconds, longestHoldUpMs } of await benchImport(rounds, mainThread)) {
-      longest = Math.max(longest, longestHoldUpMs);
-      console.log(`| ${name} | ${milliseconds.toFixed(0)} | ${longestHoldUpMs.toFixed(1)} |`);
-    }
-    return longest < LONGEST_MS;
-  } finally {
-    mainThread.close();
-    await kzg.close();
+  console.log(
+    `${describeMachine()}; medians of ${rounds} rounds, 2 for proofs; in brackets the ratio to the first column\n`,
+  );
+  const measured = new Map<KzgBackendName, BackendFigures>();
+  for (const backend of KZG_BACKENDS) {
+    const result = await measure(backend, rounds);
+    if ("unavailable" in result) console.log(`${backend}: ${result.unavailable}\n`);
+    else measured.set(backend, result);
   }
+  printTable(measured);
+  const blocked = Math.max(
+    ...[...measured.values()].flatMap(({ figures }) => figures.map(({ blockedMs }) => blockedMs)),
+  );
+  console.log(`\nThe main thread was blocked for ${blocked.toFixed(0)} ms at most.`);
+  return blocked < MAX_BLOCKED_MS;
 }
 
-async function timed(work: () => unknown): Promise<number> {
-  const start = performance.now();
-  await work();
-  return performance.now() - start;
+async function measure(backend: KzgBackendName, rounds: number): Promise<BackendFigures | { unavailable: string }> {
+  const child = fork(fileURLToPath(new URL("./backend-process.ts", import.meta.url)), [backend, String(rounds)]);
+  const ended = once(child, "exit").then(([code]) => {
+    throw new Error(`The process of ${backend} ended with ${code} and no figures.`);
+  });
+  const [result] = await Promise.race([once(child, "message"), ended]);
+  ended.catch(() => {});
+  return result as BackendFigures | { unavailable: string };
 }
 
-const seconds = (since: number): string => ((performance.now() - since) / 1000).toFixed(1);
+function printTable(measured: ReadonlyMap<KzgBackendName, BackendFigures>): void {
+  const columns = [...measured.values()];
+  const [baseline] = columns;
+  if (baseline === undefined) return;
+  console.log(`| ms | ${[...measured.keys()].join(" | ")} |\n| --- |${columns.map(() => " ---: |").join("")}`);
+  for (const [row, { name, milliseconds }] of baseline.figures.entries()) {
+    const cells = columns.map(({ figures }, column) => {
+      const ms = figures[row]!.milliseconds;
+      const ratio = column === 0 ? "" : ` (${(ms / milliseconds).toFixed(1)})`;
+      return `${ms.toFixed(ms < 100 ? 1 : 0)}${ratio}`;
+    });
+    console.log(`| ${name} | ${cells.join(" | ")} |`);
+  }
+  console.log(`| memory after verification, MB | ${columns.map(({ verifyingMb }) => verifyingMb).join(" | ")} |`);
+  console.log(`| memory after proofs, MB | ${columns.map(({ provingMb }) => provingMb).join(" | ")} |`);
+}

@@ -13,7 +13,7 @@ export interface BenchedChain {
   db: BeaconDb;
 }
 
-interface BenchedChainOptions extends Pick<DevNodeOptions, "genesisTime" | "configOverrides" | "devBlobs"> {
+interface BenchedChainOptions extends Pick<DevNodeOptions, "genesisTime" | "configOverrides" | "devBlobs" | "kzgBackend"> {
   validators: number;
   /** The validators that act; all when left out. */
   activeValidators?: readonly number[];

@@ -8,7 +8,7 @@
 export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
   // It offers chains with the options of the command line, and with a client that needs no server.
   library: ["cli", "client", "node", "dev (types)", "server", "api", "chain", "log", "debug"],
-  cli: ["node", "gateway", "dev", "api", "network", "chain", "json", "log", "debug"],
+  cli: ["node", "gateway", "dev", "api", "network", "chain", "data/kzg/backend.ts", "json", "log", "debug"],
   node: [
     "dev",
     "metrics",

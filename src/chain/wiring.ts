@@ -1,7 +1,7 @@
 import { GENESIS_SLOT } from "@lodestar/params";
 import { createBlsVerifier } from "../bls/verifier.ts";
-import type { Kzg } from "../data/kzg.ts";
-import { KzgThread } from "../data/kzg-thread.ts";
+import type { Kzg } from "../data/kzg/kzg.ts";
+import { ThreadedKzg } from "../data/kzg/threaded-kzg.ts";
 import type { ExecutionEngine, PayloadVerdict } from "../execution/engine.ts";
 import { BlockStore } from "./blocks/block-store.ts";
 import type { Clock } from "./clock/clock.ts";
@@ -99,7 +99,7 @@ export function wireParts(
   const states = new StateStore({ db, blocks, forkChoice, snapshots, genesis, limits });
   states.holdAdvanced(forkChoice.finalized.root, anchorState);
   const custody = new Custody(config, options.custody);
-  const kzg = options.kzg ?? new KzgThread(log);
+  const kzg = options.kzg ?? new ThreadedKzg(log);
   const data = new DataAvailability({ config, db, clock, kzg, custody });
   const pools = new Pools();
   const graffiti = new Graffiti({ chosen: options.graffiti, codes: options.graffitiCodes, engine });

@@ -8,7 +8,7 @@ import {
 import { type deneb, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { verifyMerkleBranch } from "@lodestar/utils";
 import { branchOf, commitmentsOf, signedHeaderOf } from "./commitments.ts";
-import type { BlobBatch } from "./kzg.ts";
+import type { BlobBatch } from "./kzg/kzg.ts";
 
 /** deneb/validator.md, get_blob_sidecars: with a proof a blob. */
 export function blobSidecarsOf(

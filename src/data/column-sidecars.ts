@@ -9,7 +9,7 @@ import { computeEpochAtSlot } from "@lodestar/state-transition";
 import { type electra, type fulu, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { verifyMerkleBranch } from "@lodestar/utils";
 import { branchOf, commitmentsOf, signedHeaderOf } from "./commitments.ts";
-import type { CellBatch, CellsAndProofs } from "./kzg.ts";
+import type { CellBatch, CellsAndProofs } from "./kzg/kzg.ts";
 
 /** What the sidecars of a block have in common. */
 export type ColumnFrame = Pick<

@@ -6,139 +6,154 @@ import {
   CELLS_PER_EXT_BLOB,
   FIELD_ELEMENTS_PER_BLOB,
   FIELD_ELEMENTS_PER_CELL,
+  FIELD_ELEMENTS_PER_EXT_BLOB,
   isForkPostFulu,
   SLOTS_PER_EPOCH,
 } from "@lodestar/params";
-import type { BlobsBundle, Slot } from "@lodestar/types";
-import type { Kzg } from "../data/kzg.ts";
+import type { Slot } from "@lodestar/types";
+import { fromHex } from "@lodestar/utils";
 import { DevExecutionEngine } from "../execution/dev-engine.ts";
-import type { ExecutionEngine, PayloadRequest } from "../execution/engine.ts";
+import type { ExecutionEngine, PayloadBlobs, PayloadRequest } from "../execution/engine.ts";
 
-/** How many blobs a payload has: in each slot one more than in the slot before, and after the most the least again. */
+/** Blobs per payload. The count rises by one each slot, from `least` to `most`, and starts again. */
 export interface BlobCounts {
   least: number;
   most: number;
 }
 
-/** The order of the field whose elements blobs are made of (deneb/polynomial-commitments.md, BLS_MODULUS). */
+/** BLS_MODULUS of deneb/polynomial-commitments.md: the order of the field of blob elements. */
 const MODULUS = 0x73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001n;
-/** PRIMITIVE_ROOT_OF_UNITY of the same. */
+/** PRIMITIVE_ROOT_OF_UNITY of the same field. */
 const PRIMITIVE_ROOT = 7n;
-/** Of all terms of the base polynomials. */
+/** Coefficient of every term of the base polynomials. */
 const COEFFICIENT = 2n ** 250n;
-/** No element of the base blobs is so near to the modulus that a constant could carry it beyond. */
+/** Size of the constants added to a base blob. No element of a base is close enough to the modulus to overflow. */
 const CONSTANT_BYTES = 8;
 
-/** A blob of which others are made, with proofs that are those of all others, too. */
+/** Commitments to b·X, b·(X^128 + X) and b·X^64, where b is the coefficient. `test/kzg.test.ts` computes them again. */
+const COMMITMENTS = {
+  line: "0xa10b0cf11a55c4ddfca1ffec8fc260a3e69450bac755624e75eeab662c08a67f6ff6f5f2146c51bcefc40151c339cd6d",
+  cells: "0xa6481af93e3e33e21a6f7a635e80e631b7af60e8bd09cc4cb976bc74da3a0969e5bad24ceee7f8e0ae119ad7b95aa5d1",
+  quotient: "0xa4e7969962f638f9852888dd9d52fc4cbfc0c6d03884168b91e6385166d4cf626c760f314b5a24669b59028cafc62a7c",
+} as const;
+
+/** A blob to which constants are added. Its proofs are valid for every sum. */
 interface BaseBlob {
-  blob: Uint8Array;
+  /** The blob, from fulu on followed by its extension. */
+  elements: Uint8Array;
   commitment: PublicKey;
   proofs: readonly Uint8Array[];
 }
 
-/** Before fulu a proof is about the whole blob, from fulu on about a cell of it. */
-type BaseKind = "whole" | "cells";
-
 interface DevBlobsParts {
   config: Pick<BeaconConfig, "getMaxBlobsPerBlock">;
-  kzg: Kzg;
   counts: BlobCounts;
 }
 
 /**
- * Blobs that cost little, each another: one base blob plus a constant, added to each of its elements
- * (docs/decisions/commitments-in-threads.md says why their commitments and proofs are at hand).
+ * Makes blobs that are cheap and all different: a base blob plus a constant that is added to every element. Commitments, proofs and
+ * cells follow from those of the base (docs/decisions/commitments-in-threads.md), so that no KZG backend is needed.
  */
 export class DevBlobs {
   readonly #config: DevBlobsParts["config"];
-  readonly #kzg: Kzg;
   readonly #counts: BlobCounts;
-  readonly #bases = new Map<BaseKind, Promise<BaseBlob>>();
+  #line: BaseBlob | undefined;
+  #extended: BaseBlob | undefined;
 
-  constructor({ config, kzg, counts }: DevBlobsParts) {
+  constructor({ config, counts }: DevBlobsParts) {
     this.#config = config;
-    this.#kzg = kzg;
     this.#counts = counts;
   }
 
-  /** Of a slot of deneb or later. */
+  /** The number of blobs in a slot of deneb or later, within the limit of its epoch. */
   countAt(slot: Slot): number {
     const { least, most } = this.#counts;
     const limit = this.#config.getMaxBlobsPerBlock(Math.floor(slot / SLOTS_PER_EPOCH));
     return Math.min(least + (slot % (most - least + 1)), limit);
   }
 
-  /** The same for the same request, others for others. */
-  async bundleFor({ fork, slot, parent }: Pick<PayloadRequest, "fork" | "slot" | "parent">): Promise<BlobsBundle> {
-    const bundle: BlobsBundle = { commitments: [], proofs: [], blobs: [] };
+  /** Deterministic: equal requests give equal blobs. */
+  bundleFor({ fork, slot, parent }: Pick<PayloadRequest, "fork" | "slot" | "parent">): PayloadBlobs {
     const count = this.countAt(slot);
-    if (count === 0) return bundle;
-    const base = await this.#base(isForkPostFulu(fork) ? "cells" : "whole");
-    for (let index = 0; index < count; index++) {
-      const constant = constantOf(parent.blockHash, slot, index);
-      bundle.blobs.push(sumOf(base.blob, constant));
-      bundle.commitments.push(aggregatePublicKeys([base.commitment, multipleOf(constant)]).toBytes());
-      bundle.proofs.push(...base.proofs);
-    }
-    return bundle;
+    const constants = Array.from({ length: count }, (_, index) => constantOf(parent.blockHash, slot, index));
+    return isForkPostFulu(fork) ? this.#bundleWithCells(constants) : this.#bundleOfLines(constants);
   }
 
-  /** Computed by the first who needs it; again, if that failed. */
-  #base(kind: BaseKind): Promise<BaseBlob> {
-    let base = this.#bases.get(kind);
-    if (base === undefined) {
-      base = kind === "whole" ? this.#baseOfWhole() : this.#baseOfCells();
-      base.catch(() => this.#bases.delete(kind));
-      this.#bases.set(kind, base);
-    }
-    return base;
+  /** Before fulu a proof covers the whole blob. */
+  #bundleOfLines(constants: readonly bigint[]): PayloadBlobs {
+    this.#line ??= baseLine();
+    const { elements, commitment, proofs } = this.#line;
+    return {
+      blobs: constants.map((constant) => sumOf(elements, constant)),
+      commitments: constants.map((constant) => commitmentTo(commitment, constant)),
+      proofs: constants.flatMap(() => proofs),
+    };
   }
 
-  /** A line. What proves its value at a point, whichever, is how steeply it rises. */
-  async #baseOfWhole(): Promise<BaseBlob> {
-    const blob = blobOfPowers([1]);
-    return { blob, commitment: await this.#commitmentOf(blob), proofs: [multipleOf(COEFFICIENT).toBytes()] };
-  }
-
-  /**
-   * What proves the values in a cell is the quotient of the polynomial by X^64 - t, where t is the 64th power of each point of the cell.
-   * That of X^128 + X is X^64 + t.
-   */
-  async #baseOfCells(): Promise<BaseBlob> {
-    const blob = blobOfPowers([2 * FIELD_ELEMENTS_PER_CELL, 1]);
-    const [commitment, shared] = await Promise.all([
-      this.#commitmentOf(blob),
-      this.#commitmentOf(blobOfPowers([FIELD_ELEMENTS_PER_CELL])),
-    ]);
-    const root = rootOfUnity(CELLS_PER_EXT_BLOB);
-    const proofs = Array.from({ length: CELLS_PER_EXT_BLOB }, (_, cell) => {
-      const t = power(root, BigInt(reversedBits(cell, CELLS_PER_EXT_BLOB)));
-      return aggregatePublicKeys([shared, multipleOf((COEFFICIENT * t) % MODULUS)]).toBytes();
-    });
-    return { blob, commitment, proofs };
-  }
-
-  async #commitmentOf(blob: Uint8Array): Promise<PublicKey> {
-    return PublicKey.fromBytes(await this.#kzg.commitmentOf(blob));
+  /** From fulu on a proof covers one cell. */
+  #bundleWithCells(constants: readonly bigint[]): PayloadBlobs {
+    this.#extended ??= baseWithCells();
+    const { elements, commitment, proofs } = this.#extended;
+    const sums = constants.map((constant) => sumOf(elements, constant));
+    return {
+      blobs: sums.map((sum) => sum.subarray(0, FIELD_ELEMENTS_PER_BLOB * BYTES_PER_FIELD_ELEMENT)),
+      cells: sums.map(cellsIn),
+      commitments: constants.map((constant) => commitmentTo(commitment, constant)),
+      proofs: constants.flatMap(() => proofs),
+    };
   }
 }
 
-/** Has the payloads of the built-in engine carry blobs. */
+/** Makes the payloads of the built-in engine carry blobs. */
 export function carryBlobs(engine: ExecutionEngine, parts: DevBlobsParts): void {
   if (!(engine instanceof DevExecutionEngine) || parts.counts.most === 0) return;
   const blobs = new DevBlobs(parts);
-  parts.kzg.prepare();
   engine.takeBlobsFrom((request) => blobs.bundleFor(request));
 }
 
-/** Small enough to be added without a look at the modulus. */
+/** b·X. The quotient (p(X) - p(z)) / (X - z) is b at every point z, so that one proof fits all points. */
+function baseLine(): BaseBlob {
+  return {
+    elements: evaluations([1], FIELD_ELEMENTS_PER_BLOB),
+    commitment: PublicKey.fromBytes(fromHex(COMMITMENTS.line)),
+    proofs: [generatorTimes(COEFFICIENT).toBytes()],
+  };
+}
+
+/**
+ * b·(X^128 + X). The proof of a cell is the quotient by X^64 - t, where t is the 64th power of the points of the cell: b·(X^64 + t).
+ */
+function baseWithCells(): BaseBlob {
+  const quotient = PublicKey.fromBytes(fromHex(COMMITMENTS.quotient));
+  const root = rootOfUnity(CELLS_PER_EXT_BLOB);
+  const proofs = Array.from({ length: CELLS_PER_EXT_BLOB }, (_, cell) => {
+    const t = power(root, BigInt(reversedBits(cell, CELLS_PER_EXT_BLOB)));
+    return aggregatePublicKeys([quotient, generatorTimes((COEFFICIENT * t) % MODULUS)]).toBytes();
+  });
+  return {
+    elements: evaluations([2 * FIELD_ELEMENTS_PER_CELL, 1], FIELD_ELEMENTS_PER_EXT_BLOB),
+    commitment: PublicKey.fromBytes(fromHex(COMMITMENTS.cells)),
+    proofs,
+  };
+}
+
+function cellsIn(extended: Uint8Array): Uint8Array[] {
+  const size = FIELD_ELEMENTS_PER_CELL * BYTES_PER_FIELD_ELEMENT;
+  return Array.from({ length: CELLS_PER_EXT_BLOB }, (_, cell) => extended.subarray(cell * size, (cell + 1) * size));
+}
+
+/** Commitments are linear, and a constant polynomial commits to its multiple of the generator. */
+function commitmentTo(base: PublicKey, constant: bigint): Uint8Array {
+  return aggregatePublicKeys([base, generatorTimes(constant)]).toBytes();
+}
+
 function constantOf(parentHash: Uint8Array, slot: Slot, index: number): bigint {
   const hash = createHash("sha256").update(parentHash).update(`${slot}/${index}`).digest();
   return hash.readBigUInt64BE(0);
 }
 
-/** Of the generator of the group that commitments are of. */
-function multipleOf(scalar: bigint): PublicKey {
+/** A multiple of the generator of G1. */
+function generatorTimes(scalar: bigint): PublicKey {
   return SecretKey.fromBytes(bytesOf(scalar)).toPublicKey();
 }
 
@@ -146,9 +161,9 @@ function bytesOf(element: bigint): Uint8Array {
   return Buffer.from(element.toString(16).padStart(2 * BYTES_PER_FIELD_ELEMENT, "0"), "hex");
 }
 
-/** Of each element of the blob and the constant, as numbers of 32 bytes, the first of which counts most. */
-function sumOf(blob: Uint8Array, constant: bigint): Uint8Array {
-  const sum = new Uint8Array(blob);
+/** Adds the constant to every element. Elements are big-endian and stay below the modulus. */
+function sumOf(elements: Uint8Array, constant: bigint): Uint8Array {
+  const sum = new Uint8Array(elements);
   const summand = bytesOf(constant);
   for (let end = BYTES_PER_FIELD_ELEMENT; end <= sum.length; end += BYTES_PER_FIELD_ELEMENT) {
     let carry = 0;
@@ -161,26 +176,26 @@ function sumOf(blob: Uint8Array, constant: bigint): Uint8Array {
   return sum;
 }
 
-/** The values of a sum of powers of X, each with the coefficient, at the points where a blob has its elements. */
-function blobOfPowers(exponents: readonly number[]): Uint8Array {
-  const root = rootOfUnity(FIELD_ELEMENTS_PER_BLOB);
+/** Evaluates a sum of powers of X, each with the coefficient, at the roots of unity of that order, in bit-reversed order. */
+function evaluations(exponents: readonly number[], order: number): Uint8Array {
+  const root = rootOfUnity(order);
   const factors = exponents.map((exponent) => power(root, BigInt(exponent)));
-  const blob = new Uint8Array(FIELD_ELEMENTS_PER_BLOB * BYTES_PER_FIELD_ELEMENT);
+  const elements = new Uint8Array(order * BYTES_PER_FIELD_ELEMENT);
   let terms = exponents.map(() => COEFFICIENT);
-  for (let index = 0; index < FIELD_ELEMENTS_PER_BLOB; index++) {
+  for (let index = 0; index < order; index++) {
     const value = terms.reduce((sum, term) => sum + term) % MODULUS;
-    blob.set(bytesOf(value), reversedBits(index, FIELD_ELEMENTS_PER_BLOB) * BYTES_PER_FIELD_ELEMENT);
+    elements.set(bytesOf(value), reversedBits(index, order) * BYTES_PER_FIELD_ELEMENT);
     terms = terms.map((term, place) => (term * factors[place]!) % MODULUS);
   }
-  return blob;
+  return elements;
 }
 
-/** deneb/polynomial-commitments.md, compute_roots_of_unity: the one whose powers all others of that order are. */
+/** deneb/polynomial-commitments.md, compute_roots_of_unity: the generator of the roots of that order. */
 function rootOfUnity(order: number): bigint {
   return power(PRIMITIVE_ROOT, (MODULUS - 1n) / BigInt(order));
 }
 
-/** deneb/polynomial-commitments.md, reverse_bits: where a list of points has the one of that power of the root. */
+/** deneb/polynomial-commitments.md, reverse_bits. */
 function reversedBits(index: number, order: number): number {
   let reversed = 0;
   for (let bit = 1; bit < order; bit <<= 1) reversed = (reversed << 1) | (index & bit ? 1 : 0);

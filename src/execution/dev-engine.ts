@@ -1,6 +1,5 @@
 import { type ForkPostBellatrix, isForkPostDeneb, isForkPostElectra } from "@lodestar/params";
 import {
-  type BlobsBundle,
   type deneb,
   type ExecutionPayload,
   type ExecutionRequests,
@@ -15,6 +14,7 @@ import {
   type ForkchoiceState,
   type ForkchoiceUpdate,
   type ParentPayload,
+  type PayloadBlobs,
   type PayloadContext,
   type PayloadId,
   type PayloadRequest,
@@ -45,9 +45,9 @@ interface KnownBlock {
 type RequestSource = (request: PayloadRequest) => Promise<ExecutionRequests>;
 
 /** The blobs of the payload for a request of deneb or later, with proofs as its fork has them. */
-type BlobSource = (request: PayloadRequest) => Promise<BlobsBundle>;
+type BlobSource = (request: PayloadRequest) => PayloadBlobs | Promise<PayloadBlobs>;
 
-const NO_BLOBS: BlobsBundle = { commitments: [], proofs: [], blobs: [] };
+const NO_BLOBS: PayloadBlobs = { commitments: [], proofs: [], blobs: [] };
 
 /**
  * The built-in execution engine of dev chains. It stands where an execution client would and executes nothing: its

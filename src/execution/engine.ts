@@ -69,12 +69,18 @@ export interface PayloadRequest {
   withdrawals: capella.Withdrawal[];
 }
 
+/** The blobs of a payload with their commitments and proofs. */
+export type PayloadBlobs = BlobsBundle & {
+  /** The cells of each blob, if the engine knows them; they are computed from the blobs otherwise. */
+  cells?: readonly Uint8Array[][];
+};
+
 export interface BuiltPayload {
   payload: ExecutionPayload;
   /** Since electra. */
   executionRequests?: ExecutionRequests;
   /** Since deneb. */
-  blobsBundle?: BlobsBundle;
+  blobsBundle?: PayloadBlobs;
   /** What the payload earns its fee recipient, in wei. */
   value: bigint;
   /** Since deneb: whether it is to be preferred to whatever a builder bids, because builders seem to censor. */

@@ -108,6 +108,8 @@ export interface FlagOptions {
   readonly logFormat?: string;
   /** File that gets a line of JSON for every request, set aside as the log file is; - stands for standard output. */
   readonly accessLog?: string;
+  /** KZG backend that computes and verifies commitments of blobs: auto, node-eth-kzg, c-kzg, portable. auto takes the first one that loads. */
+  readonly kzg?: string;
   /** Graffiti of proposed blocks: text of at most 32 bytes, or 0x and at most 64 hex digits. */
   readonly graffiti?: string;
   /** Name the execution client and Fanal in the graffiti of proposed blocks, as in GE168dFA0001, where there is room. */

@@ -15,6 +15,7 @@ import type { ReadGenesisState } from "../chain/distant-genesis.ts";
 import type { Authority } from "../chain/sync-status.ts";
 import type { ChainParts } from "../chain/wiring.ts";
 import { ClosingStack } from "../closing-stack.ts";
+import type { KzgChoice } from "../data/kzg/backend.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import { raiseSchema } from "../db/open-database.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
@@ -30,6 +31,7 @@ import { asStartError, openDataDirectory, pubkeyFilePath } from "./data-director
 import { Eth1Connection } from "./eth1-connection.ts";
 import type { Networking, NetworkingParts } from "./networking.ts";
 import { openBuilder } from "./open-builder.ts";
+import { openKzg } from "./open-kzg.ts";
 import { type Servers, type ServersOptions, startServers } from "./servers.ts";
 
 /** The chain that a database holds, with what it goes by. */
@@ -64,6 +66,8 @@ type ChainSettings = Pick<
 /** What every node can be told by whoever starts it. */
 export interface SharedOptions extends ChainSettings {
   dataDir: string;
+  /** Ignored if `kzg` is given. By default `auto`. */
+  kzgBackend?: KzgChoice;
   /** Left out by a node that speaks to no other. */
   networking?: NetworkingOptions;
   /** Left out by a node that builds all its payloads itself. */
@@ -145,6 +149,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
       options;
     const builder = options.builder && openBuilder(options.builder, config, logger);
     if (builder) opening.defer(() => builder.close());
+    const kzg = options.kzg ?? (await openKzg(options.kzgBackend, logger));
     const local = await LocalNode.open({ key: await openNodeKey(db), config, clock, db });
     const chain = await BeaconChain.open({
       config,
@@ -156,7 +161,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
       logger,
       pubkeyFile: pubkeyFilePath(dataDir),
       manyKeys,
-      kzg: options.kzg,
+      kzg,
       createVerifier: options.createVerifier,
       graffiti,
       graffitiCodes,

@@ -1,7 +1,7 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { Clock } from "../chain/clock/clock.ts";
-import type { Kzg } from "../data/kzg.ts";
+import type { Kzg } from "../data/kzg/kzg.ts";
 
 /** How long before deneb a node begins to be ready for blobs. */
 const EPOCHS_AHEAD = 2;

@@ -61,7 +61,7 @@ export class DevNode {
     const { source, db, chain } = node;
     await removeUnfinishedDumps(db.path);
     if (options.devBlobs) {
-      carryBlobs(source.engine, { config: chain.config, kzg: chain.data.kzg, counts: options.devBlobs });
+      carryBlobs(source.engine, { config: chain.config, counts: options.devBlobs });
     }
     const devChain = new DevChain({
       ...source,

@@ -42,7 +42,7 @@ export async function startNetworkNode(options: NetworkNodeOptions): Promise<Net
   starting.defer(() => node.close());
   const { source, chain } = node;
   if (options.devBlobs) {
-    carryBlobs(source.engine, { config: chain.config, kzg: chain.data.kzg, counts: options.devBlobs });
+    carryBlobs(source.engine, { config: chain.config, counts: options.devBlobs });
   }
   source.clock.start();
   const stale = await findStaleFinality(node);

@@ -30,6 +30,8 @@ export type StartErrorKind =
   | "notGenesisState"
   /** A state, a block or a file of a network cannot be read, or is not what it should be. */
   | "unreadableInput"
+  /** The KZG backend that was chosen does not load on this platform. */
+  | "noKzgBackend"
   | "rpcPortInUse"
   | "restPortInUse"
   | "metricsPortInUse"

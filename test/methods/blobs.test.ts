@@ -17,7 +17,7 @@ import { blobOf } from "../../src/chain/data/blobs.test-support.ts";
 import { checkGossipBlock } from "../../src/chain/validation/block.ts";
 import { isBlobOfItsHeader } from "../../src/data/blob-sidecars.ts";
 import { ALL_COLUMNS, isColumnOfItsHeader } from "../../src/data/column-sidecars.ts";
-import { FakeKzg } from "../../src/data/fake-kzg.test-support.ts";
+import { FakeKzg } from "../../src/data/kzg/fake-kzg.test-support.ts";
 import type { DataSidecar } from "../../src/data/sidecar.ts";
 import type { DevExecutionEngine } from "../../src/execution/dev-engine.ts";
 import { versionedHashesOf } from "../../src/execution/engine.ts";

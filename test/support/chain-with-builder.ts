@@ -4,7 +4,7 @@ import { DOMAIN_BEACON_PROPOSER } from "@lodestar/params";
 import { type BlindedBeaconBlock, type bellatrix, type SignedBlindedBeaconBlock, ssz } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
 import { expect } from "vitest";
-import { FakeKzg } from "../../src/data/fake-kzg.test-support.ts";
+import { FakeKzg } from "../../src/data/kzg/fake-kzg.test-support.ts";
 import type { DevFork, ScheduledFork } from "../../src/dev/forks.ts";
 import { DEV_GAS_LIMIT } from "../../src/execution/dev-payload.ts";
 import { DEFAULT_BUILDER_OPTIONS } from "../../src/node/builder-options.ts";

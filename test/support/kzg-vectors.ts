@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fromHex } from "@lodestar/utils";
 import { parse } from "yaml";
-import type { Kzg } from "../../src/data/kzg.ts";
+import type { Kzg } from "../../src/data/kzg/kzg.ts";
 
 type Hex = string;
 

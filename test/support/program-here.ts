@@ -5,7 +5,7 @@ import { main, type Surroundings } from "../../src/cli/main.ts";
 import { runDev } from "../../src/cli/start/dev.ts";
 import { runGateway } from "../../src/cli/start/gateway.ts";
 import { runNode } from "../../src/cli/start/node.ts";
-import type { Kzg } from "../../src/data/kzg.ts";
+import type { Kzg } from "../../src/data/kzg/kzg.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
 import { SYSTEM_TIMERS } from "../../src/timers.ts";
 import { type Exit, ProgramRun } from "./program-run.ts";

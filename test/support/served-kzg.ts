@@ -3,7 +3,7 @@ import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { deserialize, serialize } from "node:v8";
-import type { Kzg } from "../../src/data/kzg.ts";
+import type { Kzg } from "../../src/data/kzg/kzg.ts";
 
 interface Question {
   name: keyof Kzg;

@@ -1,15 +1,21 @@
-import type { Kzg } from "../../src/data/kzg.ts";
-import { KzgThread } from "../../src/data/kzg-thread.ts";
+import type { KzgChoice } from "../../src/data/kzg/backend.ts";
+import type { Kzg } from "../../src/data/kzg/kzg.ts";
+import { ThreadedKzg } from "../../src/data/kzg/threaded-kzg.ts";
 import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
 import { kzgAt } from "./served-kzg.ts";
 
-/** Names the place where all tests of a run have it computed. Without it, as outside of tests, they do so in their own process. */
+/** The address of the backend that all tests of a run share. Without it each process has its own. */
 export const SHARED_KZG = "FANAL_TEST_KZG";
 
-const { [SHARED_KZG]: url } = process.env;
-const kzg = url === undefined ? new KzgThread(createRecordingLogger()) : kzgAt(url);
+/** Opens the backend that FANAL_KZG names, as the program does; by default the first one that loads. */
+export function openTestKzg(): ThreadedKzg {
+  return new ThreadedKzg(createRecordingLogger(), { backend: process.env.FANAL_KZG as KzgChoice | undefined });
+}
 
-/** One for all tests, because the trusted setup takes seconds to be read. It stays open, whoever closes it. */
+const { [SHARED_KZG]: url } = process.env;
+const kzg = url === undefined ? openTestKzg() : kzgAt(url);
+
+/** Shared by all tests. `close` leaves it open. */
 export const sharedKzg: Kzg = {
   commitmentOf: (blob) => kzg.commitmentOf(blob),
   blobProofOf: (blob, commitment) => kzg.blobProofOf(blob, commitment),

@@ -5,7 +5,7 @@ import { onTestFinished } from "vitest";
 import { initialiseDatabase } from "../../src/chain/anchor.ts";
 import { BeaconChain } from "../../src/chain/chain.ts";
 import { VirtualClock } from "../../src/chain/clock/virtual-clock.ts";
-import type { Kzg } from "../../src/data/kzg.ts";
+import type { Kzg } from "../../src/data/kzg/kzg.ts";
 import { openDatabase } from "../../src/db/open-database.ts";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import { DevExecutionEngine } from "../../src/execution/dev-engine.ts";

@@ -7,6 +7,7 @@ import type { BlobsAndProofs } from "../../chain/data/data-availability.ts";
 import { ALL_COLUMNS } from "../../data/column-sidecars.ts";
 import { commitmentsOf } from "../../data/commitments.ts";
 import type { DataSidecar } from "../../data/sidecar.ts";
+import type { PayloadBlobs } from "../../execution/engine.ts";
 import { rejected } from "../../failure.ts";
 
 /** Fulu has a proof for each cell of a blob (EIP-7594), deneb one for the whole blob. */
@@ -30,8 +31,9 @@ export async function rightSidecars(chain: BeaconChain, contents: SignedBlockCon
   const { signedBlock: signed } = contents;
   const block = { signed, root: blockRoot(config, signed.message) };
   try {
-    const sidecars = await data.sidecarsOf(signed, given);
-    if (!isOfBuiltPayload(chain, contents)) await data.verify([{ block, sidecars }]);
+    const built = builtBlobs(chain, contents);
+    const sidecars = await data.sidecarsOf(signed, built ?? given);
+    if (built === undefined) await data.verify([{ block, sidecars }]);
     return sidecars;
   } catch (error) {
     const wrong = await wrongBlob(chain, contents);
@@ -44,18 +46,18 @@ export function refused(reason: string) {
   return rejected(`The block was rejected: ${reason}`, { detail: reason });
 }
 
-/** Whether all is as the execution client gave it with a payload that it built for this node. */
-function isOfBuiltPayload({ producer }: BeaconChain, contents: SignedBlockContents): boolean {
+/** The blobs of a payload that the execution engine built for this node, if these were published unchanged. They need no verification. */
+function builtBlobs({ producer }: BeaconChain, contents: SignedBlockContents): PayloadBlobs | undefined {
   const { signedBlock } = contents;
   const { executionPayload } = signedBlock.message.body as deneb.BeaconBlockBody;
   const bundle = producer.builtPayload(toRootHex(executionPayload.blockHash))?.blobsBundle;
-  if (bundle === undefined) return false;
+  if (bundle === undefined) return undefined;
   const { blobs, proofs } = blobsOf(contents);
-  return (
+  const isUnchanged =
     areEqual(bundle.commitments, commitmentsOf(signedBlock)) &&
     areEqual(bundle.blobs, blobs) &&
-    areEqual(bundle.proofs, proofs)
-  );
+    areEqual(bundle.proofs, proofs);
+  return isUnchanged ? bundle : undefined;
 }
 
 function areEqual(some: readonly Uint8Array[], others: readonly Uint8Array[]): boolean {

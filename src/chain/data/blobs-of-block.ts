@@ -2,7 +2,7 @@ import { CELLS_PER_EXT_BLOB, NUMBER_OF_COLUMNS } from "@lodestar/params";
 import type { fulu, RootHex, Slot } from "@lodestar/types";
 import { ALL_COLUMNS } from "../../data/column-sidecars.ts";
 import { commitmentsOf } from "../../data/commitments.ts";
-import type { CellsAndProofs, Kzg } from "../../data/kzg.ts";
+import type { CellsAndProofs, Kzg } from "../../data/kzg/kzg.ts";
 import { type DataSidecar, isColumn } from "../../data/sidecar.ts";
 import { ForeseenError } from "../../foreseen-error.ts";
 import type { CommittingBlock } from "./committing-block.ts";

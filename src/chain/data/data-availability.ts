@@ -5,7 +5,7 @@ import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { blobSidecarsOf } from "../../data/blob-sidecars.ts";
 import { columnFrameOf, columnSidecarsOf } from "../../data/column-sidecars.ts";
 import { commitmentsOf } from "../../data/commitments.ts";
-import type { Kzg } from "../../data/kzg.ts";
+import type { Kzg } from "../../data/kzg/kzg.ts";
 import { type DataSidecar, serializeSidecar } from "../../data/sidecar.ts";
 import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
 import type { SlotAndRoot } from "../../db/keys.ts";
@@ -33,6 +33,8 @@ export type { CommittingBlock };
 export interface BlobsAndProofs {
   blobs: readonly Uint8Array[];
   proofs: readonly Uint8Array[];
+  /** The cells of each blob, if they are known already. */
+  cells?: readonly Uint8Array[][];
 }
 
 /** What is stored goes to the database in one piece afterwards, which takes its time, too. */
@@ -131,11 +133,11 @@ export class DataAvailability {
   }
 
   /** The sidecars of a block, all of them, from its blobs. */
-  async sidecarsOf(signed: SignedBeaconBlock, { blobs, proofs }: BlobsAndProofs): Promise<DataSidecar[]> {
+  async sidecarsOf(signed: SignedBeaconBlock, { blobs, proofs, cells }: BlobsAndProofs): Promise<DataSidecar[]> {
     if (blobs.length === 0) return [];
     if (!this.hasColumns(signed.message.slot)) return blobSidecarsOf(this.#config, signed, { blobs, proofs });
-    const cells = await Promise.all(blobs.map((blob) => this.kzg.cellsOf(blob)));
-    const extended = cells.map((cells, index) => ({
+    const cellsOfBlobs = cells ?? (await Promise.all(blobs.map((blob) => this.kzg.cellsOf(blob))));
+    const extended = cellsOfBlobs.map((cells, index) => ({
       cells,
       proofs: proofs.slice(index * CELLS_PER_EXT_BLOB, (index + 1) * CELLS_PER_EXT_BLOB),
     }));

@@ -5,7 +5,7 @@ import { byteArrayEquals } from "@lodestar/utils";
 import { blobsOfSidecars, isBlobOfItsHeader } from "../../data/blob-sidecars.ts";
 import { cellsOfColumns, faultOfColumn, isColumnOfItsHeader } from "../../data/column-sidecars.ts";
 import { commitmentsOf } from "../../data/commitments.ts";
-import type { Kzg } from "../../data/kzg.ts";
+import type { Kzg } from "../../data/kzg/kzg.ts";
 import { blockRootOfSidecar, type DataSidecar, isColumn } from "../../data/sidecar.ts";
 import { ForeseenError } from "../../foreseen-error.ts";
 import type { CommittingBlock } from "./committing-block.ts";

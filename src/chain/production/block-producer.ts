@@ -6,7 +6,6 @@ import {
   type BeaconBlock,
   type BeaconBlockBody,
   type BlindedBeaconBlock,
-  type BlobsBundle,
   type BuilderBid,
   type bellatrix,
   type capella,
@@ -17,7 +16,7 @@ import {
   sszTypesFor,
 } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
-import type { BuiltPayload, ExecutionEngine } from "../../execution/engine.ts";
+import type { BuiltPayload, ExecutionEngine, PayloadBlobs } from "../../execution/engine.ts";
 import type { Eth1Proposal, Eth1Proposals } from "../eth1/eth1-proposals.ts";
 import { LruMap } from "../lru-map.ts";
 import { packAttestations } from "../pools/attestation-packing.ts";
@@ -58,7 +57,7 @@ export interface ProducedFullBlock extends ProducedFacts {
   /** The state after the block. */
   postState: CachedBeaconStateAllForks;
   /** Of the blobs that the block commits to; left out where the fork has none. */
-  blobsBundle?: BlobsBundle;
+  blobsBundle?: PayloadBlobs;
 }
 
 /** With the header of a builder's payload. */

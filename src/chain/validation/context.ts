@@ -2,7 +2,7 @@ import type { BeaconConfig } from "@lodestar/config";
 import type { CachedBeaconStateAllForks, EpochShuffling } from "@lodestar/state-transition";
 import type { Epoch, RootHex, Slot } from "@lodestar/types";
 import type { BlsVerifier } from "../../bls/verifier.ts";
-import type { Kzg } from "../../data/kzg.ts";
+import type { Kzg } from "../../data/kzg/kzg.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";

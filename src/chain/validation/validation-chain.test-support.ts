@@ -20,7 +20,7 @@ import {
 import { type BeaconBlock, type RootHex, type SignedBeaconBlock, type Slot, ssz } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { type BlsVerifier, createBlsVerifier } from "../../bls/verifier.ts";
-import { FakeKzg } from "../../data/fake-kzg.test-support.ts";
+import { FakeKzg } from "../../data/kzg/fake-kzg.test-support.ts";
 import { devChainConfig } from "../../dev/chain-config.ts";
 import type { DevFork } from "../../dev/forks.ts";
 import { createDevGenesis, type DevGenesis } from "../../dev/genesis.ts";

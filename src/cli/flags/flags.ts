@@ -1,3 +1,4 @@
+import { KZG_CHOICES } from "../../data/kzg/backend.ts";
 import { BUILDER_FLAGS } from "./builder-flags.ts";
 import { DEV_GENESIS_FLAGS, KEY_FLAGS } from "./dev-genesis-flags.ts";
 import { EXECUTION_FLAGS } from "./execution-flags.ts";
@@ -9,6 +10,7 @@ import {
   graffiti,
   httpUrl,
   nonEmpty,
+  oneOf,
   positiveNumber,
   speedFactor,
   wholeNumber,
@@ -33,6 +35,15 @@ export const CONFIG_FILE_FLAG = valueFlag({
 export const SHARED_FLAGS = {
   ...serverFlags({ areOn: false }),
   ...LOG_FLAGS,
+  kzg: valueFlag({
+    name: "kzg",
+    kind: "text",
+    placeholder: "NAME",
+    description: `KZG backend that computes and verifies commitments of blobs: ${KZG_CHOICES.join(", ")}. auto takes the first one that loads`,
+    choices: KZG_CHOICES,
+    fallback: "auto",
+    parse: oneOf(KZG_CHOICES),
+  }),
   graffiti: valueFlag({
     name: "graffiti",
     kind: "text",

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import type { KzgChoice } from "../../data/kzg/backend.ts";
 import type { BlobCounts } from "../../dev/dev-blobs.ts";
 import type { KeySource } from "../../dev/genesis-parameters.ts";
 import type { DevIdentity } from "../../dev/identity.ts";
@@ -63,6 +64,7 @@ export interface SharedOptions extends ServerSettings, LogOptions {
   /** 32 bytes, or undefined for the node's own default. */
   graffiti: Uint8Array | undefined;
   graffitiCodes: boolean;
+  kzgBackend: KzgChoice;
   trackFutures: boolean;
   /** Undefined for a node that builds all its payloads itself. */
   builder: BuilderOptions | undefined;
@@ -110,6 +112,7 @@ function sharedOptions(values: SharedValues, workingDirectory: string): Pick<Sha
     limits: serverLimits(values),
     graffiti,
     graffitiCodes,
+    kzgBackend: values.kzg,
     trackFutures,
     builder: builderOptions(values),
     eth1: [...new Set(values.eth1)],

@@ -59,6 +59,7 @@ const ENDINGS: Record<StartErrorKind, Ending> = {
   },
   notGenesisState: { reason: "unreadableInput", advice: "; --checkpoint-state starts from a later state" },
   unreadableInput: { reason: "unreadableInput" },
+  noKzgBackend: { reason: "usage", advice: "; install it, or start with --kzg auto" },
   rpcPortInUse: portInUse("--rpc-port"),
   restPortInUse: portInUse("--rest-port"),
   metricsPortInUse: portInUse("--metrics-port"),

@@ -75,7 +75,7 @@ export class TestNode {
         const isNew = (await db.meta.getIdentity()) === null;
         if (isNew) await initialiseDatabase(db, config, { state: anchor }, { kind: "test" });
         const engine = new DevExecutionEngine();
-        if (options.blobs) carryBlobs(engine, { config, kzg: sharedKzg, counts: options.blobs });
+        if (options.blobs) carryBlobs(engine, { config, counts: options.blobs });
         return { config, clock, engine, authority: options.authority };
       },
       networking: {

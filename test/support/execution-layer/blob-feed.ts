@@ -3,7 +3,6 @@ import type { ForkPostDeneb } from "@lodestar/params";
 import { toHex } from "@lodestar/utils";
 import { type BlobCounts, DevBlobs } from "../../../src/dev/dev-blobs.ts";
 import { versionedHashesOf } from "../../../src/execution/engine.ts";
-import { sharedKzg } from "../shared-kzg.ts";
 import type { ExecutionLayer } from "./execution-layer.ts";
 import type { Sender } from "./transactions.ts";
 import type { Hex } from "./wire.ts";
@@ -23,12 +22,12 @@ export async function feedBlobs(
   layer: ExecutionLayer,
   { sender, fork, counts }: BlobFeedOptions,
 ): Promise<ReadonlyMap<string, string>> {
-  const source = new DevBlobs({ config: { getMaxBlobsPerBlock: () => MOST_BLOBS }, kzg: sharedKzg, counts });
+  const source = new DevBlobs({ config: { getMaxBlobsPerBlock: () => MOST_BLOBS }, counts });
   const fed = new Map<string, string>();
   const parent = { blockHash: new Uint8Array(32), blockNumber: 0 };
   let number = 0;
   const makeTransaction = async (): Promise<Hex> => {
-    const bundle = await source.bundleFor({ fork, slot: number++, parent });
+    const bundle = source.bundleFor({ fork, slot: number++, parent });
     const hashes = versionedHashesOf(bundle.commitments);
     for (const [index, blob] of bundle.blobs.entries()) fed.set(toHex(hashes[index]!), toHex(blob));
     return sender.blobs(bundle).raw;

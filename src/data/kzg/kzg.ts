@@ -4,8 +4,8 @@ export interface CellsAndProofs {
 }
 
 /**
- * The polynomial commitments of deneb and fulu. Bytes that are no point or no field element make what is to be verified wrong, and
- * what is to be computed fail.
+ * KZG operations of deneb and fulu (deneb/polynomial-commitments.md, fulu/polynomial-commitments-sampling.md). Malformed input fails:
+ * verification resolves to false, computation rejects.
  */
 export interface Kzg {
   commitmentOf(blob: Uint8Array): Promise<Uint8Array>;
@@ -14,21 +14,21 @@ export interface Kzg {
   cellsOf(blob: Uint8Array): Promise<Uint8Array[]>;
   cellsAndProofsOf(blob: Uint8Array): Promise<CellsAndProofs>;
   verifyCells(batch: CellBatch): Promise<boolean>;
-  /** All cells of a blob, from at least half of them. */
+  /** Recovers all cells of a blob from at least half of them. Indices are in ascending order. */
   recover(cellIndices: readonly number[], cells: readonly Uint8Array[]): Promise<CellsAndProofs>;
-  /** Reads the trusted setup, which takes seconds, before anybody waits for it. */
+  /** Loads the backend and its trusted setup ahead of the first job, which would otherwise wait for it. */
   prepare(): void;
   close(): Promise<void>;
 }
 
-/** As many of each. */
+/** Parallel lists, one entry per blob. */
 export interface BlobBatch {
   blobs: readonly Uint8Array[];
   commitments: readonly Uint8Array[];
   proofs: readonly Uint8Array[];
 }
 
-/** As many of each: every cell with the commitment of its blob. */
+/** Parallel lists, one entry per cell, with the commitment of the cell's blob. */
 export interface CellBatch {
   commitments: readonly Uint8Array[];
   cellIndices: readonly number[];

@@ -1,10 +1,10 @@
 type Value = Uint8Array | readonly Uint8Array[] | readonly number[] | readonly boolean[];
 
 /**
- * The same with all its bytes copied into one buffer, which can be handed to another thread. Without it, each array would be copied
- * there by itself, and one that is a view of a larger buffer together with all of that buffer.
+ * Copies all bytes of a record into one buffer, which can be transferred to another thread. A message would copy every array by itself,
+ * and an array that is a view of a larger buffer together with that buffer.
  */
-export function inOneBuffer<T extends { [Key in keyof T]: Value }>(record: T): { record: T; buffer: ArrayBuffer } {
+export function packBuffers<T extends { [Key in keyof T]: Value }>(record: T): { record: T; buffer: ArrayBuffer } {
   const values: [string, Value][] = Object.entries(record);
   const size = values.flatMap(([, value]) => bytesOf(value)).reduce((sum, { length }) => sum + length, 0);
   const buffer = new ArrayBuffer(size);

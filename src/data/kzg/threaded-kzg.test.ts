@@ -1,15 +1,17 @@
 import { EventEmitter } from "node:events";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
-import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
-import type { KzgJobs, KzgRequest } from "./kzg-jobs.ts";
-import { KzgThread, type KzgWorkerData } from "./kzg-thread.ts";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import type { KzgBackendName } from "./backend.ts";
+import type { KzgJobs, KzgRequest, KzgWorkerData, KzgWorkerMessage } from "./jobs.ts";
+import { ThreadedKzg } from "./threaded-kzg.ts";
 
-/** Stands for the thread: keeps what it is asked until the test answers. */
+/** Takes the place of a worker thread. Requests are held until the test answers them. */
 class ScriptedWorker extends EventEmitter {
   readonly data: KzgWorkerData;
   readonly requests: KzgRequest[] = [];
   isHeld = false;
+  isTerminated = false;
 
   constructor(data: KzgWorkerData) {
     super();
@@ -29,13 +31,22 @@ class ScriptedWorker extends EventEmitter {
   }
 
   async terminate(): Promise<number> {
+    this.isTerminated = true;
     return 0;
   }
 
-  /** Answers the oldest question. */
+  send(message: KzgWorkerMessage): void {
+    this.emit("message", message);
+  }
+
+  load(backend: KzgBackendName, skipped: string[] = []): void {
+    this.send({ loaded: { backend, skipped } });
+  }
+
+  /** Answers the oldest request. */
   answer(answer: KzgJobs[keyof KzgJobs]["answer"]): void {
     this.requests.shift();
-    this.emit("message", { answer });
+    this.send({ answer });
   }
 }
 
@@ -47,12 +58,12 @@ function open({ processors = 2 } = {}) {
     workers.push(worker);
     return worker as unknown as Worker;
   };
-  return { kzg: new KzgThread(logger, { processors, startWorker }), workers, logger };
+  return { kzg: new ThreadedKzg(logger, { processors, startWorker }), workers, logger };
 }
 
 const bytes = (...values: number[]) => Uint8Array.from(values);
 
-/** So many cells of the blob with that commitment. */
+/** A number of cells of the blob with that commitment. */
 const cellBatch = (blob: number, count: number) => ({
   commitments: Array(count).fill(bytes(blob)),
   cellIndices: Array.from({ length: count }, (_, index) => index % 128),
@@ -60,8 +71,8 @@ const cellBatch = (blob: number, count: number) => ({
   proofs: Array(count).fill(bytes(9)),
 });
 
-describe("KzgThread", () => {
-  it("verifies what waits together as one batch, and tells each who asked of its own", async () => {
+describe("ThreadedKzg", () => {
+  it("merges waiting verifications into one batch and splits the verdicts", async () => {
     const { kzg, workers } = open();
     const verdicts = [1, 2, 3].map((blob) => kzg.verifyCells(cellBatch(blob, blob)));
     const [worker] = workers as [ScriptedWorker];
@@ -77,7 +88,7 @@ describe("KzgThread", () => {
     expect(worker.isHeld).toBe(false);
   });
 
-  it("splits what is large, so that nobody waits for all of it", async () => {
+  it("splits large batches", async () => {
     const { kzg, workers } = open();
     const [large, small] = [
       kzg.verifyCells(cellBatch(1, 1100)),
@@ -99,33 +110,48 @@ describe("KzgThread", () => {
     expect(await Promise.all([large, small])).toEqual([false, true]);
   });
 
-  it("asks nobody about nothing, and finds wrong what has no partner", async () => {
+  it("accepts empty batches and rejects ragged ones without a thread", async () => {
     const { kzg, workers } = open();
     expect(await kzg.verifyBlobs({ blobs: [], commitments: [], proofs: [] })).toBe(true);
     expect(await kzg.verifyCells({ ...cellBatch(1, 2), proofs: [bytes(9)] })).toBe(false);
     expect(workers).toEqual([]);
   });
 
-  it("has threads of their own for what takes long, one fewer than there are processors", async () => {
+  it("proves in threads of their own, one fewer than there are processors", async () => {
     const { kzg, workers } = open({ processors: 3 });
-    const long = [1, 2, 3].map((blob) => kzg.cellsAndProofsOf(bytes(blob)));
+    const proofs = [1, 2, 3].map((blob) => kzg.cellsAndProofsOf(bytes(blob)));
+    workers[0]!.load("node-eth-kzg");
     const urgent = kzg.cellsOf(bytes(4));
-    const asked = () => workers.map(({ data, requests }) => [data.isForProofs, requests.map(({ input }) => input)]);
-    expect(asked()).toEqual([
+    const requests = () => workers.map(({ data, requests }) => [data.precompute, requests.map(({ input }) => input)]);
+    expect(requests()).toEqual([
       [true, [{ blob: bytes(1) }]],
       [true, [{ blob: bytes(2) }]],
       [false, [{ blob: bytes(4) }]],
     ]);
     workers[1]!.answer({ cells: [bytes(2)], proofs: [] });
-    expect(asked()[1]).toEqual([true, [{ blob: bytes(3) }]]);
+    expect(requests()[1]).toEqual([true, [{ blob: bytes(3) }]]);
     workers[2]!.answer({ cells: [bytes(4)] });
     workers[1]!.answer({ cells: [bytes(3)], proofs: [] });
     workers[0]!.answer({ cells: [bytes(1)], proofs: [] });
-    expect((await Promise.all(long)).map(({ cells }) => cells)).toEqual([[bytes(1)], [bytes(2)], [bytes(3)]]);
+    expect((await Promise.all(proofs)).map(({ cells }) => cells)).toEqual([[bytes(1)], [bytes(2)], [bytes(3)]]);
     expect(await urgent).toEqual([bytes(4)]);
   });
 
-  it("does first what is urgent", async () => {
+  it("runs the portable backend in one thread for verification and one for proofs", async () => {
+    const { kzg, workers, logger } = open({ processors: 8 });
+    const reason = "node-eth-kzg: Cannot find module '@crate-crypto/node-eth-kzg-linux-arm64-gnu'";
+    const jobs = [1, 2, 3].flatMap((blob) => [kzg.cellsOf(bytes(blob)), kzg.cellsAndProofsOf(bytes(blob))]);
+    const ends = Promise.allSettled(jobs);
+    for (const worker of workers) worker.load("portable", [reason, "c-kzg: Cannot find package 'c-kzg'"]);
+    expect(workers.map(({ data }) => data.precompute)).toEqual([false, true]);
+    expect(logger.records).toMatchObject([
+      { level: "notice", message: "KZG backend loaded", fields: { backend: "portable", reason } },
+    ]);
+    await kzg.close();
+    await ends;
+  });
+
+  it("runs urgent jobs first", async () => {
     const { kzg, workers } = open();
     const jobs = [kzg.commitmentOf(bytes(1)), kzg.blobProofOf(bytes(2), bytes(3)), kzg.cellsOf(bytes(4))];
     const [worker] = workers as [ScriptedWorker];
@@ -136,7 +162,7 @@ describe("KzgThread", () => {
     expect(await Promise.all(jobs)).toEqual([bytes(1), bytes(2), []]);
   });
 
-  it("has another thread do once more what one died of, and no third", async () => {
+  it("retries a job once after its thread died", async () => {
     const { kzg, workers, logger } = open();
     const lucky = kzg.cellsOf(bytes(1));
     workers[0]!.emit("exit", 1);
@@ -146,21 +172,43 @@ describe("KzgThread", () => {
     const waiting = kzg.blobProofOf(bytes(4), bytes(5));
     workers[1]!.emit("error", new Error("no memory"));
     workers[2]!.emit("exit", 1);
-    await expect(fatal).rejects.toThrow("died before it was done");
+    await expect(fatal).rejects.toThrow("died before it answered");
     workers[3]!.answer({ proof: bytes(6) });
     expect(await waiting).toEqual(bytes(6));
     expect(workers).toHaveLength(4);
     expect(logger.records.map(({ level }) => level)).toEqual(["warn", "warn", "warn"]);
   });
 
-  it("tells why something cannot be computed", async () => {
+  it("passes on why a computation failed", async () => {
     const { kzg, workers } = open();
     const computed = kzg.commitmentOf(bytes(1));
-    workers[0]!.emit("message", { failure: "That is no blob." });
-    await expect(computed).rejects.toThrow("That is no blob.");
+    workers[0]!.send({ failure: "Invalid blob." });
+    await expect(computed).rejects.toThrow("Invalid blob.");
   });
 
-  it("ends all that is under way when it is closed, and begins nothing more", async () => {
+  it("fails every job with one log line and starts no further thread when no backend loads", async () => {
+    const { kzg, workers, logger } = open();
+    const jobs = Promise.allSettled([kzg.cellsOf(bytes(1)), kzg.cellsAndProofsOf(bytes(2))]);
+    for (const worker of workers) {
+      worker.send({ unavailable: "No KZG backend loads." });
+      worker.emit("exit", 0);
+    }
+    expect((await jobs).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    await expect(kzg.verifyCells(cellBatch(1, 1))).rejects.toThrow("No KZG backend loads.");
+    kzg.prepare();
+    expect(workers).toHaveLength(2);
+    expect(logger.records.map(({ level }) => level)).toEqual(["error"]);
+  });
+
+  it("leaves a failure to the caller of load", async () => {
+    const { kzg, workers, logger } = open();
+    const loading = kzg.load();
+    workers[0]!.send({ unavailable: "No KZG backend loads." });
+    await expect(loading).rejects.toThrow("No KZG backend loads.");
+    expect(logger.records).toEqual([]);
+  });
+
+  it("rejects running and later jobs when it is closed", async () => {
     const { kzg, workers } = open();
     const jobs = [1, 2].map((blob) => kzg.commitmentOf(bytes(blob)));
     const ends = Promise.allSettled(jobs);
@@ -168,7 +216,7 @@ describe("KzgThread", () => {
     expect((await ends).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
     workers[0]!.emit("exit", 1);
     kzg.prepare();
-    await expect(kzg.verifyCells(cellBatch(1, 1))).rejects.toThrow("is being closed");
+    await expect(kzg.verifyCells(cellBatch(1, 1))).rejects.toThrow("is shutting down");
     expect(workers).toHaveLength(1);
   });
 });

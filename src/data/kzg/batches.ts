@@ -6,7 +6,7 @@ export function isRagged(batch: Batch): boolean {
   return new Set(listsOf(batch).map(([, { length }]) => length)).size > 1;
 }
 
-/** In parts of at most so many elements. */
+/** Splits a batch into parts of at most `most` elements. */
 export function splitBatch<B extends Batch>(batch: B, most: number): B[] {
   const parts: B[] = [];
   for (let from = 0; from < batch.commitments.length; from += most) {
@@ -16,7 +16,7 @@ export function splitBatch<B extends Batch>(batch: B, most: number): B[] {
   return parts;
 }
 
-/** At least one, all of the same kind. */
+/** Joins batches of the same kind into one. At least one is given. */
 export function joinBatches<B extends Batch>(batches: readonly B[]): B {
   const lists = batches.map((batch) => new Map(listsOf(batch)));
   const joined = [...lists[0]!.keys()].map((key) => [key, lists.flatMap((each) => each.get(key)!)]);

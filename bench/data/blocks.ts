@@ -1,35 +1,35 @@
 import type { Type } from "@chainsafe/ssz";
 import { DOMAIN_BEACON_PROPOSER, ForkName } from "@lodestar/params";
 import type { BeaconBlock, SignedBlockContents } from "@lodestar/types";
+import type { KzgBackendName } from "../../src/data/kzg/backend.ts";
 import type { DataSidecar } from "../../src/data/sidecar.ts";
 import { ValidatorSigner } from "../../src/dev/validators/signer.ts";
 import { type BenchedChain, withDevChain } from "../support/dev-chain.ts";
 import { median } from "../support/statistics.ts";
 import type { MainThread } from "./main-thread.ts";
+import type { Figure } from "./run.ts";
 
-const BLOBS = 21;
-
-/** How long something took, in milliseconds, and for how long it held up the main thread at the most. */
-export interface ImportFigures {
-  name: string;
-  milliseconds: number;
-  longestHoldUpMs: number;
+interface BlocksOptions {
+  rounds: number;
+  blobs: number;
+  backend: KzgBackendName;
+  mainThread: MainThread;
 }
 
 /**
- * Blocks of fulu with many blobs: published by a client where the node has made them, and as gossip brings them to a node that
- * keeps all columns. The first round, in which threads start, does not count.
+ * Times blocks of fulu with blobs: publication on the node that produced them, and import with all 128 columns from gossip on another
+ * one. The first round, in which threads start, does not count.
  */
-export function benchImport(rounds: number, mainThread: MainThread): Promise<ImportFigures[]> {
+export function benchBlocks({ rounds, blobs, backend, mainThread }: BlocksOptions): Promise<Figure[]> {
   const options = {
+    kzgBackend: backend,
     validators: 64,
     activeValidators: [],
     forks: [{ fork: ForkName.fulu, epoch: 0 } as const],
     epochs: 0,
-    // Both chains begin with the same block.
+    // Both chains have the same genesis.
     genesisTime: Math.floor(Date.now() / 1000) - 3600,
-    configOverrides: { BLOB_SCHEDULE: `0:${BLOBS}` },
-    devBlobs: { least: BLOBS, most: BLOBS },
+    devBlobs: { least: blobs, most: blobs },
   };
   return withDevChain(options, (maker) =>
     withDevChain(options, async (follower) => {
@@ -46,8 +46,8 @@ export function benchImport(rounds: number, mainThread: MainThread): Promise<Imp
         requireSameHead(maker, follower);
       }
       return [
-        published.summary(`a block with ${BLOBS} blobs, from its publication to the head`),
-        received.summary(`the same and its 128 columns by gossip`),
+        published.summary(`publish a block with ${blobs} ${blobs === 1 ? "blob" : "blobs"}`),
+        received.summary(`import it with its 128 columns from gossip`),
       ];
     }),
   );
@@ -83,7 +83,7 @@ function requireSameHead(...chains: BenchedChain[]): void {
 
 class Figures {
   readonly #mainThread: MainThread;
-  readonly #rounds: { milliseconds: number; holdUpMs: number }[] = [];
+  readonly #rounds: { milliseconds: number; blockedMs: number }[] = [];
 
   constructor(mainThread: MainThread) {
     this.#mainThread = mainThread;
@@ -94,15 +94,15 @@ class Figures {
     const start = performance.now();
     await work();
     const milliseconds = performance.now() - start;
-    this.#rounds.push({ milliseconds, holdUpMs: this.#mainThread.takeLongestMs() });
+    this.#rounds.push({ milliseconds, blockedMs: this.#mainThread.takeLongestMs() });
   }
 
-  summary(name: string): ImportFigures {
+  summary(name: string): Figure {
     const counted = this.#rounds.slice(1);
     return {
       name,
       milliseconds: median(counted.map(({ milliseconds }) => milliseconds)),
-      longestHoldUpMs: Math.max(...counted.map(({ holdUpMs }) => holdUpMs)),
+      blockedMs: Math.max(...counted.map(({ blockedMs }) => blockedMs)),
     };
   }
 }

@@ -1,0 +1,111 @@
+import type { KzgBackend, KzgBackendName, KzgChoice } from "./backend.ts";
+import type { BlobBatch, CellBatch, CellsAndProofs } from "./kzg.ts";
+
+/** Jobs of a worker thread, by name. */
+export interface KzgJobs {
+  commitmentOf: { input: { blob: Uint8Array }; answer: { commitment: Uint8Array } };
+  blobProofOf: { input: { blob: Uint8Array; commitment: Uint8Array }; answer: { proof: Uint8Array } };
+  verifyBlobs: { input: BlobBatch & Grouped; answer: Verdicts };
+  cellsOf: { input: { blob: Uint8Array }; answer: { cells: Uint8Array[] } };
+  cellsAndProofsOf: { input: { blob: Uint8Array }; answer: CellsAndProofs };
+  verifyCells: { input: CellBatch & Grouped; answer: Verdicts };
+  recover: { input: { cellIndices: readonly number[]; cells: readonly Uint8Array[] }; answer: CellsAndProofs };
+}
+
+/** Sizes of the requests that were merged into one batch, in order. */
+interface Grouped {
+  groups: readonly number[];
+}
+
+/** One per group. */
+interface Verdicts {
+  verdicts: boolean[];
+}
+
+export interface KzgWorkerData {
+  choice: KzgChoice;
+  /** Builds the tables that halve the time of a proof. */
+  precompute: boolean;
+}
+
+export interface KzgRequest<Kind extends keyof KzgJobs = keyof KzgJobs> {
+  kind: Kind;
+  input: KzgJobs[Kind]["input"];
+}
+
+export interface LoadReport {
+  backend: KzgBackendName;
+  /** Why each preferred backend did not load, with its name. */
+  skipped: readonly string[];
+}
+
+/** A worker first reports the backend it loaded, or that none loads, and then answers requests in order. */
+export type KzgWorkerMessage =
+  | { loaded: LoadReport }
+  | { unavailable: string }
+  | { answer: KzgJobs[keyof KzgJobs]["answer"] }
+  | { failure: string };
+
+type JobTable = {
+  [Kind in keyof KzgJobs]: (kzg: KzgBackend, input: KzgJobs[Kind]["input"]) => KzgJobs[Kind]["answer"];
+};
+
+export const KZG_JOBS: JobTable = {
+  commitmentOf: (kzg, { blob }) => ({ commitment: kzg.commitmentOf(blob) }),
+
+  blobProofOf: (kzg, { blob, commitment }) => ({ proof: kzg.blobProofOf(blob, commitment) }),
+
+  verifyBlobs: (kzg, { blobs, commitments, proofs, groups }) =>
+    verifyGroups(groups, (from, to) =>
+      kzg.verifyBlobs(blobs.slice(from, to), commitments.slice(from, to), proofs.slice(from, to)),
+    ),
+
+  cellsOf: (kzg, { blob }) => ({ cells: kzg.cellsOf(blob) }),
+
+  cellsAndProofsOf: (kzg, { blob }) => kzg.cellsAndProofsOf(blob),
+
+  verifyCells: (kzg, { commitments, cellIndices, cells, proofs, groups }) =>
+    verifyGroups(groups, (from, to) =>
+      kzg.verifyCells(
+        commitments.slice(from, to),
+        cellIndices.slice(from, to),
+        cells.slice(from, to),
+        proofs.slice(from, to),
+      ),
+    ),
+
+  recover(kzg, { cellIndices, cells }) {
+    requireAscending(cellIndices);
+    return kzg.recover([...cellIndices], [...cells]);
+  },
+};
+
+/** fulu/polynomial-commitments-sampling.md, recover_cells_and_kzg_proofs. Not all libraries check the order. */
+function requireAscending(indices: readonly number[]): void {
+  for (const [place, index] of indices.entries()) {
+    if (place > 0 && index <= indices[place - 1]!) throw new Error("Cell indices must be in ascending order.");
+  }
+}
+
+/** Verifies all groups as one batch, which is cheaper, and each by itself when the batch fails. */
+function verifyGroups(groups: readonly number[], verify: (from: number, to: number) => boolean): Verdicts {
+  const total = groups.reduce((sum, size) => sum + size, 0);
+  const all = falseIfMalformed(() => verify(0, total));
+  if (all || groups.length === 1) return { verdicts: groups.map(() => all) };
+  let to = 0;
+  const verdicts = groups.map((size) => {
+    const from = to;
+    to += size;
+    return falseIfMalformed(() => verify(from, from + size));
+  });
+  return { verdicts };
+}
+
+/** Backends throw on bytes that are no curve point or no field element. */
+function falseIfMalformed(verify: () => boolean): boolean {
+  try {
+    return verify();
+  } catch {
+    return false;
+  }
+}

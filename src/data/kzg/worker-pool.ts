@@ -1,0 +1,207 @@
+import type { Worker } from "node:worker_threads";
+import { ForeseenError } from "../../foreseen-error.ts";
+import type { Logger } from "../../log/logger.ts";
+import { joinBatches } from "./batches.ts";
+import type { KzgJobs, KzgRequest, KzgWorkerMessage, LoadReport } from "./jobs.ts";
+import { packBuffers } from "./pack-buffers.ts";
+
+/** Blobs or cells per job: about 50 ms of native code, so that urgent jobs do not wait long. Larger batches hardly gain anything. */
+export const MAX_BATCH = { verifyBlobs: 16, verifyCells: 512 } as const;
+
+/** A job that a thread died of is retried once. */
+const MAX_ATTEMPTS = 2;
+
+type Verification = keyof typeof MAX_BATCH;
+
+interface Job<Kind extends keyof KzgJobs = keyof KzgJobs> {
+  kind: Kind;
+  input: KzgJobs[Kind]["input"];
+  attempts: number;
+  resolve(answer: KzgJobs[Kind]["answer"]): void;
+  reject(error: Error): void;
+}
+
+interface Member {
+  worker: Worker;
+  /** The job under way. */
+  job: Job | undefined;
+}
+
+interface KzgWorkerPoolParts {
+  /** Maximum number of threads. They are started on demand. */
+  limit(): number;
+  startWorker(): Worker;
+  onLoaded(report: LoadReport): void;
+  onUnavailable(error: Error): void;
+  logger: Logger;
+}
+
+/** No backend loads on this platform, or not the one that was chosen. */
+export class KzgUnavailableError extends ForeseenError {
+  constructor(message: string) {
+    super(message);
+    this.name = "KzgUnavailableError";
+  }
+}
+
+/**
+ * Worker threads with one job each. Waiting verifications are merged into one batch. A thread that dies is replaced and its job
+ * retried. When no backend loads, every job fails with the reason and no further thread is started.
+ */
+export class KzgWorkerPool {
+  readonly #parts: KzgWorkerPoolParts;
+  readonly #members = new Set<Member>();
+  /** Jobs that blocks and duties wait for. */
+  readonly #urgent: Job[] = [];
+  readonly #background: Job[] = [];
+  /** Why no job can be run any more. */
+  #failure: Error | undefined;
+
+  constructor(parts: KzgWorkerPoolParts) {
+    this.#parts = parts;
+  }
+
+  run<Kind extends keyof KzgJobs>(
+    kind: Kind,
+    input: KzgJobs[Kind]["input"],
+    { isUrgent = true } = {},
+  ): Promise<KzgJobs[Kind]["answer"]> {
+    if (this.#failure) return Promise.reject(this.#failure);
+    return new Promise((resolve, reject) => {
+      const job: Job<Kind> = { kind, input, attempts: 0, resolve, reject };
+      (isUrgent ? this.#urgent : this.#background).push(job as Job);
+      this.advance();
+    });
+  }
+
+  /** Starts a thread ahead of the first job. */
+  prepare(): void {
+    if (!this.#failure && this.#members.size === 0) this.#start();
+  }
+
+  /** Gives waiting jobs to idle threads, and starts further threads up to the limit. */
+  advance(): void {
+    for (let waiting = this.#waiting(); waiting; waiting = this.#waiting()) {
+      const member = this.#idleMember();
+      if (member === undefined) return;
+      this.#send(member, takeFrom(waiting));
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#fail(new Error("The node is shutting down; no more KZG jobs are run."));
+  }
+
+  async #fail(error: Error): Promise<void> {
+    this.#failure ??= error;
+    const members = [...this.#members];
+    this.#members.clear();
+    const running = members.flatMap(({ job }) => job ?? []);
+    for (const job of [...running, ...this.#urgent.splice(0), ...this.#background.splice(0)]) job.reject(error);
+    await Promise.all(members.map(({ worker }) => worker.terminate()));
+  }
+
+  #waiting(): Job[] | undefined {
+    return [this.#urgent, this.#background].find(({ length }) => length > 0);
+  }
+
+  #idleMember(): Member | undefined {
+    for (const member of this.#members) if (member.job === undefined) return member;
+    return this.#members.size < this.#parts.limit() ? this.#start() : undefined;
+  }
+
+  #send(member: Member, job: Job): void {
+    job.attempts++;
+    member.job = job;
+    const { record, buffer } = packBuffers(job.input);
+    // A busy thread keeps the process alive, an idle one does not.
+    member.worker.ref();
+    member.worker.postMessage({ kind: job.kind, input: record } satisfies KzgRequest, [buffer]);
+  }
+
+  #start(): Member {
+    const worker = this.#parts.startWorker();
+    const member: Member = { worker, job: undefined };
+    this.#members.add(member);
+    worker.unref();
+    worker.on("message", (message: KzgWorkerMessage) => this.#onMessage(member, message));
+    worker.on("error", (error) => this.#onDeath(member, error));
+    worker.on("exit", () => this.#onDeath(member));
+    return member;
+  }
+
+  #onMessage(member: Member, message: KzgWorkerMessage): void {
+    if ("loaded" in message) {
+      this.#parts.onLoaded(message.loaded);
+      return;
+    }
+    if ("unavailable" in message) {
+      this.#parts.onUnavailable(new KzgUnavailableError(message.unavailable));
+      return;
+    }
+    const { job, worker } = member;
+    member.job = undefined;
+    worker.unref();
+    this.advance();
+    if ("failure" in message) job?.reject(new Error(message.failure));
+    else job?.resolve(message.answer);
+  }
+
+  /** Rejects all jobs, present and future, with the error. */
+  giveUp(error: Error): void {
+    void this.#fail(error);
+  }
+
+  #onDeath(member: Member, error?: unknown): void {
+    if (!this.#members.delete(member)) return;
+    const { job } = member;
+    this.#parts.logger.warn("KZG worker thread died, starting another", { error });
+    if (job && job.attempts < MAX_ATTEMPTS) this.#urgent.unshift(job);
+    else job?.reject(new Error("The KZG worker thread died before it answered."));
+    this.advance();
+  }
+}
+
+/** Takes the first waiting job. A verification is merged with the other ones of its kind, up to the batch limit. */
+function takeFrom(waiting: Job[]): Job {
+  const first = waiting.shift()!;
+  if (!isVerification(first)) return first;
+  const { kind } = first;
+  const merged = [first];
+  let size = sizeOf(first);
+  for (let index = 0; index < waiting.length; ) {
+    const other = waiting[index]!;
+    if (isVerification(other) && other.kind === kind && size + sizeOf(other) <= MAX_BATCH[kind]) {
+      merged.push(other);
+      size += sizeOf(other);
+      waiting.splice(index, 1);
+    } else {
+      index++;
+    }
+  }
+  return merged.length === 1 ? first : mergedJob(merged);
+}
+
+function mergedJob(jobs: readonly Job<Verification>[]): Job {
+  return {
+    kind: jobs[0]!.kind,
+    input: joinBatches(jobs.map(({ input }) => input)),
+    attempts: Math.max(...jobs.map(({ attempts }) => attempts)),
+    resolve(answer) {
+      const { verdicts } = answer as KzgJobs[Verification]["answer"];
+      let from = 0;
+      for (const { input, resolve } of jobs) {
+        const { length } = input.groups;
+        resolve({ verdicts: verdicts.slice(from, from + length) });
+        from += length;
+      }
+    },
+    reject(error) {
+      for (const { reject } of jobs) reject(error);
+    },
+  };
+}
+
+const isVerification = (job: Job): job is Job<Verification> => job.kind in MAX_BATCH;
+
+const sizeOf = ({ input }: Job<Verification>): number => input.commitments.length;
