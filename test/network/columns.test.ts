@@ -8,7 +8,7 @@ import { eventually, statusOf } from "./adversary/support/scenario.ts";
 import { range, TestNetwork } from "./support/test-network.ts";
 import type { TestNode } from "./support/test-node.ts";
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
 const VALIDATORS = 8;
 /** The slots in which validators propose; in those that follow only the test does. */

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import { BYTES_PER_FIELD_ELEMENT, ForkSeq } from "@lodestar/params";
+import { BYTES_PER_FIELD_ELEMENT, CELLS_PER_EXT_BLOB, ForkSeq } from "@lodestar/params";
 import type { BeaconBlock, RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { blobSidecarsOf } from "../../data/blob-sidecars.ts";
 import { columnFrameOf, columnSidecarsOf } from "../../data/column-sidecars.ts";
 import { BLOB_BYTES } from "../../data/kzg/fake-kzg.test-support.ts";
 import type { Kzg } from "../../data/kzg/kzg.ts";
 import type { DataSidecar } from "../../data/sidecar.ts";
-import type { PooledBlob } from "../../execution/engine.ts";
+import type { PayloadBlobs, PooledBlob } from "../../execution/engine.ts";
 import type { TestChain } from "../validation/validation-chain.test-support.ts";
 
 /** A blob like no other of another name: every field element is a hash with its first byte zero, so that it is below the modulus. */
@@ -31,6 +31,8 @@ export interface BlockWithBlobs {
 interface BlobsOptions {
   count?: number;
   kzg?: Kzg;
+  /** Blobs with real commitments and proofs, which need no computation. */
+  bundle?: PayloadBlobs;
   parent?: RootHex;
   change?: (block: BeaconBlock) => void;
 }
@@ -39,11 +41,11 @@ interface BlobsOptions {
 export async function produceWithBlobs(
   chain: TestChain,
   slot: Slot,
-  { count = 2, kzg = chain.kzg, parent, change = () => {} }: BlobsOptions = {},
+  { count = 2, kzg = chain.kzg, bundle, parent, change = () => {} }: BlobsOptions = {},
 ): Promise<BlockWithBlobs> {
   const { config } = chain;
-  const blobs = Array.from({ length: count }, (_, index) => blobOf(`blob ${index}`));
-  const commitments = await Promise.all(blobs.map((blob) => kzg.commitmentOf(blob)));
+  const hasCells = config.getForkSeq(slot) >= ForkSeq.fulu;
+  const { blobs, commitments, proofs, cells = [] } = bundle ?? (await computedBundle(kzg, { count, hasCells }));
   const block = chain.produce(slot, {
     parent,
     change(message) {
@@ -51,12 +53,31 @@ export async function produceWithBlobs(
       change(message);
     },
   });
-  if (config.getForkSeq(slot) >= ForkSeq.fulu) {
-    const extended = await Promise.all(blobs.map((blob) => kzg.cellsAndProofsOf(blob)));
-    const pooled = blobs.map((blob, index) => ({ blob, proofs: extended[index]!.proofs }));
-    return { ...block, blobs, pooled, sidecars: columnSidecarsOf(columnFrameOf(config, block.signed), extended) };
+  const proofsPerBlob = hasCells ? CELLS_PER_EXT_BLOB : 1;
+  const pooled = blobs.map((blob, index) => ({
+    blob,
+    proofs: proofs.slice(index * proofsPerBlob, (index + 1) * proofsPerBlob),
+  }));
+  if (!hasCells) return { ...block, blobs, pooled, sidecars: blobSidecarsOf(config, block.signed, { blobs, proofs }) };
+  const extended = pooled.map(({ proofs }, index) => ({ cells: cells[index]!, proofs }));
+  return { ...block, blobs, pooled, sidecars: columnSidecarsOf(columnFrameOf(config, block.signed), extended) };
+}
+
+async function computedBundle(
+  kzg: Kzg,
+  { count, hasCells }: { count: number; hasCells: boolean },
+): Promise<PayloadBlobs> {
+  const blobs = Array.from({ length: count }, (_, index) => blobOf(`blob ${index}`));
+  const commitments = await Promise.all(blobs.map((blob) => kzg.commitmentOf(blob)));
+  if (!hasCells) {
+    const proofs = await Promise.all(blobs.map((blob, index) => kzg.blobProofOf(blob, commitments[index]!)));
+    return { blobs, commitments, proofs };
   }
-  const proofs = await Promise.all(blobs.map((blob, index) => kzg.blobProofOf(blob, commitments[index]!)));
-  const pooled = blobs.map((blob, index) => ({ blob, proofs: [proofs[index]!] }));
-  return { ...block, blobs, pooled, sidecars: blobSidecarsOf(config, block.signed, { blobs, proofs }) };
+  const extended = await Promise.all(blobs.map((blob) => kzg.cellsAndProofsOf(blob)));
+  return {
+    blobs,
+    commitments,
+    proofs: extended.flatMap(({ proofs }) => proofs),
+    cells: extended.map(({ cells }) => cells),
+  };
 }

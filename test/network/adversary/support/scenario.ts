@@ -164,5 +164,5 @@ export function statusOf({ chain: { head, forkChoice, config, clock } }: TestNod
 
 /** Waits for what the victim does in its own time, however slow the machine is. */
 export function eventually(assertion: () => void | Promise<void>): Promise<void> {
-  return vi.waitFor(assertion, { timeout: 40_000, interval: 10 });
+  return vi.waitFor(assertion, { timeout: 100_000, interval: 10 });
 }
