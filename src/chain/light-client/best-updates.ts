@@ -93,13 +93,19 @@ export class BestUpdates {
     this.#settled = finalizedRoot;
   }
 
-  /** Of the periods from `start` to before `end`: from the first one on that has an update, to the first that has none. */
+  /**
+   * Returns the updates of the periods from `start` to before `end`: from the first period with an update to the first one without.
+   * `end` may lie in the distant future.
+   */
   async range(start: SyncPeriod, end: SyncPeriod, limit: number): Promise<LightClientUpdate[]> {
     const updates: LightClientUpdate[] = [];
-    const stored = await this.#parts.db.lightClient.firstPeriodFrom(start);
+    const { db, forkChoice } = this.#parts;
+    const stored = await db.lightClient.firstPeriodFrom(start);
     const recent = Array.from(this.#candidates.values(), periodOf).filter((period) => period >= start);
     const first = Math.min(stored ?? Number.POSITIVE_INFINITY, ...recent);
-    for (let period = first; period < end && updates.length < limit; period++) {
+    // Stored updates are final. None is newer than the finalized block.
+    const newest = Math.max(periodOf(forkChoice.get(forkChoice.finalized.root) ?? { slot: 0 }), ...recent);
+    for (let period = first; period < end && period <= newest && updates.length < limit; period++) {
       const update = await this.#get(period);
       if (update) updates.push(update);
       else if (updates.length > 0) break;
