@@ -1,50 +1,62 @@
-/** Two fifths of a name mistyped is still recognisable; more is another name. */
-const TOLERATED_SHARE = 0.4;
-/** Short names may have two mistakes. */
-const TOLERATED_MISTAKES = 2;
-/** Nobody mistypes a name that long, and comparing it would cost. */
-const LONGEST_NAME = 200;
-/** A name cut short, such as `port` for `rpc-port`, is nearer than its missing letters say. */
-const MISTAKES_OF_A_PART = 2;
-const SHORTEST_PART = 4;
+/** Two fifths of a name may be mistyped, but no more than a few letters of a long one. */
+const MAX_MISTYPED_SHARE = 0.4;
+const MIN_EDITS = 2;
+const MAX_EDITS = 8;
+/** Longer input is no mistyped name. */
+const MAX_NAME_LENGTH = 80;
+/** A name cut short, such as `port` for `rpc-port`, counts as this many edits. */
+const EDITS_OF_PART = 2;
+const MIN_PART_LENGTH = 4;
 
-/** The candidate most like what was written, or undefined when none is like it. Letter case counts for nothing. */
+/**
+ * Returns the candidate closest to a name, ignoring case, or undefined if none is close. The work is bounded: a fraction of a
+ * millisecond for a few hundred candidates, whatever the input.
+ */
 export function nearestName(written: string, candidates: Iterable<string>): string | undefined {
-  if (written.length > LONGEST_NAME) return undefined;
+  if (written.length < MIN_EDITS || written.length > MAX_NAME_LENGTH) return undefined;
   const name = written.toLowerCase();
   let nearest: string | undefined;
-  let fewest = Math.max(TOLERATED_MISTAKES, Math.floor(name.length * TOLERATED_SHARE)) + 1;
-  if (name.length < TOLERATED_MISTAKES) return undefined;
+  let limit = Math.min(MAX_EDITS, Math.max(MIN_EDITS, Math.floor(name.length * MAX_MISTYPED_SHARE)));
   for (const candidate of candidates) {
-    const mistakes = mistakesBetween(name, candidate.toLowerCase());
-    if (mistakes < fewest) {
-      fewest = mistakes;
-      nearest = candidate;
-    }
+    const edits = editsBetween(name, candidate.toLowerCase(), limit);
+    if (edits > limit) continue;
+    nearest = candidate;
+    // Only a closer one replaces it.
+    limit = edits - 1;
+    if (limit < 0) break;
   }
   return nearest;
 }
 
-function mistakesBetween(name: string, candidate: string): number {
+function editsBetween(name: string, candidate: string, limit: number): number {
   const isPart =
-    Math.min(name.length, candidate.length) >= SHORTEST_PART && (candidate.includes(name) || name.includes(candidate));
-  const edits = editDistance(name, candidate);
-  return isPart ? Math.min(MISTAKES_OF_A_PART, edits) : edits;
+    Math.min(name.length, candidate.length) >= MIN_PART_LENGTH &&
+    (candidate.includes(name) || name.includes(candidate));
+  const edits = editDistance(name, candidate, limit);
+  return isPart ? Math.min(EDITS_OF_PART, edits) : edits;
 }
 
-/** Letters added, left out or changed; two swapped neighbours count as one mistake, as typing fingers make it. */
-function editDistance(from: string, to: string): number {
+/**
+ * Optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours. Only cells within `limit` of the
+ * diagonal are computed; a larger distance is infinite.
+ */
+function editDistance(from: string, to: string, limit: number): number {
+  if (Math.abs(from.length - to.length) > limit) return Number.POSITIVE_INFINITY;
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let row = 1; row <= from.length; row++) {
-    const current = [row];
-    for (let column = 1; column <= to.length; column++) {
-      const same = from[row - 1] === to[column - 1];
-      let best = Math.min(last[column]! + 1, current[column - 1]! + 1, last[column - 1]! + (same ? 0 : 1));
-      const swapped = row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
-      if (swapped) best = Math.min(best, beforeLast[column - 2]! + 1);
-      current.push(best);
+    const current = new Array<number>(to.length + 1).fill(Number.POSITIVE_INFINITY);
+    if (row <= limit) current[0] = row;
+    let lowest = current[0]!;
+    for (let column = Math.max(1, row - limit); column <= Math.min(to.length, row + limit); column++) {
+      const isSame = from[row - 1] === to[column - 1];
+      let best = Math.min(last[column]! + 1, current[column - 1]! + 1, last[column - 1]! + (isSame ? 0 : 1));
+      const isSwap = row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
+      if (isSwap) best = Math.min(best, beforeLast[column - 2]! + 1);
+      current[column] = best;
+      lowest = Math.min(lowest, best);
     }
+    if (lowest > limit) return Number.POSITIVE_INFINITY;
     beforeLast = last;
     last = current;
   }

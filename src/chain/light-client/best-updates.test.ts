@@ -46,15 +46,14 @@ function open(blocks: readonly TestBlock[], head: RootHex) {
   return { updates, state };
 }
 
-const summary = (activeParticipants: number) =>
-  ({
-    activeParticipants,
-    attestedHeaderSlot: 1,
-    signatureSlot: 2,
-    hasFinality: false,
-    isSyncCommitteeUpdate: true,
-    isSyncCommitteeFinality: false,
-  }) as LightClientUpdateSummary;
+const summary = (activeParticipants: number): LightClientUpdateSummary => ({
+  activeParticipants,
+  attestedHeaderSlot: 1,
+  signatureSlot: 2,
+  finalizedHeaderSlot: 0,
+  isSyncCommitteeUpdate: true,
+  isFinalityUpdate: false,
+});
 
 const candidate = ({ slot, root }: TestBlock, participants: number): Candidate => ({
   slot,

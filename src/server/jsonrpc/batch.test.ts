@@ -1,5 +1,8 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { Deadline } from "../http/deadline.ts";
 import { createSignal } from "../http/http.test-support.ts";
+import { createExecutor } from "./execute.ts";
 import { json, openTestServer, requestText, type TestServer, type TestServerOptions } from "./server.test-support.ts";
 
 const servers: TestServer[] = [];
@@ -70,6 +73,39 @@ describe("batches", () => {
       [3, -32002],
       [4, undefined],
     ]);
+  });
+
+  it("only the first unknown method of a batch gets a suggestion, which costs time", async () => {
+    const server = await open({ suggest: () => "echo" });
+    const received = await server.post(`[${requestText({ method: '"ecko"' })},${requestText({ method: '"ecko"' })}]`);
+    expect(JSON.parse(received.text).map(({ error }: { error: { message: string } }) => error.message)).toEqual([
+      'The method "ecko" does not exist. Did you mean "echo"?',
+      'The method "ecko" does not exist.',
+    ]);
+  });
+
+  it("no call of a batch is looked at after its sender has left", async () => {
+    const find = vi.fn(() => undefined);
+    const suggest = vi.fn(() => undefined);
+    const execute = createExecutor({
+      table: { find, suggest },
+      logger: createRecordingLogger(),
+      batchLength: 1000,
+      batchBytes: 1000,
+      server: "json-rpc",
+    });
+    const deadline = new Deadline(1000);
+    deadline.abandon();
+    await execute(
+      Buffer.from(
+        `[${Array(100)
+          .fill(notification({ method: '"ecko"' }))
+          .join(",")}]`,
+      ),
+      deadline,
+    );
+    expect(find).not.toHaveBeenCalled();
+    expect(suggest).not.toHaveBeenCalled();
   });
 
   it("a thousand elements are answered", async () => {

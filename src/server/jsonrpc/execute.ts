@@ -62,7 +62,11 @@ interface Sender {
   deadline: Deadline;
   caller: Client | undefined;
   observer: CallObserver | undefined;
+  /** Suggests a name for an unknown method. Only the first one of a message gets a suggestion. */
+  suggest?: Suggest;
 }
+
+type Suggest = (name: string) => string | undefined;
 
 /** How many calls of a batch are under way at once. More would only wait for each other. */
 const BATCH_CALLS_AT_ONCE = 4;
@@ -81,7 +85,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
 
   // Not an async function: one that returns a promise takes three turns more to settle than that promise.
   return function execute(message, deadline, caller, ownObserver) {
-    const sender = { deadline, caller, observer: ownObserver ?? observer };
+    const sender: Sender = { deadline, caller, observer: ownObserver ?? observer, suggest };
     if (message.length < LARGE_MESSAGE_BYTES) return executeNow(message, sender);
     return ownTurn().then(() => executeLong(message, sender));
   };
@@ -212,8 +216,13 @@ export function createExecutor(options: ExecutorOptions): Execute {
     const { deadline, caller } = sender;
     const observed = observe(call, sender);
     try {
+      if (deadline.over) throw deadline.over;
       const method = table.find(call.method);
-      if (method === undefined) return failed(call, methodNotFound(call.method, suggest), observed);
+      if (method === undefined) {
+        const error = methodNotFound(call.method, sender.suggest);
+        sender.suggest = undefined;
+        return failed(call, error, observed);
+      }
       const refusal = caller?.refusal(method.access);
       if (refusal !== undefined) return failed(call, methodNotServed(refusal), observed);
       const run = () => runCall({ ...call, message }, method, deadline, caller);
@@ -256,7 +265,7 @@ function runCall(
   deadline: Deadline,
   caller?: Client,
 ): Promise<CallResponse | undefined> {
-  // A submission that had to wait for those before it must not start after its caller was told that time is over.
+  // A submission that waited for others must not start after its caller was told that the time is over.
   if (deadline.over) return Promise.reject(deadline.over);
   return deadline.race(answer(call, method, deadline, caller), abandonResponse);
 }
