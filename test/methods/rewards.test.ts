@@ -87,8 +87,12 @@ describe.each(["altair", "fulu"] as const)("rewards on a chain that becomes %s",
     expect((await caller.call(OF_VOTES, [2, ["99"]])).total_rewards).toEqual([]);
   });
 
-  it("are not known before the next epoch is over", async () => {
-    expect(await caller.error(OF_VOTES, [4])).toMatchObject({ code: NOT_FOUND });
+  it("are known with the last block of the next epoch, and not before", async () => {
+    expect((await caller.call(OF_VOTES, [3])).total_rewards).toHaveLength(VALIDATORS);
+    expect(await caller.error(OF_VOTES, [4])).toMatchObject({
+      code: NOT_FOUND,
+      message: expect.stringContaining("the next epoch is not over. It ends with slot 47."),
+    });
   });
 
   it("of the genesis block are nothing", async () => {

@@ -95,7 +95,7 @@ const getAttestationsRewards = defineEncoded({
   summary:
     "What validators earned or lost by their attestations of an epoch, and what they could have earned, by effective balance.",
   params: {
-    epoch: required(epoch, "The epoch of the attestations; the next one must be over."),
+    epoch: required(epoch, "The epoch of the attestations. The last slot of the next epoch must have passed, or have a block."),
     validatorIds: VALIDATOR_IDS,
   },
   result: {
@@ -114,11 +114,11 @@ const getAttestationsRewards = defineEncoded({
   async json({ chain }, { epoch, validatorIds = [] }, codec, call) {
     // An attestation may be included until the end of the next epoch, and is paid for then.
     const lastSlot = computeEndSlotAtEpoch(epoch + 1);
-    const resolved = lastSlot < chain.clock.currentSlot ? await findState(chain, lastSlot, call) : null;
+    const isOver = lastSlot < chain.clock.currentSlot || chain.head.slot === lastSlot;
+    const resolved = isOver ? await findState(chain, lastSlot, call) : null;
     if (resolved === null) {
-      throw notFound(
-        `The rewards of epoch ${epoch} are not known: the node has no state of the slot with which the next epoch ends.`,
-      );
+      const reason = isOver ? "the node has no state of slot" : "the next epoch is not over. It ends with slot";
+      throw notFound(`The rewards of epoch ${epoch} are not known: ${reason} ${lastSlot}.`);
     }
     const { state } = resolved;
     const after = await chain.states.afterBlock(latestBlockRoot(state), lastSlot + 1, { waiting: call });
