@@ -4,7 +4,7 @@ import { LOG_LEVELS, LOG_TOPICS, type LogTopic } from "./logger.ts";
 
 const NOTHING = Number.POSITIVE_INFINITY;
 const thresholds = (specs: string[], topics: LogTopic[]) => {
-  const selection = specs.reduce(applyLogSpec, parseLogSpec("INFO"));
+  const selection = specs.reduce((selection, spec) => applyLogSpec(selection, spec), parseLogSpec("INFO"));
   return topics.map((topic) => topicThreshold(selection, topic));
 };
 
@@ -87,8 +87,8 @@ describe("log specification", () => {
     ["INFO; TRACE:a b", /topic "a b"/],
     ["INFO; TRACE:a:b", /topic "a:b"/],
     ["INFO; REQUIRED:none,chain", /"none" stands alone/],
-    ["INFO; TRACE:rpc,chian", /"chian", which there is not. Did you mean "chain"\? The topics are node, chain,/],
-    ["INFO; DISABLED:everything", /"everything", which there is not. The topics are node, chain,/],
+    ["INFO; TRACE:rpc,chian", /unknown topic "chian". Did you mean "chain"\? The topics are node, chain,/],
+    ["INFO; DISABLED:everything", /unknown topic "everything". The topics are node, chain,/],
     [`INFO; TRACE:${"chain,".repeat(200)}rpc`, /1215 characters; it may have 1000 at most/],
   ];
   for (const [spec, complaint] of malformed) {

@@ -40,9 +40,11 @@ type ClauseKey = LogLevel | "required" | "disabled";
 
 interface Clause {
   key: ClauseKey;
-  /** Empty for the word `none`. */
-  topics: LogTopic[];
+  topics: LogTopic[] | "none";
 }
+
+/** Takes a topic that does not exist. It may throw. */
+type OnUnknownTopic = (topic: string) => void;
 
 const LEVEL_LIST = LOG_LEVELS.map((level) => level.toUpperCase()).join(", ");
 const TOPIC = /^[^\s,:;]+$/;
@@ -53,7 +55,7 @@ function isLevel(word: string): word is LogLevel {
   return (LOG_LEVELS as readonly string[]).includes(word);
 }
 
-function parseClause(part: string): Clause {
+function parseClause(part: string, onUnknownTopic: OnUnknownTopic): Clause {
   const colon = part.indexOf(":");
   if (colon === -1) {
     throw new LogSpecError(
@@ -71,8 +73,8 @@ function parseClause(part: string): Clause {
     .slice(colon + 1)
     .split(",")
     .map((topic) => topic.trim());
-  if (words.length === 1 && words[0]?.toLowerCase() === "none") return { key, topics: [] };
-  const topics = words.map((topic) => {
+  if (words.length === 1 && words[0]?.toLowerCase() === "none") return { key, topics: "none" };
+  const topics = words.filter((topic): topic is LogTopic => {
     if (!TOPIC.test(topic)) {
       throw new LogSpecError(
         `The part "${part}" of the log specification names the topic "${topic}"; a topic is a word, and several are separated by commas.`,
@@ -83,8 +85,9 @@ function parseClause(part: string): Clause {
         `The part "${part}" of the log specification mixes "none" with topics; "none" stands alone.`,
       );
     }
-    if (!isTopic(topic)) throw unknownTopic(topic);
-    return topic;
+    if (isTopic(topic)) return true;
+    onUnknownTopic(topic);
+    return false;
   });
   return { key, topics };
 }
@@ -93,11 +96,11 @@ function isTopic(word: string): word is LogTopic {
   return (LOG_TOPICS as readonly string[]).includes(word);
 }
 
-function unknownTopic(word: string): LogSpecError {
+function refuseUnknownTopic(word: string): never {
   const nearest = nearestName(word, LOG_TOPICS);
   const hint = nearest === undefined ? "" : ` Did you mean "${nearest}"?`;
-  return new LogSpecError(
-    `The log specification names the topic "${word}", which there is not.${hint} The topics are ${LOG_TOPICS.join(", ")}.`,
+  throw new LogSpecError(
+    `The log specification names the unknown topic "${word}".${hint} The topics are ${LOG_TOPICS.join(", ")}.`,
   );
 }
 
@@ -112,9 +115,13 @@ function withoutSetting(setting: TopicSetting, key: ClauseKey): TopicSetting {
 /**
  * Applies a specification such as `DEBUG; TRACE:chain,rpc; REQUIRED:chain; DISABLED:none` on top of what is selected.
  * The level of the whole log is always replaced. A topic that the specification names starts afresh; every other topic
- * keeps its earlier setting.
+ * keeps its earlier setting. An unknown topic is refused unless `onUnknownTopic` accepts it.
  */
-export function applyLogSpec(current: LogSelection, spec: string): LogSelection {
+export function applyLogSpec(
+  current: LogSelection,
+  spec: string,
+  onUnknownTopic: OnUnknownTopic = refuseUnknownTopic,
+): LogSelection {
   if (spec.length > LONGEST_SPEC) {
     throw new LogSpecError(`The log specification has ${spec.length} characters; it may have ${LONGEST_SPEC} at most.`);
   }
@@ -125,16 +132,18 @@ export function applyLogSpec(current: LogSelection, spec: string): LogSelection 
       `The log specification starts with "${levelText}", which is not a level; it must start with one of ${LEVEL_LIST}.`,
     );
   }
-  const clauses = parts.map(parseClause);
+  const clauses = parts.map((part) => parseClause(part, onUnknownTopic));
 
   const topics = new Map(current.topics);
   for (const clause of clauses) {
-    if (clause.topics.length === 0) {
+    if (clause.topics === "none") {
       for (const [topic, setting] of topics) topics.set(topic, withoutSetting(setting, clause.key));
+      continue;
     }
     for (const topic of clause.topics) topics.delete(topic);
   }
   for (const { key, topics: named } of clauses) {
+    if (named === "none") continue;
     for (const topic of named) {
       const setting = topics.get(topic) ?? { level: undefined, state: "normal" };
       topics.set(topic, isLevel(key) ? { ...setting, level: key } : { ...setting, state: key });

@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { LineWriter } from "./line-writer.ts";
 import { applyLogSpec, DEFAULT_SELECTION, LEVEL_VALUES, type LogSelection, topicThreshold } from "./log-spec.ts";
 import { plainLogValue } from "./log-value.ts";
-import { LOG_LEVELS, type LogFields, type Logger, type LogLevel, type LogTopic } from "./logger.ts";
+import { LOG_LEVELS, LOG_TOPICS, type LogFields, type Logger, type LogLevel, type LogTopic } from "./logger.ts";
 import { type LogFile, RotatingFile } from "./rotating-file.ts";
 import { standardOutput } from "./standard-output.ts";
 import { formatText, type LogRecord } from "./text-format.ts";
@@ -32,7 +32,7 @@ interface LoggerOptions {
 /** The logger, and the handle by which its selection is changed while the program runs. */
 export interface LogControl {
   logger: Logger;
-  /** Throws a `LogSpecError` and changes nothing when the specification cannot be read. */
+  /** Ignores unknown topics with a warning. Throws a `LogSpecError` and changes nothing if the specification is malformed. */
   setSpec(spec: string): void;
   /** Writes what waits for its readers, as far as they take it within a moment. Nothing is to be logged after it. */
   flush(): void;
@@ -130,8 +130,10 @@ export function createLogger(options: LoggerOptions): LogControl {
   return {
     logger: root,
     setSpec(spec) {
-      selection = applyLogSpec(selection, spec);
+      const unknown: string[] = [];
+      selection = applyLogSpec(selection, spec, (topic) => unknown.push(topic));
       for (const [topic, gate] of gates) gate.threshold = topicThreshold(selection, topic);
+      if (unknown.length > 0) root.warn("Ignored unknown log topics", { unknown, topics: LOG_TOPICS });
     },
     flush() {
       for (const destination of destinations) destination.flush?.();

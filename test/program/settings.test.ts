@@ -30,6 +30,8 @@ test("57 setLogLevel changes what is printed at once; what cannot be read change
     expect((await program.reply("setLogLevel", [spec])).error, String(spec)).toMatchObject({ code: -32602 });
   }
   expect((await program.reply("setLogLevel", [])).error).toMatchObject({ code: -32602 });
+  expect(await program.call("setLogLevel", ["NOTICE; NOTICE:chain; DISABLED:chronos"])).toBe(true);
+  await program.untilLine(/ WARN .*Ignored unknown log topics {2}unknown=\["chronos"\]/);
   await untilHeadMovedBy(2);
   const quietFrom = program.lines.length;
   // Three epochs, each of which would have been announced as finalized, and 24 blocks.

@@ -188,7 +188,7 @@ describe("values that are refused", () => {
     [["--rpc-vhosts", "http://node.example"], /it must be \* or a host name such as node\.example, without a scheme/],
     [["--rpc-vhosts", "node.example:9190"], /without a scheme and a port/],
     [["--rpc-api", "read,everything"], /"read,everything" of --rpc-api.*it must be read, submit, debug, admin or dev/],
-    [["--log-level", "INFO; TRACE:chian"], /the topic "chian", which there is not. Did you mean "chain"\?/],
+    [["--log-level", "INFO; TRACE:chian"], /the unknown topic "chian". Did you mean "chain"\?/],
     [["--rpc-port", "-1"], /"-1" of --rpc-port/],
     [["--rpc-port", "0x10"], /whole number/],
     [["--rpc-address", "300.1.1.1"], /IP address or a host name/],
