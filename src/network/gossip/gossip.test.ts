@@ -125,6 +125,29 @@ test("attestations wait for their block, and blocks without a parent are told ab
   expect(b.complaints).toEqual([]);
 });
 
+test("a vote whose source epoch no number can hold is ignored, since the gossip rules accept it", async () => {
+  const nodes = await openLine(2, 1, ELECTRA);
+  const [a, b] = nodes as [GossipNode, GossipNode];
+  const subnets = new Set(Array.from({ length: 64 }, (_, subnet) => subnet));
+  for (const { gossip } of nodes) gossip.setAttestationSubnets(subnets);
+  const [signed] = await a.byHand.attestationsFor(1, a.devChain.chain.head.root);
+  const vote = ssz.electra.SingleAttestation.serialize(signed!.attestation as electra.SingleAttestation);
+  // committee_index, attester_index, data.slot, data.index, data.beacon_block_root, then the source epoch: 2^53 + 1.
+  new DataView(vote.buffer, vote.byteOffset).setBigUint64(4 * 8 + 32, 2n ** 53n + 1n, true);
+  const topic = a.topic("beacon_attestation", 1);
+  await Promise.all(nodes.map((node) => whenMeshed(node, topic)));
+  const envelope = {
+    subscriptions: [],
+    messages: [{ topic, data: new Uint8Array(compressSync(vote)) }],
+    control: undefined,
+  };
+  (a.pubsub as unknown as { sendRpc(peerId: string, rpc: object): void }).sendRpc(b.peerId, envelope);
+  await eventually(() =>
+    expect(b.gossip.verdicts.get("beacon_attestation")).toEqual({ accept: 0, ignore: 1, reject: 0 }),
+  );
+  expect(invalidFrom(b, a, topic)).toBe(0);
+});
+
 test("garbage is held against its sender before it costs anything", async () => {
   const nodes = await openLine(2, 1, {});
   const [a, b] = nodes as [GossipNode, GossipNode];

@@ -15,7 +15,7 @@ import { type DataSidecar, isColumn, subnetOfSidecar } from "../../data/sidecar.
 import type { Logger } from "../../log/logger.ts";
 import { TimeSlice } from "../../time-slice.ts";
 import type { Broadcast } from "../broadcast.ts";
-import { deserializeExactly } from "../deserialize-exactly.ts";
+import { deserializeExactly, InexactNumberError } from "../deserialize-exactly.ts";
 import type { PeerReporter } from "../peers/peer-scores.ts";
 import type { SubnetTopics } from "../subnets/subnet-manager.ts";
 import { BlockHandler, type UnknownBlocks } from "./block-handler.ts";
@@ -24,6 +24,12 @@ import { OperationHandler } from "./operation-handler.ts";
 import { asPubsub, type Pubsub } from "./pubsub.ts";
 import { isSidecarKind, SidecarHandler, type SidecarMessage } from "./sidecar-handler.ts";
 import { boundariesInForce, type GossipTopic, GossipTopics, TOPIC_KINDS, type TopicKind } from "./topics.ts";
+
+/**
+ * Topics whose messages may have an integer above 2^53 - 1 and be valid: no gossip rule looks at the source epoch of a vote. On all
+ * other topics such an integer is a slot or an index that does not exist.
+ */
+const INEXACT_BUT_VALID: ReadonlySet<TopicKind> = new Set(["beacon_attestation", "beacon_aggregate_and_proof"]);
 
 interface GossipParts {
   /** Of a host that has been started. */
@@ -238,9 +244,9 @@ export class Gossip implements Broadcast, SubnetTopics {
         report("ignore");
         return;
       }
-      const object = this.#decoded(topic, msg.data);
-      if (object === undefined) report("reject");
-      else this.#dispatch({ topic, object, bytes: msg.data.length, peerId, report });
+      const decoded = this.#decode(topic, msg.data);
+      if ("verdict" in decoded) report(decoded.verdict);
+      else this.#dispatch({ topic, object: decoded.object, bytes: msg.data.length, peerId, report });
     } catch (error) {
       this.#logger.error("A message could not be handled", { topic: msg.topic, peer: peerId, error });
       report("ignore");
@@ -252,11 +258,15 @@ export class Gossip implements Broadcast, SubnetTopics {
     return kind === "beacon_block" || !this.#chain.status.isSyncing;
   }
 
-  #decoded({ kind, boundary }: GossipTopic, data: Uint8Array): GossipObjects[TopicKind] | undefined {
+  #decode(
+    { kind, boundary }: GossipTopic,
+    data: Uint8Array,
+  ): { object: GossipObjects[TopicKind] } | { verdict: Verdict } {
     try {
-      return deserializeExactly(messageType(kind, boundary.fork), data);
-    } catch {
-      return undefined;
+      return { object: deserializeExactly(messageType(kind, boundary.fork), data) };
+    } catch (error) {
+      const mayBeValid = error instanceof InexactNumberError && INEXACT_BUT_VALID.has(kind);
+      return { verdict: mayBeValid ? "ignore" : "reject" };
     }
   }
 
