@@ -124,7 +124,7 @@ const produceBlindedBlock = defineEncoded({
   },
   failures: ["unavailable", "unsupported"],
   rest: [get("/eth/v1/validator/blinded_blocks/{slot}", { ssz: "answer" })],
-  cost: "heavy",
+  cost: "duty",
   access: "read",
   until: ForkName.gloas,
   example: {

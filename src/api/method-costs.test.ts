@@ -1,0 +1,10 @@
+import { expect, it } from "vitest";
+import { methods } from "./method-groups.ts";
+
+it("puts no method that validators wait for into the lane of bulk reads", () => {
+  const ofValidators = methods.filter(({ rest }) =>
+    rest.some(({ path }) => path.startsWith("/eth/v") && path.includes("/validator/")),
+  );
+  expect(ofValidators.length).toBeGreaterThan(20);
+  expect(ofValidators.filter(({ cost }) => cost === "heavy").map(({ name }) => name)).toEqual([]);
+});
