@@ -13,7 +13,8 @@ export interface BenchedChain {
   db: BeaconDb;
 }
 
-interface BenchedChainOptions extends Pick<DevNodeOptions, "genesisTime" | "configOverrides" | "devBlobs" | "kzgBackend"> {
+interface BenchedChainOptions
+  extends Pick<DevNodeOptions, "genesisTime" | "configOverrides" | "devBlobs" | "kzgBackend"> {
   validators: number;
   /** The validators that act; all when left out. */
   activeValidators?: readonly number[];

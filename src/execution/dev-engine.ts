@@ -1,11 +1,5 @@
 import { type ForkPostBellatrix, isForkPostDeneb, isForkPostElectra } from "@lodestar/params";
-import {
-  type deneb,
-  type ExecutionPayload,
-  type ExecutionRequests,
-  type RootHex,
-  sszTypesFor,
-} from "@lodestar/types";
+import { type deneb, type ExecutionPayload, type ExecutionRequests, type RootHex, sszTypesFor } from "@lodestar/types";
 import { byteArrayEquals, toRootHex } from "@lodestar/utils";
 import { blobGasOf, countRequests, createDevPayload, DEV_GENESIS_BLOCK_HASH, devBlockHash } from "./dev-payload.ts";
 import {

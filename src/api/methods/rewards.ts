@@ -95,7 +95,10 @@ const getAttestationsRewards = defineEncoded({
   summary:
     "What validators earned or lost by their attestations of an epoch, and what they could have earned, by effective balance.",
   params: {
-    epoch: required(epoch, "The epoch of the attestations. The last slot of the next epoch must have passed, or have a block."),
+    epoch: required(
+      epoch,
+      "The epoch of the attestations. The last slot of the next epoch must have passed, or have a block.",
+    ),
     validatorIds: VALIDATOR_IDS,
   },
   result: {
