@@ -1,4 +1,4 @@
-// What npm pack does before and after it makes the tarball. Plain JavaScript that old Node versions can read.
+// Hooks of "npm pack": builds dist/ and swaps the manifest before packing, restores it afterwards. Plain JavaScript for Node 20.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
@@ -7,48 +7,60 @@ import { ownNode } from "../bin/own-node.js";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const manifest = join(root, "package.json");
-/** Where the manifest of the checkout is while that of the package is in its place. */
+/** Holds the checkout's manifest while npm packs. */
 const setAside = join(root, "package.checkout.json");
 
 /**
- * What is for the checkout alone. Its Node is an optional dependency only because npm has no other way to say "for this
- * platform"; in the projects of others it would take the place of theirs.
+ * Manifest fields that only the checkout needs. Its Node is an optional dependency because npm has no other way to install by
+ * platform; in a user's project it would shadow the user's Node.
  */
-const OF_CHECKOUT = ["scripts", "devDependencies", "optionalDependencies", "overrides", "allowScripts", "devEngines"];
+const CHECKOUT_FIELDS = [
+  "scripts",
+  "devDependencies",
+  "optionalDependencies",
+  "overrides",
+  "allowScripts",
+  "devEngines",
+];
 
 function fail(sentence) {
   process.stderr.write(`fanal: ${sentence}\n`);
   process.exit(1);
 }
 
-function compile(project) {
-  const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
-  const { status } = spawnSync(ownNode() ?? process.execPath, [compiler, "-p", project], {
+/** Runs a script of the build. Returns its output. */
+function run(...args) {
+  const { status, stdout } = spawnSync(ownNode() ?? process.execPath, args, {
     cwd: root,
-    stdio: "inherit",
+    stdio: ["ignore", "pipe", "inherit"],
+    encoding: "utf8",
   });
-  if (status !== 0) fail(`the package was not built: ${project} does not compile.`);
+  if (status === 0) return stdout;
+  process.stderr.write(stdout ?? "");
+  fail(`the package was not built: "${args.join(" ")}" failed.`);
 }
 
 function build() {
   restore();
   rmSync(join(root, "dist"), { recursive: true, force: true });
-  compile("tsconfig.build.json");
-  compile("tsconfig.types.json");
+  const compiler = join("node_modules", "typescript", "bin", "tsc");
+  run(compiler, "-p", "tsconfig.build.json");
+  run(compiler, "-p", "tsconfig.types.json");
+  const published = JSON.parse(readFileSync(manifest, "utf8"));
+  for (const key of CHECKOUT_FIELDS) delete published[key];
+  published.dependencies = JSON.parse(run(join("scripts", "package", "vendor.ts")));
   const isOfPage = (source) => !extname(source) || [".html", ".css", ".svg"].includes(extname(source));
   cpSync(join(root, "src", "web"), join(root, "dist", "web"), { recursive: true, filter: isOfPage });
-  const published = JSON.parse(readFileSync(manifest, "utf8"));
-  for (const key of OF_CHECKOUT) delete published[key];
   renameSync(manifest, setAside);
   writeFileSync(manifest, `${JSON.stringify(published, null, 2)}\n`);
 }
 
-/** Also what a packing left behind that was cut short. */
+/** Restores the checkout's manifest, also after an interrupted pack. */
 function restore() {
   if (existsSync(setAside)) renameSync(setAside, manifest);
 }
 
-/** npm would tell the registry of the manifest of the checkout, which is back when it asks. */
+/** Refuses "npm publish" in the checkout: npm reads the manifest again after packing and would publish the checkout's. */
 function refuse() {
   fail('publish the tarball, not the checkout: "npm pack", then "npm publish" with the name of the file that it made.');
 }

@@ -7,8 +7,14 @@ import { promisify } from "node:util";
 const execute = promisify(execFile);
 const CHECKOUT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** What a fresh clone has that the package is made of. */
+/** The files of a fresh clone that the package is built from. */
 const SOURCES = ["bin", "docs", "examples", "packaging", "scripts", "src", "*.json", "*.md", "LICENSE", ".npmrc"];
+
+export interface PackedPackage {
+  readonly tarball: string;
+  /** The copy of the checkout that was packed, since other tests read the checkout meanwhile. */
+  readonly clone: string;
+}
 
 export interface Manifest {
   version: string;
@@ -16,49 +22,57 @@ export interface Manifest {
 }
 
 export interface InstalledPackage {
-  /** A project as `npm init` makes one, with the package in its node_modules. */
+  /** A project as `npm init` creates it, with the package and a newer `@chainsafe/ssz` in its node_modules. */
   readonly project: string;
-  /** The package there. */
+  /** The package's directory in the project. */
   readonly root: string;
   readonly manifest: Manifest;
-  /** What npm pack packed from: a copy of the checkout, whose own files other tests read meanwhile. */
   readonly clone: string;
 }
 
-/**
- * Packs the checkout and installs the tarball in an empty project: unpacked, with links to the dependencies that its manifest
- * names, and to no others. An install by npm would be the same with other versions below them, and takes half a minute.
- */
-export async function installPackage(directory: string): Promise<InstalledPackage> {
+/** Runs `npm pack` in a copy of the checkout. */
+export async function packPackage(directory: string): Promise<PackedPackage> {
   const clone = join(directory, "clone");
-  const project = join(directory, "project");
-  const root = join(project, "node_modules", "fanal");
   for (const name of globSync(SOURCES, { cwd: CHECKOUT })) {
     cpSync(join(CHECKOUT, name), join(clone, name), { recursive: true });
   }
   symlinkSync(join(CHECKOUT, "node_modules"), join(clone, "node_modules"));
   await runNpm(["pack", "--silent", "--pack-destination", directory], clone);
   const [tarball] = globSync("*.tgz", { cwd: directory });
+  return { tarball: join(directory, tarball!), clone };
+}
+
+/**
+ * Packs the checkout and unpacks the tarball into a project, with links to the dependencies that its manifest names and to no
+ * others. Stands in for an install by npm, which takes half a minute; `*.full.ts` runs real ones.
+ */
+export async function installPackage(directory: string): Promise<InstalledPackage> {
+  const { tarball, clone } = await packPackage(directory);
+  const project = join(directory, "project");
+  const root = join(project, "node_modules", "fanal");
   mkdirSync(root, { recursive: true });
-  await execute("tar", ["-xzf", join(directory, tarball!), "-C", root, "--strip-components=1"]);
+  await execute("tar", ["-xzf", tarball, "-C", root, "--strip-components=1"]);
   writeFileSync(join(project, "package.json"), JSON.stringify({ name: "project", version: "1.0.0", type: "commonjs" }));
   const manifest: Manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   linkPackages(project, Object.keys(manifest.dependencies));
+  linkPackage(project, "@chainsafe/ssz", "newer-ssz");
   mkdirSync(join(project, "node_modules", ".bin"));
   symlinkSync("../fanal/bin/fanal.js", join(project, "node_modules", ".bin", "fanal"));
   return { project, root, manifest, clone };
 }
 
-/** Has a directory find packages as an install there would, in the versions of the checkout. */
+/** Makes packages of the checkout resolvable from a directory, as an install there would. */
 export function linkPackages(directory: string, names: readonly string[]): void {
-  for (const name of names) {
-    const place = join(directory, "node_modules", name);
-    mkdirSync(dirname(place), { recursive: true });
-    symlinkSync(join(CHECKOUT, "node_modules", name), place);
-  }
+  for (const name of names) linkPackage(directory, name, name);
 }
 
-/** The npm that runs the tests, or the one that is there. */
+function linkPackage(directory: string, name: string, nameInCheckout: string): void {
+  const place = join(directory, "node_modules", name);
+  mkdirSync(dirname(place), { recursive: true });
+  symlinkSync(join(CHECKOUT, "node_modules", nameInCheckout), place);
+}
+
+/** Runs the npm that runs the tests, else the one on the path. */
 export async function runNpm(args: readonly string[], cwd: string): Promise<string> {
   const script = process.env.npm_execpath;
   const command = script?.endsWith("npm-cli.js") ? [process.execPath, script] : ["npm"];

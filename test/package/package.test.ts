@@ -1,14 +1,17 @@
 import { spawnSync } from "node:child_process";
 import { cpSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseSync } from "rolldown/utils";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { brokenLinks } from "../support/broken-links.ts";
 import { Program } from "../support/program.ts";
 import { removableDirectory } from "../support/removable-directory.ts";
+import { CONSUMER } from "./consumer.ts";
 import { type InstalledPackage, installPackage, linkPackages, runNpm } from "./installed-package.ts";
 
-/** Another one than that of the checkout can be tried: the package runs on every Node from 22 on. */
+/** The package runs on Node 22 and newer; the variable selects another Node than the checkout's. */
 const NODE = process.env.FANAL_TEST_NODE ?? process.execPath;
 const CHECKOUT = fileURLToPath(new URL("../../", import.meta.url));
 const EXAMPLES = globSync("*.test.*", { cwd: join(CHECKOUT, "examples") });
@@ -26,31 +29,93 @@ function node(...args: string[]) {
   return spawnSync(NODE, args, { cwd: installed.project, encoding: "utf8" });
 }
 
-/** Has a script believe that Node is of another version. */
+/** A Node option that fakes the version of Node. */
 const asNode = (version: string) =>
   `--import=data:text/javascript,${encodeURIComponent(
     `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${version}" } });` +
       `Object.defineProperty(process, "version", { value: "v${version}" });`,
   )}`;
 
-test("holds the compiled program, its documents and nothing of the checkout", () => {
+/** The names of all modules that files of the package import, apart from relative ones. */
+function importedModules(pattern: string): string[] {
+  const names = globSync(pattern, { cwd: installed.root }).flatMap((file) => {
+    const text = readFileSync(join(installed.root, file), "utf8");
+    const { staticImports, staticExports, dynamicImports } = parseSync(file, text).module;
+    return [
+      ...staticImports.map(({ moduleRequest }) => moduleRequest.value),
+      ...staticExports.flatMap(({ entries }) => entries.map(({ moduleRequest }) => moduleRequest?.value ?? ".")),
+      ...dynamicImports.map(({ moduleRequest: { start, end } }) => text.slice(start, end).replaceAll('"', "")),
+    ];
+  });
+  return [...new Set(names)].filter((name) => !name.startsWith("."));
+}
+
+test("holds the compiled program and its documents, nothing of the checkout", () => {
   const files = globSync("**/*.*", { cwd: installed.root }).filter((file) => !/^(docs|examples|packaging)/.test(file));
-  const isCode = /^(dist|bin)[/\\].*\.(js|js\.map|d\.ts)$/;
+  const isCode = /^(dist|bin)[/\\].*\.(js|d\.ts)$/;
   const isOfPage = /^dist[/\\]web[/\\][^/\\]+\.(html|css|svg)$/;
   const others = files.filter((file) => !isCode.test(file) && !isOfPage.test(file));
-  expect(others.toSorted()).toEqual(["CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md", "package.json"]);
-  // That one is for whoever has a checkout: the container is made of it.
+  expect(others.toSorted()).toEqual([
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "README.md",
+    "SECURITY.md",
+    join("dist", "vendor", "LICENSES.txt"),
+    "package.json",
+  ]);
+  // The container is built from a checkout.
   expect(brokenLinks(installed.root)).toEqual(["docs/operating.md links to Dockerfile"]);
   expect(files.filter((file) => /\.test|test-support/.test(file))).toEqual([]);
   const types = files.filter((file) => file.endsWith(".d.ts"));
   expect(types.every((file) => /^dist[/\\](client|library)[/\\]/.test(file))).toBe(true);
-  const map = JSON.parse(readFileSync(join(installed.root, "dist", "cli", "main.js.map"), "utf8"));
-  expect(map.sourcesContent[0]).toContain("export async function main(");
   for (const key of ["scripts", "devDependencies", "optionalDependencies", "private"]) {
     expect(installed.manifest).not.toHaveProperty(key);
   }
   const restored = readFileSync(join(installed.clone, "package.json"), "utf8");
   expect(restored).toBe(readFileSync(join(CHECKOUT, "package.json"), "utf8"));
+});
+
+test("bundles the consensus libraries and declares everything else that it imports", () => {
+  const packageName = (module: string) => module.split("/", module.startsWith("@") ? 2 : 1).join("/");
+  const imported = new Set(importedModules("dist/**/*.js").map(packageName));
+  const declared = Object.keys(installed.manifest.dependencies);
+  expect([...imported].filter((name) => !isBuiltin(name) && !declared.includes(name))).toEqual([]);
+  expect(declared.filter((name) => /@lodestar|ssz|persistent-merkle-tree/.test(name))).toEqual([]);
+  expect(Object.values(installed.manifest.dependencies).filter((version) => !/^(npm:.*@)?\d/.test(version))).toEqual(
+    [],
+  );
+  expect(importedModules("dist/**/*.d.ts")).toEqual([]);
+  const licenses = readFileSync(join(installed.root, "dist", "vendor", "LICENSES.txt"), "utf8");
+  expect(licenses).toContain("@lodestar/state-transition 1.46.0: Apache-2.0\n");
+  expect(licenses).toContain("@chainsafe/ssz 1.6.3: Apache-2.0\n");
+  expect(licenses).toContain("@noble/hashes 1.8.0: MIT\n");
+});
+
+test("runs beside another version of @chainsafe/ssz, with the preset that it is given", () => {
+  writeFileSync(
+    join(installed.project, "beside.mjs"),
+    `import { ListCompositeType, ByteVectorType } from "@chainsafe/ssz";
+    import { startDevChain } from "fanal";
+    const chain = await startDevChain({ preset: "mainnet" });
+    const { SLOTS_PER_EPOCH } = await chain.client.get_v1_config_spec();
+    const { head_slot } = await chain.client.dev_advance({ slots: 1 });
+    await chain.stop();
+    const limit = (() => {
+      try {
+        return new ListCompositeType(new ByteVectorType(32), Infinity).limit;
+      } catch (error) {
+        return error.message;
+      }
+    })();
+    console.log(JSON.stringify({ SLOTS_PER_EPOCH, head_slot, limit }));`,
+  );
+  const { stdout, stderr } = node("beside.mjs");
+  expect(stderr).toBe("");
+  expect(JSON.parse(stdout)).toEqual({
+    SLOTS_PER_EPOCH: "32",
+    head_slot: "1",
+    limit: "List limit must be a positive integer",
+  });
 });
 
 test("is the program that npx runs", async () => {
@@ -69,7 +134,7 @@ test("serves a dev chain", async () => {
   expect(await program.stop()).toEqual({ code: 0, signal: null });
 });
 
-/** A directory within the project finds the package there, and besides it what the example says is to be installed. */
+/** Copies an example into the project, with the packages that its first lines say to install. */
 function placeExample(name: string): string {
   const place = join(installed.project, "examples", name);
   cpSync(join(CHECKOUT, "examples", "support"), join(place, "support"), { recursive: true });
@@ -81,7 +146,7 @@ function placeExample(name: string): string {
 }
 
 test("runs the examples", () => {
-  // In one process, which loads the package once for all of them.
+  // One process, so that the package is loaded once.
   const all = EXAMPLES.map((name) => `import "${placeExample(name)}";\n`);
   writeFileSync(join(installed.project, "examples.test.mjs"), all.join(""));
   const { status, stdout, stderr } = node("--test", "examples.test.mjs");
@@ -95,29 +160,6 @@ test("describes itself to a strict compiler", () => {
   const options = ["--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom"];
   expect(node(compiler, ...options, "consumer.mts").stdout).toBe("");
 });
-
-const CONSUMER = `
-import { createClient, type DevChain, startDevChain } from "fanal";
-import { RpcError } from "fanal/client";
-
-const chain: DevChain = await startDevChain({ validators: 64, fork: "deneb", rpc: 0, graffiti: "x", web: false });
-const { finalized_epoch } = await chain.client.dev_advance({ until: "finalized" });
-const epoch: string = finalized_epoch;
-const client = createClient({ url: chain.url ?? "ws://127.0.0.1:9190", token: epoch });
-const { root } = await client.get_v1_beacon_states_root({ state_id: "head" }, { signal: AbortSignal.timeout(1000) });
-const [head, same] = await client.batch([["getChainHead"], ["get_v1_beacon_states_root", { state_id: root }]]);
-if (!(head instanceof RpcError) && !(same instanceof RpcError)) console.log(head.head_slot, same.root.length);
-await client.subscribe(["head", "finalized_checkpoint"], (event) => {
-  if (event.topic === "head") console.log(event.data.epoch_transition, event.data.slot.length);
-});
-await chain.stop();
-// @ts-expect-error: there is no such option.
-await startDevChain({ validator: 64 });
-// @ts-expect-error: the state is missing.
-await client.get_v1_beacon_states_root({});
-// @ts-expect-error: there is no such topic.
-await client.subscribe(["heads"], () => {});
-`;
 
 test("says which Node it needs, to the shell and to a program", () => {
   const bin = join(installed.root, "bin", "fanal.js");
