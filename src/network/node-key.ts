@@ -1,9 +1,12 @@
-import { createECDH } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { BeaconDb } from "../db/beacon-db.ts";
 
 const KEY_BYTES = 32;
 
-/** The secp256k1 key that a node is known by on the network: made at its first start, and kept from then on. */
+/** Order of the secp256k1 group. */
+const GROUP_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+
+/** Returns the node's secp256k1 private key. The first start creates it, later starts read it from the database. */
 export async function openNodeKey(db: BeaconDb): Promise<Uint8Array> {
   const stored = await db.meta.getNodeKey();
   if (stored !== null) return stored;
@@ -14,12 +17,18 @@ export async function openNodeKey(db: BeaconDb): Promise<Uint8Array> {
   return key;
 }
 
+/**
+ * Draws random bytes until they are a valid private key, an integer from 1 to the group order minus 1. Needs no curve
+ * arithmetic: not every runtime has secp256k1 built in, and loading a library would slow down every first start.
+ */
 function createNodeKey(): Uint8Array {
-  const ecdh = createECDH("secp256k1");
-  ecdh.generateKeys();
-  const scalar = ecdh.getPrivateKey();
-  // The scalar comes without leading zero bytes.
-  const key = new Uint8Array(KEY_BYTES);
-  key.set(scalar, KEY_BYTES - scalar.length);
-  return key;
+  for (;;) {
+    const key = randomBytes(KEY_BYTES);
+    if (isPrivateKey(key)) return new Uint8Array(key);
+  }
+}
+
+export function isPrivateKey(key: Buffer): boolean {
+  const scalar = BigInt(`0x${key.toString("hex")}`);
+  return scalar > 0n && scalar < GROUP_ORDER;
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
-import { stripTypeScriptTypes } from "node:module";
+import nodeModule from "node:module";
 import { compressWhole, isWorthCompressing } from "./compression.ts";
 import { entityTag, namesTag } from "./entity-tag.ts";
 import type { Exchange } from "./exchanges.ts";
@@ -127,7 +127,7 @@ function contentSecurityPolicy(html: string): string {
 
 /** A checkout has TypeScript, of which browsers know nothing. Lines that held nothing but types are left out. */
 function toJavaScript(source: string): string {
-  return withoutWarnings(() => stripTypeScriptTypes(source))
+  return withoutWarnings(() => nodeModule.stripTypeScriptTypes(source))
     .replace(/(\bfrom "\.{1,2}\/[^"]+)\.ts"/g, '$1.js"')
     .replace(/[ \t]+$/gm, "")
     .replace(/\n{2,}/g, "\n");
