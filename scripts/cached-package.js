@@ -54,15 +54,22 @@ function install(cache, manifestText) {
 }
 
 /**
- * The path of a program, which is installed first when it is not there as wanted.
+ * Returns the path of a program, and installs it first if it is missing or of another version. Exits if that fails.
  * @param {object} wanted
- * @param {string} wanted.title How messages call it, with its version.
- * @param {string} wanted.folder The name of its cache.
- * @param {string} wanted.size How much there is to install, for whoever waits.
+ * @param {string} wanted.title Name and version in messages.
+ * @param {string} wanted.folder Name of its cache.
+ * @param {string} wanted.size How much there is to install, in messages.
  * @param {{ name: string, dependencies: object, overrides?: object }} wanted.manifest For the cache's package.json.
  * @param {string[]} wanted.entry The program's file below the cache's node_modules.
  */
-export function cachedPackage({ title, folder, size, manifest: { name, ...packages }, entry }) {
+export function cachedPackage(wanted) {
+  const { program, problem } = tryCachedPackage(wanted);
+  if (problem !== undefined) fail(`${problem}.`);
+  return program;
+}
+
+/** Does the same, but returns the problem if the install fails. */
+export function tryCachedPackage({ title, folder, size, manifest: { name, ...packages }, entry }) {
   const cache = join(root, "node_modules", ".cache", folder);
   const program = join(cache, "node_modules", ...entry);
   const manifestText = `${JSON.stringify({ name, private: true, type: "module", ...packages }, null, 2)}\n`;
@@ -70,7 +77,7 @@ export function cachedPackage({ title, folder, size, manifest: { name, ...packag
   if (!isInstalled) {
     process.stderr.write(`fanal: installing ${title}, ${size}; this takes some minutes, once.\n`);
     const problem = install(cache, manifestText);
-    if (problem !== undefined) fail(`${title} could not be installed: ${problem}.`);
+    if (problem !== undefined) return { problem: `${title} could not be installed: ${problem}` };
   }
-  return program;
+  return { program };
 }
