@@ -44,7 +44,7 @@ function importedModules(pattern: string): string[] {
     return [
       ...staticImports.map(({ moduleRequest }) => moduleRequest.value),
       ...staticExports.flatMap(({ entries }) => entries.map(({ moduleRequest }) => moduleRequest?.value ?? ".")),
-      ...dynamicImports.map(({ moduleRequest: { start, end } }) => text.slice(start, end).replaceAll('"', "")),
+      ...dynamicImports.map(({ moduleRequest: { start, end } }) => /^"(.*)"$/.exec(text.slice(start, end))?.[1] ?? "."),
     ];
   });
   return [...new Set(names)].filter((name) => !name.startsWith("."));
