@@ -1,4 +1,5 @@
-// Hooks of "npm pack": builds dist/ and swaps the manifest before packing, restores it afterwards. Plain JavaScript for Node 20.
+// Hooks of "npm pack": builds dist/ and swaps the manifest before packing, restores it afterwards. Plain JavaScript
+// that Node 20 can read.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
@@ -11,8 +12,8 @@ const manifest = join(root, "package.json");
 const setAside = join(root, "package.checkout.json");
 
 /**
- * Manifest fields that only the checkout needs. Its Node is an optional dependency because npm has no other way to install by
- * platform; in a user's project it would shadow the user's Node.
+ * Manifest fields that only the checkout needs. Its Node is an optional dependency because npm has no other way to
+ * install by platform; in a user's project it would shadow the user's Node.
  */
 const CHECKOUT_FIELDS = [
   "scripts",
@@ -60,7 +61,7 @@ function restore() {
   if (existsSync(setAside)) renameSync(setAside, manifest);
 }
 
-/** Refuses "npm publish" in the checkout: npm reads the manifest again after packing and would publish the checkout's. */
+/** Refuses "npm publish" in the checkout: npm reads the manifest again after packing, when it is the checkout's. */
 function refuse() {
   fail('publish the tarball, not the checkout: "npm pack", then "npm publish" with the name of the file that it made.');
 }

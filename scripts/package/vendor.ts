@@ -1,6 +1,6 @@
 /**
- * Bundles the consensus libraries into dist/vendor and points the compiled files there. A newer `@chainsafe/ssz` in a user's
- * project can then not take the place of the one that `@lodestar/*` needs. Prints the dependencies of the package as JSON.
+ * Bundles the consensus libraries into dist/vendor and points the compiled files there. A newer `@chainsafe/ssz` in a
+ * user's project can then not replace the one that `@lodestar/*` needs. Prints the dependencies of the package as JSON.
  */
 import { globSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
@@ -11,7 +11,7 @@ import { type OutputChunk, rolldown } from "rolldown";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const DIST = join(ROOT, "dist");
 
-/** The libraries whose versions have to fit each other. What else they import is bundled with them, unless it is native. */
+/** Libraries whose versions must match. Their own dependencies are bundled with them, except native ones. */
 const VENDORED = /^@(lodestar\/|chainsafe\/(ssz|persistent-merkle-tree)(\/|$))/;
 
 /** Imports of packages, as the compiler writes them. */
@@ -87,7 +87,7 @@ function writeLicenses(chunks: readonly OutputChunk[]): void {
   writeFileSync(join(DIST, "vendor", "LICENSES.txt"), sections.join(`\n${"-".repeat(80)}\n\n`));
 }
 
-/** Lists the dependencies of the checkout that are not bundled, and the locked versions of those that the chunks import. */
+/** Returns the checkout's dependencies without the bundled ones, plus what the chunks import, in its locked version. */
 function remainingDependencies(chunks: readonly OutputChunk[]): Record<string, string> {
   const readJson = (name: string) => JSON.parse(readFileSync(join(ROOT, name), "utf8"));
   const { packages } = readJson("package-lock.json");

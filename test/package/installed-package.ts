@@ -43,8 +43,8 @@ export async function packPackage(directory: string): Promise<PackedPackage> {
 }
 
 /**
- * Packs the checkout and unpacks the tarball into a project, with links to the dependencies that its manifest names and to no
- * others. Stands in for an install by npm, which takes half a minute; `*.full.ts` runs real ones.
+ * Packs the checkout and unpacks the tarball into a project, with links to the dependencies that its manifest names and
+ * to no others. Stands in for an install by npm, which takes half a minute; `*.full.ts` runs real ones.
  */
 export async function installPackage(directory: string): Promise<InstalledPackage> {
   const { tarball, clone } = await packPackage(directory);

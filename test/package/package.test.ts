@@ -9,7 +9,7 @@ import { brokenLinks } from "../support/broken-links.ts";
 import { Program } from "../support/program.ts";
 import { removableDirectory } from "../support/removable-directory.ts";
 import { CONSUMER } from "./consumer.ts";
-import { type InstalledPackage, installPackage, linkPackages, runNpm } from "./installed-package.ts";
+import { type InstalledPackage, installPackage, linkPackages, type Manifest, runNpm } from "./installed-package.ts";
 
 /** The package runs on Node 22 and newer; the variable selects another Node than the checkout's. */
 const NODE = process.env.FANAL_TEST_NODE ?? process.execPath;
@@ -86,36 +86,29 @@ test("bundles the consensus libraries and declares everything else that it impor
   );
   expect(importedModules("dist/**/*.d.ts")).toEqual([]);
   const licenses = readFileSync(join(installed.root, "dist", "vendor", "LICENSES.txt"), "utf8");
-  expect(licenses).toContain("@lodestar/state-transition 1.46.0: Apache-2.0\n");
-  expect(licenses).toContain("@chainsafe/ssz 1.6.3: Apache-2.0\n");
-  expect(licenses).toContain("@noble/hashes 1.8.0: MIT\n");
+  const { dependencies }: Manifest = JSON.parse(readFileSync(join(CHECKOUT, "package.json"), "utf8"));
+  const bundled = Object.entries(dependencies).filter(([name]) => !declared.includes(name));
+  expect(bundled.filter(([name, version]) => !licenses.includes(`${name} ${version}: Apache-2.0\n`))).toEqual([]);
+  expect(licenses).toMatch(/^@noble\/hashes .*: MIT$/m);
 });
 
 test("runs beside another version of @chainsafe/ssz, with the preset that it is given", () => {
   writeFileSync(
     join(installed.project, "beside.mjs"),
-    `import { ListCompositeType, ByteVectorType } from "@chainsafe/ssz";
+    `import assert from "node:assert/strict";
+    import { ByteVectorType, ListCompositeType } from "@chainsafe/ssz";
     import { startDevChain } from "fanal";
     const chain = await startDevChain({ preset: "mainnet" });
     const { SLOTS_PER_EPOCH } = await chain.client.get_v1_config_spec();
     const { head_slot } = await chain.client.dev_advance({ slots: 1 });
     await chain.stop();
-    const limit = (() => {
-      try {
-        return new ListCompositeType(new ByteVectorType(32), Infinity).limit;
-      } catch (error) {
-        return error.message;
-      }
-    })();
-    console.log(JSON.stringify({ SLOTS_PER_EPOCH, head_slot, limit }));`,
+    // The consensus libraries do this.
+    assert.throws(() => new ListCompositeType(new ByteVectorType(32), Infinity), /limit must be a positive integer/);
+    console.log(JSON.stringify({ SLOTS_PER_EPOCH, head_slot }));`,
   );
   const { stdout, stderr } = node("beside.mjs");
   expect(stderr).toBe("");
-  expect(JSON.parse(stdout)).toEqual({
-    SLOTS_PER_EPOCH: "32",
-    head_slot: "1",
-    limit: "List limit must be a positive integer",
-  });
+  expect(JSON.parse(stdout)).toEqual({ SLOTS_PER_EPOCH: "32", head_slot: "1" });
 });
 
 test("is the program that npx runs", async () => {

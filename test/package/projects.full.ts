@@ -97,7 +97,7 @@ test("npm, CommonJS", () => {
   expect(run(project, ["main.cjs", printing(COMMON_JS)], NODE, [])).toBe(`${EXPECTED}\n`);
 });
 
-test("pnpm, ES module", { timeout: INSTALL_LIMIT_MS }, async (context) => {
+test("pnpm, ES module", { timeout: INSTALL_LIMIT_MS }, (context) => {
   const pnpm = toolPath("pnpm", context);
   const pnpmProject = createProject("pnpm");
   const args = ["add", "--save-dev", "--allow-build=classic-level", "--store-dir", PNPM_STORE, tarball, NEWER_SSZ];

@@ -4,7 +4,7 @@ import { tryCachedPackage } from "../../scripts/cached-package.js";
 const BUN_ARCHITECTURE = process.arch === "arm64" ? "aarch64" : process.arch;
 const DENO_PLATFORM = `${process.platform}-${process.arch}${process.platform === "linux" ? "-glibc" : ""}`;
 
-/** Programs from npm that the package is tested with. Those with a binary are taken from the package of their platform. */
+/** Programs from npm that the package is tested with. Binaries come from the package of the platform. */
 const TOOLS = {
   bun: { name: `@oven/bun-${process.platform}-${BUN_ARCHITECTURE}`, version: "1.4.4", file: "bin/bun" },
   deno: { name: `@deno/${DENO_PLATFORM}`, version: "2.9.5", file: "deno" },
