@@ -2,6 +2,7 @@ import { ClassicLevel } from "classic-level";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { collect } from "./collect.test-support.ts";
 import { LAYERS } from "./keys.ts";
+import { Layers, readLive } from "./layers.ts";
 import { LevelStore } from "./level-store.ts";
 import { createTempDir } from "./temp-dir.test-support.ts";
 
@@ -19,6 +20,22 @@ function numbersFrom(seed: number): () => number {
 
 /** What a store is to hold: bucket to the number of the key to that of the value. */
 type Model = Map<string, number>;
+
+describe("Layers", () => {
+  it("names no dropped layer as live, so that none comes back after a crash", () => {
+    const layers = new Layers();
+    const numbers = [1, 2, 3].map(() => {
+      const number = layers.next();
+      layers.add(number);
+      return number;
+    });
+    const liveAfter = (number: number) => {
+      const operation = layers.dropping(number);
+      return readLive(operation.type === "put" ? operation.value : undefined);
+    };
+    expect(numbers.map(liveAfter)).toEqual([[], [1], [1, 2]]);
+  });
+});
 
 describe("the layers of a store", () => {
   let dir: Awaited<ReturnType<typeof createTempDir>>;
