@@ -178,3 +178,32 @@ test("blocks of gloas have another form, which this method does not know", async
     message: expect.stringContaining("get_v4_validator_blocks_slot"),
   });
 });
+
+test.each(["altair", "electra"] as const)(
+  "the consensus value of a block of %s is what its proposer earns, slashings included",
+  async (fork) => {
+    const chainOfFork = await openQuietDevChain(2, { forks: [{ fork, epoch: 0 }] });
+    const { devChain } = chainOfFork;
+    const { chain, api } = devChain;
+    const caller = new Caller(api);
+    const byHand = new ByHand(devChain);
+    const operations = new SignedOperations(devChain);
+    await devChain.clock.advanceTo(3);
+    const proposer = chain.headState.epochCtx.getBeaconProposer(3);
+    const [first, second] = [(proposer + 1) % 8, (proposer + 2) % 8] as const;
+    chain.pools.operations.addProposerSlashing(operations.doubleProposal(first, 1));
+    chain.pools.operations.addAttesterSlashing(operations.doubleVote([second], 0), ForkName[fork]);
+
+    const randaoReveal = byHand.signer.randaoReveal(proposer, 3);
+    const produced = await api.validator.produceBlockV3({ slot: 3, randaoReveal });
+    const block = ("block" in produced.data ? produced.data.block : produced.data) as BeaconBlock;
+    expect([block.body.proposerSlashings, block.body.attesterSlashings].map(({ length }) => length)).toEqual([1, 1]);
+    const { signed } = byHand.sign(block);
+    await chain.importBlock(signed);
+
+    const rewards = await caller.call("get_v1_beacon_rewards_blocks_blockId", [3]);
+    expect(Number(rewards.proposer_slashings)).toBeGreaterThan(0);
+    expect(Number(rewards.attester_slashings)).toBeGreaterThan(0);
+    expect(produced.meta.consensusBlockValue).toBe(BigInt(rewards.total) * 1_000_000_000n);
+  },
+);
