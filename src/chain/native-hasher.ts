@@ -1,7 +1,26 @@
 import { setHasher } from "@chainsafe/persistent-merkle-tree";
-import { hasher } from "@chainsafe/persistent-merkle-tree/hasher/hashtree";
+import type { Logger } from "../log/logger.ts";
+import { missingNativeModule } from "../native-modules.ts";
 
-/** State roots are hashed natively, about eight times faster than by the library's default. Once for each thread. */
-export function useNativeHasher(): void {
+const { hasher, missing } = await loadHasher();
+
+/**
+ * Hashes state roots natively, about eight times faster than by the library's default. Falls back to WebAssembly where there is
+ * no native binary, such as on Intel Macs. To be called once in each thread.
+ */
+export function useNativeHasher(logger?: Logger): void {
   setHasher(hasher);
+  if (missing) logger?.notice("No native hasher for this platform, hashing states at half the speed", { ...missing });
+}
+
+async function loadHasher() {
+  try {
+    const { hasher } = await import("@chainsafe/persistent-merkle-tree/hasher/hashtree");
+    return { hasher, missing: undefined };
+  } catch (error) {
+    const missing = missingNativeModule(error);
+    if (!missing) throw error;
+    const { hasher } = await import("@chainsafe/persistent-merkle-tree/hasher/as-sha256");
+    return { hasher, missing };
+  }
 }

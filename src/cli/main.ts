@@ -6,7 +6,7 @@ import { VERSION } from "../version.ts";
 import { callAsWritten } from "./call/command.ts";
 import { readShell } from "./completion/shells.ts";
 import { readDbOperands } from "./db/actions.ts";
-import { EXIT_CODES, StartupError, usageError } from "./exit.ts";
+import { EXIT_CODES, usageError } from "./exit.ts";
 import { type CommandLine, parseCommandLine } from "./flags/command-line.ts";
 import type { NodeCommandName } from "./flags/commands.ts";
 import { gatewayOptions } from "./flags/gateway-options.ts";
@@ -23,6 +23,7 @@ import {
 import { type FlagSources, resolveFlags } from "./flags/resolve-flags.ts";
 import { type ProcessEvents, type RunningNode, runUntilStopped, type StopSignal } from "./run.ts";
 import type { GatewayStart } from "./start/gateway.ts";
+import { asStartupError } from "./start/start-errors.ts";
 import { processTerminal, type Terminal } from "./terminal.ts";
 
 /** Starts a node; `log` is for changing what is logged while it runs. */
@@ -226,8 +227,9 @@ export async function main(argv: readonly string[], surroundings = processSurrou
     }
     return await run(line, surroundings);
   } catch (error) {
-    if (!(error instanceof StartupError)) throw error;
-    err(`fanal: ${error.message}\n`);
-    return error.exitCode;
+    const mendable = asStartupError(error);
+    if (!mendable) throw error;
+    err(`fanal: ${mendable.message}\n`);
+    return mendable.exitCode;
   }
 }

@@ -21,7 +21,6 @@ interface Surroundings extends Pick<DevChainOptions, "log"> {
 
 /** Loads the consensus libraries, so that the preset has to be chosen before. */
 export async function openDevChain(options: DevOptions, { isTemporary, log }: Surroundings): Promise<DevChain> {
-  useNativeHasher();
   await using opening = new ClosingStack();
   let { dataDir } = options;
   if (isTemporary) {
@@ -34,6 +33,7 @@ export async function openDevChain(options: DevOptions, { isTemporary, log }: Su
     destination: { write: (line) => log?.(line) },
     colour: false,
   });
+  useNativeHasher(logger);
   const servers = serverOptions(options, logger);
   const futures = options.trackFutures ? FutureTracker.started() : undefined;
   opening.defer(() => futures?.close());

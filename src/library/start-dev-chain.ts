@@ -1,5 +1,6 @@
 import { createClient } from "../client/index.ts";
 import type { DevIdentity } from "../dev/identity.ts";
+import { missingNativeModule, missingNativeModuleMessage } from "../native-modules.ts";
 import type { DevChain, DevChainOptions } from "./dev-chain.ts";
 
 const REQUIRED_MAJOR = 22;
@@ -9,11 +10,16 @@ export async function startDevChain(options: DevChainOptions = {}): Promise<DevC
   if (Number.parseInt(process.versions.node, 10) < REQUIRED_MAJOR) {
     throw new Error(`fanal needs Node ${REQUIRED_MAJOR} or newer to run a chain, and this is ${process.version}.`);
   }
-  const { readOptions } = await import("./options.ts");
-  const read = readOptions(options, await storedChain(options));
-  await choosePreset(read.preset);
-  const { openDevChain } = await import("./open-dev-chain.ts");
-  return openDevChain(read, { isTemporary: options.dataDir === undefined, log: options.log });
+  try {
+    const { readOptions } = await import("./options.ts");
+    const read = readOptions(options, await storedChain(options));
+    await choosePreset(read.preset);
+    const { openDevChain } = await import("./open-dev-chain.ts");
+    return await openDevChain(read, { isTemporary: options.dataDir === undefined, log: options.log });
+  } catch (error) {
+    const missing = missingNativeModule(error);
+    throw missing ? new Error(missingNativeModuleMessage(missing)) : error;
+  }
 }
 
 /** The chain of a `fanal dev` that runs elsewhere. Its URL begins with http:// or, for events as well, with ws://. */

@@ -21,7 +21,6 @@ export async function runDev(
   { setSpec }: LogControl,
   signal?: AbortSignal,
 ): Promise<RunningNode> {
-  useNativeHasher();
   announceStart(
     {
       preset: options.preset,
@@ -33,6 +32,7 @@ export async function runDev(
     options,
     logger,
   );
+  useNativeHasher(logger);
   const servers = await withinDescriptors(
     { servers: serverOptions(options, logger), networking: options.networking },
     logger,

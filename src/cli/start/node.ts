@@ -26,8 +26,8 @@ export async function runNode(
   { setSpec }: LogControl,
   signal?: AbortSignal,
 ): Promise<RunningNode> {
-  useNativeHasher();
   announceStart({ network: options.network.name, preset: options.network.preset }, options, logger);
+  useNativeHasher(logger);
   const wanted = await withinDescriptors(
     { servers: serverOptions(options, logger), networking: options.networking },
     logger,

@@ -1,4 +1,5 @@
 import { ImpossibleChainError } from "../../dev/impossible-chain.ts";
+import { missingNativeModule, missingNativeModuleMessage } from "../../native-modules.ts";
 import { StartError, type StartErrorKind } from "../../node/start-error.ts";
 import { type ExitReason, StartupError, usageError } from "../exit.ts";
 
@@ -75,6 +76,8 @@ const ENDINGS: Record<StartErrorKind, Ending> = {
 export function asStartupError(error: unknown, given?: string): StartupError | undefined {
   if (error instanceof StartupError) return error;
   if (error instanceof ImpossibleChainError) return usageError(error.message, error);
+  const missing = missingNativeModule(error);
+  if (missing) return usageError(missingNativeModuleMessage(missing), error);
   if (!(error instanceof StartError)) return undefined;
   const { reason, advice = "" } = ENDINGS[error.kind];
   return new StartupError(reason, error.message.replace(/\.$/, `${given ?? advice}.`), error);

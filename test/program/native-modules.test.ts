@@ -1,0 +1,54 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { EXIT_CODES } from "../../src/cli/exit.ts";
+import { missingNativeModuleMessage, platformName } from "../../src/native-modules.ts";
+import { Program } from "../support/program.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+import { withoutBinariesOf } from "../support/without-binaries.ts";
+
+const REQUIRED = [
+  "@chainsafe/blst",
+  "@chainsafe/pubkey-index-map",
+  "@chainsafe/swap-or-not-shuffle",
+  "@node-rs/crc32",
+  "classic-level",
+  "snappy",
+];
+
+const message = (name: string) => missingNativeModuleMessage({ package: name, platform: platformName() });
+
+const dev = (name: string, ...flags: string[]) =>
+  new Program(["dev", "--data-dir", tempDirectory(), "--validators", "8", ...flags], withoutBinariesOf(name));
+
+test.for(REQUIRED)("a chain is not started without %s, which one line says", async (name) => {
+  const program = dev(name);
+  expect(await program.exited).toEqual({ code: EXIT_CODES.usage, signal: null });
+  expect(program.lines).toEqual([`fanal: ${message(name)}`]);
+});
+
+test("commands that need no chain say it as well", async () => {
+  const program = new Program(["methods"], withoutBinariesOf("@chainsafe/blst"));
+  expect(await program.exited).toEqual({ code: EXIT_CODES.usage, signal: null });
+  expect(program.lines).toEqual([`fanal: ${message("@chainsafe/blst")}`]);
+});
+
+test("without the native hasher a chain runs all the same, with one notice", async () => {
+  const program = dev("@chainsafe/hashtree", "--warmup-epochs", "1");
+  await program.untilLine(/The dev chain is running/);
+  const notices = program.lines.filter((line) => line.includes("hasher"));
+  expect(notices).toEqual([expect.stringMatching(/ NOTICE node +No native hasher .+ package=@chainsafe\/hashtree /)]);
+  expect(program.complaints).toEqual([]);
+});
+
+test("the library rejects with the same sentence", async () => {
+  const library = JSON.stringify(new URL("../../src/library/index.ts", import.meta.url));
+  const script = `
+    const { startDevChain } = await import(${library});
+    await startDevChain({ validators: 8 }).catch(({ message }) => console.log(message));
+  `;
+  const { execArgv } = withoutBinariesOf("@chainsafe/blst");
+  const args = [...execArgv, "--input-type", "module", "--eval", script];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  expect(stdout).toBe(`${message("@chainsafe/blst")}\n`);
+});
