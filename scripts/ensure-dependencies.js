@@ -1,19 +1,30 @@
-// Installs the locked dependencies when they are missing or out of date. Runs before anything is installed, on the Node that
-// happens to be there, so it uses nothing but Node itself.
-import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+// Installs the locked dependencies when they are missing or out of date; with --omit=dev only those that the program needs to
+// run. Runs before anything is installed, on Node 20 or newer, so it imports nothing but Node's own modules.
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { constants } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { NODE_PACKAGE, ownNode } from "../bin/own-node.js";
+import { isOwnNodeNeeded, NODE_PACKAGE, ownNode } from "../bin/own-node.js";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const modules = join(root, "node_modules");
+/** Exists while npm runs, and after an install that was cut short: packages may be extracted in part then. */
+const unfinishedMarker = join(modules, ".fanal-unfinished");
 const lockDirectory = join(root, ".fanal");
 const lockFile = join(lockDirectory, "install.lock");
 const WAIT_LIMIT_MS = 15 * 60_000;
 const WAIT_STEP_MS = 200;
 
-function fail(sentence) {
+const needsDev = !process.argv.includes("--omit=dev");
+
+function say(sentence) {
   process.stderr.write(`fanal: ${sentence}\n`);
+}
+
+function fail(sentence) {
+  say(sentence);
   process.exit(1);
 }
 
@@ -21,32 +32,40 @@ function readPackages(path) {
   return JSON.parse(readFileSync(path, "utf8")).packages ?? {};
 }
 
-/**
- * npm writes node_modules/.package-lock.json at the end of a successful install, and removes it at the start of the next, so
- * it also tells whether an install was cut short.
- */
-function isUpToDate() {
-  let wanted;
+function lockedPackages() {
   try {
-    wanted = readPackages(join(root, "package-lock.json"));
+    return readPackages(join(root, "package-lock.json"));
   } catch (error) {
-    fail(`package-lock.json, which says what to install, cannot be read: ${error.message}.`);
+    return fail(`package-lock.json cannot be read: ${error.message}.`);
   }
-  let installed;
+}
+
+/** The packages of the last install that npm finished; none before the first. */
+function installedPackages() {
   try {
-    installed = readPackages(join(root, "node_modules", ".package-lock.json"));
+    return readPackages(join(modules, ".package-lock.json"));
   } catch {
-    return false;
+    return {};
   }
-  for (const [path, entry] of Object.entries(wanted)) {
-    if (path === "" || entry.link) continue;
-    const found = installed[path];
-    // Optional packages are often for another platform; npm leaves those out.
-    if (found === undefined && (entry.optional || entry.devOptional)) continue;
-    if (found?.version !== entry.version || found?.integrity !== entry.integrity) return false;
+}
+
+function isInstalled(entry, found) {
+  // Optional packages are mostly for other platforms.
+  if (found === undefined) return entry.optional || entry.devOptional;
+  // Packages that the registry lacked when the lock file was written have no hash in it.
+  return found.version === entry.version && (entry.integrity === undefined || found.integrity === entry.integrity);
+}
+
+function isUpToDate() {
+  if (existsSync(unfinishedMarker) || !existsSync(modules)) return false;
+  const locked = lockedPackages();
+  const installed = installedPackages();
+  for (const [path, entry] of Object.entries(locked)) {
+    if (path === "" || entry.link || (entry.dev && !needsDev)) continue;
+    if (!isInstalled(entry, installed[path])) return false;
   }
-  // That of this platform is optional to npm alone: the program needs it.
-  return wanted[`node_modules/${NODE_PACKAGE}`] === undefined || ownNode() !== undefined;
+  // Optional to npm, but the program does not run without it.
+  return !isOwnNodeNeeded || locked[`node_modules/${NODE_PACKAGE}`] === undefined || ownNode() !== undefined;
 }
 
 function isAlive(pid) {
@@ -69,7 +88,6 @@ function tryLock() {
   }
 }
 
-/** A lock whose holder died, for one killed in the middle of an install, is nobody's. */
 function removeDeadLock() {
   let holder;
   try {
@@ -80,64 +98,91 @@ function removeDeadLock() {
   if (holder !== "" && !isAlive(Number(holder))) rmSync(lockFile, { force: true });
 }
 
+async function lock() {
+  for (let waited = 0; !tryLock(); waited += WAIT_STEP_MS) {
+    if (waited === WAIT_STEP_MS) say("waiting for another process that installs the dependencies.");
+    if (waited > WAIT_LIMIT_MS)
+      fail(`another process holds ${lockFile} for too long; delete it if none is installing.`);
+    removeDeadLock();
+    if (waited > 0) await delay(WAIT_STEP_MS);
+  }
+}
+
 function releaseLock() {
   rmSync(lockFile, { force: true });
   try {
     rmdirSync(lockDirectory);
   } catch {
-    // It holds more than the lock and stays.
+    // Not empty.
   }
 }
 
-/** False when another process finished the install while this one waited. */
-function lockOrFindDone() {
-  const pause = new Int32Array(new SharedArrayBuffer(4));
-  for (let waited = 0; !tryLock(); waited += WAIT_STEP_MS) {
-    if (waited === 0) process.stderr.write("fanal: waiting for another process that is installing the dependencies.\n");
-    if (waited > WAIT_LIMIT_MS)
-      fail(`another process has held ${lockFile} for too long; delete it if none is installing.`);
-    Atomics.wait(pause, 0, 0, WAIT_STEP_MS);
-    removeDeadLock();
-  }
-  if (!isUpToDate()) return true;
-  releaseLock();
-  return false;
-}
-
+/** Resolves when npm has ended. `signal` is set when it did not come to its end by itself. */
 function runNpm(args) {
   const npm = process.env.npm_execpath?.endsWith(".js")
     ? { file: process.execPath, first: [process.env.npm_execpath], shell: false }
     : { file: "npm", first: [], shell: process.platform === "win32" };
-  return spawnSync(npm.file, [...npm.first, ...args, "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"], {
+  const child = spawn(npm.file, [...npm.first, ...args], {
     cwd: root,
     shell: npm.shell,
     stdio: ["ignore", "pipe", "pipe"],
-    encoding: "utf8",
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (output += text));
+  let stoppedBy = null;
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+    process.on(name, () => {
+      stoppedBy ??= name;
+      child.kill(name);
+    });
+  }
+  return new Promise((resolve) => {
+    child.on("error", ({ message }) => resolve({ status: null, signal: null, output: `${message}\n` }));
+    child.on("close", (status, signal) => resolve({ status, signal: stoppedBy ?? signal, output }));
   });
 }
 
-/** Undefined on success, else what went wrong. */
-function install() {
-  process.stderr.write("fanal: installing the locked dependencies (npm ci), which takes a minute the first time.\n");
-  let command = "npm ci";
-  let result = runNpm(["ci"]);
-  if (result.status !== 0 && result.stderr?.includes("EUSAGE")) {
-    // npm ci insists on an entry for every optional package of every platform, also of those that the registry the lock file
-    // was made with does not carry. A plain install takes the same locked versions, and --no-save leaves the lock file alone.
-    command = "npm install --no-save";
-    result = runNpm(["install", "--no-save"]);
+/** Shows that the install goes on: in place on a terminal, otherwise a line at the start. Returns what shows its end. */
+function showProgress() {
+  const startedAt = performance.now();
+  const seconds = () => `${Math.round((performance.now() - startedAt) / 1000)} s`;
+  if (!process.stderr.isTTY) {
+    say("installing dependencies, which takes about a minute the first time.");
+    return (isDone) => isDone && say(`installed dependencies in ${seconds()}.`);
   }
-  if (result.status === 0) return undefined;
-  process.stderr.write(`${result.stdout ?? ""}${result.stderr ?? ""}`);
-  return result.error?.message ?? `"${command}" ended with ${result.signal ?? `exit code ${result.status}`}`;
+  const show = () => process.stderr.write(`\rfanal: installing dependencies, ${seconds()}`);
+  show();
+  const timer = setInterval(show, 1000);
+  return (isDone) => {
+    clearInterval(timer);
+    process.stderr.write(isDone ? `\rfanal: installed dependencies in ${seconds()}.\n` : "\n");
+  };
 }
 
-if (!isUpToDate() && lockOrFindDone()) {
-  let problem;
-  try {
-    problem = install();
-  } finally {
-    releaseLock();
-  }
-  if (problem !== undefined) fail(`the dependencies could not be installed: ${problem}.`);
+async function install() {
+  const endProgress = showProgress();
+  // npm takes packages that were extracted in part for whole ones.
+  if (existsSync(unfinishedMarker)) rmSync(modules, { recursive: true, force: true });
+  const hasDev = Object.values(installedPackages()).some(({ dev }) => dev);
+  mkdirSync(modules, { recursive: true });
+  writeFileSync(unfinishedMarker, "");
+  // Unlike "npm ci", it keeps what is there already, and takes a lock file that lacks packages for other platforms.
+  const { status, signal, output } = await runNpm([
+    ...["install", "--no-save", needsDev || hasDev ? "--include=dev" : "--omit=dev"],
+    ...["--no-audit", "--no-fund", "--loglevel=error"],
+  ]);
+  endProgress(status === 0);
+  // npm undoes an install that fails, but not one that is killed.
+  if (signal === null) rmSync(unfinishedMarker, { force: true });
+  releaseLock();
+  if (status === 0) return;
+  process.stderr.write(output);
+  say(`the dependencies could not be installed: npm ended with ${signal ?? `exit code ${status}`}.`);
+  process.exit(signal === null ? 1 : 128 + constants.signals[signal]);
+}
+
+if (!isUpToDate()) {
+  await lock();
+  if (isUpToDate()) releaseLock();
+  else await install();
 }

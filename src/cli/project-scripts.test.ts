@@ -8,24 +8,34 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 const NODE_PACKAGE = `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
 const repository = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Stands in for npm: notes how it was called and installs what the lock file says, or fails as it is told to. */
+/**
+ * Notes its arguments and installs what the lock file says; fails where the file "fail" has an error for it, and is killed half way
+ * where there is a file "die".
+ */
 const FAKE_NPM = `
 const fs = require("node:fs");
-const [command] = process.argv.slice(2);
-fs.appendFileSync("calls.txt", command + "\\n");
-const failure = fs.existsSync("fail-" + command) && fs.readFileSync("fail-" + command, "utf8");
-if (failure) {
-  console.error(failure);
+const args = process.argv.slice(2);
+fs.appendFileSync("calls.txt", args.join(" ") + "\\n");
+if (fs.existsSync("fail")) {
+  console.error(fs.readFileSync("fail", "utf8"));
   process.exit(1);
 }
-fs.mkdirSync("node_modules", { recursive: true });
-fs.copyFileSync("package-lock.json", "node_modules/.package-lock.json");
+fs.mkdirSync("node_modules/a", { recursive: true });
+if (fs.existsSync("die")) process.kill(process.pid, "SIGKILL");
+const lock = JSON.parse(fs.readFileSync("package-lock.json", "utf8"));
+const isOmitted = ({ dev, optional }) => optional || (dev && args.includes("--omit=dev"));
+const packages = Object.entries(lock.packages).filter(([, entry]) => !isOmitted(entry));
+fs.writeFileSync("node_modules/.package-lock.json", JSON.stringify({ packages: Object.fromEntries(packages) }));
 `;
+const FLAGS = "--no-audit --no-fund --loglevel=error";
+const PRODUCTION = `install --no-save --omit=dev ${FLAGS}`;
+const ALL = `install --no-save --include=dev ${FLAGS}`;
 
 const lock = (version: string) => {
   const packages = {
     "": { name: "example" },
     "node_modules/a": { version, integrity: `sha512-${version}` },
+    "node_modules/for-development": { version, integrity: `sha512-${version}`, dev: true },
     "node_modules/for-another-platform": { version: "1.0.0", optional: true },
   };
   return JSON.stringify({ lockfileVersion: 3, packages });
@@ -44,58 +54,85 @@ describe("ensure-dependencies", () => {
   });
   afterEach(() => rmSync(root, { recursive: true }));
 
-  function ensure(): Promise<{ code: number | null; output: string }> {
+  interface Run {
+    flags?: readonly string[];
+    /** What Node is told before the script runs. */
+    setup?: string;
+  }
+
+  function ensure({ flags = [], setup = "" }: Run = {}): Promise<{ code: number | null; output: string }> {
     const env = { ...process.env, npm_execpath: join(root, "npm", "cli.js") };
-    const child = spawn(process.execPath, [join(root, "scripts", "ensure-dependencies.js")], { env, cwd: tmpdir() });
+    const script = join(root, "scripts", "ensure-dependencies.js");
+    const args = ["--import", `data:text/javascript,${encodeURIComponent(setup)}`, script, ...flags];
+    const child = spawn(process.execPath, args, { env, cwd: tmpdir() });
     let output = "";
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (output += data));
     return new Promise((resolve) => child.on("close", (code) => resolve({ code, output })));
   }
+  const ensureProduction = () => ensure({ flags: ["--omit=dev"] });
   const calls = () =>
-    existsSync(join(root, "calls.txt")) ? readFileSync(join(root, "calls.txt"), "utf8").split("\n") : [];
+    existsSync(join(root, "calls.txt")) ? readFileSync(join(root, "calls.txt"), "utf8").trim().split("\n") : [];
 
-  it("installs once, with one line, and is silent when nothing is to do", async () => {
+  it("installs once, says when it begins and ends, and is silent when nothing is to do", async () => {
     const first = await ensure();
     expect(first.code).toBe(0);
-    expect(first.output).toMatch(/^fanal: installing the locked dependencies[^\n]+\n$/);
+    expect(first.output).toMatch(/^fanal: installing dependencies[^\n]+\nfanal: installed dependencies in \d+ s\.\n$/);
     expect(await ensure()).toEqual({ code: 0, output: "" });
-    expect(calls()).toEqual(["ci", ""]);
+    expect(calls()).toEqual([ALL]);
     expect(existsSync(join(root, ".fanal"))).toBe(false);
+  });
+
+  it("updates one line in place on a terminal", async () => {
+    const { output } = await ensure({ setup: "process.stderr.isTTY = true" });
+    expect(output).toMatch(/^(\rfanal: installing dependencies, \d+ s)+\rfanal: installed dependencies in \d+ s\.\n$/);
   });
 
   it("installs again when the lock file names another version", async () => {
     await ensure();
     writeFileSync(join(root, "package-lock.json"), lock("1.0.1"));
     await ensure();
-    expect(calls()).toEqual(["ci", "ci", ""]);
+    expect(calls()).toEqual([ALL, ALL]);
   });
 
-  it("does not miss packages for other platforms", async () => {
-    mkdirSync(join(root, "node_modules"));
+  it("leaves out the packages for development, until they are needed", async () => {
+    await ensureProduction();
+    expect(await ensureProduction()).toEqual({ code: 0, output: "" });
+    await ensure();
+    expect(calls()).toEqual([PRODUCTION, ALL]);
+    expect(await ensureProduction()).toEqual({ code: 0, output: "" });
+    writeFileSync(join(root, "package-lock.json"), lock("1.0.1"));
+    await ensureProduction();
+    expect(calls()).toEqual([PRODUCTION, ALL, ALL]);
+  });
+
+  it("takes a package without a hash in the lock file by its version", async () => {
     const { packages } = JSON.parse(lock("1.0.0"));
-    delete packages["node_modules/for-another-platform"];
-    writeFileSync(join(root, "node_modules", ".package-lock.json"), JSON.stringify({ packages }));
+    await ensure();
+    delete packages["node_modules/a"].integrity;
+    writeFileSync(join(root, "package-lock.json"), JSON.stringify({ packages }));
     expect(await ensure()).toEqual({ code: 0, output: "" });
   });
 
-  it("installs again when the Node of this platform is missing, optional as it is to npm", async () => {
+  it("installs again when the Node of this platform is missing, optional as it is to npm, where the machine's is too old", async () => {
     const { packages } = JSON.parse(lock("1.0.0"));
     packages[`node_modules/${NODE_PACKAGE}`] = { version: "24.0.0", optional: true };
     writeFileSync(join(root, "package-lock.json"), JSON.stringify({ packages }));
-    await ensure();
-    await ensure();
-    expect(calls()).toEqual(["ci", "ci", ""]);
+    const setup = 'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.0.0" } })';
+    await ensure({ setup });
+    await ensure({ setup });
+    expect(calls()).toEqual([ALL, ALL]);
+    expect(await ensure()).toEqual({ code: 0, output: "" });
     const installed = join(root, "node_modules", NODE_PACKAGE);
     mkdirSync(join(installed, "bin"), { recursive: true });
     writeFileSync(join(installed, "package.json"), "{}");
     writeFileSync(join(installed, "bin", process.platform === "win32" ? "node.exe" : "node"), "");
-    expect(await ensure()).toEqual({ code: 0, output: "" });
+    expect(await ensure({ setup })).toEqual({ code: 0, output: "" });
   });
 
   it("installs once when two start together", async () => {
     const results = await Promise.all([ensure(), ensure()]);
     expect(results.map(({ code }) => code)).toEqual([0, 0]);
-    expect(calls()).toEqual(["ci", ""]);
+    expect(calls()).toEqual([ALL]);
   });
 
   it("takes over from a process that died in the middle", async () => {
@@ -104,22 +141,46 @@ describe("ensure-dependencies", () => {
     mkdirSync(join(root, ".fanal"));
     writeFileSync(join(root, ".fanal", "install.lock"), String(dead.pid));
     expect((await ensure()).code).toBe(0);
-    expect(calls()).toEqual(["ci", ""]);
+    expect(calls()).toEqual([ALL]);
   });
 
-  it("falls back to a plain install of the locked versions when npm ci refuses the lock file", async () => {
-    writeFileSync(join(root, "fail-ci"), "npm error code EUSAGE");
-    expect((await ensure()).code).toBe(0);
-    expect(calls()).toEqual(["ci", "install", ""]);
+  it("starts over after an install that was cut short", async () => {
+    await ensureProduction();
+    writeFileSync(join(root, "die"), "");
+    expect((await ensure()).output).toContain("npm ended with SIGKILL");
+    writeFileSync(join(root, "node_modules", "a", "half"), "");
+    rmSync(join(root, "die"));
+    expect((await ensureProduction()).code).toBe(0);
+    expect(calls()).toEqual([PRODUCTION, ALL, PRODUCTION]);
+    expect(existsSync(join(root, "node_modules", "a", "half"))).toBe(false);
+    expect(await ensureProduction()).toEqual({ code: 0, output: "" });
   });
 
-  it("says what npm said, and fails, when it cannot install", async () => {
-    writeFileSync(join(root, "fail-ci"), "npm error network");
+  it("says what npm said, and fails, when it cannot install, and keeps what was installed before", async () => {
+    await ensureProduction();
+    writeFileSync(join(root, "fail"), "npm error network");
     const { code, output } = await ensure();
     expect(code).toBe(1);
     expect(output).toContain("npm error network\n");
-    expect(output).toMatch(/fanal: the dependencies could not be installed: "npm ci" ended with exit code 1\.\n$/);
-    expect(calls()).toEqual(["ci", ""]);
+    expect(output).toMatch(/fanal: the dependencies could not be installed: npm ended with exit code 1\.\n$/);
+    expect(calls()).toEqual([PRODUCTION, ALL]);
     expect(existsSync(join(root, ".fanal", "install.lock"))).toBe(false);
+    expect(await ensureProduction()).toEqual({ code: 0, output: "" });
   });
+});
+
+it("has an entry in the lock file for every package, without which npm ci refuses it", () => {
+  interface Entry {
+    dependencies?: Record<string, string>;
+    optionalDependencies?: Record<string, string>;
+  }
+  const { packages } = JSON.parse(readFileSync(join(repository, "package-lock.json"), "utf8")) as {
+    packages: Record<string, Entry>;
+  };
+  const names = Object.values(packages).flatMap(({ dependencies, optionalDependencies }) =>
+    Object.keys({ ...dependencies, ...optionalDependencies }),
+  );
+  const isLocked = (name: string) => Object.keys(packages).some((path) => path.endsWith(`node_modules/${name}`));
+  const missing = [...new Set(names)].filter((name) => !isLocked(name));
+  expect(missing, 'run "node scripts/complete-lock-file.js"').toEqual([]);
 });
