@@ -7,12 +7,11 @@ import * as nodeModule from "node:module";
 import { constants } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ownNode } from "./own-node.js";
+import { CHECKOUT_MAJOR, ownNode } from "./own-node.js";
 
 const self = realpathSync(fileURLToPath(import.meta.url));
 const root = dirname(dirname(self));
 const isCheckout = existsSync(join(root, "src"));
-const CHECKOUT_MAJOR = 24;
 const PACKAGE_MAJOR = 22;
 const requiredMajor = isCheckout ? CHECKOUT_MAJOR : PACKAGE_MAJOR;
 /** That of wrong settings: to start again does not help. */
@@ -35,17 +34,16 @@ function refuseWithout(name) {
 function runWithOwnNode() {
   const binary = ownNode();
   if (binary === undefined) {
-    refuseNode(`; "npm install" in ${root} installs one beside the other dependencies, on Linux and on Windows`);
+    const help = `"npm ci --omit=dev" in ${root}, which installs one on Linux (glibc, x64 or arm64) and on Windows (x64)`;
+    refuseNode(`. Install it, or run ${help}`);
   }
   // The channel carries no messages: its closing tells the child that this process has died without a chance to say so.
   const child = spawn(binary, [self, ...process.argv.slice(2)], { stdio: ["inherit", "inherit", "inherit", "ipc"] });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
-    process.on(signal, () => child.kill(signal));
+    // Windows signals all processes of a console, and has no other signals: kill() would end the child at once.
+    process.on(signal, () => process.platform !== "win32" && child.kill(signal));
   }
-  child.on("error", (error) => {
-    process.stderr.write(`fanal: ${binary} cannot be started: ${error.message}.\n`);
-    process.exit(1);
-  });
+  child.on("error", ({ message }) => refuse(`${binary} cannot be started: ${message}. Install Node ${requiredMajor}`));
   child.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
 }
 
@@ -57,7 +55,11 @@ function unlessNotInstalled(error) {
 
 async function run() {
   if (process.channel) {
-    process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
+    // Emitted rather than sent: on Windows a signal that is sent ends the process at once.
+    process.once(
+      "disconnect",
+      () => process.emit("SIGTERM", "SIGTERM") || process.exit(128 + constants.signals.SIGTERM),
+    );
     process.channel.unref();
   }
   // Halves the time that loading the program takes from the second start on; its threads find the place by the variable.

@@ -1,5 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,10 +24,13 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Runs the real program, in a directory that is not the repository's. */
-function fanal(argv: string[], { file = program, environment = {} as Record<string, string> } = {}) {
+function fanal(
+  argv: string[],
+  { file = program, environment = {} as Record<string, string>, execArgv = [] as string[] } = {},
+) {
   const { PATH, HOME } = process.env;
   const env = { PATH, HOME, ...environment };
-  const { status, stdout, stderr } = spawnSync(process.execPath, [file, ...argv], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...execArgv, file, ...argv], {
     cwd: folder,
     env,
     encoding: "utf8",
@@ -92,5 +104,29 @@ describe("the program", () => {
     const [, notStartedAgain] = /^RestartPreventExitStatus=(.+)$/m.exec(unit)!;
     expect(notStartedAgain!.split(" ")).toContain(String(status));
     expect(stdout).toBe("");
+  });
+
+  it("says which Node it needs where it finds none that is new enough", () => {
+    const copy = join(folder, "old-node");
+    for (const part of ["bin", "package.json"]) cpSync(join(root, part), join(copy, part), { recursive: true });
+    mkdirSync(join(copy, "src"));
+    const versions = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.1.0" } });`;
+    const execArgv = ["--import", `data:text/javascript,${encodeURIComponent(versions)}`];
+    const start = () => fanal(["dev"], { file: join(copy, "bin", "fanal.js"), execArgv });
+    const missing = start();
+    expect(missing).toMatchObject({ status: 2, stdout: "" });
+    expect(missing.stderr).toMatch(
+      /^fanal: Node 24 or newer is needed and this is [^\n]+"npm ci --omit=dev" in [^\n]+\n$/,
+    );
+
+    // One that is built for another system.
+    const platform = process.platform === "win32" ? "win" : process.platform;
+    const packaged = join(copy, "node_modules", `node-${platform}-${process.arch}`);
+    mkdirSync(join(packaged, "bin"), { recursive: true });
+    writeFileSync(join(packaged, "package.json"), "{}");
+    writeFileSync(join(packaged, "bin", platform === "win" ? "node.exe" : "node"), "");
+    const unusable = start();
+    expect(unusable).toMatchObject({ status: 2, stdout: "" });
+    expect(unusable.stderr).toMatch(/^fanal: \S+node(\.exe)? cannot be started: [^\n]+\. Install Node 24\.\n$/);
   });
 });
