@@ -65,9 +65,9 @@ function processSurroundings(): Surroundings {
     events: process,
     exitNow: (code) => process.exit(code),
     endBy(signal) {
-      // Without anybody who listens, the signal does what it does by itself.
+      // Without listeners the signal has its default effect. Windows has no SIGHUP that could be sent.
       process.removeAllListeners(signal);
-      process.kill(process.pid, signal);
+      process.kill(process.pid, process.platform === "win32" ? "SIGKILL" : signal);
     },
     timers: SYSTEM_TIMERS,
     setUmask: (mask) => process.umask(mask),

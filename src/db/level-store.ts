@@ -376,7 +376,7 @@ async function sizeOf(file: string): Promise<number> {
 
 /** Opening a database writes to it. LevelDB has no codes for what the operating system says, only its words. */
 const OWN_LOCK = /already held by process/i;
-const NO_ROOM = /No space left|File too large|quota exceeded/i;
+const NO_ROOM = /No space left|File too large|quota exceeded|not enough space/i;
 
 function openFailure(path: string, error: unknown): Error {
   // LevelDB's own reason is the cause of a general "not open".
@@ -388,7 +388,7 @@ function openFailure(path: string, error: unknown): Error {
       return new DatabaseCorruptError(path, reason);
     case "LEVEL_IO_ERROR":
       // LevelDB creates what a new database needs, so a file it misses is one that an existing database has lost.
-      if (/No such file/i.test(String(reason))) return new DatabaseCorruptError(path, reason);
+      if (/No such file|cannot find the/i.test(String(reason))) return new DatabaseCorruptError(path, reason);
       return NO_ROOM.test(String(reason)) ? new DatabaseWriteError(path, reason) : new DatabaseOpenError(path, reason);
     default:
       return new DatabaseOpenError(path, reason);

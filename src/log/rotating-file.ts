@@ -1,4 +1,4 @@
-import { closeSync, fchmodSync, fstatSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { closeSync, fchmodSync, fstatSync, ftruncateSync, openSync, renameSync, writeSync } from "node:fs";
 import type { ByteSink } from "./line-writer.ts";
 
 export interface LogFile {
@@ -34,7 +34,12 @@ export class RotatingFile implements ByteSink {
 
   #rotate(): void {
     const { path, count } = this.#file;
-    if (count === 1) rmSync(path, { force: true });
+    if (count === 1) {
+      // On Windows a file that was removed while it is open keeps its name until it is closed.
+      ftruncateSync(this.#descriptor);
+      this.#size = 0;
+      return;
+    }
     for (let age = count - 1; age > 0; age--) moveIfThere(age === 1 ? path : `${path}.${age - 1}`, `${path}.${age}`);
     const next = openForAppending(path);
     closeSync(this.#descriptor);

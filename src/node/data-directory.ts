@@ -63,7 +63,7 @@ export async function openDataDirectory(
 }
 
 /** LevelDB has no codes for it; its words are those of the operating system, as Node's are. */
-const FORBIDDEN = /permission denied|operation not permitted|read-only file system/i;
+const FORBIDDEN = /permission denied|operation not permitted|read-only file system|access is denied/i;
 
 export function cannotBeOpened(dataDir: string, error: unknown): StartError {
   const cause = error instanceof DatabaseOpenError ? error.cause : error;

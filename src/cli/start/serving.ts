@@ -43,18 +43,26 @@ export function announceServers(
   { jsonRpcUrl, restUrl, metricsUrl }: Pick<Servers, "jsonRpcUrl" | "restUrl" | "metricsUrl">,
   { web, rpcAccess: { tokenFile } }: Pick<ServerSettings, "web" | "rpcAccess">,
   logger: Logger,
+  platform: string = process.platform,
 ): void {
   if (jsonRpcUrl === undefined) {
     logger.info("The JSON-RPC server is off; --rpc turns it on");
   } else {
     logger.notice(`JSON-RPC is served at ${jsonRpcUrl}`);
-    const authorization = tokenFile === undefined ? "" : ` -H "Authorization: Bearer $(cat '${tokenFile}')"`;
-    logger.notice(
-      `Try: curl -s ${jsonRpcUrl}${authorization} -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"getChainHead","params":[]}'`,
-    );
+    logger.notice(`Try: ${firstCall(jsonRpcUrl, tokenFile, platform)}`);
     if (web) logger.notice(`The chain can be looked at in a browser: ${jsonRpcUrl}`);
   }
   if (restUrl === undefined) logger.info("The REST server is off; --rest turns it on");
   else logger.notice(`REST is served at ${restUrl}`);
   if (metricsUrl !== undefined) logger.notice(`Metrics are served at ${metricsUrl}/metrics`);
+}
+
+/** A line to paste into a shell. Those of Windows differ in how they quote JSON, so it has none there. */
+function firstCall(url: string, tokenFile: string | undefined, platform: string): string {
+  if (platform === "win32") {
+    return `fanal call getChainHead --url ${url}${tokenFile === undefined ? "" : ` --token-file "${tokenFile}"`}`;
+  }
+  const authorization = tokenFile === undefined ? "" : ` -H "Authorization: Bearer $(cat '${tokenFile}')"`;
+  const body = '{"jsonrpc":"2.0","id":1,"method":"getChainHead","params":[]}';
+  return `curl -s ${url}${authorization} -H 'Content-Type: application/json' -d '${body}'`;
 }
