@@ -67,7 +67,7 @@ describe("the container file", () => {
   });
 
   it("has the Node that the program needs", () => {
-    const [, needed] = /CHECKOUT_MAJOR = (\d+)/.exec(read("bin/fanal.js"))!;
+    const [, needed] = /CHECKOUT_MAJOR = (\d+)/.exec(read("bin/own-node.js"))!;
     const images = all("FROM").map((from) => from.split(" ")[0]);
     expect(new Set(images)).toEqual(new Set([`node:${needed}-slim`]));
   });
