@@ -565,7 +565,7 @@ export interface Methods {
   /** What validators earned or lost by their attestations of an epoch, and what they could have earned, by effective balance. */
   post_v1_beacon_rewards_attestations_epoch(
     params: {
-      /** The epoch of the attestations; the next one must be over. */
+      /** The epoch of the attestations. The last slot of the next epoch must have passed, or have a block. */
       epoch: string | number;
       /** Only these validators, each by index or public key; by default all. */
       validator_ids?: Array<string | number>;

@@ -41,6 +41,27 @@ test("without the native hasher a chain runs all the same, with one notice", asy
   expect(program.complaints).toEqual([]);
 });
 
+test("without the native KZG package blobs are verified in JavaScript, which one notice says", async () => {
+  const name = "@crate-crypto/node-eth-kzg";
+  const flags = ["--warmup-epochs", "1", "--dev-blobs", "1", "--p2p", "--p2p-port", "0"];
+  const program = dev(name, ...flags);
+  const [line] = await program.untilLine(/.*KZG backend loaded.*/);
+  expect(line).toMatch(/ NOTICE chain +KZG backend loaded {2}backend=portable verifyBlob=/);
+  expect(line).toContain(`reason="node-eth-kzg: ${name} is not installed for ${platformName()}"`);
+  await program.untilLine(/The dev chain is running/);
+  expect(program.lines.filter((each) => each.includes("KZG"))).toHaveLength(1);
+  expect(program.complaints).toEqual([]);
+});
+
+test("a KZG backend that was asked for by name is required", async () => {
+  const program = dev("@crate-crypto/node-eth-kzg", "--kzg", "node-eth-kzg");
+  expect(await program.exited).toEqual({ code: EXIT_CODES.usage, signal: null });
+  expect(program.lines.at(-1)).toMatch(
+    /^fanal: The chosen KZG backend does not load on .*; install it, or start with --kzg auto\.$/,
+  );
+  expect(program.complaints).toEqual([]);
+});
+
 test("the library rejects with the same sentence", async () => {
   const library = JSON.stringify(new URL("../../src/library/index.ts", import.meta.url));
   const script = `

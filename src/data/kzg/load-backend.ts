@@ -1,3 +1,4 @@
+import { missingNativeModule, platformName } from "../../native-modules.ts";
 import { KZG_BACKENDS, type KzgBackendName, type KzgChoice, type OpenBackend } from "./backend.ts";
 import { loadCKzg } from "./backend-c-kzg.ts";
 import { loadNodeEthKzg } from "./backend-node-eth-kzg.ts";
@@ -29,11 +30,13 @@ export async function loadBackend(choice: KzgChoice, loaders = LOADERS): Promise
     }
   }
   const subject = choice === "auto" ? "No KZG backend loads" : "The chosen KZG backend does not load";
-  throw new Error(`${subject} on ${process.platform}-${process.arch} (${skipped.join("; ")}).`);
+  throw new Error(`${subject} on ${platformName()} (${skipped.join("; ")}).`);
 }
 
 /** Loader errors append the importing file or a require stack. */
 function reasonOf(error: unknown): string {
+  const missing = missingNativeModule(error);
+  if (missing && !missing.reason) return `${missing.package} is not installed for ${missing.platform}`;
   const message = error instanceof Error ? error.message : String(error);
   return message.split("\n", 1)[0]!.replace(/ imported from .*$/, "");
 }
