@@ -6,7 +6,7 @@ const PLATFORM = "linux-x64-glibc";
 /** An error as a loader in this file throws it. */
 function thrownIn(file: string, message: string, { code, cause }: { code?: string; cause?: unknown } = {}): Error {
   const error = Object.assign(new Error(message, { cause }), code !== undefined && { code });
-  error.stack = `Error: ${message}\n    at Object.<anonymous> (${file}:500:11)\n    at node:internal/modules/cjs/loader:1929:14`;
+  error.stack = `Error: ${message}\n    at Object.<anonymous> (${file}:500:11)\n    at node:internal/modules:1:1`;
   return error;
 }
 
@@ -45,10 +45,10 @@ describe("missingNativeModule", () => {
     [
       "an ES module installed by pnpm",
       thrownIn(
-        "file:///app/node_modules/.pnpm/@chainsafe+pubkey-index-map@3.0.0/node_modules/@chainsafe/pubkey-index-map/index.js",
+        "file:///app/node_modules/.pnpm/blst@2.2.0/node_modules/@chainsafe/blst/index.js",
         "Failed to load native binding",
       ),
-      "@chainsafe/pubkey-index-map",
+      "@chainsafe/blst",
     ],
     [
       "node-gyp-build",

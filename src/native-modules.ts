@@ -20,7 +20,7 @@ const PLATFORM_SUFFIX = /-(?:aix|android|darwin|freebsd|linux|openharmony|sunos|
 
 /** Thrown by the loaders of NAPI-RS and node-gyp-build when they find no binary. */
 const NO_BINARY =
-  /^(?:Cannot find native binding|Failed to load native binding|No native build was found|Unsupported (?:OS|architecture)\b)/;
+  /^(?:Cannot find|Failed to load) native binding|^No native build was found|^Unsupported (?:OS|architecture)\b/;
 
 const NO_MODULE = /^Cannot find module '([^']+)'/;
 
@@ -28,16 +28,16 @@ const NO_MODULE = /^Cannot find module '([^']+)'/;
 const IN_NODE_MODULES = /node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/.@\s][^\\/\s:'"]*)/g;
 
 /**
- * Recognises the error of an import, or of a worker thread, as that of a native package without a usable binary. Returns
- * undefined for any other error.
+ * Recognises the error of an import, or of a worker thread, as that of a native package without a usable binary.
+ * Returns undefined for any other error.
  */
-export function missingNativeModule(error: unknown, platform = platformName()): MissingNativeModule | undefined {
+export function missingNativeModule(error: unknown, platform?: string): MissingNativeModule | undefined {
   if (!(error instanceof Error) || !isLoaderError(error)) return undefined;
   const name = packageNamedIn(error);
   if (name === undefined) return undefined;
   const failedLoad = withCauses(error).find(({ message }) => !NO_BINARY.test(message) && !NO_MODULE.test(message));
   const reason = failedLoad?.message.trim().split("\n")[0];
-  return { package: name, platform, ...(reason !== undefined && { reason }) };
+  return { package: name, platform: platform ?? platformName(), ...(reason !== undefined && { reason }) };
 }
 
 /** Says in one line what is missing and what to do. */
@@ -47,12 +47,12 @@ export function missingNativeModuleMessage({ package: name, platform, reason }: 
       ? `The native package ${name} is not installed for ${platform}`
       : `The native package ${name} does not load on ${platform}: ${reason.replace(/\.$/, "")}`;
   return (
-    `${problem}. Reinstall the dependencies on this machine, optional ones included (npm install --include=optional). ` +
-    'If that does not help, the platform is not supported: see "Platforms" in docs/operating.md.'
+    `${problem}. Reinstall the dependencies with optional packages (npm install --include=optional), ` +
+    'or see "Platforms" in docs/operating.md.'
   );
 }
 
-/** Returns Node's name of the platform, with the C library on Linux: `linux-arm64-musl`, `darwin-arm64`, `win32-x64`. */
+/** Returns Node's name of the platform, with the C library on Linux: `linux-arm64-musl`, `darwin-arm64`. */
 export function platformName({ platform, arch, glibcVersion }: Platform = thisPlatform()): string {
   if (platform !== "linux") return `${platform}-${arch}`;
   return `${platform}-${arch}-${glibcVersion === undefined ? "musl" : "glibc"}`;

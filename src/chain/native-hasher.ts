@@ -5,8 +5,8 @@ import { missingNativeModule } from "../native-modules.ts";
 const { hasher, missing } = await loadHasher();
 
 /**
- * Hashes state roots natively, about eight times faster than by the library's default. Falls back to WebAssembly where there is
- * no native binary, such as on Intel Macs. To be called once in each thread.
+ * Hashes state roots natively, about eight times faster than by the library's default. Falls back to WebAssembly where
+ * there is no native binary, such as on Intel Macs. To be called once in each thread.
  */
 export function useNativeHasher(logger?: Logger): void {
   setHasher(hasher);

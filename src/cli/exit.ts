@@ -3,7 +3,7 @@ export const EXIT_CODES = {
   ok: 0,
   /** Something happened that nobody foresaw, and the log has the stack; or the call of `fanal call` was refused, or `fanal doctor` has found something wrong. */
   internal: 1,
-  /** A flag, a FANAL_* variable, a command or the config file is wrong, or a native package has no binary for this platform. */
+  /** A flag, a FANAL_* variable, a command or the config file is wrong, or a native package lacks its binary. */
   usage: 2,
   /** The port is taken, or the address cannot be listened on. */
   listen: 3,
