@@ -34,8 +34,8 @@ function refuseWithout(name) {
 function runWithOwnNode() {
   const binary = ownNode();
   if (binary === undefined) {
-    const help = `"npm ci --omit=dev" in ${root}, which installs one on Linux (glibc, x64 or arm64) and on Windows (x64)`;
-    refuseNode(`. Install it, or run ${help}`);
+    const platforms = "Linux (glibc, x64 or arm64) and on Windows (x64)";
+    refuseNode(`. Install it, or run "npm ci --omit=dev" in ${root}, which installs one on ${platforms}`);
   }
   // The channel carries no messages: its closing tells the child that this process has died without a chance to say so.
   const child = spawn(binary, [self, ...process.argv.slice(2)], { stdio: ["inherit", "inherit", "inherit", "ipc"] });

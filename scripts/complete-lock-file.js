@@ -1,6 +1,6 @@
-// Adds to package-lock.json the optional packages that npm left out because the registry lacks them, mostly binaries for other
-// platforms. "npm ci" refuses a lock file without them, and "npm install" looks for each of them again. To be run after a change of
-// dependencies. The entries have no hash; their versions are exact, as the packages that need them name them.
+// Adds to package-lock.json the optional packages that npm left out because the registry lacks them: binaries for
+// other platforms. "npm ci" refuses a lock file without them, and "npm install" looks for each of them again. To be run
+// after a change of dependencies. The entries have no hash; their versions are exact, as their dependents name them.
 import { readFileSync, writeFileSync } from "node:fs";
 
 const LOCK_FILE = new URL("../package-lock.json", import.meta.url);
@@ -28,7 +28,7 @@ for (const entry of Object.values(packages)) {
     packages[`node_modules/${name}`] ??= entryFor(name, version, entry);
   }
 }
-// Node's own builds need glibc, which their packages do not say: elsewhere npm would run install scripts with a broken Node.
+// Node's own builds need glibc, which their packages do not say. Elsewhere npm would run install scripts with them.
 for (const [path, entry] of Object.entries(packages)) {
   if (/^node_modules\/node-linux-\w+$/.test(path)) entry.libc = ["glibc"];
 }

@@ -1,7 +1,7 @@
-// Installs the locked dependencies when they are missing or out of date; with --omit=dev only those that the program needs to
-// run. Runs before anything is installed, on Node 20 or newer, so it imports nothing but Node's own modules.
+// Installs the locked dependencies when they are missing or out of date; with --omit=dev only those that the program
+// needs to run. Runs before anything is installed, on Node 20 or newer, so it imports nothing but Node's own modules.
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -57,7 +57,7 @@ function isInstalled(entry, found) {
 }
 
 function isUpToDate() {
-  if (existsSync(unfinishedMarker) || !existsSync(modules)) return false;
+  if (existsSync(unfinishedMarker)) return false;
   const locked = lockedPackages();
   const installed = installedPackages();
   for (const [path, entry] of Object.entries(locked)) {
@@ -104,6 +104,7 @@ async function lock() {
     if (waited > WAIT_LIMIT_MS)
       fail(`another process holds ${lockFile} for too long; delete it if none is installing.`);
     removeDeadLock();
+    // Tries again at once: the holder may have been dead.
     if (waited > 0) await delay(WAIT_STEP_MS);
   }
 }
@@ -117,7 +118,7 @@ function releaseLock() {
   }
 }
 
-/** Resolves when npm has ended. `signal` is set when it did not come to its end by itself. */
+/** Resolves when npm has ended, with what went wrong, if anything did, and the signal that stopped it, if one did. */
 function runNpm(args) {
   const npm = process.env.npm_execpath?.endsWith(".js")
     ? { file: process.execPath, first: [process.env.npm_execpath], shell: false }
@@ -137,12 +138,15 @@ function runNpm(args) {
     });
   }
   return new Promise((resolve) => {
-    child.on("error", ({ message }) => resolve({ status: null, signal: null, output: `${message}\n` }));
-    child.on("close", (status, signal) => resolve({ status, signal: stoppedBy ?? signal, output }));
+    child.on("error", ({ message }) => resolve({ problem: `npm cannot be started: ${message}`, signal: null, output }));
+    child.on("close", (status, killedBy) => {
+      const signal = status === 0 ? null : (stoppedBy ?? killedBy);
+      resolve({ problem: status !== 0 && `npm ended with ${signal ?? `exit code ${status}`}`, signal, output });
+    });
   });
 }
 
-/** Shows that the install goes on: in place on a terminal, otherwise a line at the start. Returns what shows its end. */
+/** Shows that the install goes on: in place on a terminal, else by a line at the start. Returns what shows its end. */
 function showProgress() {
   const startedAt = performance.now();
   const seconds = () => `${Math.round((performance.now() - startedAt) / 1000)} s`;
@@ -159,25 +163,35 @@ function showProgress() {
   };
 }
 
+/** npm would take packages that were extracted in part for whole ones. */
+function removePackages() {
+  for (const name of readdirSync(modules)) {
+    try {
+      rmSync(join(modules, name), { recursive: true, force: true });
+    } catch {
+      // Windows does not remove the Node that runs this script.
+    }
+  }
+}
+
 async function install() {
   const endProgress = showProgress();
-  // npm takes packages that were extracted in part for whole ones.
-  if (existsSync(unfinishedMarker)) rmSync(modules, { recursive: true, force: true });
+  if (existsSync(unfinishedMarker)) removePackages();
   const hasDev = Object.values(installedPackages()).some(({ dev }) => dev);
   mkdirSync(modules, { recursive: true });
   writeFileSync(unfinishedMarker, "");
   // Unlike "npm ci", it keeps what is there already, and takes a lock file that lacks packages for other platforms.
-  const { status, signal, output } = await runNpm([
+  const { problem, signal, output } = await runNpm([
     ...["install", "--no-save", needsDev || hasDev ? "--include=dev" : "--omit=dev"],
     ...["--no-audit", "--no-fund", "--loglevel=error"],
   ]);
-  endProgress(status === 0);
+  endProgress(!problem);
   // npm undoes an install that fails, but not one that is killed.
   if (signal === null) rmSync(unfinishedMarker, { force: true });
   releaseLock();
-  if (status === 0) return;
+  if (!problem) return;
   process.stderr.write(output);
-  say(`the dependencies could not be installed: npm ended with ${signal ?? `exit code ${status}`}.`);
+  say(`the dependencies could not be installed: ${problem}.`);
   process.exit(signal === null ? 1 : 128 + constants.signals[signal]);
 }
 

@@ -9,8 +9,8 @@ const NODE_PACKAGE = `node-${process.platform === "win32" ? "win" : process.plat
 const repository = fileURLToPath(new URL("../../", import.meta.url));
 
 /**
- * Notes its arguments and installs what the lock file says; fails where the file "fail" has an error for it, and is killed half way
- * where there is a file "die".
+ * Notes its arguments and installs what the lock file says. Fails with the content of the file "fail", and is killed
+ * half way where there is a file "die".
  */
 const FAKE_NPM = `
 const fs = require("node:fs");
@@ -113,7 +113,7 @@ describe("ensure-dependencies", () => {
     expect(await ensure()).toEqual({ code: 0, output: "" });
   });
 
-  it("installs again when the Node of this platform is missing, optional as it is to npm, where the machine's is too old", async () => {
+  it("installs again when Node's own package is missing and the machine has an older one", async () => {
     const { packages } = JSON.parse(lock("1.0.0"));
     packages[`node_modules/${NODE_PACKAGE}`] = { version: "24.0.0", optional: true };
     writeFileSync(join(root, "package-lock.json"), JSON.stringify({ packages }));
