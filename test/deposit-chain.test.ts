@@ -6,10 +6,11 @@ import { genesisDeposits } from "../src/dev/genesis-deposits.ts";
 import { InteropKeys } from "../src/dev/interop-keys.ts";
 import { DepositTreeSnapshotType } from "../src/execution/eth1/deposit-snapshot.ts";
 import type { DevNodeOptions } from "../src/node/dev-node.ts";
-import { ANVIL_CHAIN_ID, Anvil, anvilProgram, DEPOSIT_CONTRACT } from "./support/anvil.ts";
+import { ANVIL_CHAIN_ID, Anvil, DEPOSIT_CONTRACT, missingAnvil } from "./support/anvil.ts";
 import { Caller } from "./support/caller.ts";
 import { advance, openDevChain, QUIET } from "./support/dev-chain.ts";
 import { serveApi } from "./support/served-api.ts";
+import { skipSuite } from "./support/skip-suite.ts";
 import { tempDirectory } from "./support/temp-directory.ts";
 
 const GENESIS_TIME = 1_700_000_000;
@@ -32,9 +33,9 @@ function devOptions(anvil: Anvil): Partial<DevNodeOptions> {
   return { genesisTime: GENESIS_TIME, validators: VALIDATORS, deposits, eth1: [anvil.url] };
 }
 
-const hasNone = anvilProgram() === undefined;
+describe("on a real deposit chain", () => {
+  skipSuite(missingAnvil());
 
-describe.skipIf(hasNone)("on a real deposit chain (skipped where npm has no anvil for the platform)", () => {
   it("deposits become validators, though both sides are stopped and started again", async () => {
     const stateFile = join(tempDirectory(), "anvil.json");
     const directory = tempDirectory();

@@ -209,7 +209,7 @@ describe("Prometheus", () => {
   const isThere = (program: string) => spawnSync(program, ["--version"]).status === 0;
 
   it("finds nothing to complain about", async (context) => {
-    if (!isThere("promtool")) context.skip("promtool is not on the PATH");
+    context.skip(!isThere("promtool"), "promtool is not on the PATH (Debian package prometheus)");
     const promtool = (args: string[], input = "") => spawnSync("promtool", args, { input, encoding: "utf8" });
     const checked = promtool(["check", "metrics"], await scrape());
     expect(checked).toMatchObject({ status: 0, stdout: "", stderr: "" });
@@ -223,7 +223,7 @@ describe("Prometheus", () => {
   });
 
   it("scrapes the node, and can make sense of the dashboard", async (context) => {
-    if (!isThere("prometheus")) context.skip("prometheus is not on the PATH");
+    context.skip(!isThere("prometheus"), "prometheus is not on the PATH (Debian package prometheus)");
     const url = await startPrometheus(new URL(servers.metricsUrl!).host);
     const query = async (expression: string) => {
       const response = await fetch(`${url}/api/v1/query?query=${encodeURIComponent(expression)}`);

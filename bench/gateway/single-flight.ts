@@ -1,4 +1,4 @@
-import { RedisProcess, redisProgram } from "../../test/support/redis-process.ts";
+import { missingRedis, RedisProcess } from "../../test/support/redis-process.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";
 import { Load, restRequest } from "./load.ts";
 import { type Served, serveGateway, serveStillChain } from "./programs.ts";
@@ -9,8 +9,9 @@ const METHOD = "get_v1_beacon_blocks_blockId";
 
 /** What a thousand who ask two gateways for the same final block at once cost the upstream. */
 export async function benchSingleFlight(): Promise<boolean> {
-  if (redisProgram() === undefined) {
-    console.log("Not measured: redis-server is not installed.");
+  const missing = missingRedis();
+  if (missing !== undefined) {
+    console.log(`Not measured: ${missing}.`);
     return true;
   }
   return withTempDirectory(async (directory) => {

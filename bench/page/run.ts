@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Browser, Page } from "playwright-core";
-import { hasBrowser, openBrowser, WITHOUT_BROWSER } from "../../test/support/browser.ts";
+import { missingBrowser, openBrowser } from "../../test/support/browser.ts";
 import { describeMachine } from "../support/machine.ts";
 import { NodeProcess } from "../support/node-process.ts";
 import { quantile } from "../support/statistics.ts";
@@ -35,7 +35,8 @@ const WATCH_HEADS = `
 `;
 
 export async function benchPage({ pages, seconds }: Options): Promise<void> {
-  if (!hasBrowser) throw new Error(`The page cannot be measured: ${WITHOUT_BROWSER}.`);
+  const missing = missingBrowser();
+  if (missing !== undefined) throw new Error(`The page cannot be measured: ${missing}.`);
   await withTempDirectory(async (directory) => {
     const node = await NodeProcess.start("node", ["dev", "--validators", "64", "--data-dir", directory]);
     const browser = await openBrowser();

@@ -8,8 +8,9 @@ import type { Question, UpstreamResponse } from "../../src/gateway/exchange.ts";
 import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
 import { settled } from "../../src/timers.test-support.ts";
 import { SYSTEM_TIMERS } from "../../src/timers.ts";
-import { redisProgram } from "../support/redis-process.ts";
+import { missingRedis } from "../support/redis-process.ts";
 import { RedisServer } from "../support/redis-server.ts";
+import { skipSuite } from "../support/skip-suite.ts";
 
 const stateRoot = (slot: number) => question("get_v1_beacon_states_root", { state_id: String(slot) });
 const block = (slot: number) => question("get_v2_beacon_blocks_blockId", { block_id: String(slot) });
@@ -114,7 +115,9 @@ async function untilStored(redis: RedisServer, answers: number): Promise<void> {
 
 const textsOf = (answers: readonly UpstreamResponse[]) => answers.map(({ body }) => String(body));
 
-describe.skipIf(redisProgram() === undefined)("a shared cache (not tried where redis-server is not installed)", () => {
+describe("a shared cache", () => {
+  skipSuite(missingRedis());
+
   it("has an upstream asked once for a thousand reads of something final over two gateways", async () => {
     const redis = await RedisServer.start();
     const upstream = new Upstream();

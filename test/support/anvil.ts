@@ -18,8 +18,13 @@ const CONTRACT = new Interface([
 const PACKAGES: Record<string, string> = { "linux x64": "linux-amd64", "linux arm64": "linux-arm64" };
 const WEI_PER_GWEI = 10n ** 9n;
 
-/** The program itself, out of the package of the platform; undefined where there is none. */
-export function anvilProgram(): string | undefined {
+/** Why there is no anvil to test with; undefined if there is one. */
+export function missingAnvil(): string | undefined {
+  return anvilProgram() === undefined ? `anvil has no binary for ${process.platform}-${process.arch}` : undefined;
+}
+
+/** The binary in the platform package of npm; undefined if the platform has none. */
+function anvilProgram(): string | undefined {
   const platform = PACKAGES[`${process.platform} ${process.arch}`];
   if (platform === undefined) return undefined;
   const outer = createRequire(import.meta.url).resolve("@foundry-rs/anvil/package.json");

@@ -4,10 +4,12 @@ import { type Browser, chromium } from "playwright-core";
 /** Debian's package of that name. */
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 
-export const hasBrowser = existsSync(CHROMIUM);
-export const WITHOUT_BROWSER = `there is no ${CHROMIUM}; install Debian's package chromium, or name another in CHROMIUM`;
+/** Why there is no browser to test with; undefined if there is one. */
+export function missingBrowser(): string | undefined {
+  return existsSync(CHROMIUM) ? undefined : `${CHROMIUM} does not exist (Debian package chromium, or set CHROMIUM)`;
+}
 
-/** A browser that asks nobody for anything but the pages that it is shown. */
+/** Opens a browser that makes no requests but those of its pages. */
 export function openBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: CHROMIUM,

@@ -7,8 +7,12 @@ import { createClient, RESP_TYPES } from "@redis/client";
 import { freePorts } from "./free-ports.ts";
 import { type RemovableDirectory, removableDirectory } from "./removable-directory.ts";
 
-/** Undefined where it is not installed; Debian has it in the package redis-server. */
-export function redisProgram(): string | undefined {
+/** Why there is no Redis to test with; undefined if there is one. */
+export function missingRedis(): string | undefined {
+  return redisProgram() === undefined ? "redis-server is not installed (Debian package redis-server)" : undefined;
+}
+
+function redisProgram(): string | undefined {
   const folders = (process.env.PATH ?? "").split(delimiter);
   return [...folders, "/usr/bin"].map((folder) => join(folder, "redis-server")).find((file) => existsSync(file));
 }

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { skipSuite } from "../../../test/support/skip-suite.ts";
 import { methods } from "../../api/method-groups.ts";
 import { parseCommandLine } from "../flags/command-line.ts";
 import { COMMAND_NAMES } from "../flags/commands.ts";
@@ -10,7 +11,10 @@ import { completionScript } from "./completion.ts";
 import { completedCommands } from "./offers.ts";
 import { readShell, SHELLS, type Shell } from "./shells.ts";
 
-const isInstalled = (shell: Shell) => spawnSync(shell, ["-c", "exit 0"]).status === 0;
+/** Why a shell cannot be tested; undefined if it can. */
+function missingShell(shell: Shell): string | undefined {
+  return spawnSync(shell, ["-c", "exit 0"]).status === 0 ? undefined : `the shell ${shell} is not installed`;
+}
 
 let folder: string;
 beforeAll(() => {
@@ -48,7 +52,9 @@ function offeredByBash(...words: string[]): string[] {
   return stdout.split("\n").filter((word) => word !== "");
 }
 
-describe.skipIf(!isInstalled("bash"))("bash", () => {
+describe("bash", () => {
+  skipSuite(missingShell("bash"));
+
   it("offers the commands", () => {
     expect(offeredByBash("")).toEqual(expect.arrayContaining([...COMMAND_NAMES, "help", "--version"]));
     expect(offeredByBash("d")).toEqual(["dev", "doctor", "db"]);
@@ -97,13 +103,17 @@ describe.skipIf(!isInstalled("bash"))("bash", () => {
 });
 
 for (const shell of SHELLS) {
-  it.skipIf(!isInstalled(shell))(`${shell} can read its script`, () => {
+  it(`${shell} can read its script`, (context) => {
+    const missing = missingShell(shell);
+    if (missing !== undefined) context.skip(missing);
     const { status, stderr } = spawnSync(shell, ["-n", `fanal.${shell}`], { cwd: folder, encoding: "utf8" });
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   });
 }
 
-describe.skipIf(!isInstalled("fish"))("fish", () => {
+describe("fish", () => {
+  skipSuite(missingShell("fish"));
+
   it("offers commands, flags, values and methods", () => {
     const offered = (line: string) => {
       const commands = `source fanal.fish; complete -C '${line}'`;

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { redisProgram } from "../../../test/support/redis-process.ts";
+import { missingRedis } from "../../../test/support/redis-process.ts";
 import { RedisServer } from "../../../test/support/redis-server.ts";
+import { skipSuite } from "../../../test/support/skip-suite.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { Arrivals } from "../../server/events/arrivals.test-support.ts";
 import { SYSTEM_TIMERS } from "../../timers.ts";
@@ -83,10 +84,9 @@ async function joined(redis: RedisServer, count: number): Promise<void> {
   }, 20_000);
 }
 
-const program = redisProgram();
-const title = program ? "gateways that share a Redis" : "gateways that share a Redis, which is not installed here";
+describe("gateways that share a Redis", { timeout: 60_000 }, () => {
+  skipSuite(missingRedis());
 
-describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
   async function open(count: number) {
     const redis = await RedisServer.start();
     const a = await ScriptedUpstream.start("a", GENESIS);
