@@ -1,14 +1,9 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { type AttesterDuty, attest } from "./attesting.ts";
 import { ChainFacts } from "./chain-facts.ts";
 import type { ValidatorKey } from "./keys.ts";
 import { propose } from "./proposing.ts";
-import { RpcClient, RpcError } from "./rpc-client.ts";
+import { RpcClient } from "./rpc-client.ts";
 import { type SyncDuty, syncCommittee } from "./sync-committee.ts";
-
-const NOT_FOUND = -32001;
-const REJECTED = -32003;
-const POLL_MS = 10;
 
 interface Duties {
   epoch: number;
@@ -22,34 +17,24 @@ interface WorkDone {
 }
 
 /**
- * A validator client that knows nothing but the address of a node and its own keys. Index i has the i-th of them. It
- * does the duties of one slot after the other until it is told to stop.
+ * A validator client that has nothing but the address of a node and its own keys, of which the i-th is that of validator i. Does the
+ * duties of one slot after the other. `beginSlot` resolves when a slot begins, to false if there are to be no more duties.
  */
-export async function runValidator(url: string, keys: readonly ValidatorKey[], signal: AbortSignal): Promise<WorkDone> {
+export async function runValidator(
+  url: string,
+  keys: readonly ValidatorKey[],
+  beginSlot: (slot: number) => Promise<boolean>,
+): Promise<WorkDone> {
   const rpc = new RpcClient(url);
   const facts = await ChainFacts.ask(rpc);
   const done: WorkDone = { proposed: 0 };
   let duties: Duties | undefined;
-  for (let slot = 1; ; slot++) {
-    if (!(await untilSlot(rpc, slot, signal))) return done;
+  for (let slot = 1; await beginSlot(slot); slot++) {
     const epoch = facts.epochOf(slot);
     if (duties?.epoch !== epoch) duties = await dutiesOf(rpc, facts, keys, epoch, slot);
     await doDuties(rpc, facts, keys, slot, duties, done);
   }
-}
-
-/** The node has a state of every slot that has begun; there is no other way to ask for its time. */
-async function untilSlot(rpc: RpcClient, slot: number, signal: AbortSignal): Promise<boolean> {
-  while (!signal.aborted) {
-    try {
-      await rpc.call("get_v1_beacon_states_fork", [String(slot)]);
-      return true;
-    } catch (error) {
-      if (!(error instanceof RpcError && error.code === NOT_FOUND)) throw error;
-      await delay(POLL_MS);
-    }
-  }
-  return false;
+  return done;
 }
 
 async function dutiesOf(
@@ -87,10 +72,5 @@ async function doDuties(
     done.proposed++;
   }
   await attest(rpc, facts, keys, slot, attesters.filter(isNow));
-  try {
-    await syncCommittee(rpc, facts, keys, slot, sync);
-  } catch (error) {
-    // These are for the slot at hand only, and the node's time does not wait for us.
-    if (!(error instanceof RpcError && error.code === REJECTED)) throw error;
-  }
+  await syncCommittee(rpc, facts, keys, slot, sync);
 }

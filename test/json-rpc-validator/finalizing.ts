@@ -1,0 +1,40 @@
+import { expect } from "vitest";
+import { ProgramHere } from "../support/program-here.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+import { interopKeys } from "./keys.ts";
+import { runValidator } from "./validator.ts";
+
+const VALIDATORS = 16;
+const SLOTS_PER_EPOCH = 8;
+/** The first epoch that becomes final after the genesis. */
+const FINAL_EPOCH = 2;
+
+/** Has the validator that speaks only JSON-RPC finalize a chain. A slot begins when the duties of the one before are done. */
+export async function finalizeByJsonRpc(fork: string): Promise<void> {
+  const program = await ProgramHere.dev([
+    ...["--data-dir", tempDirectory(), "--fork", fork, "--validators", String(VALIDATORS)],
+    ...["--dev-validators", "none", "--warmup-epochs", "0", "--no-auto"],
+  ]);
+  const lastSlot = (FINAL_EPOCH + 2) * SLOTS_PER_EPOCH;
+  const { proposed } = await runValidator(program.url, interopKeys(VALIDATORS), async (slot) => {
+    if (slot > lastSlot) return false;
+    await program.call("dev_skip");
+    return true;
+  });
+  expect(proposed).toBe(lastSlot);
+  expect(await program.call("getChainHead")).toMatchObject({
+    head_slot: String(lastSlot),
+    finalized_slot: String(FINAL_EPOCH * SLOTS_PER_EPOCH),
+  });
+
+  for (let slot = 1; slot <= lastSlot; slot++) {
+    const { message } = await program.call("get_v1_beacon_blocks_blockId", [slot]);
+    expect(Buffer.from(message.body.graffiti.slice(2), "hex").toString()).toMatch(/^JSON-RPC alone\0+$/);
+    expect(message.body.attestations.length, `slot ${slot}`).toBeGreaterThan(slot === 1 ? -1 : 0);
+    // All members of the sync committee have signed the block before, the first of which is the genesis.
+    if (fork !== "phase0" && slot > 1) {
+      expect(message.body.sync_aggregate.sync_committee_bits, `slot ${slot}`).toMatch(/^0xf+$/);
+    }
+  }
+  expect(program.errors).toEqual([]);
+}
