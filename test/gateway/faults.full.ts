@@ -1,0 +1,97 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ClosingStack } from "../../src/closing-stack.ts";
+import { FaultyLink } from "../support/faulty-link.ts";
+import {
+  AnnouncedBlocks,
+  headSlotOf,
+  openGateway,
+  Readers,
+  slotsWithBlocks,
+  spoilAll,
+  spoilBody,
+  untilFitness,
+} from "../support/gateway-faults.ts";
+import { Program } from "../support/program.ts";
+import { ProgramHere } from "../support/program-here.ts";
+import type { ProgramRun } from "../support/program-run.ts";
+import { removableDirectory } from "../support/removable-directory.ts";
+
+const DELAY_MILLIS = 400;
+
+/** A node, and the link over which a gateway reaches it. */
+interface Upstream<Run extends ProgramRun = ProgramRun> {
+  program: Run;
+  restUrl: string;
+  link: FaultyLink;
+}
+
+/** Makes the chain. */
+let first: Upstream;
+/** Follows it, in a process that can be frozen and killed. */
+let second: Upstream<Program>;
+
+const opened = new ClosingStack();
+afterAll(() => opened[Symbol.asyncDispose]());
+
+async function startUpstream<Run extends ProgramRun>(
+  kind: { served(args: readonly string[], options: { whenDone(end: () => Promise<void>): void }): Promise<Run> },
+  args: readonly string[],
+): Promise<Upstream<Run>> {
+  const { path, remove } = removableDirectory();
+  opened.defer(remove);
+  const own = ["--data-dir", path, "--p2p-port", "0", "--p2p-address", "127.0.0.1", "--rest", "--rest-port", "0"];
+  const program = await kind.served([...args, ...own], { whenDone: (end) => opened.defer(end) });
+  const [, restUrl] = await program.untilLine(/REST is served at (http:\S+)/);
+  const link = await FaultyLink.to(restUrl!);
+  opened.defer(() => link.close());
+  return { program, restUrl: restUrl!, link };
+}
+
+beforeAll(async () => {
+  // Capella is the newest fork whose chain does not load the trusted setup.
+  const chain = ["--validators", "8", "--slot-seconds", "1", "--warmup-epochs", "4", "--fork", "capella"];
+  first = await startUpstream(ProgramHere, ["dev", "--p2p", ...chain]);
+  const [, network] = await first.program.untilLine(/Another node joins with: fanal node --network (\S+) /);
+  second = await startUpstream(Program, ["node", "--network", network!]);
+  const slot = await headSlotOf(first.program);
+  const hasFollowed = (head: { head_slot: string }) => Number(head.head_slot) >= slot;
+  await second.program.callUntil("getChainHead", hasFollowed);
+});
+
+test("no read fails, no head goes back and no block is missed or told twice, whatever happens to one upstream", async () => {
+  const gateway = await openGateway({ first: first.link, second: second.link });
+  const announced = await AnnouncedBlocks.listen(gateway);
+  const readers = await Readers.start(gateway, first.restUrl);
+  await readers.answered();
+
+  const { link, program } = second;
+  const faults: [name: string, begin: () => void, end: () => void][] = [
+    ["cut", () => link.pass("nothing passes"), () => link.mend()],
+    ["slow", () => link.pass((bytes) => delay(DELAY_MILLIS, bytes)), () => link.mend()],
+    ["noise", () => link.pass(spoilAll), () => link.mend()],
+    ["spoiled bodies", () => link.pass(spoilBody), () => link.mend()],
+    ["breaking off", () => link.pass("answers break off"), () => link.mend()],
+    ["frozen", () => program.child.kill("SIGSTOP"), () => program.child.kill("SIGCONT")],
+  ];
+  for (const [name, begin, end] of faults) {
+    const slot = await headSlotOf(first.program);
+    begin();
+    await readers.answered();
+    // A frozen node falls behind, and is read from again with an older head.
+    while (name === "frozen" && (await headSlotOf(first.program)) < slot + 2) await readers.answered();
+    end();
+    await readers.answered();
+    expect(readers.complaints, name).toEqual([]);
+    await untilFitness(gateway, "second", "ready");
+  }
+  await program.kill();
+  await untilFitness(gateway, "second", "down");
+  await readers.answered();
+  await readers.end();
+  expect(readers.complaints, "killed").toEqual([]);
+
+  const last = await headSlotOf(first.program);
+  const slots = await announced.upTo(last);
+  expect(slots).toEqual(await slotsWithBlocks(first.program, slots[0]!, last));
+});
