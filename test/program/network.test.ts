@@ -5,32 +5,13 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
-import { Program } from "../support/program.ts";
+import { type Head, slotOf, untilAgreed } from "../support/agreement.ts";
 import { ProgramHere } from "../support/program-here.ts";
-import type { ProgramRun } from "../support/program-run.ts";
 import { sharedKzg } from "../support/shared-kzg.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 // Programs are started several times; a machine that is busy with other tests may take its time for each.
 vi.setConfig({ testTimeout: 180_000 });
-
-/** Of epoch 1, three slots before the next. */
-const MIDDLE_SLOT = 13;
-
-interface Head {
-  head_slot: string;
-  head_block_root: string;
-}
-
-const slotOf = ({ head_slot }: Head) => Number(head_slot);
-
-/** Waits until the other has the same head; while a block is on its way, one of them may have one more. */
-async function untilAgreed(one: ProgramRun, other: ProgramRun): Promise<void> {
-  const head: Head = await one.call("getChainHead");
-  const reached = (found: Head) => found.head_block_root === head.head_block_root || slotOf(found) > slotOf(head);
-  const found = await other.callUntil<Head>("getChainHead", reached);
-  if (found.head_block_root !== head.head_block_root) await untilAgreed(one, other);
-}
 
 test("a node joins a dev chain by its network directory, runs some of its validators, and follows it", async () => {
   const dataDir = tempDirectory();
@@ -42,7 +23,7 @@ test("a node joins a dev chain by its network directory, runs some of its valida
   expect(network).toBe(join(dataDir, "network"));
   expect(readFileSync(join(network!, "boot_enr.yaml"), "utf8")).toMatch(/^- "enr:-\S+"\n$/);
 
-  const nodeFlags = "--p2p-port 0 --p2p-address 127.0.0.1 --dev-validators 4-7 --dev-blobs 2".split(" ");
+  const nodeFlags = "--p2p-port 0 --p2p-address 127.0.0.1 --dev-validators 4-7 --dev-blobs 1".split(" ");
   const node = await ProgramHere.served(["node", "--network", network!, "--data-dir", tempDirectory(), ...nodeFlags]);
   await node.untilLine(/The validators do their duties/);
   // Either may have been the first to dial the other.
@@ -62,38 +43,13 @@ test("a node joins a dev chain by its network directory, runs some of its valida
     const { proposer_index, body } = block.result.message;
     const proposer = Number(proposer_index);
     proposers.add(proposer);
-    expect(body.blob_kzg_commitments).toHaveLength(proposer < 4 ? 0 : 2);
+    expect(body.blob_kzg_commitments).toHaveLength(proposer < 4 ? 0 : 1);
   }
   await untilAgreed(dev, node);
 
   expect(await node.stop()).toEqual({ code: EXIT_CODES.ok, signal: null });
   expect(await dev.stop()).toEqual({ code: EXIT_CODES.ok, signal: null });
   for (const { output } of [dev, node]) expect(output).not.toMatch(/ (ERROR|FATAL) /);
-});
-
-test("a node that starts from a state in the middle of an epoch syncs, and finds its peer again by itself", async () => {
-  const flags =
-    "--validators 8 --slot-seconds 1 --warmup-epochs 6 --fork capella --p2p --p2p-port 0 --rest --rest-port 0";
-  // In a process of its own, as two nodes are; that it would make itself ready for blobs is not what this is about.
-  const dev = await Program.dev([...flags.split(" "), "--data-dir", tempDirectory()]);
-  const [, rest] = await dev.untilLine(/REST is served at (http:\S+)/);
-  const [, network] = await dev.untilLine(/Another node joins with: fanal node --network (\S+) /);
-  const state = new URL(`/eth/v2/debug/beacon/states/${MIDDLE_SLOT}`, rest).href;
-  const nodeFlags =
-    `node --network ${network} --data-dir ${tempDirectory()} --p2p-port 0 --p2p-address 127.0.0.1`.split(" ");
-  const node = await ProgramHere.served([...nodeFlags, "--checkpoint-state", state]);
-  const blockRoot = ["get_v1_beacon_blocks_blockId_root", [String(MIDDLE_SLOT)]] as const;
-  expect(await node.call(...blockRoot)).toEqual(await dev.call(...blockRoot));
-  await untilAgreed(dev, node);
-  await node.callUntil<{ is_syncing: boolean }>("get_v1_node_syncing", ({ is_syncing }) => !is_syncing);
-  expect((await node.call("get_v1_node_peers")).map(({ state }: { state: string }) => state)).toEqual(["connected"]);
-  expect(await node.stop()).toEqual({ code: EXIT_CODES.ok, signal: null });
-
-  const again = await ProgramHere.served([...nodeFlags, "--no-discovery"]);
-  await untilAgreed(dev, again);
-  expect(await again.call("get_v1_node_peer_count")).toMatchObject({ connected: "1" });
-  for (const { output } of [dev, node, again]) expect(output).not.toMatch(/ (ERROR|FATAL) /);
-  expect(again.output).not.toMatch(/No other node is known/);
 });
 
 test("a port for peers that is in use", async () => {

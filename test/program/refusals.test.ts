@@ -4,36 +4,16 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { EXIT_CODES, type ExitReason } from "../../src/cli/exit.ts";
 import { SCHEMA_VERSION } from "../../src/db/open-database.ts";
-import type { DevFork } from "../../src/dev/forks.ts";
 import { inDataDirectory } from "../support/data-directory.ts";
-import { openDevChain } from "../support/dev-chain.ts";
 import { writeNetworkDirectory } from "../support/network-directory.ts";
 import { Program } from "../support/program.ts";
 import { ProgramHere } from "../support/program-here.ts";
+import { devFlags, madeDevChain, refusal } from "../support/refusals.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 // Programs are started many times; a machine that is busy with other tests may take its time for each.
 vi.setConfig({ testTimeout: 180_000 });
-
-/**
- * Runs the program, which must refuse to start: with this exit code and one line, which is returned without its prefix. Where its
- * preset is another than that of the tests it takes a process of its own.
- */
-async function refusal(args: string[], reason: ExitReason, Run: typeof Program | typeof ProgramHere = ProgramHere) {
-  const program = new Run(args);
-  const started = program.untilLine(/JSON-RPC server is off|JSON-RPC is served/).then(
-    () => "started" as const,
-    () => program.exited,
-  );
-  expect(await started, program.output).toEqual({ code: EXIT_CODES[reason], signal: null });
-  expect(program.errors).toHaveLength(1);
-  expect(program.output).not.toMatch(/ (ERROR|FATAL) /);
-  const [, sentence] = program.errors[0]!.match(/^fanal: (.+[.?])$/) ?? [];
-  expect(sentence, program.errors[0]).toBeDefined();
-  return sentence!;
-}
 
 /** Nothing was damaged: with the right flags the program starts and answers. */
 async function expectStarts(args: string[]): Promise<void> {
@@ -42,21 +22,6 @@ async function expectStarts(args: string[]): Promise<void> {
   expect(program.output).not.toMatch(/ (WARN|ERROR|FATAL) /);
   expect(await program.stop()).toEqual({ code: 0, signal: null });
 }
-
-/** A dev chain that nothing runs on, as the program itself would have left it. */
-async function madeDevChain(dataDir: string, { validators = 8, fork = "phase0" as DevFork, slot = 0 } = {}) {
-  // By the time of day the slot is past.
-  const genesisTime = Math.floor(Date.now() / 1000) - 60;
-  const { devChain, close } = await openDevChain({ validators, forks: [{ fork, epoch: 0 }], genesisTime }, dataDir);
-  await devChain.clock.advanceTo(slot);
-  await devChain.chain.refreshHead();
-  const genesis = (await devChain.chain.states.genesis())!.serialize();
-  const head = devChain.chain.headState.serialize();
-  await close();
-  return { config: devChain.config, genesis, head };
-}
-
-const devFlags = (dataDir: string) => ["dev", "--validators", "8", "--warmup-epochs", "0", "--data-dir", dataDir];
 
 test("a port in use", async () => {
   const server = createServer().listen(0, "127.0.0.1");
@@ -79,17 +44,6 @@ test("an address that is not this machine's", async () => {
   );
 });
 
-test("a data directory in use", async () => {
-  const dataDir = tempDirectory();
-  const first = await Program.served(devFlags(dataDir));
-  const sentence = await refusal(devFlags(dataDir), "dataDirInUse");
-  expect(sentence).toBe(
-    `The data directory ${dataDir} is in use by another process; stop that one, or give another --data-dir.`,
-  );
-  expect(await first.call("getBeaconHead")).toEqual(expect.any(String));
-  expect(await first.stop()).toEqual({ code: 0, signal: null });
-});
-
 describe("a data directory of another chain", () => {
   test("other parameters of a dev chain are each named", async () => {
     const dataDir = tempDirectory();
@@ -100,9 +54,6 @@ describe("a data directory of another chain", () => {
         "the fork schedule is phase0=0 there and phase0=0 altair=0 now, the slot time is 2 s there and 3 s now; " +
         "give the flags it was created with, another --data-dir, or --reset to start over.",
     );
-    expect(
-      await refusal([...devFlags(dataDir), "--preset", "mainnet", "--validators", "32"], "dataDirMismatch", Program),
-    ).toMatch(/the preset is minimal there and mainnet now/);
     await expectStarts(devFlags(dataDir));
   });
 
@@ -122,9 +73,6 @@ describe("a data directory of another chain", () => {
       `The data directory ${nodeDir} holds the chain of a network, not a dev chain; give another --data-dir.`,
     );
 
-    expect(await refusal(["node", "--network", "sepolia", "--data-dir", nodeDir], "dataDirMismatch", Program)).toBe(
-      `The data directory ${nodeDir} holds the chain of the network smallnet, not the chain of the network sepolia; give another --data-dir.`,
-    );
     const other = await madeDevChain(tempDirectory(), { validators: 9 });
     const twin = writeNetworkDirectory(join(tempDirectory(), "smallnet"), other.config, other.genesis);
     expect(await refusal(["node", "--network", twin, "--data-dir", nodeDir], "dataDirMismatch")).toMatch(
@@ -202,18 +150,19 @@ test("a damaged dev chain is deleted by --reset; a damaged chain of a network is
   }
 });
 
-test("fanal db on a database in use, and without a data directory", async () => {
+test("a data directory in use, by dev and by fanal db, and none at all", async () => {
   const dataDir = tempDirectory();
   const first = await Program.served(devFlags(dataDir));
-  expect(await refusal(["db", "check", "--data-dir", dataDir], "dataDirInUse", Program)).toMatch(
-    /is in use by another process/,
-  );
-  expect(await first.stop()).toEqual({ code: 0, signal: null });
   for (const name of readdirSync(join(dataDir, "beacon-db"))) {
     expect(statSync(join(dataDir, "beacon-db", name)).mode & 0o777, name).toBe(0o600);
   }
+  const inUse = `The data directory ${dataDir} is in use by another process; stop that one, or give another --data-dir.`;
+  expect(await refusal(devFlags(dataDir), "dataDirInUse")).toBe(inUse);
+  expect(await refusal(["db", "check", "--data-dir", dataDir], "dataDirInUse")).toMatch(/is in use by another process/);
+  expect(await first.call("getBeaconHead")).toEqual(expect.any(String));
+  expect(await first.stop()).toEqual({ code: 0, signal: null });
   expect(await refusal(["db", "check"], "usage")).toBe("The data directory is missing: give --data-dir.");
-  const check = new Program(["db", "check", "--data-dir", dataDir]);
+  const check = new ProgramHere(["db", "check", "--data-dir", dataDir]);
   expect(await check.exited, check.output).toEqual({ code: 0, signal: null });
   expect(check.output).toMatch(/Nothing is wrong\.$/);
 });

@@ -25,6 +25,9 @@ export async function survivesCrashes(crashes: number, random: () => number): Pr
     }
     const program = await Program.dev(flags);
     await expectNothingForgotten(program, memory);
+    // Only a chain that has told of some of its blocks can forget one.
+    if (crash === 0)
+      memory.note(await program.callUntil<ChainHead>("getChainHead", ({ head_slot }) => head_slot !== "0"));
     const watching = watch(program, memory);
     // How long it lives is part of what is tested: from at once, in the middle of the warm-up, to several epochs.
     await delay(random() * LONGEST_LIFE_MS);
@@ -36,8 +39,7 @@ export async function survivesCrashes(crashes: number, random: () => number): Pr
   const program = await ProgramHere.dev(flags);
   await expectNothingForgotten(program, memory);
   const finalizedAtRestart = memory.finalizedSlot;
-  await program.callUntil<ChainHead>("getChainHead", (head) => Number(head.finalized_slot) > finalizedAtRestart + 16);
-  expect(memory.slots.size).toBeGreaterThan(crashes);
+  await program.callUntil<ChainHead>("getChainHead", (head) => Number(head.finalized_slot) > finalizedAtRestart);
   expect(await program.stop()).toEqual({ code: 0, signal: null });
 }
 

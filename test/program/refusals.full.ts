@@ -1,0 +1,25 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { writeNetworkDirectory } from "../support/network-directory.ts";
+import { Program } from "../support/program.ts";
+import { ProgramHere } from "../support/program-here.ts";
+import { devFlags, madeDevChain, refusal } from "../support/refusals.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+test("a data directory of a dev chain with another preset", async () => {
+  const dataDir = tempDirectory();
+  await madeDevChain(dataDir);
+  const flags = [...devFlags(dataDir), "--preset", "mainnet", "--validators", "32"];
+  expect(await refusal(flags, "dataDirMismatch", Program)).toMatch(/the preset is minimal there and mainnet now/);
+});
+
+test("a data directory of a network with another preset", async () => {
+  const nodeDir = tempDirectory();
+  const { config, genesis } = await madeDevChain(tempDirectory());
+  const network = writeNetworkDirectory(join(tempDirectory(), "smallnet"), config, genesis);
+  const node = await ProgramHere.served(["node", "--no-p2p", "--network", network, "--data-dir", nodeDir]);
+  await node.stop();
+  expect(await refusal(["node", "--network", "sepolia", "--data-dir", nodeDir], "dataDirMismatch", Program)).toBe(
+    `The data directory ${nodeDir} holds the chain of the network smallnet, not the chain of the network sepolia; give another --data-dir.`,
+  );
+});

@@ -1,0 +1,16 @@
+import type { ProgramRun } from "./program-run.ts";
+
+export interface Head {
+  head_slot: string;
+  head_block_root: string;
+}
+
+export const slotOf = ({ head_slot }: Head) => Number(head_slot);
+
+/** Waits until both have the same head; while a block is on its way, one of them may have one more. */
+export async function untilAgreed(one: ProgramRun, other: ProgramRun): Promise<void> {
+  const head: Head = await one.call("getChainHead");
+  const reached = (found: Head) => found.head_block_root === head.head_block_root || slotOf(found) > slotOf(head);
+  const found = await other.callUntil<Head>("getChainHead", reached);
+  if (found.head_block_root !== head.head_block_root) await untilAgreed(one, other);
+}
