@@ -19,6 +19,12 @@ const TELL_EVERY_REQUESTS = Number(process.env.SOAK_TELL_EVERY ?? 50_000);
 
 const mebibytes = (bytes: number) => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
 
+/** A run proves little unless its requests got through to every part of the servers, as these answers show. */
+export const KINDS_OF_ANSWERS: readonly string[] = [
+  ...["result", "-32700", "-32600", "-32602", "-32001"],
+  ...["HTTP 200", "HTTP 400", "HTTP 404", "HTTP 101"],
+];
+
 export interface FuzzedNodeReport extends FuzzReport {
   /** What the node grew by, after collections: all of its memory, and what objects and buffers take of it. */
   growth: { residentBytes: number; heldBytes: number };
@@ -36,8 +42,8 @@ export async function fuzzNode({ firstRequests, requests, seed }: FuzzRun): Prom
     .map((method) => ({ method, params: params.get(method.name)! }));
   const program = await Program.dev(
     [
-      ...["--data-dir", tempDirectory(), "--validators", "16", "--fork", ForkName.fulu, "--speed", "0.001"],
-      ...["--rest", "--rest-port", "0"],
+      ...["--data-dir", tempDirectory(), "--validators", "16", "--fork", ForkName.fulu],
+      ...["--warmup-epochs", "1", "--speed", "0.001", "--rest", "--rest-port", "0"],
     ],
     { execArgv: GAUGED },
   );

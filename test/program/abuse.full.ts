@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { ATTACKS } from "../support/abuse/attacks.ts";
+import { beginAttack, openTarget } from "../support/abuse/short-attacks.ts";
+import { MixedLoad } from "../support/mixed-load.ts";
+import { Program } from "../support/program.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+/** A thousand calls or so. */
+const LOAD_MILLIS = 1000;
+
+test("a node under as much load as it takes answers all of it", async () => {
+  const program = await Program.dev(["--data-dir", tempDirectory(), "--warmup-epochs", "4"]);
+  await program.untilLine(/The dev chain is running/);
+  const load = new MixedLoad(await program.untilServed(), 16);
+  load.slot = 4 * 8;
+  await load.run(performance.now() + LOAD_MILLIS);
+  expect(load.millis.length).toBeGreaterThan(0);
+  expect(load.firstFailure).toBeUndefined();
+  expect(await program.stop()).toEqual({ code: 0, signal: null });
+});
+
+test("a node answers other clients through every attack", async () => {
+  const { program, target } = await openTarget();
+  for (const name of Object.keys(ATTACKS)) {
+    const end = beginAttack(name, target);
+    for (let asked = 0; asked < 5; asked++) {
+      expect(await program.call("getChainHead"), name).toHaveProperty("head_slot");
+    }
+    await end();
+  }
+  expect(program.lines.filter((line) => / (ERROR|FATAL) /.test(line))).toEqual([]);
+  expect(await program.stop()).toEqual({ code: 0, signal: null });
+});
