@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { SseClient } from "../../src/server/events/sse-client.test-support.ts";
 import { Client } from "../../src/server/jsonrpc/websocket/client.test-support.ts";
+import { followsBack } from "../support/gateway-following.ts";
 import { Program } from "../support/program.ts";
 import { ProgramHere } from "../support/program-here.ts";
 import { removableDirectory } from "../support/removable-directory.ts";
@@ -29,10 +30,10 @@ beforeAll(async () => {
   await node.untilLine(/The dev chain is running/);
 });
 
-/** A gateway in front of the node, which has credentials for it. */
-async function startGateway(...flags: string[]) {
+/** A gateway in front of the node, which has credentials for it. Only workers need a process. */
+async function startGateway(Run: typeof Program | typeof ProgramHere, ...flags: string[]) {
   const upstream = `${nodeUrl.replace("http://", "http://me:the-password@")} name=first`;
-  const gateway = await Program.served(["gateway", "--upstream", upstream, "--rest-port", "0", ...flags]);
+  const gateway = await Run.served(["gateway", "--upstream", upstream, "--rest-port", "0", ...flags]);
   const [, restUrl] = await gateway.untilLine(/REST is served at (http:\S+)/);
   return { gateway, restUrl: restUrl! };
 }
@@ -40,7 +41,7 @@ async function startGateway(...flags: string[]) {
 test("a gateway serves what its upstream does over all protocols, tells who answered, and stops in good order", async () => {
   const accessLog = join(tempDirectory(), "access.log");
   const flags = ["--metrics", "--metrics-port", "0", "--access-log", accessLog];
-  const { gateway, restUrl } = await startGateway(...flags);
+  const { gateway, restUrl } = await startGateway(ProgramHere, ...flags);
   await gateway.untilLine(/The gateway is in front of first\s+version=\S*[Ff]anal/);
   const [, metricsUrl] = await gateway.untilLine(/Metrics are served at (http:\S+)/);
 
@@ -75,7 +76,7 @@ test("a gateway serves what its upstream does over all protocols, tells who answ
 });
 
 test("workers share the ports, one that is killed is replaced and leaves no connection open, and all of them end with the gateway", async () => {
-  const { gateway, restUrl } = await startGateway("--workers", "2", "--metrics", "--metrics-port", "0");
+  const { gateway, restUrl } = await startGateway(Program, "--workers", "2", "--metrics", "--metrics-port", "0");
   const [, metricsUrl] = await gateway.untilLine(/Metrics are served at (http:\S+)/);
   const [, first, second] = await gateway.untilLine(/Workers serve\s+pids=(\d+),(\d+)/);
   const sockets = await Promise.all([Client.connect(gateway.url), Client.connect(gateway.url)]);
@@ -114,41 +115,18 @@ test("workers share the ports, one that is killed is replaced and leaves no conn
   for (const pid of [first, second]) expect(() => process.kill(Number(pid), 0)).toThrow();
 });
 
-test.each([1, 2])(
-  "a gateway follows a dev chain that goes back behind what was final, with %i workers",
-  async (workers) => {
-    const flags = ["--validators", "8", "--warmup-epochs", "0", "--speed", "0", "--rest", "--rest-port", "0"];
-    const chain = await ProgramHere.dev([...flags, "--data-dir", tempDirectory()]);
-    const [, upstream] = await chain.untilLine(/REST is served at (http:\S+)/);
-    const gateway = await Program.served(["gateway", "--upstream", upstream!, "--workers", String(workers)]);
-    const finality = await Client.connect(gateway.url);
-    await finality.subscribe(["finalized_checkpoint"]);
-    const blockRoot = async (program: Pick<Program, "call">): Promise<string> =>
-      (await program.call("get_v1_beacon_headers_blockId", ["8"])).root;
-
-    const id = await chain.call("dev_snapshot");
-    await chain.call("dev_advance", { until: "finalized" });
-    const before = (await finality.notifications.next()).data;
-    const left = await blockRoot(chain);
-    // As many as there are workers keep it.
-    for (let time = 0; time < 8; time++) expect(await blockRoot(gateway)).toBe(left);
-
-    await chain.call("dev_revert", [id]);
-    await chain.call("dev_skip", [1]);
-    await chain.call("dev_advance", { until: "finalized" });
-    const after = (await finality.notifications.next()).data;
-    expect(after).toMatchObject({ epoch: expect.any(String) });
-    expect(after).not.toEqual(before);
-    const now = await blockRoot(chain);
-    expect(now).not.toBe(left);
-    for (let time = 0; time < 8; time++) expect(await blockRoot(gateway)).toBe(now);
-    expect(gateway.complaints).toEqual([expect.stringContaining("The chain has gone back behind what was final")]);
-  },
-);
+test("a gateway follows a dev chain that goes back behind what was final", () => followsBack(ProgramHere, "1"));
 
 test("a gateway without any upstream waits for one, and ends when it is told to", async () => {
-  const gateway = new Program(["gateway", "--upstream", "http://127.0.0.1:1", "--rpc-port", "0", "--rest-port", "0"]);
-  onTestFinished(() => gateway.kill());
+  const gateway = new ProgramHere([
+    "gateway",
+    "--upstream",
+    "http://127.0.0.1:1",
+    "--rpc-port",
+    "0",
+    "--rest-port",
+    "0",
+  ]);
   await gateway.untilLine(/No upstream tells which chain it follows/);
   expect(await gateway.stop()).toEqual({ code: 0, signal: null });
 });
