@@ -1,13 +1,11 @@
 import { readFileSync } from "node:fs";
 import { ForkName } from "@lodestar/params";
-import { Ajv } from "ajv";
 import { beforeAll, describe, expect, it } from "vitest";
 import { abridge } from "../scripts/methods-doc/abridge.ts";
 import { methodsDocument } from "../scripts/methods-doc/generate.ts";
 import { type MadeExample, makeExamples } from "../scripts/methods-doc/make-examples.ts";
 import { describeType } from "../src/api/describe-type.ts";
-import { methodGroups, methods } from "../src/api/method-groups.ts";
-import { openRpcDocument } from "../src/api/openrpc.ts";
+import { methods } from "../src/api/method-groups.ts";
 import { isServedOn } from "./support/examples.ts";
 
 /** What cannot be answered on a dev chain without peers and without --track-futures. */
@@ -41,24 +39,6 @@ describe("docs/methods.md", () => {
       (method) => !isServedOn(method, ForkName.phase0) && !isServedOn(method, ForkName.fulu),
     );
     expect(codes).toEqual({ ...REFUSED, ...Object.fromEntries(neverServed.map(({ name }) => [name, -32004])) });
-  });
-
-  it("shows parameters and results of the forms that rpc.discover tells", () => {
-    const document = openRpcDocument(methodGroups, "0");
-    const ajv = new Ajv({ strict: false, allErrors: true });
-    ajv.addSchema({ $id: "https://fanal/document", ...document });
-    const check = (place: string, value: unknown) => {
-      const validate = ajv.compile({ $ref: `https://fanal/document#/methods/${place}/schema` });
-      expect(validate(value) ? [] : validate.errors, place).toEqual([]);
-    };
-    for (const [at, { name, params }] of document.methods.entries()) {
-      const example = examples.get(name);
-      if (example === undefined) continue;
-      if (example.error === undefined) check(`${at}/result`, example.result);
-      for (const position of params.keys()) {
-        if (position < example.params.length) check(`${at}/params/${position}`, example.params[position]);
-      }
-    }
   });
 });
 

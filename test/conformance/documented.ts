@@ -3,31 +3,42 @@ import type { Method } from "../../src/api/definition.ts";
 import { methodGroups } from "../../src/api/method-groups.ts";
 import { openRpcDocument } from "../../src/api/openrpc.ts";
 
-const document = openRpcDocument(methodGroups, "0");
-const ajv = new Ajv2020({ strict: false, allErrors: true });
-ajv.addSchema({ $id: "https://fanal/document", ...document });
-/** By their places: results are checked on several forks. */
-const compiled = new Map<string, ValidateFunction>();
+const ajv = new Ajv2020({ strict: false, allErrors: true, code: { optimize: false } });
+// As schemas of their own the components are compiled once, and not for every method that refers to them.
+const { methods, components } = JSON.parse(
+  JSON.stringify(openRpcDocument(methodGroups, "0")).replaceAll('"#/components/schemas/', '"https://fanal/schemas/'),
+) as ReturnType<typeof openRpcDocument>;
+for (const [name, schema] of Object.entries(components.schemas)) {
+  ajv.addSchema({ ...schema, $id: `https://fanal/schemas/${name}` });
+}
+const compiled = new Map<object, ValidateFunction>();
 
-/** Checks a result against what the method's own definition says of it. */
+/** Validates results by what the method's own definition says of them. */
 export function documentedResult(name: string): ValidateFunction {
-  return validator(name, "result");
+  return validator(documented(name).result.schema);
 }
 
-/** The same for positional parameters, each beside what checks it. */
+/** Validates positional parameters in the same way. Returns a validator for each, with the value it is for. */
 export function documentedParams({ name, params }: Method, given: readonly unknown[]): [ValidateFunction, unknown][] {
+  const validators = allDocumentedParams(name);
   return params
     .slice(0, given.length)
-    .map(({ each }, position) => [
-      validator(name, `params/${position}`),
-      each ? given.slice(position).flat() : given[position],
-    ]);
+    .map(({ each }, position) => [validators[position]!, each ? given.slice(position).flat() : given[position]]);
 }
 
-function validator(name: string, place: string): ValidateFunction {
-  const at = document.methods.findIndex((method) => method.name === name);
-  const $ref = `https://fanal/document#/methods/${at}/${place}/schema`;
-  const validate = compiled.get($ref) ?? ajv.compile({ $ref });
-  compiled.set($ref, validate);
+/** Validators of all parameters, optional ones too. */
+export function allDocumentedParams(name: string): ValidateFunction[] {
+  return documented(name).params.map(({ schema }) => validator(schema));
+}
+
+function documented(name: string) {
+  const found = methods.find((method) => method.name === name);
+  if (found === undefined) throw new Error(`The document has no method ${name}.`);
+  return found;
+}
+
+function validator(schema: object): ValidateFunction {
+  const validate = compiled.get(schema) ?? ajv.compile(schema);
+  compiled.set(schema, validate);
   return validate;
 }

@@ -45,7 +45,12 @@ export class OpenApi {
     const text = readFileSync(new URL(`../fixtures/openapi/${version}.json`, import.meta.url), "utf8");
     this.#document = JSON.parse(text, sizesOfPreset) as Document;
     // OpenAPI adds keywords of its own to JSON Schema (example, discriminator), which a strict Ajv would refuse.
-    this.#ajv = new Ajv2020({ strict: false, allErrors: true, formats: { hex: /^0x(?:[0-9a-fA-F]{2})*$/ } });
+    this.#ajv = new Ajv2020({
+      strict: false,
+      allErrors: true,
+      code: { optimize: false },
+      formats: { hex: /^0x(?:[0-9a-fA-F]{2})*$/ },
+    });
     this.#ajv.addSchema(this.#document, version);
   }
 

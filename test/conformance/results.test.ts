@@ -7,7 +7,7 @@ import { OPENRPC_ERRORS } from "../../src/api/openrpc.ts";
 import { ExampleDevChain } from "../support/example-chain.ts";
 import { exampleParams, inExampleOrder, refusalOn } from "../support/examples.ts";
 import { type ServedApi, serveApi } from "../support/served-api.ts";
-import { documentedResult } from "./documented.ts";
+import { documentedParams, documentedResult } from "./documented.ts";
 import { OWN_SCHEMAS } from "./own-schemas.ts";
 import { twinValidator } from "./twins.ts";
 
@@ -40,6 +40,7 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
 
   async function expectRightAnswer(name: string, method: Method): Promise<void> {
     const params = await exampleParams(method, chain);
+    for (const [validate, value] of documentedParams(method, params)) expectValid(validate, value);
     // Nobody but a WebSocket client hears of events.
     const refusal = method.needsConnection ? "unsupported" : refusalOn(method, fork);
     if (refusal !== undefined) {
