@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { methods } from "../../src/api/method-groups.ts";
+import { LARGE_MESSAGE_BYTES } from "../../src/json/parse.ts";
+import { Client } from "../../src/server/jsonrpc/websocket/client.test-support.ts";
+import { SPECIAL_CALLS } from "../conformance/special-calls/special-calls.ts";
+import { askTwin } from "../rest/lodestar-client.ts";
+import { restCall } from "../rest/rest-request.ts";
+import { ExampleDevChain, type ExampleFork } from "../support/example-chain.ts";
+import { exampleParams, inExampleOrder } from "../support/examples.ts";
+import { type ServedCalls, serveCalls } from "../support/gateway-calls.ts";
+import { type ServedApi, serveApi } from "../support/served-api.ts";
+
+/** What a gateway answers by itself. */
+const OWN = ["rpc.discover", "getReadiness", "subscribe", "unsubscribe"];
+
+const COMPARED = inExampleOrder(methods)
+  .filter(({ access, name }) => access !== "dev" && !OWN.includes(name))
+  .map((method) => [method.name, method] as const);
+
+const SPECIAL = Object.entries(SPECIAL_CALLS).filter(([name]) => COMPARED.some(([compared]) => compared === name));
+
+/**
+ * What the gateway has other words for: ids that cannot stand in a path, and aggregates, for which from electra on another
+ * operation is asked that names the committee.
+ */
+const OTHERWISE_SAID = [
+  "get_v1_node_peers_peerId",
+  "get_v1_validator_aggregate_attestation",
+  "get_v1_validator_aggregate_and_proof",
+];
+
+interface Response {
+  error?: { message: string };
+}
+
+function leaving(): { signal: AbortSignal; abort(): void } {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort() };
+}
+
+/** What matters of a reply. */
+interface Reply {
+  status: number;
+  text: string;
+  headers: Record<string, string>;
+}
+
+const COMPARED_HEADERS = /^(eth-.*|content-type|cache-control|etag)$/;
+
+async function replyOf(url: string, init?: RequestInit): Promise<Reply> {
+  const response = await fetch(url, init);
+  return {
+    status: response.status,
+    text: Buffer.from(await response.arrayBuffer()).toString("latin1"),
+    headers: Object.fromEntries([...response.headers].filter(([name]) => COMPARED_HEADERS.test(name))),
+  };
+}
+
+function callOf(url: string, method: string, params: unknown[]): Promise<Reply> {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params, meta: true });
+  return replyOf(url, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+}
+
+/** Declares the tests that a gateway answers what its node does, on a chain of a fork. */
+export function testSameAnswers(fork: ExampleFork): void {
+  describe(`on ${fork}`, () => {
+    let chain: ExampleDevChain;
+    let node: ServedApi;
+    let gateway: ServedCalls;
+    beforeAll(async () => {
+      chain = await ExampleDevChain.open(fork);
+      node = await serveApi(chain.api);
+      gateway = await serveCalls(chain, () => node.restUrl);
+    });
+    afterAll(async () => {
+      await gateway?.close();
+      await node?.close();
+      await chain?.close();
+    });
+
+    it.each(COMPARED)("%s answers what the node does", async (name, method) => {
+      const params = await exampleParams(method, chain);
+      const expected = await callOf(node.jsonRpcUrl, name, params);
+      expect(await callOf(gateway.jsonRpcUrl, name, params)).toEqual(expected);
+
+      for (const path of method.rest) {
+        if (path.takesText) continue;
+        const { verb, path: url, headers, body } = restCall({ ...method, rest: [path] }, params, fork);
+        for (const type of path.ssz === "answer" ? ["application/json", "application/octet-stream"] : ["*/*"]) {
+          const init = { method: verb, headers: { ...headers, Accept: type }, body };
+          const direct = await replyOf(node.restUrl + url, init);
+          expect(await replyOf(gateway.restUrl + url, init), `${verb} ${url} as ${type}`).toEqual(direct);
+        }
+      }
+
+      // Bodies in SSZ are sent by the client alone.
+      if (method.operation === undefined || method.rest[0]?.ssz !== "body") return;
+      const twin = { method, call: restCall(method, params, fork), response: JSON.parse(expected.text) };
+      await askTwin({ ...node, restUrl: gateway.restUrl }, chain, twin);
+    });
+
+    it.each(SPECIAL)("%s refuses what the node does, as it does", async (name, calls) => {
+      for (const { what, params: paramsOn, only } of calls) {
+        if (only !== undefined && only !== fork) continue;
+        const params = await paramsOn(chain);
+        const expected = JSON.parse((await node.call(name, params)).text) as Response;
+        if (OTHERWISE_SAID.includes(name) && expected.error) expected.error.message = expect.any(String);
+        expect(await gateway.call(name, params), what).toEqual(expected);
+      }
+    });
+
+    it("takes long messages as the node does", async () => {
+      // White space makes them long.
+      const long = async (name: string, params: unknown, url: string) => {
+        const message = JSON.stringify(
+          { jsonrpc: "2.0", id: 1, method: name, params, meta: true },
+          null,
+          "\t".repeat(10),
+        );
+        const body = `${message}${" ".repeat(LARGE_MESSAGE_BYTES)}`;
+        return replyOf(url, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+      };
+      const block = await chain.signedBlock();
+      const attestations = await chain.attestations();
+      for (const [name, params] of [
+        ["post_v1_beacon_blocks", [block]],
+        ["post_v2_beacon_blocks", { signed_block_or_contents: block, broadcast_validation: "gossip" }],
+        ["post_v2_beacon_blocks", [block, "louder"]],
+        ["post_v2_beacon_blocks", [{ message: {} }]],
+        ["post_v1_beacon_pool_attestations", attestations],
+        ["post_v1_beacon_pool_attestations", [attestations, ...attestations]],
+        ["post_v1_validator_duties_attester", [chain.epoch, ["1", "2"]]],
+        ["post_v1_beacon_states_stateId_validators", { state_id: "head", filter: { ids: ["1"] } }],
+        ["get_v1_beacon_states_stateId_validators", ["head", ["1", "2"]]],
+      ] as const) {
+        const expected = await long(name, params, node.jsonRpcUrl);
+        expect(await long(name, params, gateway.jsonRpcUrl), name).toEqual(expected);
+      }
+    });
+
+    it("tells of events over WebSocket and REST", async () => {
+      const client = await Client.connect(gateway.jsonRpcUrl);
+      const subscription = await client.subscribe(["voluntary_exit"]);
+      const { signal, abort } = leaving();
+      const url = "/eth/v1/events?topics=voluntary_exit";
+      const stream = await fetch(gateway.restUrl + url, { signal });
+      const exit = chain.voluntaryExit(14);
+      await gateway.call("post_v1_beacon_pool_voluntary_exits", [exit]);
+      expect(await client.notifications.next()).toEqual({ subscription, topic: "voluntary_exit", data: exit });
+      const { value } = await stream.body!.getReader().read();
+      expect(Buffer.from(value!).toString()).toBe(`event: voluntary_exit\ndata: ${JSON.stringify(exit)}\n\n`);
+      abort();
+      expect((await client.call("unsubscribe", subscription)).result).toBe(true);
+      expect(await replyOf(`${gateway.restUrl}${url}s`)).toEqual(await replyOf(`${node.restUrl}${url}s`));
+    });
+
+    it("complained of nothing", () => {
+      expect(gateway.log.filter(({ level }) => level === "error")).toEqual([]);
+    });
+  });
+}
