@@ -64,7 +64,7 @@ async function run() {
   }
   // Halves the time that loading the program takes from the second start on; its threads find the place by the variable.
   process.env.NODE_COMPILE_CACHE ??= join(root, "node_modules", ".cache", "fanal");
-  nodeModule.enableCompileCache();
+  nodeModule.enableCompileCache?.();
   const load = (name) => import(isCheckout ? `../src/${name}.ts` : `../dist/${name}.js`).catch(unlessNotInstalled);
   (await load("module-resolution")).rememberResolutions();
   (await load("steady-ticks")).keepTicksCheap();

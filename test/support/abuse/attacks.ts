@@ -63,6 +63,14 @@ const committees: Attack = (clients) => {
   return clients.repeat(4, () => clients.exchange(clients.target.jsonRpcUrl, post(batchText(calls))));
 };
 
+/** Batches of misspelt method names, for each of which a similar name could be looked for. */
+const unknownMethods: Attack = (clients) => {
+  const calls = Array.from({ length: BATCH_CALLS }, (_, id) =>
+    callText(`get_v1_beacon_states_stateId_validatr_balances_x${id}`, [], id),
+  );
+  return clients.repeat(20, () => clients.exchange(clients.target.jsonRpcUrl, post(batchText(calls))));
+};
+
 /** Opens connections up to so many, and whatever of them the node closes again. */
 async function keepOpen(clients: Clients, count: number, open: () => Promise<void>): Promise<void> {
   while (clients.areWanted) {
@@ -237,6 +245,7 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   "32 MiB of brackets": brackets,
   "batches of 480,000 values": longBatches,
   "batches of committees": committees,
+  "batches of unknown methods": unknownMethods,
   registrations,
   "states, reader gone": states,
   "half-sent bodies": halfBodies,
