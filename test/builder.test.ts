@@ -11,6 +11,7 @@ import { ALWAYS_BUILDER, BLOCK, ChainWithBuilder, HEAD } from "./support/chain-w
 import { openDevChain } from "./support/dev-chain.ts";
 import { BUILDER_FEE_RECIPIENT, builderFault, MockBuilder } from "./support/mock-builder.ts";
 import { serveApi } from "./support/served-api.ts";
+import { variants } from "./support/tier.ts";
 
 const BLINDED = "get_v1_validator_blinded_blocks_slot";
 const PUBLISH = "post_v2_beacon_blinded_blocks";
@@ -45,7 +46,7 @@ test("a builder's payload may have blobs, which are published with it", async ({
   expect(await withBuilder.caller.call("get_v1_beacon_blobs_blockId", ["head"])).toEqual([toHex(blob)]);
 });
 
-describe.each(["bellatrix", "electra", "fulu"] as const)("on %s", (fork) => {
+describe.each(variants({ fast: ["fulu"], full: ["bellatrix", "electra"] } as const))("on %s", (fork) => {
   test("a registered proposer gets the builder's payload where it is worth more", async ({ onTestFinished }) => {
     const withBuilder = await ChainWithBuilder.open(fork);
     onTestFinished(() => withBuilder.close());

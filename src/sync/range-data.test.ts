@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test, vi } from "vitest";
 import { ByHand } from "../../test/support/by-hand.ts";
+import { variants } from "../../test/support/tier.ts";
 import type { BeaconChain } from "../chain/chain.ts";
 import { ALL_COLUMNS } from "../data/column-sidecars.ts";
 import { type DataSidecar, serializeSidecar, slotOfSidecar } from "../data/sidecar.ts";
@@ -31,7 +32,9 @@ async function expectData(chain: BeaconChain, history: readonly ServedBlock[]): 
   expect(chain.data.pool.size).toEqual({ blocks: 0, bytes: 0 });
 }
 
-describe.each(["electra", "fulu"] as const)("the data of blocks of %s that are synced", (fork) => {
+const FORKS = variants({ fast: ["fulu"], full: ["electra"] } as const);
+
+describe.each(FORKS)("the data of blocks of %s that are synced", (fork) => {
   test("comes before them, from another peer where one fails, gives nothing or is wrong, which is held against it", async () => {
     const history = await committingHistory(fork, SLOTS);
     const peers = new FakePeers();
@@ -231,7 +234,7 @@ test("blocks that come onto the chain in another way meanwhile lack nothing", as
   expect(log.filter((line) => line.includes("WARN"))).toEqual([]);
 });
 
-test.each(["electra", "fulu"] as const)("what a forger signs of %s is neither taken nor waited for", async (fork) => {
+test.each(FORKS)("what a forger signs of %s is neither taken nor waited for", async (fork) => {
   const history = await committingHistory(fork, SLOTS);
   const signature = new Uint8Array(96).fill(1);
   const forged = history.map(({ root, signed, sidecars = [] }) => ({

@@ -4,6 +4,7 @@ import { methods } from "../../src/api/method-groups.ts";
 import { OPENRPC_ERRORS } from "../../src/api/openrpc.ts";
 import { ExampleDevChain } from "../support/example-chain.ts";
 import { exampleParams, isServedOn, refusalOn } from "../support/examples.ts";
+import { variants } from "../support/tier.ts";
 import { SPECIAL_CALLS } from "./special-calls/special-calls.ts";
 import { wrongCalls } from "./wrong-params.ts";
 import type { Mistake } from "./wrong-payloads.ts";
@@ -25,7 +26,7 @@ const blocksLast = methods.toSorted(
   (a, b) => LAST_STAGES.indexOf(a.example.stage) - LAST_STAGES.indexOf(b.example.stage),
 );
 
-describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
+describe.each(variants({ fast: [ForkName.fulu], full: [ForkName.phase0] } as const))("on %s", (fork) => {
   let chain: ExampleDevChain;
   beforeAll(async () => {
     chain = await ExampleDevChain.open(fork);

@@ -8,6 +8,7 @@ export default defineConfig({
   test: {
     ...sharedOptions,
     ...inOneProcess,
+    env: { ...sharedOptions.env, FANAL_TEST_TIER: "full" },
     include: ["test/**/*.full.ts", "src/**/*.full.ts"],
     testTimeout: 300_000,
     hookTimeout: 300_000,

@@ -26,6 +26,7 @@ import { ByHand } from "../support/by-hand.ts";
 import { type OpenedDevChain, startQuietDevChain } from "../support/dev-chain.ts";
 import { RecordingBroadcast } from "../support/recording-broadcast.ts";
 import { type ServedApi, serveApi } from "../support/served-api.ts";
+import { variants } from "../support/tier.ts";
 
 const BLOBS = "get_v1_beacon_blobs_blockId";
 const SIDECARS = "get_v1_beacon_blob_sidecars_blockId";
@@ -145,7 +146,7 @@ function publishSsz(fork: Fork, contents: SignedBlockContents) {
 
 const head = () => opened.devChain.chain.head.root;
 
-describe.each([ForkName.electra, ForkName.fulu] as const)("blocks of %s", (fork) => {
+describe.each(variants({ fast: [ForkName.fulu], full: [ForkName.electra] } as const))("blocks of %s", (fork) => {
   const count = fork === ForkName.fulu ? NUMBER_OF_COLUMNS : 2;
   const topic = fork === ForkName.fulu ? "data_column_sidecar" : "blob_sidecar";
 
@@ -311,18 +312,20 @@ it("blobs of fulu are recovered from half of the columns, and not from less", as
   });
 });
 
-it("a block with as many blobs as there may be is produced, and taken from two clients at once, as JSON and as SSZ", async () => {
-  carryBlobs(MOST_BLOBS);
-  const { root, contents, json } = await nextContents(ForkName.fulu);
-  expect(json.blobs).toHaveLength(MOST_BLOBS);
-  expect(JSON.stringify(json).length).toBeGreaterThan(5 * 2 ** 20);
-  const answers = await Promise.all([call(PUBLISH, [json]), publishSsz(ForkName.fulu, contents)]);
-  expect(answers).toMatchObject([{ result: 200 }, { status: 200 }]);
-  expect(head()).toBe(root);
-  const sent = broadcast.take().flatMap(({ kind, item }) => (kind === "sidecars" ? (item as DataSidecar[]) : []));
-  expect(new Set(sent.map(({ index }) => index)).size).toBe(NUMBER_OF_COLUMNS);
-  expect((await call(BLOBS, [root])).result).toEqual(json.blobs);
-});
+it.each(variants({ fast: [2], full: [MOST_BLOBS] }))(
+  "a block with %i blobs is produced, and taken from two clients at once, as JSON and as SSZ",
+  async (count) => {
+    carryBlobs(count);
+    const { root, contents, json } = await nextContents(ForkName.fulu);
+    expect(json.blobs).toHaveLength(count);
+    const answers = await Promise.all([call(PUBLISH, [json]), publishSsz(ForkName.fulu, contents)]);
+    expect(answers).toMatchObject([{ result: 200 }, { status: 200 }]);
+    expect(head()).toBe(root);
+    const sent = broadcast.take().flatMap(({ kind, item }) => (kind === "sidecars" ? (item as DataSidecar[]) : []));
+    expect(new Set(sent.map(({ index }) => index)).size).toBe(NUMBER_OF_COLUMNS);
+    expect((await call(BLOBS, [root])).result).toEqual(json.blobs);
+  },
+);
 
 it("a payload with more blobs than a block may have is not proposed", async () => {
   const slot = await nextSlot(ForkName.fulu);

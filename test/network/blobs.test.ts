@@ -7,12 +7,13 @@ import { type DataSidecar, isColumn, serializeSidecar } from "../../src/data/sid
 import { metadataCodec } from "../../src/network/reqresp/message-codecs.ts";
 import { encodeChunk } from "../../src/network/reqresp/response-chunk.ts";
 import { type BlockWithSidecars, ByHand } from "../support/by-hand.ts";
+import { variants } from "../support/tier.ts";
 import type { Adversary } from "./adversary/support/adversary.ts";
 import { eventually, Scenario, statusOf } from "./adversary/support/scenario.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
-describe.each(["electra", "fulu"] as const)("on %s", (fork) => {
+describe.each(variants({ fast: ["fulu"], full: ["electra"] } as const))("on %s", (fork) => {
   let scenario: Scenario;
   let byHand: ByHand;
   beforeAll(async () => {

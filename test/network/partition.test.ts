@@ -26,27 +26,3 @@ test("a node that was cut off for two epochs rejoins, and agrees with the others
   await network.untilSameHead();
   expect(new Set(network.nodes.map(({ chain }) => chain.forkChoice.finalized.root)).size).toBe(1);
 });
-
-test("two halves that lost each other become one chain again, which finalizes", { timeout: 120_000 }, async () => {
-  const network = new TestNetwork({ validators: 8 });
-  const left = await network.add(range(0, 4));
-  const right = await network.add(range(4, 8), [left]);
-  await network.untilConnected();
-  await network.runTo(SLOTS_PER_EPOCH);
-
-  await network.divide([left], [right]);
-  await network.runTo(4 * SLOTS_PER_EPOCH);
-  const headsApart = network.nodes.map(({ chain }) => chain.head.root);
-  expect(new Set(headsApart).size).toBe(2);
-  expect(finalizedEpochs(network.nodes)).toEqual([0, 0]);
-
-  network.heal();
-  await network.runUntil(() => finalizedEpochs(network.nodes).every((epoch) => epoch >= 4));
-  await network.untilSameHead();
-  // Who gave up what it built alone holds both branches; the other may never have been told of the one that was given up.
-  const holdsBoth = network.nodes.map(async ({ chain }) => {
-    const blocks = await Promise.all(headsApart.map((root) => chain.blocks.signedByRoot(root)));
-    return blocks.every((block) => block !== null);
-  });
-  expect(await Promise.all(holdsBoth)).toContain(true);
-});

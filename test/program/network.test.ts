@@ -15,7 +15,7 @@ vi.setConfig({ testTimeout: 180_000 });
 
 test("a node joins a dev chain by its network directory, runs some of its validators, and follows it", async () => {
   const dataDir = tempDirectory();
-  const flags = `--validators 8 --slot-seconds 1 --warmup-epochs 1 --fork fulu --p2p --p2p-port 0 --dev-validators 0-3`;
+  const flags = `--validators 8 --slot-seconds 1 --warmup-epochs 1 --fork electra --p2p --p2p-port 0 --dev-validators 0-3`;
   const kzg = { ...sharedKzg, prepare: vi.fn(sharedKzg.prepare) };
   const dev = await ProgramHere.dev([...flags.split(" "), "--data-dir", dataDir], { kzg });
   const [, peerId] = await dev.untilLine(/Peers are welcome at \/ip4\/127\.0\.0\.1\/tcp\/\d+\/p2p\/(\w+)/);

@@ -14,6 +14,7 @@ import { ProgramHere } from "../support/program-here.ts";
 import type { RpcCall } from "../support/program-run.ts";
 import { serveApi } from "../support/served-api.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
+import { variants } from "../support/tier.ts";
 
 // Programs are started many times; a machine that is busy with other tests may take its time for each.
 vi.setConfig({ testTimeout: 180_000 });
@@ -174,7 +175,7 @@ describe("a node that starts from a later state", () => {
     ["a state advanced past its block", () => canonicalState(phase0, MIDDLE, MIDDLE + 2)],
     ["a state advanced over the end of its block's epoch", () => canonicalState(phase0, MIDDLE, 33)],
   ];
-  test.each(anchors)("%s", async (_, load) => {
+  test.each(variants({ fast: anchors.slice(0, 2), full: anchors.slice(2) }))("%s", async (_, load) => {
     const state = await load();
     const stateRoot = toRootHex(state.hashTreeRoot());
     const header = latestBlockHeader(state);

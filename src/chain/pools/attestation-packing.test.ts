@@ -2,11 +2,15 @@ import { ForkName, ForkSeq, MAX_ATTESTATIONS, MAX_ATTESTATIONS_ELECTRA, SLOTS_PE
 import type { CachedBeaconStateAltair } from "@lodestar/state-transition";
 import type { electra } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
+import { variants } from "../../../test/support/tier.ts";
 import { packAttestations } from "./attestation-packing.ts";
 import { AttestationPool } from "./attestation-pool.ts";
 import { TestChain } from "./pool-chain.test-support.ts";
 
-const FORKS = [ForkName.phase0, ForkName.altair, ForkName.deneb, ForkName.electra, ForkName.fulu];
+const FORKS = variants({
+  fast: [ForkName.phase0, ForkName.fulu],
+  full: [ForkName.altair, ForkName.deneb, ForkName.electra],
+} as const);
 const COMMITTEES = 2;
 
 function addWholeCommittees(chain: TestChain, pool: AttestationPool, slot: number): void {
@@ -143,10 +147,12 @@ describe("packAttestations", () => {
     chain.addBlock(SLOTS_PER_EPOCH + 1, { attestations });
   });
 
-  it.each([
-    [ForkName.deneb, MAX_ATTESTATIONS],
-    [ForkName.electra, MAX_ATTESTATIONS_ELECTRA],
-  ])("keeps to the limit of %s", (fork, limit) => {
+  it.each(
+    variants<[ForkName, number]>({
+      fast: [[ForkName.electra, MAX_ATTESTATIONS_ELECTRA]],
+      full: [[ForkName.deneb, MAX_ATTESTATIONS]],
+    }),
+  )("keeps to the limit of %s", (fork, limit) => {
     const chain = new TestChain(fork, { validators: 512 });
     chain.addBlock(1);
     const pool = new AttestationPool();

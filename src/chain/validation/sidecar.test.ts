@@ -2,6 +2,7 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type BeaconBlock, type deneb, type fulu, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { variants } from "../../../test/support/tier.ts";
 import { type DataSidecar, isColumn, subnetOfSidecar } from "../../data/sidecar.ts";
 import { produceWithBlobs } from "../data/blobs.test-support.ts";
 import { validateBlobSidecar } from "./blob-sidecar.ts";
@@ -30,7 +31,9 @@ function changed(sidecar: DataSidecar, change: (copy: DataSidecar) => void): Dat
 let chain: TestChain;
 afterEach(() => chain.close());
 
-describe.each(["deneb", "electra", "fulu"] as const)("the rules for sidecars of %s", (fork) => {
+const FORKS = variants({ fast: ["electra", "fulu"], full: ["deneb"] } as const);
+
+describe.each(FORKS)("the rules for sidecars of %s", (fork) => {
   beforeEach(() => {
     chain = new TestChain(fork);
     chain.extend(1);

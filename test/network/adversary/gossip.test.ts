@@ -4,6 +4,7 @@ import type { RPC } from "@libp2p/gossipsub/message";
 import { compressSync } from "snappy";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { encodeVarint } from "../../../src/network/reqresp/ssz-snappy.ts";
+import { variants } from "../../support/tier.ts";
 import type { Adversary } from "./support/adversary.ts";
 import { eventually, Scenario } from "./support/scenario.ts";
 
@@ -76,12 +77,15 @@ const ATTACKS: [what: string, attack: (adversary: Adversary) => Promise<unknown>
 ];
 
 describe("a peer whose gossip is", () => {
-  test.concurrent.each(ATTACKS)("%s is sent away, and the node goes on", async (_what, attack) => {
-    const adversary = await scenario.adversary();
-    await attack(adversary);
-    await scenario.expectSentAway(adversary);
-    await scenario.expectFollowing();
-  });
+  test.concurrent.each(variants({ fast: ATTACKS.slice(0, 3), full: ATTACKS.slice(3) }))(
+    "%s is sent away, and the node goes on",
+    async (_what, attack) => {
+      const adversary = await scenario.adversary();
+      await attack(adversary);
+      await scenario.expectSentAway(adversary);
+      await scenario.expectFollowing();
+    },
+  );
 });
 
 describe("what nobody is to be blamed for is forgotten at once:", () => {

@@ -1,0 +1,1 @@
+import "./builder.test.ts";

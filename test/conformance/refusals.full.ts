@@ -1,0 +1,1 @@
+import "./refusals.test.ts";

@@ -1,0 +1,1 @@
+import "../../src/chain/pools/attestation-packing.test.ts";

@@ -1,0 +1,1 @@
+import "../../src/dev/genesis.test.ts";

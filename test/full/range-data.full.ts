@@ -1,0 +1,1 @@
+import "../../src/sync/range-data.test.ts";

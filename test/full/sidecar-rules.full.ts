@@ -1,0 +1,1 @@
+import "../../src/chain/validation/sidecar.test.ts";

@@ -1,0 +1,1 @@
+import "./gossip.test.ts";

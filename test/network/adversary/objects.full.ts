@@ -1,0 +1,1 @@
+import "./objects.test.ts";

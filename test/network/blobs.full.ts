@@ -1,0 +1,1 @@
+import "./blobs.test.ts";

@@ -1,0 +1,30 @@
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { expect, test } from "vitest";
+import { range, TestNetwork } from "./support/test-network.ts";
+import type { TestNode } from "./support/test-node.ts";
+
+const finalizedEpochs = (nodes: readonly TestNode[]) => nodes.map(({ chain }) => chain.forkChoice.finalized.epoch);
+
+test("two halves that lost each other become one chain again, which finalizes", async () => {
+  const network = new TestNetwork({ validators: 8 });
+  const left = await network.add(range(0, 4));
+  const right = await network.add(range(4, 8), [left]);
+  await network.untilConnected();
+  await network.runTo(SLOTS_PER_EPOCH);
+
+  await network.divide([left], [right]);
+  await network.runTo(4 * SLOTS_PER_EPOCH);
+  const headsApart = network.nodes.map(({ chain }) => chain.head.root);
+  expect(new Set(headsApart).size).toBe(2);
+  expect(finalizedEpochs(network.nodes)).toEqual([0, 0]);
+
+  network.heal();
+  await network.runUntil(() => finalizedEpochs(network.nodes).every((epoch) => epoch >= 4));
+  await network.untilSameHead();
+  // Who gave up what it built alone holds both branches; the other may never have been told of the one that was given up.
+  const holdsBoth = network.nodes.map(async ({ chain }) => {
+    const blocks = await Promise.all(headsApart.map((root) => chain.blocks.signedByRoot(root)));
+    return blocks.every((block) => block !== null);
+  });
+  expect(await Promise.all(holdsBoth)).toContain(true);
+});

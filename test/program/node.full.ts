@@ -1,0 +1,1 @@
+import "./node.test.ts";
