@@ -15,8 +15,6 @@ import {
 } from "../support/controlled-chain.ts";
 import { openDevChain } from "../support/dev-chain.ts";
 import { ExecutionClient } from "../support/execution-client.ts";
-import { Program } from "../support/program.ts";
-import { ProgramHere } from "../support/program-here.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 it("what votes is never more than the whole stake, also when most of it leaves", async () => {
@@ -273,20 +271,4 @@ it("makes on a chain with an execution client what needs no transaction, and say
   expect(await caller.error("dev_deposit")).toMatchObject(unsupported(/deposit contract.* send it a transaction/));
   await devChain.clock.advanceTo(3);
   expect(devChain.chain.headState.validators.getReadonly(1).slashed).toBe(true);
-});
-
-it("keeps what waits for a block when the program is killed", async () => {
-  const args = ["--data-dir", tempDirectory(), "--fork", "fulu", "--validators", "8"];
-  const settings = [...args, "--speed", "0", "--warmup-epochs", "1"];
-  const killed = await Program.dev(settings);
-  await killed.call("dev_slash", [1]);
-  const [{ data }] = await killed.call("dev_deposit");
-  await killed.kill();
-  const program = await ProgramHere.dev(settings);
-  await program.call("dev_advance", [2]);
-  const { status } = await program.call("get_v1_beacon_states_stateId_validators_validatorId", ["head", 1]);
-  expect(status).toBe("active_slashed");
-  expect(await program.call("get_v1_beacon_states_stateId_pending_deposits", ["head"])).toMatchObject([
-    { pubkey: data.pubkey, amount: data.amount },
-  ]);
 });

@@ -7,7 +7,7 @@ import { SignedOperations } from "../support/signed-operations.ts";
 import { survey } from "../support/survey.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-const VALIDATORS = Array.from({ length: 16 }, (_, index) => index);
+const VALIDATORS = [0, 3, 5, 15];
 
 const position = (caller: Caller) => caller.call("dev_skip", [0]);
 
@@ -23,15 +23,15 @@ describe("a snapshot", () => {
     await caller.call("dev_advance", [4 * SLOTS_PER_EPOCH + 3]);
     const operations = new SignedOperations(devChain);
     await chain.processor.proposerSlashing(operations.doubleProposal(3, 1));
-    const slots = [0, 1, 9, 20, 27, 32, 33, 34, 35, 36, 40, 80];
+    const slots = [1, 20, 32, 35, 36, 80];
     const subjects = {
       blockIds: ["head", "finalized", "justified", "genesis", chain.head.root, ...slots],
       stateIds: ["head", "finalized", "justified", "genesis", chain.head.stateRoot, ...slots],
-      epochs: [0, 2, 3, 4, 5, 9],
+      epochs: [0, 3, 4, 9],
       validators: VALIDATORS,
     };
     const before = await survey(caller, subjects);
-    expect(Object.values(before).filter((answer) => !hasRefused(answer)).length).toBeGreaterThan(300);
+    expect(Object.values(before).filter((answer) => !hasRefused(answer)).length).toBeGreaterThan(150);
     expect(await caller.call("dev_snapshot")).toBe("0x1");
 
     await caller.call("dev_skip", [1]);

@@ -66,8 +66,6 @@ test("says in a sentence that what it prints cannot be written", async (context)
   onTestFinished(() => closeSync(out));
   const runs: [string[], Run?][] = [
     [["--help"]],
-    [["methods"]],
-    [["completion", "bash"]],
     [["call", "getNodeVersion"]],
     [["console"], { input: "getNodeVersion\ngetNodeVersion\n" }],
   ];
@@ -102,8 +100,6 @@ test("parameters come from the line, from a file and from standard input", async
     expect(code).toBe(0);
     expect(JSON.parse(out)).toEqual(expected);
   }
-  const table = await fanal(["call", method, "head", '["0","3"]']);
-  expect(table.out.split("\n").map((line) => line.split(/ +/)[0])).toEqual(["index", "0", "3", ""]);
 });
 
 test("the exit code tells the outcome", async () => {

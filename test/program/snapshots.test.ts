@@ -5,7 +5,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 
 const START = ["--speed", "0", "--warmup-epochs", "4"];
 
-it("a dev chain that is killed right after it went back is where it went back to, and goes on", async () => {
+it("a dev chain that is killed right after it went back is where it went back to, and keeps what waits for a block", async () => {
   const args = [...START, "--data-dir", tempDirectory()];
   const first = await Program.dev(args);
   await first.untilLine(/The dev chain is running/);
@@ -14,6 +14,8 @@ it("a dev chain that is killed right after it went back is where it went back to
   await first.call("dev_advance", [20]);
   const left = await first.call("dev_skip", [0]);
   expect(await first.call("dev_revert", [id])).toBe(true);
+  await first.call("dev_slash", [1]);
+  const [{ data: deposit }] = await first.call("dev_deposit");
   await first.kill();
 
   const second = await ProgramHere.dev(args);
@@ -23,6 +25,12 @@ it("a dev chain that is killed right after it went back is where it went back to
   expect(error).toMatchObject({ code: -32001 });
   // Snapshots live as long as the process.
   expect((await second.reply("dev_revert", [id])).error?.message).toContain("there are none");
+  await second.call("dev_advance", [2]);
+  const { status } = await second.call("get_v1_beacon_states_stateId_validators_validatorId", ["head", 1]);
+  expect(status).toBe("active_slashed");
+  expect(await second.call("get_v1_beacon_states_stateId_pending_deposits", ["head"])).toMatchObject([
+    { pubkey: deposit.pubkey, amount: deposit.amount },
+  ]);
   const after = await second.call("dev_advance", { until: "finalized" });
   expect(Number(after.finalized_epoch)).toBe(Number(before.finalized_epoch) + 1);
   expect([...first.complaints, ...second.complaints]).toEqual([]);
