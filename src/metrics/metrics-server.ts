@@ -7,7 +7,8 @@ import type { Logger } from "../log/logger.ts";
 import { isLoopbackAddress, isLoopbackHost } from "../loopback.ts";
 import { createServer } from "../node-http.ts";
 import { Exchanges } from "../server/http/exchanges.ts";
-import { hostNameOf } from "../server/http/host-header.ts";
+import { hostHeaderOf, hostNameOf } from "../server/http/host-header.ts";
+import { HttpRefusal } from "../server/http/refusal.ts";
 import { CONNECTION_TIMEOUTS, DEFAULT_HTTP_LIMITS, type HttpServer, listeningAddress } from "../server/http/server.ts";
 import { sendRefusal } from "../server/jsonrpc/send.ts";
 import type { Metrics } from "./metrics.ts";
@@ -21,31 +22,39 @@ export function createMetricsServer(metrics: Pick<Metrics, "text" | "contentType
   const server = createServer(CONNECTION_TIMEOUTS, (req, res) => {
     const exchange = exchanges.begin(res);
     req.resume();
-    if (isForThisMachine && !namesThisMachine(req)) {
-      sendRefusal(res, 403, "These metrics are for this machine alone: ask for them at 127.0.0.1 or localhost.");
-    } else if (req.url?.split("?", 1)[0] !== PATH) {
-      sendRefusal(res, 404, `There is nothing here but ${PATH}.`);
-    } else if (req.method !== "GET" && req.method !== "HEAD") {
-      sendRefusal(res, 405, `${PATH} is asked with GET or HEAD.`, { Allow: "GET, HEAD" });
-    } else {
-      exchange.work();
-      void answer(res).finally(() => exchanges.finish(exchange));
-    }
+    exchange.work();
+    void answer(req, res).finally(() => exchanges.finish(exchange));
   });
   const exchanges = new Exchanges(server, { ...DEFAULT_HTTP_LIMITS, connections: CONNECTIONS }, logger);
   let closing: Promise<void> | undefined;
   let isForThisMachine = true;
 
   /** Never rejects. */
-  async function answer(res: ServerResponse): Promise<void> {
+  async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     try {
+      admit(req);
       const text = Buffer.from(await metrics.text());
       if (res.destroyed) return;
       if (closing) res.shouldKeepAlive = false;
       res.writeHead(200, { "Content-Type": metrics.contentType, "Content-Length": text.length }).end(text);
     } catch (error) {
+      if (error instanceof HttpRefusal) {
+        sendRefusal(res, error.status, error.message, error.headers);
+        return;
+      }
       logger.error("The metrics could not be collected.", { error: inspect(error) });
       sendRefusal(res, 500, "The metrics could not be collected; the log says why.");
+    }
+  }
+
+  /** Throws an `HttpRefusal` for a request that is not answered. */
+  function admit(req: IncomingMessage): void {
+    if (!namesThisMachine(hostHeaderOf(req)) && isForThisMachine) {
+      throw new HttpRefusal(403, "These metrics are for this machine alone: ask for them at 127.0.0.1 or localhost.");
+    }
+    if (req.url?.split("?", 1)[0] !== PATH) throw new HttpRefusal(404, `There is nothing here but ${PATH}.`);
+    if (req.method !== "GET" && req.method !== "HEAD") {
+      throw new HttpRefusal(405, `${PATH} is asked with GET or HEAD.`, { Allow: "GET, HEAD" });
     }
   }
 
@@ -68,8 +77,8 @@ export function createMetricsServer(metrics: Pick<Metrics, "text" | "contentType
 }
 
 /** A page whose own name was made to mean this machine would come with that name. */
-function namesThisMachine({ headers: { host } }: IncomingMessage): boolean {
+function namesThisMachine(host: string | undefined): boolean {
   if (host === undefined) return true;
-  const name = hostNameOf(host);
+  const name = hostNameOf(host)!;
   return isIP(name) !== 0 || isLoopbackHost(name);
 }

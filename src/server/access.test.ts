@@ -60,6 +60,11 @@ function shakeHands(url: string, headers: Record<string, string>): Promise<Reply
   });
 }
 
+/** Sends a request as it is written, and returns the whole reply. */
+function sendRaw(port: number, ...lines: string[]): Promise<string> {
+  return text(connect(port, "127.0.0.1").end([...lines, "Connection: close", "", ""].join("\r\n")));
+}
+
 const isIn = ({ status }: Reply) => status === 200 || status === 101;
 
 /** Who comes in, by name; whoever does not is refused with the status and a message with the words. */
@@ -106,8 +111,34 @@ describe("the name that a server is called by", () => {
 
   it("is not asked of HTTP/1.0, which has none", async () => {
     const { rest } = await open();
-    const socket = connect(rest.port, "127.0.0.1").end("GET /echo/n HTTP/1.0\r\n\r\n");
-    expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await sendRaw(rest.port, "GET /echo/n HTTP/1.0")).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it("is one and the same to every server that a request passes through", async () => {
+    const { rpc, rest } = await open({ virtualHosts: ["*"] });
+    const ambiguous: [about: string, line: string, ...headers: string[]][] = [
+      ["more than one Host header", "GET /echo/n HTTP/1.1", "Host: localhost", "Host: evil.example"],
+      ["more than one Host header", "GET /echo/n HTTP/1.1", "Host: localhost", "HOST: localhost"],
+      ["names no host", "GET /echo/n HTTP/1.1", "Host:"],
+      ["names no host", "GET /echo/n HTTP/1.1", "Host: :9190"],
+      ["names no host", "GET /echo/n HTTP/1.1", "Host: [::1"],
+      ["names no host", "GET /echo/n HTTP/1.1", "Host: [evil.example]"],
+      ["names no host", "GET /echo/n HTTP/1.1", "Host: 127.0.0.1:evil.example"],
+      ["names no host", "GET /echo/n HTTP/1.1", "Host: evil.example/.localhost"],
+      ["names no host", "GET /echo/n HTTP/1.1", "Host: evil.example@localhost"],
+      ["different hosts", "GET http://evil.example/echo/n HTTP/1.1", "Host: localhost"],
+      ["different hosts", "GET http://localhost:1/echo/n HTTP/1.1", "Host: localhost"],
+      ["missing", "GET http://evil.example/echo/n HTTP/1.0"],
+    ];
+    for (const [about, line, ...headers] of ambiguous) {
+      for (const { port } of [rpc, rest]) {
+        const reply = await sendRaw(port, line, ...headers);
+        expect(reply, `${line} ${headers}`).toMatch(/^HTTP\/1\.1 400 /);
+        expect(reply).toContain(about);
+      }
+    }
+    expect(await sendRaw(rest.port, "GET http://localhost/echo/n HTTP/1.1", "Host: localhost")).not.toContain("hosts");
+    expect(await sendRaw(rest.port, "GET /echo/n HTTP/1.1", "Host: ::1")).toMatch(/^HTTP\/1\.1 200 /);
   });
 });
 
@@ -185,9 +216,38 @@ describe("a token", () => {
     }
     for (const door of Object.values(doors)) expect((await door({})).headers["www-authenticate"]).toBe("Bearer");
   });
+
+  it("is sent in one header", async () => {
+    const { rpc, rest } = await open({ token });
+    const own = `Authorization: Bearer ${token}`;
+    for (const { port } of [rpc, rest]) {
+      for (const headers of [
+        [own, "Authorization: Bearer other"],
+        ["authorization: Basic x", own],
+      ]) {
+        const reply = await sendRaw(port, "GET /echo/n HTTP/1.1", "Host: localhost", ...headers);
+        expect(reply).toMatch(/^HTTP\/1\.1 400 /);
+        expect(reply).toContain("more than one Authorization header");
+      }
+    }
+  });
 });
 
 describe("classes of methods", () => {
+  const addedByProxies = {
+    Forwarded: "for=192.0.2.1",
+    Via: "1.1 proxy",
+    "X-Forwarded-For": "192.0.2.1",
+    "X-Forwarded-Host": "node.example",
+    "X-Forwarded-Port": "443",
+    "X-Forwarded-Proto": "https",
+    "X-Forwarded-Server": "proxy",
+    "X-Real-IP": "192.0.2.1",
+    "X-Client-IP": "192.0.2.1",
+    "CF-Connecting-IP": "192.0.2.1",
+    "True-Client-IP": "192.0.2.1",
+  };
+
   const call = (method: string) => `{"jsonrpc":"2.0","id":1,"method":"${method}"}`;
 
   /** Whether each class is answered, by JSON-RPC, WebSocket and REST. */
@@ -236,8 +296,9 @@ describe("classes of methods", () => {
     const servers = await open({ allowedOrigins: ["http://wallet.example", "*"] });
     expect(await answered(servers, "administered", listed)).toEqual([true, true, true]);
     expect(await answered(servers, "administered", { Origin: "http://any.example" })).toEqual(refused);
-    expect(await answered(servers, "administered", { "X-Forwarded-For": "192.0.2.1" })).toEqual(refused);
-    expect(await answered(servers, "administered", { Forwarded: "for=192.0.2.1" })).toEqual(refused);
+    for (const [name, value] of Object.entries(addedByProxies)) {
+      expect(await answered(servers, "administered", { [name]: value }), name).toEqual(refused);
+    }
     expect(await answered(servers, "debugged", { "X-Forwarded-For": "192.0.2.1" })).toEqual([true, true, true]);
   });
 

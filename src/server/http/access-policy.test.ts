@@ -13,7 +13,7 @@ function listening(address: string, options: AccessOptions = {}) {
 }
 
 const requestFrom = (remoteAddress: string, headers: Record<string, string> = {}) =>
-  ({ socket: { remoteAddress }, headers, method: "POST" }) as unknown as IncomingMessage;
+  ({ socket: { remoteAddress }, headers, rawHeaders: [], url: "/", method: "POST" }) as unknown as IncomingMessage;
 
 it("serves everything where only this machine can connect, and less elsewhere unless told so", () => {
   expect(listening("127.0.0.1").served).toEqual(ACCESS_CLASSES);

@@ -5,7 +5,7 @@ import { ACCESS_CLASSES, type Access } from "../../access.ts";
 import type { Logger } from "../../log/logger.ts";
 import { isLoopbackAddress, isLoopbackHost } from "../../loopback.ts";
 import { AllowedOrigins } from "./cross-origin.ts";
-import { hostNameOf, isSameAuthority } from "./host-header.ts";
+import { countHeader, hostHeaderOf, hostNameOf, isSameAuthority } from "./host-header.ts";
 import { HttpRefusal } from "./refusal.ts";
 
 export interface AccessOptions {
@@ -22,6 +22,21 @@ export interface AccessOptions {
 const CLASSES_FOR_OTHERS: readonly Access[] = ["read", "submit"];
 /** They change the node for everybody, so that it takes more than a connection to call them. */
 const PRIVILEGED_CLASSES: readonly Access[] = ["admin", "dev"];
+
+/** What proxies add to a request that they pass on. */
+const PROXY_HEADERS = [
+  "forwarded",
+  "via",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-port",
+  "x-forwarded-proto",
+  "x-forwarded-server",
+  "x-real-ip",
+  "x-client-ip",
+  "cf-connecting-ip",
+  "true-client-ip",
+];
 
 const BEARER = /^Bearer +(\S+) *$/i;
 const LONGEST_QUOTE = 100;
@@ -64,6 +79,9 @@ export class AccessPolicy {
   admit(req: IncomingMessage): void {
     this.admitReader(req);
     const { authorization } = req.headers;
+    if (authorization !== undefined && countHeader(req.rawHeaders, "authorization") > 1) {
+      throw new HttpRefusal(400, "The request has more than one Authorization header.");
+    }
     // A browser asks without the token whether a page may send it.
     if (req.method !== "OPTIONS" && !this.#isToken(authorization)) {
       const given = authorization === undefined ? "is missing" : "does not hold it";
@@ -76,10 +94,12 @@ export class AccessPolicy {
   }
 
   /** The same for what everybody may read who calls the server by its name. */
-  admitReader({ headers: { host, origin } }: IncomingMessage): void {
+  admitReader(req: IncomingMessage): void {
+    const { origin } = req.headers;
     // HTTP/1.0 knows no Host, and no browser speaks it.
-    if (host && host !== this.#knownHost) {
-      const name = hostNameOf(host);
+    const host = hostHeaderOf(req);
+    if (host !== undefined && host !== this.#knownHost) {
+      const name = hostNameOf(host)!;
       if (!this.#isOwnName(name)) {
         throw new HttpRefusal(
           403,
@@ -88,7 +108,7 @@ export class AccessPolicy {
       }
       this.#knownHost = host;
     }
-    if (origin !== undefined && !this.origins.allows(origin) && !(host && isSameAuthority(origin, host))) {
+    if (origin !== undefined && !this.origins.allows(origin) && !(host !== undefined && isSameAuthority(origin, host))) {
       const flag = this.#flag("allow-origin");
       throw new HttpRefusal(403, `Pages of ${quoted(origin)} may not use this server unless ${flag} allows it.`);
     }
@@ -98,7 +118,7 @@ export class AccessPolicy {
   isPrivileged({ headers, socket }: IncomingMessage): boolean {
     if (this.#tokenHash !== undefined) return true;
     // What a proxy passes on comes from anywhere.
-    if (headers.forwarded !== undefined || headers["x-forwarded-for"] !== undefined) return false;
+    if (PROXY_HEADERS.some((name) => headers[name] !== undefined)) return false;
     if (headers.origin !== undefined && !this.#isTrusted(headers.origin, headers.host)) return false;
     return isLoopbackAddress(socket.remoteAddress ?? "");
   }

@@ -1,12 +1,47 @@
+import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
+import { HttpRefusal } from "./refusal.ts";
 
-/** The name or address that a Host header names, without the port: in lower case, IPv6 without its brackets. */
-export function hostNameOf(header: string): string {
+/** A name, an IPv4 address or an IPv6 address in brackets, and perhaps a port. */
+const HOST = /^(?:\[([\da-f:.]+)\]|([\w.-]+))(?::\d*)?$/;
+
+/**
+ * Returns the name or address that a Host header names, without the port: in lower case, IPv6 without its brackets; undefined for
+ * a header that names none.
+ */
+export function hostNameOf(header: string): string | undefined {
   const host = header.toLowerCase();
-  if (host.startsWith("[")) return host.slice(1, host.indexOf("]"));
-  const colon = host.lastIndexOf(":");
-  // Some write an IPv6 address without brackets, and then there is no port.
-  return colon === -1 || isIP(host) !== 0 ? host : host.slice(0, colon);
+  // Some clients write an IPv6 address without brackets, and then there is no port.
+  if (isIP(host) === 6) return host;
+  const [, bracketed, name] = HOST.exec(host) ?? [];
+  if (bracketed !== undefined) return isIP(bracketed) === 6 ? bracketed : undefined;
+  return name;
+}
+
+/**
+ * Returns the Host header of a request, undefined where HTTP/1.0 has none. Refuses a request that proxies and servers could
+ * attribute to different hosts: with two Host headers, an empty or malformed one, or a URL of another authority.
+ */
+export function hostHeaderOf({ headers: { host }, rawHeaders, url = "" }: IncomingMessage): string | undefined {
+  if (host === undefined && isOriginForm(url)) return undefined;
+  if (countHeader(rawHeaders, "host") > 1) throw new HttpRefusal(400, "The request has more than one Host header.");
+  if (host === undefined || hostNameOf(host) === undefined) {
+    throw new HttpRefusal(400, "The Host header of the request is missing or names no host.");
+  }
+  if (!isOriginForm(url) && !isSameAuthority(url, host)) {
+    throw new HttpRefusal(400, "The URL and the Host header of the request name different hosts.");
+  }
+  return host;
+}
+
+/** Counts the headers of a name, of which Node keeps only the first where there must be one. */
+export function countHeader(rawHeaders: readonly string[], name: string): number {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const given = rawHeaders[index]!;
+    if (given.length === name.length && given.toLowerCase() === name) count++;
+  }
+  return count;
 }
 
 /** Whether a page of the origin was loaded from the host that its request is sent to. */
@@ -14,4 +49,9 @@ export function isSameAuthority(origin: string, header: string): boolean {
   const page = URL.parse(origin);
   const server = page && URL.parse(`${page.protocol}//${header}`);
   return page !== null && page.host !== "" && page.host === server?.host;
+}
+
+/** Whether a request names only a path, or `*`, and leaves the host to its header. */
+function isOriginForm(url: string): boolean {
+  return url.startsWith("/") || url === "*";
 }
