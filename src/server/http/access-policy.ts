@@ -65,6 +65,10 @@ export class AccessPolicy {
     this.#classes = new Set(classes ?? CLASSES_FOR_OTHERS);
   }
 
+  get needsToken(): boolean {
+    return this.#tokenHash !== undefined;
+  }
+
   /** To be told where the server listens: `name` is what it was given to listen on, `address` what that came to. */
   listensOn({ name, address, url }: { name: string; address: string; url: string }, logger: Logger): void {
     this.#virtualHosts.add(name.toLowerCase());
@@ -108,7 +112,11 @@ export class AccessPolicy {
       }
       this.#knownHost = host;
     }
-    if (origin !== undefined && !this.origins.allows(origin) && !(host !== undefined && isSameAuthority(origin, host))) {
+    if (
+      origin !== undefined &&
+      !this.origins.allows(origin) &&
+      !(host !== undefined && isSameAuthority(origin, host))
+    ) {
       const flag = this.#flag("allow-origin");
       throw new HttpRefusal(403, `Pages of ${quoted(origin)} may not use this server unless ${flag} allows it.`);
     }

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { gunzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { SharedStream } from "../../json/shared-stream.ts";
 import { createSignal } from "../http/http.test-support.ts";
 import { LARGE, openTestServer, type TestServer } from "./server.test-support.ts";
@@ -120,6 +120,17 @@ describe("caching", () => {
     const { headers } = await server.ask("/forever");
     expect(headers["cache-control"]).toBe("public, max-age=31536000, immutable");
     expect(headers.etag).toMatch(/^W\/"/);
+  });
+
+  it("of a server that needs a token is left to the caller", async () => {
+    const guarded = await openTestServer({ access: { token: "0123456789abcdef" } });
+    onTestFinished(() => guarded.close());
+    const headers = { Authorization: "Bearer 0123456789abcdef" };
+    const cacheControl = async (path: string) => (await guarded.ask(path, { headers })).headers["cache-control"];
+    expect(await cacheControl("/forever")).toBe("private, max-age=31536000, immutable");
+    expect(await cacheControl("/stream-of/a")).toBe("private, max-age=31536000, immutable");
+    expect(await cacheControl("/unchanged")).toBe("private, no-cache");
+    expect(await cacheControl("/echo/n")).toBe("no-store");
   });
 
   it("of a stream goes by what it is made of", async () => {

@@ -16,6 +16,13 @@ const CACHE_CONTROL: Record<Lasting, string> = {
   forever: "public, max-age=31536000, immutable",
 };
 
+/** Of a server that needs a token: a shared cache must not pass the answer to callers without one. */
+const PRIVATE_CACHE_CONTROL: Record<Lasting, string> = {
+  never: "no-store",
+  "while-unchanged": "private, no-cache",
+  forever: "private, max-age=31536000, immutable",
+};
+
 const VARIES_WITH = "Accept, Accept-Encoding";
 
 /** An answer whose first bytes are there, so that it can no longer turn into an error. */
@@ -67,6 +74,7 @@ export async function sendAnswer(
   req: IncomingMessage,
   res: ServerResponse,
   { answer, body, length }: OpenAnswer,
+  needsToken: boolean,
 ): Promise<void> {
   if (res.destroyed) {
     abandonAnswer({ answer, body });
@@ -76,7 +84,8 @@ export async function sendAnswer(
   // Nobody keeps what was answered to a POST.
   const lasting = req.method === "POST" ? "never" : (answer.lasting ?? "never");
   // Given to the response all at once: that costs less than one after the other.
-  const headers: OutgoingHttpHeaders = { ...answer.headers, "Cache-Control": CACHE_CONTROL[lasting] };
+  const cacheControl = needsToken ? PRIVATE_CACHE_CONTROL : CACHE_CONTROL;
+  const headers: OutgoingHttpHeaders = { ...answer.headers, "Cache-Control": cacheControl[lasting] };
   const tag = lasting === "never" ? undefined : (answer.tag ?? tagOfBody(body));
   if (tag !== undefined) headers.ETag = tag;
   if (content !== undefined || status === 304) {

@@ -196,7 +196,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     const { feed } = open.answer;
     try {
       if (feed && req.method !== "HEAD" && !res.destroyed) eventStreams.serve(feed, res, observed?.bytes);
-      else await sendAnswer(req, res, open);
+      else await sendAnswer(req, res, open, policy.needsToken);
     } catch (error) {
       logger.error("A REST request could not be answered as it should.", { url: req.url, error: inspect(error) });
       res.destroy();
