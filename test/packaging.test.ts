@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { methods } from "../src/api/method-groups.ts";
 import { parseCommandLine } from "../src/cli/flags/command-line.ts";
@@ -63,7 +64,23 @@ describe("the container file", () => {
     const { restPort } = startedBy(words("CMD"));
     const [, url] = /fetch\('(http:[^']+)'\)/.exec(all("HEALTHCHECK")[0]!)!;
     expect(url).toContain(`http://127.0.0.1:${restPort}/`);
-    expect(methods.flatMap(({ rest }) => rest.map(({ path }) => path))).toContain(new URL(url!).pathname);
+    const probes = methods.filter(({ isProbe }) => isProbe);
+    expect(probes.flatMap(({ rest }) => rest.map(({ path }) => path))).toContain(new URL(url!).pathname);
+  });
+
+  it("takes only a success for health", async () => {
+    const [, , ...check] = JSON.parse(all("HEALTHCHECK")[0]!.replace(/^.*?CMD /, "")) as string[];
+    const exitCodeFor = async (answer: Promise<{ ok: boolean; status: number }>) => {
+      const { promise, resolve } = Promise.withResolvers<number>();
+      runInNewContext(check[0]!, { fetch: () => answer, process: { exit: resolve } });
+      return promise;
+    };
+    expect(await exitCodeFor(Promise.resolve(new Response()))).toBe(0);
+    expect(await exitCodeFor(Promise.resolve(new Response(null, { status: 206 })))).toBe(0);
+    for (const status of [401, 403, 503]) {
+      expect(await exitCodeFor(Promise.resolve(new Response(null, { status }))), String(status)).toBe(1);
+    }
+    expect(await exitCodeFor(Promise.reject(new Error("refused")))).toBe(1);
   });
 
   it("has the Node that the program needs", () => {

@@ -80,6 +80,8 @@ export interface Method {
   readonly excerpt?: Excerpt;
   /** Set where an answer holds what the node has of something, so that a later one may hold more though all of it is final. */
   readonly mayGrow?: true;
+  /** Set for a health probe: REST answers it without a token, then by its status alone, and so does the port of the metrics. */
+  readonly isProbe?: true;
   /**
    * `args` holds what the schemas of `params` made of a call's parameters, by their keys. A method that writes its JSON
    * itself and is not asked for anything else can do without.
@@ -233,6 +235,7 @@ interface Facts<Definitions extends ParamDefinitions>
         | "dependsOn"
         | "excerpt"
         | "mayGrow"
+        | "isProbe"
       >
     > {
   /** In positional order. */

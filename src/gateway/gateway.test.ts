@@ -40,11 +40,14 @@ async function setup(parts: { drainMillis?: number } = {}) {
 
 it("says for a while that it is not ready before it stops, and serves meanwhile", async () => {
   const { timers, gateway } = await setup({ drainMillis: 5000 });
-  const status = async (path: string) => (await fetch(`${gateway.restUrl}${path}`)).status;
+  const status = async (path: string, url = gateway.restUrl) => (await fetch(new URL(path, url))).status;
   expect(await status("/fanal/v1/ready")).toBe(200);
+  expect(await status("/fanal/v1/ready", gateway.metricsUrl)).toBe(200);
+  expect(await status("/eth/v1/node/health", gateway.metricsUrl)).toBe(200);
   const closing = gateway.close();
   await settled();
   expect(await status("/fanal/v1/ready")).toBe(503);
+  expect(await status("/fanal/v1/ready", gateway.metricsUrl)).toBe(503);
   expect(await status("/eth/v1/node/version")).toBe(200);
   await timers.pass(5000);
   await closing;

@@ -1,9 +1,12 @@
 import { ClosingStack } from "../closing-stack.ts";
+import { encodeJson } from "../json/encode.ts";
 import type { Logger } from "../log/logger.ts";
 import { createMetricsServer } from "../metrics/metrics-server.ts";
 import type { WriteLines } from "../server/http/access-log.ts";
 import { ListenError } from "../server/listen-error.ts";
+import type { ProbeAnswer, Probes } from "../server/rest/probes.ts";
 import { SYSTEM_TIMERS, type Timers } from "../timers.ts";
+import { healthOf, readinessOf } from "./calls/own.ts";
 import type { ChainFacts } from "./chain-facts.ts";
 import type { Conditions } from "./condition.ts";
 import { MergedFeeds } from "./events/merged-feeds.ts";
@@ -84,9 +87,12 @@ export class Gateway {
     const { urls, processes } =
       parts.workers === 1 ? await serveHere(parts, watched, opening) : await serveInWorkers(parts, watched, opening);
     metrics?.watch(processes);
-    const metricsUrl = metrics && (await serveMetrics(metrics, parts, opening));
+    let isDraining = false;
+    const probes = probesOf(watch, () => isDraining);
+    const metricsUrl = metrics && (await serveMetrics(metrics, probes, parts, opening));
     const drain = async () => {
       if (!parts.drainMillis) return;
+      isDraining = true;
       logger.info("The gateway is not ready any more, and goes on to serve", { seconds: parts.drainMillis / 1000 });
       processes.drain();
       await timers.sleep(parts.drainMillis, new AbortController().signal);
@@ -137,12 +143,27 @@ async function createMetrics(
   return new GatewayMetrics({ conditions, events, hasCache: cache !== undefined });
 }
 
+/** Health probes for the port of the metrics, answered by what this process knows of the upstreams. */
+function probesOf(conditions: Conditions, isDraining: () => boolean): Probes {
+  return new Map<string, () => Promise<ProbeAnswer>>([
+    [
+      "/fanal/v1/ready",
+      async () => {
+        const data = readinessOf(conditions.all, isDraining());
+        return { status: data.ready ? 200 : 503, body: encodeJson({ data }) };
+      },
+    ],
+    ["/eth/v1/node/health", async () => ({ status: healthOf(conditions.all) })],
+  ]);
+}
+
 async function serveMetrics(
   metrics: GatewayMetrics,
+  probes: Probes,
   { metrics: where, logger }: GatewayParts,
   opening: ClosingStack,
 ): Promise<string> {
-  const server = createMetricsServer(metrics, logger);
+  const server = createMetricsServer({ metrics, probes, logger });
   opening.defer(() => server.close());
   try {
     return (await server.listen(where!)).url;

@@ -8,17 +8,25 @@ import { isLoopbackAddress, isLoopbackHost } from "../loopback.ts";
 import { createServer } from "../node-http.ts";
 import { Exchanges } from "../server/http/exchanges.ts";
 import { hostHeaderOf, hostNameOf } from "../server/http/host-header.ts";
-import { HttpRefusal } from "../server/http/refusal.ts";
+import { MEDIA_TYPES } from "../server/http/negotiation.ts";
+import { HttpRefusal, reportThrown } from "../server/http/refusal.ts";
 import { CONNECTION_TIMEOUTS, DEFAULT_HTTP_LIMITS, type HttpServer, listeningAddress } from "../server/http/server.ts";
 import { sendRefusal } from "../server/jsonrpc/send.ts";
+import type { Probes } from "../server/rest/probes.ts";
 import type { Metrics } from "./metrics.ts";
 
 const PATH = "/metrics";
 /** Scrapers are few. */
 const CONNECTIONS = 64;
 
-/** Answers `GET /metrics`. */
-export function createMetricsServer(metrics: Pick<Metrics, "text" | "contentType">, logger: Logger): HttpServer {
+interface MetricsServerParts {
+  metrics: Pick<Metrics, "text" | "contentType">;
+  probes: Probes;
+  logger: Logger;
+}
+
+/** Answers `GET /metrics` and health probes, without a token. */
+export function createMetricsServer({ metrics, probes, logger }: MetricsServerParts): HttpServer {
   const server = createServer(CONNECTION_TIMEOUTS, (req, res) => {
     const exchange = exchanges.begin(res);
     req.resume();
@@ -32,30 +40,42 @@ export function createMetricsServer(metrics: Pick<Metrics, "text" | "contentType
   /** Never rejects. */
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     try {
-      admit(req);
-      const text = Buffer.from(await metrics.text());
+      const probe = admit(req);
+      const { status, body, type } = probe ? { ...(await probe(req.url!)), type: MEDIA_TYPES.json } : await collect();
       if (res.destroyed) return;
       if (closing) res.shouldKeepAlive = false;
-      res.writeHead(200, { "Content-Type": metrics.contentType, "Content-Length": text.length }).end(text);
+      const headers = { "Cache-Control": "no-store", "Content-Length": body?.length ?? 0 };
+      res.writeHead(status, body ? { ...headers, "Content-Type": type } : headers).end(body);
     } catch (error) {
-      if (error instanceof HttpRefusal) {
-        sendRefusal(res, error.status, error.message, error.headers);
-        return;
-      }
-      logger.error("The metrics could not be collected.", { error: inspect(error) });
-      sendRefusal(res, 500, "The metrics could not be collected; the log says why.");
+      const { status, message, headers } = reportThrown(error);
+      if (status === 500) logger.error("The metrics could not be collected.", { url: req.url, error: inspect(error) });
+      sendRefusal(
+        res,
+        status,
+        status === 500 ? "The metrics could not be collected; the log says why." : message,
+        headers,
+      );
     }
   }
 
-  /** Throws an `HttpRefusal` for a request that is not answered. */
-  function admit(req: IncomingMessage): void {
+  async function collect() {
+    return { status: 200, body: Buffer.from(await metrics.text()), type: metrics.contentType };
+  }
+
+  /** Returns the probe that a request is for, undefined for the metrics. Throws an `HttpRefusal` for one that is not answered. */
+  function admit(req: IncomingMessage): ReturnType<Probes["get"]> {
     if (!namesThisMachine(hostHeaderOf(req)) && isForThisMachine) {
       throw new HttpRefusal(403, "These metrics are for this machine alone: ask for them at 127.0.0.1 or localhost.");
     }
-    if (req.url?.split("?", 1)[0] !== PATH) throw new HttpRefusal(404, `There is nothing here but ${PATH}.`);
-    if (req.method !== "GET" && req.method !== "HEAD") {
-      throw new HttpRefusal(405, `${PATH} is asked with GET or HEAD.`, { Allow: "GET, HEAD" });
+    const path = req.url!.split("?", 1)[0]!;
+    const probe = probes.get(path);
+    if (!probe && path !== PATH) {
+      throw new HttpRefusal(404, `There is nothing here but ${[PATH, ...probes.keys()].join(", ")}.`);
     }
+    if (req.method !== "GET" && req.method !== "HEAD") {
+      throw new HttpRefusal(405, `${path} is asked with GET or HEAD.`, { Allow: "GET, HEAD" });
+    }
+    return probe;
   }
 
   return {

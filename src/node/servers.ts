@@ -94,7 +94,8 @@ export async function startServers(
   let metricsUrl: string | undefined;
   if (metrics && options.metrics) {
     const { createMetricsServer } = await import("../metrics/metrics-server.ts");
-    const server = createMetricsServer(metrics, logger);
+    const { probesOf } = await import("../server/rest/probes.ts");
+    const server = createMetricsServer({ metrics, probes: probesOf(routes()), logger });
     try {
       metricsUrl = (await server.listen(options.metrics)).url;
     } catch (error) {

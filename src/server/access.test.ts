@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { AccessOptions } from "./http/access-policy.ts";
 import { openTestServer as openJsonRpc, json as rpcJson } from "./jsonrpc/server.test-support.ts";
 import { Client } from "./jsonrpc/websocket/client.test-support.ts";
+import type { RestRoute } from "./rest/route-table.ts";
 import { json, openTestServer as openRest } from "./rest/server.test-support.ts";
 
 interface Reply {
@@ -215,6 +216,31 @@ describe("a token", () => {
       await expectOut(doors, { Authorization: wrong }, 401, /does not hold it/);
     }
     for (const door of Object.values(doors)) expect((await door({})).headers["www-authenticate"]).toBe("Bearer");
+  });
+
+  it("is not needed for a health probe, which then tells no more than its status", async () => {
+    const probe: RestRoute = {
+      method: "ready",
+      verb: "GET",
+      path: "/ready",
+      access: "read",
+      isProbe: true,
+      answers: ["json"],
+      accepts: [],
+      handle: async () => ({ ...json("a secret"), status: 503 }),
+    };
+    const rest = await openRest({ access: { token }, routes: [probe] });
+    onTestFinished(() => rest.close());
+    for (const headers of [{}, { Authorization: "Bearer wrong" }] as Record<string, string>[]) {
+      expect(await rest.ask("/ready", { headers })).toMatchObject({ status: 503, text: "" });
+      expect((await rest.ask("/echo/n", { headers })).status).toBe(401);
+    }
+    expect(await rest.ask("/ready", { headers: { Authorization: `Bearer ${token}` } })).toMatchObject({
+      status: 503,
+      text: '"a secret"',
+    });
+    expect((await rest.ask("/ready", { headers: { Host: "evil.example" } })).status).toBe(403);
+    expect((await rest.ask("/ready", { method: "POST" })).status).toBe(401);
   });
 
   it("is sent in one header", async () => {

@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
 import { Program } from "../support/program.ts";
@@ -7,6 +9,29 @@ import { tempDirectory } from "../support/temp-directory.ts";
 vi.setConfig({ testTimeout: 180_000 });
 
 const devFlags = () => ["dev", "--validators", "8", "--warmup-epochs", "0", "--data-dir", tempDirectory(), "--metrics"];
+
+test("health and readiness are told without the token, at the metrics too", async () => {
+  const tokenFile = join(tempDirectory(), "token");
+  const rest = ["--rest", "--rest-port", "0", "--rest-token-file", tokenFile];
+  const program = new Program([...devFlags(), "--metrics-port", "0", ...rest]);
+  const [, restUrl] = await program.untilLine(/REST is served at (http:\S+)/);
+  const [, metricsUrl] = await program.untilLine(/Metrics are served at (http:\S+)/);
+  const ask = (path: string, base: string, headers = {}) => fetch(new URL(path, base), { headers });
+  for (const path of ["/fanal/v1/ready", "/eth/v1/node/health"]) {
+    const anonymous = await ask(path, restUrl!);
+    expect(anonymous.status, path).toBe(200);
+    expect(await anonymous.text()).toBe("");
+    expect((await ask(path, metricsUrl!)).status, path).toBe(200);
+  }
+  expect((await ask("/eth/v1/node/version", restUrl!)).status).toBe(401);
+  const token = (await readFile(tokenFile, "utf8")).trim();
+  const known = await ask("/fanal/v1/ready", restUrl!, { Authorization: `Bearer ${token}` });
+  expect(await known.json()).toMatchObject({ data: { ready: true } });
+  expect(await (await ask("/fanal/v1/ready", metricsUrl!)).json()).toMatchObject({ data: { ready: true } });
+  expect((await ask("/eth/v1/node/health?syncing_status=x", metricsUrl!)).status).toBe(400);
+  expect((await ask("/eth/v1/node/version", metricsUrl!)).status).toBe(404);
+  expect(await program.stop()).toEqual({ code: 0, signal: null });
+});
 
 test("the program serves metrics when it is told to, and says in one sentence that their port is in use", async () => {
   const program = new Program([...devFlags(), "--metrics-port", "0"]);

@@ -137,6 +137,7 @@ const getHealth = defineOperation("node.getHealth", {
   cost: "cheap",
   access: "read",
   dependsOn: "status",
+  isProbe: true,
   example: { params: [299] },
   resultOfStatus: (status) => ({ health: status }),
   handler: async (context, { syncingStatus = SYNCING }) => ({ status: isReady(context) ? READY : syncingStatus }),

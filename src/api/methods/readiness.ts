@@ -30,6 +30,7 @@ const getReadiness = defineMethod({
   rest: [get("/fanal/v1/ready")],
   cost: "cheap",
   access: "read",
+  isProbe: true,
   example: {},
   handler({ chain, condition }): Readiness {
     const parts = {

@@ -58,6 +58,7 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
     verb,
     path,
     access,
+    isProbe: method.definition.isProbe,
     answers: method.codec?.isEmpty ? [] : formatsOf(rest, "answer"),
     prefersFirst: rest.prefersJson,
     accepts: reader.bodyParam ? formatsOf(rest, "body") : [],

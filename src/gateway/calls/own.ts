@@ -35,8 +35,14 @@ export function ownMethods({ conditions, events, isClosing, groups }: OwnParts):
   };
 }
 
+/** Returns the status that the standard has for a node in the gateway's condition: ready, syncing or without a chain. */
+export function healthOf(conditions: readonly Condition[]): number {
+  if (conditions.some(({ fitness }) => fitness === "ready")) return 200;
+  return conditions.some(({ fitness }) => fitness === "behind") ? 206 : 503;
+}
+
 /** Whether a gateway can be relied upon: in the words of a node, and with what is wrong with its upstreams. */
-function readinessOf(conditions: readonly Condition[], isClosing: boolean) {
+export function readinessOf(conditions: readonly Condition[], isClosing: boolean) {
   const asked = conditions.filter(({ fitness }) => fitness === "ready" || fitness === "behind");
   const isReady = conditions.some(({ fitness }) => fitness === "ready");
   return {

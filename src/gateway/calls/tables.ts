@@ -99,6 +99,7 @@ function routeAt(method: Method, path: RestPath, handle: Handler): RestRoute {
     verb: path.verb,
     path: path.path,
     access: method.access,
+    isProbe: method.isProbe,
     ...(method.feed ? { answers: [], accepts: [] } : routeFormats(method, path)),
     handle,
   };

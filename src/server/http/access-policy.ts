@@ -87,7 +87,7 @@ export class AccessPolicy {
       throw new HttpRefusal(400, "The request has more than one Authorization header.");
     }
     // A browser asks without the token whether a page may send it.
-    if (req.method !== "OPTIONS" && !this.#isToken(authorization)) {
+    if (req.method !== "OPTIONS" && !this.hasToken(req)) {
       const given = authorization === undefined ? "is missing" : "does not hold it";
       throw new HttpRefusal(
         401,
@@ -122,6 +122,13 @@ export class AccessPolicy {
     }
   }
 
+  /** Whether a request carries the token, or the server needs none. */
+  hasToken({ headers: { authorization } }: IncomingMessage): boolean {
+    if (this.#tokenHash === undefined) return true;
+    const given = BEARER.exec(authorization ?? "")?.[1];
+    return given !== undefined && timingSafeEqual(hashOf(given), this.#tokenHash);
+  }
+
   /** Whether whoever sent a request that was admitted may change how the node runs. */
   isPrivileged({ headers, socket }: IncomingMessage): boolean {
     if (this.#tokenHash !== undefined) return true;
@@ -152,12 +159,6 @@ export class AccessPolicy {
   /** An address cannot be made to mean another machine, as a name can by whoever owns it. */
   #isOwnName(name: string): boolean {
     return isIP(name) !== 0 || isLoopbackHost(name) || this.#virtualHosts.has(name) || this.#virtualHosts.has("*");
-  }
-
-  #isToken(authorization: string | undefined): boolean {
-    if (this.#tokenHash === undefined) return true;
-    const given = BEARER.exec(authorization ?? "")?.[1];
-    return given !== undefined && timingSafeEqual(hashOf(given), this.#tokenHash);
   }
 }
 

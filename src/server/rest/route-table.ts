@@ -63,6 +63,8 @@ export interface RestRoute {
   /** Placeholders are names in braces. */
   path: string;
   access: Access;
+  /** Set for a health probe, which is answered without a token, then by its status alone. */
+  isProbe?: true | undefined;
   /**
    * The formats in which the route can answer; of two that suit a caller as well, the first is chosen. When none suits, the
    * server refuses the request with 406 before `handle`. Empty for a route that answers by its status alone or with events:

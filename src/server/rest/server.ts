@@ -42,6 +42,7 @@ interface RouteConfig {
   bodyBytes?: number;
   /** Fastify itself writes the verb of the request here, as `method`. */
   methodName?: string;
+  isProbe?: true | undefined;
 }
 
 /** Room for a hundred public keys in a query. */
@@ -95,7 +96,8 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     policy.origins.setHeaders(request.raw, reply.raw);
     exchanges.requireRate(request.raw);
     requireSizes(request.raw);
-    policy.admit(request.raw);
+    if ((request.routeOptions.config as RouteConfig).isProbe) policy.admitReader(request.raw);
+    else policy.admit(request.raw);
     if (request.is404) throw notServed(pathOf(request));
     goOn();
   });
@@ -117,6 +119,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
         config: {
           bodyBytes: route.takesLargeBody ? limits.bodyBytes : limits.smallBodyBytes,
           methodName: route.method,
+          isProbe: route.isProbe,
         } satisfies RouteConfig,
         // Before the body is read.
         onRequest: ({ raw }, _, goOn) => {
@@ -159,7 +162,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     if (answer.feed && !eventStreams.hasRoom) {
       throw new HttpRefusal(503, "As many callers as the node can serve are reading events now.");
     }
-    return answer;
+    return route.isProbe && !policy.hasToken(request.raw) ? { status: answer.status } : answer;
   }
 
   /** Never rejects. */
