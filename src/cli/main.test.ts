@@ -1,5 +1,8 @@
 import { EventEmitter } from "node:events";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { createLogger, type LogControl } from "../log/pino-logger.ts";
 import { EXIT_CODES, StartupError } from "./exit.ts";
 import type { DevOptions, NodeOptions } from "./flags/options.ts";
@@ -11,7 +14,11 @@ type Started = DevOptions | NodeOptions | GatewayStart;
 
 const FINISHED: RunningNode = { stopped: Promise.resolve(), stop: async () => {} };
 
-function setup(environment: Record<string, string | undefined> = {}, outcome: () => RunningNode = () => FINISHED) {
+function setup(
+  environment: Record<string, string | undefined> = {},
+  outcome: () => RunningNode = () => FINISHED,
+  { isInteractive = false } = {},
+) {
   const written = { out: "", err: "", log: "" };
   const started: { options: Started; presetAtLoad: string | undefined; log: LogControl }[] = [];
   const load = async () => {
@@ -33,7 +40,7 @@ function setup(environment: Record<string, string | undefined> = {}, outcome: ()
     setUmask: () => {},
     runners: { dev: load, node: load, gateway: load },
     terminal: {
-      isInteractive: false,
+      isInteractive,
       write: async (chunk) => {
         written.out += String(chunk);
         return true;
@@ -83,6 +90,47 @@ describe("main", () => {
     });
     expect(await run("dev")).toBe(EXIT_CODES.dataDirInUse);
     expect(written.err).toBe("fanal: The data directory is in use.\n");
+  });
+
+  describe("of a fatal error", () => {
+    const fail = () => {
+      throw new StartupError("dataDirInUse", "The data directory is in use.");
+    };
+    const record = {
+      level: "fatal",
+      msg: "Fatal error, exiting",
+      error: "The data directory is in use.",
+      exit_code: EXIT_CODES.dataDirInUse,
+    };
+
+    it("tells the log and standard error", async () => {
+      const { run, written } = setup({}, fail);
+      expect(await run("node", "--log-format", "json")).toBe(EXIT_CODES.dataDirInUse);
+      expect(JSON.parse(written.log)).toMatchObject(record);
+      expect(written.err).toBe("fanal: The data directory is in use.\n");
+    });
+
+    it("tells the log file", async () => {
+      const logFile = join(tempDirectory(), "log");
+      const { run } = setup({}, fail, { isInteractive: true });
+      expect(await run("dev", "--log-format", "json", "--log-file", logFile)).toBe(EXIT_CODES.dataDirInUse);
+      expect(JSON.parse(await readFile(logFile, "utf8"))).toMatchObject(record);
+    });
+
+    it("tells the log of flags that do not fit together", async () => {
+      const { run, written } = setup();
+      for (const words of [["gateway"], ["node", "--network", "no-network"]]) {
+        written.log = "";
+        expect(await run(...words)).toBe(EXIT_CODES.usage);
+        expect(written.log).toMatch(/ FATAL .*Fatal error, exiting .*exit_code=2/);
+      }
+    });
+
+    it("tells a person once", async () => {
+      const { run, written } = setup({}, fail, { isInteractive: true });
+      expect(await run("dev")).toBe(EXIT_CODES.dataDirInUse);
+      expect(written).toMatchObject({ log: "", err: "fanal: The data directory is in use.\n" });
+    });
   });
 
   it("logs the stack of what nobody foresaw", async () => {

@@ -105,18 +105,22 @@ function prepare(command: NodeCommandName, sources: FlagSources, { environment, 
     };
   }
   if (command === "gateway") {
-    const options = gatewayOptions(resolveFlags(command, sources), workingDirectory);
+    const values = resolveFlags(command, sources);
     return {
-      logging: options,
-      servers: options,
-      start: async (log, stopping) => (await runners.gateway())({ ...options, environment }, log.logger, log, stopping),
+      logging: logOptions(values, workingDirectory),
+      servers: values,
+      async start(log, stopping) {
+        const options = gatewayOptions(values, workingDirectory);
+        return (await runners.gateway())({ ...options, environment }, log.logger, log, stopping);
+      },
     };
   }
-  const options = nodeOptions(resolveFlags(command, sources), workingDirectory);
+  const values = resolveFlags(command, sources);
   return {
-    logging: options,
-    servers: options,
+    logging: logOptions(values, workingDirectory),
+    servers: values,
     async start(log, stopping) {
+      const options = nodeOptions(values, workingDirectory);
       environment.LODESTAR_PRESET = options.network.preset;
       return (await runners.node())(options, log.logger, log, stopping);
     },
@@ -198,6 +202,13 @@ async function run({ command, operands = [], given }: Run, surroundings: Surroun
       ...flushed,
       logger: log.logger,
     });
+  } catch (error) {
+    // On a terminal the log stands beside standard error, which gets the same sentence.
+    const isBesideLog = terminal.isInteractive && logging.logFormat === "text" && logging.logFile === undefined;
+    if (error instanceof StartupError && !isBesideLog) {
+      log.logger.fatal("Fatal error, exiting", { error: error.message, exit_code: error.exitCode });
+    }
+    throw error;
   } finally {
     log.flush();
   }

@@ -62,16 +62,20 @@ describe("the program", () => {
       ["dev", "--rpc-port", "x"],
       'The value "x" of --rpc-port is not accepted: it must be a whole number from 0 to 65535.',
     ],
-    [
-      ["dev", "--validators", "4"],
-      "--validators 4 is too few: every slot of an epoch needs a committee, so the minimal preset needs at least 8.",
-    ],
   ];
   for (const [argv, complaint] of refused) {
     it(`refuses ${argv.join(" ")} with one sentence and exit code 2`, () => {
       expect(fanal(argv)).toEqual({ status: 2, stdout: "", stderr: `fanal: ${complaint}\n` });
     });
   }
+
+  it("refuses flags that do not fit together with one sentence, which is in the log too", () => {
+    const complaint =
+      "--validators 4 is too few: every slot of an epoch needs a committee, so the minimal preset needs at least 8.";
+    const { status, stdout, stderr } = fanal(["dev", "--validators", "4", "--log-format", "json"]);
+    expect({ status, stderr }).toEqual({ status: 2, stderr: `fanal: ${complaint}\n` });
+    expect(JSON.parse(stdout)).toMatchObject({ level: "fatal", error: complaint, exit_code: 2 });
+  });
 
   it("refuses a wrong variable and a wrong config file", () => {
     const variable = fanal(["dev"], { environment: { FANAL_SPEED: "fast" } });
