@@ -14,6 +14,7 @@ const PERIODS: [fork: DevFork, periodEpochs: number][] = [
   ["phase0", WITHDRAWABILITY_DELAY + 2],
   // 10 × 21,504 ETH / (2 × 672 ETH × 100)
   ["electra", WITHDRAWABILITY_DELAY + 1],
+  ["fulu", WITHDRAWABILITY_DELAY + 1],
 ];
 
 test.each(PERIODS)("a state of %s may be as old as the weak subjectivity period of that fork", (fork, periodEpochs) => {

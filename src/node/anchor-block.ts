@@ -5,6 +5,7 @@ import { latestBlockHeader } from "../chain/anchor.ts";
 import { blockRoot, deserializeSignedBlock } from "../chain/blocks/block-encoding.ts";
 import type { Logger } from "../log/logger.ts";
 import type { LoadedState } from "./anchor-state.ts";
+import type { CheckpointPin } from "./checkpoint-pin.ts";
 import { type ReadLimits, readSource } from "./read-source.ts";
 import { StartError } from "./start-error.ts";
 
@@ -18,6 +19,8 @@ export interface CheckpointSource {
   block: string | undefined;
   /** The base URL of a REST API that has the block. */
   api: string | undefined;
+  /** The block that the state must be of; undefined for a source that is trusted. */
+  pin?: CheckpointPin | undefined;
 }
 
 /**

@@ -3,7 +3,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { processSlots } from "@lodestar/state-transition";
+import { toRootHex } from "@lodestar/utils";
+import { describe, expect, it, onTestFinished, test } from "vitest";
 import { openDevChain } from "../../test/support/dev-chain.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { serializeSignedBlock } from "../chain/blocks/block-encoding.ts";
@@ -89,7 +92,12 @@ test("a download has a limit of bytes and one of silence, is ended by a stop, an
   expect(await stopped).toMatch(/it was stopped/);
 });
 
-const NONE = { checkpointState: undefined, checkpointBlock: undefined, checkpointSyncUrl: undefined };
+const NONE = {
+  checkpointState: undefined,
+  checkpointBlock: undefined,
+  checkpointSyncUrl: undefined,
+  checkpointRoot: undefined,
+};
 
 test("a block in a file is taken when it is the newest of the state, and no other is", async () => {
   const { devChain } = await openDevChain({ validators: 8 });
@@ -170,4 +178,122 @@ test.each([
     expect(message).toContain("is syncing itself");
     expect(fields).toEqual({ node: `${base}/`, stateSlot: 0, headSlot: "0", behind: "900" });
   }
+});
+
+describe("a pinned checkpoint", () => {
+  const PINNED_EPOCH = 2;
+
+  /** A chain whose checkpoint of the pinned epoch is the block of the slot before, and a server of its states. */
+  async function setup() {
+    const networkDirectory = tempDirectory();
+    const { devChain } = await openDevChain({ validators: 8, networkDirectory });
+    const { chain, clock } = devChain;
+    const boundary = PINNED_EPOCH * SLOTS_PER_EPOCH;
+    await clock.advanceTo(boundary - 1);
+    const { root } = chain.head;
+    const ofBlock = chain.headState;
+    const advanced = processSlots(ofBlock.clone(), boundary);
+    const stateRoot = toRootHex(ofBlock.hashTreeRoot());
+    const served: Record<string, Uint8Array> = { [boundary]: advanced.serialize(), [stateRoot]: ofBlock.serialize() };
+    const asked: string[] = [];
+    const server = createServer(({ url }, response) => {
+      const state = served[url!.split("/").at(-1)!];
+      if (url!.includes("/states/")) asked.push(url!.split("/").at(-1)!);
+      if (state) response.end(state);
+      else response.writeHead(404).end();
+    }).listen(0, "127.0.0.1");
+    onTestFinished(() => void server.close());
+    await once(server, "listening");
+    const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const dataDir = tempDirectory();
+    const db = await openDataDirectory(dataDir, { sync: false });
+    onTestFinished(() => db.close());
+    const logger = createRecordingLogger();
+    const open = async (values: Partial<Parameters<typeof checkpointSource>[0]>) => {
+      const checkpoint = checkpointSource({ ...NONE, ...values }, networkDirectory);
+      const network = { name: "dev", directory: networkDirectory };
+      const source = await openNetworkSource(db, { dataDir, network, checkpoint, logger });
+      source.clock.close();
+      return source.takeFirstState?.();
+    };
+    const file = (name: string, state: { serialize(): Uint8Array }) => {
+      writeFileSync(join(networkDirectory, name), state.serialize());
+      return name;
+    };
+    return { db, root, boundary, ofBlock, advanced, stateRoot, served, asked, base, logger, open, file };
+  }
+
+  it("is fetched by its epoch, and proven by its block", async () => {
+    const { root, boundary, ofBlock, stateRoot, asked, base, logger, open } = await setup();
+    const state = await open({ checkpointSyncUrl: base, checkpointRoot: { root, epoch: PINNED_EPOCH } });
+    expect(Buffer.compare(state!.serialize(), ofBlock.serialize())).toBe(0);
+    expect(asked).toEqual([String(boundary), stateRoot]);
+    expect(logger.records).toContainEqual({
+      level: "info",
+      message: "Starting the chain from a given state",
+      fields: {
+        slot: boundary - 1,
+        root,
+        fork: expect.any(String),
+        source: `${base}/eth/v2/debug/beacon/states/${stateRoot}`,
+        pinned: true,
+      },
+    });
+  });
+
+  it("is not a state that someone changed behind its block", async () => {
+    const { db, root, boundary, advanced, stateRoot, served, base, open, file } = await setup();
+    const forged = advanced.clone();
+    forged.balances.set(0, 1);
+    forged.commit();
+    served[boundary] = forged.serialize();
+    served[stateRoot] = forged.serialize();
+    const pinned = { checkpointRoot: { root, epoch: PINNED_EPOCH } };
+    const reason = "it is of a later slot than its newest block";
+    expect(await refusal(open({ ...pinned, checkpointSyncUrl: base }))).toContain(reason);
+    expect(await refusal(open({ ...pinned, checkpointState: file("forged.ssz", forged) }))).toContain(reason);
+    expect(await db.meta.getIdentity()).toBeNull();
+  });
+
+  it("is not a state of another block or epoch", async () => {
+    const { db, root, ofBlock, open, file } = await setup();
+    const checkpointState = file("state.ssz", ofBlock);
+    const other = `0x${"ab".repeat(32)}`;
+    expect(await refusal(open({ checkpointState, checkpointRoot: { root: other, epoch: undefined } }))).toContain(
+      `its newest block is ${root} of slot ${ofBlock.slot}, and --checkpoint-root pins ${other}`,
+    );
+    for (const epoch of [PINNED_EPOCH - 1, PINNED_EPOCH + 1]) {
+      expect(await refusal(open({ checkpointState, checkpointRoot: { root, epoch } }))).toContain(
+        `no checkpoint of epoch ${epoch}`,
+      );
+    }
+    const changed = ofBlock.clone();
+    changed.balances.set(0, 1);
+    changed.commit();
+    const checkpointRoot = { root, epoch: PINNED_EPOCH };
+    expect(await refusal(open({ checkpointState: file("changed.ssz", changed), checkpointRoot }))).toContain(
+      "its newest block is",
+    );
+    expect(await db.meta.getIdentity()).toBeNull();
+    expect(await open({ checkpointState, checkpointRoot })).toBeDefined();
+  });
+
+  it("is compared with the chain of the data directory", async () => {
+    const { db, root, ofBlock, open, file } = await setup();
+    const checkpointState = file("state.ssz", ofBlock);
+    const other = `0x${"ab".repeat(32)}`;
+    const openPinned = (pinned: string, epoch?: number) =>
+      open({ checkpointState, checkpointRoot: { root: pinned, epoch } });
+    await openPinned(root);
+    // The first epoch is before what is stored, the second is not final yet.
+    for (const epoch of [undefined, PINNED_EPOCH - 1, PINNED_EPOCH]) await openPinned(other, epoch);
+    const batch = db.batch();
+    batch.meta.putFinalized({ epoch: PINNED_EPOCH + 1, root });
+    await batch.write();
+    await openPinned(root, PINNED_EPOCH);
+    await expect(openPinned(other, PINNED_EPOCH)).rejects.toMatchObject({
+      kind: "otherChain",
+      message: expect.stringContaining(`whose checkpoint of epoch 2 is ${root}, and --checkpoint-root pins ${other}`),
+    });
+  });
 });

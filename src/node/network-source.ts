@@ -1,8 +1,9 @@
 import { type BeaconConfig, type ChainConfig, createBeaconConfig, createChainForkConfig } from "@lodestar/config";
 import { GENESIS_SLOT } from "@lodestar/params";
 import type { BeaconStateAllForks } from "@lodestar/state-transition";
+import { ssz } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
-import { initialiseDatabase } from "../chain/anchor.ts";
+import { initialiseDatabase, latestBlockHeader } from "../chain/anchor.ts";
 import { WallClock } from "../chain/clock/wall-clock.ts";
 import type { ReadGenesisState } from "../chain/distant-genesis.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
@@ -13,6 +14,13 @@ import type { Logger } from "../log/logger.ts";
 import { type CheckpointSource, readAnchorBlock } from "./anchor-block.ts";
 import { type LoadedState, loadState } from "./anchor-state.ts";
 import type { ChainSource } from "./beacon-node.ts";
+import {
+  isCommittedByBlock,
+  pinnedStateSource,
+  requirePinned,
+  requirePinnedChain,
+  uncommitted,
+} from "./checkpoint-pin.ts";
 import { warnOfJumps } from "./clock-jump.ts";
 import { heldByDirectory } from "./data-directory.ts";
 import { connectExecutionClients, type ExecutionClientOptions } from "./execution-client.ts";
@@ -129,6 +137,7 @@ async function findChain(db: BeaconDb, options: NetworkSourceOptions): Promise<F
   if (stored === null) return initialise(db, chainConfig, options);
   const identity = stored as NodeIdentity;
   await requireSameNetwork(identity, chainConfig, options.network, heldByDirectory(options.dataDir, db));
+  if (options.checkpoint?.pin) await requirePinnedChain(db, options.checkpoint.pin, options.dataDir);
   await keepSchedule(db, identity, chainConfig);
   if (options.genesisState ?? options.checkpoint) {
     options.logger.info("The data directory holds a chain already, so the node does not start from the given state");
@@ -138,9 +147,7 @@ async function findChain(db: BeaconDb, options: NetworkSourceOptions): Promise<F
 
 async function initialise(db: BeaconDb, chainConfig: ChainConfig, options: NetworkSourceOptions): Promise<FoundChain> {
   const { network, checkpoint, logger, signal } = options;
-  const source = stateSource(options);
-  const loaded = await loadState(source, createChainForkConfig(chainConfig), { logger, signal });
-  requireStateOfNetwork(loaded, source, network);
+  const { source, ...loaded } = await loadFirstState(chainConfig, options);
   const { state, bytes, config } = loaded;
   if (checkpoint === undefined && state.slot !== GENESIS_SLOT) {
     throw notGenesis(source, state);
@@ -149,8 +156,39 @@ async function initialise(db: BeaconDb, chainConfig: ChainConfig, options: Netwo
   if (checkpoint?.api !== undefined) await warnOfSyncingProvider(checkpoint.api, state.slot, { logger, signal });
   const identity = identityInNetwork(config, network, identityOf(state));
   await initialiseDatabase(db, config, { state, bytes, block }, identity);
-  logger.info("The chain starts from a given state", { slot: state.slot, fork: config.getForkName(state.slot) });
+  logger.info("Starting the chain from a given state", {
+    slot: state.slot,
+    root: toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(latestBlockHeader(state))),
+    fork: config.getForkName(state.slot),
+    source,
+    pinned: checkpoint?.pin !== undefined,
+  });
   return { identity, config, firstState: state };
+}
+
+/** Loads the state that a new chain starts from. It is of the network, and proven by the pinned block where there is one. */
+async function loadFirstState(
+  chainConfig: ChainConfig,
+  options: NetworkSourceOptions,
+): Promise<LoadedState & { source: string }> {
+  const { checkpoint, network, logger, signal } = options;
+  const load = async (source: string) => {
+    const loaded = await loadState(source, createChainForkConfig(chainConfig), { logger, signal });
+    requireStateOfNetwork(loaded, source, network);
+    return { ...loaded, source };
+  };
+  const pin = checkpoint?.pin;
+  if (!pin) return load(stateSource(options));
+  const loaded = await load(pinnedStateSource(checkpoint.state, pin));
+  const { state, source } = loaded;
+  requirePinned(state, pin, source);
+  if (isCommittedByBlock(state)) return loaded;
+  if (checkpoint.api === undefined) throw uncommitted(source);
+  const { stateRoot } = state.latestBlockHeader;
+  const ofBlock = await load(new URL(`eth/v2/debug/beacon/states/${toRootHex(stateRoot)}`, checkpoint.api).href);
+  requirePinned(ofBlock.state, { ...pin, epoch: undefined }, ofBlock.source);
+  if (!isCommittedByBlock(ofBlock.state)) throw uncommitted(ofBlock.source);
+  return ofBlock;
 }
 
 /** Gives something once and holds it no longer. */

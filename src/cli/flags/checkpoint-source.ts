@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { CheckpointSource } from "../../node/anchor-block.ts";
+import type { CheckpointPin } from "../../node/checkpoint-pin.ts";
 import { isUrl } from "../../node/read-source.ts";
 import { usageError } from "../exit.ts";
 
@@ -7,12 +8,13 @@ interface CheckpointValues {
   checkpointState: string | undefined;
   checkpointBlock: string | undefined;
   checkpointSyncUrl: string | undefined;
+  checkpointRoot: CheckpointPin | undefined;
 }
 
 const FINALIZED_STATE = "eth/v2/debug/beacon/states/finalized";
 
 export function checkpointSource(values: CheckpointValues, workingDirectory: string): CheckpointSource | undefined {
-  const { checkpointState, checkpointSyncUrl } = values;
+  const { checkpointState, checkpointSyncUrl, checkpointRoot: pin } = values;
   const block = absoluteSource(values.checkpointBlock, workingDirectory);
   if (checkpointSyncUrl !== undefined) {
     const rival =
@@ -21,16 +23,21 @@ export function checkpointSource(values: CheckpointValues, workingDirectory: str
       throw usageError(`${rival} and --checkpoint-sync-url exclude each other: the URL gives the state and its block.`);
     }
     const api = checkpointSyncUrl.replace(/\/*$/, "/");
-    return { state: new URL(FINALIZED_STATE, api).href, block: undefined, api };
+    return { state: new URL(FINALIZED_STATE, api).href, block: undefined, api, pin };
   }
   const state = absoluteSource(checkpointState, workingDirectory);
   if (state === undefined) {
+    if (pin !== undefined) {
+      throw usageError(
+        "--checkpoint-root is of no use without --checkpoint-sync-url or --checkpoint-state: it is the block of that state.",
+      );
+    }
     if (block === undefined) return undefined;
     throw usageError(
       "--checkpoint-block is of no use without --checkpoint-state: it is the newest block of that state.",
     );
   }
-  return { state, block, api: isUrl(state) ? new URL("/", state).href : undefined };
+  return { state, block, api: isUrl(state) ? new URL("/", state).href : undefined, pin };
 }
 
 export function absoluteSource(source: string | undefined, workingDirectory: string): string | undefined {

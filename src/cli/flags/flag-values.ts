@@ -115,6 +115,17 @@ export function httpUrl(text: string): string {
   return text;
 }
 
+/** A block root, and the epoch whose checkpoint the block is. */
+export function checkpointPin(text: string): { root: string; epoch: number | undefined } {
+  const [, root, epoch] = /^(0x[0-9a-f]{64})(?::(\d{1,15}))?$/i.exec(text) ?? [];
+  if (root === undefined) {
+    throw new FlagValueError(
+      "it must be a block root, 0x and 64 hex digits, and may have an epoch behind it: ROOT:EPOCH",
+    );
+  }
+  return { root: root.toLowerCase(), epoch: epoch === undefined ? undefined : Number(epoch) };
+}
+
 export function contractAddress(text: string): string {
   if (!/^0x[0-9a-f]{40}$/i.test(text)) throw new FlagValueError("it must be an address: 0x and 40 hex digits");
   return text.toLowerCase();

@@ -5,6 +5,7 @@ import { EXECUTION_FLAGS } from "./execution-flags.ts";
 import { booleanFlag, type FlagTable, listFlag, valueFlag } from "./flag.ts";
 import {
   blobCounts,
+  checkpointPin,
   epochsOrAll,
   fileOrUrl,
   graffiti,
@@ -205,6 +206,15 @@ export const NODE_FLAGS = {
     description: "Trusted node's REST API to take the finalized state and its block from",
     fallback: undefined,
     parse: httpUrl,
+  }),
+  checkpointRoot: valueFlag({
+    name: "checkpoint-root",
+    kind: "text",
+    placeholder: "ROOT[:EPOCH]",
+    description:
+      "Block root, and epoch, of the checkpoint to start from; a state of another block is refused before anything is stored",
+    fallback: undefined,
+    parse: checkpointPin,
   }),
   devValidators: devValidatorsFlag({
     description:

@@ -74,6 +74,18 @@ describe("where a node starts from", () => {
     }
   });
 
+  it("may be pinned to a block", () => {
+    const root = `0x${"Ab".repeat(32)}`;
+    const argv = ["--checkpoint-state", "s.ssz", "--checkpoint-root"];
+    const pinOf = (value: string) => node([...argv, value]).checkpoint?.pin;
+    expect(pinOf(root)).toEqual({ root: root.toLowerCase(), epoch: undefined });
+    expect(pinOf(`${root}:12`)).toEqual({ root: root.toLowerCase(), epoch: 12 });
+    for (const wrong of ["12", root.slice(2), `${root}:`, `${root}:0x1`, `${root}:-1`, `${root}0`]) {
+      expect(refusal(() => node([...argv, wrong]))).toContain("it must be a block root");
+    }
+    expect(refusal(() => node(["--checkpoint-root", root]))).toMatch(/^--checkpoint-root is of no use without/);
+  });
+
   it("is a state with its block, in files", () => {
     const argv = ["--checkpoint-state", "s.ssz", "--checkpoint-block", "b.ssz"];
     expect(node(argv).checkpoint).toEqual({
