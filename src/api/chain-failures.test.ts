@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { StateUnavailableError } from "../chain/states/state-store.ts";
+import { DatabaseOpenError, DatabaseWriteError } from "../db/errors.ts";
 import { PayloadUnavailableError } from "../execution/engine.ts";
 import { failingAsCall } from "./chain-failures.ts";
 
@@ -14,6 +15,19 @@ it.each([
 ])("what the chain cannot give is a failure of the call: %s", async (error, kind) => {
   const call = failingAsCall(() => Promise.reject(error));
   await expect(call()).rejects.toMatchObject({ name: "Failure", kind, message: error.message });
+});
+
+it.each([
+  [Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" }), /^The disk is full: ENOSPC/],
+  [Object.assign(new Error("EROFS: read-only file system, open"), { code: "EROFS" }), /^The disk is read-only: EROFS/],
+  [
+    new DatabaseWriteError("/db", new Error("No space left on device")),
+    /^The disk is full\. The database at \/db could/,
+  ],
+  [new DatabaseOpenError("/db", new Error("Permission denied")), /^The database at \/db cannot be opened: Permission/],
+])("a disk that cannot be written is a failure of the call: %s", async (error, message) => {
+  const call = failingAsCall(() => Promise.reject(error));
+  await expect(call()).rejects.toMatchObject({ kind: "server", message: expect.stringMatching(message), cause: error });
 });
 
 it("a defect stays what it is", async () => {

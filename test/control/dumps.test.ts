@@ -2,7 +2,9 @@ import { randomUUID } from "node:crypto";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import { expect, it, vi } from "vitest";
+import { ClassicLevel } from "classic-level";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { ChainFileWriter } from "../../src/chain/stored/chain-file.ts";
 import type { DevIdentity } from "../../src/dev/identity.ts";
 import type { Caller } from "../support/caller.ts";
 import { openChainInHand, TIME_OF_DAY } from "../support/chain-in-hand.ts";
@@ -163,4 +165,42 @@ it("a reorganisation to a chain that was left before anything became final is as
   await caller.call("dev_revert", [snapshot]);
   expect(chain.head.root).toBe(right.root);
   expect(depths).toEqual([right.slot - forkSlot, left.slot - forkSlot]);
+});
+
+describe("a disk that is full", () => {
+  const FULL = "The disk is full";
+  const noSpace = () => Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+
+  it("is the answer to a dump that finds no room, and the chain goes on", async () => {
+    const { caller, complaints, db } = await openChainInHand();
+    await caller.call("dev_advance", [3]);
+    const dump = await caller.call("dev_dump");
+    const writing = vi.spyOn(ChainFileWriter.prototype, "write").mockRejectedValue(noSpace());
+    onTestFinished(() => writing.mockRestore());
+    for (const params of [[], ["full.chain"]]) {
+      const error = await caller.error("dev_dump", params);
+      expect(error).toMatchObject({ code: -32000, message: expect.stringContaining(FULL), data: { status: 500 } });
+    }
+    writing.mockRestore();
+    expect(readdirSync(join(dirname(db.path), "dumps"))).toEqual([]);
+    await caller.call("dev_advance", [1]);
+    expect(await caller.call("dev_load", [dump])).toMatchObject({ head_slot: "3" });
+    expect(complaints).toEqual([]);
+  });
+
+  it.each(["dev_advance", "dev_dump", "dev_load"])(
+    "is the answer of %s when the database cannot be written",
+    async (method) => {
+      const { caller, abandon } = await openChainInHand();
+      await caller.call("dev_advance", [3]);
+      const dump = await caller.call("dev_dump");
+      const writing = vi.spyOn(ClassicLevel.prototype, "batch").mockImplementation(() => {
+        throw Object.assign(new Error("IO error: 000005.log: No space left on device"), { code: "LEVEL_IO_ERROR" });
+      });
+      onTestFinished(() => writing.mockRestore());
+      const error = await caller.error(method, method === "dev_advance" ? [2] : method === "dev_load" ? [dump] : []);
+      expect(error).toMatchObject({ code: -32000, message: expect.stringContaining(FULL), data: { status: 500 } });
+      await abandon();
+    },
+  );
 });
