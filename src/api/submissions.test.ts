@@ -4,21 +4,21 @@ import { countTurns } from "../event-loop.test-support.ts";
 import { submitAll } from "./submissions.ts";
 
 it("a long list is taken in parts, with a turn of the event loop in between", async () => {
-  const items = Array.from({ length: 3000 }, (_, index) => index);
+  const items = Array.from({ length: 3000 }, (_, index) => ({ index }));
   const turn = countTurns();
   const takenInTurn = new Map<number, number>();
   const sent: number[] = [];
-  const process = async (some: readonly number[]): Promise<Outcome<string>[]> => {
+  const process = async (some: readonly { index: number }[]): Promise<Outcome<string>[]> => {
     takenInTurn.set(turn(), (takenInTurn.get(turn()) ?? 0) + some.length);
-    return some.map((item) =>
-      item % 1000 === 999
-        ? { ok: false, refusal: new GossipRefusal("reject", "unknown-block", `${item} is bad.`) }
+    return some.map(({ index }) =>
+      index % 1000 === 999
+        ? { ok: false, refusal: new GossipRefusal("reject", "unknown-block", `${index} is bad.`) }
         : { ok: true, value: "" },
     );
   };
-  await expect(submitAll(items, process, (item) => sent.push(item))).rejects.toMatchObject({
+  await expect(submitAll(items, process, ({ index }) => sent.push(index))).rejects.toMatchObject({
     failures: [999, 1999, 2999].map((index) => ({ index, message: `${index} is bad.` })),
   });
-  expect(sent).toEqual(items.filter((item) => item % 1000 !== 999));
+  expect(sent).toEqual(items.map(({ index }) => index).filter((index) => index % 1000 !== 999));
   expect(Math.max(...takenInTurn.values())).toBeLessThanOrEqual(1024);
 });

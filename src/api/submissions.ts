@@ -1,6 +1,7 @@
 import { GossipRefusal, type Outcome } from "../chain/validation/outcome.ts";
 import { type ItemFailure, rejected } from "../failure.ts";
 import { ownTurn } from "../time-slice.ts";
+import { refusalReason } from "./params/ssz-payload.ts";
 
 /** What validators of one client submit in a slot, so that only longer lists are split. */
 const ITEMS_AT_ONCE = 1024;
@@ -9,7 +10,7 @@ const ITEMS_AT_ONCE = 1024;
  * Takes a list of objects: each that is accepted is broadcast, whatever becomes of the others. An object the node already
  * has is as good as accepted, but not broadcast again; any other refusal is the caller's to know.
  */
-export async function submitAll<Item, T>(
+export async function submitAll<Item extends object, T>(
   items: readonly Item[],
   process: (items: readonly Item[]) => Promise<Outcome<T>[]>,
   broadcast: (item: Item, accepted: T) => void,
@@ -23,11 +24,11 @@ export async function submitAll<Item, T>(
       outcomes.push(outcome);
     }
   }
-  requireTaken(outcomes);
+  requireTaken(items, outcomes);
 }
 
 /** The same for a submission of one object. */
-export async function submitOne<Item>(
+export async function submitOne<Item extends object>(
   item: Item,
   process: (item: Item) => Promise<void>,
   broadcast: (item: Item) => void,
@@ -37,15 +38,17 @@ export async function submitOne<Item>(
   } catch (error) {
     if (!(error instanceof GossipRefusal)) throw error;
     if (error.known) return;
-    throw rejected(`The submission was rejected: ${error.message}`, { detail: error.message });
+    const reason = refusalReason(item, error.message);
+    throw rejected(`The submission was rejected: ${reason}`, { detail: reason });
   }
   broadcast(item);
 }
 
-function requireTaken(outcomes: readonly Outcome<unknown>[]): void {
+function requireTaken(items: readonly object[], outcomes: readonly Outcome<unknown>[]): void {
   const failures: ItemFailure[] = [];
   outcomes.forEach((outcome, index) => {
-    if (!outcome.ok && !outcome.refusal.known) failures.push({ index, message: outcome.refusal.message });
+    if (outcome.ok || outcome.refusal.known) return;
+    failures.push({ index, message: refusalReason(items[index]!, outcome.refusal.message) });
   });
   refuseItems(failures, outcomes.length, rejected);
 }

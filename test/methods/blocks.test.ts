@@ -141,9 +141,10 @@ describe("blocks that change nothing", () => {
 
   it.each([
     ["a future slot", { slot: String(SLOT + 1) }, "slot"],
-    ["a slot of the far future", { slot: "18446744073709551615" }, "slot"],
+    ["a slot of the far future", { slot: "18446744073709551615" }, "message.slot is 18446744073709551615."],
     ["the slot of its parent", { slot: HISTORY }, "slot"],
-    ["an unknown proposer", { proposer_index: "18446744073709551615" }, "not a validator"],
+    ["a proposer beyond all", { proposer_index: "9007199254740993" }, "message.proposer_index is 9007199254740993."],
+    ["an unknown proposer", { proposer_index: "9007199254740991" }, "not a validator"],
   ])("are refused with %s", async (_what, changes, reason) => {
     const { caller, makeBlock, devChain } = setting;
     const { json } = await makeBlock();

@@ -159,7 +159,7 @@ it.each<[string, unknown[], string]>([
   [
     "post_v1_beacon_rewards_attestations_epoch",
     ["1152921504606846975"],
-    "The rewards of epoch 1152921504606846975 are not known: the node has no state of the slot with which the next epoch ends.",
+    "The rewards of epoch 1152921504606846975 are not known: the next epoch is not over.",
   ],
 ])("%s of %j shows the number as it was given", async (name, params, message) => {
   expect(await caller.error(name, params)).toMatchObject({ message });

@@ -120,8 +120,9 @@ const getAttestationsRewards = defineEncoded({
     const isOver = lastSlot < chain.clock.currentSlot || chain.head.slot === lastSlot;
     const resolved = isOver ? await findState(chain, lastSlot, call) : null;
     if (resolved === null) {
-      const reason = isOver ? "the node has no state of slot" : "the next epoch is not over. It ends with slot";
-      throw notFound(`The rewards of epoch ${epoch} are not known: ${reason} ${lastSlot}.`);
+      const end = Number.isFinite(lastSlot) ? ` It ends with slot ${lastSlot}.` : "";
+      const reason = isOver ? `the node has no state of slot ${lastSlot}.` : `the next epoch is not over.${end}`;
+      throw notFound(`The rewards of epoch ${epoch} are not known: ${reason}`);
     }
     const { state } = resolved;
     const after = await chain.states.afterBlock(latestBlockRoot(state), lastSlot + 1, { waiting: call });

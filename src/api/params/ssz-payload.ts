@@ -60,7 +60,27 @@ export function memberAt({ path }: Place, name: string): Place {
  * public keys without 0x). What it allows is handed to the type's own codec.
  */
 export function readSszJson<T>(type: Type<T>, json: unknown, place: Place = TOP): T {
-  return type.fromJson(normalise(type, json, place));
+  unsafeMember = undefined;
+  const value = type.fromJson(normalise(type, json, place));
+  if (unsafeMember !== undefined) {
+    const { signedBlock } = value as { signedBlock?: object };
+    // Of the contents of a block it is the block that is judged.
+    UNSAFE_MEMBERS.set(signedBlock ?? (value as object), unsafeMember);
+  }
+  return value;
+}
+
+/** The first member of the object that is being read whose integer is above 2^53-1, with that integer. */
+let unsafeMember: string | undefined;
+const UNSAFE_MEMBERS = new WeakMap<object, string>();
+
+/**
+ * Returns why a submitted object was refused: the given reason, unless a member was too large to be read exactly. The rules of the
+ * chain were asked about another number then.
+ */
+export function refusalReason(submitted: object, reason: string): string {
+  const member = UNSAFE_MEMBERS.get(submitted);
+  return member === undefined ? reason : `Integers above 2^53-1 are not accepted: ${member}.`;
 }
 
 /** The JSON as the codec reads it, without the members that the type does not have. */
@@ -143,6 +163,7 @@ function normaliseNumber(type: UintNumberType, json: unknown, place: Place): num
     // The types of far future epochs know the largest uint64.
     return type.fromJson(String(integer));
   } catch {
+    unsafeMember ??= `${place.path} is ${integer}`;
     return Number.MAX_SAFE_INTEGER;
   }
 }

@@ -17,8 +17,11 @@ export function readSszBody(
   { noun, config }: { noun: string; config: ChainForkConfig },
 ): unknown {
   try {
-    return decode(request, codec);
+    const decoded = decode(request, codec);
+    if (!isExact(decoded)) throw new InexactBodyError();
+    return decoded;
   } catch (cause) {
+    if (cause instanceof InexactBodyError) throw invalidParams(cause.message);
     const given = request.headers[HEADER]?.toLowerCase();
     const other = given === undefined ? undefined : otherVersion(request, codec, config);
     if (other) {
@@ -53,6 +56,20 @@ function otherVersion(
     }
   }
   return undefined;
+}
+
+class InexactBodyError extends Error {
+  constructor() {
+    super("The body holds an integer above 2^53-1, which is not accepted.");
+    this.name = "InexactBodyError";
+  }
+}
+
+/** Whether no integer was rounded. An infinite one stands for the largest, which far future epochs are. */
+function isExact(value: unknown): boolean {
+  if (typeof value === "number") return value <= Number.MAX_SAFE_INTEGER || value === Number.POSITIVE_INFINITY;
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return true;
+  return Object.values(value).every(isExact);
 }
 
 /** The slot of the first object that has one: every body whose form depends on the fork holds such objects. */

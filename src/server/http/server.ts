@@ -93,17 +93,38 @@ export function listeningAddress(server: Server): ListeningAddress {
 
 const CLIENT_ERRORS: Record<string, [status: number, reason: string, message: string]> = {
   HPE_HEADER_OVERFLOW: [431, "Request Header Fields Too Large", "The URL or the headers of the request are too large."],
+  URL_OVERFLOW: [414, "URI Too Long", "The URL of the request is too long."],
   ERR_HTTP_REQUEST_TIMEOUT: [408, "Request Timeout", "The request was not sent in time."],
 };
 
+interface ClientError {
+  code?: string;
+  /** What came last. */
+  rawPacket?: unknown;
+  bytesParsed?: number;
+}
+
 /** Answers what is not HTTP, or not all of it: there is a connection, but no request to answer. */
-export function answerClientError({ code }: { code?: string }, socket: Socket): void {
+export function answerClientError(error: ClientError, socket: Socket): void {
+  const { code } = error;
   if (code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
   }
-  const [status, reason, message] = CLIENT_ERRORS[code ?? ""] ?? [400, "Bad Request", "The request is not valid HTTP."];
+  const kind = code === "HPE_HEADER_OVERFLOW" && isInUrl(error) ? "URL_OVERFLOW" : code;
+  const [status, reason, message] = CLIENT_ERRORS[kind ?? ""] ?? [400, "Bad Request", "The request is not valid HTTP."];
   const body = errorBody(status, message);
   const headers = `Content-Type: ${MEDIA_TYPES.json}\r\nContent-Length: ${body.length}\r\nConnection: close`;
   socket.end(`HTTP/1.1 ${status} ${reason}\r\n${headers}\r\n\r\n${body}`);
+}
+
+/**
+ * Whether the head of a request became too large within its URL, by the packet in which it did: no blank was parsed, and the packet
+ * begins with the method, or the version follows. Of the middle of a head nothing can be said.
+ */
+function isInUrl({ rawPacket, bytesParsed = 0 }: ClientError): boolean {
+  const text = Buffer.isBuffer(rawPacket) ? rawPacket.toString("latin1") : "";
+  const [method = ""] = /^[A-Z]+ /.exec(text) ?? [];
+  if (/\s/.test(text.slice(method.length, bytesParsed))) return false;
+  return method !== "" || text.startsWith(" HTTP/1.", bytesParsed);
 }

@@ -126,7 +126,7 @@ describe("body size", () => {
     expect(JSON.parse(received.text).message).toBe("The request body is larger than 100000 bytes.");
   });
 
-  it("a large body is for methods that take such, named within what all may have", async () => {
+  it("a large body is for methods that take such, wherever its name stands", async () => {
     const own = await open({ limits });
     const large = (member: string) => `{"jsonrpc":"2.0","id":1,${member},"params":["${"x".repeat(60_000)}"]}`;
     expect((await own.post(large('"method":"echo"'))).status).toBe(200);
@@ -135,12 +135,16 @@ describe("body size", () => {
     const small = requestText({ method: '"null"' });
     expect((await own.post(`[${`${small},`.repeat(100)}${large('"method":"echo"')}]`)).status).toBe(200);
     const behind = `{"jsonrpc":"2.0","id":1,"params":["${"x".repeat(60_000)}"],"method":"echo"}`;
-    for (const body of [large('"method":"null"'), large('"method":"unknown"'), large('"other":1'), behind]) {
+    expect((await own.post(behind)).status).toBe(200);
+    expect(JSON.parse((await own.post(behind)).text)).toHaveProperty("result");
+    expect(JSON.parse((await own.post(`[${behind}]`)).text)).toEqual([expect.objectContaining({ id: 1 })]);
+    const noCall = `"${"x".repeat(60_000)}"`;
+    for (const body of [large('"method":"null"'), large('"method":"unknown"'), noCall, `[${noCall}]`]) {
       const received = await own.post(body);
       expect(received.status).toBe(413);
       expect(JSON.parse(received.text).message).toBe(
-        "The request body is larger than 50000 bytes. A larger one must name within these a method that takes a list or an " +
-          'object, such as a block: put "method" before "params", and such a call first in a batch.',
+        "The request body is larger than 50000 bytes. A larger one must be a call of a method that takes a list or an object, " +
+          "such as a block; in a batch, such a call comes first.",
       );
     }
   });

@@ -48,8 +48,9 @@ const REQUEST_TYPES = ["application/json", "application/json-rpc", "application/
 const VERBS = ["OPTIONS", "POST"];
 
 const HOW_TO_SEND_MORE =
-  "A larger one must name within these a method that takes a list or an object, such as a block: " +
-  'put "method" before "params", and such a call first in a batch.';
+  "A larger one must be a call of a method that takes a list or an object, such as a block; in a batch, such a call comes first.";
+/** The beginning of a call, or of a batch, with parameters and no name. */
+const PARAMS_FIRST = /^\s*(?:\[\s*)?\{[\s\S]{0,1000}?"params"\s*:/;
 const METHOD = /"method"\s*:\s*"(\w+)"/g;
 
 export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
@@ -157,15 +158,19 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
     exchanges.finish(exchange);
   }
 
-  /** Whether the beginning of a message names a method that takes large parameters: its own, or one of its batch. */
+  /**
+   * Whether the beginning of a message names a method that takes large parameters: its own, or one of its batch. Parameters may also
+   * stand before the name, which is then beyond the beginning.
+   */
   function namesLargeMethod(beginning: Buffer): boolean {
+    const text = beginning.toString("latin1");
     // One that names more is refused in any case.
     let left = limits.batchLength;
-    for (const [, name] of beginning.toString("latin1").matchAll(METHOD)) {
+    for (const [, name] of text.matchAll(METHOD)) {
       if (table.find(name!)?.takesLargeBody) return true;
       if (--left === 0) return false;
     }
-    return false;
+    return left === limits.batchLength && PARAMS_FIRST.test(text);
   }
 
   async function serve(body: Buffer, exchange: Exchange): Promise<void> {

@@ -174,6 +174,7 @@ describe("refusals", () => {
     expect((await server.ask("/echo/n", { method: "POST", headers, body: "[]" })).status).toBe(200);
   });
 
+  const LARGE_HEAD = "The URL or the headers of the request are too large.";
   const TOO_LONG = "The URL is longer than 16384 characters: what is too long for a query goes into the body of a POST";
   it.each([
     [`/echo/n?id=${"x".repeat(17_000)}`, 414, TOO_LONG],
@@ -196,7 +197,9 @@ describe("refusals", () => {
       "The headers of the request are larger than 16384 bytes.",
     ],
     // Nobody holds more of a head that goes on and on.
-    [`GET / HTTP/1.1\r\nA: ${"x".repeat(70_000)}`, "431 ", "The URL or the headers of the request are too large."],
+    [`GET /${"x".repeat(70_000)} HTTP/1.1`, "414 ", "The URL of the request is too long."],
+    [`GET /${"x".repeat(10_000)} HTTP/1.1\r\nA: ${"x".repeat(70_000)}`, "431 ", LARGE_HEAD],
+    [`GET / HTTP/1.1\r\nA: ${"x".repeat(70_000)}`, "431 ", LARGE_HEAD],
   ])("of what is no request have the same form (%#)", async (sent, status, message) => {
     const socket = connect(server.port, "127.0.0.1");
     socket.write(sent);

@@ -48,8 +48,11 @@ interface RouteConfig {
 /** Room for a hundred public keys in a query. */
 const LONGEST_URL = 16 * 1024;
 const LARGEST_HEADERS = 16 * 1024;
-/** What Node itself refuses, without telling a long URL from large headers. It holds what has come of every head. */
-const LARGEST_HEAD = 64 * 1024;
+/**
+ * What Node itself refuses. It holds what has come of every head. Less than what is read at once, so that the packet in which a head
+ * becomes too large mostly shows its URL.
+ */
+const LARGEST_HEAD = 63 * 1024;
 
 export function createRestServer(options: RestServerOptions): HttpServer {
   const { table, logger, observer, accessLog } = options;

@@ -1,0 +1,25 @@
+import { createChainForkConfig } from "@lodestar/config";
+import { expect, it } from "vitest";
+import type { RequestCodec } from "../codecs.ts";
+import { readSszBody } from "./ssz-body.ts";
+
+const config = createChainForkConfig({});
+
+/** Reads a body that the codec decodes to the value. */
+function read(value: unknown): unknown {
+  const codec = { parseReqSsz: () => value } as unknown as RequestCodec;
+  return readSszBody({ params: {}, headers: {}, body: Buffer.alloc(0) }, codec, { noun: "a block", config });
+}
+
+it("takes integers that were read exactly, and the largest of all where it stands for the far future", () => {
+  const value = {
+    blocks: [{ slot: Number.MAX_SAFE_INTEGER, exitEpoch: Number.POSITIVE_INFINITY, root: new Uint8Array(2) }],
+  };
+  expect(read(value)).toBe(value);
+});
+
+it.each([2 ** 53, 2 ** 64])("refuses the integer %d, which was rounded", (slot) => {
+  expect(() => read({ blocks: [{ slot: 1 }, { message: { slot } }] })).toThrow(
+    "The body holds an integer above 2^53-1, which is not accepted.",
+  );
+});
