@@ -6,6 +6,7 @@ import type { Api } from "../api/api.ts";
 import type { DevControl } from "../api/dev-control.ts";
 import type { BeaconChain } from "../chain/chain.ts";
 import { SlotTime } from "../chain/clock/clock.ts";
+import type { SuspensionWatch } from "../chain/clock/suspension-watch.ts";
 import type { TimeOfDay } from "../chain/clock/time-of-day.ts";
 import type { VirtualClock } from "../chain/clock/virtual-clock.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
@@ -29,13 +30,14 @@ import { RegisteredKeys } from "./registered-keys.ts";
 import type { DevKeys } from "./validator-keys.ts";
 import { DEV_FEE_RECIPIENT } from "./validators/fee-recipient.ts";
 import type { SlashingProtection } from "./validators/slashing-protection.ts";
-import { whileSynced } from "./validators/synced-validators.ts";
+import { isLongPast, whileSynced } from "./validators/synced-validators.ts";
 import { createDevValidators, type DevValidators } from "./validators/validators.ts";
 
 interface DevChainParts {
   /** Follows the clock already, so that it takes note of a new slot before its validators act in it. */
   chain: BeaconChain;
   clock: VirtualClock;
+  suspensions?: Pick<SuspensionWatch, "onSuspended">;
   engine: ExecutionEngine;
   db: BeaconDb;
   api: Api;
@@ -93,6 +95,7 @@ export class DevChain {
   readonly #keepsRealTime: boolean;
   /** Whether slots that have passed are made up for before time flows: of a new chain also those that its warm-up took. */
   readonly #beginsAtPresent: boolean;
+  readonly #isShared: boolean;
   readonly #catchesUp: boolean;
   readonly #flows: boolean;
   readonly #time: DevTime;
@@ -116,11 +119,13 @@ export class DevChain {
     this.#keepsRealTime =
       hasNetwork || catchesUp || (isNew && flows && clock.speed === 1 && activeValidators !== undefined);
     this.#beginsAtPresent = this.#keepsRealTime || (isNew && flows && clock.speed === 1);
+    this.#isShared = isShared;
     this.#catchesUp = catchesUp;
     this.#flows = flows;
     this.#timeOfDay = parts.timeOfDay;
     this.#logger = parts.logger;
     this.#paceWatch = new PaceWatch({ clock, timers: SYSTEM_TIMERS, engine: parts.engine, logger: parts.logger });
+    parts.suspensions?.onSuspended(() => this.#paceWatch.begin());
     const { keepSlot } = parts;
     this.#time = new DevTime({
       clock,
@@ -169,6 +174,7 @@ export class DevChain {
     const modules = { api, clock, config, keys, logger, history, hasBuilder, shortcut };
     const own = createDevValidators({
       ...modules,
+      isPast: (slot) => isShared && this.#isLive && isLongPast(clock, slot),
       plan: (slot) => ({
         online: presence.onlineNow(),
         ...(branches.plan ?? { lateness: lateBlocks.latenessAt(slot) }),
@@ -242,7 +248,9 @@ export class DevChain {
       this.#isLive = true;
       if (!(this.#time.isToFlow ?? this.#flows)) return;
       const present = this.#beginsAtPresent ? { fromSeconds: this.#timeOfDay.nowSeconds() } : {};
-      if (!this.clock.isFlowing) this.clock.run({ ...present, keepTimetable: this.#keepsRealTime });
+      if (!this.clock.isFlowing) {
+        this.clock.run({ ...present, keepTimetable: this.#keepsRealTime, skipMissed: this.#isShared });
+      }
       this.#paceWatch.begin();
     });
   }

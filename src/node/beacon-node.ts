@@ -10,6 +10,7 @@ import { Lanes } from "../api/lanes.ts";
 import { createRouteTable } from "../api/rest/routes.ts";
 import { BeaconChain } from "../chain/chain.ts";
 import type { Clock } from "../chain/clock/clock.ts";
+import type { SuspensionWatch } from "../chain/clock/suspension-watch.ts";
 import type { CustodyOptions } from "../chain/data/custody.ts";
 import type { ReadGenesisState } from "../chain/distant-genesis.ts";
 import type { Authority } from "../chain/sync-status.ts";
@@ -47,6 +48,8 @@ export interface ChainSource {
   readonly syncHorizonSlots?: number;
   /** By default that of one node among others. */
   readonly authority?: Authority;
+  /** Left out where nothing suspends the node. */
+  readonly suspensions?: SuspensionWatch;
   /** Left out for a clock that others go by, too. */
   stopClock?(): void | Promise<void>;
 }
@@ -143,6 +146,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     opening.defer(() => db.close());
     const source = await options.source(db);
     opening.defer(() => source.engine.close?.());
+    opening.defer(() => source.suspensions?.close());
     await raiseSchema(db);
     const { config, clock, engine, readGenesisState, syncHorizonSlots } = source;
     const { graffiti, graffitiCodes, stateLimits, snapshotIntervalEpochs, safeSlotsToImportOptimistically, manyKeys } =
@@ -298,7 +302,7 @@ async function openNetwork(
   chain: BeaconChain,
   db: BeaconDb,
   node: LocalNode,
-  { authority, syncHorizonSlots }: ChainSource,
+  { authority, syncHorizonSlots, suspensions }: ChainSource,
   { networking: options, networkTuning, backfillEpochs, logger }: BeaconNodeOptions<ChainSource>,
 ): Promise<{ view: NetworkView; networking: Networking | undefined }> {
   if (options === undefined) {
@@ -316,6 +320,7 @@ async function openNetwork(
     authority,
     syncHorizonSlots,
     backfillEpochs,
+    suspensions,
     logger,
   });
   return { view: networking.view, networking };

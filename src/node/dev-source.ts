@@ -7,6 +7,7 @@ import type { phase0, Slot, ValidatorIndex } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { initialiseDatabase } from "../chain/anchor.ts";
 import { SlotTime } from "../chain/clock/clock.ts";
+import type { SuspensionWatch } from "../chain/clock/suspension-watch.ts";
 import type { TimeOfDay } from "../chain/clock/time-of-day.ts";
 import { VirtualClock } from "../chain/clock/virtual-clock.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
@@ -30,7 +31,7 @@ import type { ExecutionGenesis, GenesisBlock } from "../execution/engine-api/gen
 import type { Logger } from "../log/logger.ts";
 import type { NetworkingOptions } from "../network/networking-options.ts";
 import type { ChainSource } from "./beacon-node.ts";
-import { warnOfJumps } from "./clock-jump.ts";
+import { warnOfJumps, watchSuspensions } from "./clock-jump.ts";
 import { pubkeyFilePath } from "./data-directory.ts";
 import { connectExecutionClients, type ExecutionClientOptions, readClientGenesis } from "./execution-client.ts";
 import { readConfigFile } from "./network-config.ts";
@@ -65,6 +66,7 @@ export interface DevSourceOptions extends Omit<DevParameters, "preset"> {
 
 export interface DevSource extends ChainSource {
   readonly clock: VirtualClock;
+  readonly suspensions: SuspensionWatch;
   /** Of all validators that the chain began with. */
   readonly keys: DevKeys;
   /** The deposits of these validators; undefined where deposits are made at a contract. */
@@ -87,6 +89,10 @@ export async function openDevSource(db: BeaconDb, options: DevSourceOptions, tim
   const presentSlot = new SlotTime(genesisTime, slotSeconds).slotAt(timeOfDay.nowSeconds());
   const catchesUp = options.catchUp === true && !isNew;
   if (catchesUp) requireFewEmptySlots(presentSlot - stoppedAt);
+  const isJoined = await db.meta.isJoined();
+  const config = createBeaconConfig(storedChainConfig(identity), fromHex(identity.genesisValidatorsRoot));
+  const engine = await openEngine(config, options);
+  const suspensions = watchSuspensions(logger);
   const clock = new VirtualClock({
     genesisTime,
     secondsPerSlot: slotSeconds,
@@ -97,16 +103,15 @@ export async function openDevSource(db: BeaconDb, options: DevSourceOptions, tim
     timeOfDay,
     onListenerError: (error, slot) => logger.error("The work of a slot failed", { slot, error }),
     onJump: warnOfJumps(logger),
+    suspensions,
   });
-  const isJoined = await db.meta.isJoined();
-  const config = createBeaconConfig(storedChainConfig(identity), fromHex(identity.genesisValidatorsRoot));
-  const engine = await openEngine(config, options);
   const keys = openKeys(identity.keys, identity.validators);
   const hasContract = identity.deposits !== undefined || identity.execution !== undefined;
   return {
     config,
     clock,
     stopClock: () => clock.stop(),
+    suspensions,
     engine,
     // Nobody but this node's validators can go on with the chain, however long they were away.
     syncHorizonSlots: options.networking ? undefined : Number.POSITIVE_INFINITY,

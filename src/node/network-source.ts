@@ -21,7 +21,7 @@ import {
   requirePinnedChain,
   uncommitted,
 } from "./checkpoint-pin.ts";
-import { warnOfJumps } from "./clock-jump.ts";
+import { warnOfJumps, watchSuspensions } from "./clock-jump.ts";
 import { heldByDirectory } from "./data-directory.ts";
 import { connectExecutionClients, type ExecutionClientOptions } from "./execution-client.ts";
 import { loadNetworkConfig, type NamedNetwork } from "./network-config.ts";
@@ -60,20 +60,23 @@ export async function openNetworkSource(db: BeaconDb, options: NetworkSourceOpti
   const { logger } = options;
   const { identity, config, firstState } = await findChain(db, options);
   const { genesisTime } = identity;
+  const engine = await openEngine(config, options);
+  const suspensions = watchSuspensions(logger);
   const clock = new WallClock({
     genesisTime,
     secondsPerSlot: config.SECONDS_PER_SLOT,
     onListenerError: (error, slot) => logger.error("The work of a slot failed", { slot, error }),
     onJump: warnOfJumps(logger),
+    suspensions,
   });
   if (clock.nowSeconds() < genesisTime) {
     logger.notice("The chain has not begun yet", { genesis: new Date(genesisTime * 1000).toISOString() });
   }
   await warnOfClockBehind(db, clock, logger);
-  const engine = await openEngine(config, options);
   return {
     config,
     clock,
+    suspensions,
     engine,
     readGenesisState: genesisReader(config, identity, options),
     takeFirstState: once(firstState),

@@ -1,10 +1,10 @@
-import type { ValidatorIndex } from "@lodestar/types";
+import type { Slot, ValidatorIndex } from "@lodestar/types";
 import type { KeySource } from "../dev/genesis-parameters.ts";
 import { openKeys } from "../dev/open-keys.ts";
 import { onlyKeysOf } from "../dev/validator-keys.ts";
 import { DEV_FEE_RECIPIENT } from "../dev/validators/fee-recipient.ts";
 import { SlashingProtection, slashingProtectionStore } from "../dev/validators/slashing-protection.ts";
-import { whileSynced } from "../dev/validators/synced-validators.ts";
+import { isLongPast, whileSynced } from "../dev/validators/synced-validators.ts";
 import { createDevValidators, type DevValidators } from "../dev/validators/validators.ts";
 import type { Logger } from "../log/logger.ts";
 import type { BeaconNode } from "./beacon-node.ts";
@@ -26,7 +26,8 @@ export async function startValidators(
   const history = await SlashingProtection.open(slashingProtectionStore(db));
   const { clock, config } = chain;
   const hasBuilder = () => chain.builder !== undefined;
-  const own = createDevValidators({ api, clock, config, keys, logger, history, hasBuilder });
+  const isPast = (slot: Slot) => isLongPast(clock, slot);
+  const own = createDevValidators({ api, clock, config, keys, logger, history, hasBuilder, isPast });
   chain.preparations.prepareOwn(keys.indices, DEV_FEE_RECIPIENT);
   const validators = whileSynced({ validators: own, status: chain.status, logger });
   chain.events.on("head", (head) => validators.onHead(head));

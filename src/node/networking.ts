@@ -1,3 +1,4 @@
+import type { SuspensionWatch } from "../chain/clock/suspension-watch.ts";
 import type { Authority } from "../chain/sync-status.ts";
 import type { Broadcast } from "../network/broadcast.ts";
 import { Network, type NetworkParts } from "../network/network.ts";
@@ -15,6 +16,8 @@ export interface NetworkingParts extends Omit<NetworkParts, "unknownBlocks"> {
   syncHorizonSlots?: number;
   /** How many epochs before the current one the history is fetched to; 0 for none, infinite for all of it. */
   backfillEpochs?: number;
+  /** Left out where nothing suspends the node. */
+  suspensions?: Pick<SuspensionWatch, "onSuspended">;
 }
 
 /** The node among others, and its chain kept level with theirs. */
@@ -23,6 +26,7 @@ export class Networking {
   readonly sync: Sync;
   readonly #backfill: Backfill;
   readonly #parts: NetworkingParts;
+  #stopWatching: (() => void) | undefined;
 
   static async open(parts: NetworkingParts): Promise<Networking> {
     const network = await Network.open({
@@ -79,13 +83,22 @@ export class Networking {
       throw listenError(error, options) ?? error;
     }
     this.sync.start();
+    this.#stopWatching = this.#parts.suspensions?.onSuspended(() => this.onSuspended());
     this.#backfill.start();
     const { p2p, enr } = this.listening;
     for (const address of p2p) logger.notice(`Peers are welcome at ${address}`);
     logger.info(`The node's record is ${enr}`);
   }
 
+  /** The node was suspended: its view of the chain and its connections are old. */
+  onSuspended(): void {
+    // First of all, so that nothing is signed meanwhile.
+    this.sync.onSuspended();
+    this.network.peers.onSuspended();
+  }
+
   async close(): Promise<void> {
+    this.#stopWatching?.();
     await this.#backfill.close();
     await this.sync.close();
     await this.network.close();

@@ -11,7 +11,7 @@ const YOUNG_EPOCHS = 4;
 export class PeerAgreement {
   readonly #chain: SyncChain;
   readonly #peers: SyncPeers;
-  /** What was told while our head was another: the peers may have gone on while we caught up with that. */
+  /** What was told before our head changed or the node was suspended: the peers may have gone on since. */
   readonly #outdated = new WeakSet<fulu.Status>();
 
   constructor(chain: SyncChain, peers: SyncPeers) {
@@ -43,8 +43,8 @@ export class PeerAgreement {
     return head.root === forkChoice.finalized.root && status.syncDistance >= YOUNG_EPOCHS * SLOTS_PER_EPOCH;
   }
 
-  /** To be called when our head is another. */
-  onHead(): void {
+  /** Discards what peers told so far: our head changed, or the node was suspended meanwhile. */
+  discard(): void {
     for (const { status } of this.#peers.list()) this.#outdated.add(status);
   }
 

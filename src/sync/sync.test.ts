@@ -255,6 +255,23 @@ describe("a node that is level with the clock stays synced", () => {
   });
 });
 
+test("a node that was suspended is synced again only when a peer confirms its head anew", async () => {
+  const peers = new FakePeers();
+  const { sync, clock, chain } = await openSynced(peers);
+  // The connection still seems to be there, but nothing comes over it.
+  peers.refreshStatus = (peerId) => void peers.refreshed.push(peerId);
+  peers.refreshed.length = 0;
+  sync.onSuspended();
+  expect(peers.refreshed).toEqual(["honest"]);
+  clock.moveTo(SLOTS + 5);
+  await clock.advanceTo(SLOTS + 6);
+  expect([sync.state, chain.status.isSyncing]).toEqual(["syncing", true]);
+  peers.remove("honest");
+  expect(sync.state).toBe("waiting for peers");
+  peers.add("honest", history);
+  expect(sync.state).toBe("synced");
+});
+
 test("how fast it was is told of what was fetched, and not again when peers only confirm the head", async () => {
   const peers = new FakePeers();
   const { sync, clock, log } = await openSynced(peers);

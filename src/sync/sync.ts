@@ -49,6 +49,8 @@ export class Sync implements SyncJudge, UnknownBlocks {
   #isEvaluating = false;
   #announced: SyncState | null = null;
   #wasAtRest = false;
+  /** Whether no slot was announced since a suspension: until then the clock may not have moved on. */
+  #isResuming = false;
   #hasWarnedOfNothing = false;
   /** Whether ranges were fetched since it was last synced. */
   #hasFetched = false;
@@ -122,6 +124,14 @@ export class Sync implements SyncJudge, UnknownBlocks {
     if (!this.#closed.signal.aborted) this.#unknownBlocks.onUnknownBlock(root, peerId);
   }
 
+  /** The node was suspended: it counts as synced again only when its head is level or peers have confirmed it anew. */
+  onSuspended(): void {
+    this.#isResuming = true;
+    this.#agreement.discard();
+    this.#agreement.ask("all");
+    this.#evaluate();
+  }
+
   /** Calls the listener when the state is another. Returns the function that ends it. */
   onChange(listener: (state: SyncState) => void): () => void {
     this.#listeners.add(listener);
@@ -169,7 +179,7 @@ export class Sync implements SyncJudge, UnknownBlocks {
     const behind = this.#chain.status.syncDistance;
     if (behind <= LEVEL_SLOTS) return true;
     if (this.#peers.list().length === 0) return behind <= this.#horizonSlots;
-    const wasSynced = this.#announced === "synced";
+    const wasSynced = this.#announced === "synced" && !this.#isResuming;
     if (this.#range.isActive && !wasSynced) return false;
     if (wasSynced && behind <= QUIET_SLOTS) return true;
     if (this.#agreement.isReached && (wasSynced || !this.#agreement.isOnNothing)) return true;
@@ -184,10 +194,11 @@ export class Sync implements SyncJudge, UnknownBlocks {
   #onSlot(): void {
     if (this.#chain.status.syncDistance > LEVEL_SLOTS) this.#agreement.ask("all");
     this.#evaluate();
+    this.#isResuming = false;
   }
 
   #onHead(): void {
-    this.#agreement.onHead();
+    this.#agreement.discard();
     this.#announce();
   }
 

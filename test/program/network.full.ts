@@ -1,12 +1,19 @@
 import { expect, test } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
-import { untilAgreed } from "../support/agreement.ts";
+import { type Head, slotOf, untilAgreed } from "../support/agreement.ts";
 import { Program } from "../support/program.ts";
 import { ProgramHere } from "../support/program-here.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 /** Of epoch 1, three slots before the next. */
 const MIDDLE_SLOT = 13;
+
+interface Syncing {
+  head_slot: string;
+  sync_distance: string;
+}
+
+const slotNow = ({ head_slot, sync_distance }: Syncing) => Number(head_slot) + Number(sync_distance);
 
 test("a node that starts from a state in the middle of an epoch syncs, and finds its peer again by itself", async () => {
   const flags =
@@ -31,4 +38,29 @@ test("a node that starts from a state in the middle of an epoch syncs, and finds
   expect(await again.call("get_v1_node_peer_count")).toMatchObject({ connected: "1" });
   for (const { output } of [dev, node, again]) expect(output).not.toMatch(/ (ERROR|FATAL) /);
   expect(again.output).not.toMatch(/No other node is known/);
+});
+
+test("a dev chain that was suspended signs nothing for the slots that passed, and goes on with the others", async () => {
+  const flags =
+    "--validators 8 --slot-seconds 1 --warmup-epochs 1 --fork capella --p2p --p2p-port 0 --dev-validators 0-5";
+  const dev = await Program.dev([...flags.split(" "), "--data-dir", tempDirectory()]);
+  const [, network] = await dev.untilLine(/Another node joins with: fanal node --network (\S+) /);
+  const nodeFlags = "--p2p-port 0 --p2p-address 127.0.0.1 --dev-validators 6-7".split(" ");
+  const node = await ProgramHere.served(["node", "--network", network!, "--data-dir", tempDirectory(), ...nodeFlags]);
+  await node.untilLine(/The validators do their duties/);
+  await untilAgreed(dev, node);
+
+  const stopped = slotOf(await node.call("getChainHead"));
+  dev.child.kill("SIGSTOP");
+  const clock = await node.callUntil<Syncing>("get_v1_node_syncing", (status) => slotNow(status) >= stopped + 12);
+  dev.child.kill("SIGCONT");
+  await dev.untilLine(/Process was suspended +seconds=\d+/);
+  await dev.callUntil<Head>("getChainHead", (head) => slotOf(head) > slotNow(clock) + 2);
+  await untilAgreed(dev, node);
+  for (let slot = stopped + 2; slot < slotNow(clock); slot++) {
+    const block = await dev.reply("get_v1_beacon_blocks_blockId", [slot]);
+    if (block.result) expect(Number(block.result.message.proposer_index), `slot ${slot}`).toBeGreaterThanOrEqual(6);
+  }
+  expect(dev.output).not.toMatch(/too slow|Catching up|makes up/);
+  for (const { output } of [dev, node]) expect(output).not.toMatch(/ (ERROR|FATAL) /);
 });

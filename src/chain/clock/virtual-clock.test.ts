@@ -194,6 +194,37 @@ describe("VirtualClock", () => {
       expect(clock.nowSeconds()).toBeGreaterThanOrEqual(clock.slotStartSeconds(9));
     });
 
+    it("announces only the present slot after a sleep when it skips what it missed, and goes back with the time of day", async () => {
+      const slots: number[] = [];
+      clock.onSlot((slot) => void slots.push(slot));
+      clock.run({ keepTimetable: true, skipMissed: true });
+      await vi.advanceTimersByTimeAsync(SLOT_MS);
+      vi.setSystemTime(Date.now() + 5.5 * SLOT_MS);
+      await vi.advanceTimersByTimeAsync(1.6 * SLOT_MS);
+      expect(slots).toEqual([4, 10, 11]);
+      expect(clock.nowSeconds()).toBeCloseTo(GENESIS_TIME + (3 + 8.1) * SECONDS_PER_SLOT, 1);
+      vi.setSystemTime(Date.now() - 5 * SLOT_MS);
+      await vi.advanceTimersByTimeAsync(SLOT_MS);
+      expect(slots).toEqual([4, 10, 11, 7]);
+    });
+
+    it("checks for a suspension before it announces a slot", async () => {
+      const log: string[] = [];
+      const watched = new VirtualClock({
+        genesisTime: GENESIS_TIME,
+        secondsPerSlot: SECONDS_PER_SLOT,
+        startSlot: 3,
+        speed: SPEED,
+        onListenerError: (error) => errors.push(error),
+        suspensions: { check: () => log.push("check") },
+      });
+      watched.onSlot((slot) => void log.push(`slot ${slot}`));
+      watched.run();
+      await vi.advanceTimersByTimeAsync(SLOT_MS);
+      expect(log).toEqual(["check", "slot 4"]);
+      await watched.stop();
+    });
+
     it("stops making up for slots when a time of day that jumped ahead comes back", async () => {
       const slots: number[] = [];
       const work = gate();

@@ -10,6 +10,7 @@ import {
   SlotTime,
 } from "./clock.ts";
 import { type JumpListener, JumpWatch } from "./jump-watch.ts";
+import type { SuspensionWatch } from "./suspension-watch.ts";
 import { TIME_OF_DAY, type TimeOfDay } from "./time-of-day.ts";
 import { TimeWaiters } from "./time-waiters.ts";
 
@@ -36,16 +37,21 @@ interface VirtualClockOptions {
   onListenerError: ListenerErrorHandler;
   /** Told of jumps of the time of day while the clock keeps its timetable by it. */
   onJump?: JumpListener;
+  /** Checked before slots are announced. */
+  suspensions?: Pick<SuspensionWatch, "check">;
 }
 
 interface RunOptions {
   fromSeconds?: number;
   keepTimetable?: boolean;
+  /** Skips slots that have passed, as `WallClock` does. Needs `keepTimetable`. */
+  skipMissed?: boolean;
 }
 
 /**
  * The clock of a dev chain. Every slot is announced, one after the other: a slot begins only when the listeners of the
  * one before it have finished, so when they take longer than a slot, chain time slips behind instead of skipping slots.
+ * Only with `skipMissed`, for a chain that others go on with, slots that have passed are not announced.
  */
 export class VirtualClock implements Clock {
   readonly genesisTime: number;
@@ -55,6 +61,7 @@ export class VirtualClock implements Clock {
   readonly #listeners: SlotListeners;
   readonly #waiters: TimeWaiters;
   readonly #onJump: JumpListener;
+  readonly #suspensions: Pick<SuspensionWatch, "check"> | undefined;
   #jumps: JumpWatch | undefined;
   #speed: number;
   #mode: Mode = "paused";
@@ -64,6 +71,7 @@ export class VirtualClock implements Clock {
   /** … when the real time was that. Without meaning unless running. */
   #baseRealMs = 0;
   #keepTimetable = false;
+  #skipMissed = false;
   #unfinishedListeners = 0;
   #slotWork: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
@@ -78,6 +86,7 @@ export class VirtualClock implements Clock {
     this.#listeners = new SlotListeners(onListenerError);
     this.#waiters = new TimeWaiters(() => this.#proceed());
     this.#onJump = onJump ?? (() => {});
+    this.#suspensions = options.suspensions;
     this.#slot = startSlot;
     this.#baseSeconds = this.#slotTime.startOf(startSlot);
   }
@@ -132,9 +141,10 @@ export class VirtualClock implements Clock {
    * Lets time flow, from where it stands or from another moment of the slot, which may be one that it has jumped over. A clock that
    * keeps its timetable makes up for late slots with shorter ones.
    */
-  run({ fromSeconds = this.#baseSeconds, keepTimetable = false }: RunOptions = {}): void {
+  run({ fromSeconds = this.#baseSeconds, keepTimetable = false, skipMissed = false }: RunOptions = {}): void {
     this.#require("paused", "run");
     this.#keepTimetable = keepTimetable;
+    this.#skipMissed = skipMissed;
     if (keepTimetable) this.#jumps = new JumpWatch(this.secondsPerSlot / this.speed, this.#onJump);
     if (fromSeconds >= this.#slotTime.startOf(this.#slot)) this.#baseSeconds = Math.min(fromSeconds, this.#endOfSlot());
     this.#mode = "running";
@@ -254,17 +264,26 @@ export class VirtualClock implements Clock {
   }
 
   #onRunningTimer(): void {
+    this.#suspensions?.check();
     this.#jumps?.look();
-    const nextSlotStart = this.#slotTime.startOf(this.#slot + 1);
     const timetable = this.#timetableSeconds();
+    const next = this.#nextSlot(timetable);
+    const nextSlotStart = this.#slotTime.startOf(next);
     if (timetable >= nextSlotStart && this.#unfinishedListeners === 0) {
       const isOnTime = this.#keepTimetable || timetable - nextSlotStart <= this.secondsPerSlot * TOLERATED_LATENESS;
       // What the listeners do never rejects, and whoever has to wait for it finds it in slotWork.
-      void this.#beginSlot(this.#slot + 1, isOnTime ? timetable : nextSlotStart);
+      void this.#beginSlot(next, isOnTime ? timetable : nextSlotStart);
       return;
     }
     this.#waiters.release(this.nowSeconds());
     this.#proceed();
+  }
+
+  /** Like `WallClock`, a clock that skips slots also goes back when the time of day is set back by more than a slot. */
+  #nextSlot(timetable: number): Slot {
+    const present = Math.max(0, this.#slotTime.slotAt(timetable));
+    const isElsewhere = present > this.#slot + 1 || present + 1 < this.#slot;
+    return this.#skipMissed && isElsewhere ? present : this.#slot + 1;
   }
 
   /**

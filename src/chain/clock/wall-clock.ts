@@ -9,6 +9,7 @@ import {
   SlotTime,
 } from "./clock.ts";
 import { type JumpListener, JumpWatch } from "./jump-watch.ts";
+import type { SuspensionWatch } from "./suspension-watch.ts";
 import { TimeWaiters } from "./time-waiters.ts";
 
 interface WallClockOptions {
@@ -16,6 +17,8 @@ interface WallClockOptions {
   secondsPerSlot: number;
   onListenerError: ListenerErrorHandler;
   onJump?: JumpListener;
+  /** Checked before slots are announced. */
+  suspensions?: Pick<SuspensionWatch, "check">;
 }
 
 /**
@@ -32,17 +35,19 @@ export class WallClock implements Clock {
   readonly #listeners: SlotListeners;
   readonly #waiters: TimeWaiters;
   readonly #jumps: JumpWatch;
+  readonly #suspensions: Pick<SuspensionWatch, "check"> | undefined;
   #announcing = false;
   #announcedSlot = -1;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ genesisTime, secondsPerSlot, onListenerError, onJump = () => {} }: WallClockOptions) {
+  constructor({ genesisTime, secondsPerSlot, onListenerError, onJump = () => {}, suspensions }: WallClockOptions) {
     this.genesisTime = genesisTime;
     this.secondsPerSlot = secondsPerSlot;
     this.#slotTime = new SlotTime(genesisTime, secondsPerSlot);
     this.#listeners = new SlotListeners(onListenerError);
     this.#waiters = new TimeWaiters(() => this.#setTimer());
     this.#jumps = new JumpWatch(secondsPerSlot, onJump);
+    this.#suspensions = suspensions;
   }
 
   get currentSlot(): Slot {
@@ -112,6 +117,7 @@ export class WallClock implements Clock {
 
   /** A timer may come early or late, and the time of day may be set: what to do is read from the time alone. */
   #onTimer(): void {
+    this.#suspensions?.check();
     this.#jumps.look();
     const slot = this.#startedSlot();
     const wasSetBack = slot + 1 < this.#announcedSlot;

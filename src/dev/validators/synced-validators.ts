@@ -1,4 +1,6 @@
+import type { Slot } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
+import type { Clock } from "../../chain/clock/clock.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { DevValidators } from "./validators.ts";
 
@@ -6,6 +8,14 @@ interface SyncedValidatorsParts {
   validators: DevValidators;
   status: Pick<BeaconChain["status"], "isSyncing">;
   logger: Logger;
+}
+
+/** Whether the slot ended more than a slot ago by the time of day: other validators have gone on without its duties. */
+export function isLongPast(
+  clock: Pick<Clock, "nowSeconds" | "offsetSeconds" | "slotStartSeconds">,
+  slot: Slot,
+): boolean {
+  return clock.nowSeconds() - clock.offsetSeconds() >= clock.slotStartSeconds(slot + 2);
 }
 
 /**

@@ -36,11 +36,12 @@ interface SetUpOptions {
   speed?: number;
   hasBuilder?: boolean;
   plan?: () => DutyPlan;
+  isPast?: (slot: number) => boolean;
 }
 
 function setUp(
   forks: ScheduledFork[],
-  { validatorCount = 64, speed = 1, hasBuilder = false, plan = () => USUAL_DUTIES }: SetUpOptions = {},
+  { validatorCount = 64, speed = 1, hasBuilder = false, plan = () => USUAL_DUTIES, isPast }: SetUpOptions = {},
 ) {
   const chainConfig = devChainConfig({ forks, slotSeconds, genesisTime });
   const genesis = createDevGenesis({ chainConfig, validatorCount, genesisTime });
@@ -48,11 +49,35 @@ function setUp(
   const clock = new ManualClock(genesisTime, slotSeconds, speed);
   const logger = createRecordingLogger();
   const { config, keys } = genesis;
-  const validators = createDevValidators({ api, clock, config, keys, logger, plan, hasBuilder: () => hasBuilder });
+  const validators = createDevValidators({
+    api,
+    clock,
+    config,
+    keys,
+    logger,
+    plan,
+    isPast,
+    hasBuilder: () => hasBuilder,
+  });
   const warnings = () => logger.records.filter(({ level }) => level === "warn");
   const callsOf = (method: (typeof api.calls)[number]) => api.calls.filter((name) => name === method).length;
   return { api, clock, config, keys, validators, logger, warnings, callsOf };
 }
+
+it("signs nothing more for a slot that passed while its duties were waiting", async () => {
+  let present = 1;
+  const { api, clock, validators, callsOf, warnings } = setUp(fuluFromGenesis, { isPast: (slot) => slot < present });
+  clock.advanceTo(clock.slotStartSeconds(1));
+  const duties = validators.onSlot(1, "clock");
+  await clock.untilAwaited(clock.slotStartSeconds(1) + aggregateSeconds);
+  present = 7;
+  clock.advanceTo(clock.slotStartSeconds(2));
+  await duties;
+  await validators.onSlot(5, "lockstep");
+  expect(api.chain.blocks).toHaveLength(1);
+  expect([callsOf("submitPoolAttestationsV2"), callsOf("publishAggregateAndProofsV2")]).toEqual([1, 0]);
+  expect(warnings()).toEqual([]);
+});
 
 describe("dev validators in lockstep", () => {
   // test/lockstep.test.ts has all forks and a change of the sync committee.

@@ -41,6 +41,8 @@ interface DevValidatorsOptions {
   hasBuilder?: () => boolean;
   /** What is other than usual in the duties of a slot. */
   plan?: (slot: Slot) => DutyPlan;
+  /** Whether it is too late to sign anything for the slot; by default it never is. */
+  isPast?: (slot: Slot) => boolean;
   /** The chain that they may act upon without the API in lockstep, and whether they may now; by default they never may. */
   shortcut?: { chain: BeaconChain; isOpen: () => boolean };
 }
@@ -59,7 +61,7 @@ export interface DevValidators {
 /** Validators that live inside the node and use its public API as any validator client would. */
 export function createDevValidators(options: DevValidatorsOptions): DevValidators {
   const { api, clock, config, keys, logger, history = new SlashingProtection() } = options;
-  const { hasBuilder = () => false, plan: planOf = () => USUAL_DUTIES, shortcut } = options;
+  const { hasBuilder = () => false, plan: planOf = () => USUAL_DUTIES, isPast = () => false, shortcut } = options;
   // On a single core it could only take its time from the main thread.
   const signingThread = availableParallelism() > 1 ? new SigningThread({ logger }) : undefined;
   const signer = new ValidatorSigner(config, keys, signingThread);
@@ -74,7 +76,9 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
   const late = new LateBlocks(clock, closing.signal);
   const lockstep = shortcut && new LockstepDuties({ chain: shortcut.chain, signer, history, failures, late });
 
-  const attempt: FailedDuties["attempt"] = (duty, slot, work) => failures.attempt(duty, slot, work);
+  /** Skips duties whose time passed while the process was suspended. */
+  const attempt: FailedDuties["attempt"] = async (duty, slot, work) =>
+    isPast(slot) ? undefined : failures.attempt(duty, slot, work);
 
   async function propose(slot: Slot, plan: DutyPlan): Promise<void> {
     const signed = await attempt(PROPOSE, slot, async () => {

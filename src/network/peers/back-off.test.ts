@@ -21,6 +21,16 @@ describe("back-off", () => {
     expect(waits(backOff, 2)).toEqual([1_000, 2_000]);
   });
 
+  it("makes everything due at once when it expires, but for what is barred", () => {
+    const backOff = new BackOff({ firstMs: 60_000, maxMs: 60_000 });
+    backOff.fail("failed", 0);
+    backOff.postpone("postponed", 0, 60_000);
+    backOff.bar("barred", 60_000);
+    backOff.expire();
+    expect(["failed", "postponed", "barred"].map((key) => backOff.isDue(key, 1))).toEqual([true, true, false]);
+    expect(backOff.isDue("barred", 60_000)).toBe(true);
+  });
+
   it("keeps to a later time that was set, through failures", () => {
     const backOff = new BackOff({ firstMs: 1_000, maxMs: 10_000 });
     backOff.postpone("a", 0, 5_000);

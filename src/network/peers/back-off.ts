@@ -73,6 +73,11 @@ export class BackOff {
     this.#change(key, { postponedAt: now, postponedUntil: until });
   }
 
+  /** Everything that is not barred is due now. */
+  expire(): void {
+    for (const [key, { barredUntil }] of this.#entries) this.#entries.set(key, { ...FRESH, barredUntil });
+  }
+
   /** Not before that time, whatever happens until then. */
   bar(key: string, until: number): void {
     this.#change(key, { barredUntil: Math.max(until, this.#entries.get(key)?.barredUntil ?? NEVER) });

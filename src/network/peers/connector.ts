@@ -92,6 +92,14 @@ export class Connector {
     this.#search(now, lacking);
   }
 
+  /** Dials without the waits that earlier failures and goodbyes demand. */
+  redial(): void {
+    this.#directBackOff.expire();
+    this.#backOff.expire();
+    this.#searchedAt = Number.NEGATIVE_INFINITY;
+    this.tick();
+  }
+
   onFound({ peerId, enr, address, ...claims }: FoundPeer): void {
     if (peerId === this.#self) return;
     if (!this.#parts.known.get(peerId)) this.#searchPauseMs = SEARCH_PAUSE_MS;

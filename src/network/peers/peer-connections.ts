@@ -55,6 +55,17 @@ export class PeerConnections {
     return left;
   }
 
+  /** Aborts the connections on which the peer does not answer a ping in time. */
+  async abortDead(): Promise<void> {
+    const open = this.#parts.host.getConnections().filter(({ status }) => status === "open");
+    await Promise.all(
+      open.map(async (connection) => {
+        if (await this.#answers(connection)) return;
+        connection.abort(new Error("The peer does not answer on this connection any more."));
+      }),
+    );
+  }
+
   tick(): void {
     const now = this.#parts.timers.now();
     for (const [peerId, until] of this.#settling) {

@@ -121,6 +121,21 @@ describe("a peer manager", () => {
     expect(stateOf(node, stranger)).toBe("connecting");
   });
 
+  it("dials peers at once that gave it up while it was suspended", async () => {
+    const [dialler, listener] = await connectedPair();
+    const known = await network.add();
+    known.find(foundRecordOf(listener));
+    await Promise.all([known.until(knows(known, listener)), listener.until(knows(listener, known))]);
+    await known.timers.pass(20_000);
+    known.manager.onSuspended();
+    // What was said meanwhile is read only now.
+    known.manager.onGoodbye(listener.id, GOODBYE.fault);
+    await known.until(isAlone(known));
+    await known.timers.pass(1_000);
+    await known.until(knows(known, listener));
+    expect(stateOf(dialler, listener)).toBe("connected");
+  });
+
   it("dials its only peer again soon after it was lost or a goodbye was said, but not if one was banned", async () => {
     const other = await network.add();
     const node = await network.add();

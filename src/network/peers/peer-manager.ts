@@ -26,6 +26,8 @@ const TICK_MS = 1_000;
 const REMEMBER_MS = 60_000;
 /** A connection that lasted this long counts as good. */
 const GOOD_CONNECTION_MS = 10_000;
+/** A goodbye that arrives this soon after a suspension, over a connection from before, was said during it. */
+const BACKLOG_MS = 10_000;
 /** Whoever is sent away for these is not worth being remembered. */
 const NOT_GOOD: ReadonlySet<bigint> = new Set([GOODBYE.irrelevantNetwork, GOODBYE.badScore, GOODBYE.banned]);
 
@@ -68,6 +70,7 @@ export class PeerManager implements SyncPeers {
   readonly #listeners = new Set<() => void>();
   #ends: (() => void)[] = [];
   #relevantPeers = 0;
+  #resumedAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: PeerManagerParts) {
     const { host, requests, chain, discovery, subnets, options, scores, timers = SYSTEM_TIMERS } = parts;
@@ -144,8 +147,15 @@ export class PeerManager implements SyncPeers {
 
   onGoodbye(peerId: string, reason: bigint): void {
     this.#logger.debug("A peer says goodbye", { peer: peerId, reason: goodbyeText(reason) });
-    this.#leaveAlone(peerId, reason);
+    if (!this.#isFromSuspension(peerId, reason)) this.#leaveAlone(peerId, reason);
     this.#disconnect(peerId);
+  }
+
+  /** The node was suspended: drops the connections that did not survive it, and dials at once. */
+  onSuspended(): void {
+    this.#resumedAt = this.#timers.now();
+    void this.#connections.abortDead();
+    this.#connector.redial();
   }
 
   list(): SyncPeer[] {
@@ -356,6 +366,13 @@ export class PeerManager implements SyncPeers {
   #leaveAlone(peerId: string, reason: bigint): void {
     const wasRelevant = this.#sessions.get(peerId)?.relevant === true;
     this.#connector.leaveAlone(peerId, silenceAfter(reason, wasRelevant));
+  }
+
+  /** Peers that gave this node up while it was suspended take it back. */
+  #isFromSuspension(peerId: string, reason: bigint): boolean {
+    const session = this.#sessions.get(peerId);
+    if (session === undefined || session.since > this.#resumedAt || NOT_GOOD.has(reason)) return false;
+    return this.#timers.now() - this.#resumedAt < BACKLOG_MS;
   }
 
   #disconnect(peerId: string, reason?: bigint): void {

@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { HandTimers } from "../../timers.test-support.ts";
+import { SuspensionWatch } from "./suspension-watch.ts";
+
+function watched() {
+  const timers = new HandTimers();
+  let gapMs = 0;
+  let cpuMs = 0;
+  const watch = new SuspensionWatch(timers, { elapsedMs: () => timers.now() + gapMs, cpuMs: () => cpuMs });
+  const suspensions: number[] = [];
+  watch.onSuspended((seconds) => suspensions.push(seconds));
+  const gap = (seconds: number, cpuSeconds = 0) => {
+    gapMs += seconds * 1000;
+    cpuMs += cpuSeconds * 1000;
+  };
+  return { timers, watch, suspensions, gap };
+}
+
+test("a suspension is reported once, with its length", async () => {
+  const { timers, watch, suspensions, gap } = watched();
+  await timers.pass(60_000);
+  gap(67);
+  await timers.pass(60_000);
+  expect(suspensions).toEqual([67]);
+  watch.close();
+  gap(67);
+  await timers.pass(60_000);
+  expect(suspensions).toEqual([67]);
+});
+
+test("a clock that asks first hears of it before the next heartbeat", () => {
+  const { watch, suspensions, gap } = watched();
+  gap(41);
+  watch.check();
+  watch.check();
+  expect(suspensions).toEqual([40]);
+});
+
+test.each([
+  ["a gap of a few seconds", 4, 0],
+  ["a busy event loop", 30, 29],
+])("%s is no suspension", async (_, seconds, cpuSeconds) => {
+  const { timers, suspensions, gap } = watched();
+  gap(seconds, cpuSeconds);
+  await timers.pass(60_000);
+  expect(suspensions).toEqual([]);
+});
