@@ -36,6 +36,7 @@ import type { PayloadVerdicts } from "./payload-verdicts.ts";
 import type { PayloadVerification } from "./payload-verification.ts";
 import type { Pools } from "./pools/pools.ts";
 import type { BlockProducer, ProducedFullBlock } from "./production/block-producer.ts";
+import type { ProposerHead } from "./production/proposer-head.ts";
 import type { ProposerPreparations } from "./production/proposer-preparations.ts";
 import type { Pubkeys } from "./pubkeys.ts";
 import { restoreChain } from "./restoring/restore-chain.ts";
@@ -65,6 +66,7 @@ export class BeaconChain {
   readonly processor: OperationProcessor;
   readonly sidecars: SidecarProcessor;
   readonly producer: BlockProducer;
+  readonly proposerHead: ProposerHead;
   /** Undefined when the node has none. */
   readonly builder: Builder | undefined;
   readonly eth1: Eth1Proposals;
@@ -143,6 +145,7 @@ export class BeaconChain {
     this.lightClient = wired.lightClient;
     this.eth1 = wired.eth1;
     this.producer = wired.producer;
+    this.proposerHead = wired.proposerHead;
     this.moments = wired.moments;
     this.subscriptions = wired.subscriptions;
     this.syncSubscriptions = wired.syncSubscriptions;

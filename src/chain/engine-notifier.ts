@@ -21,6 +21,8 @@ interface EngineNotifierParts {
   logger: Logger;
   /** Draws the consequences of a verdict on a block. */
   apply(block: ForkChoiceBlock, verdict: PayloadVerdict): Promise<void>;
+  /** The block to keep the engine at instead of a head that is about to be orphaned. */
+  override(): ForkChoiceBlock | undefined;
   /** Follows a block that was refused, and is found valid now. */
   takeBack(block: ForkChoiceBlock): Promise<void>;
 }
@@ -44,6 +46,8 @@ export class EngineNotifier {
   #running: Promise<void> = Promise.resolve();
   /** Whether the engine has not answered since it was last told. */
   #isUnanswered = false;
+  /** Whether the engine was told another block than the head. */
+  #isOverridden = false;
   /** Ends the wait for the answer that is still to come. */
   #giveUp = () => {};
 
@@ -80,7 +84,7 @@ export class EngineNotifier {
   onSlot(): void {
     const { engine, forkChoice } = this.#parts;
     const isBehind = engine.state === "syncing" || forkChoice.head.execution.status === "optimistic";
-    if (this.#isUnanswered || isBehind || this.#review.isDue) this.notify();
+    if (this.#isUnanswered || this.#isOverridden || isBehind || this.#review.isDue) this.notify();
   }
 
   /** Resolves when nothing is under way any more. An answer that is still to come is not waited for. */
@@ -138,6 +142,9 @@ export class EngineNotifier {
   #headToTell(): ForkChoiceBlock {
     const { forkChoice } = this.#parts;
     const { head } = forkChoice;
+    const override = this.#parts.override();
+    this.#isOverridden = override !== undefined;
+    if (override) return override;
     if (head.execution.status !== "invalid") return head;
     for (const block of forkChoice.ancestors(head.root)) if (block.execution.status !== "invalid") return block;
     return head;

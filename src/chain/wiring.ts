@@ -33,6 +33,7 @@ import { BlockProducer } from "./production/block-producer.ts";
 import { type BuilderUse, useBuilder } from "./production/builder-use.ts";
 import { PayloadAnnouncer } from "./production/payload-announcer.ts";
 import { PayloadBuilder } from "./production/payload-builder.ts";
+import { ProposerHead } from "./production/proposer-head.ts";
 import { ProposerPreparations } from "./production/proposer-preparations.ts";
 import { SerialQueue } from "./serial-queue.ts";
 import { HotSnapshots } from "./states/hot-snapshots.ts";
@@ -56,6 +57,8 @@ export interface ChainParts extends OpeningOptions {
   stateLimits?: StateStoreLimits;
   /** By default as many as the specification has (sync/optimistic.md). */
   safeSlotsToImportOptimistically?: number;
+  /** Whether proposers orphan late blocks that have hardly any votes; by default they do. */
+  proposerReorgs?: boolean;
   /** Left out by a node that builds all its payloads itself. */
   builder?: BuilderUse;
   custody?: CustodyOptions;
@@ -113,6 +116,14 @@ export function wireParts(
     { db, forkChoice, states, snapshots, snapshotWriter, payloads, logger: log },
     forkChoice.finalized,
   );
+  const proposerHead = new ProposerHead({
+    config,
+    clock,
+    forkChoice,
+    tracker,
+    preparations,
+    isEnabled: options.proposerReorgs,
+  });
   const verdicts = new PayloadVerdicts({ db, forkChoice, logger: log });
   const engineNotifier = new EngineNotifier({
     config,
@@ -122,6 +133,7 @@ export function wireParts(
     events,
     logger: log,
     apply: (block, verdict) => applyVerdict(verdicts, block, verdict),
+    override: () => proposerHead.override(),
     takeBack: (block) => takeBack(verdicts, block),
   });
   const invalidBlocks = new BadBlocks();
@@ -237,6 +249,7 @@ export function wireParts(
     config,
     clock,
     tracker,
+    proposerHead,
     states,
     status,
     preparations,
@@ -301,6 +314,7 @@ export function wireParts(
     lightClient,
     eth1,
     producer,
+    proposerHead,
     moments,
     subscriptions,
     syncSubscriptions,

@@ -114,6 +114,8 @@ export interface FlagOptions {
   readonly graffiti?: string;
   /** Name the execution client and Fanal in the graffiti of proposed blocks, as in GE168dFA0001, where there is room. */
   readonly graffitiCodes?: boolean;
+  /** Build on the parent of a head that arrived after the attestation deadline and has hardly any votes, so that it is orphaned. */
+  readonly proposerReorgs?: boolean;
   /** Node of the chain that deposits are made on, by its JSON-RPC; repeatable, the next is asked when one fails. */
   readonly eth1?: string | readonly string[];
   /** Keep track of pending promises for debug_getChronosFutures, which slows the node down. */

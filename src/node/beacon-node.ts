@@ -61,6 +61,7 @@ type ChainSettings = Pick<
   | "stateLimits"
   | "snapshotIntervalEpochs"
   | "safeSlotsToImportOptimistically"
+  | "proposerReorgs"
   | "manyKeys"
   | "kzg"
   | "createVerifier"
@@ -172,6 +173,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
       stateLimits,
       snapshotIntervalEpochs,
       safeSlotsToImportOptimistically,
+      proposerReorgs: options.proposerReorgs,
       syncHorizonSlots,
       builder: options.builder && builder && { ...options.builder, builder },
       custody: options.networking && (await custodyAmongOthers(local, config, options.networking)),

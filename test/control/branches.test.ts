@@ -213,7 +213,7 @@ describe("dev_fork", () => {
 
 describe("dev_delayBlocks", () => {
   it("lets blocks come when attesting was due: without boost, while the votes of the slot go to the parent", async () => {
-    const { caller, chain, complaints } = await open();
+    const { caller, chain, complaints } = await open({ proposerReorgs: false });
     await caller.call("dev_advance", [2]);
     const parent = chain.head.root;
     expect(await caller.call("dev_delayBlocks", { slots: 1, seconds: 1.5 })).toEqual({
@@ -234,6 +234,23 @@ describe("dev_delayBlocks", () => {
     expect(chain.forkChoice.weightOf(late) * 1_000_000_000).toBe(BOOST);
     expect(complaints).toEqual([]);
   });
+
+  it.each(["without the API", "as clients of the API"])(
+    "has the next proposer orphan a late block, %s",
+    async (way) => {
+      const { caller, chain, reorgs, complaints } = await open();
+      if (way === "as clients of the API") chain.events.on("attestation", () => {});
+      await caller.call("dev_advance", [2]);
+      const parent = chain.head.root;
+      await caller.call("dev_delayBlocks", { slots: 1, seconds: 1.5 });
+      await caller.call("dev_advance");
+      expect(chain.head).toMatchObject({ slot: 3, parentRoot: parent });
+      await caller.call("dev_advance");
+      expect(chain.head).toMatchObject({ slot: 4, parentRoot: parent });
+      expect(reorgs).toHaveLength(1);
+      expect(complaints).toEqual([]);
+    },
+  );
 
   it("lets blocks come slots later, and lose to what others built meanwhile", async () => {
     const { caller, chain, reorgs, complaints } = await open();

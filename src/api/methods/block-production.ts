@@ -237,10 +237,11 @@ async function requestOnHead(chain: BeaconChain, request: BlockProductionRequest
       `Slot ${slot} is more than ${MAX_EPOCHS_AHEAD} epochs past the head, which is of slot ${head.slot}.`,
     );
   }
-  const preState = await chain.states.afterBlock(head.root, slot);
+  const parentRoot = chain.proposerHead.parentFor(slot).root;
+  const preState = await chain.states.afterBlock(parentRoot, slot);
   await requireRandaoReveal(chain, preState, request);
   requireUnslashedProposer(preState, slot);
-  return blockRequest(chain, preState.epochCtx.getBeaconProposer(slot), { ...request, parentRoot: head.root });
+  return blockRequest(chain, preState.epochCtx.getBeaconProposer(slot), { ...request, parentRoot });
 }
 
 /** phase0/beacon-chain.md, process_block_header: no block of a slashed validator is valid. */

@@ -50,6 +50,7 @@ export interface ForkChoiceMoment {
   unrealizedFinalized: Checkpoint;
   balances: JustifiedBalances;
   boostedRoot: RootHex | null;
+  late: [RootHex, number][];
   head: ForkChoiceBlock;
   queued: AttestationVotes[];
   refusals: [RootHex, Pause][];
@@ -72,6 +73,8 @@ export class ForkChoice extends BlockTree {
   #unrealizedFinalized: Checkpoint;
   #balances: JustifiedBalances;
   #boostedRoot: RootHex | null = null;
+  /** The slots of the blocks of this slot and the one before that missed the attestation deadline. */
+  #late = new Map<RootHex, number>();
   #head: ForkChoiceBlock;
   #queued: AttestationVotes[] = [];
 
@@ -142,6 +145,7 @@ export class ForkChoice extends BlockTree {
       unrealizedFinalized: this.#unrealizedFinalized,
       balances: this.#balances,
       boostedRoot: this.#boostedRoot,
+      late: [...this.#late],
       head: this.#head,
       queued: [...this.#queued],
       refusals: this.refusals.capture(),
@@ -160,6 +164,7 @@ export class ForkChoice extends BlockTree {
     this.#unrealizedFinalized = moment.unrealizedFinalized;
     this.#balances = moment.balances;
     this.#boostedRoot = moment.boostedRoot;
+    this.#late = new Map(moment.late);
     this.#head = moment.head;
     this.#queued = moment.queued;
     this.refusals.restore(moment.refusals);
@@ -172,6 +177,7 @@ export class ForkChoice extends BlockTree {
     const newEpoch = this.epochOf(slot) > this.epochOf(this.#currentSlot);
     this.#currentSlot = slot;
     this.#boostedRoot = null;
+    for (const [root, lateSlot] of this.#late) if (lateSlot + 1 < slot) this.#late.delete(root);
     if (newEpoch) this.#raiseCheckpoints(this.#unrealizedJustified, this.#unrealizedFinalized);
     this.#recordQueued();
   }
@@ -196,6 +202,7 @@ export class ForkChoice extends BlockTree {
     this.refusals.delete(block.root);
     if (block.execution.status === "valid") markPayloadValid(this.tree, [index]);
     if (boosted) this.#boostedRoot = block.root;
+    if (!timely && block.slot + 1 >= this.#currentSlot) this.#late.set(block.root, block.slot);
 
     this.#raiseCheckpoints(block.justified, block.finalized);
     // compute_pulled_up_tip
@@ -222,6 +229,32 @@ export class ForkChoice extends BlockTree {
   /** on_attester_slashing, with the validators that signed both attestations. */
   onAttesterSlashing(indices: Iterable<number>): void {
     for (const index of indices) this.#votes.markEquivocating(index);
+  }
+
+  /** is_head_late; false for blocks of earlier slots than the previous one. */
+  isLate(root: RootHex): boolean {
+    return this.#late.has(root);
+  }
+
+  isEquivocating(validator: number): boolean {
+    return this.#votes.isEquivocating(validator);
+  }
+
+  /** is_proposer_equivocation, among the blocks whose proposer is known. */
+  isProposerEquivocation({ root, slot, proposerIndex }: ForkChoiceBlock): boolean {
+    if (proposerIndex === undefined) return false;
+    return this.blocksAtSlot(slot).some((other) => other.root !== root && other.proposerIndex === proposerIndex);
+  }
+
+  /** get_attestation_score: the weight when the head was last selected, without the proposer boost; in increments. */
+  attestationScore(root: RootHex): number {
+    const isBoosted = this.#boostedRoot !== null && this.isDescendant(root, this.#boostedRoot);
+    return this.weightOf(root) - (isBoosted ? this.committeeFraction(this.#boostPercent) : 0);
+  }
+
+  /** calculate_committee_fraction, in increments. */
+  committeeFraction(percent: number): number {
+    return proposerBoostScore(this.#balances.totalActive, this.slotsPerEpoch, percent);
   }
 
   /** The justified checkpoint, when the balances held are not those of its state. */

@@ -22,6 +22,8 @@ export interface ForkChoiceBlock {
   readonly slot: number;
   readonly root: RootHex;
   readonly parentRoot: RootHex;
+  /** Left out of blocks that are restored from the database. */
+  readonly proposerIndex?: number;
   readonly stateRoot: RootHex;
   /** The checkpoint block of the block's own epoch, which is what an attestation to this block has as its target. */
   readonly targetRoot: RootHex;

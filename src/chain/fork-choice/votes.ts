@@ -55,6 +55,10 @@ export class Votes {
     this.#move(validator, NO_NODE);
   }
 
+  isEquivocating(validator: number): boolean {
+    return this.#equivocating[validator] === 1;
+  }
+
   /**
    * The change of the voting balance of each node since the last call, which was made with the balances before. With the
    * same array of balances only the votes that moved are visited, with another one all of them.

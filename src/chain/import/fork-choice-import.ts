@@ -31,6 +31,7 @@ export function toForkChoiceBlock({
     slot: block.slot,
     root,
     parentRoot: toRootHex(block.parentRoot),
+    proposerIndex: block.proposerIndex,
     stateRoot: toRootHex(block.stateRoot),
     targetRoot: block.slot === epochStart ? root : toRootHex(getBlockRootAtSlot(state, epochStart)),
     justified: toCheckpoint(state.currentJustifiedCheckpoint),

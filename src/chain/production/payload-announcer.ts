@@ -12,6 +12,7 @@ import type { StateStore } from "../states/state-store.ts";
 import type { SyncStatus } from "../sync-status.ts";
 import type { PayloadBuilder } from "./payload-builder.ts";
 import { latestPayload, payloadRequest } from "./payload-request.ts";
+import type { ProposerHead } from "./proposer-head.ts";
 import type { ProposerPreparations } from "./proposer-preparations.ts";
 
 /** When a slot has had no block by then, the next one is likely to follow the block before. */
@@ -21,6 +22,7 @@ interface PayloadAnnouncerParts {
   config: BeaconConfig;
   clock: Clock;
   tracker: HeadTracker;
+  proposerHead: Pick<ProposerHead, "override">;
   states: StateStore;
   status: SyncStatus;
   preparations: ProposerPreparations;
@@ -96,11 +98,11 @@ export class PayloadAnnouncer {
   /** Never rejects. */
   async #announce(slot: Slot): Promise<void> {
     const { signal: stopping } = this.#stopping;
-    const { config, clock, tracker, status, payloadBuilder, events, logger } = this.#parts;
+    const { config, clock, status, payloadBuilder, events, logger } = this.#parts;
     const fork = config.getForkName(slot);
     // From gloas on builders make bids, of which this node knows nothing.
     if (!this.#isWanted || status.isSyncing || !isForkPostBellatrix(fork) || isForkPostGloas(fork)) return;
-    const head = tracker.head.root;
+    const head = this.#expectedParent;
     // Nothing can be proposed on a head that the engine has not verified (sync/optimistic.md).
     const isPrepared = payloadBuilder.canPrepare && !status.isOptimistic;
     const before = this.#told?.head === head && this.#told.slot === slot ? this.#told : undefined;
@@ -111,7 +113,7 @@ export class PayloadAnnouncer {
       const next = await this.#nextPayload(head, slot, fork);
       if (stopping.aborted) return;
       // The engine must not be led back to a head that was left meanwhile, and which is told instead.
-      if (next && tracker.head.root === head) {
+      if (next && this.#expectedParent === head) {
         const secondsAhead = Number((clock.slotStartSeconds(slot) - clock.nowSeconds()).toFixed(3));
         logger.debug("The next payload is to be prepared", { slot, head, secondsAhead });
         const data = this.#isHeard && !before ? inStandardForm(next) : null;
@@ -127,6 +129,12 @@ export class PayloadAnnouncer {
         logger.warn("What the next payload is to be built with could not be told", { slot, error });
       }
     }
+  }
+
+  /** What the next block is expected to build on: the head, or its parent where a late head is to be orphaned. */
+  get #expectedParent(): RootHex {
+    const { tracker, proposerHead } = this.#parts;
+    return (proposerHead.override() ?? tracker.head).root;
   }
 
   /** Null when nobody was prepared to propose it. */

@@ -59,6 +59,12 @@ export const SHARED_FLAGS = {
       "Name the execution client and Fanal in the graffiti of proposed blocks, as in GE168dFA0001, where there is room",
     fallback: true,
   }),
+  proposerReorgs: booleanFlag({
+    name: "proposer-reorgs",
+    description:
+      "Build on the parent of a head that arrived after the attestation deadline and has hardly any votes, so that it is orphaned",
+    fallback: true,
+  }),
   eth1: listFlag({
     name: "eth1",
     placeholder: "URL",

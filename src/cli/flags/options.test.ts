@@ -27,6 +27,7 @@ describe("defaults", () => {
       logFormat: "text",
       graffiti: undefined,
       graffitiCodes: true,
+      proposerReorgs: true,
       kzgBackend: "auto",
       trackFutures: false,
       eth1: [],
@@ -63,6 +64,7 @@ describe("defaults", () => {
       logFormat: "text",
       graffiti: undefined,
       graffitiCodes: true,
+      proposerReorgs: true,
       kzgBackend: "auto",
       trackFutures: false,
       eth1: [],
@@ -121,6 +123,7 @@ describe("the command line", () => {
     });
     expect(options.graffiti?.[0]).toBe(1);
     expect(dev(["--no-graffiti-codes"]).graffitiCodes).toBe(false);
+    expect(dev(["--no-proposer-reorgs"]).proposerReorgs).toBe(false);
     expect(dev(["--catch-up"]).catchUp).toBe(true);
     expect(options.forks.map(({ fork, epoch }) => `${fork}=${epoch}`).join(" ")).toBe(
       "phase0=0 altair=0 bellatrix=3 capella=4 deneb=5",

@@ -64,6 +64,7 @@ export interface SharedOptions extends ServerSettings, LogOptions {
   /** 32 bytes, or undefined for the node's own default. */
   graffiti: Uint8Array | undefined;
   graffitiCodes: boolean;
+  proposerReorgs: boolean;
   kzgBackend: KzgChoice;
   trackFutures: boolean;
   /** Undefined for a node that builds all its payloads itself. */
@@ -112,6 +113,7 @@ function sharedOptions(values: SharedValues, workingDirectory: string): Pick<Sha
     limits: serverLimits(values),
     graffiti,
     graffitiCodes,
+    proposerReorgs: values.proposerReorgs,
     kzgBackend: values.kzg,
     trackFutures,
     builder: builderOptions(values),

@@ -80,12 +80,13 @@ export class LockstepDuties {
   async act(slot: Slot, plan: DutyPlan): Promise<void> {
     const { chain, history, failures, late } = this.#modules;
     await chain.refreshHead();
-    const parentRoot = plan.parentRoot ?? chain.head.root;
+    const headRoot = plan.parentRoot ?? chain.head.root;
+    const parentRoot = plan.parentRoot ?? chain.proposerHead.parentFor(slot).root;
     const block = await failures.attempt(PROPOSE, slot, () => this.#produce(slot, parentRoot, plan));
     if (block === null) failures.unsettled(PROPOSE, slot);
     const timelyBlock = plan.lateness ? null : block;
     const ballots = await failures.attempt("learn what to attest to", slot, async () => {
-      const usual = timelyBlock ? choiceOf(timelyBlock) : await this.#choice(slot, parentRoot);
+      const usual = timelyBlock ? choiceOf(timelyBlock) : await this.#choice(slot, headRoot);
       const cast = await this.#ballots(slot, usual, plan);
       // The next block will hold them. They do not leave this process before what was noted of them is stored.
       for (const { votes, syncVotes } of cast) {

@@ -1,0 +1,114 @@
+import type { BeaconConfig } from "@lodestar/config";
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { computeEpochAtSlot } from "@lodestar/state-transition";
+import type { Slot } from "@lodestar/types";
+import type { Clock } from "../clock/clock.ts";
+import type { ForkChoice } from "../fork-choice/fork-choice.ts";
+import { type ForkChoiceBlock, sameCheckpoint } from "../fork-choice/types.ts";
+import type { HeadTracker } from "../head-tracker.ts";
+import type { ProposerPreparations } from "./proposer-preparations.ts";
+
+interface ProposerHeadParts {
+  config: Pick<
+    BeaconConfig,
+    | "REORG_HEAD_WEIGHT_THRESHOLD"
+    | "REORG_PARENT_WEIGHT_THRESHOLD"
+    | "REORG_MAX_EPOCHS_SINCE_FINALIZATION"
+    | "getForkName"
+    | "getProposerReorgCutoffMs"
+  >;
+  clock: Pick<Clock, "currentSlot" | "currentEpoch" | "nowSeconds" | "slotStartSeconds">;
+  forkChoice: ForkChoice;
+  tracker: Pick<HeadTracker, "head" | "headState">;
+  preparations: Pick<ProposerPreparations, "feeRecipient">;
+  /** By default true. */
+  isEnabled?: boolean;
+}
+
+/**
+ * Late-block reorgs of phase0/fork-choice.md and bellatrix/fork-choice.md: a head that arrived after the attestation
+ * deadline and has hardly any votes is orphaned by the next proposer, which builds on its parent.
+ */
+export class ProposerHead {
+  readonly #parts: ProposerHeadParts;
+
+  constructor(parts: ProposerHeadParts) {
+    this.#parts = parts;
+  }
+
+  /** get_proposer_head: the block to build on in the slot. */
+  parentFor(slot: Slot): ForkChoiceBlock {
+    const { clock, forkChoice, tracker, isEnabled = true } = this.#parts;
+    const { head } = tracker;
+    const parent = forkChoice.get(head.parentRoot);
+    // Votes of the head's slot count only when the next slot has begun.
+    const isNextSlot = head.slot + 1 === slot && clock.currentSlot === slot;
+    if (!isEnabled || parent === undefined || !isNextSlot || forkChoice.proposerBoostRoot === head.root) return head;
+    if (!this.#isHeadWeak(head)) return head;
+    if (forkChoice.isProposerEquivocation(head)) return parent;
+    const isReorgable = this.#mayReorg(head, parent) && this.#isProposingOnTime(slot) && this.#isParentStrong(parent);
+    return isReorgable ? parent : head;
+  }
+
+  /**
+   * should_override_forkchoice_update: the parent of the head, where one of this node's validators is expected to orphan
+   * the head in the next slot. The execution engine is then kept at the parent. Undefined for any other head.
+   */
+  override(): ForkChoiceBlock | undefined {
+    const { clock, forkChoice, tracker, preparations, isEnabled = true } = this.#parts;
+    const { head, headState } = tracker;
+    const parent = forkChoice.get(head.parentRoot);
+    if (!isEnabled || parent === undefined || head.execution.status !== "valid") return undefined;
+    const proposalSlot = head.slot + 1;
+    const { currentSlot } = clock;
+    const isInTime =
+      currentSlot === head.slot || (currentSlot === proposalSlot && this.#isProposingOnTime(proposalSlot));
+    if (!isInTime || !this.#mayReorg(head, parent)) return undefined;
+    const proposer = headState.epochCtx.getBeaconProposer(proposalSlot);
+    if (!preparations.feeRecipient(proposer, clock.currentEpoch)) return undefined;
+    const isCounted = currentSlot > head.slot;
+    return !isCounted || (this.#isHeadWeak(head) && this.#isParentStrong(parent)) ? parent : undefined;
+  }
+
+  /** The conditions that do not change once the head is imported. */
+  #mayReorg(head: ForkChoiceBlock, parent: ForkChoiceBlock): boolean {
+    const { config, forkChoice } = this.#parts;
+    const slot = head.slot + 1;
+    const epochsSinceFinalization = computeEpochAtSlot(slot) - forkChoice.finalized.epoch;
+    return (
+      forkChoice.isLate(head.root) &&
+      slot % SLOTS_PER_EPOCH !== 0 &&
+      sameCheckpoint(head.unrealizedJustified, parent.unrealizedJustified) &&
+      epochsSinceFinalization <= config.REORG_MAX_EPOCHS_SINCE_FINALIZATION &&
+      parent.slot + 1 === head.slot
+    );
+  }
+
+  /** is_proposing_on_time */
+  #isProposingOnTime(slot: Slot): boolean {
+    const { config, clock } = this.#parts;
+    const cutoffMs = config.getProposerReorgCutoffMs(config.getForkName(slot));
+    return (clock.nowSeconds() - clock.slotStartSeconds(slot)) * 1000 <= cutoffMs;
+  }
+
+  /** is_head_weak, in increments of 1 ETH. Equivocating members of the head's committees count as votes for the head. */
+  #isHeadWeak(head: ForkChoiceBlock): boolean {
+    const { config, forkChoice, tracker } = this.#parts;
+    const { epochCtx } = tracker.headState;
+    let weight = forkChoice.attestationScore(head.root);
+    for (const committee of epochCtx.getShufflingAtSlot(head.slot).committees[head.slot % SLOTS_PER_EPOCH] ?? []) {
+      for (const index of committee) {
+        if (forkChoice.isEquivocating(index)) weight += epochCtx.effectiveBalanceIncrements[index] ?? 0;
+      }
+    }
+    return weight < forkChoice.committeeFraction(config.REORG_HEAD_WEIGHT_THRESHOLD);
+  }
+
+  /** is_parent_strong */
+  #isParentStrong(parent: ForkChoiceBlock): boolean {
+    const { config, forkChoice } = this.#parts;
+    return (
+      forkChoice.attestationScore(parent.root) > forkChoice.committeeFraction(config.REORG_PARENT_WEIGHT_THRESHOLD)
+    );
+  }
+}
