@@ -1,8 +1,9 @@
 import { DOMAIN_BEACON_PROPOSER, ForkName, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { signedBlindedBlockToFull } from "@lodestar/state-transition";
 import { type SignedBeaconBlock, type SignedBlindedBeaconBlock, sszTypesFor } from "@lodestar/types";
-import { toHex } from "@lodestar/utils";
+import { fromHex, toHex } from "@lodestar/utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { produceBlock } from "../../src/api/methods/block-production.ts";
 import { ByHand } from "../support/by-hand.ts";
 import { Caller } from "../support/caller.ts";
 import { type OpenedDevChain, openQuietDevChain, startQuietDevChain } from "../support/dev-chain.ts";
@@ -14,6 +15,7 @@ const BLINDED = "get_v1_beacon_blinded_blocks_blockId";
 const INVALID = -32602;
 const REJECTED = -32003;
 const UNSUPPORTED = -32004;
+const UNAVAILABLE = -32002;
 
 /** As a caller sends it: from deneb on with the blobs, of which there are none. */
 function postedForm(fork: ForkName, signed: SignedBeaconBlock): unknown {
@@ -172,6 +174,35 @@ describe("blinded blocks", () => {
     expect(await caller.call(POST_BLINDED, [signed])).toBe(200);
     expect(devChain.chain.head.slot).toBe(slot);
     expect(await caller.call(BLINDED, ["head"])).toEqual(signed);
+  });
+
+  it("keep their payload whatever is asked for without a reveal, and are refused truthfully when it is gone", async () => {
+    const { devChain } = opened;
+    const byHand = new ByHand(devChain);
+    const slot = devChain.clock.currentSlot + 1;
+    await devChain.clock.advanceTo(slot);
+    const preState = await devChain.chain.states.afterBlock(devChain.chain.head.root, slot);
+    const proposer = preState.epochCtx.getBeaconProposer(slot);
+    const reveal = toHex(byHand.signer.randaoReveal(proposer, slot));
+    const produced = await caller.call("get_v1_validator_blinded_blocks_slot", [slot, reveal]);
+    const type = devChain.config.getPostBellatrixForkTypes(slot).BlindedBeaconBlock;
+    const signingRoot = byHand.signer.signingRoot(type as never, type.fromJson(produced), DOMAIN_BEACON_PROPOSER, slot);
+    const signed = { message: produced, signature: toHex(byHand.signer.sign(proposer, signingRoot)) };
+    const ask = (index: number, randaoReveal: Uint8Array, skipRandaoVerification: boolean) => {
+      const feeRecipient = new Uint8Array(20).fill(index);
+      return produceBlock(devChain.chain, { slot, randaoReveal, skipRandaoVerification, feeRecipient });
+    };
+    const isHeld = () =>
+      devChain.chain.producer.builtPayload(produced.body.execution_payload_header.block_hash) !== undefined;
+    const noReveal = fromHex(`0xc0${"00".repeat(95)}`);
+    for (let index = 1; index < 9; index++) await ask(index, noReveal, true);
+    expect(isHeld()).toBe(true);
+    for (let index = 1; index < 9; index++) await ask(index, fromHex(reveal), false);
+    expect(isHeld()).toBe(false);
+    expect(await caller.error(POST_BLINDED, [signed])).toMatchObject({
+      code: UNAVAILABLE,
+      message: expect.stringMatching(/was built by this node, which does not hold it any more/),
+    });
   });
 
   it("of before bellatrix are posted as the blocks that they are", async () => {

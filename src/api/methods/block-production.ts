@@ -241,7 +241,8 @@ async function requestOnHead(chain: BeaconChain, request: BlockProductionRequest
   const preState = await chain.states.afterBlock(parentRoot, slot);
   await requireRandaoReveal(chain, preState, request);
   requireUnslashedProposer(preState, slot);
-  return blockRequest(chain, preState.epochCtx.getBeaconProposer(slot), { ...request, parentRoot });
+  const isAnonymous = request.skipRandaoVerification === true;
+  return blockRequest(chain, preState.epochCtx.getBeaconProposer(slot), { ...request, parentRoot, isAnonymous });
 }
 
 /** phase0/beacon-chain.md, process_block_header: no block of a slashed validator is valid. */

@@ -56,9 +56,15 @@ async function heldPayload(
 }
 
 /** Who has the payload of a blinded block that the node does not know. */
-export function requireBuilder({ builder }: BeaconChain, { message }: SignedBlindedBeaconBlock): Builder {
-  if (builder !== undefined) return builder;
+export function requireBuilder({ builder, producer }: BeaconChain, { message }: SignedBlindedBeaconBlock): Builder {
   const blockHash = toRootHex(message.body.executionPayloadHeader.blockHash);
+  if (producer.wasBuilt(blockHash)) {
+    throw unavailable(
+      `The payload ${blockHash} of the blinded block was built by this node, which does not hold it any more: newer ` +
+        `blocks were produced since. Slot ${message.slot} stays without a block, unless another node holds the payload.`,
+    );
+  }
+  if (builder !== undefined) return builder;
   throw unsupported(
     `The payload ${blockHash} of the blinded block is not known to the node, which has no builder to get it from.`,
   );

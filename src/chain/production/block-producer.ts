@@ -30,6 +30,7 @@ import type { BlockRequest } from "./block-request.ts";
 import type { BuilderBids } from "./builder-bids.ts";
 import type { PayloadBuilder } from "./payload-builder.ts";
 import { latestPayload, payloadRequest } from "./payload-request.ts";
+import { ProducedCache } from "./produced-cache.ts";
 
 interface BlockProducerParts {
   config: BeaconConfig;
@@ -75,16 +76,17 @@ export type ProducedBlock = ProducedFullBlock | ProducedBlindedBlock;
 
 const WEI_PER_GWEI = 1_000_000_000n;
 
-/** A proposer signs within its slot. */
-const KEPT_BLOCKS = 4;
+/** How many hashes of built payloads are remembered after the payloads are dropped. */
+const KEPT_HASHES = 1024;
 
 /** Builds a block on a parent out of what the pools hold. The pools keep what they gave. */
 export class BlockProducer {
   readonly #parts: BlockProducerParts;
   /** By their hashes; with their blobs some megabytes each. */
-  readonly #payloads = new LruMap<RootHex, BuiltPayload>(KEPT_BLOCKS);
+  readonly #payloads = new ProducedCache<RootHex, BuiltPayload>();
+  readonly #builtHashes = new LruMap<RootHex, true>(KEPT_HASHES);
   /** By the roots of the blocks that lead to them. */
-  readonly #postStates = new LruMap<RootHex, CachedBeaconStateAllForks>(KEPT_BLOCKS);
+  readonly #postStates = new ProducedCache<RootHex, CachedBeaconStateAllForks>();
 
   constructor(parts: BlockProducerParts) {
     this.#parts = parts;
@@ -95,7 +97,7 @@ export class BlockProducer {
     const preState = await this.#preState(request);
     const eth1 = await this.#parts.eth1.forBlock(preState);
     const payload = await this.#buildPayload(preState, request);
-    return this.#toFullBlock(this.#assemble(preState, request, payload, eth1), payload);
+    return this.#toFullBlock(this.#assemble(preState, request, payload, eth1), payload, request);
   }
 
   /** With the better of such a payload and the builder's, if there is one; the factor is its own where none is given. */
@@ -106,7 +108,7 @@ export class BlockProducer {
     const eth1 = await this.#parts.eth1.forBlock(preState);
     const payload = await bids.choose(this.#buildPayload(preState, request), preState, request, boostFactor);
     const assembled = this.#assemble(preState, request, payload, eth1);
-    if (!isBid(payload)) return this.#toFullBlock(assembled, payload);
+    if (!isBid(payload)) return this.#toFullBlock(assembled, payload, request);
     const { block, postState: _, ...facts } = assembled;
     return { ...facts, isBlinded: true, block: block as BlindedBeaconBlock };
   }
@@ -116,7 +118,7 @@ export class BlockProducer {
     return this.#postStates.get(root);
   }
 
-  #toFullBlock(assembled: AssembledBlock, payload: BuiltPayload | null): ProducedFullBlock {
+  #toFullBlock(assembled: AssembledBlock, payload: BuiltPayload | null, request: BlockRequest): ProducedFullBlock {
     const { block, postState } = assembled;
     const root = toRootHex(
       ssz.phase0.BeaconBlockHeader.hashTreeRoot({
@@ -125,7 +127,7 @@ export class BlockProducer {
         bodyRoot: postState.latestBlockHeader.bodyRoot,
       }),
     );
-    this.#postStates.set(root, postState);
+    this.#postStates.set(root, postState, request);
     return { ...assembled, isBlinded: false, root, blobsBundle: payload?.blobsBundle };
   }
 
@@ -169,13 +171,20 @@ export class BlockProducer {
     // Proof of work has not ended yet, which a block without a payload says by an empty one.
     if (!parent) return { payload: sszTypesFor(fork).ExecutionPayload.defaultValue(), value: 0n };
     const built = await payloadBuilder.build(payloadRequest(config, fork, preState, { ...request, parent }));
-    this.#payloads.set(toRootHex(built.payload.blockHash), built);
+    const blockHash = toRootHex(built.payload.blockHash);
+    this.#payloads.set(blockHash, built, request);
+    this.#builtHashes.set(blockHash, true);
     return built;
   }
 
   /** A payload that was built lately, with its blobs, by its hash: what a proposer who was given the block without it leaves out. */
   builtPayload(blockHash: RootHex): BuiltPayload | undefined {
     return this.#payloads.get(blockHash);
+  }
+
+  /** Whether the payload was built here, be it that it is not held any more. */
+  wasBuilt(blockHash: RootHex): boolean {
+    return this.#builtHashes.get(blockHash) === true;
   }
 
   #assembleBody(

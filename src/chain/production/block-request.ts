@@ -10,6 +10,8 @@ export interface BlockRequest {
   randaoReveal: BLSSignature;
   graffiti: Uint8Array;
   feeRecipient: Uint8Array;
+  /** Whether no randao reveal shows that the proposer asks. */
+  isAnonymous?: boolean;
 }
 
 interface NodeChoices {
@@ -31,6 +33,7 @@ export function blockRequest(
     parentRoot: asked.parentRoot,
     randaoReveal: asked.randaoReveal,
     graffiti: asked.graffiti ?? graffiti.get(),
+    isAnonymous: asked.isAnonymous,
     feeRecipient: asked.feeRecipient ?? preparations.feeRecipient(proposer, clock.currentEpoch) ?? ZERO_ADDRESS,
   };
 }

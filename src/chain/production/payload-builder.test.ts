@@ -109,6 +109,16 @@ it.each(others)("begins anew, and gives time to fill, for another %s than was pr
   expect(engine.begun.at(-1)).toMatchObject({ request: change });
 });
 
+it("keeps what was prepared while others ask for other payloads", async () => {
+  const { engine, builder, build } = setUp();
+  await builder.prepare(REQUEST);
+  await build({ ...REQUEST, feeRecipient: bytes(9, 20) }, FILLING_MS);
+  await build({ ...REQUEST, timestamp: 1_700_000_066 }, FILLING_MS);
+  await build(REQUEST);
+  expect(engine.begun).toHaveLength(3);
+  expect(engine.taken.at(-1)).toBe(ids(engine)[0]);
+});
+
 it("gives an engine no more than a part of a short slot to fill", async () => {
   const engine = new BuildingEngine();
   const timers = new HandTimers();

@@ -43,12 +43,19 @@ interface PayloadBuilderParts {
   timers?: Pick<Timers, "now" | "sleep">;
 }
 
+interface BegunPayload {
+  request: PayloadRequest;
+  id: Promise<PayloadId | null>;
+}
+
 /** Has the execution engine build payloads: ahead of time, and when a block is proposed. */
 export class PayloadBuilder {
   readonly #parts: PayloadBuilderParts;
   readonly #timers: Pick<Timers, "now" | "sleep">;
   /** What the engine was last asked to build; null when it did not begin. */
-  #begun: { request: PayloadRequest; id: Promise<PayloadId | null> } | undefined;
+  #begun: BegunPayload | undefined;
+  /** What it was last asked to prepare. Requests for other payloads do not replace it. */
+  #prepared: BegunPayload | undefined;
   /** What the engine last gave. */
   #given: { request: PayloadRequest; built: BuiltPayload } | undefined;
   readonly #noPreparation: Trouble;
@@ -84,7 +91,9 @@ export class PayloadBuilder {
     const { slot } = request;
     const startedAt = this.#timers.now();
     try {
-      const payloadId = await this.#begin(request, 0);
+      const beginning = this.#begin(request, 0);
+      this.#prepared = this.#begun;
+      const payloadId = await beginning;
       logger.debug("The execution engine prepares a payload", { slot, payloadId, ms: this.#msSince(startedAt) });
       this.#noPreparation.isOver({ slot });
     } catch (error) {
@@ -135,8 +144,8 @@ export class PayloadBuilder {
 
   /** Null when the engine was not asked for such a payload before, or did not begin with it. */
   async #begunBefore(request: PayloadRequest, since: number): Promise<PayloadId | null> {
-    const begun = this.#begun;
-    return begun && isSameRequest(begun.request, request) ? this.#inTimeToBegin(request, since, begun.id) : null;
+    const begun = [this.#begun, this.#prepared].find((each) => each && isSameRequest(each.request, request));
+    return begun ? this.#inTimeToBegin(request, since, begun.id) : null;
   }
 
   /** For a payload that is wanted since that moment. An engine that cannot be asked may be back soon after. */

@@ -1,0 +1,18 @@
+import { LruMap } from "../lru-map.ts";
+
+/** A proposer signs within its slot. */
+const KEPT_OF_EACH = 4;
+
+/** What was produced lately. Requests that no randao reveal vouches for evict only what such requests brought. */
+export class ProducedCache<K, V> {
+  readonly #proposers = new LruMap<K, V>(KEPT_OF_EACH);
+  readonly #anonymous = new LruMap<K, V>(KEPT_OF_EACH);
+
+  set(key: K, value: V, { isAnonymous = false }: { isAnonymous?: boolean }): void {
+    (isAnonymous ? this.#anonymous : this.#proposers).set(key, value);
+  }
+
+  get(key: K): V | undefined {
+    return this.#proposers.get(key) ?? this.#anonymous.get(key);
+  }
+}
