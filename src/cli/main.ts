@@ -205,8 +205,9 @@ async function run({ command, operands = [], given }: Run, surroundings: Surroun
   } catch (error) {
     // On a terminal the log stands beside standard error, which gets the same sentence.
     const isBesideLog = terminal.isInteractive && logging.logFormat === "text" && logging.logFile === undefined;
-    if (error instanceof StartupError && !isBesideLog) {
-      log.logger.fatal("Fatal error, exiting", { error: error.message, exit_code: error.exitCode });
+    const known = asStartupError(error);
+    if (known && !isBesideLog) {
+      log.logger.fatal("Fatal error, exiting", { error: known.message, exit_code: known.exitCode });
     }
     throw error;
   } finally {
