@@ -57,6 +57,8 @@ export interface ChainParts extends OpeningOptions {
   stateLimits?: StateStoreLimits;
   /** By default as many as the specification has (sync/optimistic.md). */
   safeSlotsToImportOptimistically?: number;
+  /** Of blocks whose proposer told none; by default the zero address. */
+  suggestedFeeRecipient?: Uint8Array;
   /** Whether proposers orphan late blocks that have hardly any votes; by default they do. */
   proposerReorgs?: boolean;
   /** Left out by a node that builds all its payloads itself. */
@@ -93,7 +95,10 @@ export function wireParts(
   const subscriptions = new CommitteeSubscriptions();
   const syncSubscriptions = new SyncSubscriptions();
   const attached = new AttachedValidators();
-  const preparations = new ProposerPreparations(attached);
+  const preparations = new ProposerPreparations(attached, {
+    suggestedFeeRecipient: options.suggestedFeeRecipient,
+    logger: log,
+  });
   const events = new ChainEvents(log);
   const { readGenesisState: read, stateLimits: limits = stateLimitsFor(anchorState.validators.length) } = options;
   const isDistant = snapshots.oldest.slot > GENESIS_SLOT;

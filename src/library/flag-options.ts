@@ -114,6 +114,8 @@ export interface FlagOptions {
   readonly graffiti?: string;
   /** Name the execution client and Fanal in the graffiti of proposed blocks, as in GE168dFA0001, where there is room. */
   readonly graffitiCodes?: boolean;
+  /** Fee recipient of blocks whose proposer was not prepared with one by its validator client; without it their fees go to the zero address. */
+  readonly suggestedFeeRecipient?: string;
   /** Build on the parent of a head that arrived after the attestation deadline and has hardly any votes, so that it is orphaned. */
   readonly proposerReorgs?: boolean;
   /** Node of the chain that deposits are made on, by its JSON-RPC; repeatable, the next is asked when one fails. */

@@ -62,6 +62,7 @@ type ChainSettings = Pick<
   | "snapshotIntervalEpochs"
   | "safeSlotsToImportOptimistically"
   | "proposerReorgs"
+  | "suggestedFeeRecipient"
   | "manyKeys"
   | "kzg"
   | "createVerifier"
@@ -174,6 +175,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
       snapshotIntervalEpochs,
       safeSlotsToImportOptimistically,
       proposerReorgs: options.proposerReorgs,
+      suggestedFeeRecipient: options.suggestedFeeRecipient,
       syncHorizonSlots,
       builder: options.builder && builder && { ...options.builder, builder },
       custody: options.networking && (await custodyAmongOthers(local, config, options.networking)),

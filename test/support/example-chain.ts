@@ -78,6 +78,8 @@ export class ExampleDevChain implements ExampleChain {
     const options = {
       validators: VALIDATORS,
       forks,
+      // Chosen, so that nothing is warned of.
+      suggestedFeeRecipient: new Uint8Array(20),
       withdrawals: withdrawalsOn(fork),
       genesisTime: GENESIS_TIME,
       timeOfDay: { nowSeconds: () => TIME_OF_DAY },

@@ -1,3 +1,5 @@
+import type { BeaconConfig } from "@lodestar/config";
+import { ForkSeq } from "@lodestar/params";
 import type { BLSSignature, RootHex, Slot, ValidatorIndex } from "@lodestar/types";
 import type { Clock } from "../clock/clock.ts";
 import type { Graffiti } from "../graffiti.ts";
@@ -15,25 +17,26 @@ export interface BlockRequest {
 }
 
 interface NodeChoices {
+  config: Pick<BeaconConfig, "getForkSeq">;
   graffiti: Graffiti;
   preparations: ProposerPreparations;
   clock: Clock;
 }
 
-const ZERO_ADDRESS = new Uint8Array(20);
-
 /** A request with what the node chooses where the proposer does not. */
 export function blockRequest(
-  { graffiti, preparations, clock }: NodeChoices,
+  { config, graffiti, preparations, clock }: NodeChoices,
   proposer: ValidatorIndex,
   asked: Omit<BlockRequest, "graffiti" | "feeRecipient"> & Partial<BlockRequest>,
 ): BlockRequest {
+  // A block without a payload, or one that its proposer did not ask for, is nothing to warn of.
+  const warns = !asked.isAnonymous && config.getForkSeq(asked.slot) >= ForkSeq.bellatrix;
   return {
     slot: asked.slot,
     parentRoot: asked.parentRoot,
     randaoReveal: asked.randaoReveal,
     graffiti: asked.graffiti ?? graffiti.get(),
     isAnonymous: asked.isAnonymous,
-    feeRecipient: asked.feeRecipient ?? preparations.feeRecipient(proposer, clock.currentEpoch) ?? ZERO_ADDRESS,
+    feeRecipient: asked.feeRecipient ?? preparations.feeRecipientOrDefault(proposer, clock.currentEpoch, { warns }),
   };
 }

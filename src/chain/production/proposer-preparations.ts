@@ -1,5 +1,6 @@
 import type { bellatrix, Epoch, PubkeyHex, ValidatorIndex } from "@lodestar/types";
 import { toPubkeyHex } from "@lodestar/utils";
+import type { Logger } from "../../log/logger.ts";
 import { LruMap } from "../lru-map.ts";
 import { AttachedValidators } from "../subscriptions/attached-validators.ts";
 
@@ -10,6 +11,14 @@ type RegistrationListener = (pubkey: PubkeyHex, registration: Registration) => v
 const EPOCHS_KEPT_AFTER = 2;
 /** More than any operator runs on one node. */
 const MAX_ENTRIES = 200_000;
+
+const ZERO_ADDRESS = new Uint8Array(20);
+
+interface FeeRecipientDefaults {
+  /** For validators without a current preparation; by default the zero address. */
+  suggestedFeeRecipient?: Uint8Array;
+  logger?: Pick<Logger, "warn">;
+}
 
 interface Told<T> {
   value: T;
@@ -27,9 +36,13 @@ export class ProposerPreparations {
   readonly #registrations = new LruMap<PubkeyHex, Told<Registration>>(MAX_ENTRIES);
   readonly #registrationListeners = new Set<RegistrationListener>();
   readonly #attached: AttachedValidators;
+  readonly #defaults: FeeRecipientDefaults;
+  /** Proposers for which the zero address was warned of. */
+  readonly #warned = new LruMap<ValidatorIndex, true>(MAX_ENTRIES);
 
-  constructor(attached = new AttachedValidators()) {
+  constructor(attached = new AttachedValidators(), defaults: FeeRecipientDefaults = {}) {
     this.#attached = attached;
+    this.#defaults = defaults;
   }
 
   /**
@@ -56,6 +69,23 @@ export class ProposerPreparations {
   /** Undefined when nothing was told, or too long ago. */
   feeRecipient(validator: ValidatorIndex, currentEpoch: Epoch): Uint8Array | undefined {
     return current(this.#feeRecipients.get(validator), currentEpoch) ?? this.#own.get(validator);
+  }
+
+  /** The same, or what the operator suggested, or the zero address, which is warned of once per proposer. */
+  feeRecipientOrDefault(validator: ValidatorIndex, currentEpoch: Epoch, { warns }: { warns: boolean }): Uint8Array {
+    const { suggestedFeeRecipient, logger } = this.#defaults;
+    const chosen = this.feeRecipient(validator, currentEpoch) ?? suggestedFeeRecipient;
+    if (chosen) return chosen;
+    if (warns && !this.#warned.get(validator)) {
+      this.#warned.set(validator, true);
+      logger?.warn(
+        "Proposer has no fee recipient, so its fees go to the zero address; give --suggested-fee-recipient",
+        {
+          validator,
+        },
+      );
+    }
+    return ZERO_ADDRESS;
   }
 
   /** A registration that is older than the known one does not replace it. */

@@ -131,6 +131,11 @@ export function contractAddress(text: string): string {
   return text.toLowerCase();
 }
 
+/** 20 bytes. */
+export function feeRecipient(text: string): Uint8Array {
+  return new Uint8Array(Buffer.from(contractAddress(text).slice(2), "hex"));
+}
+
 /** Checked here so that a mistake is reported as one of the command line; the text itself is what the logger takes. */
 export function logSpec(text: string): string {
   try {

@@ -7,6 +7,7 @@ import {
   blobCounts,
   checkpointPin,
   epochsOrAll,
+  feeRecipient,
   fileOrUrl,
   graffiti,
   httpUrl,
@@ -58,6 +59,15 @@ export const SHARED_FLAGS = {
     description:
       "Name the execution client and Fanal in the graffiti of proposed blocks, as in GE168dFA0001, where there is room",
     fallback: true,
+  }),
+  suggestedFeeRecipient: valueFlag({
+    name: "suggested-fee-recipient",
+    kind: "text",
+    placeholder: "ADDRESS",
+    description:
+      "Fee recipient of blocks whose proposer was not prepared with one by its validator client; without it their fees go to the zero address",
+    fallback: undefined,
+    parse: feeRecipient,
   }),
   proposerReorgs: booleanFlag({
     name: "proposer-reorgs",

@@ -27,6 +27,7 @@ describe("defaults", () => {
       logFormat: "text",
       graffiti: undefined,
       graffitiCodes: true,
+      suggestedFeeRecipient: undefined,
       proposerReorgs: true,
       kzgBackend: "auto",
       trackFutures: false,
@@ -64,6 +65,7 @@ describe("defaults", () => {
       logFormat: "text",
       graffiti: undefined,
       graffitiCodes: true,
+      suggestedFeeRecipient: undefined,
       proposerReorgs: true,
       kzgBackend: "auto",
       trackFutures: false,
@@ -124,6 +126,8 @@ describe("the command line", () => {
     expect(options.graffiti?.[0]).toBe(1);
     expect(dev(["--no-graffiti-codes"]).graffitiCodes).toBe(false);
     expect(dev(["--no-proposer-reorgs"]).proposerReorgs).toBe(false);
+    const recipient = ["--suggested-fee-recipient", `0x${"Ab".repeat(20)}`];
+    expect(dev(recipient).suggestedFeeRecipient).toEqual(new Uint8Array(20).fill(0xab));
     expect(dev(["--catch-up"]).catchUp).toBe(true);
     expect(options.forks.map(({ fork, epoch }) => `${fork}=${epoch}`).join(" ")).toBe(
       "phase0=0 altair=0 bellatrix=3 capella=4 deneb=5",

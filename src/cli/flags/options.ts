@@ -64,6 +64,8 @@ export interface SharedOptions extends ServerSettings, LogOptions {
   /** 32 bytes, or undefined for the node's own default. */
   graffiti: Uint8Array | undefined;
   graffitiCodes: boolean;
+  /** 20 bytes; undefined for the zero address. */
+  suggestedFeeRecipient: Uint8Array | undefined;
   proposerReorgs: boolean;
   kzgBackend: KzgChoice;
   trackFutures: boolean;
@@ -113,6 +115,7 @@ function sharedOptions(values: SharedValues, workingDirectory: string): Pick<Sha
     limits: serverLimits(values),
     graffiti,
     graffitiCodes,
+    suggestedFeeRecipient: values.suggestedFeeRecipient,
     proposerReorgs: values.proposerReorgs,
     kzgBackend: values.kzg,
     trackFutures,
