@@ -4,7 +4,6 @@ import type { RootHex, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import type { BeaconChain } from "../src/chain/chain.ts";
-import type { ForkChoiceBlock } from "../src/chain/fork-choice/types.ts";
 import { BlockRepository } from "../src/db/block-repositories.ts";
 import { collect } from "../src/db/collect.test-support.ts";
 import type { DevNodeOptions } from "../src/node/dev-node.ts";
@@ -25,14 +24,14 @@ const BLOCKS_BETWEEN_STATES = 8 * SLOTS_PER_EPOCH;
 
 const made = removableDirectory();
 /** The chain as it stood when its validators had done their duties in all epochs. */
-let before: { head: ForkChoiceBlock; blocks: ForkChoiceBlock[]; weights: ReturnType<typeof weightsOf> };
+let before: ReturnType<typeof treeOf>;
 
 beforeAll(async () => {
   const { devChain, close } = await startDevChain(TOO_FEW, made.path);
   const { chain } = devChain;
   await advance(devChain, EPOCHS * SLOTS_PER_EPOCH);
   expect(chain.forkChoice.justified.epoch).toBe(0);
-  before = { head: chain.head, blocks: [...chain.forkChoice.all()], weights: weightsOf(chain) };
+  before = treeOf(chain);
   await close();
 });
 
@@ -67,12 +66,19 @@ function weightsOf({ forkChoice }: BeaconChain) {
   return [...forkChoice.all()].map(({ root }) => ({ root, weight: forkChoice.weightOf(root) }));
 }
 
+/** All that a restart restores of fork choice. */
+function treeOf(chain: BeaconChain) {
+  const { head, forkChoice } = chain;
+  const blocks = [head, ...forkChoice.all()].map(({ proposerIndex: _, ...block }) => block);
+  return { blocks, weights: weightsOf(chain) };
+}
+
 const epochsOf = (positions: { slot: Slot }[]) => positions.map(({ slot }) => Math.floor(slot / SLOTS_PER_EPOCH));
 
 test("a chain that does not finalize starts again from its newest stored state, with all its blocks and votes", async () => {
   const { result: again, reads } = await countingReads(() => openMade());
-  const { forkChoice, head, headState } = again.devChain.chain;
-  expect({ head, blocks: [...forkChoice.all()], weights: weightsOf(again.devChain.chain) }).toEqual(before);
+  const { head, headState } = again.devChain.chain;
+  expect(treeOf(again.devChain.chain)).toEqual(before);
   expect(rootOf(headState)).toBe(head.stateRoot);
   expect(before.blocks.length).toBeGreaterThan(BLOCKS_BETWEEN_STATES);
   expect(reads).toBeLessThan(BLOCKS_BETWEEN_STATES);
@@ -88,8 +94,7 @@ test("a start does without stored votes that cannot be read", async () => {
   await first.close();
 
   const { devChain, complaints } = await openDevChain({ ...TOO_FEW, ...QUIET }, directory);
-  expect(devChain.chain.head).toEqual(before.head);
-  expect(weightsOf(devChain.chain)).toEqual(before.weights);
+  expect(treeOf(devChain.chain)).toEqual(before);
   expect(complaints).toEqual([expect.stringContaining("The stored votes cannot be read")]);
 });
 

@@ -97,7 +97,8 @@ export function wireParts(
   const attached = new AttachedValidators();
   const preparations = new ProposerPreparations(attached, {
     suggestedFeeRecipient: options.suggestedFeeRecipient,
-    logger: log,
+    // The payloads of the built-in engine have no transactions, and so no fees.
+    logger: engine.buildsAtOnce ? undefined : log,
   });
   const events = new ChainEvents(log);
   const { readGenesisState: read, stateLimits: limits = stateLimitsFor(anchorState.validators.length) } = options;
