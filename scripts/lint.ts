@@ -50,7 +50,11 @@ function lintSources(): number {
   }
 }
 
-const biome = spawn(process.execPath, [BIOME, "check", "."], { stdio: "inherit" });
+const colors = process.stdout.isTTY ? ["--colors=force"] : [];
+// Biome gets pipes of its own: TypeScript makes the standard streams non-blocking, on which Biome fails if they are full.
+const biome = spawn(process.execPath, [BIOME, "check", ...colors, "."], { stdio: ["ignore", "pipe", "pipe"] });
+biome.stdout.pipe(process.stdout);
+biome.stderr.pipe(process.stderr);
 const biomeEnded = once(biome, "close");
 const problems = lintSources();
 const [status] = await biomeEnded;
