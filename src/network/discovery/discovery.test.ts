@@ -92,6 +92,23 @@ function searchUntil({ discovery }: TestNode, isAwaited: (found: FoundPeer) => b
 }
 
 describe("discovery", () => {
+  it("offers a public node no private address but its bootnode's", async () => {
+    const first = await startNode();
+    const bootnode = await first.node.recordText();
+    const second = await startNode([bootnode]);
+    const third = await startNode([bootnode]);
+    await searchUntil(second, () => true);
+    const [firstId, secondId] = await Promise.all([first.node.peerId(), second.node.peerId()]);
+    await searchUntil(third, ({ peerId }) => peerId === secondId);
+    // Other nodes see it under this address.
+    third.node.setAddresses({ ...third.node.addresses!, ip: "8.8.8.8" });
+    const found = new Set<string>();
+    third.discovery.onFound(({ peerId }) => found.add(peerId));
+    // What is known is offered again at each search.
+    for (let search = 0; search < 5; search++) await searchUntil(third, ({ peerId }) => peerId === firstId);
+    expect([...found]).toEqual([firstId]);
+  });
+
   it("finds a node through another one, with its newest record, and nobody of another chain", async () => {
     const first = await startNode();
     const bootnode = await first.node.recordText();

@@ -4,11 +4,12 @@ import { toHex } from "@lodestar/utils";
 import type { Clock } from "../../chain/clock/clock.ts";
 import type { Logger } from "../../log/logger.ts";
 import { SYSTEM_TIMERS } from "../../timers.ts";
+import { isGlobalAddress } from "../address-scope.ts";
 import type { LocalNode } from "../local-node.ts";
 import { standsForAll } from "../networking-options.ts";
 import type { FoundPeer, PeerSource } from "../peers/connector.ts";
 import { createDiscv5, type Discv5Service, replaceRecord } from "./discv5-adapter.ts";
-import { hasSoundAddresses, readFoundRecord } from "./found-record.ts";
+import { hasGlobalAddress, hasSoundAddresses, readFoundRecord } from "./found-record.ts";
 import { rememberGoodRecords } from "./record-crypto.ts";
 import { SpacedTask } from "./spaced-task.ts";
 import { UdpTransport } from "./udp-transport.ts";
@@ -141,7 +142,7 @@ export class Discovery implements PeerSource {
   #offer(record: ENR): void {
     const { config, clock, logger } = this.#parts;
     if (record.nodeId === this.#discv5?.enr.nodeId) return;
-    const found = readFoundRecord(record, config, clock.currentEpoch);
+    const found = readFoundRecord(record, config, clock.currentEpoch, { onlyGlobal: this.#mustBeGlobal(record) });
     if (!found) return;
     for (const listener of this.#listeners) {
       try {
@@ -150,6 +151,17 @@ export class Discovery implements PeerSource {
         logger.error("A listener to found peers failed", { error });
       }
     }
+  }
+
+  /** On a public network anybody can sign a record with an address of the machines around this node. Bootnodes are trusted. */
+  #mustBeGlobal(record: ENR): boolean {
+    return this.#isPublic && !this.#bootnodes.some(({ nodeId }) => nodeId === record.nodeId);
+  }
+
+  /** By the node's own address; as long as that is not known, by the bootnodes' addresses. */
+  get #isPublic(): boolean {
+    const ip = this.#parts.node.addresses?.ip ?? this.#parts.bind.address;
+    return standsForAll(ip) ? this.#bootnodes.some(hasGlobalAddress) : isGlobalAddress(ip);
   }
 
   async #renewRecord(): Promise<void> {

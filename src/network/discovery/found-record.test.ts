@@ -84,6 +84,23 @@ describe("a found record", () => {
     expect(readFoundRecord(record, config, 2)).toBeNull();
   });
 
+  it.each(["10.0.0.9", "127.0.0.1", "169.254.169.254", "192.168.0.1"])(
+    "with the address %s is not for a node of a public network, unless it has a global one as well",
+    async (ip) => {
+      const { kvs } = await recordAt(2);
+      const record = new SignableENR(kvs, 1n, KEY);
+      record.ip = ip;
+      const found = () => readFoundRecord(record.toENR(), config, 2, { onlyGlobal: true });
+      expect(found()).toBeNull();
+      expect(readFoundRecord(record.toENR(), config, 2)).not.toBeNull();
+      record.ip6 = "2a00::1";
+      record.tcp6 = 9000;
+      expect(found()?.address).toMatch(/^\/ip6\/2a00:0:0:0:0:0:0:1\/tcp\/9000\//);
+      record.ip = "8.8.8.8";
+      expect(found()?.address).toMatch(/^\/ip4\/8\.8\.8\.8\//);
+    },
+  );
+
   it("may have an address of IPv6 instead", () => {
     const eth2 = ssz.phase0.ENRForkID.serialize({
       forkDigest: config.forkBoundary2ForkDigest(config.getForkBoundaryAtEpoch(2)),

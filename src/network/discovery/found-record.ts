@@ -1,15 +1,24 @@
 import type { ENR } from "@chainsafe/enr";
 import type { BeaconConfig } from "@lodestar/config";
 import { type Epoch, type phase0, ssz } from "@lodestar/types";
+import { isGlobalAddress } from "../address-scope.ts";
 import type { FoundPeer } from "../peers/connector.ts";
 
-/** A record, whose signature the library has checked, as a peer that may be dialled; null when it is none for us. */
-export function readFoundRecord(record: ENR, config: BeaconConfig, currentEpoch: Epoch): FoundPeer | null {
+/**
+ * A record, whose signature the library has checked, as a peer that may be dialled; null when it is none for us. With
+ * `onlyGlobal` it needs an address that can be reached from anywhere.
+ */
+export function readFoundRecord(
+  record: ENR,
+  config: BeaconConfig,
+  currentEpoch: Epoch,
+  { onlyGlobal = false } = {},
+): FoundPeer | null {
   try {
     const eth2 = record.kvs.get("eth2");
     if (!eth2 || !isCompatibleFork(config, currentEpoch, ssz.phase0.ENRForkID.deserialize(eth2), record.kvs.get("nfd")))
       return null;
-    const location = tcpLocation(record);
+    const location = tcpLocation(record, onlyGlobal);
     if (!location) return null;
     const peerId = record.peerId.toString();
     const attnets = record.kvs.get("attnets");
@@ -29,13 +38,23 @@ export function readFoundRecord(record: ENR, config: BeaconConfig, currentEpoch:
   }
 }
 
-function tcpLocation({ kvs }: ENR): string | null {
+/** Whether the record names an address that can be reached from anywhere. */
+export function hasGlobalAddress({ ip, ip6 }: Pick<ENR, "ip" | "ip6">): boolean {
+  return [ip, ip6].some((address) => address !== undefined && isGlobalAddress(address));
+}
+
+function tcpLocation({ kvs }: ENR, onlyGlobal: boolean): string | null {
+  const isAllowed = (address: string) => !onlyGlobal || isGlobalAddress(address);
   const ip = kvs.get("ip");
   const port = portOf(kvs.get("tcp"));
-  if (port !== null && ip?.length === 4 && isUnicast4(ip)) return `/ip4/${ip.join(".")}/tcp/${port}`;
+  if (port !== null && ip?.length === 4 && isUnicast4(ip) && isAllowed(ip.join("."))) {
+    return `/ip4/${ip.join(".")}/tcp/${port}`;
+  }
   const ip6 = kvs.get("ip6");
   const port6 = portOf(kvs.get("tcp6"));
-  if (port6 !== null && ip6?.length === 16 && isUnicast6(ip6)) return `/ip6/${textOfIp6(ip6)}/tcp/${port6}`;
+  if (port6 !== null && ip6?.length === 16 && isUnicast6(ip6) && isAllowed(textOfIp6(ip6))) {
+    return `/ip6/${textOfIp6(ip6)}/tcp/${port6}`;
+  }
   return null;
 }
 

@@ -49,6 +49,12 @@ describe("known peers", () => {
         connection: { remoteAddr: multiaddr(remote) } as Connection,
       });
     expect(addressesFrom("/ip4/192.0.2.7/tcp/40000")).toEqual([`/ip4/192.0.2.1/tcp/9000/p2p/${ID}`]);
+    const ofSite = multiaddr("/ip4/10.0.0.5/tcp/9000");
+    listenAddrs.push(ofSite);
+    expect(addressesFrom("/ip4/192.0.2.7/tcp/40000")).toEqual([`/ip4/192.0.2.1/tcp/9000/p2p/${ID}`]);
+    expect(addressesFrom("/ip4/10.0.0.7/tcp/40000")).toEqual(
+      ["192.0.2.1", "10.0.0.5"].map((ip) => `/ip4/${ip}/tcp/9000/p2p/${ID}`),
+    );
     expect(addressesFrom("/ip4/127.0.0.1/tcp/40000")).toContain(`/ip4/127.0.0.1/tcp/8545/p2p/${ID}`);
   });
 });

@@ -2,6 +2,7 @@ import type { BitArray } from "@chainsafe/ssz";
 import type { IdentifyResult } from "@libp2p/interface";
 import type { fulu } from "@lodestar/types";
 import type { Multiaddr } from "@multiformats/multiaddr";
+import { isGlobalAddress } from "../address-scope.ts";
 import type { PeerDirection, PeerState } from "../network-view.ts";
 
 const MAX_PEERS = 1_000;
@@ -153,12 +154,14 @@ export function withPeerId(address: string, peerId: string): string {
 
 /** Where a peer says that it listens, as far as it makes sense to dial there. */
 export function identifiedAddresses({ listenAddrs, connection, peerId }: IdentifyResult): string[] {
-  const isNeighbour = isLoopback(connection.remoteAddr);
+  const { remoteAddr } = connection;
   return (
     listenAddrs
       .slice(0, MAX_ADDRESSES)
-      // A remote peer's own machine is not ours, and its name must not make us dial ourselves.
-      .filter((address) => isTcp(address) && (isNeighbour || !isLoopback(address)))
+      // A remote peer's own machine and network are not ours, and their names must not make us dial our own.
+      .filter(
+        (address) => isTcp(address) && (isGlobal(address) || isLoopback(remoteAddr) || isOfSite(address, remoteAddr)),
+      )
       .map((address) => withPeerId(address.toString(), peerId.toString()))
   );
 }
@@ -167,6 +170,15 @@ function isTcp(address: Multiaddr): boolean {
   const [place, port, ...rest] = address.getComponents();
   const isPlace = place?.name === "ip4" || place?.name === "ip6";
   return isPlace && port?.name === "tcp" && rest.every(({ name }) => name === "p2p");
+}
+
+function isGlobal(address: Multiaddr): boolean {
+  return isGlobalAddress(address.getComponents()[0]?.value ?? "");
+}
+
+/** Whether the address and the peer that names it are both of a private network. */
+function isOfSite(address: Multiaddr, remote: Multiaddr): boolean {
+  return !isLoopback(address) && !isGlobal(remote);
 }
 
 function isLoopback(address: Multiaddr): boolean {

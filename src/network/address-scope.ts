@@ -1,0 +1,30 @@
+import { BlockList, isIP } from "node:net";
+
+/** Loopback, private, shared (RFC 6598), link-local, unspecified and multicast addresses. */
+const NOT_GLOBAL = new BlockList();
+for (const [prefix, bits] of [
+  ["0.0.0.0", 8],
+  ["10.0.0.0", 8],
+  ["100.64.0.0", 10],
+  ["127.0.0.0", 8],
+  ["169.254.0.0", 16],
+  ["172.16.0.0", 12],
+  ["192.168.0.0", 16],
+  ["224.0.0.0", 3],
+] as const) {
+  NOT_GLOBAL.addSubnet(prefix, bits, "ipv4");
+}
+for (const [prefix, bits] of [
+  ["::", 127],
+  ["fc00::", 7],
+  ["fe80::", 10],
+  ["ff00::", 8],
+] as const) {
+  NOT_GLOBAL.addSubnet(prefix, bits, "ipv6");
+}
+
+/** Whether the IP address can be reached from anywhere; IPv4 may be written as IPv6. */
+export function isGlobalAddress(ip: string): boolean {
+  const version = isIP(ip);
+  return version !== 0 && !NOT_GLOBAL.check(ip, version === 4 ? "ipv4" : "ipv6");
+}
