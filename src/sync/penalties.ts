@@ -23,6 +23,7 @@ export const NO_FAULT_REJECTIONS: ReadonlySet<RejectionReason> = new Set([
   "invalid-parent",
   "unknown-terminal-block",
   "engine-unavailable",
+  "node-stopping",
 ]);
 
 const DISPUTES_HELD = 32;

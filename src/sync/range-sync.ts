@@ -44,6 +44,8 @@ export class RangeSync {
   readonly #toldRefusals = new LruMap<RootHex, true>(REFUSALS_HELD);
   readonly #closed = new AbortController();
   #isActive = false;
+  /** Whether the next stretch goes on with the sync of the last one. */
+  #isSyncUnderWay = false;
   #claimants: ReadonlySet<string> = new Set();
   #running: Promise<void> = Promise.resolve();
 
@@ -86,13 +88,19 @@ export class RangeSync {
     await this.#running;
   }
 
-  /** How fast the last stretch of syncing was. */
+  /** How much was fetched since the sync began, and how fast. */
   summary(): ReturnType<SyncProgress["summary"]> {
     return this.#progress.summary();
   }
 
+  /** The sync is over: what is fetched from now on belongs to another. */
+  endSync(): void {
+    this.#isSyncUnderWay = false;
+  }
+
   async #follow(first: SyncTarget): Promise<void> {
-    this.#progress.begin();
+    this.#progress.begin({ goesOn: this.#isSyncUnderWay });
+    this.#isSyncUnderWay = true;
     let target: SyncTarget | null = first;
     while (target !== null) {
       const outcome = await this.#run(target);

@@ -10,12 +10,19 @@ interface SyncProgressParts {
   logger: Logger;
 }
 
+interface Start {
+  at: number;
+  slot: Slot;
+}
+
 /** Tells in the log how syncing goes. */
 export class SyncProgress {
   readonly #chain: Pick<SyncChain, "head">;
   readonly #timers: Pick<Timers, "now">;
   readonly #progress: Progress;
-  #began: { at: number; slot: Slot } = { at: 0, slot: 0 };
+  #began: Start = { at: 0, slot: 0 };
+  /** Where the sync began, of which the current stretch may be the last of several. */
+  #syncBegan: Start = { at: 0, slot: 0 };
 
   constructor({ chain, timers, logger }: SyncProgressParts) {
     this.#chain = chain;
@@ -23,22 +30,24 @@ export class SyncProgress {
     this.#progress = new Progress({ message: "Syncing", logger, timers, firstAfterMs: 0 });
   }
 
-  begin(): void {
+  /** Begins a stretch; one that goes on with the sync of the last one leaves the start of the summary as it is. */
+  begin({ goesOn = false } = {}): void {
     this.#began = { at: this.#timers.now(), slot: this.#chain.head.slot };
+    if (!goesOn || this.#began.slot < this.#syncBegan.slot) this.#syncBegan = this.#began;
     this.#progress.begin();
   }
 
-  /** Of all that came since the beginning. */
+  /** Of all that came since the sync began. */
   summary(): { slots: number; seconds: number; slotsPerSecond: number | undefined } {
-    const slots = Math.max(0, this.#chain.head.slot - this.#began.slot);
-    const seconds = (this.#timers.now() - this.#began.at) / 1000;
+    const slots = Math.max(0, this.#chain.head.slot - this.#syncBegan.slot);
+    const seconds = (this.#timers.now() - this.#syncBegan.at) / 1000;
     return { slots, seconds: rounded(seconds), slotsPerSecond: seconds > 0 ? rounded(slots / seconds) : undefined };
   }
 
   report(target: Slot, peers: number): void {
     const { slot } = this.#chain.head;
     // The head has moved to a branch whose newest block is older.
-    if (slot < this.#began.slot) this.begin();
+    if (slot < this.#began.slot) this.begin({ goesOn: true });
     const from = this.#began.slot;
     this.#progress.report(slot - from, target - from, (slotsPerSecond) => ({ slot, target, peers, slotsPerSecond }));
   }

@@ -285,6 +285,20 @@ test("how fast it was is told of what was fetched, and not again when peers only
   expect(told).toEqual([`slots=${SLOTS}`, undefined]);
 });
 
+test("all that was fetched since the sync began is told, also where it came in several stretches", async () => {
+  const peers = new FakePeers();
+  const { sync, chain, log } = await openFollower(peers, SLOTS);
+  sync.start();
+  peers.add("with less than it claims", known, { status: claimOf(SLOTS) });
+  await untilHead(chain, known.at(-1)!.root);
+  await peers.untilQuiet();
+  expect(sync.state).toBe("syncing");
+  peers.add("honest", history);
+  await sync.whenSynced();
+  const told = log.filter((line) => line.includes(" Synced ")).map((line) => /slots=\d+/.exec(line)?.[0]);
+  expect(told).toEqual([`slots=${SLOTS}`]);
+});
+
 test("a node comes to rest when the ranges are fetched, which may be after it is synced, and whoever waits for it is told", async () => {
   const peers = new FakePeers();
   peers.add("honest", history);

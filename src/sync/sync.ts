@@ -209,6 +209,7 @@ export class Sync implements SyncJudge, UnknownBlocks {
       this.#unknownBlocks.resume();
     }
     this.#announce();
+    if (!this.isSyncing) this.#range.endSync();
   }
 
   #evaluate(): void {
@@ -269,6 +270,7 @@ export class Sync implements SyncJudge, UnknownBlocks {
       const { slot } = this.#chain.head;
       this.#logger.info("Synced", this.#hasFetched ? { slot, ...this.#range.summary() } : { slot });
       this.#hasFetched = false;
+      this.#range.endSync();
     }
     if (state === "waiting for peers")
       this.#logger.info("Waiting for peers", { behind: this.#chain.status.syncDistance });

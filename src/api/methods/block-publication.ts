@@ -6,7 +6,7 @@ import type { RootHex, SignedBeaconBlock, SignedBlindedBeaconBlock, SignedBlockC
 import { toRootHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { AnySignedBlock } from "../../chain/import/apply-block.ts";
-import { BlockRejection, isWaitingForEngine } from "../../chain/import/block-rejection.ts";
+import { BlockRejection, isOfStop, isWaitingForEngine } from "../../chain/import/block-rejection.ts";
 import { verifyBlindedBlock } from "../../chain/import/verify-block.ts";
 import { checkGossipBlock, noteBlockForBuilder, noteGossipBlock } from "../../chain/validation/block.ts";
 import { GossipRefusal } from "../../chain/validation/outcome.ts";
@@ -235,8 +235,9 @@ async function importOf(
     await chain.importBlock(signed, { arrivedAt });
     return null;
   } catch (error) {
-    if (error instanceof BlockRejection) return error;
-    throw error;
+    if (!(error instanceof BlockRejection)) throw error;
+    if (isOfStop(error)) throw error.cause;
+    return error;
   }
 }
 

@@ -30,6 +30,8 @@ export interface DataStretch {
   before: Slot;
   /** Down to here data is wanted, and blocks are held. */
   bottom: Slot;
+  /** Down to here data is wanted, whether or not blocks are held. */
+  windowStart: Slot;
 }
 
 interface DataHistoryParts {
@@ -99,6 +101,7 @@ export class DataHistory {
     if (this.#isComplete) return null;
     const before = this.#held.from;
     const bottom = this.#bottom;
+    const windowStart = this.#firstSlotWithData;
     const newest = await db.finalizedBlocks.lastAtOrBefore(Number.POSITIVE_INFINITY);
     if (before <= bottom || !newest || newest.slot < before - 1) return null;
     const lacking: LackingBlock[] = [];
@@ -109,15 +112,16 @@ export class DataHistory {
       const block = await this.#lackingBlock(root);
       if (block) {
         const kind = this.#parts.data.hasColumns(slot);
-        if (lacking.length > 0 && kind !== hasColumns) return { hasColumns, lacking, from, before, bottom };
+        if (lacking.length > 0 && kind !== hasColumns)
+          return { hasColumns, lacking, from, before, bottom, windowStart };
         hasColumns = kind;
         lacking.push(block);
       }
       from = slot;
       if (++lookedAt === LOOKED_AT || lacking.length === FETCHED_FOR)
-        return { hasColumns, lacking, from, before, bottom };
+        return { hasColumns, lacking, from, before, bottom, windowStart };
     }
-    return { hasColumns, lacking, from: bottom, before, bottom };
+    return { hasColumns, lacking, from: bottom, before, bottom, windowStart };
   }
 
   /**

@@ -17,7 +17,8 @@ export type RejectionReason =
   | "wrong-terminal-block"
   | "unknown-terminal-block"
   | "engine-unavailable"
-  | "data-unavailable";
+  | "data-unavailable"
+  | "node-stopping";
 
 /** Why a block was not imported. The chain is as it was before. */
 export class BlockRejection extends Error {
@@ -55,6 +56,9 @@ export const isWaitingForEngine = ({ reason }: BlockRejection): boolean =>
 /** Reasons for which the chain holds a block and imports it later by itself. */
 export const isHeld = (rejection: BlockRejection): boolean =>
   isWaitingForEngine(rejection) || rejection.reason === "data-unavailable";
+
+/** Whether the block was not judged at all, because the node stops. */
+export const isOfStop = ({ reason }: BlockRejection): boolean => reason === "node-stopping";
 
 /** Whatever comes, the block of that root is never imported. A bad signature says nothing of the kind: the root does not cover it. */
 const CONDEMNING: ReadonlySet<RejectionReason> = new Set([

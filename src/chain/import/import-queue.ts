@@ -290,7 +290,7 @@ export class ImportQueue {
     try {
       await clock.untilSlot(slot);
     } catch (cause) {
-      throw new BlockRejection("future-slot", `The node stopped before slot ${slot} of the block began.`, cause);
+      throw new BlockRejection("node-stopping", `The node stopped before slot ${slot} of the block began.`, cause);
     }
     forkChoice.onTick(slot);
   }

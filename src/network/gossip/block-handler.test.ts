@@ -58,6 +58,32 @@ test("a block is imported with the time at which it came, not that at which the 
   );
 });
 
+test("a block that comes a moment before its slot is not refused when the node stops", async () => {
+  const { devChain, complaints } = await openDevChain(QUIET);
+  const { chain, clock } = devChain;
+  const hand = new ByHand(devChain);
+  const slot = clock.currentSlot + 1;
+  const { signed } = hand.sign(await hand.produce(slot, chain.head.root));
+  vi.spyOn(clock, "currentSlotWithTolerance").mockReturnValue(slot);
+  const logger = createRecordingLogger();
+  const importBlock = vi.spyOn(chain, "importBlock");
+  const handler = new BlockHandler({
+    chain,
+    unknownBlocks: { onUnknownParent: () => {}, onUnknownBlock: () => {} },
+    reporter: { penalize: () => {} },
+    logger,
+  });
+  handler.handle({ object: signed, peerId: "peer", report: () => {} } as unknown as ReceivedMessage<"beacon_block">);
+  await vi.waitFor(() => expect(importBlock).toHaveBeenCalled());
+  await clock.stop();
+  await handler.close();
+  expect(await importBlock.mock.results[0]!.value.catch((error: unknown) => error)).toMatchObject({
+    reason: "node-stopping",
+  });
+  expect(logger.records.filter(({ level }) => level !== "debug")).toEqual([]);
+  expect(complaints).toEqual([]);
+});
+
 test("a block that is refused is told of once, with its slot, root, peer and reason; one that is ignored is not", async () => {
   const chain = new TestChain("phase0");
   onTestFinished(() => chain.close());

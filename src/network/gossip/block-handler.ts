@@ -2,7 +2,7 @@ import type { RootHex, SignedBeaconBlock } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { blockRoot } from "../../chain/blocks/block-encoding.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
-import { BlockRejection, isHeld, type RejectionReason } from "../../chain/import/block-rejection.ts";
+import { BlockRejection, isHeld, isOfStop, type RejectionReason } from "../../chain/import/block-rejection.ts";
 import { validateGossipBlock } from "../../chain/validation/block.ts";
 import { GossipRefusal } from "../../chain/validation/outcome.ts";
 import type { Logger } from "../../log/logger.ts";
@@ -121,6 +121,10 @@ export class BlockHandler {
       }
       // The chain keeps such a block, and has said so.
       if (isHeld(error)) return;
+      if (isOfStop(error)) {
+        logger.debug("A block is left, since the node stops", { slot: signed.message.slot, peer: peerId });
+        return;
+      }
       this.#warn(message, root, error);
       // Whoever passed it on had not imported it either: honest nodes must not lose each other over a bad proposer.
       if (WRONG_BLOCK.has(error.reason)) reporter.penalize(peerId, "moderate", `invalid block: ${error.reason}`);

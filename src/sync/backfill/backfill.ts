@@ -51,7 +51,10 @@ export class Backfill {
     const blockPeers = new HistoryPeers({ peers, timers, restMs });
     const dataPeers = new HistoryPeers({ peers, timers, restMs });
     const blocks = new BlockWalk({ ...shared, historyPeers: blockPeers, epochs, batchSlots });
-    this.#walks = epochs === 0 ? [] : [blocks, new DataWalk({ ...shared, historyPeers: dataPeers })];
+    this.#walks =
+      epochs === 0
+        ? []
+        : [blocks, new DataWalk({ ...shared, historyPeers: dataPeers, blocksTarget: () => blocks.target })];
   }
 
   start(): void {

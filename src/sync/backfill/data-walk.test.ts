@@ -34,12 +34,15 @@ async function openHistory(fork: "electra" | "fulu") {
   return { history, openAnchored, ...(await openAnchored(true)) };
 }
 
-function walksOf(chain: BeaconChain, peers: FakePeers) {
-  const timers = { now: () => 0 };
+function walksOf(chain: BeaconChain, peers: FakePeers, batchSlots = 16) {
+  let now = 0;
+  // Every look at the clock is worth a line of progress.
+  const timers = { now: () => (now += 10_000) };
   const logger = createRecordingLogger();
   const shared = { chain, peers, timers, logger, historyPeers: new HistoryPeers({ peers, timers, restMs: 1000 }) };
-  const blocks = new BlockWalk({ ...shared, epochs: Number.POSITIVE_INFINITY, batchSlots: 16 });
-  const data = new DataWalk({ ...shared, historyPeers: new HistoryPeers({ peers, timers, restMs: 1000 }) });
+  const blocks = new BlockWalk({ ...shared, epochs: Number.POSITIVE_INFINITY, batchSlots });
+  const dataPeers = new HistoryPeers({ peers, timers, restMs: 1000 });
+  const data = new DataWalk({ ...shared, historyPeers: dataPeers, blocksTarget: () => blocks.target });
   const { signal } = new AbortController();
   const run = async (walk: BlockWalk | DataWalk) => {
     while (await walk.step(signal));
@@ -47,7 +50,13 @@ function walksOf(chain: BeaconChain, peers: FakePeers) {
   // The sidecars are not of real blobs.
   for (const method of ["verifyBlobs", "verifyCells"] as const)
     vi.spyOn(chain.data.kzg, method).mockResolvedValue(true);
-  return { stepData: () => data.step(signal), runData: () => run(data), runBlocks: () => run(blocks) };
+  return {
+    stepData: () => data.step(signal),
+    stepBlocks: () => blocks.step(signal),
+    runData: () => run(data),
+    runBlocks: () => run(blocks),
+    log: logger.records,
+  };
 }
 
 /** The indices of what is stored of each block, by slot. */
@@ -87,6 +96,23 @@ describe.each(["electra", "fulu"] as const)("the data of earlier blocks of %s", 
     expect(await stored(db, history)).toEqual([[], ...history.slice(1).map(() => [...wanted])]);
     expect(peers.penalties.filter(({ peerId }) => peerId !== "wrong")).toEqual([]);
   });
+});
+
+test("progress is counted down to where blocks will be fetched, not to where they are held", async () => {
+  const { chain, history } = await openHistory("electra");
+  const peers = new FakePeers();
+  peers.add("all", history);
+  const { stepBlocks, runData, log } = walksOf(chain, peers, 4);
+  while (chain.history.end !== null) {
+    await stepBlocks();
+    await runData();
+  }
+  const lines = log.filter(({ message }) => message.startsWith("Fetching the data of earlier blocks"));
+  const percents = lines.flatMap(({ fields }) => (fields?.percent === undefined ? [] : [fields.percent as number]));
+  expect(percents.length).toBeGreaterThan(2);
+  expect(percents).toEqual(percents.toSorted((one, other) => one - other));
+  expect(percents.filter((percent) => percent === 100)).toHaveLength(1);
+  expect(lines.filter(({ message }) => message.endsWith(": done"))).toHaveLength(1);
 });
 
 test("columns that are kept from now on are fetched of what is held already, and no others", async () => {

@@ -14,6 +14,8 @@ interface DataWalkParts {
   chain: Pick<BeaconChain, "history">;
   peers: SyncPeers;
   historyPeers: HistoryPeers;
+  /** Down to which slot blocks are fetched, ahead of their data. */
+  blocksTarget(): Slot;
   timers: Pick<Timers, "now">;
   logger: Logger;
 }
@@ -21,7 +23,7 @@ interface DataWalkParts {
 /** Fetches the data of blocks that are held without it, from whichever peers keep it. What came stays, also when the rest does not. */
 export class DataWalk implements Walk {
   readonly #parts: DataWalkParts;
-  #progress: { line: Progress; from: Slot } | null = null;
+  #progress: { line: Progress; from: Slot; isDone: boolean } | null = null;
 
   constructor(parts: DataWalkParts) {
     this.#parts = parts;
@@ -72,17 +74,22 @@ export class DataWalk implements Walk {
     return entries;
   }
 
-  #report({ from, before, bottom }: DataStretch): void {
-    const { logger, timers } = this.#parts;
+  #report({ from, before, bottom, windowStart }: DataStretch): void {
+    const { logger, timers, blocksTarget } = this.#parts;
     const message = "Fetching the data of earlier blocks";
-    this.#progress ??= { line: new Progress({ message, logger, timers }), from: before };
+    this.#progress ??= { line: new Progress({ message, logger, timers }), from: before, isDone: false };
     const { line, from: began } = this.#progress;
-    const fields = (slotsPerSecond: number | undefined) => ({ slot: from, target: bottom, slotsPerSecond });
-    line.report(began - from, began - bottom, fields);
+    // Blocks that are to come have data too.
+    const target = Math.min(bottom, Math.max(windowStart, blocksTarget()));
+    this.#progress.isDone = from <= target;
+    const fields = (slotsPerSecond: number | undefined) => ({ slot: from, target, slotsPerSecond });
+    line.report(began - from, began - target, fields);
   }
 
+  /** There may be nothing to fetch only until more blocks have come. */
   #finish(): false {
-    this.#progress?.line.finish();
+    if (!this.#progress?.isDone) return false;
+    this.#progress.line.finish();
     this.#progress = null;
     return false;
   }
