@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { methods } from "../src/api/method-groups.ts";
+import { EXIT_CODES } from "../src/cli/exit.ts";
 import { parseCommandLine } from "../src/cli/flags/command-line.ts";
 import { nodeOptions } from "../src/cli/flags/options.ts";
 import { resolveFlags } from "../src/cli/flags/resolve-flags.ts";
@@ -100,6 +101,12 @@ describe("the systemd unit", () => {
     expect(optionsOf(start!.split(" "))).toMatchObject({ dataDir: `/var/lib/${state}`, rpc: true, rest: true });
     const [, documents] = new RegExp(`^Documentation=file://${installed}(.+)$`, "m").exec(unit)!;
     expect(existsSync(join(ROOT, documents!))).toBe(true);
+  });
+
+  it("is not started again when that does not help", () => {
+    const [, codes] = /^RestartPreventExitStatus=(.+)$/m.exec(unit)!;
+    const { usage, dataDirMismatch, unreadableInput, dataDirUnusable } = EXIT_CODES;
+    expect(codes!.split(" ").map(Number)).toEqual([usage, dataDirMismatch, unreadableInput, dataDirUnusable]);
   });
 
   it("is accepted by systemd, and leaves the service little to reach", (context) => {

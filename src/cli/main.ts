@@ -110,7 +110,7 @@ function prepare(command: NodeCommandName, sources: FlagSources, { environment, 
       logging: logOptions(values, workingDirectory),
       servers: values,
       async start(log, stopping) {
-        const options = gatewayOptions(values, workingDirectory);
+        const options = gatewayOptions(values, workingDirectory, log.logger);
         return (await runners.gateway())({ ...options, environment }, log.logger, log, stopping);
       },
     };

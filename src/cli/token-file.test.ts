@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
 import { EXIT_CODES } from "./exit.ts";
-import { openToken, readToken } from "./token-file.ts";
+import { openToken, readSecret, readToken } from "./token-file.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "fanal-token-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -30,6 +30,20 @@ it("takes a token that was given, and leaves the file as it is", () => {
   expect(openToken(file, createRecordingLogger())).toBe("a-token-of-my-own/1234=");
   expect(readFileSync(file, "utf8")).toBe("a-token-of-my-own/1234=\r\n");
   expect(statSync(file).mode & 0o777).toBe(0o640);
+});
+
+it("warns of a token that every user can read, and of no other", () => {
+  const file = join(folder, "open");
+  writeFileSync(file, "a-token-of-my-own/1234=");
+  const warningsAt = (mode: number) => {
+    chmodSync(file, mode);
+    const logger = createRecordingLogger();
+    openToken(file, logger);
+    readSecret(file, "password file", logger);
+    return logger.records.map(({ level, fields }) => ({ level, fields }));
+  };
+  expect(warningsAt(0o644)).toEqual(Array(2).fill({ level: "warn", fields: { file } }));
+  for (const mode of [0o600, 0o640]) expect(warningsAt(mode)).toEqual([]);
 });
 
 it.each(["", "short", "two words of some length", "ein-schlüssel-mit-umlaut", "x".repeat(1001)])(

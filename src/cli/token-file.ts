@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import type { Logger } from "../log/logger.ts";
+import { warnIfReadableByOthers } from "../node/secret-file.ts";
 import { StartupError } from "./exit.ts";
 
 const TOKEN_BYTES = 32;
@@ -18,6 +19,7 @@ export function openToken(file: string, logger: Logger): string {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") {
       throw new StartupError("unreadableInput", `The token file ${file} cannot be made: ${reasonOf(error)}.`, error);
     }
+    warnIfReadableByOthers(file, logger);
     return readToken(file);
   }
 }
@@ -31,9 +33,10 @@ export function readToken(file: string): string {
   );
 }
 
-/** What the file holds, but for blanks around it. */
-export function readSecret(file: string, noun: string): string {
+/** What the file holds, but for blanks around it. The log, where there is one, says when other users can read it. */
+export function readSecret(file: string, noun: string, logger?: Pick<Logger, "warn">): string {
   try {
+    if (logger) warnIfReadableByOthers(file, logger);
     return readFileSync(file, "utf8").trim();
   } catch (error) {
     throw new StartupError("unreadableInput", `The ${noun} ${file} cannot be read: ${reasonOf(error)}.`, error);

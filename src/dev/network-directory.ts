@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ChainConfig } from "@lodestar/config";
 import { configYaml } from "./config-yaml.ts";
@@ -9,6 +9,9 @@ const DEPOSIT_BLOCK_FILES = ["deposit_contract_block.txt", "deploy_block.txt"] a
 /** Lighthouse's and Teku's name of the list, and that of the eth-clients repositories. */
 const RECORD_LIST_YAML = "boot_enr.yaml";
 const RECORD_LIST_TEXT = "bootstrap_nodes.txt";
+
+const FOR_ALL_DIRECTORY = 0o755;
+const FOR_ALL_FILE = 0o644;
 
 interface DescribedChain {
   config: ChainConfig;
@@ -21,6 +24,8 @@ interface DescribedChain {
 /** Describes a chain the way public networks are described, so that nodes of any client can join it. */
 export async function writeNetworkDirectory(directory: string, chain: DescribedChain): Promise<void> {
   await mkdir(directory, { recursive: true });
+  // Clients of other users read it, whatever the umask is that keeps the rest of the data to its owner.
+  await chmod(directory, FOR_ALL_DIRECTORY);
   await writeWhole(join(directory, "config.yaml"), configYaml(chain.config));
   const genesisFile = join(directory, "genesis.ssz");
   if (chain.isNew || !existsSync(genesisFile)) await writeWhole(genesisFile, await chain.genesisState());
@@ -41,6 +46,7 @@ async function writeWhole(file: string, content: string | Uint8Array): Promise<v
   const unfinished = `${file}.${process.pid}.tmp`;
   try {
     await writeFile(unfinished, content);
+    await chmod(unfinished, FOR_ALL_FILE);
     await rename(unfinished, file);
   } catch (error) {
     await rm(unfinished, { force: true });

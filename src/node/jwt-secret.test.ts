@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
@@ -47,7 +47,7 @@ it("does not wait for what is no file", () => {
 it("follows a file that is mended, and keeps to the secret of before while there is none in it", () => {
   const file = join(tempDirectory(), "jwt.hex");
   const logger = createRecordingLogger();
-  writeFileSync(file, "ab".repeat(32));
+  writeFileSync(file, "ab".repeat(32), { mode: 0o640 });
   const secret = followJwtSecret(file, logger);
   expect(secret()).toEqual(new Uint8Array(32).fill(0xab));
   writeFileSync(file, "cd".repeat(32));
@@ -55,6 +55,16 @@ it("follows a file that is mended, and keeps to the secret of before while there
   writeFileSync(file, "half of i");
   expect([secret(), secret()]).toEqual([new Uint8Array(32).fill(0xcd), new Uint8Array(32).fill(0xcd)]);
   expect(logger.records.map(({ level }) => level)).toEqual(["warn"]);
+});
+
+it("warns once of a secret that every user can read", () => {
+  const file = join(tempDirectory(), "jwt.hex");
+  const logger = createRecordingLogger();
+  writeFileSync(file, "ab".repeat(32));
+  chmodSync(file, 0o644);
+  const secret = followJwtSecret(file, logger);
+  secret();
+  expect(logger.records).toEqual([expect.objectContaining({ level: "warn", fields: { file } })]);
 });
 
 it("says what cannot be read or made", () => {

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { fromHex } from "@lodestar/utils";
 import type { Logger } from "../log/logger.ts";
+import { warnIfReadableByOthers } from "./secret-file.ts";
 import { StartError } from "./start-error.ts";
 
 const SECRET_BYTES = 32;
@@ -17,7 +18,10 @@ export function openJwtSecret(file: string, logger: Logger): Uint8Array {
     logger.notice("A secret for the execution client was made: give it the same file", { file });
     return new Uint8Array(secret);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return readJwtSecret(file);
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") {
+      warnIfReadableByOthers(file, logger);
+      return readJwtSecret(file);
+    }
     throw new StartError("unreadableInput", `The JWT secret file ${file} cannot be made: ${reasonOf(error)}.`, error);
   }
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ChainConfig, chainConfigFromJson } from "@lodestar/config";
 import { networksChainConfig } from "@lodestar/config/networks";
@@ -16,10 +16,12 @@ import { knownGenesis } from "./network-genesis.ts";
 
 const plain = (config: ChainConfig) => ({ ...config });
 
-test("the directory of a dev chain's network is what a node of it reads", async () => {
+test("the directory of a dev chain's network is what a node of it reads, whichever user it runs as", async () => {
   const dataDir = tempDirectory();
   const forks = [{ fork: "capella", epoch: 0 } as const, { fork: "deneb", epoch: 3 } as const];
   const networkDirectory = join(dataDir, "network");
+  // Nobody else has a directory that was made like this.
+  mkdirSync(networkDirectory, { mode: 0o700 });
   const { devChain } = await openDevChain({ validators: 8, forks, networkDirectory }, dataDir);
 
   const network = resolveNetwork("network", dataDir);
@@ -36,6 +38,9 @@ test("the directory of a dev chain's network is what a node of it reads", async 
   const genesis = readFileSync(join(dataDir, "network", "genesis.ssz"));
   const state = devChain.config.getForkTypes(0).BeaconState.deserializeToViewDU(genesis);
   expect(state.hashTreeRoot()).toEqual((await devChain.chain.states.genesis())!.hashTreeRoot());
+  const modeOf = (...names: string[]) => statSync(join(networkDirectory, ...names)).mode & 0o777;
+  expect(modeOf()).toBe(0o755);
+  expect(modeOf("genesis.ssz")).toBe(0o644);
   // An unfinished file would be one more.
   expect(readdirSync(join(dataDir, "network")).sort()).toEqual([
     "config.yaml",

@@ -19,7 +19,9 @@ test("a node joins a dev chain by its network directory, runs some of its valida
   const kzg = { ...sharedKzg, prepare: vi.fn(sharedKzg.prepare) };
   const dev = await ProgramHere.dev([...flags.split(" "), "--data-dir", dataDir], { kzg });
   const [, peerId] = await dev.untilLine(/Peers are welcome at \/ip4\/127\.0\.0\.1\/tcp\/\d+\/p2p\/(\w+)/);
-  const [, network] = await dev.untilLine(/Another node joins with: fanal node --network (\S+) /);
+  const [, network] = await dev.untilLine(
+    /Another node joins with: fanal node --network (\S+) --data-dir DIR --p2p-port 0 --p2p-address 127\.0\.0\.1$/,
+  );
   expect(network).toBe(join(dataDir, "network"));
   expect(readFileSync(join(network!, "boot_enr.yaml"), "utf8")).toMatch(/^- "enr:-\S+"\n$/);
 

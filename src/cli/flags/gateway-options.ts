@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import type { CacheOptions, GatewayOptions, UpstreamOptions } from "../../gateway/options.ts";
+import type { Logger } from "../../log/logger.ts";
 import { StartupError, usageError } from "../exit.ts";
 import { readSecret } from "../token-file.ts";
 import type { FlagValues } from "./flag.ts";
@@ -20,7 +21,12 @@ export interface GatewayCommandOptions extends ServerSettings, LogOptions {
 
 type GatewayValues = FlagValues<typeof GATEWAY_FLAGS>;
 
-export function gatewayOptions(values: GatewayValues, workingDirectory: string): GatewayCommandOptions {
+/** The log is told of secret files that other users can read. */
+export function gatewayOptions(
+  values: GatewayValues,
+  workingDirectory: string,
+  logger?: Pick<Logger, "warn">,
+): GatewayCommandOptions {
   const { upstreams, quorum, broadcast, hedgeAfter, maxSlotsBehind, memory, workers } = values;
   if (upstreams.length === 0) {
     throw usageError(
@@ -38,11 +44,11 @@ export function gatewayOptions(values: GatewayValues, workingDirectory: string):
     ...logOptions(values, workingDirectory),
     limits: plainLimits(values),
     gateway: {
-      upstreams: upstreams.map((written) => upstreamOptions(written, workingDirectory)),
+      upstreams: upstreams.map((written) => upstreamOptions(written, workingDirectory, logger)),
       quorum,
       broadcast,
       memoryBytes: memory * 1024 * 1024,
-      cache: cacheOptions(values, workingDirectory),
+      cache: cacheOptions(values, workingDirectory, logger),
       maxSlotsBehind,
       hedgeMillis: hedgeAfter,
     },
@@ -67,10 +73,14 @@ function requireAtMost(flag: "quorum" | "broadcast", count: number, upstreams: n
   throw usageError(`--${flag} ${count} needs as many upstreams, and ${given}.`);
 }
 
-export function upstreamOptions({ tokenFile, ...written }: WrittenUpstream, workingDirectory: string): UpstreamOptions {
+export function upstreamOptions(
+  { tokenFile, ...written }: WrittenUpstream,
+  workingDirectory: string,
+  logger?: Pick<Logger, "warn">,
+): UpstreamOptions {
   if (tokenFile === undefined) return written;
   const file = resolve(workingDirectory, tokenFile);
-  const token = readSecret(file, "token file");
+  const token = readSecret(file, "token file", logger);
   if (!/^[\x21-\x7e]+$/.test(token)) {
     throw new StartupError("unreadableInput", `The token file ${file} must hold one word, and nothing else.`);
   }
@@ -79,7 +89,11 @@ export function upstreamOptions({ tokenFile, ...written }: WrittenUpstream, work
 
 const CACHE_SETTINGS = ["cachePasswordFile", "cachePrefix", "cacheSeconds"] as const;
 
-function cacheOptions(values: GatewayValues, workingDirectory: string): CacheOptions | undefined {
+function cacheOptions(
+  values: GatewayValues,
+  workingDirectory: string,
+  logger: Pick<Logger, "warn"> | undefined,
+): CacheOptions | undefined {
   if (values.cache === undefined) {
     const needless = CACHE_SETTINGS.find((key) => values[key] !== GATEWAY_FLAGS[key].fallback);
     if (needless === undefined) return undefined;
@@ -89,7 +103,8 @@ function cacheOptions(values: GatewayValues, workingDirectory: string): CacheOpt
   if (values.cachePasswordFile !== undefined) {
     if (url.password !== "")
       throw usageError("--cache has a password, so that --cache-password-file must not be given.");
-    url.password = encodeURIComponent(readSecret(resolve(workingDirectory, values.cachePasswordFile), "password file"));
+    const file = resolve(workingDirectory, values.cachePasswordFile);
+    url.password = encodeURIComponent(readSecret(file, "password file", logger));
   }
   return { url: url.href, prefix: values.cachePrefix, seconds: values.cacheSeconds };
 }

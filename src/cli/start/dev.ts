@@ -3,6 +3,8 @@ import { useNativeHasher } from "../../chain/native-hasher.ts";
 import { FutureTracker } from "../../debug/future-tracker.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { LogControl } from "../../log/pino-logger.ts";
+import { isLoopbackAddress } from "../../loopback.ts";
+import type { NetworkingOptions } from "../../network/networking-options.ts";
 import { withinDescriptors } from "../../node/descriptors.ts";
 import { DevNode } from "../../node/dev-node.ts";
 import { Watch } from "../../node/watch.ts";
@@ -62,8 +64,19 @@ export async function runDev(
   node.node.own(watch);
   const starting = node.start({
     onJoinable: (networkDirectory) =>
-      logger.notice(`Another node joins with: fanal node --network ${networkDirectory} --data-dir DIR --p2p-port 0`),
+      logger.notice(`Another node joins with: ${joinCommand(networkDirectory, options.networking)}`),
     onTimeDifference: (difference) => logger.notice(timeDifferenceNotice(difference)),
   });
   return running(node, starting);
+}
+
+/** The command of a node that joins. One that joins a chain on loopback need not listen for other machines either. */
+export function joinCommand(
+  networkDirectory: string,
+  networking: Pick<NetworkingOptions, "address"> | undefined,
+): string {
+  const command = `fanal node --network ${networkDirectory} --data-dir DIR --p2p-port 0`;
+  return networking && isLoopbackAddress(networking.address)
+    ? `${command} --p2p-address ${networking.address}`
+    : command;
 }
