@@ -21,7 +21,7 @@ test("an execution client that lost its data is given all blocks of the chain, w
   onTestFinished(() => served.close());
   const directory = tempDirectory();
   const jwtSecretFile = join(directory, "jwt.hex");
-  writeFileSync(jwtSecretFile, toHex(SECRET));
+  writeFileSync(jwtSecretFile, toHex(SECRET), { mode: 0o600 });
   const { devChain, complaints } = await openDevChain(
     { validators: 8, forks: [{ fork: "electra", epoch: 0 }], execution: { urls: [served.url], jwtSecretFile } },
     directory,

@@ -47,7 +47,7 @@ export class EthereumjsClient {
     mkdirSync(directory, { recursive: true });
     const [engine, eth, peers] = (await freePorts(3)) as [number, number, number];
     const client = new EthereumjsClient(directory, { engine, eth, peers });
-    writeFileSync(client.secretFile, `0x${Buffer.from(client.secret).toString("hex")}\n`);
+    writeFileSync(client.secretFile, `0x${Buffer.from(client.secret).toString("hex")}\n`, { mode: 0o600 });
     writeFileSync(client.#genesisFile, JSON.stringify(genesis));
     whenDone(async () => {
       await client.stop("SIGKILL");

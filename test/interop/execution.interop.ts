@@ -139,7 +139,7 @@ test("a chain goes on by itself after @ethereumjs/client was away, lost its data
   }
 
   const secretFile = join(tempDirectory(), "jwt.hex");
-  writeFileSync(secretFile, "00".repeat(32));
+  writeFileSync(secretFile, "00".repeat(32), { mode: 0o600 });
   await chain.restartNode(secretFile);
   await chain.node.untilLine(/The execution client refuses the token: does --jwt-secret name the same file/);
   await untilOffline(true);

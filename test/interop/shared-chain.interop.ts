@@ -35,7 +35,7 @@ for (const { fork, counts } of [
       const { url, close } = await serveExecutionLayer(layer, { secret: SECRET });
       onTestFinished(close);
       const secretFile = join(tempDirectory(), "jwt.hex");
-      writeFileSync(secretFile, Buffer.from(SECRET).toString("hex"));
+      writeFileSync(secretFile, Buffer.from(SECRET).toString("hex"), { mode: 0o600 });
       await finalizeTogether(
         ["--fork", fork, "--genesis-time", String(genesisTime), "--el", url, "--jwt-secret", secretFile],
         { install, execution: { url, secretFile }, blobs },

@@ -72,7 +72,7 @@ export class ExecutionClient {
   /** Of a dev chain whose payloads this client makes, or, while it is away, those that stand behind it. */
   nodeOptions(...others: readonly ExecutionClient[]): Partial<DevNodeOptions> {
     const jwtSecretFile = join(tempDirectory(), "jwt.hex");
-    writeFileSync(jwtSecretFile, Buffer.from(SECRET).toString("hex"));
+    writeFileSync(jwtSecretFile, Buffer.from(SECRET).toString("hex"), { mode: 0o600 });
     const urls = [this, ...others].map(({ url }) => url);
     return {
       forks: this.#forks,
