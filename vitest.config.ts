@@ -29,8 +29,10 @@ export const sharedOptions: TestOptions = {
   maxWorkers: 3,
   // Saves a tenth of the processor time: more garbage dies young, and no extra threads collect it while cores are busy.
   execArgv: ["--min-semi-space-size=64", "--max-semi-space-size=128", "--single-threaded-gc"],
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
+  // Safety nets, far beyond what anything takes on a machine that is not busy.
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  expect: { poll: { timeout: 30_000, interval: 10 } },
 };
 
 /** For tests that run in one process one after the other. */

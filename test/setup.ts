@@ -1,5 +1,7 @@
 import { useNativeHasher } from "../src/chain/native-hasher.ts";
+import { waitPatiently } from "./support/patient-waits.ts";
 import { rememberSignatures } from "./support/remembered-signatures.ts";
 
 useNativeHasher();
 rememberSignatures();
+waitPatiently();
