@@ -34,7 +34,8 @@ async function replyTo(kzg: Kzg, { name, args }: Question): Promise<Reply> {
 /** Computes where it is served. */
 export function kzgAt(url: string): Kzg {
   const ask = async <Answer>(name: keyof Kzg, ...args: unknown[]): Promise<Answer> => {
-    const asking = request(url, { method: "POST" }).end(serialize({ name, args } satisfies Question));
+    // A connection of its own: the server may close an idle one just when the next request is sent.
+    const asking = request(url, { method: "POST", agent: false }).end(serialize({ name, args } satisfies Question));
     const [response] = await once(asking, "response");
     const reply: Reply = deserialize(await buffer(response));
     if ("failure" in reply) throw new Error(reply.failure);

@@ -1,0 +1,28 @@
+import { expect, it } from "vitest";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { ProposerPreparations } from "./proposer-preparations.ts";
+
+const ZERO_ADDRESS = new Uint8Array(20);
+const address = (byte: number) => new Uint8Array(20).fill(byte);
+
+it("warns once per proposer whose fees go to the zero address", () => {
+  const logger = createRecordingLogger();
+  const preparations = new ProposerPreparations(undefined, { logger });
+  const recipient = (validator: number, warns = true) => preparations.feeRecipientOrDefault(validator, 0, { warns });
+  expect(recipient(1, false)).toEqual(ZERO_ADDRESS);
+  expect(logger.records).toEqual([]);
+  for (const validator of [1, 1, 2]) expect(recipient(validator)).toEqual(ZERO_ADDRESS);
+  expect(logger.records).toMatchObject([
+    { level: "warn", fields: { validator: 1 } },
+    { level: "warn", fields: { validator: 2 } },
+  ]);
+});
+
+it("prefers what the proposer named to what the operator suggested", () => {
+  const logger = createRecordingLogger();
+  const preparations = new ProposerPreparations(undefined, { suggestedFeeRecipient: address(1), logger });
+  preparations.prepare(7, address(2), 0);
+  expect(preparations.feeRecipientOrDefault(7, 0, { warns: true })).toEqual(address(2));
+  expect(preparations.feeRecipientOrDefault(8, 0, { warns: true })).toEqual(address(1));
+  expect(logger.records).toEqual([]);
+});
