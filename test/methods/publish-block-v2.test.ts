@@ -55,6 +55,42 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("blocks of %s are taken
     expect(devChain.chain.head.slot).toBe(4);
   });
 
+  it("in the place of one that was refused and never published, but not of one that was published", async () => {
+    const { devChain, caller, byHand } = await atNextSlot(fork);
+    const { chain } = devChain;
+    const block = await byHand.produce(5, chain.head.root);
+    const { signed: bad } = byHand.sign({ ...block, stateRoot: new Uint8Array(32) } as typeof block);
+    const gossiped: string[] = [];
+    chain.events.on("blockGossip", ({ root }) => gossiped.push(root));
+    for (const level of ["consensus", "consensus_and_equivocation"]) {
+      expect(await caller.error(POST, [postedForm(fork, bad), level])).toMatchObject({ code: REJECTED });
+    }
+    const { signed, root } = byHand.sign(block);
+    expect(await caller.call(POST, [postedForm(fork, signed), "gossip"])).toBe(200);
+    expect([chain.head.root, gossiped]).toEqual([root, [root]]);
+    const { signed: second } = byHand.sign(await byHand.produce(5, toHex(block.parentRoot), 2));
+    for (const level of ["gossip", "consensus", "consensus_and_equivocation"]) {
+      expect(await caller.error(POST, [postedForm(fork, second), level])).toMatchObject({
+        code: REJECTED,
+        message: expect.stringMatching(/already proposed another block/),
+      });
+    }
+    expect(gossiped).toEqual([root]);
+  });
+
+  it("one of two of a proposer that come at once", async () => {
+    const { devChain, caller, byHand } = await atNextSlot(fork);
+    const { chain } = devChain;
+    const parent = chain.head.root;
+    const gossiped: string[] = [];
+    chain.events.on("blockGossip", ({ root }) => gossiped.push(root));
+    const blocks = [await byHand.produce(5, parent, 1), await byHand.produce(5, parent, 2)];
+    const forms = blocks.map((block) => postedForm(fork, byHand.sign(block).signed));
+    const outcomes = await Promise.allSettled(forms.map((form) => caller.call(POST, [form, "consensus"])));
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    expect(gossiped).toHaveLength(1);
+  });
+
   it("unless there is another one of the proposer, though it came another way", async () => {
     const { devChain, caller, byHand } = await atNextSlot(fork);
     const parent = devChain.chain.head.root;

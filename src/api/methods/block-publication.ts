@@ -205,23 +205,26 @@ async function publish(
   const root = rootOf(chain, signed.message);
   const mayBeNew = await requireGossipRules(chain, signed, () => checkGossipBlock(chain.validation, signed));
   const sidecars = await rightSidecars(chain, contents);
-  // A block that came with wrong blobs does not count as seen: it may still come with the right ones, or another in its place.
-  const note = () => noteGossipBlock(chain.validation, signed.message, root);
-  const isNew = mayBeNew && (await requireGossipRules(chain, signed, note));
-  // What the block commits to is here before it is imported, and no block goes out whose blobs nobody could get from here.
-  chain.sidecars.published(sidecars);
-  if (isNew) chain.events.publish("blockGossip", { slot, root, signed });
-  const send = () => {
+  const send = async () => {
+    // Noted only now: in the place of a block that is never published, the proposer may still publish another one.
+    const note = () => noteGossipBlock(chain.validation, signed.message, root);
+    const isNew = mayBeNew && (await requireGossipRules(chain, signed, note));
+    chain.sidecars.note(sidecars);
+    if (isNew) chain.events.publish("blockGossip", { slot, root, signed });
     broadcast.block(signed);
     if (sidecars.length > 0) broadcast.sidecars(sidecars);
   };
-  if (!mustBeImported) send();
+  // What the block commits to is here before it is imported, and no block goes out whose blobs nobody could get from here.
+  chain.sidecars.hold(sidecars);
+  if (!mustBeImported) await send();
   const rejection = await importOf(chain, signed, arrivedAt);
-  // The rules of consensus leave out what only the execution engine can tell.
-  if (rejection && mustBeImported && !isWaitingForEngine(rejection)) throw refused(rejection.message);
-  // Another one may have been imported by then.
-  if (mustBeOnly) await refuseEquivocation(chain, signed.message);
-  if (mustBeImported) send();
+  if (mustBeImported) {
+    // The rules of consensus leave out what only the execution engine can tell.
+    if (rejection && !isWaitingForEngine(rejection)) throw refused(rejection.message);
+    // Another one may have been imported by then.
+    if (mustBeOnly) await refuseEquivocation(chain, signed.message);
+    await send();
+  }
   return rejection ? { imported: false, rejection } : { imported: true };
 }
 

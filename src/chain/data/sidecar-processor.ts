@@ -39,11 +39,23 @@ export class SidecarProcessor {
 
   /** Those that are published with one block and known to be right. */
   published(sidecars: readonly DataSidecar[]): void {
+    this.hold(sidecars);
+    this.note(sidecars);
+  }
+
+  /** Holds sidecars of one block that are known to be right, so that the block can be imported. */
+  hold(sidecars: readonly DataSidecar[]): void {
+    const [first] = sidecars;
+    if (first === undefined) return;
+    this.#parts.data.pool.add({ slot: slotOfSidecar(first), root: blockRootOfSidecar(first) }, sidecars);
+  }
+
+  /** Notes sidecars of one block that are about to be published, and announces them. */
+  note(sidecars: readonly DataSidecar[]): void {
     const [first] = sidecars;
     if (first === undefined) return;
     const root = blockRootOfSidecar(first);
     this.#noteSeen(root, sidecars);
-    this.#parts.data.pool.add({ slot: slotOfSidecar(first), root }, sidecars);
     this.#announce(root, sidecars);
   }
 
