@@ -18,7 +18,7 @@ const MAX_PROVING_THREADS = 4;
 const EXPECTED_TIMES: Record<KzgBackendName, { verifyBlob: string; proveBlob: string }> = {
   "node-eth-kzg": { verifyBlob: "3-10 ms", proveBlob: "0.2-1.5 s" },
   "c-kzg": { verifyBlob: "3-10 ms", proveBlob: "0.3-1.5 s" },
-  portable: { verifyBlob: "40-530 ms", proveBlob: "8 s" },
+  portable: { verifyBlob: "70-530 ms", proveBlob: "10 s" },
 };
 
 interface ThreadedKzgOptions {
