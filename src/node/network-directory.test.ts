@@ -20,7 +20,7 @@ test("the directory of a dev chain's network is what a node of it reads, whichev
   const dataDir = tempDirectory();
   const forks = [{ fork: "capella", epoch: 0 } as const, { fork: "deneb", epoch: 3 } as const];
   const networkDirectory = join(dataDir, "network");
-  // Nobody else has a directory that was made like this.
+  // The directory is unique to this process.
   mkdirSync(networkDirectory, { mode: 0o700 });
   const { devChain } = await openDevChain({ validators: 8, forks, networkDirectory }, dataDir);
 

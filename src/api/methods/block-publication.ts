@@ -214,7 +214,7 @@ async function publish(
     broadcast.block(signed);
     if (sidecars.length > 0) broadcast.sidecars(sidecars);
   };
-  // What the block commits to is here before it is imported, and no block goes out whose blobs nobody could get from here.
+  // The data is stored before the block is imported, and no block goes out whose blobs peers could not fetch.
   chain.sidecars.hold(sidecars);
   if (!mustBeImported) await send();
   const rejection = await importOf(chain, signed, arrivedAt);

@@ -153,7 +153,7 @@ export class Discovery implements PeerSource {
     }
   }
 
-  /** On a public network anybody can sign a record with an address of the machines around this node. Bootnodes are trusted. */
+  /** Drops private addresses on a public network, where a record may name any machine near this node. Bootnodes are trusted. */
   #mustBeGlobal(record: ENR): boolean {
     return this.#isPublic && !this.#bootnodes.some(({ nodeId }) => nodeId === record.nodeId);
   }
