@@ -8,3 +8,10 @@ it("puts no method that validators wait for into the lane of bulk reads", () => 
   expect(ofValidators.length).toBeGreaterThan(20);
   expect(ofValidators.filter(({ cost }) => cost === "heavy").map(({ name }) => name)).toEqual([]);
 });
+
+it("reads whole pools in the lane of bulk reads", () => {
+  const pools = methods.filter(
+    ({ rest, since }) => since !== "gloas" && rest.some(({ verb, path }) => verb === "GET" && path.includes("/pool/")),
+  );
+  expect(pools.map(({ cost }) => cost)).toEqual(Array(7).fill("heavy"));
+});

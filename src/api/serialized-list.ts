@@ -2,11 +2,11 @@ import type { Type } from "@chainsafe/ssz";
 import { sszJson } from "../json/ssz-json.ts";
 import type { Answer } from "../server/method-table.ts";
 import { OFFSET_BYTES } from "../ssz/tree.ts";
-import { ownTurn } from "../time-slice.ts";
 import type { MetaCodec } from "./codecs.ts";
 import type { ApiContext } from "./context.ts";
 import type { SszResponse } from "./definition.ts";
 import { besideData } from "./encoding.ts";
+import { listBody } from "./list-body.ts";
 
 /** A list of large values, such as blobs, that are at hand as SSZ. */
 export interface SerializedList<T, Meta> {
@@ -26,27 +26,13 @@ export function answeringList<Args, T, Meta>(
     },
     async json(context: ApiContext, args: Args, codec: { meta: MetaCodec<Meta> }): Promise<Answer> {
       const { type, elements, meta } = await read(context, args);
-      return { body: elements.length === 0 ? EMPTY : listJson(type, elements), ...besideData(codec.meta, meta) };
+      return { body: await listBody(elements, (bytes) => sszJson(type, bytes)), ...besideData(codec.meta, meta) };
     },
     async ssz(context: ApiContext, args: Args): Promise<SszResponse> {
       const { type, elements, meta } = await read(context, args);
       return { data: elements.length === 0 ? new Uint8Array() : listSsz(type, elements), meta };
     },
   };
-}
-
-const EMPTY = Buffer.from("[]");
-const COMMA = Buffer.from(",");
-
-/** Each element is written in a turn of the event loop of its own. */
-async function* listJson(type: Type<unknown>, elements: readonly Uint8Array[]): AsyncGenerator<Buffer> {
-  yield Buffer.from("[");
-  for (const [index, bytes] of elements.entries()) {
-    await ownTurn();
-    if (index > 0) yield COMMA;
-    yield sszJson(type, bytes);
-  }
-  yield Buffer.from("]");
 }
 
 async function* listSsz(type: Type<unknown>, elements: readonly Uint8Array[]): AsyncGenerator<Buffer> {

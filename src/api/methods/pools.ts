@@ -1,28 +1,24 @@
+import type { Type } from "@chainsafe/ssz";
 import { ForkName, isForkPostElectra } from "@lodestar/params";
 import {
   type Attestation,
   type AttesterSlashing,
   isElectraAttestation,
   type SingleAttestation,
+  type Slot,
   ssz,
 } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { ValidatedAttestation } from "../../chain/validation/attestation.ts";
 import { type Outcome, outcomeOf } from "../../chain/validation/outcome.ts";
+import { sszJson } from "../../json/ssz-json.ts";
+import type { Answer } from "../../server/method-table.ts";
 import { TimeSlice } from "../../time-slice.ts";
 import { withoutMeta } from "../codecs.ts";
 import type { ApiContext } from "../context.ts";
-import {
-  defineEncoded,
-  defineMethod,
-  defineOperation,
-  each,
-  get,
-  optional,
-  post,
-  required,
-  STATUS_ALONE,
-} from "../definition.ts";
+import { defineEncoded, defineOperation, each, get, optional, post, required, STATUS_ALONE } from "../definition.ts";
+import { besideData } from "../encoding.ts";
+import { listBody } from "../list-body.ts";
 import { CONSENSUS_VERSION, requireAttestationVersion, requireSlashingVersion } from "../params/consensus-version.ts";
 import { attestation, attesterSlashing, proposerSlashing, signedVoluntaryExit } from "../params/operations.ts";
 import { slot, uint64 } from "../params/scalars.ts";
@@ -36,19 +32,21 @@ const ATTESTATIONS = { name: "attestations", schema: list(shape("Attestation")) 
 const COMMITTEE_INDEX = optional(uint64, "Only those of committees with this index.");
 const ATTESTATION_FORMS = "Each one an attestation with one aggregation bit or, since Electra, a single attestation.";
 
-const getPoolAttestations = defineMethod({
+const getPoolAttestations = defineEncoded({
   name: "get_v1_beacon_pool_attestations",
   summary: "Attestations that the node holds, each in the form of its fork.",
   params: { slot: optional(slot, "Only those of this slot."), committeeIndex: COMMITTEE_INDEX },
   result: ATTESTATIONS,
   failures: [],
   rest: [get("/eth/v1/beacon/pool/attestations")],
-  cost: "cheap",
+  cost: "heavy",
   access: "read",
   example: { params: (chain) => [String(chain.slot), "0"] },
+  codec: ({ beacon }) => withoutMeta(beacon.getPoolAttestationsV2.resp),
   // A list without a version can hold attestations of several forks, each in its own form.
-  handler: ({ chain }, filter) =>
-    chain.pools.attestations.list(filter).map((attestation) => attestationJson(chain, attestation)),
+  async json({ chain }, filter) {
+    return { body: await attestationsBody(chain, chain.pools.attestations.iterate(filter)) };
+  },
 });
 
 const getPoolAttestationsV2 = defineOperation("beacon.getPoolAttestationsV2", {
@@ -61,16 +59,16 @@ const getPoolAttestationsV2 = defineOperation("beacon.getPoolAttestationsV2", {
   result: ATTESTATIONS,
   failures: [],
   rest: [get("/eth/v2/beacon/pool/attestations")],
-  cost: "cheap",
+  cost: "heavy",
   access: "read",
   example: { params: (chain) => [String(chain.slot), "0"] },
-  async handler({ chain: { config, clock, pools } }, { slot, committeeIndex }) {
-    // A slot beyond what a number holds counts as infinite, as do the epochs of forks that never come.
-    const version = config.getForkName(Math.min(slot ?? clock.currentSlot, Number.MAX_SAFE_INTEGER));
-    const held = pools.attestations.list({ slot, committeeIndex });
-    // A list has one version. Those of another form are of the last epoch before a fork, and no block takes them now.
-    const data = held.filter((attestation) => isElectraAttestation(attestation) === isForkPostElectra(version));
-    return { data, meta: { version } };
+  async handler({ chain }, filter) {
+    const { attestations, version } = attestationsOfOneForm(chain, filter);
+    return { data: [...attestations], meta: { version } };
+  },
+  async json({ chain }, filter, codec) {
+    const { attestations, version } = attestationsOfOneForm(chain, filter);
+    return { body: await attestationsBody(chain, attestations), ...besideData(codec.meta, { version }) };
   },
 });
 
@@ -123,11 +121,11 @@ const getPoolAttesterSlashings = defineEncoded({
   result: ATTESTER_SLASHINGS,
   failures: [],
   rest: [get("/eth/v1/beacon/pool/attester_slashings")],
-  cost: "cheap",
+  cost: "heavy",
   access: "read",
   example: {},
   codec: ({ beacon }) => withoutMeta(beacon.getPoolAttesterSlashingsV2.resp),
-  handler: async ({ chain }) => heldAttesterSlashings(chain),
+  json: async ({ chain }) => ({ body: await attesterSlashingsBody(chain) }),
 });
 
 const getPoolAttesterSlashingsV2 = defineOperation("beacon.getPoolAttesterSlashingsV2", {
@@ -136,10 +134,14 @@ const getPoolAttesterSlashingsV2 = defineOperation("beacon.getPoolAttesterSlashi
   result: ATTESTER_SLASHINGS,
   failures: [],
   rest: [get("/eth/v2/beacon/pool/attester_slashings")],
-  cost: "cheap",
+  cost: "heavy",
   access: "read",
   example: {},
-  handler: async ({ chain }) => heldAttesterSlashings(chain),
+  handler: async ({ chain }) => ({ data: chain.pools.operations.listAttesterSlashings(), meta: versionNow(chain) }),
+  json: async ({ chain }, _, codec) => ({
+    body: await attesterSlashingsBody(chain),
+    ...besideData(codec.meta, versionNow(chain)),
+  }),
 });
 
 const submitPoolAttesterSlashing = defineEncoded({
@@ -182,10 +184,13 @@ const getPoolProposerSlashings = defineOperation("beacon.getPoolProposerSlashing
   result: { name: "slashings", schema: list(shape("ProposerSlashing")) },
   failures: [],
   rest: [get("/eth/v1/beacon/pool/proposer_slashings")],
-  cost: "cheap",
+  cost: "heavy",
   access: "read",
   example: {},
   handler: async ({ chain }) => ({ data: chain.pools.operations.listProposerSlashings() }),
+  json: async ({ chain }) => ({
+    body: await operationsBody(ssz.phase0.ProposerSlashing, chain.pools.operations.listProposerSlashings()),
+  }),
 });
 
 const submitPoolProposerSlashing = defineOperation("beacon.submitPoolProposerSlashings", {
@@ -215,10 +220,13 @@ const getPoolVoluntaryExits = defineOperation("beacon.getPoolVoluntaryExits", {
   result: { name: "exits", schema: list(shape("SignedVoluntaryExit")) },
   failures: [],
   rest: [get("/eth/v1/beacon/pool/voluntary_exits")],
-  cost: "cheap",
+  cost: "heavy",
   access: "read",
   example: {},
   handler: async ({ chain }) => ({ data: chain.pools.operations.listVoluntaryExits() }),
+  json: async ({ chain }) => ({
+    body: await operationsBody(ssz.phase0.SignedVoluntaryExit, chain.pools.operations.listVoluntaryExits()),
+  }),
 });
 
 const submitPoolVoluntaryExit = defineOperation("beacon.submitPoolVoluntaryExit", {
@@ -264,10 +272,16 @@ const getPoolBlsToExecutionChanges = defineOperation("beacon.getPoolBLSToExecuti
   },
   failures: [],
   rest: [get("/eth/v1/beacon/pool/bls_to_execution_changes")],
-  cost: "cheap",
+  cost: "heavy",
   access: "read",
   example: {},
   handler: async ({ chain }) => ({ data: chain.pools.operations.listBlsToExecutionChanges() }),
+  json: async ({ chain }) => ({
+    body: await operationsBody(
+      ssz.capella.SignedBLSToExecutionChange,
+      chain.pools.operations.listBlsToExecutionChanges(),
+    ),
+  }),
 });
 
 const submitPoolBlsToExecutionChanges = defineOperation("beacon.submitPoolBLSToExecutionChange", {
@@ -344,16 +358,40 @@ export const poolMethods = [
 /** Those that the members of sync committees use. */
 export const syncCommitteePoolMethods = [submitPoolSyncCommitteeMessages] as const;
 
-function attestationJson({ config }: BeaconChain, attestation: Attestation): unknown {
-  const type = config.getForkTypes(attestation.data.slot).Attestation as { toJson(value: Attestation): unknown };
-  return type.toJson(attestation);
+function attestationsOfOneForm(
+  { config, clock, pools }: BeaconChain,
+  { slot, committeeIndex }: { slot?: Slot; committeeIndex?: number },
+): { attestations: Iterable<Attestation>; version: ForkName } {
+  // A slot beyond what a number holds counts as infinite, as do the epochs of forks that never come.
+  const version = config.getForkName(Math.min(slot ?? clock.currentSlot, Number.MAX_SAFE_INTEGER));
+  return { attestations: ofForm(version, pools.attestations.iterate({ slot, committeeIndex })), version };
 }
 
-function heldAttesterSlashings({ config, clock, pools }: BeaconChain) {
-  return {
-    data: pools.operations.listAttesterSlashings(),
-    meta: { version: config.getForkName(clock.currentSlot) },
-  };
+/** A list has one version. Attestations of another form are of the last epoch before a fork, and no block takes them now. */
+function* ofForm(version: ForkName, attestations: Iterable<Attestation>): Generator<Attestation> {
+  for (const attestation of attestations) {
+    if (isElectraAttestation(attestation) === isForkPostElectra(version)) yield attestation;
+  }
+}
+
+function attestationsBody({ config }: BeaconChain, attestations: Iterable<Attestation>): Promise<Answer["body"]> {
+  return listBody(attestations, (attestation) => {
+    const type = config.getForkTypes(attestation.data.slot).Attestation as Type<Attestation>;
+    return sszJson(type, type.serialize(attestation));
+  });
+}
+
+function operationsBody<T>(type: Type<T>, operations: readonly T[]): Promise<Answer["body"]> {
+  return listBody(operations, (operation) => sszJson(type, type.serialize(operation)));
+}
+
+/** Slashings of all forks have the same JSON; the type of electra has room for all. */
+function attesterSlashingsBody({ pools }: BeaconChain): Promise<Answer["body"]> {
+  return operationsBody(ssz.electra.AttesterSlashing, pools.operations.listAttesterSlashings());
+}
+
+function versionNow({ config, clock }: BeaconChain): { version: ForkName } {
+  return { version: config.getForkName(clock.currentSlot) };
 }
 
 function submitAttestations(

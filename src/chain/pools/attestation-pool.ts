@@ -43,6 +43,11 @@ interface SlotGroups {
   count: number;
 }
 
+interface AttestationFilter {
+  slot?: Slot | undefined;
+  committeeIndex?: CommitteeIndex | undefined;
+}
+
 export interface AttestationPoolMoment {
   slots: Map<Slot, SlotGroups>;
   lowestSlot: Slot;
@@ -100,12 +105,18 @@ export class AttestationPool {
   }
 
   /** All attestations held, each in the shape of its fork. */
-  list({ slot, committeeIndex }: { slot?: Slot; committeeIndex?: CommitteeIndex } = {}): Attestation[] {
-    const slots = slot === undefined ? this.slots() : [slot];
-    return slots
-      .flatMap((each) => this.groupsAt(each).flat())
-      .filter((group) => committeeIndex === undefined || group.committeeIndex === committeeIndex)
-      .flatMap((group) => group.aggregates.list().map((aggregate) => toAttestation(group, aggregate)));
+  list(filter?: AttestationFilter): Attestation[] {
+    return [...this.iterate(filter)];
+  }
+
+  /** The same one by one. The pool may change meanwhile; signatures are added up only when their attestation's turn comes. */
+  *iterate({ slot, committeeIndex }: AttestationFilter = {}): Generator<Attestation> {
+    for (const each of slot === undefined ? this.slots() : [slot]) {
+      for (const group of this.groupsAt(each).flat()) {
+        if (committeeIndex !== undefined && group.committeeIndex !== committeeIndex) continue;
+        for (const aggregate of group.aggregates.list()) yield toAttestation(group, aggregate);
+      }
+    }
   }
 
   /** How many groups of attestations are held. */

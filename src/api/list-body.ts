@@ -1,0 +1,45 @@
+import type { Answer } from "../server/method-table.ts";
+import { TimeSlice } from "../time-slice.ts";
+
+/** Elements are written until there are this many bytes, which are then sent. */
+const CHUNK_BYTES = 64 * 1024;
+
+/**
+ * Returns the JSON of a list whose elements take time to write. Writing is time-sliced. A list of one chunk is a buffer; a longer
+ * one is streamed.
+ */
+export async function listBody<T>(elements: Iterable<T>, toJson: (element: T) => Buffer): Promise<Answer["body"]> {
+  const chunks = listChunks(elements, toJson);
+  const first = await chunks.next();
+  const second = await chunks.next();
+  return second.done ? first.value! : joined(first.value!, second.value, chunks);
+}
+
+async function* joined(first: Buffer, second: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  yield first;
+  yield second;
+  yield* rest;
+}
+
+/** Yields at least one chunk. */
+async function* listChunks<T>(
+  elements: Iterable<T>,
+  toJson: (element: T) => Buffer,
+): AsyncGenerator<Buffer, undefined, undefined> {
+  const slice = new TimeSlice();
+  let separator = "[";
+  let chunk: Buffer[] = [];
+  let bytes = 0;
+  for (const element of elements) {
+    const json = toJson(element);
+    chunk.push(Buffer.from(separator), json);
+    bytes += json.length;
+    separator = ",";
+    await slice.breathe();
+    if (bytes < CHUNK_BYTES) continue;
+    yield Buffer.concat(chunk);
+    chunk = [];
+    bytes = 0;
+  }
+  yield Buffer.concat([...chunk, Buffer.from(separator === "[" ? "[]" : "]")]);
+}
