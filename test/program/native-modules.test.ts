@@ -44,7 +44,7 @@ test("without the native hasher a chain runs all the same, with one notice", asy
 
 test("without the native KZG package blobs are verified in JavaScript, which one notice says", async () => {
   const name = "@crate-crypto/node-eth-kzg";
-  const flags = ["--warmup-epochs", "1", "--dev-blobs", "1", "--p2p", "--p2p-port", "0"];
+  const flags = ["--kzg", "auto", "--warmup-epochs", "1", "--dev-blobs", "1", "--p2p", "--p2p-port", "0"];
   const program = dev(name, ...flags);
   const [line] = await program.untilLine(/.*KZG backend loaded.*/);
   expect(line).toMatch(/ NOTICE chain +KZG backend loaded {2}backend=portable verifyBlob=/);
