@@ -39,7 +39,7 @@ function runWithOwnNode() {
   }
   // The channel carries no messages: its closing tells the child that this process has died without a chance to say so.
   const child = spawn(binary, [self, ...process.argv.slice(2)], { stdio: ["inherit", "inherit", "inherit", "ipc"] });
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR2"]) {
     // Windows signals all processes of a console, and has no other signals: kill() would end the child at once.
     process.on(signal, () => process.platform !== "win32" && child.kill(signal));
   }
@@ -72,6 +72,8 @@ async function run() {
   process.exit(await main(process.argv.slice(2)));
 }
 
+// Without a listener Node opens its inspector, which runs any code for any user of the machine.
+process.on("SIGUSR1", () => {});
 if (Number.parseInt(process.versions.node, 10) >= requiredMajor) await run();
 else if (isCheckout) runWithOwnNode();
 else refuseNode("");

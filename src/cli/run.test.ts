@@ -41,7 +41,7 @@ function setup() {
 }
 
 describe("running a node", () => {
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR2"]) {
     it(`stops it in good order on the first ${signal}`, async () => {
       const { alarms, events, node, run, ended, stopCalled, exits, records } = setup();
       const code = run();

@@ -14,8 +14,8 @@ export interface RunningNode {
   stop(): Promise<void>;
 }
 
-/** SIGHUP comes when the terminal of the process is closed. */
-const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+/** SIGHUP comes when the terminal of the process is closed. SIGUSR2 would end the process at once. */
+const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR2"] as const;
 export type StopSignal = (typeof STOP_SIGNALS)[number];
 
 /** The part of `process` that running a node needs. */

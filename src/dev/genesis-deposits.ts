@@ -3,6 +3,7 @@ import type { ChainConfig } from "@lodestar/config";
 import { MAX_EFFECTIVE_BALANCE, MIN_DEPOSIT_AMOUNT } from "@lodestar/params";
 import { type phase0, ssz } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
+import { TimeSlice } from "../time-slice.ts";
 import { forEachValidator } from "./for-validators.ts";
 import type { GenesisParameters, WithdrawalTarget } from "./genesis-parameters.ts";
 import { ImpossibleChainError } from "./impossible-chain.ts";
@@ -13,6 +14,8 @@ const GWEI_PER_ETHER = 1e9;
 /** In Gwei; sums of such balances are still exact numbers. */
 const LARGEST_DEPOSIT = 1_000_000 * GWEI_PER_ETHER;
 
+type DepositParameters = Pick<GenesisParameters, "withdrawals" | "balances">;
+
 /**
  * The deposit each genesis validator would have made: unless something else is wanted, a full stake whose withdrawals its own
  * signing key controls.
@@ -20,18 +23,44 @@ const LARGEST_DEPOSIT = 1_000_000 * GWEI_PER_ETHER;
 export function genesisDeposits(
   chainConfig: ChainConfig,
   keys: DevKeys,
-  { withdrawals = [], balances = [] }: Pick<GenesisParameters, "withdrawals" | "balances"> = {},
+  parameters: DepositParameters = {},
 ): phase0.DepositData[] {
+  return [...signDeposits(chainConfig, keys, parameters)];
+}
+
+/**
+ * The same in time slices: a hundred thousand take a minute. `onProgress` is called after each deposit and may throw to stop.
+ */
+export async function genesisDepositsInSlices(
+  chainConfig: ChainConfig,
+  keys: DevKeys,
+  parameters: DepositParameters,
+  onProgress: (done: number) => void,
+): Promise<phase0.DepositData[]> {
+  const deposits: phase0.DepositData[] = [];
+  const slice = new TimeSlice();
+  for (const deposit of signDeposits(chainConfig, keys, parameters)) {
+    onProgress(deposits.push(deposit));
+    await slice.breathe();
+  }
+  return deposits;
+}
+
+function* signDeposits(
+  chainConfig: ChainConfig,
+  keys: DevKeys,
+  { withdrawals = [], balances = [] }: DepositParameters,
+): Generator<phase0.DepositData> {
   const targets = forEachValidator(withdrawals, keys.count, "withdrawal credentials");
   const amounts = forEachValidator(balances, keys.count, "balances");
-  return keys.indices.map((index) => {
+  for (const index of keys.indices) {
     const pubkey = keys.publicKey(index)!;
-    return signDeposit(chainConfig, keys.secretKey(index)!, {
+    yield signDeposit(chainConfig, keys.secretKey(index)!, {
       pubkey,
       withdrawalCredentials: withdrawalCredentials(targets[index], pubkey),
       amount: depositAmount(amounts[index]),
     });
-  });
+  }
 }
 
 /** What the deposit contract would report after these deposits. */

@@ -56,6 +56,8 @@ interface DevGenesisOptions extends Omit<GenesisParameters, "configOverrides"> {
    * deposit that is made there is then the first that the chain takes.
    */
   depositsElsewhere?: boolean;
+  /** The deposits of all validators; by default they are signed here. */
+  signedDeposits?: readonly phase0.DepositData[];
 }
 
 export interface DevGenesis {
@@ -87,7 +89,7 @@ export function createDevGenesis(options: DevGenesisOptions): DevGenesis {
     );
   }
 
-  const deposits = genesisDeposits(chainConfig, keys, options);
+  const deposits = options.signedDeposits ?? genesisDeposits(chainConfig, keys, options);
   const state = getGenesisBeaconState(
     forkConfig,
     eth1DataAfter(depositsElsewhere ? [] : deposits, executionGenesis.blockHash),

@@ -149,6 +149,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     const source = await options.source(db);
     opening.defer(() => source.engine.close?.());
     opening.defer(() => source.suspensions?.close());
+    options.signal?.throwIfAborted();
     await raiseSchema(db);
     const { config, clock, engine, readGenesisState, syncHorizonSlots } = source;
     const { graffiti, graffitiCodes, stateLimits, snapshotIntervalEpochs, safeSlotsToImportOptimistically, manyKeys } =
@@ -182,6 +183,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
       signal: options.signal,
     });
     opening.defer(() => chain.close());
+    options.signal?.throwIfAborted();
     const { view, networking } = await openNetwork(chain, db, local, source, options);
     if (networking) opening.defer(() => networking.close());
     const condition: NodeCondition = {

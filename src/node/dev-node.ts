@@ -58,6 +58,7 @@ export class DevNode {
       },
     });
     opening.defer(() => node.close());
+    options.signal?.throwIfAborted();
     const { source, db, chain } = node;
     await removeUnfinishedDumps(db.path);
     if (options.devBlobs) {

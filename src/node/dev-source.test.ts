@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { SecretKey } from "@chainsafe/blst";
+import { expect, test, vi } from "vitest";
 import { inDataDirectory } from "../../test/support/data-directory.ts";
 import { openDevChain, startDevChain } from "../../test/support/dev-chain.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
@@ -70,4 +71,18 @@ test("a description of another chain is not taken for that of a chain of an earl
   await changeIdentity(ofEarlierVersion);
   describeWith((text) => withOtherChurn(text).replace(/^(FULU_FORK_EPOCH): .*/m, "$1: 3"));
   expect(await config()).toMatchObject({ MIN_PER_EPOCH_CHURN_LIMIT_ELECTRA: 128_000_000_000, FULU_FORK_EPOCH: 2 });
+});
+
+test("a stop while a new chain is created ends that, and leaves nothing of it", async () => {
+  const dataDir = tempDirectory();
+  const stopping = new AbortController();
+  // More validators than are created in one time slice.
+  const opening = startDevChain({ validators: 500, signal: stopping.signal }, dataDir);
+  const signing = vi.spyOn(SecretKey.prototype, "sign").mockImplementation(function (this: SecretKey, message) {
+    setImmediate(() => stopping.abort(new Error("stopped")));
+    signing.mockRestore();
+    return this.sign(message);
+  });
+  await expect(opening).rejects.toThrow("stopped");
+  expect(await inDataDirectory(dataDir, (db) => db.meta.getIdentity())).toBeNull();
 });

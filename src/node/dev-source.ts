@@ -15,7 +15,7 @@ import { asStoredConfig, devChainConfig, storedChainConfig } from "../dev/chain-
 import type { BlobCounts } from "../dev/dev-blobs.ts";
 import { MOST_EMPTY_EPOCHS } from "../dev/empty-epochs.ts";
 import { createDevGenesis } from "../dev/genesis.ts";
-import { genesisDeposits } from "../dev/genesis-deposits.ts";
+import { genesisDeposits, genesisDepositsInSlices } from "../dev/genesis-deposits.ts";
 import {
   type DevIdentity,
   type DevParameters,
@@ -29,6 +29,7 @@ import { DevExecutionEngine } from "../execution/dev-engine.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
 import type { ExecutionGenesis, GenesisBlock } from "../execution/engine-api/genesis-block.ts";
 import type { Logger } from "../log/logger.ts";
+import { Progress } from "../log/progress.ts";
 import type { NetworkingOptions } from "../network/networking-options.ts";
 import type { ChainSource } from "./beacon-node.ts";
 import { warnOfJumps, watchSuspensions } from "./clock-jump.ts";
@@ -60,7 +61,7 @@ export interface DevSourceOptions extends Omit<DevParameters, "preset"> {
   /** By default the built-in dev execution engine makes the payloads. Clients go by the time of day, so `speed` must be 1. */
   execution?: ExecutionClientOptions;
   logger: Logger;
-  /** Ends what execution clients are asked. */
+  /** Ends the creation of a chain, and what execution clients are asked. */
   signal?: AbortSignal;
 }
 
@@ -181,12 +182,19 @@ async function createChain(db: BeaconDb, options: DevSourceOptions, timeOfDay: T
   }
   const execution = client && { chainId: client.chainId, genesisBlockHash: toRootHex(client.block.blockHash) };
   const chainConfig = devChainConfig({ forks, slotSeconds, genesisTime, execution, deposits, configOverrides });
+  const progress = new Progress({ message: "Signing the deposits of the genesis", logger });
+  const signedDeposits = await genesisDepositsInSlices(chainConfig, openKeys(keys, validators), options, (done) => {
+    options.signal?.throwIfAborted();
+    progress.report(done, validators);
+  });
+  progress.finish();
   const { state, config } = createDevGenesis({
     chainConfig,
     validatorCount: validators,
     genesisTime,
     executionGenesis: client?.block,
     depositsElsewhere: deposits !== undefined,
+    signedDeposits,
     keys,
     withdrawals,
     balances,
@@ -208,6 +216,7 @@ async function createChain(db: BeaconDb, options: DevSourceOptions, timeOfDay: T
     ...(execution && { execution }),
     config: asStoredConfig(chainConfig),
   };
+  options.signal?.throwIfAborted();
   // Only now, so that the chain of before is still there when a new one cannot be made.
   if (reset) await rm(pubkeyFilePath(options.dataDir), { force: true });
   await initialiseDatabase(db, config, { state }, identity);

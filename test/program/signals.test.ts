@@ -30,6 +30,8 @@ test("SIGTERM stops in good order, and the next start goes on at the slot where 
   // Fifty slots a second: while the program is off, a clock that went on would move far ahead.
   const flags = ["--data-dir", dataDir, ...FEW, "--warmup-epochs", "0"];
   const first = await Program.dev([...flags, "--speed", "100"]);
+  // Would open Node's inspector, which says so on standard error.
+  first.child.kill("SIGUSR1");
   await first.callUntil<string>("getBeaconHead", (slot) => Number(slot) > 8);
   const genesis = await first.call("get_v1_beacon_genesis");
   const before: ChainHead = await first.call("getChainHead");

@@ -6,7 +6,8 @@ import { keepTicksCheap } from "../../steady-ticks.ts";
 import type { ToPrimary, ToWorker } from "./protocol.ts";
 
 // A terminal or a service manager tells every process to stop. It is the primary one that says when it is time.
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
+// Without a listener SIGUSR1 opens Node's inspector.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"] as const) process.on(signal, () => {});
 process.once("disconnect", () => process.exit());
 rememberResolutions();
 keepTicksCheap();
