@@ -52,6 +52,6 @@ function isHandled(expression: Expression): boolean {
 function isPromise(type: Type | undefined, checker: Checker): boolean {
   if (type === undefined) return false;
   if (type.isUnionType()) return type.getTypes().some((member) => isPromise(member, checker));
-  // Other things have one of the two: a reply of fastify, for one, has "then".
+  // Other things have one of the two.
   return ["then", "catch"].every((name) => checker.getPropertyOfType(type, name) !== undefined);
 }

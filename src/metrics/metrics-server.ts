@@ -1,17 +1,15 @@
-import { lookup } from "node:dns/promises";
-import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isIP } from "node:net";
 import { inspect } from "node:util";
 import type { Logger } from "../log/logger.ts";
 import { isLoopbackAddress, isLoopbackHost } from "../loopback.ts";
-import { createServer } from "../node-http.ts";
-import { Exchanges } from "../server/http/exchanges.ts";
+import { HttpCore } from "../server/http/core.ts";
+import type { Exchange } from "../server/http/exchanges.ts";
 import { hostHeaderOf, hostNameOf } from "../server/http/host-header.ts";
 import { MEDIA_TYPES } from "../server/http/negotiation.ts";
 import { HttpRefusal, reportThrown } from "../server/http/refusal.ts";
-import { CONNECTION_TIMEOUTS, DEFAULT_HTTP_LIMITS, type HttpServer, listeningAddress } from "../server/http/server.ts";
-import { sendRefusal } from "../server/jsonrpc/send.ts";
+import { sendRefusal } from "../server/http/send.ts";
+import { DEFAULT_HTTP_LIMITS, type HttpServer } from "../server/http/server.ts";
 import type { Probes } from "../server/rest/probes.ts";
 import type { Metrics } from "./metrics.ts";
 
@@ -27,35 +25,40 @@ interface MetricsServerParts {
 
 /** Answers `GET /metrics` and health probes, without a token. */
 export function createMetricsServer({ metrics, probes, logger }: MetricsServerParts): HttpServer {
-  const server = createServer(CONNECTION_TIMEOUTS, (req, res) => {
-    const exchange = exchanges.begin(res);
-    req.resume();
-    exchange.work();
-    void answer(req, res).finally(() => exchanges.finish(exchange));
+  const core = new HttpCore({
+    logger,
+    limits: { ...DEFAULT_HTTP_LIMITS, connections: CONNECTIONS },
+    handle: (exchange) => void answer(exchange),
+    refuse: ({ res }, reason) => refuse(res, reason),
   });
-  const exchanges = new Exchanges(server, { ...DEFAULT_HTTP_LIMITS, connections: CONNECTIONS }, logger);
-  let closing: Promise<void> | undefined;
   let isForThisMachine = true;
 
   /** Never rejects. */
-  async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+  async function answer(exchange: Exchange): Promise<void> {
+    const { res } = exchange;
+    const { req } = res;
+    req.resume();
+    exchange.work();
     try {
       const probe = admit(req);
       const { status, body, type } = probe ? { ...(await probe(req.url!)), type: MEDIA_TYPES.json } : await collect();
-      if (res.destroyed) return;
-      if (closing) res.shouldKeepAlive = false;
+      if (core.isClosing) res.shouldKeepAlive = false;
       const headers = { "Cache-Control": "no-store", "Content-Length": body?.length ?? 0 };
-      res.writeHead(status, body ? { ...headers, "Content-Type": type } : headers).end(body);
+      if (!res.destroyed) res.writeHead(status, body ? { ...headers, "Content-Type": type } : headers).end(body);
     } catch (error) {
-      const { status, message, headers } = reportThrown(error);
-      if (status === 500) logger.error("The metrics could not be collected.", { url: req.url, error: inspect(error) });
-      sendRefusal(
-        res,
-        status,
-        status === 500 ? "The metrics could not be collected; the log says why." : message,
-        headers,
-      );
+      refuse(res, error);
     }
+    core.exchanges.finish(exchange);
+  }
+
+  function refuse(res: ServerResponse, reason: unknown): void {
+    const { status, message, headers } = reportThrown(reason);
+    if (status !== 500) {
+      sendRefusal(res, status, message, headers);
+      return;
+    }
+    logger.error("The metrics could not be collected.", { url: res.req.url, error: inspect(reason) });
+    sendRefusal(res, status, "The metrics could not be collected; the log says why.");
   }
 
   async function collect() {
@@ -79,20 +82,14 @@ export function createMetricsServer({ metrics, probes, logger }: MetricsServerPa
   }
 
   return {
-    async listen({ host, port }) {
-      const { address } = await lookup(host);
-      server.listen({ host: address, port });
-      await once(server, "listening");
-      const where = listeningAddress(server);
+    async listen(given) {
+      const where = await core.listen(given);
       isForThisMachine = isLoopbackAddress(where.host);
       if (!isForThisMachine) logger.warn("Other machines can read the metrics.", { url: where.url });
       return where;
     },
-    load: () => exchanges.load,
-    close: () => {
-      closing ??= exchanges.close(() => {});
-      return closing;
-    },
+    load: () => core.load,
+    close: () => core.close(() => {}),
   };
 }
 

@@ -210,7 +210,8 @@ export class Exchange {
   }
 }
 
-type RecordRequest = (socket: Socket) => AccessRecord;
+/** Begins what the access log tells of a request. */
+export type RecordRequest = (socket: Socket) => AccessRecord;
 
 /** How often the log may say that connections are refused. */
 const WARN_EVERY_MILLIS = 60_000;

@@ -3,6 +3,8 @@ import { Readable, type Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { giveBackBuffer } from "../../json/buffer-pool.ts";
 import type { ChunkStream } from "./chunk-stream.ts";
+import { MEDIA_TYPES } from "./negotiation.ts";
+import { errorBody } from "./refusal.ts";
 
 /** Up to here, copying a body costs less than a second buffer to write. */
 const SINGLE_WRITE_BELOW_BYTES = 16 * 1024;
@@ -27,6 +29,20 @@ export function writeWhole(res: ServerResponse, pieces: readonly Buffer[], lengt
     for (const piece of pieces) res.write(piece);
     res.end();
   }
+}
+
+/** Answers a request that is refused. Returns the length of the body. */
+export function sendRefusal(
+  res: ServerResponse,
+  status: number,
+  message: string,
+  headers?: Record<string, string>,
+): number {
+  if (res.destroyed) return 0;
+  const body = errorBody(status, message);
+  res.writeHead(status, { ...headers, "Content-Type": MEDIA_TYPES.json, "Content-Length": body.length });
+  writeWhole(res, [body], body.length);
+  return body.length;
 }
 
 /**

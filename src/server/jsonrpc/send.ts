@@ -2,8 +2,8 @@ import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { compressWhole, createCompressor, isWorthCompressing } from "../http/compression.ts";
 import { type Exchange, HELD_FROM_BYTES } from "../http/exchanges.ts";
 import { MEDIA_TYPES, prefersGzip } from "../http/negotiation.ts";
-import { errorBody, TOO_MUCH_UNREAD } from "../http/refusal.ts";
-import { writeStream, writeWhole } from "../http/send.ts";
+import { TOO_MUCH_UNREAD } from "../http/refusal.ts";
+import { sendRefusal, writeStream, writeWhole } from "../http/send.ts";
 import type { MessageResponse } from "./execute.ts";
 
 /**
@@ -70,17 +70,3 @@ function compressionHeaders(res: ServerResponse, isCompressed: boolean): Outgoin
 }
 
 const wantsGzip = ({ req }: ServerResponse) => prefersGzip(req.headers["accept-encoding"]);
-
-/** The answer to a request that is refused as HTTP, before any JSON-RPC is read. Tells how many bytes its body has. */
-export function sendRefusal(
-  res: ServerResponse,
-  status: number,
-  message: string,
-  headers?: Record<string, string>,
-): number {
-  if (res.destroyed) return 0;
-  const body = errorBody(status, message);
-  res.writeHead(status, { ...headers, "Content-Type": MEDIA_TYPES.json, "Content-Length": body.length });
-  writeWhole(res, [body], body.length);
-  return body.length;
-}

@@ -1,33 +1,25 @@
-import { lookup } from "node:dns/promises";
-import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
-import type { Socket } from "node:net";
 import { inspect } from "node:util";
 import { unsupported } from "../../failure.ts";
 import type { Logger } from "../../log/logger.ts";
-import { createServer } from "../../node-http.ts";
 import type { CallObserver, CallServer } from "../call-observer.ts";
 import type { AccessLog } from "../http/access-log.ts";
 import { type AccessOptions, AccessPolicy } from "../http/access-policy.ts";
-import { type Exchange, Exchanges } from "../http/exchanges.ts";
+import { HttpCore } from "../http/core.ts";
+import type { Exchange } from "../http/exchanges.ts";
 import { mediaTypeOf, requirePlainBody } from "../http/negotiation.ts";
 import { PAGE_VERBS, type PageFiles, Pages } from "../http/pages.ts";
 import { type BodyLimit, receiveBody } from "../http/receive.ts";
 import { HttpRefusal, reportThrown } from "../http/refusal.ts";
-import {
-  CONNECTION_TIMEOUTS,
-  type HttpServer,
-  LISTEN_BACKLOG,
-  type ListeningAddress,
-  listeningAddress,
-} from "../http/server.ts";
+import { sendRefusal } from "../http/send.ts";
+import type { HttpServer } from "../http/server.ts";
 import type { Client, MethodTable } from "../method-table.ts";
 import { NULL_ID } from "./envelope.ts";
 import { thrownError } from "./errors.ts";
 import { createExecutor } from "./execute.ts";
 import { DEFAULT_JSON_RPC_LIMITS, type JsonRpcLimits } from "./limits.ts";
 import { errorResponse } from "./respond.ts";
-import { sendRefusal, sendResponse } from "./send.ts";
+import { sendResponse } from "./send.ts";
 import { createWebSockets, isWebSocketUpgrade, type WebSocketLimits } from "./websocket/websockets.ts";
 
 interface JsonRpcServerOptions {
@@ -60,27 +52,42 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
   const execute = executor("json-rpc");
   const pages = options.pages && new Pages(options.pages);
   const policy = new AccessPolicy("rpc", options.access, { hasPages: pages !== undefined });
-  let closing: Promise<void> | undefined;
   let webSocketUrl = "";
   const callers = createPostCallers(() => webSocketUrl, policy);
 
-  // There is one resource; whatever path a client was configured with leads to it.
-  const http = {
-    ...CONNECTION_TIMEOUTS,
-    // Some HTTP clients offer an upgrade to HTTP/2 with every request, which is theirs to do and ours to ignore.
-    shouldUpgradeCallback: isWebSocketUpgrade,
+  const core = new HttpCore({
+    policy,
+    limits,
+    logger,
+    observer,
+    accessLog,
+    protocol: "json-rpc",
+    // Some HTTP clients offer an upgrade to HTTP/2 with every request, which is ignored.
+    http: { shouldUpgradeCallback: isWebSocketUpgrade },
+    handle,
+    refuse,
+  });
+  const { exchanges } = core;
+  const webSockets = createWebSockets({
+    execute: executor("websocket"),
+    policy,
+    logger,
+    exchanges,
+    record: core.recorder("websocket"),
+    httpLimits: limits,
+    limits: webSocketLimits,
+  });
+  const bodyLimit: BodyLimit = {
+    bytes: limits.smallBodyBytes,
+    raised: { bytes: limits.bodyBytes, isFor: namesLargeMethod, advice: HOW_TO_SEND_MORE },
   };
-  const server = createServer(http, (req, res) => {
-    // What a client has sent ahead goes on coming when it is cut off.
-    if (req.socket.destroyed) return;
-    const exchange = exchanges.begin(res);
-    policy.origins.setHeaders(req, res);
-    try {
-      admit(req);
-    } catch (refusal) {
-      refuse(exchange, refusal);
-      return;
-    }
+  core.server.on("upgrade", webSockets.accept);
+
+  /** There is one resource, at every path. */
+  function handle(exchange: Exchange): void {
+    const { res } = exchange;
+    const { req } = res;
+    admit(req);
     if (pages?.has(req)) {
       req.resume();
       void show(pages, exchange);
@@ -98,27 +105,10 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
         (refusal) => refuse(exchange, refusal),
       );
     }
-  });
-  const record = (by: CallServer) => accessLog && ((socket: Socket) => accessLog.begin(by, socket, observer));
-  const exchanges = new Exchanges(server, limits, logger, record("json-rpc"));
-  const webSockets = createWebSockets({
-    execute: executor("websocket"),
-    policy,
-    logger,
-    exchanges,
-    record: record("websocket"),
-    httpLimits: limits,
-    limits: webSocketLimits,
-  });
-  const bodyLimit: BodyLimit = {
-    bytes: limits.smallBodyBytes,
-    raised: { bytes: limits.bodyBytes, isFor: namesLargeMethod, advice: HOW_TO_SEND_MORE },
-  };
-  server.on("upgrade", webSockets.accept);
+  }
 
   /** Throws for a request that is not to be read. */
   function admit(req: IncomingMessage): void {
-    exchanges.requireRate(req);
     // A page holds nothing of the chain, and a browser cannot send a token when it asks for one.
     if (pages?.has(req)) {
       policy.admitReader(req);
@@ -184,7 +174,7 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
     try {
       const caller = policy.isPrivileged(res.req) ? callers.privileged : callers.other;
       const response = await execute(body, exchange.deadline, caller, exchange.record);
-      if (closing !== undefined) res.shouldKeepAlive = false;
+      if (core.isClosing) res.shouldKeepAlive = false;
       await sendResponse(exchange, response);
     } catch (error) {
       logger.error("A JSON-RPC request could not be answered as it should.", { error: inspect(error) });
@@ -195,23 +185,14 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
     exchanges.finish(exchange);
   }
 
-  async function listen({ host, port }: { host: string; port: number }): Promise<ListeningAddress> {
-    const { address } = await lookup(host);
-    server.listen({ host: address, port, backlog: LISTEN_BACKLOG });
-    await once(server, "listening");
-    const where = listeningAddress(server);
-    policy.listensOn({ name: host, address: where.host, url: where.url }, logger);
-    webSocketUrl = where.url.replace("http", "ws");
-    return where;
-  }
-
   return {
-    listen,
-    load: () => exchanges.load,
-    close: () => {
-      closing ??= exchanges.close(webSockets.close).finally(() => accessLog?.flush());
-      return closing;
+    async listen(where) {
+      const listening = await core.listen(where);
+      webSocketUrl = listening.url.replace("http", "ws");
+      return listening;
     },
+    load: () => core.load,
+    close: () => core.close(webSockets.close),
   };
 }
 

@@ -1,29 +1,19 @@
-import { lookup } from "node:dns/promises";
 import type { IncomingMessage } from "node:http";
-import type { Socket } from "node:net";
 import { inspect } from "node:util";
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { Failure } from "../../failure.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { CallObserver, ObservedCall } from "../call-observer.ts";
 import { createEventStreams, type EventStreamLimits } from "../events/sse.ts";
 import type { AccessLog } from "../http/access-log.ts";
 import { type AccessOptions, AccessPolicy } from "../http/access-policy.ts";
-import { type Exchange, Exchanges } from "../http/exchanges.ts";
+import { HttpCore } from "../http/core.ts";
+import type { Exchange } from "../http/exchanges.ts";
 import { chooseFormat, requirePlainBody } from "../http/negotiation.ts";
-import { receiveBody } from "../http/receive.ts";
+import { type BodyLimit, receiveBody } from "../http/receive.ts";
 import { errorBody, HttpRefusal, reportThrown } from "../http/refusal.ts";
-import {
-  answerClientError,
-  CONNECTION_TIMEOUTS,
-  DEFAULT_HTTP_LIMITS,
-  type HttpLimits,
-  type HttpServer,
-  LISTEN_BACKLOG,
-  type ListeningAddress,
-  listeningAddress,
-} from "../http/server.ts";
+import { DEFAULT_HTTP_LIMITS, type HttpLimits, type HttpServer } from "../http/server.ts";
 import { RequestToRoute } from "./request.ts";
+import { RouteFinder, type ServedPath } from "./route-finder.ts";
 import type { RestAnswer, RestRoute, RouteTable } from "./route-table.ts";
 import { abandonAnswer, type OpenAnswer, openAnswer, sendAnswer } from "./send.ts";
 
@@ -35,14 +25,6 @@ export interface RestServerOptions {
   eventLimits?: Partial<EventStreamLimits>;
   observer?: CallObserver;
   accessLog?: AccessLog;
-}
-
-/** What is known of a route before its request is read. */
-interface RouteConfig {
-  bodyBytes?: number;
-  /** Fastify itself writes the verb of the request here, as `method`. */
-  methodName?: string;
-  isProbe?: true | undefined;
 }
 
 /** Room for a hundred public keys in a query. */
@@ -58,136 +40,100 @@ export function createRestServer(options: RestServerOptions): HttpServer {
   const { table, logger, observer, accessLog } = options;
   const limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
   const policy = new AccessPolicy("rest", options.access);
-  let closing: Promise<void> | undefined;
-
-  const app = fastify({
-    logger: false,
-    ...CONNECTION_TIMEOUTS,
+  const router = new RouteFinder(table, LONGEST_URL);
+  const core = new HttpCore({
+    policy,
+    limits,
+    logger,
+    observer,
+    accessLog,
+    protocol: "rest",
     http: { maxHeaderSize: LARGEST_HEAD },
-    routerOptions: { maxParamLength: LONGEST_URL, querystringParser: () => ({}) },
-    clientErrorHandler: answerClientError,
-    frameworkErrors: (error, request, reply) => {
-      const refuse = async () => {
-        requireSizes(request.raw);
-        throw new HttpRefusal(error.statusCode ?? 400, "The path of the request is not percent-encoded UTF-8.");
-      };
-      void answer(request.raw, reply, refuse, observe(request.raw));
-    },
+    handle,
+    refuse,
   });
-  const record = accessLog && ((socket: Socket) => accessLog.begin("rest", socket, observer));
-  const exchanges = new Exchanges(app.server, limits, logger, record);
+  const { exchanges } = core;
   const eventStreams = createEventStreams(exchanges.answerBytes, options.eventLimits);
-  app.removeAllContentTypeParsers();
-  // What a body is, its route knows.
-  app.addContentTypeParser("*", (request, payload, done) => {
-    const { bodyBytes = limits.smallBodyBytes } = request.routeOptions.config as RouteConfig;
-    const exchange = exchanges.of(request.raw)!;
-    receiveBody(payload, exchange, { bytes: bodyBytes }, (body) => done(null, body), done);
-  });
-  const paths = [...byPath(table)].map(([path, routes]) => new ServedPath(path, routes));
-  app.setErrorHandler((error, request, reply) =>
-    answer(request.raw, reply, async () => Promise.reject(bodyRefusal(error)), observe(request.raw, methodOf(request))),
-  );
-  // What a hook throws is the answer, also without the promise of an async function, which every request would wait for.
-  app.addHook("onRequest", (request, reply, goOn) => {
-    // What a client has sent ahead goes on coming when it is cut off.
-    if (request.raw.socket.destroyed) {
-      reply.hijack();
+
+  function handle(exchange: Exchange): void {
+    const { req } = exchange.res;
+    requireSizes(req);
+    const { path, route, params } = router.find(req.method!, req.url!);
+    if (route?.isProbe) policy.admitReader(req);
+    else policy.admit(req);
+    if (path && req.method === "OPTIONS") {
+      policy.origins.setPreflightHeaders(req, exchange.res, path.verbs.join(", "));
+      void answer(exchange, async () => ({ status: 204, headers: { Allow: path.allow } }));
       return;
     }
-    exchanges.begin(reply.raw);
-    policy.origins.setHeaders(request.raw, reply.raw);
-    exchanges.requireRate(request.raw);
-    requireSizes(request.raw);
-    if ((request.routeOptions.config as RouteConfig).isProbe) policy.admitReader(request.raw);
-    else policy.admit(request.raw);
-    if (request.is404) throw notServed(pathOf(request));
-    goOn();
-  });
-  for (const path of paths) addPath(app, path);
-
-  function notServed(asked: string): HttpRefusal {
-    const served = paths.find(({ pattern }) => pattern.test(asked));
-    if (served === undefined) return new HttpRefusal(404, `There is nothing at ${shortened(asked)}.`);
-    const { path, verbs, allow } = served;
-    return new HttpRefusal(405, `${path} is asked with ${verbs.join(" or ")}.`, { Allow: allow });
-  }
-
-  function addPath(instance: FastifyInstance, { path, routes, verbs, allow }: ServedPath): void {
-    const url = path.replaceAll(PLACEHOLDER, ":$1");
-    for (const route of routes) {
-      instance.route({
-        method: route.verb,
-        url,
-        config: {
-          bodyBytes: route.takesLargeBody ? limits.bodyBytes : limits.smallBodyBytes,
-          methodName: route.method,
-          isProbe: route.isProbe,
-        } satisfies RouteConfig,
-        // Before the body is read.
-        onRequest: ({ raw }, _, goOn) => {
-          const refusal = policy.refusal(route.access, policy.isPrivileged(raw));
-          if (refusal !== undefined) throw new HttpRefusal(403, refusal);
-          goOn();
-        },
-        handler: (request, reply) => {
-          const observed = observe(request.raw, route.method);
-          void answer(request.raw, reply, (exchange) => run(route, request, exchange), observed);
-        },
-      });
+    if (!route) {
+      refuse(exchange, path ? wrongVerb(path) : nothingAt(pathOf(req)));
+      return;
     }
-    instance.options(url, (request, reply) =>
-      answer(request.raw, reply, async () => {
-        policy.origins.setPreflightHeaders(request.raw, reply.raw, verbs.join(", "));
-        return { status: 204, headers: { Allow: allow } };
-      }),
-    );
+    // Refused before the body is read.
+    const refusal = policy.refusal(route.access, policy.isPrivileged(req));
+    if (refusal !== undefined) {
+      refuse(exchange, new HttpRefusal(403, refusal), route);
+      return;
+    }
+    const run = (body?: Buffer) =>
+      void answer(exchange, () => callRoute(route, exchange, params, body), observe(exchange, route));
+    if (route.verb === "GET") run();
+    else receiveBody(req, exchange, limitOf(route), run, (reason) => refuse(exchange, reason, route));
   }
 
-  /** The call of a method, or of none that exists. */
-  function observe(req: IncomingMessage, method?: string): ObservedCall | undefined {
-    return (exchanges.of(req)?.record ?? observer)?.begin("rest", method);
+  function limitOf({ takesLargeBody }: RestRoute): BodyLimit {
+    return { bytes: takesLargeBody ? limits.bodyBytes : limits.smallBodyBytes };
   }
 
-  async function run(route: RestRoute, request: FastifyRequest, exchange: Exchange): Promise<RestAnswer> {
-    if (route.verb === "POST") requirePlainBody(request.headers["content-encoding"]);
+  function refuse(exchange: Exchange, reason: unknown, route?: RestRoute): void {
+    void answer(exchange, () => Promise.reject(reason), observe(exchange, route));
+  }
+
+  /** Begins the call of the route's method, or of none that exists. */
+  function observe({ record }: Exchange, route: RestRoute | undefined): ObservedCall | undefined {
+    return (record ?? observer)?.begin("rest", route?.method);
+  }
+
+  async function callRoute(
+    route: RestRoute,
+    { res: { req }, deadline }: Exchange,
+    params: Record<string, string>,
+    body: Buffer | undefined,
+  ): Promise<RestAnswer> {
+    const { headers, url = "" } = req;
+    if (route.verb === "POST") requirePlainBody(headers["content-encoding"]);
     const answer = await route.handle(
       new RequestToRoute(route, {
-        params: request.params as Record<string, string>,
-        url: request.raw.url ?? "",
+        params,
+        url,
         // Node joins repeated headers, but for one that no route reads.
-        headers: request.headers as Record<string, string | undefined>,
-        body: request.body as Buffer | undefined,
-        waiting: exchange.deadline,
-        format: route.answers.length === 0 ? undefined : chooseFormat(request.headers.accept, route),
+        headers: headers as Record<string, string | undefined>,
+        body: body?.length ? body : undefined,
+        waiting: deadline,
+        format: route.answers.length === 0 ? undefined : chooseFormat(headers.accept, route),
       }),
     );
     if (answer.feed && !eventStreams.hasRoom) {
       throw new HttpRefusal(503, "As many callers as the node can serve are reading events now.");
     }
-    return route.isProbe && !policy.hasToken(request.raw) ? { status: answer.status } : answer;
+    return route.isProbe && !policy.hasToken(req) ? { status: answer.status } : answer;
   }
 
   /** Never rejects. */
-  async function answer(
-    req: IncomingMessage,
-    reply: FastifyReply,
-    work: (exchange: Exchange) => Promise<RestAnswer>,
-    observed?: ObservedCall,
-  ): Promise<void> {
-    reply.hijack();
-    const res = reply.raw;
-    const exchange = exchanges.of(req) ?? exchanges.begin(res);
+  async function answer(exchange: Exchange, work: () => Promise<RestAnswer>, observed?: ObservedCall): Promise<void> {
     const turn = exchange.turn();
     if (turn) await turn;
     if (exchange.isOver) {
       observed?.end(undefined);
       return;
     }
+    const { res } = exchange;
+    const { req } = res;
     exchange.work();
     let open: OpenAnswer;
     try {
-      const opened = work(exchange).then((given) => openAnswer(given, exchange, observed));
+      const opened = work().then((given) => openAnswer(given, exchange, observed));
       open = await exchange.deadline.race(opened, abandonAnswer);
     } catch (error) {
       report(req, error);
@@ -196,10 +142,9 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     }
     exchange.answer();
     exchange.record?.answeredWith(open.answer.headers);
-    const { status } = open.answer;
+    const { status, feed } = open.answer;
     observed?.end(status >= 400 ? status : undefined);
-    if (closing !== undefined) res.shouldKeepAlive = false;
-    const { feed } = open.answer;
+    if (core.isClosing) res.shouldKeepAlive = false;
     try {
       if (feed && req.method !== "HEAD" && !res.destroyed) eventStreams.serve(feed, res, observed?.bytes);
       else await sendAnswer(req, res, open, policy.needsToken);
@@ -218,62 +163,17 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     }
   }
 
-  async function listen({ host, port }: { host: string; port: number }): Promise<ListeningAddress> {
-    const { address } = await lookup(host);
-    await app.listen({ host: address, port, backlog: LISTEN_BACKLOG });
-    const where = listeningAddress(app.server);
-    policy.listensOn({ name: host, address: where.host, url: where.url }, logger);
-    return where;
-  }
-
-  async function shutDown(): Promise<void> {
-    await exchanges.close(eventStreams.close);
-    await app.close();
-    accessLog?.flush();
-  }
-
   return {
-    listen,
-    load: () => exchanges.load,
-    close: () => {
-      closing ??= shutDown();
-      return closing;
-    },
+    listen: (where) => core.listen(where),
+    load: () => core.load,
+    close: () => core.close(eventStreams.close),
   };
 }
 
-const PLACEHOLDER = /\{(\w+)\}/g;
+const nothingAt = (path: string) => new HttpRefusal(404, `There is nothing at ${shortened(path)}.`);
 
-/** A path with everything that is served there. */
-class ServedPath {
-  readonly path: string;
-  readonly routes: readonly RestRoute[];
-  readonly verbs: readonly string[];
-  /** The value of the header Allow. */
-  readonly allow: string;
-  /** What the path of a request looks like. */
-  readonly pattern: RegExp;
-
-  constructor(path: string, routes: readonly RestRoute[]) {
-    this.path = path;
-    this.routes = routes;
-    this.verbs = routes.flatMap(({ verb }) => (verb === "GET" ? ["GET", "HEAD"] : [verb]));
-    this.allow = [...this.verbs, "OPTIONS"].join(", ");
-    this.pattern = new RegExp(`^${path.replaceAll(PLACEHOLDER, "[^/]+")}$`);
-  }
-}
-
-function byPath(table: RouteTable): Map<string, RestRoute[]> {
-  const paths = new Map<string, RestRoute[]>();
-  for (const route of table) {
-    const same = paths.get(route.path) ?? [];
-    if (same.some(({ verb }) => verb === route.verb)) {
-      throw new Error(`Two routes answer ${route.verb} ${route.path}.`);
-    }
-    paths.set(route.path, [...same, route]);
-  }
-  return paths;
-}
+const wrongVerb = ({ path, verbs, allow }: ServedPath) =>
+  new HttpRefusal(405, `${path} is asked with ${verbs.join(" or ")}.`, { Allow: allow });
 
 function refusalAnswer(thrown: unknown): RestAnswer {
   const { status, message, failures, headers } = reportThrown(thrown);
@@ -292,21 +192,8 @@ function requireSizes({ url = "", rawHeaders }: IncomingMessage): void {
   }
 }
 
-/** What fastify refuses before a route sees it: a body that is too large or cut short, a type that is none. */
-function bodyRefusal(error: unknown): unknown {
-  const { statusCode, message } = error as { statusCode?: number; message?: string };
-  if (statusCode === undefined || statusCode >= 500) return error;
-  if (statusCode === 415) return new HttpRefusal(415, "The header Content-Type is not a media type.");
-  return new HttpRefusal(statusCode, `The request cannot be read: ${message}.`);
-}
-
-/** The name of the method that the route of a request calls. */
-function methodOf({ routeOptions }: FastifyRequest): string | undefined {
-  return (routeOptions.config as RouteConfig).methodName;
-}
-
-function pathOf({ raw }: FastifyRequest): string {
-  return (raw.url ?? "").split("?", 1)[0]!;
+function pathOf({ url = "" }: IncomingMessage): string {
+  return url.split("?", 1)[0]!;
 }
 
 function shortened(path: string): string {
