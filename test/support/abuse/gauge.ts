@@ -1,5 +1,5 @@
 /**
- * Loaded into a node before its program (`--expose-gc --import`), which knows nothing of it: SIGUSR2 makes it print what
+ * Loaded into a node before its program (`--expose-gc --import`), which knows nothing of it: SIGUSR1 makes it print what
  * the node's memory is after a collection, and how long its event loop was held up since the last time.
  */
 
@@ -27,7 +27,7 @@ setInterval(() => {
   last = now;
 }, LOOK_EVERY_MILLIS).unref();
 
-process.on("SIGUSR2", () => {
+process.on("SIGUSR1", () => {
   const { time, processor } = longest;
   for (let made = 0; made < COLLECTIONS; made++) globalThis.gc?.();
   const { rss: residentBytes, heapUsed: heapBytes, external: externalBytes } = process.memoryUsage();

@@ -17,7 +17,7 @@ export const GAUGED = ["--expose-gc", "--import", fileURLToPath(new URL("gauge.t
 
 export async function readGauge(program: ProgramProcess): Promise<GaugeReading> {
   const from = program.lines.length;
-  program.child.kill("SIGUSR2");
+  program.child.kill("SIGUSR1");
   const [, text] = await program.untilLine(/^gauge: (.*)$/, { from });
   return JSON.parse(text!) as GaugeReading;
 }
