@@ -56,11 +56,21 @@ async function listen(handler: (request: IncomingMessage, response: ServerRespon
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A node that passes on what the first one says, but for some of it. */
-async function pretender(changes: Record<string, (text: string) => string>): Promise<string> {
+type Refuse = (url: string, body: string) => [status: number, message: string] | undefined;
+
+/** Proxies the first node, with changes to the JSON at some URLs and refusals of some requests. */
+async function pretender(
+  changes: Record<string, (text: string) => string>,
+  refuse: Refuse = () => undefined,
+): Promise<string> {
   return listen(async (request, response) => {
     const body =
       request.method === "POST" ? await new Response(request as unknown as ReadableStream).text() : undefined;
+    const [code, message] = refuse(request.url!, body ?? "") ?? [];
+    if (code !== undefined) {
+      response.writeHead(code, { "content-type": "application/json" }).end(JSON.stringify({ code, message }));
+      return;
+    }
     const { accept = "", "content-type": type = "" } = request.headers;
     const abort = new AbortController();
     response.once("close", () => abort.abort());
@@ -168,6 +178,53 @@ test("what is wrong with upstreams is told, and who differs is named", async () 
   expect(text).toMatch(/^GET \/eth\/v1\/config\/deposit_contract +yes(?: slow)? +WRONG(?: slow)? +-$/m);
   expect(text).toContain(`GET /eth/v1/beacon/states/${slot}/root\n  data.root\n`);
   expect(text.split("\n").filter((line) => line.length > 100)).toEqual([]);
+});
+
+test("a conforming node of another client is well", async () => {
+  const unscheduled = `{"previous_version":"0x06000001","current_version":"0x07000001","epoch":"18446744073709551615"}`;
+  // As Lodestar 1.39 answers that is no supernode.
+  const lodestar = await pretender(
+    { "/eth/v1/config/fork_schedule": (text) => text.replace(/\]\}$/, `,${unscheduled}]}`) },
+    (url, body) => {
+      if (/\/v1\/.*(?:attestations|attester_slashings|aggregate_and_proofs)(?:\?|$)/.test(url)) {
+        return [400, "Use the second version for post-electra fork=fulu"];
+      }
+      if (/\/blob(?:s|_sidecars)\//.test(url))
+        return [503, "Custody group count of 4 is not sufficient to serve blobs"];
+      const areIndices = /^\["\d+"(?:,"\d+")*\]$/.test(body);
+      return url.includes("/validator/duties/") && body && !areIndices
+        ? [400, "body/2 must be a validator index"]
+        : undefined;
+    },
+  );
+  const told = await doctor(urls[0]!, lodestar, "--json");
+  const { upstreams, operations, differences } = JSON.parse(told.output) as Report;
+  expect(upstreams.flatMap(({ problems }) => problems)).toEqual([]);
+  expect(differences).toEqual([]);
+  expect(told).toMatchObject({ code: 0, errors: [] });
+  const outcomeOf = (path: string) => operations.find((each) => each.path === path)!.findings[1]!.outcome;
+  expect(outcomeOf("/eth/v1/validator/duties/attester/{epoch}")).toBe("ok");
+  expect(outcomeOf("/eth/v1/beacon/blobs/{block_id}")).toBe("absent");
+  expect(outcomeOf("/eth/v1/beacon/pool/attestations")).toBe("absent");
+});
+
+test("a syncing node has no failures", async () => {
+  const syncing = await pretender(
+    {
+      "/eth/v1/node/syncing": (text) =>
+        text
+          .replace('"is_syncing":false', '"is_syncing":true')
+          .replace(/"sync_distance":"\d+"/, '"sync_distance":"20"'),
+    },
+    (url) => (url.includes("/validator/") ? [503, "Node is syncing"] : undefined),
+  );
+  const told = await doctor(syncing, "--json");
+  expect(told.code).toBe(1);
+  const { upstreams } = JSON.parse(told.output) as Report;
+  expect(upstreams[0]!.problems).toEqual([
+    "It is syncing, 20 slots behind the clock.",
+    expect.stringMatching(/^\d+ operations had to wait, because it is not ready\.$/),
+  ]);
 });
 
 test("credentials reach the upstream and nobody else, and Ctrl-C ends a wait", async () => {

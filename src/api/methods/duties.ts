@@ -99,7 +99,7 @@ const postAttesterDuties = defineOperation("validator.getAttesterDuties", {
   name: "post_v1_validator_duties_attester",
   aliases: ["post_v1_validator_duties_attester_epoch"],
   rest: [post("/eth/v1/validator/duties/attester/{epoch}")],
-  example: { params: (chain) => [String(chain.epoch), ["3", "4", chain.pubkey(5).slice(2)]] },
+  example: { params: (chain) => [String(chain.epoch), ["3", "4", "5"]] },
 });
 
 const PROPOSER_DUTIES = { name: "duties", schema: list(shape("ProposerDuty")) };

@@ -48,8 +48,8 @@ describe("answers to one request", () => {
 
   it("may list other constants of a chain, but no other values", () => {
     const specs = said({ a: { SLOTS_PER_EPOCH: "8", OURS: "1" }, b: { SLOTS_PER_EPOCH: "8", THEIRS: "2" } });
-    expect(compare("GET /spec", specs, { isSpec: true })).toEqual([]);
+    expect(compare("GET /spec", specs, { onlyShared: true })).toEqual([]);
     const others = said({ a: { SLOTS_PER_EPOCH: "8" }, b: { SLOTS_PER_EPOCH: "32" } });
-    expect(compare("GET /spec", others, { isSpec: true })).toMatchObject([{ path: "data.SLOTS_PER_EPOCH" }]);
+    expect(compare("GET /spec", others, { onlyShared: true })).toMatchObject([{ path: "data.SLOTS_PER_EPOCH" }]);
   });
 });

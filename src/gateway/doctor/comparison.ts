@@ -21,10 +21,10 @@ const SHOWN_END = 10;
 export function compare(
   request: string,
   answers: readonly Said[],
-  { path = "data", isSpec = false } = {},
+  { path = "data", onlyShared = false } = {},
 ): Difference[] {
   const places = (first: unknown, second: unknown) =>
-    isSpec ? differences(...sharedMembers(first, second), path) : differences(first, second, path);
+    onlyShared ? differences(...sharedMembers(first, second), path) : differences(first, second, path);
   const camps: Camp[] = [];
   for (const { upstream, value } of answers) {
     const own = camps.find((camp) => places(camp.value, value).next().done);

@@ -44,6 +44,97 @@ describe("an upstream that answers every operation with one status", () => {
   }
 });
 
+describe("two conforming upstreams", () => {
+  const SPEC_URL = "/eth/v1/config/spec";
+  const GENESIS_URL = "/eth/v1/beacon/genesis";
+  const genesis = healthyScript[GENESIS_URL].data;
+  const SCHEDULE_URL = "/eth/v1/config/fork_schedule";
+  const BLOBS_URL = "/eth/v1/beacon/blobs/24";
+  const CONTRACT_URL = "/eth/v1/config/deposit_contract";
+  const ROOT_URL = "/eth/v1/beacon/states/24/root";
+  const FAR_FUTURE_EPOCH = "18446744073709551615";
+  const spec = { ...healthyScript[SPEC_URL].data, FULU_FORK_EPOCH: "0", FULU_FORK_VERSION: "0x06000001" };
+  const fulu = { previous_version: "0x05000001", current_version: "0x06000001", epoch: "0" };
+
+  async function differencesOf(...scripts: object[]) {
+    const names = ["a", "b"];
+    const patients = await Promise.all(
+      scripts.map(async (script, place) => {
+        const probe = scriptedProbe({ ...healthyScript, ...script }, names[place]);
+        return { url: `http://${names[place]}`, probe, examination: await examine(probe) };
+      }),
+    );
+    return (await diagnose(patients, { withStates: false })).differences;
+  }
+
+  const alike: [what: string, first: object, second: object][] = [
+    [
+      "only one of them lists a fork without a date",
+      { [SCHEDULE_URL]: { data: [fulu] } },
+      {
+        [SCHEDULE_URL]: {
+          data: [fulu, { previous_version: "0x06000001", current_version: "0x07000001", epoch: FAR_FUTURE_EPOCH }],
+        },
+      },
+    ],
+    [
+      "the versions of a fork without a date differ",
+      { [SPEC_URL]: { data: { ...spec, GLOAS_FORK_EPOCH: FAR_FUTURE_EPOCH, GLOAS_FORK_VERSION: "0x07000001" } } },
+      { [SPEC_URL]: { data: { ...spec, GLOAS_FORK_EPOCH: FAR_FUTURE_EPOCH, GLOAS_FORK_VERSION: "0x07000002" } } },
+    ],
+    [
+      "a constant of a fork without a date differs",
+      { [SPEC_URL]: { data: { ...spec, GLOAS_FORK_EPOCH: FAR_FUTURE_EPOCH, PTC_SIZE: "2" } } },
+      { [SPEC_URL]: { data: { ...spec, GLOAS_FORK_EPOCH: FAR_FUTURE_EPOCH, PTC_SIZE: "512" } } },
+    ],
+    [
+      "several forks start at genesis",
+      { [GENESIS_URL]: { data: { ...genesis, genesis_fork_version: "0x06000001" } } },
+      {},
+    ],
+    [
+      "one writes an address with a checksum",
+      { [CONTRACT_URL]: { data: { chain_id: "1", address: "0x00000000219ab540356cBB839Cbe05303d7705Fa" } } },
+      { [CONTRACT_URL]: { data: { chain_id: "1", address: "0x00000000219ab540356cbb839cbe05303d7705fa" } } },
+    ],
+    ["one holds no blobs", { [BLOBS_URL]: { data: [`0x${"00".repeat(131_072)}`] } }, { [BLOBS_URL]: { data: [] } }],
+    [
+      "one is optimistic and does not tell what is finalized",
+      { [ROOT_URL]: { data: { root: root("c") }, execution_optimistic: false, finalized: true } },
+      { [ROOT_URL]: { data: { root: root("c") }, execution_optimistic: true } },
+    ],
+  ];
+  for (const [what, first, second] of alike) {
+    it(`do not differ when ${what}`, async () => {
+      expect(await differencesOf(first, second)).toEqual([]);
+    });
+  }
+
+  const different: [what: string, first: object, second: object][] = [
+    [
+      "a constant of a fork with a date differs",
+      { [SPEC_URL]: { data: { ...spec, GLOAS_FORK_EPOCH: "9", PTC_SIZE: "2" } } },
+      { [SPEC_URL]: { data: { ...spec, GLOAS_FORK_EPOCH: "9", PTC_SIZE: "512" } } },
+    ],
+    ["one does not know a fork with a date", { [SCHEDULE_URL]: { data: [fulu] } }, { [SCHEDULE_URL]: { data: [] } }],
+    [
+      "the version of a fork differs",
+      { [SPEC_URL]: { data: spec } },
+      { [SPEC_URL]: { data: { ...spec, FULU_FORK_VERSION: "0x06000002" } } },
+    ],
+    [
+      "one holds another blob",
+      { [BLOBS_URL]: { data: [`0x${"00".repeat(131_072)}`] } },
+      { [BLOBS_URL]: { data: [`0x${"01".repeat(131_072)}`] } },
+    ],
+  ];
+  for (const [what, first, second] of different) {
+    it(`differ when ${what}`, async () => {
+      expect(await differencesOf(first, second)).toHaveLength(1);
+    });
+  }
+});
+
 describe("two upstreams that say something else of the same data", () => {
   const ROOT_URL = "/eth/v1/beacon/states/24/root";
 
@@ -53,7 +144,7 @@ describe("two upstreams that say something else of the same data", () => {
   }
 
   it("differ, which is a problem of both", async () => {
-    const patients = [await patient("a", { finalized: true }), await patient("b", {})];
+    const patients = [await patient("a", { finalized: true }), await patient("b", { finalized: false })];
     const { differences, upstreams } = await diagnose(patients, { withStates: false });
     expect(differences).toEqual([
       {
@@ -61,7 +152,7 @@ describe("two upstreams that say something else of the same data", () => {
         path: "answer.finalized",
         said: [
           { upstreams: ["a"], value: "true" },
-          { upstreams: ["b"], value: "nothing" },
+          { upstreams: ["b"], value: "false" },
         ],
       },
     ]);

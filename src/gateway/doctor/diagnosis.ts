@@ -1,8 +1,10 @@
 import type { ForkName } from "@lodestar/params";
 import type { ExampleChain } from "../../api/example.ts";
 import { methods } from "../../api/method-groups.ts";
-import { forkAt } from "../chain-facts.ts";
+import { SYSTEM_TIMERS } from "../../timers.ts";
+import { forkAt, slotAt } from "../chain-facts.ts";
 import type { UpstreamRequest } from "../exchange.ts";
+import { comparableData, SPEC_PATH } from "./comparable-data.ts";
 import { compare, type Said } from "./comparison.ts";
 import { type BlockPlace, type Examination, readPubkeys } from "./examination.ts";
 import { type Examined, findAgreement } from "./finality.ts";
@@ -93,7 +95,11 @@ class Subject {
       return placeOnChain({ slot, epoch, fork: forkAt(facts, slot) as ForkName, headRoot, peerId, pubkeys });
     };
     const final = common ?? head;
-    return new Subject(patient, placeAt(final.slot + 1, final.root), placeAt(head.slot, head.root));
+    // The node's own clock: its head is behind it while it syncs.
+    const currentSlot = head.slot + (examination.syncDistance ?? 0);
+    const isPresent = slotAt(facts, SYSTEM_TIMERS.unixNow()) - currentSlot <= facts.slotsPerEpoch;
+    const present = isPresent ? placeAt(currentSlot, head.root) : undefined;
+    return new Subject(patient, placeAt(final.slot + 1, final.root), present);
   }
 
   async ask(operation: Operation, options: DiagnosisOptions): Promise<AskedSubject> {
@@ -102,7 +108,8 @@ class Subject {
     const notAsked = (reason?: string) => ({ upstream, found: { finding: { outcome: "not-asked", reason } as const } });
     if (examination.failure !== undefined) return notAsked();
     const place = operation.isOfPast ? this.#past : this.#present;
-    if (place === undefined) return notAsked("it does not tell its head or its chain");
+    if (this.#past === undefined) return notAsked("it does not tell its head or its chain");
+    if (place === undefined) return notAsked("its head is more than an epoch behind the clock");
     if (this.#failuresInARow >= MOST_FAILURES_IN_A_ROW) return notAsked("it has stopped answering");
     let request: UpstreamRequest;
     try {
@@ -118,7 +125,8 @@ class Subject {
   }
 }
 
-function differencesOf({ path }: Operation, asked: readonly AskedSubject[]): Difference[] {
+function differencesOf(operation: Operation, asked: readonly AskedSubject[]): Difference[] {
+  const { path } = operation;
   const [alike = []] = Array.from(
     Map.groupBy(
       asked.filter(({ request }) => request !== undefined),
@@ -126,10 +134,13 @@ function differencesOf({ path }: Operation, asked: readonly AskedSubject[]): Dif
     ).values(),
   ).toSorted((a, b) => b.length - a.length);
   const request = `${path.verb} ${alike[0]?.request?.url}`;
-  const isSpec = path.path === "/eth/v1/config/spec";
+  const inData = answersIn(alike, "data").flatMap(({ upstream, value }) => {
+    const comparable = comparableData(operation, value);
+    return comparable === undefined ? [] : { upstream, value: comparable };
+  });
   const inJson = [
-    ...compare(request, answersIn(alike, "data"), { isSpec }),
-    ...compare(request, answersIn(alike, "beside"), { path: "answer" }),
+    ...compare(request, inData, { onlyShared: path.path === SPEC_PATH }),
+    ...compare(request, answersIn(alike, "beside"), { path: "answer", onlyShared: true }),
   ];
   if (inJson.length > 0) return inJson;
   // Where the JSON is the same the SSZ has to be, too; and of what is too large to be read there is only that.

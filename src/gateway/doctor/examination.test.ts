@@ -60,7 +60,7 @@ describe("an upstream that is examined", () => {
     const probe = scriptedProbe({
       ...healthyScript,
       "/eth/v1/node/peers?state=connected": { data: [{ peer_id: "../..\u001b[2J" }] },
-      "/eth/v1/beacon/states/head/validators?id=0,1,2,3,4,5": { data: validators },
+      "/eth/v1/beacon/states/head/validators?id=0&id=1&id=2&id=3&id=4&id=5": { data: validators },
     });
     expect((await examine(probe)).peerId).toBeUndefined();
     expect([...(await readPubkeys(probe)).keys()]).toEqual([1]);

@@ -82,7 +82,7 @@ export function headerOf(probe: Probe, blockId: string): Promise<BlockPlace | un
 
 /** The public keys of the first validators, by their indices; none when it does not tell. */
 export async function readPubkeys(probe: Probe): Promise<ReadonlyMap<number, string>> {
-  const url = "/eth/v1/beacon/states/head/validators?id=0,1,2,3,4,5";
+  const url = "/eth/v1/beacon/states/head/validators?id=0&id=1&id=2&id=3&id=4&id=5";
   const pubkeys = await read(probe, url, (data) =>
     (data as unknown[]).map((each) => {
       return [integerOf(each, "index"), String(memberOf(memberOf(each, "validator"), "pubkey"))] as const;

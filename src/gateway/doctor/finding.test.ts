@@ -99,7 +99,53 @@ describe("how an upstream takes an operation", () => {
       { outcome: "ok", ssz: "error", reason: "as SSZ, HTTP status 500" },
     ],
   ];
-  for (const [what, path, script, finding] of judged) {
+  const SYNCING_PATH = "/eth/v1/node/syncing";
+  const BLOBS_PATH = "/eth/v1/beacon/blobs/{block_id}";
+  const RETIRED_PATH = "/eth/v1/beacon/blocks/{block_id}/attestations";
+  const excused: typeof judged = [
+    ...["is_syncing", "is_optimistic", "el_offline"].map((state): (typeof judged)[number] => [
+      `503 of a node that reports ${state}`,
+      ROOT_PATH,
+      { ...refusing(503), [SYNCING_PATH]: { data: { [state]: true } } },
+      { outcome: "not-ready", reason: "HTTP status 503: because" },
+    ]),
+    [
+      "503 of a node that is ready",
+      ROOT_PATH,
+      { ...refusing(503), [SYNCING_PATH]: { data: { is_syncing: false, is_optimistic: false, el_offline: false } } },
+      { outcome: "error" },
+    ],
+    [
+      "503 of a syncing node to what every node answers",
+      "/eth/v1/beacon/genesis",
+      { ...refusing(503), [SYNCING_PATH]: { data: { is_syncing: true } } },
+      { outcome: "error" },
+    ],
+    [
+      "500 of a syncing node",
+      ROOT_PATH,
+      { ...refusing(500), [SYNCING_PATH]: { data: { is_syncing: true } } },
+      { outcome: "error" },
+    ],
+    [
+      "503 of a syncing node to SSZ alone",
+      LOOKAHEAD_PATH,
+      {
+        [URL_ASKED]: { data: [] },
+        [`SSZ ${URL_ASKED}`]: new Answer(503, "application/json", "{}"),
+        [SYNCING_PATH]: { data: { is_syncing: true } },
+      },
+      { outcome: "ok", ssz: "not-ready" },
+    ],
+    ["too few columns, with Lighthouse's status", BLOBS_PATH, refusing(400), { outcome: "absent" }],
+    ["too few columns, with Lodestar's status", BLOBS_PATH, refusing(503), { outcome: "absent" }],
+    ["a failure to read blobs", BLOBS_PATH, refusing(500), { outcome: "error" }],
+    ["a refusal of a retired path", RETIRED_PATH, refusing(400), { outcome: "absent" }],
+    ["a failure of a retired path", RETIRED_PATH, refusing(500), { outcome: "absent" }],
+    ["another form at a retired path", RETIRED_PATH, { [URL_ASKED]: { data: {} } }, { outcome: "absent" }],
+    ["silence at a retired path", RETIRED_PATH, undefined, { outcome: "error" }],
+  ];
+  for (const [what, path, script, finding] of [...judged, ...excused]) {
     it(`is judged: ${what}`, async () => {
       expect((await found(path, script)).finding).toMatchObject(finding);
     });
@@ -107,7 +153,7 @@ describe("how an upstream takes an operation", () => {
 
   it("is told for a submission of nothing, which need not be taken", async () => {
     const submitted = async (status: number) =>
-      (await found("/eth/v1/beacon/pool/attestations", refusing(status), "POST")).finding.outcome;
+      (await found("/eth/v2/beacon/pool/attestations", refusing(status), "POST")).finding.outcome;
     expect(await Promise.all([200, 400, 404, 403, 415, 500].map(submitted))).toEqual([
       "ok",
       "declined",

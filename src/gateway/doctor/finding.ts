@@ -1,6 +1,7 @@
 import { changesNothing } from "../../access.ts";
 import { UpstreamError, type UpstreamRequest } from "../exchange.ts";
 import { lacksVersion } from "../upstream/complaint.ts";
+import { memberOf } from "../upstream/read-json.ts";
 import { wrongForm } from "./form.ts";
 import type { Operation } from "./operations.ts";
 import { isOfForm, jsonOf, type Probe, type Told } from "./probe.ts";
@@ -21,8 +22,10 @@ const SLOW_MILLIS = 2000;
 const LONGEST_REASON = 200;
 /** Not found, or not there: Nimbus answers with 410 (Gone) what it does not offer any more. */
 const ABSENT: ReadonlySet<number> = new Set([404, 405, 410, 501]);
-/** What the standard has beside the data; clients have other things there, too, each its own. */
-const BESIDE = ["version", "execution_optimistic", "finalized", "dependent_root"];
+/** Members beside the data that describe the chain. `execution_optimistic` describes the node, so it is not compared. */
+const BESIDE = ["version", "finalized", "dependent_root"];
+/** Statuses by which clients report that they do not hold a block's data: Lighthouse sends 400, Lodestar 503. */
+const DATA_NOT_HELD: ReadonlySet<number> = new Set([400, 503]);
 
 interface Judged {
   readonly outcome: Outcome;
@@ -35,14 +38,14 @@ export async function find(probe: Probe, operation: Operation, request: Upstream
   const told = await askOrFail(probe, request, method.feed === undefined ? "json" : "events");
   if ("outcome" in told) return { finding: told };
   const { data, beside } = resultOf(told);
-  const judged = judge(operation, told, data);
+  const judged = await excuse(probe, operation, told, judge(operation, told, data));
   const finding: Finding = { ...judged, millis: told.millis, ...(told.millis > SLOW_MILLIS ? { isSlow: true } : {}) };
   if (judged.outcome !== "ok") return { finding };
   if (path.ssz !== "answer") return { finding, data, beside };
   const ssz = await askOrFail(probe, request, "ssz");
   if ("outcome" in ssz)
     return { finding: { ...finding, ssz: ssz.outcome, reason: `as SSZ, ${ssz.reason}` }, data, beside };
-  const sszJudged = judgeSsz(ssz);
+  const sszJudged = await excuse(probe, operation, ssz, judgeSsz(ssz));
   const reason = sszJudged.outcome === "ok" ? {} : { reason: `as SSZ, ${sszJudged.reason}` };
   return {
     finding: { ...finding, ...reason, ssz: sszJudged.outcome },
@@ -85,6 +88,23 @@ function judge({ method, path, isOfEveryNode }: Operation, told: Told, data: unk
   if (data === undefined) return { outcome: "wrong-form", reason: `${path.verb} is not answered by JSON` };
   const complaint = wrongForm(data, method.result.schema);
   return complaint === undefined ? byStatus : { outcome: "wrong-form", reason: complaint };
+}
+
+/** Downgrades a failure that the standard allows: of a retired path, of data that is not held, or while the node is not ready. */
+async function excuse(probe: Probe, operation: Operation, { status }: Told, judged: Judged): Promise<Judged> {
+  const { isRetired, isBlockData, isOfEveryNode } = operation;
+  if (judged.outcome === "ok") return judged;
+  if (isRetired || (isBlockData && DATA_NOT_HELD.has(status))) return { ...judged, outcome: "absent" };
+  const isUnready = status === 503 && !isOfEveryNode && (await reportsUnready(probe));
+  return isUnready ? { ...judged, outcome: "not-ready" } : judged;
+}
+
+/** Asks again at each 503, because a node may fall behind while it is asked for operations. */
+async function reportsUnready(probe: Probe): Promise<boolean> {
+  const told = await askOrFail(probe, { verb: "GET", url: "/eth/v1/node/syncing", headers: {} }, "json");
+  if ("outcome" in told) return false;
+  const { data } = resultOf(told);
+  return ["is_syncing", "is_optimistic", "el_offline"].some((name) => memberOf(data, name) === true);
 }
 
 function judgeSsz(told: Told): Judged {

@@ -12,8 +12,8 @@ export interface Latency {
 
 const ROUNDS = 5;
 const CHEAP = ["/eth/v1/node/syncing", "/eth/v1/beacon/headers/head", "/eth/v1/beacon/genesis"];
-const SOME_VALIDATORS = Array.from({ length: 16 }, (_, index) => index).join(",");
-const HEAVIER = ["/eth/v2/beacon/blocks/head", `/eth/v1/beacon/states/head/validators?id=${SOME_VALIDATORS}`];
+const SOME_VALIDATORS = Array.from({ length: 16 }, (_, index) => `id=${index}`).join("&");
+const HEAVIER = ["/eth/v2/beacon/blocks/head", `/eth/v1/beacon/states/head/validators?${SOME_VALIDATORS}`];
 
 /** Whoever is not answered within so long lets the next one ask, which one who hangs does not slow down. */
 const LONGEST_TURN_MILLIS = 500;

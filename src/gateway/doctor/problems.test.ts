@@ -78,8 +78,10 @@ describe("where an upstream stands", () => {
         { outcome: "error" },
         { outcome: "refused" },
         { outcome: "wrong-form" },
+        { outcome: "not-ready" },
       ]),
     ).toEqual([
+      "One operation had to wait, because it is not ready.",
       "2 operations failed.",
       "One operation met with a refusal.",
       "One operation gave what the standard does not have there.",

@@ -41,6 +41,7 @@ export function failingOperations(findings: readonly Finding[]): string[] {
   const count = (outcome: Finding["outcome"]) =>
     findings.filter((finding) => finding.outcome === outcome || finding.ssz === outcome).length;
   const told: [count: number, what: string][] = [
+    [count("not-ready"), "had to wait, because it is not ready"],
     [count("error"), "failed"],
     [count("refused"), "met with a refusal"],
     [count("wrong-form"), "gave what the standard does not have there"],

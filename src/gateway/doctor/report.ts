@@ -39,12 +39,17 @@ export interface OperationReport {
 }
 
 /**
- * How an upstream took an operation: `ok`; `absent` when it does not have it, or not what it was asked about; `declined` when it does
- * not take an empty list; `refused` by another status that blames the caller, who has asked what the standard has; `error` when the
- * fault is its own, or it was silent; `wrong-form` when it is not what the standard says; `not-asked` where that would change
- * something, or takes what only a validator has.
+ * The verdict on one operation:
+ * - `ok`: answered in the form of the standard.
+ * - `absent`: not offered, or not for the requested object.
+ * - `declined`: an empty list was not accepted.
+ * - `not-ready`: status 503 from a node that reports itself as syncing, optimistic or without its execution client.
+ * - `refused`: another 4xx status to a valid request.
+ * - `error`: a server error, or no response.
+ * - `wrong-form`: a response that does not match the standard.
+ * - `not-asked`: skipped, because the request would change something or needs a validator's signature.
  */
-export type Outcome = "ok" | "absent" | "declined" | "refused" | "error" | "wrong-form" | "not-asked";
+export type Outcome = "ok" | "absent" | "declined" | "not-ready" | "refused" | "error" | "wrong-form" | "not-asked";
 
 export interface Finding {
   readonly outcome: Outcome;
