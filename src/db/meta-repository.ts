@@ -34,6 +34,16 @@ export interface RememberedPeer {
   lastGoodAt: number;
 }
 
+/** A peer that no connection is opened with for a while. */
+export interface StoredBan {
+  /** In base58btc. */
+  peerId: string;
+  /** The public IP address that it was last connected from; null where there is none. */
+  address: string | null;
+  /** Expiry in Unix milliseconds. */
+  until: number;
+}
+
 /** The names of the single values; `free` values live under a prefix, so that their names cannot meet these. */
 const Name = {
   schemaVersion: "schemaVersion",
@@ -46,11 +56,12 @@ const Name = {
   nodeKey: "nodeKey",
   announcedNode: "announcedNode",
   peers: "peers",
+  bans: "bans",
   joined: "joined",
 } as const;
 
 /** Those of the database and its node; all others are of the chain. */
-const NODE_NAMES = [Name.schemaVersion, Name.nodeKey, Name.announcedNode, Name.peers, Name.joined];
+const NODE_NAMES = [Name.schemaVersion, Name.nodeKey, Name.announcedNode, Name.peers, Name.bans, Name.joined];
 
 /** Single values about the database, its chain and its node. */
 export class MetaRepository {
@@ -111,6 +122,10 @@ export class MetaRepository {
 
   getPeers(): Promise<RememberedPeer[] | null> {
     return this.#getJson<RememberedPeer[]>(Name.peers);
+  }
+
+  getBans(): Promise<StoredBan[] | null> {
+    return this.#getJson<StoredBan[]>(Name.bans);
   }
 
   /** Whether other nodes have come to the chain that began with this one. */
@@ -209,6 +224,10 @@ export class MetaWrites {
 
   putPeers(peers: readonly RememberedPeer[]): void {
     this.#putJson(Name.peers, peers);
+  }
+
+  putBans(bans: readonly StoredBan[]): void {
+    this.#putJson(Name.bans, bans);
   }
 
   putJoined(): void {

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from "node:net";
+import type { Multiaddr } from "@multiformats/multiaddr";
 
 /** Loopback, private, shared (RFC 6598), link-local, unspecified and multicast addresses. */
 const NOT_GLOBAL = new BlockList();
@@ -21,6 +22,12 @@ for (const [prefix, bits] of [
   ["ff00::", 8],
 ] as const) {
   NOT_GLOBAL.addSubnet(prefix, bits, "ipv6");
+}
+
+/** Returns the IP address that a multiaddress begins with; undefined for a name. */
+export function ipOf(address: Multiaddr): string | undefined {
+  const value = address.getComponents()[0]?.value ?? "";
+  return isIP(value) === 0 ? undefined : value;
 }
 
 /** Whether the IP address can be reached from anywhere; IPv4 may be written as IPv6. */

@@ -12,6 +12,7 @@ import type { LocalNode } from "./local-node.ts";
 import type { NetworkView } from "./network-view.ts";
 import type { ListeningAddresses, NetworkingOptions } from "./networking-options.ts";
 import { openNodeKey } from "./node-key.ts";
+import { PeerBans } from "./peers/peer-bans.ts";
 import { PeerManager } from "./peers/peer-manager.ts";
 import { PeerMemory } from "./peers/peer-memory.ts";
 import { PeerScores } from "./peers/peer-scores.ts";
@@ -59,12 +60,16 @@ export class Network {
     const { config, clock } = chain;
     const key = await openNodeKey(db);
     const scores = new PeerScores();
+    const bans = new PeerBans();
+    const memory = await PeerMemory.open(db, logger);
+    bans.restore(memory.bans, scores);
     const host = await createHost({
       key,
       listen: options,
       agentVersion: versionText(),
       maxConnections: maxPeers(options.targetPeers) + options.directPeers.length + SPARE_CONNECTIONS,
       allowPeer: (peerId) => scores.allows(peerId) && allowPeer?.(peerId) !== false,
+      allowAddress: (ip) => bans.allowsAddress(ip),
       pubsub: createPubsub({
         config,
         heartbeatInterval: heartbeatMs,
@@ -84,13 +89,12 @@ export class Network {
     const requests = new ReqResp({ host, config, clock, handlers, reporter: scores, logger, limits });
     const gossip = new Gossip({ ...parts, pubsub: host.services.pubsub, reporter: scores });
     const subnets = new SubnetManager({ chain, node, nodeId: await node.nodeId(), topics: gossip });
-    const memory = await PeerMemory.open(db);
     const { bootnodes, readBootnodes } = options;
     const formerRecords = memory.remembered.flatMap(({ enr }) => enr ?? []);
     const discovery = options.discovery
       ? new Discovery({ key, node, bind: options, bootnodes, readBootnodes, formerRecords, config, clock, logger })
       : undefined;
-    const peers = new PeerManager({ host, requests, chain, discovery, subnets, options, logger, scores, memory });
+    const peers = new PeerManager({ host, requests, chain, discovery, subnets, options, logger, scores, bans, memory });
     return new Network({ host, gossip, peers, requests, subnets, discovery, node, options });
   }
 

@@ -88,4 +88,25 @@ describe("a host", () => {
     await host.dial(other.getMultiaddrs());
     expect(connected).toEqual([other.peerId.toString()]);
   });
+
+  test("neither dials a banned address nor accepts connections from it", async () => {
+    const asked: string[] = [];
+    let isBanned = true;
+    const allowAddress = (ip: string) => {
+      asked.push(ip);
+      return !isBanned;
+    };
+    const [host, other] = await Promise.all([startHost({ allowAddress }), startHost()]);
+    const connected: string[] = [];
+    host.addEventListener("peer:connect", ({ detail }) => connected.push(detail.toString()));
+
+    await expect(host.dial(other.getMultiaddrs())).rejects.toThrow();
+    await expect(other.dial(host.getMultiaddrs())).rejects.toThrow();
+    expect(connected).toEqual([]);
+    expect(new Set(asked)).toEqual(new Set(["127.0.0.1"]));
+
+    isBanned = false;
+    await host.dial(other.getMultiaddrs());
+    expect(connected).toEqual([other.peerId.toString()]);
+  });
 });

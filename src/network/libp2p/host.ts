@@ -7,7 +7,9 @@ import { type Identify, identify } from "@libp2p/identify";
 import type { Connection, ConnectionGater, IdentifyResult, Libp2p, PeerId } from "@libp2p/interface";
 import { mplex } from "@libp2p/mplex";
 import { tcp } from "@libp2p/tcp";
+import type { Multiaddr } from "@multiformats/multiaddr";
 import { createLibp2p } from "libp2p";
+import { ipOf } from "../address-scope.ts";
 
 export type Host = Libp2p<{ identify: Identify; pubsub: GossipSub }>;
 
@@ -25,6 +27,8 @@ export interface HostOptions {
   pubsub: PubsubFactory;
   /** Whether connections with the peer (in base58btc) are wanted, whoever dials; all are when this is left out. */
   allowPeer?: (peerId: string) => boolean;
+  /** Whether connections with the IP address are wanted; all are when this is left out. */
+  allowAddress?: (ip: string) => boolean;
 }
 
 /** A stream that nobody reads fills its window and then stops; the library's read buffer of 4 MiB must hold the window. */
@@ -39,7 +43,7 @@ const HANDSHAKE_TIMEOUT_MS = 5_000;
 
 /** The node's end of all connections (phase0/p2p-interface.md, Network fundamentals). It is not started, and dials nobody by itself. */
 export async function createHost(options: HostOptions): Promise<Host> {
-  const { key, listen, agentVersion, maxConnections, pubsub, allowPeer } = options;
+  const { key, listen, agentVersion, maxConnections, pubsub } = options;
   return createLibp2p({
     start: false,
     privateKey: privateKeyFromRaw(key),
@@ -52,7 +56,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
       yamux({ maxInboundStreams: MAX_INBOUND_STREAMS, streamOptions: { maxStreamWindowSize: MAX_WINDOW_BYTES } }),
       mplex({ disconnectThreshold: MPLEX_STREAMS_PER_SECOND }),
     ],
-    connectionGater: allowPeer === undefined ? {} : gate(allowPeer),
+    connectionGater: gate(options),
     connectionManager: {
       maxConnections,
       inboundConnectionThreshold: INBOUND_CONNECTIONS_PER_SECOND,
@@ -70,9 +74,12 @@ function listenAddress({ address, port }: HostOptions["listen"]): string {
   return `/${isIPv6(address) ? "ip6" : "ip4"}/${address}/tcp/${port}`;
 }
 
-function gate(allowPeer: (peerId: string) => boolean): ConnectionGater {
-  const deny = (peerId: PeerId): boolean => !allowPeer(peerId.toString());
+function gate({ allowPeer, allowAddress }: Pick<HostOptions, "allowPeer" | "allowAddress">): ConnectionGater {
+  const deny = (peerId: PeerId): boolean => allowPeer?.(peerId.toString()) === false;
+  const denyAddress = (address: Multiaddr): boolean => allowAddress?.(ipOf(address) ?? "") === false;
   return {
+    denyDialMultiaddr: denyAddress,
+    denyInboundConnection: ({ remoteAddr }) => denyAddress(remoteAddr),
     denyDialPeer: deny,
     denyOutboundEncryptedConnection: deny,
     // An inbound peer is known by its id only when the encryption stands.

@@ -1,6 +1,7 @@
 import type { Connection } from "@libp2p/interface";
 import { multiaddr } from "@multiformats/multiaddr";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { StoredBan } from "../../db/meta-repository.ts";
 import { asPubsub } from "../gossip/pubsub.ts";
 import { GossipTopics } from "../gossip/topics.ts";
 import { PeersView } from "../peers-view.ts";
@@ -196,6 +197,43 @@ describe("a peer manager", () => {
     listener.host.addEventListener("connection:open", (event) => opened.push(event));
     await dialler.host.dial(multiaddr(listener.address)).then(closed, () => {});
     expect(opened).toEqual([]);
+  });
+
+  it("stores its bans, and refuses the peers after a restart until they expire", async () => {
+    let stored: readonly StoredBan[] = [];
+    const memory: TestPeerOptions["memory"] = {
+      recall: () => {},
+      async store(_known, bans) {
+        stored = bans;
+      },
+    };
+    const offender = await network.add();
+    const node = await network.add({ memory, directPeers: [offender.address] });
+    await node.until(knows(node, offender));
+    node.manager.penalize(offender.id, "fatal", "a forged block");
+    await node.timers.pass(60_000);
+    expect(stored).toEqual([{ peerId: offender.id, address: null, until: expect.any(Number) }]);
+    await node.close();
+
+    const again = await network.add({ bans: stored, directPeers: [offender.address] });
+    await again.timers.pass(60_000);
+    expect(viewOf(again).peer(offender.id)).toMatchObject({ state: "disconnected" });
+    expect(again.manager.scores.standing(offender.id)).toBe("banned");
+    await again.timers.pass(31 * 60_000);
+    await again.until(knows(again, offender));
+  });
+
+  it("bans an address when several peers from it are banned", async () => {
+    const node = await network.add();
+    const offend = (peerId: string) => {
+      node.manager.known.touch(peerId).lastSeenAddress = "/ip4/192.0.2.7/tcp/9000";
+      node.manager.penalize(peerId, "fatal", "a forged block");
+    };
+    for (const peerId of ["a", "b", "c", "d"]) offend(peerId);
+    expect(told(node)).toEqual([]);
+    offend("e");
+    expect(told(node)).toEqual(["Address banned"]);
+    await expect(node.host.dial(multiaddr("/ip4/192.0.2.7/tcp/9000"))).rejects.toThrow(/denied|gater|no valid/i);
   });
 
   it("dials whom discovery finds up to its target, and sends away those too many", async () => {

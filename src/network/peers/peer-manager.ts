@@ -1,8 +1,10 @@
 import type { Connection, IdentifyResult } from "@libp2p/interface";
 import { peerIdFromString } from "@libp2p/peer-id";
 import type { deneb, fulu, RootHex, SignedBeaconBlock } from "@lodestar/types";
+import { multiaddr } from "@multiformats/multiaddr";
 import type { Logger } from "../../log/logger.ts";
 import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
+import { ipOf } from "../address-scope.ts";
 import { asPubsub } from "../gossip/pubsub.ts";
 import { followHost, type Host } from "../libp2p/host.ts";
 import type { BeaconRequests, BlockAncestry, BlockRange, SidecarsOfBlock } from "../reqresp/interface.ts";
@@ -12,6 +14,7 @@ import { DirectPeers } from "./direct-peers.ts";
 import { Disconnector, GOODBYE, goodbyeText, silenceAfter } from "./goodbye.ts";
 import { GossipPenalties } from "./gossip-penalties.ts";
 import { addAddress, identifiedAddresses, introduce, KnownPeers, withPeerId } from "./known-peers.ts";
+import type { PeerBans } from "./peer-bans.ts";
 import { PeerConnections } from "./peer-connections.ts";
 import { PeerCustody } from "./peer-custody.ts";
 import type { PeerMemory } from "./peer-memory.ts";
@@ -44,6 +47,8 @@ interface PeerManagerParts {
   logger: Logger;
   /** Shared with whoever else scores peers, and with the gate of the host. */
   scores: PeerScores;
+  /** Shared with the gate of the host. */
+  bans: PeerBans;
   memory: Pick<PeerMemory, "recall" | "store">;
   timers?: Pick<Timers, "now" | "unixNow" | "every" | "sleep">;
 }
@@ -55,6 +60,7 @@ export class PeerManager implements SyncPeers {
 
   readonly #host: Host;
   readonly #requests: BeaconRequests;
+  readonly #bans: PeerBans;
   readonly #memory: PeerManagerParts["memory"];
   readonly #timers: Pick<Timers, "now" | "unixNow" | "every">;
   readonly #discovery: PeerSource | undefined;
@@ -76,6 +82,7 @@ export class PeerManager implements SyncPeers {
     const { host, requests, chain, discovery, subnets, options, scores, timers = SYSTEM_TIMERS } = parts;
     this.#host = host;
     this.#requests = requests;
+    this.#bans = parts.bans;
     this.#memory = parts.memory;
     this.#timers = timers;
     this.#discovery = discovery;
@@ -242,6 +249,7 @@ export class PeerManager implements SyncPeers {
       this.#timers.every(TICK_MS, () => this.#safely(() => this.#tick())),
       this.#timers.every(REMEMBER_MS, () => void this.#remember()),
       this.scores.onFall((peerId, standing, reason) => {
+        if (standing === "banned") this.#ban(peerId);
         this.#drop(peerId, standing === "banned" ? GOODBYE.banned : GOODBYE.badScore, reason);
       }),
     ];
@@ -280,10 +288,17 @@ export class PeerManager implements SyncPeers {
   async #remember(): Promise<void> {
     for (const { peerId } of this.list()) this.#noteGood(peerId);
     try {
-      await this.#memory.store(this.known);
+      await this.#memory.store(this.known, this.#bans.list());
     } catch (error) {
       this.#logger.warn("The peers could not be remembered", { error });
     }
+  }
+
+  #ban(peerId: string): void {
+    const address = this.known.get(peerId)?.lastSeenAddress;
+    const ip = address ? ipOf(multiaddr(address)) : undefined;
+    this.#bans.add(peerId, ip);
+    if (ip !== undefined && !this.#bans.allowsAddress(ip)) this.#logger.info("Address banned", { address: ip });
   }
 
   #noteGood(peerId: string): void {

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { openDatabase } from "../../db/open-database.ts";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { addAddress, KnownPeers } from "./known-peers.ts";
 import { PeerMemory } from "./peer-memory.ts";
 
@@ -11,10 +12,12 @@ async function emptyDatabase() {
   return db;
 }
 
+const NO_LOGGER = createRecordingLogger();
+
 /** What the next start knows, the newest last. */
 async function recalled(db: Awaited<ReturnType<typeof emptyDatabase>>) {
   const known = new KnownPeers();
-  (await PeerMemory.open(db)).recall(known);
+  (await PeerMemory.open(db, NO_LOGGER)).recall(known);
   return [...known.values()];
 }
 
@@ -33,7 +36,7 @@ test("peers that were good and can be dialled are remembered, with when they wer
     if (address !== undefined) addAddress(peer, address);
   }
   expect(await recalled(db)).toEqual([]);
-  await (await PeerMemory.open(db)).store(known);
+  await (await PeerMemory.open(db, NO_LOGGER)).store(known, []);
   expect(await recalled(db)).toMatchObject([
     { id: "older", state: "disconnected", lastGoodAt: 2_000, enr: "enr:of older" },
     { id: "recent", addresses: new Set(["/ip4/192.0.2.1/tcp/9000"]), lastGoodAt: 3_000 },
@@ -48,7 +51,7 @@ test("there is an end to what is remembered: those that were good last stay, wit
     peer.lastGoodAt = number;
     for (let port = 1; port <= 8; port++) addAddress(peer, `/ip4/192.0.2.1/tcp/${port}`);
   }
-  await (await PeerMemory.open(db)).store(known);
+  await (await PeerMemory.open(db, NO_LOGGER)).store(known, []);
   const peers = await recalled(db);
   expect(peers.length).toBeLessThanOrEqual(200);
   expect(peers.at(-1)!.id).toBe("499");
@@ -57,3 +60,27 @@ test("there is an end to what is remembered: those that were good last stay, wit
   expect(addresses.size).toBeLessThan(8);
   expect([...addresses].at(-1)).toBe("/ip4/192.0.2.1/tcp/8");
 });
+
+test("bans are stored with their expiry", async () => {
+  const db = await emptyDatabase();
+  const bans = [
+    { peerId: "a", address: "192.0.2.1", until: 5_000 },
+    { peerId: "b", address: null, until: 6_000 },
+  ];
+  await (await PeerMemory.open(db, NO_LOGGER)).store(new KnownPeers(), bans);
+  expect((await PeerMemory.open(db, NO_LOGGER)).bans).toEqual(bans);
+});
+
+test.each(["{", "{}", "[null]", '[{"peerId":1}]', '[{"peerId":"a","address":null,"until":"soon"}]'])(
+  "stored peers and bans that read %s are ignored with a warning",
+  async (text) => {
+    const logger = createRecordingLogger();
+    const read = async () => JSON.parse(text);
+    const memory = await PeerMemory.open(
+      { meta: { getPeers: read, getBans: read }, batch: () => {} } as unknown as Parameters<typeof PeerMemory.open>[0],
+      logger,
+    );
+    expect([memory.remembered, memory.bans]).toEqual([[], []]);
+    expect(logger.records.filter(({ level }) => level === "warn")).toHaveLength(2);
+  },
+);

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type fulu, ssz } from "@lodestar/types";
+import type { StoredBan } from "../../db/meta-repository.ts";
 import { createRecordingLogger, type RecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { HandTimers } from "../../timers.test-support.ts";
 import { createPubsub } from "../gossip/pubsub.ts";
@@ -7,6 +8,7 @@ import { createHost, type Host } from "../libp2p/host.ts";
 import { RequestError } from "../reqresp/errors.ts";
 import type { BeaconRequests } from "../reqresp/interface.ts";
 import type { FoundPeer } from "./connector.ts";
+import { PeerBans } from "./peer-bans.ts";
 import { PeerChain } from "./peer-chain.test-support.ts";
 import { PeerManager } from "./peer-manager.ts";
 import type { PeerMemory } from "./peer-memory.ts";
@@ -18,6 +20,8 @@ export interface TestPeerOptions {
   directPeers?: string[];
   /** By default it remembers nothing. */
   memory?: Pick<PeerMemory, "recall" | "store">;
+  /** By default there are none. */
+  bans?: readonly StoredBan[];
   /** It is told to dial its own address, without the id. */
   dialsItself?: boolean;
 }
@@ -56,10 +60,13 @@ export class PeerNetwork {
     directPeers = [],
     dialsItself,
     memory = NO_MEMORY,
+    bans: storedBans = [],
   }: TestPeerOptions = {}): Promise<TestPeer> {
     const timers = new HandTimers();
     const chain = new PeerChain({ slot: 5, genesis });
     const scores = new PeerScores({ timers });
+    const bans = new PeerBans({ timers });
+    bans.restore(storedBans, scores);
     const logger = createRecordingLogger();
     const host = await createHost({
       key: randomBytes(32),
@@ -68,6 +75,7 @@ export class PeerNetwork {
       maxConnections: 50,
       pubsub: createPubsub({ config: chain.config }),
       allowPeer: (peerId) => scores.allows(peerId),
+      allowAddress: (ip) => bans.allowsAddress(ip),
     });
     await host.start();
     const id = host.peerId.toString();
@@ -89,6 +97,7 @@ export class PeerNetwork {
       options: { targetPeers, directPeers: dialsItself ? [ownAddress, ...directPeers] : directPeers },
       logger,
       scores,
+      bans,
       memory,
       timers,
     });

@@ -19,7 +19,7 @@ const POOR_SCORE = -20;
 const WORST_SCORE = -100;
 const HALF_LIFE_MS = 10 * 60_000;
 const POOR_MS = 2 * 60_000;
-const BAN_MS = 30 * 60_000;
+export const BAN_MS = 30 * 60_000;
 /** A score as small as this is as good as none. */
 const NEGLIGIBLE = -0.05;
 const MAX_RECORDS = 2_000;
@@ -67,6 +67,12 @@ export class PeerScores implements PeerReporter {
     if (standing !== "good" && standing !== earlier) {
       for (const listener of this.#listeners) listener(peerId, standing, reason);
     }
+  }
+
+  /** Bans a peer for the rest of a ban that an earlier run of this node began. */
+  restoreBan(peerId: string, remainingMs: number): void {
+    const now = this.#timers.now();
+    this.#records.set(peerId, { score: WORST_SCORE, at: now, standing: "banned", until: now + remainingMs });
   }
 
   /** From 0, the best, down to −100. */

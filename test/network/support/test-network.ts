@@ -67,6 +67,7 @@ export class TestNetwork {
       Pick<
         TestNodeOptions,
         | "anchor"
+        | "directory"
         | "targetPeers"
         | "pace"
         | "restsAt"

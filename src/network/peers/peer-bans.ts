@@ -1,0 +1,63 @@
+import type { StoredBan } from "../../db/meta-repository.ts";
+import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
+import { isGlobalAddress } from "../address-scope.ts";
+import { BAN_MS, type PeerScores } from "./peer-scores.ts";
+
+/** One banned peer id may be one of many nodes behind an address; this many are not. */
+const OFFENDERS_PER_ADDRESS = 5;
+const MAX_BANS = 1_000;
+
+interface PeerBansParts {
+  timers?: Pick<Timers, "unixNow">;
+  maxBans?: number;
+}
+
+/** Bans of peer ids, with the address that each came from. An address is refused while enough of its peer ids are banned. */
+export class PeerBans {
+  readonly #timers: Pick<Timers, "unixNow">;
+  readonly #maxBans: number;
+  /** By peer id; the newest last. */
+  readonly #bans = new Map<string, StoredBan>();
+
+  constructor({ timers = SYSTEM_TIMERS, maxBans = MAX_BANS }: PeerBansParts = {}) {
+    this.#timers = timers;
+    this.#maxBans = maxBans;
+  }
+
+  /** `ip` is undefined where the peer was never connected. Loopback and private addresses are never refused. */
+  add(peerId: string, ip: string | undefined): void {
+    const address = ip !== undefined && isGlobalAddress(ip) ? ip : null;
+    this.#put({ peerId, address, until: this.#timers.unixNow() + BAN_MS });
+  }
+
+  /** Takes over the bans of an earlier run that have not expired. */
+  restore(stored: readonly StoredBan[], scores: Pick<PeerScores, "restoreBan">): void {
+    const now = this.#timers.unixNow();
+    for (const ban of stored) {
+      // The clock of the machine may have been set back.
+      const remaining = Math.min(ban.until - now, BAN_MS);
+      if (remaining <= 0) continue;
+      this.#put({ ...ban, until: now + remaining });
+      scores.restoreBan(ban.peerId, remaining);
+    }
+  }
+
+  allowsAddress(ip: string): boolean {
+    return this.list().filter(({ address }) => address === ip).length < OFFENDERS_PER_ADDRESS;
+  }
+
+  /** The bans that have not expired, the newest last. */
+  list(): StoredBan[] {
+    const now = this.#timers.unixNow();
+    for (const { peerId, until } of this.#bans.values()) if (until <= now) this.#bans.delete(peerId);
+    return [...this.#bans.values()];
+  }
+
+  #put(ban: StoredBan): void {
+    this.#bans.delete(ban.peerId);
+    this.#bans.set(ban.peerId, ban);
+    if (this.#bans.size <= this.#maxBans) return;
+    const [oldest] = this.#bans.keys();
+    this.#bans.delete(oldest!);
+  }
+}
