@@ -1,3 +1,4 @@
+import type { RestPath } from "../../api/definition.ts";
 import type { Operation } from "./operations.ts";
 
 export const SPEC_PATH = "/eth/v1/config/spec";
@@ -13,12 +14,17 @@ const WORDS_OF_FORKS: Readonly<Record<string, readonly string[]>> = {
   HEZE: ["INCLUSION"],
 };
 
+/** True for an empty list of a block's data: some clients return it when they do not hold the data. */
+export function isNotHeld({ isBlockData }: Pick<Operation, "isBlockData">, data: unknown): boolean {
+  return isBlockData && Array.isArray(data) && data.length === 0;
+}
+
 /**
- * Returns the part of an answer that all conforming nodes of a chain agree on; undefined when there is none. Left out are forks
- * without a date, which clients learn of at different times, and an empty list of a block's data, which a node need not hold.
+ * Returns the part of an answer that all conforming nodes of a chain agree on. Forks without a date are left out, because clients
+ * learn of them at different times.
  */
-export function comparableData({ path, isBlockData }: Pick<Operation, "path" | "isBlockData">, data: unknown): unknown {
-  switch (path.path) {
+export function comparableData({ path }: Pick<RestPath, "path">, data: unknown): unknown {
+  switch (path) {
     case SPEC_PATH:
       return isObject(data) ? withoutUnscheduledForks(data) : data;
     case FORK_SCHEDULE_PATH:
@@ -29,7 +35,7 @@ export function comparableData({ path, isBlockData }: Pick<Operation, "path" | "
       return rest;
     }
     default:
-      return isBlockData && Array.isArray(data) && data.length === 0 ? undefined : data;
+      return data;
   }
 }
 

@@ -97,7 +97,14 @@ describe("two conforming upstreams", () => {
       { [CONTRACT_URL]: { data: { chain_id: "1", address: "0x00000000219ab540356cBB839Cbe05303d7705Fa" } } },
       { [CONTRACT_URL]: { data: { chain_id: "1", address: "0x00000000219ab540356cbb839cbe05303d7705fa" } } },
     ],
-    ["one holds no blobs", { [BLOBS_URL]: { data: [`0x${"00".repeat(131_072)}`] } }, { [BLOBS_URL]: { data: [] } }],
+    [
+      "one holds no blobs",
+      {
+        [BLOBS_URL]: { data: [`0x${"00".repeat(131_072)}`] },
+        [`SSZ ${BLOBS_URL}`]: new Answer(200, "application/octet-stream", "\0"),
+      },
+      { [BLOBS_URL]: { data: [] }, [`SSZ ${BLOBS_URL}`]: new Answer(200, "application/octet-stream", "") },
+    ],
     [
       "one is optimistic and does not tell what is finalized",
       { [ROOT_URL]: { data: { root: root("c") }, execution_optimistic: false, finalized: true } },
@@ -133,6 +140,36 @@ describe("two conforming upstreams", () => {
       expect(await differencesOf(first, second)).toHaveLength(1);
     });
   }
+});
+
+describe("the epoch of duties that an upstream is asked about", () => {
+  const SLOT_SECONDS = 600;
+
+  /** The outcome of proposer duties, which the upstream serves for one epoch alone. Its head is at slot 42. */
+  async function outcomeAt(clockSlot: number, servedEpoch: number) {
+    const genesisTime = Math.floor(Date.now() / 1000) - (clockSlot + 0.5) * SLOT_SECONDS;
+    const genesis = { ...healthyScript["/eth/v1/beacon/genesis"].data, genesis_time: String(genesisTime) };
+    const spec = { ...healthyScript["/eth/v1/config/spec"].data, SECONDS_PER_SLOT: String(SLOT_SECONDS) };
+    const probe = scriptedProbe({
+      ...healthyScript,
+      "/eth/v1/beacon/genesis": { data: genesis },
+      "/eth/v1/config/spec": { data: spec },
+      [`/eth/v1/validator/duties/proposer/${servedEpoch}`]: { data: [] },
+    });
+    const patient = { url: "http://a", probe, examination: await examine(probe) };
+    const { operations } = await diagnose([patient], { withStates: false });
+    return operations.find(({ path }) => path === "/eth/v1/validator/duties/proposer/{epoch}")!.findings[0]!.outcome;
+  }
+
+  it("is that of the head, or of the clock when it has moved on", async () => {
+    expect(await outcomeAt(43, 5)).toBe("ok");
+    expect(await outcomeAt(48, 6)).toBe("ok");
+    expect(await outcomeAt(20, 5)).toBe("ok");
+  });
+
+  it("is none when the head is more than an epoch behind the clock", async () => {
+    expect(await outcomeAt(51, 6)).toBe("not-asked");
+  });
 });
 
 describe("two upstreams that say something else of the same data", () => {

@@ -4,7 +4,7 @@ import { methods } from "../../api/method-groups.ts";
 import { SYSTEM_TIMERS } from "../../timers.ts";
 import { forkAt, slotAt } from "../chain-facts.ts";
 import type { UpstreamRequest } from "../exchange.ts";
-import { comparableData, SPEC_PATH } from "./comparable-data.ts";
+import { comparableData, isNotHeld, SPEC_PATH } from "./comparable-data.ts";
 import { compare, type Said } from "./comparison.ts";
 import { type BlockPlace, type Examination, readPubkeys } from "./examination.ts";
 import { type Examined, findAgreement } from "./finality.ts";
@@ -75,10 +75,14 @@ interface AskedSubject {
 class Subject {
   readonly #patient: Patient;
   readonly #past: ExampleChain | undefined;
-  readonly #present: ExampleChain | undefined;
+  readonly #present: () => ExampleChain | undefined;
   #failuresInARow = 0;
 
-  private constructor(patient: Patient, past: ExampleChain | undefined, present: ExampleChain | undefined) {
+  private constructor(
+    patient: Patient,
+    past: ExampleChain | undefined = undefined,
+    present: () => ExampleChain | undefined = () => undefined,
+  ) {
     this.#patient = patient;
     this.#past = past;
     this.#present = present;
@@ -88,17 +92,20 @@ class Subject {
   static async of(patient: Patient, common: BlockPlace | undefined): Promise<Subject> {
     const { probe, examination } = patient;
     const { head, peerId, facts } = examination;
-    if (head === undefined || facts === undefined) return new Subject(patient, undefined, undefined);
+    if (head === undefined || facts === undefined) return new Subject(patient);
     const pubkeys = await readPubkeys(probe);
-    const placeAt = (slot: number, headRoot: string) => {
-      const epoch = Math.floor(slot / facts.slotsPerEpoch);
-      return placeOnChain({ slot, epoch, fork: forkAt(facts, slot) as ForkName, headRoot, peerId, pubkeys });
-    };
+    const epochAt = (slot: number) => Math.floor(slot / facts.slotsPerEpoch);
+    const placeAt = (slot: number, headRoot: string, epoch = epochAt(slot)) =>
+      placeOnChain({ slot, epoch, fork: forkAt(facts, slot) as ForkName, headRoot, peerId, pubkeys });
     const final = common ?? head;
-    // The node's own clock: its head is behind it while it syncs.
-    const currentSlot = head.slot + (examination.syncDistance ?? 0);
-    const isPresent = slotAt(facts, SYSTEM_TIMERS.unixNow()) - currentSlot <= facts.slotsPerEpoch;
-    const present = isPresent ? placeAt(currentSlot, head.root) : undefined;
+    const present = () => {
+      // A syncing node is asked about its current slot, which it names by the distance.
+      const slot = head.slot + (examination.syncDistance ?? 0);
+      const clockSlot = slotAt(facts, SYSTEM_TIMERS.unixNow());
+      // An epoch may begin while the node is asked, and duties of the epoch before need not be served then.
+      const epoch = Math.max(epochAt(slot), epochAt(clockSlot));
+      return clockSlot - slot > facts.slotsPerEpoch ? undefined : placeAt(slot, head.root, epoch);
+    };
     return new Subject(patient, placeAt(final.slot + 1, final.root), present);
   }
 
@@ -107,7 +114,7 @@ class Subject {
     const { upstream } = probe;
     const notAsked = (reason?: string) => ({ upstream, found: { finding: { outcome: "not-asked", reason } as const } });
     if (examination.failure !== undefined) return notAsked();
-    const place = operation.isOfPast ? this.#past : this.#present;
+    const place = operation.isOfPast ? this.#past : this.#present();
     if (this.#past === undefined) return notAsked("it does not tell its head or its chain");
     if (place === undefined) return notAsked("its head is more than an epoch behind the clock");
     if (this.#failuresInARow >= MOST_FAILURES_IN_A_ROW) return notAsked("it has stopped answering");
@@ -134,17 +141,15 @@ function differencesOf(operation: Operation, asked: readonly AskedSubject[]): Di
     ).values(),
   ).toSorted((a, b) => b.length - a.length);
   const request = `${path.verb} ${alike[0]?.request?.url}`;
-  const inData = answersIn(alike, "data").flatMap(({ upstream, value }) => {
-    const comparable = comparableData(operation, value);
-    return comparable === undefined ? [] : { upstream, value: comparable };
-  });
+  const holding = alike.filter(({ found }) => !isNotHeld(operation, found.data));
+  const data = answersIn(holding, "data").map((said) => ({ ...said, value: comparableData(path, said.value) }));
   const inJson = [
-    ...compare(request, inData, { onlyShared: path.path === SPEC_PATH }),
-    ...compare(request, answersIn(alike, "beside"), { path: "answer", onlyShared: true }),
+    ...compare(request, data, { onlyShared: path.path === SPEC_PATH }),
+    ...compare(request, answersIn(holding, "beside"), { path: "answer", onlyShared: true }),
   ];
   if (inJson.length > 0) return inJson;
   // Where the JSON is the same the SSZ has to be, too; and of what is too large to be read there is only that.
-  return compare(`${request} (SSZ)`, answersIn(alike, "sszDigest"), { path: "SHA-256" });
+  return compare(`${request} (SSZ)`, answersIn(holding, "sszDigest"), { path: "SHA-256" });
 }
 
 function answersIn(asked: readonly AskedSubject[], form: "data" | "beside" | "sszDigest"): Said[] {
