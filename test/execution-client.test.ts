@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { BeaconStateElectra } from "@lodestar/state-transition";
-import { toRootHex } from "@lodestar/utils";
+import { toHex, toRootHex } from "@lodestar/utils";
 import { expect, it } from "vitest";
 import { DevExecutionEngine } from "../src/execution/dev-engine.ts";
 import { createRecordingLogger } from "../src/log/recording-logger.test-support.ts";
@@ -58,8 +58,8 @@ it("begins a dev chain with the genesis block of its execution client, which mak
   );
 
   const other = await ExecutionClient.open({ chainId: 77, genesisTime: 1_600_000_000 });
-  const elsewhere = await openDevChain({ ...options, ...other.nodeOptions() }, directory);
-  expect(elsewhere.complaints.join("")).toContain("its genesis block is not that of this network");
+  const elsewhere = openDevChain({ ...options, ...other.nodeOptions() }, directory);
+  await expect(elsewhere).rejects.toThrow(`The execution client ${other.url} has genesis block 0x`);
 
   // A node that joins takes its payloads on trust, unless it has a client of its own.
   const network = { name: "dev", directory: options.networkDirectory };
@@ -119,6 +119,33 @@ it("says what keeps a new dev chain from beginning with an execution client", as
   );
   const kept = await openDevChain(used.nodeOptions(), directory);
   expect(kept.devChain.chain.head.slot).toBe(2);
+});
+
+it("takes the deposit chain id from its execution client, and refuses a client with another one", async () => {
+  const client = await ExecutionClient.open({ chainId: 77 });
+  const contract = `0x${"12".repeat(20)}`;
+  const deposits = { contract, followDistance: 8 };
+  const directory = tempDirectory();
+  const contradicted = startDevChain({ ...client.nodeOptions(), deposits: { ...deposits, chainId: 31337 } }, directory);
+  await expect(contradicted).rejects.toThrow(StartError);
+  await expect(contradicted).rejects.toThrow(
+    `The deposit contract is on chain 31337, but the execution client ${client.url} has chain id 77.`,
+  );
+
+  const made = await startDevChain({ ...client.nodeOptions(), deposits }, directory);
+  expect(made.devChain.config).toMatchObject({ DEPOSIT_CHAIN_ID: 77, DEPOSIT_NETWORK_ID: 77 });
+  expect(toHex(made.devChain.config.DEPOSIT_CONTRACT_ADDRESS)).toBe(contract);
+  await made.close();
+  expect(made.complaints).toEqual([]);
+
+  const again = await startDevChain({ ...client.nodeOptions(), deposits }, directory);
+  await again.close();
+  const other = await ExecutionClient.open({ chainId: 78 });
+  const elsewhere = startDevChain({ ...other.nodeOptions(), deposits }, directory);
+  await expect(elsewhere).rejects.toThrow(StartError);
+  await expect(elsewhere).rejects.toThrow(
+    `The execution client ${other.url} has chain id 78, but this chain was made for chain id 77.`,
+  );
 });
 
 it("ends a start at once while its execution client does not answer, and leaves the chain that was there", async () => {

@@ -17,6 +17,9 @@ export const isDevConfig = ({ CONFIG_NAME }: ChainConfig): boolean => CONFIG_NAM
 export const hasBuiltInEngine = (config: ChainConfig): boolean =>
   isDevConfig(config) && config.TERMINAL_BLOCK_HASH.every((byte) => byte === 0);
 
+/** The deposit contract as it is asked for. A new chain with an execution client takes the client's chain id if none is given. */
+export type RequestedDeposits = Omit<DevDeposits, "chainId"> & Partial<Pick<DevDeposits, "chainId">>;
+
 /** The execution chain that a dev chain goes on from: that of an execution client. */
 export interface ExecutionChain {
   chainId: number;

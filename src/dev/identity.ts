@@ -1,4 +1,4 @@
-import type { DevDeposits, ExecutionChain, StoredConfig } from "./chain-config.ts";
+import type { DevDeposits, ExecutionChain, RequestedDeposits, StoredConfig } from "./chain-config.ts";
 import type { ScheduledFork } from "./forks.ts";
 import {
   balancesText,
@@ -29,7 +29,9 @@ export interface DevIdentity extends GenesisParameters {
 
 export interface DevParameters
   extends GenesisParameters,
-    Pick<DevIdentity, "preset" | "validators" | "forks" | "slotSeconds" | "deposits"> {
+    Pick<DevIdentity, "preset" | "validators" | "forks" | "slotSeconds"> {
+  /** Left out by a chain without a deposit contract. */
+  deposits?: RequestedDeposits;
   /** Left out where any will do. */
   genesisTime?: number;
   /** Left out where the built-in dev execution engine makes the payloads. */
@@ -58,7 +60,7 @@ const READABLE_PARAMETERS: Record<string, (parameters: DevParameters) => string 
   "the genesis time": ({ genesisTime }) => genesisTime?.toString(),
   "the maker of payloads": ({ execution }) => (execution ? "an execution client (--el)" : "the built-in dev engine"),
   "the deposit contract": ({ deposits }) => deposits?.contract ?? "none",
-  "the chain of the deposit contract": ({ deposits }) => String(deposits?.chainId ?? "none"),
+  "the chain of the deposit contract": ({ deposits }) => (deposits ? deposits.chainId?.toString() : "none"),
   "the follow distance": ({ deposits }) => String(deposits?.followDistance ?? "none"),
   "the source of keys": ({ keys }) => keySourceText(keys),
   "the set of withdrawal credentials": ({ withdrawals }) => withdrawalsText(withdrawals),

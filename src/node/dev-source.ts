@@ -11,7 +11,13 @@ import type { SuspensionWatch } from "../chain/clock/suspension-watch.ts";
 import type { TimeOfDay } from "../chain/clock/time-of-day.ts";
 import { VirtualClock } from "../chain/clock/virtual-clock.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
-import { asStoredConfig, devChainConfig, storedChainConfig } from "../dev/chain-config.ts";
+import {
+  asStoredConfig,
+  type DevDeposits,
+  devChainConfig,
+  type RequestedDeposits,
+  storedChainConfig,
+} from "../dev/chain-config.ts";
 import type { BlobCounts } from "../dev/dev-blobs.ts";
 import { MOST_EMPTY_EPOCHS } from "../dev/empty-epochs.ts";
 import { createDevGenesis } from "../dev/genesis.ts";
@@ -128,7 +134,12 @@ async function openEngine(
   config: BeaconConfig,
   { execution, logger, signal }: DevSourceOptions,
 ): Promise<ExecutionEngine> {
-  return execution ? connectExecutionClients(execution, config, logger, signal) : new DevExecutionEngine();
+  if (!execution) return new DevExecutionEngine();
+  const engine = await connectExecutionClients(execution, config, logger, signal);
+  const { chainMismatch } = engine;
+  if (chainMismatch === undefined) return engine;
+  engine.close();
+  throw new StartError("otherExecutionChain", chainMismatch);
 }
 
 /** Null for a chain that is to be made. */
@@ -169,7 +180,7 @@ async function withConfig(db: BeaconDb, made: DevIdentity, directory: string | u
 }
 
 async function createChain(db: BeaconDb, options: DevSourceOptions, timeOfDay: TimeOfDay): Promise<DevIdentity> {
-  const { validators, forks, slotSeconds, deposits, warmupEpochs, logger, reset } = options;
+  const { validators, forks, slotSeconds, warmupEpochs, logger, reset } = options;
   const { keys, withdrawals, balances, configOverrides } = options;
   const client = options.execution && (await readClientGenesis(options.execution, logger, options.signal));
   const warmupSeconds = warmupEpochs * SLOTS_PER_EPOCH * slotSeconds;
@@ -180,6 +191,7 @@ async function createChain(db: BeaconDb, options: DevSourceOptions, timeOfDay: T
     requireTimeAfter(client.block, genesisTime);
     requireNoBlocks(client);
   }
+  const deposits = options.deposits && depositsOn(client, options.deposits);
   const execution = client && { chainId: client.chainId, genesisBlockHash: toRootHex(client.block.blockHash) };
   const chainConfig = devChainConfig({ forks, slotSeconds, genesisTime, execution, deposits, configOverrides });
   const progress = new Progress({ message: "Signing the deposits of the genesis", logger });
@@ -247,6 +259,19 @@ function requireNoBlocks({ origin, latestNumber }: ExecutionGenesis): void {
     "executionClientHasBlocks",
     `The execution client ${origin} has blocks of another chain already, up to number ${latestNumber}.`,
   );
+}
+
+/** Deposits come with the payloads of the execution client, so the contract is on the client's chain. */
+function depositsOn(client: ExecutionGenesis | undefined, requested: RequestedDeposits): DevDeposits {
+  const { chainId = client?.chainId } = requested;
+  if (chainId === undefined) throw new RangeError("A deposit contract without an execution client needs a chain id.");
+  if (client && chainId !== client.chainId) {
+    throw new StartError(
+      "otherDepositChain",
+      `The deposit contract is on chain ${chainId}, but the execution client ${client.origin} has chain id ${client.chainId}.`,
+    );
+  }
+  return { ...requested, chainId };
 }
 
 const timeText = (unixSeconds: number): string => new Date(unixSeconds * 1000).toISOString();

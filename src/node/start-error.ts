@@ -21,6 +21,10 @@ export type StartErrorKind =
   | "genesisTooLate"
   /** The execution client that a new dev chain is to begin with cannot be asked. */
   | "noExecutionClient"
+  /** The execution client that a new dev chain is to begin with is not on the chain of the deposit contract. */
+  | "otherDepositChain"
+  /** The execution client has another chain than the one that the stored dev chain was made with. */
+  | "otherExecutionChain"
   /** The execution client's chain begins after the history that a new dev chain is to have. */
   | "executionGenesisTooLate"
   /** The execution client that a new dev chain is to begin with has gone on from its genesis block with another chain. */

@@ -148,7 +148,7 @@ export const DEV_GENESIS_FLAGS = {
     placeholder: "ID",
     description: "Chain id of the deposit contract's chain",
     fallback: undefined,
-    fallbackText: "31337",
+    fallbackText: "that of the --el client, 31337 without one",
     parse: wholeNumber(1),
   }),
   eth1FollowDistance: valueFlag({

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { TIME_OF_DAY } from "../../chain/clock/time-of-day.ts";
-import type { DevDeposits } from "../../dev/chain-config.ts";
+import type { RequestedDeposits } from "../../dev/chain-config.ts";
 import { DEV_FORKS, type DevFork, forkAtGenesis, type ScheduledFork } from "../../dev/forks.ts";
 import type { ConfigOverrides, GenesisParameters, KeySource } from "../../dev/genesis-parameters.ts";
 import type { DevIdentity } from "../../dev/identity.ts";
@@ -23,7 +23,7 @@ export interface DevGenesis extends GenesisParameters {
   /** Unix seconds; undefined for a chain whose warm-up history ends now. */
   genesisTime: number | undefined;
   /** Undefined for a chain that takes no deposits. */
-  deposits: DevDeposits | undefined;
+  deposits: RequestedDeposits | undefined;
 }
 
 type GenesisValues = FlagValues<typeof DEV_GENESIS_FLAGS> & {
@@ -38,6 +38,8 @@ const SLOTS_PER_EPOCH: Record<DevPreset, number> = { minimal: 8, mainnet: 32 };
 const VOTING_PERIOD_SLOTS: Record<DevPreset, number> = { minimal: 32, mainnet: 2048 };
 
 const DEFAULT_VALIDATORS = 64;
+/** Default chain id of the deposit contract's chain without `--el`; with `--el` it is read from the execution client. */
+const ANVIL_CHAIN_ID = 31337;
 const DEFAULT_FORK = DEV_FORKS.at(-1)!;
 
 /** What the flags do not say is as it is in the chain that is stored, or else the default. */
@@ -158,7 +160,7 @@ function devDeposits(
   values: GenesisValues,
   { preset, forks }: Pick<DevGenesis, "preset" | "forks">,
   stored: DevIdentity | null,
-): DevDeposits | undefined {
+): RequestedDeposits | undefined {
   const { el, eth1, speed } = values;
   const contract = values.depositContract ?? stored?.deposits?.contract;
   if (contract === undefined) {
@@ -178,7 +180,8 @@ function devDeposits(
       `--eth1 and --speed ${speed} exclude each other: votes are for blocks of the deposit chain by their time, which is the real time.`,
     );
   }
-  const chainId = values.depositChainId ?? stored?.deposits?.chainId ?? 31337;
+  const defaultChainId = el.length === 0 ? ANVIL_CHAIN_ID : undefined;
+  const chainId = values.depositChainId ?? stored?.deposits?.chainId ?? defaultChainId;
   const followDistance = values.eth1FollowDistance ?? stored?.deposits?.followDistance ?? VOTING_PERIOD_SLOTS[preset];
   return { contract, chainId, followDistance };
 }

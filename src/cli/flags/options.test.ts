@@ -148,6 +148,8 @@ describe("the command line", () => {
       eth1: [],
       deposits: { chainId: 7, followDistance: 4 },
     });
+    const withClient = dev(["--deposit-contract", contract, "--el", url]);
+    expect(withClient.deposits).toEqual({ contract: contract.toLowerCase(), chainId: undefined, followDistance: 32 });
     expect(dev([...made, "--preset", "mainnet"]).deposits!.followDistance).toBe(2048);
     expect(refusal(() => dev(["--deposit-contract", contract, "--eth1", url]))).toMatch(/starts in fulu without --el/);
     expect(refusal(() => dev([...made, "--eth1", url, "--speed", "2"]))).toMatch(

@@ -50,6 +50,15 @@ const ENDINGS: Record<StartErrorKind, Ending> = {
     reason: "usage",
     advice: "; a new dev chain needs a client without any: start it with an empty data directory",
   },
+  otherDepositChain: {
+    reason: "usage",
+    advice: "; leave out --deposit-chain-id to use the client's",
+  },
+  otherExecutionChain: {
+    reason: "usage",
+    advice:
+      "; give the --el client that the chain was made with, or --reset for a new chain with this client, which must have an empty data directory",
+  },
   executionGenesisTooLate: {
     reason: "usage",
     advice: "; give a later --genesis-time or fewer --warmup-epochs, or wait until then",

@@ -85,7 +85,7 @@ export class Endpoint {
   #wasConnected = false;
   /** The kinds of reasons that were told since the client is in this state: the words of one kind may be others each time. */
   readonly #toldOfAbsence = new Set<JsonRpcFailure["kind"]>();
-  #toldOfChain = false;
+  #chainMismatch: string | undefined;
   #toldMissing = "";
   #checking: Promise<boolean> | null = null;
   /** After which the client was looked for when it last failed in a method that it has not answered since. */
@@ -110,6 +110,11 @@ export class Endpoint {
 
   get clientVersion(): EngineClientVersion | null {
     return this.#clientVersion;
+  }
+
+  /** Why the client has another chain than this one, as a sentence; undefined if it has not, as far as it has told. */
+  get chainMismatch(): string | undefined {
+    return this.#chainMismatch;
   }
 
   /** Whether the client knows a method that it need not know, as far as it has told. */
@@ -304,21 +309,21 @@ export class Endpoint {
     const { config, genesisBlockHash, logger } = this.#options;
     const expected = config.DEPOSIT_CHAIN_ID;
     const url = this.origin;
-    if (this.#toldOfChain) return;
+    if (this.#chainMismatch !== undefined) return;
     if (chainId !== null && chainId !== expected) {
+      this.#chainMismatch = `The execution client ${url} has chain id ${chainId}, but this chain was made for chain id ${expected}.`;
       logger.error("The execution client is of another chain: its chain id is not that of this network", {
         url,
         chainId,
         expected,
       });
-      this.#toldOfChain = true;
     } else if (genesis !== null && genesisBlockHash !== undefined && genesis !== genesisBlockHash) {
+      this.#chainMismatch = `The execution client ${url} has genesis block ${genesis}, but this chain was made for ${genesisBlockHash}.`;
       logger.error("The execution client is of another chain: its genesis block is not that of this network", {
         url,
         genesis,
         expected: genesisBlockHash,
       });
-      this.#toldOfChain = true;
     }
   }
 

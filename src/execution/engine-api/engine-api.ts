@@ -117,6 +117,11 @@ export class EngineApi implements ExecutionEngine {
     return this.#current.clientVersion;
   }
 
+  /** Why a client that answered has another chain than this one, as a sentence; undefined if none has. */
+  get chainMismatch(): string | undefined {
+    return this.#endpoints.find((endpoint) => endpoint.chainMismatch !== undefined)?.chainMismatch;
+  }
+
   onStateChange(listener: (state: EngineState) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
