@@ -78,9 +78,12 @@ export class OperationProcessor {
     return outcomes;
   }
 
-  async aggregates(aggregates: readonly SignedAggregateAndProof[]): Promise<Outcome<ValidatedAggregate>[]> {
+  async aggregates(
+    aggregates: readonly SignedAggregateAndProof[],
+    origin: Origin = "client",
+  ): Promise<Outcome<ValidatedAggregate>[]> {
     const { context, forkChoice, events, pools } = this.#parts;
-    const outcomes = await validateAggregates(context, aggregates);
+    const outcomes = await validateAggregates(context, aggregates, origin);
     for (const [i, outcome] of outcomes.entries()) {
       if (!outcome.ok) continue;
       const validated = outcome.value;

@@ -44,6 +44,7 @@ import { CommitteeSubscriptions } from "./subscriptions/committee-subscriptions.
 import { SyncSubscriptions } from "./subscriptions/sync-subscriptions.ts";
 import { SyncStatus } from "./sync-status.ts";
 import { validationContextOf } from "./validation/chain-context.ts";
+import { DuplicateKeys } from "./validation/duplicate-keys.ts";
 
 export interface ChainParts extends OpeningOptions {
   clock: Clock;
@@ -94,7 +95,7 @@ export function wireParts(
   const changes = new SerialQueue();
   const subscriptions = new CommitteeSubscriptions();
   const syncSubscriptions = new SyncSubscriptions();
-  const attached = new AttachedValidators();
+  const attached = new AttachedValidators(clock);
   const preparations = new ProposerPreparations(attached, {
     suggestedFeeRecipient: options.suggestedFeeRecipient,
     // The payloads of the built-in engine have no transactions, and so no fees.
@@ -179,6 +180,7 @@ export function wireParts(
     notifier: engineNotifier,
     importQueue,
   });
+  const duplicates = new DuplicateKeys({ attached, clock, logger: logger.topic("validators") });
   const validation = validationContextOf({
     config,
     clock,
@@ -190,6 +192,7 @@ export function wireParts(
     invalidBlocks,
     tracker,
     pools,
+    duplicates,
     idle: () => changes.idle(),
   });
   const processor = new OperationProcessor({

@@ -11,6 +11,7 @@ export function addChainMetrics(instruments: Instruments, chain: BeaconChain): (
   addHeadMetrics(instruments, chain);
   addFinalityMetrics(instruments, chain);
   addValidatorMetrics(instruments, chain);
+  addDuplicateMetrics(instruments, chain);
   addPoolMetrics(instruments, chain);
   return followChain(instruments, chain);
 }
@@ -89,6 +90,15 @@ function addValidatorMetrics(instruments: Instruments, chain: BeaconChain): void
     "Share of the active balance that voted for the right target, by epoch: current, which grows until it is over, or previous; from altair on",
     ["epoch"],
     () => participation(chain),
+  );
+}
+
+function addDuplicateMetrics(instruments: Instruments, { validation }: BeaconChain): void {
+  instruments.totals(
+    "fanal_duplicate_key_messages_total",
+    "Signed messages which prove that a validator of this node also runs elsewhere, by kind: attestation or block",
+    ["kind"],
+    () => Object.entries(validation.duplicates.counts).map(([kind, count]) => [{ kind }, count] as const),
   );
 }
 

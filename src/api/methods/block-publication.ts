@@ -8,7 +8,12 @@ import type { BeaconChain } from "../../chain/chain.ts";
 import type { AnySignedBlock } from "../../chain/import/apply-block.ts";
 import { BlockRejection, isOfStop, isWaitingForEngine } from "../../chain/import/block-rejection.ts";
 import { verifyBlindedBlock } from "../../chain/import/verify-block.ts";
-import { checkGossipBlock, noteBlockForBuilder, noteGossipBlock } from "../../chain/validation/block.ts";
+import {
+  checkGossipBlock,
+  noteBlockForBuilder,
+  noteGossipBlock,
+  reportConflict,
+} from "../../chain/validation/block.ts";
 import { GossipRefusal } from "../../chain/validation/outcome.ts";
 import { unavailable } from "../../failure.ts";
 import { codecOf, type RequestCodec } from "../codecs.ts";
@@ -198,7 +203,7 @@ async function publish(
   const mustBeImported = mustBeOnly || level === BroadcastValidation.consensus;
   requireSynced(chain);
   const isHeld = await isHeldAlready(chain, signed);
-  if (mustBeOnly || !isHeld) await refuseEquivocation(chain, signed.message);
+  if (mustBeOnly || !isHeld) await refuseEquivocation(chain, signed);
   if (isHeld) return { imported: true };
   requireBlobs(chain, contents);
   const { slot } = signed.message;
@@ -222,7 +227,7 @@ async function publish(
     // The rules of consensus leave out what only the execution engine can tell.
     if (rejection && !isWaitingForEngine(rejection)) throw refused(rejection.message);
     // Another one may have been imported by then.
-    if (mustBeOnly) await refuseEquivocation(chain, signed.message);
+    if (mustBeOnly) await refuseEquivocation(chain, signed);
     await send();
   }
   return rejection ? { imported: false, rejection } : { imported: true };
@@ -259,7 +264,7 @@ async function publishThroughBuilder(
   if (await isHeldAlready(chain, signed)) return statusOf({ imported: true });
   await requireGossipRules(chain, signed, () => checkGossipBlock(chain.validation, signed));
   if (level !== BroadcastValidation.gossip) await requireTransition(chain, signed);
-  await refuseEquivocation(chain, signed.message);
+  await refuseEquivocation(chain, signed);
   const root = rootOf(chain, signed.message);
   await requireGossipRules(chain, signed, () => noteBlockForBuilder(chain.validation, signed.message, root));
   if (isForkPostFulu(chain.config.getForkName(signed.message.slot))) {
@@ -284,16 +289,15 @@ async function requireTransition(chain: BeaconChain, signed: SignedBlindedBeacon
  * The gossip rules know the first block of a proposer that they saw since the start; the chain may hold others, of before it or that
  * came another way.
  */
-async function refuseEquivocation(
-  chain: Pick<BeaconChain, "config" | "blocks">,
-  message: AnySignedBlock["message"],
-): Promise<void> {
+async function refuseEquivocation(chain: BeaconChain, signed: AnySignedBlock): Promise<void> {
+  const { message } = signed;
   const root = rootOf(chain, message);
   const atSlot = await chain.blocks.atSlot(message.slot);
   const other = atSlot.find((block) => {
     return block.root !== root && block.signed.message.proposerIndex === message.proposerIndex;
   });
   if (other === undefined) return;
+  await requireGossipRules(chain, signed, () => reportConflict(chain.validation, signed, other.root));
   throw refused(
     `Validator ${message.proposerIndex} has already proposed another block for slot ${message.slot} (${other.root}, now ` +
       `${root}).`,

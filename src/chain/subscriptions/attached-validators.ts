@@ -1,4 +1,4 @@
-import type { Epoch, ValidatorIndex } from "@lodestar/types";
+import type { Epoch, Slot, ValidatorIndex } from "@lodestar/types";
 import { LruMap } from "../lru-map.ts";
 
 /** As long as a preparation lasts. */
@@ -10,7 +10,13 @@ const MAX_VALIDATORS = 200_000;
 export class AttachedValidators {
   readonly #named = new LruMap<ValidatorIndex, Epoch>(MAX_VALIDATORS);
   readonly #listeners = new Set<() => void>();
-  #own: ReadonlySet<ValidatorIndex> = new Set();
+  readonly #clock: { readonly currentSlot: Slot };
+  /** The slot in which each began to run. */
+  #own: ReadonlyMap<ValidatorIndex, Slot> = new Map();
+
+  constructor(clock: { readonly currentSlot: Slot } = { currentSlot: 0 }) {
+    this.#clock = clock;
+  }
 
   /** A client acts for the validator. */
   name(validator: ValidatorIndex, currentEpoch: Epoch): void {
@@ -21,12 +27,28 @@ export class AttachedValidators {
 
   /** The validators that the node runs itself from now on. */
   runOwn(validators: Iterable<ValidatorIndex>): void {
-    this.#own = new Set(validators);
+    const { currentSlot } = this.#clock;
+    this.#own = new Map(Array.from(validators, (validator) => [validator, this.#own.get(validator) ?? currentSlot]));
     this.#tell();
   }
 
+  get isEmpty(): boolean {
+    return this.#own.size === 0 && this.#named.size === 0;
+  }
+
+  has(validator: ValidatorIndex, currentEpoch: Epoch): boolean {
+    if (this.#own.has(validator)) return true;
+    const epoch = this.#named.get(validator);
+    return epoch !== undefined && isCurrent(epoch, currentEpoch);
+  }
+
+  /** Returns the slot in which this node began to run the validator itself; undefined for one that it does not run. */
+  ownSince(validator: ValidatorIndex): Slot | undefined {
+    return this.#own.get(validator);
+  }
+
   list(currentEpoch: Epoch): Set<ValidatorIndex> {
-    const all = new Set(this.#own);
+    const all = new Set(this.#own.keys());
     for (const [validator, epoch] of this.#named.entries()) if (isCurrent(epoch, currentEpoch)) all.add(validator);
     return all;
   }

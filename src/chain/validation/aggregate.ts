@@ -19,7 +19,8 @@ import {
 import { AttestationDataRules, committeeFor } from "./attestation-data.ts";
 import { type Candidate, type SignatureClaim, validateBatch } from "./batch.ts";
 import type { ValidationContext } from "./context.ts";
-import { alreadyKnown, type Outcome, reject } from "./outcome.ts";
+import type { SignedDuty } from "./duplicate-keys.ts";
+import { alreadyKnown, type Origin, type Outcome, reject } from "./outcome.ts";
 
 /** The attestations of several members of one committee, found to be in order. */
 export interface ValidatedAggregate {
@@ -45,6 +46,7 @@ const SUBJECT = "The aggregate";
 export function validateAggregates(
   context: ValidationContext,
   signedAggregates: readonly SignedAggregateAndProof[],
+  origin: Origin = "client",
 ): Promise<Outcome<ValidatedAggregate>[]> {
   const dataRules = new AttestationDataRules(context, SUBJECT);
   return validateBatch(context, signedAggregates, {
@@ -54,6 +56,7 @@ export function validateAggregates(
       const { data, dataRoot, committeeIndex, bits, aggregatorIndex } = aggregate;
       context.seen.aggregators.add(data.target.epoch, aggregatorIndex);
       context.seen.aggregates.add(data.target.epoch, dataRoot, committeeIndex, bits);
+      if (origin === "gossip" && context.duplicates.isWatching) reportDuplicates(context, aggregate);
       return aggregate;
     },
   });
@@ -106,6 +109,18 @@ async function examine(
       },
     ],
   };
+}
+
+/** Reports votes of this node's validators that this node did not see before, or that contradict those it saw. */
+function reportDuplicates({ seen, duplicates }: ValidationContext, aggregate: ValidatedAggregate): void {
+  const { data, dataRoot, attestingIndices } = aggregate;
+  for (const validator of attestingIndices) {
+    if (!duplicates.watches(validator)) continue;
+    const duty: SignedDuty = { validator, kind: "attestation", slot: data.slot, root: dataRoot };
+    const first = seen.attesters.dataRoot(data.target.epoch, validator);
+    if (first === undefined) duplicates.received(duty);
+    else if (first !== dataRoot) duplicates.conflict(duty, first);
+  }
 }
 
 /** Since Electra the committee is named by the committee bits instead of the data (EIP-7549). */

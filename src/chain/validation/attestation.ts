@@ -11,7 +11,8 @@ import {
 import { AttestationDataRules, committeeFor } from "./attestation-data.ts";
 import { type Candidate, validateBatch } from "./batch.ts";
 import type { ValidationContext } from "./context.ts";
-import { alreadyKnown, ignore, type Outcome, reject } from "./outcome.ts";
+import type { SignedDuty } from "./duplicate-keys.ts";
+import { alreadyKnown, ignore, type Origin, type Outcome, reject } from "./outcome.ts";
 
 /** The attestation of one validator, found to be in order. */
 export interface ValidatedAttestation {
@@ -45,8 +46,10 @@ export function validateAttestations(
   return validateBatch(context, attestations, {
     examine: (attestation, index) => examine(context, dataRules, attestation, arrivedOn?.[index]),
     claim(validated) {
+      reportConflict(context, validated, arrivedOn ? "gossip" : "client");
       refuseSecondAttestation(context, validated);
       context.seen.attesters.add(validated.data.target.epoch, validated.validatorIndex, validated.dataRoot);
+      if (arrivedOn) context.duplicates.received(dutyOf(validated));
       return validated;
     },
   });
@@ -74,8 +77,10 @@ async function examine(
   const validatorIndex = committee[position]!;
   const fork = context.config.getForkName(data.slot);
   const validated = { data, dataRoot, committeeIndex, committee, position, validatorIndex, signature, fork, subnet };
-  // A client learns first whether its attestation is in order.
-  if (arrivedOn !== undefined) refuseSecondAttestation(context, validated);
+  // A client learns first whether its attestation is in order. Of a validator of this node, the signature tells whether its key signed.
+  if (arrivedOn !== undefined && !(conflictingRoot(context, validated) && context.duplicates.watches(validatorIndex))) {
+    refuseSecondAttestation(context, validated);
+  }
   return {
     value: validated,
     signatures: [
@@ -137,6 +142,31 @@ function positionInCommittee(attestation: SingleAttestation, committee: Uint32Ar
     );
   }
   return aggregationBits.getSingleTrueBit()!;
+}
+
+/** Reports a signed vote that contradicts an earlier one, if a client of this node submitted it or it is of a validator of this node. */
+function reportConflict(context: ValidationContext, validated: ValidatedAttestation, origin: Origin): void {
+  const first = conflictingRoot(context, validated);
+  if (first === undefined) return;
+  if (origin === "client" || context.duplicates.watches(validated.validatorIndex)) {
+    context.duplicates.conflict(dutyOf(validated), first);
+  }
+}
+
+const dutyOf = ({ validatorIndex, data, dataRoot }: ValidatedAttestation): SignedDuty => ({
+  validator: validatorIndex,
+  kind: "attestation",
+  slot: data.slot,
+  root: dataRoot,
+});
+
+/** Returns the data root of an earlier vote with other data. */
+function conflictingRoot(
+  { seen }: ValidationContext,
+  { data, dataRoot, validatorIndex }: Pick<ValidatedAttestation, "data" | "dataRoot" | "validatorIndex">,
+): RootHex | undefined {
+  const first = seen.attesters.dataRoot(data.target.epoch, validatorIndex);
+  return first === dataRoot ? undefined : first;
 }
 
 function refuseSecondAttestation(

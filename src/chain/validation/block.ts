@@ -18,6 +18,7 @@ import {
 } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { ValidationContext } from "./context.ts";
+import type { SignedDuty } from "./duplicate-keys.ts";
 import { alreadyKnown, ignore, reject } from "./outcome.ts";
 import {
   refuseFinalizedSlot,
@@ -45,7 +46,10 @@ export async function validateGossipBlock(
   signed: SignedBeaconBlock,
 ): Promise<ValidatedBlock> {
   const validated = await checkGossipBlock(context, signed);
+  const { slot, proposerIndex } = signed.message;
+  const isExpected = context.seen.blockProposers.isExpected(slot, proposerIndex);
   noteGossipBlock(context, signed.message, validated.root);
+  if (!isExpected) context.duplicates.received(dutyOf(signed.message, validated.root));
   return validated;
 }
 
@@ -56,14 +60,16 @@ export async function validateGossipBlock(
  */
 export async function checkGossipBlock(
   context: ValidationContext,
-  { message: block, signature }: SignedBeaconBlock | SignedBlindedBeaconBlock,
+  signed: SignedBeaconBlock | SignedBlindedBeaconBlock,
 ): Promise<ValidatedBlock> {
+  const { message: block, signature } = signed;
   const { config, forkChoice } = context;
   refuseFutureSlot(context, block.slot, SUBJECT);
   const blockRoot = blindedOrFullBlockHashTreeRoot(config, block);
   const root = toRootHex(blockRoot);
   if (forkChoice.has(root)) throw alreadyKnown(`The block ${root} of slot ${block.slot} is already imported.`);
   refuseFinalizedSlot(context, block.slot, SUBJECT);
+  await reportConflict(context, signed, context.seen.blockProposers.root(block.slot, block.proposerIndex));
   refuseSecondBlock(context, block, root);
   refuseUnknownProposer(context, block, SUBJECT);
   const proposal = { proposal: block, root: blockRoot, signature };
@@ -73,6 +79,31 @@ export async function checkGossipBlock(
   refuseTooManyBlobs(context, block);
   return { root, preState: await verifyTurn(context, block, SUBJECT) };
 }
+
+/**
+ * Reports a block that contradicts an earlier one of the same proposer and slot, if the proposer is a validator of this node. The
+ * signature is verified first; a forged block is refused.
+ */
+export async function reportConflict(
+  context: ValidationContext,
+  { message: block, signature }: SignedBeaconBlock | SignedBlindedBeaconBlock,
+  first: RootHex | undefined,
+): Promise<void> {
+  if (first === undefined || !context.duplicates.watches(block.proposerIndex)) return;
+  const blockRoot = blindedOrFullBlockHashTreeRoot(context.config, block);
+  const root = toRootHex(blockRoot);
+  if (root === first) return;
+  refuseUnknownProposer(context, block, SUBJECT);
+  await verifyProposerSignature(context, { proposal: block, root: blockRoot, signature }, SUBJECT);
+  context.duplicates.conflict(dutyOf(block, root), first);
+}
+
+const dutyOf = ({ slot, proposerIndex }: AnyBlock, root: RootHex): SignedDuty => ({
+  validator: proposerIndex,
+  kind: "block",
+  slot,
+  root,
+});
 
 /** Takes note of a block that passed the rules, unless another block of the proposer was accepted meanwhile. */
 export function noteGossipBlock(context: ValidationContext, block: BeaconBlock, root: RootHex): void {

@@ -8,7 +8,7 @@ import type { ValidationContext } from "./context.ts";
 import { VerifiedHeaders } from "./verified-headers.ts";
 
 interface ValidatingChain
-  extends Pick<ValidationContext, "config" | "clock" | "blocks" | "bls" | "kzg" | "invalidBlocks"> {
+  extends Pick<ValidationContext, "config" | "clock" | "blocks" | "bls" | "kzg" | "invalidBlocks" | "duplicates"> {
   forkChoice: ForkChoice;
   states: StateStore;
   tracker: Pick<HeadTracker, "headState">;
@@ -19,7 +19,7 @@ interface ValidatingChain
 
 /** What the gossip rules look at on a chain. */
 export function validationContextOf(chain: ValidatingChain): ValidationContext {
-  const { config, clock, forkChoice, blocks, states, bls, kzg, invalidBlocks, tracker, pools } = chain;
+  const { config, clock, forkChoice, blocks, states, bls, kzg, invalidBlocks, tracker, pools, duplicates } = chain;
   const regenerations = new RegenerationQueue(() => chain.idle());
   const shufflings = new Shufflings({ forkChoice, states, regenerations });
   return {
@@ -34,6 +34,7 @@ export function validationContextOf(chain: ValidatingChain): ValidationContext {
     signedHeaders: new VerifiedHeaders(),
     headersInTurn: new VerifiedHeaders(),
     operations: pools.operations,
+    duplicates,
     states: {
       get head() {
         return tracker.headState;

@@ -17,6 +17,7 @@ import type {
   SeenSidecars,
   SeenSyncMessages,
 } from "../pools/seen.ts";
+import type { DuplicateKeys } from "./duplicate-keys.ts";
 import { GossipRefusal } from "./outcome.ts";
 import type { VerifiedHeaders } from "./verified-headers.ts";
 
@@ -72,6 +73,7 @@ export interface ValidationContext {
     "hasVoluntaryExit" | "hasProposerSlashing" | "hasAttesterSlashingFor" | "hasBlsToExecutionChange"
   >;
   readonly states: ValidationStates;
+  readonly duplicates: DuplicateKeys;
 }
 
 /** The slot of a block that may carry an operation: its fork says how that is signed. After empty slots it may be a later one than the head's. */

@@ -25,6 +25,7 @@ import { devChainConfig } from "../../dev/chain-config.ts";
 import type { DevFork } from "../../dev/forks.ts";
 import { createDevGenesis, type DevGenesis } from "../../dev/genesis.ts";
 import type { DevKeys } from "../../dev/validator-keys.ts";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { Checkpoint } from "../fork-choice/types.ts";
 import { BadBlocks } from "../import/bad-blocks.ts";
@@ -38,8 +39,10 @@ import {
   SeenSidecars,
   SeenSyncMessages,
 } from "../pools/seen.ts";
+import { AttachedValidators } from "../subscriptions/attached-validators.ts";
 import { SetClock } from "./clock.test-support.ts";
 import type { SeenCaches, ValidationContext } from "./context.ts";
+import { DuplicateKeys } from "./duplicate-keys.ts";
 import { GossipRefusal, type Outcome } from "./outcome.ts";
 import { VerifiedHeaders } from "./verified-headers.ts";
 
@@ -79,6 +82,8 @@ export class TestChain {
   readonly forkChoice: ForkChoice;
   readonly operations = new OperationPool();
   readonly kzg = new FakeKzg();
+  readonly attached = new AttachedValidators(this.clock);
+  readonly logger = createRecordingLogger();
   readonly context: ValidationContext;
   readonly genesisRoot: RootHex;
   readonly #bls: BlsVerifier;
@@ -246,6 +251,7 @@ export class TestChain {
       signedHeaders: new VerifiedHeaders(),
       headersInTurn: new VerifiedHeaders(),
       operations: this.operations,
+      duplicates: new DuplicateKeys({ attached: this.attached, clock: this.clock, logger: this.logger }),
       states: {
         get head() {
           return chain.headState;

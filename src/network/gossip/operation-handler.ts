@@ -139,7 +139,7 @@ function attestedRoot({ topic, object }: ReceivedMessage): RootHex | undefined {
 function processorsOf(processor: OperationProcessor): Processors {
   return {
     beacon_attestation: (messages) => processor.attestations(objectsOf(messages), subnetsOf(messages)),
-    beacon_aggregate_and_proof: (messages) => processor.aggregates(objectsOf(messages)),
+    beacon_aggregate_and_proof: (messages) => processor.aggregates(objectsOf(messages), "gossip"),
     sync_committee: (messages) => processor.syncMessages(objectsOf(messages), subnetsOf(messages)),
     sync_committee_contribution_and_proof: (messages) => processor.contributions(objectsOf(messages)),
     voluntary_exit: oneByOne((exit) => processor.voluntaryExit(exit, "gossip")),

@@ -1,0 +1,86 @@
+import type { Epoch, RootHex, Slot, ValidatorIndex } from "@lodestar/types";
+import type { Logger } from "../../log/logger.ts";
+import type { Clock } from "../clock/clock.ts";
+import { LruMap } from "../lru-map.ts";
+import type { AttachedValidators } from "../subscriptions/attached-validators.ts";
+
+/** Caps the log lines of an operator whose whole key set runs twice. Further validators follow in later epochs. */
+const LINES_PER_EPOCH = 8;
+const MAX_VALIDATORS = 200_000;
+
+interface DuplicateKeysParts {
+  attached: Pick<AttachedValidators, "has" | "ownSince" | "isEmpty">;
+  clock: Pick<Clock, "currentEpoch">;
+  logger: Pick<Logger, "error">;
+}
+
+type DutyKind = "attestation" | "block";
+
+/** A message with a valid signature of the validator. */
+export interface SignedDuty {
+  validator: ValidatorIndex;
+  kind: DutyKind;
+  slot: Slot;
+  /** Root of the block or of the attestation data. */
+  root: RootHex;
+}
+
+/**
+ * Detects that keys of this node's validators also sign elsewhere. Callers verify signatures first, so that peers cannot forge evidence.
+ *
+ * Identical messages are no evidence for keys of validator clients: a client may use several beacon nodes. Two different messages
+ * for one duty are. In-process keys sign only here, so any message that this node did not make is evidence.
+ */
+export class DuplicateKeys {
+  readonly #parts: DuplicateKeysParts;
+  readonly #reported = new LruMap<ValidatorIndex, true>(MAX_VALIDATORS);
+  readonly #counts: Record<DutyKind, number> = { attestation: 0, block: 0 };
+  #lines: { epoch: Epoch; count: number } = { epoch: 0, count: 0 };
+
+  constructor(parts: DuplicateKeysParts) {
+    this.#parts = parts;
+  }
+
+  /** False if no validator acts through this node, which spares looking at single ones. */
+  get isWatching(): boolean {
+    return !this.#parts.attached.isEmpty;
+  }
+
+  /** Messages that proved a duplicate key, by kind. */
+  get counts(): Readonly<Record<DutyKind, number>> {
+    return this.#counts;
+  }
+
+  /** True for a validator that acts through this node. */
+  watches(validator: ValidatorIndex): boolean {
+    return this.#parts.attached.has(validator, this.#parts.clock.currentEpoch);
+  }
+
+  /** Takes a message that contradicts the one with the root `first` for the same duty. */
+  conflict(duty: SignedDuty, first: RootHex): void {
+    this.#report(duty, first);
+  }
+
+  /** Takes a message from the network that was not seen before. */
+  received(duty: SignedDuty): void {
+    const since = this.#parts.attached.ownSince(duty.validator);
+    // This node may have signed duties up to that slot itself, before a restart.
+    if (since !== undefined && duty.slot > since) this.#report(duty);
+  }
+
+  #report({ validator, kind, slot, root }: SignedDuty, first?: RootHex): void {
+    this.#counts[kind]++;
+    if (this.#reported.get(validator) || !this.#mayLog()) return;
+    this.#reported.set(validator, true);
+    this.#parts.logger.error(
+      "Validator key is used elsewhere too; stop one of the two at once, or the validator gets slashed",
+      { validator, seen: kind, slot, root, conflictsWith: first },
+    );
+  }
+
+  #mayLog(): boolean {
+    const epoch = this.#parts.clock.currentEpoch;
+    if (this.#lines.epoch !== epoch) this.#lines = { epoch, count: 0 };
+    return this.#lines.count++ < LINES_PER_EPOCH;
+  }
+}
