@@ -24,7 +24,10 @@ interface Described {
 let opened: OpenedDevChain;
 let servers: Servers;
 beforeAll(async () => {
-  opened = await startQuietDevChain(HISTORY_SLOTS, { forks: [{ fork: "altair", epoch: 0 }] });
+  opened = await startQuietDevChain(HISTORY_SLOTS, {
+    forks: [{ fork: "altair", epoch: 0 }],
+    monitorValidators: { indices: [0, 1, 1000], pubkeys: [] },
+  });
   servers = await opened.node.serve({ jsonRpc: ANYWHERE, rest: ANYWHERE, metrics: ANYWHERE });
 });
 afterAll(() => opened.close());
@@ -120,6 +123,15 @@ describe("what a node measures", () => {
       chain.pools.attestations.slots().flatMap((slot) => chain.pools.attestations.groupsAt(slot).flat()).length,
     );
     expect(values.get("fanal_database_bytes")).toBeGreaterThan(10_000);
+  });
+
+  it("has series of monitored validators, of each and of all together", async () => {
+    const monitored = Object.fromEntries([...(await samples())].filter(([name]) => name.startsWith("fanal_monitor_")));
+    expect(monitored).toMatchObject({
+      'fanal_monitor_validators{status="unknown"}': 1,
+      'fanal_monitor_attestations_total{validator="total",outcome="missed"}': 0,
+      'fanal_monitor_slashed{validator="total"}': 0,
+    });
   });
 
   it("counts calls by the names of methods, and none that callers make up", async () => {
@@ -245,6 +257,7 @@ describe("Prometheus", () => {
 });
 
 const INSTANCE = 'job="fanal", instance="node"';
+const TOTAL = 'validator="total"';
 
 /** Series of a value a minute, in the notation of promtool, and the alerts that they lead to. */
 const RULE_TESTS = {
@@ -273,11 +286,36 @@ const RULE_TESTS = {
       ],
       promql_expr_test: [firing("FanalNothingFinalized", "50m")],
     },
+    {
+      interval: "1m",
+      input_series: [
+        { series: `fanal_monitor_attestations_total{${INSTANCE}, ${TOTAL}, outcome="included"}`, values: "0+9x60" },
+        {
+          series: `fanal_monitor_attestations_total{${INSTANCE}, ${TOTAL}, outcome="missed"}`,
+          values: "0+1x20 20+3x40",
+        },
+        { series: `fanal_monitor_proposals_total{${INSTANCE}, ${TOTAL}, outcome="missed"}`, values: "0x30 1x30" },
+        { series: `fanal_monitor_slashed{${INSTANCE}, ${TOTAL}}`, values: "0x30 1x30" },
+        { series: `fanal_duplicate_key_messages_total{${INSTANCE}, kind="block"}`, values: "0x30 1x30" },
+      ],
+      alert_rule_test: [
+        { alertname: "FanalMissedAttestations", eval_time: "19m", exp_alerts: [] },
+        { alertname: "FanalMissedProposal", eval_time: "29m", exp_alerts: [] },
+        { alertname: "FanalValidatorSlashed", eval_time: "29m", exp_alerts: [] },
+        { alertname: "FanalDuplicateKeys", eval_time: "29m", exp_alerts: [] },
+      ],
+      promql_expr_test: [
+        firing("FanalMissedAttestations", "59m", "warning"),
+        firing("FanalMissedProposal", "35m", "warning", `${INSTANCE}, ${TOTAL}, outcome="missed"`),
+        firing("FanalValidatorSlashed", "35m", "critical", `${INSTANCE}, ${TOTAL}`),
+        firing("FanalDuplicateKeys", "35m", "critical", 'instance="node"'),
+      ],
+    },
   ],
 };
 
-function firing(alertname: string, evalTime: string) {
-  const labels = `alertname="${alertname}", alertstate="firing", severity="critical", ${INSTANCE}`;
+function firing(alertname: string, evalTime: string, severity = "critical", series = INSTANCE) {
+  const labels = `alertname="${alertname}", alertstate="firing", severity="${severity}", ${series}`;
   return {
     expr: `ALERTS{alertname="${alertname}"}`,
     eval_time: evalTime,

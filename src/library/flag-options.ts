@@ -118,6 +118,8 @@ export interface FlagOptions {
   readonly suggestedFeeRecipient?: string;
   /** Build on the parent of a head that arrived after the attestation deadline and has hardly any votes, so that it is orphaned. */
   readonly proposerReorgs?: boolean;
+  /** Validators to log and measure the duties of, by index, range or public key, such as 0-63,100,0xa1b2…; repeatable. */
+  readonly monitorValidators?: string | readonly string[];
   /** Node of the chain that deposits are made on, by its JSON-RPC; repeatable, the next is asked when one fails. */
   readonly eth1?: string | readonly string[];
   /** Keep track of pending promises for debug_getChronosFutures, which slows the node down. */

@@ -2,6 +2,7 @@ import { Registry } from "prom-client";
 import type { EventStream } from "../api/event-stream.ts";
 import type { Lanes } from "../api/lanes.ts";
 import type { BeaconChain } from "../chain/chain.ts";
+import type { ValidatorMonitor } from "../chain/monitor/validator-monitor.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
 import type { DepositChain } from "../execution/eth1/deposit-chain.ts";
@@ -12,6 +13,7 @@ import { addChainMetrics } from "./chain-metrics.ts";
 import { addDataMetrics } from "./data-metrics.ts";
 import { addExecutionMetrics } from "./execution-metrics.ts";
 import { Instruments } from "./instruments.ts";
+import { addMonitorMetrics } from "./monitor-metrics.ts";
 import { addNetworkMetrics, addSyncMetrics, type Networked } from "./network-metrics.ts";
 import { addProcessMetrics } from "./process-metrics.ts";
 import { addEventMetrics, addLaneMetrics, addServerMetrics, type WatchedServers } from "./server-metrics.ts";
@@ -25,6 +27,8 @@ interface MetricsParts {
   networked?: Networked;
   /** Left out by a node that follows no deposit chain. */
   eth1?: { readonly isConnected: boolean };
+  /** Left out by a node that monitors no validators. */
+  monitor?: ValidatorMonitor;
   events: EventStream;
   lanes: Lanes;
 }
@@ -36,9 +40,10 @@ export class Metrics {
   #servers: WatchedServers | undefined;
   readonly #stopFollowing: () => void;
 
-  constructor({ chain, engine, db, network, networked, eth1, events, lanes }: MetricsParts) {
+  constructor({ chain, engine, db, network, networked, eth1, monitor, events, lanes }: MetricsParts) {
     const instruments = new Instruments(this.#registry);
     this.#stopFollowing = addChainMetrics(instruments, chain);
+    if (monitor) addMonitorMetrics(instruments, monitor);
     addDataMetrics(instruments, chain, db);
     addExecutionMetrics(instruments, engine);
     addDepositMetrics(instruments, chain.eth1.deposits, eth1);

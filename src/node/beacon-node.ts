@@ -13,6 +13,8 @@ import type { Clock } from "../chain/clock/clock.ts";
 import type { SuspensionWatch } from "../chain/clock/suspension-watch.ts";
 import type { CustodyOptions } from "../chain/data/custody.ts";
 import type { ReadGenesisState } from "../chain/distant-genesis.ts";
+import type { MonitorSelection } from "../chain/monitor/monitored-validators.ts";
+import type { ValidatorMonitor } from "../chain/monitor/validator-monitor.ts";
 import type { Authority } from "../chain/sync-status.ts";
 import type { ChainParts } from "../chain/wiring.ts";
 import { ClosingStack } from "../closing-stack.ts";
@@ -79,6 +81,8 @@ export interface SharedOptions extends ChainSettings {
   builder?: BuilderOptions;
   /** URLs of nodes of the deposit chain; none when it is not followed. */
   eth1?: readonly string[];
+  /** Left out by a node that monitors no validators. */
+  monitorValidators?: MonitorSelection;
   /** How many epochs before the current one the history is fetched to; 0 for none, infinite for all of it. */
   backfillEpochs?: number;
   logger: Logger;
@@ -112,6 +116,7 @@ interface NodeParts<Source> {
   api: Api;
   networking: Networking | undefined;
   eth1: Eth1Connection | undefined;
+  monitor: ValidatorMonitor | undefined;
   logger: Logger;
 }
 
@@ -126,6 +131,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
   readonly api: Api;
   readonly networking: Networking | undefined;
   readonly eth1: Eth1Connection | undefined;
+  readonly monitor: ValidatorMonitor | undefined;
   readonly #opened: ClosingStack;
   readonly #dataDir: string;
   readonly #logger: Logger;
@@ -202,10 +208,24 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     chain.start();
     const eth1 = options.eth1?.length ? await Eth1Connection.open({ chain, urls: options.eth1, logger }) : undefined;
     if (eth1) opening.defer(() => eth1.close());
-    return new BeaconNode({ opened: opening.move(), dataDir, db, source, chain, api, networking, eth1, logger });
+    const monitor = await openMonitor(chain, options, condition);
+    if (monitor) opening.defer(() => monitor.close());
+    return new BeaconNode({
+      opened: opening.move(),
+      dataDir,
+      db,
+      source,
+      chain,
+      api,
+      networking,
+      eth1,
+      monitor,
+      logger,
+    });
   }
 
-  private constructor({ opened, dataDir, db, source, chain, api, networking, eth1, logger }: NodeParts<Source>) {
+  private constructor(parts: NodeParts<Source>) {
+    const { opened, dataDir, db, source, chain, api, networking, eth1, monitor, logger } = parts;
     this.#opened = opened;
     this.#dataDir = dataDir;
     this.db = db;
@@ -214,6 +234,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     this.api = api;
     this.networking = networking;
     this.eth1 = eth1;
+    this.monitor = monitor;
     this.#logger = logger;
   }
 
@@ -238,10 +259,10 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
   /** The library for it is loaded only when somebody wants metrics. */
   async #measure(lanes: Lanes): Promise<Metrics> {
     const { Metrics } = await import("../metrics/metrics.ts");
-    const { chain, db, networking: networked, eth1 } = this;
+    const { chain, db, networking: networked, eth1, monitor } = this;
     const { engine } = this.source;
     const { network, events } = this.api.context;
-    const metrics = new Metrics({ chain, engine, db, network, networked, eth1, events, lanes });
+    const metrics = new Metrics({ chain, engine, db, network, networked, eth1, monitor, events, lanes });
     this.own(metrics);
     return metrics;
   }
@@ -301,6 +322,18 @@ async function custodyAmongOthers(
 ): Promise<CustodyOptions> {
   const groupCount = supernode ? NUMBER_OF_CUSTODY_GROUPS : node.metadata.custodyGroupCount;
   return { nodeId: await node.nodeId(), groupCount };
+}
+
+/** Its code is loaded only when validators are to be monitored. */
+async function openMonitor(
+  chain: BeaconChain,
+  { monitorValidators: selection, logger }: SharedOptions,
+  condition: Pick<NodeCondition, "isWarmedUp">,
+): Promise<ValidatorMonitor | undefined> {
+  if (selection === undefined) return undefined;
+  const { ValidatorMonitor } = await import("../chain/monitor/validator-monitor.ts");
+  const isWarmedUp = () => condition.isWarmedUp;
+  return new ValidatorMonitor({ chain, selection, isWarmedUp, logger: logger.topic("validators") });
 }
 
 /** What a chain has to do with other nodes. The libraries for it are loaded only when there are to be any. */

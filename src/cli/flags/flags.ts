@@ -22,7 +22,7 @@ import { LOG_FLAGS } from "./log-flags.ts";
 import { networkFlags } from "./network-flags.ts";
 import { BUILT_IN_NETWORKS } from "./preset.ts";
 import { serverFlags } from "./server-flags.ts";
-import { parseValidatorList } from "./validator-list.ts";
+import { parseValidatorChoice, parseValidatorList } from "./validator-list.ts";
 
 /** Names the file the other settings may stand in, so it is the one setting that cannot stand in it. */
 export const CONFIG_FILE_FLAG = valueFlag({
@@ -74,6 +74,13 @@ export const SHARED_FLAGS = {
     description:
       "Build on the parent of a head that arrived after the attestation deadline and has hardly any votes, so that it is orphaned",
     fallback: true,
+  }),
+  monitorValidators: listFlag({
+    name: "monitor-validators",
+    placeholder: "INDICES|PUBKEYS",
+    description:
+      "Validators to log and measure the duties of, by index, range or public key, such as 0-63,100,0xa1b2…; repeatable",
+    parse: parseValidatorChoice,
   }),
   eth1: listFlag({
     name: "eth1",

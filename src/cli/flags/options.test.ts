@@ -126,6 +126,15 @@ describe("the command line", () => {
     expect(options.graffiti?.[0]).toBe(1);
     expect(dev(["--no-graffiti-codes"]).graffitiCodes).toBe(false);
     expect(dev(["--no-proposer-reorgs"]).proposerReorgs).toBe(false);
+    const pubkey = `0x${"aB".repeat(48)}`;
+    expect(dev(["--monitor-validators", `7,0-2, ${pubkey}`, "--monitor-validators", "2-3"]).monitorValidators).toEqual({
+      indices: [0, 1, 2, 3, 7],
+      pubkeys: [pubkey.toLowerCase()],
+    });
+    expect(dev([]).monitorValidators).toBeUndefined();
+    expect(refusal(() => dev(["--monitor-validators", "5-2"]))).toMatch(/ascending range such as 0-63/);
+    expect(refusal(() => dev(["--monitor-validators", pubkey.slice(0, -2)]))).toMatch(/public key of 48 bytes/);
+    expect(refusal(() => dev(["--monitor-validators", "0-100000"]))).toMatch(/more than 100000 validators/);
     const recipient = ["--suggested-fee-recipient", `0x${"Ab".repeat(20)}`];
     expect(dev(recipient).suggestedFeeRecipient).toEqual(new Uint8Array(20).fill(0xab));
     expect(dev(["--catch-up"]).catchUp).toBe(true);

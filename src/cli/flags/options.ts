@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import type { MonitorSelection } from "../../chain/monitor/monitored-validators.ts";
 import type { KzgChoice } from "../../data/kzg/backend.ts";
 import type { BlobCounts } from "../../dev/dev-blobs.ts";
 import type { KeySource } from "../../dev/genesis-parameters.ts";
@@ -25,7 +26,7 @@ import { type Network, resolveNetwork } from "./preset.ts";
 import { type ServerAccess, serverAccess } from "./server-access.ts";
 import type { ServerValues } from "./server-flags.ts";
 import { requireOwnPorts } from "./server-ports.ts";
-import { listedValidators, type ValidatorList } from "./validator-list.ts";
+import { listedValidators, monitorSelection, type ValidatorList } from "./validator-list.ts";
 
 /** The servers that a command runs. */
 export interface ServerSettings {
@@ -67,6 +68,8 @@ export interface SharedOptions extends ServerSettings, LogOptions {
   /** 20 bytes; undefined for the zero address. */
   suggestedFeeRecipient: Uint8Array | undefined;
   proposerReorgs: boolean;
+  /** Undefined for a node that monitors no validators. */
+  monitorValidators: MonitorSelection | undefined;
   kzgBackend: KzgChoice;
   trackFutures: boolean;
   /** Undefined for a node that builds all its payloads itself. */
@@ -117,6 +120,7 @@ function sharedOptions(values: SharedValues, workingDirectory: string): Pick<Sha
     graffitiCodes,
     suggestedFeeRecipient: values.suggestedFeeRecipient,
     proposerReorgs: values.proposerReorgs,
+    monitorValidators: monitorSelection(values.monitorValidators),
     kzgBackend: values.kzg,
     trackFutures,
     builder: builderOptions(values),

@@ -1,0 +1,247 @@
+import type { BeaconConfig } from "@lodestar/config";
+import {
+  ForkSeq,
+  GENESIS_SLOT,
+  SLOTS_PER_EPOCH,
+  TIMELY_HEAD_FLAG_INDEX,
+  TIMELY_SOURCE_FLAG_INDEX,
+  TIMELY_TARGET_FLAG_INDEX,
+} from "@lodestar/params";
+import {
+  type CachedBeaconStateAllForks,
+  type CachedBeaconStateAltair,
+  computeEpochAtSlot,
+  computeStartSlotAtEpoch,
+  getBlockRoot,
+  getBlockRootAtSlot,
+} from "@lodestar/state-transition";
+import {
+  type Attestation,
+  type Epoch,
+  getValidatorStatus,
+  isElectraAttestation,
+  type phase0,
+  type RootHex,
+  type SignedBeaconBlock,
+  type Slot,
+  type ValidatorIndex,
+  type ValidatorStatus,
+} from "@lodestar/types";
+import { byteArrayEquals, toRootHex } from "@lodestar/utils";
+import { TimeSlice } from "../../time-slice.ts";
+import type { BlockStore } from "../blocks/block-store.ts";
+import { type CommitteePosition, committeePositions } from "../committee-positions.ts";
+
+/** Which parts of a vote the chain rewards. From altair on a part counts only if the vote was included in time. */
+export interface VoteParts {
+  source: boolean;
+  target: boolean;
+  head: boolean;
+}
+
+/** How one validator did in an epoch, on the canonical chain. */
+export interface ValidatorReview {
+  /** Undefined for a validator without a duty to attest. */
+  attestation?: { distance: number | undefined; correct: VoteParts };
+  proposed: Slot[];
+  missedProposals: Slot[];
+  sync: { included: number; missed: number };
+  /** In Gwei, at the end of the next epoch. */
+  balance: number;
+  /** In Gwei, by blocks after `balancesSince`. */
+  withdrawn: number;
+  status: ValidatorStatus;
+  slashed: boolean;
+  exitEpoch: Epoch;
+}
+
+/** Positions in the sync committee, by validator. */
+export type SyncSeats = ReadonlyMap<ValidatorIndex, readonly number[]>;
+
+interface ReviewParts {
+  config: BeaconConfig;
+  blocks: Pick<BlockStore, "signedByRoot">;
+  epoch: Epoch;
+  /** A state of the next epoch, when that has ended: votes may be included until then. */
+  state: CachedBeaconStateAllForks;
+  /** Of the newest block of that state. */
+  blockRoot: RootHex;
+  validators: Iterable<ValidatorIndex>;
+  /** Of the blocks of the epoch; undefined where they are not known. */
+  syncSeats: SyncSeats | undefined;
+  /** The slot of the balances that the review is compared with. */
+  balancesSince: Slot;
+}
+
+/** Reviews an epoch from the canonical blocks of it and the next one. Reads the state of the given validators only. */
+export async function reviewEpoch(parts: ReviewParts): Promise<Map<ValidatorIndex, ValidatorReview>> {
+  const { state, epoch, validators, syncSeats, balancesSince } = parts;
+  const reviews = new Map<ValidatorIndex, ValidatorReview>();
+  const slice = new TimeSlice();
+  for (const validator of validators) {
+    reviews.set(validator, emptyReview(state, validator));
+    await slice.breathe();
+  }
+  const positions = await committeePositions(state.epochCtx.previousShuffling, reviews.keys());
+  // Votes of the genesis slot are not expected: a chain is often started after that slot.
+  const isDue = ({ slotInEpoch }: CommitteePosition) => computeStartSlotAtEpoch(epoch) + slotInEpoch > GENESIS_SLOT;
+  const duties = new Duties(positions.filter(isDue), state);
+  for (const { validatorIndex } of duties.all) {
+    reviews.get(validatorIndex)!.attestation = { distance: undefined, correct: correctVotes(state, validatorIndex) };
+  }
+  const proposers = new Map<Slot, ValidatorIndex>();
+  for await (const { message } of canonicalBlocks(parts)) {
+    noteVotes(parts, duties, message, reviews);
+    noteWithdrawals(message, balancesSince, reviews);
+    if (computeEpochAtSlot(message.slot) === epoch) {
+      proposers.set(message.slot, message.proposerIndex);
+      if (syncSeats) noteSync(message, syncSeats, reviews);
+    }
+    await slice.breathe();
+  }
+  noteProposals(parts, proposers, reviews);
+  return reviews;
+}
+
+function emptyReview(state: CachedBeaconStateAllForks, index: ValidatorIndex): ValidatorReview {
+  const validator = state.validators.getReadonly(index);
+  return {
+    proposed: [],
+    missedProposals: [],
+    sync: { included: 0, missed: 0 },
+    balance: state.balances.get(index),
+    withdrawn: 0,
+    status: getValidatorStatus(validator, state.epochCtx.epoch),
+    slashed: validator.slashed,
+    exitEpoch: validator.exitEpoch,
+  };
+}
+
+/** From the newest to the oldest, back to the first slot of the epoch. The genesis block is left out: it is no validator's work. */
+async function* canonicalBlocks({ blocks, blockRoot, epoch }: ReviewParts): AsyncGenerator<SignedBeaconBlock> {
+  const firstSlot = Math.max(computeStartSlotAtEpoch(epoch), GENESIS_SLOT + 1);
+  let root = blockRoot;
+  for (;;) {
+    const signed = await blocks.signedByRoot(root);
+    // Genesis and the block of a checkpoint need not be held.
+    if (signed === null || signed.message.slot < firstSlot) return;
+    yield signed;
+    if (signed.message.slot === firstSlot) return;
+    root = toRootHex(signed.message.parentRoot);
+  }
+}
+
+/** The duties to attest in an epoch, by slot and committee. */
+class Duties {
+  readonly all: readonly CommitteePosition[];
+  readonly #byCommittee = new Map<number, CommitteePosition[]>();
+  readonly #committees: CachedBeaconStateAllForks["epochCtx"]["previousShuffling"]["committees"];
+
+  constructor(all: readonly CommitteePosition[], { epochCtx }: CachedBeaconStateAllForks) {
+    this.all = all;
+    this.#committees = epochCtx.previousShuffling.committees;
+    for (const duty of all) {
+      const key = this.#key(duty.slotInEpoch, duty.committeeIndex);
+      const duties = this.#byCommittee.get(key) ?? [];
+      this.#byCommittee.set(key, duties);
+      duties.push(duty);
+    }
+  }
+
+  /** The validators that an attestation of a block has votes of. */
+  *votersIn(attestation: Attestation): Generator<ValidatorIndex> {
+    const { aggregationBits, data } = attestation;
+    const slotInEpoch = data.slot % SLOTS_PER_EPOCH;
+    const committees = isElectraAttestation(attestation) ? attestation.committeeBits.getTrueBitIndexes() : [data.index];
+    // From electra on the bits of several committees follow each other (EIP-7549).
+    let offset = 0;
+    for (const committee of committees) {
+      for (const { position, validatorIndex } of this.#byCommittee.get(this.#key(slotInEpoch, committee)) ?? []) {
+        if (aggregationBits.get(offset + position)) yield validatorIndex;
+      }
+      offset += this.#committees[slotInEpoch]?.[committee]?.length ?? 0;
+    }
+  }
+
+  #key(slotInEpoch: number, committee: number): number {
+    return committee * SLOTS_PER_EPOCH + slotInEpoch;
+  }
+}
+
+function noteVotes(
+  { config, epoch, state }: ReviewParts,
+  duties: Duties,
+  block: SignedBeaconBlock["message"],
+  reviews: ReadonlyMap<ValidatorIndex, ValidatorReview>,
+): void {
+  const isPhase0 = config.getForkSeq(state.slot) === ForkSeq.phase0;
+  for (const attestation of block.body.attestations as Attestation[]) {
+    const { data } = attestation;
+    if (data.target.epoch !== epoch) continue;
+    const distance = block.slot - data.slot;
+    for (const voter of duties.votersIn(attestation)) {
+      const vote = reviews.get(voter)!.attestation!;
+      vote.distance = Math.min(vote.distance ?? distance, distance);
+      if (isPhase0) vote.correct = phase0Correct(state, data);
+    }
+  }
+}
+
+/** Reads what the state keeps of the votes of the epoch before its own. Phase0 keeps whole attestations instead. */
+function correctVotes(state: CachedBeaconStateAllForks, validator: ValidatorIndex): VoteParts {
+  if (state.config.getForkSeq(state.slot) === ForkSeq.phase0) return { source: false, target: false, head: false };
+  const flags = (state as CachedBeaconStateAltair).previousEpochParticipation.get(validator);
+  const has = (flag: number) => ((flags >> flag) & 1) === 1;
+  return {
+    source: has(TIMELY_SOURCE_FLAG_INDEX),
+    target: has(TIMELY_TARGET_FLAG_INDEX),
+    head: has(TIMELY_HEAD_FLAG_INDEX),
+  };
+}
+
+/** A block includes no vote with another source. */
+function phase0Correct(state: CachedBeaconStateAllForks, data: phase0.AttestationData): VoteParts {
+  const target = byteArrayEquals(data.target.root, getBlockRoot(state, data.target.epoch));
+  const head = target && byteArrayEquals(data.beaconBlockRoot, getBlockRootAtSlot(state, data.slot));
+  return { source: true, target, head };
+}
+
+function noteWithdrawals(
+  { slot, body }: SignedBeaconBlock["message"],
+  since: Slot,
+  reviews: ReadonlyMap<ValidatorIndex, ValidatorReview>,
+): void {
+  if (slot <= since || !("executionPayload" in body) || !("withdrawals" in body.executionPayload)) return;
+  for (const { validatorIndex, amount } of body.executionPayload.withdrawals) {
+    const review = reviews.get(validatorIndex);
+    if (review) review.withdrawn += Number(amount);
+  }
+}
+
+function noteSync(
+  { body }: SignedBeaconBlock["message"],
+  seats: SyncSeats,
+  reviews: ReadonlyMap<ValidatorIndex, ValidatorReview>,
+): void {
+  if (!("syncAggregate" in body)) return;
+  for (const [validator, positions] of seats) {
+    const sync = reviews.get(validator)?.sync;
+    if (!sync) continue;
+    for (const position of positions)
+      sync[body.syncAggregate.syncCommitteeBits.get(position) ? "included" : "missed"]++;
+  }
+}
+
+/** A state that was just loaded does not know the proposers of the epoch before its own. Then no proposal counts as missed. */
+function noteProposals(
+  { epoch, state }: ReviewParts,
+  proposers: ReadonlyMap<Slot, ValidatorIndex>,
+  reviews: ReadonlyMap<ValidatorIndex, ValidatorReview>,
+): void {
+  for (const [slot, proposer] of proposers) reviews.get(proposer)?.proposed.push(slot);
+  const firstSlot = computeStartSlotAtEpoch(epoch);
+  for (const [slotInEpoch, proposer] of (state.epochCtx.proposersPrevEpoch ?? []).entries()) {
+    const slot = firstSlot + slotInEpoch;
+    if (slot > GENESIS_SLOT && !proposers.has(slot)) reviews.get(proposer)?.missedProposals.push(slot);
+  }
+}

@@ -1,0 +1,203 @@
+import { ForkSeq, SLOTS_PER_EPOCH } from "@lodestar/params";
+import {
+  type CachedBeaconStateAllForks,
+  type CachedBeaconStateAltair,
+  computeEndSlotAtEpoch,
+  computeEpochAtSlot,
+  computeSyncPeriodAtEpoch,
+} from "@lodestar/state-transition";
+import type { Epoch, RootHex, Slot, SyncPeriod, ValidatorIndex, ValidatorStatus } from "@lodestar/types";
+import type { Logger } from "../../log/logger.ts";
+import type { BeaconChain } from "../chain.ts";
+import { reviewEpoch, type SyncSeats, type ValidatorReview } from "./epoch-review.ts";
+import { MonitoredValidators, type MonitorSelection } from "./monitored-validators.ts";
+import { tellOfReview } from "./review-log.ts";
+import { addReview, newTally, resetLevels, type Tally } from "./tally.ts";
+
+/** Beyond as many validators there are no figures of single ones, which bounds the number of metric series. */
+export const MOST_SINGLE_VALIDATORS = 64;
+
+type MonitoredChain = Pick<
+  BeaconChain,
+  "config" | "clock" | "blocks" | "states" | "forkChoice" | "status" | "head" | "headState"
+> & { pools: { seen: Pick<BeaconChain["pools"]["seen"], "attesters"> } };
+
+interface ValidatorMonitorParts {
+  chain: MonitoredChain;
+  selection: MonitorSelection;
+  /** False while the chain makes history that is not worth a line an epoch. */
+  isWarmedUp(): boolean;
+  logger: Logger;
+}
+
+/** What a review is compared with. */
+interface LastReview {
+  epoch: Epoch;
+  /** Of the state that the balances are from. */
+  slot: Slot;
+  reviews: ReadonlyMap<ValidatorIndex, ValidatorReview>;
+}
+
+/**
+ * Follows how selected validators do. An epoch is reviewed when the next one has ended, on the canonical chain of that time, so that
+ * reorganisations and late inclusions are counted. Nothing is done between epochs.
+ */
+export class ValidatorMonitor {
+  readonly #parts: ValidatorMonitorParts;
+  readonly #monitored: MonitoredValidators;
+  readonly #total = newTally();
+  /** Undefined where there are too many validators. */
+  readonly #single: Map<ValidatorIndex, Tally> | undefined;
+  readonly #stop: () => void;
+  #epoch: Epoch;
+  /** Validators whose vote arrived as a single attestation, by epoch. */
+  readonly #seen = new Map<Epoch, ReadonlySet<ValidatorIndex>>();
+  #syncCommittee: { period: SyncPeriod; seats: SyncSeats } | undefined;
+  #last: LastReview | undefined;
+  #work: Promise<void> = Promise.resolve();
+
+  /** Monitors until it is closed. */
+  constructor(parts: ValidatorMonitorParts) {
+    const { chain, selection, logger } = parts;
+    this.#parts = parts;
+    this.#monitored = new MonitoredValidators(selection, logger);
+    const count = selection.indices.length + selection.pubkeys.length;
+    this.#single = count <= MOST_SINGLE_VALIDATORS ? new Map() : undefined;
+    this.#epoch = chain.clock.currentEpoch;
+    this.#monitored.resolve(chain.headState);
+    logger.notice("Monitoring validators", { count, unknown: this.#monitored.unknownCount || undefined });
+    this.#stop = chain.clock.onSlot((slot) => this.#onSlot(slot));
+  }
+
+  /** The epoch that was reviewed last. */
+  get reviewedEpoch(): Epoch | undefined {
+    return this.#last?.epoch;
+  }
+
+  get total(): Tally {
+    return this.#total;
+  }
+
+  /** By validator; empty where there are too many. */
+  get single(): ReadonlyMap<ValidatorIndex, Tally> {
+    return this.#single ?? new Map();
+  }
+
+  /** How many validators have each status, by the last review; those that are not on the chain are `unknown`. */
+  statusCounts(): Map<ValidatorStatus | "unknown", number> {
+    const counts = new Map<ValidatorStatus | "unknown", number>([["unknown", this.#monitored.unknownCount]]);
+    for (const { status } of this.#last?.reviews.values() ?? []) counts.set(status, (counts.get(status) ?? 0) + 1);
+    return counts;
+  }
+
+  async close(): Promise<void> {
+    this.#stop();
+    await this.#work;
+  }
+
+  #onSlot(slot: Slot): Promise<void> | undefined {
+    const epoch = computeEpochAtSlot(slot);
+    const isNext = epoch > this.#epoch;
+    this.#epoch = epoch;
+    // A dev chain can also go back.
+    if (!isNext) return undefined;
+    const { chain, isWarmedUp } = this.#parts;
+    const { head, headState } = chain;
+    this.#monitored.resolve(headState);
+    this.#noteSeen(epoch - 1);
+    const reviewed = epoch - 2;
+    if (reviewed < 0 || chain.status.isSyncing || !isWarmedUp()) return undefined;
+    // A block of the new epoch may have come before its slot.
+    const root = chain.forkChoice.ancestorAtSlot(head.root, slot - 1) ?? head.root;
+    const found = root === head.root ? headState : undefined;
+    this.#work = this.#work.then(() => this.#review(reviewed, root, found));
+    return this.#work;
+  }
+
+  /** The cache forgets an epoch when the next one has ended. */
+  #noteSeen(epoch: Epoch): void {
+    const { attesters } = this.#parts.chain.pools.seen;
+    this.#seen.set(epoch, new Set([...this.#monitored.indices].filter((validator) => attesters.has(epoch, validator))));
+    for (const old of this.#seen.keys()) if (old < epoch - 1) this.#seen.delete(old);
+  }
+
+  async #review(epoch: Epoch, blockRoot: RootHex, found: CachedBeaconStateAllForks | undefined): Promise<void> {
+    const { chain, logger } = this.#parts;
+    try {
+      const state = await this.#stateOf(epoch + 1, blockRoot, found);
+      // Without a block for two epochs there is nothing to review.
+      if (state === undefined) return;
+      const last = this.#last?.epoch === epoch - 1 ? this.#last : undefined;
+      const reviews = await reviewEpoch({
+        config: chain.config,
+        blocks: chain.blocks,
+        epoch,
+        state,
+        blockRoot,
+        validators: this.#monitored.indices,
+        syncSeats: this.#syncSeats(state, epoch),
+        balancesSince: last?.slot ?? state.slot,
+      });
+      this.#count(epoch, reviews, last);
+      this.#last = { epoch, slot: state.slot, reviews };
+    } catch (error) {
+      logger.warn("Epoch could not be reviewed for monitored validators", { epoch, error });
+    }
+  }
+
+  async #stateOf(
+    epoch: Epoch,
+    blockRoot: RootHex,
+    found: CachedBeaconStateAllForks | undefined,
+  ): Promise<CachedBeaconStateAllForks | undefined> {
+    const { states } = this.#parts.chain;
+    const state = found ?? (await states.afterBlock(blockRoot));
+    if (state.epochCtx.epoch === epoch) return state;
+    const isNear = computeEndSlotAtEpoch(epoch) - state.slot < 2 * SLOTS_PER_EPOCH;
+    return isNear ? states.afterBlock(blockRoot, computeEndSlotAtEpoch(epoch)) : undefined;
+  }
+
+  /** The state is of the epoch after the reviewed one, which may have another sync committee. */
+  #syncSeats(state: CachedBeaconStateAllForks, epoch: Epoch): SyncSeats | undefined {
+    const before = this.#syncCommittee;
+    const isAltair = state.config.getForkSeq(state.slot) >= ForkSeq.altair;
+    this.#syncCommittee = isAltair
+      ? {
+          period: computeSyncPeriodAtEpoch(state.epochCtx.epoch),
+          seats: monitoredSeats(state as CachedBeaconStateAltair, this.#monitored.indices),
+        }
+      : undefined;
+    const period = computeSyncPeriodAtEpoch(epoch);
+    return [this.#syncCommittee, before].find((committee) => committee?.period === period)?.seats;
+  }
+
+  #count(epoch: Epoch, reviews: ReadonlyMap<ValidatorIndex, ValidatorReview>, last: LastReview | undefined): void {
+    const ofEpoch = newTally();
+    const seen = this.#seen.get(epoch);
+    resetLevels(this.#total);
+    for (const [validator, review] of reviews) {
+      const before = last?.reviews.get(validator);
+      const reward = before && review.balance + review.withdrawn - before.balance;
+      const reviewed = { review, isSeen: seen?.has(validator) ?? false, reward };
+      addReview(ofEpoch, reviewed);
+      addReview(this.#total, reviewed);
+      if (this.#single) {
+        const single = this.#single.get(validator) ?? newTally();
+        this.#single.set(validator, single);
+        resetLevels(single);
+        addReview(single, reviewed);
+      }
+    }
+    tellOfReview(this.#parts.logger, { epoch, total: ofEpoch, reviews, before: this.#last?.reviews });
+  }
+}
+
+function monitoredSeats({ epochCtx }: CachedBeaconStateAltair, monitored: Iterable<ValidatorIndex>): SyncSeats {
+  const seats = new Map<ValidatorIndex, readonly number[]>();
+  const { validatorIndexMap } = epochCtx.currentSyncCommitteeIndexed;
+  for (const validator of monitored) {
+    const positions = validatorIndexMap.get(validator);
+    if (positions) seats.set(validator, positions);
+  }
+  return seats;
+}
