@@ -52,7 +52,7 @@ async function countOnChain(
   const counts = { due: 0, proposed: 0, syncIncluded: 0, syncMissed: 0 };
   const { epochCtx } = (await chain.states.genesis())!;
   for (let index = 0; index < VALIDATORS; index++) if (isMonitored(index)) counts.due += epochs;
-  // Nobody votes in the slot in which the chain begins.
+  // There are no votes in the genesis slot.
   counts.due -= epochCtx
     .getBeaconCommittees(0, [0])
     .flatMap((each) => [...each])
@@ -240,7 +240,7 @@ it("keeps no figures of single validators where there are many", async () => {
   expect(monitor.total.attestations.included).toBe((await countOnChain(devChain, 2, () => true)).due);
 });
 
-it("does nothing for a chain that monitors nobody", async () => {
+it("creates no monitor without a selection", async () => {
   const { node } = await openDevChain();
   expect(node.monitor).toBeUndefined();
 });

@@ -123,7 +123,7 @@ async function* canonicalBlocks({ blocks, blockRoot, epoch }: ReviewParts): Asyn
   let root = blockRoot;
   for (;;) {
     const signed = await blocks.signedByRoot(root);
-    // Genesis and the block of a checkpoint need not be held.
+    // The genesis block need not be held.
     if (signed === null || signed.message.slot < firstSlot) return;
     yield signed;
     if (signed.message.slot === firstSlot) return;

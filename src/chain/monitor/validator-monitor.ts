@@ -4,6 +4,7 @@ import {
   type CachedBeaconStateAltair,
   computeEndSlotAtEpoch,
   computeEpochAtSlot,
+  computeStartSlotAtEpoch,
   computeSyncPeriodAtEpoch,
 } from "@lodestar/state-transition";
 import type { Epoch, RootHex, Slot, SyncPeriod, ValidatorIndex, ValidatorStatus } from "@lodestar/types";
@@ -19,7 +20,7 @@ export const MOST_SINGLE_VALIDATORS = 64;
 
 type MonitoredChain = Pick<
   BeaconChain,
-  "config" | "clock" | "blocks" | "states" | "forkChoice" | "status" | "head" | "headState"
+  "config" | "clock" | "blocks" | "history" | "states" | "forkChoice" | "status" | "head" | "headState"
 > & { pools: { seen: Pick<BeaconChain["pools"]["seen"], "attesters"> } };
 
 interface ValidatorMonitorParts {
@@ -124,6 +125,8 @@ export class ValidatorMonitor {
   async #review(epoch: Epoch, blockRoot: RootHex, found: CachedBeaconStateAllForks | undefined): Promise<void> {
     const { chain, logger } = this.#parts;
     try {
+      // After a start from a checkpoint, votes may be in blocks that the node does not hold.
+      if (chain.history.earliestBlockSlot > computeStartSlotAtEpoch(epoch)) return;
       const state = await this.#stateOf(epoch + 1, blockRoot, found);
       // Without a block for two epochs there is nothing to review.
       if (state === undefined) return;
