@@ -258,21 +258,26 @@ it("proposes although the client fails for a moment just then", async () => {
   expect(node.chain.head).toMatchObject({ slot: 4, execution: { blockNumber: 4 } });
 });
 
-it("says once that a client is of another chain, and stays up", async () => {
+it("does not start with a client of another chain; one that comes later is told of once, and the node stays up", async () => {
   const directory = tempDirectory();
   const first = await NodeWithClient.open([await ExecutionClient.open()], {}, directory);
   await first.opened.close();
   const otherChain = await ExecutionClient.open({ chainId: 5 });
   const otherGenesis = await ExecutionClient.open({ genesisTime: 1_600_000_000 });
-  for (const [other, what] of [
-    [otherChain, "its chain id"],
-    [otherGenesis, "its genesis block"],
+  for (const [other, fact, what] of [
+    [otherChain, "chain id 5", "its chain id"],
+    [otherGenesis, "genesis block 0x", "its genesis block"],
   ] as const) {
+    const refused = NodeWithClient.open([other], {}, directory);
+    await expect(refused).rejects.toThrow(`The execution client ${other.url} has ${fact}`);
+    await other.stop();
     const node = await NodeWithClient.open([other], {}, directory);
+    await other.start();
+    await node.timers.pass(100);
+    await vi.waitFor(async () => expect(await node.condition()).toMatchObject({ isOffline: false }));
     await node.advance(2);
     const line = `The execution client is of another chain: ${what} is not that of this network`;
     expect(node.takeLines().filter((message) => message.includes("another chain"))).toEqual([line]);
-    expect(await node.call("get_v1_node_syncing")).toMatchObject({ el_offline: false });
     await node.opened.close();
   }
 });
