@@ -132,6 +132,13 @@ describe("the elements of an array", () => {
     await expect(split(text)).rejects.toThrow(UnreadableMessage);
   });
 
+  it("are all given when they are exactly as many as are wanted", async () => {
+    const elements = await split(`[${"{},".repeat(999)}{"last":1}]`);
+    expect(elements).toHaveLength(1000);
+    expect(elements[0]).toBe("{}");
+    expect(elements[999]).toBe('{"last":1}');
+  });
+
   it("are only counted when they are too many", async () => {
     const elements = await splitArray(Buffer.from(`[${"{},".repeat(1000)}{}]`), 1000);
     expect(elements).toHaveLength(1001);

@@ -107,6 +107,18 @@ describe("a clock that was set back", () => {
     expect(forkChoice.updateHead().root).toBe(root(9));
   });
 
+  test("set back again by less, still lets votes from beyond the first time give way", () => {
+    const forkChoice = jumpedAhead([0, 1]);
+    addBlock(forkChoice, 3, 2, 2);
+    forkChoice.onTick(3);
+    forkChoice.onClockSetBack(2);
+    forkChoice.onTick(3);
+    vote(forkChoice, [0], 3, 2);
+    forkChoice.updateHead();
+    expect(forkChoice.weightOf(root(3))).toBe(32);
+    expect(forkChoice.weightOf(root(9))).toBe(32);
+  });
+
   test("takes nothing of a chain for which most validators vouch", () => {
     expect(jumpedAhead([0, 1, 2]).updateHead().root).toBe(root(9));
   });

@@ -1,10 +1,14 @@
+import { createBeaconConfig } from "@lodestar/config";
+import { chainConfig } from "@lodestar/config/default";
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type BeaconBlock, ssz } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { expect, test } from "vitest";
+import type { BlsVerifier } from "../../bls/verifier.ts";
 import type { Clock } from "../clock/clock.ts";
 import { addBlock, EPOCH, makeForkChoice, optimistic, root } from "../fork-choice/blocks.test-support.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
-import { checkBeforeTransition } from "./cheap-checks.ts";
+import { checkBeforeTransition, refuseUnsignedLeap } from "./cheap-checks.ts";
 
 const clockAt = (slot: number) => ({ currentSlot: slot }) as unknown as Clock;
 
@@ -68,3 +72,32 @@ test("a finalized slot is settled, and so is which branch goes on", () => {
   expect(reasonAgainst(forkChoice, blockAt(EPOCH + 3, 5))).toBe("not-descendant-of-finalized");
   expect(reasonAgainst(forkChoice, blockAt(EPOCH + 3, 6))).toBeNull();
 });
+
+test.each([
+  ["one slot less than an epoch", SLOTS_PER_EPOCH - 1, 0],
+  ["exactly an epoch", SLOTS_PER_EPOCH, 0],
+  ["one slot more than an epoch", SLOTS_PER_EPOCH + 1, 1],
+])(
+  "a block that is %s after its parent has its signature verified up front only for a leap",
+  async (_, slots, checks) => {
+    const parentSlot = 3;
+    const signed = ssz.phase0.SignedBeaconBlock.defaultValue();
+    signed.message.slot = parentSlot + slots;
+    let verified = 0;
+    const config = createBeaconConfig(chainConfig, new Uint8Array(32));
+    const refusal = (isSigned: boolean) => {
+      const bls: Pick<BlsVerifier, "verify"> = {
+        verify: async () => {
+          verified++;
+          return isSigned;
+        },
+      };
+      return refuseUnsignedLeap(signed, parentSlot, { config, bls: bls as BlsVerifier });
+    };
+
+    if (checks > 0) await expect(refusal(false)).rejects.toMatchObject({ reason: "invalid-signature" });
+    else await refusal(false);
+    await refusal(true);
+    expect(verified).toBe(2 * checks);
+  },
+);

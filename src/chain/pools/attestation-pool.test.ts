@@ -71,6 +71,28 @@ describe("AttestationPool before electra", () => {
     expect(slotsAndCommittees({ slot: 2, committeeIndex: 1 })).toEqual([]);
   });
 
+  it("restores a captured moment without anything that was added or pruned later", () => {
+    const pool = new AttestationPool();
+    const vote = chain.attestation(1, 0);
+    chain.addSingle(pool, vote, 0);
+    const before = pool.list();
+    const moment = pool.capture();
+
+    chain.addSingle(pool, vote, 1);
+    chain.addSingle(pool, chain.attestation(1, 1), 0);
+    chain.addSingle(pool, chain.attestation(2, 0), 0);
+    pool.restore(moment);
+
+    expect(pool.list()).toEqual(before);
+    expect(pool.size).toBe(1);
+
+    const early = pool.capture();
+    pool.prune(2 * SLOTS_PER_EPOCH);
+    pool.restore(early);
+    expect(pool.list()).toEqual(before);
+    expect(chain.addSingle(pool, vote, 1)).toBe("added");
+  });
+
   it("keeps two epochs and takes nothing older", () => {
     const pool = new AttestationPool();
     const vote = chain.attestation(1, 0);
@@ -125,5 +147,17 @@ describe("AttestationPool from electra on", () => {
     expect(pool.getAggregate(1, first.dataRoot)).toEqual(ofSecond);
     expect(pool.list({ committeeIndex: 1 })).toEqual([ofSecond]);
     ssz.electra.Attestation.serialize(ofSecond);
+  });
+
+  it("restores a captured moment without later committees of the same data", () => {
+    const chain = new TestChain(ForkName.electra);
+    chain.addBlock(1);
+    const pool = new AttestationPool();
+    chain.addSingle(pool, chain.attestation(1, 0), 0);
+    const before = pool.list();
+    const moment = pool.capture();
+    chain.addSingle(pool, chain.attestation(1, 1), 0);
+    pool.restore(moment);
+    expect(pool.list()).toEqual(before);
   });
 });

@@ -85,6 +85,26 @@ describe("SyncCommitteePool", () => {
     chain.addBlock(2, { syncAggregate });
   });
 
+  it("restores a captured moment without anything that was added or pruned later", () => {
+    addMessage(0);
+    const before = pool.list();
+    const moment = pool.capture();
+    const early = pool.capture();
+
+    addMessage(1);
+    addMessage(SYNC_COMMITTEE_SUBNET_SIZE);
+    addMessage(0, 2);
+    const otherRoot = toRootHex(new Uint8Array(32).fill(1));
+    pool.addMessage({ slot: 1, beaconBlockRoot: otherRoot, ...locate(0), signature: signatureAt(0) });
+    pool.restore(moment);
+    expect(pool.list()).toEqual(before);
+
+    pool.prune(9);
+    pool.restore(early);
+    expect(pool.list()).toEqual(before);
+    expect(addMessage(1)).toBe("added");
+  });
+
   it("forgets old slots and takes nothing for them", () => {
     addMessage(0);
     const root = toRootHex(chain.headRoot);
