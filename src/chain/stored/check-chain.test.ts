@@ -1,0 +1,159 @@
+import { ssz } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { expect, test } from "vitest";
+import { serializeSidecar } from "../../data/sidecar.ts";
+import type { BeaconDbBatch } from "../../db/beacon-db.ts";
+import { checkChain } from "./check-chain.ts";
+import {
+  blockOn,
+  chainOf,
+  config,
+  type LinkedBlock,
+  openEmptyDatabase,
+  storeChain,
+  write,
+} from "./linked-blocks.test-support.ts";
+
+const finalized = chainOf([0, 1, 2, 4]);
+const hot = chainOf([5, 6], finalized.at(-1));
+const [genesis, first, second, last] = finalized as [LinkedBlock, LinkedBlock, LinkedBlock, LinkedBlock];
+const [child, tip] = hot as [LinkedBlock, LinkedBlock];
+
+const UNKNOWN = toRootHex(new Uint8Array(32).fill(9));
+const STRAY = blockOn(genesis, 2, 1);
+
+const sidecarOf = ({ header }: LinkedBlock, index: number) =>
+  serializeSidecar({
+    ...ssz.deneb.BlobSidecar.defaultValue(),
+    index,
+    signedBlockHeader: { message: header, signature: new Uint8Array(96) },
+  });
+
+async function checked(damage: (batch: BeaconDbBatch) => void) {
+  const db = await openEmptyDatabase();
+  await storeChain(db, { finalized, hot });
+  await write(db, (batch) => batch.data.put(child, 0, sidecarOf(child, 0)));
+  await write(db, damage);
+  return checkChain({ config, db, onProgress: () => {} });
+}
+
+test("a whole chain is counted and has no problems", async () => {
+  expect(await checked(() => {})).toEqual({
+    blocks: 6,
+    finalizedBlocks: 4,
+    hotBlocks: 2,
+    states: 1,
+    sidecars: 1,
+    problems: [],
+  });
+});
+
+test("the first finalized block may be missing: a chain may have been started from a state alone", async () => {
+  expect((await checked((batch) => batch.blocks.delete(genesis.root))).problems).toEqual([]);
+});
+
+test.each<[string, (batch: BeaconDbBatch) => void, string[]]>([
+  [
+    "a finalized block that is not the child of the one before",
+    (batch) => batch.finalizedBlocks.delete(second.slot),
+    ["The finalized block of slot 4 is not the child of that of slot 1."],
+  ],
+  [
+    "a finalized block of another branch",
+    (batch) => {
+      batch.blocks.put(STRAY.root, STRAY.bytes);
+      batch.finalizedBlocks.put(2, STRAY.root);
+    },
+    [
+      "The finalized block of slot 2 is not the child of that of slot 1.",
+      "The finalized block of slot 4 is not the child of that of slot 2.",
+    ],
+  ],
+  [
+    "a finalized block of another slot",
+    (batch) => {
+      batch.finalizedBlocks.delete(second.slot);
+      batch.finalizedBlocks.put(3, second.root);
+    },
+    [`The finalized block ${second.root} is not of slot 3.`],
+  ],
+  [
+    "a finalized block without its bytes",
+    (batch) => batch.blocks.delete(second.root),
+    [`The finalized block ${second.root} of slot 2 is not there.`],
+  ],
+  [
+    "a finalized chain that ends before the checkpoint",
+    (batch) => batch.finalizedBlocks.delete(last.slot),
+    ["The finalized chain does not end with the finalized checkpoint's block."],
+  ],
+  [
+    "a block that is indexed under another parent",
+    (batch) => batch.hotBlocks.put(tip.slot, tip.root, last.root),
+    [`The block ${tip.root} of slot 6 is not there.`],
+  ],
+  [
+    "a block that is indexed in another slot",
+    (batch) => batch.hotBlocks.put(7, tip.root, tip.parentRoot),
+    [`The block ${tip.root} of slot 7 is not there.`],
+  ],
+  [
+    "a block that is indexed without its bytes",
+    (batch) => batch.blocks.delete(tip.root),
+    [`The block ${tip.root} of slot 6 is not there.`],
+  ],
+  [
+    "bytes of another block",
+    (batch) => batch.blocks.put(tip.root, STRAY.bytes),
+    [
+      `The block under the root ${tip.root} has the root ${STRAY.root}.`,
+      `The block ${tip.root} of slot 6 is not there.`,
+    ],
+  ],
+  [
+    "sidecars of an unknown block",
+    (batch) => batch.data.putBlock({ slot: 5, root: UNKNOWN }),
+    [`The block ${UNKNOWN} of slot 5, which has sidecars, is not there.`],
+  ],
+  [
+    "sidecars of a block of another slot",
+    (batch) => batch.data.putBlock({ slot: 6, root: child.root }),
+    [`The block ${child.root} of slot 6, which has sidecars, is not there.`],
+  ],
+  [
+    "a sidecar of a block that is not listed",
+    (batch) => {
+      batch.data.put(tip, 1, sidecarOf(tip, 1));
+      batch.data.delete(tip, []);
+    },
+    [`Sidecar 1 of the block ${tip.root} is of no block that has any.`],
+  ],
+  [
+    "a sidecar of another index",
+    (batch) => batch.data.put(child, 2, sidecarOf(child, 0)),
+    [`In the place of sidecar 2 of the block ${child.root} is sidecar 0 of the block ${child.root}.`],
+  ],
+  [
+    "no state of the finalized block",
+    (batch) => {
+      batch.snapshots.delete({ slot: last.slot, blockRoot: last.root, packing: null });
+      batch.snapshots.put(second.slot, second.root, second.state);
+    },
+    ["The state of the finalized block is not there."],
+  ],
+  [
+    "the state of another block",
+    (batch) => batch.snapshots.put(last.slot, last.root, second.state),
+    [`The state of slot 4 does not fit the block ${last.root}.`, "The state of the finalized block is not there."],
+  ],
+])("problem: %s", async (_, damage, problems) => {
+  expect((await checked(damage)).problems).toEqual(problems);
+});
+
+test("problem: a finalized checkpoint before the last finalized block", async () => {
+  const { problems } = await checked((batch) => {
+    batch.meta.putFinalized({ epoch: 0, root: first.root });
+    batch.snapshots.put(first.slot, first.root, first.state);
+  });
+  expect(problems).toEqual(["The finalized chain does not end with the finalized checkpoint's block."]);
+});

@@ -1,0 +1,88 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { createTempDir } from "../../db/temp-dir.test-support.ts";
+import { ChainFileWriter, EntryKind, type FileEntry, readChainFile } from "./chain-file.ts";
+import { type ExportedCounts, exportChain } from "./export-chain.ts";
+import { importChain } from "./import-chain.ts";
+import { blockOn, chainOf, config, openEmptyDatabase, storeChain } from "./linked-blocks.test-support.ts";
+
+const finalized = chainOf([0, 1, 2]);
+const hot = chainOf([3, 4], finalized.at(-1));
+const WHOLE: ExportedCounts = { states: 1, finalizedBlocks: 3, hotBlocks: 2, emptySlots: 0 };
+
+/** Exports a chain, and imports it into another database after its entries were changed. */
+async function importChanged(change: (entries: FileEntry[]) => FileEntry[]) {
+  const directory = await createTempDir();
+  onTestFinished(directory.remove);
+  const path = join(directory.path, "chain");
+  const source = await openEmptyDatabase();
+  await storeChain(source, { finalized, hot });
+  await exportChain(source, path);
+  const entries = await Array.fromAsync(readChainFile(path));
+  await rm(path);
+  const file = await ChainFileWriter.create(path);
+  for (const { kind, bytes } of change(entries)) await file.write(kind, bytes);
+  await file.close();
+  const db = await openEmptyDatabase();
+  return { db, imported: importChain(path, { config, db, onProgress: () => {} }) };
+}
+
+const json = (kind: number, value: unknown): FileEntry => ({
+  kind,
+  bytes: new TextEncoder().encode(JSON.stringify(value)),
+});
+
+/** Replaces the counts at the end of a file. */
+const withCounts = (entries: FileEntry[], counts: ExportedCounts) => [
+  ...entries.filter(({ kind }) => kind !== EntryKind.end),
+  json(EntryKind.end, counts),
+];
+
+const without = (entries: FileEntry[], { bytes }: { bytes: Uint8Array }) =>
+  entries.filter((entry) => Buffer.compare(entry.bytes, bytes) !== 0);
+
+test("a whole file gives the chain that was exported", async () => {
+  const { db, imported } = await importChanged((entries) => entries);
+  expect(await imported).toEqual(WHOLE);
+  expect(await db.meta.getIdentity()).toEqual({ kind: "test" });
+  expect((await Array.fromAsync(db.finalizedBlocks.range({}))).map(({ root }) => root)).toEqual(
+    finalized.map(({ root }) => root),
+  );
+  expect((await Array.fromAsync(db.hotBlocks.entries())).map(({ root }) => root)).toEqual(hot.map(({ root }) => root));
+});
+
+test.each<[string, (entries: FileEntry[]) => FileEntry[], string]>([
+  ["without its end", (entries) => entries.slice(0, -1), "it is not whole"],
+  ["that lacks its last block", (entries) => without(entries, hot[1]!), "it is not whole"],
+  ["that has more states than it counts", (entries) => withCounts(entries, { ...WHOLE, states: 0 }), "it is not whole"],
+  [
+    "with a gap in its finalized chain",
+    (entries) => withCounts(without(entries, finalized[1]!), { ...WHOLE, finalizedBlocks: 2 }),
+    "what it holds is no chain: The finalized block of slot 2 is not the child of that of slot 0",
+  ],
+  [
+    "with a finalized block of another branch",
+    (entries) =>
+      entries.map((entry) =>
+        Buffer.compare(entry.bytes, finalized[1]!.bytes) === 0
+          ? { ...entry, bytes: blockOn(finalized[0]!, 1, 1).bytes }
+          : entry,
+      ),
+    "what it holds is no chain: The finalized block of slot 2 is not the child of that of slot 1",
+  ],
+  [
+    "without the finalized state",
+    (entries) =>
+      withCounts(
+        entries.filter(({ kind }) => kind !== EntryKind.state),
+        { ...WHOLE, states: 0 },
+      ),
+    "what it holds is no chain: The state of the finalized block is not there",
+  ],
+  ["with an unknown kind of entry", (entries) => [...entries, json(99, {})], "it has an entry of the kind 99"],
+])("a file %s is refused, and the database holds no chain", async (_, change, message) => {
+  const { db, imported } = await importChanged(change);
+  await expect(imported).rejects.toThrow(message);
+  expect(await db.meta.getIdentity()).toBeNull();
+});
