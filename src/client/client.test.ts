@@ -86,6 +86,15 @@ describe.each(TRANSPORTS)("over %s", (_name, urlOf) => {
     await expect(client.call("null")).rejects.toThrow("The client is closed.");
   });
 
+  it("ends a call that has a signal of its own when it is closed", async () => {
+    const { url } = await serve({ webSocketLimits: { leaveMillis: 1 } });
+    const client = connect({ url: urlOf(url) });
+    const { signal } = new AbortController();
+    const refusal = expect(client.call("never", {}, { signal })).rejects.toThrow(/client (is|was) closed/);
+    await client.close();
+    await refusal;
+  });
+
   it("sends the name and the password of its URL, and shows them nowhere", async () => {
     const heard: (string | undefined)[] = [];
     const server = createServer((req, res) => {

@@ -1,4 +1,9 @@
 import { createHash } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { createBeaconConfig } from "@lodestar/config";
+import { chainConfig } from "@lodestar/config/default";
+import { ssz } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
 import { describe, expect, test, vi } from "vitest";
 import { ByHand } from "../../test/support/by-hand.ts";
 import { variants } from "../../test/support/tier.ts";
@@ -6,10 +11,14 @@ import type { BeaconChain } from "../chain/chain.ts";
 import { ALL_COLUMNS } from "../data/column-sidecars.ts";
 import { type DataSidecar, serializeSidecar, slotOfSidecar } from "../data/sidecar.ts";
 import { DevExecutionEngine } from "../execution/dev-engine.ts";
+import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
 import { RequestError } from "../network/reqresp/errors.ts";
 import { HandTimers } from "../timers.test-support.ts";
 import { FakePeers, type ServedBlock } from "./fake-peers.test-support.ts";
 import { believeProofs, committingHistory, openFollower, untilHead, withWrongProof } from "./history.test-support.ts";
+import { DEFAULT_LIMITS } from "./limits.ts";
+import { RangeData } from "./range-data.ts";
+import type { SyncChain } from "./sync-chain.ts";
 
 const SLOTS = 9;
 
@@ -286,4 +295,31 @@ test("nobody is blamed for data that has another signature than the block that s
   await untilHead(chain, history.at(-1)!.root);
   expect(peers.ranges.some(({ peerId }) => peerId === "forger")).toBe(true);
   expect(peers.penaltiesOf("honest")).toEqual([]);
+});
+
+test("data is asked only of peers whose blocks begin at the first slot that lacks it or before", async () => {
+  const config = createBeaconConfig(chainConfig, new Uint8Array(32));
+  const block = { root: toRootHex(new Uint8Array(32).fill(5)), signed: ssz.phase0.SignedBeaconBlock.defaultValue() };
+  block.signed.message.slot = 5;
+  const data = { hasColumns: () => false, missing: () => [0], required: () => [0] };
+  const validation = { config, bls: { verifyEach: async () => [true] } };
+  const chain = { data, validation, forkChoice: { has: () => false } } as unknown as SyncChain;
+  const peers = new FakePeers();
+  peers.add("young", [], { status: { headSlot: 9, earliestAvailableSlot: 6 } });
+  peers.add("old", [], { status: { headSlot: 9, earliestAvailableSlot: 5 } });
+  const brought = new RangeData({
+    chain,
+    peers,
+    target: { kind: "head", slot: 9, root: "0x9", claimants: new Set() },
+    timers: {
+      sleep: async (_, over) => {
+        over?.throwIfAborted();
+        await nextTurn();
+      },
+    },
+    logger: createRecordingLogger(),
+    limits: DEFAULT_LIMITS,
+  });
+  await brought.bring({ blocks: [block.signed], committing: [block] }, new AbortController().signal);
+  expect(peers.data.map(({ peerId }) => peerId)).toEqual(["old"]);
 });

@@ -148,3 +148,83 @@ describe("of a peer that", () => {
     expect(peers.penaltiesOf("honest")).toEqual([]);
   });
 });
+
+describe("with a history in every slot", () => {
+  const LAST_SLOT = 24;
+
+  /** A walk over a history of which only the slots are looked at, and peers that serve a block for each of them. */
+  function walkFrom(before: number) {
+    const blocks = slotsFrom(1, LAST_SLOT).map((slot): ServedBlock => {
+      const signed = ssz.phase0.SignedBeaconBlock.defaultValue();
+      signed.message.slot = slot;
+      return { root: rootOf(slot), signed };
+    });
+    const held = {
+      end: { root: rootOf(before - 1), before },
+      get earliestBlockSlot() {
+        return this.end.before;
+      },
+      reachesGenesis: async () => false,
+      prepend: async (given: readonly ServedBlock["signed"][]) => {
+        const first = given[0]!.message.slot;
+        held.end = { root: rootOf(first - 1), before: first };
+      },
+    };
+    const chain = { history: held, clock: { currentEpoch: 3 } } as unknown as BeaconChain;
+    const peers = new FakePeers();
+    return { blocks, peers, ...walkOf(chain, peers) };
+  }
+
+  const rootOf = (slot: number) => `0x${slot.toString(16).padStart(64, "0")}`;
+
+  test("a peer that leaves out only the first slot of its range is penalized for it", async () => {
+    const { peers, blocks, step } = walkFrom(LAST_SLOT);
+    peers.add("withholding", blocks, { byRange: async (honest) => honest.slice(1) });
+    peers.add("honest", blocks);
+    await step();
+    expect(peers.penalties).toEqual([]);
+    await step();
+    expect(peers.ranges.map(({ peerId, range }) => [peerId, range.startSlot])).toEqual([
+      ["withholding", LAST_SLOT - BATCH_SLOTS],
+      ["honest", LAST_SLOT - 2 * BATCH_SLOTS + 1],
+    ]);
+    expect(peers.penaltiesOf("withholding")).toEqual(["moderate"]);
+    expect(peers.penaltiesOf("honest")).toEqual([]);
+  });
+
+  test("a peer whose blocks begin where the history ends is not asked", async () => {
+    const { peers, blocks, step } = walkFrom(LAST_SLOT);
+    peers.add("young", blocks, { status: { earliestAvailableSlot: LAST_SLOT } });
+    expect(await step()).toBe(false);
+    expect(peers.ranges).toEqual([]);
+    peers.add("older by a slot", blocks, { status: { earliestAvailableSlot: LAST_SLOT - 1 } });
+    expect(await step()).toBe(true);
+    expect(peers.ranges).toEqual([{ peerId: "older by a slot", range: { startSlot: LAST_SLOT - 1, count: 1 } }]);
+  });
+
+  const nothing = async () => [];
+  const failing = () => Promise.reject(new RequestError("refused", "Not now."));
+
+  test.each([
+    ["has no block that must exist", LAST_SLOT, nothing],
+    ["fails when the first block is asked for", 3, failing],
+  ])("a peer that %s is asked again after a rest", async (_, before, byRoot) => {
+    const { peers, blocks, run, letRestersBeAsked } = walkFrom(before);
+    peers.add("empty", blocks, { byRange: nothing, byRoot });
+    await run();
+    expect(peers.ranges).toHaveLength(1);
+    letRestersBeAsked();
+    await run();
+    expect(peers.ranges).toHaveLength(2);
+    expect(peers.penalties).toEqual([]);
+  });
+
+  test("a peer that has nothing before the first block is not asked again", async () => {
+    const { peers, blocks, run, letRestersBeAsked } = walkFrom(3);
+    peers.add("empty", blocks, { byRange: nothing, byRoot: nothing });
+    await run();
+    letRestersBeAsked();
+    await run();
+    expect(peers.ranges).toHaveLength(1);
+  });
+});

@@ -1,3 +1,4 @@
+import { ssz } from "@lodestar/types";
 import { describe, expect, test, vi } from "vitest";
 import { CommittingBlocks } from "../../../test/support/committing-blocks.ts";
 import { openQuietDevChain } from "../../../test/support/dev-chain.ts";
@@ -30,8 +31,19 @@ async function openHistory(fork: "electra" | "fulu") {
     await chain.importBlock(block.signed);
     history.push(block);
   }
-  const openAnchored = (withBlock: boolean) => openAnchoredAt(ANCHOR_SLOT, devChain, { custody: CUSTODY, withBlock });
+  const openAnchored = async (withBlock: boolean) => {
+    const anchored = await openAnchoredAt(ANCHOR_SLOT, devChain, { custody: CUSTODY, withBlock });
+    const reopen = async () => believingProofs(await anchored.reopen());
+    return { ...anchored, chain: believingProofs(anchored.chain), reopen };
+  };
   return { history, openAnchored, ...(await openAnchored(true)) };
+}
+
+/** The sidecars are not of real blobs. */
+function believingProofs(chain: BeaconChain): BeaconChain {
+  for (const method of ["verifyBlobs", "verifyCells"] as const)
+    vi.spyOn(chain.data.kzg, method).mockResolvedValue(true);
+  return chain;
 }
 
 function walksOf(chain: BeaconChain, peers: FakePeers, batchSlots = 16) {
@@ -47,9 +59,6 @@ function walksOf(chain: BeaconChain, peers: FakePeers, batchSlots = 16) {
   const run = async (walk: BlockWalk | DataWalk) => {
     while (await walk.step(signal));
   };
-  // The sidecars are not of real blobs.
-  for (const method of ["verifyBlobs", "verifyCells"] as const)
-    vi.spyOn(chain.data.kzg, method).mockResolvedValue(true);
   return {
     stepData: () => data.step(signal),
     stepBlocks: () => blocks.step(signal),
@@ -147,4 +156,24 @@ test("columns that are kept from now on are fetched of what is held already, and
   again.data.custody.raiseTo(16);
   expect(again.history.earliestAvailableSlot).toBe(ANCHOR_SLOT);
   await vi.waitFor(() => expect(again.history.earliestAvailableSlot).toBe(0));
+});
+
+test("a peer is asked only for blocks from its earliest available slot on", async () => {
+  const lacking = [6, 5].map((slot) => {
+    const signed = ssz.deneb.SignedBeaconBlock.defaultValue();
+    signed.message.slot = slot;
+    return { root: `0x${slot}`, signed, missing: [0] };
+  });
+  const stretch = { hasColumns: false, lacking, from: 5, before: 7, bottom: 0, windowStart: 0 };
+  const chain = { history: { data: { next: async () => stretch } } } as unknown as BeaconChain;
+  const peers = new FakePeers();
+  peers.add("young", [], { status: { earliestAvailableSlot: 6 } });
+  peers.add("old", [], { status: { earliestAvailableSlot: 5 } });
+  peers.add("none", [], { status: { earliestAvailableSlot: 7 } });
+  const { stepData } = walksOf(chain, peers);
+  expect(await stepData()).toBe(false);
+  expect(peers.data.map(({ peerId, roots }) => ({ peerId, roots }))).toEqual([
+    { peerId: "young", roots: ["0x6"] },
+    { peerId: "old", roots: ["0x6", "0x5"] },
+  ]);
 });

@@ -1,0 +1,87 @@
+import { ssz } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { expect, test } from "vitest";
+import type { BeaconDb } from "../../db/beacon-db.ts";
+import type { Clock } from "../clock/clock.ts";
+import type { DataAvailability } from "../data/data-availability.ts";
+import { Revision } from "../revision.ts";
+import { chainOf, config } from "../stored/linked-blocks.test-support.ts";
+import { History } from "./history.ts";
+
+const blocks = chainOf([3, 4, 5]);
+const signed = blocks.map(({ bytes }) => ssz.phase0.SignedBeaconBlock.deserialize(bytes));
+const END = { root: blocks.at(-1)!.root, before: 7 };
+
+/** A history that lacks the blocks, whose writes and signature checks end as the test says. */
+function historyWith({ areSigned = true } = {}) {
+  const write = Promise.withResolvers<void>();
+  const written: string[] = [];
+  const begun = Promise.withResolvers<void>();
+  const batch = {
+    blocks: { put: (root: string) => written.push(root) },
+    finalizedBlocks: { put: () => {} },
+    write: () => {
+      begun.resolve();
+      return write.promise;
+    },
+  };
+  const custody = { onRaised: () => {} };
+  const history = new History(
+    {
+      config,
+      db: { batch: () => batch } as unknown as BeaconDb,
+      clock: { currentEpoch: 0 } as Clock,
+      blocks: {} as never,
+      data: { custody } as unknown as DataAvailability,
+      bls: { verifyEach: async (sets: unknown[]) => sets.map(() => areSigned) } as never,
+      revision: new Revision(),
+      genesis: undefined,
+    },
+    END,
+  );
+  return { history, write, written, untilWriting: begun.promise };
+}
+
+test("earlier blocks are held once they are written, and not before", async () => {
+  const { history, write, written, untilWriting } = historyWith();
+  let isDone = false;
+  const prepended = history.prepend(signed).then(() => {
+    isDone = true;
+  });
+  await untilWriting;
+  expect(history.end).toEqual(END);
+  expect(isDone).toBe(false);
+  write.resolve();
+  await prepended;
+  expect(history.end).toEqual({ root: toRootHex(signed[0]!.message.parentRoot), before: 3 });
+  expect(history.earliestBlockSlot).toBe(3);
+  expect(written).toEqual(blocks.map(({ root }) => root));
+});
+
+test("earlier blocks whose write fails are not held", async () => {
+  const { history, write, untilWriting } = historyWith();
+  const refused = expect(history.prepend(signed)).rejects.toThrow("No space left");
+  await untilWriting;
+  write.reject(new Error("No space left"));
+  await refused;
+  expect(history.end).toEqual(END);
+});
+
+test("earlier blocks that are not signed are refused before anything is written", async () => {
+  const { history, write, written } = historyWith({ areSigned: false });
+  write.resolve();
+  await expect(history.prepend(signed)).rejects.toMatchObject({ reason: "invalid-signature", slot: 3 });
+  expect(written).toEqual([]);
+  expect(history.end).toEqual(END);
+});
+
+test.each([
+  ["do not end with the block that comes next", signed.slice(0, -1)],
+  ["have a gap", [signed[0]!, signed[2]!]],
+])("earlier blocks that %s are refused", async (_, given) => {
+  const { history, write, written } = historyWith();
+  write.resolve();
+  await expect(history.prepend(given)).rejects.toMatchObject({ reason: "not-connected" });
+  expect(written).toEqual([]);
+  expect(history.end).toEqual(END);
+});

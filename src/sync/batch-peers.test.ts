@@ -1,0 +1,118 @@
+import { expect, test } from "vitest";
+import { Batch } from "./batch.ts";
+import { BatchPeers } from "./batch-peers.ts";
+import { FakePeers } from "./fake-peers.test-support.ts";
+
+const REST_MS = 100;
+const BATCH_START = 9;
+
+interface Options {
+  peers: Record<string, { headSlot?: number; earliestAvailableSlot?: number }>;
+  claimants?: string[];
+  guide?: string;
+  requestsPerPeer?: number;
+}
+
+function batchPeersOf({ peers: statuses, claimants = [], guide, requestsPerPeer = 1 }: Options) {
+  const peers = new FakePeers();
+  for (const [peerId, status] of Object.entries(statuses)) peers.add(peerId, [], { status });
+  let now = 0;
+  const batchPeers = new BatchPeers({
+    peers,
+    target: { kind: "head", slot: 20, root: "0xaa", claimants: new Set(claimants) },
+    ...(guide !== undefined && { guide }),
+    timers: { now: () => now },
+    limits: { restMs: REST_MS, maxRestMs: 3 * REST_MS, requestsPerPeer },
+  });
+  const pass = (milliseconds: number) => {
+    now += milliseconds;
+  };
+  return { peers, batchPeers, pass, batch: new Batch({ startSlot: BATCH_START, count: 4 }) };
+}
+
+test("a peer whose blocks begin after the batch's first slot is not asked", () => {
+  const young = { headSlot: 20, earliestAvailableSlot: BATCH_START + 1 };
+  const { batchPeers, batch } = batchPeersOf({ peers: { young }, claimants: ["young"] });
+  expect(batchPeers.pick(batch)).toBeNull();
+  expect(batchPeers.hasAny(batch)).toBe(false);
+  expect(batchPeers.hasFresh(batch)).toBe(false);
+  expect(batchPeers.hasFreshClaimant(batch)).toBe(false);
+  expect(batchPeers.claimantCount).toBe(1);
+});
+
+test("a peer whose blocks begin with the batch's first slot is asked", () => {
+  const { batchPeers, batch } = batchPeersOf({ peers: { old: { headSlot: 20, earliestAvailableSlot: BATCH_START } } });
+  expect(batchPeers.pick(batch)).toBe("old");
+});
+
+test("a peer whose head is before the batch is asked only if it claims the target", () => {
+  const headSlot = BATCH_START - 1;
+  const { batchPeers, batch } = batchPeersOf({ peers: { short: { headSlot } } });
+  expect(batchPeers.pick(batch)).toBeNull();
+  const claiming = batchPeersOf({ peers: { short: { headSlot } }, claimants: ["short"] });
+  expect(claiming.batchPeers.pick(batch)).toBe("short");
+  const reaching = batchPeersOf({ peers: { exact: { headSlot: BATCH_START } } });
+  expect(reaching.batchPeers.pick(batch)).toBe("exact");
+});
+
+test("claimants come first, then others, then those that were asked, and last those that are distrusted", () => {
+  const headSlot = 20;
+  const { peers, batchPeers, batch } = batchPeersOf({
+    peers: { distrusted: { headSlot }, other: { headSlot }, claimant: { headSlot } },
+    claimants: ["distrusted", "claimant"],
+  });
+  batchPeers.distrust("distrusted");
+  const asked: (string | null)[] = [];
+  for (let times = 0; times < 4; times++) {
+    const peerId = batchPeers.pick(batch)!;
+    asked.push(peerId);
+    batch.asking(peerId);
+  }
+  expect(asked.slice(0, 2)).toEqual(["claimant", "other"]);
+  expect(asked.slice(2).sort()).toEqual(["claimant", "other"]);
+  expect(batchPeers.hasFresh(batch)).toBe(false);
+  peers.remove("claimant");
+  peers.remove("other");
+  expect(batchPeers.pick(batch)).toBe("distrusted");
+});
+
+test("a busy peer is waited for, although one of lower rank is free", () => {
+  const headSlot = 20;
+  const peers = { claimant: { headSlot }, other: { headSlot } };
+  const { batchPeers, batch } = batchPeersOf({ peers, claimants: ["claimant"], requestsPerPeer: 2 });
+  batchPeers.begin("claimant");
+  expect(batchPeers.pick(batch)).toBe("claimant");
+  batchPeers.begin("claimant");
+  expect(batchPeers.pick(batch)).toBeNull();
+  batchPeers.end("claimant", true);
+  expect(batchPeers.pick(batch)).toBe("claimant");
+});
+
+test("a peer that fails rests twice as long each time, up to a limit, and not at all after a success", () => {
+  const { batchPeers, batch, pass } = batchPeersOf({ peers: { only: { headSlot: 20 } } });
+  const fail = () => {
+    batchPeers.begin("only");
+    batchPeers.end("only", false);
+  };
+  for (const rest of [REST_MS, 2 * REST_MS, 3 * REST_MS, 3 * REST_MS]) {
+    fail();
+    expect(batchPeers.untilRested).toBe(rest);
+    pass(rest - 1);
+    expect(batchPeers.pick(batch)).toBeNull();
+    pass(1);
+    expect(batchPeers.untilRested).toBeNull();
+    expect(batchPeers.pick(batch)).toBe("only");
+  }
+  batchPeers.begin("only");
+  batchPeers.end("only", true);
+  fail();
+  expect(batchPeers.untilRested).toBe(REST_MS);
+});
+
+test("with a guide, only the guide is asked", () => {
+  const headSlot = 20;
+  const { batchPeers, batch } = batchPeersOf({ peers: { one: { headSlot }, guide: { headSlot } }, guide: "guide" });
+  expect(batchPeers.pick(batch)).toBe("guide");
+  batchPeers.begin("guide");
+  expect(batchPeers.pick(batch)).toBeNull();
+});
