@@ -6,13 +6,15 @@ import { devChainConfig } from "../../src/dev/chain-config.ts";
 import type { ScheduledFork } from "../../src/dev/forks.ts";
 import { createDevGenesis } from "../../src/dev/genesis.ts";
 import { Caller } from "./caller.ts";
+import { expectedBlockRewards } from "./expected-block-rewards.ts";
 import { type ChangeKind, changesOfBlock, changesOfEpoch } from "./other-balance-changes.ts";
 import { credentials, RandomHistory } from "./random-history.ts";
 import { seededRandom } from "./seeded-random.ts";
 import { type Step, UnsignedChain } from "./unsigned-chain.ts";
 
-// The rewards that the API names, and all else that moves balances as the test itself knows it, have to be exactly what
-// the balances of all validators changed by, in every slot of a random history on every fork.
+// The rewards of the API and all other changes of balances, which the test computes itself, add up to the change of every
+// validator's balance in every slot of a random history on every fork. The parts of a block's reward are computed by the
+// specification here, one by one.
 
 const EPOCHS = Number(process.env.REWARDS_ORACLE_EPOCHS ?? 50);
 const SEED = Number(process.env.REWARDS_ORACLE_SEED ?? 1);
@@ -22,9 +24,23 @@ const OF_BLOCK = "get_v1_beacon_rewards_blocks_blockId";
 const OF_SYNC_COMMITTEE = "post_v1_beacon_rewards_sync_committee_blockId";
 const OF_VOTES = "post_v1_beacon_rewards_attestations_epoch";
 
-type Happening = ChangeKind | "leak" | "sync committee penalty" | "member without a balance";
+type Happening =
+  | ChangeKind
+  | "leak"
+  | "sync committee penalty"
+  | "member without a balance"
+  | "reward for a proposer slashing"
+  | "reward for an attester slashing";
 
-export const ON_EVERY_FORK: Happening[] = ["leak", "slashing", "later slashing penalty", "deposit", "new validator"];
+export const ON_EVERY_FORK: Happening[] = [
+  "leak",
+  "slashing",
+  "reward for a proposer slashing",
+  "reward for an attester slashing",
+  "later slashing penalty",
+  "deposit",
+  "new validator",
+];
 export const FROM_ALTAIR: Happening[] = [...ON_EVERY_FORK, "sync committee penalty"];
 export const FROM_CAPELLA: Happening[] = [...FROM_ALTAIR, "withdrawal", "member without a balance"];
 export const FROM_ELECTRA: Happening[] = [...FROM_CAPELLA, "queued balance", "consolidation"];
@@ -97,7 +113,12 @@ class Oracle {
     const expected = atSlot.balances.getAll();
     changesOfBlock(atSlot, block!, after, this.#changing(expected));
     const { proposer_index, total, ...parts } = await this.#caller.call(OF_BLOCK, [atSlot.slot]);
-    expect(Object.values(parts).reduce((sum: number, part) => sum + Number(part), 0)).toBe(Number(total));
+    const expectedParts = expectedBlockRewards(atSlot, block!, after);
+    expect(parts).toEqual(
+      Object.fromEntries(Object.entries(expectedParts).map(([part, gwei]) => [part, String(gwei)])),
+    );
+    if (expectedParts.proposer_slashings > 0) this.seen.add("reward for a proposer slashing");
+    if (expectedParts.attester_slashings > 0) this.seen.add("reward for an attester slashing");
     expected[Number(proposer_index)]! += Number(total);
     for (const { validator_index, reward } of await this.#caller.call(OF_SYNC_COMMITTEE, [atSlot.slot])) {
       expected[Number(validator_index)]! += Number(reward);
