@@ -1,0 +1,182 @@
+import { BitArray } from "@chainsafe/ssz";
+import { createBeaconConfig } from "@lodestar/config";
+import { chainConfig } from "@lodestar/config/default";
+import { SYNC_COMMITTEE_SIZE } from "@lodestar/params";
+import { type LightClientFinalityUpdate, type RootHex, ssz } from "@lodestar/types";
+import { fromHex, toRootHex } from "@lodestar/utils";
+import { expect, test } from "vitest";
+import type { BeaconDb } from "../../db/beacon-db.ts";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import type { BlockStore } from "../blocks/block-store.ts";
+import { ChainEvents } from "../events.ts";
+import type { ForkChoice } from "../fork-choice/fork-choice.ts";
+import type { ForkChoiceBlock } from "../fork-choice/types.ts";
+import type { StateStore } from "../states/state-store.ts";
+import { LightClientServer } from "./light-client-server.ts";
+
+const ZERO_ROOT = toRootHex(new Uint8Array(32));
+const EMPTY_BRANCH = ssz.altair.LightClientFinalityUpdate.defaultValue().finalityBranch;
+
+interface BlockOptions {
+  parent?: RootHex;
+  /** What its state holds to be final. */
+  finalized?: RootHex;
+  /** How many seats of the sync committee sign the parent. */
+  signers?: number;
+}
+
+/** A light client server on an altair chain whose blocks and states hold nothing but what light clients get. */
+function scene() {
+  const logger = createRecordingLogger();
+  const events = new ChainEvents(logger);
+  const announced: string[] = [];
+  const finalityUpdates: LightClientFinalityUpdate[] = [];
+  events.on("lightClientOptimisticUpdate", ({ attestedHeader }) =>
+    announced.push(`optimistic ${attestedHeader.beacon.slot}`),
+  );
+  events.on("lightClientFinalityUpdate", (update) => {
+    announced.push(`finality ${update.attestedHeader.beacon.slot}`);
+    finalityUpdates.push(update);
+  });
+  const blocks = new Map<RootHex, { block: ForkChoiceBlock; signed: unknown; state: unknown }>();
+  let head: RootHex = ZERO_ROOT;
+
+  const add = (
+    slot: number,
+    { parent = ZERO_ROOT, finalized = ZERO_ROOT, signers = SYNC_COMMITTEE_SIZE }: BlockOptions,
+  ) => {
+    const signed = ssz.altair.SignedBeaconBlock.defaultValue();
+    const bits = Array.from({ length: SYNC_COMMITTEE_SIZE }, (_, seat) => seat < signers);
+    signed.message.slot = slot;
+    signed.message.parentRoot = fromHex(parent);
+    signed.message.body.syncAggregate.syncCommitteeBits = BitArray.fromBoolArray(bits);
+    const state = ssz.altair.BeaconState.defaultViewDU();
+    state.slot = slot;
+    state.finalizedCheckpoint = ssz.phase0.Checkpoint.toViewDU({ epoch: 0, root: fromHex(finalized) });
+    const root = toRootHex(ssz.altair.BeaconBlock.hashTreeRoot(signed.message));
+    const block = { slot, root, parentRoot: parent, finalized: { epoch: 0, root: finalized } } as ForkChoiceBlock;
+    blocks.set(root, { block, signed, state });
+    return root;
+  };
+  const ancestors = (root: RootHex): RootHex[] => {
+    const known = blocks.get(root);
+    return known ? [root, ...ancestors(known.block.parentRoot)] : [];
+  };
+  const server = new LightClientServer({
+    config: createBeaconConfig({ ...chainConfig, ALTAIR_FORK_EPOCH: 0 }, new Uint8Array(32)),
+    db: { lightClient: { get: async () => null, firstPeriodFrom: async () => null } } as unknown as BeaconDb,
+    forkChoice: {
+      finalized: { epoch: 0, root: ZERO_ROOT },
+      get: (root: RootHex) => blocks.get(root)?.block,
+      has: (root: RootHex) => blocks.has(root),
+      isDescendant: (ancestor: RootHex, root: RootHex) => ancestors(root).includes(ancestor),
+    } as unknown as ForkChoice,
+    blocks: {
+      signedByRoot: async (root: RootHex) => blocks.get(root)?.signed ?? null,
+      isCanonical: async (root: RootHex) => ancestors(head).includes(root),
+      link: async (root: RootHex) => blocks.get(root)?.block ?? null,
+    } as unknown as BlockStore,
+    states: { afterBlock: async (root: RootHex) => blocks.get(root)?.state } as unknown as StateStore,
+    events,
+    logger,
+  });
+  const follow = async (root: RootHex) => {
+    head = root;
+    await server.follow(blocks.get(root)!.block);
+  };
+  return { server, add, follow, announced, finalityUpdates, logger };
+}
+
+test("a signed block is announced, but no finality while the finalized checkpoint is the zero root", async () => {
+  const { server, add, follow, announced } = scene();
+  const genesis = add(0, {});
+  const first = add(1, { parent: genesis });
+  const second = add(2, { parent: first });
+  await follow(second);
+  expect(announced).toEqual(["optimistic 0", "optimistic 1"]);
+  expect(await server.finalityUpdate()).toBeNull();
+  expect((await server.optimisticUpdate())?.attestedHeader.beacon.slot).toBe(1);
+});
+
+test("the zero root is proven as the finalized one, for the best update of the period", async () => {
+  const { server, add, follow } = scene();
+  const first = add(1, { parent: add(0, {}) });
+  await follow(add(2, { parent: first }));
+  const [update] = await server.updates(0, 1);
+  expect(update?.finalizedHeader).toEqual(ssz.altair.LightClientHeader.defaultValue());
+  expect(update?.finalityBranch).toHaveLength(EMPTY_BRANCH.length);
+  expect(update?.finalityBranch).not.toEqual(EMPTY_BRANCH);
+});
+
+test("a checkpoint that names genesis by its root has no proof and is not announced as finality", async () => {
+  const { server, add, follow, announced } = scene();
+  const genesis = add(0, {});
+  const first = add(1, { parent: genesis, finalized: genesis, signers: 0 });
+  await follow(add(2, { parent: first, finalized: genesis }));
+  expect(announced).toEqual(["optimistic 1"]);
+  expect(await server.finalityUpdate()).toBeNull();
+  const [update] = await server.updates(0, 1);
+  expect(update?.finalizedHeader.beacon.slot).toBe(0);
+  expect(update?.finalityBranch).toEqual(EMPTY_BRANCH);
+});
+
+test("finality is announced from the first block on whose parent's state finalizes one", async () => {
+  const { server, add, follow, announced, finalityUpdates } = scene();
+  const first = add(1, { parent: add(0, {}) });
+  const second = add(2, { parent: first, finalized: first });
+  const third = add(3, { parent: second, finalized: first });
+  await follow(third);
+  expect(announced).toEqual(["optimistic 0", "optimistic 1", "optimistic 2", "finality 2"]);
+  expect(finalityUpdates[0]?.finalizedHeader.beacon.slot).toBe(1);
+  expect(finalityUpdates[0]?.finalityBranch).not.toEqual(EMPTY_BRANCH);
+  expect(await server.finalityUpdate()).toBe(finalityUpdates[0]);
+});
+
+test("an update is announced once, although its block is the head again after another one was", async () => {
+  const { add, follow, announced } = scene();
+  const first = add(1, { parent: add(0, {}) });
+  const second = add(2, { parent: first, finalized: first });
+  const head = add(3, { parent: second, finalized: first });
+  await follow(head);
+  const once = [...announced];
+  expect(once).toHaveLength(4);
+  await follow(head);
+  await follow(add(4, { parent: second, signers: 0 }));
+  await follow(head);
+  expect(announced).toEqual(once);
+});
+
+test("an update of an abandoned block is announced again with the block that replaces it", async () => {
+  const { add, follow, announced } = scene();
+  const first = add(1, { parent: add(0, {}) });
+  await follow(add(2, { parent: first }));
+  announced.length = 0;
+  await follow(add(3, { parent: first }));
+  expect(announced).toEqual(["optimistic 1"]);
+});
+
+test("a block without signatures of the sync committee gives nothing", async () => {
+  const { server, add, follow, announced } = scene();
+  const first = add(1, { parent: add(0, {}), signers: 0 });
+  await follow(first);
+  expect(announced).toEqual([]);
+  expect(await server.optimisticUpdate()).toBeNull();
+  await follow(add(2, { parent: first, signers: 1 }));
+  expect(announced).toEqual(["optimistic 1"]);
+});
+
+test("a restored server has the updates of then, and announces what follows", async () => {
+  const { server, add, follow, announced } = scene();
+  const first = add(1, { parent: add(0, {}) });
+  await follow(first);
+  const moment = server.capture();
+  const second = add(2, { parent: first, finalized: first });
+  const third = add(3, { parent: second, finalized: first });
+  await follow(third);
+  expect(await server.finalityUpdate()).not.toBeNull();
+  server.restore(moment);
+  expect(await server.finalityUpdate()).toBeNull();
+  announced.length = 0;
+  await follow(third);
+  expect(announced).toEqual(["optimistic 1", "optimistic 2", "finality 2"]);
+});
