@@ -1,0 +1,69 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { ChainFileWriter, EntryKind } from "../../chain/stored/chain-file.ts";
+import { createTempDir } from "../../db/temp-dir.test-support.ts";
+import type { DevIdentity } from "../identity.ts";
+import { DevDumps } from "./dumps.ts";
+
+const OWN: DevIdentity = {
+  kind: "dev",
+  preset: "minimal",
+  validators: 8,
+  forks: [{ fork: "fulu", epoch: 0 }],
+  slotSeconds: 2,
+  genesisTime: 1000,
+  genesisValidatorsRoot: `0x${"11".repeat(32)}`,
+  config: { SHARD_COMMITTEE_PERIOD: "4" },
+};
+
+/** Loads a dump that holds only what it says of its chain; returns why that is refused. */
+async function refusalOf(identity: unknown): Promise<string> {
+  const directory = await createTempDir();
+  onTestFinished(directory.remove);
+  const path = join(directory.path, "dump");
+  const file = await ChainFileWriter.create(path);
+  const about = { identity, finalized: { epoch: 0, root: "0x" }, clockSlot: 0 };
+  await file.write(EntryKind.about, Buffer.from(JSON.stringify(about)));
+  await file.close();
+  const dumps = new DevDumps({
+    chain: { config: {} },
+    time: { atRest: (work: () => Promise<void>) => work() },
+    db: { path: join(directory.path, "beacon-db"), meta: { getIdentity: async () => OWN } },
+  } as unknown as ConstructorParameters<typeof DevDumps>[0]);
+  return dumps.load(await readFile(path)).then(
+    () => "none",
+    (error: Error) => error.message,
+  );
+}
+
+const ONLY_SAME = "Only one of the same genesis can take the place of a chain that runs.";
+
+test.each<[string, unknown, string]>([
+  [
+    "other validators",
+    { ...OWN, genesisValidatorsRoot: `0x${"22".repeat(32)}` },
+    `The dump holds a dev chain with other validators. ${ONLY_SAME}`,
+  ],
+  [
+    "another genesis time",
+    { ...OWN, genesisTime: 1001 },
+    `The dump holds a dev chain with other parameters: the genesis time is 1001 there and 1000 now. ${ONLY_SAME}`,
+  ],
+  [
+    "another configuration",
+    { ...OWN, config: { SHARD_COMMITTEE_PERIOD: "5" } },
+    `The dump holds a dev chain whose SHARD_COMMITTEE_PERIOD is "5", where it is "4" here. ${ONLY_SAME}`,
+  ],
+  [
+    "a network's chain",
+    { kind: "node", network: "mainnet" },
+    `The dump holds the chain of a network, not a dev chain. ${ONLY_SAME}`,
+  ],
+])("a dump with %s is refused", async (_, identity, refusal) => {
+  expect(await refusalOf(identity)).toBe(refusal);
+});
+
+test("a dump of the same genesis is read on, and refused when it has no more", async () => {
+  expect(await refusalOf(OWN)).toBe("The dump cannot be loaded: it is not whole.");
+});
