@@ -68,7 +68,7 @@ function runOf(chain: SyncChain, peers: FakePeers, blocks: readonly ServedBlock[
     },
     timers: {
       now: () => now,
-      // Rests are over at once, and nobody is too slow.
+      // Rests are over at once, and no peer is too slow.
       sleep: async (milliseconds, signal) => {
         if (milliseconds === DEFAULT_LIMITS.patienceMs) {
           await new Promise((_, reject) => signal?.addEventListener("abort", reject));

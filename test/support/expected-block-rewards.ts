@@ -107,7 +107,7 @@ function attestationRewards(state: CachedBeaconStateAltair, { message }: SignedB
   return total;
 }
 
-/** get_attestation_participation_flag_indices, as bits; deneb/beacon-chain.md lets a target be voted for at any delay. */
+/** get_attestation_participation_flag_indices, as bits; from deneb on a target vote counts at any delay. */
 function flagsOf(state: State, { data }: Attestation): number {
   const delay = state.slot - data.slot;
   const isTarget = byteArrayEquals(data.target.root, getBlockRoot(state, data.target.epoch));

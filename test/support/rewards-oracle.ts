@@ -12,9 +12,9 @@ import { credentials, RandomHistory } from "./random-history.ts";
 import { seededRandom } from "./seeded-random.ts";
 import { type Step, UnsignedChain } from "./unsigned-chain.ts";
 
-// The rewards of the API and all other changes of balances, which the test computes itself, add up to the change of every
-// validator's balance in every slot of a random history on every fork. The parts of a block's reward are computed by the
-// specification here, one by one.
+// The rewards of the API and all other changes of balances, which the test computes itself, add up to the change of
+// every validator's balance in every slot of a random history on every fork. The parts of a block's reward are computed
+// by the specification here, one by one.
 
 const EPOCHS = Number(process.env.REWARDS_ORACLE_EPOCHS ?? 50);
 const SEED = Number(process.env.REWARDS_ORACLE_SEED ?? 1);

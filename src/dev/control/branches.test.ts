@@ -9,7 +9,7 @@ import type { DevTime } from "./time.ts";
 const rootOf = (slot: number): RootHex => `0x${slot}`;
 const HEAD_SLOT = 5;
 
-/** Branches on a chain with a block in every slot, of which the given ones are justified. Slots pass without a block. */
+/** Branches on a chain with a block in every slot up to the head. The slots that pass stay empty. */
 function branchesOf({ justified, unrealized }: { justified: number; unrealized: number }) {
   const blocks = Array.from(
     { length: HEAD_SLOT + 1 },
