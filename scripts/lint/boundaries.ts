@@ -18,6 +18,7 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
     "network",
     "chain",
     "execution",
+    "http-client",
     "data",
     "bls",
     "db",
@@ -26,7 +27,7 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
     "debug",
   ],
   // It has no chain: of api it takes what the definitions say of methods.
-  gateway: ["metrics", "server", "api", "json", "log"],
+  gateway: ["metrics", "server", "api", "http-client", "json", "log"],
   dev: ["api", "chain", "execution", "data", "bls", "db", "log"],
   // It looks at all parts of a node; none of them looks at it.
   metrics: [
@@ -60,10 +61,11 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
   sync: ["network", "chain", "data", "db", "log"],
   network: ["chain", "data", "db", "log"],
   chain: ["execution", "data", "bls", "db", "ssz", "log"],
-  execution: ["data", "db", "log (types)"],
+  execution: ["http-client", "data", "db", "log (types)"],
   data: ["log (types)"],
   // Worker threads that fail are told to the log.
   bls: ["log (types)"],
+  "http-client": [],
   client: [],
   // It runs in browsers.
   web: ["client"],

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { BodyStream } from "../upstream/body-stream.ts";
+import { BodyStream } from "../../http-client/body-stream.ts";
 import { Probe } from "./probe.ts";
 
 it("waits no longer for a body that does not go on than for an answer that does not begin", async () => {

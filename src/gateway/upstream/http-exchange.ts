@@ -1,9 +1,9 @@
 import { type Failure, invalidParams } from "../../failure.ts";
+import { BodyStream } from "../../http-client/body-stream.ts";
+import type { Connection, ResponseHandler } from "../../http-client/connection.ts";
+import { isConnectionLoss } from "../../http-client/http-error.ts";
 import type { Cost } from "../../server/method-table.ts";
 import { UpstreamError, type UpstreamResponse } from "../exchange.ts";
-import { BodyStream } from "./body-stream.ts";
-import type { Connection, ResponseHandler } from "./http/connection.ts";
-import { HttpError } from "./http/response-parser.ts";
 import { PiecesWithoutSecrets, withoutSecrets } from "./secrets.ts";
 
 /** A body of up to this many bytes is given whole. */
@@ -35,8 +35,7 @@ interface ExchangeFacts {
   readonly upstream: string;
   readonly cost: Cost;
   readonly began: number;
-  /** Whether it goes out on a connection of its own. */
-  readonly isFresh: boolean;
+  readonly idempotent: boolean;
   /** None of them is in an answer that is given whole, nor in a refusal. */
   readonly secrets: readonly string[];
   readonly listener: ExchangeListener;
@@ -46,7 +45,7 @@ interface ExchangeFacts {
 export class HttpExchange implements ResponseHandler {
   readonly cost: Cost;
   readonly began: number;
-  readonly isFresh: boolean;
+  readonly idempotent: boolean;
   /** Whether its answer has begun. */
   isAnswered = false;
   /** Whether it takes one of the turns of those that are asked. */
@@ -61,7 +60,7 @@ export class HttpExchange implements ResponseHandler {
   #connection: Connection | undefined;
   #isSent = false;
   #status = 0;
-  #headers: Record<string, string> = {};
+  #headers: Readonly<Record<string, string>> = {};
   /** What has come of a body that may be given whole. */
   #chunks: Buffer[] = [];
   #bytes = 0;
@@ -70,10 +69,10 @@ export class HttpExchange implements ResponseHandler {
   #concealing: PiecesWithoutSecrets | undefined;
   #isOver = false;
 
-  constructor({ upstream, cost, began, isFresh, secrets, listener }: ExchangeFacts, observer: ExchangeObserver) {
+  constructor({ upstream, cost, began, idempotent, secrets, listener }: ExchangeFacts, observer: ExchangeObserver) {
     this.cost = cost;
     this.began = began;
-    this.isFresh = isFresh;
+    this.idempotent = idempotent;
     this.#upstream = upstream;
     this.#observer = observer;
     this.#secrets = secrets;
@@ -89,23 +88,17 @@ export class HttpExchange implements ResponseHandler {
     if (!this.#isOver) this.#giveUp(reason);
   }
 
-  /** It cannot be written. */
-  refuse(detail: string): void {
-    // No upstream is to blame for it.
-    this.#fail(invalidParams("The request cannot be written in HTTP.", { detail }));
-  }
-
   onSent(connection: Connection): void {
     if (this.#isOver) {
-      // It was given up while it waited for a connection.
-      connection.destroy();
+      // Aborted while it waited for the connection.
+      connection.abort(this);
       return;
     }
     this.#connection = connection;
     this.#isSent = true;
   }
 
-  onHead(status: number, headers: Record<string, string>): void {
+  onHeaders(status: number, headers: Readonly<Record<string, string>>): void {
     this.#observer.onAnswered(this);
     this.#status = status;
     this.#headers = headers;
@@ -119,13 +112,12 @@ export class HttpExchange implements ResponseHandler {
     if (isEndless || Number(headers["content-length"]) > WHOLE_BODY_BYTES) this.#beginStream();
   }
 
-  onBody(bytes: Buffer): void {
-    if (this.#connection === undefined) return;
+  onData(chunk: Buffer): void {
     if (this.#stream) {
-      this.#stream.push(this.#concealing ? this.#concealing.push(bytes) : this.#connection.keep(bytes));
+      this.#stream.push(this.#concealing ? this.#concealing.push(chunk) : chunk);
       return;
     }
-    this.#hold(Buffer.from(bytes));
+    this.#hold(chunk);
     if (this.#bytes > WHOLE_BODY_BYTES) this.#beginStream();
   }
 
@@ -139,6 +131,11 @@ export class HttpExchange implements ResponseHandler {
   }
 
   onError(cause: Error): void {
+    if ("code" in cause && (cause.code === "UND_ERR_INVALID_ARG" || cause.code === "UND_ERR_NOT_SUPPORTED")) {
+      // No upstream is to blame for it.
+      this.#fail(invalidParams("The request cannot be written in HTTP.", { detail: cause.message }));
+      return;
+    }
     const reason = this.#status === 0 ? reasonOf(cause) : `broke off its answer: ${reasonOf(cause)}`;
     this.#fail(this.#error(reason, { cause }));
   }
@@ -152,7 +149,7 @@ export class HttpExchange implements ResponseHandler {
   #giveUp(reason: string, options?: { isOfAnswer: boolean }): void {
     const connection = this.#connection;
     this.#fail(this.#error(reason, options));
-    connection?.destroy();
+    connection?.abort(this);
   }
 
   #beginStream(): void {
@@ -167,7 +164,6 @@ export class HttpExchange implements ResponseHandler {
       },
       stop: () => this.abort("was not read to the end"),
     });
-    this.#connection?.stream();
     if (this.#status >= 400 && this.#secrets.length > 0) this.#concealing = new PiecesWithoutSecrets(this.#secrets);
     for (const chunk of this.#chunks) stream.push(this.#concealing ? this.#concealing.push(chunk) : chunk);
     this.#chunks = [];
@@ -214,18 +210,23 @@ function problemOf(status: number, headers: Readonly<Record<string, string>>): s
   return `answered in the encoding ${JSON.stringify(encoding)}, which it was not asked for`;
 }
 
-/** Of a name with several addresses, the attempts at all of them have failed. */
+/** A clause about the upstream. A name with several addresses has one error for each. */
 function reasonOf(error: Error): string {
-  if (error instanceof HttpError) return error.message;
   if (error instanceof AggregateError) return [...new Set(error.errors.map(reasonOf))].join(", ");
+  if (isConnectionLoss(error)) return "closed the connection";
   switch ("code" in error ? error.code : undefined) {
+    case "UND_ERR_CONNECT_TIMEOUT":
+      return "did not accept the connection in time";
+    case "UND_ERR_HEADERS_TIMEOUT":
+      return "sent no response headers in time";
+    case "UND_ERR_BODY_TIMEOUT":
+      return "sent no more of the response body in time";
+    case "UND_ERR_RES_CONTENT_LENGTH_MISMATCH":
+      return "sent another number of bytes than it announced";
     case "ECONNREFUSED":
       return "refused the connection";
     case "ENOTFOUND":
       return "has a host name that is not known";
-    case "ECONNRESET":
-    case "EPIPE":
-      return "closed the connection";
     case "ERR_SSL_WRONG_VERSION_NUMBER":
     case "ERR_SSL_PACKET_LENGTH_TOO_LONG":
       return "does not speak TLS, so that its URL may have to begin with http://";

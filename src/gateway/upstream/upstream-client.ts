@@ -1,9 +1,8 @@
+import { HttpClient } from "../../http-client/http-client.ts";
 import type { Cost } from "../../server/method-table.ts";
 import type { Timers } from "../../timers.ts";
 import type { UpstreamRequest, UpstreamResponse } from "../exchange.ts";
 import type { UpstreamOptions } from "../options.ts";
-import { Connections } from "./http/connections.ts";
-import { RequestWriter, targetOf } from "./http/request-writer.ts";
 import { type ExchangeListener, type ExchangeObserver, HttpExchange } from "./http-exchange.ts";
 import { Latencies } from "./latencies.ts";
 import { secretsIn } from "./secrets.ts";
@@ -15,9 +14,6 @@ const DEFAULT_CONNECTIONS = 128;
 /** More than that would wait for a connection for longer than anybody waits for an answer. */
 const MAX_UNDER_WAY = 2048;
 
-/** A state that has to be replayed takes its time. Whoever asks has a deadline of his own. */
-const HEADERS_MILLIS = 120_000;
-
 /** An upstream that has answered nobody for so long, while questions wait, is taken for stuck. */
 export const SILENT_MILLIS = 1000;
 /** So is, for as long, one that others overtook so often without an answer in between, unless it was but a short pause. */
@@ -25,7 +21,7 @@ const OVERTAKEN_TIMES = 3;
 export const PAUSE_MILLIS = 100;
 
 interface UpstreamClientOptions {
-  timers: Pick<Timers, "now" | "every">;
+  timers: Pick<Timers, "now">;
   connections?: number;
 }
 
@@ -33,13 +29,10 @@ interface UpstreamClientOptions {
 interface RequestFacts {
   /** Those of one cost are expected to take about as long; `cheap` unless said. */
   readonly cost?: Cost;
-  /** How long it may take to begin its answer. */
-  readonly headersMillis?: number;
-  /**
-   * Whether it goes out on a connection of its own. The upstream may just be closing one that is idle, and then nobody knows
-   * whether it has seen the request.
-   */
-  readonly isFresh?: boolean;
+  /** By default that of the HTTP client, which leaves time for the replay of a state. */
+  readonly headersTimeoutMs?: number;
+  /** By default true. Otherwise it has a connection of its own, takes no concurrency slot, and is never retried. */
+  readonly idempotent?: boolean;
 }
 
 /** Asks one upstream, over connections that stay open. */
@@ -47,8 +40,8 @@ export class UpstreamClient implements ExchangeObserver {
   readonly options: UpstreamOptions;
   readonly latencies = new Latencies();
   readonly #timers: Pick<Timers, "now">;
-  readonly #writer: RequestWriter;
-  readonly #connections: Connections;
+  readonly #http: HttpClient;
+  readonly #pathPrefix: string;
   readonly #turns: Turns;
   readonly #secrets: readonly string[];
   #underWay = 0;
@@ -64,10 +57,10 @@ export class UpstreamClient implements ExchangeObserver {
   constructor(options: UpstreamOptions, { timers, connections = DEFAULT_CONNECTIONS }: UpstreamClientOptions) {
     this.options = options;
     this.#timers = timers;
-    const url = new URL(options.url);
-    this.#writer = new RequestWriter(url, options.authorization);
-    this.#connections = new Connections(targetOf(url), timers);
-    this.#secrets = secretsIn(options.authorization);
+    const { url, authorization } = options;
+    this.#http = new HttpClient(url, { headers: authorization === undefined ? {} : { authorization } });
+    this.#pathPrefix = new URL(url).pathname.replace(/\/+$/, "");
+    this.#secrets = secretsIn(authorization);
     this.#turns = new Turns(connections);
   }
 
@@ -119,20 +112,20 @@ export class UpstreamClient implements ExchangeObserver {
 
   /** The same for who gives it up by `abort` of the exchange. */
   begin(request: UpstreamRequest, listener: ExchangeListener, facts: RequestFacts = {}): HttpExchange {
-    const { cost = "cheap", headersMillis: patience = HEADERS_MILLIS, isFresh = false } = facts;
+    const { cost = "cheap", headersTimeoutMs, idempotent = true } = facts;
     const began = this.#timers.now();
-    const known = { upstream: this.name, cost, began, isFresh, secrets: this.#secrets, listener };
+    const known = { upstream: this.name, cost, began, idempotent, secrets: this.#secrets, listener };
     const exchange = new HttpExchange(known, this);
     if (isAwaited(exchange) && this.#awaited++ === 0) this.#quietSince = began;
     this.#underWay++;
-    const problem = this.#writer.problemOf(request);
-    if (problem !== undefined) exchange.refuse(problem);
-    else if (isFresh) this.#connections.send(this.#writer.write(request, "close"), exchange, { patience, isFresh });
+    const { verb: method, url, headers, body } = request;
+    const send = () => {
+      if (exchange.isOver) return;
+      const sent = { method, path: `${this.#pathPrefix}${url}`, headers, body };
+      this.#http.send(sent, exchange, { idempotent, headersTimeoutMs });
+    };
+    if (!idempotent) send();
     else {
-      const send = () => {
-        if (exchange.isOver) return;
-        this.#connections.send(this.#writer.write(request, "keep-alive"), exchange, { patience, isFresh });
-      };
       exchange.leaveTurns = this.#turns.take(() => {
         exchange.hasTurn = true;
         this.together(send);
@@ -143,7 +136,7 @@ export class UpstreamClient implements ExchangeObserver {
 
   /** Ends what is under way. */
   close(): Promise<void> {
-    this.#connections.close();
+    this.#http.close();
     return Promise.resolve();
   }
 
@@ -165,7 +158,7 @@ export class UpstreamClient implements ExchangeObserver {
   }
 
   onResumed(exchange: HttpExchange): void {
-    if (exchange.isOver || exchange.isFresh || exchange.hasTurn) return;
+    if (exchange.isOver || !exchange.idempotent || exchange.hasTurn) return;
     exchange.hasTurn = true;
     this.#turns.retake();
   }

@@ -142,7 +142,7 @@ export class Upstreams {
     const began = this.#timers.now();
     this.#choice.noteAsked(client);
     try {
-      const facts = { cost: method.cost, headersMillis: SUBMISSION_MILLIS, isFresh: true };
+      const facts = { cost: method.cost, headersTimeoutMs: SUBMISSION_MILLIS, idempotent: false };
       const response = await client.request(request, facts);
       requireOwnAnswer(response);
       this.#observer?.asked(client.name, method.name, response.status, this.#timers.now() - began);

@@ -1,7 +1,11 @@
-/** How much memory may be taken by what waits to be read before the sender has to pause. */
+/** Pauses the sender when this many bytes wait to be read. */
 const HIGH_WATER_BYTES = 1024 * 1024;
+/** Joins waiting chunks beyond this number: each takes more memory than its bytes when they arrive one by one. */
+const MAX_CHUNKS = 1024;
+/** Waiting chunks of together up to this size are read as one. */
+const JOINED_BYTES = 64 * 1024;
 
-/** What controls the sender of a body. */
+/** Controls the sender of a body. */
 interface Source {
   pause(): void;
   resume(): void;
@@ -14,16 +18,15 @@ interface Reader {
   reject(error: Error): void;
 }
 
-/** A body that is read while it comes, once, by one reader, who has it wait when he is slower. */
+/** A response body with backpressure, for a single reader. */
 export class BodyStream implements AsyncIterableIterator<Buffer, undefined> {
   readonly #source: Source;
-  readonly #chunks: Buffer[] = [];
-  /** Of all the memory that the chunks are in. */
+  #chunks: Buffer[] = [];
   #waitingBytes = 0;
   #isPaused = false;
   #reader: Reader | undefined;
-  /** How it ended: an error is told only after what came before it has been read. */
-  #end: "whole" | "stopped" | Error | undefined;
+  /** How it ended. An error is thrown after all chunks before it have been read. */
+  #end: "complete" | "stopped" | Error | undefined;
 
   constructor(source: Source) {
     this.#source = source;
@@ -39,15 +42,15 @@ export class BodyStream implements AsyncIterableIterator<Buffer, undefined> {
       this.#takeReader()?.resolve({ done: false, value: chunk });
       return;
     }
-    this.#chunks.push(chunk);
-    this.#waitingBytes += chunk.buffer.byteLength;
+    if (this.#chunks.push(chunk) > MAX_CHUNKS) this.#chunks = [Buffer.concat(this.#chunks)];
+    this.#waitingBytes += chunk.length;
     if (this.#waitingBytes < HIGH_WATER_BYTES || this.#isPaused) return;
     this.#isPaused = true;
     this.#source.pause();
   }
 
   end(): void {
-    this.#end ??= "whole";
+    this.#end ??= "complete";
     this.#takeReader()?.resolve({ done: true, value: undefined });
   }
 
@@ -57,9 +60,9 @@ export class BodyStream implements AsyncIterableIterator<Buffer, undefined> {
   }
 
   next(): Promise<IteratorResult<Buffer, undefined>> {
-    const chunk = this.#chunks.shift();
+    const chunk = this.#takeChunk();
     if (chunk) {
-      this.#waitingBytes -= chunk.buffer.byteLength;
+      this.#waitingBytes -= chunk.length;
       if (this.#isPaused && this.#waitingBytes < HIGH_WATER_BYTES / 2) {
         this.#isPaused = false;
         this.#source.resume();
@@ -74,7 +77,7 @@ export class BodyStream implements AsyncIterableIterator<Buffer, undefined> {
   }
 
   return(): Promise<IteratorResult<Buffer, undefined>> {
-    this.#chunks.length = 0;
+    this.#chunks = [];
     this.#waitingBytes = 0;
     if (this.#end === undefined) {
       this.#end = "stopped";
@@ -82,6 +85,13 @@ export class BodyStream implements AsyncIterableIterator<Buffer, undefined> {
       this.#source.stop();
     }
     return Promise.resolve({ done: true, value: undefined });
+  }
+
+  #takeChunk(): Buffer | undefined {
+    if (this.#chunks.length < 2 || this.#waitingBytes > JOINED_BYTES) return this.#chunks.shift();
+    const joined = Buffer.concat(this.#chunks);
+    this.#chunks = [];
+    return joined;
   }
 
   #takeReader(): Reader | undefined {

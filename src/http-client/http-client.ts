@@ -1,0 +1,150 @@
+import type { buildConnector, Dispatcher } from "undici";
+import { Connection, type Exchange, type ResponseHandler } from "./connection.ts";
+import { HttpError } from "./http-error.ts";
+import { loadUndici } from "./load-undici.ts";
+import { type HttpResponse, ResponseReceiver } from "./response.ts";
+
+const CONNECT_TIMEOUT_MS = 3000;
+const HEADERS_TIMEOUT_MS = 120_000;
+const BODY_TIMEOUT_MS = 15_000;
+const IDLE_TIMEOUT_MS = 4000;
+
+export interface HttpRequest {
+  readonly method: Dispatcher.HttpMethod;
+  /** Path and query. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Buffer | string;
+}
+
+/** Timeouts are accurate to a second. 0 disables those of headers and body. */
+export interface HttpClientOptions {
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly connectTimeoutMs?: number;
+  /** From the end of the request to the end of the response headers. */
+  readonly headersTimeoutMs?: number;
+  /** Between two chunks of the body. Does not run while the body is paused. */
+  readonly bodyTimeoutMs?: number;
+  /** Closes idle connections where the server gives no Keep-Alive hint. */
+  readonly idleTimeoutMs?: number;
+  /** Called when a new connection has replaced one that the server closed: it may be another server. */
+  readonly onReconnect?: () => void;
+}
+
+export interface SendOptions {
+  /**
+   * By default true: the request uses keep-alive connections, and is retried once on a new one if the server closed the kept one
+   * without a byte of response. A request that is not idempotent has a connection of its own and is never retried.
+   */
+  readonly idempotent?: boolean;
+  /** Overrides that of the client. */
+  readonly headersTimeoutMs?: number;
+}
+
+/** HTTP/1.1 client of one server, on keep-alive connections. Follows no redirects and accepts no content encoding. */
+export class HttpClient {
+  readonly #options: HttpClientOptions;
+  readonly #origin: string;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #open = new Set<Connection>();
+  /** The one used last is last. */
+  readonly #idle: Connection[] = [];
+  #connector: buildConnector.connector | undefined;
+  #hasLostConnection = false;
+  #isClosed = false;
+
+  /** The credentials of the URL are sent with every request. Its path is ignored. */
+  constructor(url: string | URL, options: HttpClientOptions = {}) {
+    const { origin, username, password } = new URL(url);
+    this.#options = options;
+    this.#origin = origin;
+    const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+    const authorization = `Basic ${Buffer.from(credentials).toString("base64")}`;
+    this.#headers = {
+      "accept-encoding": "identity",
+      ...(credentials !== ":" && { authorization }),
+      ...options.headers,
+    };
+  }
+
+  /** Resolves when the response headers have arrived. The signal also ends the body. */
+  async request(request: HttpRequest, options: SendOptions & { signal?: AbortSignal } = {}): Promise<HttpResponse> {
+    const { signal } = options;
+    signal?.throwIfAborted();
+    const receiver = new ResponseReceiver(signal);
+    this.send(request, receiver, options);
+    return receiver.response;
+  }
+
+  /** The callback form of `request`. */
+  send(
+    request: HttpRequest,
+    handler: ResponseHandler,
+    { idempotent = true, headersTimeoutMs }: SendOptions = {},
+  ): void {
+    const { method, path, headers, body } = request;
+    const options: Dispatcher.DispatchOptions = {
+      method,
+      path,
+      headers: { ...this.#headers, ...headers },
+      body,
+      headersTimeout: headersTimeoutMs ?? this.#options.headersTimeoutMs ?? HEADERS_TIMEOUT_MS,
+      reset: !idempotent,
+    };
+    this.#send({ options, handler }, idempotent ? this.#takeIdle() : undefined);
+  }
+
+  /** Fails all requests under way. */
+  close(): void {
+    this.#isClosed = true;
+    for (const connection of this.#open) connection.fail(closedError());
+  }
+
+  #send(exchange: Exchange, idle?: Connection): void {
+    if (this.#isClosed) exchange.handler.onError(closedError());
+    else (idle ?? this.#connect()).send(exchange);
+  }
+
+  #takeIdle(): Connection | undefined {
+    for (let last = this.#idle.pop(); last; last = this.#idle.pop()) {
+      if (!last.isClosed) return last;
+      last.destroy();
+    }
+    return undefined;
+  }
+
+  #connect(): Connection {
+    const { connectTimeoutMs, bodyTimeoutMs, idleTimeoutMs } = this.#options;
+    this.#connector ??= loadUndici().buildConnector({ timeout: connectTimeoutMs ?? CONNECT_TIMEOUT_MS });
+    const options = {
+      origin: this.#origin,
+      connector: this.#connector,
+      bodyTimeout: bodyTimeoutMs ?? BODY_TIMEOUT_MS,
+      keepAliveTimeout: idleTimeoutMs ?? IDLE_TIMEOUT_MS,
+    };
+    const connected = new Connection(options, {
+      onFree: (connection) => this.#idle.push(connection),
+      onFirstResponse: () => this.#noteConnection(),
+      onLost: () => {
+        this.#hasLostConnection = true;
+      },
+      onUnanswered: (exchange) => this.#send(exchange),
+      onClosed: (connection) => {
+        this.#open.delete(connection);
+        const position = this.#idle.indexOf(connection);
+        if (position !== -1) this.#idle.splice(position, 1);
+      },
+    });
+    this.#open.add(connected);
+    return connected;
+  }
+
+  #noteConnection(): void {
+    if (!this.#hasLostConnection) return;
+    this.#hasLostConnection = false;
+    this.#options.onReconnect?.();
+  }
+}
+
+const closedError = () => new HttpError("ERR_CLOSED", "the client is closed");

@@ -1,0 +1,19 @@
+/** A limit that the client enforces itself; all other errors are those of undici and the system. */
+type HttpErrorCode = "ERR_BODY_TOO_LARGE" | "ERR_TOO_MANY_HEADERS" | "ERR_TOO_MANY_INTERIM_RESPONSES" | "ERR_CLOSED";
+
+/** Why the client itself gave up a request. The message is a clause without a period. */
+export class HttpError extends Error {
+  readonly code: HttpErrorCode;
+
+  constructor(code: HttpErrorCode, message: string) {
+    super(message);
+    this.name = "HttpError";
+    this.code = code;
+  }
+}
+
+/** True if the server closed or reset the connection. */
+export function isConnectionLoss(error: Error): boolean {
+  const code = "code" in error ? error.code : undefined;
+  return code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE";
+}
