@@ -1,5 +1,5 @@
-import { Agent } from "undici";
 import { ForeseenError } from "../../foreseen-error.ts";
+import { HttpClient } from "../../http-client/http-client.ts";
 import type { Logger } from "../../log/logger.ts";
 import { Trouble } from "../../log/trouble.ts";
 import type { StreamEvent } from "../../server/events/feed.ts";
@@ -16,7 +16,7 @@ const LONGEST_WAIT_MILLIS = 15_000;
 const USEFUL_MILLIS = 2000;
 /** What an old connection has told comes on the new one within this time. */
 const OVERLAP_MILLIS = 1000;
-const CONNECT_MILLIS = 10_000;
+const CONNECT_TIMEOUT_MS = 10_000;
 /** Whoever does not know a topic refuses it within this time, whereas those who know it may wait with their answer for an event. */
 const REFUSAL_MILLIS = 2000;
 /** How long the topics that are followed stay as they are when others cannot be. */
@@ -51,7 +51,8 @@ interface Reading {
 /** The events of one upstream on one connection: whenever it breaks off the upstream is asked again. */
 export class EventStream {
   readonly #options: EventStreamOptions;
-  readonly #dispatcher = new Agent({ bodyTimeout: 0, headersTimeout: 0, connect: { timeout: CONNECT_MILLIS } });
+  readonly #http: HttpClient;
+  readonly #pathPrefix: string;
   readonly #closing = new AbortController();
   readonly #running: Promise<void>;
   #topics: readonly string[] = STEADY_TOPICS;
@@ -66,6 +67,14 @@ export class EventStream {
 
   constructor(options: EventStreamOptions) {
     this.#options = options;
+    const { url, authorization } = options.upstream;
+    this.#http = new HttpClient(url, {
+      headers: authorization === undefined ? {} : { authorization },
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+      headersTimeoutMs: 0,
+      bodyTimeoutMs: 0,
+    });
+    this.#pathPrefix = new URL(url).pathname.replace(/\/+$/, "");
     this.#trouble = new Trouble(options.logger, {
       begins: "An upstream does not let other topics of events be followed; it is asked again",
       ends: "An upstream lets other topics of events be followed again",
@@ -82,7 +91,7 @@ export class EventStream {
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#running;
-    await this.#dispatcher.destroy();
+    this.#http.close();
   }
 
   get #isClosed(): boolean {
@@ -260,7 +269,7 @@ export class EventStream {
   }
 
   #request(subscription: Subscription): Promise<void> {
-    return subscription.open(this.#options.upstream, { dispatcher: this.#dispatcher, signal: this.#closing.signal });
+    return subscription.open(this.#http, this.#pathPrefix, this.#closing.signal);
   }
 
   #pause(millis: number): Promise<void> {

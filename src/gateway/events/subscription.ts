@@ -1,7 +1,6 @@
-import { type Dispatcher, request } from "undici";
 import { ForeseenError } from "../../foreseen-error.ts";
+import type { HttpClient } from "../../http-client/http-client.ts";
 import type { StreamEvent } from "../../server/events/feed.ts";
-import type { UpstreamOptions } from "../options.ts";
 import { SseParser } from "./sse-parser.ts";
 
 /** The upstream answered something else than a stream of events. */
@@ -30,26 +29,21 @@ export class Subscription {
    * Resolves when the upstream has begun to tell; what happens from then on waits to be read. Some begin at once, others with the first
    * event.
    */
-  async open(
-    { url, authorization }: UpstreamOptions,
-    { dispatcher, signal }: { dispatcher: Dispatcher; signal: AbortSignal },
-  ): Promise<void> {
-    const { statusCode, headers, body } = await request(eventsUrl(url, this.topics), {
-      dispatcher,
+  async open(http: HttpClient, pathPrefix: string, signal: AbortSignal): Promise<void> {
+    const path = `${pathPrefix}/eth/v1/events?${queryOf(this.topics)}`;
+    const request = { method: "GET", path, headers: { accept: "text/event-stream" } } as const;
+    const { status, headers, body } = await http.request(request, {
       signal: AbortSignal.any([this.#abort.signal, signal]),
-      headers: { accept: "text/event-stream", ...(authorization !== undefined && { authorization }) },
     });
-    // What ends before it is read fails nobody.
-    body.on("error", () => {});
     this.#body = body;
-    const type = String(headers["content-type"] ?? "");
-    const encoding = String(headers["content-encoding"] ?? "identity");
+    const type = headers["content-type"] ?? "";
+    const encoding = headers["content-encoding"] ?? "identity";
     const isOfEvents = type.startsWith("text/event-stream");
-    if (statusCode === 200 && isOfEvents && encoding === "identity") return;
+    if (status === 200 && isOfEvents && encoding === "identity") return;
     this.end();
     const found = isOfEvents ? `the encoding ${encoding}` : `${type || "no type"} instead of text/event-stream`;
-    const what = statusCode === 200 ? found : `HTTP ${statusCode}`;
-    throw new SubscriptionRefused(statusCode, `It answered the subscription to events with ${what}.`);
+    const what = status === 200 ? found : `HTTP ${status}`;
+    throw new SubscriptionRefused(status, `It answered the subscription to events with ${what}.`);
   }
 
   get isOver(): boolean {
@@ -82,7 +76,6 @@ export class Subscription {
 }
 
 /** The standard's form of a list in a query. */
-function eventsUrl(url: string, topics: readonly string[]): string {
-  const query = topics.map((topic) => `topics=${encodeURIComponent(topic)}`).join("&");
-  return `${url.replace(/\/+$/, "")}/eth/v1/events?${query}`;
+function queryOf(topics: readonly string[]): string {
+  return topics.map((topic) => `topics=${encodeURIComponent(topic)}`).join("&");
 }
