@@ -1,12 +1,14 @@
-import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from "node:http";
-import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import type { Socket } from "node:net";
 import { ForeseenError } from "../foreseen-error.ts";
-import { Agent as HttpAgent, request as httpRequest } from "../node-http.ts";
+import type { BodyStream } from "../http-client/body-stream.ts";
+import { HttpClient } from "../http-client/http-client.ts";
 import { SYSTEM_TIMERS, type Timers } from "../timers.ts";
 
 /** Beyond every answer that is asked for: 128 blobs with their cell proofs have 36 MB in hexadecimal. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Longer than a slot: a connection that the server closes meanwhile shows that it may have been restarted. */
+const IDLE_TIMEOUT_MS = 600_000;
 
 /** How much of a text that is no answer is shown, and how much of what a server says of an error. */
 const SHOWN_CHARACTERS = 80;
@@ -42,7 +44,7 @@ interface JsonRpcClientOptions {
   /** Asked for every request anew. */
   headers?: () => Readonly<Record<string, string>>;
   maxAnswerBytes?: number;
-  /** Is told when a connection has taken the place of one that the server ended: it may be another server. */
+  /** Called when a new connection has replaced one that the server closed: it may be another server. */
   onReconnect?: () => void;
   timers?: Pick<Timers, "sleep">;
 }
@@ -61,30 +63,30 @@ interface HttpAnswer {
 export class JsonRpcClient {
   /** The server without what a URL may hold of secrets. */
   readonly origin: string;
-  readonly #url: URL;
-  readonly #agent: Agent;
+  readonly #path: string;
+  readonly #http: HttpClient;
   readonly #headers: () => Readonly<Record<string, string>>;
   readonly #maxAnswerBytes: number;
   readonly #timers: Pick<Timers, "sleep">;
   readonly #closed = new AbortController();
-  readonly #onReconnect: () => void;
-  readonly #kept = new WeakSet<Socket>();
-  #hasLostConnection = false;
   #lastId = 0;
 
   constructor({ url, headers, maxAnswerBytes, onReconnect, timers }: JsonRpcClientOptions) {
-    this.#url = new URL(url);
-    this.origin = this.#url.origin;
-    this.#agent = this.#isSecure ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true });
-    this.#agent.on("free", (socket: Socket) => this.#watch(socket));
-    this.#onReconnect = onReconnect ?? (() => {});
+    const { origin, pathname, search } = new URL(url);
+    this.origin = origin;
+    this.#path = `${pathname}${search}`;
+    // The timeout of each call covers headers and body.
+    this.#http = new HttpClient(url, {
+      headers: { "content-type": "application/json", accept: "application/json" },
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+      headersTimeoutMs: 0,
+      bodyTimeoutMs: 0,
+      idleTimeoutMs: IDLE_TIMEOUT_MS,
+      onReconnect,
+    });
     this.#headers = headers ?? (() => ({}));
     this.#maxAnswerBytes = maxAnswerBytes ?? MAX_ANSWER_BYTES;
     this.#timers = timers ?? SYSTEM_TIMERS;
-  }
-
-  get #isSecure(): boolean {
-    return this.#url.protocol === "https:";
   }
 
   /** The result. Rejects with a `JsonRpcRefusal` when the server answers with an error, otherwise with a `JsonRpcFailure`. */
@@ -119,67 +121,20 @@ export class JsonRpcClient {
   /** Ends the calls under way and the connections. */
   close(): void {
     this.#closed.abort();
-    this.#agent.destroy();
+    this.#http.close();
   }
 
-  /**
-   * A server may close an idle connection just when the next request is written to it. It has not seen that request, which
-   * therefore goes out once more, on a connection of its own.
-   */
   async #exchange(body: string, signal: AbortSignal): Promise<HttpAnswer> {
-    const first = this.#send(body, signal, this.#agent);
-    try {
-      const answer = await first.answer;
-      if (!first.request.reusedSocket) this.#noteConnection();
-      return answer;
-    } catch (error) {
-      if (signal.aborted || !first.request.reusedSocket || !isReset(error)) throw error;
-    }
-    const answer = await this.#send(body, signal, false).answer;
-    this.#noteConnection();
-    return answer;
+    const request = { method: "POST", path: this.#path, headers: this.#headers(), body } as const;
+    const { status, body: stream } = await this.#http.request(request, { signal });
+    return { status, body: await this.#read(stream) };
   }
 
-  /** Notices when the server ends a connection that was to stay open. One that stays idle for as long as the server allows is ended here. */
-  #watch(socket: Socket): void {
-    if (this.#kept.has(socket)) return;
-    this.#kept.add(socket);
-    socket.once("close", (hadError) => {
-      if (hadError || socket.readableEnded) this.#hasLostConnection = true;
-    });
-  }
-
-  #noteConnection(): void {
-    if (!this.#hasLostConnection) return;
-    this.#hasLostConnection = false;
-    this.#onReconnect();
-  }
-
-  #send(body: string, signal: AbortSignal, agent: Agent | false) {
-    const bytes = Buffer.from(body);
-    const headers = {
-      ...this.#headers(),
-      "content-type": "application/json",
-      accept: "application/json",
-      "content-length": bytes.length,
-    };
-    const options: RequestOptions = { method: "POST", agent, headers, signal };
-    const request: ClientRequest = (this.#isSecure ? httpsRequest : httpRequest)(this.#url, options);
-    const answer = new Promise<HttpAnswer>((resolve, reject) => {
-      request.on("error", reject);
-      request.on("response", (response) => {
-        this.#read(response).then(resolve, reject);
-      });
-    });
-    request.end(bytes);
-    return { request, answer };
-  }
-
-  async #read(response: IncomingMessage): Promise<HttpAnswer> {
+  async #read(body: BodyStream): Promise<string> {
     const chunks: Buffer[] = [];
     let size = 0;
     try {
-      for await (const chunk of response as AsyncIterable<Buffer>) {
+      for await (const chunk of body) {
         size += chunk.length;
         if (size > this.#maxAnswerBytes) throw new UnusableAnswer(`it has more than ${this.#maxAnswerBytes} bytes`);
         chunks.push(chunk);
@@ -188,7 +143,7 @@ export class JsonRpcClient {
       if (error instanceof UnusableAnswer) throw error;
       throw new UnusableAnswer(`it broke off after ${size} bytes`);
     }
-    return { status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString("utf8") };
+    return Buffer.concat(chunks).toString("utf8");
   }
 
   #result(method: string, id: number, { status, body }: HttpAnswer): unknown {
@@ -216,10 +171,6 @@ export class JsonRpcClient {
 
 /** What is wrong with an answer, as a clause. */
 class UnusableAnswer extends Error {}
-
-function isReset(error: unknown): boolean {
-  return error instanceof Error && "code" in error && (error.code === "ECONNRESET" || error.code === "EPIPE");
-}
 
 /** Of a name with several addresses, the attempts at all of them have failed. */
 function reasonOf(error: unknown): string {
