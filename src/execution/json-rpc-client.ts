@@ -1,6 +1,7 @@
 import { ForeseenError } from "../foreseen-error.ts";
 import type { BodyStream } from "../http-client/body-stream.ts";
 import { HttpClient } from "../http-client/http-client.ts";
+import { messageOf } from "../http-client/http-error.ts";
 import { SYSTEM_TIMERS, type Timers } from "../timers.ts";
 
 /** Beyond every answer that is asked for: 128 blobs with their cell proofs have 36 MB in hexadecimal. */
@@ -111,7 +112,7 @@ export class JsonRpcClient {
         throw new JsonRpcFailure("ended", `${method} of ${this.origin} is not waited for any more.`, error);
       }
       if (error instanceof UnusableAnswer) throw this.#unusable(method, error.message);
-      throw new JsonRpcFailure("unreachable", `${this.origin} cannot be asked ${method}: ${reasonOf(error)}.`, error);
+      throw new JsonRpcFailure("unreachable", `${this.origin} cannot be asked ${method}: ${messageOf(error)}.`, error);
     } finally {
       done.abort();
     }
@@ -171,12 +172,6 @@ export class JsonRpcClient {
 
 /** What is wrong with an answer, as a clause. */
 class UnusableAnswer extends Error {}
-
-/** Of a name with several addresses, the attempts at all of them have failed. */
-function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(reasonOf).join(", ");
-  return error instanceof Error ? error.message : String(error);
-}
 
 /** The members of an answer, of which nothing is known yet; null for what is not an object. */
 function parseAnswer(text: string): { jsonrpc?: unknown; id?: unknown; result?: unknown; error?: unknown } | null {

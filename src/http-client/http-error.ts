@@ -17,3 +17,9 @@ export function isConnectionLoss(error: Error): boolean {
   const code = "code" in error ? error.code : undefined;
   return code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE";
 }
+
+/** The message of an error. A host name with several addresses has one error for each attempt. */
+export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError) return [...new Set(error.errors.map(messageOf))].join(", ");
+  return error instanceof Error ? error.message : String(error);
+}

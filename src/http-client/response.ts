@@ -12,7 +12,7 @@ export interface HttpResponse {
 }
 
 /** Reads a whole body of up to `maxBytes`. */
-export async function readBody(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
+export async function readBody(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {

@@ -3,6 +3,7 @@ import { type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { latestBlockHeader } from "../chain/anchor.ts";
 import { blockRoot, deserializeSignedBlock } from "../chain/blocks/block-encoding.ts";
+import { messageOf } from "../http-client/http-error.ts";
 import type { Logger } from "../log/logger.ts";
 import type { LoadedState } from "./anchor-state.ts";
 import type { CheckpointPin } from "./checkpoint-pin.ts";
@@ -62,8 +63,7 @@ async function readGivenBlock(
   try {
     return await readBlock(source, config, root, signal);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new StartError("unreadableInput", `The block ${source} cannot be used: ${reason}.`, error);
+    throw new StartError("unreadableInput", `The block ${source} cannot be used: ${messageOf(error)}.`, error);
   }
 }
 

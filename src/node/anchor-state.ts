@@ -3,6 +3,7 @@ import type { BeaconStateAllForks } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
 import { readState } from "../chain/states/read-state.ts";
+import { messageOf } from "../http-client/http-error.ts";
 import type { Logger } from "../log/logger.ts";
 import { Progress } from "../log/progress.ts";
 import { type ReadLimits, readSource } from "./read-source.ts";
@@ -50,7 +51,7 @@ async function read(source: string, { logger, signal, limits }: LoadOptions): Pr
     progress.finish();
     return bytes;
   } catch (error) {
-    throw unreadable(source, reasonOf(error), error);
+    throw unreadable(source, messageOf(error), error);
   }
 }
 
@@ -93,15 +94,10 @@ async function decode(
     return state;
   } catch (error) {
     signal?.throwIfAborted();
-    throw unreadable(source, `it is not a whole ${fork} state (${reasonOf(error)})`, error);
+    throw unreadable(source, `it is not a whole ${fork} state (${messageOf(error)})`, error);
   }
 }
 
 function unreadable(source: string, reason: string, cause?: unknown): StartError {
   return new StartError("unreadableInput", `The state ${source} cannot be used: ${reason}.`, cause);
-}
-
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
 }

@@ -25,6 +25,7 @@ const ANSWERS: Readonly<Record<string, [status: number, type: string, body: stri
   page: [200, "text/html", "<html>"],
   jsonOnly: [406, "application/json", "{}"],
   nothing: [404, "text/plain", ""],
+  moved: [302, "text/plain", ""],
 };
 
 async function refusal(attempt: Promise<unknown>): Promise<string> {
@@ -40,7 +41,7 @@ test("what a server answers instead of a state is said, with what may be meant b
   const { devChain } = await openDevChain({ validators: 8 });
   const server = createServer(({ url }, response) => {
     const [status, type, body] = ANSWERS[url!.split("/")[1]!]!;
-    response.writeHead(status, { "content-type": type }).end(body);
+    response.writeHead(status, { "content-type": type, location: "http://127.0.0.1:1/there" }).end(body);
   }).listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await once(server, "listening");
@@ -52,6 +53,7 @@ test("what a server answers instead of a state is said, with what may be meant b
     jsonOnly: "the server answered 406 Not Acceptable; it does not answer in SSZ",
     nothing:
       "the server answered 404 Not Found; there may be no beacon node at this address, or it does not serve states",
+    moved: "the server redirects to http://127.0.0.1:1/there (302), and redirects are not followed: use that URL",
   };
   for (const [path, reason] of Object.entries(reasons)) {
     const { state } = checkpointSource({ ...NONE, checkpointSyncUrl: `${base}/${path}` }, "/")!;
@@ -61,12 +63,13 @@ test("what a server answers instead of a state is said, with what may be meant b
   }
 });
 
-test("a download has a limit of bytes and one of silence, is ended by a stop, and tells how it goes", async () => {
+test("a download has a limit of bytes and one of silence, and fails when it is cut or stopped", async () => {
   const { devChain } = await openDevChain({ validators: 8 });
   const server = createServer(({ url }, response) => {
     const length = url === "/announced" ? { "content-length": 5000 } : {};
     response.writeHead(200, { "content-type": "application/octet-stream", ...length });
     response.write(Buffer.alloc(url === "/endless" ? 4096 : 1000));
+    if (url === "/cut") response.destroy();
   }).listen(0, "127.0.0.1");
   onTestFinished(() => {
     server.closeAllConnections();
@@ -85,6 +88,7 @@ test("a download has a limit of bytes and one of silence, is ended by a stop, an
   const small = { limits: { maxBytes: 4000, idleMs: 60_000 } };
   expect(await refusal(load("/endless", small))).toMatch(/the server sends more than/);
   expect(await refusal(load("/silent"))).toMatch(/the server sent nothing for 0.05 seconds/);
+  expect(await refusal(load("/cut", patient))).toMatch(/closed/);
   const stopping = new AbortController();
   const stopped = refusal(load("/silent", { ...small, signal: stopping.signal }));
   await once(server, "request");

@@ -1,4 +1,6 @@
 import { readFile } from "node:fs/promises";
+import { HttpClient } from "../http-client/http-client.ts";
+import type { HttpResponse } from "../http-client/response.ts";
 
 export const isUrl = (source: string): boolean => /^https?:\/\//i.test(source);
 
@@ -25,50 +27,54 @@ export async function readSource(source: string, options: ReadOptions): Promise<
     () => idle.abort(new Error(`the server sent nothing for ${options.idleMs / 1000} seconds`)),
     options.idleMs,
   );
+  // The idle timeout covers headers and body.
+  const client = new HttpClient(source, { headersTimeoutMs: 0, bodyTimeoutMs: 0 });
   try {
-    const response = await fetch(source, { headers: { accept: "application/octet-stream" }, signal });
+    const { pathname, search } = new URL(source);
+    const headers = { accept: "application/octet-stream" };
+    const response = await client.request({ method: "GET", path: `${pathname}${search}`, headers }, { signal });
     refuseUnfit(response, options.maxBytes);
     return await readBody(response, { ...options, onChunk: () => void giveUp.refresh() });
   } finally {
     clearTimeout(giveUp);
-    // Whatever was not read is not wanted any more.
-    idle.abort();
+    client.close();
   }
 }
 
-function refuseUnfit(response: Response, maxBytes: number): void {
-  if (!response.ok) {
-    throw new Error(`the server answered ${response.status} ${response.statusText}${hintFor(response.status)}`);
+function refuseUnfit({ status, statusText, headers }: HttpResponse, maxBytes: number): void {
+  if (status >= 300 && status < 400) {
+    const target = headers.location === undefined ? "" : ` to ${headers.location}`;
+    throw new Error(`the server redirects${target} (${status}), and redirects are not followed: use that URL`);
   }
-  const type = response.headers.get("content-type")?.split(";")[0]?.trim();
+  if (status >= 400) throw new Error(`the server answered ${status} ${statusText}${hintFor(status)}`);
+  const type = headers["content-type"]?.split(";")[0]?.trim();
   if (type === "application/json" || type === "text/html") {
     throw new Error(`the server answered with ${type} where SSZ (application/octet-stream) was asked for`);
   }
-  if ((announcedLength(response) ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  const encoding = headers["content-encoding"] ?? "identity";
+  if (encoding !== "identity")
+    throw new Error(`the server answered with ${encoding} encoding, which was not asked for`);
+  if ((announcedLength(headers) ?? 0) > maxBytes) throw tooLarge(maxBytes);
 }
 
-/** What is compressed on the way is longer when it has come. */
-function announcedLength({ headers }: Response): number | undefined {
-  const length = Number(headers.get("content-length") ?? Number.NaN);
-  return headers.has("content-encoding") || !Number.isSafeInteger(length) ? undefined : length;
+function announcedLength(headers: HttpResponse["headers"]): number | undefined {
+  const length = Number(headers["content-length"] ?? Number.NaN);
+  return Number.isSafeInteger(length) ? length : undefined;
 }
 
 async function readBody(
-  response: Response,
+  { headers, body }: HttpResponse,
   { maxBytes, onProgress, onChunk }: ReadOptions & { onChunk(): void },
 ): Promise<Uint8Array> {
-  const total = announcedLength(response);
+  const total = announcedLength(headers);
   const chunks: Uint8Array[] = [];
   let received = 0;
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of body) {
     onChunk();
     received += chunk.length;
     if (received > maxBytes) throw tooLarge(maxBytes);
     chunks.push(chunk);
     onProgress?.(received, total);
-  }
-  if (total !== undefined && received < total) {
-    throw new Error(`the server ended after ${received} of ${total} bytes`);
   }
   const bytes = new Uint8Array(received);
   let position = 0;

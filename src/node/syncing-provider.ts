@@ -1,7 +1,10 @@
+import { HttpClient } from "../http-client/http-client.ts";
+import { readBody } from "../http-client/response.ts";
 import type { Logger } from "../log/logger.ts";
 
 /** It only matters for a line in the log. */
 const PATIENCE_MS = 10_000;
+const MAX_ANSWER_BYTES = 64 * 1024;
 
 /** Warns when the node that gave a checkpoint state has not caught up with the chain itself: what it holds to be final may be old. */
 export async function warnOfSyncingProvider(
@@ -20,15 +23,22 @@ export async function warnOfSyncingProvider(
 /** Undefined where nobody says so, as by a server that gives states and is no beacon node. */
 async function readSyncing(api: string, signal: AbortSignal | undefined): Promise<Record<string, unknown> | undefined> {
   const patience = AbortSignal.timeout(PATIENCE_MS);
+  const { pathname } = new URL("eth/v1/node/syncing", api);
+  const client = new HttpClient(api);
   try {
-    const response = await fetch(new URL("eth/v1/node/syncing", api), {
-      headers: { accept: "application/json" },
-      signal: signal ? AbortSignal.any([signal, patience]) : patience,
-    });
-    const answer = (await response.json()) as { data?: Record<string, unknown> } | null;
+    const headers = { accept: "application/json" };
+    const { body } = await client.request(
+      { method: "GET", path: pathname, headers },
+      { signal: signal ? AbortSignal.any([signal, patience]) : patience },
+    );
+    const answer = JSON.parse(String(await readBody(body, MAX_ANSWER_BYTES))) as {
+      data?: Record<string, unknown>;
+    } | null;
     return answer?.data;
   } catch {
     signal?.throwIfAborted();
     return undefined;
+  } finally {
+    client.close();
   }
 }

@@ -5,6 +5,9 @@ import { ForkName, type ForkPostBellatrix } from "@lodestar/params";
 import { parseExecutionPayloadAndBlobsBundle } from "@lodestar/state-transition";
 import type { bellatrix, SignedBlindedBeaconBlock } from "@lodestar/types";
 import { toPrintableUrl } from "@lodestar/utils";
+import { HttpClient } from "../../http-client/http-client.ts";
+import { HttpError, messageOf } from "../../http-client/http-error.ts";
+import { readBody } from "../../http-client/response.ts";
 import type { Logger } from "../../log/logger.ts";
 import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
 import { type BidRequest, type Builder, BuilderError, type OfferedBid, type RevealedPayload } from "./builder.ts";
@@ -35,6 +38,7 @@ interface Answer {
 /** A builder that is asked over HTTP. Requests are JSON, which every builder reads; answers are SSZ where it can write that. */
 export class HttpBuilder implements Builder {
   readonly #client: ApiClient;
+  readonly #http: HttpClient;
   readonly #bidTimeoutMs: number;
   readonly #timers: Pick<Timers, "sleep" | "unixNow">;
   readonly #logger: Logger;
@@ -44,7 +48,10 @@ export class HttpBuilder implements Builder {
 
   constructor({ url, config, logger, bidTimeoutMs, timers = SYSTEM_TIMERS }: HttpBuilderOptions) {
     const globalInit = { requestWireFormat: WireFormat.json };
-    this.#client = getClient({ baseUrl: url, globalInit, fetch: fetchWithinLimit }, { config });
+    // Each request has a deadline of its own.
+    this.#http = new HttpClient(url, { headersTimeoutMs: 0, bodyTimeoutMs: 0 });
+    const fetch = (...request: Parameters<typeof globalThis.fetch>) => this.#fetch(new Request(...request));
+    this.#client = getClient({ baseUrl: url, globalInit, fetch }, { config });
     this.#bidTimeoutMs = bidTimeoutMs;
     this.#timers = timers;
     this.#logger = logger;
@@ -103,6 +110,27 @@ export class HttpBuilder implements Builder {
   /** Ends what is under way. */
   close(): void {
     this.#closing.abort();
+    this.#http.close();
+  }
+
+  /** The fetch of the API client. All requests to a builder are idempotent. */
+  async #fetch(request: Request): Promise<Response> {
+    const { pathname, search } = new URL(request.url);
+    const { signal } = request;
+    const method = request.method as "GET" | "POST";
+    const headers = Object.fromEntries(request.headers);
+    const body = Buffer.from(await request.arrayBuffer());
+    try {
+      const sent = { method, path: `${pathname}${search}`, headers, ...(body.length > 0 && { body }) };
+      const response = await this.#http.request(sent, { signal });
+      const bytes = await readBody(response.body, MAX_ANSWER_BYTES);
+      // The API client would parse the missing body of a response that has a content type.
+      if (response.status === HttpStatusCode.NO_CONTENT) return new Response(null, { status: response.status });
+      return new Response(bytes, response);
+    } catch (error) {
+      if (error instanceof HttpError) throw unreadable(`${error.message}.`);
+      throw new BuilderError(`The builder cannot be reached: ${messageOf(error)}.`, { cause: error });
+    }
   }
 
   async #ask<A extends Answer>(timeoutMs: number, send: (init: { signal: AbortSignal }) => Promise<A>): Promise<A> {
@@ -160,29 +188,10 @@ function requireKnown(fork: ForkName): ForkName {
 
 function asBuilderError(error: unknown): BuilderError {
   if (error instanceof BuilderError) return error;
-  // Native fetch fails with this and has the reason as its cause.
-  if (error instanceof TypeError && error.cause instanceof Error) {
-    return new BuilderError(`The builder cannot be reached: ${error.cause.message}.`, { cause: error });
-  }
   return unreadable(error);
 }
 
 function unreadable(error: unknown): BuilderError {
   const reason = error instanceof Error ? error.message : String(error);
   return new BuilderError(`The builder's answer cannot be read: ${reason}`, { isUnreadable: true, cause: error });
-}
-
-/** The library reads whatever comes, and by its type also a body that is not there. */
-async function fetchWithinLimit(...request: Parameters<typeof fetch>): Promise<Response> {
-  const response = await fetch(...request);
-  if (response.status === HttpStatusCode.NO_CONTENT) return new Response(null, { status: response.status });
-  let received = 0;
-  const limit = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      received += chunk.length;
-      if (received > MAX_ANSWER_BYTES) controller.error(new Error(`it has more than ${MAX_ANSWER_BYTES} bytes.`));
-      else controller.enqueue(chunk);
-    },
-  });
-  return new Response(response.body?.pipeThrough(limit) ?? null, response);
 }
