@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
@@ -343,4 +344,17 @@ it("a refused connection fails with the error of the system", async () => {
   const { client, server } = await openRawServer();
   await new Promise((resolve) => server.close(resolve));
   await expect(read(client)).rejects.toMatchObject({ code: "ECONNREFUSED" });
+});
+
+it("undici is loaded by the first request, not by a client", () => {
+  const url = import.meta.resolve("./http-client.ts");
+  const program = `
+    const { HttpClient } = await import(${JSON.stringify(url)});
+    const { createRequire } = await import("node:module");
+    const isLoaded = () => Object.keys(createRequire(import.meta.url).cache).some((path) => path.includes("/undici/"));
+    const client = new HttpClient("http://127.0.0.1:1");
+    console.log(isLoaded());
+    await client.request({ method: "GET", path: "/" }).catch(() => console.log(isLoaded()));`;
+  const output = execFileSync(process.execPath, ["--input-type=module", "-e", program], { encoding: "utf8" });
+  expect(output).toBe("false\ntrue\n");
 });
