@@ -18,7 +18,7 @@ const TURNS_PER_ROUND = 8;
 
 /** Of what a gateway may cost: how much later an answer may come, and how many answers of the node's one core must give at least. */
 const MOST_LATER_MILLIS = 0.3;
-const LEAST_PASSED_ON = 0.7;
+const LEAST_PASSED_ON = 0.6;
 const LEAST_KEPT = 1;
 
 interface Call {
