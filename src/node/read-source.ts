@@ -21,14 +21,14 @@ interface ReadOptions extends ReadLimits {
 /** The SSZ bytes of a file, or of what an http(s) server answers. */
 export async function readSource(source: string, options: ReadOptions): Promise<Uint8Array> {
   if (!isUrl(source)) return plainBytes(await readFile(source, { signal: options.signal }));
+  // The idle timeout covers headers and body.
+  const client = new HttpClient(source, { headersTimeoutMs: 0, bodyTimeoutMs: 0 });
   const idle = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, idle.signal]) : idle.signal;
   const giveUp = setTimeout(
     () => idle.abort(new Error(`the server sent nothing for ${options.idleMs / 1000} seconds`)),
     options.idleMs,
   );
-  // The idle timeout covers headers and body.
-  const client = new HttpClient(source, { headersTimeoutMs: 0, bodyTimeoutMs: 0 });
   try {
     const { pathname, search } = new URL(source);
     const headers = { accept: "application/octet-stream" };
