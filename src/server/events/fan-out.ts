@@ -1,5 +1,4 @@
-import { setImmediate } from "node:timers";
-import { TurnShare } from "../turn-share.ts";
+import { scheduler } from "../scheduler.ts";
 import type { EventReader, StreamEvent } from "./feed.ts";
 
 /** What the events may take that have not gone to all their readers. */
@@ -62,27 +61,26 @@ interface Round {
 export class FanOut {
   readonly #rounds: Round[] = [];
   #waitingBytes = 0;
-  readonly #share = new TurnShare();
-  /** Whether the rest goes on in the next turn. */
-  #goesOn = false;
+  /** Whether the rest waits for a later turn. */
+  #isWaiting = false;
 
   tell(event: StreamEvent, readers: Iterable<Subscriber>): void {
     const subscribers = Array.from(readers).filter(({ isReading }) => isReading);
     const bytes = event.data.length + DELIVERY_BYTES * subscribers.length;
     this.#rounds.push({ event, subscribers, next: 0, bytes });
     this.#waitingBytes += bytes;
-    if (!this.#goesOn) this.#goOn();
+    if (!this.#isWaiting) this.#deliverSome();
     if (this.#waitingBytes > MAX_WAITING_BYTES) this.#leaveBehind();
   }
 
-  #goOn(): void {
-    this.#goesOn = false;
+  readonly #deliverSome = (): void => {
+    this.#isWaiting = false;
     for (let round = this.#rounds[0]; round; round = this.#rounds[0]) {
       const { event, subscribers } = round;
       while (round.next < subscribers.length) {
-        if (this.#share.isOver) {
-          this.#goesOn = true;
-          setImmediate(() => this.#goOn());
+        if (!scheduler.hasTime) {
+          this.#isWaiting = true;
+          scheduler.run("events", this.#deliverSome);
           return;
         }
         subscribers[round.next++]!.deliver(event);
@@ -90,11 +88,11 @@ export class FanOut {
       this.#rounds.shift();
       this.#waitingBytes -= round.bytes;
     }
-  }
+  };
 
-  /** Those whom the oldest event has not reached get nothing more. */
+  /** The later half of those that the oldest event has not reached get nothing more. */
   #leaveBehind(): void {
     const { subscribers, next } = this.#rounds[0]!;
-    for (const subscriber of subscribers.slice(next)) subscriber.fallBehind();
+    for (const subscriber of subscribers.slice(Math.ceil((next + subscribers.length) / 2))) subscriber.fallBehind();
   }
 }

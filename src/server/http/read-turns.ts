@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { arrivals } from "../turn-share.ts";
+import { scheduler } from "../scheduler.ts";
 
 /** How long strangers may keep everybody else waiting in one turn of the event loop. */
 const TURN_MILLIS = 5;
@@ -39,7 +39,7 @@ class ReadTurns {
 
   /** `serve` begins to read requests from a new connection. */
   meet(socket: Socket, serve: () => void): void {
-    arrivals.note();
+    scheduler.noteConnection();
     if (this.#waiting === 0) {
       this.#welcome(socket, serve);
     } else if (this.#door.size < AT_THE_DOOR) {
@@ -140,7 +140,7 @@ class ReadTurns {
     for (const socket of firstOf(this.#short)) this.#letIn(socket);
     for (const socket of firstOf(this.#heldShort)) this.#release(socket);
     // Those who wait to be accepted may be others than those who cost so much.
-    if (!arrivals.comeFirst) this.#releaseSome();
+    if (!scheduler.isAccepting) this.#releaseSome();
     if (this.#waiting > 0) this.#endTurnLater();
   }
 

@@ -1,5 +1,4 @@
-import { setImmediate } from "node:timers";
-import { TurnShare } from "../turn-share.ts";
+import { scheduler } from "../scheduler.ts";
 import { type Handlers, handleOne } from "./protocol.ts";
 
 /** After so many of them what waited for them goes on, which takes most of the time that they cost. */
@@ -11,7 +10,6 @@ export class ThreadInbox<Message extends [kind: string, ...unknown[]]> {
   #waiting: Message[] = [];
   /** The position of the next one. */
   #next = 0;
-  readonly #share = new TurnShare();
 
   constructor(handlers: Handlers<Message>) {
     this.#handlers = handlers;
@@ -25,8 +23,8 @@ export class ThreadInbox<Message extends [kind: string, ...unknown[]]> {
 
   readonly #goOn = (): void => {
     for (let left = AT_ONCE; this.#next < this.#waiting.length; left--) {
-      if (this.#share.isOver) {
-        setImmediate(this.#goOn);
+      if (!scheduler.hasTime) {
+        scheduler.run("thread", this.#goOn);
         return;
       }
       if (left === 0) {

@@ -1,26 +1,20 @@
 import type { Socket } from "node:net";
 import { inspect } from "node:util";
-import type { RawData } from "ws";
+import type { RawData, WebSocket } from "ws";
 import type { Logger } from "../../../log/logger.ts";
 import type { AccessRecord } from "../../http/access-log.ts";
 import type { Deadline, Deadlines } from "../../http/deadline.ts";
 import { BudgetShare, type ByteBudget, PIECE_OVERHEAD_BYTES } from "../../http/exchanges.ts";
 import type { Client } from "../../method-table.ts";
+import { scheduler } from "../../scheduler.ts";
 import type { Execute } from "../execute.ts";
-import { FrameReader } from "./frame-reader.ts";
-import type { FrameTurns } from "./frame-turns.ts";
-import { heldFrames } from "./held-frames.ts";
-import type { LeavingSocket } from "./leaving-socket.ts";
-import type { MessageLine } from "./message-line.ts";
 import { Outbox } from "./outbox.ts";
 import { type SubscriptionCount, type SubscriptionLimits, Subscriptions } from "./subscriptions.ts";
 
 export interface ConnectionLimits extends SubscriptionLimits {
-  /** How many messages of a connection are worked on or wait for that; the next ones are read when there is room again. */
+  /** How many messages of a connection are worked on at once; more are read when there is room again. */
   runningMessages: number;
-  /** How many of them are worked on at once whatever others send. */
-  ownMessages: number;
-  /** How much may come before a message is complete, with pings and what each piece costs. */
+  /** How much may come before a message is complete, with what each piece costs. */
   incompleteBytes: number;
   /** How long either side may take to take leave of the other. */
   leaveMillis: number;
@@ -41,10 +35,6 @@ interface ConnectionOptions {
   /** For what is not read yet of answers and events. */
   unread: ByteBudget;
   subscriptionCount: SubscriptionCount;
-  /** For reading. */
-  turns: FrameTurns;
-  /** For messages beyond those that are worked on in any case. */
-  line: MessageLine;
   /** Why methods of a class are not served to the client. */
   refusal: Client["refusal"];
   logger: Logger;
@@ -62,6 +52,12 @@ const GOING_AWAY = 1001;
 const TRY_AGAIN_LATER = 1013;
 const POLICY_VIOLATION = 1008;
 
+/** Of a ping or pong of a client: the header and the mask. */
+const CONTROL_FRAME_OVERHEAD_BYTES = 6;
+
+/** A connection with more messages under way counts as one that sends ahead. */
+const SENT_AHEAD = 4;
+
 /** Up to so much that a client has not read its pings are answered. */
 const UNREAD_PONG_BYTES = 16 * 1024;
 
@@ -69,30 +65,26 @@ const NO_SIGN_OF_LIFE = "The client neither read what was sent to it nor answere
 
 /** One client: its calls, their answers and its subscriptions. */
 export class Connection {
-  readonly #socket: LeavingSocket;
+  readonly #socket: WebSocket;
   readonly #options: ConnectionOptions;
-  readonly #reader: FrameReader;
   readonly #outbox: Outbox;
   readonly #subscriptions: Subscriptions;
   readonly #closed: Promise<void>;
   readonly #running = new Set<Deadline>();
   /** In the order in which they came. */
   readonly #waiting: Message[] = [];
-  /** How many run that stand in no line. */
-  #ownRunning = 0;
-  /** Received since the last message was complete: what a client sends in fragments, the node has to hold. */
-  #incompleteBytes = 0;
+  /** Bytes that have come since the last message was complete, and what they take of the budget. */
+  #received = 0;
+  #heldBytes = 0;
   #allAnswered: PromiseWithResolvers<void> | undefined;
   #closing = false;
-  /** Whether the client has taken leave, or broken the protocol: what comes after that is not read. */
-  #hasLeft = false;
   /** Whether anything was heard since the last look. */
   #heard = true;
   #flushesAtLastLook = 0;
   /** Whether there was something left to read at the last look. */
   #wasOwed = false;
 
-  constructor(socket: LeavingSocket, options: ConnectionOptions) {
+  constructor(socket: WebSocket, options: ConnectionOptions) {
     this.#socket = socket;
     this.#options = options;
     const unread = new BudgetShare(options.unread);
@@ -103,37 +95,32 @@ export class Connection {
     });
     void this.#closed.then(() => {
       this.#subscriptions.close();
-      options.budget.giveBack(this.#incompleteBytes);
-      this.#incompleteBytes = 0;
+      this.#releaseHeld();
       unread.giveBackAll();
       this.#dropWaiting();
       for (const deadline of this.#running) deadline.abandon();
     });
-    this.#reader = new FrameReader({
-      webSocket: socket,
-      socket: options.socket,
-      turns: options.turns,
-      onArrived: (bytes) => this.#count(bytes + PIECE_OVERHEAD_BYTES),
-      onRead: () => this.#settle(),
-    });
+    options.socket.on("data", ({ length }: Buffer) => this.#count(length));
     socket.on("message", (data) => {
       this.#heard = true;
-      const bytes = Math.max(this.#incompleteBytes - this.#reader.unread, 0);
-      this.#incompleteBytes -= bytes;
+      const bytes = this.#heldBytes;
+      this.#received = 0;
+      this.#heldBytes = 0;
       if (this.#closing) {
         options.budget.giveBack(bytes);
       } else {
         this.#waiting.push({ data, bytes });
-        this.#goOn();
-        if (!this.#hasRoom) this.#reader.pause();
+        this.#startLater();
+        if (!this.#hasRoom) socket.pause();
       }
     });
-    socket.onLeave = (leave) => this.#answerAndLeave(leave);
-    socket.on("pong", () => {
+    socket.on("pong", (data) => {
       this.#heard = true;
+      this.#countControlFrame(data);
     });
-    // Who pings without reading gets no more answers than it has room for: a client knows by any of them that the node is there.
+    // A client that pings without reading gets only some of the answers; any of them tells it that the node is there.
     socket.on("ping", (data) => {
+      this.#countControlFrame(data);
       if (socket.bufferedAmount < UNREAD_PONG_BYTES) socket.pong(data, false, ignore);
     });
     // A message that breaks the protocol or a limit; the socket is closed with the fitting code by itself.
@@ -169,17 +156,8 @@ export class Connection {
     this.#closing = true;
     this.#subscriptions.close();
     await this.#untilAllAnswered();
-    this.#socket.closeAtOnce(GOING_AWAY, "The node is shutting down.");
+    this.#socket.close(GOING_AWAY, "The node is shutting down.");
     await this.#closedWithin(this.#options.limits.leaveMillis);
-  }
-
-  async #answerAndLeave(leave: () => void): Promise<void> {
-    this.#hasLeft = true;
-    this.#subscriptions.close();
-    const impatience = setTimeout(leave, this.#options.limits.leaveMillis);
-    await this.#untilAllAnswered();
-    clearTimeout(impatience);
-    leave();
   }
 
   /** Or until nobody is there who could be answered. */
@@ -203,8 +181,8 @@ export class Connection {
   }
 
   async #closedWithin(millis: number): Promise<void> {
-    // Without reading one would not hear the other side's leave.
-    this.#reader.resume();
+    // The other side's close frame has to be read.
+    this.#socket.resume();
     const impatience = setTimeout(() => this.#socket.terminate(), millis);
     await this.#closed;
     clearTimeout(impatience);
@@ -212,49 +190,62 @@ export class Connection {
 
   /** The server does not read then, so that it cannot hear signs of life either. */
   get #isWaitingForCalls(): boolean {
-    return this.#reader.isPaused && this.#socket.bufferedAmount === 0;
+    return this.#socket.isPaused && this.#socket.bufferedAmount === 0;
   }
 
-  #count(bytes: number): void {
-    // What comes after an end is not held.
-    if (this.#hasLeft || this.#socket.readyState !== this.#socket.OPEN) return;
+  #count(length: number): void {
+    if (this.#closing || this.#socket.readyState !== this.#socket.OPEN) return;
+    const bytes = length + PIECE_OVERHEAD_BYTES;
     if (!this.#options.budget.take(bytes)) {
       this.#giveUp("The node holds as much of other requests as it can.");
       return;
     }
-    this.#incompleteBytes += bytes;
-    if (this.#incompleteBytes > this.#options.limits.incompleteBytes) {
+    this.#received += length;
+    this.#heldBytes += bytes;
+    if (this.#heldBytes > this.#options.limits.incompleteBytes) {
       this.#giveUp("With a message that is not complete more has come than belongs to any.");
     }
   }
 
-  /** Pings and pongs are gone when they are read, and no part of a message. */
-  #settle(): void {
-    const held = heldFrames(this.#socket);
-    if (held === undefined) return;
-    const surplus = this.#incompleteBytes - this.#reader.unread - held - PIECE_OVERHEAD_BYTES;
-    if (surplus <= 0) return;
-    this.#incompleteBytes -= surplus;
-    this.#options.budget.giveBack(surplus);
+  /** Pings and pongs are no part of a message. Where nothing else has come, nothing is held. */
+  #countControlFrame({ length }: Buffer): void {
+    const bytes = Math.min(length + CONTROL_FRAME_OVERHEAD_BYTES, this.#received);
+    this.#received -= bytes;
+    if (this.#received === 0) {
+      this.#releaseHeld();
+    } else {
+      this.#heldBytes -= bytes;
+      this.#options.budget.giveBack(bytes);
+    }
+  }
+
+  #releaseHeld(): void {
+    this.#options.budget.giveBack(this.#heldBytes);
+    this.#received = 0;
+    this.#heldBytes = 0;
   }
 
   #giveUp(reason: string): void {
     if (this.#closing) return;
     this.#closing = true;
     this.#dropWaiting();
-    this.#socket.closeAtOnce(TRY_AGAIN_LATER, reason);
+    this.#socket.close(TRY_AGAIN_LATER, reason);
     void this.#closedWithin(this.#options.limits.leaveMillis);
   }
 
-  /** Begins with as many of the messages that wait as may run. */
-  readonly #goOn = (): void => {
-    const { limits, line } = this.#options;
-    if (this.#waiting.length === 0 || !line.hasTime(this.#goOn)) return;
-    const isOwn = this.#ownRunning < limits.ownMessages;
-    if (!isOwn && !line.enter(this.#goOn)) return;
-    void this.#serve(this.#waiting.shift()!, isOwn);
-    // Behind what this one has set off, which takes most of its time.
-    if (this.#waiting.length > 0) queueMicrotask(this.#goOn);
+  /** Has the scheduler start the next message; of each connection, one waits in its queue. */
+  #startLater(): void {
+    if (this.#waiting.length > 0 && this.#running.size < this.#options.limits.runningMessages) {
+      const isFarAhead = this.#running.size + this.#waiting.length > SENT_AHEAD;
+      scheduler.run(isFarAhead ? "pipelined" : "message", this.#start);
+    }
+  }
+
+  readonly #start = (): void => {
+    const message = this.#waiting.shift();
+    if (message === undefined) return;
+    void this.#serve(message);
+    this.#startLater();
   };
 
   get #hasRoom(): boolean {
@@ -262,15 +253,13 @@ export class Connection {
   }
 
   #dropWaiting(): void {
-    this.#options.line.forget(this.#goOn);
     for (const { bytes } of this.#waiting.splice(0)) this.#options.budget.giveBack(bytes);
   }
 
-  async #serve({ data, bytes }: Message, isOwn: boolean): Promise<void> {
-    const { execute, logger, line, deadlines, budget } = this.#options;
+  async #serve({ data, bytes }: Message): Promise<void> {
+    const { execute, logger, deadlines, budget } = this.#options;
     const deadline = deadlines.begin();
     this.#running.add(deadline);
-    if (isOwn) this.#ownRunning++;
     const started: string[] = [];
     const record = this.#options.record?.(this.#options.socket);
     try {
@@ -289,10 +278,8 @@ export class Connection {
       deadlines.end(deadline);
       budget.giveBack(bytes);
       this.#running.delete(deadline);
-      if (isOwn) this.#ownRunning--;
-      else line.leave();
-      this.#goOn();
-      if (this.#hasRoom) this.#reader.resume();
+      this.#startLater();
+      if (this.#hasRoom) this.#socket.resume();
       if (this.#isAllAnswered) this.#allAnswered?.resolve();
     }
   }

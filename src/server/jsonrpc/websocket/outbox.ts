@@ -1,7 +1,7 @@
+import type { WebSocket } from "ws";
 import { giveBackBuffer } from "../../../json/buffer-pool.ts";
 import { type BudgetShare, HELD_FROM_BYTES, PIECE_OVERHEAD_BYTES } from "../../http/exchanges.ts";
 import type { MessageResponse } from "../execute.ts";
-import type { LeavingSocket } from "./leaving-socket.ts";
 
 /** A message up to this size is written at once; a larger one piece by piece, at the pace at which its reader takes them. */
 const PIECE_BYTES = 256 * 1024;
@@ -11,7 +11,7 @@ const PIECE_BYTES = 256 * 1024;
  * WebSocket does not mix the pieces of messages.
  */
 export class Outbox {
-  readonly #socket: LeavingSocket;
+  readonly #socket: WebSocket;
   readonly #unread: BudgetShare;
   /** What may go when the message under way is complete; undefined when none is. */
   #held: (() => void)[] | undefined;
@@ -19,7 +19,7 @@ export class Outbox {
   #flushes = 0;
 
   /** `unread` is for what the operating system has not taken yet. */
-  constructor(socket: LeavingSocket, unread: BudgetShare) {
+  constructor(socket: WebSocket, unread: BudgetShare) {
     this.#socket = socket;
     this.#unread = unread;
   }
@@ -56,7 +56,7 @@ export class Outbox {
 
   /** Takes leave behind everything that is to go out before. */
   close(code: number, reason: string): void {
-    this.#inTurn(() => this.#socket.closeAtOnce(code, reason));
+    this.#inTurn(() => this.#socket.close(code, reason));
   }
 
   /**

@@ -14,17 +14,12 @@ import { sendRefusal } from "../../http/send.ts";
 import type { HttpLimits } from "../../http/server.ts";
 import type { Execute } from "../execute.ts";
 import { Connection, type ConnectionLimits, type RecordMessage } from "./connection.ts";
-import { FrameTurns } from "./frame-turns.ts";
-import { LeavingSocket } from "./leaving-socket.ts";
-import { MessageLine } from "./message-line.ts";
 import { SubscriptionCount } from "./subscriptions.ts";
 
 export interface WebSocketLimits extends ConnectionLimits {
   connections: number;
   /** How many subscriptions there may be at once, on all connections together. */
   allSubscriptions: number;
-  /** How many messages that clients have sent ahead of their answers are worked on at once, of all connections together. */
-  messagesAhead: number;
   /** In how many parts a message may come: each takes memory, however small it is. */
   fragments: number;
   /** How often each client is asked for a sign of life. */
@@ -57,9 +52,7 @@ const DEFAULT_LIMITS: Omit<WebSocketLimits, "connections" | "allSubscriptions" |
   // About two slots of all attestations of a network with a million validators would be more than this; a reader of
   // anything less has minutes.
   eventBytes: 8 * 1024 * 1024,
-  runningMessages: 64,
-  ownMessages: 4,
-  messagesAhead: 256,
+  runningMessages: 16,
   checkMillis: 30_000,
   leaveMillis: 2_000,
   lastWordsMillis: 30_000,
@@ -80,16 +73,13 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
   const incompleteBytes = 3 * httpLimits.bodyBytes;
   const limits = { ...DEFAULT_LIMITS, connections: most, allSubscriptions: most, incompleteBytes, ...given };
   const subscriptionCount = new SubscriptionCount(limits.allSubscriptions);
-  const turns = new FrameTurns();
-  const line = new MessageLine(limits.messagesAhead);
   const server = new WebSocketServer({
     noServer: true,
-    WebSocket: LeavingSocket,
     clientTracking: false,
     maxPayload: httpLimits.bodyBytes,
     maxFragments: limits.fragments,
-    // Messages come as they are read, which is little by little.
-    allowSynchronousEvents: true,
+    // A connection gives at most one message in a turn of the event loop, however many it has sent.
+    allowSynchronousEvents: false,
     autoPong: false,
     perMessageDeflate: false,
   });
@@ -103,7 +93,7 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
   checks.unref();
 
   function accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    // From now on it is read from message by message.
+    // From now on it is read from by the WebSocket.
     readTurns.forget(request.socket);
     try {
       policy.admit(request);
@@ -118,7 +108,6 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
       refuse(request, socket, 503, `There are ${limits.connections} WebSocket connections already.`);
     } else {
       server.handleUpgrade(request, socket, head, (webSocket) => {
-        webSocket.tooLarge = `The message is larger than ${httpLimits.bodyBytes} bytes.`;
         const isPrivileged = policy.isPrivileged(request);
         const refusal = (access: Access) => policy.refusal(access, isPrivileged);
         const connection = new Connection(webSocket, {
@@ -129,8 +118,6 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
           limits,
           deadlines,
           subscriptionCount,
-          turns,
-          line,
           socket: request.socket,
           budget: exchanges.requestBytes,
           unread: exchanges.answerBytes,
