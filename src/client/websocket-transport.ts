@@ -23,6 +23,7 @@ interface Notification {
 
 /** A close code that is for applications to use (RFC 6455, section 7.4.2). */
 const BAD_DATA = 4000;
+const MESSAGE_TOO_BIG = 1009;
 
 type ErrorMembers = ConstructorParameters<typeof RpcError>[0];
 
@@ -117,10 +118,10 @@ export class WebSocketTransport implements Transport {
     });
     // An error is always followed by the close.
     socket.addEventListener("error", () => {});
-    socket.addEventListener("close", ({ reason }) => {
+    socket.addEventListener("close", ({ code, reason }) => {
       this.#opening = undefined;
       reject(new Error(`No node can be reached at ${this.#url}, or it refused the connection.`));
-      this.#endAll(reason);
+      this.#endAll(reason || (code === MESSAGE_TOO_BIG ? "a message is larger than the node takes." : ""));
     });
     return promise;
   }

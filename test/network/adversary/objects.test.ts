@@ -4,6 +4,7 @@ import { type BeaconBlock, type phase0, type SignedBeaconBlock, type Slot, ssz }
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { compressSync } from "snappy";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { attestationSubnet } from "../../../src/chain/subscriptions/committee-subscriptions.ts";
 import { GossipTopics, type TopicKind } from "../../../src/network/gossip/topics.ts";
 import { encodeChunk } from "../../../src/network/reqresp/response-chunk.ts";
 import { ByHand } from "../../support/by-hand.ts";
@@ -44,7 +45,14 @@ afterAll(async () => {
 
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 const topic = (kind: TopicKind, subnet = 0) => new GossipTopics(scenario.network.config).at(0, kind, subnet)!.name;
-const joined = (kind: TopicKind) => scenario.pubsub.getTopics().filter((name) => name.includes(`/${kind}_`))[0]!;
+const joinedAll = (kind: TopicKind) => scenario.pubsub.getTopics().filter((name) => name.includes(`/${kind}_`));
+const joined = (kind: TopicKind) => joinedAll(kind)[0]!;
+/** One that the victim has joined: which these are is random, so that one may be the right one. */
+const wrongSubnet = ({ slot, index }: phase0.AttestationData) => {
+  const { committeesPerSlot } = scenario.honest.chain.headState.epochCtx.currentShuffling;
+  const right = topic("beacon_attestation", attestationSubnet(committeesPerSlot, slot, index));
+  return joinedAll("beacon_attestation").find((name) => name !== right)!;
+};
 const send = (adversary: Adversary, to: string, objects: Uint8Array[]) =>
   adversary.publish(...objects.map((object) => ({ topic: to, data: compressSync(object) })));
 const blockBytes = (signed: SignedBeaconBlock) => altair.SignedBeaconBlock.serialize(signed as never);
@@ -65,7 +73,7 @@ const FORGERIES: [what: string, reason: string, make: () => { to: string; object
     "attestations on a subnet that is not theirs",
     "wrong-subnet",
     () => ({
-      to: joined("beacon_attestation"),
+      to: wrongSubnet(attestations[0]!.data),
       objects: times(COUNT, () => first.Attestation.serialize({ ...attestations[0]!, signature: foreignSignature() })),
     }),
   ],
