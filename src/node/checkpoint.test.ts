@@ -25,7 +25,14 @@ const ANSWERS: Readonly<Record<string, [status: number, type: string, body: stri
   page: [200, "text/html", "<html>"],
   jsonOnly: [406, "application/json", "{}"],
   nothing: [404, "text/plain", ""],
-  moved: [302, "text/plain", ""],
+  moved: [301, "text/plain; to-here", ""],
+  movedToGone: [302, "text/plain; to-gone", ""],
+  movedToFile: [302, "text/plain; to-file", ""],
+};
+const LOCATIONS: Readonly<Record<string, string>> = {
+  "text/plain; to-here": "/moved",
+  "text/plain; to-gone": "/gone",
+  "text/plain; to-file": "file:///state.ssz",
 };
 
 async function refusal(attempt: Promise<unknown>): Promise<string> {
@@ -41,7 +48,7 @@ test("what a server answers instead of a state is said, with what may be meant b
   const { devChain } = await openDevChain({ validators: 8 });
   const server = createServer(({ url }, response) => {
     const [status, type, body] = ANSWERS[url!.split("/")[1]!]!;
-    response.writeHead(status, { "content-type": type, location: "http://127.0.0.1:1/there" }).end(body);
+    response.writeHead(status, { "content-type": type, location: LOCATIONS[type] ?? "" }).end(body);
   }).listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await once(server, "listening");
@@ -53,7 +60,9 @@ test("what a server answers instead of a state is said, with what may be meant b
     jsonOnly: "the server answered 406 Not Acceptable; it does not answer in SSZ",
     nothing:
       "the server answered 404 Not Found; there may be no beacon node at this address, or it does not serve states",
-    moved: "the server redirects to http://127.0.0.1:1/there (302), and redirects are not followed: use that URL",
+    moved: "the server redirects more than 5 times",
+    movedToGone: "the server answered 410 Gone; it no longer has what was asked for",
+    movedToFile: "the server answered 302 without a usable Location",
   };
   for (const [path, reason] of Object.entries(reasons)) {
     const { state } = checkpointSource({ ...NONE, checkpointSyncUrl: `${base}/${path}` }, "/")!;

@@ -2,6 +2,8 @@ import { readFile } from "node:fs/promises";
 import { HttpClient } from "../http-client/http-client.ts";
 import type { HttpResponse } from "../http-client/response.ts";
 
+const MAX_REDIRECTS = 5;
+
 export const isUrl = (source: string): boolean => /^https?:\/\//i.test(source);
 
 export interface ReadLimits {
@@ -21,6 +23,17 @@ interface ReadOptions extends ReadLimits {
 /** The SSZ bytes of a file, or of what an http(s) server answers. */
 export async function readSource(source: string, options: ReadOptions): Promise<Uint8Array> {
   if (!isUrl(source)) return plainBytes(await readFile(source, { signal: options.signal }));
+  let url = source;
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+    const read = await readUrl(url, options);
+    if (typeof read !== "string") return read;
+    url = read;
+  }
+  throw new Error(`the server redirects more than ${MAX_REDIRECTS} times`);
+}
+
+/** Returns the body, or the URL that the server redirects to. */
+async function readUrl(source: string, options: ReadOptions): Promise<Uint8Array | string> {
   // The idle timeout covers headers and body.
   const client = new HttpClient(source, { headersTimeoutMs: 0, bodyTimeoutMs: 0 });
   const idle = new AbortController();
@@ -33,6 +46,8 @@ export async function readSource(source: string, options: ReadOptions): Promise<
     const { pathname, search } = new URL(source);
     const headers = { accept: "application/octet-stream" };
     const response = await client.request({ method: "GET", path: `${pathname}${search}`, headers }, { signal });
+    const target = redirectOf(response, source);
+    if (target !== undefined) return target;
     refuseUnfit(response, options.maxBytes);
     return await readBody(response, { ...options, onChunk: () => void giveUp.refresh() });
   } finally {
@@ -41,11 +56,16 @@ export async function readSource(source: string, options: ReadOptions): Promise<
   }
 }
 
+/** Checkpoint providers redirect from http to https, and to other hosts. */
+function redirectOf({ status, headers: { location } }: HttpResponse, source: string): string | undefined {
+  if (status < 300 || status >= 400) return undefined;
+  const target = location === undefined ? undefined : URL.parse(location, source)?.href;
+  if (target === undefined || !isUrl(target))
+    throw new Error(`the server answered ${status} without a usable Location`);
+  return target;
+}
+
 function refuseUnfit({ status, statusText, headers }: HttpResponse, maxBytes: number): void {
-  if (status >= 300 && status < 400) {
-    const target = headers.location === undefined ? "" : ` to ${headers.location}`;
-    throw new Error(`the server redirects${target} (${status}), and redirects are not followed: use that URL`);
-  }
   if (status >= 400) throw new Error(`the server answered ${status} ${statusText}${hintFor(status)}`);
   const type = headers["content-type"]?.split(";")[0]?.trim();
   if (type === "application/json" || type === "text/html") {
