@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
@@ -44,15 +44,28 @@ async function refusal(attempt: Promise<unknown>): Promise<string> {
   throw new Error("It was not refused as unreadable.", { cause: error });
 }
 
+/** Returns the URL of the server, which listens until the test is over. */
+async function listen(server: Server): Promise<string> {
+  server.listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function emptyDirectory() {
+  const dataDir = tempDirectory();
+  const db = await openDataDirectory(dataDir, { sync: false });
+  onTestFinished(() => db.close());
+  return { dataDir, db, logger: createRecordingLogger() };
+}
+
 test("what a server answers instead of a state is said, with what may be meant by it", async () => {
   const { devChain } = await openDevChain({ validators: 8 });
   const server = createServer(({ url }, response) => {
     const [status, type, body] = ANSWERS[url!.split("/")[1]!]!;
     response.writeHead(status, { "content-type": type, location: LOCATIONS[type] ?? "" }).end(body);
-  }).listen(0, "127.0.0.1");
-  onTestFinished(() => void server.close());
-  await once(server, "listening");
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  const base = await listen(server);
   const reasons: Record<keyof typeof ANSWERS, string> = {
     gone: "the server answered 410 Gone; it no longer has what was asked for",
     json: "the server answered with application/json where SSZ (application/octet-stream) was asked for",
@@ -173,14 +186,9 @@ test.each([
   const server = createServer(({ url }, response) => {
     if (url === "/eth/v1/node/syncing") response.end(data ? JSON.stringify({ data }) : "not here");
     else response.end(readFileSync(join(networkDirectory, "genesis.ssz")));
-  }).listen(0, "127.0.0.1");
-  onTestFinished(() => void server.close());
-  await once(server, "listening");
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const dataDir = tempDirectory();
-  const db = await openDataDirectory(dataDir, { sync: false });
-  onTestFinished(() => db.close());
-  const logger = createRecordingLogger();
+  });
+  const base = await listen(server);
+  const { dataDir, db, logger } = await emptyDirectory();
   const network = { name: "dev", directory: networkDirectory };
   const checkpoint = checkpointSource({ ...NONE, checkpointSyncUrl: base }, "/");
   const source = await openNetworkSource(db, { dataDir, network, checkpoint, logger });
@@ -214,14 +222,9 @@ describe("a pinned checkpoint", () => {
       if (url!.includes("/states/")) asked.push(url!.split("/").at(-1)!);
       if (state) response.end(state);
       else response.writeHead(404).end();
-    }).listen(0, "127.0.0.1");
-    onTestFinished(() => void server.close());
-    await once(server, "listening");
-    const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const dataDir = tempDirectory();
-    const db = await openDataDirectory(dataDir, { sync: false });
-    onTestFinished(() => db.close());
-    const logger = createRecordingLogger();
+    });
+    const base = await listen(server);
+    const { dataDir, db, logger } = await emptyDirectory();
     const open = async (values: Partial<Parameters<typeof checkpointSource>[0]>) => {
       const checkpoint = checkpointSource({ ...NONE, ...values }, networkDirectory);
       const network = { name: "dev", directory: networkDirectory };

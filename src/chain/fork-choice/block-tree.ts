@@ -103,6 +103,12 @@ export abstract class BlockTree {
     return this.#blocksWhere((block) => block.slot === slot);
   }
 
+  /** is_proposer_equivocation, among the blocks whose proposer is known. */
+  isProposerEquivocation({ root, slot, proposerIndex }: ForkChoiceBlock): boolean {
+    if (proposerIndex === undefined) return false;
+    return this.blocksAtSlot(slot).some((other) => other.root !== root && other.proposerIndex === proposerIndex);
+  }
+
   /** All blocks, parents before their children. */
   all(): Iterable<ForkChoiceBlock> {
     return this.tree.nodes.map(({ block }) => block);

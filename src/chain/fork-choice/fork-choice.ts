@@ -240,12 +240,6 @@ export class ForkChoice extends BlockTree {
     return this.#votes.isEquivocating(validator);
   }
 
-  /** is_proposer_equivocation, among the blocks whose proposer is known. */
-  isProposerEquivocation({ root, slot, proposerIndex }: ForkChoiceBlock): boolean {
-    if (proposerIndex === undefined) return false;
-    return this.blocksAtSlot(slot).some((other) => other.root !== root && other.proposerIndex === proposerIndex);
-  }
-
   /** get_attestation_score: the weight when the head was last selected, without the proposer boost; in increments. */
   attestationScore(root: RootHex): number {
     const isBoosted = this.#boostedRoot !== null && this.isDescendant(root, this.#boostedRoot);

@@ -6,18 +6,15 @@ import type { BeaconDbBatch } from "../../db/beacon-db.ts";
 import { checkChain } from "./check-chain.ts";
 import {
   blockOn,
-  chainOf,
   config,
+  finalizedAndHot,
   type LinkedBlock,
   openEmptyDatabase,
   storeChain,
   write,
 } from "./linked-blocks.test-support.ts";
 
-const finalized = chainOf([0, 1, 2, 4]);
-const hot = chainOf([5, 6], finalized.at(-1));
-const [genesis, first, second, last] = finalized as [LinkedBlock, LinkedBlock, LinkedBlock, LinkedBlock];
-const [child, tip] = hot as [LinkedBlock, LinkedBlock];
+const { finalized, hot, genesis, first, second, last, child, tip } = finalizedAndHot();
 
 const UNKNOWN = toRootHex(new Uint8Array(32).fill(9));
 const STRAY = blockOn(genesis, 2, 1);

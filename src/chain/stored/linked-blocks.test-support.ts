@@ -90,3 +90,12 @@ export async function storeChain(
     batch.meta.putIdentity({ kind: "test" });
   });
 }
+
+/** Four finalized blocks and two hot ones, of slots 0, 1, 2, 4, 5 and 6. */
+export function finalizedAndHot() {
+  const finalized = chainOf([0, 1, 2, 4]);
+  const hot = chainOf([5, 6], finalized.at(-1));
+  const [genesis, first, second, last] = finalized as [LinkedBlock, LinkedBlock, LinkedBlock, LinkedBlock];
+  const [child, tip] = hot as [LinkedBlock, LinkedBlock];
+  return { finalized, hot, genesis, first, second, last, child, tip };
+}

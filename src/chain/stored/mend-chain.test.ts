@@ -5,8 +5,8 @@ import type { BeaconDb } from "../../db/beacon-db.ts";
 import { checkChain } from "./check-chain.ts";
 import {
   blockOn,
-  chainOf,
   config,
+  finalizedAndHot,
   type LinkedBlock,
   openEmptyDatabase,
   storeChain,
@@ -14,10 +14,7 @@ import {
 } from "./linked-blocks.test-support.ts";
 import { mendChain } from "./mend-chain.ts";
 
-const finalized = chainOf([0, 1, 2, 4]);
-const hot = chainOf([5, 6], finalized.at(-1));
-const [genesis, first, second, last] = finalized as [LinkedBlock, LinkedBlock, LinkedBlock, LinkedBlock];
-const [child, tip] = hot as [LinkedBlock, LinkedBlock];
+const { finalized, hot, genesis, first, second, last, child, tip } = finalizedAndHot();
 const stray = blockOn(genesis, 2, 1);
 
 const sidecarOf = ({ header }: LinkedBlock, index: number) =>

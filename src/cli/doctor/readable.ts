@@ -19,7 +19,7 @@ const MARKS: Readonly<Record<Outcome, string>> = {
 const WIDEST_MARK = 9;
 
 const LEGEND =
-  "yes: as the standard has it; +ssz: also in SSZ; no: it does not have it, or not what it was asked about (HTTP status 404, 405, 410 or 501), or the standard has retired it; declined: it does not take the empty list that it was sent (HTTP status 400); not ready: HTTP status 503 of a node that says that it is syncing, optimistic or without its execution client; REFUSED: another status that blames the caller, who asked what the standard has; ERROR: a status that blames itself, no answer, or something missing that every node has; +ERROR: no SSZ for such a reason; WRONG: not of the form that the standard has; slow: after more than two seconds; -: not asked.";
+  "yes: as the standard has it; +ssz: also in SSZ; no: it does not have it, or not what it was asked about (HTTP status 404, 405, 410 or 501), or the standard has retired it; declined: it does not take the empty list that it was sent (HTTP status 400); not ready: HTTP status 503 of a node that says that it is syncing, optimistic or without its execution client; REFUSED: another 4xx status to a valid request; ERROR: a 5xx status, no answer, or something missing that every node has; +ERROR: no SSZ for such a reason; WRONG: not of the form that the standard has; slow: after more than two seconds; -: not asked.";
 
 /** What was found, for people. */
 export function reportText(report: Report): string {
