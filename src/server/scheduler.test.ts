@@ -13,18 +13,18 @@ function setup() {
       clock.now += millis;
     });
   /** Uses up the time of this turn. */
-  const spend = () => run("message", "spent", 100);
+  const spend = () => run("request", "spent", 100);
   const untilRan = async (count: number) => {
     while (ran.length < count) await nextTurn();
   };
-  return { scheduler, ran, run, spend, untilRan };
+  return { clock, scheduler, ran, run, spend, untilRan };
 }
 
 it("runs work at once while there is time in the turn, and the rest in later turns", async () => {
   const { ran, run, untilRan } = setup();
-  run("message", "a", 3);
-  run("message", "b", 3);
-  run("message", "c", 3);
+  run("request", "a", 3);
+  run("request", "b", 3);
+  run("request", "c", 3);
   run("events", "d");
   expect(ran).toEqual(["a", "b"]);
   await untilRan(4);
@@ -46,10 +46,10 @@ it("runs requests before those of clients that send ahead, and lets no kind star
   spend();
   for (let index = 0; index < 12; index++) run("events", "events", 4);
   for (let index = 0; index < 12; index++) run("pipelined", "pipelined", 4);
-  for (let index = 0; index < 12; index++) run("message", "message", 4);
+  for (let index = 0; index < 12; index++) run("request", "request", 4);
   await untilRan(37);
   const first = ran.slice(1, 17);
-  expect(first.filter((name) => name === "message")).toHaveLength(12);
+  expect(first.filter((name) => name === "request")).toHaveLength(12);
   expect(first).toContain("events");
   expect(first).toContain("pipelined");
 });
@@ -65,15 +65,34 @@ it("runs a unit in every turn, however long each takes", async () => {
 it("has short turns while clients connect", async () => {
   const { scheduler, ran, run, untilRan } = setup();
   scheduler.noteConnection();
-  await nextTurn();
-  expect(scheduler.isAccepting).toBe(true);
-  run("message", "a", 1);
-  run("message", "b");
+  run("request", "a", 1);
+  run("request", "b");
   expect(ran).toEqual(["a"]);
   await untilRan(2);
-  while (scheduler.isAccepting) await nextTurn();
-  await nextTurn();
-  run("message", "c", 1);
-  run("message", "d");
+  for (let turn = 0; turn < 6; turn++) await nextTurn();
+  run("request", "c", 1);
+  run("request", "d");
   expect(ran).toEqual(["a", "b", "c", "d"]);
+});
+
+it("resumes two readers per turn", async () => {
+  const { scheduler, ran } = setup();
+  for (const name of ["a", "b", "c", "d"]) scheduler.read(() => ran.push(name));
+  expect(ran).toEqual(["a"]);
+  await nextTurn();
+  expect(ran).toEqual(["a", "b", "c"]);
+  await nextTurn();
+  expect(ran).toEqual(["a", "b", "c", "d"]);
+});
+
+it("lets other work run for as long as a turn with too much parsing took", async () => {
+  const { clock, scheduler, ran } = setup();
+  scheduler.read(() => ran.push("a"));
+  scheduler.read(() => ran.push("b"));
+  clock.now += 20;
+  for (let turn = 0; turn < 3; turn++) await nextTurn();
+  expect(ran).toEqual(["a"]);
+  clock.now += 20;
+  await nextTurn();
+  expect(ran).toEqual(["a", "b"]);
 });

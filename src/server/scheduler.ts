@@ -1,46 +1,53 @@
 import { setImmediate } from "node:timers";
 
 /**
- * Kinds of work, in the order in which they come: handling messages of another thread, starting a WebSocket message, starting one of a
- * connection that has several under way, delivering events.
+ * Kinds of work by descending priority: messages of another thread, requests, requests behind several others on the same connection,
+ * delivery of events.
  */
-const KINDS = ["thread", "message", "pipelined", "events"] as const;
+const KINDS = ["thread", "request", "pipelined", "events"] as const;
 export type WorkKind = (typeof KINDS)[number];
 
-/** Time that scheduled work may take in one turn of the event loop. */
+/** Time budget of one turn of the event loop. */
 const TURN_MILLIS = 5;
-/** The same while clients connect. Node accepts one connection a turn, so that turns have to be short then. */
-const ACCEPTING_TURN_MILLIS = 0.5;
-/** After this many turns without a new connection, none is expected. */
+/** Time budget while clients connect. Node accepts one connection per turn, so turns have to be short then. */
+const ACCEPTING_TURN_MILLIS = 0.2;
+/** A turn above this length has parsed too much. */
+const LONG_TURN_MILLIS = 2 * TURN_MILLIS;
+/** Sockets and bodies that are resumed per turn. */
+const READERS_PER_TURN = 2;
+/** Clients count as connecting until this many turns have passed without a new connection. */
 const QUIET_TURNS = 3;
-/** While clients connect, one turn of this many is as long as others. */
-const LONG_TURN_EVERY = 100;
-/** Of this many units that run in a row, one is of another kind than the first that waits. */
+/** One unit in this many is of another kind than the one with the highest priority, so that no kind starves. */
 const UNITS_PER_ROUND = 4;
 
 type Unit = () => void;
 
 /**
- * Shares the turns of the event loop between all work of the servers. A unit of work runs at once while there is time left in the
- * turn; otherwise it waits in the queue of its kind. No kind starves.
+ * Shares the turns of the event loop between all work of the servers. A unit of work runs at once while the turn has time left;
+ * otherwise it waits in the queue of its kind.
  */
 export class Scheduler {
   readonly #queues = new Map(KINDS.map((kind) => [kind, new Set<Unit>()]));
+  /** Callbacks that resume reading from a new connection, or of a large body. */
+  readonly #readers = new Set<Unit>();
+  /** When this turn's readers were resumed; undefined if none was. */
+  #readAt: number | undefined;
+  /** The earliest time of the next read. */
+  #nextReadAt = Number.NEGATIVE_INFINITY;
   readonly #now: () => number;
-  /** When the time of this turn is over; undefined until something runs in it. */
+  /** When the budget of this turn is spent; undefined until something runs in it. */
   #turnEnds: number | undefined;
-  /** Whether a turn of waiting units is under way or about to begin. */
+  /** Whether a turn is running or due. */
   #isTurning = false;
   #unitsInRound = 0;
   #nextOther = 0;
   #quietTurns = QUIET_TURNS;
-  #turns = 0;
 
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
-  /** Runs the unit now or in a later turn. Waiting units of a kind run in their order. */
+  /** Runs the unit now or in a later turn. Units of a kind run in the order in which they were given. */
   run(kind: WorkKind, unit: Unit): void {
     const queue = this.#queues.get(kind)!;
     if (queue.size === 0 && this.hasTime) {
@@ -51,21 +58,36 @@ export class Scheduler {
     }
   }
 
-  /** Whether work may go on in this turn. The first question in a turn is always answered with true. */
+  /**
+   * Calls `resume` now or in a later turn. Few readers are resumed per turn, because Node parses all that it has read from a socket at
+   * once. After a turn that took too long, everything else gets as much time before the next reader.
+   */
+  read(resume: Unit): void {
+    this.#readers.add(resume);
+    if (this.#readAt === undefined) this.#resumeReaders();
+    this.#wake();
+  }
+
+  #resumeReaders(): void {
+    const now = this.#now();
+    const turnMillis = now - (this.#readAt ?? now);
+    this.#readAt = undefined;
+    if (turnMillis > LONG_TURN_MILLIS) this.#nextReadAt = now + turnMillis;
+    if (this.#readers.size === 0 || now < this.#nextReadAt) return;
+    this.#readAt = now;
+    for (let count = 0; count < READERS_PER_TURN; count++) takeFirst(this.#readers)?.();
+  }
+
+  /** Whether the turn has time left. True when first asked in a turn. */
   get hasTime(): boolean {
     const now = this.#now();
     if (this.#turnEnds !== undefined) return now <= this.#turnEnds;
-    this.#turnEnds = now + (this.isAccepting ? ACCEPTING_TURN_MILLIS : TURN_MILLIS);
+    this.#turnEnds = now + (this.#quietTurns < QUIET_TURNS ? ACCEPTING_TURN_MILLIS : TURN_MILLIS);
     this.#wake();
     return true;
   }
 
-  /** Whether clients connect, so that other work gives way in this turn. */
-  get isAccepting(): boolean {
-    return this.#quietTurns < QUIET_TURNS && this.#turns % LONG_TURN_EVERY !== 0;
-  }
-
-  /** To be called for each new connection. */
+  /** Notes that a client has connected. */
   noteConnection(): void {
     this.#quietTurns = 0;
     this.#wake();
@@ -79,8 +101,8 @@ export class Scheduler {
 
   readonly #turn = (): void => {
     if (this.#quietTurns < QUIET_TURNS) this.#quietTurns++;
-    this.#turns++;
     this.#turnEnds = undefined;
+    this.#resumeReaders();
     this.#goOn();
   };
 
@@ -88,11 +110,11 @@ export class Scheduler {
     const queue = this.#nextQueue();
     if (queue === undefined) {
       this.#isTurning = false;
-      // The next turn has time again.
-      if (this.#turnEnds !== undefined || this.#quietTurns < QUIET_TURNS) this.#wake();
+      const isTurnUsed = this.#turnEnds !== undefined || this.#readAt !== undefined;
+      if (isTurnUsed || this.#readers.size > 0 || this.#quietTurns < QUIET_TURNS) this.#wake();
     } else if (this.hasTime) {
       takeFirst(queue)?.();
-      // Behind what the unit has set off, which takes most of its time.
+      // After the microtasks of the unit, which are most of its work.
       queueMicrotask(this.#goOn);
     } else {
       setImmediate(this.#turn);
@@ -114,5 +136,5 @@ function takeFirst(units: Set<Unit>): Unit | undefined {
   return first;
 }
 
-/** There is one event loop for all servers of a thread. */
+/** The scheduler of this thread's event loop. */
 export const scheduler = new Scheduler();

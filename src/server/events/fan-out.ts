@@ -1,4 +1,4 @@
-import { scheduler } from "../scheduler.ts";
+import { type Scheduler, scheduler as threadScheduler } from "../scheduler.ts";
 import type { EventReader, StreamEvent } from "./feed.ts";
 
 /** What the events may take that have not gone to all their readers. */
@@ -59,10 +59,15 @@ interface Round {
  * off.
  */
 export class FanOut {
+  readonly #scheduler: Scheduler;
   readonly #rounds: Round[] = [];
   #waitingBytes = 0;
   /** Whether the rest waits for a later turn. */
   #isWaiting = false;
+
+  constructor(scheduler: Scheduler = threadScheduler) {
+    this.#scheduler = scheduler;
+  }
 
   tell(event: StreamEvent, readers: Iterable<Subscriber>): void {
     const subscribers = Array.from(readers).filter(({ isReading }) => isReading);
@@ -78,9 +83,9 @@ export class FanOut {
     for (let round = this.#rounds[0]; round; round = this.#rounds[0]) {
       const { event, subscribers } = round;
       while (round.next < subscribers.length) {
-        if (!scheduler.hasTime) {
+        if (!this.#scheduler.hasTime) {
           this.#isWaiting = true;
-          scheduler.run("events", this.#deliverSome);
+          this.#scheduler.run("events", this.#deliverSome);
           return;
         }
         subscribers[round.next++]!.deliver(event);

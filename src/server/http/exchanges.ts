@@ -1,13 +1,12 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Logger } from "../../log/logger.ts";
+import { scheduler } from "../scheduler.ts";
 import type { AccessRecord } from "./access-log.ts";
 import { type Deadline, Deadlines } from "./deadline.ts";
 import { RateLimiter } from "./rate-limiter.ts";
-import { readTurns, stopReading } from "./read-turns.ts";
 import { HttpRefusal } from "./refusal.ts";
 import type { HttpLimits, ServerLoad } from "./server.ts";
-import { skipBody, skipRequests } from "./skip-read.ts";
 
 /** Bytes that clients may make the node hold, all of them together. */
 export class ByteBudget {
@@ -90,6 +89,13 @@ function longestBody(req: IncomingMessage): number {
   return Number(req.headers["content-length"] ?? 0);
 }
 
+interface ExchangeParts {
+  deadline: Deadline;
+  /** The request before it on the same connection, if that is not over. Requests of a connection run one by one. */
+  blockedBy: Exchange | undefined;
+  record: AccessRecord | undefined;
+}
+
 /** A request and its answer, from the head of the one to the last byte of the other. */
 export class Exchange {
   readonly res: ServerResponse;
@@ -97,8 +103,7 @@ export class Exchange {
   /** What the access log will tell of it; undefined when there is none. */
   readonly record: AccessRecord | undefined;
   readonly #exchanges: Exchanges;
-  /** The one before it on the same connection that was not over when this one began. */
-  readonly #previous: Exchange | undefined;
+  readonly #blockedBy: Exchange | undefined;
   #whenOver: PromiseWithResolvers<void> | undefined;
   #isWorking = false;
   #isUnanswered = false;
@@ -106,15 +111,9 @@ export class Exchange {
   #requestBytes = 0;
   #answerBytes = 0;
 
-  constructor(
-    exchanges: Exchanges,
-    res: ServerResponse,
-    deadline: Deadline,
-    previous: Exchange | undefined,
-    record: AccessRecord | undefined,
-  ) {
+  constructor(exchanges: Exchanges, res: ServerResponse, { deadline, blockedBy, record }: ExchangeParts) {
     this.#exchanges = exchanges;
-    this.#previous = previous;
+    this.#blockedBy = blockedBy;
     this.res = res;
     this.deadline = deadline;
     this.record = record;
@@ -135,12 +134,11 @@ export class Exchange {
     return this.#isOver;
   }
 
-  /**
-   * Requests that a client sends ahead of its answers are worked on one by one, as those of others are that wait for them.
-   * Undefined when it is this one's turn.
-   */
-  turn(): Promise<void> | undefined {
-    return this.#previous && !this.#previous.isOver ? this.#previous.#over() : undefined;
+  /** Calls `work` when it is this request's turn. The exchange may be over by then. */
+  start(work: () => void): void {
+    if (!this.#blockedBy) scheduler.run("request", work);
+    else if (this.#blockedBy.isOver) scheduler.run("pipelined", work);
+    else void this.#blockedBy.#over().then(() => scheduler.run("pipelined", work));
   }
 
   #over(): Promise<void> {
@@ -190,7 +188,6 @@ export class Exchange {
     if (req.complete || longestBody(req) <= DROPPED_BYTES) return;
     this.res.shouldKeepAlive = false;
     stopReading(req.socket);
-    skipBody(req.socket);
   }
 
   releaseRequest(): void {
@@ -253,11 +250,15 @@ export class Exchanges {
     // Node begins it anew whenever bytes flow, in either direction.
     server.timeout = limits.stallMillis;
     server.on("timeout", (socket: Socket) => this.#onSilence(socket));
-    const serve = takeConnections(server);
     server.on("connection", (socket: Socket) => {
       this.#connections.set(socket, new Set());
       socket.once("close", () => this.#disconnected(socket));
-      readTurns.meet(socket, () => serve(socket));
+      scheduler.noteConnection();
+      // What a new client sends is read in its turn. Node begins to read from it behind this event.
+      process.nextTick(() => {
+        socket.pause();
+        scheduler.read(() => socket.resume());
+      });
     });
     server.on("drop", () => {
       this.#refusedConnections++;
@@ -286,18 +287,17 @@ export class Exchanges {
   begin(res: ServerResponse): Exchange {
     const { socket } = res.req;
     const onConnection = this.#connections.get(socket);
-    const exchange = new Exchange(this, res, this.#deadlines.begin(), lastOf(onConnection), this.#record?.(socket));
+    const exchange = new Exchange(this, res, {
+      deadline: this.#deadlines.begin(),
+      blockedBy: onConnection && [...onConnection].at(-1),
+      record: this.#record?.(socket),
+    });
     this.#open++;
     if (onConnection) {
       onConnection.add(exchange);
-      if (onConnection.size > 1) readTurns.suspect(socket);
-      // The answers to those sent ahead would pile up, and nobody may ever read them.
-      if (onConnection.size > this.#limits.pipelinedRequests) {
-        socket.destroy();
-        skipRequests(socket);
-      }
+      // The answers to those sent ahead would pile up, and may never be read.
+      if (onConnection.size > this.#limits.pipelinedRequests) socket.destroy();
     }
-    readTurns.spend(socket);
     return exchange;
   }
 
@@ -355,7 +355,6 @@ export class Exchanges {
     const { socket } = exchange.res.req;
     const onConnection = this.#connections.get(socket);
     onConnection?.delete(exchange);
-    if (onConnection?.size === 0) readTurns.trust(socket);
     this.#end(exchange);
   }
 
@@ -368,7 +367,6 @@ export class Exchanges {
   #disconnected(socket: Socket): void {
     const exchanges = this.#connections.get(socket) ?? [];
     this.#connections.delete(socket);
-    readTurns.forget(socket);
     for (const exchange of exchanges) {
       const { res } = exchange;
       // Node closes only the response whose turn it is; those behind it on the same connection would wait for ever.
@@ -403,17 +401,9 @@ export class Exchanges {
   }
 }
 
-/** Node would read requests from every connection at once. What it does for that is given back, to be called when it may. */
-function takeConnections(server: Server): (socket: Socket) => void {
-  const listeners = server.listeners("connection");
-  server.removeAllListeners("connection");
-  return (socket) => {
-    for (const listener of listeners) listener.call(server, socket);
-  };
-}
-
-function lastOf(exchanges: ReadonlySet<Exchange> | undefined): Exchange | undefined {
-  return exchanges && exchanges.size > 0 ? [...exchanges].at(-1) : undefined;
+/** Stops reading for good. Pausing once is not enough: Node resumes a socket whenever a piece of a request body is consumed. */
+function stopReading(socket: Socket): void {
+  socket.on("resume", () => socket.pause()).pause();
 }
 
 /** Whether somebody on the connection has sent a part of a request, and nobody waits for an answer. */

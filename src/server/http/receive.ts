@@ -1,16 +1,15 @@
 import type { IncomingMessage } from "node:http";
+import { scheduler } from "../scheduler.ts";
 import { type Exchange, holdsBodyBack } from "./exchanges.ts";
-import { readTurns } from "./read-turns.ts";
 import { ReceivedBody } from "./received-body.ts";
 import { HttpRefusal } from "./refusal.ts";
 
 /** A body may come in so many pieces of whatever size. */
 const FREE_PIECES = 2048;
-/** Those of a longer one have at least this many bytes on the average: each costs the node some microseconds and memory. */
+/** Those of a longer one have at least this many bytes on the average: each costs some microseconds and memory. */
 const PIECE_BYTES = 64;
-/** After so many pieces, or bytes, it is looked at what they cost. */
-const PIECES_A_LOOK = 64;
-const BYTES_A_LOOK = 256 * 1024;
+/** After this many bytes the rest of a body waits for its turn. */
+const BYTES_PER_TURN = 64 * 1024;
 
 export interface BodyLimit {
   bytes: number;
@@ -38,7 +37,7 @@ export function receiveBody(
   const declared = Number(req.headers["content-length"]);
   let pieces = 0;
   let length = 0;
-  let nextLook = BYTES_A_LOOK;
+  let pauseAt = BYTES_PER_TURN;
   const { raised } = limit;
   const most = raised?.bytes ?? limit.bytes;
   let { bytes } = limit;
@@ -49,15 +48,19 @@ export function receiveBody(
     exchange.releaseRequest();
     onRefusal(refusal);
   };
+  const readOn = () => {
+    if (!isRefused) req.resume();
+  };
   req.on("data", (chunk: Buffer) => {
     const came = chunk.length;
     length += came;
-    if (++pieces % PIECES_A_LOOK === 0 || length >= nextLook) {
-      nextLook = length + BYTES_A_LOOK;
-      if (length < pieces * PIECE_BYTES) readTurns.suspect(req.socket);
-      readTurns.spend(req.socket);
-    }
+    pieces++;
     if (isRefused) return;
+    if (length >= pauseAt) {
+      pauseAt = length + BYTES_PER_TURN;
+      req.pause();
+      scheduler.read(readOn);
+    }
     body.add(chunk);
     if (length > bytes && bytes < most && raised?.isFor(body.soFar().subarray(0, bytes))) bytes = most;
     if (length > bytes) refuse(tooLarge(bytes, bytes < most ? raised?.advice : undefined));

@@ -2,7 +2,6 @@ import { TimeSlice } from "../../time-slice.ts";
 
 /** To join pieces up to this many bytes takes a millisecond. */
 const JOINED_AT_ONCE_BYTES = 1024 * 1024;
-const SLICE_MILLIS = 2;
 const FREED_FROM_BYTES = 16 * 1024;
 
 const EMPTY = Buffer.alloc(0);
@@ -61,7 +60,7 @@ function joined(pieces: Buffer[]): Buffer {
 
 async function joinedInSlices(pieces: readonly Buffer[], bytes: number): Promise<Buffer> {
   const whole = Buffer.allocUnsafeSlow(bytes);
-  const slice = new TimeSlice(SLICE_MILLIS);
+  const slice = new TimeSlice();
   let at = 0;
   for (const piece of pieces) {
     at += put(piece, whole, at);

@@ -1,8 +1,6 @@
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
-import { IncomingMessage } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { expect, it, onTestFinished, vi } from "vitest";
+import { expect, it } from "vitest";
 import { createSignal } from "../http/http.test-support.ts";
 import type { Waiting } from "../method-table.ts";
 import { connectTo, open } from "./abuse.test-support.ts";
@@ -127,22 +125,6 @@ it("a body may come in small pieces, but not in any number of them", async () =>
   expect(text).toContain("too many small pieces");
 });
 
-it("of a body that is refused for its many pieces, no more of them are handed on, and bodies on later connections are", async () => {
-  const pushed = vi.spyOn(IncomingMessage.prototype, "push");
-  onTestFinished(() => pushed.mockRestore());
-  const server = await open();
-  for (const round of [1, 2]) {
-    pushed.mockClear();
-    const many = await connectTo(server);
-    many.write(chunkedHead + chunksOf(" ".repeat(10_000)));
-    const text = Buffer.concat(await Array.fromAsync(many)).toString();
-    expect(text).toMatch(/^HTTP\/1.1 400 /);
-    expect(pushed.mock.calls.length).toBeLessThan(3000);
-    // The parser of the one that is gone is used again.
-    expect((await server.post(requestText({ params: `[${round}]` }))).text).toContain(`"result":[${round}]`);
-  }
-});
-
 it.each([
   ["sends no more of a head", "POST / HTTP/1.1\r\nHost: 127"],
   ["sends no more of a body", `${head(100)}{`],
@@ -228,12 +210,6 @@ it("half a request that comes only then does not hold off the end", async () => 
 }, 5000);
 
 it("nothing is done for what a client sent ahead that was cut off for it", async () => {
-  let requests = 0;
-  const count = () => requests++;
-  subscribe("http.server.request.start", count);
-  onTestFinished(() => {
-    unsubscribe("http.server.request.start", count);
-  });
   let calls = 0;
   const go = createSignal();
   const counted = async () => {
@@ -248,8 +224,6 @@ it("nothing is done for what a client sent ahead that was cut off for it", async
   await once(socket, "close");
   go.happen();
   expect(calls).toBeLessThan(6);
-  expect(requests).toBeLessThan(10);
-  // The parser of the connection that is gone is used again.
   expect((await server.post(requestText({ params: "[1]" }))).text).toContain('"result":[1]');
 });
 

@@ -239,7 +239,7 @@ describe("connections", () => {
     const socket = connect(server.port, "127.0.0.1");
     const message = (body: string, headers = "") =>
       `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`;
-    socket.end(
+    socket.write(
       message(requestText({ id: "1", method: '"large"' })) +
         message(requestText({ id: "2", method: '"stream"' })) +
         message(requestText({ id: "3" }), "Connection: close\r\n"),

@@ -101,7 +101,7 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
         req,
         exchange,
         bodyLimit,
-        (body) => void serve(body, exchange),
+        (body) => exchange.start(() => void serve(body, exchange)),
         (refusal) => refuse(exchange, refusal),
       );
     }
@@ -165,11 +165,7 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
 
   async function serve(body: Buffer, exchange: Exchange): Promise<void> {
     const { res } = exchange;
-    const turn = exchange.turn();
-    if (turn) {
-      await turn;
-      if (exchange.isOver) return;
-    }
+    if (exchange.isOver) return;
     exchange.work();
     try {
       const caller = policy.isPrivileged(res.req) ? callers.privileged : callers.other;

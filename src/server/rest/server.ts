@@ -63,7 +63,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     else policy.admit(req);
     if (path && req.method === "OPTIONS") {
       policy.origins.setPreflightHeaders(req, exchange.res, path.verbs.join(", "));
-      void answer(exchange, async () => ({ status: 204, headers: { Allow: path.allow } }));
+      answer(exchange, async () => ({ status: 204, headers: { Allow: path.allow } }));
       return;
     }
     if (!route) {
@@ -77,7 +77,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
       return;
     }
     const run = (body?: Buffer) =>
-      void answer(exchange, () => callRoute(route, exchange, params, body), observe(exchange, route));
+      answer(exchange, () => callRoute(route, exchange, params, body), observe(exchange, route));
     if (route.verb === "GET") run();
     else receiveBody(req, exchange, limitOf(route), run, (reason) => refuse(exchange, reason, route));
   }
@@ -87,7 +87,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
   }
 
   function refuse(exchange: Exchange, reason: unknown, route?: RestRoute): void {
-    void answer(exchange, () => Promise.reject(reason), observe(exchange, route));
+    answer(exchange, () => Promise.reject(reason), observe(exchange, route));
   }
 
   /** Begins the call of the route's method, or of none that exists. */
@@ -120,10 +120,17 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     return route.isProbe && !policy.hasToken(req) ? { status: answer.status } : answer;
   }
 
+  /** Answers with what the work gives, when it is the request's turn. */
+  function answer(exchange: Exchange, work: () => Promise<RestAnswer>, observed?: ObservedCall): void {
+    exchange.start(() => void answerNow(exchange, work, observed));
+  }
+
   /** Never rejects. */
-  async function answer(exchange: Exchange, work: () => Promise<RestAnswer>, observed?: ObservedCall): Promise<void> {
-    const turn = exchange.turn();
-    if (turn) await turn;
+  async function answerNow(
+    exchange: Exchange,
+    work: () => Promise<RestAnswer>,
+    observed: ObservedCall | undefined,
+  ): Promise<void> {
     if (exchange.isOver) {
       observed?.end(undefined);
       return;

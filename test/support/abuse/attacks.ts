@@ -135,6 +135,12 @@ const idleConnections: Attack = (clients) =>
     (await clients.connect(clients.target.jsonRpcUrl))?.resume();
   });
 
+/** A new connection for every request, from many clients at once. */
+const shortConnections: Attack = (clients) => {
+  const request = post(callText("getChainHead", []));
+  return clients.repeat(200, () => clients.exchange(clients.target.jsonRpcUrl, request));
+};
+
 /** Requests that arrive byte by byte. */
 const slowConnections: Attack = (clients) =>
   keepOpen(clients, 2000, async () => {
@@ -253,6 +259,7 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   "half-sent heads": longHeads,
   "unread answers": unreadAnswers,
   "5,000 idle connections": idleConnections,
+  "short-lived connections": shortConnections,
   "2,000 slow connections": slowConnections,
   "fragmented messages": fragments,
   "messages of one byte": tinyFrames(1),

@@ -48,7 +48,7 @@ export class Clients {
   async exchange(url: string, request: string | Buffer, { leaveAfterMillis = 60_000 } = {}): Promise<void> {
     const socket = await this.connect(url);
     if (socket === undefined) return;
-    socket.resume().end(request);
+    socket.resume().write(request);
     const patience = setTimeout(() => socket.destroy(), leaveAfterMillis);
     await new Promise<void>((resolve) => {
       if (socket.closed) resolve();

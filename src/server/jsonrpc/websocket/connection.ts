@@ -237,7 +237,7 @@ export class Connection {
   #startLater(): void {
     if (this.#waiting.length > 0 && this.#running.size < this.#options.limits.runningMessages) {
       const isFarAhead = this.#running.size + this.#waiting.length > SENT_AHEAD;
-      scheduler.run(isFarAhead ? "pipelined" : "message", this.#start);
+      scheduler.run(isFarAhead ? "pipelined" : "request", this.#start);
     }
   }
 

@@ -8,7 +8,6 @@ import { ServerResponse } from "../../../node-http.ts";
 import type { AccessPolicy } from "../../http/access-policy.ts";
 import { Deadlines } from "../../http/deadline.ts";
 import type { Exchanges } from "../../http/exchanges.ts";
-import { readTurns } from "../../http/read-turns.ts";
 import { reportThrown } from "../../http/refusal.ts";
 import { sendRefusal } from "../../http/send.ts";
 import type { HttpLimits } from "../../http/server.ts";
@@ -93,8 +92,6 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
   checks.unref();
 
   function accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    // From now on it is read from by the WebSocket.
-    readTurns.forget(request.socket);
     try {
       policy.admit(request);
     } catch (refusal) {
