@@ -21,19 +21,22 @@ async function call(name: string, params: unknown[] | Record<string, unknown>) {
   return JSON.parse(String(answer.body));
 }
 
-it("promises to keep answers about the head, but none about slots, which come with time", () => {
-  const dependence = (name: string, params: unknown[] | Record<string, unknown>) =>
-    table.find(name)!.dependence?.(params);
+it("has a cache policy for answers about the head, but none for slots, which come with time", () => {
+  const policy = (name: string, params: unknown[] | Record<string, unknown>) => table.find(name)!.cachePolicy?.(params);
   const name = "get_v1_beacon_states_stateId_validators_validatorId";
-  expect(dependence(name, ["head", "7"])).toBe("head");
-  expect(dependence(name, { state_id: `0x${"00".repeat(32)}`, validator_id: 7 })).toBe("head");
+  const root = `0x${"00".repeat(32)}`;
+  expect(policy(name, ["head", "7"])).toEqual({ on: "head", isPreparedAhead: true });
+  expect(policy(name, { state_id: "head", validator_id: 7 })).toEqual({ on: "head", isPreparedAhead: true });
+  // It may have to be replayed.
+  expect(policy(name, { state_id: root, validator_id: 7 })).toEqual({ on: "head", isPreparedAhead: false });
+  expect(policy("get_v1_beacon_headers_blockId", [root])).toEqual({ on: "head", isPreparedAhead: true });
   for (const slot of [7, "7"]) {
-    expect(dependence(name, [slot, "7"])).toBeUndefined();
-    expect(dependence(name, { state_id: slot, validator_id: "7" })).toBeUndefined();
+    expect(policy(name, [slot, "7"])).toBeUndefined();
+    expect(policy(name, { state_id: slot, validator_id: "7" })).toBeUndefined();
   }
-  expect(dependence("get_v1_config_spec", [])).toBe("nothing");
-  expect(dependence("get_v1_node_syncing", [])).toBe("status");
-  expect(dependence("get_v1_node_peers", [])).toBeUndefined();
+  expect(policy("get_v1_config_spec", [])?.on).toBe("nothing");
+  expect(policy("get_v1_node_syncing", [])).toEqual({ on: "status", isPreparedAhead: true });
+  expect(policy("get_v1_node_peers", [])).toBeUndefined();
 });
 
 describe("the definitions", () => {

@@ -1,8 +1,8 @@
 import { nearestName } from "../nearest-name.ts";
 import type { Method as CallableMethod, Caller, ListedMethodTable, Params, Waiting } from "../server/method-table.ts";
 import type { Api } from "./api.ts";
-import { asksForSlot } from "./asks-for-slot.ts";
 import { type Args, bind } from "./bind.ts";
+import { cachePolicyOf } from "./cache-policy.ts";
 import { codecOf, createCodecs, type RequestCodec, type ResponseCodec } from "./codecs.ts";
 import type { ApiContext } from "./context.ts";
 import type { CallContext, Method, Param } from "./definition.ts";
@@ -99,8 +99,8 @@ function bindMethod(definition: Method, { context, codecs, lanes }: Surroundings
     access,
     takesLargeBody: definition.takesLargeBody ?? rest.some(({ verb, takesText }) => verb === "POST" && !takesText),
     excerpt: excerpt && { tells: excerpt, by: definition.params[1]!.name },
-    keepsAnswers: dependsOn !== undefined,
-    dependence: (params) => (asksForSlot(definition, params) ? undefined : dependsOn),
+    isCacheable: dependsOn !== undefined,
+    cachePolicy: (params) => cachePolicyOf(definition, params),
     // Not an async function, which would take three turns more to settle than the promise that it returns.
     call: (params: Params, caller, waiting) => {
       try {

@@ -46,6 +46,13 @@ export interface Waiting {
  */
 export type Dependence = "head" | "status" | "nothing";
 
+/** Which revision invalidates a cached answer. */
+export interface CachePolicy {
+  readonly on: Dependence;
+  /** Set for an answer that is cheap enough to be made again as soon as its revision changes, before the next call. */
+  readonly isPreparedAhead: boolean;
+}
+
 /**
  * What a call may cost: `cheap` ones answer from what is at hand. So do those of cost `state` for the head's state; for
  * others they may replay blocks. `heavy` ones also walk through the registry of validators. A `duty` is what a validator
@@ -67,10 +74,10 @@ export interface Method {
   readonly access: Access;
   /** Whether its parameters may be large, as a block or a list of validators is. */
   readonly takesLargeBody: boolean;
-  /** Whether `dependence` may tell of some of its answers how long they stay true. */
-  readonly keepsAnswers?: boolean;
-  /** What the answer to these parameters depends on; undefined when on more, such as the time of day. */
-  dependence?(params: Params): Dependence | undefined;
+  /** Whether some of its answers have a `cachePolicy`. */
+  readonly isCacheable?: boolean;
+  /** Undefined for parameters whose answer depends on more than a revision, such as the time of day. */
+  cachePolicy?(params: Params): CachePolicy | undefined;
   /** What it tells of a few validators, when nothing else is given but state and validators. */
   readonly excerpt?: ExcerptCall | undefined;
   /** Throws a `Failure` for everything that is the caller's or the node's fault. */

@@ -65,9 +65,9 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
     bodyOptional: changesNothing(access),
     takesLargeBody: verb === "POST",
     excerpt: method.excerpt,
-    keepsAnswers: verb === "GET" && method.keepsAnswers,
-    dependence: ({ params, query }) =>
-      method.dependence?.(query === "" ? params : { ...params, ...Object.fromEntries(new URLSearchParams(query)) }),
+    isCacheable: verb === "GET" && method.isCacheable,
+    cachePolicy: ({ params, query }) =>
+      method.cachePolicy?.(query === "" ? params : { ...params, ...Object.fromEntries(new URLSearchParams(query)) }),
     async handle(request) {
       if (isCurrent) reader.requireHeaders(request);
       const reading = readArgs(method, reader, request);

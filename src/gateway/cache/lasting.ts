@@ -1,4 +1,4 @@
-import { asksForSlot } from "../../api/asks-for-slot.ts";
+import { asksForSlot } from "../../api/cache-policy.ts";
 import { MEDIA_TYPES, mediaTypeOf } from "../../server/http/negotiation.ts";
 import { findData } from "../calls/data-scanner.ts";
 import type { ChainFacts } from "../chain-facts.ts";

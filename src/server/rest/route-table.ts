@@ -1,7 +1,7 @@
 import type { Access } from "../../access.ts";
 import type { Feed } from "../events/feed.ts";
 import type { Format } from "../http/negotiation.ts";
-import type { Dependence, ExcerptCall, Waiting } from "../method-table.ts";
+import type { CachePolicy, ExcerptCall, Waiting } from "../method-table.ts";
 
 /** What HTTP carried, and the format that was chosen for the answer. */
 export interface RequestParts {
@@ -79,10 +79,10 @@ export interface RestRoute {
   bodyOptional?: boolean;
   /** Whether its body may be large, as a block or a list of validators is. */
   takesLargeBody?: boolean;
-  /** Whether `dependence` may tell of some of its answers how long they stay true; these follow from URL and format alone. */
-  keepsAnswers?: boolean;
-  /** What the answer to the request depends on; undefined when on more, such as the time of day. */
-  dependence?(request: RestRequest): Dependence | undefined;
+  /** Whether some of its answers have a `cachePolicy`; these follow from URL and format alone. */
+  isCacheable?: boolean;
+  /** Undefined for a request whose answer depends on more than a revision, such as the time of day. */
+  cachePolicy?(request: RestRequest): CachePolicy | undefined;
   /** What it tells of a few validators, by the placeholders of the path and, where these name none, by the query's `id` or the body. */
   excerpt?: ExcerptCall | undefined;
   /** Throws a `Failure` for everything that is the caller's or the node's fault. */

@@ -1,14 +1,13 @@
 import { LARGE_MESSAGE_BYTES, parseLongMessage, parseMessage } from "../../json/parse.ts";
 import { ownTurn } from "../../time-slice.ts";
 import type { Feed } from "../events/feed.ts";
-import type { Answer, Caller, Dependence, HeadRegistry, Method, Params, Waiting } from "../method-table.ts";
+import type { Answer, CachePolicy, Caller, HeadRegistry, Method, Params, Waiting } from "../method-table.ts";
 import { RequestToRoute } from "../rest/request.ts";
 import type { BodyPart, RestAnswer, RestRequest, RestRoute, RouteTable } from "../rest/route-table.ts";
 import { asksForHead } from "./head-registry.ts";
 import type { ThreadOutbox } from "./outbox.ts";
 import { passCopy, passLargeCopy, received } from "./passed-bytes.ts";
 import {
-  type KeptWhile,
   type Outcome,
   type PassedBody,
   type PassedBytes,
@@ -17,6 +16,7 @@ import {
   type PublishedRevision,
   REVISION_PLACES,
   type ToThread,
+  type Validity,
 } from "./protocol.ts";
 import { Renewals } from "./renewals.ts";
 import type { StreamSender } from "./stream-sender.ts";
@@ -95,10 +95,10 @@ export class CallService {
     const running = this.#begin(id);
     const route = this.#asked.routes[position]!;
     const request = requestTo(route, passed, running);
-    const kept = route.keepsAnswers ? this.#keptWhile(route.dependence?.(request)) : undefined;
+    const validity = route.isCacheable ? this.#validityOf(route.cachePolicy?.(request)) : undefined;
     route
       .handle(request)
-      .then((answer) => this.#answerRequest(running, answer, kept))
+      .then((answer) => this.#answerRequest(running, answer, validity))
       .catch((error: unknown) => this.#fail(running, error));
     if (route.excerpt && asksForHead(request.params)) void this.#lendRegistry();
   }
@@ -107,25 +107,25 @@ export class CallService {
   renewCall(id: number, position: number, json: string): void {
     const method = this.#asked.methods[position]!;
     const params = parseMessage(bytesOf(json)) as Params;
-    const on = method.dependence?.(params);
+    const on = method.cachePolicy?.(params)?.on;
     if (on === undefined || on === "nothing") return;
-    this.#renewals.add(id, on, async (kept) => {
+    this.#renewals.add(id, on, async (validity) => {
       const { body, meta, headers } = await method.call(params);
       if (!Buffer.isBuffer(body)) return this.#renewals.delete(id);
       const passed = passCopy(body);
-      this.#outbox.send(["answer", id, passed, meta, headers, kept], passed);
+      this.#outbox.send(["answer", id, passed, meta, headers, validity], passed);
     });
   }
 
   renewRequest(id: number, position: number, ...passed: PassedRequest): void {
     const route = this.#asked.routes[position]!;
     const request = requestTo(route, passed, FOR_EVER);
-    const on = route.dependence?.(request);
+    const on = route.cachePolicy?.(request)?.on;
     if (on === undefined || on === "nothing") return;
-    this.#renewals.add(id, on, async (kept) => {
+    this.#renewals.add(id, on, async (validity) => {
       const answer = await route.handle(request);
       if (answer.content?.parts.every((part) => Buffer.isBuffer(part)) === false) return this.#renewals.delete(id);
-      await this.#sendRestAnswer(id, answer, kept);
+      await this.#sendRestAnswer(id, answer, validity);
     });
   }
 
@@ -187,18 +187,18 @@ export class CallService {
   /** Never rejects. */
   #call(running: RunningCall, position: number, params: Params): Promise<void> {
     const method = this.#asked.methods[position]!;
-    const kept = method.keepsAnswers ? this.#keptWhile(method.dependence?.(params)) : undefined;
+    const validity = method.isCacheable ? this.#validityOf(method.cachePolicy?.(params)) : undefined;
     if (method.excerpt && asksForHead(params)) void this.#lendRegistry();
     return method.call(params, running, running).then(
-      (answer) => this.#answer(running, answer, kept),
+      (answer) => this.#answer(running, answer, validity),
       (error: unknown) => this.#fail(running, error),
     );
   }
 
-  #answer(running: RunningCall, { body, meta, headers }: Answer, kept: KeptWhile | undefined): void {
+  #answer(running: RunningCall, { body, meta, headers }: Answer, validity: Validity | undefined): void {
     const send = (passed: PassedBody) => {
       this.#running.delete(running.id);
-      this.#outbox.send(["answer", running.id, passed, meta, headers, kept], passed);
+      this.#outbox.send(["answer", running.id, passed, meta, headers, validity], passed);
     };
     const copy = Buffer.isBuffer(body) ? passLargeCopy(body) : this.#streams.open(body);
     if (copy instanceof Promise) void copy.then(send);
@@ -230,38 +230,39 @@ export class CallService {
     if (isWanted && performance.now() >= notBefore) queueMicrotask(() => void this.#lendRegistry());
   }
 
-  /** To be asked before an answer is made: what changes meanwhile may be in it or not, so that it counts as one of before. */
-  #keptWhile(on: Dependence | undefined): KeptWhile | undefined {
-    if (on === undefined) return undefined;
+  /** To be called before the answer is made: it may or may not include a change that comes meanwhile. */
+  #validityOf(policy: CachePolicy | undefined): Validity | undefined {
+    if (policy === undefined) return undefined;
+    const { on, isPreparedAhead } = policy;
     if (on === "nothing") return "always";
-    return { on, revision: Atomics.load(this.#asked.revision.memory, REVISION_PLACES[on]) };
+    return { on, revision: Atomics.load(this.#asked.revision.memory, REVISION_PLACES[on]), isPreparedAhead };
   }
 
-  #answerRequest({ id }: RunningCall, answer: RestAnswer, kept: KeptWhile | undefined): Promise<void> | undefined {
+  #answerRequest({ id }: RunningCall, answer: RestAnswer, validity: Validity | undefined): Promise<void> | undefined {
     this.#running.delete(id);
-    return this.#sendRestAnswer(id, answer, kept);
+    return this.#sendRestAnswer(id, answer, validity);
   }
 
   /** Gives a promise where a part is so long that it is copied in turns. */
-  #sendRestAnswer(id: number, answer: RestAnswer, kept: KeptWhile | undefined): Promise<void> | undefined {
+  #sendRestAnswer(id: number, answer: RestAnswer, validity: Validity | undefined): Promise<void> | undefined {
     const copies = answer.content && joined(answer.content.parts).map(copyOfBuffer);
     if (copies === undefined || areMade(copies)) {
-      this.#sendCopies(id, answer, copies, kept);
+      this.#sendCopies(id, answer, copies, validity);
       return undefined;
     }
-    return Promise.all(copies).then((made) => this.#sendCopies(id, answer, made, kept));
+    return Promise.all(copies).then((made) => this.#sendCopies(id, answer, made, validity));
   }
 
   #sendCopies(
     id: number,
     { status, headers, content, lasting, tag, feed }: RestAnswer,
     copies: readonly CopiedPart[] | undefined,
-    kept: KeptWhile | undefined,
+    validity: Validity | undefined,
   ): void {
     // A stream is opened when its answer is sent: its first chunks come right after it.
     const parts = copies?.map((part) => (isBytes(part) ? part : this.#streams.open(part)));
     const passed: PassedRestAnswer = [status, headers, content?.format, parts, lasting, tag, feed?.topics];
-    this.#outbox.send(["rest answer", id, kept, ...passed], ...(parts ?? []));
+    this.#outbox.send(["rest answer", id, validity, ...passed], ...(parts ?? []));
   }
 
   #fail({ id }: RunningCall, error: unknown): void {

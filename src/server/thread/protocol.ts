@@ -46,12 +46,11 @@ export interface MethodFacts {
   cost: Cost;
   access: Access;
   takesLargeBody: boolean;
-  /** Whether some of its answers can be kept. */
-  keepsAnswers: boolean;
+  isCacheable: boolean;
   excerpt: ExcerptCall | undefined;
 }
 
-export type RouteFacts = Omit<RestRoute, "handle" | "dependence">;
+export type RouteFacts = Omit<RestRoute, "handle" | "cachePolicy">;
 
 /** Short bytes as a text with a character for each, which costs less to pass on; longer ones in memory of their own. */
 export type PassedBytes = string | Uint8Array;
@@ -90,8 +89,8 @@ export interface PublishedRevision {
   onPublished(listener: () => void): () => void;
 }
 
-/** Until when an answer can be kept: while a number of the revision stays the same, or for ever. */
-export type KeptWhile = { on: Changing; revision: number } | "always";
+/** How long a cached answer is valid: while a revision stays the same, or always. */
+export type Validity = { on: Changing; revision: number; isPreparedAhead: boolean } | "always";
 
 /** The validators of the head, with the number that the revision has while they are. */
 export interface LentRegistry extends HeadRegistry {
@@ -174,9 +173,9 @@ export type ToThread =
       body: PassedBody,
       meta: Record<string, unknown> | undefined,
       headers: Record<string, string> | undefined,
-      kept: KeptWhile | undefined,
+      validity: Validity | undefined,
     ]
-  | [kind: "rest answer", id: number, kept: KeptWhile | undefined, ...answer: PassedRestAnswer]
+  | [kind: "rest answer", id: number, validity: Validity | undefined, ...answer: PassedRestAnswer]
   | [kind: "thrown", id: number, thrown: Thrown]
   /** To be used while the revision is the one that is told. */
   | [kind: "registry", registry: LentRegistry]

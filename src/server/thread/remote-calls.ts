@@ -2,30 +2,23 @@ import { setImmediate } from "node:timers";
 import { LARGE_MESSAGE_BYTES } from "../../json/parse.ts";
 import type { Answer, Caller, Method, Params, Waiting } from "../method-table.ts";
 import type { BodyPart, RestAnswer, RestRequest, RestRoute } from "../rest/route-table.ts";
-import { asksForHead, HeadRegistryAnswers } from "./head-registry.ts";
-import { KeptAnswers } from "./kept-answers.ts";
+import { HeadRegistryAnswers } from "./head-registry.ts";
 import type { ThreadOutbox } from "./outbox.ts";
 import { passOwn } from "./passed-bytes.ts";
-import type { KeptWhile, LentRegistry, Outcome, PassedBody, PassedRestAnswer, ToMain } from "./protocol.ts";
+import type { LentRegistry, Outcome, PassedBody, PassedRestAnswer, ToMain, Validity } from "./protocol.ts";
 import type { RemoteFeeds } from "./remote-feeds.ts";
 import type { RemoteStreams } from "./remote-streams.ts";
 import { RepeatedCalls } from "./repeated-calls.ts";
+import { type Response, ResponseCache } from "./response-cache.ts";
 import { passThrown } from "./thrown.ts";
 
-/** What the main thread has not answered. */
-interface Pending<Result> {
-  resolve(answer: Result): void;
+/** A call or request that the main thread has not answered. */
+interface Pending {
+  resolve(response: Response): void;
   reject(error: Error): void;
   stopWaiting: (() => void) | undefined;
-}
-
-interface PendingCall extends Pending<Answer> {
-  caller: Caller | undefined;
-  /** By what the answer is kept, when it can be. */
-  key: string | undefined;
-}
-
-interface PendingRequest extends Pending<RestAnswer> {
+  caller?: Caller | undefined;
+  /** The key of the response in the cache, if it may be cached. */
   key: string | undefined;
 }
 
@@ -36,52 +29,40 @@ interface RemoteCallsParts {
   revision: Int32Array;
 }
 
-/** Calls methods and routes that are in the main thread. */
+/** Calls methods and routes that are in the main thread. Repeated calls are answered from the cache. */
 export class RemoteCalls {
   readonly #outbox: ThreadOutbox<ToMain>;
   readonly #streams: RemoteStreams;
   readonly #feeds: RemoteFeeds;
-  readonly #kept: KeptAnswers<Answer>;
-  readonly #keptRest: KeptAnswers<RestAnswer>;
+  readonly #cache: ResponseCache;
   readonly #repeated: RepeatedCalls;
   readonly #registry: HeadRegistryAnswers;
-  readonly #pendingCalls = new Map<number, PendingCall>();
-  readonly #pendingRequests = new Map<number, PendingRequest>();
+  readonly #pending = new Map<number, Pending>();
   #last = 0;
 
   constructor({ outbox, streams, feeds, revision }: RemoteCallsParts) {
     this.#outbox = outbox;
     this.#streams = streams;
     this.#feeds = feeds;
-    this.#kept = new KeptAnswers(revision);
-    this.#keptRest = new KeptAnswers(revision);
+    this.#cache = new ResponseCache(revision);
     this.#registry = new HeadRegistryAnswers(revision);
     this.#repeated = new RepeatedCalls((id) => outbox.send(["renew no more", id]));
   }
 
-  /** Whoever calls a method whose answers are kept may get one of before, if it is still true. */
   call(
     position: number,
-    { cost, keepsAnswers, excerpt }: Pick<Method, "cost" | "keepsAnswers" | "excerpt">,
+    { isCacheable, excerpt }: Pick<Method, "isCacheable" | "excerpt">,
     params: Params,
     caller: Caller | undefined,
     waiting: Waiting | undefined,
   ): Promise<Answer> {
     const text = JSON.stringify(params);
-    let key: string | undefined;
-    if (keepsAnswers) {
-      key = `${position} ${text}`;
-      const kept = this.#kept.get(key);
-      this.#repeated.note(key);
-      if (kept) {
-        const isAtHand = cost === "cheap" || (cost === "state" && asksForHead(params));
-        if (isAtHand && this.#kept.canChange(key)) this.#renew(key, (id) => ["renew call", id, position, text]);
-        return Promise.resolve(kept);
-      }
-    }
+    const key = isCacheable ? `${position} ${text}` : undefined;
+    const cached = key && this.#cached<Answer>(key, (id) => ["renew call", id, position, text]);
+    if (cached) return Promise.resolve(cached);
     const excerpted = excerpt && this.#registry.call(excerpt, params);
     if (excerpted) return Promise.resolve(excerpted);
-    return this.#begin(waiting, { caller, key }, (id) => {
+    return this.#begin({ waiting, caller, key }, (id) => {
       const json = text.length < LARGE_MESSAGE_BYTES ? text : passOwn(Buffer.from(text));
       this.#outbox.send(["call", id, position, json], json);
     });
@@ -93,58 +74,55 @@ export class RemoteCalls {
     caller: Caller | undefined,
     waiting: Waiting | undefined,
   ): Promise<Answer> {
-    return this.#begin(waiting, { caller, key: undefined }, (id) => {
+    return this.#begin({ waiting, caller, key: undefined }, (id) => {
       const passed = passOwn(message);
       this.#outbox.send(["message", id, position, passed], passed);
     });
   }
 
-  #begin(
-    waiting: Waiting | undefined,
-    call: Pick<PendingCall, "caller" | "key">,
-    send: (id: number) => void,
-  ): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      const id = ++this.#last;
-      this.#pendingCalls.set(id, { resolve, reject, ...call, stopWaiting: this.#cancelWhenOver(id, waiting) });
-      send(id);
-    });
-  }
-
-  /** Whoever holds an answer already is told by the main thread whether it is still the same. */
+  /** A conditional request goes to the main thread, which compares entity tags. */
   request(
     position: number,
-    { verb, keepsAnswers, excerpt }: Pick<RestRoute, "verb" | "keepsAnswers" | "excerpt">,
+    { verb, isCacheable, excerpt }: Pick<RestRoute, "verb" | "isCacheable" | "excerpt">,
     request: RestRequest,
   ): Promise<RestAnswer> {
     const { params, url, headers, body, waiting, format } = request;
-    let key: string | undefined;
-    if (keepsAnswers && headers["if-none-match"] === undefined) {
-      key = `${position} ${format} ${url}`;
-      const kept = this.#keptRest.get(key);
-      this.#repeated.note(key);
-      if (kept) {
-        const isAtHand = params.state_id === undefined || asksForHead(params);
-        if (isAtHand && this.#keptRest.canChange(key)) {
-          this.#renew(key, (id) => ["renew request", id, position, url, params, undefined, format, undefined]);
-        }
-        return Promise.resolve(kept);
-      }
-    }
+    const key = isCacheable && headers["if-none-match"] === undefined ? `${position} ${format} ${url}` : undefined;
+    const cached =
+      key &&
+      this.#cached<RestAnswer>(key, (id) => ["renew request", id, position, url, params, undefined, format, undefined]);
+    if (cached) return Promise.resolve(cached);
     const excerpted = excerpt && this.#registry.request(verb, excerpt, request);
     if (excerpted) return Promise.resolve(excerpted);
-    return new Promise((resolve, reject) => {
-      const id = ++this.#last;
-      this.#pendingRequests.set(id, { resolve, reject, key, stopWaiting: this.#cancelWhenOver(id, waiting) });
+    return this.#begin({ waiting, key }, (id) => {
       const passed = body && passOwn(body);
       this.#outbox.send(["request", id, position, url, params, passedHeaders(headers), format, passed], passed);
     });
   }
 
-  /** Has the main thread answer a call again whenever the answer is another one. */
-  #renew(key: string, renewal: (id: number) => ToMain): void {
-    const id = this.#repeated.add(key);
-    if (id !== undefined) this.#outbox.send(renewal(id));
+  /** Looks up a response. From its second use on, the main thread prepares it ahead if its policy allows that. */
+  #cached<Kind extends Response>(key: string, renewal: (id: number) => ToMain): Kind | undefined {
+    const isRepeated = this.#repeated.note(key);
+    const cached = this.#cache.get(key);
+    if (cached === undefined) return undefined;
+    if (!isRepeated && cached.validity !== "always" && cached.validity.isPreparedAhead) {
+      const id = this.#repeated.add(key);
+      if (id !== undefined) this.#outbox.send(renewal(id));
+    }
+    // Keys of calls and of requests never coincide.
+    return cached.response as Kind;
+  }
+
+  #begin<Kind extends Response>(
+    { waiting, caller, key }: Pick<Pending, "caller" | "key"> & { waiting: Waiting | undefined },
+    send: (id: number) => void,
+  ): Promise<Kind> {
+    return new Promise<Kind>((resolve, reject) => {
+      const id = ++this.#last;
+      const stopWaiting = waiting?.onOver?.((reason) => this.#outbox.send(["cancel", id, passThrown(reason)]));
+      this.#pending.set(id, { resolve: resolve as Pending["resolve"], reject, caller, key, stopWaiting });
+      send(id);
+    });
   }
 
   lend(registry: LentRegistry): void {
@@ -156,26 +134,44 @@ export class RemoteCalls {
     passed: PassedBody,
     meta: Answer["meta"],
     headers: Answer["headers"],
-    kept: KeptWhile | undefined,
+    validity: Validity | undefined,
   ): void {
-    const call = id < 0 ? undefined : end(this.#pendingCalls, id);
-    const key = call ? call.key : this.#repeated.keyOf(id);
-    const answer: Answer = { body: this.#streams.bodyOf(passed), meta, headers };
-    const size = sizeOf([answer.body]);
-    if (kept !== undefined && key !== undefined && size !== undefined) this.#kept.put(key, answer, size, kept);
-    call?.resolve(answer);
+    const body = this.#streams.bodyOf(passed);
+    const answer: Answer = { body, meta, headers };
+    this.#end(id, answer, [body], validity)?.resolve(answer);
   }
 
-  answerRequest(id: number, kept: KeptWhile | undefined, ...answered: PassedRestAnswer): void {
+  answerRequest(id: number, validity: Validity | undefined, ...answered: PassedRestAnswer): void {
     const [status, headers, format, passed = [], lasting, tag, topics] = answered;
-    const request = id < 0 ? undefined : end(this.#pendingRequests, id);
-    const key = request ? request.key : this.#repeated.keyOf(id);
     const parts = passed.map((part) => this.#streams.bodyOf(part));
-    const size = sizeOf(parts);
     const answer: RestAnswer = { status, headers, content: format && { format, parts }, lasting, tag };
-    if (kept !== undefined && key !== undefined && size !== undefined) this.#keptRest.put(key, answer, size, kept);
+    const request = this.#end(id, answer, parts, validity);
     if (topics === undefined) request?.resolve(answer);
     else if (request) void this.#answerWithFeed(topics, answer, request.resolve);
+  }
+
+  /** Caches the response if it is valid for a while. Returns the call that waits for it, if it was not prepared ahead. */
+  #end(
+    id: number,
+    response: Response,
+    parts: readonly BodyPart[],
+    validity: Validity | undefined,
+  ): Pending | undefined {
+    const pending = id < 0 ? undefined : this.#take(id);
+    const key = pending ? pending.key : this.#repeated.keyOf(id);
+    const size = sizeOf(parts);
+    if (validity !== undefined && key !== undefined && size !== undefined) {
+      this.#cache.put(key, response, size, validity);
+    }
+    return pending;
+  }
+
+  #take(id: number): Pending {
+    const pending = this.#pending.get(id);
+    if (pending === undefined) throw new Error(`Nothing waits for answer ${id}.`);
+    this.#pending.delete(id);
+    pending.stopWaiting?.();
+    return pending;
   }
 
   /** Whoever learns that a stream of events is open hears of all that happens from then on. */
@@ -191,7 +187,7 @@ export class RemoteCalls {
   }
 
   fail(id: number, error: Error): void {
-    (this.#pendingCalls.has(id) ? end(this.#pendingCalls, id) : end(this.#pendingRequests, id)).reject(error);
+    this.#take(id).reject(error);
   }
 
   subscribe(question: number, call: number, topics: readonly string[]): void {
@@ -202,12 +198,8 @@ export class RemoteCalls {
     void this.#settle(question, () => this.#callerOf(call).unsubscribe(subscription));
   }
 
-  #cancelWhenOver(id: number, waiting: Waiting | undefined): (() => void) | undefined {
-    return waiting?.onOver?.((reason) => this.#outbox.send(["cancel", id, passThrown(reason)]));
-  }
-
   #callerOf(id: number): Caller {
-    const caller = this.#pendingCalls.get(id)?.caller;
+    const caller = this.#pending.get(id)?.caller;
     if (caller === undefined) throw new Error(`Call ${id} has no caller.`);
     return caller;
   }
@@ -243,12 +235,4 @@ function sizeOf(parts: readonly BodyPart[]): number | undefined {
     size += part.length;
   }
   return size;
-}
-
-function end<Call extends Pending<never>>(pending: Map<number, Call>, id: number): Call {
-  const call = pending.get(id);
-  if (call === undefined) throw new Error(`Nothing waits for answer ${id}.`);
-  pending.delete(id);
-  call.stopWaiting?.();
-  return call;
 }

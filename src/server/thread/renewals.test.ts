@@ -13,9 +13,9 @@ function createRenewals({ takesMs = 0 } = {}) {
   });
   const renewals = new Renewals(outbox, revision, () => now);
   const add = (id: number, on: "head" | "status") =>
-    renewals.add(id, on, async (kept) => {
+    renewals.add(id, on, async (validity) => {
       now += takesMs;
-      outbox.send(["answer", id, JSON.stringify(kept), undefined, undefined, kept]);
+      outbox.send(["answer", id, JSON.stringify(validity), undefined, undefined, validity]);
     });
   return {
     renewals,
@@ -32,7 +32,8 @@ function createRenewals({ takesMs = 0 } = {}) {
   };
 }
 
-const of = (id: number, on: string, revision: number) => `${id}: ${JSON.stringify({ on, revision })}`;
+const of = (id: number, on: string, revision: number) =>
+  `${id}: ${JSON.stringify({ on, revision, isPreparedAhead: true })}`;
 
 it("answers what depends on what has changed, with the number that stands for it, in one message", async () => {
   const { add, raise, renewals, sent } = createRenewals();

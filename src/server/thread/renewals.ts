@@ -1,9 +1,9 @@
 import type { Dependence } from "../method-table.ts";
 import type { ThreadOutbox } from "./outbox.ts";
-import { type KeptWhile, REVISION_PLACES, type ToThread } from "./protocol.ts";
+import { REVISION_PLACES, type ToThread, type Validity } from "./protocol.ts";
 
 /** Answers once more; what fails here fails for those who ask, too. */
-type Answering = (kept: KeptWhile) => Promise<void>;
+type Answering = (validity: Validity) => Promise<void>;
 
 interface Renewal {
   on: Exclude<Dependence, "nothing">;
@@ -74,7 +74,7 @@ export class Renewals {
       if (renewal.revision === revision) continue;
       renewal.revision = revision;
       underway++;
-      answer({ on, revision }).then(end, end);
+      answer({ on, revision, isPreparedAhead: true }).then(end, end);
     }
     end();
     this.#allowedAt = this.#now();

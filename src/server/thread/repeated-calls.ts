@@ -23,10 +23,11 @@ export class RepeatedCalls {
     this.#now = now;
   }
 
-  /** Somebody asks. */
-  note(key: string): void {
+  /** Notes the time of a call; returns whether it counts as repeated. */
+  note(key: string): boolean {
     const call = this.#byKey.get(key);
     if (call) call.askedAt = this.#now();
+    return call !== undefined;
   }
 
   /** Takes a call for a repeated one, and gives it an id, which is negative; undefined when it is one already, or there are too many. */

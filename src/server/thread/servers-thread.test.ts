@@ -12,7 +12,7 @@ import { SseClient } from "../events/sse-client.test-support.ts";
 import { createSignal, type RequestInit, send, streamOf } from "../http/http.test-support.ts";
 import { Client } from "../jsonrpc/websocket/client.test-support.ts";
 import { ListenError } from "../listen-error.ts";
-import type { Answer, Caller, Dependence, Method, Params, Waiting } from "../method-table.ts";
+import type { Answer, CachePolicy, Caller, Dependence, Method, Params, Waiting } from "../method-table.ts";
 import type { RestRoute } from "../rest/route-table.ts";
 import { type Served, ServersThread } from "./servers-thread.ts";
 
@@ -96,7 +96,12 @@ const handlers: Record<string, Handler> = {
   },
 };
 
-const dependences: Record<string, Dependence> = { head: "head", status: "status", described: "nothing" };
+const preparedAhead = (on: Dependence): CachePolicy => ({ on, isPreparedAhead: true });
+const policies: Record<string, CachePolicy> = {
+  head: preparedAhead("head"),
+  status: preparedAhead("status"),
+  described: preparedAhead("nothing"),
+};
 
 const methods = new Map<string, Method>(
   Object.entries(handlers).map(([name, call]) => [
@@ -106,8 +111,8 @@ const methods = new Map<string, Method>(
       cost: "cheap",
       access: "read",
       takesLargeBody: name === "echo",
-      keepsAnswers: name in dependences,
-      dependence: (params) => (Object.keys(params).length < 2 ? dependences[name] : undefined),
+      isCacheable: name in policies,
+      cachePolicy: (params) => (Object.keys(params).length < 2 ? policies[name] : undefined),
       call,
     },
   ]),
@@ -146,8 +151,8 @@ const served: Served = {
         chain.asked++;
         return { ...restAnswer(chain.status), tag: '"status"', lasting: "while-unchanged" };
       }),
-      keepsAnswers: true,
-      dependence: ({ params }) => (params.name === "kept" ? "status" : undefined),
+      isCacheable: true,
+      cachePolicy: ({ params }) => (params.name === "kept" ? preparedAhead("status") : undefined),
     },
     { ...route("GET", "/events", async () => ({ status: 200, feed: channel.feed })), answers: [] },
   ],

@@ -132,17 +132,17 @@ export class ServersThread {
       observe,
     };
     const facts = entries.map(
-      ([calledBy, { name, cost, access, takesLargeBody, keepsAnswers = false, excerpt }]): MethodFacts => ({
+      ([calledBy, { name, cost, access, takesLargeBody, isCacheable = false, excerpt }]): MethodFacts => ({
         calledBy,
         name,
         cost,
         access,
         takesLargeBody,
-        keepsAnswers,
+        isCacheable,
         excerpt,
       }),
     );
-    const routeFacts = routes.map(({ handle: _, dependence: __, ...route }): RouteFacts => route);
+    const routeFacts = routes.map(({ handle: _, cachePolicy: __, ...route }): RouteFacts => route);
     const isMeasured = observe !== undefined;
     const isLogged = writeAccess !== undefined;
     this.#writeAccess = writeAccess;

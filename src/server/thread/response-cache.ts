@@ -1,0 +1,71 @@
+import { SizedMap } from "../../sized-map.ts";
+import type { Answer } from "../method-table.ts";
+import type { RestAnswer } from "../rest/route-table.ts";
+import { REVISION_PLACES, type Validity } from "./protocol.ts";
+
+/** The result of a method, or the response of a REST route. */
+export type Response = Answer | RestAnswer;
+
+interface CachedResponse {
+  response: Response;
+  validity: Validity;
+  cachedAt: number;
+}
+
+interface CacheLimits {
+  entries: number;
+  bytes: number;
+  /** Larger responses are not cached. */
+  responseBytes: number;
+  /** Caps the age of status answers, so that a stuck node does not report itself healthy. */
+  statusMillis: number;
+}
+
+const DEFAULT_LIMITS: CacheLimits = {
+  entries: 2048,
+  bytes: 32 * 1024 * 1024,
+  responseBytes: 256 * 1024,
+  statusMillis: 15_000,
+};
+
+/** Byte-bounded LRU cache of encoded responses. An entry is valid while its revision in shared memory is unchanged. */
+export class ResponseCache {
+  readonly #revision: Int32Array;
+  readonly #limits: CacheLimits;
+  readonly #now: () => number;
+  readonly #entries: SizedMap<CachedResponse>;
+
+  constructor(revision: Int32Array, limits: Partial<CacheLimits> = {}, now: () => number = () => performance.now()) {
+    this.#revision = revision;
+    this.#limits = { ...DEFAULT_LIMITS, ...limits };
+    this.#entries = new SizedMap(this.#limits);
+    this.#now = now;
+  }
+
+  get(key: string): Pick<CachedResponse, "response" | "validity"> | undefined {
+    const cached = this.#entries.get(key);
+    if (cached === undefined || this.#isValid(cached)) return cached;
+    this.#entries.delete(key);
+    return undefined;
+  }
+
+  /** Caches a response with a body of `size` bytes, unless a response of a later revision is cached. */
+  put(key: string, response: Response, size: number, validity: Validity): void {
+    if (key.length + size > this.#limits.responseBytes) return;
+    const previous = this.#entries.get(key)?.validity;
+    if (previous !== undefined && isOlder(validity, previous)) return;
+    this.#entries.set(key, { response, validity, cachedAt: this.#now() }, size);
+  }
+
+  #isValid({ validity, cachedAt }: CachedResponse): boolean {
+    if (validity === "always") return true;
+    const { on, revision } = validity;
+    if (Atomics.load(this.#revision, REVISION_PLACES[on]) !== revision) return false;
+    return on !== "status" || this.#now() - cachedAt < this.#limits.statusMillis;
+  }
+}
+
+/** Revisions wrap around at the largest 32-bit integer. */
+function isOlder(one: Validity, other: Validity): boolean {
+  return one !== "always" && other !== "always" && ((one.revision - other.revision) | 0) < 0;
+}
