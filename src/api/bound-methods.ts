@@ -76,7 +76,7 @@ interface Surroundings {
 }
 
 function bindMethod(definition: Method, { context, codecs, lanes }: Surroundings): BoundMethod {
-  const { name, sameAs, arrange, cost, access, operation, rest, dependsOn, excerpt } = definition;
+  const { name, sameAs, arrange, cost, access, operation, rest, dependsOn } = definition;
   const route = operation === undefined ? undefined : codecOf(codecs, operation);
   const codec = definition.codec?.(codecs, context) ?? route?.resp;
   const ofChain = ({ schemaFor, ...param }: Param): Param =>
@@ -98,7 +98,6 @@ function bindMethod(definition: Method, { context, codecs, lanes }: Surroundings
     cost,
     access,
     takesLargeBody: definition.takesLargeBody ?? rest.some(({ verb, takesText }) => verb === "POST" && !takesText),
-    excerpt: excerpt && { tells: excerpt, by: definition.params[1]!.name },
     isCacheable: dependsOn !== undefined,
     cachePolicy: (params) => cachePolicyOf(definition, params),
     // Not an async function, which would take three turns more to settle than the promise that it returns.

@@ -9,20 +9,20 @@ export function cachePolicyOf(definition: Method, params: Params): CachePolicy |
   const { dependsOn, cost } = definition;
   if (dependsOn === undefined || asksForSlot(definition, params)) return undefined;
   // The state of the head is at hand. Others may have to be replayed.
-  const isPreparedAhead = cost === "cheap" || valueOf(definition, params, "stateId") === "head";
+  const isPreparedAhead = cost === "cheap" || argumentOf(definition, params, "stateId") === "head";
   return { on: dependsOn, isPreparedAhead };
 }
 
 /** Returns whether a state or a block is identified by anything but a name or a root. */
 export function asksForSlot(definition: Pick<Method, "params">, params: Params): boolean {
   return PLACES.some((place) => {
-    const value = valueOf(definition, params, place);
+    const value = argumentOf(definition, params, place);
     if (value === undefined || value === null) return false;
     return typeof value !== "string" || !/^[a-z]+$|^0x/i.test(value);
   });
 }
 
-function valueOf({ params: defined }: Pick<Method, "params">, params: Params, key: string): unknown {
+function argumentOf({ params: defined }: Pick<Method, "params">, params: Params, key: string): unknown {
   const position = defined.findIndex((param) => param.key === key);
   if (position < 0) return undefined;
   return Array.isArray(params) ? params[position] : params[defined[position]!.name];

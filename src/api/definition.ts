@@ -3,7 +3,6 @@ import type { ForkName } from "@lodestar/params";
 import type { z } from "zod";
 import type { Access } from "../access.ts";
 import type { FailureKind } from "../failure.ts";
-import type { Excerpt } from "../json/registry-excerpt.ts";
 import type { Feed } from "../server/events/feed.ts";
 import type { Answer, Caller, Cost, Dependence } from "../server/method-table.ts";
 import {
@@ -76,8 +75,6 @@ export interface Method {
    * for: slots between the head and the clock come and go by the time alone.
    */
   readonly dependsOn?: Dependence;
-  /** What its answers tell of validators of the head; calls that name them by index alone are answered without the handler then. */
-  readonly excerpt?: Excerpt;
   /** Set where an answer holds what the node has of something, so that a later one may hold more though all of it is final. */
   readonly mayGrow?: true;
   /** Set for a health probe: REST answers it without a token, then by its status alone, and so does the port of the metrics. */
@@ -233,7 +230,6 @@ interface Facts<Definitions extends ParamDefinitions>
         | "takesLargeBody"
         | "requestCodec"
         | "dependsOn"
-        | "excerpt"
         | "mayGrow"
         | "isProbe"
       >

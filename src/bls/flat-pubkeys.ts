@@ -1,7 +1,6 @@
 import type { PublicKey } from "@chainsafe/blst";
 import type { PubkeyCache } from "@lodestar/state-transition";
 import type { ValidatorIndex } from "@lodestar/types";
-import type { KeyTable } from "../key-table.ts";
 import { TimeSlice } from "../time-slice.ts";
 import { KeyIndex } from "./key-index.ts";
 import { isCompressed, isSameKey, KeyMemory } from "./key-memory.ts";
@@ -18,10 +17,6 @@ export class FlatPubkeys implements PubkeyCache {
 
   get size(): number {
     return this.#size;
-  }
-
-  get table(): KeyTable {
-    return this.#index.table;
   }
 
   get(index: ValidatorIndex): PublicKey | undefined {

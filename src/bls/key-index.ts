@@ -1,37 +1,33 @@
 import { randomInt } from "node:crypto";
-import { type KeyTable, NO_KEY, slotOfKey } from "../key-table.ts";
 import { COMPRESSED_LENGTH, isCompressed, isSameKey, type KeyMemory } from "./key-memory.ts";
 
 const MIN_SLOTS = 64;
+const NO_KEY = 0;
 
 /** Finds the index of a key in a memory: a hash table of indices alone, which looks into the memory for the keys. */
 export class KeyIndex {
   readonly #memory: KeyMemory;
-  /** At most half full. Another one takes its place when it is too small, or keys are forgotten. */
-  #table: KeyTable = { slots: sharedSlots(MIN_SLOTS), factor: randomInt(2 ** 31) * 2 + 1 };
+  /** Indices from one on, and `NO_KEY` where there is none. The length is a power of two, at most half of it used. */
+  #slots = new Int32Array(MIN_SLOTS);
   #used = 0;
+  /** Random, so that whoever registers validators cannot choose keys that collide. */
+  readonly #factor = randomInt(2 ** 31) * 2 + 1;
 
   constructor(memory: KeyMemory) {
     this.#memory = memory;
   }
 
-  /** For other threads, which may not write into it: finds the keys that are known by now, and perhaps later ones. */
-  get table(): KeyTable {
-    return this.#table;
-  }
-
   find(compressed: Uint8Array): number | null {
     if (compressed.length !== COMPRESSED_LENGTH || !isCompressed(compressed)) return null;
-    const entry = this.#table.slots[this.#slotOf(compressed)]!;
+    const entry = this.#slots[this.#slotOf(compressed)]!;
     return entry === NO_KEY ? null : entry - 1;
   }
 
   /** Makes room for that many keys at once. */
   reserve(count: number): void {
-    const { length } = this.#table.slots;
-    let slots = length;
-    while (slots < 2 * count) slots *= 2;
-    if (slots > length) this.#rebuild(slots, Number.POSITIVE_INFINITY);
+    let { length } = this.#slots;
+    while (length < 2 * count) length *= 2;
+    if (length > this.#slots.length) this.#rebuild(length, Number.POSITIVE_INFINITY);
   }
 
   /** Has the key that lies at an index in the memory found there from now on, also if it lies elsewhere, too. */
@@ -42,28 +38,35 @@ export class KeyIndex {
 
   /** Forgets all keys from an index on. */
   truncate(size: number): void {
-    this.#rebuild(this.#table.slots.length, size);
+    this.#rebuild(this.#slots.length, size);
   }
 
   #rebuild(length: number, size: number): void {
-    const { slots: former, factor } = this.#table;
-    this.#table = { slots: sharedSlots(length), factor };
+    const former = this.#slots;
+    this.#slots = new Int32Array(length);
     this.#used = 0;
     for (const entry of former) if (entry !== NO_KEY && entry <= size) this.#put(entry - 1);
   }
 
   #put(index: number): void {
     const slot = this.#slotOf(this.#memory.at(index));
-    const { slots } = this.#table;
-    if (slots[slot] === NO_KEY) this.#used++;
-    slots[slot] = index + 1;
+    if (this.#slots[slot] === NO_KEY) this.#used++;
+    this.#slots[slot] = index + 1;
   }
 
+  /** The slot that has the index of the key, or the free one where it would be. */
   #slotOf(key: Uint8Array): number {
-    return slotOfKey(this.#table, key, (index) => isSameKey(this.#memory.at(index), key));
+    const mask = this.#slots.length - 1;
+    // Both forms of a key have the same bytes of x, but for the first.
+    let slot = (Math.imul(wordAt(key, 8), this.#factor) + wordAt(key, 40)) & mask;
+    for (;;) {
+      const entry = this.#slots[slot]!;
+      if (entry === NO_KEY || isSameKey(this.#memory.at(entry - 1), key)) return slot;
+      slot = (slot + 1) & mask;
+    }
   }
 }
 
-function sharedSlots(length: number): Int32Array {
-  return new Int32Array(new SharedArrayBuffer(length * Int32Array.BYTES_PER_ELEMENT));
+function wordAt(key: Uint8Array, start: number): number {
+  return key[start]! | (key[start + 1]! << 8) | (key[start + 2]! << 16) | (key[start + 3]! << 24);
 }

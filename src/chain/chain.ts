@@ -9,7 +9,6 @@ import { toRootHex } from "@lodestar/utils";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import type { Builder } from "../execution/builder/builder.ts";
 import { type ExecutionEngine, isReachable, type PayloadVerdict } from "../execution/engine.ts";
-import type { KeyTable } from "../key-table.ts";
 import type { Logger } from "../log/logger.ts";
 import { checkpointsOf } from "./anchor.ts";
 import { blamedOnDatabase } from "./bad-pubkey.ts";
@@ -176,11 +175,6 @@ export class BeaconChain {
   get justifiedCheckpoint(): Checkpoint {
     const { justified } = this.forkChoice;
     return sameCheckpoint(justified, this.#beginning.anchor) ? this.#beginning.justified : justified;
-  }
-
-  /** By which other threads find the validators of public keys. */
-  get keyTable(): KeyTable {
-    return this.#pubkeys.table;
   }
 
   /** Resolves with the reason when the chain turns out to be one that cannot be gone on with. */

@@ -7,7 +7,6 @@ import type { KeyMemory } from "../bls/key-memory.ts";
 import type { SharedPubkeys } from "../bls/keyed-sets.ts";
 import { WorkerPool } from "../bls/worker-pool.ts";
 import type { PubkeyFile } from "../db/pubkey-file.ts";
-import type { KeyTable } from "../key-table.ts";
 import type { Logger } from "../log/logger.ts";
 import { Progress } from "../log/progress.ts";
 import { KeptPubkeys } from "./kept-pubkeys.ts";
@@ -61,11 +60,6 @@ export class Pubkeys implements SharedPubkeys {
 
   get memory(): KeyMemory {
     return this.#known.memory;
-  }
-
-  /** By which other threads find the indices of keys. */
-  get table(): KeyTable {
-    return this.#known.table;
   }
 
   get(index: ValidatorIndex): PublicKey | undefined {

@@ -5,7 +5,6 @@ import { createMethodTable } from "../api/bound-methods.ts";
 import type { ApiContext, NodeCondition } from "../api/context.ts";
 import type { DevControl } from "../api/dev-control.ts";
 import type { Topic } from "../api/event-stream.ts";
-import { headRegistry } from "../api/head-registry.ts";
 import { Lanes } from "../api/lanes.ts";
 import { createRouteTable } from "../api/rest/routes.ts";
 import { BeaconChain } from "../chain/chain.ts";
@@ -248,8 +247,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     // The topics are those that the methods gave themselves.
     const feed = (topics: readonly string[]) => events.feed(topics as readonly Topic[]);
     const { revision } = chain.forkChoice;
-    const registry = () => headRegistry(methods);
-    const served = { methods, routes, metrics, feed, revision, registry };
+    const served = { methods, routes, metrics, feed, revision };
     const servers = await startServers(served, options, this.#logger, thread);
     this.own(servers);
     void servers.failed.then((error) => this.#serversFailed.resolve(error));

@@ -1,6 +1,5 @@
 import type { Access } from "../access.ts";
 import type { Failure } from "../failure.ts";
-import type { Excerpt, SharedRegistry } from "../json/registry-excerpt.ts";
 import type { Feed } from "./events/feed.ts";
 
 /** Positional or by-name parameters, as parsed from JSON. */
@@ -55,31 +54,22 @@ export interface CachePolicy {
 
 /**
  * What a call may cost: `cheap` ones answer from what is at hand. So do those of cost `state` for the head's state; for
- * others they may replay blocks. `heavy` ones also walk through the registry of validators. A `duty` is what a validator
- * waits for, and goes before all others.
+ * others they may replay blocks. `heavy` ones also walk through long lists of a state. A `duty` is time-critical, and
+ * goes before all others.
  */
 export type Cost = "cheap" | "duty" | "state" | "heavy";
-
-/** How a few validators of a state, which is the first parameter, are asked for. */
-export interface ExcerptCall {
-  tells: Excerpt;
-  /** The name of the second parameter, which has one id, a list of them or, called `filter`, such a list as its `ids`. */
-  by: string;
-}
 
 export interface Method {
   readonly name: string;
   readonly cost: Cost;
   /** Inside a batch, calls that change something run one after the other, in request order. */
   readonly access: Access;
-  /** Whether its parameters may be large, as a block or a list of validators is. */
+  /** Whether its parameters may be large, as a block is. */
   readonly takesLargeBody: boolean;
   /** Whether some of its answers have a `cachePolicy`. */
   readonly isCacheable?: boolean;
   /** Undefined for parameters whose answer depends on more than a revision, such as the time of day. */
   cachePolicy?(params: Params): CachePolicy | undefined;
-  /** What it tells of a few validators, when nothing else is given but state and validators. */
-  readonly excerpt?: ExcerptCall | undefined;
   /** Throws a `Failure` for everything that is the caller's or the node's fault. */
   call(params: Params, caller?: Caller, waiting?: Waiting): Promise<Answer>;
   /**
@@ -87,12 +77,6 @@ export interface Method {
    * `UnreadableMessage` when it cannot.
    */
   callByMessage?(message: Uint8Array, caller?: Caller, waiting?: Waiting): Promise<Answer>;
-}
-
-/** The validators of the head, and what stands beside them in answers. */
-export interface HeadRegistry extends SharedRegistry, Pick<Answer, "meta" | "headers"> {
-  /** What a REST body has before and after them. */
-  around: [before: string, after: string];
 }
 
 /** All that a server knows of what can be asked. */

@@ -1,7 +1,6 @@
 import type { Api } from "../../src/api/api.ts";
 import { type BoundMethods, createMethodTable } from "../../src/api/bound-methods.ts";
 import type { Topic } from "../../src/api/event-stream.ts";
-import { headRegistry } from "../../src/api/head-registry.ts";
 import { createRouteTable } from "../../src/api/rest/routes.ts";
 import { createRecordingLogger, type LogRecord } from "../../src/log/recording-logger.test-support.ts";
 import { startServers } from "../../src/node/servers.ts";
@@ -40,7 +39,6 @@ export async function serveApi(api: Api): Promise<ServedApi> {
       routes: () => createRouteTable(methods),
       feed: (topics) => api.context.events.feed(topics as readonly Topic[]),
       revision: api.context.chain.forkChoice.revision,
-      registry: () => headRegistry(methods),
     },
     { jsonRpc: anywhere, rest: anywhere },
     logger,

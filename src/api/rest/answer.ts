@@ -22,11 +22,6 @@ export function dataAnswer({ body, meta, headers }: Answer, request: RestRequest
   };
 }
 
-/** What stands before and after the result. */
-export function aroundData(meta: Answer["meta"]): [before: string, after: string] {
-  return [String(START), String(endOf(meta))];
-}
-
 function endOf(meta: Answer["meta"]): Buffer {
   const hasMeta = meta !== undefined && Object.keys(meta).length > 0;
   return hasMeta ? Buffer.from(`,${JSON.stringify(meta).slice(1)}`) : END;

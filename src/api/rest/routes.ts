@@ -64,7 +64,6 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
     accepts: reader.bodyParam ? formatsOf(rest, "body") : [],
     bodyOptional: changesNothing(access),
     takesLargeBody: verb === "POST",
-    excerpt: method.excerpt,
     isCacheable: verb === "GET" && method.isCacheable,
     cachePolicy: ({ params, query }) =>
       method.cachePolicy?.(query === "" ? params : { ...params, ...Object.fromEntries(new URLSearchParams(query)) }),

@@ -1,7 +1,7 @@
 import type { Access } from "../../access.ts";
 import type { Feed } from "../events/feed.ts";
 import type { Format } from "../http/negotiation.ts";
-import type { CachePolicy, ExcerptCall, Waiting } from "../method-table.ts";
+import type { CachePolicy, Waiting } from "../method-table.ts";
 
 /** What HTTP carried, and the format that was chosen for the answer. */
 export interface RequestParts {
@@ -77,14 +77,12 @@ export interface RestRoute {
   accepts: readonly Format[];
   /** Whether the body may be left out, and its type with it; its format is then the first of `accepts`. */
   bodyOptional?: boolean;
-  /** Whether its body may be large, as a block or a list of validators is. */
+  /** Whether its body may be large, as a block is. */
   takesLargeBody?: boolean;
   /** Whether some of its answers have a `cachePolicy`; these follow from URL and format alone. */
   isCacheable?: boolean;
   /** Undefined for a request whose answer depends on more than a revision, such as the time of day. */
   cachePolicy?(request: RestRequest): CachePolicy | undefined;
-  /** What it tells of a few validators, by the placeholders of the path and, where these name none, by the query's `id` or the body. */
-  excerpt?: ExcerptCall | undefined;
   /** Throws a `Failure` for everything that is the caller's or the node's fault. */
   handle(request: RestRequest): Promise<RestAnswer>;
 }

@@ -1,10 +1,9 @@
 import { LARGE_MESSAGE_BYTES, parseLongMessage, parseMessage } from "../../json/parse.ts";
 import { ownTurn } from "../../time-slice.ts";
 import type { Feed } from "../events/feed.ts";
-import type { Answer, CachePolicy, Caller, HeadRegistry, Method, Params, Waiting } from "../method-table.ts";
+import type { Answer, CachePolicy, Caller, Method, Params, Waiting } from "../method-table.ts";
 import { RequestToRoute } from "../rest/request.ts";
 import type { BodyPart, RestAnswer, RestRequest, RestRoute, RouteTable } from "../rest/route-table.ts";
-import { asksForHead } from "./head-registry.ts";
 import type { ThreadOutbox } from "./outbox.ts";
 import { passCopy, passLargeCopy, received } from "./passed-bytes.ts";
 import {
@@ -27,7 +26,6 @@ interface Asked {
   methods: readonly Method[];
   routes: RouteTable;
   revision: PublishedRevision;
-  registry?: (() => Promise<HeadRegistry>) | undefined;
 }
 
 interface Question {
@@ -39,9 +37,6 @@ const NO_PARAMS = "[]";
 
 /** Whoever is told without having asked does not give up. */
 const FOR_EVER: Waiting = { signal: new AbortController().signal };
-
-/** To lend the registry of each head of a node that catches up would take more time than it saves. */
-const LENT_AGAIN_AFTER_MS = 1000;
 
 /** What is read of a long call takes several times the memory of its bytes, so that few are read before they are answered. */
 const LONG_CALLS_AT_ONCE = 4;
@@ -57,9 +52,6 @@ export class CallService {
   readonly #renewals: Renewals;
   readonly #stopRenewing: () => void;
   #longCalls = 0;
-  /** The revision for which the registry was last lent, or is to be. */
-  #lentAt: number | undefined;
-  #lending: { isWanted: boolean; notBefore: number } = { isWanted: false, notBefore: 0 };
   /** Long calls that wait until fewer are under way. */
   readonly #waitingCalls: (() => void)[] = [];
 
@@ -69,10 +61,7 @@ export class CallService {
     this.#streams = streams;
     const { revision } = asked;
     this.#renewals = new Renewals(outbox, revision.memory);
-    this.#stopRenewing = revision.onPublished(() => {
-      this.#renewals.renewSoon();
-      this.#lendSoon();
-    });
+    this.#stopRenewing = revision.onPublished(() => this.#renewals.renewSoon());
   }
 
   call(id: number, position: number, json: string | Uint8Array): void {
@@ -100,7 +89,6 @@ export class CallService {
       .handle(request)
       .then((answer) => this.#answerRequest(running, answer, validity))
       .catch((error: unknown) => this.#fail(running, error));
-    if (route.excerpt && asksForHead(request.params)) void this.#lendRegistry();
   }
 
   /** Answers a call of which the other thread keeps the answer, and again whenever that has changed. */
@@ -131,10 +119,6 @@ export class CallService {
 
   renewNoMore(id: number): void {
     this.#renewals.delete(id);
-  }
-
-  lendNoMore(): void {
-    this.#lending.isWanted = false;
   }
 
   cancel(id: number, reason: Error): void {
@@ -188,7 +172,6 @@ export class CallService {
   #call(running: RunningCall, position: number, params: Params): Promise<void> {
     const method = this.#asked.methods[position]!;
     const validity = method.isCacheable ? this.#validityOf(method.cachePolicy?.(params)) : undefined;
-    if (method.excerpt && asksForHead(params)) void this.#lendRegistry();
     return method.call(params, running, running).then(
       (answer) => this.#answer(running, answer, validity),
       (error: unknown) => this.#fail(running, error),
@@ -203,31 +186,6 @@ export class CallService {
     const copy = Buffer.isBuffer(body) ? passLargeCopy(body) : this.#streams.open(body);
     if (copy instanceof Promise) void copy.then(send);
     else send(copy);
-  }
-
-  /**
-   * Whoever asks for a validator of the head will ask for others: from now on, and until the head changes, the thread of the servers
-   * answers. Never rejects: what fails here fails for those who ask, too.
-   */
-  async #lendRegistry(): Promise<void> {
-    const { registry, revision } = this.#asked;
-    const now = () => Atomics.load(revision.memory, REVISION_PLACES.head);
-    const began = now();
-    if (registry === undefined || this.#lentAt === began) return;
-    this.#lentAt = began;
-    this.#lending = { isWanted: true, notBefore: performance.now() + LENT_AGAIN_AFTER_MS };
-    try {
-      const lent = await registry();
-      if (now() === began) this.#outbox.send(["registry", { ...lent, revision: began }]);
-    } catch {
-      this.#lentAt = undefined;
-    }
-  }
-
-  /** The same for a new head, as long as somebody asks. */
-  #lendSoon(): void {
-    const { isWanted, notBefore } = this.#lending;
-    if (isWanted && performance.now() >= notBefore) queueMicrotask(() => void this.#lendRegistry());
   }
 
   /** To be called before the answer is made: it may or may not include a change that comes meanwhile. */

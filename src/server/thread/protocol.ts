@@ -8,7 +8,7 @@ import type { Format } from "../http/negotiation.ts";
 import type { PageFiles } from "../http/pages.ts";
 import type { ServerLoad } from "../http/server.ts";
 import type { JsonRpcLimits } from "../jsonrpc/limits.ts";
-import type { Cost, Dependence, ExcerptCall, HeadRegistry } from "../method-table.ts";
+import type { Cost, Dependence } from "../method-table.ts";
 import type { RequestParts, RestAnswer, RestRoute } from "../rest/route-table.ts";
 
 /** What the main thread and that of the servers tell each other. Messages arrive in the order in which they were sent. */
@@ -47,7 +47,6 @@ export interface MethodFacts {
   access: Access;
   takesLargeBody: boolean;
   isCacheable: boolean;
-  excerpt: ExcerptCall | undefined;
 }
 
 export type RouteFacts = Omit<RestRoute, "handle" | "cachePolicy">;
@@ -91,11 +90,6 @@ export interface PublishedRevision {
 
 /** How long a cached answer is valid: while a revision stays the same, or always. */
 export type Validity = { on: Changing; revision: number; isPreparedAhead: boolean } | "always";
-
-/** The validators of the head, with the number that the revision has while they are. */
-export interface LentRegistry extends HeadRegistry {
-  revision: number;
-}
 
 /** A list, as what answers it is: an object takes the threads twice as long to pass on. */
 export type PassedRequest = [
@@ -145,8 +139,6 @@ export type ToMain =
   | [kind: "renew call", id: number, method: number, params: string]
   | [kind: "renew request", id: number, route: number, ...request: PassedRequest]
   | [kind: "renew no more", id: number]
-  /** The validators of the head are asked for no longer. */
-  | [kind: "lend no more"]
   /** Nobody waits for the call or request any more. */
   | [kind: "cancel", id: number, reason: Thrown]
   | [kind: "outcome", question: number, outcome: Outcome]
@@ -177,8 +169,6 @@ export type ToThread =
     ]
   | [kind: "rest answer", id: number, validity: Validity | undefined, ...answer: PassedRestAnswer]
   | [kind: "thrown", id: number, thrown: Thrown]
-  /** To be used while the revision is the one that is told. */
-  | [kind: "registry", registry: LentRegistry]
   /** On behalf of a call. */
   | [kind: "subscribe", question: number, call: number, topics: readonly string[]]
   | [kind: "unsubscribe", question: number, call: number, subscription: string]

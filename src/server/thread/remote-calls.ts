@@ -2,10 +2,9 @@ import { setImmediate } from "node:timers";
 import { LARGE_MESSAGE_BYTES } from "../../json/parse.ts";
 import type { Answer, Caller, Method, Params, Waiting } from "../method-table.ts";
 import type { BodyPart, RestAnswer, RestRequest, RestRoute } from "../rest/route-table.ts";
-import { HeadRegistryAnswers } from "./head-registry.ts";
 import type { ThreadOutbox } from "./outbox.ts";
 import { passOwn } from "./passed-bytes.ts";
-import type { LentRegistry, Outcome, PassedBody, PassedRestAnswer, ToMain, Validity } from "./protocol.ts";
+import type { Outcome, PassedBody, PassedRestAnswer, ToMain, Validity } from "./protocol.ts";
 import type { RemoteFeeds } from "./remote-feeds.ts";
 import type { RemoteStreams } from "./remote-streams.ts";
 import { RepeatedCalls } from "./repeated-calls.ts";
@@ -36,7 +35,6 @@ export class RemoteCalls {
   readonly #feeds: RemoteFeeds;
   readonly #cache: ResponseCache;
   readonly #repeated: RepeatedCalls;
-  readonly #registry: HeadRegistryAnswers;
   readonly #pending = new Map<number, Pending>();
   #last = 0;
 
@@ -45,13 +43,12 @@ export class RemoteCalls {
     this.#streams = streams;
     this.#feeds = feeds;
     this.#cache = new ResponseCache(revision);
-    this.#registry = new HeadRegistryAnswers(revision);
     this.#repeated = new RepeatedCalls((id) => outbox.send(["renew no more", id]));
   }
 
   call(
     position: number,
-    { isCacheable, excerpt }: Pick<Method, "isCacheable" | "excerpt">,
+    { isCacheable }: Pick<Method, "isCacheable">,
     params: Params,
     caller: Caller | undefined,
     waiting: Waiting | undefined,
@@ -60,8 +57,6 @@ export class RemoteCalls {
     const key = isCacheable ? `${position} ${text}` : undefined;
     const cached = key && this.#cached<Answer>(key, (id) => ["renew call", id, position, text]);
     if (cached) return Promise.resolve(cached);
-    const excerpted = excerpt && this.#registry.call(excerpt, params);
-    if (excerpted) return Promise.resolve(excerpted);
     return this.#begin({ waiting, caller, key }, (id) => {
       const json = text.length < LARGE_MESSAGE_BYTES ? text : passOwn(Buffer.from(text));
       this.#outbox.send(["call", id, position, json], json);
@@ -83,7 +78,7 @@ export class RemoteCalls {
   /** A conditional request goes to the main thread, which compares entity tags. */
   request(
     position: number,
-    { verb, isCacheable, excerpt }: Pick<RestRoute, "verb" | "isCacheable" | "excerpt">,
+    { isCacheable }: Pick<RestRoute, "isCacheable">,
     request: RestRequest,
   ): Promise<RestAnswer> {
     const { params, url, headers, body, waiting, format } = request;
@@ -92,8 +87,6 @@ export class RemoteCalls {
       key &&
       this.#cached<RestAnswer>(key, (id) => ["renew request", id, position, url, params, undefined, format, undefined]);
     if (cached) return Promise.resolve(cached);
-    const excerpted = excerpt && this.#registry.request(verb, excerpt, request);
-    if (excerpted) return Promise.resolve(excerpted);
     return this.#begin({ waiting, key }, (id) => {
       const passed = body && passOwn(body);
       this.#outbox.send(["request", id, position, url, params, passedHeaders(headers), format, passed], passed);
@@ -123,10 +116,6 @@ export class RemoteCalls {
       this.#pending.set(id, { resolve: resolve as Pending["resolve"], reject, caller, key, stopWaiting });
       send(id);
     });
-  }
-
-  lend(registry: LentRegistry): void {
-    if (!this.#registry.lend(registry)) this.#outbox.send(["lend no more"]);
   }
 
   answer(

@@ -7,7 +7,7 @@ import type { PageFiles } from "../http/pages.ts";
 import type { ServerLoad } from "../http/server.ts";
 import type { JsonRpcLimits } from "../jsonrpc/limits.ts";
 import { ListenError } from "../listen-error.ts";
-import type { HeadRegistry, ListedMethodTable } from "../method-table.ts";
+import type { ListedMethodTable } from "../method-table.ts";
 import type { RouteTable } from "../rest/route-table.ts";
 import { CallService } from "./call-service.ts";
 import { FeedSender, type FindFeed } from "./feed-sender.ts";
@@ -38,8 +38,6 @@ export interface Served {
   routes?: RouteTable;
   feed: FindFeed;
   revision: PublishedRevision;
-  /** The validators of the head, for the servers to answer calls about a few of them; left out where they ask for each. */
-  registry?(): Promise<HeadRegistry>;
 }
 
 export interface ServingOptions {
@@ -120,26 +118,25 @@ export class ServersThread {
 
   /** Starts the servers; gives the URLs at which they are reached. */
   serve(
-    { methods, routes = [], feed, revision, registry }: Served,
+    { methods, routes = [], feed, revision }: Served,
     { listen, pages, limits, observe, writeAccess }: ServingOptions,
   ): Promise<{ [Name in ServerName]?: string }> {
     const entries = [...methods.entries()];
     this.#revision = revision;
-    const asked = { methods: entries.map(([, method]) => method), routes, revision, registry };
+    const asked = { methods: entries.map(([, method]) => method), routes, revision };
     this.#service = {
       calls: new CallService(asked, this.#outbox, this.#streams),
       feeds: new FeedSender(this.#outbox, feed),
       observe,
     };
     const facts = entries.map(
-      ([calledBy, { name, cost, access, takesLargeBody, isCacheable = false, excerpt }]): MethodFacts => ({
+      ([calledBy, { name, cost, access, takesLargeBody, isCacheable = false }]): MethodFacts => ({
         calledBy,
         name,
         cost,
         access,
         takesLargeBody,
         isCacheable,
-        excerpt,
       }),
     );
     const routeFacts = routes.map(({ handle: _, cachePolicy: __, ...route }): RouteFacts => route);
@@ -190,7 +187,6 @@ export class ServersThread {
     "renew call": (...call) => this.#service?.calls.renewCall(...call),
     "renew request": (...request) => this.#service?.calls.renewRequest(...request),
     "renew no more": (id) => this.#service?.calls.renewNoMore(id),
-    "lend no more": () => this.#service?.calls.lendNoMore(),
     cancel: (id, reason) => this.#service?.calls.cancel(id, receiveThrown(reason)),
     outcome: (...outcome) => this.#service?.calls.settle(...outcome),
     pull: (...pulled) => this.#streams.pull(...pulled),

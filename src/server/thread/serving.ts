@@ -56,7 +56,6 @@ export class Serving {
     serve: (order) => void this.#serve(order),
     answer: (...answer) => this.#calls?.answer(...answer),
     "rest answer": (...answer) => this.#calls?.answerRequest(...answer),
-    registry: (registry) => this.#calls?.lend(registry),
     thrown: (id, thrown) => this.#calls?.fail(id, receiveThrown(thrown)),
     subscribe: (...asked) => this.#calls?.subscribe(...asked),
     unsubscribe: (...asked) => this.#calls?.unsubscribe(...asked),

@@ -48,7 +48,7 @@ const DEFAULT_LIMITS: Omit<WebSocketLimits, "connections" | "allSubscriptions" |
   // The largest message in parts of 16 KiB.
   fragments: 2048,
   subscriptions: 32,
-  // About two slots of all attestations of a network with a million validators would be more than this; a reader of
+  // About two slots of all attestations of a large network would be more than this; a reader of
   // anything less has minutes.
   eventBytes: 8 * 1024 * 1024,
   runningMessages: 16,
