@@ -67,8 +67,6 @@ export interface Method {
   readonly resultOfStatus?: (status: number) => unknown;
   /** The status of a REST answer whose result may be bad news; 200 unless given. */
   readonly restStatusOf?: (result: unknown) => number;
-  /** Whether the handler answers with the same object as long as nothing has changed, so that its JSON can be kept. */
-  readonly keepsEncoded?: true;
   /**
    * What its answers follow from beside the parameters; undefined when from more than can be said, such as the time of day, the
    * peers or the pools. Answers that depend on the head or the status are kept while nothing changes, unless a slot was asked
@@ -278,7 +276,6 @@ interface Encoding<Definitions extends ParamDefinitions, Data, Meta> {
   json?: Writer<Definitions, Data, Meta>;
   /** Instead of making SSZ of what the handler gives. */
   ssz?: Handler<Definitions, Promise<SszResponse>>;
-  keepsEncoded?: true;
   resultOfStatus?: (status: number) => unknown;
 }
 

@@ -34,7 +34,7 @@ export function jsonExecutor(
     });
   }
   if (!handler) throw new Error(`The method ${method.name} has neither a handler nor a writer.`);
-  const encode = encoderOf(codec, method.keepsEncoded, resultOfStatus);
+  const encode = encoderOf(codec, resultOfStatus);
   return async (args, call) => {
     try {
       return encode(await handler(context, args, call));
@@ -68,18 +68,13 @@ function isStream(data: unknown): data is AsyncIterable<Buffer> {
 }
 
 /** What makes an answer of what a handler gives. */
-function encoderOf(
-  codec: Codec | undefined,
-  keepsEncoded: true | undefined,
-  resultOfStatus: (status: number) => unknown,
-): (given: unknown) => Answer {
+function encoderOf(codec: Codec | undefined, resultOfStatus: (status: number) => unknown): (given: unknown) => Answer {
   if (codec === undefined) return (value) => ({ body: encodeJson(value) });
   if (codec.isEmpty) {
     return (response) => ({ body: encodeJson(resultOfStatus((response as Response | undefined)?.status ?? 200)) });
   }
   // The types of the operation oblige its handler to give all that its codec wants.
-  const encode = keepsEncoded ? keptEncoder(codec) : (response: Response) => encodeResponse(codec, response);
-  return (response) => encode(response as Response);
+  return (response) => encodeResponse(codec, response as Response);
 }
 
 function encodeResponse(codec: Codec, { data, meta }: Response): Answer {
@@ -90,41 +85,10 @@ function encodeResponse(codec: Codec, { data, meta }: Response): Answer {
   return { body: encodeJson(dataJson), ...besideData(codec.meta, meta) };
 }
 
-/** Keeps the bytes as long as the object that they were made of. */
-function keptEncoder(codec: Codec): (response: Response) => Answer {
-  const known = new WeakMap<object, Buffer>();
-  return ({ data, meta }) => {
-    let body = known.get(data as object);
-    if (body === undefined) {
-      body = encodeJson(codec.data.toJson(data, meta));
-      known.set(data as object, body);
-    }
-    return { body, ...besideData(codec.meta, meta) };
-  };
-}
-
 type BesideData = Pick<Answer, "meta" | "headers">;
-
-/** Of metadata that can no longer change, by the codec and the object. */
-const keptBesideData = new WeakMap<object, WeakMap<object, BesideData>>();
 
 /** The metadata of an answer, in both of the forms in which it reaches a caller. */
 export function besideData<Meta>(codec: MetaCodec<Meta>, meta: Meta): BesideData {
-  if (typeof meta !== "object" || meta === null || !Object.isFrozen(meta)) return encodeBesideData(codec, meta);
-  let ofCodec = keptBesideData.get(codec);
-  if (ofCodec === undefined) {
-    ofCodec = new WeakMap();
-    keptBesideData.set(codec, ofCodec);
-  }
-  let kept = ofCodec.get(meta);
-  if (kept === undefined) {
-    kept = encodeBesideData(codec, meta);
-    ofCodec.set(meta, kept);
-  }
-  return kept;
-}
-
-function encodeBesideData<Meta>(codec: MetaCodec<Meta>, meta: Meta): BesideData {
   const beside: BesideData = {};
   const metaJson = codec.toJson(meta) as Record<string, unknown> | undefined;
   if (metaJson && Object.keys(metaJson).length > 0) beside.meta = metaJson;

@@ -1,15 +1,14 @@
 import type { routes } from "@lodestar/api";
-import { ForkName, GENESIS_SLOT } from "@lodestar/params";
+import { type ForkName, GENESIS_SLOT } from "@lodestar/params";
 import { type CachedBeaconStateAllForks, computeStartSlotAtEpoch } from "@lodestar/state-transition";
-import { type RootHex, type Slot, ssz } from "@lodestar/types";
-import { fromHex, toRootHex } from "@lodestar/utils";
-import { latestBlockHeader } from "../chain/anchor.ts";
+import type { RootHex, Slot } from "@lodestar/types";
+import { fromHex } from "@lodestar/utils";
 import type { BlockPosition, ChainBlock } from "../chain/blocks/block-store.ts";
+import { latestBlock } from "../chain/states/latest-block.ts";
 import { type StateRequest, StateUnavailableError } from "../chain/states/state-store.ts";
 import { type Failure, invalidParams, notFound } from "../failure.ts";
 import type { ChainView } from "./chain-view.ts";
 import type { CallContext } from "./definition.ts";
-import { perState } from "./memoize.ts";
 
 type StateId = routes.beacon.StateId;
 type BlockId = routes.beacon.BlockId;
@@ -24,26 +23,14 @@ export interface VersionedMeta extends StateMeta {
   version: ForkName;
 }
 
-/** There are four such objects, and as many for each fork, so that each is encoded once. */
-const META_OBJECTS = everyMeta((meta) => meta);
-const VERSIONED_META_OBJECTS = new Map(
-  Object.values(ForkName).map((version) => [version, everyMeta((meta) => ({ ...meta, version }))] as const),
-);
-
-function everyMeta<Meta extends StateMeta>(made: (meta: StateMeta) => Meta): readonly Meta[] {
-  return [false, true].flatMap((executionOptimistic) =>
-    [false, true].map((finalized) => Object.freeze(made({ executionOptimistic, finalized }))),
-  );
-}
-
-const placeOf = ({ executionOptimistic, finalized }: StateMeta): number =>
-  (executionOptimistic ? 2 : 0) + (finalized ? 1 : 0);
-
-export const metaOf = (meta: StateMeta): StateMeta => META_OBJECTS[placeOf(meta)]!;
+export const metaOf = ({ executionOptimistic, finalized }: StateMeta): StateMeta => ({
+  executionOptimistic,
+  finalized,
+});
 
 /** The same with the fork of the slot. */
 export function versionedMetaOf({ config }: Pick<ChainView, "config">, slot: Slot, meta: StateMeta): VersionedMeta {
-  return VERSIONED_META_OBJECTS.get(config.getForkName(slot))![placeOf(meta)]!;
+  return { ...metaOf(meta), version: config.getForkName(slot) };
 }
 
 export interface ResolvedState extends StateMeta {
@@ -84,13 +71,12 @@ export async function resolveStateRoot(
   return { root: state.hashTreeRoot(), ...meta };
 }
 
-interface BlockOfState {
-  root: RootHex;
-  slot: Slot;
-}
-
 /** Of a state at that slot whose last block is the given one. */
-function metaOfState(chain: ChainView, slot: Slot, block: BlockOfState): StateMeta | Promise<StateMeta> {
+function metaOfState(
+  chain: ChainView,
+  slot: Slot,
+  block: ReturnType<typeof latestBlock>,
+): StateMeta | Promise<StateMeta> {
   const metaWhen = (finalized: boolean): StateMeta => ({
     executionOptimistic: chain.payloads.isOptimistic(block, { isFinalized: finalized }),
     finalized,
@@ -168,12 +154,6 @@ function nullWhereUnavailable(error: unknown): null {
   if (error instanceof StateUnavailableError) return null;
   throw error;
 }
-
-/** The last block that the state has processed. */
-const latestBlock = perState((state): BlockOfState => {
-  const header = latestBlockHeader(state);
-  return { root: toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(header)), slot: header.slot };
-});
 
 export const latestBlockRoot = (state: CachedBeaconStateAllForks): RootHex => latestBlock(state).root;
 

@@ -1,10 +1,11 @@
 import type { Type } from "@chainsafe/ssz";
 import type { routes } from "@lodestar/api";
 import { type ForkPostBellatrix, type ForkPreGloas, isForkPostBellatrix } from "@lodestar/params";
-import { signedBeaconBlockToBlinded, signedBlockToSignedHeader } from "@lodestar/state-transition";
+import { signedBeaconBlockToBlinded } from "@lodestar/state-transition";
 import type { RootHex, SignedBeaconBlock, SignedBlindedBeaconBlock, Slot } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import type { ChainBlock } from "../../chain/blocks/block-store.ts";
+import { signedHeaderOf } from "../../chain/blocks/signed-header.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { encodeJson } from "../../json/encode.ts";
 import { sszJson } from "../../json/ssz-json.ts";
@@ -65,7 +66,6 @@ const getBlockHeader = defineOperation("beacon.getBlockHeader", {
   access: "read",
   dependsOn: "head",
   example: { params: ["finalized"] },
-  keepsEncoded: true,
   async handler({ chain }, { blockId }) {
     const block = await resolveBlock(chain, blockId);
     return { data: headerOf(chain, block), meta: metaOf(block) };
@@ -194,18 +194,10 @@ function blockAnswer(chain: BeaconChain, block: ChainBlock, codec: MetaCodec<Ver
   return { body: blockJson(chain, block), ...besideData(codec, versionedMetaOf(chain, block.slot, block)) };
 }
 
-/** Of blocks that are at hand, which are those that many ask for. */
-const written = new WeakMap<SignedBeaconBlock, Buffer>();
-
 /** A block of many transactions is written from its bytes in a fraction of the time that its codec takes. */
 function blockJson({ config }: BeaconChain, { slot, signed }: ChainBlock): Buffer {
-  let json = written.get(signed);
-  if (json === undefined) {
-    const type = config.getForkTypes(slot).SignedBeaconBlock as Type<unknown>;
-    json = sszJson(type, type.serialize(signed));
-    written.set(signed, json);
-  }
-  return json;
+  const type = config.getForkTypes(slot).SignedBeaconBlock as Type<unknown>;
+  return sszJson(type, type.serialize(signed));
 }
 
 export const blockMethods = [
@@ -235,17 +227,8 @@ async function blocksMatching(
   return chain.blocks.atSlot(slot);
 }
 
-/** Of blocks that are at hand. */
-const headers = new WeakMap<SignedBeaconBlock, routes.beacon.BlockHeaderResponse>();
-
-/** The same object as long as nothing has changed; whether a block is canonical is the one thing about it that can. */
 function headerOf({ config }: BeaconChain, { root, canonical, signed }: ChainBlock): routes.beacon.BlockHeaderResponse {
-  const known = headers.get(signed);
-  if (known?.canonical === canonical) return known;
-  const header = known?.header ?? signedBlockToSignedHeader(config, signed);
-  const response = { root: fromHex(root), canonical, header };
-  headers.set(signed, response);
-  return response;
+  return { root: fromHex(root), canonical, header: signedHeaderOf(config, signed) };
 }
 
 async function attestationsOf(chain: BeaconChain, blockId: routes.beacon.BlockId) {

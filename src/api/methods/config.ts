@@ -1,19 +1,17 @@
 import { chainConfigToJson, type SpecJson, specValuesToJson } from "@lodestar/config";
 import { activePreset, FAR_FUTURE_EPOCH } from "@lodestar/params";
+import type { ChainView } from "../chain-view.ts";
 import { defineMethod, defineOperation, get } from "../definition.ts";
-import { perChain } from "../memoize.ts";
 import { dictionary, either, list, object, shape, text } from "../schemas.ts";
 import { SPEC_CONSTANTS } from "./spec-constants.ts";
 
 const SPEC = { name: "spec", schema: dictionary(either(text, list({}))) };
 
-const specOf = perChain(
-  ({ config }): SpecJson => ({
-    ...chainConfigToJson(config),
-    ...specValuesToJson(activePreset),
-    ...specValuesToJson(SPEC_CONSTANTS),
-  }),
-);
+const specOf = ({ config }: ChainView): SpecJson => ({
+  ...chainConfigToJson(config),
+  ...specValuesToJson(activePreset),
+  ...specValuesToJson(SPEC_CONSTANTS),
+});
 
 const getForkSchedule = defineOperation("config.getForkSchedule", {
   number: 41,

@@ -23,7 +23,7 @@ import {
   type VersionedMeta,
   versionedMetaOf,
 } from "../lookup.ts";
-import { perChain, perState } from "../memoize.ts";
+import { perChain } from "../memoize.ts";
 import { STATE_ID } from "../params/common.ts";
 import { stateId } from "../params/identifiers.ts";
 import { epoch, root } from "../params/scalars.ts";
@@ -31,12 +31,6 @@ import { requireForkAt } from "../preconditions.ts";
 import { snapshotsOf } from "../registry-snapshots.ts";
 import { either, list, nothing, object, shape } from "../schemas.ts";
 import { WholeStates } from "../whole-states.ts";
-
-const genesisOf = perChain(({ config, genesis }) => ({
-  genesisTime: genesis.time,
-  genesisValidatorsRoot: genesis.validatorsRoot,
-  genesisForkVersion: config.GENESIS_FORK_VERSION,
-}));
 
 const getGenesis = defineOperation("beacon.getGenesis", {
   number: 1,
@@ -56,8 +50,13 @@ const getGenesis = defineOperation("beacon.getGenesis", {
   access: "read",
   dependsOn: "nothing",
   example: {},
-  keepsEncoded: true,
-  handler: async ({ chain }) => ({ data: genesisOf(chain) }),
+  handler: async ({ chain: { config, genesis } }) => ({
+    data: {
+      genesisTime: genesis.time,
+      genesisValidatorsRoot: genesis.validatorsRoot,
+      genesisForkVersion: config.GENESIS_FORK_VERSION,
+    },
+  }),
 });
 
 const getStateRoot = defineOperation("beacon.getStateRoot", {
@@ -79,8 +78,6 @@ const getStateRoot = defineOperation("beacon.getStateRoot", {
   },
 });
 
-const forkOf = perState(({ fork }) => fork.toValue());
-
 const getStateFork = defineOperation("beacon.getStateFork", {
   number: 3,
   name: "get_v1_beacon_states_fork",
@@ -94,18 +91,11 @@ const getStateFork = defineOperation("beacon.getStateFork", {
   access: "read",
   dependsOn: "head",
   example: { params: ["finalized"] },
-  keepsEncoded: true,
   async handler({ chain }, { stateId }, call) {
     const resolved = await resolveState(chain, stateId, call);
-    return { data: forkOf(resolved.state), meta: metaOf(resolved) };
+    return { data: resolved.state.fork.toValue(), meta: metaOf(resolved) };
   },
 });
-
-const checkpointsOf = perState((state) => ({
-  previousJustified: state.previousJustifiedCheckpoint.toValue(),
-  currentJustified: state.currentJustifiedCheckpoint.toValue(),
-  finalized: state.finalizedCheckpoint.toValue(),
-}));
 
 const getStateFinalityCheckpoints = defineOperation("beacon.getStateFinalityCheckpoints", {
   number: 4,
@@ -127,10 +117,17 @@ const getStateFinalityCheckpoints = defineOperation("beacon.getStateFinalityChec
   access: "read",
   dependsOn: "head",
   example: { params: ["head"] },
-  keepsEncoded: true,
   async handler({ chain }, { stateId }, call) {
     const resolved = await resolveState(chain, stateId, call);
-    return { data: checkpointsOf(resolved.state), meta: metaOf(resolved) };
+    const { previousJustifiedCheckpoint, currentJustifiedCheckpoint, finalizedCheckpoint } = resolved.state;
+    return {
+      data: {
+        previousJustified: previousJustifiedCheckpoint.toValue(),
+        currentJustified: currentJustifiedCheckpoint.toValue(),
+        finalized: finalizedCheckpoint.toValue(),
+      },
+      meta: metaOf(resolved),
+    };
   },
 });
 

@@ -10,7 +10,6 @@ import {
   type ValidatorStatus,
 } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
-import { LruMap } from "../../chain/lru-map.ts";
 import { notFound } from "../../failure.ts";
 import type { Chunks } from "../../json/registry-chunks.ts";
 import { type Recipe, SharedStream, writtenAtOnce } from "../../json/shared-stream.ts";
@@ -21,7 +20,6 @@ import type { MetaCodec } from "../codecs.ts";
 import { type CallContext, defineOperation, get, optional, post, required, type SszResponse } from "../definition.ts";
 import { besideData } from "../encoding.ts";
 import { metaOf, type ResolvedState, resolveState, type StateMeta } from "../lookup.ts";
-import { perState } from "../memoize.ts";
 import { STATE_ID, VALIDATOR_IDS } from "../params/common.ts";
 import { validatorId, validatorStatus } from "../params/identifiers.ts";
 import { registryFilter } from "../params/registry-filter.ts";
@@ -107,10 +105,6 @@ const postStateValidators = defineOperation("beacon.postStateValidators", {
   json: ({ chain }, query, codec, call) => writeValidators(chain, filtered(query), codec.meta, call),
 });
 
-/** Of each state, the encoded validators that were asked for one by one. */
-const MAX_KEPT_VALIDATORS = 256;
-const validatorBodies = perState(() => new LruMap<ValidatorIndex, Buffer>(MAX_KEPT_VALIDATORS));
-
 const getStateValidator = defineOperation("beacon.getStateValidator", {
   number: 6,
   name: "get_v1_beacon_states_stateId_validators_validatorId",
@@ -126,17 +120,6 @@ const getStateValidator = defineOperation("beacon.getStateValidator", {
   async handler({ chain }, query, call) {
     const { resolved, index } = await findValidator(chain, query, call);
     return { data: validatorAt(resolved.state, index), meta: metaOf(resolved) };
-  },
-  async json({ chain }, query, codec, call) {
-    const { resolved, index } = await findValidator(chain, query, call);
-    const kept = validatorBodies(resolved.state);
-    let body = kept.get(index);
-    if (body === undefined) {
-      const one = choiceOf(resolved, Uint32Array.of(index));
-      body = writtenAtOnce(await recipeOfValidators(one)).subarray(1, -1);
-      kept.set(index, body);
-    }
-    return { body, ...besideData(codec.meta, metaOf(resolved)) };
   },
 });
 

@@ -24,7 +24,7 @@ interface CacheLimits {
 const DEFAULT_LIMITS: CacheLimits = {
   entries: 2048,
   bytes: 32 * 1024 * 1024,
-  responseBytes: 256 * 1024,
+  responseBytes: 2 * 1024 * 1024,
   statusMillis: 15_000,
 };
 

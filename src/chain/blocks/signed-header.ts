@@ -1,0 +1,15 @@
+import type { ChainForkConfig } from "@lodestar/config";
+import { signedBlockToSignedHeader } from "@lodestar/state-transition";
+import type { phase0, SignedBeaconBlock } from "@lodestar/types";
+
+const known = new WeakMap<SignedBeaconBlock, phase0.SignedBeaconBlockHeader>();
+
+/** Returns the header of a block. It is kept as long as the block, since it takes hashing the whole body. */
+export function signedHeaderOf(config: ChainForkConfig, block: SignedBeaconBlock): phase0.SignedBeaconBlockHeader {
+  let header = known.get(block);
+  if (header === undefined) {
+    header = signedBlockToSignedHeader(config, block);
+    known.set(block, header);
+  }
+  return header;
+}

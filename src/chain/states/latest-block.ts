@@ -1,0 +1,23 @@
+import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
+import { type RootHex, type Slot, ssz } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { latestBlockHeader } from "../anchor.ts";
+
+interface LatestBlock {
+  root: RootHex;
+  slot: Slot;
+}
+
+/** By the root node of the state's tree, which never changes, while the state is an object that could. */
+const known = new WeakMap<CachedBeaconStateAllForks["node"], LatestBlock>();
+
+/** Returns the last block that the state has processed. All changes of the state must be committed. */
+export function latestBlock(state: CachedBeaconStateAllForks): LatestBlock {
+  let block = known.get(state.node);
+  if (block === undefined) {
+    const header = latestBlockHeader(state);
+    block = { root: toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(header)), slot: header.slot };
+    known.set(state.node, block);
+  }
+  return block;
+}
