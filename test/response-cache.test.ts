@@ -220,3 +220,49 @@ it("no cached answer is served after the chain has changed", async () => {
   await served.call(VALIDATOR, ["head", "6"]);
   expect(call).toHaveBeenCalled();
 });
+
+it("no element of a list is served after the chain has changed", async () => {
+  // The list of fewer validators is no stream.
+  const { caller, devChain } = await openChainInHand({ validators: 260 });
+  const served = await serveApi(devChain.api);
+  onTestFinished(served.close);
+  const path = "/eth/v1/beacon/states/head/validators/";
+  const ask = async (index: string) => [
+    (await served.call(VALIDATOR, ["head", index])).text,
+    (await served.ask(path + index)).text,
+  ];
+  const expectSame = async (index: string) => {
+    const params = ["head", index];
+    const [result, meta] = [await caller.text(VALIDATOR, params), JSON.stringify(await caller.meta(VALIDATOR, params))];
+    const envelopes = [
+      `{"jsonrpc":"2.0","id":1,"result":${result},"meta":${meta}}`,
+      `{"data":${result},${meta.slice(1)}`,
+    ];
+    expect(await ask(index)).toEqual(envelopes);
+  };
+
+  await expectSame("0");
+  const call = vi.spyOn(served.methods.find(VALIDATOR)!, "call");
+  const changes: [string, unknown[]][] = [
+    ["dev_advance", [1]],
+    ["dev_advance", [SLOTS_PER_EPOCH]],
+    ["dev_reorg", [1]],
+  ];
+  for (const [name, params] of changes) {
+    await caller.call(name, params);
+    await expectSame("1");
+    await expectSame("257");
+  }
+  // Until the list is prepared, the main thread answers.
+  call.mockClear();
+  await vi.waitFor(async () => {
+    const calls = call.mock.calls.length;
+    const index = String(2 + calls);
+    await expectSame(index);
+    expect(call).toHaveBeenCalledTimes(calls);
+  });
+  expect((await ask("999999")).map((text) => JSON.parse(text))).toEqual([
+    expect.objectContaining({ error: expect.anything() }),
+    expect.objectContaining({ code: 404 }),
+  ]);
+});

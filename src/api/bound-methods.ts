@@ -100,6 +100,7 @@ function bindMethod(definition: Method, { context, codecs, lanes }: Surroundings
     takesLargeBody: definition.takesLargeBody ?? rest.some(({ verb, takesText }) => verb === "POST" && !takesText),
     isCacheable: dependsOn !== undefined,
     cachePolicy: (params) => cachePolicyOf(definition, params),
+    elementOf: definition.elementOf,
     // Not an async function, which would take three turns more to settle than the promise that it returns.
     call: (params: Params, caller, waiting) => {
       try {

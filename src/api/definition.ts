@@ -73,6 +73,8 @@ export interface Method {
    * for: slots between the head and the clock come and go by the time alone.
    */
   readonly dependsOn?: Dependence;
+  /** The method that lists all its answers, by the index that is its last parameter. */
+  readonly elementOf?: string;
   /** Set where an answer holds what the node has of something, so that a later one may hold more though all of it is final. */
   readonly mayGrow?: true;
   /** Set for a health probe: REST answers it without a token, then by its status alone, and so does the port of the metrics. */
@@ -228,6 +230,7 @@ interface Facts<Definitions extends ParamDefinitions>
         | "takesLargeBody"
         | "requestCodec"
         | "dependsOn"
+        | "elementOf"
         | "mayGrow"
         | "isProbe"
       >

@@ -2,7 +2,7 @@ import { routes } from "@lodestar/api";
 import { getValidatorStatus, type phase0, ssz } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
 import { VALIDATORS_PER_CHUNK } from "./registry-chunks.ts";
-import { type Recipe, SharedStream, writtenAtOnce } from "./shared-stream.ts";
+import { type Recipe, SharedStream, writtenAtOnce, writtenElement } from "./shared-stream.ts";
 import { ANY_STATUS, statusSet } from "./validator-status.ts";
 
 const { ValidatorResponseListType, ValidatorBalanceListType, ValidatorIdentitiesType } = routes.beacon.state;
@@ -107,4 +107,15 @@ it("numbers above 2^53 are written exactly, where the codecs round them", () => 
   new BigUint64Array(chunk).set(values);
   const text = written({ writer: "balances", input: { balanceChunks: [chunk] } }).toString();
   expect(JSON.parse(text).map(({ balance }: { balance: string }) => BigInt(balance))).toEqual(values);
+});
+
+it("one validator of all is written as it is in the list", () => {
+  const recipe: Recipe = { writer: "validators", input: all };
+  for (const index of some) {
+    const list = jsonOf(ValidatorResponseListType, [responses[index]]);
+    expect(String(writtenElement(recipe, index))).toBe(list.slice(1, -1));
+  }
+  expect(writtenElement(recipe, COUNT)).toBeUndefined();
+  expect(writtenElement(recipe, 3 * VALIDATORS_PER_CHUNK)).toBeUndefined();
+  expect(writtenElement({ writer: "balances", input: all }, 0)).toBeUndefined();
 });

@@ -49,6 +49,17 @@ const PUBKEY = constant('","pubkey":"0x');
 const RECORD = constant('{"pubkey":"0x');
 const END = constant('"}');
 
+/** Returns a list of all validators with none but that of the index; undefined when there is none such. */
+export function onlyValidator(all: ValidatorList, index: number): ValidatorList | undefined {
+  const position = index % VALIDATORS_PER_CHUNK;
+  const recordOf = (chunks: Chunks, bytes: number) =>
+    chunks[Math.floor(index / VALIDATORS_PER_CHUNK)]?.slice(position * bytes, (position + 1) * bytes);
+  const validator = recordOf(all.validatorChunks, VALIDATOR_BYTES);
+  const balance = recordOf(all.balanceChunks, BALANCE_BYTES);
+  if (!validator?.byteLength || !balance?.byteLength) return undefined;
+  return { ...all, indices: Uint32Array.of(index), validatorChunks: [validator], balanceChunks: [balance] };
+}
+
 /** The standard's JSON of validators with their balances and statuses. */
 export function* writeValidators(list: ValidatorList, out: ByteWriter): Steps {
   const { validatorChunks, balanceChunks, epoch, statuses } = list;

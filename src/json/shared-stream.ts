@@ -5,6 +5,7 @@ import { writeLiveness } from "./liveness-writer.ts";
 import {
   balancesSszLength,
   identitiesSszLength,
+  onlyValidator,
   writeBalances,
   writeBalancesSsz,
   writeIdentities,
@@ -118,6 +119,12 @@ export function writtenAtOnce(recipe: Recipe): Buffer {
     out.continueIn(scratch);
   }
   return Buffer.concat([...pieces, out.written]);
+}
+
+/** Returns the JSON of one element of a list; undefined when it has none at the index, or its elements are not indexed. */
+export function writtenElement(list: Recipe, index: number): Buffer | undefined {
+  const input = list.writer === "validators" ? onlyValidator(list.input, index) : undefined;
+  return input && writtenAtOnce({ writer: "validators", input }).subarray(1, -1);
 }
 
 /** The type of a recipe says that its input is one for its writer. */

@@ -70,6 +70,11 @@ export interface Method {
   readonly isCacheable?: boolean;
   /** Undefined for parameters whose answer depends on more than a revision, such as the time of day. */
   cachePolicy?(params: Params): CachePolicy | undefined;
+  /**
+   * The method whose answer is the list of all its answers: the last parameter is an index in that list, and the others
+   * are the parameters of that method.
+   */
+  readonly elementOf?: string | undefined;
   /** Throws a `Failure` for everything that is the caller's or the node's fault. */
   call(params: Params, caller?: Caller, waiting?: Waiting): Promise<Answer>;
   /**

@@ -116,6 +116,7 @@ const getStateValidator = defineOperation("beacon.getStateValidator", {
   cost: "state",
   access: "read",
   dependsOn: "head",
+  elementOf: "get_v1_beacon_states_stateId_validators",
   example: { params: (chain) => ["head", chain.pubkey(2)] },
   async handler({ chain }, query, call) {
     const { resolved, index } = await findValidator(chain, query, call);

@@ -64,6 +64,7 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
     accepts: reader.bodyParam ? formatsOf(rest, "body") : [],
     bodyOptional: changesNothing(access),
     takesLargeBody: verb === "POST",
+    elementOf: method.elementOf,
     isCacheable: verb === "GET" && method.isCacheable,
     cachePolicy: ({ params, query }) =>
       method.cachePolicy?.(query === "" ? params : { ...params, ...Object.fromEntries(new URLSearchParams(query)) }),

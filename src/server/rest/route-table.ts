@@ -83,6 +83,8 @@ export interface RestRoute {
   isCacheable?: boolean;
   /** Undefined for a request whose answer depends on more than a revision, such as the time of day. */
   cachePolicy?(request: RestRequest): CachePolicy | undefined;
+  /** The method whose route answers with the list of all its answers, at the same URL without the index at its end. */
+  elementOf?: string | undefined;
   /** Throws a `Failure` for everything that is the caller's or the node's fault. */
   handle(request: RestRequest): Promise<RestAnswer>;
 }

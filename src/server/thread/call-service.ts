@@ -1,6 +1,8 @@
 import { LARGE_MESSAGE_BYTES, parseLongMessage, parseMessage } from "../../json/parse.ts";
+import { SharedStream } from "../../json/shared-stream.ts";
 import { ownTurn } from "../../time-slice.ts";
 import type { Feed } from "../events/feed.ts";
+import { abandon } from "../http/chunk-stream.ts";
 import type { Answer, CachePolicy, Caller, Method, Params, Waiting } from "../method-table.ts";
 import { RequestToRoute } from "../rest/request.ts";
 import type { BodyPart, RestAnswer, RestRequest, RestRoute, RouteTable } from "../rest/route-table.ts";
@@ -92,29 +94,40 @@ export class CallService {
   }
 
   /** Answers a call of which the other thread keeps the answer, and again whenever that has changed. */
-  renewCall(id: number, position: number, json: string): void {
+  renewCall(id: number, isList: boolean, position: number, json: string): void {
     const method = this.#asked.methods[position]!;
     const params = parseMessage(bytesOf(json)) as Params;
     const on = method.cachePolicy?.(params)?.on;
     if (on === undefined || on === "nothing") return;
-    this.#renewals.add(id, on, async (validity) => {
+    const answer = async (validity: Validity) => {
       const { body, meta, headers } = await method.call(params);
-      if (!Buffer.isBuffer(body)) return this.#renewals.delete(id);
-      const passed = passCopy(body);
+      if (!this.#staysPrepared(id, isList, [body])) return;
+      const passed = Buffer.isBuffer(body) ? passCopy(body) : this.#streams.open(body);
       this.#outbox.send(["answer", id, passed, meta, headers, validity], passed);
-    });
+    };
+    this.#renewals.add(id, { on, isList, answer });
   }
 
-  renewRequest(id: number, position: number, ...passed: PassedRequest): void {
+  renewRequest(id: number, isList: boolean, position: number, ...passed: PassedRequest): void {
     const route = this.#asked.routes[position]!;
     const request = requestTo(route, passed, FOR_EVER);
     const on = route.cachePolicy?.(request)?.on;
     if (on === undefined || on === "nothing") return;
-    this.#renewals.add(id, on, async (validity) => {
-      const answer = await route.handle(request);
-      if (answer.content?.parts.every((part) => Buffer.isBuffer(part)) === false) return this.#renewals.delete(id);
-      await this.#sendRestAnswer(id, answer, validity);
-    });
+    const answer = async (validity: Validity) => {
+      const answered = await route.handle(request);
+      if (!this.#staysPrepared(id, isList, answered.content?.parts ?? [])) return;
+      await this.#sendRestAnswer(id, answered, validity);
+    };
+    this.#renewals.add(id, { on, isList, answer });
+  }
+
+  /** Gives up preparing an answer that turns out to be a stream, or a list that is none. */
+  #staysPrepared(id: number, isList: boolean, parts: readonly BodyPart[]): boolean {
+    const streams = parts.filter((part): part is AsyncIterable<Buffer> => !Buffer.isBuffer(part));
+    if (isList ? streams[0] instanceof SharedStream : streams.length === 0) return true;
+    for (const stream of streams) abandon(stream[Symbol.asyncIterator]());
+    this.#renewals.delete(id);
+    return false;
   }
 
   renewNoMore(id: number): void {

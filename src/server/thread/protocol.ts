@@ -47,9 +47,13 @@ export interface MethodFacts {
   access: Access;
   takesLargeBody: boolean;
   isCacheable: boolean;
+  /** The position of the method that lists its answers. */
+  listedBy: number | undefined;
 }
 
-export type RouteFacts = Omit<RestRoute, "handle" | "cachePolicy">;
+export interface RouteFacts extends Omit<RestRoute, "handle" | "cachePolicy" | "elementOf"> {
+  listedBy: number | undefined;
+}
 
 /** Short bytes as a text with a character for each, which costs less to pass on; longer ones in memory of their own. */
 export type PassedBytes = string | Uint8Array;
@@ -135,9 +139,9 @@ export type ToMain =
   /** The same, with parameters that are a member of the message. */
   | [kind: "message", id: number, method: number, message: PassedBytes]
   | [kind: "request", id: number, route: number, ...request: PassedRequest]
-  /** Is to be answered whenever the answer is another one, as if somebody had asked. */
-  | [kind: "renew call", id: number, method: number, params: string]
-  | [kind: "renew request", id: number, route: number, ...request: PassedRequest]
+  /** Is to be answered whenever the answer is another one. Of a list, only a recipe is wanted. */
+  | [kind: "renew call", id: number, isList: boolean, method: number, params: string]
+  | [kind: "renew request", id: number, isList: boolean, route: number, ...request: PassedRequest]
   | [kind: "renew no more", id: number]
   /** Nobody waits for the call or request any more. */
   | [kind: "cancel", id: number, reason: Thrown]

@@ -1,10 +1,12 @@
 import { setImmediate } from "node:timers";
 import { LARGE_MESSAGE_BYTES } from "../../json/parse.ts";
-import type { Answer, Caller, Method, Params, Waiting } from "../method-table.ts";
-import type { BodyPart, RestAnswer, RestRequest, RestRoute } from "../rest/route-table.ts";
+import { SharedStream } from "../../json/shared-stream.ts";
+import type { Answer, Caller, Params, Waiting } from "../method-table.ts";
+import type { BodyPart, RestAnswer, RestRequest } from "../rest/route-table.ts";
+import { elementOf, elementOfCall, elementOfRequest, type ListElement } from "./list-elements.ts";
 import type { ThreadOutbox } from "./outbox.ts";
 import { passOwn } from "./passed-bytes.ts";
-import type { Outcome, PassedBody, PassedRestAnswer, ToMain, Validity } from "./protocol.ts";
+import type { MethodFacts, Outcome, PassedBody, PassedRestAnswer, RouteFacts, ToMain, Validity } from "./protocol.ts";
 import type { RemoteFeeds } from "./remote-feeds.ts";
 import type { RemoteStreams } from "./remote-streams.ts";
 import { RepeatedCalls } from "./repeated-calls.ts";
@@ -19,6 +21,7 @@ interface Pending {
   caller?: Caller | undefined;
   /** The key of the response in the cache, if it may be cached. */
   key: string | undefined;
+  element: ListElement | undefined;
 }
 
 interface RemoteCallsParts {
@@ -43,21 +46,28 @@ export class RemoteCalls {
     this.#streams = streams;
     this.#feeds = feeds;
     this.#cache = new ResponseCache(revision);
-    this.#repeated = new RepeatedCalls((id) => outbox.send(["renew no more", id]));
+    this.#repeated = new RepeatedCalls((id, key) => {
+      outbox.send(["renew no more", id]);
+      // A list would keep the memory of a state.
+      this.#cache.delete(key);
+    });
   }
 
   call(
     position: number,
-    { isCacheable }: Pick<Method, "isCacheable">,
+    { isCacheable, listedBy }: Pick<MethodFacts, "isCacheable" | "listedBy">,
     params: Params,
     caller: Caller | undefined,
     waiting: Waiting | undefined,
   ): Promise<Answer> {
     const text = JSON.stringify(params);
     const key = isCacheable ? `${position} ${text}` : undefined;
-    const cached = key && this.#cached<Answer>(key, (id) => ["renew call", id, position, text]);
+    const cached = key && this.#cached<Answer>(key, (id) => ["renew call", id, false, position, text]);
     if (cached) return Promise.resolve(cached);
-    return this.#begin({ waiting, caller, key }, (id) => {
+    const element = key !== undefined && listedBy !== undefined ? elementOfCall(listedBy, params) : undefined;
+    const written = element && this.#written<Answer>(element);
+    if (written) return Promise.resolve(written);
+    return this.#begin({ waiting, caller, key, element }, (id) => {
       const json = text.length < LARGE_MESSAGE_BYTES ? text : passOwn(Buffer.from(text));
       this.#outbox.send(["call", id, position, json], json);
     });
@@ -69,7 +79,7 @@ export class RemoteCalls {
     caller: Caller | undefined,
     waiting: Waiting | undefined,
   ): Promise<Answer> {
-    return this.#begin({ waiting, caller, key: undefined }, (id) => {
+    return this.#begin({ waiting, caller, key: undefined, element: undefined }, (id) => {
       const passed = passOwn(message);
       this.#outbox.send(["message", id, position, passed], passed);
     });
@@ -78,16 +88,29 @@ export class RemoteCalls {
   /** A conditional request goes to the main thread, which compares entity tags. */
   request(
     position: number,
-    { isCacheable }: Pick<RestRoute, "isCacheable">,
+    { isCacheable, listedBy }: Pick<RouteFacts, "isCacheable" | "listedBy">,
     request: RestRequest,
   ): Promise<RestAnswer> {
     const { params, url, headers, body, waiting, format } = request;
     const key = isCacheable && headers["if-none-match"] === undefined ? `${position} ${format} ${url}` : undefined;
     const cached =
       key &&
-      this.#cached<RestAnswer>(key, (id) => ["renew request", id, position, url, params, undefined, format, undefined]);
+      this.#cached<RestAnswer>(key, (id) => [
+        "renew request",
+        id,
+        false,
+        position,
+        url,
+        params,
+        undefined,
+        format,
+        undefined,
+      ]);
     if (cached) return Promise.resolve(cached);
-    return this.#begin({ waiting, key }, (id) => {
+    const element = key !== undefined && listedBy !== undefined ? elementOfRequest(listedBy, request) : undefined;
+    const written = element && this.#written<RestAnswer>(element);
+    if (written) return Promise.resolve(written);
+    return this.#begin({ waiting, key, element }, (id) => {
       const passed = body && passOwn(body);
       this.#outbox.send(["request", id, position, url, params, passedHeaders(headers), format, passed], passed);
     });
@@ -98,22 +121,35 @@ export class RemoteCalls {
     const isRepeated = this.#repeated.note(key);
     const cached = this.#cache.get(key);
     if (cached === undefined) return undefined;
-    if (!isRepeated && cached.validity !== "always" && cached.validity.isPreparedAhead) {
-      const id = this.#repeated.add(key);
-      if (id !== undefined) this.#outbox.send(renewal(id));
-    }
+    if (!isRepeated) this.#prepare(key, cached.validity, renewal);
     // Keys of calls and of requests never coincide.
     return cached.response as Kind;
   }
 
+  /** Has the main thread answer again whenever the revision changes, if the answer is worth that. */
+  #prepare(key: string, validity: Validity | undefined, renewal: (id: number) => ToMain): void {
+    if (validity === undefined || validity === "always" || !validity.isPreparedAhead) return;
+    const id = this.#repeated.add(key);
+    if (id !== undefined) this.#outbox.send(renewal(id));
+  }
+
+  /** Writes an answer that is an element of a list that was prepared ahead. */
+  #written<Kind extends Response>({ key, index }: ListElement): Kind | undefined {
+    this.#repeated.note(key);
+    const list = this.#cache.get(key)?.response;
+    const element = list && elementOf(list, index);
+    // The list has the form of its elements.
+    return element as Kind | undefined;
+  }
+
   #begin<Kind extends Response>(
-    { waiting, caller, key }: Pick<Pending, "caller" | "key"> & { waiting: Waiting | undefined },
+    { waiting, caller, key, element }: Pick<Pending, "caller" | "key" | "element"> & { waiting: Waiting | undefined },
     send: (id: number) => void,
   ): Promise<Kind> {
     return new Promise<Kind>((resolve, reject) => {
       const id = ++this.#last;
       const stopWaiting = waiting?.onOver?.((reason) => this.#outbox.send(["cancel", id, passThrown(reason)]));
-      this.#pending.set(id, { resolve: resolve as Pending["resolve"], reject, caller, key, stopWaiting });
+      this.#pending.set(id, { resolve: resolve as Pending["resolve"], reject, caller, key, element, stopWaiting });
       send(id);
     });
   }
@@ -148,10 +184,13 @@ export class RemoteCalls {
   ): Pending | undefined {
     const pending = id < 0 ? undefined : this.#take(id);
     const key = pending ? pending.key : this.#repeated.keyOf(id);
-    const size = sizeOf(parts);
+    // Of a list only the recipe is used, in memory that the threads share.
+    if (pending === undefined) for (const part of parts) if (part instanceof SharedStream) part.release();
+    const size = sizeOf(parts, pending === undefined);
     if (validity !== undefined && key !== undefined && size !== undefined) {
       this.#cache.put(key, response, size, validity);
     }
+    if (pending?.element) this.#prepare(pending.element.key, validity, pending.element.renewal);
     return pending;
   }
 
@@ -216,12 +255,12 @@ function passedHeaders(headers: RestRequest["headers"]): RestRequest["headers"] 
   return passed;
 }
 
-/** Undefined when one of them is a stream. */
-function sizeOf(parts: readonly BodyPart[]): number | undefined {
+/** Undefined when one of them is a stream, unless that is the recipe of a list. */
+function sizeOf(parts: readonly BodyPart[], isPrepared: boolean): number | undefined {
   let size = 0;
   for (const part of parts) {
-    if (!Buffer.isBuffer(part)) return undefined;
-    size += part.length;
+    if (Buffer.isBuffer(part)) size += part.length;
+    else if (!isPrepared) return undefined;
   }
   return size;
 }

@@ -12,10 +12,15 @@ function createRenewals({ takesMs = 0 } = {}) {
     postMessage: (messages) => sent.push(messages.map(([, id, body]) => `${id}: ${body}`)),
   });
   const renewals = new Renewals(outbox, revision, () => now);
-  const add = (id: number, on: "head" | "status") =>
-    renewals.add(id, on, async (validity) => {
-      now += takesMs;
-      outbox.send(["answer", id, JSON.stringify(validity), undefined, undefined, validity]);
+  const add = (id: number, on: "head" | "status", until?: Promise<void>) =>
+    renewals.add(id, {
+      on,
+      isList: until !== undefined,
+      answer: async (validity) => {
+        now += takesMs;
+        if (until) await until;
+        outbox.send(["answer", id, JSON.stringify(validity), undefined, undefined, validity]);
+      },
     });
   return {
     renewals,
@@ -67,10 +72,23 @@ it("answers once for changes of the same turn", async () => {
 
 it("goes on with the others when one cannot be answered", async () => {
   const { add, raise, renewals, sent } = createRenewals();
-  renewals.add(-1, "head", () => Promise.reject(new Error("There is none.")));
+  renewals.add(-1, { on: "head", isList: false, answer: () => Promise.reject(new Error("There is none.")) });
   add(-2, "head");
   await raise(0, 1);
   expect(sent).toEqual([[of(-2, "head", 1)]]);
+});
+
+it("waits for no list, and makes one again only when it is done and has changed meanwhile", async () => {
+  const { add, raise, sent } = createRenewals();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  add(-1, "head", promise);
+  add(-2, "head");
+  await raise(0);
+  await raise(0);
+  expect(sent).toEqual([[of(-2, "head", 1)], [of(-2, "head", 2)]]);
+  resolve();
+  await new Promise(setImmediate);
+  expect(sent.slice(2)).toEqual([[of(-1, "head", 1)], [of(-1, "head", 2)]]);
 });
 
 it("renews no more than 64, and takes no more than a share of the time", async () => {

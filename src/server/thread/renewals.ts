@@ -8,8 +8,12 @@ type Answering = (validity: Validity) => Promise<void>;
 interface Renewal {
   on: Exclude<Dependence, "nothing">;
   answer: Answering;
+  /** Set for a list, which takes several turns of the event loop. The others are sent without waiting for it. */
+  isList: boolean;
   /** With which number of the revision it was last answered. */
   revision: number | undefined;
+  /** Whether an answer is being made. */
+  isUnderway: boolean;
 }
 
 /** How many are renewed. */
@@ -38,8 +42,9 @@ export class Renewals {
     this.#allowedAt = now();
   }
 
-  add(id: number, on: Renewal["on"], answer: Answering): void {
-    if (this.#renewals.size < MAX_RENEWALS) this.#renewals.set(id, { on, answer, revision: undefined });
+  add(id: number, { on, isList, answer }: Pick<Renewal, "on" | "isList" | "answer">): void {
+    if (this.#renewals.size < MAX_RENEWALS)
+      this.#renewals.set(id, { on, isList, answer, revision: undefined, isUnderway: false });
   }
 
   delete(id: number): void {
@@ -69,12 +74,19 @@ export class Renewals {
     };
     for (const renewal of this.#renewals.values()) {
       if (this.#now() - began >= this.#allowanceMs) break;
-      const { on, answer } = renewal;
+      const { on, isList, answer } = renewal;
       const revision = Atomics.load(this.#revision, REVISION_PLACES[on]);
-      if (renewal.revision === revision) continue;
+      if (renewal.revision === revision || renewal.isUnderway) continue;
       renewal.revision = revision;
-      underway++;
-      answer({ on, revision, isPreparedAhead: true }).then(end, end);
+      renewal.isUnderway = true;
+      if (!isList) underway++;
+      const onAnswered = () => {
+        renewal.isUnderway = false;
+        if (isList) this.#outbox.flush();
+        else end();
+        if (Atomics.load(this.#revision, REVISION_PLACES[on]) !== revision) this.renewSoon();
+      };
+      answer({ on, revision, isPreparedAhead: true }).then(onAnswered, onAnswered);
     }
     end();
     this.#allowedAt = this.#now();

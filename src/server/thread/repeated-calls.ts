@@ -11,14 +11,14 @@ interface RepeatedCall {
 
 /** What is asked over and over, so that the main thread is to answer it before somebody asks again. */
 export class RepeatedCalls {
-  readonly #onOver: (id: number) => void;
+  readonly #onOver: (id: number, key: string) => void;
   readonly #now: () => number;
   readonly #byKey = new Map<string, RepeatedCall>();
   readonly #byId = new Map<number, RepeatedCall>();
   #last = 0;
 
   /** @param onOver is told when a call does not count as a repeated one any more */
-  constructor(onOver: (id: number) => void, now: () => number = () => performance.now()) {
+  constructor(onOver: (id: number, key: string) => void, now: () => number = () => performance.now()) {
     this.#onOver = onOver;
     this.#now = now;
   }
@@ -52,7 +52,7 @@ export class RepeatedCalls {
     if (this.#now() - askedAt < REPEATED_WITHIN_MS) return false;
     this.#byId.delete(id);
     this.#byKey.delete(key);
-    this.#onOver(id);
+    this.#onOver(id, key);
     return true;
   }
 }

@@ -57,6 +57,10 @@ export class ResponseCache {
     this.#entries.set(key, { response, validity, cachedAt: this.#now() }, size);
   }
 
+  delete(key: string): void {
+    this.#entries.delete(key);
+  }
+
   #isValid({ validity, cachedAt }: CachedResponse): boolean {
     if (validity === "always") return true;
     const { on, revision } = validity;

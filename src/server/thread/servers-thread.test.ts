@@ -4,8 +4,11 @@ import { Worker } from "node:worker_threads";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { Revision } from "../../chain/revision.ts";
 import { Failure, unavailable } from "../../failure.ts";
+import { BALANCE_BYTES } from "../../json/registry-chunks.ts";
 import { SharedStream } from "../../json/shared-stream.ts";
+import { ANY_STATUS } from "../../json/validator-status.ts";
 import { createRecordingLogger, type LogRecord } from "../../log/recording-logger.test-support.ts";
+import { VALIDATOR_BYTES } from "../../ssz/validator-layout.ts";
 import type { CallTally } from "../call-tallies.ts";
 import { Channel } from "../events/channel.test-support.ts";
 import { SseClient } from "../events/sse-client.test-support.ts";
@@ -28,7 +31,7 @@ const log: LogRecord[] = [];
 const calls: CallTally[] = [];
 const revision = new Revision();
 /** What the kept methods and routes tell, and how often they were asked. */
-const chain = { head: "a", status: "well", asked: 0 };
+const chain = { head: "a", status: "well", asked: 0, balance: 7, elementsAsked: 0 };
 const given = { up: createSignal(), pulled: 0, returned: createSignal(), shared: createSignal() };
 
 async function* endless(): AsyncGenerator<Buffer> {
@@ -96,11 +99,26 @@ const handlers: Record<string, Handler> = {
   },
 };
 
+const list = (): SharedStream => {
+  const validatorChunks = [new SharedArrayBuffer(3 * VALIDATOR_BYTES)];
+  const balanceChunks = [new SharedArrayBuffer(3 * BALANCE_BYTES)];
+  new BigUint64Array(balanceChunks[0]!).set([0n, 1n, BigInt(chain.balance)]);
+  const input = { validatorChunks, balanceChunks, epoch: 0, statuses: ANY_STATUS };
+  return SharedStream.of({ writer: "validators", input });
+};
+handlers.list = async () => ({ body: list(), meta: { finalized: false } });
+handlers.element = async () => {
+  chain.elementsAsked++;
+  return json("of the main thread");
+};
+
 const preparedAhead = (on: Dependence): CachePolicy => ({ on, isPreparedAhead: true });
 const policies: Record<string, CachePolicy> = {
   head: preparedAhead("head"),
   status: preparedAhead("status"),
   described: preparedAhead("nothing"),
+  list: preparedAhead("head"),
+  element: preparedAhead("head"),
 };
 
 const methods = new Map<string, Method>(
@@ -112,7 +130,8 @@ const methods = new Map<string, Method>(
       access: "read",
       takesLargeBody: name === "echo",
       isCacheable: name in policies,
-      cachePolicy: (params) => (Object.keys(params).length < 2 ? policies[name] : undefined),
+      elementOf: name === "element" ? "list" : undefined,
+      cachePolicy: (params) => (Object.keys(params).length < 2 || name === "element" ? policies[name] : undefined),
       call,
     },
   ]),
@@ -153,6 +172,24 @@ const served: Served = {
       }),
       isCacheable: true,
       cachePolicy: ({ params }) => (params.name === "kept" ? preparedAhead("status") : undefined),
+    },
+    {
+      ...route("GET", "/lists/{list}", async () => ({
+        status: 200,
+        content: { format: "json", parts: [Buffer.from('{"data":'), list(), Buffer.from("}")] },
+      })),
+      method: "list",
+      isCacheable: true,
+      cachePolicy: () => preparedAhead("head"),
+    },
+    {
+      ...route("GET", "/lists/{list}/{index}", async () => {
+        chain.elementsAsked++;
+        return restAnswer("of the main thread");
+      }),
+      elementOf: "list",
+      isCacheable: true,
+      cachePolicy: () => preparedAhead("head"),
     },
     { ...route("GET", "/events", async () => ({ status: 200, feed: channel.feed })), answers: [] },
   ],
@@ -333,6 +370,35 @@ it("keeps what depends on the status until that changes, by either server", asyn
   await ask("/status/other");
   await ask("/status/kept", { headers: { "If-None-Match": '"another"' } });
   expect(chain.asked).toBe(askedAfter + 3);
+});
+
+it("writes elements of a list from its recipe, from the next change of the revision on", async () => {
+  const balanceOf = (value: { balance?: string }) => value.balance ?? value;
+  const tell = async (index: number) => [
+    balanceOf((await call("element", ["head", String(index)])).result as never),
+    balanceOf(JSON.parse((await ask(`/lists/head/${index}`)).text).data),
+  ];
+  const fromMain = ["of the main thread", "of the main thread"];
+  const change = async () => {
+    revision.raise();
+    // What was prepared comes before the answer to a later call.
+    await new Promise(setImmediate);
+    await call("echo");
+  };
+  expect(await tell(0)).toEqual(fromMain);
+  await call("echo");
+  await change();
+  const { elementsAsked } = chain;
+  expect(await tell(1)).toEqual(["1", "1"]);
+  expect(await tell(2)).toEqual(["7", "7"]);
+  chain.balance = 8;
+  await change();
+  expect(await tell(2)).toEqual(["8", "8"]);
+  expect(chain.elementsAsked).toBe(elementsAsked);
+  // Neither is another place in the list, nor another form of an index, nor another list.
+  expect(await tell(3)).toEqual(fromMain);
+  expect((await call("element", ["head", 2])).result).toBe("of the main thread");
+  expect((await call("element", ["other", "2"])).result).toBe("of the main thread");
 });
 
 it("has what is asked over and over answered again before somebody asks, by either server", async () => {

@@ -130,16 +130,22 @@ export class ServersThread {
       observe,
     };
     const facts = entries.map(
-      ([calledBy, { name, cost, access, takesLargeBody, isCacheable = false }]): MethodFacts => ({
+      ([calledBy, { name, cost, access, takesLargeBody, isCacheable = false, elementOf }]): MethodFacts => ({
         calledBy,
         name,
         cost,
         access,
         takesLargeBody,
         isCacheable,
+        listedBy: positionOf(entries, ([name]) => name === elementOf),
       }),
     );
-    const routeFacts = routes.map(({ handle: _, cachePolicy: __, ...route }): RouteFacts => route);
+    const routeFacts = routes.map(
+      ({ handle: _, cachePolicy: __, elementOf, ...route }): RouteFacts => ({
+        ...route,
+        listedBy: positionOf(routes, ({ method, verb }) => method === elementOf && verb === "GET"),
+      }),
+    );
     const isMeasured = observe !== undefined;
     const isLogged = writeAccess !== undefined;
     this.#writeAccess = writeAccess;
@@ -228,4 +234,9 @@ export class ServersThread {
     this.#streams.close();
     for (const resolve of this.#awaiting.splice(0)) resolve();
   }
+}
+
+function positionOf<T>(items: readonly T[], isWanted: (item: T) => boolean): number | undefined {
+  const position = items.findIndex(isWanted);
+  return position < 0 ? undefined : position;
 }

@@ -1,0 +1,62 @@
+import { SharedStream, writtenElement } from "../../json/shared-stream.ts";
+import type { Params } from "../method-table.ts";
+import type { BodyPart, RestRequest } from "../rest/route-table.ts";
+import type { ToMain } from "./protocol.ts";
+import type { Response } from "./response-cache.ts";
+
+/** An element of a list that another call answers with. */
+export interface ListElement {
+  /** Of the list in the cache. */
+  key: string;
+  index: number;
+  /** Has the list prepared. */
+  renewal(id: number): ToMain;
+}
+
+/** Elements that are named in another way are left to the main thread. */
+const INDEX = /^(?:0|[1-9]\d{0,8})$/;
+
+export function elementOfCall(listedBy: number, params: Params): ListElement | undefined {
+  if (!Array.isArray(params) || params.length !== 2) return undefined;
+  const [list, index] = params;
+  if (typeof index !== "string" || !INDEX.test(index)) return undefined;
+  const text = JSON.stringify([list]);
+  const renewal = (id: number): ToMain => ["renew call", id, true, listedBy, text];
+  return { key: `list ${listedBy} ${text}`, index: Number(index), renewal };
+}
+
+export function elementOfRequest(listedBy: number, { url, params, format }: RestRequest): ListElement | undefined {
+  const slash = url.lastIndexOf("/");
+  const index = url.slice(slash + 1);
+  if (!INDEX.test(index)) return undefined;
+  const list = url.slice(0, slash);
+  const paramsOfList = Object.fromEntries(Object.entries(params).slice(0, -1));
+  const renewal = (id: number): ToMain => [
+    "renew request",
+    id,
+    true,
+    listedBy,
+    list,
+    paramsOfList,
+    undefined,
+    format,
+    undefined,
+  ];
+  return { key: `list ${listedBy} ${format} ${list}`, index: Number(index), renewal };
+}
+
+/** The response with one element in the place of the list. */
+export function elementOf(list: Response, index: number): Response | undefined {
+  const written = (part: BodyPart) => (part instanceof SharedStream ? writtenElement(part.recipe, index) : part);
+  if ("body" in list) {
+    const body = written(list.body);
+    return body && { ...list, body };
+  }
+  const parts: BodyPart[] = [];
+  for (const part of list.content?.parts ?? []) {
+    const element = written(part);
+    if (element === undefined) return undefined;
+    parts.push(element);
+  }
+  return list.content && { ...list, content: { ...list.content, parts } };
+}
