@@ -19,6 +19,7 @@ export const SINGLE_REQUESTS: readonly BenchedRequest[] = [
   GENESIS,
   single("header of the head", "get_v1_beacon_headers_blockId", "head"),
   single("finality checkpoints", "get_v1_beacon_states_finality_checkpoints", "head"),
+  single("all 64 validators", "get_v1_beacon_states_stateId_validators", "head"),
   single("one validator", "get_v1_beacon_states_stateId_validators_validatorId", "head", "7"),
 ];
 

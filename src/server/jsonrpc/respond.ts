@@ -3,7 +3,7 @@ import type { IdToken } from "./envelope.ts";
 import type { ErrorObject } from "./errors.ts";
 
 /** Below this, copying the result into its envelope costs less than handing several buffers to the socket. */
-const COPY_BELOW_BYTES = 64 * 1024;
+const COPY_BELOW_BYTES = 16 * 1024;
 
 const BATCH_START = Buffer.from("[");
 const BATCH_SEPARATOR = Buffer.from(",");
