@@ -66,8 +66,8 @@ async function run() {
   process.env.NODE_COMPILE_CACHE ??= join(root, "node_modules", ".cache", "fanal");
   nodeModule.enableCompileCache?.();
   const load = (name) => import(isCheckout ? `../src/${name}.ts` : `../dist/${name}.js`).catch(unlessNotInstalled);
-  (await load("module-resolution")).rememberResolutions();
-  (await load("steady-ticks")).keepTicksCheap();
+  (await load("runtime/module-resolution")).cacheModuleResolution();
+  (await load("runtime/tick-object-shape")).pinTickObjectShape();
   const { main } = await load("cli/main");
   process.exit(await main(process.argv.slice(2)));
 }

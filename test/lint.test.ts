@@ -35,10 +35,10 @@ const TYPE = "export interface Part {\n  size: number;\n}\n";
 describe("lint", () => {
   it("takes imports of lower folders, of types where only types are allowed, and of anything in tests", async () => {
     const { code, output } = await lint({
-      "src/version.ts": PART,
-      "src/db/part.ts": 'export { part } from "../version.ts";\n',
-      "src/failure.ts": PART,
-      "src/server/errors.ts": 'export { part } from "../failure.ts";\n',
+      "src/runtime/version.ts": PART,
+      "src/db/part.ts": 'export { part } from "../runtime/version.ts";\n',
+      "src/errors/failure.ts": PART,
+      "src/server/errors.ts": 'export { part } from "../errors/failure.ts";\n',
       "src/server/method-table.ts": TYPE,
       "src/api/answer.ts":
         'import { part } from "../db/part.ts";\nimport type { Part } from "../server/method-table.ts";\n\nexport const answer: Part = { size: part };\n',
@@ -63,27 +63,27 @@ describe("lint", () => {
     expect(code).toBe(1);
   });
 
-  it("refuses failures of calls where there are no calls", async () => {
+  it("refuses a reserved file outside of its folders", async () => {
     const { code, output } = await lint({
-      "src/failure.ts": PART,
-      "src/chain/part.ts": 'export { part } from "../failure.ts";\n',
+      "src/errors/failure.ts": PART,
+      "src/chain/part.ts": 'export { part } from "../errors/failure.ts";\n',
     });
     expect(output).toContain(
-      "src/chain/part.ts:1: src/chain may not import src/failure.ts; only server, api, gateway may.",
+      "src/chain/part.ts:1: src/chain may not import src/errors/failure.ts; only server, api, gateway may.",
     );
     expect(code).toBe(1);
   });
 
-  it("refuses whatever a folder imports that has to run by itself", async () => {
+  it("refuses every import of a standalone folder from outside", async () => {
     const { code, output } = await lint({
-      "src/version.ts": PART,
+      "src/runtime/version.ts": PART,
       "src/client/part.ts": PART,
       "src/client/own.ts": 'export { part } from "./part.ts";\n',
-      "src/client/file.ts": 'export { part } from "../version.ts";\n',
+      "src/client/file.ts": 'export { part } from "../runtime/version.ts";\n',
       "src/client/node.ts": 'export { join } from "node:path";\n',
     });
-    expect(output).toContain("src/client/file.ts:1: src/client may not import src/version.ts: it has to run by itself");
-    expect(output).toContain("src/client/node.ts:1: src/client may not import node:path: it has to run by itself");
+    expect(output).toContain("src/client/file.ts:1: src/client may not import src/runtime/version.ts: it also runs");
+    expect(output).toContain("src/client/node.ts:1: src/client may not import node:path: it also runs without Node");
     expect(output).not.toContain("own.ts");
     expect(code).toBe(1);
   });
@@ -97,14 +97,19 @@ describe("lint", () => {
     expect(code).toBe(1);
   });
 
-  it("refuses what belongs to tests in the program, and folders in the files directly in src", async () => {
+  it("refuses test support in the program, imports of common folders from above, and files directly in src", async () => {
     const { code, output } = await lint({
       "src/db/part.test-support.ts": PART,
       "src/db/part.ts": 'export { part } from "./part.test-support.ts";\n',
-      "src/failure.ts": 'export { part } from "./db/part.ts";\n',
+      "src/db/other.ts": PART,
+      "src/async/part.ts": 'export { part } from "../db/other.ts";\n',
+      "src/runtime/part.ts": 'export { part } from "../async/part.ts";\n',
+      "src/part.ts": PART,
     });
     expect(output).toContain("src/db/part.ts:1: src/db/part.test-support.ts is not part of the program");
-    expect(output).toContain("src/failure.ts:1: A file directly in src may not import src/db");
+    expect(output).toContain("src/async/part.ts:1: src/async may not import src/db");
+    expect(output).toContain("src/runtime/part.ts:1: src/runtime may not import src/async");
+    expect(output).toContain("src/part.ts:1: No files directly in src/");
     expect(code).toBe(1);
   });
 

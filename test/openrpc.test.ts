@@ -1,12 +1,12 @@
 import { ForkName } from "@lodestar/params";
 import { beforeAll, describe, expect, it } from "vitest";
-import { changesNothing } from "../src/access.ts";
 import { createApi } from "../src/api/api.ts";
 import { createMethodTable } from "../src/api/bound-methods.ts";
 import { asBeaconChain, createFakeChain, fakeNetwork } from "../src/api/fake-chain.test-support.ts";
 import { methodGroups, methods } from "../src/api/method-groups.ts";
 import { OPENRPC_ERRORS, type OpenRpcDocument, type OpenRpcMethod } from "../src/api/openrpc.ts";
-import { Failure, type FailureKind } from "../src/failure.ts";
+import { Failure, type FailureKind } from "../src/errors/failure.ts";
+import { isReadOnly } from "../src/server/access-class.ts";
 import { thrownError } from "../src/server/jsonrpc/errors.ts";
 import { allDocumentedParams, documentedResult } from "./conformance/documented.ts";
 import { openRpcValidator } from "./support/openrpc-meta-schema.ts";
@@ -116,9 +116,7 @@ describe("rpc.discover", () => {
         .map(({ name }) => method(name))
         .filter(({ errors }) => errors.some(({ $ref }) => $ref.endsWith(`/${kind}`)))
         .map(({ name }) => name);
-    const submissions = methods
-      .filter(({ access }) => !changesNothing(access) && access !== "dev")
-      .map(({ name }) => name);
+    const submissions = methods.filter(({ access }) => !isReadOnly(access) && access !== "dev").map(({ name }) => name);
     const onlyChecked = [
       "post_v1_validator_beacon_committee_subscriptions",
       "post_v1_validator_prepare_beacon_proposer",

@@ -3,7 +3,7 @@ import { type BeaconBlockBody, type capella, getValidatorStatus } from "@lodesta
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { DevChain } from "../src/dev/dev-chain.ts";
 import type { DevFork } from "../src/dev/forks.ts";
-import { Failure } from "../src/failure.ts";
+import { Failure } from "../src/errors/failure.ts";
 import { advance, type OpenedDevChain, openDevChain, startQuietDevChain } from "./support/dev-chain.ts";
 import { SignedOperations } from "./support/signed-operations.ts";
 

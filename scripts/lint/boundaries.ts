@@ -1,14 +1,27 @@
 /**
- * Which part of src/ may import which; docs/architecture.md has the same table. A part is a folder, or a place within one
- * that has a line of its own instead. "(types)" allows `import type` alone. What is not listed is not allowed, but for two
- * things that go without saying: the files directly in src/, and the rest of the same folder.
+ * Allowed imports between the parts of src/. docs/architecture.md has the same table. A part is a folder, or a path
+ * inside one with its own row. "(types)" allows only `import type`. Besides what is listed, a part may import its own
+ * folder and the `COMMON` folders.
  *
- * Tests and their helpers (`*.test.ts`, `*.test-support.ts`) may import everything, and nothing but tests may import them.
+ * Tests and their helpers (`*.test.ts`, `*.test-support.ts`) may import everything. Only tests may import them.
  */
 export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
-  // It offers chains with the options of the command line, and with a client that needs no server.
+  // Offers dev chains with the options of the command line, and an in-process client.
   library: ["cli", "client", "node", "dev (types)", "server", "api", "chain", "log", "debug"],
-  cli: ["node", "gateway", "dev", "api", "network", "chain", "data/kzg/backend.ts", "json", "log", "debug"],
+  cli: [
+    "node",
+    "gateway",
+    "dev",
+    "server/access-class.ts",
+    "server/http/loopback.ts",
+    "api",
+    "network",
+    "chain",
+    "data/kzg/backend.ts",
+    "json",
+    "log",
+    "debug",
+  ],
   node: [
     "dev",
     "metrics",
@@ -26,10 +39,10 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
     "log",
     "debug",
   ],
-  // It has no chain: of api it takes what the definitions say of methods.
+  // Has no chain. Of api it uses the method definitions.
   gateway: ["metrics", "server", "api", "http-client", "json", "log"],
   dev: ["api", "chain", "execution", "data", "bls", "db", "log"],
-  // It looks at all parts of a node; none of them looks at it.
+  // Observes all parts of a node. None of them imports it.
   metrics: [
     "server",
     "api",
@@ -41,8 +54,9 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
     "log (types)",
   ],
   server: ["json", "log"],
-  // Of the servers and of the network, an answer sees only what the seams to them describe.
+  // Sees the servers and the network only through their interfaces.
   api: [
+    "server/access-class.ts",
     "server/method-table.ts (types)",
     "server/rest/route-table.ts (types)",
     "server/events/feed.ts (types)",
@@ -63,21 +77,30 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
   chain: ["execution", "data", "bls", "db", "ssz", "log"],
   execution: ["http-client", "data", "db", "log (types)"],
   data: ["log (types)"],
-  // Worker threads that fail are told to the log.
+  // Logs failures of worker threads.
   bls: ["log (types)"],
   "http-client": [],
   client: [],
-  // It runs in browsers.
+  // Runs in browsers.
   web: ["client"],
   db: [],
   json: ["ssz"],
   ssz: [],
   log: [],
   debug: [],
+  async: [],
+  collections: [],
+  errors: [],
+  runtime: [],
 };
 
-/** Files directly in src/ that only some folders may import: a failure is a matter of calls. */
-export const RESERVED: Readonly<Record<string, readonly string[]>> = { "failure.ts": ["server", "api", "gateway"] };
+/** Folders that every part may import, except for the standalone ones. */
+export const COMMON: readonly string[] = ["async", "collections", "errors", "runtime"];
 
-/** Folders that import nothing at all but themselves, neither packages nor files directly in src/. */
+/** Files in common folders that only some folders may import. A `Failure` is the error of a call. */
+export const RESERVED: Readonly<Record<string, readonly string[]>> = {
+  "errors/failure.ts": ["server", "api", "gateway"],
+};
+
+/** Folders that import only themselves: neither packages nor common folders. */
 export const STANDALONE: readonly string[] = ["client"];

@@ -8,10 +8,10 @@ import {
   isLiteralTypeNode,
   isStringLiteral,
 } from "typescript/unstable/ast/is";
-import { BOUNDARIES, RESERVED, STANDALONE } from "./boundaries.ts";
+import { BOUNDARIES, COMMON, RESERVED, STANDALONE } from "./boundaries.ts";
 import type { Problem } from "./problem.ts";
 
-const STANDALONE_REASON = "it has to run by itself, also where there is no Node";
+const STANDALONE_REASON = "it also runs without Node and imports only itself";
 
 interface Import {
   node: Node;
@@ -19,35 +19,39 @@ interface Import {
   isTypeOnly: boolean;
 }
 
-/** The path is that of the file from the root of the repository, with slashes. */
+/**
+ * Checks the imports of a file against the table of boundaries. `path` is relative to the repository root, with
+ * slashes.
+ */
 export function forbiddenImports(file: SourceFile, path: string): Problem[] {
-  if (!path.startsWith("src/") || isOfTests(path)) return [];
+  if (!path.startsWith("src/")) return [];
+  if (folderOf(path) === undefined)
+    return [{ node: file, message: "No files directly in src/: move it into a folder." }];
+  if (isTestFile(path)) return [];
   return importsOf(file).flatMap(({ node, specifier, isTypeOnly }) => {
     const message = specifier.startsWith(".")
-      ? complaint(path, join(dirname(path), specifier), isTypeOnly)
-      : packageComplaint(path, specifier);
+      ? importProblem(path, join(dirname(path), specifier), isTypeOnly)
+      : packageProblem(path, specifier);
     return message === undefined ? [] : [{ node, message }];
   });
 }
 
-function packageComplaint(from: string, specifier: string): string | undefined {
+function packageProblem(from: string, specifier: string): string | undefined {
   const folder = folderOf(from);
   if (folder === undefined || !STANDALONE.includes(folder)) return undefined;
   return `src/${folder} may not import ${specifier}: ${STANDALONE_REASON}.`;
 }
 
-/** Undefined when the import is allowed. */
-function complaint(from: string, to: string, isTypeOnly: boolean): string | undefined {
-  if (!to.startsWith("src/") || isOfTests(to)) return `${to} is not part of the program, which may not import it.`;
-  const folder = folderOf(from);
+/** Returns undefined if the import is allowed. */
+function importProblem(from: string, to: string, isTypeOnly: boolean): string | undefined {
+  if (!to.startsWith("src/") || isTestFile(to)) return `${to} is not part of the program: only tests may import it.`;
+  const folder = folderOf(from)!;
   const target = folderOf(to);
-  if (target === folder && target !== undefined) return undefined;
-  if (folder !== undefined && STANDALONE.includes(folder))
-    return `src/${folder} may not import ${to}: ${STANDALONE_REASON}.`;
-  if (target === undefined) return reservedComplaint(folder, to);
-  if (folder === undefined) return `A file directly in src may not import src/${target}, since all folders import it.`;
+  if (target === folder || target === undefined) return undefined;
+  if (STANDALONE.includes(folder)) return `src/${folder} may not import ${to}: ${STANDALONE_REASON}.`;
   const part = partOf(from);
-  if (part === undefined) return `src/${folder} has no line in the table of scripts/lint/boundaries.ts.`;
+  if (part === undefined) return `src/${folder} has no row in the table of scripts/lint/boundaries.ts.`;
+  if (COMMON.includes(target) && !COMMON.includes(folder)) return reservedProblem(folder, to);
   const allowed = BOUNDARIES[part]!.map(parsePermission).filter(({ place }) => isWithin(to, place));
   if (allowed.some(({ typesOnly }) => isTypeOnly || !typesOnly)) return undefined;
   if (allowed.length > 0) return `src/${part} may import only types of ${to}: write "import type".`;
@@ -55,20 +59,20 @@ function complaint(from: string, to: string, isTypeOnly: boolean): string | unde
   return `src/${part} may not import src/${target} (${to}); it may import ${list}.`;
 }
 
-/** Of a file directly in src/. */
-function reservedComplaint(folder: string | undefined, to: string): string | undefined {
+/** Checks the import of a file in a common folder. */
+function reservedProblem(folder: string, to: string): string | undefined {
   const importers = RESERVED[to.slice("src/".length)];
-  if (importers === undefined || folder === undefined || importers.includes(folder)) return undefined;
+  if (importers === undefined || importers.includes(folder)) return undefined;
   return `src/${folder} may not import ${to}; only ${importers.join(", ")} may.`;
 }
 
-/** The line of the table that holds for a file: the most special one. */
+/** Returns the most specific row of the table for a file. */
 function partOf(path: string): string | undefined {
   const parts = Object.keys(BOUNDARIES).filter((part) => isWithin(path, part));
   return parts.toSorted((a, b) => b.length - a.length)[0];
 }
 
-/** Undefined for a file directly in src/. */
+/** Returns the folder of src/, or undefined for a file directly in src/. */
 function folderOf(path: string): string | undefined {
   const [, folder, rest] = path.split("/");
   return rest === undefined ? undefined : folder;
@@ -81,9 +85,9 @@ function parsePermission(text: string): { place: string; typesOnly: boolean } {
 
 const isWithin = (path: string, place: string) => path === `src/${place}` || path.startsWith(`src/${place}/`);
 
-const isOfTests = (path: string) => /\.(test|test-support)\.ts$/.test(path);
+const isTestFile = (path: string) => /\.(test|test-support)\.ts$/.test(path);
 
-/** What a file imports, in any way. */
+/** Finds static and dynamic imports, re-exports and import types. */
 function importsOf(file: SourceFile): Import[] {
   const found: Import[] = [];
   const note = (node: Node | undefined, isTypeOnly: boolean) => {

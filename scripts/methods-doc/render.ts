@@ -1,9 +1,9 @@
-import { changesNothing } from "../../src/access.ts";
 import type { Method } from "../../src/api/definition.ts";
 import { describeType } from "../../src/api/describe-type.ts";
 import { methodGroups } from "../../src/api/method-groups.ts";
 import { failuresOf, OPENRPC_ERRORS, paramJsonSchema } from "../../src/api/openrpc.ts";
 import { SHAPES } from "../../src/api/schemas.ts";
+import { isReadOnly } from "../../src/server/access-class.ts";
 import { abridge } from "./abridge.ts";
 import { INTRODUCTION } from "./introduction.ts";
 import type { MadeExample } from "./make-examples.ts";
@@ -59,8 +59,8 @@ function methodSection(method: Method, example: MadeExample): string {
     `- Errors: ${failuresOf(method)
       .map((kind) => `${OPENRPC_ERRORS[kind].code} ${OPENRPC_ERRORS[kind].message.toLowerCase()}`)
       .join(", ")}`,
-    ...(access === "read" ? [] : [`- Access class: ${access}`]),
-    ...(changesNothing(access) ? [] : ["- Changes the node: in a batch, such calls run one after the other"]),
+    ...(access === "read" ? [] : [`- AccessClass class: ${access}`]),
+    ...(isReadOnly(access) ? [] : ["- Changes the node: in a batch, such calls run one after the other"]),
     ...(number === undefined ? [] : [`- Number ${number} of the interface`]),
   ];
   return [`### ${name}`, summary, paramTable(method), facts.join("\n"), ...exampleParts(name, example)]

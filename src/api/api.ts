@@ -1,6 +1,6 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { type Broadcast, NO_BROADCAST } from "../network/broadcast.ts";
-import { versionText } from "../version.ts";
+import { clientVersion } from "../runtime/version.ts";
 import { failingAsCall } from "./chain-failures.ts";
 import type { Family } from "./codecs.ts";
 import type { ApiContext, NodeCondition } from "./context.ts";
@@ -55,7 +55,7 @@ export function createApi(dependencies: ApiDependencies): Api {
       return control?.();
     },
     events: createEventStream(chain),
-    version: versionText(),
+    version: clientVersion(),
   };
   return { ...bindHandlers(context), context, chainConfig: chain.config };
 }

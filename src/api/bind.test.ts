@@ -1,8 +1,8 @@
 import type { ChainForkConfig } from "@lodestar/config";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { z } from "zod";
-import { countTurns } from "../event-loop.test-support.ts";
-import { Failure } from "../failure.ts";
+import { countTurns } from "../../test/support/event-loop.ts";
+import { Failure } from "../errors/failure.ts";
 import type { Params } from "../server/method-table.ts";
 import { bind } from "./bind.ts";
 import { defineMethod, each, optional, required } from "./definition.ts";

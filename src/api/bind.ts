@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import { type Failure, invalidParams } from "../failure.ts";
+import { TimeSlice, yieldToEventLoop } from "../async/time-slice.ts";
+import { type Failure, invalidParams } from "../errors/failure.ts";
 import type { Params } from "../server/method-table.ts";
-import { ownTurn, TimeSlice } from "../time-slice.ts";
 import type { Method, Param } from "./definition.ts";
 import { elementSchema, firstMessage, readWith, wrongAt } from "./params/schema.ts";
 
@@ -65,13 +65,13 @@ function listOf({ name, schema, each }: Param, given: unknown): List | undefined
 }
 
 async function withLists(args: Args, lists: readonly [key: string, list: List][]): Promise<Args> {
-  await ownTurn();
+  await yieldToEventLoop();
   const slice = new TimeSlice();
   for (const [key, { items, schema, subject }] of lists) {
     const values: unknown[] = [];
     for (const [index, item] of items.entries()) {
       values.push(read(schema, item, subject(index)));
-      await slice.breathe();
+      await slice.yieldIfDue();
     }
     args[key] = values;
   }

@@ -1,4 +1,4 @@
-import { nearestName } from "../nearest-name.ts";
+import { nearestName } from "../errors/nearest-name.ts";
 import type { Method as CallableMethod, Caller, ListedMethodTable, Params, Waiting } from "../server/method-table.ts";
 import type { Api } from "./api.ts";
 import { type Args, bind } from "./bind.ts";

@@ -2,9 +2,9 @@ import { ClockStoppedError } from "../chain/clock/clock.ts";
 import { NobodyActiveError } from "../chain/states/advance.ts";
 import { StateUnavailableError } from "../chain/states/state-store.ts";
 import { DatabaseOpenError, DatabaseWriteError } from "../db/errors.ts";
+import { Failure, notFound, unavailable } from "../errors/failure.ts";
 import { EngineUnavailableError, PayloadUnavailableError } from "../execution/engine.ts";
 import { DepositsUnavailableError } from "../execution/eth1/deposit-chain.ts";
-import { Failure, notFound, unavailable } from "../failure.ts";
 import { ControlRefusal } from "./dev-control.ts";
 
 /** What the chain, the execution engine or the deposit chain cannot give or do, as the failure of a call; anything else stays as it was thrown. */

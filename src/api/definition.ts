@@ -1,8 +1,8 @@
 import type { ChainForkConfig } from "@lodestar/config";
 import type { ForkName } from "@lodestar/params";
 import type { z } from "zod";
-import type { Access } from "../access.ts";
-import type { FailureKind } from "../failure.ts";
+import type { FailureKind } from "../errors/failure.ts";
+import type { AccessClass } from "../server/access-class.ts";
 import type { Feed } from "../server/events/feed.ts";
 import type { Answer, Caller, Cost, Dependence } from "../server/method-table.ts";
 import {
@@ -44,7 +44,7 @@ export interface Method {
   /** Where REST has it, the current version first. */
   readonly rest: readonly RestPath[];
   readonly cost: Cost;
-  readonly access: Access;
+  readonly access: AccessClass;
   /**
    * The fork that brought what the method is about. Arguments of before it are wrong, whether or not the chain comes to it;
    * a method that takes none finds nothing yet, and a submission is rejected.

@@ -1,5 +1,5 @@
 import type { RootHex, Slot, ValidatorIndex } from "@lodestar/types";
-import { type Failure, invalidParams, notFound, rejected, unsupported } from "../failure.ts";
+import { type Failure, invalidParams, notFound, rejected, unsupported } from "../errors/failure.ts";
 import type { ValidatorId } from "./params/identifiers.ts";
 
 /** What can be done to a dev chain beside asking it. The dev chain itself does it; the methods `dev_*` say how it is called. */

@@ -1,4 +1,4 @@
-import { overloaded } from "../failure.ts";
+import { overloaded } from "../errors/failure.ts";
 import { SharedStream } from "../json/shared-stream.ts";
 import type { Cost, Waiting } from "../server/method-table.ts";
 

@@ -1,5 +1,5 @@
+import { TimeSlice } from "../async/time-slice.ts";
 import type { Answer } from "../server/method-table.ts";
-import { TimeSlice } from "../time-slice.ts";
 
 /** Elements are written until there are this many bytes, which are then sent. */
 const CHUNK_BYTES = 64 * 1024;
@@ -35,7 +35,7 @@ async function* listChunks<T>(
     chunk.push(Buffer.from(separator), json);
     bytes += json.length;
     separator = ",";
-    await slice.breathe();
+    await slice.yieldIfDue();
     if (bytes < CHUNK_BYTES) continue;
     yield Buffer.concat(chunk);
     chunk = [];

@@ -6,7 +6,7 @@ import { fromHex } from "@lodestar/utils";
 import type { BlockPosition, ChainBlock } from "../chain/blocks/block-store.ts";
 import { latestBlock } from "../chain/states/latest-block.ts";
 import { type StateRequest, StateUnavailableError } from "../chain/states/state-store.ts";
-import { type Failure, invalidParams, notFound } from "../failure.ts";
+import { type Failure, invalidParams, notFound } from "../errors/failure.ts";
 import type { ChainView } from "./chain-view.ts";
 import type { CallContext } from "./definition.ts";
 

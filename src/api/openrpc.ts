@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { changesNothing } from "../access.ts";
-import type { FailureKind } from "../failure.ts";
+import type { FailureKind } from "../errors/failure.ts";
+import { isReadOnly } from "../server/access-class.ts";
 import type { Method, Param, RestPath } from "./definition.ts";
 import { type JsonSchema, SHAPES } from "./schemas.ts";
 
@@ -109,7 +109,7 @@ function describeName(method: Method, tag: string): OpenRpcMethod {
   return {
     name,
     summary,
-    description: changesNothing(access) ? summary : `${summary} A submission: it changes the node.`,
+    description: isReadOnly(access) ? summary : `${summary} A submission: it changes the node.`,
     tags: [{ name: tag }],
     paramStructure: "either",
     params: params.map(paramOf),

@@ -2,7 +2,7 @@ import type { ChainForkConfig } from "@lodestar/config";
 import { type ForkName, ForkSeq } from "@lodestar/params";
 import type { RootHex, Slot } from "@lodestar/types";
 import type { BeaconChain } from "../chain/chain.ts";
-import { invalidParams, unavailable } from "../failure.ts";
+import { invalidParams, unavailable } from "../errors/failure.ts";
 import type { ChainView } from "./chain-view.ts";
 
 /** Refuses what would be wrong to answer from a view of the chain that lies far behind the clock. */

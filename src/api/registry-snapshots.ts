@@ -2,12 +2,12 @@ import { getNodesAtDepth, type Node, packedNodeRootsToBytes } from "@chainsafe/p
 import { type BranchNodeStruct, type ByteViews, ListBasicType, ListCompositeType } from "@chainsafe/ssz";
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
+import { SingleFlight } from "../async/single-flight.ts";
+import { TimeSlice } from "../async/time-slice.ts";
 import { LruMap } from "../chain/lru-map.ts";
 import { PackedValidator } from "../chain/states/packed-validator.ts";
 import { BALANCE_BYTES, type Chunks, VALIDATORS_PER_CHUNK } from "../json/registry-chunks.ts";
-import { SharedWorks } from "../shared-work.ts";
 import { VALIDATOR_BYTES } from "../ssz/validator-layout.ts";
-import { TimeSlice } from "../time-slice.ts";
 import { perChain } from "./memoize.ts";
 
 /** Those of the head and of one state more: of a million validators, one takes up to 130 MB. */
@@ -69,7 +69,7 @@ interface Snapshot {
 class ListSnapshots {
   readonly #kind: KindOfList;
   readonly #kept = new LruMap<Node, Snapshot>(KEPT_SNAPSHOTS);
-  readonly #underway = new SharedWorks<Node, Snapshot>();
+  readonly #underway = new SingleFlight<Node, Snapshot>();
 
   constructor(kind: KindOfList) {
     this.#kind = kind;
@@ -79,15 +79,15 @@ class ListSnapshots {
     const { node } = list;
     const kept = this.#kept.get(node);
     if (kept !== undefined) return kept.chunks;
-    const { chunks } = await this.#underway.share(node, signal, async (goOn) => {
-      const snapshot = await this.#make(list.type, node, goOn);
+    const { chunks } = await this.#underway.run(node, signal, async (throwIfAborted) => {
+      const snapshot = await this.#make(list.type, node, throwIfAborted);
       this.#kept.set(node, snapshot);
       return snapshot;
     });
     return chunks;
   }
 
-  async #make(type: List["type"], root: Node, goOn: () => void): Promise<Snapshot> {
+  async #make(type: List["type"], root: Node, throwIfAborted: () => void): Promise<Snapshot> {
     const { recordBytes, recordsPerLeaf, memoryOf, readLeaves } = this.#kind;
     const length = type.tree_getLength(root);
     // The lists of gloas grow in subtrees of different depths.
@@ -101,7 +101,7 @@ class ListSnapshots {
     const bySubtree = new Map<Node, SharedArrayBuffer>();
     const slice = new TimeSlice();
     for (const [index, subtree] of subtrees.entries()) {
-      goOn();
+      throwIfAborted();
       const count = Math.min(VALIDATORS_PER_CHUNK, length - index * VALIDATORS_PER_CHUNK);
       let chunk = this.#known(subtree, count * recordBytes);
       if (chunk === undefined) {
@@ -110,7 +110,7 @@ class ListSnapshots {
       }
       chunks.push(chunk);
       bySubtree.set(subtree, chunk);
-      await slice.breathe();
+      await slice.yieldIfDue();
     }
     return { chunks, bySubtree };
   }

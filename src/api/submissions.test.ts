@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { countTurns } from "../../test/support/event-loop.ts";
 import { GossipRefusal, type Outcome } from "../chain/validation/outcome.ts";
-import { countTurns } from "../event-loop.test-support.ts";
 import { submitAll } from "./submissions.ts";
 
 it("a long list is taken in parts, with a turn of the event loop in between", async () => {

@@ -1,6 +1,6 @@
+import { yieldToEventLoop } from "../async/time-slice.ts";
 import { GossipRefusal, type Outcome } from "../chain/validation/outcome.ts";
-import { type ItemFailure, rejected } from "../failure.ts";
-import { ownTurn } from "../time-slice.ts";
+import { type ItemFailure, rejected } from "../errors/failure.ts";
 import { refusalReason } from "./params/ssz-payload.ts";
 
 /** What validators of one client submit in a slot, so that only longer lists are split. */
@@ -17,7 +17,7 @@ export async function submitAll<Item extends object, T>(
 ): Promise<void> {
   const outcomes: Outcome<T>[] = [];
   for (let start = 0; start < items.length; start += ITEMS_AT_ONCE) {
-    if (start > 0) await ownTurn();
+    if (start > 0) await yieldToEventLoop();
     const some = items.slice(start, start + ITEMS_AT_ONCE);
     for (const [index, outcome] of (await process(some)).entries()) {
       if (outcome.ok) broadcast(some[index]!, outcome.value);

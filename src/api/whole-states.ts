@@ -1,11 +1,11 @@
 import { getNode, type Node } from "@chainsafe/persistent-merkle-tree";
 import { type CompositeTypeAny, ContainerType } from "@chainsafe/ssz";
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
+import { SingleFlight } from "../async/single-flight.ts";
 import { giveBackBuffer, takeBuffer } from "../json/buffer-pool.ts";
 import { SharedStream } from "../json/shared-stream.ts";
 import { streamSszJson } from "../json/ssz-json-stream.ts";
 import type { StatePart } from "../json/state-writer.ts";
-import { SharedWorks } from "../shared-work.ts";
 import { streamSsz } from "../ssz/pieces.ts";
 import { OFFSET_BYTES, serializedLength } from "../ssz/tree.ts";
 import type { RegistrySnapshots } from "./registry-snapshots.ts";
@@ -23,8 +23,8 @@ const GATHERED_BYTES = 256 * 1024;
  */
 export class WholeStates {
   readonly #snapshots: RegistrySnapshots;
-  readonly #json = new SharedWorks<Node, StatePart[]>();
-  readonly #ssz = new SharedWorks<Node, StatePart[]>();
+  readonly #json = new SingleFlight<Node, StatePart[]>();
+  readonly #ssz = new SingleFlight<Node, StatePart[]>();
 
   constructor(snapshots: RegistrySnapshots) {
     this.#snapshots = snapshots;
@@ -35,7 +35,9 @@ export class WholeStates {
     const type = state.type as CompositeTypeAny;
     // The states of later forks are trees of another form.
     if (!isContainer(type)) return streamSszJson(type, state.node);
-    const parts = await this.#json.share(state.node, signal, (goOn) => this.#jsonParts(type, state, goOn));
+    const parts = await this.#json.run(state.node, signal, (throwIfAborted) =>
+      this.#jsonParts(type, state, throwIfAborted),
+    );
     return SharedStream.of({ writer: "state", input: parts });
   }
 
@@ -43,21 +45,23 @@ export class WholeStates {
     state.commit();
     const type = state.type as CompositeTypeAny;
     if (!isContainer(type)) return streamSsz(type, state.node, takeBuffer);
-    const parts = await this.#ssz.share(state.node, signal, (goOn) => this.#sszParts(type, state, goOn));
+    const parts = await this.#ssz.run(state.node, signal, (throwIfAborted) =>
+      this.#sszParts(type, state, throwIfAborted),
+    );
     return SharedStream.of({ writer: "state", input: parts });
   }
 
-  async #jsonParts(type: StateType, state: State, goOn: () => void): Promise<StatePart[]> {
+  async #jsonParts(type: StateType, state: State, throwIfAborted: () => void): Promise<StatePart[]> {
     const parts = new Parts();
     for (const [index, { fieldName, fieldType, jsonKey, gindex }] of type.fieldsEntries.entries()) {
-      goOn();
+      throwIfAborted();
       parts.add(Buffer.from(`${index === 0 ? "{" : ","}${JSON.stringify(jsonKey)}:`));
       if (fieldName === "validators") {
         parts.put({ kind: "validators", chunks: await this.#snapshots.validators(state) });
       } else if (fieldName === "balances") {
         parts.put({ kind: "balances", chunks: await this.#snapshots.balances(state) });
       } else {
-        await parts.addAll(streamSszJson(fieldType, getNode(state.node, gindex)), goOn);
+        await parts.addAll(streamSszJson(fieldType, getNode(state.node, gindex)), throwIfAborted);
       }
     }
     parts.add(Buffer.from("}"));
@@ -65,11 +69,12 @@ export class WholeStates {
   }
 
   /** Fields of a fixed size in their order, with offsets in the place of the others, and then those. */
-  async #sszParts(type: StateType, state: State, goOn: () => void): Promise<StatePart[]> {
+  async #sszParts(type: StateType, state: State, throwIfAborted: () => void): Promise<StatePart[]> {
     const parts = new Parts();
     const nodeOf = ({ gindex }: Entry) => getNode(state.node, gindex);
     const isFixed = ({ fieldType }: Entry) => fieldType.fixedSize !== null;
-    const addField = (field: Entry) => parts.addAll(streamSsz(field.fieldType, nodeOf(field), takeBuffer), goOn);
+    const addField = (field: Entry) =>
+      parts.addAll(streamSsz(field.fieldType, nodeOf(field), takeBuffer), throwIfAborted);
     let offset = type.fieldsEntries.reduce((sum, { fieldType }) => sum + (fieldType.fixedSize ?? OFFSET_BYTES), 0);
     for (const field of type.fieldsEntries) {
       if (isFixed(field)) {
@@ -113,9 +118,9 @@ class Parts {
     if (this.#gatheredBytes >= GATHERED_BYTES) this.#flush();
   }
 
-  async addAll(pieces: AsyncIterable<Buffer>, goOn: () => void): Promise<void> {
+  async addAll(pieces: AsyncIterable<Buffer>, throwIfAborted: () => void): Promise<void> {
     for await (const piece of pieces) {
-      goOn();
+      throwIfAborted();
       this.add(piece);
       this.#flush();
       giveBackBuffer(piece);

@@ -1,7 +1,7 @@
 import type { PublicKey } from "@chainsafe/blst";
 import type { PubkeyCache } from "@lodestar/state-transition";
 import type { ValidatorIndex } from "@lodestar/types";
-import { TimeSlice } from "../time-slice.ts";
+import { TimeSlice } from "../async/time-slice.ts";
 import { KeyIndex } from "./key-index.ts";
 import { isCompressed, isSameKey, KeyMemory } from "./key-memory.ts";
 import { BadPubkeyError, readKey } from "./read-key.ts";
@@ -60,7 +60,7 @@ export class FlatPubkeys implements PubkeyCache {
         this.memory.at(this.#size).set(validators[this.#size]!.pubkey);
         this.#index.add(this.#size++);
       }
-      await slice.breathe();
+      await slice.yieldIfDue();
     }
   }
 

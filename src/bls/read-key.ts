@@ -1,5 +1,5 @@
 import { PublicKey } from "@chainsafe/blst";
-import { ForeseenError } from "../foreseen-error.ts";
+import { OperationalError } from "../errors/operational-error.ts";
 
 /** The public key of a validator from its bytes, compressed or not. Whether it is one of the group was asked when it was registered. */
 export function readKey(index: number, bytes: Uint8Array): PublicKey {
@@ -11,7 +11,7 @@ export function readKey(index: number, bytes: Uint8Array): PublicKey {
 }
 
 /** What is registered for a validator is no public key. No transition leads to a state with such a validator. */
-export class BadPubkeyError extends ForeseenError {
+export class BadPubkeyError extends OperationalError {
   constructor(index: number, bytes: Uint8Array) {
     const key = `0x${Buffer.from(bytes).toString("hex")}`;
     super(`the public key ${key} of validator ${index} is not a point of the curve`);

@@ -1,6 +1,6 @@
 import type { EpochShuffling } from "@lodestar/state-transition";
 import type { ValidatorIndex } from "@lodestar/types";
-import { TimeSlice } from "../time-slice.ts";
+import { TimeSlice } from "../async/time-slice.ts";
 
 /** Where a validator attests in the epoch of a shuffling. */
 export interface CommitteePosition {
@@ -44,7 +44,7 @@ export async function committeePositions(
       }
       start = end;
     }
-    await slice.breathe();
+    await slice.yieldIfDue();
   }
   return positions;
 }
@@ -64,7 +64,7 @@ async function buildTable({ shuffling, activeIndices }: EpochShuffling): Promise
   for (let start = 0; start < shuffling.length; start += AT_ONCE) {
     const end = Math.min(start + AT_ONCE, shuffling.length);
     for (let place = start; place < end; place++) table[shuffling[place]!] = place;
-    await slice.breathe();
+    await slice.yieldIfDue();
   }
   return table;
 }

@@ -1,5 +1,5 @@
+import { SYSTEM_TIMERS } from "../async/timers.ts";
 import { type ExecutionEngine, isReachable } from "../execution/engine.ts";
-import { SYSTEM_TIMERS } from "../timers.ts";
 import { type Clock, slotMs } from "./clock/clock.ts";
 import type { EngineNotifier } from "./engine-notifier.ts";
 import type { ImportQueue } from "./import/import-queue.ts";

@@ -1,8 +1,8 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { computeEpochAtSlot, computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import type { Slot } from "@lodestar/types";
+import { yieldToEventLoop } from "../async/time-slice.ts";
 import type { Logger } from "../log/logger.ts";
-import { ownTurn } from "../time-slice.ts";
 import type { Clock } from "./clock/clock.ts";
 import { momentOfSlot, untilMomentOfSlot } from "./clock/moment-of-slot.ts";
 import type { ChainEvents } from "./events.ts";
@@ -70,7 +70,7 @@ export class EpochPreparer {
     const epoch = computeEpochAtSlot(clock.currentSlot) + 1;
     const start = computeStartSlotAtEpoch(epoch);
     // Whoever told of a head has something to end first.
-    await ownTurn();
+    await yieldToEventLoop();
     const { root, slot } = tracker.head;
     const isNeeded = slot < start && !status.isSyncing && states.isNear(root, start) && !states.held(root, start);
     if (!isNeeded || this.#stopping.signal.aborted) return;

@@ -1,5 +1,5 @@
 import type { EngineClientVersion, ExecutionEngine } from "../execution/engine.ts";
-import { CLIENT_CODE, CLIENT_COMMIT } from "../version.ts";
+import { CLIENT_CODE, CLIENT_COMMIT } from "../runtime/version.ts";
 
 export const GRAFFITI_BYTES = 32;
 const DEFAULT_TEXT = "Fanal";

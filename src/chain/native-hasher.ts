@@ -1,6 +1,6 @@
 import { setHasher } from "@chainsafe/persistent-merkle-tree";
 import type { Logger } from "../log/logger.ts";
-import { missingNativeModule } from "../native-modules.ts";
+import { missingNativeModule } from "../runtime/native-modules.ts";
 
 const { hasher, missing } = await loadHasher();
 

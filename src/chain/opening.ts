@@ -5,7 +5,7 @@ import {
   getEffectiveBalanceIncrementsZeroInactive,
 } from "@lodestar/state-transition";
 import type { RootHex } from "@lodestar/types";
-import { ClosingStack } from "../closing-stack.ts";
+import { ClosingStack } from "../async/closing-stack.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import { DatabaseCorruptError } from "../db/errors.ts";
 import { PubkeyFile } from "../db/pubkey-file.ts";

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
+import { SYSTEM_TIMERS, type Timers } from "../async/timers.ts";
 import type { Logger } from "../log/logger.ts";
 import { createLogger, type LogControl } from "../log/pino-logger.ts";
-import { SYSTEM_TIMERS, type Timers } from "../timers.ts";
-import { VERSION } from "../version.ts";
+import { VERSION } from "../runtime/version.ts";
 import { callAsWritten } from "./call/command.ts";
 import { readShell } from "./completion/shells.ts";
 import { readDbOperands } from "./db/actions.ts";

@@ -1,7 +1,7 @@
 import { type BlobScheduleEntry, type ChainConfig, chainConfigTypes, type SpecValue } from "@lodestar/config";
 import { activePreset, EFFECTIVE_BALANCE_INCREMENT, MAX_BLOB_COMMITMENTS_PER_BLOCK } from "@lodestar/params";
 import { fromHex, toHex } from "@lodestar/utils";
-import { nearestName } from "../nearest-name.ts";
+import { nearestName } from "../errors/nearest-name.ts";
 import type { ConfigOverrides } from "./genesis-parameters.ts";
 import { ImpossibleChainError } from "./impossible-chain.ts";
 

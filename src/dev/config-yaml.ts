@@ -1,6 +1,6 @@
 import { type ChainConfig, chainConfigToJson } from "@lodestar/config";
 import { ATTESTATION_SUBNET_COUNT } from "@lodestar/params";
-import { yaml } from "../yaml.ts";
+import { loadYaml } from "../runtime/load-yaml.ts";
 
 /** In the specification's configs/ these stand in quotation marks, everything else without them. */
 const TEXTS = new Set(["PRESET_BASE", "CONFIG_NAME"]);
@@ -23,5 +23,6 @@ export function configYaml(config: ChainConfig): string {
 function yamlValue(key: string, value: unknown): string {
   if (typeof value === "string") return TEXTS.has(key) ? `'${value}'` : value;
   if (!Array.isArray(value) || value.length === 0) return "[]";
-  return `\n${yaml().stringify(value, { defaultStringType: "PLAIN" }).replace(/["']/g, "").replace(/^/gm, "  ").trimEnd()}`;
+  const text = loadYaml().stringify(value, { defaultStringType: "PLAIN" });
+  return `\n${text.replace(/["']/g, "").replace(/^/gm, "  ").trimEnd()}`;
 }

@@ -3,9 +3,9 @@ import { computeEpochAtSlot } from "@lodestar/state-transition";
 import { afterEach, expect, test, vi } from "vitest";
 import { openDevChain } from "../../test/support/dev-chain.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
+import { SYSTEM_TIMERS } from "../async/timers.ts";
 import type { NetworkingOptions } from "../network/networking-options.ts";
 import type { DevNodeOptions } from "../node/dev-node.ts";
-import { SYSTEM_TIMERS } from "../timers.ts";
 import type { DevChain } from "./dev-chain.ts";
 import { slashingProtectionStore } from "./validators/slashing-protection.ts";
 

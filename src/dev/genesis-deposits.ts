@@ -3,7 +3,7 @@ import type { ChainConfig } from "@lodestar/config";
 import { MAX_EFFECTIVE_BALANCE, MIN_DEPOSIT_AMOUNT } from "@lodestar/params";
 import { type phase0, ssz } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
-import { TimeSlice } from "../time-slice.ts";
+import { TimeSlice } from "../async/time-slice.ts";
 import { forEachValidator } from "./for-validators.ts";
 import type { GenesisParameters, WithdrawalTarget } from "./genesis-parameters.ts";
 import { ImpossibleChainError } from "./impossible-chain.ts";
@@ -41,7 +41,7 @@ export async function genesisDepositsInSlices(
   const slice = new TimeSlice();
   for (const deposit of signDeposits(chainConfig, keys, parameters)) {
     onProgress(deposits.push(deposit));
-    await slice.breathe();
+    await slice.yieldIfDue();
   }
   return deposits;
 }

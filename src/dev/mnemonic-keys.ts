@@ -1,7 +1,7 @@
 import { SecretKey } from "@chainsafe/blst";
 import { mnemonicToSeedSync, validateMnemonic } from "@scure/bip39";
 import { wordlist } from "@scure/bip39/wordlists/english";
-import { nearestName } from "../nearest-name.ts";
+import { nearestName } from "../errors/nearest-name.ts";
 import { ImpossibleChainError } from "./impossible-chain.ts";
 import { DevKeys } from "./validator-keys.ts";
 

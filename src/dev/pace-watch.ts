@@ -1,9 +1,9 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { Slot } from "@lodestar/types";
+import type { Timers } from "../async/timers.ts";
 import type { Clock } from "../chain/clock/clock.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
-import type { Timers } from "../timers.ts";
 
 /** In real time; what is less may be a hiccup. */
 const NOTABLE_LAG_SECONDS = 5;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type ForkPostBellatrix, type ForkPostDeneb, VERSIONED_HASH_VERSION_KZG } from "@lodestar/params";
 import type { BlobsBundle, capella, ExecutionPayload, ExecutionRequests, RootHex, Slot } from "@lodestar/types";
-import { ForeseenError } from "../foreseen-error.ts";
+import { OperationalError } from "../errors/operational-error.ts";
 
 /** What the beacon block says about its payload; every part is absent before the fork that brought it. */
 export interface PayloadContext {
@@ -95,7 +95,7 @@ export interface PooledBlob {
 }
 
 /** No payload can be built; the message is a whole sentence that says why. */
-export class PayloadUnavailableError extends ForeseenError {
+export class PayloadUnavailableError extends OperationalError {
   constructor(message: string) {
     super(message);
     this.name = "PayloadUnavailableError";
@@ -103,7 +103,7 @@ export class PayloadUnavailableError extends ForeseenError {
 }
 
 /** The engine could not be asked, or gave no usable answer; nothing is known of what it was asked about. A whole sentence. */
-export class EngineUnavailableError extends ForeseenError {
+export class EngineUnavailableError extends OperationalError {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = "EngineUnavailableError";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { HandTimers } from "../timers.test-support.ts";
+import { FakeTimers } from "../../test/support/fake-timers.ts";
 import { JsonRpcClient, JsonRpcFailure, JsonRpcRefusal } from "./json-rpc-client.ts";
 import { type ReceivedCall, ScriptedError, ScriptedServer } from "./scripted-server.test-support.ts";
 
@@ -170,13 +170,13 @@ describe("JsonRpcClient", () => {
   });
 
   it("waits as long as it is told, and not when somebody else ends it", async () => {
-    const timers = new HandTimers();
+    const timers = new FakeTimers();
     client = new JsonRpcClient({ url: server.url, timers });
     server.raw = () => {};
     const received = server.received("slow");
     const late = failureOf(client.call("slow", [], { timeoutMs: 8000 }));
     await received;
-    await timers.pass(8000);
+    await timers.advance(8000);
     expect(await late).toMatchObject({ kind: "timeout", message: `${server.url} did not answer slow within 8 s.` });
 
     const abort = new AbortController();

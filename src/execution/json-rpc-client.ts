@@ -1,8 +1,8 @@
-import { ForeseenError } from "../foreseen-error.ts";
+import { SYSTEM_TIMERS, type Timers } from "../async/timers.ts";
+import { OperationalError } from "../errors/operational-error.ts";
 import type { BodyStream } from "../http-client/body-stream.ts";
 import { HttpClient } from "../http-client/http-client.ts";
 import { messageOf } from "../http-client/http-error.ts";
-import { SYSTEM_TIMERS, type Timers } from "../timers.ts";
 
 /** Beyond every answer that is asked for: 128 blobs with their cell proofs have 36 MB in hexadecimal. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -19,7 +19,7 @@ const SHOWN_OF_ERROR = 300;
 type JsonRpcFailureKind = "unreachable" | "timeout" | "unauthorized" | "unusable" | "ended";
 
 /** There is no answer that can be used. A whole sentence. */
-export class JsonRpcFailure extends ForeseenError {
+export class JsonRpcFailure extends OperationalError {
   readonly kind: JsonRpcFailureKind;
 
   constructor(kind: JsonRpcFailureKind, message: string, cause?: unknown) {
@@ -30,7 +30,7 @@ export class JsonRpcFailure extends ForeseenError {
 }
 
 /** The server answered with an error. A whole sentence. */
-export class JsonRpcRefusal extends ForeseenError {
+export class JsonRpcRefusal extends OperationalError {
   readonly code: number;
 
   constructor(code: number, message: string) {

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from "vitest";
+import { FakeTimers } from "../../test/support/fake-timers.ts";
 import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
-import { HandTimers } from "../timers.test-support.ts";
 import { type ChainFacts, readChainFacts, slotAt } from "./chain-facts.ts";
 import { GENESIS_ROOT, json, ScriptedUpstream } from "./upstream/scripted-upstream.test-support.ts";
 import { UpstreamClient } from "./upstream/upstream-client.ts";
@@ -10,7 +10,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-const timers = new HandTimers();
+const timers = new FakeTimers();
 const FACTS: ChainFacts = {
   presetBase: "mainnet",
   genesisValidatorsRoot: GENESIS_ROOT,
@@ -67,7 +67,7 @@ it("takes them of whoever answers, and goes on asking with a warning while nobod
   const ending = new AbortController();
   const clients = [first.client, second.client];
   const facts = readChainFacts(clients, ending.signal, logger, timers);
-  while (logger.records.length === 0) await timers.pass(1);
+  while (logger.records.length === 0) await timers.advance(1);
   expect(logger.records[0]).toMatchObject({
     level: "warn",
     fields: {
@@ -78,7 +78,7 @@ it("takes them of whoever answers, and goes on asking with a warning while nobod
     },
   });
   second.withSpec({ PRESET_BASE: "mainnet" });
-  for (let step = 0; step < 100; step++) await timers.pass(10);
+  for (let step = 0; step < 100; step++) await timers.advance(10);
   expect(await facts).toEqual(FACTS);
 
   await second.upstream.stop();

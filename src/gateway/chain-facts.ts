@@ -1,5 +1,5 @@
+import { SYSTEM_TIMERS, type Timers } from "../async/timers.ts";
 import type { Logger } from "../log/logger.ts";
-import { SYSTEM_TIMERS, type Timers } from "../timers.ts";
 import { type AskOptions, askForData } from "./upstream/ask.ts";
 import { integerOf, memberOf, rootOf } from "./upstream/read-json.ts";
 import type { UpstreamClient } from "./upstream/upstream-client.ts";

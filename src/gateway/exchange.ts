@@ -1,5 +1,5 @@
 import type { Method } from "../api/definition.ts";
-import { Failure } from "../failure.ts";
+import { Failure } from "../errors/failure.ts";
 import type { Format } from "../server/http/negotiation.ts";
 import type { Waiting } from "../server/method-table.ts";
 

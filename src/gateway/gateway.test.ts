@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from "vitest";
+import { FakeTimers, flushPromises } from "../../test/support/fake-timers.ts";
 import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
-import { HandTimers, settled } from "../timers.test-support.ts";
 import type { ChainFacts } from "./chain-facts.ts";
 import { Gateway } from "./gateway.ts";
 import { GENESIS_ROOT, ScriptedUpstream } from "./upstream/scripted-upstream.test-support.ts";
@@ -10,7 +10,7 @@ const ANYWHERE = { host: "127.0.0.1", port: 0 };
 
 /** A gateway in front of one upstream whose head is that of the clock. */
 async function setup(parts: { drainMillis?: number } = {}) {
-  const timers = new HandTimers();
+  const timers = new FakeTimers();
   const upstream = await new ScriptedUpstream("a").start();
   onTestFinished(() => upstream.stop());
   upstream.genesisTime = Math.floor(timers.unixNow() / 1000) - upstream.headSlot * SECONDS_PER_SLOT;
@@ -45,11 +45,11 @@ it("says for a while that it is not ready before it stops, and serves meanwhile"
   expect(await status("/fanal/v1/ready", gateway.metricsUrl)).toBe(200);
   expect(await status("/eth/v1/node/health", gateway.metricsUrl)).toBe(200);
   const closing = gateway.close();
-  await settled();
+  await flushPromises();
   expect(await status("/fanal/v1/ready")).toBe(503);
   expect(await status("/fanal/v1/ready", gateway.metricsUrl)).toBe(503);
   expect(await status("/eth/v1/node/version")).toBe(200);
-  await timers.pass(5000);
+  await timers.advance(5000);
   await closing;
   await expect(status("/fanal/v1/ready")).rejects.toThrow();
 });
@@ -59,12 +59,12 @@ it("names the server whose port is taken, in one process and with workers", asyn
   const taken = { host: "127.0.0.1", port: Number(new URL(gateway.restUrl!).port) };
   const logger = createRecordingLogger();
   const open = (workers: number) =>
-    Gateway.open({ options, facts, served: { limits: {}, rest: taken }, workers, timers: new HandTimers(), logger });
+    Gateway.open({ options, facts, served: { limits: {}, rest: taken }, workers, timers: new FakeTimers(), logger });
   for (const workers of [1, 2]) {
     await expect(open(workers)).rejects.toMatchObject({ name: "ListenError", server: "rest", code: "EADDRINUSE" });
   }
   const where = new URL(gateway.metricsUrl!);
   const metrics = { host: where.hostname, port: Number(where.port) };
   const withMetrics = { options, facts, served: { limits: {}, rest: ANYWHERE }, metrics, workers: 1, logger };
-  await expect(Gateway.open({ ...withMetrics, timers: new HandTimers() })).rejects.toMatchObject({ server: "metrics" });
+  await expect(Gateway.open({ ...withMetrics, timers: new FakeTimers() })).rejects.toMatchObject({ server: "metrics" });
 });

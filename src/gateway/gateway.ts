@@ -1,11 +1,11 @@
-import { ClosingStack } from "../closing-stack.ts";
+import { ClosingStack } from "../async/closing-stack.ts";
+import { SYSTEM_TIMERS, type Timers } from "../async/timers.ts";
 import { encodeJson } from "../json/encode.ts";
 import type { Logger } from "../log/logger.ts";
 import { createMetricsServer } from "../metrics/metrics-server.ts";
 import type { WriteLines } from "../server/http/access-log.ts";
 import { ListenError } from "../server/listen-error.ts";
 import type { ProbeAnswer, Probes } from "../server/rest/probes.ts";
-import { SYSTEM_TIMERS, type Timers } from "../timers.ts";
 import { healthOf, readinessOf } from "./calls/own.ts";
 import type { ChainFacts } from "./chain-facts.ts";
 import type { Conditions } from "./condition.ts";

@@ -1,5 +1,5 @@
+import { SYSTEM_TIMERS } from "../async/timers.ts";
 import type { Logger } from "../log/logger.ts";
-import { SYSTEM_TIMERS } from "../timers.ts";
 import { type ChainFacts, readChainFacts } from "./chain-facts.ts";
 import type { UpstreamOptions } from "./options.ts";
 import { UpstreamClient } from "./upstream/upstream-client.ts";

@@ -1,4 +1,5 @@
-import { ClosingStack } from "../closing-stack.ts";
+import { ClosingStack } from "../async/closing-stack.ts";
+import type { Timers } from "../async/timers.ts";
 import type { Logger } from "../log/logger.ts";
 import { CallTallies, type CallTally } from "../server/call-tallies.ts";
 import { AccessLog, type WriteLines } from "../server/http/access-log.ts";
@@ -8,7 +9,6 @@ import type { HttpServer, ServerLoad } from "../server/http/server.ts";
 import type { JsonRpcLimits } from "../server/jsonrpc/limits.ts";
 import { createJsonRpcServer } from "../server/jsonrpc/server.ts";
 import { ListenError } from "../server/listen-error.ts";
-import type { Timers } from "../timers.ts";
 import { cacheOfQuorum } from "./cache/cache-of-quorum.ts";
 import { Reads } from "./cache/reads.ts";
 import { createGatewayTables } from "./calls/tables.ts";

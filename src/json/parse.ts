@@ -1,4 +1,4 @@
-import { TimeSlice } from "../time-slice.ts";
+import { TimeSlice } from "../async/time-slice.ts";
 import {
   BACKSLASH,
   CLOSING_BRACE,
@@ -138,7 +138,7 @@ export async function splitArray(bytes: Uint8Array, most: number): Promise<unkno
 async function scanInSlices(bytes: Uint8Array): Promise<Scan> {
   const scan = new Scan(bytes, new Uint16Array(MAX_NESTING + 1));
   const slice = new TimeSlice(SCAN_SLICE_MILLIS);
-  while (!scan.goOn(SCANNED_AT_ONCE)) await slice.breathe();
+  while (!scan.goOn(SCANNED_AT_ONCE)) await slice.yieldIfDue();
   return scan;
 }
 

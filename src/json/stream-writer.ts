@@ -1,4 +1,4 @@
-import { ownTurn, TimeSlice } from "../time-slice.ts";
+import { TimeSlice, yieldToEventLoop } from "../async/time-slice.ts";
 import { giveBackBuffer, takeBuffer } from "./buffer-pool.ts";
 import { ByteWriter } from "./byte-writer.ts";
 
@@ -22,12 +22,12 @@ export async function* writtenBuffers<Input>(
   const out = new ByteWriter(Buffer.alloc(0));
   const steps = write(input, out);
   for (let isDone = false; !isDone; ) {
-    await ownTurn();
+    await yieldToEventLoop();
     const slice = new TimeSlice();
     out.continueIn(takeBuffer());
     while (!isDone && out.room >= ROOM_BYTES) {
       isDone = steps.next().done === true;
-      if (!isDone) await slice.breathe();
+      if (!isDone) await slice.yieldIfDue();
     }
     if (out.at > 0) yield out.written;
     else giveBackBuffer(out.bytes);

@@ -3,7 +3,7 @@ import { DEV_FLAGS } from "../cli/flags/flags.ts";
 import { type DevOptions, devOptions } from "../cli/flags/options.ts";
 import { resolveFlags } from "../cli/flags/resolve-flags.ts";
 import type { DevIdentity } from "../dev/identity.ts";
-import { nearestName } from "../nearest-name.ts";
+import { nearestName } from "../errors/nearest-name.ts";
 import type { DevChainOptions } from "./dev-chain.ts";
 
 /** What a test wants where `fanal dev` has it otherwise. */

@@ -1,6 +1,6 @@
 import { createClient } from "../client/index.ts";
 import type { DevIdentity } from "../dev/identity.ts";
-import { missingNativeModule, missingNativeModuleMessage } from "../native-modules.ts";
+import { missingNativeModule, missingNativeModuleMessage } from "../runtime/native-modules.ts";
 import type { DevChain, DevChainOptions } from "./dev-chain.ts";
 
 const REQUIRED_MAJOR = 22;

@@ -1,4 +1,4 @@
-import { nearestName } from "../nearest-name.ts";
+import { nearestName } from "../errors/nearest-name.ts";
 import { LOG_LEVELS, LOG_TOPICS, type LogLevel, type LogTopic } from "./logger.ts";
 
 /** Severity as a number, spaced as pino spaces its own levels so that the two orders never disagree. */

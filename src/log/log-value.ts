@@ -1,4 +1,4 @@
-import { ForeseenError } from "../foreseen-error.ts";
+import { OperationalError } from "../errors/operational-error.ts";
 
 /**
  * Turns what callers put into the fields of a record into something every format can write: bytes become hex, integers
@@ -42,7 +42,7 @@ function plainError(error: Error): unknown {
 
 /** The stack of an error followed by the stacks of what caused it; null where nobody needs them. */
 export function errorStack(error: Error): string | null {
-  if (error instanceof ForeseenError) return null;
+  if (error instanceof OperationalError) return null;
   const parts: string[] = [];
   const seen = new Set<unknown>();
   let current: unknown = error;

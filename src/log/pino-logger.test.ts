@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ForeseenError } from "../foreseen-error.ts";
+import { OperationalError } from "../errors/operational-error.ts";
 import { LogSpecError } from "./log-spec.ts";
 import { LOG_LEVELS } from "./logger.ts";
 import { createLogger, type LogFormat } from "./pino-logger.ts";
@@ -44,7 +44,7 @@ describe("logger", () => {
       _level: 7,
       error: { type: "TypeError", message: "no", stack: expect.stringContaining("TypeError: no\n") },
     });
-    logger.warn("Failed", { error: new ForeseenError("It is away.") });
+    logger.warn("Failed", { error: new OperationalError("It is away.") });
     expect(records()[1]!.error).toEqual({ type: "Error", message: "It is away." });
   });
 

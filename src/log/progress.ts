@@ -1,4 +1,4 @@
-import { SYSTEM_TIMERS, type Timers } from "../timers.ts";
+import { SYSTEM_TIMERS, type Timers } from "../async/timers.ts";
 import type { LogFields, Logger } from "./logger.ts";
 
 /** What is over sooner than this needs no telling; what is not is told of as often. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ForeseenError } from "../foreseen-error.ts";
+import { OperationalError } from "../errors/operational-error.ts";
 import { formatText, type LogRecord } from "./text-format.ts";
 
 const record = (change: Partial<LogRecord> = {}): LogRecord => ({
@@ -68,7 +68,7 @@ describe("text format", () => {
   });
 
   it("writes the message alone of an error that was foreseen", () => {
-    const error = new ForeseenError("it is away", { cause: new TypeError("the reason") });
+    const error = new OperationalError("it is away", { cause: new TypeError("the reason") });
     expect(formatText(record({ fields: { error } }), false)).toMatch(/ {2}error="it is away"\n$/);
   });
 

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, type Registry } from "prom-client";
-import { VERSION } from "../version.ts";
+import { VERSION } from "../runtime/version.ts";
 import type { Instruments } from "./instruments.ts";
 
 /** Sums of others that tell the same by type, and gauges whose names end as those of counters must. */

@@ -1,4 +1,4 @@
-import { SYSTEM_TIMERS, type Timers } from "../timers.ts";
+import { SYSTEM_TIMERS, type Timers } from "../async/timers.ts";
 import type { GossipInternals } from "./gossip/pubsub.ts";
 import type { GossipPeerStats, GossipPeers, GossipTopicPeer } from "./network-view.ts";
 import type { KnownPeers } from "./peers/known-peers.ts";

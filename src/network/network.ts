@@ -1,7 +1,7 @@
 import type { BeaconChain } from "../chain/chain.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import type { Logger } from "../log/logger.ts";
-import { versionText } from "../version.ts";
+import { clientVersion } from "../runtime/version.ts";
 import { Discovery } from "./discovery/discovery.ts";
 import type { UnknownBlocks } from "./gossip/block-handler.ts";
 import { Gossip } from "./gossip/gossip.ts";
@@ -66,7 +66,7 @@ export class Network {
     const host = await createHost({
       key,
       listen: options,
-      agentVersion: versionText(),
+      agentVersion: clientVersion(),
       maxConnections: maxPeers(options.targetPeers) + options.directPeers.length + SPARE_CONNECTIONS,
       allowPeer: (peerId) => scores.allows(peerId) && allowPeer?.(peerId) !== false,
       allowAddress: (ip) => bans.allowsAddress(ip),

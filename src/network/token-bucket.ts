@@ -1,4 +1,4 @@
-import type { Timers } from "../timers.ts";
+import type { Timers } from "../async/timers.ts";
 
 /** So many at once, and so many a second on average. */
 export interface Rate {

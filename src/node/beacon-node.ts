@@ -7,6 +7,7 @@ import type { DevControl } from "../api/dev-control.ts";
 import type { Topic } from "../api/event-stream.ts";
 import { Lanes } from "../api/lanes.ts";
 import { createRouteTable } from "../api/rest/routes.ts";
+import { ClosingStack } from "../async/closing-stack.ts";
 import { BeaconChain } from "../chain/chain.ts";
 import type { Clock } from "../chain/clock/clock.ts";
 import type { SuspensionWatch } from "../chain/clock/suspension-watch.ts";
@@ -16,7 +17,6 @@ import type { MonitorSelection } from "../chain/monitor/monitored-validators.ts"
 import type { ValidatorMonitor } from "../chain/monitor/validator-monitor.ts";
 import type { Authority } from "../chain/sync-status.ts";
 import type { ChainParts } from "../chain/wiring.ts";
-import { ClosingStack } from "../closing-stack.ts";
 import type { KzgChoice } from "../data/kzg/backend.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import { raiseSchema } from "../db/open-database.ts";

@@ -1,5 +1,5 @@
+import type { Timers } from "../async/timers.ts";
 import type { BuilderUse } from "../chain/production/builder-use.ts";
-import type { Timers } from "../timers.ts";
 
 /** The builder that a node is to use. This file is read before the preset is chosen, so it imports nothing but types. */
 export interface BuilderOptions extends Omit<BuilderUse, "builder"> {

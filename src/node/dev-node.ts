@@ -1,5 +1,5 @@
+import { ClosingStack } from "../async/closing-stack.ts";
 import { TIME_OF_DAY, type TimeOfDay } from "../chain/clock/time-of-day.ts";
-import { ClosingStack } from "../closing-stack.ts";
 import { removeUnfinishedDumps } from "../dev/control/dumps.ts";
 import { StoredPresence } from "../dev/control/validators.ts";
 import { carryBlobs } from "../dev/dev-blobs.ts";

@@ -1,11 +1,11 @@
 import type { ChainForkConfig } from "@lodestar/config";
 import { toRootHex } from "@lodestar/utils";
+import type { Timers } from "../async/timers.ts";
 import { isDevConfig } from "../dev/chain-config.ts";
 import { EngineUnavailableError } from "../execution/engine.ts";
 import { EngineApi } from "../execution/engine-api/engine-api.ts";
 import { type ExecutionGenesis, readExecutionGenesis } from "../execution/engine-api/genesis-block.ts";
 import type { Logger } from "../log/logger.ts";
-import type { Timers } from "../timers.ts";
 import { followJwtSecret, openJwtSecret } from "./jwt-secret.ts";
 import { StartError } from "./start-error.ts";
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ChainConfig, chainConfigFromJson, createChainConfig } from "@lodestar/config";
 import { networksChainConfig } from "@lodestar/config/networks";
-import { yaml } from "../yaml.ts";
+import { loadYaml } from "../runtime/load-yaml.ts";
 import { StartError } from "./start-error.ts";
 
 /** The network whose chain a node follows. */
@@ -24,7 +24,7 @@ export function readConfigFile<T>(directory: string, make: (named: Partial<Chain
   const file = join(directory, "config.yaml");
   try {
     // Values stay text: a number in YAML would lose the digits of a version such as 0x00000001.
-    const json = yaml().parse(readFileSync(file, "utf8"), { schema: "failsafe" }) as Record<string, unknown>;
+    const json = loadYaml().parse(readFileSync(file, "utf8"), { schema: "failsafe" }) as Record<string, unknown>;
     const config = chainConfigFromJson(json);
     for (const [key, value] of Object.entries(config)) {
       if (Number.isNaN(value)) throw new Error(`the value ${JSON.stringify(json[key])} of ${key} is not a number`);

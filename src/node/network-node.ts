@@ -1,5 +1,5 @@
+import { ClosingStack } from "../async/closing-stack.ts";
 import { findStale, type StaleState } from "../chain/weak-subjectivity.ts";
-import { ClosingStack } from "../closing-stack.ts";
 import { isDevConfig } from "../dev/chain-config.ts";
 import { type BlobCounts, carryBlobs } from "../dev/dev-blobs.ts";
 import type { KeySource } from "../dev/genesis-parameters.ts";

@@ -1,4 +1,4 @@
-import { ClosingStack } from "../closing-stack.ts";
+import { ClosingStack } from "../async/closing-stack.ts";
 import type { Logger } from "../log/logger.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { CallTally } from "../server/call-tallies.ts";

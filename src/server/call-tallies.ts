@@ -1,4 +1,4 @@
-import { SYSTEM_TIMERS, type Timers } from "../timers.ts";
+import { SYSTEM_TIMERS, type Timers } from "../async/timers.ts";
 import type { CallObserver, CallServer, ObservedCall } from "./call-observer.ts";
 
 /** What was observed of the calls of one method over one server since it was last told. */

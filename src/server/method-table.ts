@@ -1,5 +1,5 @@
-import type { Access } from "../access.ts";
-import type { Failure } from "../failure.ts";
+import type { Failure } from "../errors/failure.ts";
+import type { AccessClass } from "./access-class.ts";
 import type { Feed } from "./events/feed.ts";
 
 /** Positional or by-name parameters, as parsed from JSON. */
@@ -28,7 +28,7 @@ export interface Caller {
 /** Whoever a server calls methods for. */
 export interface Client extends Caller {
   /** Why methods of the class are not served to the caller; undefined when they are. */
-  refusal(access: Access): string | undefined;
+  refusal(access: AccessClass): string | undefined;
 }
 
 /** How long somebody waits for the answer to a call. */
@@ -63,7 +63,7 @@ export interface Method {
   readonly name: string;
   readonly cost: Cost;
   /** Inside a batch, calls that change something run one after the other, in request order. */
-  readonly access: Access;
+  readonly access: AccessClass;
   /** Whether its parameters may be large, as a block is. */
   readonly takesLargeBody: boolean;
   /** Whether some of its answers have a `cachePolicy`. */

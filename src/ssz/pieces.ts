@@ -1,6 +1,6 @@
 import { getNode, type Node } from "@chainsafe/persistent-merkle-tree";
 import type { ByteViews, CompositeTypeAny, Type } from "@chainsafe/ssz";
-import { ownTurn, TimeSlice } from "../time-slice.ts";
+import { TimeSlice, yieldToEventLoop } from "../async/time-slice.ts";
 import {
   type ArrayOfElements,
   type CompositeArray,
@@ -48,7 +48,7 @@ export async function serializeInSlices(type: CompositeTypeAny, node: Node): Pro
   for (const piece of sszPieces(type, node)) {
     bytes.set(piece, at);
     at += piece.length;
-    await slice.breathe();
+    await slice.yieldIfDue();
   }
   return bytes;
 }
@@ -61,7 +61,7 @@ export async function* streamSsz(
 ): AsyncGenerator<Buffer, void, undefined> {
   const pieces = sszPieces(type, node, takeBuffer);
   for (;;) {
-    await ownTurn();
+    await yieldToEventLoop();
     const next = pieces.next();
     if (next.done) return;
     yield next.value;

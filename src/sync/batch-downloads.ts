@@ -1,5 +1,5 @@
+import type { Timers } from "../async/timers.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
-import type { Timers } from "../timers.ts";
 import type { Batch } from "./batch.ts";
 import type { BatchPeers } from "./batch-peers.ts";
 

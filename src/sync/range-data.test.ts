@@ -6,6 +6,7 @@ import { ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { describe, expect, test, vi } from "vitest";
 import { ByHand } from "../../test/support/by-hand.ts";
+import { FakeTimers } from "../../test/support/fake-timers.ts";
 import { variants } from "../../test/support/tier.ts";
 import type { BeaconChain } from "../chain/chain.ts";
 import { ALL_COLUMNS } from "../data/column-sidecars.ts";
@@ -13,7 +14,6 @@ import { type DataSidecar, serializeSidecar, slotOfSidecar } from "../data/sidec
 import { DevExecutionEngine } from "../execution/dev-engine.ts";
 import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
 import { RequestError } from "../network/reqresp/errors.ts";
-import { HandTimers } from "../timers.test-support.ts";
 import { FakePeers, type ServedBlock } from "./fake-peers.test-support.ts";
 import { believeProofs, committingHistory, openFollower, untilHead, withWrongProof } from "./history.test-support.ts";
 import { DEFAULT_LIMITS } from "./limits.ts";
@@ -23,7 +23,7 @@ import type { SyncChain } from "./sync-chain.ts";
 const SLOTS = 9;
 
 /** A node that has nothing of the history yet, with its sync begun. */
-async function follow(peers: FakePeers, fork: "electra" | "fulu", limits = {}, timers?: HandTimers) {
+async function follow(peers: FakePeers, fork: "electra" | "fulu", limits = {}, timers?: FakeTimers) {
   const follower = await openFollower(peers, SLOTS, { fork, limits: { dataBlocks: 2, ...limits }, timers });
   believeProofs(follower.chain);
   follower.sync.start();
@@ -110,7 +110,7 @@ describe("columns", () => {
   test("of peers that are slow, but give them, are waited for", async () => {
     const history = await committingHistory("fulu", SLOTS);
     const peers = new FakePeers();
-    const timers = new HandTimers();
+    const timers = new FakeTimers();
     let givenUp = 0;
     const slowly = async (honest: DataSidecar[], signal: AbortSignal | undefined, give: (one: DataSidecar) => void) => {
       const half = Math.ceil(honest.length / 2);
@@ -126,7 +126,7 @@ describe("columns", () => {
     peers.add("quick", history);
     const { chain } = await follow(peers, "fulu", { patienceMs: 5_000 }, timers);
 
-    while (chain.head.root !== history.at(-1)!.root && givenUp === 0) await timers.pass(1_000);
+    while (chain.head.root !== history.at(-1)!.root && givenUp === 0) await timers.advance(1_000);
     expect(givenUp).toBe(0);
     await expectData(chain, history);
     expect(peers.penalties).toEqual([]);
@@ -135,18 +135,18 @@ describe("columns", () => {
   test("of a peer that does not answer are not asked of one that is busy with others, but as soon as it is not", async () => {
     const history = await committingHistory("fulu", SLOTS);
     const peers = new FakePeers();
-    const timers = new HandTimers();
+    const timers = new FakeTimers();
     const silent = silentPeer();
     const honest = Promise.withResolvers<void>();
     peers.add("silent", history, { data: silent.data });
     peers.add("honest", history, { data: (data) => honest.promise.then(() => data) });
     const { chain } = await follow(peers, "fulu", { patienceMs: 5_000 }, timers);
     await expect.poll(() => peers.data).toHaveLength(2);
-    await timers.pass(20_000);
+    await timers.advance(20_000);
     expect(silent.givenUp).toBe(0);
     honest.resolve();
 
-    while (chain.head.root !== history.at(-1)!.root) await timers.pass(1_000);
+    while (chain.head.root !== history.at(-1)!.root) await timers.advance(1_000);
     await expectData(chain, history);
     expect(peers.penaltiesOf("honest")).toEqual([]);
   });
@@ -154,7 +154,7 @@ describe("columns", () => {
   test("are asked of peers that did not answer once, or hardly, only when nobody else is left, which is held against them", async () => {
     const history = await committingHistory("fulu", SLOTS);
     const peers = new FakePeers();
-    const timers = new HandTimers();
+    const timers = new FakeTimers();
     const { data } = silentPeer();
     peers.add("silent", history, { data });
     peers.add("silent too", history, { data });
@@ -167,7 +167,7 @@ describe("columns", () => {
     peers.add("honest", history);
     const { chain } = await follow(peers, "fulu", { patienceMs: 5_000 }, timers);
 
-    while (chain.head.root !== history.at(-1)!.root) await timers.pass(1_000);
+    while (chain.head.root !== history.at(-1)!.root) await timers.advance(1_000);
     await expectData(chain, history);
     const times = (peerId: string) => peers.data.filter((asked) => asked.peerId === peerId).length;
     expect([times("silent"), times("silent too"), times("dripping")]).toEqual([1, 1, 1]);
@@ -179,7 +179,7 @@ describe("columns", () => {
   test("that came from a peer before it was given up are not asked for again", async () => {
     const history = await committingHistory("fulu", SLOTS);
     const peers = new FakePeers();
-    const timers = new HandTimers();
+    const timers = new FakeTimers();
     const silent = silentPeer();
     let given: number | undefined;
     peers.add("dripping", history, {
@@ -192,7 +192,7 @@ describe("columns", () => {
     peers.add("honest", history);
     const { chain } = await follow(peers, "fulu", { patienceMs: 5_000 }, timers);
 
-    while (chain.head.root !== history.at(-1)!.root) await timers.pass(1_000);
+    while (chain.head.root !== history.at(-1)!.root) await timers.advance(1_000);
     await expectData(chain, history);
     const first = peers.data.filter(({ range }) => range?.startSlot === 1);
     expect(first.filter(({ indices }) => indices.includes(given!)).map(({ peerId }) => peerId)).toEqual(["dripping"]);

@@ -1,5 +1,6 @@
 import { BYTES_PER_FIELD_ELEMENT, FIELD_ELEMENTS_PER_BLOB, FIELD_ELEMENTS_PER_CELL } from "@lodestar/params";
 import type { SignedBeaconBlock, Slot } from "@lodestar/types";
+import type { Timers } from "../async/timers.ts";
 import { blockRoot } from "../chain/blocks/block-encoding.ts";
 import { firstUnsigned } from "../chain/blocks/proposer-signatures.ts";
 import type { CommittingBlock } from "../chain/data/data-availability.ts";
@@ -10,7 +11,6 @@ import type { Logger } from "../log/logger.ts";
 import type { SyncPeer, SyncPeers } from "../network/peers/sync-peers.ts";
 import { RequestError } from "../network/reqresp/errors.ts";
 import type { BlockRange } from "../network/reqresp/interface.ts";
-import type { Timers } from "../timers.ts";
 import type { SyncChain } from "./sync-chain.ts";
 import type { SyncTarget } from "./sync-target.ts";
 

@@ -1,9 +1,9 @@
 import type { SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
+import type { Timers } from "../async/timers.ts";
 import { BlockRejection } from "../chain/import/block-rejection.ts";
 import type { Logger } from "../log/logger.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
-import type { Timers } from "../timers.ts";
 import { Batch } from "./batch.ts";
 import { BatchDownloads } from "./batch-downloads.ts";
 import { BatchPeers } from "./batch-peers.ts";

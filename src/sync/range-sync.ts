@@ -1,9 +1,9 @@
 import type { RootHex } from "@lodestar/types";
+import type { Timers } from "../async/timers.ts";
 import type { BlockRejection } from "../chain/import/block-rejection.ts";
 import { LruMap } from "../chain/lru-map.ts";
 import type { Logger } from "../log/logger.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
-import type { Timers } from "../timers.ts";
 import type { RangeSyncLimits } from "./limits.ts";
 import { type RangeOutcome, RangeRun } from "./range-run.ts";
 import type { SyncChain } from "./sync-chain.ts";

@@ -1,7 +1,7 @@
 import type { Slot } from "@lodestar/types";
+import type { Timers } from "../async/timers.ts";
 import type { Logger } from "../log/logger.ts";
 import { Progress, rounded } from "../log/progress.ts";
-import type { Timers } from "../timers.ts";
 import type { SyncChain } from "./sync-chain.ts";
 
 interface SyncProgressParts {

@@ -1,10 +1,10 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { RootHex, SignedBeaconBlock } from "@lodestar/types";
+import { SYSTEM_TIMERS, type Timers } from "../async/timers.ts";
 import type { Authority, SyncJudge } from "../chain/sync-status.ts";
 import type { Logger } from "../log/logger.ts";
 import type { UnknownBlocks } from "../network/gossip/block-handler.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
-import { SYSTEM_TIMERS, type Timers } from "../timers.ts";
 import { DataLookups } from "./data-lookups.ts";
 import { DEFAULT_LIMITS, type RangeSyncLimits } from "./limits.ts";
 import { PeerAgreement } from "./peer-agreement.ts";

@@ -130,7 +130,7 @@ it("uses the next client while the first is away, misses no slot, and holds to w
   expect(node.takeLines()).toContain("The execution client contradicts itself about payloads; look after it");
   await bring(second, first);
   await first.start();
-  await node.timers.pass(100);
+  await node.timers.advance(100);
   await vi.waitFor(() => expect(node.takeLines()).toContain("The execution client is back"));
   expect(await node.advance(2)).toEqual([]);
 });
@@ -171,7 +171,7 @@ it("goes on after a restart in whatever state its client was", async () => {
   expect(alone.chain.head.slot).toBe(4);
   expect(await alone.condition()).toEqual({ isOptimistic: false, isOffline: true, health: 206 });
   await client.start();
-  await alone.timers.pass(100);
+  await alone.timers.advance(100);
   await vi.waitFor(() => expect(alone.chain.status.executionOffline).toBe(false));
   expect(await alone.advance(2)).toEqual([]);
 });

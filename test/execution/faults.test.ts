@@ -141,7 +141,7 @@ const troubles: Record<string, Trouble> = {
 /** Has pauses pass until the client is there again. */
 async function untilBack({ timers, chain }: NodeWithClient): Promise<void> {
   while (chain.status.executionOffline) {
-    await timers.pass(100);
+    await timers.advance(100);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
@@ -184,7 +184,7 @@ it("goes on with a client that was stopped, or had another secret, as soon as it
   expect(await node.advance(2)).toHaveLength(2);
   expect(await node.condition()).toEqual(OFFLINE);
   await client.startWithOtherSecret();
-  await node.timers.pass(100);
+  await node.timers.advance(100);
   await vi.waitFor(() => expect(node.takeLines()).toContain(UNAUTHORIZED));
   expect(await node.condition()).toEqual(OFFLINE);
   await expect(NodeWithClient.open([client])).rejects.toThrow(
@@ -212,7 +212,7 @@ it("serves duties while a client hangs, and imports the block that waited for it
     beacon_block_root: parent.root,
   });
   await node.chain.refreshHead();
-  await node.timers.pass(8000);
+  await node.timers.advance(8000);
   await slot;
   expect(node.chain.head.root).toBe(parent.root);
   expect(await node.condition()).toEqual(WELL);
@@ -273,7 +273,7 @@ it("does not start with a client of another chain; one that comes later is told 
     await other.stop();
     const node = await NodeWithClient.open([other], {}, directory);
     await other.start();
-    await node.timers.pass(100);
+    await node.timers.advance(100);
     await vi.waitFor(async () => expect(await node.condition()).toMatchObject({ isOffline: false }));
     await node.advance(2);
     const line = `The execution client is of another chain: ${what} is not that of this network`;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ClosingStack } from "../../src/closing-stack.ts";
+import { ClosingStack } from "../../src/async/closing-stack.ts";
 import { FaultyLink } from "../support/faulty-link.ts";
 import {
   AnnouncedBlocks,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { ClosingStack } from "../../src/closing-stack.ts";
-import { SYSTEM_TIMERS, type Timers } from "../../src/timers.ts";
+import { ClosingStack } from "../../src/async/closing-stack.ts";
+import { SYSTEM_TIMERS, type Timers } from "../../src/async/timers.ts";
 import { FaultyLink } from "../support/faulty-link.ts";
 import {
   AnnouncedBlocks,

@@ -5,8 +5,8 @@ import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterEach, expect, it } from "vitest";
+import { SYSTEM_TIMERS } from "../../src/async/timers.ts";
 import { UpstreamClient } from "../../src/gateway/upstream/upstream-client.ts";
-import { SYSTEM_TIMERS } from "../../src/timers.ts";
 
 /** It has signed itself, for localhost and 127.0.0.1. */
 const cert = readFileSync(new URL("../fixtures/tls/certificate.pem", import.meta.url), "utf8");

@@ -1,13 +1,13 @@
 import { EventEmitter, once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { SYSTEM_TIMERS } from "../../src/async/timers.ts";
 import { cacheOfQuorum } from "../../src/gateway/cache/cache-of-quorum.ts";
 import { FACTS, finalAnswer, question, response } from "../../src/gateway/cache/questions.test-support.ts";
 import { Reads } from "../../src/gateway/cache/reads.ts";
 import type { Question, UpstreamResponse } from "../../src/gateway/exchange.ts";
 import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
-import { settled } from "../../src/timers.test-support.ts";
-import { SYSTEM_TIMERS } from "../../src/timers.ts";
+import { flushPromises } from "../support/fake-timers.ts";
 import { missingRedis } from "../support/redis-process.ts";
 import { RedisServer } from "../support/redis-server.ts";
 import { skipSuite } from "../support/skip-suite.ts";
@@ -250,7 +250,7 @@ describe("a shared cache", () => {
     const gateway = await Gateway.open(redis.url, upstream);
     redis.freeze();
     const read = gateway.reads.read(block(1));
-    await settled();
+    await flushPromises();
     gateway.conditions.rewinds++;
     redis.thaw();
     expect((await read).kept).toBeUndefined();

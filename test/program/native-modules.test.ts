@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
-import { missingNativeModuleMessage, platformName } from "../../src/native-modules.ts";
+import { missingNativeModuleMessage, platformName } from "../../src/runtime/native-modules.ts";
 import { Program } from "../support/program.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { withoutBinariesOf } from "../support/without-binaries.ts";

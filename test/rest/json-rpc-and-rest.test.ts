@@ -1,10 +1,10 @@
 import { ForkName, ForkSeq } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { changesNothing } from "../../src/access.ts";
 import type { Method, Param } from "../../src/api/definition.ts";
 import { methods } from "../../src/api/method-groups.ts";
 import { paramJsonSchema } from "../../src/api/openrpc.ts";
+import { isReadOnly } from "../../src/server/access-class.ts";
 import { ExampleDevChain } from "../support/example-chain.ts";
 import { exampleParams, inExampleOrder } from "../support/examples.ts";
 import { type ServedApi, serveApi } from "../support/served-api.ts";
@@ -92,7 +92,7 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
       if (data.status === 501) expect(JSON.parse(reply.text).message).toBe(message);
     } else if (name === "get_v1_node_health") {
       expect(reply).toMatchObject({ status: (response.result as { health: number }).health, text: "" });
-    } else if (!changesNothing(method.access)) {
+    } else if (!isReadOnly(method.access)) {
       expect(reply).toMatchObject({ status: response.result === true ? 200 : response.result, text: "" });
     } else {
       expect(reply.status).toBe(200);

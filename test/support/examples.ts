@@ -2,7 +2,7 @@ import { ForkName, ForkSeq } from "@lodestar/params";
 import type { Method } from "../../src/api/definition.ts";
 import type { ExampleChain } from "../../src/api/example.ts";
 import { EXAMPLE_STAGES } from "../../src/api/example.ts";
-import type { FailureKind } from "../../src/failure.ts";
+import type { FailureKind } from "../../src/errors/failure.ts";
 
 /** The methods in the order in which their examples can be made on one chain. */
 export function inExampleOrder(methods: readonly Method[]): Method[] {

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { onTestFinished } from "vitest";
+import type { Timers } from "../../src/async/timers.ts";
 import type { Fitness } from "../../src/gateway/condition.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
 import type { GatewayOptions } from "../../src/gateway/options.ts";
 import { readFacts } from "../../src/gateway/read-facts.ts";
 import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
 import { SseClient } from "../../src/server/events/sse-client.test-support.ts";
-import type { Timers } from "../../src/timers.ts";
 import type { FaultyLink } from "./faulty-link.ts";
 import type { ProgramRun } from "./program-run.ts";
 

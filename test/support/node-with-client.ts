@@ -1,13 +1,13 @@
 import { createRecordingLogger, type LogRecord } from "../../src/log/recording-logger.test-support.ts";
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";
-import { HandTimers } from "../../src/timers.test-support.ts";
 import { Caller } from "./caller.ts";
 import { type OpenedDevChain, openDevChain } from "./dev-chain.ts";
 import type { ExecutionClient } from "./execution-client.ts";
+import { FakeTimers } from "./fake-timers.ts";
 import { tempDirectory } from "./temp-directory.ts";
 
 /** Time-outs and pauses pass when the test says so; tokens are of the time of day. */
-export class EngineTimers extends HandTimers {
+export class EngineTimers extends FakeTimers {
   override unixNow(): number {
     return Date.now();
   }

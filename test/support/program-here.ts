@@ -1,13 +1,13 @@
 import { EventEmitter } from "node:events";
 import { constants } from "node:os";
 import { onTestFinished } from "vitest";
+import { SYSTEM_TIMERS } from "../../src/async/timers.ts";
 import { main, type Surroundings } from "../../src/cli/main.ts";
 import { runDev } from "../../src/cli/start/dev.ts";
 import { runGateway } from "../../src/cli/start/gateway.ts";
 import { runNode } from "../../src/cli/start/node.ts";
 import type { Kzg } from "../../src/data/kzg/kzg.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
-import { SYSTEM_TIMERS } from "../../src/timers.ts";
 import { type Exit, ProgramRun } from "./program-run.ts";
 import { createRememberingVerifier } from "./remembering-verifier.ts";
 import { sharedKzg } from "./shared-kzg.ts";

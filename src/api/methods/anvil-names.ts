@@ -1,7 +1,7 @@
 import type { Slot } from "@lodestar/types";
 import { fromHex, toHex } from "@lodestar/utils";
 import { type Clock, MOST_SPEED, SlotTime } from "../../chain/clock/clock.ts";
-import { invalidParams } from "../../failure.ts";
+import { invalidParams } from "../../errors/failure.ts";
 import { defineMethod, optional, required } from "../definition.ts";
 import { controlOf } from "../dev-control.ts";
 import { numberOrQuantityUpTo, quantity, quantityUpTo } from "../params/quantities.ts";

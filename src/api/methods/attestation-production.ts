@@ -12,7 +12,7 @@ import {
 import { toRootHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { attestationDataOn, stateToAttestOn } from "../../chain/production/attestation-data.ts";
-import { invalidParams, notFound } from "../../failure.ts";
+import { invalidParams, notFound } from "../../errors/failure.ts";
 import { withoutMeta } from "../codecs.ts";
 import type { ApiContext } from "../context.ts";
 import {

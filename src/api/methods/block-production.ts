@@ -23,7 +23,7 @@ import {
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { ProducedBlock, ProducedFullBlock } from "../../chain/production/block-producer.ts";
 import { type BlockRequest, blockRequest } from "../../chain/production/block-request.ts";
-import { invalidParams, unsupported } from "../../failure.ts";
+import { invalidParams, unsupported } from "../../errors/failure.ts";
 import type { Codecs, ResponseCodec } from "../codecs.ts";
 import { defineEncoded, defineOperation, get, optional, required } from "../definition.ts";
 import {

@@ -15,7 +15,7 @@ import {
   reportConflict,
 } from "../../chain/validation/block.ts";
 import { GossipRefusal } from "../../chain/validation/outcome.ts";
-import { unavailable } from "../../failure.ts";
+import { unavailable } from "../../errors/failure.ts";
 import { codecOf, type RequestCodec } from "../codecs.ts";
 import type { ApiContext } from "../context.ts";
 import { defineEncoded, defineMethod, defineOperation, optional, post, required, STATUS_ALONE } from "../definition.ts";

@@ -15,7 +15,7 @@ import {
 } from "@lodestar/state-transition";
 import type { CommitteeIndex, Epoch, Slot } from "@lodestar/types";
 import { distantShuffling } from "../../chain/states/distant-shuffling.ts";
-import { invalidParams, notFound } from "../../failure.ts";
+import { invalidParams, notFound } from "../../errors/failure.ts";
 import { SharedStream, writtenAtOnce } from "../../json/shared-stream.ts";
 import type { ChainView } from "../chain-view.ts";
 import { type CallContext, defineOperation, get, optional } from "../definition.ts";

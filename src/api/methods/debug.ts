@@ -1,7 +1,7 @@
 import { EFFECTIVE_BALANCE_INCREMENT, ZERO_HASH_HEX } from "@lodestar/params";
 import { fromHex } from "@lodestar/utils";
 import type { Checkpoint, ForkChoiceBlock } from "../../chain/fork-choice/types.ts";
-import { unsupported } from "../../failure.ts";
+import { unsupported } from "../../errors/failure.ts";
 import { defineMethod, defineOperation, get } from "../definition.ts";
 import { boolean, list, number, object, shape, text } from "../schemas.ts";
 

@@ -1,5 +1,5 @@
 import { fromHex, toHex } from "@lodestar/utils";
-import { invalidParams } from "../../failure.ts";
+import { invalidParams } from "../../errors/failure.ts";
 import { defineMethod, optional } from "../definition.ts";
 import { controlOf } from "../dev-control.ts";
 import { isHex } from "../params/scalars.ts";

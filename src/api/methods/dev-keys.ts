@@ -1,6 +1,6 @@
 import { toHex } from "@lodestar/utils";
-import { invalidParams, notFound } from "../../failure.ts";
-import { TimeSlice } from "../../time-slice.ts";
+import { TimeSlice } from "../../async/time-slice.ts";
+import { invalidParams, notFound } from "../../errors/failure.ts";
 import { defineMethod, optional } from "../definition.ts";
 import { controlOf } from "../dev-control.ts";
 import { uint64 } from "../params/scalars.ts";
@@ -48,7 +48,7 @@ const devKeys = defineMethod({
         secret_key: keys.secretKey(index)!.toHex(),
         withdrawal_credentials: toHex(withdrawalCredentials),
       });
-      await slice.breathe();
+      await slice.yieldIfDue();
     }
     return found;
   },

@@ -1,6 +1,6 @@
 import { ForkName, MAX_EFFECTIVE_BALANCE, MIN_DEPOSIT_AMOUNT } from "@lodestar/params";
 import { fromHex } from "@lodestar/utils";
-import { invalidParams } from "../../failure.ts";
+import { invalidParams } from "../../errors/failure.ts";
 import { defineMethod, optional, required } from "../definition.ts";
 import { CREDENTIALS_TYPES, controlOf, OPERATION_STATUSES } from "../dev-control.ts";
 import { type ValidatorId, validatorId } from "../params/identifiers.ts";

@@ -2,7 +2,7 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { getValidatorStatus, type ValidatorStatus } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { MOST_SPEED } from "../../chain/clock/clock.ts";
-import { Failure, invalidParams, notFound } from "../../failure.ts";
+import { Failure, invalidParams, notFound } from "../../errors/failure.ts";
 import { VALIDATOR_STATUSES } from "../../json/validator-status.ts";
 import type { ApiContext } from "../context.ts";
 import { defineMethod, optional, required } from "../definition.ts";

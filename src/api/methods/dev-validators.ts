@@ -1,4 +1,4 @@
-import { invalidParams } from "../../failure.ts";
+import { invalidParams } from "../../errors/failure.ts";
 import { defineMethod, optional } from "../definition.ts";
 import { controlOf, type IndexRange, type ValidatorControl, type ValidatorSelection } from "../dev-control.ts";
 import { parseNumber, parseUint64 } from "../params/scalars.ts";

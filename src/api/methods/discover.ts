@@ -1,5 +1,5 @@
 import { encodeJson } from "../../json/encode.ts";
-import { VERSION } from "../../version.ts";
+import { VERSION } from "../../runtime/version.ts";
 import { defineMethod, type Method } from "../definition.ts";
 import { type MethodGroup, openRpcDocument } from "../openrpc.ts";
 import { object, text } from "../schemas.ts";

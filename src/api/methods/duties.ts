@@ -8,14 +8,14 @@ import {
 } from "@lodestar/state-transition";
 import { type Epoch, type RootHex, ssz, type ValidatorIndex } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
+import { TimeSlice } from "../../async/time-slice.ts";
 import { latestBlockHeader } from "../../chain/anchor.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { committeePositions } from "../../chain/committee-positions.ts";
-import { invalidParams } from "../../failure.ts";
+import { invalidParams } from "../../errors/failure.ts";
 import { AttesterDutyRows } from "../../json/committee-writers.ts";
 import type { LivenessList } from "../../json/liveness-writer.ts";
 import { type Recipe, SharedStream, writtenAtOnce } from "../../json/shared-stream.ts";
-import { TimeSlice } from "../../time-slice.ts";
 import type { ResponseCodec } from "../codecs.ts";
 import type { ApiContext } from "../context.ts";
 import { defineEncoded, defineOperation, get, post, required } from "../definition.ts";
@@ -73,7 +73,7 @@ const ATTESTER_DUTIES = {
     const slice = new TimeSlice();
     for (const [index, position] of positions.entries()) {
       duties.add(pubkeyOf(state, position.validatorIndex), position);
-      if (index % VALIDATORS_BETWEEN_TURNS === 0) await slice.breathe();
+      if (index % VALIDATORS_BETWEEN_TURNS === 0) await slice.yieldIfDue();
     }
     const input = {
       firstSlot: computeStartSlotAtEpoch(request.epoch),
@@ -270,7 +270,7 @@ async function findLiveness(
   const slice = new TimeSlice();
   for (const [position, index] of indices.entries()) {
     live[position] = isLive(index) ? 1 : 0;
-    if (position % VALIDATORS_BETWEEN_TURNS === 0) await slice.breathe();
+    if (position % VALIDATORS_BETWEEN_TURNS === 0) await slice.yieldIfDue();
   }
   return { indices: Uint32Array.from(indices), live };
 }
@@ -285,7 +285,7 @@ async function indicesOf(
   for (const [position, id] of validators.entries()) {
     const index = typeof id === "string" ? epochCtx.getValidatorIndex(fromHex(id)) : id;
     if (index !== null) indices.add(index);
-    if (position % VALIDATORS_BETWEEN_TURNS === 0) await slice.breathe();
+    if (position % VALIDATORS_BETWEEN_TURNS === 0) await slice.yieldIfDue();
   }
   return indices;
 }

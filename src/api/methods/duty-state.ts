@@ -7,7 +7,7 @@ import {
 } from "@lodestar/state-transition";
 import type { Epoch } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
-import { invalidParams, notFound, unavailable } from "../../failure.ts";
+import { invalidParams, notFound, unavailable } from "../../errors/failure.ts";
 import { requireForkAt } from "../preconditions.ts";
 
 /** MAXIMUM_GOSSIP_CLOCK_DISPARITY of the p2p specification. */

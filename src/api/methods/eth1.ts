@@ -1,8 +1,8 @@
 import { ssz } from "@lodestar/types";
 import { isBridgeRetired } from "../../chain/eth1/eth1-vote.ts";
+import { notFound } from "../../errors/failure.ts";
 import { DepositsUnavailableError } from "../../execution/eth1/deposit-chain.ts";
 import { DepositTreeSnapshotType } from "../../execution/eth1/deposit-snapshot.ts";
-import { notFound } from "../../failure.ts";
 import { defineEncoded, defineMethod, get } from "../definition.ts";
 import { requireSynced } from "../preconditions.ts";
 import { boolean, list, object, shape } from "../schemas.ts";

@@ -1,4 +1,4 @@
-import { unsupported } from "../../failure.ts";
+import { unsupported } from "../../errors/failure.ts";
 import type { Caller } from "../../server/method-table.ts";
 import { type CallContext, defineMethod, get, required } from "../definition.ts";
 import { TOPICS } from "../event-stream.ts";

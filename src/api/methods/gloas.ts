@@ -1,6 +1,6 @@
 import { ForkName } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
-import { type Failure, unsupported } from "../../failure.ts";
+import { type Failure, unsupported } from "../../errors/failure.ts";
 import { defineEncoded, defineOperation, get, optional, post, type Result, required } from "../definition.ts";
 import { BLOCK_ID, broadcastValidation, STATE_ID } from "../params/common.ts";
 import { CONSENSUS_VERSION } from "../params/consensus-version.ts";

@@ -2,7 +2,7 @@ import { EPOCHS_PER_SYNC_COMMITTEE_PERIOD, ForkName } from "@lodestar/params";
 import { computeEpochAtSlot, computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import { type LightClientHeader, type LightClientUpdate, type RootHex, ssz } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
-import { notFound } from "../../failure.ts";
+import { notFound } from "../../errors/failure.ts";
 import { defineOperation, get, required } from "../definition.ts";
 import { root, uint64 } from "../params/scalars.ts";
 import { requireForkAt } from "../preconditions.ts";

@@ -1,6 +1,6 @@
 import type { routes } from "@lodestar/api";
 import { ForkSeq } from "@lodestar/params";
-import { invalidParams, notFound } from "../../failure.ts";
+import { invalidParams, notFound } from "../../errors/failure.ts";
 import type { NetworkView, Peer, PeerDirection, PeerState } from "../../network/network-view.ts";
 import { parsePeerId } from "../../network/peer-id.ts";
 import { defineMethod, defineOperation, get, optional, required } from "../definition.ts";

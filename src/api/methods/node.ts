@@ -1,5 +1,5 @@
 import { routes } from "@lodestar/api";
-import { invalidParams } from "../../failure.ts";
+import { invalidParams } from "../../errors/failure.ts";
 import { LogSpecError } from "../../log/log-spec.ts";
 import type { ApiContext } from "../context.ts";
 import { defineMethod, defineOperation, get, optional, post, required } from "../definition.ts";

@@ -8,12 +8,12 @@ import {
   type Slot,
   ssz,
 } from "@lodestar/types";
+import { TimeSlice } from "../../async/time-slice.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { ValidatedAttestation } from "../../chain/validation/attestation.ts";
 import { type Outcome, outcomeOf } from "../../chain/validation/outcome.ts";
 import { sszJson } from "../../json/ssz-json.ts";
 import type { Answer } from "../../server/method-table.ts";
-import { TimeSlice } from "../../time-slice.ts";
 import { withoutMeta } from "../codecs.ts";
 import type { ApiContext } from "../context.ts";
 import { defineEncoded, defineOperation, each, get, optional, post, required, STATUS_ALONE } from "../definition.ts";
@@ -421,7 +421,7 @@ async function inTurn<Item>(
   const slice = new TimeSlice();
   for (const item of items) {
     outcomes.push(await outcomeOf(() => processor(item)));
-    await slice.breathe();
+    await slice.yieldIfDue();
   }
   return outcomes;
 }

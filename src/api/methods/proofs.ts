@@ -6,7 +6,7 @@ import { type deneb, type phase0, type RootHex, ssz, sszTypesFor } from "@lodest
 import { toRootHex } from "@lodestar/utils";
 import { latestBlockHeader } from "../../chain/anchor.ts";
 import type { ChainBlock } from "../../chain/blocks/block-store.ts";
-import { invalidParams } from "../../failure.ts";
+import { invalidParams } from "../../errors/failure.ts";
 import type { ChainView } from "../chain-view.ts";
 import type { Codecs } from "../codecs.ts";
 import { defineEncoded, get, optional, post, required } from "../definition.ts";

@@ -7,8 +7,8 @@ import type { BlobsAndProofs } from "../../chain/data/data-availability.ts";
 import { ALL_COLUMNS } from "../../data/column-sidecars.ts";
 import { commitmentsOf } from "../../data/commitments.ts";
 import type { DataSidecar } from "../../data/sidecar.ts";
+import { rejected } from "../../errors/failure.ts";
 import type { PayloadBlobs } from "../../execution/engine.ts";
-import { rejected } from "../../failure.ts";
 
 /** Fulu has a proof for each cell of a blob (EIP-7594), deneb one for the whole blob. */
 export function requireBlobs({ data }: BeaconChain, contents: SignedBlockContents): void {

@@ -1,10 +1,10 @@
 import { computeSigningRoot, createIndexedSignatureSetFromComponents } from "@lodestar/state-transition";
 import { type bellatrix, ssz, type ValidatorIndex } from "@lodestar/types";
+import { TimeSlice } from "../../async/time-slice.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { TIME_OF_DAY } from "../../chain/clock/time-of-day.ts";
+import { type ItemFailure, rejected } from "../../errors/failure.ts";
 import { builderDomain } from "../../execution/builder/builder-domain.ts";
-import { type ItemFailure, rejected } from "../../failure.ts";
-import { TimeSlice } from "../../time-slice.ts";
 import { refuseItems } from "../submissions.ts";
 
 type Registration = bellatrix.SignedValidatorRegistrationV1;
@@ -30,7 +30,7 @@ export async function register(
     // Thousands of signatures are not verified for somebody who has left.
     signal?.throwIfAborted();
     failures.push(...(await registerBatch(chain, registrations.slice(start, start + BATCH), start)));
-    await slice.breathe();
+    await slice.yieldIfDue();
   }
   refuseItems(failures, registrations.length, rejected);
 }

@@ -3,9 +3,9 @@ import type { ByteViews } from "@chainsafe/ssz";
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import { type phase0, ssz, type ValidatorIndex } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
+import { TimeSlice } from "../../async/time-slice.ts";
 import { BALANCE_BYTES, type Chunks, VALIDATORS_PER_CHUNK } from "../../json/registry-chunks.ts";
 import { VALIDATOR_BYTES } from "../../ssz/validator-layout.ts";
-import { TimeSlice } from "../../time-slice.ts";
 
 /** Validators that are read at a time: few enough that a slice never holds the event loop for long. */
 const REGISTRY_SLICE = 256;
@@ -85,7 +85,7 @@ export async function indicesInRegistry(
   for (const [position, id] of ids.entries()) {
     const index = indexInRegistry(state, id);
     if (index !== undefined) indices.add(index);
-    if (position % REGISTRY_SLICE === 0) await slice.breathe();
+    if (position % REGISTRY_SLICE === 0) await slice.yieldIfDue();
   }
   return Uint32Array.from(indices).sort();
 }
@@ -116,7 +116,7 @@ async function gather(
     const into = { uint8Array: new Uint8Array(chunk), dataView: new DataView(chunk) };
     for (const [position, index] of ofChunk.entries()) read(index, into, position * recordBytes);
     chunks.push(chunk);
-    await slice.breathe();
+    await slice.yieldIfDue();
   }
   return chunks;
 }

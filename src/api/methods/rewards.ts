@@ -2,6 +2,7 @@ import { GENESIS_SLOT } from "@lodestar/params";
 import { type CachedBeaconStateAllForks, computeEndSlotAtEpoch } from "@lodestar/state-transition";
 import type { ValidatorIndex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
+import { TimeSlice } from "../../async/time-slice.ts";
 import type { ChainBlock } from "../../chain/blocks/block-store.ts";
 import { type AttestationRewards, computeAttestationRewards } from "../../chain/rewards/attestation-rewards.ts";
 import { computeBlockRewards, genesisBlockRewards } from "../../chain/rewards/block-rewards.ts";
@@ -9,10 +10,9 @@ import {
   computeSyncCommitteeRewards,
   genesisSyncCommitteeRewards,
 } from "../../chain/rewards/sync-committee-rewards.ts";
-import { notFound } from "../../failure.ts";
+import { notFound } from "../../errors/failure.ts";
 import { RewardRows } from "../../json/reward-writers.ts";
 import { SharedStream, writtenAtOnce } from "../../json/shared-stream.ts";
-import { TimeSlice } from "../../time-slice.ts";
 import type { ChainView } from "../chain-view.ts";
 import { type CallContext, defineEncoded, defineOperation, get, post, required } from "../definition.ts";
 import { besideData } from "../encoding.ts";
@@ -149,7 +149,7 @@ async function attestationRewardsBody(
   const slice = new TimeSlice();
   for (const [position, validator] of indices.entries()) {
     total.add({ key: validator, ...rewardOf(validator) });
-    if (position % VALIDATORS_BETWEEN_TURNS === 0) await slice.breathe();
+    if (position % VALIDATORS_BETWEEN_TURNS === 0) await slice.yieldIfDue();
   }
   const hasInclusionDelays = idealRewards.some(({ inclusionDelay }) => inclusionDelay !== undefined);
   const input = { ideal: ideal.rows, total: total.rows, hasInclusionDelays };

@@ -7,7 +7,7 @@ import {
 } from "@lodestar/state-transition";
 import type { BeaconState } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
-import { invalidParams } from "../../failure.ts";
+import { invalidParams } from "../../errors/failure.ts";
 import { encodeJson } from "../../json/encode.ts";
 import type { Answer } from "../../server/method-table.ts";
 import type { MetaCodec } from "../codecs.ts";

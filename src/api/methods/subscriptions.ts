@@ -14,10 +14,10 @@ import {
 } from "@lodestar/state-transition";
 import { type CommitteeIndex, type Epoch, type Slot, ssz, type ValidatorIndex } from "@lodestar/types";
 import { toPubkeyHex } from "@lodestar/utils";
+import { TimeSlice } from "../../async/time-slice.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { CommitteeInterest } from "../../chain/subscriptions/committee-subscriptions.ts";
-import { Failure, type ItemFailure, invalidParams, unsupported } from "../../failure.ts";
-import { TimeSlice } from "../../time-slice.ts";
+import { Failure, type ItemFailure, invalidParams, unsupported } from "../../errors/failure.ts";
 import { defineOperation, each, post, required } from "../definition.ts";
 import {
   arrangeProvenSubscription,
@@ -99,7 +99,7 @@ const prepareBeaconProposer = defineOperation("validator.prepareBeaconProposer",
   async handler({ chain }, { proposers }) {
     const slice = new TimeSlice();
     for (const { validatorIndex, feeRecipient } of proposers) {
-      await slice.breathe();
+      await slice.yieldIfDue();
       if (validatorIndex >= chain.headState.validators.length) continue;
       chain.preparations.prepare(validatorIndex, feeRecipient, chain.clock.currentEpoch);
     }
@@ -225,7 +225,7 @@ async function takeEach<Item>(items: readonly Item[], take: (item: Item) => void
   const failures: ItemFailure[] = [];
   const slice = new TimeSlice();
   for (const [index, item] of items.entries()) {
-    await slice.breathe();
+    await slice.yieldIfDue();
     try {
       await take(item);
     } catch (error) {

@@ -1,6 +1,6 @@
 import { ForkName, SYNC_COMMITTEE_SUBNET_COUNT } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
-import { invalidParams, notFound } from "../../failure.ts";
+import { invalidParams, notFound } from "../../errors/failure.ts";
 import { defineOperation, get, post, required } from "../definition.ts";
 import { root, slot, uint64 } from "../params/scalars.ts";
 import { payloadList, plainSszPayload } from "../params/ssz-payload.ts";

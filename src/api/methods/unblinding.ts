@@ -20,9 +20,9 @@ import {
 import { toRootHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { commitmentsOf } from "../../data/commitments.ts";
+import { unavailable, unsupported } from "../../errors/failure.ts";
 import { type Builder, BuilderError } from "../../execution/builder/builder.ts";
 import type { BuiltPayload } from "../../execution/engine.ts";
-import { unavailable, unsupported } from "../../failure.ts";
 
 /** The whole block, when its payload is one that the node built, or it is held already; null otherwise. */
 export async function knownContents(

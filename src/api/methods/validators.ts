@@ -10,7 +10,7 @@ import {
   type ValidatorStatus,
 } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
-import { notFound } from "../../failure.ts";
+import { notFound } from "../../errors/failure.ts";
 import type { Chunks } from "../../json/registry-chunks.ts";
 import { type Recipe, SharedStream, writtenAtOnce } from "../../json/shared-stream.ts";
 import { statusSet } from "../../json/validator-status.ts";

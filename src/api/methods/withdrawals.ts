@@ -1,7 +1,7 @@
 import { ForkName, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type CachedBeaconStateCapella, getExpectedWithdrawals as withdrawalsOf } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
-import { invalidParams } from "../../failure.ts";
+import { invalidParams } from "../../errors/failure.ts";
 import { defineEncoded, get, optional } from "../definition.ts";
 import { latestBlockRoot, metaOf, resolveState } from "../lookup.ts";
 import { STATE_ID } from "../params/common.ts";

@@ -1,5 +1,5 @@
 import { ForkName, isForkPostElectra } from "@lodestar/params";
-import { invalidParams } from "../../failure.ts";
+import { invalidParams } from "../../errors/failure.ts";
 import { optional } from "../definition.ts";
 import { word } from "./scalars.ts";
 

@@ -2,8 +2,8 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { fromHex } from "@lodestar/utils";
 import { z } from "zod";
 import { parseGraffiti } from "../../chain/graffiti.ts";
+import { nearestName } from "../../errors/nearest-name.ts";
 import { ALWAYS_SAFE_DIGITS, IrregularNumber } from "../../json/parse.ts";
-import { nearestName } from "../../nearest-name.ts";
 import {
   describeGiven,
   elementReader,

@@ -1,6 +1,6 @@
 import { concatGindices, type Gindex, type Node } from "@chainsafe/persistent-merkle-tree";
 import { toRootHex } from "@lodestar/utils";
-import { invalidParams } from "../../failure.ts";
+import { invalidParams } from "../../errors/failure.ts";
 import type { ProofQuestion, ProofTarget } from "../params/proof-paths.ts";
 import { described, either, type JsonSchema, list, nothing, object, shape } from "../schemas.ts";
 import { createMerkleProof, nestedPair } from "./merkle-proof.ts";

@@ -21,8 +21,8 @@ import {
   type Type,
   UintNumberType,
 } from "@chainsafe/ssz";
-import { invalidParams } from "../../failure.ts";
-import { nearestName } from "../../nearest-name.ts";
+import { invalidParams } from "../../errors/failure.ts";
+import { nearestName } from "../../errors/nearest-name.ts";
 import { parseUint64 } from "../params/scalars.ts";
 import { describeGiven } from "../params/schema.ts";
 

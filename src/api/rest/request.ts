@@ -1,8 +1,8 @@
 import type { ChainForkConfig } from "@lodestar/config";
-import { invalidParams } from "../../failure.ts";
+import { yieldToEventLoop } from "../../async/time-slice.ts";
+import { invalidParams } from "../../errors/failure.ts";
 import { LARGE_MESSAGE_BYTES, parseLongMessage, parseMessage, UnreadableMessage } from "../../json/parse.ts";
 import type { RestRequest } from "../../server/rest/route-table.ts";
-import { ownTurn } from "../../time-slice.ts";
 import { type Args, bind, type Signature } from "../bind.ts";
 import type { RequestCodec } from "../codecs.ts";
 import type { Param, RestPath } from "../definition.ts";
@@ -107,7 +107,7 @@ const TRUTHS = new Map([
 export async function parseJson(body: Buffer): Promise<unknown> {
   try {
     if (body.length < LARGE_MESSAGE_BYTES) return parseMessage(body);
-    await ownTurn();
+    await yieldToEventLoop();
     return await parseLongMessage(body);
   } catch (cause) {
     if (!(cause instanceof UnreadableMessage)) throw cause;

@@ -1,8 +1,8 @@
 import { ForkSeq } from "@lodestar/params";
 import type { Slot } from "@lodestar/types";
-import { changesNothing } from "../../access.ts";
-import { unsupported } from "../../failure.ts";
+import { unsupported } from "../../errors/failure.ts";
 import { encodeJson } from "../../json/encode.ts";
+import { isReadOnly } from "../../server/access-class.ts";
 import type { RestAnswer, RestRequest, RestRoute, RouteTable } from "../../server/rest/route-table.ts";
 import type { Args } from "../bind.ts";
 import { type BoundMethod, type BoundMethods, Call } from "../bound-methods.ts";
@@ -62,7 +62,7 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
     answers: method.codec?.isEmpty ? [] : formatsOf(rest, "answer"),
     prefersFirst: rest.prefersJson,
     accepts: reader.bodyParam ? formatsOf(rest, "body") : [],
-    bodyOptional: changesNothing(access),
+    bodyOptional: isReadOnly(access),
     takesLargeBody: verb === "POST",
     elementOf: method.elementOf,
     isCacheable: verb === "GET" && method.isCacheable,
@@ -91,7 +91,7 @@ function readArgs(method: BoundMethod, reader: RequestReader, request: RestReque
 
 async function readWithBody(method: BoundMethod, reader: RequestReader, request: RestRequest): Promise<Args> {
   if (request.bodyFormat === "ssz") return reader.sszArgs(request, method.requestCodec!, method.context.chain.config);
-  const isLeftOut = changesNothing(method.definition.access) && !request.body?.length;
+  const isLeftOut = isReadOnly(method.definition.access) && !request.body?.length;
   const body = isLeftOut ? reader.bodyParam!.whenNoBody : await parseJson(request.body ?? Buffer.alloc(0));
   return reader.args(request, body);
 }

@@ -1,7 +1,7 @@
 import type { ChainForkConfig } from "@lodestar/config";
 import type { ForkName } from "@lodestar/params";
 import type { Slot } from "@lodestar/types";
-import { invalidParams } from "../../failure.ts";
+import { invalidParams } from "../../errors/failure.ts";
 import type { RestRequest } from "../../server/rest/route-table.ts";
 import type { RequestCodec } from "../codecs.ts";
 import { VERSION_HEADER } from "../params/consensus-version.ts";

@@ -1,4 +1,4 @@
-import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
+import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
 
 /** The time of day runs a little faster or slower than the timers while it is being corrected; that is no jump. */
 const CORRECTION_MS = 1000;

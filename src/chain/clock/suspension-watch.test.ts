@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { HandTimers } from "../../timers.test-support.ts";
+import { FakeTimers } from "../../../test/support/fake-timers.ts";
 import { SuspensionWatch } from "./suspension-watch.ts";
 
 function watched() {
-  const timers = new HandTimers();
+  const timers = new FakeTimers();
   let gapMs = 0;
   let cpuMs = 0;
   const watch = new SuspensionWatch(timers, { elapsedMs: () => timers.now() + gapMs, cpuMs: () => cpuMs });
@@ -18,13 +18,13 @@ function watched() {
 
 test("a suspension is reported once, with its length", async () => {
   const { timers, watch, suspensions, gap } = watched();
-  await timers.pass(60_000);
+  await timers.advance(60_000);
   gap(67);
-  await timers.pass(60_000);
+  await timers.advance(60_000);
   expect(suspensions).toEqual([67]);
   watch.close();
   gap(67);
-  await timers.pass(60_000);
+  await timers.advance(60_000);
   expect(suspensions).toEqual([67]);
 });
 
@@ -42,6 +42,6 @@ test.each([
 ])("%s is no suspension", async (_, seconds, cpuSeconds) => {
   const { timers, suspensions, gap } = watched();
   gap(seconds, cpuSeconds);
-  await timers.pass(60_000);
+  await timers.advance(60_000);
   expect(suspensions).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { uptime } from "node:os";
-import type { Timers } from "../../timers.ts";
+import type { Timers } from "../../async/timers.ts";
 
 const HEARTBEAT_MS = 1_000;
 /** A shorter gap may be garbage collection or a busy machine. */

@@ -4,7 +4,7 @@ import { ALL_COLUMNS } from "../../data/column-sidecars.ts";
 import { commitmentsOf } from "../../data/commitments.ts";
 import type { CellsAndProofs, Kzg } from "../../data/kzg/kzg.ts";
 import { type DataSidecar, isColumn } from "../../data/sidecar.ts";
-import { ForeseenError } from "../../foreseen-error.ts";
+import { OperationalError } from "../../errors/operational-error.ts";
 import type { CommittingBlock } from "./committing-block.ts";
 
 /** From so many columns on, all others can be computed (fulu/das-core.md, recover_matrix). */
@@ -14,7 +14,7 @@ export const ENOUGH_COLUMNS = NUMBER_OF_COLUMNS / 2;
 const BLOB_COLUMNS = ALL_COLUMNS.slice(0, CELLS_PER_EXT_BLOB / 2);
 
 /** Data of a block is not here. A whole sentence. */
-export class DataUnavailableError extends ForeseenError {
+export class DataUnavailableError extends OperationalError {
   constructor(message: string) {
     super(message);
     this.name = "DataUnavailableError";

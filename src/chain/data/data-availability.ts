@@ -2,6 +2,7 @@ import type { BeaconConfig } from "@lodestar/config";
 import { CELLS_PER_EXT_BLOB, ForkSeq } from "@lodestar/params";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
 import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import { TimeSlice } from "../../async/time-slice.ts";
 import { blobSidecarsOf } from "../../data/blob-sidecars.ts";
 import { columnFrameOf, columnSidecarsOf } from "../../data/column-sidecars.ts";
 import { commitmentsOf } from "../../data/commitments.ts";
@@ -9,7 +10,6 @@ import type { Kzg } from "../../data/kzg/kzg.ts";
 import { type DataSidecar, serializeSidecar } from "../../data/sidecar.ts";
 import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
 import type { SlotAndRoot } from "../../db/keys.ts";
-import { TimeSlice } from "../../time-slice.ts";
 import type { Clock } from "../clock/clock.ts";
 import { BlockRejection, blaming } from "../import/block-rejection.ts";
 import { blobsOfBlock } from "./blobs-of-block.ts";
@@ -206,7 +206,7 @@ export class DataAvailability {
   async store(batch: BeaconDbBatch, { slot, root }: SlotAndRoot, sidecars: readonly DataSidecar[]): Promise<void> {
     for (const sidecar of sidecars) {
       batch.data.put({ slot, root }, sidecar.index, serializeSidecar(sidecar));
-      await this.#storing.breathe();
+      await this.#storing.yieldIfDue();
     }
   }
 

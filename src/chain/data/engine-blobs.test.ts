@@ -1,11 +1,11 @@
 import { toRootHex } from "@lodestar/utils";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { flushPromises } from "../../../test/support/fake-timers.ts";
 import { ScriptedEngine } from "../../../test/support/scripted-engine.ts";
 import { commitmentsOf } from "../../data/commitments.ts";
 import type { DataSidecar } from "../../data/sidecar.ts";
 import { versionedHashesOf } from "../../execution/engine.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
-import { settled } from "../../timers.test-support.ts";
 import { ChainEvents } from "../events.ts";
 import { TestChain } from "../validation/validation-chain.test-support.ts";
 import { type BlockWithBlobs, produceWithBlobs } from "./blobs.test-support.ts";
@@ -69,7 +69,7 @@ describe.each(["deneb", "fulu"] as const)("blobs of %s that the execution client
   }
   async function gossip({ signed, root }: BlockWithBlobs = block): Promise<void> {
     events.publish("blockGossip", { slot: signed.message.slot, root, signed });
-    for (let turn = 0; turn < 5; turn++) await settled();
+    for (let turn = 0; turn < 5; turn++) await flushPromises();
   }
 
   test("become the sidecars that the node needs, but for those that it has", async () => {
@@ -98,7 +98,7 @@ describe.each(["deneb", "fulu"] as const)("blobs of %s that the execution client
   test("are asked for when a block waits that came another way", async () => {
     give([0, 1, 2]);
     onAwaited(block, []);
-    for (let turn = 0; turn < 5; turn++) await settled();
+    for (let turn = 0; turn < 5; turn++) await flushPromises();
     expect(made).toEqual(wanted);
   });
 
@@ -137,7 +137,7 @@ describe.each(["deneb", "fulu"] as const)("blobs of %s that the execution client
     const [sidecar] = wanted;
     pool.add({ slot: 1, root: block.root }, [sidecar!]);
     if ("column" in sidecar!) events.publish("columnSidecar", { slot: 1, root: block.root, sidecar });
-    for (let turn = 0; turn < 5; turn++) await settled();
+    for (let turn = 0; turn < 5; turn++) await flushPromises();
     expect(made).toEqual(wanted.slice(1));
   });
 });

@@ -1,8 +1,8 @@
 import type { RootHex } from "@lodestar/types";
 import { afterEach, describe, expect, test } from "vitest";
+import { flushPromises } from "../../../test/support/fake-timers.ts";
 import type { DataSidecar } from "../../data/sidecar.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
-import { settled } from "../../timers.test-support.ts";
 import { TimeWaiters } from "../clock/time-waiters.ts";
 import { TestChain } from "../validation/validation-chain.test-support.ts";
 import { type BlockWithBlobs, produceWithBlobs } from "./blobs.test-support.ts";
@@ -57,7 +57,7 @@ describe("Reconstruction", () => {
       async pass(seconds: number): Promise<void> {
         now += seconds;
         waiters.release(now);
-        for (let turn = 0; turn < 5; turn++) await settled();
+        for (let turn = 0; turn < 5; turn++) await flushPromises();
       },
     };
   }

@@ -1,9 +1,9 @@
 import { createBeaconConfig } from "@lodestar/config";
 import { EFFECTIVE_BALANCE_INCREMENT } from "@lodestar/params";
 import { describe, expect, it } from "vitest";
+import { yieldToEventLoop } from "../../async/time-slice.ts";
 import { devChainConfig } from "../../dev/chain-config.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
-import { ownTurn } from "../../time-slice.ts";
 import { ChainEvents } from "../events.ts";
 import { ProposerPreparations } from "../production/proposer-preparations.ts";
 import { AttachedValidators } from "../subscriptions/attached-validators.ts";
@@ -33,7 +33,7 @@ function setUp(increments = Array<number>(200).fill(ETH_32)) {
   const following = new ValidatorCustody({ config, clock, attached, custody, states, forkChoice, events, logger });
   const stop = following.start();
   const settle = async () => {
-    for (let turn = 0; turn < 3; turn++) await ownTurn();
+    for (let turn = 0; turn < 3; turn++) await yieldToEventLoop();
   };
   const finalize = () => events.publish("finalized", {} as never);
   return { attached, custody, clock, increments, logger, stop, settle, finalize, timesAsked: () => asked };

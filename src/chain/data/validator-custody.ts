@@ -1,8 +1,8 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { EFFECTIVE_BALANCE_INCREMENT } from "@lodestar/params";
+import { yieldToEventLoop } from "../../async/time-slice.ts";
 import { custodyRequirementOf } from "../../data/custody.ts";
 import type { Logger } from "../../log/logger.ts";
-import { ownTurn } from "../../time-slice.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { ChainEvents } from "../events.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
@@ -47,7 +47,7 @@ export class ValidatorCustody {
   async #reviewSoon(): Promise<void> {
     if (this.#isDue || !this.#mayRise) return;
     this.#isDue = true;
-    await ownTurn();
+    await yieldToEventLoop();
     this.#isDue = false;
     try {
       if (!this.#isStopped) await this.#review();

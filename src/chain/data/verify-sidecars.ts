@@ -7,7 +7,7 @@ import { cellsOfColumns, faultOfColumn, isColumnOfItsHeader } from "../../data/c
 import { commitmentsOf } from "../../data/commitments.ts";
 import type { Kzg } from "../../data/kzg/kzg.ts";
 import { blockRootOfSidecar, type DataSidecar, isColumn } from "../../data/sidecar.ts";
-import { ForeseenError } from "../../foreseen-error.ts";
+import { OperationalError } from "../../errors/operational-error.ts";
 import type { CommittingBlock } from "./committing-block.ts";
 
 /** What is said to be data of a block. */
@@ -17,7 +17,7 @@ export interface SidecarsOfBlock {
 }
 
 /** A sidecar is not one of the block that it was brought for. */
-export class WrongSidecarError extends ForeseenError {
+export class WrongSidecarError extends OperationalError {
   readonly block: CommittingBlock;
   /** Of the sidecar, as it says itself. */
   readonly index: number;

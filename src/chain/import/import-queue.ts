@@ -1,9 +1,9 @@
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import { SYSTEM_TIMERS } from "../../async/timers.ts";
 import type { BlsVerifier } from "../../bls/verifier.ts";
 import type { ExecutionEngine } from "../../execution/engine.ts";
 import type { Logger } from "../../log/logger.ts";
-import { SYSTEM_TIMERS } from "../../timers.ts";
 import { blockRoot } from "../blocks/block-encoding.ts";
 import type { ChainEvents } from "../events.ts";
 import type { ForkChoiceExecution } from "../fork-choice/types.ts";

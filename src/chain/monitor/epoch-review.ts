@@ -28,7 +28,7 @@ import {
   type ValidatorStatus,
 } from "@lodestar/types";
 import { byteArrayEquals, toRootHex } from "@lodestar/utils";
-import { TimeSlice } from "../../time-slice.ts";
+import { TimeSlice } from "../../async/time-slice.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
 import { type CommitteePosition, committeePositions } from "../committee-positions.ts";
 
@@ -80,7 +80,7 @@ export async function reviewEpoch(parts: ReviewParts): Promise<Map<ValidatorInde
   const slice = new TimeSlice();
   for (const validator of validators) {
     reviews.set(validator, emptyReview(state, validator));
-    await slice.breathe();
+    await slice.yieldIfDue();
   }
   const positions = await committeePositions(state.epochCtx.previousShuffling, reviews.keys());
   // Votes of the genesis slot are not expected: a chain is often started after that slot.
@@ -97,7 +97,7 @@ export async function reviewEpoch(parts: ReviewParts): Promise<Map<ValidatorInde
       proposers.set(message.slot, message.proposerIndex);
       if (syncSeats) noteSync(message, syncSeats, reviews);
     }
-    await slice.breathe();
+    await slice.yieldIfDue();
   }
   noteProposals(parts, proposers, reviews);
   return reviews;

@@ -1,9 +1,9 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type bellatrix, ssz } from "@lodestar/types";
 import { beforeEach, describe, expect, it } from "vitest";
+import { flushPromises } from "../../../test/support/fake-timers.ts";
 import { BuilderError } from "../../execution/builder/builder.ts";
 import { createRecordingLogger, type RecordingLogger } from "../../log/recording-logger.test-support.ts";
-import { settled } from "../../timers.test-support.ts";
 import { VirtualClock } from "../clock/virtual-clock.ts";
 import { BuilderRegistrations } from "./builder-registrations.ts";
 import { ProposerPreparations } from "./proposer-preparations.ts";
@@ -41,13 +41,13 @@ describe("registrations of validators", () => {
   const sizes = () => batches.map(({ length }) => length);
   const register = async (...validators: number[]) => {
     for (const validator of validators) preparations.register(registration(validator), clock.currentEpoch);
-    await settled();
-    await settled();
+    await flushPromises();
+    await flushPromises();
   };
   const reach = async (slot: number) => {
     await clock.advanceTo(slot);
-    await settled();
-    await settled();
+    await flushPromises();
+    await flushPromises();
   };
 
   it("are passed on in batches", async () => {

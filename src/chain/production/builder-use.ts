@@ -1,8 +1,8 @@
 import type { BeaconConfig } from "@lodestar/config";
+import type { Timers } from "../../async/timers.ts";
 import type { BlsVerifier } from "../../bls/verifier.ts";
 import type { Builder } from "../../execution/builder/builder.ts";
 import type { Logger } from "../../log/logger.ts";
-import type { Timers } from "../../timers.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { SyncStatus } from "../sync-status.ts";

@@ -1,4 +1,4 @@
-import type { Timers } from "../../timers.ts";
+import type { Timers } from "../../async/timers.ts";
 
 /** The answer, unless it comes too late: then it is not waited for any more, and the error is thrown instead. */
 export async function inTime<T>(

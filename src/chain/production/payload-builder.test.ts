@@ -1,6 +1,7 @@
 import { ForkName } from "@lodestar/params";
 import type { capella, ExecutionPayload } from "@lodestar/types";
 import { expect, it } from "vitest";
+import { FakeTimers, flushPromises } from "../../../test/support/fake-timers.ts";
 import { BuildingEngine } from "../../execution/building-engine.test-support.ts";
 import {
   type BuiltPayload,
@@ -10,7 +11,6 @@ import {
   PayloadUnavailableError,
 } from "../../execution/engine.ts";
 import { createLogger } from "../../log/pino-logger.ts";
-import { HandTimers, settled } from "../../timers.test-support.ts";
 import { PayloadBuilder } from "./payload-builder.ts";
 
 const bytes = (n: number, length = 32) => new Uint8Array(length).fill(n);
@@ -34,7 +34,7 @@ const REQUEST: PayloadRequest = {
 
 function setUp({ secondsPerSlot = 12 } = {}) {
   const engine = new BuildingEngine();
-  const timers = new HandTimers();
+  const timers = new FakeTimers();
   const warnings: string[] = [];
   const { logger } = createLogger({
     format: "text",
@@ -52,9 +52,9 @@ function setUp({ secondsPerSlot = 12 } = {}) {
   /** What comes of a proposal when that much time passes, step after step. */
   const build = async (request: PayloadRequest, ...passing: number[]): Promise<BuiltPayload | Error> => {
     const building = builder.build(request).catch((error: Error) => error);
-    await settled();
-    for (const ms of passing) await timers.pass(ms);
-    const outcome = await Promise.race([building, settled().then(() => "It is still waited for.")]);
+    await flushPromises();
+    for (const ms of passing) await timers.advance(ms);
+    const outcome = await Promise.race([building, flushPromises().then(() => "It is still waited for.")]);
     if (typeof outcome === "string") throw new Error(outcome);
     return outcome;
   };
@@ -121,13 +121,13 @@ it("keeps what was prepared while others ask for other payloads", async () => {
 
 it("gives an engine no more than a part of a short slot to fill", async () => {
   const engine = new BuildingEngine();
-  const timers = new HandTimers();
+  const timers = new FakeTimers();
   const { logger } = createLogger({ format: "text", spec: "FATAL", destination: { write: () => {} } });
   const forkChoice = { justified: CHECKPOINT, finalized: CHECKPOINT, get: () => undefined };
   const clock = { secondsPerSlot: 6, speed: 10 };
   const building = new PayloadBuilder({ config, engine, forkChoice, clock, logger, timers }).build(REQUEST);
-  await settled();
-  await timers.pass(25);
+  await flushPromises();
+  await timers.advance(25);
   expect(await building).toHaveProperty("payload");
 });
 
@@ -220,7 +220,7 @@ it("does not wait for an engine that hangs beyond a third of the slot, whether i
 
   const other = { ...REQUEST, feeRecipient: bytes(6, 20) };
   void builder.prepare(other);
-  await timers.pass(3000);
+  await timers.advance(3000);
   // It would hear of the same once more only after it has answered.
   expect(await build(other, HANGING_MS)).toMatchObject(tooLate);
   expect(engine.updates).toEqual([]);

@@ -1,5 +1,6 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { toHex, toRootHex } from "@lodestar/utils";
+import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
 import {
   type BuiltPayload,
   EngineUnavailableError,
@@ -12,7 +13,6 @@ import {
 } from "../../execution/engine.ts";
 import type { Logger } from "../../log/logger.ts";
 import { Trouble } from "../../log/trouble.ts";
-import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
 import { type Clock, slotMs } from "../clock/clock.ts";
 import { type ForkchoiceView, forkchoiceState } from "../forkchoice-state.ts";
 import { inTime } from "./in-time.ts";

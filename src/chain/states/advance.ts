@@ -8,11 +8,11 @@ import {
   stateTransition,
 } from "@lodestar/state-transition";
 import type { Epoch, SignedBeaconBlock, SignedBlindedBeaconBlock, Slot } from "@lodestar/types";
-import { ForeseenError } from "../../foreseen-error.ts";
+import { OperationalError } from "../../errors/operational-error.ts";
 import { denseCaches } from "./dense-caches.ts";
 
 /** A chain without validators has no proposers, and no state from then on. */
-export class NobodyActiveError extends ForeseenError {
+export class NobodyActiveError extends OperationalError {
   constructor(epoch: Epoch) {
     super(`No validator is active in epoch ${epoch} or after it, so that the chain cannot go on.`);
     this.name = "NobodyActiveError";

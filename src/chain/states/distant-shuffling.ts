@@ -4,7 +4,7 @@ import {
   type EpochShuffling,
 } from "@lodestar/state-transition";
 import type { Epoch } from "@lodestar/types";
-import { SharedWorks } from "../../shared-work.ts";
+import { SingleFlight } from "../../async/single-flight.ts";
 import { LruMap } from "../lru-map.ts";
 import { forEachValidator } from "./each-validator.ts";
 
@@ -13,7 +13,7 @@ const KEPT_FOR_A_STATE = 2;
 
 interface OfState {
   kept: LruMap<Epoch, EpochShuffling>;
-  underway: SharedWorks<Epoch, EpochShuffling>;
+  underway: SingleFlight<Epoch, EpochShuffling>;
 }
 
 /** By the root of the state's tree. */
@@ -31,8 +31,12 @@ export async function distantShuffling(
   const { kept, underway } = ofState(state);
   return (
     kept.get(epoch) ??
-    underway.share(epoch, signal, async (goOn) => {
-      const shuffling = await computeEpochShufflingAsync(state, await activeIndices(state, epoch, goOn), epoch);
+    underway.run(epoch, signal, async (throwIfAborted) => {
+      const shuffling = await computeEpochShufflingAsync(
+        state,
+        await activeIndices(state, epoch, throwIfAborted),
+        epoch,
+      );
       kept.set(epoch, shuffling);
       return shuffling;
     })
@@ -42,18 +46,22 @@ export async function distantShuffling(
 function ofState({ node }: CachedBeaconStateAllForks): OfState {
   let found = known.get(node);
   if (found === undefined) {
-    found = { kept: new LruMap(KEPT_FOR_A_STATE), underway: new SharedWorks() };
+    found = { kept: new LruMap(KEPT_FOR_A_STATE), underway: new SingleFlight() };
     known.set(node, found);
   }
   return found;
 }
 
-async function activeIndices(state: CachedBeaconStateAllForks, epoch: Epoch, goOn: () => void): Promise<Uint32Array> {
+async function activeIndices(
+  state: CachedBeaconStateAllForks,
+  epoch: Epoch,
+  throwIfAborted: () => void,
+): Promise<Uint32Array> {
   const indices = new Uint32Array(state.validators.length);
   let count = 0;
   const visit = ({ activationEpoch, exitEpoch }: { activationEpoch: Epoch; exitEpoch: Epoch }, index: number) => {
     if (activationEpoch <= epoch && epoch < exitEpoch) indices[count++] = index;
   };
-  await forEachValidator(state, visit, goOn);
+  await forEachValidator(state, visit, throwIfAborted);
   return indices.slice(0, count);
 }

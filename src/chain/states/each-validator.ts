@@ -1,20 +1,17 @@
 import type { CompositeTypeAny } from "@chainsafe/ssz";
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import type { phase0, ValidatorIndex } from "@lodestar/types";
+import { TimeSlice } from "../../async/time-slice.ts";
 import { type ArrayOfElements, elementNodes } from "../../ssz/tree.ts";
-import { TimeSlice } from "../../time-slice.ts";
 
 /** What is done before it is asked whether others have to have a turn. */
 const AT_ONCE = 8192;
 
-/**
- * Calls `visit` for every validator of a state, by index, and gives way to others now and then; `goOn` is called then, and may
- * throw.
- */
+/** Calls `visit` for every validator by index, with time slicing. `throwIfAborted` runs between the slices. */
 export async function forEachValidator(
   { validators }: CachedBeaconStateAllForks,
   visit: (validator: phase0.Validator, index: ValidatorIndex) => void,
-  goOn?: () => void,
+  throwIfAborted?: () => void,
 ): Promise<void> {
   validators.commit();
   const type = validators.type as ArrayOfElements;
@@ -25,7 +22,7 @@ export async function forEachValidator(
     visit(elementType.tree_toValue(node) as phase0.Validator, index);
     index++;
     if (index % AT_ONCE !== 0) continue;
-    goOn?.();
-    await slice.breathe();
+    throwIfAborted?.();
+    await slice.yieldIfDue();
   }
 }

@@ -1,5 +1,5 @@
 import type { Node } from "@chainsafe/persistent-merkle-tree";
-import { TimeSlice } from "../../time-slice.ts";
+import { TimeSlice } from "../../async/time-slice.ts";
 
 /**
  * The fields of a state are six levels below its root, the elements of a list with room for 2^40 of them another 39 or so, of which
@@ -12,7 +12,7 @@ export async function hashInTurns(root: Node): Promise<void> {
   const slice = new TimeSlice();
   for (const node of unhashed(root, LEVELS_IN_TURNS)) {
     node.rootHashObject;
-    await slice.breathe();
+    await slice.yieldIfDue();
   }
 }
 

@@ -16,8 +16,8 @@ import {
 import type { ForkAll } from "@lodestar/params";
 import type { BeaconStateAllForks } from "@lodestar/state-transition";
 import { type SSZTypesFor, ssz } from "@lodestar/types";
+import { TimeSlice } from "../../async/time-slice.ts";
 import { VALIDATOR_BYTES } from "../../ssz/validator-layout.ts";
-import { TimeSlice } from "../../time-slice.ts";
 import { type HashedNodes, hashedSubtree, ROOT_BYTES } from "./hashed-subtree.ts";
 import { readValidators } from "./packed-registry.ts";
 
@@ -52,7 +52,7 @@ export async function readState(
   const slice = new TimeSlice();
   const tick = (done: number) => {
     onRead?.(done, bytes.length);
-    return slice.breathe();
+    return slice.yieldIfDue();
   };
   const fields: Node[] = [];
   let before = 0;

@@ -9,8 +9,8 @@ import {
   VectorCompositeType,
 } from "@chainsafe/ssz";
 import type { BeaconStateAllForks } from "@lodestar/state-transition";
+import { TimeSlice } from "../../async/time-slice.ts";
 import { combine, MAX_OPERATION_BYTES, PatchWriter } from "../../db/patch.ts";
-import { TimeSlice } from "../../time-slice.ts";
 
 type StateType = ContainerType<Record<string, Type<unknown>>>;
 type NumbersType = ListBasicType<BasicType<unknown>> | VectorBasicType<BasicType<unknown>>;
@@ -136,7 +136,7 @@ async function* patchNumbers(
     if (type.elementType.byteLength === NUMBER_BYTES) writer.numbers(own!, others);
     else writeCombined(writer, own!, others);
     yield* full(writer);
-    await slice.breathe();
+    await slice.yieldIfDue();
   }
   writer.skip((base?.length ?? common) - common);
   yield* patchRaw(writer, numbers.subarray(common));
@@ -177,7 +177,7 @@ async function* patchElements(
       patchGroup(writer, elements, nodesOf(elements, from, to), others);
     }
     yield* full(writer);
-    await slice.breathe();
+    await slice.yieldIfDue();
   }
   if (base) writer.skip((base.count - gone - common) * size);
 }
@@ -217,7 +217,7 @@ async function goneFromFront(elements: Elements, base: Elements, slice: TimeSlic
   for (let from = 0; from < base.count; from += groupSize) {
     const found = nodesOf(base, from, Math.min(from + groupSize, base.count)).findIndex((node) => isSame(node, first!));
     if (found >= 0) return from + found;
-    await slice.breathe();
+    await slice.yieldIfDue();
   }
   return 0;
 }
@@ -281,7 +281,7 @@ async function numbersOf(type: NumbersType, node: Node, slice: TimeSlice): Promi
     const size = Math.min(groupBytes, bytes.length - from);
     const leaves = getNodesAtDepth(chunks, type.chunkDepth, from / LEAF_BYTES, Math.ceil(size / LEAF_BYTES));
     packedNodeRootsToBytes(dataView, from, size, leaves);
-    await slice.breathe();
+    await slice.yieldIfDue();
   }
   return bytes;
 }

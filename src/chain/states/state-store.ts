@@ -6,8 +6,8 @@ import {
 } from "@lodestar/state-transition";
 import type { RootHex, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
+import { SingleFlight } from "../../async/single-flight.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
-import { SharedWorks } from "../../shared-work.ts";
 import type { BlockLink, BlockStore } from "../blocks/block-store.ts";
 import type { DistantGenesis } from "../distant-genesis.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
@@ -105,7 +105,7 @@ export class StateStore {
   readonly #replayedStatesLimit: number;
   /** Of one stretch of history, so that they share most of their trees and many take little more room than one. */
   #replayedStates: LruMap<string, State>;
-  readonly #underway = new SharedWorks<string, State>();
+  readonly #underway = new SingleFlight<string, State>();
   /**
    * Replays from one state run one at a time, so that each can begin where the one before ended. Those of history run all
    * one at a time, so that many questions cannot exhaust the memory.
@@ -193,8 +193,8 @@ export class StateStore {
     // Of a block that fork choice does not know the slot was not known before.
     const historical = this.#heldAt(blockRoot, slot);
     if (historical) return historical;
-    return this.#underway.share(keyOf(blockRoot, slot), waiting?.signal, async (goOn) => {
-      const base = this.#latestHeld(blockRoot, slot) ?? (await this.#regenerate(blockRoot, slot, goOn));
+    return this.#underway.run(keyOf(blockRoot, slot), waiting?.signal, async (throwIfAborted) => {
+      const base = this.#latestHeld(blockRoot, slot) ?? (await this.#regenerate(blockRoot, slot, throwIfAborted));
       const state = await advanceToSlot(base, slot, { keepsCaches: !keep });
       if (keep) this.#keep(blockRoot, state);
       return state;
@@ -284,34 +284,36 @@ export class StateStore {
   }
 
   /** A state after that block, at the block's slot or later, but not later than `slot`. */
-  #regenerate(blockRoot: RootHex, slot: Slot, goOn: () => void): Promise<State> {
+  #regenerate(blockRoot: RootHex, slot: Slot, throwIfAborted: () => void): Promise<State> {
     const beginning = this.#beginningOf(blockRoot);
     return this.#replays.run(beginning, async () => {
-      goOn();
+      throwIfAborted();
       const nearest = await this.#nearest(blockRoot, slot);
-      return beginning === HISTORY ? this.#replayHistory(nearest, goOn) : this.#replay(nearest, goOn);
+      return beginning === HISTORY
+        ? this.#replayHistory(nearest, throwIfAborted)
+        : this.#replay(nearest, throwIfAborted);
     });
   }
 
   /** Also holds the states that it goes through, instead of those of another stretch. */
-  #replayHistory(nearest: ReplayBeginning, goOn: () => void): Promise<State> {
+  #replayHistory(nearest: ReplayBeginning, throwIfAborted: () => void): Promise<State> {
     if (![...this.#replayedStates.values()].includes(nearest.base)) {
       this.#replayedStates = new LruMap(this.#replayedStatesLimit);
     }
-    return this.#replay(nearest, goOn, (blockRoot, state) =>
+    return this.#replay(nearest, throwIfAborted, (blockRoot, state) =>
       this.#replayedStates.set(keyOf(blockRoot, state.slot), state),
     );
   }
 
   async #replay(
     { base, baseRoot, roots }: ReplayBeginning,
-    goOn: () => void,
+    throwIfAborted: () => void,
     hold: (blockRoot: RootHex, state: State) => void = () => {},
   ): Promise<State> {
     let state = base;
     let latestRoot = baseRoot;
     for (const root of roots) {
-      goOn();
+      throwIfAborted();
       const block = await this.#blocks.signedByRoot(root);
       if (!block) throw new StateUnavailableError(root, notHeld(root));
       const { before, after } = await replayBlock(state, block);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
-import { request as requestHttp } from "../../node-http.ts";
+import { request as requestHttp } from "../../runtime/node-http.ts";
 import { withoutCredentials } from "../flags/flag-values.ts";
 
 /** The node cannot be reached, is silent, or what it sends is not an answer. */

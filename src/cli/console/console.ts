@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import { VERSION } from "../../version.ts";
+import { VERSION } from "../../runtime/version.ts";
 import { callAsWritten, connectionOf } from "../call/command.ts";
 import { paramTexts } from "../call/params.ts";
 import { NoAnswerError } from "../call/request.ts";

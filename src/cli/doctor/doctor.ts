@@ -1,8 +1,8 @@
+import { SYSTEM_TIMERS } from "../../async/timers.ts";
 import { examineAll } from "../../gateway/doctor/examination.ts";
 import { Probe } from "../../gateway/doctor/probe.ts";
 import { isWell } from "../../gateway/doctor/report.ts";
 import { UpstreamClient } from "../../gateway/upstream/upstream-client.ts";
-import { SYSTEM_TIMERS } from "../../timers.ts";
 import { printableJson } from "../call/printable.ts";
 import { EXIT_CODES } from "../exit.ts";
 import { type FlagSources, resolveFlags } from "../flags/resolve-flags.ts";

@@ -1,4 +1,4 @@
-import { ACCESS_CLASSES } from "../../access.ts";
+import { ACCESS_CLASSES } from "../../server/access-class.ts";
 import { booleanFlag, listFlag, valueFlag } from "./flag.ts";
 import { nonEmpty, oneOf, virtualHost, webOrigin } from "./flag-values.ts";
 

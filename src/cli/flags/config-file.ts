@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { extname } from "node:path";
 import { parse as parseToml } from "smol-toml";
-import { yaml } from "../../yaml.ts";
+import { loadYaml } from "../../runtime/load-yaml.ts";
 import { usageError } from "../exit.ts";
 import { COMMAND_NAMES, COMMANDS, type CommandName } from "./commands.ts";
 import { nearestFlag } from "./did-you-mean.ts";
@@ -26,7 +26,7 @@ function readDocument(path: string): unknown {
   }
   try {
     // YAML scalars stay as they are written: a graffiti 0x1234 is not the number 4660. The flags read the text.
-    return extension === ".toml" ? parseToml(text) : (yaml().parse(text, { schema: "failsafe" }) ?? {});
+    return extension === ".toml" ? parseToml(text) : (loadYaml().parse(text, { schema: "failsafe" }) ?? {});
   } catch (error) {
     throw usageError(`The config file ${path} is not valid: ${reasonOf(error)}.`, error);
   }

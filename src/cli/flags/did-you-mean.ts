@@ -1,4 +1,4 @@
-import { nearestName } from "../../nearest-name.ts";
+import { nearestName } from "../../errors/nearest-name.ts";
 
 /** The flag or key that was probably meant; `rpcPort`, `rpc_port` and `RPC-PORT` are all spellings of `rpc-port`. */
 export function nearestFlag(written: string, candidates: Iterable<string>): string | undefined {

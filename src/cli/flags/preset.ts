@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import type { NamedNetwork } from "../../node/network-config.ts";
-import { yaml } from "../../yaml.ts";
+import { loadYaml } from "../../runtime/load-yaml.ts";
 import { StartupError, usageError } from "../exit.ts";
 import { didYouMean } from "./did-you-mean.ts";
 
@@ -34,7 +34,7 @@ function isDirectory(path: string): boolean {
 function readPresetBase(configFile: string): PresetName {
   let config: unknown;
   try {
-    config = yaml().parse(readFileSync(configFile, "utf8"), { schema: "failsafe" });
+    config = loadYaml().parse(readFileSync(configFile, "utf8"), { schema: "failsafe" });
   } catch (error) {
     const reason = error instanceof Error ? error.message.split("\n")[0] : String(error);
     throw new StartupError("unreadableInput", `The network file ${configFile} cannot be read: ${reason}.`, error);

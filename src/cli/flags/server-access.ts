@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import type { Access } from "../../access.ts";
-import { isLoopbackHost } from "../../loopback.ts";
+import type { AccessClass } from "../../server/access-class.ts";
+import { isLoopbackHost } from "../../server/http/loopback.ts";
 import { usageError } from "../exit.ts";
 import type { accessFlags } from "./access-flags.ts";
 import type { FlagValues } from "./flag.ts";
@@ -12,7 +12,7 @@ export interface ServerAccess {
   /** Origins of web pages; "*" for all. */
   allowOrigin: readonly string[];
   /** Undefined for the default, which depends on the address. */
-  api: readonly Access[] | undefined;
+  api: readonly AccessClass[] | undefined;
   /** An absolute path. */
   tokenFile: string | undefined;
 }

@@ -1,6 +1,6 @@
-import { changesNothing } from "../../access.ts";
 import type { Method } from "../../api/definition.ts";
 import type { MethodGroup } from "../../api/openrpc.ts";
+import { isReadOnly } from "../../server/access-class.ts";
 import { signatureOf, WIDTH, wrapText } from "./text.ts";
 
 const NUMBER_WIDTH = 4;
@@ -34,7 +34,7 @@ export function methodsJson(groups: readonly MethodGroup[]): string {
         description: param.description,
       })),
       rest: rest[0] === undefined ? null : { verb: rest[0].verb, path: rest[0].path },
-      submission: !changesNothing(access),
+      submission: !isReadOnly(access),
     })),
   );
   return `${JSON.stringify(listed, null, 2)}\n`;

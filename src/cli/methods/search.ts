@@ -1,7 +1,7 @@
 import type { Method } from "../../api/definition.ts";
 import { methodGroups, methods } from "../../api/method-groups.ts";
 import type { MethodGroup } from "../../api/openrpc.ts";
-import { nearestName } from "../../nearest-name.ts";
+import { nearestName } from "../../errors/nearest-name.ts";
 
 const MOST_NEAREST = 3;
 

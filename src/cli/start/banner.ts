@@ -3,7 +3,7 @@ import type { DevChain } from "../../dev/dev-chain.ts";
 import { forkAtGenesis, type ScheduledFork } from "../../dev/forks.ts";
 import type { KeySource } from "../../dev/genesis-parameters.ts";
 import type { LogFields, Logger } from "../../log/logger.ts";
-import { VERSION } from "../../version.ts";
+import { VERSION } from "../../runtime/version.ts";
 import type { DevOptions, SharedOptions } from "../flags/options.ts";
 
 /** The first line of a node's log: what it is about to run, and where. */

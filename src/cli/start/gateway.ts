@@ -4,7 +4,7 @@ import type { LogControl } from "../../log/pino-logger.ts";
 import { withinDescriptors } from "../../node/descriptors.ts";
 import { listenFailure } from "../../node/listen-failure.ts";
 import { pageFiles } from "../../node/page-files.ts";
-import { VERSION } from "../../version.ts";
+import { VERSION } from "../../runtime/version.ts";
 import type { GatewayCommandOptions } from "../flags/gateway-options.ts";
 import type { RunningNode } from "../run.ts";
 import { addressText } from "./banner.ts";

@@ -1,6 +1,6 @@
 import { ImpossibleChainError } from "../../dev/impossible-chain.ts";
-import { missingNativeModule, missingNativeModuleMessage } from "../../native-modules.ts";
 import { StartError, type StartErrorKind } from "../../node/start-error.ts";
+import { missingNativeModule, missingNativeModuleMessage } from "../../runtime/native-modules.ts";
 import { type ExitReason, StartupError, usageError } from "../exit.ts";
 
 /** How the process ends, and how the sentence goes on that says why: with what to do about it. */

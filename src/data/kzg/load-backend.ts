@@ -1,4 +1,4 @@
-import { missingNativeModule, platformName } from "../../native-modules.ts";
+import { missingNativeModule, platformName } from "../../runtime/native-modules.ts";
 import { KZG_BACKENDS, type KzgBackendName, type KzgChoice, type OpenBackend } from "./backend.ts";
 import { loadCKzg } from "./backend-c-kzg.ts";
 import { loadNodeEthKzg } from "./backend-node-eth-kzg.ts";

@@ -1,5 +1,5 @@
 import type { Worker } from "node:worker_threads";
-import { ForeseenError } from "../../foreseen-error.ts";
+import { OperationalError } from "../../errors/operational-error.ts";
 import type { Logger } from "../../log/logger.ts";
 import { joinBatches } from "./batches.ts";
 import type { KzgJobs, KzgRequest, KzgWorkerMessage, LoadReport } from "./jobs.ts";
@@ -37,7 +37,7 @@ interface KzgWorkerPoolParts {
 }
 
 /** No backend loads on this platform, or not the one that was chosen. */
-export class KzgUnavailableError extends ForeseenError {
+export class KzgUnavailableError extends OperationalError {
   constructor(message: string) {
     super(message);
     this.name = "KzgUnavailableError";

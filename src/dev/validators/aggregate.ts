@@ -12,7 +12,7 @@ import {
   type ValidatorIndex,
 } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { TimeSlice } from "../../time-slice.ts";
+import { TimeSlice } from "../../async/time-slice.ts";
 import type { CommitteeAttestation } from "./attest.ts";
 import type { ValidatorSigner } from "./signer.ts";
 import type { ValidatorApi } from "./validator-api.ts";
@@ -68,7 +68,7 @@ export async function selectAggregator(
     if (isAggregatorFromCommitteeLength(committeeLength, selectionProof)) {
       return { aggregatorIndex: validatorIndex, selectionProof };
     }
-    await slice.breathe();
+    await slice.yieldIfDue();
   }
   return undefined;
 }

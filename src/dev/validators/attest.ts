@@ -3,7 +3,7 @@ import type { routes } from "@lodestar/api";
 import type { BeaconConfig } from "@lodestar/config";
 import { DOMAIN_BEACON_ATTESTER, ForkSeq } from "@lodestar/params";
 import { type CommitteeIndex, type phase0, type SingleAttestation, type Slot, ssz } from "@lodestar/types";
-import { TimeSlice } from "../../time-slice.ts";
+import { TimeSlice } from "../../async/time-slice.ts";
 import type { ValidatorSigner } from "./signer.ts";
 import type { SlashingProtection } from "./slashing-protection.ts";
 import type { ValidatorApi } from "./validator-api.ts";
@@ -60,7 +60,7 @@ export async function submitAttestations(
           ? { committeeIndex, attesterIndex: validatorIndex, data, signature }
           : { aggregationBits: BitArray.fromSingleBit(committeeLength, validatorCommitteeIndex), data, signature },
       );
-      await slice.breathe();
+      await slice.yieldIfDue();
     }
   }
   if (signedAttestations.length === 0) return;

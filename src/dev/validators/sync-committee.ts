@@ -8,7 +8,7 @@ import {
 import { isSyncCommitteeAggregator } from "@lodestar/state-transition";
 import { type altair, type BLSSignature, type Root, type Slot, ssz, type ValidatorIndex } from "@lodestar/types";
 import { MapDef, toRootHex } from "@lodestar/utils";
-import { TimeSlice } from "../../time-slice.ts";
+import { TimeSlice } from "../../async/time-slice.ts";
 import type { ValidatorSigner } from "./signer.ts";
 import type { ValidatorApi } from "./validator-api.ts";
 
@@ -45,7 +45,7 @@ export async function submitSyncMessages(
   const signatures: altair.SyncCommitteeMessage[] = [];
   for (const { validatorIndex } of duties) {
     signatures.push({ slot, beaconBlockRoot, validatorIndex, signature: signer.sign(validatorIndex, signingRoot) });
-    await slice.breathe();
+    await slice.yieldIfDue();
   }
   await api.beacon.submitPoolSyncCommitteeSignatures({ signatures });
 }
@@ -104,7 +104,7 @@ async function selectAggregator(
   for (const aggregatorIndex of members) {
     const selectionProof = signer.sign(aggregatorIndex, signingRoot);
     if (isSyncCommitteeAggregator(selectionProof)) return { aggregatorIndex, selectionProof };
-    await slice.breathe();
+    await slice.yieldIfDue();
   }
   return undefined;
 }

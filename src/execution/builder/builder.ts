@@ -7,7 +7,7 @@ import type {
   SignedBuilderBid,
   Slot,
 } from "@lodestar/types";
-import { ForeseenError } from "../../foreseen-error.ts";
+import { OperationalError } from "../../errors/operational-error.ts";
 
 export interface BidRequest {
   slot: Slot;
@@ -49,7 +49,7 @@ interface BuilderErrorOptions {
 }
 
 /** The message is a whole sentence. */
-export class BuilderError extends ForeseenError {
+export class BuilderError extends OperationalError {
   /** Whether the builder answered with an error, so that the same request is bound to fail again. */
   readonly isRefusal: boolean;
   /** Whether it answered with something that is not what was asked for. */

@@ -5,11 +5,11 @@ import { ForkName, type ForkPostBellatrix } from "@lodestar/params";
 import { parseExecutionPayloadAndBlobsBundle } from "@lodestar/state-transition";
 import type { bellatrix, SignedBlindedBeaconBlock } from "@lodestar/types";
 import { toPrintableUrl } from "@lodestar/utils";
+import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
 import { HttpClient } from "../../http-client/http-client.ts";
 import { HttpError, messageOf } from "../../http-client/http-error.ts";
 import { readBody } from "../../http-client/response.ts";
 import type { Logger } from "../../log/logger.ts";
-import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
 import { type BidRequest, type Builder, BuilderError, type OfferedBid, type RevealedPayload } from "./builder.ts";
 
 interface HttpBuilderOptions {

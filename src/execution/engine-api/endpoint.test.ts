@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { ForkName } from "@lodestar/params";
 import { describe, expect, it, vi } from "vitest";
-import { HandTimers } from "../../timers.test-support.ts";
+import { FakeTimers } from "../../../test/support/fake-timers.ts";
 import { type EngineState, EngineUnavailableError } from "../engine.ts";
 import { ScriptedError } from "../scripted-server.test-support.ts";
 import {
@@ -35,7 +35,7 @@ describe("Endpoint", () => {
     expect(read(claims)).toEqual({ iat: Math.floor(timers.unixNow() / 1000) });
     expect(signature).toBe(createHmac("sha256", SECRET).update(`${header}.${claims}`).digest("base64url"));
 
-    await timers.pass(60_000);
+    await timers.advance(60_000);
     server.on("engine_forkchoiceUpdatedV3", () => ({ payloadStatus: payloadStatus("VALID"), payloadId: null }));
     await engine.forkchoiceUpdated(ForkName.deneb, head());
     const later = server.calls.at(-1)!.authorization!.split(".")[1];
@@ -78,7 +78,7 @@ describe("Endpoint", () => {
     await expect(ask()).rejects.toThrow(EngineUnavailableError);
     expect(server.calls).toHaveLength(callsBefore);
     const back = changedTo("online");
-    await timers.pass(1000);
+    await timers.advance(1000);
     await back;
     expect(await ask()).toMatchObject({ verdict: { status: "valid" } });
     expect(messages().slice(2)).toEqual(["The execution client is back", "The execution client is synced"]);
@@ -92,7 +92,7 @@ describe("Endpoint", () => {
     for (let attempt = 1; attempt <= 9; attempt++) {
       // Each attempt has a time-out, and a pause follows.
       await timers.hasSlept(2 * attempt);
-      await timers.pass(timers.slept.at(-1)!);
+      await timers.advance(timers.slept.at(-1)!);
     }
     const pauses = timers.slept.slice(0, 18).filter((_, position) => position % 2 === 1);
     expect(pauses).toEqual([100, 200, 400, 800, 1600, 3200, 6400, 10000, 10000]);
@@ -106,7 +106,7 @@ describe("Endpoint", () => {
     const { engine, logger } = await openEngine([server], { timers });
     const lookAgain = async () => {
       const { length } = timers.slept;
-      await timers.pass(timers.slept.at(-1)!);
+      await timers.advance(timers.slept.at(-1)!);
       // A time-out, and the pause after the next failure.
       await timers.hasSlept(length + 2);
     };
@@ -148,7 +148,7 @@ describe("Endpoint", () => {
       await timers.hasSlept(length + 2);
       pauses.push(timers.slept.at(-1)!);
       const back = changedTo("online");
-      await timers.pass(timers.slept.at(-1)!);
+      await timers.advance(timers.slept.at(-1)!);
       await back;
       await engine.forkchoiceUpdated(ForkName.deneb, head());
     };
@@ -172,7 +172,7 @@ describe("Endpoint", () => {
     secret = SECRET;
     server.raw = null;
     const back = changedTo("online");
-    await timers.pass(1000);
+    await timers.advance(1000);
     await back;
     expect(messages().slice(1)).toEqual(["The execution client is connected"]);
     const [token, signature] = server.calls
@@ -192,7 +192,7 @@ describe("Endpoint", () => {
       const late = engine.notifyNewPayload(ForkName.deneb, samplePayload(ForkName.deneb), payloadContext);
       const refused = expect(late).rejects.toThrow("did not answer engine_newPayloadV3 within 8 s");
       await received;
-      await timers.pass(8000);
+      await timers.advance(8000);
       await refused;
       await asked;
     };
@@ -203,7 +203,7 @@ describe("Endpoint", () => {
     server.on("engine_exchangeCapabilities", () => new Promise(() => {}));
     await ask();
     const away = changedTo("offline");
-    await timers.pass(1000);
+    await timers.advance(1000);
     await away;
     expect(engine.callCounts()).toContainEqual([{ method: "engine_newPayloadV3", outcome: "timed_out" }, 2]);
   });
@@ -266,7 +266,7 @@ describe("Endpoint", () => {
 
     await first.start();
     const back = changedTo("online");
-    await timers.pass(1000);
+    await timers.advance(1000);
     await back;
     await engine.forkchoiceUpdated(ForkName.deneb, head(OTHER_HASH));
     expect(first.calls.at(-1)!.params[0]).toMatchObject({ headBlockHash: OTHER_HASH });
@@ -323,11 +323,11 @@ describe("Endpoint", () => {
       server.onRaw(method, (_call, response) => {
         if (status !== null) response.writeHead(status).end("<html>");
       });
-      const timers = new HandTimers();
+      const timers = new FakeTimers();
       const asked = server.received(method);
       const opening = openEngine([server], { timers });
       await asked;
-      if (status === null) await timers.pass(5000);
+      if (status === null) await timers.advance(5000);
       const { engine, messages } = await opening;
       expect({ method, state: engine.state, messages: messages() }).toEqual({
         method,

@@ -1,9 +1,9 @@
 import type { ChainForkConfig } from "@lodestar/config";
 import type { RootHex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
+import type { Timers } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
-import type { Timers } from "../../timers.ts";
-import { CLIENT_CODE, CLIENT_COMMIT, VERSION } from "../../version.ts";
+import { CLIENT_CODE, CLIENT_COMMIT, VERSION } from "../../runtime/version.ts";
 import { type EngineClientVersion, type EngineState, EngineUnavailableError, isReachable } from "../engine.ts";
 import { JsonRpcClient, JsonRpcFailure, JsonRpcRefusal } from "../json-rpc-client.ts";
 import { JsonValue, UnexpectedValueError } from "../json-value.ts";

@@ -3,8 +3,8 @@ import { ForkName, type ForkPostBellatrix } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { onTestFinished } from "vitest";
+import { FakeTimers } from "../../../test/support/fake-timers.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
-import { HandTimers } from "../../timers.test-support.ts";
 import type { EngineState, PayloadRequest } from "../engine.ts";
 import { ScriptedServer } from "../scripted-server.test-support.ts";
 import { EngineApi } from "./engine-api.ts";
@@ -55,7 +55,7 @@ export async function openClient(): Promise<ScriptedServer> {
 }
 
 /** Takes note of what is waited for. */
-export class NotingTimers extends HandTimers {
+export class NotingTimers extends FakeTimers {
   readonly slept: number[] = [];
   #onSleep = () => {};
 
@@ -77,11 +77,11 @@ export class NotingTimers extends HandTimers {
 interface EngineOptions {
   genesisBlockHash?: string;
   jwtSecret?: () => Uint8Array;
-  timers?: HandTimers;
+  timers?: FakeTimers;
 }
 
 export async function openEngine(servers: ScriptedServer[], options: EngineOptions = {}) {
-  const { timers = new HandTimers() } = options;
+  const { timers = new FakeTimers() } = options;
   const logger = createRecordingLogger();
   const urls = servers.map(({ url }) => url);
   const engine = new EngineApi({ urls, jwtSecret: () => SECRET, config, logger, ...options, timers });

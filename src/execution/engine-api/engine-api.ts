@@ -8,8 +8,8 @@ import {
   isForkPostFulu,
 } from "@lodestar/params";
 import type { ExecutionPayload, RootHex } from "@lodestar/types";
+import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
-import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
 import {
   type BuiltPayload,
   type EngineBlock,

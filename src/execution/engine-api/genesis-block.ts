@@ -1,5 +1,5 @@
 import { BYTES_PER_LOGS_BLOOM, MAX_EXTRA_DATA_BYTES } from "@lodestar/params";
-import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
+import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
 import { EngineUnavailableError } from "../engine.ts";
 import { JsonRpcFailure, JsonRpcRefusal } from "../json-rpc-client.ts";
 import { JsonValue, UnexpectedValueError } from "../json-value.ts";

@@ -1,4 +1,4 @@
-import type { Timers } from "../../timers.ts";
+import type { Timers } from "../../async/timers.ts";
 
 /** How long anything was waited for; what is waited for at the same time counts once. */
 export class WaitingTime {

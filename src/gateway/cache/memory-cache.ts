@@ -1,6 +1,6 @@
+import type { Timers } from "../../async/timers.ts";
+import { ByteLru } from "../../collections/byte-lru.ts";
 import { REVISION_PLACES } from "../../server/thread/protocol.ts";
-import { SizedMap } from "../../sized-map.ts";
-import type { Timers } from "../../timers.ts";
 import type { ChainFacts } from "../chain-facts.ts";
 import type { Conditions } from "../condition.ts";
 import type { UpstreamResponse } from "../exchange.ts";
@@ -51,7 +51,7 @@ export class MemoryCache {
   /** A larger body is not kept. */
   readonly maxBodyBytes: number;
   readonly #options: MemoryCacheOptions;
-  readonly #answers: SizedMap<Kept>;
+  readonly #answers: ByteLru<Kept>;
   readonly #maxMillis: Readonly<Record<Lasting, number>>;
   #head: number;
   #settledAt = Number.NEGATIVE_INFINITY;
@@ -59,7 +59,7 @@ export class MemoryCache {
   constructor(options: MemoryCacheOptions) {
     this.#options = options;
     this.maxBodyBytes = Math.floor(options.bytes / LARGEST_PART);
-    this.#answers = new SizedMap({ bytes: options.bytes });
+    this.#answers = new ByteLru({ bytes: options.bytes });
     this.#head = Atomics.load(options.revision, REVISION_PLACES.head);
     const slotMillis = options.facts.secondsPerSlot * 1000;
     this.#maxMillis = {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { FakeTimers, flushPromises } from "../../../test/support/fake-timers.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
-import { HandTimers, settled } from "../../timers.test-support.ts";
 import type { Condition } from "../condition.ts";
 import { type Question, UpstreamError, type UpstreamResponse } from "../exchange.ts";
 import { FACTS, finalAnswer, question, ROOT, response } from "./questions.test-support.ts";
@@ -13,7 +13,7 @@ const SPEC = question("get_v1_config_spec");
 
 /** Reads before an upstream that answers when the test says so. */
 function open(given: Partial<ReadsOptions> = {}) {
-  const timers = new HandTimers();
+  const timers = new FakeTimers();
   const asked: Question[] = [];
   const waiting: PromiseWithResolvers<UpstreamResponse>[] = [];
   const revision = new Int32Array(2);
@@ -38,7 +38,7 @@ function open(given: Partial<ReadsOptions> = {}) {
   /** Asks, and has an upstream answer if it is asked. */
   const read = async (asking: Question, body = finalAnswer('{"root":"0x01"}')) => {
     const answer = reads.read(asking);
-    await settled();
+    await flushPromises();
     waiting.shift()?.resolve(response(body));
     return answer;
   };
@@ -57,7 +57,7 @@ it("asks once for what is final, and gives the same object again", async () => {
   const second = await read(FINAL);
   revision.fill(1);
   conditions.floor = 11;
-  await timers.pass(1e9);
+  await timers.advance(1e9);
   expect(await read(FINAL)).toBe(second);
   expect([first.kept, second.kept]).toEqual([undefined, "memory"]);
   expect(second.body).toEqual(first.body);
@@ -68,13 +68,13 @@ it("asks once for what is final, and gives the same object again", async () => {
 it("asks another upstream for an answer that breaks off before anybody has seen any of it", async () => {
   const { reads, asked, waiting } = open();
   const answer = reads.read(FINAL);
-  await settled();
+  await flushPromises();
   async function* broken() {
     yield Buffer.from('{"data":');
     throw new UpstreamError("hanging", "hanging broke off its answer.", { mayHaveArrived: true });
   }
   waiting.shift()!.resolve({ ...response(""), upstream: "hanging", body: broken() });
-  await settled();
+  await flushPromises();
   expect(asked.map(({ lacking }) => lacking && [...lacking])).toEqual([undefined, ["hanging"]]);
   waiting.shift()!.resolve(response(finalAnswer('{"root":"0x01"}')));
   expect(textOf(await answer)).toContain("0x01");
@@ -89,7 +89,7 @@ it("keeps nothing of what was final, or asked for, before the chain went back be
   expect((await read(FINAL)).kept).toBe("memory");
   const other = question("get_v1_beacon_states_root", { state_id: ROOT.replace("0x", "0x1").slice(0, -1) });
   const early = reads.read(other);
-  await settled();
+  await flushPromises();
   conditions.rewinds++;
   waiting.shift()!.resolve(response(finalAnswer('{"root":"0x01"}')));
   await early;
@@ -110,24 +110,24 @@ it("asks again when the head, the status or the floor has changed, and after a s
   expect(await all()).toEqual([false, true, false]);
   revision[0]!++;
   expect(await all()).toEqual([true, false, false]);
-  await timers.pass(500);
+  await timers.advance(500);
   conditions.floor++;
   expect(await all()).toEqual([true, true, false]);
-  await timers.pass(5_999);
+  await timers.advance(5_999);
   expect(await all()).toEqual([false, false, false]);
-  await timers.pass(1);
+  await timers.advance(1);
   expect(await all()).toEqual([true, true, false]);
-  await timers.pass(180_000);
+  await timers.advance(180_000);
   expect(await all()).toEqual([true, true, true]);
 });
 
 it("does not keep what the upstream answered before the head changed", async () => {
   const { reads, read, asked, waiting, revision } = open();
   const early = reads.read(HEAD);
-  await settled();
+  await flushPromises();
   revision[0]!++;
   const late = reads.read(HEAD);
-  await settled();
+  await flushPromises();
   expect(asked).toHaveLength(2);
   waiting.shift()!.resolve(response('{"data":"before"}'));
   waiting.shift()!.resolve(response('{"data":"after"}'));
@@ -156,11 +156,11 @@ it("keeps what is answered at once after the head has changed, and does not tell
   const root = question("get_v1_beacon_states_root", { state_id: "head" });
   revision[0]!++;
   await read(root);
-  await timers.pass(499);
+  await timers.advance(499);
   expect((await read(root)).kept).toBe("memory");
-  await timers.pass(1);
+  await timers.advance(1);
   expect((await read(root)).kept).toBeUndefined();
-  await timers.pass(5_999);
+  await timers.advance(5_999);
   expect((await read(root)).kept).toBe("memory");
 });
 
@@ -174,7 +174,7 @@ it("keeps neither errors nor what is not to be kept", async () => {
     [peers, 200],
   ] as const) {
     const answer = reads.read(asking);
-    await settled();
+    await flushPromises();
     waiting.shift()!.resolve(response(finalAnswer("{}"), { status }));
     expect((await answer).status).toBe(status);
   }
@@ -194,12 +194,12 @@ it("tells apart formats and bodies", async () => {
 it("shares one answer among all who ask at the same time, also an error", async () => {
   const { reads, asked, waiting } = open();
   const all = Array.from({ length: 100 }, () => reads.read(FINAL));
-  await settled();
+  await flushPromises();
   expect(asked).toHaveLength(1);
   waiting.shift()!.reject(new Error("refused"));
   expect((await Promise.allSettled(all)).map(({ status }) => status)).toEqual(Array(100).fill("rejected"));
   const next = reads.read(FINAL);
-  await settled();
+  await flushPromises();
   waiting.shift()!.resolve(response(finalAnswer("{}")));
   expect(textOf(await next)).toBe(finalAnswer("{}"));
 });
@@ -211,13 +211,13 @@ it("goes on as long as somebody waits, and stops asking when nobody does", async
     reads.read(question("get_v1_beacon_headers", {}, { signal })).catch(() => {});
   void ask(first);
   void ask(second);
-  await settled();
+  await flushPromises();
   first.abort();
   expect(asked[0]!.waiting.signal.aborted).toBe(false);
   second.abort();
   expect(asked[0]!.waiting.signal.aborted).toBe(true);
   void ask(new AbortController());
-  await settled();
+  await flushPromises();
   expect(asked).toHaveLength(2);
 });
 
@@ -225,16 +225,16 @@ it("keeps a stream that is short enough, and gives a longer one to the first who
   const { reads, asked, waiting } = open();
   const answer = finalAnswer(`"${"5".repeat(3000)}"`);
   const both = [reads.read(FINAL), reads.read(FINAL)];
-  await settled();
+  await flushPromises();
   waiting.shift()!.resolve(response(inChunks(answer.slice(0, 1000), answer.slice(1000))));
   expect((await Promise.all(both)).map(textOf)).toEqual([answer, answer]);
   expect(asked).toHaveLength(1);
 
   const long = [HEAD, HEAD, HEAD].map((asking) => reads.read(asking));
-  await settled();
+  await flushPromises();
   const chunks = ["{", "5".repeat(4000), "6".repeat(4000), "}"];
   waiting.shift()!.resolve(response(inChunks(...chunks)));
-  await settled();
+  await flushPromises();
   expect(waiting).toHaveLength(2);
   for (const { resolve } of waiting.splice(0)) resolve(response("{}"));
   const [first, ...others] = await Promise.all(long);
@@ -258,7 +258,7 @@ it("gathers a long stream only when it tells its length before", async () => {
       }
     }
     const answer = reads.read(HEAD);
-    await settled();
+    await flushPromises();
     waiting.shift()!.resolve(response(stream(), { headers: { "content-type": "application/json", ...headers } }));
     return { isWhole: Buffer.isBuffer((await answer).body), given };
   };
@@ -279,7 +279,7 @@ it("ends a stream that was begun when its reader stops early", async () => {
     }
   }
   const answer = reads.read(FINAL);
-  await settled();
+  await flushPromises();
   waiting.shift()!.resolve(response(endless()));
   for await (const chunk of (await answer).body as AsyncIterable<Buffer>) {
     expect(chunk).toHaveLength(3000);
@@ -307,7 +307,7 @@ it("does not gather a stream for which nobody waits any more", async () => {
   };
   const leaving = new AbortController();
   const answer = reads.read({ ...FINAL, waiting: { signal: leaving.signal } });
-  await settled();
+  await flushPromises();
   waiting.shift()!.resolve(response(stuck));
   await read.promise;
   leaving.abort(new Error("left"));
@@ -318,7 +318,7 @@ it("does not gather a stream for which nobody waits any more", async () => {
 it("fails when a stream breaks off while it is gathered", async () => {
   const { reads, waiting } = open();
   const answer = reads.read(FINAL);
-  await settled();
+  await flushPromises();
   waiting.shift()!.resolve(
     response(
       (async function* () {
@@ -335,7 +335,7 @@ it("keeps apart what was asked with other headers", async () => {
   const asks = (headers: Record<string, string>) => ({ ...HEAD, request: { ...HEAD.request, headers } });
   const sent: Record<string, string>[] = [{ accept: "application/json" }, { accept: "*/*" }, { "eth-x": "none" }];
   const answers = sent.map((headers) => reads.read(asks(headers)));
-  await settled();
+  await flushPromises();
   expect(asked).toHaveLength(2);
   waiting.shift()!.resolve(response('{"data":[]}'));
   waiting.shift()!.resolve(response('{"message":"There is no such fork."}', { status: 400 }));
@@ -353,7 +353,7 @@ it("gathers no more bodies at a time than there is room for, and passes on the o
   const answers = Array.from({ length: 6 }, (_, slot) =>
     reads.read(question("get_v1_beacon_states_root", { state_id: `0x${String(slot).padStart(64, "0")}` })),
   );
-  await settled();
+  await flushPromises();
   for (const { resolve } of waiting) resolve(response(slowly()));
   const first = await Promise.race(answers.map(async (answer, place) => ({ place, body: (await answer).body })));
   expect(Buffer.isBuffer(first.body)).toBe(false);
@@ -370,7 +370,7 @@ it("counts what an answer has beside its body", async () => {
     const answer = reads.read(
       question("get_v1_beacon_states_root", { state_id: `0x${String(slot).padStart(64, "0")}` }),
     );
-    await settled();
+    await flushPromises();
     waiting.shift()?.resolve(response(finalAnswer('{"root":"0x01"}'), { headers }));
     return answer;
   };

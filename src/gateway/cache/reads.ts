@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
+import { SingleFlight } from "../../async/single-flight.ts";
+import type { Timers } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
 import { ByteBudget } from "../../server/http/exchanges.ts";
-import { SharedWorks } from "../../shared-work.ts";
-import type { Timers } from "../../timers.ts";
 import type { ChainFacts } from "../chain-facts.ts";
 import type { Conditions } from "../condition.ts";
 import { type Question, UpstreamError, type UpstreamResponse } from "../exchange.ts";
@@ -56,7 +56,7 @@ export class Reads {
   readonly #cache: RedisCache | undefined;
   readonly #maxBodyBytes: number;
   readonly #gathered: ByteBudget;
-  readonly #underWay = new SharedWorks<string, Shared>();
+  readonly #underWay = new SingleFlight<string, Shared>();
 
   constructor({ ask, revision, facts, memoryBytes, cache, conditions, timers, logger, observer }: ReadsOptions) {
     this.#ask = ask;
@@ -90,8 +90,8 @@ export class Reads {
     const { head, status, floor } = this.#memory.moment();
     // Who has heard of something new does not join those who asked before it.
     const sameTime = `${head} ${status} ${floor} ${key}`;
-    const shared = await this.#underWay.share(sameTime, question.waiting.signal, async (_, abandoned) => ({
-      response: await this.#find(key, { ...question, waiting: { signal: abandoned() } }),
+    const shared = await this.#underWay.run(sameTime, question.waiting.signal, async (_, abortSignal) => ({
+      response: await this.#find(key, { ...question, waiting: { signal: abortSignal() } }),
       isTaken: false,
     }));
     if (Buffer.isBuffer(shared.response.body)) return shared.response;

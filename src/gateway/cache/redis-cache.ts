@@ -1,6 +1,6 @@
 import { hash, randomBytes } from "node:crypto";
+import type { Timers } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
-import type { Timers } from "../../timers.ts";
 import type { ChainFacts } from "../chain-facts.ts";
 import type { Conditions } from "../condition.ts";
 import type { GatewayObserver } from "../observer.ts";

@@ -1,6 +1,6 @@
+import type { Timers } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
 import { Trouble } from "../../log/trouble.ts";
-import type { Timers } from "../../timers.ts";
 import type { GatewayObserver } from "../observer.ts";
 
 export interface RedisLinkOptions {

@@ -1,10 +1,10 @@
 import { activePreset, type ForkName, isForkPostElectra } from "@lodestar/params";
 import type { Args } from "../../api/bind.ts";
 import { onlyOne } from "../../api/lookup.ts";
-import { Failure, invalidParams } from "../../failure.ts";
+import type { Timers } from "../../async/timers.ts";
+import { Failure, invalidParams } from "../../errors/failure.ts";
 import { encodeJson } from "../../json/encode.ts";
 import type { Answer, Caller, Waiting } from "../../server/method-table.ts";
-import type { Timers } from "../../timers.ts";
 import { type ChainFacts, forkAt, slotAt } from "../chain-facts.ts";
 import { isRefusal } from "../upstream/complaint.ts";
 import { answerOf, originOf } from "./answers.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { FailureKind } from "../../failure.ts";
+import type { FailureKind } from "../../errors/failure.ts";
 import { UpstreamError } from "../exchange.ts";
 import { ScriptedGateway } from "./scripted-gateway.test-support.ts";
 

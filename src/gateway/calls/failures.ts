@@ -1,5 +1,13 @@
 import type { Method } from "../../api/definition.ts";
-import { Failure, invalidParams, notFound, overloaded, rejected, unavailable, unsupported } from "../../failure.ts";
+import {
+  Failure,
+  invalidParams,
+  notFound,
+  overloaded,
+  rejected,
+  unavailable,
+  unsupported,
+} from "../../errors/failure.ts";
 import type { Waiting } from "../../server/method-table.ts";
 import type { UpstreamResponse } from "../exchange.ts";
 import { bodyUpTo } from "../upstream/ask.ts";

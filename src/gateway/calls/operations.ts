@@ -1,8 +1,8 @@
-import { changesNothing } from "../../access.ts";
 import type { Method, RestPath } from "../../api/definition.ts";
 import { methods } from "../../api/method-groups.ts";
+import type { Timers } from "../../async/timers.ts";
+import { isReadOnly } from "../../server/access-class.ts";
 import type { Params, Waiting } from "../../server/method-table.ts";
-import type { Timers } from "../../timers.ts";
 import { type ChainFacts, forkAt, slotAt } from "../chain-facts.ts";
 import { type Question, UpstreamError, type UpstreamResponse } from "../exchange.ts";
 import { wholeBody } from "../upstream/ask.ts";
@@ -77,7 +77,7 @@ export class Operations {
   put(method: Method, request: Request, rest: Pick<Question, "waiting" | "lacking">): Promise<UpstreamResponse> {
     const { reads, upstreams } = this.#parts;
     const question: Question = { method, format: "json", ...request, ...rest };
-    return changesNothing(method.access) ? reads.read(question) : upstreams.submit(question);
+    return isReadOnly(method.access) ? reads.read(question) : upstreams.submit(question);
   }
 
   /** What an operation answers to a call with these parameters, whatever its status. */

@@ -1,9 +1,9 @@
 import type { Method } from "../../api/definition.ts";
 import { type MethodGroup, openRpcDocument } from "../../api/openrpc.ts";
-import { unsupported } from "../../failure.ts";
+import { unsupported } from "../../errors/failure.ts";
 import { encodeJson } from "../../json/encode.ts";
+import { VERSION } from "../../runtime/version.ts";
 import type { Answer, Caller } from "../../server/method-table.ts";
-import { VERSION } from "../../version.ts";
 import type { Condition, Conditions } from "../condition.ts";
 import type { GatewayEvents } from "../events.ts";
 import type { Composition } from "./composed.ts";

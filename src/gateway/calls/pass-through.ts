@@ -1,6 +1,6 @@
-import { changesNothing } from "../../access.ts";
 import type { Method, RestPath } from "../../api/definition.ts";
 import { placesOf } from "../../api/rest/places.ts";
+import { isReadOnly } from "../../server/access-class.ts";
 import { type Format, MEDIA_TYPES, mediaTypeOf } from "../../server/http/negotiation.ts";
 import { errorBody } from "../../server/http/refusal.ts";
 import type { Lasting, RestAnswer, RestRequest, RestRoute } from "../../server/rest/route-table.ts";
@@ -21,7 +21,7 @@ export function routeFormats(
     answers: isAnsweredByStatus(method) ? [] : formats("answer"),
     prefersFirst: rest.prefersJson,
     accepts: hasBody && !rest.takesText ? formats("body") : [],
-    bodyOptional: changesNothing(method.access),
+    bodyOptional: isReadOnly(method.access),
     takesLargeBody: rest.verb === "POST" && !rest.takesText,
   };
 }

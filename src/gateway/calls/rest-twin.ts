@@ -3,7 +3,7 @@ import { type Args, bind, type Signature } from "../../api/bind.ts";
 import type { Method, RestPath } from "../../api/definition.ts";
 import { VERSION_HEADER } from "../../api/params/consensus-version.ts";
 import { type Place, placesOf } from "../../api/rest/places.ts";
-import { invalidParams } from "../../failure.ts";
+import { invalidParams } from "../../errors/failure.ts";
 import type { Params } from "../../server/method-table.ts";
 import { ASKS_FOR_JSON, type Question, type UpstreamRequest } from "../exchange.ts";
 import { slotInJson } from "../slot-in-json.ts";

@@ -2,7 +2,7 @@ import { bind } from "../../api/bind.ts";
 import type { Method, RestPath } from "../../api/definition.ts";
 import { dataAnswer } from "../../api/rest/answer.ts";
 import { RequestReader } from "../../api/rest/request.ts";
-import { unsupported } from "../../failure.ts";
+import { unsupported } from "../../errors/failure.ts";
 import { accepts, MEDIA_TYPES } from "../../server/http/negotiation.ts";
 import type { Answer, Caller, Params, Waiting } from "../../server/method-table.ts";
 import type { RestAnswer, RestRequest } from "../../server/rest/route-table.ts";

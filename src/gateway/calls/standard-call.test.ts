@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { unavailable } from "../../failure.ts";
+import { unavailable } from "../../errors/failure.ts";
 import { parseMessage } from "../../json/parse.ts";
 import type { Params } from "../../server/method-table.ts";
 import { ROOT, ScriptedGateway } from "./scripted-gateway.test-support.ts";

@@ -1,5 +1,5 @@
 import type { Method } from "../../api/definition.ts";
-import { rejected } from "../../failure.ts";
+import { rejected } from "../../errors/failure.ts";
 import type { Answer, Params, Waiting } from "../../server/method-table.ts";
 import { ONLY_BROADCAST } from "../upstream/submission.ts";
 import { answerOf } from "./answers.ts";

@@ -1,10 +1,10 @@
 import type { Method, RestPath } from "../../api/definition.ts";
 import { methodGroups } from "../../api/method-groups.ts";
 import { RequestReader } from "../../api/rest/request.ts";
-import { nearestName } from "../../nearest-name.ts";
+import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
+import { nearestName } from "../../errors/nearest-name.ts";
 import type { Method as CallableMethod, ListedMethodTable, Waiting } from "../../server/method-table.ts";
 import type { RestAnswer, RestRequest, RestRoute, RouteTable } from "../../server/rest/route-table.ts";
-import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
 import type { ChainFacts } from "../chain-facts.ts";
 import type { Conditions } from "../condition.ts";
 import type { GatewayEvents } from "../events.ts";

@@ -1,7 +1,7 @@
 import type { ForkName } from "@lodestar/params";
 import type { ExampleChain } from "../../api/example.ts";
 import { methods } from "../../api/method-groups.ts";
-import { SYSTEM_TIMERS } from "../../timers.ts";
+import { SYSTEM_TIMERS } from "../../async/timers.ts";
 import { forkAt, slotAt } from "../chain-facts.ts";
 import type { UpstreamRequest } from "../exchange.ts";
 import { comparableData, isNotHeld, SPEC_PATH } from "./comparable-data.ts";

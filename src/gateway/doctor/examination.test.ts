@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
-import { settled } from "../../timers.test-support.ts";
+import { flushPromises } from "../../../test/support/fake-timers.ts";
 import { UpstreamError } from "../exchange.ts";
 import type { Askable } from "../upstream/ask.ts";
 import { examine, examineAll, readPubkeys } from "./examination.ts";
@@ -101,7 +101,7 @@ describe("an upstream that is examined", () => {
       return new Probe({ name, request }, 60_000);
     });
     const examining = examineAll([...hanging, scriptedProbe(healthyScript, "healthy")]);
-    await settled();
+    await flushPromises();
     expect(asked).toHaveLength(32);
     giveUp();
     const examined = await examining;

@@ -1,4 +1,4 @@
-import { SYSTEM_TIMERS } from "../../timers.ts";
+import { SYSTEM_TIMERS } from "../../async/timers.ts";
 import { type ChainFacts, factsOf } from "../chain-facts.ts";
 import { UpstreamError } from "../exchange.ts";
 import { askForData } from "../upstream/ask.ts";

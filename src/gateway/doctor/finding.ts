@@ -1,4 +1,4 @@
-import { changesNothing } from "../../access.ts";
+import { isReadOnly } from "../../server/access-class.ts";
 import { UpstreamError, type UpstreamRequest } from "../exchange.ts";
 import { lacksVersion } from "../upstream/complaint.ts";
 import { memberOf } from "../upstream/read-json.ts";
@@ -74,7 +74,7 @@ function judge({ method, path, isOfEveryNode }: Operation, told: Told, data: unk
   // The status is the answer itself.
   if (method.resultOfStatus !== undefined && status === 503) return { outcome: "ok" };
   // Some clients, Prysm among them, want at least one item in a list.
-  if (!changesNothing(method.access)) {
+  if (!isReadOnly(method.access)) {
     return status === 400 && byStatus.outcome === "refused" ? { ...byStatus, outcome: "declined" } : byStatus;
   }
   if (byStatus.outcome === "absent" && isOfEveryNode) {

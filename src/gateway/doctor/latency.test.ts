@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { HandTimers, settled } from "../../timers.test-support.ts";
+import { FakeTimers, flushPromises } from "../../../test/support/fake-timers.ts";
 import { UpstreamError } from "../exchange.ts";
 import { measureLatencies, summaryOf } from "./latency.ts";
 import { Probe } from "./probe.ts";
@@ -16,7 +16,7 @@ function upstreams(names: readonly string[], { hanging = [] as readonly string[]
     const request = async () => {
       asked.push(name);
       mostAtOnce = Math.max(mostAtOnce, ++atOnce);
-      await (hanging.includes(name) ? end : settled());
+      await (hanging.includes(name) ? end : flushPromises());
       atOnce--;
       if (hanging.includes(name)) throw new UpstreamError(name, `${name} did not answer.`, { mayHaveArrived: true });
       return { upstream: name, status: 200, headers: {}, body: Buffer.from("{}") };
@@ -36,14 +36,14 @@ it("is measured of one upstream at a time", async () => {
 });
 
 it("is measured while others hang, who are asked once, and told in the order of the upstreams", async () => {
-  const timers = new HandTimers();
+  const timers = new FakeTimers();
   const { probes, asked, giveUp } = upstreams(["a", "b", "c", "d"], { hanging: ["a", "c"] });
   const measured = measureLatencies(probes, timers);
-  await settled();
+  await flushPromises();
   expect(asked).toEqual(["a"]);
-  await timers.pass(TURN_MILLIS);
+  await timers.advance(TURN_MILLIS);
   await expect.poll(() => asked).toEqual(["a", "b", "c"]);
-  await timers.pass(TURN_MILLIS);
+  await timers.advance(TURN_MILLIS);
   await expect.poll(() => asked.filter((name) => name === "d")).toHaveLength(25);
   expect(asked.filter((name) => name === "a" || name === "c")).toEqual(["a", "c"]);
   giveUp();

@@ -1,4 +1,4 @@
-import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
+import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
 import { UpstreamError } from "../exchange.ts";
 import { Turns } from "../upstream/turns.ts";
 import type { Probe } from "./probe.ts";

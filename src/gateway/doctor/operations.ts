@@ -1,9 +1,9 @@
 import { EPOCHS_PER_SYNC_COMMITTEE_PERIOD, ForkSeq } from "@lodestar/params";
-import { changesNothing } from "../../access.ts";
 import type { Method, Param, RestPath } from "../../api/definition.ts";
 import type { Example, ExampleChain } from "../../api/example.ts";
 import { VERSION_HEADER } from "../../api/params/consensus-version.ts";
-import { Failure } from "../../failure.ts";
+import { Failure } from "../../errors/failure.ts";
+import { isReadOnly } from "../../server/access-class.ts";
 import { RestTwin } from "../calls/rest-twin.ts";
 import type { UpstreamRequest } from "../exchange.ts";
 import { Unaskable } from "./place-on-chain.ts";
@@ -62,7 +62,7 @@ export function operationsOf(methods: readonly Method[]): Operation[] {
 }
 
 function operationOf(method: Method, path: RestPath): Operation {
-  const isRead = changesNothing(method.access);
+  const isRead = isReadOnly(method.access);
   const isOfPast = isRead && !OF_PRESENT.test(path.path);
   const isConstant = method.dependsOn === "nothing" && !path.path.includes("/node/");
   const isFinal = isOfPast && OF_SOMETHING.test(path.path) && !method.mayGrow;
@@ -85,7 +85,7 @@ export async function requestOf(
   if (path.path.includes(WHOLE_STATE) && !withStates) {
     throw new Unaskable("whole states are asked for with --all alone");
   }
-  if (!changesNothing(method.access)) return emptySubmission(method, path, place.fork);
+  if (!isReadOnly(method.access)) return emptySubmission(method, path, place.fork);
   if (path.path.startsWith(REWARDS) && place.slot <= 1) throw new Unaskable("the chain is too young for it");
   const values = await exampleOf(example, place);
   const fixed = values.map((value, position) => placedValue(params[position]!, value, place));

@@ -1,6 +1,6 @@
-import { ForeseenError } from "../../foreseen-error.ts";
+import type { Timers } from "../../async/timers.ts";
+import { OperationalError } from "../../errors/operational-error.ts";
 import type { StreamEvent } from "../../server/events/feed.ts";
-import type { Timers } from "../../timers.ts";
 import { createClient, type Redis } from "../cache/redis-link.ts";
 
 type Client = ReturnType<typeof createClient>;
@@ -158,7 +158,7 @@ async function inTime<T>(reply: Promise<T>, millis: number, timers: Timers): Pro
   const answered = new AbortController();
   const late = timers.sleep(millis, answered.signal).then(
     () => {
-      throw new ForeseenError(`It did not answer within ${millis} milliseconds.`);
+      throw new OperationalError(`It did not answer within ${millis} milliseconds.`);
     },
     () => reply,
   );

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished, vi } from "vitest";
+import { FakeTimers } from "../../../test/support/fake-timers.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { Arrivals } from "../../server/events/arrivals.test-support.ts";
-import { HandTimers } from "../../timers.test-support.ts";
 import { EventStream } from "./event-stream.ts";
 import { ScriptedUpstream } from "./scripted-upstream.test-support.ts";
 
@@ -15,7 +15,7 @@ it("waits for the first event of an upstream that begins to answer with it", asy
     upstream: upstream.options(),
     silentMillis: 24_000,
     hasNothingToTell: () => false,
-    timers: new HandTimers(),
+    timers: new FakeTimers(),
     logger: createRecordingLogger(),
     listener: {
       connected: () => happened.push("connected"),

@@ -1,13 +1,13 @@
 import { expect, it, onTestFinished, vi } from "vitest";
+import { FakeTimers } from "../../../test/support/fake-timers.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { Arrivals } from "../../server/events/arrivals.test-support.ts";
-import { HandTimers } from "../../timers.test-support.ts";
 import { EventStream, type EventStreamOptions } from "./event-stream.ts";
 import { passUntil, ScriptedUpstream } from "./scripted-upstream.test-support.ts";
 import { STEADY_TOPICS } from "./topics.ts";
 
 async function follow(upstream: ScriptedUpstream, options: Partial<EventStreamOptions> = {}) {
-  const timers = new HandTimers();
+  const timers = new FakeTimers();
   const happened = new Arrivals<string>();
   const logger = createRecordingLogger();
   const stream = new EventStream({
@@ -59,19 +59,19 @@ it("asks again, and waits longer each time, when an upstream breaks off, refuses
   upstream.breakOff();
   expect(await happened.next()).toMatch(/^broke: /);
   for (const topic of STEADY_TOPICS) upstream.unknownTopics.add(topic);
-  await timers.pass(250);
+  await timers.advance(250);
   expect(await happened.next()).toBe("broke: It answered the subscription to events with HTTP 400.");
-  await timers.pass(499);
+  await timers.advance(499);
   const before = upstream.subscriptions.length;
   upstream.unknownTopics.clear();
-  await timers.pass(1);
+  await timers.advance(1);
   expect(await happened.next()).toBe("connected");
   expect(upstream.subscriptions.length).toBe(before + 1);
 
-  await timers.pass(20_000);
+  await timers.advance(20_000);
   upstream.tell("head", 1);
   expect(await happened.next()).toBe("head 1");
-  await timers.pass(20_000);
+  await timers.advance(20_000);
   upstream.write(":\n\n");
   upstream.tell("head", 2);
   expect(await happened.next()).toBe("head 2");
@@ -88,11 +88,11 @@ it("asks again soon after every stream that told something or was open for a whi
       upstream.tell("head", time);
       expect(await happened.next()).toBe(`head ${time}`);
     } else {
-      await timers.pass(2000);
+      await timers.advance(2000);
     }
     upstream.breakOff();
     expect(await happened.next()).toMatch(/^broke: /);
-    await timers.pass(250);
+    await timers.advance(250);
   }
   expect(await happened.next()).toBe("connected");
 });
@@ -124,7 +124,7 @@ it("follows further topics without missing an event or telling one twice", async
   upstream.tell("attestation", 1);
   upstream.tell("head", "b");
   expect(await happened.take(3)).toEqual(['head "a"', 'head "b"', 'head "b"']);
-  await timers.pass(1000);
+  await timers.advance(1000);
   expect(await happened.next()).toBe("attestation 1");
   await upstream.connected(1);
   upstream.tell("head", "b");
@@ -185,11 +185,11 @@ it("gives up a subscription that does not begin to answer for as long as a strea
   upstream.beginsWithEvent = true;
   const { happened, timers } = await follow(upstream);
   await upstream.connected();
-  await timers.pass(24_000);
+  await timers.advance(24_000);
   await passUntil(timers, 1000, () => happened.left === 1);
   expect(await happened.next()).toBe("broke: There was no sign of life for more than 24000 ms.");
   await passUntil(timers, 250, () => upstream.subscriptions.length === 2);
-  await timers.pass(20_000);
+  await timers.advance(20_000);
   upstream.tell("head", 1);
   expect(await happened.take(2)).toEqual(["connected", "head 1"]);
 });
@@ -237,13 +237,13 @@ it("waits for an upstream that has nothing to tell, also for the other topics th
   upstream.beginsWithEvent = true;
   const { happened, stream, timers } = await follow(upstream, { hasNothingToTell: () => true });
   await upstream.connected();
-  await timers.pass(100_000);
+  await timers.advance(100_000);
   upstream.tell("head", 1);
   expect(await happened.take(2)).toEqual(["connected", "head 1"]);
-  await timers.pass(100_000);
+  await timers.advance(100_000);
   stream.follow(["attestation"]);
   await upstream.connected(2);
-  await timers.pass(100_000);
+  await timers.advance(100_000);
   upstream.tell("attestation", 1);
   await passUntil(timers, 1000, () => upstream.connections === 1);
   expect(await happened.next()).toBe("attestation 1");

@@ -1,9 +1,9 @@
-import { ForeseenError } from "../../foreseen-error.ts";
+import type { Timers } from "../../async/timers.ts";
+import { OperationalError } from "../../errors/operational-error.ts";
 import { HttpClient } from "../../http-client/http-client.ts";
 import type { Logger } from "../../log/logger.ts";
 import { Trouble } from "../../log/trouble.ts";
 import type { StreamEvent } from "../../server/events/feed.ts";
-import type { Timers } from "../../timers.ts";
 import type { UpstreamOptions } from "../options.ts";
 import { Overlap } from "./overlap.ts";
 import { reasonOf } from "./reason.ts";
@@ -121,7 +121,7 @@ export class EventStream {
     for (const [subscription, heardAt] of this.#heardAt) {
       if (timers.now() - heardAt <= silentMillis) continue;
       if (heardAt >= oldestHeardAt && this.#options.hasNothingToTell()) continue;
-      subscription.end(new ForeseenError(`There was no sign of life for more than ${silentMillis} ms.`));
+      subscription.end(new OperationalError(`There was no sign of life for more than ${silentMillis} ms.`));
     }
   }
 

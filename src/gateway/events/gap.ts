@@ -1,4 +1,4 @@
-import { ForeseenError } from "../../foreseen-error.ts";
+import { OperationalError } from "../../errors/operational-error.ts";
 import {
   type ChainEvent,
   type DependentRoots,
@@ -123,7 +123,7 @@ export class Gap {
 
   async #header(blockId: string): Promise<Header> {
     const header = readHeader(await this.#read(`/eth/v1/beacon/headers/${blockId}`));
-    if (!header) throw new ForeseenError(`It gave no header of block ${blockId}.`);
+    if (!header) throw new OperationalError(`It gave no header of block ${blockId}.`);
     return header;
   }
 

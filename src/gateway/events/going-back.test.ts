@@ -137,7 +137,7 @@ it("goes back with an upstream that is there again at an earlier block, once it 
   conditions.set("a", { fitness: "behind" });
   await reconnect(a);
   // One that syncs comes there again.
-  await timers.pass(60_000);
+  await timers.advance(60_000);
   expect(told.left).toBe(0);
   conditions.set("a", { fitness: "ready" });
   const others = chain(2, blocks[2], 1);

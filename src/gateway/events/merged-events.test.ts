@@ -204,9 +204,9 @@ it("takes another leader when the leader is late with a head, or is not ready, a
   b.imports(heads[0]!);
   b.imports(heads[1]!);
   await passUntil(timers, 0, () => notes.includes("b head 2"));
-  await timers.pass(499);
+  await timers.advance(499);
   expect(told.left).toBe(0);
-  await timers.pass(1);
+  await timers.advance(1);
   expect(await heard()).toEqual(headEvent(heads[1]!));
   // The one that was late has caught up, and leads again.
   a.imports(heads[1]!);
@@ -229,7 +229,7 @@ it("heeds no upstream that is on another chain or syncs, as long as another is r
     conditions.set("b", { fitness });
     b.imports(block(50 + index, GENESIS, 3));
     await passUntil(timers, 0, () => notes.includes(`b head ${50 + index}`));
-    await timers.pass(500);
+    await timers.advance(500);
   }
   const [first] = chain(1) as [ScriptedBlock];
   a.imports(first);
@@ -312,7 +312,7 @@ it("does not miss the signs of life of an upstream that has nothing to tell", as
   const { upstreams, conditions, timers, logger } = await merge("a");
   const [a] = upstreams as [ScriptedUpstream];
   conditions.set("a", { head: GENESIS });
-  await timers.pass(100_000);
+  await timers.advance(100_000);
   const warnings = () => logger.records.flatMap(({ level, message }) => (level === "warn" ? [message] : []));
   expect([a.subscriptions.length, warnings()]).toEqual([1, []]);
   // By what it answers it has another head, of which it does not tell.

@@ -90,9 +90,9 @@ it.each([1, 2, 3, 4, 5, 6])("tells one story, whoever forks, fails, is late or c
       if (chance(0.1)) follower.upstream.breakOff();
       if (chance(0.1)) conditions.set(follower.upstream.name, { fitness: chance(0.5) ? "ready" : "behind" });
       if (chance(0.8)) follower.follow(made[Math.floor(random() * made.length)]!);
-      if (chance(0.3)) await timers.pass(Math.floor(random() * 600));
+      if (chance(0.3)) await timers.advance(Math.floor(random() * 600));
     }
-    if (chance(0.5)) await timers.pass(12_000);
+    if (chance(0.5)) await timers.advance(12_000);
     await takeAll();
   }
   for (const { name } of upstreams) conditions.set(name, { fitness: "ready" });
@@ -103,7 +103,7 @@ it.each([1, 2, 3, 4, 5, 6])("tells one story, whoever forks, fails, is late or c
   blocks.set(final.root, final);
   for (const follower of followers) follower.follow(final);
   while (told.findLast(({ topic }) => topic === "head")?.value.block !== final.root) {
-    await timers.pass(100);
+    await timers.advance(100);
     await takeAll();
   }
   expect(faultsOf(told, blocks)).toEqual([]);

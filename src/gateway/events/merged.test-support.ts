@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
+import { FakeTimers } from "../../../test/support/fake-timers.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { Arrivals } from "../../server/events/arrivals.test-support.ts";
-import { HandTimers } from "../../timers.test-support.ts";
 import { MergedFeeds } from "./merged-feeds.ts";
 import { ScriptedConditions } from "./scripted-conditions.test-support.ts";
 import { askOf, FACTS, GENESIS, passUntil, ScriptedUpstream } from "./scripted-upstream.test-support.ts";
@@ -18,7 +18,7 @@ export async function merge(...names: readonly string[]) {
   const upstreams = await Promise.all(names.map((name) => ScriptedUpstream.start(name, GENESIS)));
   const conditions = new ScriptedConditions(names);
   for (const name of names) conditions.set(name, { finalized: { epoch: 0, root: GENESIS.root } });
-  const timers = new HandTimers();
+  const timers = new FakeTimers();
   const logger = createRecordingLogger();
   const notes: unknown[] = [];
   const ask = askOf(upstreams);

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
-import type { HandTimers } from "../../timers.test-support.ts";
+import type { FakeTimers } from "../../../test/support/fake-timers.ts";
 import type { ChainFacts } from "../chain-facts.ts";
 import type { UpstreamOptions } from "../options.ts";
 
@@ -265,6 +265,6 @@ export function askOf(upstreams: readonly ScriptedUpstream[]) {
 }
 
 /** Time passes, in steps, until something is true for which sockets need some turns of the event loop. */
-export async function passUntil(timers: HandTimers, step: number, condition: () => boolean): Promise<void> {
-  while (!condition()) await timers.pass(step);
+export async function passUntil(timers: FakeTimers, step: number, condition: () => boolean): Promise<void> {
+  while (!condition()) await timers.advance(step);
 }

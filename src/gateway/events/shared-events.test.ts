@@ -2,9 +2,9 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { missingRedis } from "../../../test/support/redis-process.ts";
 import { RedisServer } from "../../../test/support/redis-server.ts";
 import { skipSuite } from "../../../test/support/skip-suite.ts";
+import { SYSTEM_TIMERS } from "../../async/timers.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { Arrivals } from "../../server/events/arrivals.test-support.ts";
-import { SYSTEM_TIMERS } from "../../timers.ts";
 import { MergedFeeds } from "./merged-feeds.ts";
 import { ScriptedConditions } from "./scripted-conditions.test-support.ts";
 import {

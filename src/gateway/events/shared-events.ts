@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
+import type { Timers } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
 import { Trouble } from "../../log/trouble.ts";
-import type { Timers } from "../../timers.ts";
 import type { ChainFacts } from "../chain-facts.ts";
 import type { Fitness } from "../condition.ts";
 import type { CacheOptions } from "../options.ts";

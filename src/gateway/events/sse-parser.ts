@@ -1,4 +1,4 @@
-import { ForeseenError } from "../../foreseen-error.ts";
+import { OperationalError } from "../../errors/operational-error.ts";
 import type { StreamEvent } from "../../server/events/feed.ts";
 
 const LINE_FEED = 0x0a;
@@ -118,5 +118,5 @@ export class SseParser {
 
 function readComment(line: Buffer): void {
   const [, count] = DROPPED.exec(line.toString("latin1", 0, COMMENT_BYTES)) ?? [];
-  if (count) throw new ForeseenError(`It says that it dropped ${count} messages of the stream of events.`);
+  if (count) throw new OperationalError(`It says that it dropped ${count} messages of the stream of events.`);
 }

@@ -1,10 +1,10 @@
-import { ForeseenError } from "../../foreseen-error.ts";
+import { OperationalError } from "../../errors/operational-error.ts";
 import type { HttpClient } from "../../http-client/http-client.ts";
 import type { StreamEvent } from "../../server/events/feed.ts";
 import { SseParser } from "./sse-parser.ts";
 
 /** The upstream answered something else than a stream of events. */
-export class SubscriptionRefused extends ForeseenError {
+export class SubscriptionRefused extends OperationalError {
   readonly status: number;
 
   constructor(status: number, message: string) {
@@ -60,7 +60,7 @@ export class Subscription {
         onBytes();
         parser.push(chunk);
       }
-      return new ForeseenError("It ended the stream of events.");
+      return new OperationalError("It ended the stream of events.");
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error));
     } finally {
@@ -69,7 +69,7 @@ export class Subscription {
   }
 
   /** Nothing more is told. */
-  end(reason: Error = new ForeseenError("The events are not read any more.")): void {
+  end(reason: Error = new OperationalError("The events are not read any more.")): void {
     this.#isOver = true;
     this.#abort.abort(reason);
   }

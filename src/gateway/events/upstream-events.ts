@@ -1,7 +1,7 @@
+import type { Timers } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
 import { Trouble } from "../../log/trouble.ts";
 import type { StreamEvent } from "../../server/events/feed.ts";
-import type { Timers } from "../../timers.ts";
 import type { ChainFacts } from "../chain-facts.ts";
 import type { Conditions } from "../condition.ts";
 import type { UpstreamOptions } from "../options.ts";

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { HandTimers } from "../../timers.test-support.ts";
+import { FakeTimers } from "../../../test/support/fake-timers.ts";
 import { Alarms } from "./alarms.ts";
 
 function openAlarms() {
-  const timers = new HandTimers();
+  const timers = new FakeTimers();
   const rung: string[] = [];
   const alarms = new Alarms(timers);
   const add = (millis: number, name: string) => alarms.add(millis, () => rung.push(name));
@@ -14,9 +14,9 @@ it("ring each at its time, once", async () => {
   const { timers, rung, add } = openAlarms();
   add(40, "late");
   add(8, "soon");
-  await timers.pass(20);
+  await timers.advance(20);
   expect(rung).toEqual(["soon"]);
-  await timers.pass(40);
+  await timers.advance(40);
   expect(rung).toEqual(["soon", "late"]);
 });
 
@@ -26,7 +26,7 @@ it("do not ring when they are called off, whichever they are", async () => {
     const all = ["first", "second", "third"].map((name) => add(8, name));
     alarms.delete(all[off]!);
     alarms.delete(all[off]!);
-    await timers.pass(20);
+    await timers.advance(20);
     expect(rung).toHaveLength(2);
     expect(rung).not.toContain(["first", "second", "third"][off]);
   }
@@ -44,9 +44,9 @@ it("may call off each other, and set others, when they ring", async () => {
     alarms.delete(first);
     add(8, "third");
   });
-  await timers.pass(12);
+  await timers.advance(12);
   expect(rung).toHaveLength(1);
-  await timers.pass(12);
+  await timers.advance(12);
   expect(rung[1]).toBe("third");
   expect(rung).toHaveLength(2);
 });
@@ -56,6 +56,6 @@ it("ring no more when they are closed", async () => {
   add(8, "first");
   add(8, "second");
   alarms.close();
-  await timers.pass(20);
+  await timers.advance(20);
   expect(rung).toEqual([]);
 });

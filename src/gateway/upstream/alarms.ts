@@ -1,4 +1,4 @@
-import type { Timers } from "../../timers.ts";
+import type { Timers } from "../../async/timers.ts";
 
 /** How exact they are. */
 const TICK_MILLIS = 4;

@@ -1,5 +1,5 @@
+import type { Timers } from "../../async/timers.ts";
 import { keepBytes } from "../../json/buffer-pool.ts";
-import type { Timers } from "../../timers.ts";
 import { ASKS_FOR_JSON, UpstreamError, type UpstreamResponse } from "../exchange.ts";
 import type { UpstreamClient } from "./upstream-client.ts";
 

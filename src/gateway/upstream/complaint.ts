@@ -1,4 +1,4 @@
-import type { ItemFailure } from "../../failure.ts";
+import type { ItemFailure } from "../../errors/failure.ts";
 import { mediaTypeOf } from "../../server/http/negotiation.ts";
 import type { UpstreamResponse } from "../exchange.ts";
 

@@ -1,5 +1,5 @@
+import type { Timers } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
-import type { Timers } from "../../timers.ts";
 
 /** Where an upstream that can be asked has its head, and how far it was before. */
 interface Reach {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { Failure } from "../../failure.ts";
-import { settled } from "../../timers.test-support.ts";
+import { flushPromises } from "../../../test/support/fake-timers.ts";
+import { Failure } from "../../errors/failure.ts";
 import { questionOf } from "./question.test-support.ts";
 import { json } from "./scripted-upstream.test-support.ts";
 import { answersOf, failureOf, HEDGE_MILLIS, openUpstreams } from "./upstreams.test-support.ts";
@@ -25,9 +25,9 @@ describe("a read that takes long", () => {
     const setting = await openUpstreams();
     const { timers, server, events } = setting;
     const { answer } = await askFrozen(setting);
-    await timers.pass(HEDGE_MILLIS - 10);
+    await timers.advance(HEDGE_MILLIS - 10);
     expect(server("b").questions).toEqual([]);
-    await timers.pass(20);
+    await timers.advance(20);
     expect(await answer).toMatchObject({ upstream: "b" });
     expect(events).toEqual(["not a: slow", "b 200"]);
   });
@@ -36,12 +36,12 @@ describe("a read that takes long", () => {
     const setting = await openUpstreams();
     const { timers, server, conditions, upstreams } = setting;
     conditions.set("b", { fitness: "down" });
-    server("a").handler = (_request, response) => void timers.pass(200).then(() => json(response, {}));
+    server("a").handler = (_request, response) => void timers.advance(200).then(() => json(response, {}));
     for (let i = 0; i < 32; i++) await upstreams.read(questionOf());
     const { answer } = await askFrozen(setting);
-    await timers.pass(190);
+    await timers.advance(190);
     expect(server("b").questions).toEqual([]);
-    await timers.pass(20);
+    await timers.advance(20);
     expect(await answer).toMatchObject({ upstream: "b" });
   });
 
@@ -51,13 +51,13 @@ describe("a read that takes long", () => {
     conditions.set("b", { fitness: "behind" });
     server("a").isFrozen = true;
     const reads = Array.from({ length: 100 }, () => upstreams.read(questionOf()));
-    while (server("a").requests.length < 100) await settled();
-    await timers.pass(HEDGE_MILLIS + 10);
+    while (server("a").requests.length < 100) await flushPromises();
+    await timers.advance(HEDGE_MILLIS + 10);
     const hedged = events.filter((event) => event === "not a: slow").length;
     expect(hedged).toBeGreaterThanOrEqual(20);
     expect(hedged).toBeLessThanOrEqual(30);
-    while (events.filter((event) => event === "b 200").length < hedged) await settled();
-    await timers.pass(200);
+    while (events.filter((event) => event === "b 200").length < hedged) await flushPromises();
+    await timers.advance(200);
     expect((await Promise.all(reads)).every(({ upstream }) => upstream === "b")).toBe(true);
     expect(await answersOf(() => upstreams.read(questionOf()), 3)).toEqual({ b: 3 });
   });
@@ -73,10 +73,10 @@ describe("a read that takes long", () => {
       const answer = upstreams.read(questionOf(asked));
       await arrived;
       conditions.set("b", {});
-      await timers.pass("method" in asked ? 9000 : 30_000);
+      await timers.advance("method" in asked ? 9000 : 30_000);
       expect(server("b").questions).toEqual([]);
       conditions.set("a", { fitness: "down" });
-      await timers.pass(1100);
+      await timers.advance(1100);
       expect(await answer).toMatchObject({ upstream: "b" });
     }
   });
@@ -84,7 +84,7 @@ describe("a read that takes long", () => {
   it("is asked of another when it is heavy and not even begun after ten seconds", async () => {
     const setting = await openUpstreams();
     const { answer } = await askFrozen(setting, { url: "/eth/v1/x", method: { cost: "heavy" } });
-    await setting.timers.pass(11_000);
+    await setting.timers.advance(11_000);
     expect(await answer).toMatchObject({ upstream: "b" });
   });
 
@@ -99,8 +99,8 @@ describe("a read that takes long", () => {
     };
     const answers = upstreams.readFromSeveral(questionOf(), 2);
     await arrived;
-    await timers.pass(HEDGE_MILLIS + 10);
-    while (!events.includes("c 200")) await settled();
+    await timers.advance(HEDGE_MILLIS + 10);
+    while (!events.includes("c 200")) await flushPromises();
     server("a").isFrozen = false;
     fail();
     expect(await answers).toMatchObject([{ value: { upstream: "c" } }, { value: { upstream: "a", status: 200 } }]);

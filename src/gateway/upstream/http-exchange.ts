@@ -1,4 +1,4 @@
-import { type Failure, invalidParams } from "../../failure.ts";
+import { type Failure, invalidParams } from "../../errors/failure.ts";
 import { BodyStream } from "../../http-client/body-stream.ts";
 import type { Connection, ResponseHandler } from "../../http-client/connection.ts";
 import { isConnectionLoss } from "../../http-client/http-error.ts";

@@ -1,4 +1,4 @@
-import { type Failure, overloaded, unavailable } from "../../failure.ts";
+import { type Failure, overloaded, unavailable } from "../../errors/failure.ts";
 import type { Conditions } from "../condition.ts";
 import type { Choice } from "./choice.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { settled } from "../../timers.test-support.ts";
+import { flushPromises } from "../../../test/support/fake-timers.ts";
 import { questionOf } from "./question.test-support.ts";
 import { json, type ScriptedUpstream } from "./scripted-upstream.test-support.ts";
 import { failureOf, HEDGE_MILLIS, openUpstreams } from "./upstreams.test-support.ts";
@@ -25,9 +25,9 @@ describe("a refusal that another upstream might know better", () => {
       isGiven = true;
     });
     await arrived;
-    await timers.pass(millis - 100);
+    await timers.advance(millis - 100);
     expect(isGiven).toBe(false);
-    await timers.pass(200);
+    await timers.advance(200);
     expect(await answer).toMatchObject({ upstream: "a", status: 404 });
   });
 
@@ -37,9 +37,9 @@ describe("a refusal that another upstream might know better", () => {
     server("a").isFrozen = true;
     refuse(server("b"));
     const answer = upstreams.read(questionOf());
-    await timers.pass(HEDGE_MILLIS + 10);
-    while (!events.includes("b 404")) await settled();
-    await timers.pass(1100);
+    await timers.advance(HEDGE_MILLIS + 10);
+    while (!events.includes("b 404")) await flushPromises();
+    await timers.advance(1100);
     expect(await answer).toMatchObject({ upstream: "b", status: 404 });
   });
 
@@ -73,7 +73,7 @@ describe("a refusal that another upstream might know better", () => {
     const answer = upstreams.read(questionOf());
     await arrived;
     conditions.set("a", LATE);
-    await timers.pass(HEDGE_MILLIS + 10);
+    await timers.advance(HEDGE_MILLIS + 10);
     expect(await answer).toMatchObject({ upstream: "b", status: 404 });
   });
 });
@@ -86,7 +86,7 @@ describe("upstreams that are late", () => {
       conditions.set(name, LATE);
     }
     const failure = failureOf(upstreams.read(questionOf()));
-    await timers.pass(21_000);
+    await timers.advance(21_000);
     expect(await failure).toMatchObject({
       kind: "unavailable",
       message: "No upstream can answer. a did not answer within 10 s. b did not answer within 10 s.",
@@ -99,7 +99,7 @@ describe("upstreams that are late", () => {
     server("b").isFrozen = true;
     conditions.set("b", LATE);
     const answers = upstreams.readFromSeveral(questionOf(), 2);
-    await timers.pass(11_000);
+    await timers.advance(11_000);
     expect(await answers).toMatchObject([
       { value: { upstream: "a" } },
       { reason: { message: "No other upstream can answer. b did not answer within 10 s." } },

@@ -1,4 +1,4 @@
-import type { Timers } from "../../timers.ts";
+import type { Timers } from "../../async/timers.ts";
 import { type Askable, askForData } from "./ask.ts";
 import type { Observation } from "./judge.ts";
 import { integerOf, memberOf, rootOf } from "./read-json.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { unavailable } from "../../failure.ts";
-import { HandTimers } from "../../timers.test-support.ts";
+import { FakeTimers } from "../../../test/support/fake-timers.ts";
+import { unavailable } from "../../errors/failure.ts";
 import type { UpstreamResponse } from "../exchange.ts";
 import type { GatewayObserver } from "../observer.ts";
 import { questionOf } from "./question.test-support.ts";
@@ -14,7 +14,7 @@ function said(upstream: string, text: string, status = 200): UpstreamResponse {
 
 /** Upstreams that answer one round after the other so, and the last one again and again. */
 function open(...rounds: (UpstreamResponse | Error)[][]) {
-  const timers = new HandTimers();
+  const timers = new FakeTimers();
   const disagreements: unknown[] = [];
   const observer = {
     disagreed: (method: string, upstreams: readonly string[]) => void disagreements.push([method, ...upstreams]),
@@ -38,8 +38,8 @@ function open(...rounds: (UpstreamResponse | Error)[][]) {
 }
 
 /** More than it waits before it asks again, all together. */
-async function passAllWaits(timers: HandTimers): Promise<void> {
-  for (let i = 0; i < 50; i++) await timers.pass(100);
+async function passAllWaits(timers: FakeTimers): Promise<void> {
+  for (let i = 0; i < 50; i++) await timers.advance(100);
 }
 
 describe("a quorum of two", () => {
@@ -56,8 +56,8 @@ describe("a quorum of two", () => {
       [said("a", '{"data":2}'), said("b", '{"data":2}')],
     );
     const answer = quorum.read(questionOf(FINALIZED));
-    await timers.pass(1);
-    await timers.pass(500);
+    await timers.advance(1);
+    await timers.advance(500);
     expect((await answer).upstream).toBe("a");
     expect(asked()).toBe(2);
   });
@@ -108,8 +108,8 @@ describe("a quorum of two", () => {
     const late = said("b", '{"message":"no such block"}', 404);
     const { quorum, timers } = open([block, late], [block, said("b", '{"data":1}')]);
     const answer = quorum.read(questionOf(FINALIZED));
-    await timers.pass(1);
-    await timers.pass(100);
+    await timers.advance(1);
+    await timers.advance(100);
     expect(await answer).toMatchObject({ upstream: "a", status: 200 });
 
     const pruned = open([block, late]);

@@ -1,5 +1,5 @@
-import { type Failure, unavailable } from "../../failure.ts";
-import type { Timers } from "../../timers.ts";
+import type { Timers } from "../../async/timers.ts";
+import { type Failure, unavailable } from "../../errors/failure.ts";
 import type { Question, UpstreamResponse } from "../exchange.ts";
 import type { GatewayObserver } from "../observer.ts";
 import { wholeBody } from "./ask.ts";

@@ -1,6 +1,6 @@
-import { type Failure, unavailable } from "../../failure.ts";
+import type { Timers } from "../../async/timers.ts";
+import { type Failure, unavailable } from "../../errors/failure.ts";
 import type { Waiting } from "../../server/method-table.ts";
-import type { Timers } from "../../timers.ts";
 import type { Conditions } from "../condition.ts";
 import { type Question, UpstreamError, type UpstreamResponse } from "../exchange.ts";
 import type { GatewayObserver } from "../observer.ts";

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { LoopbackServer } from "../../loopback-server.test-support.ts";
+import { LoopbackServer } from "../../../test/support/loopback-server.ts";
 import type { UpstreamOptions } from "../options.ts";
 
 export interface ReceivedRequest {

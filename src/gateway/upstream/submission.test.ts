@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { settled } from "../../timers.test-support.ts";
+import { flushPromises } from "../../../test/support/fake-timers.ts";
 import { UpstreamError } from "../exchange.ts";
 import { questionOf } from "./question.test-support.ts";
 import { json, type ScriptedUpstream } from "./scripted-upstream.test-support.ts";
@@ -57,11 +57,11 @@ describe("a submission", () => {
     conditions.set("c", { fitness: "behind" });
     const sent = () => names.map((name) => server(name).requests.length);
     await upstreams.submit(questionOf(exits));
-    while (sent().reduce((sum, each) => sum + each) < 2) await settled();
+    while (sent().reduce((sum, each) => sum + each) < 2) await flushPromises();
     expect(sent()).toEqual([1, 1, 0]);
     conditions.set("c", {});
     await upstreams.submit(questionOf({ url: "/eth/v1/validator/prepare_beacon_proposer", body }));
-    while (sent().reduce((sum, each) => sum + each) < 5) await settled();
+    while (sent().reduce((sum, each) => sum + each) < 5) await flushPromises();
     expect(sent()).toEqual([2, 2, 1]);
   });
 

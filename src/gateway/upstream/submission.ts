@@ -1,4 +1,4 @@
-import { changesNothing } from "../../access.ts";
+import { isReadOnly } from "../../server/access-class.ts";
 import { type Question, UpstreamError, type UpstreamResponse } from "../exchange.ts";
 import { discard } from "./ask.ts";
 import type { UpstreamClient } from "./upstream-client.ts";
@@ -95,5 +95,5 @@ function outcomeUnknown({ upstream, message, cause }: UpstreamError): UpstreamEr
 
 /** Whether an answer leaves open what has become of a submission: something on the way, or the node itself, has failed. */
 export function mayHaveBeenTaken({ access }: Question["method"], response: UpstreamResponse): boolean {
-  return !changesNothing(access) && response.status >= 500 && !isNotTaken(response);
+  return !isReadOnly(access) && response.status >= 500 && !isNotTaken(response);
 }

@@ -4,7 +4,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it } from "vitest";
-import { SYSTEM_TIMERS } from "../../timers.ts";
+import { SYSTEM_TIMERS } from "../../async/timers.ts";
 import { UpstreamError, type UpstreamRequest, type UpstreamResponse } from "../exchange.ts";
 import { json, ScriptedUpstream } from "./scripted-upstream.test-support.ts";
 import { UpstreamClient } from "./upstream-client.ts";

@@ -1,6 +1,6 @@
+import type { Timers } from "../../async/timers.ts";
 import { HttpClient } from "../../http-client/http-client.ts";
 import type { Cost } from "../../server/method-table.ts";
-import type { Timers } from "../../timers.ts";
 import type { UpstreamRequest, UpstreamResponse } from "../exchange.ts";
 import type { UpstreamOptions } from "../options.ts";
 import { type ExchangeListener, type ExchangeObserver, HttpExchange } from "./http-exchange.ts";

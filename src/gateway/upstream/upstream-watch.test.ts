@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { FakeTimers, flushPromises } from "../../../test/support/fake-timers.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
-import { HandTimers, settled } from "../../timers.test-support.ts";
 import type { ChainFacts } from "../chain-facts.ts";
 import { GENESIS_ROOT, json, rootAt, ScriptedUpstream } from "./scripted-upstream.test-support.ts";
 import { UpstreamWatch } from "./upstream-watch.ts";
@@ -15,7 +15,7 @@ afterEach(async () => {
 /** Two upstreams at slot 100, which it is by the clock. */
 async function open() {
   const [a, b] = await Promise.all(["a", "b"].map((name) => new ScriptedUpstream(name).start()));
-  const timers = new HandTimers();
+  const timers = new FakeTimers();
   const genesisTime = Math.floor(timers.unixNow() / 1000 - 100.5 * SECONDS_PER_SLOT);
   for (const upstream of [a!, b!]) upstream.genesisTime = genesisTime;
   const facts: ChainFacts = {
@@ -44,7 +44,7 @@ async function open() {
   const until = async (isSo: () => boolean) => {
     for (let step = 0; !isSo(); step++) {
       if (step > 20_000) throw new Error("It does not come.");
-      await timers.pass(5);
+      await timers.advance(5);
     }
   };
   return { watch, a: a!, b: b!, timers, messages, until };
@@ -207,7 +207,7 @@ describe("the floor", () => {
     expect(watch.of("a").head?.slot).toBe(100);
     a.headSlot = 102;
     watch.raiseFloor(102);
-    while (watch.of("a").head?.slot !== 102) await settled();
+    while (watch.of("a").head?.slot !== 102) await flushPromises();
     // Once each.
     expect(polled().map((count, index) => count - before[index]!)).toEqual([4, 4]);
   });

@@ -1,5 +1,5 @@
+import type { Timers } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
-import type { Timers } from "../../timers.ts";
 import { type ChainFacts, slotAt } from "../chain-facts.ts";
 import type { Condition, Conditions, Fitness } from "../condition.ts";
 import type { GatewayOptions } from "../options.ts";

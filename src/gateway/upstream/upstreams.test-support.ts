@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from "vitest";
-import { Failure } from "../../failure.ts";
+import { FakeTimers } from "../../../test/support/fake-timers.ts";
+import { Failure } from "../../errors/failure.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
-import { HandTimers } from "../../timers.test-support.ts";
 import type { UpstreamResponse } from "../exchange.ts";
 import type { GatewayObserver } from "../observer.ts";
 import type { GatewayOptions, UpstreamOptions } from "../options.ts";
@@ -21,7 +21,7 @@ interface Setting {
 export async function openUpstreams({ names = ["a", "b"], broadcast = 1, upstreamOptions = {} }: Setting = {}) {
   const servers = await Promise.all(names.map((name) => new ScriptedUpstream(name).start()));
   const conditions = new SetConditions(...names);
-  const timers = new HandTimers();
+  const timers = new FakeTimers();
   const events: string[] = [];
   const observer: GatewayObserver = {
     asked: (upstream, _method, outcome) => void events.push(`${upstream} ${outcome}`),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { settled } from "../../timers.test-support.ts";
+import { flushPromises } from "../../../test/support/fake-timers.ts";
 import { questionOf } from "./question.test-support.ts";
 import { json, type ReceivedRequest, type ScriptedUpstream } from "./scripted-upstream.test-support.ts";
 import { answersOf, failureOf, HEDGE_MILLIS, openUpstreams } from "./upstreams.test-support.ts";
@@ -238,7 +238,7 @@ describe("a read that fails on one upstream", () => {
     const held: (() => void)[] = [];
     server("a").handler = async (request, response) => {
       if (held.push(() => cut(request, response)) < 10) return;
-      await timers.pass(1);
+      await timers.advance(1);
       for (const end of held.splice(0)) end();
     };
     // Each is asked again once.
@@ -299,7 +299,7 @@ describe("a question about the head", () => {
     await server("b").stop();
     const answer = upstreams.read(questionOf(aboutHead));
     const arrived = server("a").received(aboutHead.url);
-    await settled();
+    await flushPromises();
     conditions.set("b", { fitness: "down" });
     expect(server("a").requests).toEqual([]);
     conditions.set("a", { headSlot: 101 });
@@ -311,7 +311,7 @@ describe("a question about the head", () => {
     const { upstreams, conditions, timers } = await openUpstreams({ names: ["a"] });
     conditions.floor = 105;
     const failure = failureOf(upstreams.read(questionOf(aboutHead)));
-    await timers.pass(10_100);
+    await timers.advance(10_100);
     expect(await failure).toMatchObject({
       kind: "unavailable",
       message: "No upstream has come to slot 105, which clients have been told of.",
@@ -379,9 +379,9 @@ describe("requests that belong together", () => {
     const arrived = server(upstream).received(url("aggregate_attestation"));
     const answer = upstreams.read(questionOf({ url: url("aggregate_attestation") }));
     await arrived;
-    await timers.pass(HEDGE_MILLIS + 10);
+    await timers.advance(HEDGE_MILLIS + 10);
     expect(other.questions).toEqual([]);
-    await timers.pass(2000);
+    await timers.advance(2000);
     expect(await answer).toMatchObject({ upstream: other.name });
   });
 });

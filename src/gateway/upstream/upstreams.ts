@@ -1,5 +1,5 @@
+import type { Timers } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
-import type { Timers } from "../../timers.ts";
 import type { Conditions } from "../condition.ts";
 import { type Question, UpstreamError, type UpstreamResponse } from "../exchange.ts";
 import type { GatewayObserver } from "../observer.ts";

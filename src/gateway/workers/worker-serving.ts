@@ -1,10 +1,10 @@
+import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
 import { ListenError } from "../../server/listen-error.ts";
 import type { ThreadOutbox } from "../../server/thread/outbox.ts";
 import { received } from "../../server/thread/passed-bytes.ts";
 import type { Handlers } from "../../server/thread/protocol.ts";
 import { createThreadLogger } from "../../server/thread/thread-logger.ts";
-import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
 import { EventFeeds } from "../events/event-feeds.ts";
 import { GatewayServing, type ServerName } from "../serving.ts";
 import { Bonds } from "../upstream/bonds.ts";

@@ -1,16 +1,16 @@
 // The process of a worker, which the primary one starts with the preset in its environment.
-import { rememberResolutions } from "../../module-resolution.ts";
+import { cacheModuleResolution } from "../../runtime/module-resolution.ts";
+import { pinTickObjectShape } from "../../runtime/tick-object-shape.ts";
 import { ThreadOutbox } from "../../server/thread/outbox.ts";
 import { handle } from "../../server/thread/protocol.ts";
-import { keepTicksCheap } from "../../steady-ticks.ts";
 import type { ToPrimary, ToWorker } from "./protocol.ts";
 
 // A terminal or a service manager tells every process to stop. It is the primary one that says when it is time.
 // Without a listener SIGUSR1 opens Node's inspector.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"] as const) process.on(signal, () => {});
 process.once("disconnect", () => process.exit());
-rememberResolutions();
-keepTicksCheap();
+cacheModuleResolution();
+pinTickObjectShape();
 // All that serves is loaded behind that.
 const { WorkerServing } = await import("./worker-serving.ts");
 const serving = new WorkerServing(

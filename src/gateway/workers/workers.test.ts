@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { FakeTimers, flushPromises } from "../../../test/support/fake-timers.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
-import { HandTimers, settled } from "../../timers.test-support.ts";
 import type { Condition } from "../condition.ts";
 import { EventFeeds } from "../events/event-feeds.ts";
 import type { ToPrimary, ToWorker, WorkerOrder, WorkerReport } from "./protocol.ts";
@@ -76,7 +76,7 @@ const ORDER = { isMeasured: true, isLogged: true } as WorkerOrder;
 const URLS = { rest: "http://127.0.0.1:1" };
 
 async function setup(count = 2) {
-  const timers = new HandTimers();
+  const timers = new FakeTimers();
   const logger = createRecordingLogger();
   const conditions = new RemoteConditions({ conditions: [ready("a", 1)], floor: 1, rewinds: 0 }, () => {});
   const events = new EventFeeds({ conditions });
@@ -100,7 +100,7 @@ async function setup(count = 2) {
       return process;
     },
   });
-  await settled();
+  await flushPromises();
   return { timers, logger, conditions, events, processes, noted, starting };
 }
 
@@ -135,7 +135,7 @@ it("conditions are told once a turn, and the floor before the event that raised 
   conditions.replace([ready("a", 3)]);
   conditions.raiseFloor(3);
   events.tell({ topic: "head", data: Buffer.from("{}") });
-  await settled();
+  await flushPromises();
   const [first, second] = processes.map((process) => process.take());
   expect(first).toEqual([
     ["floor", 3, false],
@@ -144,7 +144,7 @@ it("conditions are told once a turn, and the floor before the event that raised 
   ]);
   expect(second).toEqual(first);
   conditions.takeFloor(2, true);
-  await settled();
+  await flushPromises();
   expect(processes[0]!.take()).toContainEqual(["floor", 2, true]);
 });
 
@@ -152,7 +152,7 @@ it("that the chain went back behind what was final is told before the event of i
   const { conditions, events, processes } = await setupServing();
   conditions.takeRewinds(1);
   events.tell({ topic: "chain_reorg", data: Buffer.from("{}") });
-  await settled();
+  await flushPromises();
   expect(processes[1]!.take().slice(0, 2)).toEqual([
     ["rewinds", 1],
     ["event", "chain_reorg", Buffer.from("{}")],
@@ -165,11 +165,11 @@ it("an event goes once to each worker where somebody reads it", async () => {
   const attestation = { topic: "attestation", data: Buffer.from("1") };
   first.say(["follow", ["attestation", "voluntary_exit"]]);
   events.tell(attestation);
-  await settled();
+  await flushPromises();
   expect([first.take(), second.take()]).toEqual([[["event", "attestation", attestation.data]], []]);
   first.say(["follow", ["voluntary_exit"]]);
   events.tell(attestation);
-  await settled();
+  await flushPromises();
   expect(first.take()).toEqual([]);
   first.die({ code: 1, signal: null });
   expect([...events.topics].sort()).toEqual(["block", "chain_reorg", "finalized_checkpoint", "head"]);
@@ -189,7 +189,7 @@ it("what a worker tells comes to where it is needed", async () => {
   expect(conditions.floor).toBe(9);
   expect(noted).toEqual([["a", "It is silent."], "{}\n"]);
   expect(logger.records).toContainEqual({ level: "warn", message: "Look.", fields: { at: "this" } });
-  await settled();
+  await flushPromises();
   const got = second.take();
   expect(got).toContainEqual(["floor", 9, false]);
   expect(got).toContainEqual(tied);
@@ -200,7 +200,7 @@ it("a floor that is not believed is taken back", async () => {
   const { conditions, processes } = await setupServing(1);
   conditions.raiseFloor = () => {};
   processes[0]!.say(["raise floor", 2 ** 53]);
-  await settled();
+  await flushPromises();
   expect(processes[0]!.take()).toEqual([["floor", 1, true]]);
 });
 
@@ -209,25 +209,25 @@ it("a worker that ends is replaced, later and later when that goes on, and its c
   const tally = { server: "rest" as const, method: "getChainHead", begun: 3, seconds: [0.1], errorCodes: [], bytes: 1 };
   processes[0]!.say(["report", { loads: [], calls: [tally], readers: [] } as unknown as WorkerReport]);
   processes[0]!.die({ code: null, signal: "SIGSEGV" });
-  await settled();
+  await flushPromises();
   expect(noted.at(-1)).toEqual([{ ...tally, begun: -2, seconds: [], bytes: 0 }]);
   expect([workers.running, workers.replaced]).toEqual([0, 1]);
-  await timers.pass(100);
+  await timers.advance(100);
   expect(processes).toHaveLength(2);
   processes[1]!.die({ code: 1, signal: null });
-  await settled();
-  await timers.pass(199);
+  await flushPromises();
+  await timers.advance(199);
   expect(processes).toHaveLength(2);
-  await timers.pass(1);
+  await timers.advance(1);
   expect(processes).toHaveLength(3);
   // Its first order has what is known by now.
   expect(processes[2]!.got).toMatchObject([["serve", { conditions: [ready("a", 1)] }]]);
   processes[2]!.isReporting = true;
   processes[2]!.say(["listening", URLS]);
-  await timers.pass(60_000);
+  await timers.advance(60_000);
   processes[2]!.die({ code: 1, signal: null });
-  await settled();
-  await timers.pass(100);
+  await flushPromises();
+  await timers.advance(100);
   expect(processes).toHaveLength(4);
   expect(logger.records.filter(({ level }) => level === "warn").map(({ fields }) => fields)).toEqual([
     { pid: 1, millisToWait: 100 },
@@ -236,36 +236,36 @@ it("a worker that ends is replaced, later and later when that goes on, and its c
   ]);
   // One that cannot listen is of no use, either.
   processes[3]!.say(["cannot listen", "rest", { message: "It is taken.", code: "EADDRINUSE" }]);
-  await settled();
+  await flushPromises();
   expect(processes[3]!.ended).toBe("killed");
 });
 
 it("a worker that does not answer any more is ended and replaced", async () => {
   const { timers, processes, logger, workers } = await setupServing();
   processes[0]!.isReporting = true;
-  await timers.pass(41_000);
+  await timers.advance(41_000);
   expect(processes.map(({ ended }) => ended)).toEqual([undefined, "killed"]);
   expect(logger.records.filter(({ level }) => level === "error").map(({ fields }) => fields)).toEqual([{ pid: 2 }]);
-  await timers.pass(100);
+  await timers.advance(100);
   expect([processes.length, workers.replaced]).toEqual([3, 1]);
 });
 
 it("closing lets all finish, and replaces none, nor does what comes before it", async () => {
   const { timers, processes, workers } = await setupServing();
   workers.drain();
-  await settled();
+  await flushPromises();
   expect(processes.map((process) => process.take())).toEqual([[["drain"]], [["drain"]]]);
   await workers.close();
   expect(processes.map(({ ended }) => ended)).toEqual(["released", "released"]);
-  await timers.pass(60_000);
+  await timers.advance(60_000);
   expect(processes).toHaveLength(2);
 });
 
 it("closing does not wait for one that does not serve yet", async () => {
   const { timers, processes, workers } = await setupServing(1);
   processes[0]!.die({ code: 1, signal: null });
-  await settled();
-  await timers.pass(100);
+  await flushPromises();
+  await timers.advance(100);
   expect(processes).toHaveLength(2);
   await workers.close();
   expect(processes[1]!.ended).toBe("killed");
@@ -295,7 +295,7 @@ it("what is under way is that of all workers together, and one that is stuck is 
     ["block", 1],
   ]);
   const stuck = workers.refresh();
-  await timers.pass(2000);
+  await timers.advance(2000);
   await stuck;
 });
 

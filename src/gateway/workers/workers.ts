@@ -1,6 +1,6 @@
+import type { Timers } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { ServerLoad } from "../../server/http/server.ts";
-import type { Timers } from "../../timers.ts";
 import type { Conditions } from "../condition.ts";
 import type { ServingProcesses } from "../gateway-metrics.ts";
 import type { ServedUrls } from "../serving.ts";

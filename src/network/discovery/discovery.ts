@@ -1,9 +1,9 @@
 import { ENR } from "@chainsafe/enr";
 import type { BeaconConfig } from "@lodestar/config";
 import { toHex } from "@lodestar/utils";
+import { SYSTEM_TIMERS } from "../../async/timers.ts";
 import type { Clock } from "../../chain/clock/clock.ts";
 import type { Logger } from "../../log/logger.ts";
-import { SYSTEM_TIMERS } from "../../timers.ts";
 import { isGlobalAddress } from "../address-scope.ts";
 import type { LocalNode } from "../local-node.ts";
 import { standsForAll } from "../networking-options.ts";

@@ -5,8 +5,8 @@ import { decodePacket, encodePacket, type IPacket, MAX_PACKET_SIZE } from "@chai
 import { getSocketAddressOnENR } from "@chainsafe/discv5/util";
 import type { BaseENR } from "@chainsafe/enr";
 import { type Multiaddr, multiaddr } from "multiaddr12";
+import { SYSTEM_TIMERS } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
-import { SYSTEM_TIMERS } from "../../timers.ts";
 
 const RECEIVE_BUFFER_BYTES = 256 * 1024;
 

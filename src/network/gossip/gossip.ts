@@ -10,10 +10,10 @@ import type {
   SignedBeaconBlock,
   SingleAttestation,
 } from "@lodestar/types";
+import { TimeSlice } from "../../async/time-slice.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { type DataSidecar, isColumn, subnetOfSidecar } from "../../data/sidecar.ts";
 import type { Logger } from "../../log/logger.ts";
-import { TimeSlice } from "../../time-slice.ts";
 import type { Broadcast } from "../broadcast.ts";
 import { deserializeExactly, InexactNumberError } from "../deserialize-exactly.ts";
 import type { PeerReporter } from "../peers/peer-scores.ts";
@@ -189,7 +189,7 @@ export class Gossip implements Broadcast, SubnetTopics {
   async #sendSidecars(sidecars: readonly DataSidecar[]): Promise<void> {
     const slice = new TimeSlice();
     for (const sidecar of sidecars) {
-      await slice.breathe();
+      await slice.yieldIfDue();
       const options = { subnet: subnetOfSidecar(this.#chain.config, sidecar), batchPublish: true };
       if (isColumn(sidecar)) await this.#send("data_column_sidecar", sidecar, options);
       else await this.#send("blob_sidecar", sidecar, options);

@@ -1,4 +1,4 @@
-import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
+import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
 import { PeerBuckets, type Rate, TokenBucket } from "../token-bucket.ts";
 
 /** A peer may be the one that brings everything, some of it late or twice. */

@@ -5,7 +5,7 @@ const MINUTE_MS = 60_000;
 
 async function searchesWithin(peer: TestPeer, ms: number): Promise<number> {
   const before = peer.searches;
-  await peer.timers.pass(ms);
+  await peer.timers.advance(ms);
   return peer.searches - before;
 }
 
@@ -18,7 +18,7 @@ test("searches become rare when they find nobody new, and frequent again with a 
   const other = await network.add();
   node.find({ peerId: other.id, enr: "", address: other.address });
   await node.until(() => node.manager.list().length === 1);
-  await node.timers.pass(5 * MINUTE_MS);
+  await node.timers.advance(5 * MINUTE_MS);
   const inSmallNetwork = await searchesWithin(node, 5 * MINUTE_MS);
   expect(alone).toBeGreaterThan(5 * inSmallNetwork);
   expect(inSmallNetwork).toBeGreaterThan(0);
@@ -28,7 +28,7 @@ test("searches become rare when they find nobody new, and frequent again with a 
   node.find({ peerId: stranger.id, enr: "", address: stranger.address });
   expect(await searchesWithin(node, MINUTE_MS)).toBeGreaterThan(1);
 
-  await node.timers.pass(5 * MINUTE_MS);
+  await node.timers.advance(5 * MINUTE_MS);
   await other.close();
   await node.until(() => node.manager.list().length === 0);
   expect(await searchesWithin(node, MINUTE_MS)).toBeGreaterThan(2);

@@ -1,5 +1,5 @@
+import type { Timers } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
-import type { Timers } from "../../timers.ts";
 import type { Host } from "../libp2p/host.ts";
 import { BackOff } from "./back-off.ts";
 import { Dialer, type DialTarget } from "./dialer.ts";

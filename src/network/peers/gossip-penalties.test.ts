@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { HandTimers } from "../../timers.test-support.ts";
+import { FakeTimers } from "../../../test/support/fake-timers.ts";
 import { GossipPenalties } from "./gossip-penalties.ts";
 import { PeerScores } from "./peer-scores.ts";
 
 const THRESHOLDS = { gossipThreshold: -4_000, graylistThreshold: -16_000 };
 
 function scored(gossipScore: number) {
-  const scores = new PeerScores({ timers: new HandTimers() });
+  const scores = new PeerScores({ timers: new FakeTimers() });
   const gossip = { getScore: () => gossipScore, opts: { scoreThresholds: THRESHOLDS } };
   return { scores, penalties: new GossipPenalties({ gossip, reporter: scores }) };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { HandTimers } from "../../timers.test-support.ts";
+import { FakeTimers } from "../../../test/support/fake-timers.ts";
 import { PeerBans } from "./peer-bans.ts";
 import { PeerScores } from "./peer-scores.ts";
 
@@ -7,7 +7,7 @@ const MINUTE = 60_000;
 const PUBLIC_IP = "192.0.2.1";
 
 function setUp(maxBans?: number) {
-  const timers = new HandTimers();
+  const timers = new FakeTimers();
   return { timers, bans: new PeerBans({ timers, maxBans }), scores: new PeerScores({ timers }) };
 }
 
@@ -47,9 +47,9 @@ describe("bans of peers", () => {
   it("expire", async () => {
     const { timers, bans } = setUp();
     banPeers(bans, 5, PUBLIC_IP);
-    await timers.pass(29 * MINUTE);
+    await timers.advance(29 * MINUTE);
     expect(bans.allowsAddress(PUBLIC_IP)).toBe(false);
-    await timers.pass(2 * MINUTE);
+    await timers.advance(2 * MINUTE);
     expect(bans.allowsAddress(PUBLIC_IP)).toBe(true);
     expect(bans.list()).toEqual([]);
   });
@@ -57,14 +57,14 @@ describe("bans of peers", () => {
   it("go on after a restart for the rest of their time", async () => {
     const { timers, bans } = setUp();
     banPeers(bans, 5, PUBLIC_IP);
-    await timers.pass(20 * MINUTE);
+    await timers.advance(20 * MINUTE);
     const scores = new PeerScores({ timers });
     const restored = new PeerBans({ timers });
     restored.restore(bans.list(), scores);
     expect(restored.list()).toEqual(bans.list());
     expect(restored.allowsAddress(PUBLIC_IP)).toBe(false);
     expect(scores.standing(`${PUBLIC_IP} 0`)).toBe("banned");
-    await timers.pass(11 * MINUTE);
+    await timers.advance(11 * MINUTE);
     expect(restored.allowsAddress(PUBLIC_IP)).toBe(true);
     expect(scores.standing(`${PUBLIC_IP} 0`)).toBe("good");
   });
@@ -81,7 +81,7 @@ describe("bans of peers", () => {
     );
     expect(bans.list().map(({ peerId }) => peerId)).toEqual(["of a clock that was set back"]);
     expect(scores.allows("expired")).toBe(true);
-    await timers.pass(31 * MINUTE);
+    await timers.advance(31 * MINUTE);
     expect(bans.list()).toEqual([]);
     expect(scores.allows("of a clock that was set back")).toBe(true);
   });

@@ -1,6 +1,6 @@
 import type { Connection } from "@libp2p/interface";
 import { peerIdFromString } from "@libp2p/peer-id";
-import type { Timers } from "../../timers.ts";
+import type { Timers } from "../../async/timers.ts";
 import type { GossipInternals } from "../gossip/pubsub.ts";
 import { closeConnection, type Host } from "../libp2p/host.ts";
 

@@ -94,16 +94,16 @@ describe("a peer manager", () => {
       await Promise.all([dialler.until(isAlone(dialler)), listener.until(isAlone(listener))]);
     };
     await loseIt();
-    await dialler.timers.pass(1_000);
+    await dialler.timers.advance(1_000);
     await dialler.until(knows(dialler, listener));
     await loseIt();
-    await dialler.timers.pass(1_000);
+    await dialler.timers.advance(1_000);
     expect(stateOf(dialler, listener)).toBe("disconnected");
-    await dialler.timers.pass(1_000);
+    await dialler.timers.advance(1_000);
     await dialler.until(knows(dialler, listener));
-    await dialler.timers.pass(15_000);
+    await dialler.timers.advance(15_000);
     await loseIt();
-    await dialler.timers.pass(1_000);
+    await dialler.timers.advance(1_000);
     await dialler.until(knows(dialler, listener));
   });
 
@@ -116,9 +116,9 @@ describe("a peer manager", () => {
     expect([...stranger.goodbyes, ...node.goodbyes]).toContain(2n);
     expect([...ids(node), ...ids(stranger)]).toEqual([]);
     expect(node.manager.scores.allows(stranger.id)).toBe(true);
-    await node.timers.pass(9 * 60_000);
+    await node.timers.advance(9 * 60_000);
     expect(stateOf(node, stranger)).toBe("disconnected");
-    await node.timers.pass(60_000);
+    await node.timers.advance(60_000);
     expect(stateOf(node, stranger)).toBe("connecting");
   });
 
@@ -127,12 +127,12 @@ describe("a peer manager", () => {
     const known = await network.add();
     known.find(foundRecordOf(listener));
     await Promise.all([known.until(knows(known, listener)), listener.until(knows(listener, known))]);
-    await known.timers.pass(20_000);
+    await known.timers.advance(20_000);
     known.manager.onSuspended();
     // What was said meanwhile is read only now.
     known.manager.onGoodbye(listener.id, GOODBYE.fault);
     await known.until(isAlone(known));
-    await known.timers.pass(1_000);
+    await known.timers.advance(1_000);
     await known.until(knows(known, listener));
     expect(stateOf(dialler, listener)).toBe("connected");
   });
@@ -145,31 +145,31 @@ describe("a peer manager", () => {
     await Promise.all([node.until(knows(node, other)), other.until(knows(other, node))]);
     for (const connection of other.host.getConnections()) connection.abort(new Error("The cable was cut."));
     await Promise.all([node.until(isAlone(node)), other.until(isAlone(other))]);
-    await node.timers.pass(10_000);
+    await node.timers.advance(10_000);
     expect(isDialled()).toBe(true);
     for (const reason of [GOODBYE.shutdown, GOODBYE.fault, GOODBYE.tooManyPeers, GOODBYE.irrelevantNetwork]) {
       await Promise.all([node.until(knows(node, other)), other.until(knows(other, node))]);
       node.manager.onGoodbye(other.id, reason);
       await Promise.all([node.until(isAlone(node)), other.until(isAlone(other))]);
-      await node.timers.pass(29_000);
+      await node.timers.advance(29_000);
       expect(isDialled(), `${reason}`).toBe(false);
-      await node.timers.pass(1_000);
+      await node.timers.advance(1_000);
       expect(isDialled(), `${reason}`).toBe(true);
     }
     await Promise.all([node.until(knows(node, other)), other.until(knows(other, node))]);
     node.manager.onGoodbye(other.id, GOODBYE.banned);
     await Promise.all([node.until(isAlone(node)), other.until(isAlone(other))]);
-    await node.timers.pass(29 * 60_000);
+    await node.timers.advance(29 * 60_000);
     expect(isDialled()).toBe(false);
-    await node.timers.pass(60_000);
+    await node.timers.advance(60_000);
     await Promise.all([node.until(knows(node, other)), other.until(knows(other, node))]);
 
     for (let times = 0; times < 4; times++) node.manager.penalize(other.id, "severe", "a test");
     await Promise.all([node.until(isAlone(node)), other.until(isAlone(other))]);
     expect(other.goodbyes).toEqual([GOODBYE.badScore]);
-    await node.timers.pass(119_000);
+    await node.timers.advance(119_000);
     expect(isDialled()).toBe(false);
-    await node.timers.pass(1_000);
+    await node.timers.advance(1_000);
     expect(isDialled()).toBe(true);
   });
 
@@ -180,9 +180,9 @@ describe("a peer manager", () => {
     await node.until(() => ids(node).length === 2);
     node.manager.onGoodbye(full.id, GOODBYE.tooManyPeers);
     await Promise.all([node.until(() => ids(node).length === 1), full.until(isAlone(full))]);
-    await node.timers.pass(4 * 60_000);
+    await node.timers.advance(4 * 60_000);
     expect(stateOf(node, full)).toBe("disconnected");
-    await node.timers.pass(60_000);
+    await node.timers.advance(60_000);
     await node.until(knows(node, full));
   });
 
@@ -211,15 +211,15 @@ describe("a peer manager", () => {
     const node = await network.add({ memory, directPeers: [offender.address] });
     await node.until(knows(node, offender));
     node.manager.penalize(offender.id, "fatal", "a forged block");
-    await node.timers.pass(60_000);
+    await node.timers.advance(60_000);
     expect(stored).toEqual([{ peerId: offender.id, address: null, until: expect.any(Number) }]);
     await node.close();
 
     const again = await network.add({ bans: stored, directPeers: [offender.address] });
-    await again.timers.pass(60_000);
+    await again.timers.advance(60_000);
     expect(viewOf(again).peer(offender.id)).toMatchObject({ state: "disconnected" });
     expect(again.manager.scores.standing(offender.id)).toBe("banned");
-    await again.timers.pass(31 * 60_000);
+    await again.timers.advance(31 * 60_000);
     await again.until(knows(again, offender));
   });
 
@@ -245,13 +245,13 @@ describe("a peer manager", () => {
     for (const other of [...late, first]) node.find(foundRecordOf(other));
     await node.until(knows(node, first));
     expect(viewOf(node).peer(first.id)?.enr).toBe(`enr:of ${first.id}`);
-    await node.timers.pass(60_000);
+    await node.timers.advance(60_000);
     expect(late.map((other) => stateOf(node, other))).toEqual(["disconnected", "disconnected"]);
     expect(node.searches).toBe(1);
 
     for (const other of late) other.find(foundRecordOf(node));
     await node.until(() => late.every((other) => ids(node).includes(other.id)));
-    await node.timers.pass(1_000);
+    await node.timers.advance(1_000);
     await node.until(() => node.host.getConnections().length === 1);
     expect(ids(node)).toEqual([first.id]);
     expect(late.map(({ goodbyes }) => goodbyes)).toEqual([[129n], [129n]]);
@@ -263,7 +263,7 @@ describe("a peer manager", () => {
     const node = await network.add({ directPeers, dialsItself: true });
     await node.until(knows(node, listener));
     node.find(foundRecordOf(node));
-    await node.timers.pass(60_000);
+    await node.timers.advance(60_000);
     expect(
       viewOf(node)
         .peers()
@@ -285,7 +285,7 @@ describe("a peer manager", () => {
     await node.until(() => ids(node).length === 2);
     await never!.close();
     node.find(foundRecordOf(never!));
-    await node.timers.pass(60_000);
+    await node.timers.advance(60_000);
     expect(stored.map(({ id, lastGoodAt }) => [id, lastGoodAt])).toEqual(
       expect.arrayContaining([
         [good!.id, node.timers.unixNow()],
@@ -343,7 +343,7 @@ describe("a peer manager", () => {
     await listener.until(() => listener.host.getConnections().length === 2);
     const second = listener.host.getConnections().find((connection) => connection !== first);
     await closed(await connect(dialler, listener));
-    await listener.timers.pass(3_000);
+    await listener.timers.advance(3_000);
 
     await closed(first);
     await listener.until(() => listener.host.getConnections().length === 1);

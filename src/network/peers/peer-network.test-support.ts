@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { type fulu, ssz } from "@lodestar/types";
+import { FakeTimers } from "../../../test/support/fake-timers.ts";
 import type { StoredBan } from "../../db/meta-repository.ts";
 import { createRecordingLogger, type RecordingLogger } from "../../log/recording-logger.test-support.ts";
-import { HandTimers } from "../../timers.test-support.ts";
 import { createPubsub } from "../gossip/pubsub.ts";
 import { createHost, type Host } from "../libp2p/host.ts";
 import { RequestError } from "../reqresp/errors.ts";
@@ -33,7 +33,7 @@ export interface TestPeer {
   id: string;
   host: Host;
   manager: PeerManager;
-  timers: HandTimers;
+  timers: FakeTimers;
   chain: PeerChain;
   logger: RecordingLogger;
   /** An address that the node listens on. */
@@ -62,7 +62,7 @@ export class PeerNetwork {
     memory = NO_MEMORY,
     bans: storedBans = [],
   }: TestPeerOptions = {}): Promise<TestPeer> {
-    const timers = new HandTimers();
+    const timers = new FakeTimers();
     const chain = new PeerChain({ slot: 5, genesis });
     const scores = new PeerScores({ timers });
     const bans = new PeerBans({ timers });

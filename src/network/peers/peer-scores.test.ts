@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { HandTimers } from "../../timers.test-support.ts";
+import { FakeTimers } from "../../../test/support/fake-timers.ts";
 import { PeerScores, type Severity } from "./peer-scores.ts";
 
 const MINUTE = 60_000;
 
 function setUp(maxRecords?: number) {
-  const timers = new HandTimers();
+  const timers = new FakeTimers();
   const scores = new PeerScores({ timers, maxRecords });
   const falls: string[] = [];
   scores.onFall((peerId, standing, reason) => falls.push(`${peerId} ${standing}: ${reason}`));
@@ -32,11 +32,11 @@ describe("scores of peers", () => {
     const { timers, scores } = setUp();
     scores.penalize("a", "moderate", "");
     const before = scores.score("a");
-    await timers.pass(10 * MINUTE);
+    await timers.advance(10 * MINUTE);
     expect(scores.score("a")).toBeCloseTo(before / 2);
     for (let i = 0; i < 100; i++) {
       scores.penalize("a", "severe", "");
-      await timers.pass(10 * MINUTE);
+      await timers.advance(10 * MINUTE);
     }
     expect(scores.allows("a")).toBe(true);
   });
@@ -46,9 +46,9 @@ describe("scores of peers", () => {
     for (let i = 0; i < 5; i++) scores.penalize("a", "severe", "bad blocks");
     expect(falls).toEqual(["a poor: bad blocks"]);
     expect(scores.standing("a")).toBe("poor");
-    await timers.pass(MINUTE);
+    await timers.advance(MINUTE);
     expect(scores.allows("a")).toBe(false);
-    await timers.pass(2 * MINUTE);
+    await timers.advance(2 * MINUTE);
     expect(scores.allows("a")).toBe(true);
     for (let i = 0; i < 4; i++) scores.penalize("a", "severe", "bad blocks again");
     expect(falls).toHaveLength(2);
@@ -59,10 +59,10 @@ describe("scores of peers", () => {
     for (let i = 0; i < 4; i++) scores.penalize("a", "severe", "one");
     scores.penalize("a", "fatal", "two");
     expect(falls).toEqual(["a poor: one", "a banned: two"]);
-    await timers.pass(29 * MINUTE);
+    await timers.advance(29 * MINUTE);
     expect(scores.allows("a")).toBe(false);
     expect(scores.score("a")).toBeGreaterThanOrEqual(-100);
-    await timers.pass(2 * MINUTE);
+    await timers.advance(2 * MINUTE);
     expect(scores.allows("a")).toBe(true);
   });
 

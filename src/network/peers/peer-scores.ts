@@ -1,4 +1,4 @@
-import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
+import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
 
 /** How often a peer may do something of the kind before it is dropped: never again, a few times, or some dozens of times. */
 export type Severity = "fatal" | "severe" | "moderate" | "mild";

@@ -1,14 +1,14 @@
 import { type fulu, ssz } from "@lodestar/types";
 import { beforeEach, describe, expect, it } from "vitest";
+import { FakeTimers, flushPromises } from "../../../test/support/fake-timers.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
-import { HandTimers, settled } from "../../timers.test-support.ts";
 import { RequestError } from "../reqresp/errors.ts";
 import { KnownPeers } from "./known-peers.ts";
 import { PeerChain, startOf } from "./peer-chain.test-support.ts";
 import { PeerSessions } from "./peer-sessions.ts";
 
 describe("the session with a peer", () => {
-  let timers: HandTimers;
+  let timers: FakeTimers;
   let chain: PeerChain;
   let known: KnownPeers;
   let sessions: PeerSessions;
@@ -17,7 +17,7 @@ describe("the session with a peer", () => {
   let peer: { status: () => fulu.Status; sequence: bigint; silent: boolean };
 
   beforeEach(() => {
-    timers = new HandTimers();
+    timers = new FakeTimers();
     chain = new PeerChain({ slot: 5 });
     known = new KnownPeers();
     asked = [];
@@ -47,7 +47,7 @@ describe("the session with a peer", () => {
   /** What is asked while so many milliseconds pass. */
   async function askedWithin(ms: number): Promise<string[]> {
     asked.length = 0;
-    await timers.pass(ms);
+    await timers.advance(ms);
     return [...asked];
   }
 
@@ -63,7 +63,7 @@ describe("the session with a peer", () => {
     sessions.begin("told", "inbound");
     sessions.begin("silent", "inbound");
     await sessions.onStatus("told", chain.status());
-    await settled();
+    await flushPromises();
     expect(asked).toEqual(["ping", "metadata"]);
     expect(await askedWithin(4_000)).toEqual([]);
     expect(await askedWithin(1_000)).toEqual(["status", "ping", "metadata"]);
@@ -75,7 +75,7 @@ describe("the session with a peer", () => {
     expect(asked).toEqual([]);
     sessions.begin("a", "outbound");
     expect(asked).toEqual(["status"]);
-    await settled();
+    await flushPromises();
     sessions.begin("a", "outbound");
     expect(asked).toEqual(["status", "ping", "metadata"]);
   });
@@ -83,15 +83,15 @@ describe("the session with a peer", () => {
   it("ends with a peer that never tells its status", async () => {
     peer.silent = true;
     sessions.begin("a", "outbound");
-    await timers.pass(29_000);
+    await timers.advance(29_000);
     expect(drops).toEqual([]);
-    await timers.pass(1_000);
+    await timers.advance(1_000);
     expect(drops).toEqual(["3 no status"]);
   });
 
   it("pings, fetches metadata when its number rose, and gives up after three silences", async () => {
     sessions.begin("a", "outbound");
-    await settled();
+    await flushPromises();
     expect(await askedWithin(19_000)).toEqual([]);
     expect(await askedWithin(2_000)).toEqual(["ping"]);
     peer.sequence = 8n;
@@ -99,11 +99,11 @@ describe("the session with a peer", () => {
     sessions.onPing("a", 8n);
     peer.sequence = 9n;
     sessions.onPing("a", 9n);
-    await settled();
+    await flushPromises();
     expect(known.get("a")?.metadata?.seqNumber).toBe(8n);
-    await timers.pass(5_000);
+    await timers.advance(5_000);
     sessions.onPing("a", 9n);
-    await settled();
+    await flushPromises();
     expect(known.get("a")?.metadata?.seqNumber).toBe(9n);
     peer.silent = true;
     expect(await askedWithin(40_000)).toEqual(expect.arrayContaining(["ping", "ping", "ping"]));
@@ -112,7 +112,7 @@ describe("the session with a peer", () => {
 
   it("counts only silences in a row", async () => {
     sessions.begin("a", "outbound");
-    await settled();
+    await flushPromises();
     for (let i = 0; i < 5; i++) {
       peer.silent = true;
       expect(await askedWithin(27_000)).toEqual(["ping", "ping"]);
@@ -124,7 +124,7 @@ describe("the session with a peer", () => {
 
   it("renews the status with each epoch, and when asked to, but not without a pause", async () => {
     sessions.begin("a", "outbound");
-    await settled();
+    await flushPromises();
     for (let i = 0; i < 5; i++) sessions.refreshStatus("a");
     expect(await askedWithin(10_000)).toEqual(["status"]);
     chain.slot = startOf(1);
@@ -135,7 +135,7 @@ describe("the session with a peer", () => {
 
   it("ends with a peer of another chain, also when that shows only later", async () => {
     sessions.begin("a", "outbound");
-    await settled();
+    await flushPromises();
     const stranger = new PeerChain({ slot: 5, genesis: 9 });
     await sessions.onStatus("a", stranger.status());
     expect(drops).toEqual([expect.stringMatching(/^2 another fork digest/)]);

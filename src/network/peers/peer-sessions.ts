@@ -1,7 +1,7 @@
 import type { Epoch, fulu } from "@lodestar/types";
+import type { Timers } from "../../async/timers.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { Logger } from "../../log/logger.ts";
-import type { Timers } from "../../timers.ts";
 import type { PeerDirection } from "../network-view.ts";
 import { RequestError } from "../reqresp/errors.ts";
 import type { BeaconRequests } from "../reqresp/interface.ts";

@@ -1,6 +1,6 @@
 import type { Connection, Stream } from "@libp2p/interface";
 import { peerIdFromString } from "@libp2p/peer-id";
-import { SYSTEM_TIMERS } from "../../timers.ts";
+import { SYSTEM_TIMERS } from "../../async/timers.ts";
 import type { Host } from "../libp2p/host.ts";
 import { EarlyEnd, ProtocolViolation, RequestError, StreamFailure, StreamTimeout } from "./errors.ts";
 import type { ReqRespLimits } from "./limits.ts";

@@ -1,6 +1,6 @@
 import type { Connection, Stream } from "@libp2p/interface";
+import { SYSTEM_TIMERS } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
-import { SYSTEM_TIMERS } from "../../timers.ts";
 import type { Host } from "../libp2p/host.ts";
 import type { PeerReporter } from "../peers/peer-scores.ts";
 import { PeerBuckets, TokenBucket } from "../token-bucket.ts";

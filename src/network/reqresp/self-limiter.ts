@@ -1,4 +1,4 @@
-import type { Timers } from "../../timers.ts";
+import type { Timers } from "../../async/timers.ts";
 import { PeerBuckets, type Rate } from "../token-bucket.ts";
 import { RequestError } from "./errors.ts";
 import { type ProtocolName, protocolId } from "./protocols.ts";

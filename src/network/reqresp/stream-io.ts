@@ -1,5 +1,5 @@
 import type { Stream, StreamCloseEvent, StreamMessageEvent } from "@libp2p/interface";
-import { SYSTEM_TIMERS } from "../../timers.ts";
+import { SYSTEM_TIMERS } from "../../async/timers.ts";
 import { EarlyEnd, StreamFailure, StreamTimeout } from "./errors.ts";
 
 /** What has arrived and was not read yet; beyond this the sender is told to wait. */

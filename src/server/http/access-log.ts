@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
+import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
 import type { CallObserver, CallServer, ObservedCall } from "../call-observer.ts";
 
 /** The header by which somebody who passes calls on says who has answered. */

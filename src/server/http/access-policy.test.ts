@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { expect, it } from "vitest";
-import { ACCESS_CLASSES } from "../../access.ts";
 import { createRecordingLogger, type LogRecord } from "../../log/recording-logger.test-support.ts";
+import { ACCESS_CLASSES } from "../access-class.ts";
 import { type AccessOptions, AccessPolicy } from "./access-policy.ts";
 
 function listening(address: string, options: AccessOptions = {}) {

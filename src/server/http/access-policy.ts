@@ -1,11 +1,11 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
-import { ACCESS_CLASSES, type Access } from "../../access.ts";
 import type { Logger } from "../../log/logger.ts";
-import { isLoopbackAddress, isLoopbackHost } from "../../loopback.ts";
+import { ACCESS_CLASSES, type AccessClass } from "../access-class.ts";
 import { AllowedOrigins } from "./cross-origin.ts";
 import { countHeader, hostHeaderOf, hostNameOf, isSameAuthority } from "./host-header.ts";
+import { isLoopbackAddress, isLoopbackHost } from "./loopback.ts";
 import { HttpRefusal } from "./refusal.ts";
 
 export interface AccessOptions {
@@ -14,14 +14,14 @@ export interface AccessOptions {
   /** Origins whose pages may use the server from a browser; "*" stands for all, none given for none. */
   allowedOrigins?: readonly string[];
   /** By default all where only this machine can connect, and those of `CLASSES_FOR_OTHERS` elsewhere. */
-  classes?: readonly Access[];
+  classes?: readonly AccessClass[];
   /** What every request has to carry; undefined when none is wanted. */
   token?: string;
 }
 
-const CLASSES_FOR_OTHERS: readonly Access[] = ["read", "submit"];
+const CLASSES_FOR_OTHERS: readonly AccessClass[] = ["read", "submit"];
 /** They change the node for everybody, so that it takes more than a connection to call them. */
-const PRIVILEGED_CLASSES: readonly Access[] = ["admin", "dev"];
+const PRIVILEGED_CLASSES: readonly AccessClass[] = ["admin", "dev"];
 
 /** What proxies add to a request that they pass on. */
 const PROXY_HEADERS = [
@@ -47,7 +47,7 @@ export class AccessPolicy {
   readonly #flag: (name: string) => string;
   readonly #virtualHosts: Set<string>;
   readonly #tokenHash: Buffer | undefined;
-  #classes: ReadonlySet<Access>;
+  #classes: ReadonlySet<AccessClass>;
   /** The last Host header that named the server; most requests have the same. */
   #knownHost: string | undefined;
   readonly #hasOwnClasses: boolean;
@@ -139,7 +139,7 @@ export class AccessPolicy {
   }
 
   /** Why methods of the class are not served to the caller; undefined when they are. */
-  refusal(access: Access, isPrivileged: boolean): string | undefined {
+  refusal(access: AccessClass, isPrivileged: boolean): string | undefined {
     if (!this.#classes.has(access)) {
       const served = [...this.#classes].join(", ");
       return `This server answers methods of the classes ${served} alone, and this is one of the class ${access}; ${this.#flag("api")} changes that.`;

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { Server, ServerOptions } from "node:http";
 import type { Socket } from "node:net";
 import type { Logger } from "../../log/logger.ts";
-import { createServer } from "../../node-http.ts";
+import { createServer } from "../../runtime/node-http.ts";
 import type { CallObserver, CallServer } from "../call-observer.ts";
 import type { AccessLog } from "./access-log.ts";
 import type { AccessPolicy } from "./access-policy.ts";

@@ -1,4 +1,4 @@
-import { Failure } from "../../failure.ts";
+import { Failure } from "../../errors/failure.ts";
 
 /**
  * Time limits of one length. They pass in the order in which they began, so one timer serves all of them: a timer for every

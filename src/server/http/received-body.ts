@@ -1,4 +1,4 @@
-import { TimeSlice } from "../../time-slice.ts";
+import { TimeSlice } from "../../async/time-slice.ts";
 
 /** To join pieces up to this many bytes takes a millisecond. */
 const JOINED_AT_ONCE_BYTES = 1024 * 1024;
@@ -64,7 +64,7 @@ async function joinedInSlices(pieces: readonly Buffer[], bytes: number): Promise
   let at = 0;
   for (const piece of pieces) {
     at += put(piece, whole, at);
-    await slice.breathe();
+    await slice.yieldIfDue();
   }
   return whole;
 }

@@ -1,4 +1,4 @@
-import { Failure, type FailureKind, type ItemFailure } from "../../failure.ts";
+import { Failure, type FailureKind, type ItemFailure } from "../../errors/failure.ts";
 
 /** A refusal that only HTTP knows, such as 406 or 415. */
 export class HttpRefusal extends Error {

@@ -1,4 +1,4 @@
-import { Failure, type FailureKind, type ItemFailure } from "../../failure.ts";
+import { Failure, type FailureKind, type ItemFailure } from "../../errors/failure.ts";
 import { reportThrown } from "../http/refusal.ts";
 
 /** The `error` member of a response (JSON-RPC 2.0, section 5.1). */

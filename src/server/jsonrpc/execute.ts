@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
-import { changesNothing } from "../../access.ts";
-import { Failure } from "../../failure.ts";
+import { TimeSlice, yieldToEventLoop } from "../../async/time-slice.ts";
+import { Failure } from "../../errors/failure.ts";
 import { firstByte, OPENING_BRACKET } from "../../json/json-bytes.ts";
 import {
   LARGE_MESSAGE_BYTES,
@@ -11,7 +11,7 @@ import {
   UnreadableMessage,
 } from "../../json/parse.ts";
 import type { Logger } from "../../log/logger.ts";
-import { ownTurn, TimeSlice } from "../../time-slice.ts";
+import { isReadOnly } from "../access-class.ts";
 import type { CallObserver, CallServer, ObservedCall } from "../call-observer.ts";
 import { abandon, abandonParts, ChunkStream, meterParts, type ResponsePart } from "../http/chunk-stream.ts";
 import type { Deadline } from "../http/deadline.ts";
@@ -87,7 +87,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
   return function execute(message, deadline, caller, ownObserver) {
     const sender: Sender = { deadline, caller, observer: ownObserver ?? observer, suggest };
     if (message.length < LARGE_MESSAGE_BYTES) return executeNow(message, sender);
-    return ownTurn().then(() => executeLong(message, sender));
+    return yieldToEventLoop().then(() => executeLong(message, sender));
   };
 
   async function executeLong(message: Uint8Array, sender: Sender): Promise<MessageResponse | undefined> {
@@ -111,7 +111,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
       const { request, rest } = element instanceof Uint8Array ? await read(element, sender) : { request: element };
       requests.push(request);
       messages.push(rest);
-      await slice.breathe();
+      await slice.yieldIfDue();
     }
     return runBatch(requests, sender, messages);
   }
@@ -168,7 +168,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
         responses[position] = response;
         if (response) bytes += bytesOf(response.parts);
         if (performance.now() - turnBegan < TURN_MILLIS) continue;
-        await ownTurn();
+        await yieldToEventLoop();
         turnBegan = performance.now();
       }
     }
@@ -226,7 +226,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
       const refusal = caller?.refusal(method.access);
       if (refusal !== undefined) return failed(call, methodNotServed(refusal), observed);
       const run = () => runCall({ ...call, message }, method, deadline, caller);
-      const response = await (changesNothing(method.access) ? run() : schedule(run));
+      const response = await (isReadOnly(method.access) ? run() : schedule(run));
       conclude(observed, response);
       return response;
     } catch (error) {

@@ -1,7 +1,7 @@
-import type { Access } from "../../access.ts";
-import { Failure, type FailureKind } from "../../failure.ts";
+import { Failure, type FailureKind } from "../../errors/failure.ts";
 import { IrregularNumber } from "../../json/parse.ts";
 import { createRecordingLogger, type LogRecord } from "../../log/recording-logger.test-support.ts";
+import type { AccessClass } from "../access-class.ts";
 import type { CallObserver } from "../call-observer.ts";
 import type { AccessLog } from "../http/access-log.ts";
 import type { AccessOptions } from "../http/access-policy.ts";
@@ -65,7 +65,7 @@ export interface TestServerOptions {
   /** Those of the test's methods that are submissions. */
   submissions?: string[];
   /** Those of the test's methods that are of other classes. */
-  classes?: Record<string, Access>;
+  classes?: Record<string, AccessClass>;
   access?: AccessOptions;
   pages?: PageFiles;
   /** Those that take large parameters. */

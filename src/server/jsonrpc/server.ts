@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { inspect } from "node:util";
-import { unsupported } from "../../failure.ts";
+import { unsupported } from "../../errors/failure.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { CallObserver, CallServer } from "../call-observer.ts";
 import type { AccessLog } from "../http/access-log.ts";

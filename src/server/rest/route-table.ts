@@ -1,4 +1,4 @@
-import type { Access } from "../../access.ts";
+import type { AccessClass } from "../access-class.ts";
 import type { Feed } from "../events/feed.ts";
 import type { Format } from "../http/negotiation.ts";
 import type { CachePolicy, Waiting } from "../method-table.ts";
@@ -62,7 +62,7 @@ export interface RestRoute {
   verb: "GET" | "POST";
   /** Placeholders are names in braces. */
   path: string;
-  access: Access;
+  access: AccessClass;
   /** Set for a health probe, which is answered without a token, then by its status alone. */
   isProbe?: true | undefined;
   /**

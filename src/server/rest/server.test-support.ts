@@ -1,6 +1,6 @@
-import type { Access } from "../../access.ts";
-import { invalidParams, rejected, unavailable } from "../../failure.ts";
+import { invalidParams, rejected, unavailable } from "../../errors/failure.ts";
 import { createRecordingLogger, type LogRecord } from "../../log/recording-logger.test-support.ts";
+import type { AccessClass } from "../access-class.ts";
 import { type RequestInit, send, streamOf } from "../http/http.test-support.ts";
 import { HttpRefusal } from "../http/refusal.ts";
 import type { Lasting, RestAnswer, RestRequest, RestRoute } from "./route-table.ts";
@@ -50,7 +50,7 @@ const HANDLERS: Record<string, Handle> = {
 interface TestServerOptions extends Partial<Omit<RestServerOptions, "table" | "logger">> {
   handlers?: Record<string, Handle>;
   /** Of those handlers that do not only read. */
-  classes?: Record<string, Access>;
+  classes?: Record<string, AccessClass>;
   /** Routes of one test that negotiate formats; the others do not. */
   routes?: RestRoute[];
   port?: number;

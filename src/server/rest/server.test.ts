@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { invalidParams } from "../../failure.ts";
+import { invalidParams } from "../../errors/failure.ts";
 import { createSignal, sendWhenTold } from "../http/http.test-support.ts";
 import type { RestRoute } from "./route-table.ts";
 import { json, openTestServer, type TestServer } from "./server.test-support.ts";

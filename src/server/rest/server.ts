@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { inspect } from "node:util";
-import { Failure } from "../../failure.ts";
+import { Failure } from "../../errors/failure.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { CallObserver, ObservedCall } from "../call-observer.ts";
 import { createEventStreams, type EventStreamLimits } from "../events/sse.ts";

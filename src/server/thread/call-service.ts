@@ -1,6 +1,6 @@
+import { yieldToEventLoop } from "../../async/time-slice.ts";
 import { LARGE_MESSAGE_BYTES, parseLongMessage, parseMessage } from "../../json/parse.ts";
 import { SharedStream } from "../../json/shared-stream.ts";
-import { ownTurn } from "../../time-slice.ts";
 import type { Feed } from "../events/feed.ts";
 import { abandon } from "../http/chunk-stream.ts";
 import type { Answer, CachePolicy, Caller, Method, Params, Waiting } from "../method-table.ts";
@@ -169,7 +169,7 @@ export class CallService {
   ): Promise<void> {
     if (this.#longCalls < LONG_CALLS_AT_ONCE) this.#longCalls++;
     else await new Promise<void>((resolve) => this.#waitingCalls.push(resolve));
-    await ownTurn();
+    await yieldToEventLoop();
     try {
       if (running.over) throw running.over;
       await this.#call(running, position, paramsOf(await parseLongMessage(message)));

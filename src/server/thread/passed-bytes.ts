@@ -1,4 +1,4 @@
-import { ownTurn } from "../../time-slice.ts";
+import { yieldToEventLoop } from "../../async/time-slice.ts";
 import type { PassedBytes } from "./protocol.ts";
 
 /** Up to here a text is passed on in less time than memory is. */
@@ -20,7 +20,7 @@ async function copyInTurns(bytes: Uint8Array): Promise<PassedBytes> {
   const copy = new Uint8Array(bytes.length);
   for (let at = 0; at < bytes.length; at += COPIED_AT_ONCE) {
     copy.set(bytes.subarray(at, at + COPIED_AT_ONCE), at);
-    await ownTurn();
+    await yieldToEventLoop();
   }
   return copy;
 }

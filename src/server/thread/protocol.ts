@@ -1,7 +1,7 @@
-import type { Access } from "../../access.ts";
-import type { FailureKind, ItemFailure } from "../../failure.ts";
+import type { FailureKind, ItemFailure } from "../../errors/failure.ts";
 import type { Recipe } from "../../json/shared-stream.ts";
 import type { LogFields, LogLevel, LogTopic } from "../../log/logger.ts";
+import type { AccessClass } from "../access-class.ts";
 import type { CallTally } from "../call-tallies.ts";
 import type { AccessOptions } from "../http/access-policy.ts";
 import type { Format } from "../http/negotiation.ts";
@@ -44,7 +44,7 @@ export interface MethodFacts {
   calledBy: string;
   name: string;
   cost: Cost;
-  access: Access;
+  access: AccessClass;
   takesLargeBody: boolean;
   isCacheable: boolean;
   /** The position of the method that lists its answers. */

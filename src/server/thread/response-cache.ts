@@ -1,4 +1,4 @@
-import { SizedMap } from "../../sized-map.ts";
+import { ByteLru } from "../../collections/byte-lru.ts";
 import type { Answer } from "../method-table.ts";
 import type { RestAnswer } from "../rest/route-table.ts";
 import { REVISION_PLACES, type Validity } from "./protocol.ts";
@@ -33,12 +33,12 @@ export class ResponseCache {
   readonly #revision: Int32Array;
   readonly #limits: CacheLimits;
   readonly #now: () => number;
-  readonly #entries: SizedMap<CachedResponse>;
+  readonly #entries: ByteLru<CachedResponse>;
 
   constructor(revision: Int32Array, limits: Partial<CacheLimits> = {}, now: () => number = () => performance.now()) {
     this.#revision = revision;
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
-    this.#entries = new SizedMap(this.#limits);
+    this.#entries = new ByteLru(this.#limits);
     this.#now = now;
   }
 

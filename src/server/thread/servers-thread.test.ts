@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { Worker } from "node:worker_threads";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { Revision } from "../../chain/revision.ts";
-import { Failure, unavailable } from "../../failure.ts";
+import { Failure, unavailable } from "../../errors/failure.ts";
 import { BALANCE_BYTES } from "../../json/registry-chunks.ts";
 import { SharedStream } from "../../json/shared-stream.ts";
 import { ANY_STATUS } from "../../json/validator-status.ts";

@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { nearestName } from "../../errors/nearest-name.ts";
 import type { Logger } from "../../log/logger.ts";
-import { nearestName } from "../../nearest-name.ts";
 import { CallTallies } from "../call-tallies.ts";
 import { AccessLog } from "../http/access-log.ts";
 import type { HttpServer } from "../http/server.ts";

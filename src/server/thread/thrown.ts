@@ -1,5 +1,5 @@
 import { inspect } from "node:util";
-import { Failure } from "../../failure.ts";
+import { Failure } from "../../errors/failure.ts";
 import { UnreadableMessage } from "../../json/parse.ts";
 import { HttpRefusal } from "../http/refusal.ts";
 import type { Thrown } from "./protocol.ts";

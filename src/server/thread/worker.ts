@@ -1,6 +1,6 @@
 // Runs in a worker thread. It loads the servers and nothing else of the node, so that it needs neither preset nor configuration.
 import { parentPort, workerData } from "node:worker_threads";
-import { keepTicksCheap } from "../../steady-ticks.ts";
+import { pinTickObjectShape } from "../../runtime/tick-object-shape.ts";
 import { ThreadInbox } from "./inbox.ts";
 import { ThreadOutbox } from "./outbox.ts";
 import type { ToMain, ToThread } from "./protocol.ts";
@@ -8,7 +8,7 @@ import type { ThreadData } from "./servers-thread.ts";
 import { loadRestServer, Serving } from "./serving.ts";
 
 if (parentPort === null) throw new Error("The servers are started in a thread of their own.");
-keepTicksCheap();
+pinTickObjectShape();
 // Before the order to serve comes.
 if ((workerData as ThreadData).servesRest) void loadRestServer();
 const serving = new Serving(new ThreadOutbox<ToMain>(parentPort));

@@ -1,7 +1,7 @@
+import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { SyncPeers } from "../../network/peers/sync-peers.ts";
-import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
 import type { Sync } from "../sync.ts";
 import { BlockWalk } from "./block-walk.ts";
 import { DataWalk } from "./data-walk.ts";

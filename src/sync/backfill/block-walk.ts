@@ -1,12 +1,12 @@
 import { GENESIS_SLOT, SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { SignedBeaconBlock, Slot } from "@lodestar/types";
+import type { Timers } from "../../async/timers.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { HistoryEnd } from "../../chain/history/history.ts";
 import { BlockRejection } from "../../chain/import/block-rejection.ts";
 import type { Logger } from "../../log/logger.ts";
 import { Progress } from "../../log/progress.ts";
 import type { SyncPeer, SyncPeers } from "../../network/peers/sync-peers.ts";
-import type { Timers } from "../../timers.ts";
 import type { HistoryPeers } from "./history-peers.ts";
 import type { Walk } from "./walk.ts";
 

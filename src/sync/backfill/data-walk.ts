@@ -1,4 +1,5 @@
 import type { RootHex, Slot } from "@lodestar/types";
+import type { Timers } from "../../async/timers.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { type SidecarsOfBlock, WrongSidecarError } from "../../chain/data/verify-sidecars.ts";
 import type { DataStretch, LackingBlock } from "../../chain/history/data-history.ts";
@@ -6,7 +7,6 @@ import { blockRootOfSidecar, type DataSidecar } from "../../data/sidecar.ts";
 import type { Logger } from "../../log/logger.ts";
 import { Progress } from "../../log/progress.ts";
 import type { SyncPeer, SyncPeers } from "../../network/peers/sync-peers.ts";
-import type { Timers } from "../../timers.ts";
 import type { HistoryPeers } from "./history-peers.ts";
 import type { Walk } from "./walk.ts";
 

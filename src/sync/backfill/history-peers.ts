@@ -1,5 +1,5 @@
+import type { Timers } from "../../async/timers.ts";
 import type { SyncPeer, SyncPeers } from "../../network/peers/sync-peers.ts";
-import type { Timers } from "../../timers.ts";
 
 interface HistoryPeersParts {
   peers: Pick<SyncPeers, "list" | "penalize">;

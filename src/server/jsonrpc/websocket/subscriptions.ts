@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { Failure } from "../../../failure.ts";
+import { Failure } from "../../../errors/failure.ts";
 import { type Feed, type StreamEvent, TOO_MANY_READERS } from "../../events/feed.ts";
 import { thrownError } from "../errors.ts";
 import type { Outbox } from "./outbox.ts";

@@ -2,9 +2,9 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
-import type { Access } from "../../../access.ts";
 import type { Logger } from "../../../log/logger.ts";
-import { ServerResponse } from "../../../node-http.ts";
+import { ServerResponse } from "../../../runtime/node-http.ts";
+import type { AccessClass } from "../../access-class.ts";
 import type { AccessPolicy } from "../../http/access-policy.ts";
 import { Deadlines } from "../../http/deadline.ts";
 import type { Exchanges } from "../../http/exchanges.ts";
@@ -106,7 +106,7 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
     } else {
       server.handleUpgrade(request, socket, head, (webSocket) => {
         const isPrivileged = policy.isPrivileged(request);
-        const refusal = (access: Access) => policy.refusal(access, isPrivileged);
+        const refusal = (access: AccessClass) => policy.refusal(access, isPrivileged);
         const connection = new Connection(webSocket, {
           execute,
           record,

@@ -5,7 +5,7 @@ const failing = (error: Error) => async () => {
   throw error;
 };
 
-it("closes in reverse order, one after the other, and once", async () => {
+it("closes sequentially, in reverse order, and only once", async () => {
   const closed: string[] = [];
   const stack = new ClosingStack();
   stack.defer(() => closed.push("first"));
@@ -18,7 +18,7 @@ it("closes in reverse order, one after the other, and once", async () => {
   expect(closed).toEqual(["second", "first"]);
 });
 
-it("leaves to another what was moved there", async () => {
+it("does not close what was moved to another stack", async () => {
   let isClosed = false;
   const moved = await (async () => {
     await using stack = new ClosingStack();
@@ -32,7 +32,7 @@ it("leaves to another what was moved there", async () => {
   expect(isClosed).toBe(true);
 });
 
-it("closes the rest when something cannot be closed, and tells of all that could not", async () => {
+it("closes the rest after a failure, and throws all errors", async () => {
   const closed: string[] = [];
   const [early, late] = [new Error("early"), new Error("late")];
   const stack = new ClosingStack();

@@ -1,6 +1,6 @@
 import type { ResolveHookContext } from "node:module";
 import { describe, expect, it } from "vitest";
-import { createResolver } from "./module-resolution.ts";
+import { createCachingResolver } from "./module-resolution.ts";
 
 const BY_IMPORT: ResolveHookContext = {
   conditions: ["node", "import"],
@@ -8,10 +8,12 @@ const BY_IMPORT: ResolveHookContext = {
   parentURL: "file:///app/src/main.ts",
 };
 
-/** A resolver with what it asked Node, who finds packages in one place and everything else where it is said to be. */
+/**
+ * Creates a resolver and records what it asks Node. Packages resolve to one place, relative specifiers to themselves.
+ */
 function resolver() {
   const asked: string[] = [];
-  const resolve = createResolver();
+  const resolve = createCachingResolver();
   const ask = (specifier: string, context: Partial<ResolveHookContext> = {}) =>
     resolve(specifier, { ...BY_IMPORT, ...context }, (wanted, { parentURL } = {}) => {
       asked.push(wanted);
@@ -24,8 +26,8 @@ function resolver() {
   return { ask, asked };
 }
 
-describe("what Node is asked", () => {
-  it("of the files of a folder is the format of one of each ending", () => {
+describe("the caching resolver", () => {
+  it("asks for the format once per folder and extension", () => {
     const { ask, asked } = resolver();
     expect(ask("./chain/a.ts")).toEqual({ url: "file:///app/src/chain/a.ts", format: "module-typescript" });
     expect(ask("./chain/b.ts")).toMatchObject({ url: "file:///app/src/chain/b.ts", format: "module-typescript" });
@@ -34,7 +36,7 @@ describe("what Node is asked", () => {
     expect(asked).toEqual(["./chain/a.ts", "./chain/a.js"]);
   });
 
-  it("of a package is where it is for each folder that imports it", () => {
+  it("asks for a package once per importing folder", () => {
     const { ask, asked } = resolver();
     const first = ask("zod");
     expect(ask("zod", { parentURL: "file:///app/src/other.ts" })).toEqual({ ...first, shortCircuit: true });
@@ -42,7 +44,7 @@ describe("what Node is asked", () => {
     expect(asked).toEqual(["zod", "zod"]);
   });
 
-  it("is everything that is required, or begins the program", () => {
+  it("caches neither require() nor the entry point", () => {
     const { ask, asked } = resolver();
     const required = { conditions: ["node", "require"] };
     for (const context of [required, required, { parentURL: undefined }]) {
@@ -51,7 +53,7 @@ describe("what Node is asked", () => {
     expect(asked).toHaveLength(3);
   });
 
-  it("is asked again after it failed, and behind a link", () => {
+  it("caches neither failures nor targets of symbolic links", () => {
     const { ask, asked } = resolver();
     expect(() => ask("./missing.ts")).toThrow("no such file");
     expect(ask("./linked/a.ts").url).toBe("file:///app/src/elsewhere/a.ts");

@@ -1,6 +1,6 @@
 type Closer = () => unknown;
 
-/** What has been opened and is to be closed in reverse order: the part of AsyncDisposableStack, which Node 22 lacks, that is needed. */
+/** Closes resources in reverse order of opening. A subset of `AsyncDisposableStack`, which Node 22 lacks. */
 export class ClosingStack implements AsyncDisposable {
   readonly #closers: Closer[];
 
@@ -12,12 +12,12 @@ export class ClosingStack implements AsyncDisposable {
     this.#closers.push(close);
   }
 
-  /** Hands over all that is to be closed: this stack closes nothing any more. */
+  /** Moves all deferred closers to a new stack and leaves this one empty. */
   move(): ClosingStack {
     return new ClosingStack(this.#closers.splice(0));
   }
 
-  /** Closes everything, also when something before it cannot be closed. */
+  /** Runs every closer, even after one fails. Throws the error, or an `AggregateError` of several. */
   async [Symbol.asyncDispose](): Promise<void> {
     const errors: unknown[] = [];
     for (const close of this.#closers.splice(0).reverse()) {
@@ -27,7 +27,7 @@ export class ClosingStack implements AsyncDisposable {
         errors.push(error);
       }
     }
-    if (errors.length > 1) throw new AggregateError(errors, "Several parts could not be closed.");
+    if (errors.length > 1) throw new AggregateError(errors, "Several parts failed to close.");
     if (errors.length === 1) throw errors[0];
   }
 }

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** An HTTP server on loopback that a test stops and starts again. */
+/** An HTTP server on loopback that tests stop and restart. */
 export class LoopbackServer {
   readonly #answer: RequestListener;
   #server: Server | undefined;
@@ -15,7 +15,7 @@ export class LoopbackServer {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** At the port of before when it was stopped in between. */
+  /** Listens on a free port, and after a restart on the same port. */
   async start(): Promise<void> {
     const server = createServer(this.#answer);
     this.#server = server;

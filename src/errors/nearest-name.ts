@@ -9,8 +9,8 @@ const EDITS_OF_PART = 2;
 const MIN_PART_LENGTH = 4;
 
 /**
- * Returns the candidate closest to a name, ignoring case, or undefined if none is close. The work is bounded: a fraction of a
- * millisecond for a few hundred candidates, whatever the input.
+ * Returns the candidate closest to a name, ignoring case, or undefined if none is close. The work is bounded: a
+ * fraction of a millisecond for a few hundred candidates, whatever the input.
  */
 export function nearestName(written: string, candidates: Iterable<string>): string | undefined {
   if (written.length < MIN_EDITS || written.length > MAX_NAME_LENGTH) return undefined;
@@ -37,8 +37,8 @@ function editsBetween(name: string, candidate: string, limit: number): number {
 }
 
 /**
- * Optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours. Only cells within `limit` of the
- * diagonal are computed; a larger distance is infinite.
+ * Optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours. Only cells within
+ * `limit` of the diagonal are computed; a larger distance is infinite.
  */
 function editDistance(from: string, to: string, limit: number): number {
   if (Math.abs(from.length - to.length) > limit) return Number.POSITIVE_INFINITY;

@@ -4,7 +4,7 @@ export interface MissingNativeModule {
   package: string;
   /** See `platformName`. */
   platform: string;
-  /** The system's error for a binary that exists but does not load. */
+  /** The system's error if the binary exists but does not load. */
   reason?: string;
 }
 
@@ -15,7 +15,7 @@ interface Platform {
   glibcVersion?: string;
 }
 
-/** How packages of prebuilt binaries are named, such as `@chainsafe/blst-linux-x64-gnu`. */
+/** Suffix of packages with prebuilt binaries, such as `@chainsafe/blst-linux-x64-gnu`. */
 const PLATFORM_SUFFIX = /-(?:aix|android|darwin|freebsd|linux|openharmony|sunos|win32)-[a-z0-9-]+$/;
 
 /** Thrown by the loaders of NAPI-RS and node-gyp-build when they find no binary. */
@@ -27,10 +27,7 @@ const NO_MODULE = /^Cannot find module '([^']+)'/;
 /** A package name in a path. Skips folders of package managers, such as `.pnpm`. */
 const IN_NODE_MODULES = /node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/.@\s][^\\/\s:'"]*)/g;
 
-/**
- * Recognises the error of an import, or of a worker thread, as that of a native package without a usable binary.
- * Returns undefined for any other error.
- */
+/** Detects the load error of a native package without a usable binary. Returns undefined for any other error. */
 export function missingNativeModule(error: unknown, platform?: string): MissingNativeModule | undefined {
   if (!(error instanceof Error) || !isLoaderError(error)) return undefined;
   const name = packageNamedIn(error);
@@ -40,7 +37,7 @@ export function missingNativeModule(error: unknown, platform?: string): MissingN
   return { package: name, platform: platform ?? platformName(), ...(reason !== undefined && { reason }) };
 }
 
-/** Says in one line what is missing and what to do. */
+/** Formats the problem and the fix as one line. */
 export function missingNativeModuleMessage({ package: name, platform, reason }: MissingNativeModule): string {
   const problem =
     reason === undefined
@@ -72,14 +69,14 @@ function isLoaderError({ message, code }: Error & { code?: unknown }): boolean {
   return code === "MODULE_NOT_FOUND" && PLATFORM_SUFFIX.test(NO_MODULE.exec(message)?.[1] ?? "");
 }
 
-/** The causes of a loader's error are the attempts it made: an array or a chain. */
+/** Returns the error and its causes. Loaders report their attempts as an array or a chain of causes. */
 function withCauses(error: Error): Error[] {
   const { cause } = error;
   const causes: unknown[] = Array.isArray(cause) ? cause : [cause];
   return [error, ...causes.filter((each) => each instanceof Error).flatMap(withCauses)];
 }
 
-/** The message or the stack has a path of the package, or of its package of prebuilt binaries. */
+/** Finds the package name in the paths of the message and the stack trace. */
 function packageNamedIn({ message, stack = message }: Error): string | undefined {
   for (const [, name = ""] of stack.matchAll(IN_NODE_MODULES)) {
     if (name !== "node-gyp-build") return name.replace("\\", "/").replace(PLATFORM_SUFFIX, "");

@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
 
-/** Tells how many turns of the event loop have begun since it was called, until the test is over. */
+/** Counts turns of the event loop until the test is over. Returns a function that reads the count. */
 export function countTurns(): () => number {
   let turns = 0;
   let next = setImmediate(count);

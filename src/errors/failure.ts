@@ -1,9 +1,6 @@
-import { ForeseenError } from "./foreseen-error.ts";
+import { OperationalError } from "./operational-error.ts";
 
-/**
- * What can go wrong with a call, said once for every transport. A handler throws a `Failure` and never knows which one
- * asked; each server translates the kind into its own language (a JSON-RPC code, an HTTP status).
- */
+/** Kinds of call errors, independent of the transport. Each server maps them to JSON-RPC codes or HTTP statuses. */
 export type FailureKind =
   | "invalid-params"
   | "not-found"
@@ -14,26 +11,27 @@ export type FailureKind =
   | "overloaded"
   | "server";
 
-/** One refused item of a submission that carried several. */
+/** A rejected item of a submission of several items. */
 export interface ItemFailure {
   index: number;
   message: string;
 }
 
 interface FailureDetails {
-  /** What exactly was wrong, when the message alone names only the kind of mistake. */
+  /** Specific cause, if the message only names the kind of error. */
   detail?: string;
   failures?: ItemFailure[];
   cause?: unknown;
 }
 
-export class Failure extends ForeseenError {
+/** Error of a call, thrown by handlers of methods. It has no stack trace. */
+export class Failure extends OperationalError {
   readonly kind: FailureKind;
   readonly detail?: string;
   readonly failures?: ItemFailure[];
 
   constructor(kind: FailureKind, message: string, { detail, failures, cause }: FailureDetails = {}) {
-    // Nobody looks at the stack, and to take it down costs more than most calls that are refused.
+    // Capturing a stack trace costs more than most failing calls.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(message, cause === undefined ? undefined : { cause });

@@ -6,15 +6,15 @@ import { expect, it } from "vitest";
 const priorities = () =>
   readdirSync("/proc/self/task").map((thread) => {
     const stat = readFileSync(`/proc/self/task/${thread}/stat`, "utf8");
-    // The second field is the name in parentheses, which may itself hold spaces; the priority is field 19.
+    // Field 2 is the name in parentheses, which may contain spaces. Field 19 is the nice value.
     return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[16]);
   });
 
-it("lowers the priority of a thread, and of no other", async (context) => {
+it("lowers the priority of the calling thread only", async (context) => {
   context.skip(process.platform !== "linux", "thread priorities are lowered on Linux only");
   const module = new URL("./thread-priority.ts", import.meta.url);
-  const source = `import(${JSON.stringify(module)}).then(({ giveWayToOtherThreads }) => {
-    giveWayToOtherThreads();
+  const source = `import(${JSON.stringify(module)}).then(({ lowerThreadPriority }) => {
+    lowerThreadPriority();
     require("node:worker_threads").parentPort.once("message", () => {}).postMessage("done");
   })`;
   const before = priorities();

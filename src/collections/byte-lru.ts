@@ -1,22 +1,22 @@
-interface Sized<V> {
+interface Entry<V> {
   value: V;
   bytes: number;
 }
 
-interface SizeLimits {
+interface Limits {
   entries?: number;
   bytes: number;
 }
 
-/** A map that holds so many bytes at most, and drops the least recently used entries to make room for new ones. */
-export class SizedMap<V> {
+/** Byte-bounded LRU map: evicts the least recently used entries when it exceeds its limits. */
+export class ByteLru<V> {
   readonly #maxEntries: number;
   readonly #maxBytes: number;
-  /** Those that were used last are last. */
-  readonly #entries = new Map<string, Sized<V>>();
+  /** In order of use, most recent last. */
+  readonly #entries = new Map<string, Entry<V>>();
   #bytes = 0;
 
-  constructor({ entries = Number.POSITIVE_INFINITY, bytes }: SizeLimits) {
+  constructor({ entries = Number.POSITIVE_INFINITY, bytes }: Limits) {
     this.#maxEntries = entries;
     this.#maxBytes = bytes;
   }
@@ -29,7 +29,7 @@ export class SizedMap<V> {
     return entry.value;
   }
 
-  /** `bytes` is the size of the value; that of the key counts, too. */
+  /** `bytes` is the size of the value. The key's length counts in addition. */
   set(key: string, value: V, bytes: number): void {
     this.delete(key);
     const entry = { value, bytes: key.length + bytes };

@@ -1,19 +1,19 @@
 import { expect, it } from "vitest";
-import { SharedWork, SharedWorks, type Work } from "./shared-work.ts";
+import { SharedTask, type SharedTaskFunction, SingleFlight } from "./single-flight.ts";
 
 const RESULT = {};
 
-/** Work of so many steps, each of which waits to be let on. */
+/** Creates a task of several steps. Each waits for a call of `step`. */
 function stepwise(steps: number) {
   let done = 0;
   let ended = false;
-  let letOn: () => void = () => {};
-  const shared = new SharedWork(
-    async (goOn) => {
+  let resume: () => void = () => {};
+  const task = new SharedTask(
+    async (throwIfAborted) => {
       for (; done < steps; done++) {
-        goOn();
+        throwIfAborted();
         await new Promise<void>((resolve) => {
-          letOn = resolve;
+          resume = resolve;
         });
       }
       return RESULT;
@@ -23,16 +23,19 @@ function stepwise(steps: number) {
     },
   );
   const step = async () => {
-    letOn();
+    resume();
     await new Promise((resolve) => setImmediate(resolve));
   };
-  return { shared, step, done: () => done, ended: () => ended };
+  return { task, step, done: () => done, ended: () => ended };
 }
 
-it("is given up when the last one who waits has left", async () => {
-  const { shared, step, done, ended } = stepwise(10);
+const messages = (outcomes: PromiseSettledResult<unknown>[]) =>
+  outcomes.map((outcome) => (outcome.status === "rejected" ? outcome.reason.message : "result"));
+
+it("cancels a task when its last caller aborts", async () => {
+  const { task, step, done, ended } = stepwise(10);
   const [first, second] = [new AbortController(), new AbortController()];
-  const outcomes = Promise.allSettled([shared.for(first.signal), shared.for(second.signal)]);
+  const outcomes = Promise.allSettled([task.join(first.signal), task.join(second.signal)]);
   await step();
   await step();
   first.abort(new Error("left first"));
@@ -42,41 +45,39 @@ it("is given up when the last one who waits has left", async () => {
   await step();
   expect(ended()).toBe(true);
   expect(done()).toBeLessThan(5);
-  const reasons = (await outcomes).map((outcome) => (outcome.status === "rejected" ? outcome.reason.message : "made"));
-  expect(reasons).toEqual(["left first", "left last"]);
+  expect(messages(await outcomes)).toEqual(["left first", "left last"]);
 });
 
-it("is made for who cannot leave", async () => {
-  const { shared, step } = stepwise(3);
+it("finishes a task for a caller without a signal", async () => {
+  const { task, step } = stepwise(3);
   const leaving = new AbortController();
-  const left = shared.for(leaving.signal);
-  const stays = shared.for(undefined);
+  const left = task.join(leaving.signal);
+  const stays = task.join(undefined);
   leaving.abort(new Error("left"));
   for (let steps = 0; steps < 5; steps++) await step();
   expect(await stays).toBe(RESULT);
   expect(await left).toBe(RESULT);
 });
 
-it("has its signal aborted when the last one leaves, and nobody joins it from then on", async () => {
-  const works = new SharedWorks<string, unknown>();
+it("aborts the task's signal when the last caller aborts, and starts a new task for the next call", async () => {
+  const flights = new SingleFlight<string, unknown>();
   const signals: AbortSignal[] = [];
-  const work: Work<unknown> = (_, abandoned) => {
-    const signal = abandoned();
+  const task: SharedTaskFunction<unknown> = (_, abortSignal) => {
+    const signal = abortSignal();
     signals.push(signal);
     return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
   };
   const [first, second] = [new AbortController(), new AbortController()];
   const outcomes = Promise.allSettled([
-    works.share("key", first.signal, work),
-    works.share("key", second.signal, work),
+    flights.run("key", first.signal, task),
+    flights.run("key", second.signal, task),
   ]);
   await new Promise((resolve) => setImmediate(resolve));
   first.abort(new Error("left first"));
   expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
   second.abort(new Error("left last"));
   expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
-  const next = works.share("key", undefined, async () => RESULT);
-  const reasons = (await outcomes).map((outcome) => (outcome.status === "rejected" ? outcome.reason.message : "made"));
-  expect(reasons).toEqual(["left first", "left last"]);
+  const next = flights.run("key", undefined, async () => RESULT);
+  expect(messages(await outcomes)).toEqual(["left first", "left last"]);
   expect(await next).toBe(RESULT);
 });

@@ -1,6 +1,6 @@
-import type { Timers } from "./timers.ts";
+import type { Timers } from "../../src/async/timers.ts";
 
-interface Repetition {
+interface Interval {
   ms: number;
   dueAt: number;
   run: () => void;
@@ -8,10 +8,10 @@ interface Repetition {
 
 const UNIX_START = 1_700_000_000_000;
 
-/** Time that passes when the test says so. */
-export class HandTimers implements Timers {
+/** Timers with a manual clock: time passes only in `advance`. */
+export class FakeTimers implements Timers {
   #now = 1_000_000;
-  readonly #repetitions = new Set<Repetition>();
+  readonly #intervals = new Set<Interval>();
 
   now(): number {
     return this.#now;
@@ -22,9 +22,9 @@ export class HandTimers implements Timers {
   }
 
   every(ms: number, run: () => void): () => void {
-    const repetition = { ms, dueAt: this.#now + ms, run };
-    this.#repetitions.add(repetition);
-    return () => this.#repetitions.delete(repetition);
+    const interval = { ms, dueAt: this.#now + ms, run };
+    this.#intervals.add(interval);
+    return () => this.#intervals.delete(interval);
   }
 
   sleep(ms: number, signal: AbortSignal): Promise<void> {
@@ -44,23 +44,23 @@ export class HandTimers implements Timers {
     });
   }
 
-  /** Runs what falls due meanwhile, in order. What that leads to later has had its turn when this resolves. */
-  async pass(ms: number): Promise<void> {
+  /** Advances the clock, runs due timers in order, and flushes promises after each. */
+  async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
     for (;;) {
-      const [next] = [...this.#repetitions].sort((a, b) => a.dueAt - b.dueAt);
+      const [next] = [...this.#intervals].sort((a, b) => a.dueAt - b.dueAt);
       if (next === undefined || next.dueAt > end) break;
       this.#now = next.dueAt;
       next.dueAt += next.ms;
       next.run();
-      await settled();
+      await flushPromises();
     }
     this.#now = end;
-    await settled();
+    await flushPromises();
   }
 }
 
-/** Lets everything that waits for nothing but its turn go on. */
-export function settled(): Promise<void> {
+/** Resolves after all pending promise callbacks have run. */
+export function flushPromises(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

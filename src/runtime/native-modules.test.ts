@@ -3,7 +3,7 @@ import { missingNativeModule, missingNativeModuleMessage, platformName } from ".
 
 const PLATFORM = "linux-x64-glibc";
 
-/** An error as a loader in this file throws it. */
+/** Creates the error that a loader in the file throws. */
 function thrownIn(file: string, message: string, { code, cause }: { code?: string; cause?: unknown } = {}): Error {
   const error = Object.assign(new Error(message, { cause }), code !== undefined && { code });
   error.stack = `Error: ${message}\n    at Object.<anonymous> (${file}:500:11)\n    at node:internal/modules:1:1`;
@@ -15,7 +15,7 @@ const notFound = (name: string, file: string) =>
     code: "MODULE_NOT_FOUND",
   });
 
-/** The errors of all attempts as newer loaders chain them, without their codes. */
+/** Chains the errors of all attempts by cause, as newer loaders do. */
 const chained = (...messages: string[]) =>
   messages.reduce<Error | undefined>((cause, message) => new Error(message, { cause }), undefined);
 
@@ -65,7 +65,7 @@ describe("missingNativeModule", () => {
     });
   }
 
-  it("tells why a binary that exists does not load", () => {
+  it("reports why an existing binary does not load", () => {
     const binary = "/app/node_modules/@chainsafe/blst-linux-x64-gnu/blst.linux-x64-gnu.node";
     const reason = `${binary}: version \`GLIBC_2.38' not found`;
     const expected = { package: "@chainsafe/blst", platform: PLATFORM, reason };
@@ -78,7 +78,7 @@ describe("missingNativeModule", () => {
     });
   });
 
-  it("leaves other errors alone", () => {
+  it("ignores other errors", () => {
     expect(missingNativeModule(notFound("left-pad", "/app/node_modules/a/index.js"))).toBeUndefined();
     expect(missingNativeModule(notFound("./a-linux-x64.js", "/app/src/main.js"))).toBeUndefined();
     expect(missingNativeModule(thrownIn(blst, "BLST_ERROR: invalid size"))).toBeUndefined();
@@ -86,7 +86,7 @@ describe("missingNativeModule", () => {
   });
 });
 
-it("says in one line what is missing and what to do", () => {
+it("names the missing package and the fix in one line", () => {
   const missing = { package: "snappy", platform: "linux-arm64-musl" };
   const remedy = /\. Reinstall .+npm install.+docs\/operating\.md\.$/;
   expect(missingNativeModuleMessage(missing)).toMatch(
@@ -98,7 +98,7 @@ it("says in one line what is missing and what to do", () => {
   expect(unloadable).not.toContain("\n");
 });
 
-it("names the platform as Node does, with the C library of Linux", () => {
+it("names the platform as Node does, with the C library on Linux", () => {
   expect(platformName({ platform: "linux", arch: "arm64", glibcVersion: "2.36" })).toBe("linux-arm64-glibc");
   expect(platformName({ platform: "linux", arch: "x64" })).toBe("linux-x64-musl");
   expect(platformName({ platform: "darwin", arch: "arm64" })).toBe("darwin-arm64");

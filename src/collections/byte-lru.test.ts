@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { SizedMap } from "./sized-map.ts";
+import { ByteLru } from "./byte-lru.ts";
 
-it("drops what was used least recently when its bytes do not suffice, and counts no entry twice", () => {
-  const map = new SizedMap<string>({ bytes: 10 });
+it("evicts the least recently used entries above its byte limit, and counts a replaced entry once", () => {
+  const map = new ByteLru<string>({ bytes: 10 });
   for (const key of ["a", "b", "c"]) map.set(key, key.toUpperCase(), 2);
   expect(map.get("a")).toBe("A");
   map.set("c", "C again", 2);

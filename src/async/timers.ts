@@ -1,18 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Real time, which passes at its own pace whatever the chain's clock does: peers and cables live in it. A test drives its own. */
+/** Real time for network I/O, independent of the chain's clock. Tests substitute fake timers. */
 export interface Timers {
-  /** Milliseconds that only ever rise, from whatever beginning. */
+  /** Monotonic milliseconds with an arbitrary origin. */
   now(): number;
-  /** Unix milliseconds, as whoever sets the machine's clock has them. */
+  /** Wall-clock Unix milliseconds. */
   unixNow(): number;
-  /** Rejects when the signal is aborted first. */
+  /** Resolves after `ms`. Rejects if the signal aborts first. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
-  /** Returns the function that ends it. */
+  /** Runs a callback periodically. Returns a function that stops it. */
   every(ms: number, run: () => void): () => void;
 }
 
-/** The time of the machine. */
 export const SYSTEM_TIMERS: Timers = {
   now: () => performance.now(),
   unixNow: () => Date.now(),

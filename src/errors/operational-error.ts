@@ -1,0 +1,2 @@
+/** An expected error whose message is complete: it is logged without a stack trace. */
+export class OperationalError extends Error {}

@@ -1,0 +1,24 @@
+import { createRequire } from "node:module";
+
+// Not imported, so that the compiler does not treat it as a source file.
+const packageJson: { version: string } = createRequire(import.meta.url)("../../package.json");
+
+/** Release version, such as `0.1.0`. */
+export const VERSION: string = packageJson.version;
+
+/** Two-letter client code. Not among those that execution-apis reserves (src/engine/identification.md). */
+export const CLIENT_CODE = "FA";
+
+/**
+ * Eight hex digits in place of the commit, which a package does not know: two each for major, minor and patch version.
+ */
+export const CLIENT_COMMIT = VERSION.split(/[.+-]/)
+  .slice(0, 3)
+  .map((part) => (Number(part) % 256).toString(16).padStart(2, "0"))
+  .join("")
+  .padEnd(8, "0");
+
+/** Returns the client version as an HTTP user agent: `Fanal/v0.1.0/linux-x64`. */
+export function clientVersion(): string {
+  return `Fanal/v${VERSION}/${process.platform}-${process.arch}`;
+}
