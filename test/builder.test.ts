@@ -208,7 +208,7 @@ describe("a builder", () => {
       builder.behaviour.bidBody = bidBody;
       expect(await withBuilder.produce()).toEqual({ isBlinded: false, value: "0" });
     }
-    const unused = expect.stringMatching(/The builder's bid cannot be used.*The builder's answer cannot be read/);
+    const unused = expect.stringMatching(/The builder's bid cannot be used.*The builder's response cannot be decoded/);
     expect(withBuilder.opened.complaints).toEqual([unused, unused]);
   });
 

@@ -41,7 +41,7 @@ it("begins a dev chain with the genesis block of its execution client, which mak
   expect(devChain.chain.head.slot).toBe(4);
   expect(await caller.call("get_v1_node_syncing")).toMatchObject({ el_offline: true });
   await opened.close();
-  expect(opened.complaints.join("")).toContain("The execution client is offline");
+  expect(opened.complaints.join("")).toContain("Execution client is offline");
 
   // It goes on where it stopped, with the same client alone.
   await client.start();
@@ -106,7 +106,7 @@ it("says what keeps a new dev chain from beginning with an execution client", as
   const away = await ExecutionClient.open();
   await away.stop();
   await expect(attempt(away)).rejects.toThrow(StartError);
-  await expect(attempt(away)).rejects.toThrow(`${away.url} cannot be asked eth_chainId: connect ECONNREFUSED`);
+  await expect(attempt(away)).rejects.toThrow(`Cannot call eth_chainId at ${away.url}: connect ECONNREFUSED`);
 
   const used = await ExecutionClient.open();
   const made = await startDevChain(used.nodeOptions(), directory);
@@ -144,7 +144,7 @@ it("takes the deposit chain id from its execution client, and refuses a client w
   const elsewhere = startDevChain({ ...other.nodeOptions(), deposits }, directory);
   await expect(elsewhere).rejects.toThrow(StartError);
   await expect(elsewhere).rejects.toThrow(
-    `The execution client ${other.url} has chain id 78, but this chain was made for chain id 77.`,
+    `The execution client ${other.url} has chain id 78, but this chain uses chain id 77.`,
   );
 });
 

@@ -15,7 +15,7 @@ import { createDevGenesis } from "../dev/genesis.ts";
 import type { DepositChain } from "../execution/eth1/deposit-chain.ts";
 import { DepositTreeSnapshotType } from "../execution/eth1/deposit-snapshot.ts";
 import { LocalNode } from "../network/local-node.ts";
-import { type NetworkView, noNetwork } from "../network/network-view.ts";
+import { type NetworkView, offlineNetworkView } from "../network/network-view.ts";
 import type { ChainView } from "./chain-view.ts";
 
 export const GENESIS_TIME = 1_700_000_000;
@@ -187,5 +187,5 @@ function lightClientOf({ config }: ChainView): Pick<LightClientServer, "finality
 
 /** Nobody else, for a node with a key of its own. */
 export function fakeNetwork({ config, clock }: ChainView): NetworkView {
-  return noNetwork(new LocalNode({ key: new Uint8Array(32).fill(1), config, clock }));
+  return offlineNetworkView(new LocalNode({ key: new Uint8Array(32).fill(1), config, clock }));
 }

@@ -14,24 +14,24 @@ import type {
   PayloadVerdict,
 } from "./engine.ts";
 
-/** Answers as the dev engine does unless a test has put another answer there, and remembers what it was asked to build. */
+/** Behaves like the dev engine unless overridden, and records build requests. */
 export class BuildingEngine implements ExecutionEngine {
   state: EngineState = "synced";
   clientVersion: EngineClientVersion | null = null;
-  /** What it says of heads on which nothing is to be built. */
+  /** Verdict on heads without a payload request. */
   headVerdict: PayloadVerdict = { status: "valid" };
-  /** What was to be built, with the id that was given for it, in order. */
+  /** Build requests with their payload ids, in order. */
   readonly begun: { request: PayloadRequest; id: PayloadId | null }[] = [];
-  /** The ids for which a payload was asked for, in order. */
+  /** Ids passed to getPayload, in order. */
   readonly taken: PayloadId[] = [];
-  /** The next answers to requests to build. */
+  /** Overrides for the next build requests. */
   readonly updates: (() => Promise<ForkchoiceUpdate>)[] = [];
-  /** The next answers to getPayload, made out of the honest one. */
+  /** Overrides for the next getPayload calls, derived from the honest payload. */
   readonly payloads: ((honest: BuiltPayload) => Promise<BuiltPayload>)[] = [];
   readonly #listeners = new Set<(state: EngineState) => void>();
   readonly #honest = new DevExecutionEngine();
 
-  /** Lets whoever listens know of the state, too. */
+  /** Sets the state and notifies listeners. */
   enter(state: EngineState): void {
     this.state = state;
     for (const listener of this.#listeners) listener(state);

@@ -37,14 +37,14 @@ async function buildBy(engine: DevExecutionEngine, wanted: PayloadRequest): Prom
   return engine.getPayload(wanted.fork, payloadId);
 }
 
-/** The payload with a change of its content and the hash that fits the change. */
+/** Returns a changed payload with a matching hash. */
 function rehashed(fork: ForkPostBellatrix, payload: ExecutionPayload, change: Partial<ExecutionPayload>) {
   const changed = { ...payload, ...change };
   return { ...changed, blockHash: devBlockHash(fork, changed) };
 }
 
 describe("DevExecutionEngine", () => {
-  it.each(forkPostBellatrix)("builds a payload of %s that an engine without memory finds valid", async (fork) => {
+  it.each(forkPostBellatrix)("builds a %s payload that a fresh engine accepts", async (fork) => {
     const withdrawal = { index: 1, validatorIndex: 2, address: new Uint8Array(20).fill(5), amount: 7n };
     const withdrawals = fork === ForkName.bellatrix ? [] : [withdrawal];
     const built = await buildBy(new DevExecutionEngine(), request({ fork, withdrawals }));
@@ -65,7 +65,7 @@ describe("DevExecutionEngine", () => {
     expect(verdict).toEqual({ status: "valid" });
   });
 
-  it("gives requests and blobs from the forks on that have them", async () => {
+  it("adds requests and blobs since their forks", async () => {
     const engine = new DevExecutionEngine();
     const parts = async (fork: ForkPostBellatrix) => Object.keys(await buildBy(engine, request({ fork }))).sort();
     expect(await parts(ForkName.capella)).toEqual(["payload", "value"]);
@@ -73,7 +73,7 @@ describe("DevExecutionEngine", () => {
     expect(await parts(ForkName.electra)).toEqual(["blobsBundle", "executionRequests", "payload", "value"]);
   });
 
-  it("builds the same payload for the same request, another for another", async () => {
+  it("builds payloads deterministically", async () => {
     const hash = async (overrides?: Partial<PayloadRequest>) => toRootHex((await build(overrides)).blockHash);
     expect(await hash()).toBe(await hash());
     expect(await hash({ timestamp: 1_700_000_060 })).not.toBe(await hash());
@@ -86,24 +86,24 @@ describe("DevExecutionEngine", () => {
     ["state root", { stateRoot: bytes32(9) }],
     ["transactions", { transactions: [Uint8Array.of(1)] }],
     ["block hash", { blockHash: bytes32(9) }],
-  ])("refuses a payload whose %s was changed after hashing", async (_, change) => {
+  ])("rejects a payload whose %s was changed after hashing", async (_, change) => {
     const verdict = await new DevExecutionEngine().notifyNewPayload(
       ForkName.electra,
       { ...(await build()), ...change },
       {},
     );
     expect(verdict).toMatchObject({ status: "invalid", latestValidHash: null });
-    expect(verdict).toHaveProperty("message", expect.stringContaining("its content has the hash"));
+    expect(verdict).toHaveProperty("message", expect.stringContaining("its content hashes to"));
   });
 
-  it("refuses what only transactions could have caused", async () => {
+  it("rejects content that requires transactions", async () => {
     const engine = new DevExecutionEngine();
     const payload = await build();
     const withTransaction = rehashed(ForkName.electra, payload, { transactions: [Uint8Array.of(1)] });
     expect(await engine.notifyNewPayload(ForkName.electra, withTransaction, {})).toMatchObject({ status: "invalid" });
   });
 
-  it("carries the blobs that it is given, and refuses others with the same payload", async () => {
+  it("adds injected blobs, and rejects other blobs with the same payload", async () => {
     const commitments = [new Uint8Array(48).fill(1), new Uint8Array(48).fill(2)];
     const bundle = { commitments, proofs: [], blobs: [] };
     const none = { commitments: [], proofs: [], blobs: [] };
@@ -124,16 +124,16 @@ describe("DevExecutionEngine", () => {
     }
     expect(await judge(second, first)).toHaveProperty(
       "message",
-      expect.stringContaining("its content with the 2 blob commitments of the block has the hash"),
+      expect.stringContaining("its content with the 2 blob commitments of the block hashes to"),
     );
     const unpaid = rehashed(ForkName.electra, payload, { blobGasUsed: 131_072n });
     expect(await engine.notifyNewPayload(ForkName.electra, unpaid, {})).toMatchObject({
       status: "invalid",
-      message: "The payload has used 131072 blob gas, but the 0 blobs of the block use 0.",
+      message: "The payload uses 131072 blob gas, but the 0 blobs of the block use 0.",
     });
   });
 
-  it("makes the requests that it is given, and refuses others with the same payload", async () => {
+  it("adds injected requests, and rejects other requests with the same payload", async () => {
     const executionRequests = ssz.electra.ExecutionRequests.defaultValue();
     executionRequests.withdrawals.push(ssz.electra.WithdrawalRequest.defaultValue());
     const engine = new DevExecutionEngine();
@@ -152,11 +152,11 @@ describe("DevExecutionEngine", () => {
     const [withdrawal] = executionRequests.withdrawals;
     expect(await judge({ ...executionRequests, withdrawals: [withdrawal!, withdrawal!] })).toMatchObject({
       status: "invalid",
-      message: expect.stringContaining("its content with the 2 execution requests of the block has the hash"),
+      message: expect.stringContaining("its content with the 2 execution requests of the block hashes to"),
     });
   });
 
-  it("refuses a child that does not follow from a parent it has seen", async () => {
+  it("rejects a child that does not follow its known parent", async () => {
     const engine = new DevExecutionEngine();
     const parent = await build();
     expect(await engine.notifyNewPayload(ForkName.electra, parent, {})).toEqual({ status: "valid" });
@@ -173,19 +173,19 @@ describe("DevExecutionEngine", () => {
     expect(await engine.notifyNewPayload(ForkName.electra, wrongNumber, {})).toMatchObject({
       status: "invalid",
       latestValidHash,
-      message: "The payload has block number 9; after its parent it must be 8.",
+      message: "The payload has block number 9, expected 8 after its parent.",
     });
     expect(await engine.notifyNewPayload(ForkName.electra, await build(follow), {})).toEqual({ status: "valid" });
   });
 
-  it("looks up the number of a parent that the request does not tell", async () => {
+  it("looks up a parent number that the request lacks", async () => {
     const engine = new DevExecutionEngine();
     const parent = await build();
     await engine.notifyNewPayload(ForkName.electra, parent, {});
     const unnumbered = { blockHash: parent.blockHash, blockNumber: null };
     expect((await buildBy(engine, request({ parent: unnumbered }))).payload.blockNumber).toBe(8);
     await expect(buildBy(new DevExecutionEngine(), request({ parent: unnumbered }))).rejects.toThrow(
-      "the request does not tell its number",
+      "the request lacks its number",
     );
   });
 
@@ -205,7 +205,7 @@ describe("DevExecutionEngine", () => {
     expect(isExecutionEnabled(state, block)).toBe(true);
   });
 
-  it("does not know the payloads of another engine", async () => {
+  it("rejects payload ids of another engine", async () => {
     const { payloadId } = await new DevExecutionEngine().forkchoiceUpdated(
       ForkName.electra,
       { headBlockHash: ZERO_HASH, safeBlockHash: ZERO_HASH, finalizedBlockHash: ZERO_HASH },
@@ -216,7 +216,7 @@ describe("DevExecutionEngine", () => {
     );
   });
 
-  it("goes on from one block alone at the merge", async () => {
+  it("accepts only one terminal block", async () => {
     const engine = new DevExecutionEngine();
     const { blockHash } = await engine.terminalBlock();
     expect(await engine.judgeTerminalBlock(toRootHex(blockHash))).toBe("terminal");

@@ -18,36 +18,32 @@ import {
   versionedHashesOf,
 } from "./engine.ts";
 
-/**
- * The block from which the dev execution chain goes on at the merge transition: its block 0, of which only the hash is
- * known.
- */
+/** The parent of the first dev payload at the merge: block 0, of which only the hash is known. */
 const TERMINAL_BLOCK = { blockHash: DEV_GENESIS_BLOCK_HASH, blockNumber: 0 };
 
-/** Enough to know the parents of all blocks that are not finalized while a dev chain finalizes. */
-const REMEMBERED_BLOCKS = 1024;
+/** Covers all unfinalized blocks while a dev chain finalizes. */
+const MAX_KNOWN_BLOCKS = 1024;
 
-/** A proposer takes its payload within a slot or two. */
-const REMEMBERED_REQUESTS = 16;
+/** A proposer fetches its payload within a slot or two. */
+const MAX_PENDING_PAYLOADS = 16;
 
 interface KnownBlock {
   blockNumber: number;
   timestamp: number;
 }
 
-/** What is to be in the payload for a request, beside what the request itself says. */
+/** Returns the execution requests of the payload for a request. */
 type RequestSource = (request: PayloadRequest) => Promise<ExecutionRequests>;
 
-/** The blobs of the payload for a request of deneb or later, with proofs as its fork has them. */
+/** Returns the blobs of the payload for a request since deneb, with proofs in the format of its fork. */
 type BlobSource = (request: PayloadRequest) => PayloadBlobs | Promise<PayloadBlobs>;
 
 const NO_BLOBS: PayloadBlobs = { commitments: [], proofs: [], blobs: [] };
 
 /**
- * The built-in execution engine of dev chains. It stands where an execution client would and executes nothing: its
- * blocks are empty but for withdrawals. Execution requests and blobs, which elsewhere come from transactions, it is given: a block
- * may commit to any blobs, if its payload was made with these. What it remembers only sharpens its judgement, so it works from an empty
- * memory after every start.
+ * Built-in execution engine of dev chains. It executes nothing: payloads are empty except for withdrawals. Execution
+ * requests and blobs, which normally come from transactions, are injected. Its state is a cache that only adds checks,
+ * so it starts empty after a restart.
  */
 export class DevExecutionEngine implements ExecutionEngine {
   readonly state = "synced";
@@ -59,17 +55,17 @@ export class DevExecutionEngine implements ExecutionEngine {
   #requestSource: RequestSource | undefined;
   #blobSource: BlobSource | undefined;
 
-  /** Has payloads make the requests that the source tells; without one they make none. */
+  /** Sets the source of execution requests. Without one, payloads have none. */
   takeRequestsFrom(source: RequestSource): void {
     this.#requestSource = source;
   }
 
-  /** Has payloads carry the blobs that the source gives; without one they carry none. */
+  /** Sets the source of blobs. Without one, payloads have none. */
   takeBlobsFrom(source: BlobSource): void {
     this.#blobSource = source;
   }
 
-  /** It is always there. */
+  /** The state never changes. */
   onStateChange(): () => void {
     return () => {};
   }
@@ -81,7 +77,7 @@ export class DevExecutionEngine implements ExecutionEngine {
   ): Promise<PayloadVerdict> {
     const expectedHash = devBlockHash(fork, payload, context);
     if (!byteArrayEquals(payload.blockHash, expectedHash)) {
-      const message = `The payload's block hash is ${toRootHex(payload.blockHash)} but its content${annexText(context)} has the hash ${toRootHex(expectedHash)}.`;
+      const message = `The block hash of the payload is ${toRootHex(payload.blockHash)}, but its content${annexText(context)} hashes to ${toRootHex(expectedHash)}.`;
       return { status: "invalid", latestValidHash: null, message };
     }
     const parentHash = toRootHex(payload.parentHash);
@@ -94,7 +90,7 @@ export class DevExecutionEngine implements ExecutionEngine {
     return { status: "valid" };
   }
 
-  /** The dev execution chain has no head of its own: it builds on whichever parent a request names. */
+  /** The dev execution chain has no head: payloads are built on any requested parent. */
   async forkchoiceUpdated(
     _fork: ForkPostBellatrix,
     _state: ForkchoiceState,
@@ -103,13 +99,14 @@ export class DevExecutionEngine implements ExecutionEngine {
     if (!request) return { verdict: { status: "valid" }, payloadId: null };
     const payloadId = `0x${(this.#payloadIds++).toString(16).padStart(16, "0")}`;
     this.#requests.set(payloadId, request);
-    forgetOldest(this.#requests, REMEMBERED_REQUESTS);
+    evictOldest(this.#requests, MAX_PENDING_PAYLOADS);
     return { verdict: { status: "valid" }, payloadId };
   }
 
   async getPayload(fork: ForkPostBellatrix, id: PayloadId): Promise<BuiltPayload> {
     const request = this.#requests.get(id);
-    if (!request) throw new PayloadUnavailableError(`The dev execution engine knows no payload with the id ${id}.`);
+    if (!request)
+      throw new PayloadUnavailableError(`Unknown payload id ${id}: the dev execution engine has not built it.`);
     const { blockHash, blockNumber } = request.parent;
     const number = (blockNumber ?? this.#numberOf(blockHash)) + 1;
     const executionRequests = isForkPostElectra(fork)
@@ -138,25 +135,25 @@ export class DevExecutionEngine implements ExecutionEngine {
     const block = this.#known.get(toRootHex(blockHash));
     if (block !== undefined) return block.blockNumber;
     throw new Error(
-      `No payload can be built on the execution block ${toRootHex(blockHash)}: the request does not tell its number, ` +
+      `Cannot build a payload on execution block ${toRootHex(blockHash)}: the request lacks its number, ` +
         "and the dev execution engine has not seen it.",
     );
   }
 
   #remember({ blockHash, blockNumber, timestamp }: ExecutionPayload): void {
     this.#known.set(toRootHex(blockHash), { blockNumber, timestamp });
-    forgetOldest(this.#known, REMEMBERED_BLOCKS);
+    evictOldest(this.#known, MAX_KNOWN_BLOCKS);
   }
 }
 
-function forgetOldest<K>(map: Map<K, unknown>, kept: number): void {
+function evictOldest<K>(map: Map<K, unknown>, kept: number): void {
   for (const oldest of map.keys()) {
     if (map.size <= kept) return;
     map.delete(oldest);
   }
 }
 
-/** What goes into the hash beside the payload, as a part of a sentence. */
+/** Describes what the hash covers beside the payload. */
 function annexText({ executionRequests, versionedHashes = [] }: PayloadContext): string {
   const requests = executionRequests ? countRequests(executionRequests) : 0;
   const parts = [
@@ -166,24 +163,24 @@ function annexText({ executionRequests, versionedHashes = [] }: PayloadContext):
   return parts.length === 0 ? "" : ` with the ${parts.join(" and ")} of the block`;
 }
 
-/** What the payload cannot contain in a chain without transactions. How many blobs there may be is a rule of the beacon chain alone. */
+/** Checks for content that a chain without transactions cannot have. The blob limit is a rule of the beacon chain. */
 function faultOfContent(payload: ExecutionPayload, context: PayloadContext): string | undefined {
   const { transactions } = payload;
   if (transactions.length > 0) {
-    return `The payload has ${transactions.length} transactions; the dev execution engine executes none.`;
+    return `The payload has ${transactions.length} transactions, which the dev execution engine does not execute.`;
   }
   const { blobGasUsed = 0n } = payload as Partial<deneb.ExecutionPayload>;
   const expected = blobGasOf(context);
   if (blobGasUsed !== expected) {
     const { length } = context.versionedHashes ?? [];
-    return `The payload has used ${blobGasUsed} blob gas, but the ${length} blobs of the block use ${expected}.`;
+    return `The payload uses ${blobGasUsed} blob gas, but the ${length} blobs of the block use ${expected}.`;
   }
   return undefined;
 }
 
 function faultAfterParent(payload: ExecutionPayload, parent: KnownBlock): string | undefined {
   if (payload.blockNumber !== parent.blockNumber + 1) {
-    return `The payload has block number ${payload.blockNumber}; after its parent it must be ${parent.blockNumber + 1}.`;
+    return `The payload has block number ${payload.blockNumber}, expected ${parent.blockNumber + 1} after its parent.`;
   }
   if (payload.timestamp <= parent.timestamp) {
     return `The payload's timestamp ${payload.timestamp} is not later than its parent's, ${parent.timestamp}.`;

@@ -10,24 +10,24 @@ import { type ExecutionPayload, type ExecutionRequests, sszTypesFor } from "@lod
 import { fromHex } from "@lodestar/utils";
 import type { PayloadContext, PayloadRequest } from "./engine.ts";
 
-/** The execution block a dev chain starts from, of which only the hash is known; the first payload names it as parent. */
+/** Hash of the execution block that a dev chain starts from. It is the parent of the first payload. */
 export const DEV_GENESIS_BLOCK_HASH: Uint8Array = new Uint8Array(32).fill(0x42);
 
 export const DEV_GAS_LIMIT = 30_000_000;
 const BASE_FEE_PER_GAS = 1_000_000_000n;
 const EXTRA_DATA = new TextEncoder().encode("fanal dev execution engine");
-/** Keccak-256 of the RLP of nothing: the root of the trie of no receipts, and here also of no accounts. */
+/** Keccak-256 of the RLP of the empty string: the root of an empty trie. */
 const EMPTY_TRIE_ROOT = fromHex("0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421");
-/** RLP of the empty list (EIP-7928: a block that touches nothing). */
+/** RLP of the empty list (EIP-7928). */
 const EMPTY_BLOCK_ACCESS_LIST = Uint8Array.of(0xc0);
 const ZERO_HASH = new Uint8Array(32);
 /** EIP-4844, GAS_PER_BLOB. */
 const GAS_PER_BLOB = 2n ** 17n;
 
-/** What a payload is made with that does not stand in it. */
+/** Inputs of the block hash beside the payload. */
 type PayloadAnnex = Pick<PayloadContext, "executionRequests" | "versionedHashes">;
 
-/** A block of the dev execution chain, empty but for withdrawals; the same of everything gives the same payload. */
+/** Creates an empty block of the dev execution chain, except for withdrawals. Deterministic. */
 export function createDevPayload(
   { fork, slot, timestamp, prevRandao, feeRecipient, withdrawals }: PayloadRequest,
   parentHash: Uint8Array,
@@ -61,9 +61,9 @@ export const blobGasOf = ({ versionedHashes = [] }: PayloadAnnex): bigint =>
   BigInt(versionedHashes.length) * GAS_PER_BLOB;
 
 /**
- * The block hash of the dev execution chain: SHA-256 of the payload's SSZ with a zero block hash, of the requests that the payload
- * makes, if any, and of the versioned hashes of its blobs. A real chain hashes the RLP of a header; what matters here is that every byte of the
- * payload is under the hash, the requests with it (EIP-7685), and the blobs, which elsewhere the transactions name.
+ * Block hash of the dev execution chain: SHA-256 over the payload's SSZ with a zero block hash, its execution requests
+ * and the versioned hashes of its blobs. Unlike a real chain it does not hash an RLP header, but it also covers every
+ * byte of the payload, the requests (EIP-7685) and the blobs.
  */
 export function devBlockHash(
   fork: ForkPostBellatrix,

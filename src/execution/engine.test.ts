@@ -2,7 +2,7 @@ import { toHex } from "@lodestar/utils";
 import { expect, it } from "vitest";
 import { isReachable, NoExecutionEngine, PayloadUnavailableError, versionedHashesOf } from "./engine.ts";
 
-it("gives the well-known versioned hash of the empty blob's commitment", () => {
+it("computes the versioned hash of the empty blob's commitment", () => {
   const commitment = new Uint8Array(48);
   commitment[0] = 0xc0;
   expect(versionedHashesOf([commitment]).map(toHex)).toEqual([
@@ -10,7 +10,7 @@ it("gives the well-known versioned hash of the empty blob's commitment", () => {
   ]);
 });
 
-it("follows optimistically and says why it cannot build", async () => {
+it("follows optimistically and cannot build payloads", async () => {
   const engine = new NoExecutionEngine();
   expect(isReachable(engine.state)).toBe(false);
   expect(await engine.notifyNewPayload()).toEqual({ status: "optimistic" });

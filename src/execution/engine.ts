@@ -3,11 +3,11 @@ import { type ForkPostBellatrix, type ForkPostDeneb, VERSIONED_HASH_VERSION_KZG 
 import type { BlobsBundle, capella, ExecutionPayload, ExecutionRequests, RootHex, Slot } from "@lodestar/types";
 import { OperationalError } from "../errors/operational-error.ts";
 
-/** What the beacon block says about its payload; every part is absent before the fork that brought it. */
+/** Context of a payload in its beacon block. Fields are absent before their fork. */
 export interface PayloadContext {
   /** Since deneb. */
   parentBeaconBlockRoot?: Uint8Array;
-  /** Since deneb: of the block's blob commitments, in their order. */
+  /** Since deneb: versioned hashes of the blob commitments, in order. */
   versionedHashes?: readonly Uint8Array[];
   /** Since electra. */
   executionRequests?: ExecutionRequests;
@@ -15,38 +15,39 @@ export interface PayloadContext {
 
 export type PayloadVerdict =
   | { status: "valid" }
-  /** The engine cannot tell yet (sync/optimistic.md: NOT_VALIDATED). */
+  /** Not decided yet (sync/optimistic.md, NOT_VALIDATED). */
   | { status: "optimistic" }
   | {
       status: "invalid";
-      /** The youngest ancestor known to be valid, null when the engine does not know it. */
+      /** The latest valid ancestor, or null if unknown. */
       latestValidHash: RootHex | null;
       /** A whole sentence. */
       message: string;
     };
 
-/** The zero hash stands for a block from before the merge (bellatrix/fork-choice.md). */
+/** The zero hash stands for a block before the merge (bellatrix/fork-choice.md). */
 export interface ForkchoiceState {
   headBlockHash: RootHex;
   safeBlockHash: RootHex;
   finalizedBlockHash: RootHex;
-  /** The head is one that the chain has left behind, so that the answer does not tell whether the engine follows the chain. */
+  /** True for a former head. The response then says nothing about the engine's sync state. */
   isBehind?: boolean;
 }
 
-/** A payload that the engine is building. Only the engine that gave the id knows it. */
+/** Identifies a payload being built. Only valid for the engine that issued it. */
 export type PayloadId = string;
 
+/** Result of a forkchoice update. */
 export interface ForkchoiceUpdate {
-  /** On the head's payload. */
+  /** Verdict on the head's payload. */
   verdict: PayloadVerdict;
-  /** Null when nothing was to be built, or the engine cannot build on that head. */
+  /** Null if no payload was requested, or the engine cannot build on that head. */
   payloadId: PayloadId | null;
 }
 
 export interface ParentPayload {
   blockHash: Uint8Array;
-  /** Null when the state does not tell it; the engine then looks it up by the hash. */
+  /** Null if the state does not contain it. The engine then looks it up by hash. */
   blockNumber: number | null;
 }
 
@@ -56,10 +57,11 @@ export interface EngineBlock {
   number: number;
 }
 
+/** Attributes of a payload to build. */
 export interface PayloadRequest {
   fork: ForkPostBellatrix;
   slot: Slot;
-  /** The terminal block while the merge transition is not complete. */
+  /** The terminal block until the merge is complete. */
   parent: ParentPayload;
   parentBeaconBlockRoot: Uint8Array;
   timestamp: number;
@@ -69,9 +71,9 @@ export interface PayloadRequest {
   withdrawals: capella.Withdrawal[];
 }
 
-/** The blobs of a payload with their commitments and proofs. */
+/** Blobs of a payload with commitments and proofs. */
 export type PayloadBlobs = BlobsBundle & {
-  /** The cells of each blob, if the engine knows them; they are computed from the blobs otherwise. */
+  /** Cells of each blob, if known. Otherwise they are computed. */
   cells?: readonly Uint8Array[][];
 };
 
@@ -81,20 +83,20 @@ export interface BuiltPayload {
   executionRequests?: ExecutionRequests;
   /** Since deneb. */
   blobsBundle?: PayloadBlobs;
-  /** What the payload earns its fee recipient, in wei. */
+  /** Value for the fee recipient in wei. */
   value: bigint;
-  /** Since deneb: whether it is to be preferred to whatever a builder bids, because builders seem to censor. */
+  /** Since deneb: prefer this payload to any bid, because builders seem to censor. */
   shouldOverrideBuilder?: boolean;
 }
 
-/** A blob of the engine's pool of transactions. */
+/** A blob from the engine's transaction pool. */
 export interface PooledBlob {
   blob: Uint8Array;
-  /** One of the blob, from fulu on one of each of its cells. */
+  /** One proof per blob, since fulu one per cell. */
   proofs: readonly Uint8Array[];
 }
 
-/** No payload can be built; the message is a whole sentence that says why. */
+/** No payload is available. The message is a whole sentence with the reason. */
 export class PayloadUnavailableError extends OperationalError {
   constructor(message: string) {
     super(message);
@@ -102,7 +104,9 @@ export class PayloadUnavailableError extends OperationalError {
   }
 }
 
-/** The engine could not be asked, or gave no usable answer; nothing is known of what it was asked about. A whole sentence. */
+/**
+ * The engine is unavailable or returned an invalid response, so its answer is unknown. The message is a whole sentence.
+ */
 export class EngineUnavailableError extends OperationalError {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -111,12 +115,12 @@ export class EngineUnavailableError extends OperationalError {
 }
 
 /**
- * What the engine's last answers tell of it. "online": it answers, but has not said yet whether it follows the chain.
- * "unauthorized": it refuses the node's token.
+ * State of the engine by its last responses. "online": it responds, but its sync state is unknown. "unauthorized": it
+ * rejects the JWT.
  */
 export type EngineState = "online" | "syncing" | "synced" | "offline" | "unauthorized";
 
-/** As engine_getClientVersionV1 names a client: "GE" and "Geth", with four bytes of the commit in hexadecimal. */
+/** Result of engine_getClientVersionV1, such as "GE", "Geth", and the first four bytes of the commit. */
 export interface EngineClientVersion {
   code: string;
   name: string;
@@ -124,56 +128,59 @@ export interface EngineClientVersion {
   commit: string;
 }
 
-/** Whether the block that the first payload of a chain goes on from ends proof of work (bellatrix/fork-choice.md, validate_merge_block). */
+/** Verdict on the parent of the merge block (bellatrix/fork-choice.md, validate_merge_block). */
 export type TerminalBlockVerdict = "terminal" | "not-terminal" | "unknown";
 
 /**
- * The execution layer as the chain sees it (bellatrix/beacon-chain.md, Execution engine). Everything that asks it rejects with an
- * `EngineUnavailableError` when there is no answer.
+ * The execution layer as seen by the chain (bellatrix/beacon-chain.md, Execution engine). Calls reject with an
+ * `EngineUnavailableError` if the engine is unavailable.
  */
 export interface ExecutionEngine {
   readonly state: EngineState;
-  /** Null while the engine has not told it. */
+  /** Null until the engine has reported it. */
   readonly clientVersion: EngineClientVersion | null;
-  /** A payload is complete as soon as it is asked for, so that nothing is gained by asking early or by waiting. */
+  /** True if payloads are complete immediately, so that preparing them early is pointless. */
   readonly buildsAtOnce?: true;
-  /** Returns the function that ends it. */
+  /** Returns the function that unsubscribes. */
   onStateChange(listener: (state: EngineState) => void): () => void;
   notifyNewPayload(
     fork: ForkPostBellatrix,
     payload: ExecutionPayload,
     context: PayloadContext,
   ): Promise<PayloadVerdict>;
-  /** With a request, the engine also begins to build that payload on the head. The fork is that of the head, or of the request. */
+  /**
+   * With a request, the engine also starts to build a payload on the head. `fork` is that of the request, or else of
+   * the head.
+   */
   forkchoiceUpdated(
     fork: ForkPostBellatrix,
     state: ForkchoiceState,
     request?: PayloadRequest,
   ): Promise<ForkchoiceUpdate>;
-  /** What was built up to now. Rejects with a `PayloadUnavailableError` when the engine does not know the id (any more). */
+  /** Returns the payload built so far. Rejects with a `PayloadUnavailableError` for an unknown or expired id. */
   getPayload(fork: ForkPostBellatrix, id: PayloadId): Promise<BuiltPayload>;
-  /** The last block of proof of work; null while there is none. */
+  /** Returns the terminal proof-of-work block, or null if there is none yet. */
   terminalBlock(): Promise<ParentPayload | null>;
   judgeTerminalBlock(blockHash: RootHex): Promise<TerminalBlockVerdict>;
   /**
-   * The blobs of these versioned hashes, in their order, as far as the engine has them: null stands for one that it lacks, and from fulu on
-   * it gives all or none. Left out by an engine that has no blobs.
+   * Returns the blobs of the versioned hashes, in order, with null for missing ones. Since fulu, all or none are
+   * returned. Omitted by an engine without blobs.
    */
   getBlobs?(fork: ForkPostDeneb, versionedHashes: readonly Uint8Array[]): Promise<(PooledBlob | null)[]>;
-  /** The newest block that the engine has taken as its head; left out by an engine that cannot lack blocks. */
+  /** Returns the newest block of the engine's chain. Omitted by an engine that cannot lack blocks. */
   latestBlock?(): Promise<EngineBlock | null>;
-  /** How many calls of each method ended in which way; left out by an engine that is not asked over a connection. */
+  /** Counts of calls by method and outcome. Omitted by an in-process engine. */
   callCounts?(): Iterable<readonly [labels: { method: string; outcome: string }, count: number]>;
-  /** For how many milliseconds up to now any answer was waited for; left out by an engine that nobody waits for. */
+  /** Total milliseconds spent waiting for responses. Omitted by an in-process engine. */
   waitedMs?(): number;
-  /** Ends what is under way, and connections; left out where there are none. */
+  /** Aborts calls and closes connections. Omitted by an in-process engine. */
   close?(): void;
 }
 
-/** Before the engine says anything else, it can be asked. */
+/** Returns true if calls can be sent to the engine. */
 export const isReachable = (state: EngineState): boolean => state !== "offline" && state !== "unauthorized";
 
-/** deneb/beacon-chain.md, kzg_commitment_to_versioned_hash. */
+/** `kzg_commitment_to_versioned_hash` of deneb/beacon-chain.md. */
 export function versionedHashesOf(commitments: readonly Uint8Array[]): Uint8Array[] {
   return commitments.map((commitment) => {
     const hash = new Uint8Array(createHash("sha256").update(commitment).digest());
@@ -182,7 +189,7 @@ export function versionedHashesOf(commitments: readonly Uint8Array[]): Uint8Arra
   });
 }
 
-/** Stands where a node has no execution engine: it follows the chain optimistically and cannot propose. */
+/** Used by a node without an execution engine: it follows the chain optimistically and cannot propose. */
 export class NoExecutionEngine implements ExecutionEngine {
   readonly state = "offline";
   readonly clientVersion = null;
@@ -213,4 +220,4 @@ export class NoExecutionEngine implements ExecutionEngine {
 }
 
 const noEngine = (): PayloadUnavailableError =>
-  new PayloadUnavailableError("No block can be built: this node has no execution engine to build its payload.");
+  new PayloadUnavailableError("No block can be built: this node has no execution engine.");

@@ -28,13 +28,13 @@ async function failureOf(promise: Promise<unknown>): Promise<JsonRpcFailure> {
 }
 
 describe("JsonRpcClient", () => {
-  it("gives results, null among them, over one connection", async () => {
+  it("returns results, including null, over one connection", async () => {
     expect(await call("sum", 2, 3)).toBe(5);
     expect(await call("nothing")).toBeNull();
     expect(new Set(server.calls.map(({ socket }) => socket)).size).toBe(1);
   });
 
-  it("asks for its headers at every call", async () => {
+  it("evaluates its headers for every call", async () => {
     let count = 0;
     client = new JsonRpcClient({ url: server.url, headers: () => ({ authorization: `number ${++count}` }) });
     await call("nothing");
@@ -42,7 +42,7 @@ describe("JsonRpcClient", () => {
     expect(server.calls.map(({ authorization }) => authorization)).toEqual(["number 1", "number 2"]);
   });
 
-  it("tells the code and the words of an error", async () => {
+  it("reports the code and message of an error", async () => {
     server.on("fail", () => {
       throw new ScriptedError(-38001, "Unknown payload");
     });
@@ -50,11 +50,11 @@ describe("JsonRpcClient", () => {
     expect(error).toBeInstanceOf(JsonRpcRefusal);
     expect(error).toMatchObject({
       code: -38001,
-      message: `${server.url} refuses fail: Unknown payload (code -38001).`,
+      message: `${server.url} rejected fail: Unknown payload (code -38001).`,
     });
   });
 
-  it("does not repeat more of an error than fits into a line", async () => {
+  it("truncates long error messages", async () => {
     server.on("fail", () => {
       throw new ScriptedError(-32000, "x".repeat(100_000));
     });
@@ -62,7 +62,7 @@ describe("JsonRpcClient", () => {
     expect(message.length).toBeLessThan(500);
   });
 
-  it("keeps the secrets of a URL out of what it says", async () => {
+  it("keeps URL credentials out of errors", async () => {
     const url = new URL("/v3/secretkey?key=secret", server.url);
     url.username = "user";
     url.password = "secretword";
@@ -70,7 +70,7 @@ describe("JsonRpcClient", () => {
     expect(await call("nothing")).toBeNull();
     await server.stop();
     expect((await failureOf(call("nothing"))).message).toMatch(
-      new RegExp(`^${server.url} cannot be asked nothing: connect ECONNREFUSED 127\\.0\\.0\\.1:\\d+\\.$`),
+      new RegExp(`^Cannot call nothing at ${server.url}: connect ECONNREFUSED 127\\.0\\.0\\.1:\\d+\\.$`),
     );
   });
 
@@ -78,40 +78,40 @@ describe("JsonRpcClient", () => {
     ["a page", 404, "<html>", '"<html>"'],
     ["no object", 200, "[]", '"[]"'],
     ["an answer to something else", 200, '{"jsonrpc":"2.0","id":77,"result":1}', "77"],
-    ["an answer of another protocol", 200, '{"id":1,"result":1}', "no JSON-RPC answer"],
+    ["an answer of another protocol", 200, '{"id":1,"result":1}', "not a JSON-RPC response"],
     ["neither result nor error", 200, '{"jsonrpc":"2.0","id":1}', "neither a result nor an error"],
     ["an error that is none", 200, '{"jsonrpc":"2.0","id":1,"error":"no"}', "neither a result nor an error"],
-  ])("does not take %s for an answer", async (_, status, body, words) => {
+  ])("rejects %s", async (_, status, body, words) => {
     server.raw = (_call, response) => response.writeHead(status).end(body);
     const { kind, message } = await failureOf(call("nothing"));
     expect(kind).toBe("unusable");
-    expect(message).toContain(`${server.url} gave no usable answer to nothing: `);
+    expect(message).toContain(`${server.url} returned an invalid response to nothing: `);
     expect(message.replaceAll('\\"', '"')).toContain(words);
   });
 
-  it.each([401, 403])("knows by the status %i that it is refused", async (status) => {
+  it.each([401, 403])("reports status %i as unauthorized", async (status) => {
     server.raw = (_call, response) => response.writeHead(status).end("no");
     expect(await failureOf(call("nothing"))).toMatchObject({ kind: "unauthorized" });
   });
 
-  it("takes an error that comes with another status than 200", async () => {
+  it("accepts an error with another status than 200", async () => {
     server.raw = ({ id }, response) =>
       response.writeHead(500).end(JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32603, message: "broken" } }));
-    await expect(call("nothing")).rejects.toThrow("refuses nothing: broken (code -32603).");
+    await expect(call("nothing")).rejects.toThrow("rejected nothing: broken (code -32603).");
   });
 
-  it("stops reading an answer that is too large, and tells of one that breaks off", async () => {
-    client = new JsonRpcClient({ url: server.url, maxAnswerBytes: 1000 });
+  it("aborts a response that is too large, and detects a truncated one", async () => {
+    client = new JsonRpcClient({ url: server.url, maxResponseBytes: 1000 });
     server.raw = (_call, response) => response.end(" ".repeat(1001));
-    expect((await failureOf(call("nothing"))).message).toContain("it has more than 1000 bytes");
+    expect((await failureOf(call("nothing"))).message).toContain("it exceeds 1000 bytes");
     server.raw = ({ socket }, response) => {
       response.writeHead(200, { "content-length": 100 });
       response.write("{", () => socket.destroy());
     };
-    expect((await failureOf(call("nothing"))).message).toContain("it broke off after 1 bytes");
+    expect((await failureOf(call("nothing"))).message).toContain("it was truncated after 1 bytes");
   });
 
-  it("repeats a call once when the server has closed the idle connection", async () => {
+  it("retries a call once if the server closed the idle connection", async () => {
     const seen = new Set<unknown>();
     const resetReused = ({ socket, id }: ReceivedCall, response: { end(body: string): void }) => {
       if (seen.has(socket)) socket.destroy();
@@ -124,7 +124,7 @@ describe("JsonRpcClient", () => {
     expect(server.calls).toHaveLength(3);
   });
 
-  describe("tells that a connection has taken the place of one that the server ended", () => {
+  describe("reports a reconnect", () => {
     let reconnected: number;
 
     beforeEach(() => {
@@ -132,7 +132,7 @@ describe("JsonRpcClient", () => {
       client = new JsonRpcClient({ url: server.url, onReconnect: () => reconnected++ });
     });
 
-    it("between two calls, as a server that was started anew has", async () => {
+    it("between two calls, as after a server restart", async () => {
       await Promise.all([call("nothing"), call("nothing")]);
       expect(reconnected).toBe(0);
       await server.stop();
@@ -142,7 +142,7 @@ describe("JsonRpcClient", () => {
       expect(reconnected).toBe(1);
     });
 
-    it("with a call that has to be repeated for it", async () => {
+    it("during a retried call", async () => {
       await call("nothing");
       server.raw = ({ socket }) => {
         server.raw = null;
@@ -153,7 +153,7 @@ describe("JsonRpcClient", () => {
       expect(reconnected).toBe(1);
     });
 
-    it("unless the server keeps none", async () => {
+    it("but not for a server without keep-alive", async () => {
       server.raw = ({ id }, response) => {
         response.setHeader("connection", "close");
         response.end(JSON.stringify({ jsonrpc: "2.0", id, result: "here" }));
@@ -163,13 +163,13 @@ describe("JsonRpcClient", () => {
     });
   });
 
-  it("does not repeat a call that a new connection lost", async () => {
+  it("does not retry a call on a new connection", async () => {
     server.raw = ({ socket }) => socket.destroy();
     expect(await failureOf(call("nothing"))).toMatchObject({ kind: "unreachable" });
     expect(server.calls).toHaveLength(1);
   });
 
-  it("waits as long as it is told, and not when somebody else ends it", async () => {
+  it("times out, and can be aborted", async () => {
     const timers = new FakeTimers();
     client = new JsonRpcClient({ url: server.url, timers });
     server.raw = () => {};
@@ -177,7 +177,7 @@ describe("JsonRpcClient", () => {
     const late = failureOf(client.call("slow", [], { timeoutMs: 8000 }));
     await received;
     await timers.advance(8000);
-    expect(await late).toMatchObject({ kind: "timeout", message: `${server.url} did not answer slow within 8 s.` });
+    expect(await late).toMatchObject({ kind: "timeout", message: `${server.url} did not respond to slow within 8 s.` });
 
     const abort = new AbortController();
     const ended = failureOf(client.call("slow", [], { timeoutMs: 8000, signal: abort.signal }));

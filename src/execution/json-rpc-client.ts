@@ -4,21 +4,21 @@ import type { BodyStream } from "../http-client/body-stream.ts";
 import { HttpClient } from "../http-client/http-client.ts";
 import { messageOf } from "../http-client/http-error.ts";
 
-/** Beyond every answer that is asked for: 128 blobs with their cell proofs have 36 MB in hexadecimal. */
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** Exceeds every expected response: 128 blobs with cell proofs are 36 MB in hex. */
+const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Longer than a slot: a connection that the server closes meanwhile shows that it may have been restarted. */
+/** Longer than a slot. A connection closed by the server indicates a restart. */
 const IDLE_TIMEOUT_MS = 600_000;
 
-/** How much of a text that is no answer is shown, and how much of what a server says of an error. */
+/** Truncation limits for invalid responses and error messages in logs. */
 const SHOWN_CHARACTERS = 80;
 const SHOWN_OF_ERROR = 300;
 
-/** Why there is no answer. "unauthorized": the server refuses the caller, whatever it asks. */
+/** Why there is no response. "unauthorized": the server rejects the caller. */
 type JsonRpcFailureKind = "unreachable" | "timeout" | "unauthorized" | "unusable" | "ended";
 
-/** There is no answer that can be used. A whole sentence. */
+/** There is no usable response. The message is a whole sentence. */
 export class JsonRpcFailure extends OperationalError {
   readonly kind: JsonRpcFailureKind;
 
@@ -29,7 +29,7 @@ export class JsonRpcFailure extends OperationalError {
   }
 }
 
-/** The server answered with an error. A whole sentence. */
+/** The server answered with an error. The message is a whole sentence. */
 export class JsonRpcRefusal extends OperationalError {
   readonly code: number;
 
@@ -42,10 +42,10 @@ export class JsonRpcRefusal extends OperationalError {
 
 interface JsonRpcClientOptions {
   url: string;
-  /** Asked for every request anew. */
+  /** Evaluated for every request. */
   headers?: () => Readonly<Record<string, string>>;
-  maxAnswerBytes?: number;
-  /** Called when a new connection has replaced one that the server closed: it may be another server. */
+  maxResponseBytes?: number;
+  /** Called when a new connection replaces one that the server closed. It may be another server. */
   onReconnect?: () => void;
   timers?: Pick<Timers, "sleep">;
 }
@@ -55,24 +55,24 @@ interface CallOptions {
   signal?: AbortSignal;
 }
 
-interface HttpAnswer {
+interface HttpResponse {
   status: number;
   body: string;
 }
 
-/** Calls the methods of a JSON-RPC server over HTTP, on connections that stay open in between. */
+/** JSON-RPC client over HTTP with keep-alive connections. */
 export class JsonRpcClient {
-  /** The server without what a URL may hold of secrets. */
+  /** The URL origin, without credentials. */
   readonly origin: string;
   readonly #path: string;
   readonly #http: HttpClient;
   readonly #headers: () => Readonly<Record<string, string>>;
-  readonly #maxAnswerBytes: number;
+  readonly #maxResponseBytes: number;
   readonly #timers: Pick<Timers, "sleep">;
   readonly #closed = new AbortController();
   #lastId = 0;
 
-  constructor({ url, headers, maxAnswerBytes, onReconnect, timers }: JsonRpcClientOptions) {
+  constructor({ url, headers, maxResponseBytes, onReconnect, timers }: JsonRpcClientOptions) {
     const { origin, pathname, search } = new URL(url);
     this.origin = origin;
     this.#path = `${pathname}${search}`;
@@ -86,11 +86,14 @@ export class JsonRpcClient {
       onReconnect,
     });
     this.#headers = headers ?? (() => ({}));
-    this.#maxAnswerBytes = maxAnswerBytes ?? MAX_ANSWER_BYTES;
+    this.#maxResponseBytes = maxResponseBytes ?? MAX_RESPONSE_BYTES;
     this.#timers = timers ?? SYSTEM_TIMERS;
   }
 
-  /** The result. Rejects with a `JsonRpcRefusal` when the server answers with an error, otherwise with a `JsonRpcFailure`. */
+  /**
+   * Calls a method and returns the result. Rejects with a `JsonRpcRefusal` if the server answers with an error,
+   * otherwise with a `JsonRpcFailure`.
+   */
   async call(method: string, params: readonly unknown[], { timeoutMs, signal }: CallOptions): Promise<unknown> {
     const id = ++this.#lastId;
     const body = JSON.stringify({ jsonrpc: "2.0", id, method, params });
@@ -101,31 +104,34 @@ export class JsonRpcClient {
       () => late.abort(),
       () => {},
     );
-    let answer: HttpAnswer;
+    let answer: HttpResponse;
     try {
       answer = await this.#exchange(body, AbortSignal.any(ends));
     } catch (error) {
       if (late.signal.aborted) {
-        throw new JsonRpcFailure("timeout", `${this.origin} did not answer ${method} within ${timeoutMs / 1000} s.`);
+        throw new JsonRpcFailure(
+          "timeout",
+          `${this.origin} did not respond to ${method} within ${timeoutMs / 1000} s.`,
+        );
       }
       if (ends.some(({ aborted }) => aborted)) {
-        throw new JsonRpcFailure("ended", `${method} of ${this.origin} is not waited for any more.`, error);
+        throw new JsonRpcFailure("ended", `The call of ${method} at ${this.origin} was aborted.`, error);
       }
-      if (error instanceof UnusableAnswer) throw this.#unusable(method, error.message);
-      throw new JsonRpcFailure("unreachable", `${this.origin} cannot be asked ${method}: ${messageOf(error)}.`, error);
+      if (error instanceof InvalidResponse) throw this.#unusable(method, error.message);
+      throw new JsonRpcFailure("unreachable", `Cannot call ${method} at ${this.origin}: ${messageOf(error)}.`, error);
     } finally {
       done.abort();
     }
     return this.#result(method, id, answer);
   }
 
-  /** Ends the calls under way and the connections. */
+  /** Aborts all calls and closes the connections. */
   close(): void {
     this.#closed.abort();
     this.#http.close();
   }
 
-  async #exchange(body: string, signal: AbortSignal): Promise<HttpAnswer> {
+  async #exchange(body: string, signal: AbortSignal): Promise<HttpResponse> {
     const request = { method: "POST", path: this.#path, headers: this.#headers(), body } as const;
     const { status, body: stream } = await this.#http.request(request, { signal });
     return { status, body: await this.#read(stream) };
@@ -137,44 +143,44 @@ export class JsonRpcClient {
     try {
       for await (const chunk of body) {
         size += chunk.length;
-        if (size > this.#maxAnswerBytes) throw new UnusableAnswer(`it has more than ${this.#maxAnswerBytes} bytes`);
+        if (size > this.#maxResponseBytes) throw new InvalidResponse(`it exceeds ${this.#maxResponseBytes} bytes`);
         chunks.push(chunk);
       }
     } catch (error) {
-      if (error instanceof UnusableAnswer) throw error;
-      throw new UnusableAnswer(`it broke off after ${size} bytes`);
+      if (error instanceof InvalidResponse) throw error;
+      throw new InvalidResponse(`it was truncated after ${size} bytes`);
     }
     return Buffer.concat(chunks).toString("utf8");
   }
 
-  #result(method: string, id: number, { status, body }: HttpAnswer): unknown {
+  #result(method: string, id: number, { status, body }: HttpResponse): unknown {
     if (status === 401 || status === 403) {
-      throw new JsonRpcFailure("unauthorized", `${this.origin} refuses ${method} with the HTTP status ${status}.`);
+      throw new JsonRpcFailure("unauthorized", `${this.origin} rejected ${method} with HTTP status ${status}.`);
     }
-    const answer = parseAnswer(body);
+    const answer = parseResponse(body);
     if (answer?.jsonrpc !== "2.0" || (answer.id !== id && answer.id !== null)) {
       const shown = JSON.stringify(body.slice(0, SHOWN_CHARACTERS));
-      throw this.#unusable(method, `HTTP status ${status} with ${shown}, which is no JSON-RPC answer to it`);
+      throw this.#unusable(method, `HTTP status ${status} with ${shown}, which is not a JSON-RPC response`);
     }
     if (isError(answer.error)) {
       const { code, message, data } = answer.error;
       const said = `${message}${detail(data)}`.slice(0, SHOWN_OF_ERROR);
-      throw new JsonRpcRefusal(code, `${this.origin} refuses ${method}: ${said} (code ${code}).`);
+      throw new JsonRpcRefusal(code, `${this.origin} rejected ${method}: ${said} (code ${code}).`);
     }
     if (answer.id === id && answer.result !== undefined) return answer.result;
     throw this.#unusable(method, "it has neither a result nor an error");
   }
 
   #unusable(method: string, what: string): JsonRpcFailure {
-    return new JsonRpcFailure("unusable", `${this.origin} gave no usable answer to ${method}: ${what}.`);
+    return new JsonRpcFailure("unusable", `${this.origin} returned an invalid response to ${method}: ${what}.`);
   }
 }
 
-/** What is wrong with an answer, as a clause. */
-class UnusableAnswer extends Error {}
+/** Describes an invalid response as a clause. */
+class InvalidResponse extends Error {}
 
-/** The members of an answer, of which nothing is known yet; null for what is not an object. */
-function parseAnswer(text: string): { jsonrpc?: unknown; id?: unknown; result?: unknown; error?: unknown } | null {
+/** Parses a response without validating its members. Returns null if it is not an object. */
+function parseResponse(text: string): { jsonrpc?: unknown; id?: unknown; result?: unknown; error?: unknown } | null {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === "object" ? value : null;
@@ -188,7 +194,7 @@ function isError(value: unknown): value is { code: number; message: string; data
   return Number.isSafeInteger(value.code) && typeof value.message === "string";
 }
 
-/** The Engine API puts what is behind a general message into `data.err`. */
+/** The Engine API puts details into `data.err`. */
 function detail(data: unknown): string {
   const text = typeof data === "object" && data !== null && "err" in data ? data.err : data;
   return typeof text === "string" && text !== "" ? `, ${text}` : "";

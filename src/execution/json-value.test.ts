@@ -4,7 +4,7 @@ import { JsonValue, toData, toQuantity } from "./json-value.ts";
 const value = (json: unknown) => new JsonValue(json, "payload.field");
 
 describe("JsonValue", () => {
-  it("reads what the encoding rules allow", () => {
+  it("decodes valid values", () => {
     expect(value("0x00fFa1").bytes(3)).toEqual(Uint8Array.of(0, 255, 161));
     expect(value("0x").byteList()).toEqual(new Uint8Array());
     expect([value("0x0").number(), value("0x1F").number()]).toEqual([0, 31]);
@@ -20,28 +20,28 @@ describe("JsonValue", () => {
   });
 
   it.each<[string, (json: JsonValue) => unknown, unknown, string]>([
-    ["a number", (json) => json.number(), 7, "must be a quantity of at most 64 bits such as 0x1f, and is 7"],
-    ["leading zeros", (json) => json.number(), "0x07", 'and is "0x07"'],
-    ["no digits", (json) => json.number(), "0x", 'and is "0x"'],
-    ["a number without 0x", (json) => json.bigint(64), "12", 'and is "12"'],
+    ["a number", (json) => json.number(), 7, "must be a quantity of at most 64 bits such as 0x1f, got 7"],
+    ["leading zeros", (json) => json.number(), "0x07", 'got "0x07"'],
+    ["no digits", (json) => json.number(), "0x", 'got "0x"'],
+    ["a number without 0x", (json) => json.bigint(64), "12", 'got "12"'],
     ["too many bits", (json) => json.bigint(64), `0x1${"0".repeat(16)}`, "at most 64 bits"],
     ["what a number cannot hold", (json) => json.number(), "0x20000000000000", "must be a quantity below 2^53"],
-    ["half a byte", (json) => json.byteList(), "0x123", "must be 0x and two hexadecimal digits a byte"],
-    ["another digit", (json) => json.byteList(), "0x12g4", 'and is "0x12g4"'],
-    ["bytes without 0x", (json) => json.byteList(), "1234", 'and is "1234"'],
+    ["half a byte", (json) => json.byteList(), "0x123", "must be 0x and two hexadecimal digits per byte"],
+    ["another digit", (json) => json.byteList(), "0x12g4", 'got "0x12g4"'],
+    ["bytes without 0x", (json) => json.byteList(), "1234", 'got "1234"'],
     ["the wrong length", (json) => json.bytes(2), "0x123456", "must be 0x and 4 hexadecimal digits"],
     ["too many bytes", (json) => json.byteList(2), "0x123456", "of at most 2 bytes"],
-    ["no object", (json) => json.member("a"), ["b"], 'must be an object, and is ["b"]'],
-    ["no list", (json) => json.list(), {}, "must be a list, and is {}"],
-    ["no text", (json) => json.text(), 1, "must be a text, and is 1"],
-    ["another choice", (json) => json.oneOf(["A", "B"]), "C", 'must be one of A, B, and is "C"'],
+    ["no object", (json) => json.member("a"), ["b"], 'must be an object, got ["b"]'],
+    ["no list", (json) => json.list(), {}, "must be a list, got {}"],
+    ["no text", (json) => json.text(), 1, "must be a string, got 1"],
+    ["another choice", (json) => json.oneOf(["A", "B"]), "C", 'must be one of A, B, got "C"'],
     ["nothing", (json) => json.text(), undefined, "is missing"],
-  ])("does not take %s", (_, read, json, complaint) => {
+  ])("rejects %s", (_, read, json, complaint) => {
     expect(() => read(value(json))).toThrow(/^payload\.field (must be|is missing)/);
     expect(() => read(value(json))).toThrow(complaint);
   });
 
-  it("says where in a list and an object a value stands", () => {
+  it("reports the path of a value", () => {
     const json = new JsonValue({ withdrawals: [{ index: "0x1" }, { index: 2 }] }, "payload");
     expect(() =>
       json
@@ -52,7 +52,7 @@ describe("JsonValue", () => {
   });
 });
 
-it("writes bytes and quantities", () => {
+it("encodes bytes and quantities", () => {
   expect(toData(new Uint8Array([9, 0, 255, 9]).subarray(1, 3))).toBe("0x00ff");
   expect([toQuantity(0), toQuantity(31), toQuantity(2n ** 64n)]).toEqual(["0x0", "0x1f", "0x10000000000000000"]);
 });

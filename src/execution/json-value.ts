@@ -1,4 +1,4 @@
-/** A value is not what it should be; the message is a clause that says where and how. */
+/** A JSON value is invalid. The message is a clause with its path. */
 export class UnexpectedValueError extends Error {
   constructor(message: string) {
     super(message);
@@ -6,12 +6,14 @@ export class UnexpectedValueError extends Error {
   }
 }
 
-/** How much of a wrong value is shown. */
+/** Truncation limit of shown values. */
 const SHOWN_CHARACTERS = 80;
 
 const QUANTITY = /^0x(?:0|[1-9a-fA-F][0-9a-fA-F]*)$/;
 
-/** A JSON value from an execution client, with the place it stands at. It is read strictly, by the encoding rules of the Ethereum JSON-RPC. */
+/**
+ * A JSON value of an execution client with its path. Decodes strictly by the encoding rules of the Ethereum JSON-RPC.
+ */
 export class JsonValue {
   readonly #value: unknown;
   readonly #place: string;
@@ -21,7 +23,7 @@ export class JsonValue {
     this.#place = place;
   }
 
-  /** Whether there is nothing: null, or a member that was left out. */
+  /** True for null and missing members. */
   get isAbsent(): boolean {
     return this.#value === null || this.#value === undefined;
   }
@@ -38,7 +40,7 @@ export class JsonValue {
   }
 
   text(): string {
-    if (typeof this.#value !== "string") throw this.#unexpected("a text");
+    if (typeof this.#value !== "string") throw this.#unexpected("a string");
     return this.#value;
   }
 
@@ -53,33 +55,33 @@ export class JsonValue {
     return found;
   }
 
-  /** DATA, of so many bytes. */
+  /** Decodes DATA of a fixed length. */
   bytes(length: number): Uint8Array {
     const bytes = this.byteList();
     if (bytes.length !== length) throw this.#unexpected(`0x and ${2 * length} hexadecimal digits`);
     return bytes;
   }
 
-  /** DATA of any length. */
+  /** Decodes DATA of any length. */
   byteList(maxLength = Number.POSITIVE_INFINITY): Uint8Array {
     const text = this.#value;
-    // Reading stops at what is no digit, so that fewer bytes come out of it.
+    // `Buffer.from` stops at an invalid digit and returns fewer bytes.
     const bytes = typeof text === "string" && text.startsWith("0x") ? Buffer.from(text.slice(2), "hex") : undefined;
     if (bytes === undefined || 2 * bytes.length !== (text as string).length - 2 || bytes.length > maxLength) {
       const most = Number.isFinite(maxLength) ? `, of at most ${maxLength} bytes` : "";
-      throw this.#unexpected(`0x and two hexadecimal digits a byte${most}`);
+      throw this.#unexpected(`0x and two hexadecimal digits per byte${most}`);
     }
     return new Uint8Array(bytes);
   }
 
-  /** QUANTITY that a number holds. */
+  /** Decodes a QUANTITY up to 2^53 - 1. */
   number(): number {
     const quantity = this.bigint(64);
     if (quantity > Number.MAX_SAFE_INTEGER) throw this.#unexpected("a quantity below 2^53");
     return Number(quantity);
   }
 
-  /** QUANTITY of at most so many bits. */
+  /** Decodes a QUANTITY of at most `bits` bits. */
   bigint(bits: number): bigint {
     const text = this.#value;
     const isQuantity = typeof text === "string" && text.length <= 2 + bits / 4 && QUANTITY.test(text);
@@ -90,16 +92,16 @@ export class JsonValue {
   #unexpected(wanted: string): UnexpectedValueError {
     if (this.#value === undefined) return new UnexpectedValueError(`${this.#place} is missing`);
     const shown = (JSON.stringify(this.#value) ?? String(this.#value)).slice(0, SHOWN_CHARACTERS);
-    return new UnexpectedValueError(`${this.#place} must be ${wanted}, and is ${shown}`);
+    return new UnexpectedValueError(`${this.#place} must be ${wanted}, got ${shown}`);
   }
 }
 
-/** DATA. */
+/** Encodes DATA. */
 export function toData(bytes: Uint8Array): string {
   return `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex")}`;
 }
 
-/** QUANTITY. */
+/** Encodes a QUANTITY. */
 export function toQuantity(value: number | bigint): string {
   return `0x${value.toString(16)}`;
 }

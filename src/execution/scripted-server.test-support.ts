@@ -11,10 +11,10 @@ export interface ReceivedCall {
 }
 
 type Handler = (params: unknown[], call: ReceivedCall) => unknown;
-/** Answers in a way that JSON-RPC does not know. */
+/** A raw HTTP response. */
 type RawHandler = (call: ReceivedCall, response: ServerResponse) => void;
 
-/** Thrown by a handler, it becomes the error of the answer. */
+/** Thrown by a handler to respond with an error. */
 export class ScriptedError extends Error {
   readonly code: number;
 
@@ -24,12 +24,12 @@ export class ScriptedError extends Error {
   }
 }
 
-/** A JSON-RPC server on loopback that answers what the test says. */
+/** A scripted JSON-RPC server on loopback. */
 export class ScriptedServer {
   readonly calls: ReceivedCall[] = [];
   readonly #handlers = new Map<string, Handler>();
   readonly #waiting: { method: string; resolve: () => void }[] = [];
-  /** Answers instead of the handlers. */
+  /** Overrides the handlers. */
   raw: RawHandler | null = null;
   readonly #rawOf = new Map<string, RawHandler>();
   readonly #server = new LoopbackServer((request, response) => void this.#answer(request, response));
@@ -50,13 +50,13 @@ export class ScriptedServer {
     this.#handlers.set(method, handler);
   }
 
-  /** The same for one method; null ends it. */
+  /** Overrides one method. Null restores it. */
   onRaw(method: string, handler: RawHandler | null): void {
     if (handler) this.#rawOf.set(method, handler);
     else this.#rawOf.delete(method);
   }
 
-  /** At the port of before when it was stopped in between. */
+  /** Reuses the previous port after a stop. */
   async start(): Promise<this> {
     await this.#server.start();
     return this;
@@ -66,7 +66,7 @@ export class ScriptedServer {
     return this.#server.stop();
   }
 
-  /** Resolves when the method is called next. */
+  /** Resolves on the next call of the method. */
   received(method: string): Promise<void> {
     return new Promise((resolve) => this.#waiting.push({ method, resolve }));
   }

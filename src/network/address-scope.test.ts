@@ -23,6 +23,6 @@ test.each([
   "fe80::1",
   "ff02::1",
   "example.org",
-])("%s is not", (ip) => {
+])("%s is not global", (ip) => {
   expect(isGlobalAddress(ip)).toBe(false);
 });

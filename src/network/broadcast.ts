@@ -10,12 +10,12 @@ import type {
 import type { DataSidecar } from "../data/sidecar.ts";
 
 /**
- * Broadcasts what was submitted to this node and passed the gossip rules. Nobody waits for it: that no peer is there to
- * take a message is no failure of the submission.
+ * Publishes locally submitted objects to gossip after they passed validation. Fire and forget: a node without peers
+ * does not fail the submission.
  */
 export interface Broadcast {
   block(signed: SignedBeaconBlock): void;
-  /** Of blobs or columns, of one block or several. */
+  /** Blob or column sidecars, of one or several blocks. */
   sidecars(sidecars: readonly DataSidecar[]): void;
   attestation(attestation: SingleAttestation, subnet: number): void;
   aggregate(aggregate: SignedAggregateAndProof): void;
@@ -27,7 +27,7 @@ export interface Broadcast {
   blsToExecutionChange(change: capella.SignedBLSToExecutionChange): void;
 }
 
-/** Of a node that speaks to no other. */
+/** Used by a node without networking. */
 export const NO_BROADCAST: Broadcast = {
   block() {},
   sidecars() {},

@@ -1,21 +1,21 @@
 import type { Type } from "@chainsafe/ssz";
 
-/** The bytes are valid SSZ with an integer above 2^53 - 1, which a JavaScript number cannot hold. */
-export class InexactNumberError extends Error {
+/** Thrown for valid SSZ with an integer above 2^53 - 1, which a JavaScript number cannot represent. */
+export class UnsafeIntegerError extends Error {
   constructor() {
-    super("An integer is above 2^53 - 1.");
-    this.name = "InexactNumberError";
+    super("The SSZ value contains an integer above 2^53 - 1.");
+    this.name = "UnsafeIntegerError";
   }
 }
 
 /**
- * Deserializes a value that survives a round trip. A rounded integer would be hashed as another one, so that a forged object could
- * have the root, and with it the signature, of a genuine one.
+ * Deserializes a value and checks that it serializes to the same bytes. A rounded integer would give a forged object
+ * the root, and so the signature, of a genuine one.
  *
- * @throws InexactNumberError
+ * @throws UnsafeIntegerError
  */
 export function deserializeExactly<T>(type: Type<T>, bytes: Uint8Array): T {
   const value = type.deserialize(bytes);
-  if (Buffer.compare(type.serialize(value), bytes) !== 0) throw new InexactNumberError();
+  if (Buffer.compare(type.serialize(value), bytes) !== 0) throw new UnsafeIntegerError();
   return value;
 }

@@ -2,15 +2,13 @@ import type { BeaconConfig, ForkBoundary } from "@lodestar/config";
 import { FAR_FUTURE_EPOCH, ForkSeq } from "@lodestar/params";
 import { type Epoch, type fulu, ssz } from "@lodestar/types";
 
-export type RecordEntries = Record<string, Uint8Array>;
+/** Key-value pairs of an ENR. */
+export type EnrEntries = Record<string, Uint8Array>;
 
-/**
- * What a node's record (ENR) says about consensus beside its key and addresses: the sections "ENR structure" of the
- * networking specifications of phase0, altair and fulu.
- */
-export function recordEntries(config: BeaconConfig, epoch: Epoch, metadata: fulu.Metadata): RecordEntries {
+/** Builds the consensus entries of the local ENR (phase0, altair and fulu/p2p-interface.md, ENR structure). */
+export function enrEntries(config: BeaconConfig, epoch: Epoch, metadata: fulu.Metadata): EnrEntries {
   const next = nextBoundary(config, epoch);
-  const entries: RecordEntries = {
+  const entries: EnrEntries = {
     eth2: ssz.phase0.ENRForkID.serialize({
       forkDigest: config.forkBoundary2ForkDigest(config.getForkBoundaryAtEpoch(epoch)),
       nextForkVersion: config.getForkInfoAtEpoch(next?.epoch ?? epoch).version,
@@ -21,7 +19,7 @@ export function recordEntries(config: BeaconConfig, epoch: Epoch, metadata: fulu
   if (config.getForkSeqAtEpoch(epoch) >= ForkSeq.altair) {
     entries.syncnets = ssz.altair.SyncSubnets.serialize(metadata.syncnets);
   }
-  // These two are announced as soon as the fork is scheduled, not only when it is there.
+  // Announced as soon as the fork is scheduled.
   if (config.FULU_FORK_EPOCH !== FAR_FUTURE_EPOCH) {
     entries.cgc = withoutLeadingZeros(metadata.custodyGroupCount);
     entries.nfd = next ? config.forkBoundary2ForkDigest(next) : ssz.ForkDigest.defaultValue();
@@ -29,12 +27,12 @@ export function recordEntries(config: BeaconConfig, epoch: Epoch, metadata: fulu
   return entries;
 }
 
-/** The next change of the fork digest that is planned, whether by a fork or by blob parameters alone. */
+/** Returns the next scheduled change of the fork digest: a fork or a change of the blob parameters. */
 function nextBoundary(config: BeaconConfig, epoch: Epoch): ForkBoundary | undefined {
   const next = config.forkBoundariesAscendingEpochOrder.find(
     (boundary) => boundary.epoch > epoch && boundary.epoch !== FAR_FUTURE_EPOCH,
   );
-  // Of several in one epoch, the last one counts.
+  // With several boundaries in one epoch, the last one applies.
   return next && config.getForkBoundaryAtEpoch(next.epoch);
 }
 

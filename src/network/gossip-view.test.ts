@@ -6,7 +6,7 @@ import { PeerNetwork, type TestPeer } from "./peers/peer-network.test-support.ts
 const viewOf = ({ host, manager }: TestPeer) =>
   new GossipView({ gossip: asPubsub(host.services.pubsub), known: manager.known });
 
-/** Resolves when the peer has somebody in the mesh of the topic. */
+/** Resolves when the peer has a mesh peer for the topic. */
 function meshed({ host }: TestPeer, topic: string): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const { pubsub } = host.services;
@@ -18,7 +18,7 @@ function meshed({ host }: TestPeer, topic: string): Promise<void> {
   return promise;
 }
 
-describe("what is told about gossip", () => {
+describe("GossipView", () => {
   const network = new PeerNetwork();
   let dialler: TestPeer;
   let listener: TestPeer;
@@ -41,7 +41,7 @@ describe("what is told about gossip", () => {
 
   afterAll(() => network.close());
 
-  it("names the peers of each topic, and of them those in the mesh", () => {
+  it("lists the subscribed peers and the mesh peers of each topic", () => {
     const { gossipsub, mesh } = viewOf(dialler).gossipPeers();
     const idsIn = (topics: typeof mesh) =>
       Object.fromEntries(Object.entries(topics).map(([topic, peers]) => [topic, peers.map(({ peerId }) => peerId)]));
@@ -51,7 +51,7 @@ describe("what is told about gossip", () => {
     expect(viewOf(listener).gossipPeers().gossipsub[unshared]).toEqual([]);
   });
 
-  it("says of each peer how it stands", () => {
+  it("reports score and stream state of each peer", () => {
     expect(viewOf(dialler).gossipPeers().mesh[shared]).toEqual([
       {
         peerId: listener.id,
@@ -72,7 +72,7 @@ describe("what is told about gossip", () => {
     expect(viewOf(listener).gossipPeers().mesh[shared]).toMatchObject([{ peerId: dialler.id, outbound: false }]);
   });
 
-  it("counts down for how long a peer stays out of a mesh", () => {
+  it("reports the remaining graft backoff", () => {
     const gossip = asPubsub(dialler.host.services.pubsub);
     const now = 1_700_000_000_000;
     const view = new GossipView({
@@ -89,12 +89,12 @@ describe("what is told about gossip", () => {
     expect(gossipsub[unshared]).toMatchObject([{ backoff: "0s" }]);
   });
 
-  it("keeps the statistics of a peer that is gone", async () => {
+  it("keeps the statistics of a disconnected peer", async () => {
     const before = viewOf(listener).gossipPeers();
     expect(before.colocationPeers).toEqual([{ "127.0.0.1": [dialler.id] }]);
     expect(before.peerStats).toMatchObject([{ peerId: dialler.id, null: false, connected: true, expire: "0s" }]);
     expect(before.allPeers).toEqual([{ peerId: dialler.id, connected: true }]);
-    // Only of bad peers is the score kept when they leave.
+    // gossipsub retains only bad scores after a disconnect.
     asPubsub(listener.host.services.pubsub).score.peerStats.get(dialler.id)!.behaviourPenalty = 10;
     await dialler.close();
     await listener.until(() => listener.host.getConnections().length === 0);

@@ -3,18 +3,18 @@ import type { GossipInternals } from "./gossip/pubsub.ts";
 import type { GossipPeerStats, GossipPeers, GossipTopicPeer } from "./network-view.ts";
 import type { KnownPeers } from "./peers/known-peers.ts";
 
-/** Of either kind of message the library takes so many from a peer between two heartbeats, and keeps the number to itself. */
+/** Limits of the library per peer and heartbeat. It does not export them. */
 const MAX_IHAVE_MESSAGES = 10;
 const MAX_IWANT_MESSAGES = 10;
 
 interface GossipViewParts {
   gossip: GossipInternals;
   known: Pick<KnownPeers, "get">;
-  /** Gossip counts in unix milliseconds. */
+  /** Gossip timestamps are Unix milliseconds. */
   timers?: Pick<Timers, "unixNow">;
 }
 
-/** What the API tells about gossip: who takes part in which topic, and what is thought of them. */
+/** Gossip state for the API: peers per topic, mesh membership and scores. */
 export class GossipView {
   readonly #gossip: GossipInternals;
   readonly #known: Pick<KnownPeers, "get">;
@@ -30,7 +30,7 @@ export class GossipView {
     const { topics, mesh, score, peers } = this.#gossip;
     const now = this.#timers.unixNow();
     const subscribers = new Map(Array.from(topics, ([topic, ids]) => [topic, new Set(ids)]));
-    // A peer in a mesh has subscribed, or it would not be there.
+    // Mesh peers are subscribed, even if the library has not recorded the subscription yet.
     for (const [topic, ids] of mesh) {
       const all = subscribers.get(topic) ?? new Set();
       for (const id of ids) all.add(id);
@@ -83,7 +83,7 @@ export class GossipView {
       peerId: id,
       null: !peers.has(id),
       connected: isConnected,
-      // The statistics of a connected peer stay.
+      // Statistics of a connected peer do not expire.
       expire: durationText(isConnected ? 0 : (stats?.expire ?? now) - now),
       score: this.#gossip.getScore(id),
     };
@@ -102,7 +102,7 @@ const UNITS = [
   ["ms", 1],
 ] as const;
 
-/** A duration such as `1m30s` or `250ms`; what is over is `0s`. */
+/** Formats a duration, such as `1m30s` or `250ms`. Negative durations are `0s`. */
 function durationText(ms: number): string {
   let rest = Math.max(0, Math.round(ms));
   let text = "";

@@ -39,8 +39,8 @@ async function recordOf(node: LocalNode): Promise<ENR> {
 
 const eth2Of = (record: ENR) => ssz.phase0.ENRForkID.deserialize(record.kvs.get("eth2")!);
 
-describe("a local node", () => {
-  it("has the same id by its key and by its record, and is found nowhere", async () => {
+describe("LocalNode", () => {
+  it("derives the same id from its key and its ENR, and has no addresses before it listens", async () => {
     const { node } = nodeAt(0, []);
     const { peerId, p2pAddresses, discoveryAddresses } = await node.identity();
     const record = await recordOf(node);
@@ -50,7 +50,7 @@ describe("a local node", () => {
     expect([...p2pAddresses, ...discoveryAddresses]).toEqual([]);
   });
 
-  it("announces the fork in force and the next one, of several in one epoch the last", async () => {
+  it("announces the current fork and the next one, the last of several in one epoch", async () => {
     const { config, node } = nodeAt(1, LADDER, { BELLATRIX_FORK_EPOCH: 3 });
     const { forkDigest, nextForkVersion, nextForkEpoch } = eth2Of(await recordOf(node));
     expect(toHex(forkDigest)).toBe(toHex(config.forkBoundary2ForkDigest({ fork: ForkName.altair, epoch: 1 })));
@@ -58,7 +58,7 @@ describe("a local node", () => {
     expect(nextForkEpoch).toBe(3);
   });
 
-  it("announces a change of blob parameters as the next fork, with the version in force", async () => {
+  it("announces a change of blob parameters as the next fork with the current version", async () => {
     const change = { EPOCH: 8, MAX_BLOBS_PER_BLOCK: 12 };
     const { config, node } = nodeAt(6, LADDER, { BLOB_SCHEDULE: [change] });
     const record = await recordOf(node);
@@ -69,7 +69,7 @@ describe("a local node", () => {
     expect(toHex(digest)).not.toBe(toHex(eth2Of(record).forkDigest));
   });
 
-  it("says that no fork is planned by the version in force", async () => {
+  it("announces the current version as next if no fork is scheduled", async () => {
     const { config, node } = nodeAt(9, LADDER);
     const record = await recordOf(node);
     expect(toHex(record.kvs.get("eth2")!.subarray(8))).toBe("0xffffffffffffffff");
@@ -77,7 +77,7 @@ describe("a local node", () => {
     expect(toHex(record.kvs.get("nfd")!)).toBe("0x00000000");
   });
 
-  it("has the entries of its fork, and those of fulu as soon as that is planned", async () => {
+  it("has the ENR entries of its fork, and those of fulu once it is scheduled", async () => {
     const keysAt = async (epoch: number, forks: ScheduledFork[]) => [
       ...(await recordOf(nodeAt(epoch, forks).node)).kvs.keys(),
     ];
@@ -90,7 +90,7 @@ describe("a local node", () => {
     expect(fulu.kvs.get("syncnets")).toEqual(new Uint8Array(1));
   });
 
-  it("signs a new record with a higher number when a fork comes", async () => {
+  it("signs an ENR with a higher sequence number at a fork", async () => {
     const { clock, node } = nodeAt(0, LADDER);
     const before = await recordOf(node);
     clock.currentSlot = SLOTS_PER_EPOCH - 1;
@@ -102,7 +102,7 @@ describe("a local node", () => {
     expect(after.nodeId).toBe(before.nodeId);
   });
 
-  it("raises the number of its metadata and its record when its subnets change, and only then", async () => {
+  it("increases the sequence numbers only when its subnets change", async () => {
     const { node } = nodeAt(6, LADDER);
     const before = { ...(await node.identity()), record: await recordOf(node) };
     expect(before.metadata.seqNumber).toBe(0n);
@@ -125,7 +125,7 @@ describe("a local node", () => {
     expect((await recordOf(node)).kvs.get("cgc")).toEqual(Uint8Array.of(1, 44));
   });
 
-  it("tells how many custody groups it keeps, and at once when it keeps more", async () => {
+  it("announces its custody group count and its increases", async () => {
     const { config, node } = nodeAt(6, LADDER);
     const custody = new Custody(config, { nodeId: await node.nodeId(), groupCount: 8 });
     node.followCustody(custody);
@@ -135,7 +135,7 @@ describe("a local node", () => {
     expect((await recordOf(node)).kvs.get("cgc")).toEqual(Uint8Array.of(128));
   });
 
-  it("has the addresses where it listens in its record and its identity, but none that stands for all", async () => {
+  it("has its listening addresses in its ENR and identity, except unspecified ones", async () => {
     const { node } = nodeAt(0, []);
     const lists = {
       p2pAddresses: ["/ip4/10.1.2.3/tcp/9000/p2p/x"],
@@ -153,23 +153,23 @@ describe("a local node", () => {
     expect(locationOf(await recordOf(node))).toEqual([undefined, undefined, undefined, undefined, 1, 2]);
   });
 
-  it("tells of each new record once, when its number cannot be used again", async () => {
+  it("notifies of each new ENR once, after its sequence number is stored", async () => {
     const { node } = nodeAt(0, []);
-    const told: string[] = [];
-    const end = node.onRecordChange((text) => told.push(text));
-    const first = await node.recordText();
+    const received: string[] = [];
+    const end = node.onEnrChange((text) => received.push(text));
+    const first = await node.enrText();
     node.announce({ attnets: BitArray.fromSingleBit(64, 1) });
     node.announce({ attnets: BitArray.fromSingleBit(64, 1) });
-    const second = await node.recordText();
-    expect(told).toEqual([first, second]);
+    const second = await node.enrText();
+    expect(received).toEqual([first, second]);
     end();
     node.announce({ attnets: BitArray.fromSingleBit(64, 2) });
-    await node.recordText();
-    expect(told.length).toBe(2);
+    await node.enrText();
+    expect(received.length).toBe(2);
   });
 });
 
-describe("a local node that starts again", () => {
+describe("LocalNode after a restart", () => {
   const attnets = BitArray.fromSingleBit(64, 9);
 
   async function setUp() {
@@ -189,7 +189,7 @@ describe("a local node that starts again", () => {
     };
   }
 
-  it("has the record and the metadata that it had", async () => {
+  it("restores its ENR and metadata", async () => {
     const run = await setUp();
     const before = await run((node) => node.announce({ attnets }));
     const after = await run();
@@ -198,7 +198,7 @@ describe("a local node that starts again", () => {
     expect(await run((node) => node.announce({ attnets }))).toEqual(before);
   });
 
-  it("takes back the subnets that it announced when it takes part in none any more", async () => {
+  it("clears its announced subnets when it joins none", async () => {
     const run = await setUp();
     const before = await run((node) => node.announce({ attnets, syncnets: BitArray.fromSingleBit(4, 1) }));
     const { metadata, enr, seq } = await run((node) => node.leaveSubnets());
@@ -208,14 +208,14 @@ describe("a local node that starts again", () => {
     expect(ENR.decodeTxt(enr).kvs.get("attnets")).toEqual(new Uint8Array(8));
   });
 
-  it("tells the custody that it told, and never less", async () => {
+  it("never announces less custody than before", async () => {
     const run = await setUp();
     const before = await run((node) => node.announce({ custodyGroupCount: 17 }));
     expect(await run()).toEqual(before);
     expect(before.metadata.custodyGroupCount).toBe(17);
   });
 
-  it("never signs another record under a number that was used", async () => {
+  it("never reuses a sequence number for another ENR", async () => {
     const run = await setUp();
     const records = [
       await run(),
@@ -227,7 +227,7 @@ describe("a local node that starts again", () => {
       await run((node) => node.announce({ attnets: BitArray.fromBitLen(64) })),
       await run(async (node) => {
         node.announce({ attnets });
-        await node.recordText();
+        await node.enrText();
         node.announce({ syncnets: BitArray.fromSingleBit(4, 1) });
       }),
     ];

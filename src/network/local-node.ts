@@ -7,7 +7,7 @@ import type { Custody } from "../chain/data/custody.ts";
 import { SerialQueue } from "../chain/serial-queue.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import type { AnnouncedNode } from "../db/meta-repository.ts";
-import { recordEntries } from "./enr-entries.ts";
+import { enrEntries } from "./enr-entries.ts";
 import type { NodeAddresses } from "./networking-options.ts";
 
 interface LocalNodeParts {
@@ -15,28 +15,28 @@ interface LocalNodeParts {
   key: Uint8Array;
   config: BeaconConfig;
   clock: Pick<Clock, "currentSlot">;
-  /** Keeps the numbers of what was announced; without it they start anew with the process. */
+  /** Persists the sequence numbers. Without it, they restart with the process. */
   db?: BeaconDb;
 }
 
-/** What a node may change about itself while it runs. */
+/** Metadata fields that change at run time. */
 type Announcement = Partial<Omit<fulu.Metadata, "seqNumber">>;
 
 export interface NodeIdentity {
   /** In base58btc. */
   peerId: string;
-  /** The node's signed record in its text form. */
+  /** The signed ENR in text form. */
   enr: string;
-  /** Multiaddresses that end in the peer id. */
+  /** Multiaddrs that end with the peer id. */
   p2pAddresses: string[];
   discoveryAddresses: string[];
-  /** Of the newest shape; what older forks lack is left out when it is written. */
+  /** In the newest format. Fields that older forks lack are dropped on serialization. */
   metadata: fulu.Metadata;
 }
 
-type RecordListener = (recordText: string) => void;
+type RecordListener = (enrText: string) => void;
 
-/** Who this node is to others: its id, its addresses, its record and its metadata, all of the fork that is in force. */
+/** This node's identity on the network: peer id, addresses, ENR and metadata for the current fork. */
 export class LocalNode {
   readonly #parts: LocalNodeParts;
   readonly #signing = new SerialQueue();
@@ -44,18 +44,18 @@ export class LocalNode {
   #metadata: fulu.Metadata;
   #addresses: NodeAddresses | undefined;
   #peerId: string | undefined;
-  #recordText: string | undefined;
-  /** What the record above says, and the metadata that was stored with it. */
+  #localEnr: string | undefined;
+  /** Content of the current ENR and the metadata stored with it. */
   #announced: string | undefined;
 
-  /** A node that goes on counting where it stopped. */
+  /** Restores the ENR and metadata of the previous run, so that sequence numbers continue. */
   static async open(parts: LocalNodeParts & { db: BeaconDb }): Promise<LocalNode> {
     return new LocalNode(parts, (await parts.db.meta.getAnnouncedNode()) ?? undefined);
   }
 
   constructor(parts: LocalNodeParts, announced?: AnnouncedNode) {
     this.#parts = parts;
-    this.#recordText = announced?.record;
+    this.#localEnr = announced?.record;
     this.#metadata = announced
       ? ssz.fulu.Metadata.deserialize(fromHex(announced.metadata))
       : ssz.fulu.Metadata.defaultValue();
@@ -64,47 +64,46 @@ export class LocalNode {
     else this.#metadata = { ...this.#metadata, custodyGroupCount };
   }
 
-  /** Tells from now on how many custody groups the node keeps; without this it is what others were told before. */
+  /** Announces the custody group count and its increases. Until then, the count of the previous run is announced. */
   followCustody(custody: Pick<Custody, "groupCount" | "onRaised">): void {
     this.announce({ custodyGroupCount: custody.groupCount });
     custody.onRaised((custodyGroupCount) => this.announce({ custodyGroupCount }));
   }
 
-  /** Of the newest shape. */
+  /** In the newest format. */
   get metadata(): fulu.Metadata {
     return this.#metadata;
   }
 
-  /** Undefined while nothing listens for others. */
+  /** Undefined until the network listens. */
   get addresses(): NodeAddresses | undefined {
     return this.#addresses;
   }
 
-  /** Changes what the node tells about itself; the number of the metadata rises only when it differs. */
+  /** Changes the metadata. The sequence number increases only if a value differs. */
   announce(announcement: Announcement): void {
     if (this.#change(announcement)) this.#signSoon();
   }
 
-  /** A node that takes part in nothing must not go on telling the subnets of an earlier run. */
+  /** Clears the announced subnets of an earlier run, for a node without networking. */
   leaveSubnets(): void {
     const { attnets, syncnets } = ssz.fulu.Metadata.defaultValue();
     this.announce({ attnets, syncnets });
   }
 
-  /** Where the node listens from now on. */
   setAddresses(addresses: NodeAddresses): void {
     this.#addresses = addresses;
     this.#signSoon();
   }
 
-  /** Calls the listener with every new record. Returns the function that ends it. */
-  onRecordChange(listener: RecordListener): () => void {
+  /** Calls the listener with every new ENR. Returns the function that unsubscribes. */
+  onEnrChange(listener: RecordListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   async identity(): Promise<NodeIdentity> {
-    const enr = await this.recordText();
+    const enr = await this.enrText();
     return {
       peerId: await this.peerId(),
       enr,
@@ -117,7 +116,7 @@ export class LocalNode {
   /** In base58btc. */
   async peerId(): Promise<string> {
     if (this.#peerId === undefined) {
-      // The libraries of the network take long to load, and nobody may ever ask.
+      // Loaded lazily: the networking libraries are slow to load and may never be needed.
       const [{ privateKeyFromRaw }, { peerIdFromPrivateKey }] = await Promise.all([
         import("@libp2p/crypto/keys"),
         import("@libp2p/peer-id"),
@@ -127,14 +126,14 @@ export class LocalNode {
     return this.#peerId;
   }
 
-  /** The id by which discovery knows the node, 32 bytes. */
+  /** The discv5 node id, 32 bytes. */
   async nodeId(): Promise<Uint8Array> {
     const { SignableENR } = await import("@chainsafe/enr");
     return fromHex(SignableENR.createV4(this.#parts.key).nodeId);
   }
 
-  /** The signed record, in text form, that says what is so now. */
-  recordText(): Promise<string> {
+  /** Returns the signed ENR in text form, updated for the current fork, addresses and metadata. */
+  enrText(): Promise<string> {
     return this.#signing.run(() => this.#currentRecord());
   }
 
@@ -145,15 +144,15 @@ export class LocalNode {
     return true;
   }
 
-  /** Nobody waits for it; should it fail, whoever asks for the record next is told. */
+  /** Updates the ENR in the background. A failure is reported to the next caller of `enrText`. */
   #signSoon(): void {
-    this.recordText().catch(() => {});
+    this.enrText().catch(() => {});
   }
 
   async #currentRecord(): Promise<string> {
     const { config, clock, key } = this.#parts;
     const metadata = this.#metadata;
-    const entries = recordEntries(config, computeEpochAtSlot(clock.currentSlot), metadata);
+    const entries = enrEntries(config, computeEpochAtSlot(clock.currentSlot), metadata);
     const { ip, tcp, udp } = this.#addresses ?? {};
     const announced = JSON.stringify([
       Object.entries(entries).map(([name, value]) => [name, toHex(value)]),
@@ -162,14 +161,14 @@ export class LocalNode {
       udp,
     ]);
     const metadataHex = toHex(ssz.fulu.Metadata.serialize(metadata));
-    if (this.#recordText !== undefined && this.#announced === announced + metadataHex) return this.#recordText;
+    if (this.#localEnr !== undefined && this.#announced === announced + metadataHex) return this.#localEnr;
 
-    const { nextRecord } = await import("./signed-enr.ts");
-    const record = nextRecord({ key, entries, addresses: this.#addresses, previous: this.#recordText });
-    // Written before anybody sees it: a number that was given out must not be used for another content (EIP-778).
+    const { nextEnr } = await import("./signed-enr.ts");
+    const record = nextEnr({ key, entries, addresses: this.#addresses, previous: this.#localEnr });
+    // Stored before it is published: a sequence number must not be reused for other content (EIP-778).
     await this.#store({ record, metadata: metadataHex });
-    const isNew = record !== this.#recordText;
-    this.#recordText = record;
+    const isNew = record !== this.#localEnr;
+    this.#localEnr = record;
     this.#announced = announced + metadataHex;
     if (isNew) for (const listener of this.#listeners) listener(record);
     return record;

@@ -11,9 +11,9 @@ export interface Peer {
   enr: string | null;
   lastSeenP2pAddress: string;
   state: PeerState;
-  /** Null for a peer that was never connected. */
+  /** Null if the peer was never connected. */
   direction: PeerDirection | null;
-  /** Every address that the peer is known under. */
+  /** All known addresses of the peer. */
   addresses: string[];
   protocols: string[];
   protocolVersion: string;
@@ -21,7 +21,7 @@ export interface Peer {
   score: number;
 }
 
-/** What gossip knows of a peer of a topic. */
+/** Gossip state of a peer in a topic. */
 export interface GossipTopicPeer {
   peerId: string;
   score: number;
@@ -33,38 +33,38 @@ export interface GossipTopicPeer {
   sendConnAvail: boolean;
   closed: boolean;
   atEof: boolean;
-  /** `<no address>` when it is not known. */
+  /** `<no address>` if unknown. */
   address: string;
-  /** A duration in words. */
+  /** A duration such as `1m30s`. */
   backoff: string;
-  /** `unknown` when it is not known. */
+  /** `unknown` if not known. */
   agent: string;
 }
 
 export interface GossipPeerStats {
   peerId: string;
-  /** Whether no living peer stands behind the statistics. */
+  /** True if the peer is no longer connected to gossip. */
   null: boolean;
   connected: boolean;
-  /** A duration in words. */
+  /** A duration such as `1m30s`. */
   expire: string;
   score: number;
 }
 
 export interface GossipPeers {
   gossipsub: Record<string, GossipTopicPeer[]>;
-  /** Of each topic some of the peers above: those that messages are exchanged with in full. */
+  /** Subset of the peers above that exchange full messages. */
   mesh: Record<string, GossipTopicPeer[]>;
-  /** One object an address, whose only member is the address with the peers that share it. */
+  /** One object per address, with the address as its only key and the peers that share it as value. */
   colocationPeers: Record<string, string[]>[];
   peerStats: GossipPeerStats[];
   allPeers: { connected: boolean; peerId: string }[];
 }
 
-/** What the handlers ask the network. */
+/** Network queries of the API. */
 export interface NetworkView {
   identity(): Promise<NodeIdentity>;
-  /** Every known peer, in whatever state. */
+  /** Returns all known peers in any state. */
   peers(): Peer[];
   /** `peerId` is in base58btc. */
   peer(peerId: string): Peer | undefined;
@@ -72,8 +72,8 @@ export interface NetworkView {
   gossipPeers(): GossipPeers;
 }
 
-/** A node that speaks to no other: it knows who it is, and has no peers in any state. */
-export function noNetwork(node: LocalNode): NetworkView {
+/** View of a node without networking: it has an identity but no peers. */
+export function offlineNetworkView(node: LocalNode): NetworkView {
   return {
     identity: () => node.identity(),
     peers: () => [],

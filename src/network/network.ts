@@ -14,9 +14,9 @@ import type { ListeningAddresses, NetworkingOptions } from "./networking-options
 import { openNodeKey } from "./node-key.ts";
 import { PeerBans } from "./peers/peer-bans.ts";
 import { PeerManager } from "./peers/peer-manager.ts";
-import { PeerMemory } from "./peers/peer-memory.ts";
+import { maxPeers } from "./peers/peer-pruner.ts";
 import { PeerScores } from "./peers/peer-scores.ts";
-import { maxPeers } from "./peers/pruning.ts";
+import { PeerStore } from "./peers/peer-store.ts";
 import { PeersView } from "./peers-view.ts";
 import { ChainRequestHandlers } from "./reqresp/chain-request-handlers.ts";
 import type { ReqRespLimits } from "./reqresp/limits.ts";
@@ -30,18 +30,18 @@ export interface NetworkParts {
   options: NetworkingOptions;
   unknownBlocks: UnknownBlocks;
   logger: Logger;
-  /** Whether this node speaks to the peer at all, whatever it has done; to all when left out. */
+  /** Blocks peers regardless of their score. Default: all allowed. */
   allowPeer?: (peerId: string) => boolean;
-  /** Of gossip; the specification's value by default. */
+  /** Gossip heartbeat interval. Default: the specification's value. */
   heartbeatMs?: number;
-  /** Of requests; those that differ from the defaults. */
+  /** Overrides of the default request limits. */
   requestLimits?: Partial<ReqRespLimits>;
 }
 
-/** Connections that are on their way in or out, beside those of the peers that are kept. */
+/** Headroom for pending connections beyond the peers that are kept. */
 const SPARE_CONNECTIONS = 10;
 
-/** This node among others: the host with everything that is spoken over it. */
+/** Composes the libp2p host with gossip, requests, peer management and discovery. */
 export class Network {
   readonly host: Host;
   readonly gossip: Gossip;
@@ -61,8 +61,8 @@ export class Network {
     const key = await openNodeKey(db);
     const scores = new PeerScores();
     const bans = new PeerBans();
-    const memory = await PeerMemory.open(db, logger);
-    bans.restore(memory.bans, scores);
+    const store = await PeerStore.open(db, logger);
+    bans.restore(store.bans, scores);
     const host = await createHost({
       key,
       listen: options,
@@ -90,11 +90,11 @@ export class Network {
     const gossip = new Gossip({ ...parts, pubsub: host.services.pubsub, reporter: scores });
     const subnets = new SubnetManager({ chain, node, nodeId: await node.nodeId(), topics: gossip });
     const { bootnodes, readBootnodes } = options;
-    const formerRecords = memory.remembered.flatMap(({ enr }) => enr ?? []);
+    const storedEnrs = store.peers.flatMap(({ enr }) => enr ?? []);
     const discovery = options.discovery
-      ? new Discovery({ key, node, bind: options, bootnodes, readBootnodes, formerRecords, config, clock, logger })
+      ? new Discovery({ key, node, bind: options, bootnodes, readBootnodes, storedEnrs, config, clock, logger })
       : undefined;
-    const peers = new PeerManager({ host, requests, chain, discovery, subnets, options, logger, scores, bans, memory });
+    const peers = new PeerManager({ host, requests, chain, discovery, subnets, options, logger, scores, bans, store });
     return new Network({ host, gossip, peers, requests, subnets, discovery, node, options });
   }
 
@@ -132,14 +132,14 @@ export class Network {
     return this.#listening;
   }
 
-  /** Listens, and looks for peers. */
+  /** Listens and starts to look for peers. */
   start(): Promise<void> {
     this.#starting = this.#start();
     return this.#starting;
   }
 
   async close(): Promise<void> {
-    // What was not reached by a start that failed is none the worse for being closed.
+    // Closing parts that a failed start did not reach is harmless.
     await this.#starting.catch(() => {});
     await this.peers.close();
     this.#subnets.close();
@@ -153,20 +153,20 @@ export class Network {
     await this.host.start();
     await this.#requests.start();
     this.gossip.start();
-    // The record names the subnets, so they are known before anybody is told of it.
+    // Started before the ENR is published, since the ENR contains the subnets.
     this.#subnets.start();
-    // Also that of discovery, as far as it is known: a node that comes back where it was keeps the record that it had.
-    await this.#tellAddresses(this.#discovery && this.#options.port > 0 ? this.#options.port : undefined);
-    await this.#tellAddresses(await this.#discovery?.start());
+    // Includes the UDP port if it is fixed, so that a restarted node keeps its ENR.
+    await this.#announceAddresses(this.#discovery && this.#options.port > 0 ? this.#options.port : undefined);
+    await this.#announceAddresses(await this.#discovery?.start());
     this.peers.start();
   }
 
-  async #tellAddresses(udp: number | undefined): Promise<void> {
+  async #announceAddresses(udp: number | undefined): Promise<void> {
     const { address: ip } = this.#options;
     const listening = this.host.getMultiaddrs().map((address) => address.toString());
     const tcp = Number(listening[0]?.match(/\/tcp\/(\d+)/)?.[1]);
     const discovery = udp === undefined ? [] : listening.map((address) => address.replace(/\/tcp\/\d+/, `/udp/${udp}`));
     this.#node.setAddresses({ ip, tcp, udp, p2pAddresses: listening, discoveryAddresses: discovery });
-    this.#listening = { p2p: listening, enr: await this.#node.recordText() };
+    this.#listening = { p2p: listening, enr: await this.#node.enrText() };
   }
 }

@@ -1,41 +1,41 @@
 export interface NetworkingOptions {
   /** The IP address to listen on. */
   address: string;
-  /** For TCP, and for UDP when there is discovery; 0 for any free one. */
+  /** TCP port, and UDP port with discovery. 0 picks a free port. */
   port: number;
   discovery: boolean;
-  /** Records (ENR) in their text form. */
+  /** ENRs in text form. */
   bootnodes: readonly string[];
-  /** Reads records that may be there later than the start; asked before a search for as long as no node is known. */
+  /** Rereads the bootnodes before each lookup as long as no node is known. */
   readBootnodes?(): readonly string[];
-  /** Multiaddresses that end in a peer id. */
+  /** Multiaddrs that end with a peer id. */
   directPeers: readonly string[];
   targetPeers: number;
-  /** Whether the node keeps all columns, and not only its share of them. */
+  /** Custodies all columns instead of the required minimum. */
   supernode?: boolean;
 }
 
-/** Where others reach this node. */
+/** Addresses under which this node listens. */
 export interface ListeningAddresses {
-  /** Multiaddresses that end in the node's id. */
+  /** Multiaddrs that end with the node's peer id. */
   readonly p2p: readonly string[];
-  /** The node's signed record in its text form. */
+  /** The signed ENR in text form. */
   readonly enr: string;
 }
 
-/** Where a node can be reached. */
+/** Addresses under which a node can be reached. */
 export interface NodeAddresses {
-  /** The address that others should use; one that stands for all addresses is told to nobody. */
+  /** The advertised address. An unspecified address is not advertised. */
   ip: string;
   tcp: number;
   /** Undefined without discovery. */
   udp?: number;
-  /** Multiaddresses that end in the peer id. */
+  /** Multiaddrs that end with the peer id. */
   p2pAddresses: readonly string[];
   discoveryAddresses: readonly string[];
 }
 
-/** Whether the IP address is all zeros, in whatever spelling: to listen there is to listen on every address. */
-export function standsForAll(ip: string): boolean {
+/** Returns true for the unspecified address (`0.0.0.0` or `::`, in any notation). */
+export function isUnspecifiedAddress(ip: string): boolean {
   return /^[0.:]+$/.test(ip);
 }

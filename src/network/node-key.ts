@@ -28,6 +28,7 @@ function createNodeKey(): Uint8Array {
   }
 }
 
+/** Returns true for a valid secp256k1 private key. */
 export function isPrivateKey(key: Buffer): boolean {
   const scalar = BigInt(`0x${key.toString("hex")}`);
   return scalar > 0n && scalar < GROUP_ORDER;

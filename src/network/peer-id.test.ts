@@ -5,8 +5,8 @@ import { parsePeerId } from "./peer-id.ts";
 const SECP256K1 = "16Uiu2HAm5hPxT7s3TA2f4b4YjAPzS7yLRSgdj87ysDZ6NAXMiRuY";
 const RSA = "QmYyQSo1c1Ym7orWxLYvCrM2EmxFTANf8wXmmE7DWjhx5N";
 
-describe("a peer id", () => {
-  it.each([SECP256K1, RSA])("%s is read in base58btc and as a CIDv1 in base32", async (text) => {
+describe("parsePeerId", () => {
+  it.each([SECP256K1, RSA])("%s is parsed in base58btc and as a CIDv1 in base32", async (text) => {
     const cid = peerIdFromString(text).toCID().toString();
     expect(cid).toMatch(/^bafz/);
     expect(await parsePeerId(text)).toBe(text);
@@ -14,22 +14,22 @@ describe("a peer id", () => {
   });
 
   it.each([
-    ["nothing", ""],
-    ["a first letter only", "Q"],
-    ["a first digit only", "1"],
+    ["empty text", ""],
+    ["a single letter", "Q"],
+    ["a single digit", "1"],
     ["characters outside the alphabet", "16Uiu2HAm5hPxT7s3TA2f4b4YjAPzS7yLRSgdj87ysDZ6NAXMiRu0"],
     ["a missing character", SECP256K1.slice(0, -1)],
-    ["a further character", `${RSA}a`],
+    ["an extra character", `${RSA}a`],
     ["a node record", "enr:-abc"],
     ["a multiaddress", `/ip4/127.0.0.1/tcp/9000/p2p/${RSA}`],
     ["a CID of something else", "bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi"],
     ["a hash that is too short", "bafzbeaybaibq"],
-    ["a web address in place of a key", "1isvKqksgYBtEuDqoXxqJZ2UW"],
+    ["a URL instead of a key", "1isvKqksgYBtEuDqoXxqJZ2UW"],
   ])("is not %s", async (_what, text) => {
     expect(await parsePeerId(text)).toBeUndefined();
   });
 
-  it("is not megabytes of text, which would take minutes to decode", async () => {
+  it("rejects megabytes of text without decoding them", async () => {
     expect(await parsePeerId("1".repeat(1_000_000))).toBeUndefined();
     expect(await parsePeerId(`Q${"m".repeat(1_000_000)}`)).toBeUndefined();
   });

@@ -7,7 +7,7 @@ interface PeersViewParts {
   scores: Pick<PeerScores, "score">;
 }
 
-/** What the API tells about the peers. */
+/** Peer state for the API. */
 export class PeersView {
   readonly #known: PeersViewParts["known"];
   readonly #scores: PeersViewParts["scores"];
@@ -40,7 +40,7 @@ export class PeersView {
     return {
       peerId: id,
       enr,
-      // A peer that was never connected is named by where it should be found.
+      // A peer that was never connected is listed with its advertised address.
       lastSeenP2pAddress: lastSeenAddress || [...addresses].at(-1) || "",
       state,
       direction,

@@ -1,13 +1,13 @@
-/** A length in the header of raw snappy is an unsigned number of at most 32 bits in groups of seven. */
+/** Raw snappy starts with a 32-bit varint, the uncompressed length. */
 const MAX_LENGTH_BYTES = 5;
 
-/** What so many bytes may grow to when they do not compress at all: phase0/p2p-interface.md `max_compressed_len`. */
+/** `max_compressed_len` of phase0/p2p-interface.md. */
 export function maxCompressedLength(length: number): number {
   return 32 + length + Math.floor(length / 6);
 }
 
-/** What raw snappy says that it holds, before any memory is spent on it; undefined when there is no such header. */
-export function announcedLength(compressed: Uint8Array): number | undefined {
+/** Reads the uncompressed length from the header of raw snappy. Returns undefined for an invalid header. */
+export function uncompressedLength(compressed: Uint8Array): number | undefined {
   let length = 0;
   for (let i = 0; i < MAX_LENGTH_BYTES; i++) {
     const byte = compressed[i];

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { PeerBuckets, TokenBucket } from "./token-bucket.ts";
 
-/** A time that stands still until it is moved. */
+/** A clock that only the test advances. */
 function handClock() {
   const clock = { milliseconds: 0, now: () => clock.milliseconds };
   return clock;
 }
 
-describe("a token bucket", () => {
-  test("gives its burst at once and its rate afterwards", () => {
+describe("TokenBucket", () => {
+  test("grants its burst at once and its rate afterwards", () => {
     const clock = handClock();
     const bucket = new TokenBucket({ burst: 3, perSecond: 2 }, clock);
 
@@ -21,7 +21,7 @@ describe("a token bucket", () => {
     expect(bucket.delayFor(3)).toBe(0);
   });
 
-  test("lets through more than its burst once it is full, and is in debt afterwards", () => {
+  test("grants more than its burst when full, and goes into debt", () => {
     const clock = handClock();
     const bucket = new TokenBucket({ burst: 10, perSecond: 10 }, clock);
 
@@ -30,7 +30,7 @@ describe("a token bucket", () => {
   });
 });
 
-test("buckets of silent peers are forgotten, those in use are not", () => {
+test("evicts the buckets of idle peers only", () => {
   const clock = handClock();
   const buckets = new PeerBuckets(clock);
   const rate = { burst: 1, perSecond: 1 };

@@ -1,12 +1,12 @@
 import type { Timers } from "../async/timers.ts";
 
-/** So many at once, and so many a second on average. */
+/** `burst` at once, and `perSecond` on average. */
 export interface Rate {
   burst: number;
   perSecond: number;
 }
 
-/** Counts what is used of a rate. More may be taken than there is: the debt is what the next one waits for. */
+/** Token bucket that may go into debt: a request above the burst passes, and later requests wait for the debt. */
 export class TokenBucket {
   readonly #rate: Rate;
   readonly #timers: Pick<Timers, "now">;
@@ -24,13 +24,13 @@ export class TokenBucket {
     return this.#count() >= this.#rate.burst;
   }
 
-  /** Milliseconds until so many could be taken without debt, or the whole burst where more is asked for. */
+  /** Milliseconds until `amount` tokens, or at most a full burst, are available without debt. */
   delayFor(amount: number): number {
     const missing = Math.min(amount, this.#rate.burst) - this.#count();
     return missing <= 0 ? 0 : (missing * 1000) / this.#rate.perSecond;
   }
 
-  /** Takes the tokens, and tells after how many milliseconds they may be used. */
+  /** Takes the tokens. Returns the milliseconds until they may be used. */
   take(amount: number): number {
     const delay = this.delayFor(amount);
     this.#tokens -= amount;
@@ -47,7 +47,9 @@ export class TokenBucket {
 
 const SWEEP_AT_LEAST = 256;
 
-/** A bucket for each peer and purpose. Those of peers long silent are full again and are forgotten, so their number stays bounded. */
+/**
+ * Token buckets per peer and purpose. Buckets of idle peers are full again and are evicted, which bounds their number.
+ */
 export class PeerBuckets {
   readonly #buckets = new Map<string, TokenBucket>();
   readonly #timers: Pick<Timers, "now">;
@@ -57,7 +59,7 @@ export class PeerBuckets {
     this.#timers = timers;
   }
 
-  /** A purpose has the same rate each time. */
+  /** The rate of a purpose must not change. */
   bucket(peerId: string, purpose: string, rate: Rate): TokenBucket {
     const key = `${peerId}/${purpose}`;
     const known = this.#buckets.get(key);

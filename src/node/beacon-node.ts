@@ -24,7 +24,7 @@ import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { LocalNode } from "../network/local-node.ts";
-import { type NetworkView, noNetwork } from "../network/network-view.ts";
+import { type NetworkView, offlineNetworkView } from "../network/network-view.ts";
 import type { NetworkingOptions } from "../network/networking-options.ts";
 import { openNodeKey } from "../network/node-key.ts";
 import type { ServersThread } from "../server/thread/servers-thread.ts";
@@ -344,7 +344,7 @@ async function openNetwork(
 ): Promise<{ view: NetworkView; networking: Networking | undefined }> {
   if (options === undefined) {
     node.leaveSubnets();
-    return { view: noNetwork(node), networking: undefined };
+    return { view: offlineNetworkView(node), networking: undefined };
   }
   node.followCustody(chain.data.custody);
   const { Networking } = await import("./networking.ts");

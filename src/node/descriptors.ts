@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Logger } from "../log/logger.ts";
 import type { NetworkingOptions } from "../network/networking-options.ts";
-import { maxPeers } from "../network/peers/pruning.ts";
+import { maxPeers } from "../network/peers/peer-pruner.ts";
 import { DEFAULT_SERVER_LIMITS } from "./server-limits.ts";
 import type { ServersOptions } from "./servers.ts";
 

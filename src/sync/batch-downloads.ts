@@ -7,14 +7,14 @@ interface BatchDownloadsParts {
   peers: SyncPeers;
   batchPeers: BatchPeers;
   timers: Pick<Timers, "sleep">;
-  patienceMs: number;
-  /** Whether everything waits for this batch. */
+  stallCheckMs: number;
+  /** Returns true if the import waits for this batch. */
   isUrgent(batch: Batch): boolean;
-  /** Called after a batch was downloaded, or was not. */
+  /** Called when a download has succeeded or failed. */
   onSettled(): void;
 }
 
-/** The requests of a run that are under way. */
+/** Downloads batches of a run concurrently. */
 export class BatchDownloads {
   readonly #parts: BatchDownloadsParts;
   readonly #closed = new AbortController();
@@ -39,7 +39,7 @@ export class BatchDownloads {
     });
   }
 
-  /** Ends what is under way; nothing is reported any more. */
+  /** Aborts all downloads without further callbacks. */
   close(): void {
     this.#closed.abort();
   }
@@ -48,13 +48,13 @@ export class BatchDownloads {
     const over = new AbortController();
     const given = new AbortController();
     const signal = AbortSignal.any([over.signal, this.#closed.signal]);
-    void this.#losePatience(batch, over, AbortSignal.any([given.signal, this.#closed.signal]));
+    void this.#abortIfStalled(batch, over, AbortSignal.any([given.signal, this.#closed.signal]));
     try {
       const blocks = await this.#parts.peers.blocksByRange(peerId, batch.range, signal);
       batch.downloaded(peerId, blocks);
       return true;
     } catch {
-      // That a peer is slow, while another might be faster, says nothing against the batch.
+      // A slow peer that is replaced does not count as a failure of the batch.
       if (!over.signal.aborted) batch.failures++;
       batch.again();
       return false;
@@ -63,14 +63,14 @@ export class BatchDownloads {
     }
   }
 
-  async #losePatience(batch: Batch, over: AbortController, given: AbortSignal): Promise<void> {
-    const { timers, patienceMs, isUrgent, batchPeers } = this.#parts;
+  async #abortIfStalled(batch: Batch, over: AbortController, given: AbortSignal): Promise<void> {
+    const { timers, stallCheckMs, isUrgent, batchPeers } = this.#parts;
     try {
-      do await timers.sleep(patienceMs, given);
-      while (!isUrgent(batch) || !batchPeers.hasFresh(batch));
+      do await timers.sleep(stallCheckMs, given);
+      while (!isUrgent(batch) || !batchPeers.hasUntriedPeer(batch));
       over.abort();
     } catch {
-      // The answer came, or the run is over.
+      // The response arrived, or the run has ended.
     }
   }
 }

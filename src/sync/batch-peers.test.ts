@@ -9,20 +9,20 @@ const BATCH_START = 9;
 interface Options {
   peers: Record<string, { headSlot?: number; earliestAvailableSlot?: number }>;
   claimants?: string[];
-  guide?: string;
+  solePeer?: string;
   requestsPerPeer?: number;
 }
 
-function batchPeersOf({ peers: statuses, claimants = [], guide, requestsPerPeer = 1 }: Options) {
+function batchPeersOf({ peers: statuses, claimants = [], solePeer, requestsPerPeer = 1 }: Options) {
   const peers = new FakePeers();
   for (const [peerId, status] of Object.entries(statuses)) peers.add(peerId, [], { status });
   let now = 0;
   const batchPeers = new BatchPeers({
     peers,
     target: { kind: "head", slot: 20, root: "0xaa", claimants: new Set(claimants) },
-    ...(guide !== undefined && { guide }),
+    ...(solePeer !== undefined && { solePeer }),
     timers: { now: () => now },
-    limits: { restMs: REST_MS, maxRestMs: 3 * REST_MS, requestsPerPeer },
+    limits: { backoffMs: REST_MS, maxBackoffMs: 3 * REST_MS, requestsPerPeer },
   });
   const pass = (milliseconds: number) => {
     now += milliseconds;
@@ -30,22 +30,22 @@ function batchPeersOf({ peers: statuses, claimants = [], guide, requestsPerPeer 
   return { peers, batchPeers, pass, batch: new Batch({ startSlot: BATCH_START, count: 4 }) };
 }
 
-test("a peer whose blocks begin after the batch's first slot is not asked", () => {
+test("skips a peer whose history starts after the batch", () => {
   const young = { headSlot: 20, earliestAvailableSlot: BATCH_START + 1 };
   const { batchPeers, batch } = batchPeersOf({ peers: { young }, claimants: ["young"] });
   expect(batchPeers.pick(batch)).toBeNull();
-  expect(batchPeers.hasAny(batch)).toBe(false);
-  expect(batchPeers.hasFresh(batch)).toBe(false);
-  expect(batchPeers.hasFreshClaimant(batch)).toBe(false);
+  expect(batchPeers.hasPeer(batch)).toBe(false);
+  expect(batchPeers.hasUntriedPeer(batch)).toBe(false);
+  expect(batchPeers.hasUntriedClaimant(batch)).toBe(false);
   expect(batchPeers.claimantCount).toBe(1);
 });
 
-test("a peer whose blocks begin with the batch's first slot is asked", () => {
+test("selects a peer whose history starts with the batch", () => {
   const { batchPeers, batch } = batchPeersOf({ peers: { old: { headSlot: 20, earliestAvailableSlot: BATCH_START } } });
   expect(batchPeers.pick(batch)).toBe("old");
 });
 
-test("a peer whose head is before the batch is asked only if it claims the target", () => {
+test("selects a peer with a head before the batch only if it claims the target", () => {
   const headSlot = BATCH_START - 1;
   const { batchPeers, batch } = batchPeersOf({ peers: { short: { headSlot } } });
   expect(batchPeers.pick(batch)).toBeNull();
@@ -55,7 +55,7 @@ test("a peer whose head is before the batch is asked only if it claims the targe
   expect(reaching.batchPeers.pick(batch)).toBe("exact");
 });
 
-test("claimants come first, then others, then those that were asked, and last those that are distrusted", () => {
+test("prefers claimants, then other peers, then tried peers, then distrusted ones", () => {
   const headSlot = 20;
   const { peers, batchPeers, batch } = batchPeersOf({
     peers: { distrusted: { headSlot }, other: { headSlot }, claimant: { headSlot } },
@@ -70,13 +70,13 @@ test("claimants come first, then others, then those that were asked, and last th
   }
   expect(asked.slice(0, 2)).toEqual(["claimant", "other"]);
   expect(asked.slice(2).sort()).toEqual(["claimant", "other"]);
-  expect(batchPeers.hasFresh(batch)).toBe(false);
+  expect(batchPeers.hasUntriedPeer(batch)).toBe(false);
   peers.remove("claimant");
   peers.remove("other");
   expect(batchPeers.pick(batch)).toBe("distrusted");
 });
 
-test("a busy peer is waited for, although one of lower rank is free", () => {
+test("waits for a busy peer although one of lower rank is idle", () => {
   const headSlot = 20;
   const peers = { claimant: { headSlot }, other: { headSlot } };
   const { batchPeers, batch } = batchPeersOf({ peers, claimants: ["claimant"], requestsPerPeer: 2 });
@@ -88,7 +88,7 @@ test("a busy peer is waited for, although one of lower rank is free", () => {
   expect(batchPeers.pick(batch)).toBe("claimant");
 });
 
-test("a peer that fails rests twice as long each time, up to a limit, and not at all after a success", () => {
+test("doubles the backoff up to a limit, and resets it after a success", () => {
   const { batchPeers, batch, pass } = batchPeersOf({ peers: { only: { headSlot: 20 } } });
   const fail = () => {
     batchPeers.begin("only");
@@ -96,23 +96,23 @@ test("a peer that fails rests twice as long each time, up to a limit, and not at
   };
   for (const rest of [REST_MS, 2 * REST_MS, 3 * REST_MS, 3 * REST_MS]) {
     fail();
-    expect(batchPeers.untilRested).toBe(rest);
+    expect(batchPeers.msUntilRetry).toBe(rest);
     pass(rest - 1);
     expect(batchPeers.pick(batch)).toBeNull();
     pass(1);
-    expect(batchPeers.untilRested).toBeNull();
+    expect(batchPeers.msUntilRetry).toBeNull();
     expect(batchPeers.pick(batch)).toBe("only");
   }
   batchPeers.begin("only");
   batchPeers.end("only", true);
   fail();
-  expect(batchPeers.untilRested).toBe(REST_MS);
+  expect(batchPeers.msUntilRetry).toBe(REST_MS);
 });
 
-test("with a guide, only the guide is asked", () => {
+test("selects only the sole peer if one is given", () => {
   const headSlot = 20;
-  const { batchPeers, batch } = batchPeersOf({ peers: { one: { headSlot }, guide: { headSlot } }, guide: "guide" });
-  expect(batchPeers.pick(batch)).toBe("guide");
-  batchPeers.begin("guide");
+  const { batchPeers, batch } = batchPeersOf({ peers: { one: { headSlot }, sole: { headSlot } }, solePeer: "sole" });
+  expect(batchPeers.pick(batch)).toBe("sole");
+  batchPeers.begin("sole");
   expect(batchPeers.pick(batch)).toBeNull();
 });

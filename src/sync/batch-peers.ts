@@ -4,17 +4,17 @@ import type { Batch } from "./batch.ts";
 import type { SyncTarget } from "./sync-target.ts";
 
 export interface BatchPeersLimits {
-  /** A peer that failed rests this long, twice as long the next time, and so on. */
-  restMs: number;
-  maxRestMs: number;
+  /** Backoff of a failed peer. Doubles with each failure. */
+  backoffMs: number;
+  maxBackoffMs: number;
   requestsPerPeer: number;
 }
 
 interface BatchPeersParts {
   peers: SyncPeers;
   target: SyncTarget;
-  /** The only peer to ask, if given. */
-  guide?: string;
+  /** Restricts requests to this peer. */
+  solePeer?: string;
   timers: Pick<Timers, "now">;
   limits: BatchPeersLimits;
 }
@@ -22,31 +22,31 @@ interface BatchPeersParts {
 interface Record {
   inFlight: number;
   failures: number;
-  restsUntil: number;
+  backoffUntil: number;
 }
 
 /**
- * Who is asked for which batch: those who claim the target before others, those who were not asked yet before those who
- * were, and last those who gave something wrong.
+ * Selects the peer for a batch. Preference: peers that claim the target, other peers, peers already tried for the
+ * batch, and last peers that sent invalid blocks.
  */
 export class BatchPeers {
   readonly #peers: SyncPeers;
   readonly #target: SyncTarget;
-  readonly #guide: string | undefined;
+  readonly #solePeer: string | undefined;
   readonly #timers: Pick<Timers, "now">;
   readonly #limits: BatchPeersLimits;
   readonly #distrusted = new Set<string>();
   readonly #records = new Map<string, Record>();
 
-  constructor({ peers, target, guide, timers, limits }: BatchPeersParts) {
+  constructor({ peers, target, solePeer, timers, limits }: BatchPeersParts) {
     this.#peers = peers;
     this.#target = target;
-    this.#guide = guide;
+    this.#solePeer = solePeer;
     this.#timers = timers;
     this.#limits = limits;
   }
 
-  /** Null when whoever should be asked next is at work or rests. */
+  /** Returns null if the preferred peers are busy or in backoff. */
   pick(batch: Batch): string | null {
     const able = this.#able(batch);
     const best = Math.min(...able.map(({ peerId }) => this.#rank(peerId, batch)));
@@ -54,7 +54,7 @@ export class BatchPeers {
     const free = able
       .filter(({ peerId }) => this.#rank(peerId, batch) === best)
       .map(({ peerId }) => ({ peerId, record: this.#record(peerId) }))
-      .filter(({ record }) => record.inFlight < this.#limits.requestsPerPeer && record.restsUntil <= now)
+      .filter(({ record }) => record.inFlight < this.#limits.requestsPerPeer && record.backoffUntil <= now)
       .sort(
         (a, b) =>
           timesAsked(a, batch) - timesAsked(b, batch) ||
@@ -64,30 +64,30 @@ export class BatchPeers {
     return free[0]?.peerId ?? null;
   }
 
-  /** Whether a peer could be asked that was not yet. */
-  hasFresh(batch: Batch): boolean {
+  /** Returns true if a trusted peer has not been tried for the batch yet. */
+  hasUntriedPeer(batch: Batch): boolean {
     return this.#able(batch).some(({ peerId }) => this.#rank(peerId, batch) <= 1);
   }
 
-  /** Whether one of those who claim the target was not asked yet. */
-  hasFreshClaimant(batch: Batch): boolean {
+  /** Returns true if a peer that claims the target has not been tried for the batch yet. */
+  hasUntriedClaimant(batch: Batch): boolean {
     return this.#able(batch).some(({ peerId }) => this.#rank(peerId, batch) === 0);
   }
 
-  /** Whether anybody could be asked, sooner or later. */
-  hasAny(batch: Batch): boolean {
+  /** Returns true if any peer can serve the batch, now or later. */
+  hasPeer(batch: Batch): boolean {
     return this.#able(batch).length > 0;
   }
 
-  /** How many of the peers that claim the target are there. */
+  /** Number of connected peers that claim the target. */
   get claimantCount(): number {
     return this.#peers.list().filter(({ peerId }) => this.#target.claimants.has(peerId)).length;
   }
 
-  /** Milliseconds until the first resting peer can be asked again; null when none rests. */
-  get untilRested(): number | null {
+  /** Milliseconds until the first backoff ends, or null if no peer is in backoff. */
+  get msUntilRetry(): number | null {
     const now = this.#timers.now();
-    const rests = [...this.#records.values()].map(({ restsUntil }) => restsUntil - now).filter((rest) => rest > 0);
+    const rests = [...this.#records.values()].map(({ backoffUntil }) => backoffUntil - now).filter((rest) => rest > 0);
     return rests.length === 0 ? null : Math.min(...rests);
   }
 
@@ -104,12 +104,12 @@ export class BatchPeers {
 
   rest(peerId: string): void {
     const record = this.#record(peerId);
-    const rest = Math.min(this.#limits.restMs * 2 ** record.failures, this.#limits.maxRestMs);
+    const rest = Math.min(this.#limits.backoffMs * 2 ** record.failures, this.#limits.maxBackoffMs);
     record.failures++;
-    record.restsUntil = this.#timers.now() + rest;
+    record.backoffUntil = this.#timers.now() + rest;
   }
 
-  /** The peer gave something wrong; it is asked only when nobody else is there. */
+  /** Marks a peer that sent invalid blocks. It is used only as a last resort. */
   distrust(peerId: string): void {
     this.#distrusted.add(peerId);
   }
@@ -117,7 +117,7 @@ export class BatchPeers {
   #able({ range }: Batch): SyncPeer[] {
     return this.#peers
       .list()
-      .filter(({ peerId }) => this.#guide === undefined || peerId === this.#guide)
+      .filter(({ peerId }) => this.#solePeer === undefined || peerId === this.#solePeer)
       .filter(
         ({ peerId, status }) =>
           status.earliestAvailableSlot <= range.startSlot && this.#reaches(peerId, status, range.startSlot),
@@ -137,7 +137,7 @@ export class BatchPeers {
   #record(peerId: string): Record {
     const known = this.#records.get(peerId);
     if (known) return known;
-    const record = { inFlight: 0, failures: 0, restsUntil: 0 };
+    const record = { inFlight: 0, failures: 0, backoffUntil: 0 };
     this.#records.set(peerId, record);
     return record;
   }

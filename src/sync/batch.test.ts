@@ -9,44 +9,44 @@ const blockAt = (slot: number, proposerIndex = 0): SignedBeaconBlock => {
   return signed;
 };
 
-/** The proposer tells the branch of a block. */
+/** The proposer index identifies the branch of a block. */
 const rootOf = ({ message }: SignedBeaconBlock) => `${message.slot}/${message.proposerIndex}`;
 const CHAIN = { last: "4/0", rootAt: (slot: number) => `${slot}/0`, rootOf };
 const WHOLE = [1, 2, 3, 4].map((slot) => blockAt(slot));
 
-/** A batch with answers that were all doubted but the last one, which was imported. */
+/** Returns a batch with disputed responses, except for the last one, which was imported. */
 function batchWith(...answers: [peerId: string, blocks: SignedBeaconBlock[]][]): Batch {
   const batch = new Batch({ startSlot: 1, count: 4 });
   for (const [index, [peerId, blocks]] of answers.entries()) {
     batch.downloaded(peerId, blocks);
-    if (index < answers.length - 1) batch.doubt();
+    if (index < answers.length - 1) batch.dispute();
     else batch.taken();
   }
   return batch;
 }
 
-test("an answer that lacks the last block is withheld, and one of another branch strayed", () => {
+test("a response without the last block is withheld, one of another branch strayed", () => {
   const other = [1, 2, 3, 4].map((slot) => blockAt(slot, 7));
   const batch = batchWith(["short", WHOLE.slice(0, 3)], ["empty", []], ["other", other], ["honest", WHOLE]);
   expect(batch.faultyPeers(CHAIN)).toEqual({ withheld: ["short", "empty"], strayed: ["other"] });
 });
 
-test("an answer with the right end and fewer blocks than the imported one is withheld", () => {
+test("a response with the same end but fewer blocks than the imported one is withheld", () => {
   expect(batchWith(["gap", WHOLE.slice(1)], ["honest", WHOLE]).faultyPeers(CHAIN).withheld).toEqual(["gap"]);
 });
 
-test("an answer with more blocks than the imported one is not held against the peer that was imported", () => {
+test("a response with more blocks than the imported one does not blame the imported one", () => {
   const batch = batchWith(["more", WHOLE], ["honest", WHOLE.slice(1)]);
   expect(batch.faultyPeers(CHAIN)).toEqual({ withheld: [], strayed: [] });
 });
 
-test("without a doubted answer no peer is faulty", () => {
+test("no peer is faulty without a disputed response", () => {
   const batch = batchWith(["short", WHOLE.slice(0, 3)]);
   expect(batch.isDisputed).toBe(false);
   expect(batch.faultyPeers(CHAIN)).toEqual({ withheld: [], strayed: [] });
 });
 
-test("the peers that answered with no block are known, doubted or not", () => {
+test("lists the peers with empty responses, disputed or not", () => {
   const batch = batchWith(["empty", []], ["short", WHOLE.slice(0, 1)], ["empty too", []]);
-  expect(batch.emptyHanded()).toEqual(["empty", "empty too"]);
+  expect(batch.peersWithoutBlocks()).toEqual(["empty", "empty too"]);
 });

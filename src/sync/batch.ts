@@ -3,41 +3,41 @@ import type { BlockRange } from "../network/reqresp/interface.ts";
 
 type BatchState = "waiting" | "downloading" | "downloaded" | "taken";
 
-/** What remains of an answer: enough to tell later whether it was right. */
-interface Answer {
+/** Summary of a response, kept to judge it later. */
+interface BatchResponse {
   peerId: string;
   count: number;
   last: SignedBeaconBlock | null;
   isImported: boolean;
 }
 
-/** What a chain has in the slots of a batch. */
+/** The canonical chain within the slots of a batch. */
 interface ChainPart {
-  /** Its last block there; null means that there is none. */
+  /** Last block in the batch, or null if it is empty. */
   last: RootHex | null;
-  /** The block at that slot or before it. */
+  /** Returns the block at or before the slot. */
   rootAt(slot: Slot): RootHex | undefined;
   rootOf(signed: SignedBeaconBlock): RootHex;
 }
 
-/** Peers whose answers lack blocks of a chain, and peers whose answers are of another one. */
+/** Peers whose responses lack blocks of the chain (`withheld`) or belong to another chain (`strayed`). */
 export interface FaultyPeers {
   withheld: string[];
   strayed: string[];
 }
 
-/** A run of slots whose blocks are asked of one peer at a time. */
+/** A range of slots that is downloaded from one peer at a time. */
 export class Batch {
   readonly range: BlockRange;
-  /** How often each peer was asked; the others come first. */
+  /** Download attempts per peer. Untried peers are preferred. */
   readonly asked = new Map<string, number>();
-  /** How often the blocks were refused, or did not fit what is around them. */
-  refusals = 0;
+  /** Number of imports that were rejected or did not connect. */
+  rejections = 0;
   failures = 0;
-  readonly #doubted: Answer[] = [];
+  readonly #disputed: BatchResponse[] = [];
   #state: BatchState = "waiting";
   #blocks: SignedBeaconBlock[] = [];
-  #answer: Answer | null = null;
+  #response: BatchResponse | null = null;
 
   constructor(range: BlockRange) {
     this.range = range;
@@ -51,9 +51,9 @@ export class Batch {
     return this.#blocks;
   }
 
-  /** The peer that gave the blocks. */
-  get giver(): string | null {
-    return this.#answer?.peerId ?? null;
+  /** The peer that served the blocks. */
+  get servingPeer(): string | null {
+    return this.#response?.peerId ?? null;
   }
 
   get lastSlot(): Slot {
@@ -68,52 +68,52 @@ export class Batch {
   downloaded(peerId: string, blocks: SignedBeaconBlock[]): void {
     this.#state = "downloaded";
     this.#blocks = blocks;
-    this.#answer = { peerId, count: blocks.length, last: blocks.at(-1) ?? null, isImported: false };
+    this.#response = { peerId, count: blocks.length, last: blocks.at(-1) ?? null, isImported: false };
   }
 
-  /** The blocks are on the chain; only what they were is remembered, in case that they turn out not to be all. */
+  /** Marks the blocks as imported. Only a summary is kept, in case the response turns out to be incomplete. */
   taken(): void {
     this.#state = "taken";
-    if (this.#answer !== null) this.#answer.isImported = true;
+    if (this.#response !== null) this.#response.isImported = true;
     this.#blocks = [];
   }
 
-  /** To be asked for again. */
+  /** Schedules another download. */
   again(): void {
     this.#state = "waiting";
     this.#blocks = [];
-    this.#answer = null;
+    this.#response = null;
   }
 
-  /** To be asked for again, because this answer or that of a neighbour is wrong: the next answer will tell. */
-  doubt(): void {
-    if (this.#answer !== null) this.#doubted.push(this.#answer);
+  /** Schedules another download because this response or an adjacent one is wrong. The next response decides which. */
+  dispute(): void {
+    if (this.#response !== null) this.#disputed.push(this.#response);
     this.again();
   }
 
-  /** The peers that answered that there is no block. */
-  emptyHanded(): string[] {
-    const answers = this.#answer === null ? this.#doubted : [...this.#doubted, this.#answer];
-    return answers.filter(({ count }) => count === 0).map(({ peerId }) => peerId);
+  /** Peers that claimed that the range is empty. */
+  peersWithoutBlocks(): string[] {
+    const responses = this.#response === null ? this.#disputed : [...this.#disputed, this.#response];
+    return responses.filter(({ count }) => count === 0).map(({ peerId }) => peerId);
   }
 
-  /** Whether there were answers that cannot all be right. */
+  /** Returns true if responses contradict each other. */
   get isDisputed(): boolean {
-    return this.#doubted.length > 0;
+    return this.#disputed.length > 0;
   }
 
-  /** The peers whose answers were wrong, if the chain is this one. Nobody is named when no answer was ever doubted. */
+  /** Returns the peers whose responses contradict the given chain. Empty if no response is disputed. */
   faultyPeers({ last, rootAt, rootOf }: ChainPart): FaultyPeers {
-    if (!this.isDisputed || this.#answer === null) return { withheld: [], strayed: [] };
-    const answers = [...this.#doubted, this.#answer].map((answer) => {
-      const root = answer.last && rootOf(answer.last);
-      return { ...answer, root, isOfChain: answer.last === null || rootAt(answer.last.message.slot) === root };
+    if (!this.isDisputed || this.#response === null) return { withheld: [], strayed: [] };
+    const responses = [...this.#disputed, this.#response].map((response) => {
+      const root = response.last && rootOf(response.last);
+      return { ...response, root, isOfChain: response.last === null || rootAt(response.last.message.slot) === root };
     });
-    // Blocks that were imported have no hole among them, but the first ones may be missing where we had those already:
-    // whoever gave more may well be right.
-    const imported = answers.filter(({ root, isImported }) => root === last && isImported);
-    const count = Math.max(...imported.map((answer) => answer.count));
-    const faulty = answers.filter((answer) => answer.root !== last || answer.count < count);
+    // Imported blocks have no gaps, but may lack the first ones if those were known already. A response with more
+    // blocks may be right.
+    const imported = responses.filter(({ root, isImported }) => root === last && isImported);
+    const count = Math.max(...imported.map((response) => response.count));
+    const faulty = responses.filter((response) => response.root !== last || response.count < count);
     return {
       withheld: faulty.filter(({ isOfChain }) => isOfChain).map(({ peerId }) => peerId),
       strayed: faulty.filter(({ isOfChain }) => !isOfChain).map(({ peerId }) => peerId),

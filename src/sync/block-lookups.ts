@@ -4,81 +4,82 @@ import { LruMap } from "../chain/lru-map.ts";
 import type { Logger } from "../log/logger.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
 
-const AT_ONCE = 4;
-const WAITING = 32;
-const PER_PEER = 4;
-const PEERS_ASKED = 5;
-const MISSING_HELD = 512;
-/** A block that nobody had is not sought again for so many slots. */
-const MISSING_SLOTS = 4;
+const MAX_CONCURRENT = 4;
+const MAX_QUEUED = 32;
+const MAX_PER_PEER = 4;
+const MAX_PEERS_PER_LOOKUP = 5;
+const MAX_MISSING = 512;
+/** Slots during which an unavailable block is not requested again. */
+const MISSING_BACKOFF_SLOTS = 4;
 
+/** The result of a successful lookup. */
 export interface FoundBlocks {
-  /** The block that was sought, and perhaps some before it, each the parent of the one before. */
+  /** The requested block, possibly followed by ancestors in descending order. */
   blocks: readonly SignedBeaconBlock[];
-  /** Of the first. */
+  /** Root of the first block. */
   root: RootHex;
-  giver: string;
-  /** The peers because of which it was sought. */
-  seekers: ReadonlySet<string>;
+  servingPeer: string;
+  /** Peers that referenced the block. */
+  referrers: ReadonlySet<string>;
 }
 
 interface Lookup {
   root: RootHex;
-  /** How many blocks are wanted, the sought one among them. */
+  /** Number of blocks to request, including the first. */
   count: number;
-  seekers: Set<string>;
+  referrers: Set<string>;
 }
 
 interface BlockLookupsParts {
   peers: SyncPeers;
   clock: Pick<Clock, "currentSlot">;
   logger: Logger;
-  /** Whether the block may be signed by its proposer. The root by which it is asked for does not cover the signature. */
+  /** Verifies the proposer signature, which the block root does not cover. */
   isSigned(signed: SignedBeaconBlock): Promise<boolean>;
   onFound(found: FoundBlocks): void;
   onMissing(root: RootHex): void;
 }
 
 /**
- * Asks peers for blocks by root, alone or with some before them, each once at a time: first those that spoke of the block, then others. Whoever did
- * wrong comes last, so that a few that speak of what they do not have cannot use up the questions.
+ * Looks up blocks by root, with or without ancestors, one lookup per root at a time. Peers with a better score are
+ * asked first, then those that referenced the block, so that a few misbehaving peers cannot exhaust the attempts.
  */
 export class BlockLookups {
   readonly #parts: BlockLookupsParts;
-  /** Under way or waiting, in the order of their coming. */
+  /** Running and queued lookups in order of arrival. */
   readonly #lookups = new Map<RootHex, Lookup>();
   readonly #running = new Map<RootHex, Promise<void>>();
-  readonly #missing = new LruMap<RootHex, Slot>(MISSING_HELD);
-  readonly #bothered = new Map<string, Slot>();
+  readonly #missing = new LruMap<RootHex, Slot>(MAX_MISSING);
+  readonly #statusRequestedAt = new Map<string, Slot>();
   readonly #closed = new AbortController();
 
   constructor(parts: BlockLookupsParts) {
     this.#parts = parts;
   }
 
-  isSought(root: RootHex): boolean {
+  isPending(root: RootHex): boolean {
     return this.#lookups.has(root);
   }
 
-  seek(root: RootHex, seekers: Iterable<string>, count: number): void {
+  seek(root: RootHex, referrers: Iterable<string>, count: number): void {
     if (this.#closed.signal.aborted || this.#isMissing(root)) return;
     const known = this.#lookups.get(root);
     if (known) {
-      for (const peerId of seekers) known.seekers.add(peerId);
+      for (const peerId of referrers) known.referrers.add(peerId);
       return;
     }
-    const admitted = [...seekers].filter((peerId) => this.#countOf(peerId) < PER_PEER);
-    if (admitted.length === 0 || this.#lookups.size >= WAITING) return;
-    this.#lookups.set(root, { root, count, seekers: new Set(admitted) });
+    const admitted = [...referrers].filter((peerId) => this.#countOf(peerId) < MAX_PER_PEER);
+    if (admitted.length === 0 || this.#lookups.size >= MAX_QUEUED) return;
+    this.#lookups.set(root, { root, count, referrers: new Set(admitted) });
     this.#runNext();
   }
 
-  /** Whether the peer was not asked for its status in this slot already; notes that it is now. */
-  mayBother(peerId: string): boolean {
+  /** Returns true once per peer and slot. */
+  shouldRequestStatus(peerId: string): boolean {
     const { currentSlot } = this.#parts.clock;
-    for (const [id, slot] of this.#bothered) if (slot < currentSlot) this.#bothered.delete(id);
-    if (this.#bothered.has(peerId)) return false;
-    this.#bothered.set(peerId, currentSlot);
+    for (const [id, slot] of this.#statusRequestedAt) if (slot < currentSlot) this.#statusRequestedAt.delete(id);
+    if (this.#statusRequestedAt.has(peerId)) return false;
+    this.#statusRequestedAt.set(peerId, currentSlot);
     return true;
   }
 
@@ -89,33 +90,33 @@ export class BlockLookups {
 
   #isMissing(root: RootHex): boolean {
     const since = this.#missing.get(root);
-    return since !== undefined && this.#parts.clock.currentSlot - since < MISSING_SLOTS;
+    return since !== undefined && this.#parts.clock.currentSlot - since < MISSING_BACKOFF_SLOTS;
   }
 
   #countOf(peerId: string): number {
     let count = 0;
-    for (const { seekers } of this.#lookups.values()) if (seekers.has(peerId)) count++;
+    for (const { referrers } of this.#lookups.values()) if (referrers.has(peerId)) count++;
     return count;
   }
 
   #runNext(): void {
     for (const lookup of this.#lookups.values()) {
-      if (this.#running.size >= AT_ONCE || this.#closed.signal.aborted) return;
+      if (this.#running.size >= MAX_CONCURRENT || this.#closed.signal.aborted) return;
       if (!this.#running.has(lookup.root)) this.#running.set(lookup.root, this.#run(lookup));
     }
   }
 
   async #run(lookup: Lookup): Promise<void> {
-    const { root, seekers } = lookup;
+    const { root, referrers } = lookup;
     const found = await this.#ask(lookup);
     this.#running.delete(root);
     this.#lookups.delete(root);
     if (this.#closed.signal.aborted) return;
     try {
-      if (found) this.#parts.onFound({ ...found, root, seekers });
+      if (found) this.#parts.onFound({ ...found, root, referrers });
       else this.#noteMissing(root);
     } catch (error) {
-      this.#parts.logger.error("A block that was fetched by its root could not be used", { root, error });
+      this.#parts.logger.error("Could not process looked up block", { root, error });
     }
     this.#runNext();
   }
@@ -125,30 +126,29 @@ export class BlockLookups {
     this.#parts.onMissing(root);
   }
 
-  async #ask({ root, count, seekers }: Lookup): Promise<Pick<FoundBlocks, "blocks" | "giver"> | null> {
+  async #ask({ root, count, referrers }: Lookup): Promise<Pick<FoundBlocks, "blocks" | "servingPeer"> | null> {
     const { peers } = this.#parts;
     const { signal } = this.#closed;
     const asked = new Set<string>();
-    while (asked.size < PEERS_ASKED && !signal.aborted) {
-      const peerId = this.#nextPeer(seekers, asked);
+    while (asked.size < MAX_PEERS_PER_LOOKUP && !signal.aborted) {
+      const peerId = this.#nextPeer(referrers, asked);
       if (peerId === undefined) return null;
       asked.add(peerId);
       try {
         const given = await peers.blockWithAncestors(peerId, { root, count }, signal);
         const blocks = await this.#untilForged(given);
-        if (blocks.length < given.length)
-          peers.penalize(peerId, "severe", "gave a block that its proposer did not sign");
-        if (blocks.length > 0) return { blocks, giver: peerId };
-        if (given.length === 0 && seekers.has(peerId))
-          peers.penalize(peerId, "mild", "speaks of a block that it does not have");
+        if (blocks.length < given.length) peers.penalize(peerId, "severe", "block with an invalid proposer signature");
+        if (blocks.length > 0) return { blocks, servingPeer: peerId };
+        if (given.length === 0 && referrers.has(peerId))
+          peers.penalize(peerId, "mild", "referenced a block that it does not have");
       } catch {
-        // The network has taken note of the failure; another peer may have the block.
+        // The failure is already penalized. Another peer may have the block.
       }
     }
     return null;
   }
 
-  /** The blocks before the first that is not signed by its proposer. */
+  /** Returns the blocks before the first one with an invalid signature. */
   async #untilForged(blocks: readonly SignedBeaconBlock[]): Promise<readonly SignedBeaconBlock[]> {
     for (const [index, signed] of blocks.entries()) {
       if (!(await this.#parts.isSigned(signed))) return blocks.slice(0, index);
@@ -156,12 +156,12 @@ export class BlockLookups {
     return blocks;
   }
 
-  #nextPeer(seekers: ReadonlySet<string>, asked: ReadonlySet<string>): string | undefined {
+  #nextPeer(referrers: ReadonlySet<string>, asked: ReadonlySet<string>): string | undefined {
     const connected = this.#parts.peers.list().filter(({ peerId }) => !asked.has(peerId));
     const furthest = connected.sort(
       (a, b) =>
         b.score - a.score ||
-        Number(seekers.has(b.peerId)) - Number(seekers.has(a.peerId)) ||
+        Number(referrers.has(b.peerId)) - Number(referrers.has(a.peerId)) ||
         b.status.headSlot - a.status.headSlot,
     );
     return furthest[0]?.peerId;

@@ -3,7 +3,7 @@ import { FakePeers, type ServedBlock } from "./fake-peers.test-support.ts";
 import { believeProofs, committingHistory, openFollower, untilHead, withWrongProof } from "./history.test-support.ts";
 
 const SLOTS = 5;
-/** Peers tell nothing of a chain, so that only what gossip brings is of consequence. */
+/** Peers without a chain status, so that only gossip matters. */
 const SILENT = { status: { headSlot: 0, headRoot: new Uint8Array(32) } };
 
 async function openAt(slot: number, peers: FakePeers, fork: "electra" | "fulu") {
@@ -16,8 +16,8 @@ async function openAt(slot: number, peers: FakePeers, fork: "electra" | "fulu") 
 
 const withoutData = (history: readonly ServedBlock[]) => history.map(({ root, signed }) => ({ root, signed }));
 
-describe.each(["electra", "fulu"] as const)("a block of %s that waits for its data", (fork) => {
-  test("has it asked for when gossip had its moment, of others when the answer is wrong or empty", async () => {
+describe.each(["electra", "fulu"] as const)("an %s block that waits for its data", (fork) => {
+  test("has it requested after the gossip period, from other peers after a wrong or empty response", async () => {
     const peers = new FakePeers();
     const { chain, clock, history, first } = await openAt(1, peers, fork);
     peers.add("wrong", history, { ...SILENT, score: 3, data: async (honest) => honest.map(withWrongProof) });
@@ -37,7 +37,7 @@ describe.each(["electra", "fulu"] as const)("a block of %s that waits for its da
     expect(peers.penalties).toMatchObject([{ peerId: "wrong", severity: "severe" }]);
   });
 
-  test("is asked of all in the end, however many claim to have it and give nothing", async () => {
+  test("tries all peers even if many claim the data and serve nothing", async () => {
     const peers = new FakePeers();
     const { chain, clock, history, first } = await openAt(1, peers, fork);
     for (let index = 0; index < 20; index++) {
@@ -52,7 +52,7 @@ describe.each(["electra", "fulu"] as const)("a block of %s that waits for its da
     await untilHead(chain, first.root);
   });
 
-  test("keeps those waiting that build on it, is not asked for again, and its data is asked for in every slot", async () => {
+  test("holds its descendants, is not requested again, and its data is requested every slot", async () => {
     const peers = new FakePeers();
     const { chain, clock, sync, history, first, second } = await openAt(2, peers, fork);
     peers.add("sender", withoutData(history), SILENT);
@@ -73,7 +73,7 @@ describe.each(["electra", "fulu"] as const)("a block of %s that waits for its da
     expect(peers.penalties).toEqual([]);
   });
 
-  test("is looked after again as soon as a peer that took longer than the slot has answered in vain", async () => {
+  test("is retried as soon as a request that outlasted the slot has failed", async () => {
     const peers = new FakePeers();
     const { chain, clock, history, first } = await openAt(1, peers, fork);
     const answer = Promise.withResolvers<void>();

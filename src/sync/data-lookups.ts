@@ -8,11 +8,11 @@ import type { SyncPeer, SyncPeers } from "../network/peers/sync-peers.ts";
 import { RequestError } from "../network/reqresp/errors.ts";
 import type { SyncChain } from "./sync-chain.ts";
 
-const AT_ONCE = 4;
-const PEERS_ASKED = 8;
+const MAX_CONCURRENT = 4;
+const MAX_PEERS_PER_LOOKUP = 8;
 /** More blocks than can wait for data at the same time. */
-const REMEMBERED_BLOCKS = 64;
-/** Of a slot, within which gossip is to bring the data of a block after the block itself. */
+const MAX_TRACKED_BLOCKS = 64;
+/** Share of a slot within which gossip should deliver a block's data. */
 const GOSSIP_SHARE = 1 / 12;
 
 interface DataLookupsParts {
@@ -21,16 +21,16 @@ interface DataLookupsParts {
   logger: Logger;
 }
 
-/** Asks peers for the data of single blocks that wait for it, by root: a moment after the block came, and again in every slot. */
+/** Requests missing data of single blocks by root, shortly after the block arrived and again in every slot. */
 export class DataLookups {
   readonly #parts: DataLookupsParts;
   readonly #running = new Map<RootHex, Promise<void>>();
-  /** Whom the data of a block was asked of before, the last at the end. */
-  readonly #askedBefore = new LruMap<RootHex, Set<string>>(REMEMBERED_BLOCKS);
+  /** Peers already asked per block, most recently asked last. */
+  readonly #previouslyAsked = new LruMap<RootHex, Set<string>>(MAX_TRACKED_BLOCKS);
   readonly #closed = new AbortController();
-  /** Those of the slot that found no room, or are still being asked for since the slot before. */
+  /** Blocks that exceed the concurrency limit, or whose lookup of the previous slot is still running. */
   #due: CommittingBlock[] = [];
-  #stop: (() => void)[] = [];
+  #unsubscribes: (() => void)[] = [];
 
   constructor(parts: DataLookupsParts) {
     this.#parts = parts;
@@ -38,42 +38,42 @@ export class DataLookups {
 
   start(): void {
     const { chain } = this.#parts;
-    this.#stop.push(
-      chain.data.onAwaited((block) => void this.#seekSoon(block)),
+    this.#unsubscribes.push(
+      chain.data.onAwaited((block) => void this.#lookUpSoon(block)),
       chain.clock.onSlot(() => {
         this.#due = [];
-        for (const block of chain.data.awaited()) this.#seek(block);
+        for (const block of chain.data.awaited()) this.#lookUp(block);
       }),
     );
   }
 
   async close(): Promise<void> {
-    for (const stop of this.#stop.splice(0)) stop();
+    for (const unsubscribe of this.#unsubscribes.splice(0)) unsubscribe();
     this.#closed.abort();
     await Promise.all(this.#running.values());
   }
 
-  async #seekSoon(block: CommittingBlock): Promise<void> {
+  async #lookUpSoon(block: CommittingBlock): Promise<void> {
     const { clock } = this.#parts.chain;
     try {
       await clock.untilTime(clock.nowSeconds() + clock.secondsPerSlot * GOSSIP_SHARE, this.#closed.signal);
-      if (!this.#running.has(block.root)) this.#seek(block);
+      if (!this.#running.has(block.root)) this.#lookUp(block);
     } catch {
-      // The node stops.
+      // The node is shutting down.
     }
   }
 
-  #seek(block: CommittingBlock): void {
+  #lookUp(block: CommittingBlock): void {
     const { root } = block;
     if (this.#closed.signal.aborted || !this.#isAwaited(root)) return;
-    if (this.#running.has(root) || this.#running.size >= AT_ONCE) {
+    if (this.#running.has(root) || this.#running.size >= MAX_CONCURRENT) {
       this.#due.push(block);
       return;
     }
     const asking = this.#ask(block).finally(() => {
       this.#running.delete(root);
       const next = this.#due.shift();
-      if (next) this.#seek(next);
+      if (next) this.#lookUp(next);
     });
     this.#running.set(root, asking);
   }
@@ -87,10 +87,10 @@ export class DataLookups {
     const { chain, peers, logger } = this.#parts;
     const { root, signed } = block;
     const { slot } = signed.message;
-    const before = this.#askedBefore.get(root) ?? new Set();
-    this.#askedBefore.set(root, before);
+    const before = this.#previouslyAsked.get(root) ?? new Set();
+    this.#previouslyAsked.set(root, before);
     const asked = new Set<string>();
-    while (asked.size < PEERS_ASKED && this.#isAwaited(root) && !this.#closed.signal.aborted) {
+    while (asked.size < MAX_PEERS_PER_LOOKUP && this.#isAwaited(root) && !this.#closed.signal.aborted) {
       const missing = chain.data.missing(block);
       const request = this.#nextRequest(missing, { asked, before }, chain.data.hasColumns(slot));
       if (missing.length === 0 || request === undefined) return;
@@ -102,13 +102,13 @@ export class DataLookups {
         await chain.data.take([{ block, sidecars: await this.#sidecars(block, request) }]);
       } catch (error) {
         if (error instanceof WrongSidecarError) {
-          logger.warn("Data that a peer gave is refused", { slot, root, peer: peerId, detail: error.message });
-          peers.penalize(peerId, "severe", "wrong data given for a block");
+          logger.warn("Rejected sidecars from peer", { slot, root, peer: peerId, detail: error.message });
+          peers.penalize(peerId, "severe", "invalid sidecars");
         } else if (!(error instanceof RequestError)) {
-          logger.error("Data that was fetched could not be used", { slot, root, error });
+          logger.error("Could not process fetched sidecars", { slot, root, error });
           return;
         }
-        // The network has taken note of a failed request; another peer may have the data.
+        // The failure is already penalized. Another peer may have the data.
       }
     }
   }
@@ -125,9 +125,9 @@ export class DataLookups {
   }
 
   /**
-   * Of the peer that keeps most of what is missing; of such that keep as much, the better one. Those that were asked before come
-   * after the others, so that nobody who claims to keep all and gives nothing is always the first. Columns that none of them keeps
-   * are asked of all: whoever made the block has them.
+   * Selects the peer with the most missing sidecars, then by score. Peers asked before come last, so that a peer which
+   * claims all columns but serves none is not always first. Columns in no peer's custody are requested from any peer,
+   * since the block producer has them.
    */
   #nextRequest(
     missing: readonly number[],

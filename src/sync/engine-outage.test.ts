@@ -24,25 +24,30 @@ afterAll(() => source.close());
 const hashOf = ({ signed }: ServedBlock) =>
   toRootHex((signed.message.body as bellatrix.BeaconBlockBody).executionPayload.blockHash);
 
-/** A node that has only the genesis of the chain, and an engine that does what the test says. */
+/** Opens a node at genesis with a scripted execution engine. */
 async function openFollower(peers: FakePeers) {
   const engine = new ScriptedEngine();
   const { chain, clock } = await openStoredChain(await emptyStoredChain(source.devChain), { slot: SLOTS, engine });
   chain.start();
   const log: string[] = [];
   const { logger } = createLogger({ format: "text", spec: "DEBUG", destination: { write: (line) => log.push(line) } });
-  const sync = new Sync({ chain, peers, logger, limits: { batchSlots: BATCH_SLOTS, restMs: 1, doubtMs: 60_000 } });
+  const sync = new Sync({
+    chain,
+    peers,
+    logger,
+    limits: { batchSlots: BATCH_SLOTS, backoffMs: 1, targetBackoffMs: 60_000 },
+  });
   onTestFinished(() => sync.close());
   return { chain, clock, engine, sync, log };
 }
 
-test("ranges wait for the execution engine, are not asked for again, and nobody is blamed", async () => {
+test("range sync waits for the execution engine without new requests or penalties", async () => {
   const peers = new FakePeers();
   peers.add("honest", history);
   const { chain, engine, sync, log } = await openFollower(peers);
   engine.answer(hashOf(history[5]!), "error");
   sync.start();
-  await vi.waitFor(() => expect(log.join()).toMatch(/WARN .*The sync waits for the execution engine/));
+  await vi.waitFor(() => expect(log.join()).toMatch(/WARN .*Sync is waiting for the execution engine/));
   expect(chain.head.root).toBe(history[4]!.root);
   engine.answer(hashOf(history[5]!), VALID);
   engine.enter("online");
@@ -51,7 +56,7 @@ test("ranges wait for the execution engine, are not asked for again, and nobody 
   expect(peers.penalties).toEqual([]);
 });
 
-test("what builds on a block that waits for the execution engine waits with it", async () => {
+test("descendants of a block that waits for the execution engine wait too", async () => {
   const peers = new FakePeers();
   peers.add("sender", [], { status: { headSlot: 0, headRoot: new Uint8Array(32) } });
   const { chain, engine, sync } = await openFollower(peers);
@@ -69,23 +74,23 @@ test("what builds on a block that waits for the execution engine waits with it",
   expect(peers.penalties).toEqual([]);
 });
 
-test("a payload that the execution engine refuses is not held against those who gave it", async () => {
+test("a payload that the execution engine rejects is not penalized", async () => {
   const peers = new FakePeers();
   peers.add("optimistic", history);
   const { chain, engine, sync, log } = await openFollower(peers);
   engine.answer(hashOf(history[5]!), invalid(hashOf(history[4]!)));
   sync.start();
-  await vi.waitFor(() => expect(log.join()).toMatch(/Sync ends.*outcome=undelivered/));
+  await vi.waitFor(() => expect(log.join()).toMatch(/Range sync finished.*outcome=undelivered/));
   expect(chain.head.root).toBe(history[4]!.root);
-  expect(log.join()).toMatch(/WARN .*The sync cannot pass a block that the execution client refuses/);
-  // Gossip may still speak of the block; there is no use in fetching it again.
+  expect(log.join()).toMatch(/WARN .*Sync is stuck at a block that the execution client rejects/);
+  // Gossip may still refer to the block. It is not fetched again.
   sync.onUnknownBlock(history[5]!.root, "optimistic");
   sync.onUnknownParent(history[6]!.signed, "optimistic");
   expect(peers.roots).toEqual([]);
   expect(peers.penalties).toEqual([]);
 });
 
-test("a client that refused wrongly what was followed holds the sync up only until it is asked again", async () => {
+test("a wrong rejection by the execution client delays the sync only until the next query", async () => {
   const peers = new FakePeers();
   peers.add("honest", history.slice(0, 8));
   const { chain, clock, engine, sync, log } = await openFollower(peers);
@@ -98,10 +103,12 @@ test("a client that refused wrongly what was followed holds the sync up only unt
   for (const length of [10, 11]) {
     peers.add("honest", history.slice(0, length));
     const { root } = history[length - 1]!;
-    await vi.waitFor(() => expect(log.join()).toMatch(new RegExp(`Sync ends.*root=${root}.*outcome=undelivered`)));
+    await vi.waitFor(() =>
+      expect(log.join()).toMatch(new RegExp(`Range sync finished.*root=${root}.*outcome=undelivered`)),
+    );
   }
-  const told = log.filter((line) => / WARN .*The sync cannot pass a block/.test(line));
-  expect(told).toEqual([expect.stringContaining(history[5]!.root)]);
+  const logs = log.filter((line) => / WARN .*Sync is stuck at a block/.test(line));
+  expect(logs).toEqual([expect.stringContaining(history[5]!.root)]);
   for (const block of history) engine.answer(hashOf(block), VALID);
   peers.remove("honest");
   await clock.advanceTo(SLOTS + 1);

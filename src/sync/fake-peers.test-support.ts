@@ -4,12 +4,12 @@ import { ALL_COLUMNS } from "../data/column-sidecars.ts";
 import { type DataSidecar, isColumn } from "../data/sidecar.ts";
 import type { Severity } from "../network/peers/peer-scores.ts";
 import type { SyncPeer, SyncPeers } from "../network/peers/sync-peers.ts";
-import type { BlockAncestry, BlockRange, SidecarsOfBlock } from "../network/reqresp/interface.ts";
+import type { BlockAncestry, BlockRange, SidecarIdentifiers } from "../network/reqresp/interface.ts";
 
-/** Of the event loop: what comes after an answer from memory needs fewer. */
+/** Event loop turns without a request after which peers count as quiet. */
 const QUIET_TURNS = 20;
 
-/** Some of the sidecars of a peer, asked for by range or by root. */
+/** A recorded sidecar request, by range or by root. */
 interface AskedData {
   peerId: string;
   indices: readonly number[];
@@ -23,7 +23,7 @@ interface Penalty {
   reason: string;
 }
 
-/** How a peer answers; whatever is left out it does honestly. */
+/** How a peer behaves. Defaults are honest. */
 interface Behaviour {
   byRange?(
     honest: SignedBeaconBlock[],
@@ -31,9 +31,9 @@ interface Behaviour {
     signal: AbortSignal | undefined,
   ): Promise<SignedBeaconBlock[]>;
   byRoot?(honest: SignedBeaconBlock[], root: RootHex): Promise<SignedBeaconBlock[]>;
-  /** Whether it gives the blocks before one together with it. */
+  /** Supports BeaconBlocksByHead. */
   givesAncestors?: boolean;
-  /** Of sidecars, asked for in whatever way. What it gives earlier than the others comes before the request is answered. */
+  /** Handles sidecar requests. Sidecars passed to `give` arrive before the response is complete. */
   data?(
     honest: DataSidecar[],
     signal: AbortSignal | undefined,
@@ -51,7 +51,7 @@ interface FakePeer extends SyncPeer, Behaviour {
   chain: readonly ServedBlock[];
 }
 
-/** Peers that serve chains from memory, honestly or not, and remember what was asked of them. */
+/** Peers that serve chains from memory, honestly or not, and record requests. */
 export class FakePeers implements SyncPeers {
   readonly penalties: Penalty[] = [];
   readonly ranges: { peerId: string; range: BlockRange }[] = [];
@@ -65,7 +65,7 @@ export class FakePeers implements SyncPeers {
   readonly #watchers = new Set<() => void>();
   readonly #inFlight = new Map<string, number>();
 
-  /** The peer's status tells of the last block of its chain, unless said otherwise. */
+  /** The status is that of the last block of the chain unless overridden. */
   add(
     peerId: string,
     chain: readonly ServedBlock[],
@@ -78,8 +78,8 @@ export class FakePeers implements SyncPeers {
   ): void {
     const last = chain.at(-1);
     const honest = last && { headSlot: last.signed.message.slot, headRoot: Buffer.from(last.root.slice(2), "hex") };
-    const told = { ...ssz.fulu.Status.defaultValue(), ...honest, ...status };
-    this.#peers.set(peerId, { peerId, status: told, score, columns, chain, ...behaviour });
+    const reported = { ...ssz.fulu.Status.defaultValue(), ...honest, ...status };
+    this.#peers.set(peerId, { peerId, status: reported, score, columns, chain, ...behaviour });
     this.#changed();
   }
 
@@ -88,7 +88,7 @@ export class FakePeers implements SyncPeers {
     this.#changed();
   }
 
-  /** Resolves as soon as the penalties are such. */
+  /** Resolves when the condition on the penalties holds. */
   async untilPenalties(areSuch: () => boolean): Promise<void> {
     while (!areSuch()) {
       await new Promise<void>((resolve) => {
@@ -97,7 +97,7 @@ export class FakePeers implements SyncPeers {
     }
   }
 
-  /** Resolves when no more ranges are asked for. */
+  /** Resolves when no more ranges are requested. */
   async untilQuiet(): Promise<void> {
     for (let asked = -1; asked !== this.ranges.length; ) {
       asked = this.ranges.length;
@@ -123,7 +123,7 @@ export class FakePeers implements SyncPeers {
     return () => this.#listeners.delete(listener);
   }
 
-  /** The peer soon tells again what it told last. */
+  /** Reports the same status again shortly after. */
   refreshStatus(peerId: string): void {
     this.refreshed.push(peerId);
     queueMicrotask(() => {
@@ -176,7 +176,7 @@ export class FakePeers implements SyncPeers {
 
   async blobSidecarsByRoot(
     peerId: string,
-    wanted: readonly SidecarsOfBlock[],
+    wanted: readonly SidecarIdentifiers[],
     signal?: AbortSignal,
   ): Promise<deneb.BlobSidecar[]> {
     return (await this.#dataByRoot(peerId, wanted, signal)).filter(
@@ -197,7 +197,7 @@ export class FakePeers implements SyncPeers {
 
   async columnSidecarsByRoot(
     peerId: string,
-    wanted: readonly SidecarsOfBlock[],
+    wanted: readonly SidecarIdentifiers[],
     signal?: AbortSignal,
   ): Promise<fulu.DataColumnSidecar[]> {
     return (await this.#dataByRoot(peerId, wanted, signal)).filter(isColumn);
@@ -217,7 +217,7 @@ export class FakePeers implements SyncPeers {
     return this.#data(peerId, signal, isWanted, onSidecar);
   }
 
-  #dataByRoot(peerId: string, wanted: readonly SidecarsOfBlock[], signal: AbortSignal | undefined) {
+  #dataByRoot(peerId: string, wanted: readonly SidecarIdentifiers[], signal: AbortSignal | undefined) {
     this.data.push({
       peerId,
       roots: wanted.map(({ root }) => root),

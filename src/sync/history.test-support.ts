@@ -14,13 +14,13 @@ import type { FakePeers, ServedBlock } from "./fake-peers.test-support.ts";
 import type { RangeSyncLimits } from "./limits.ts";
 import { Sync } from "./sync.ts";
 
-/** The same for every chain, so that all begin with the same block. */
+/** Shared by all chains, so that they have the same genesis block. */
 export const GENESIS_TIME = 1_700_000_000;
 
-/** Short batches make a short history have many. */
-const LIMITS: Partial<RangeSyncLimits> = { batchSlots: 4, restMs: 1, patienceMs: 60_000, doubtMs: 60_000 };
+/** Short batches, so that a short history has many. */
+const LIMITS: Partial<RangeSyncLimits> = { batchSlots: 4, backoffMs: 1, stallCheckMs: 60_000, targetBackoffMs: 60_000 };
 
-/** The canonical blocks of a chain without its genesis. */
+/** Returns the canonical blocks of a chain without genesis. */
 export async function blocksOf({ chain }: DevChain): Promise<ServedBlock[]> {
   const blocks: ServedBlock[] = [];
   for (let slot = 1; slot <= chain.head.slot; slot++) {
@@ -30,7 +30,7 @@ export async function blocksOf({ chain }: DevChain): Promise<ServedBlock[]> {
   return blocks;
 }
 
-/** Resolves as soon as the block is the head. */
+/** Resolves when the block is the head. */
 export async function untilHead(chain: BeaconChain, root: RootHex): Promise<void> {
   while (chain.head.root !== root) {
     await new Promise<unknown>((resolve) => {
@@ -39,7 +39,7 @@ export async function untilHead(chain: BeaconChain, root: RootHex): Promise<void
   }
 }
 
-/** Blocks without votes on top of a chain, one a slot, up to and including a slot. */
+/** Produces blocks without attestations, one per slot, up to and including `to`. */
 export async function growBranch(devChain: DevChain, parentRoot: RootHex, slots: { from: number; to: number }) {
   const byHand = new ByHand(devChain);
   const branch: ServedBlock[] = [];
@@ -50,8 +50,8 @@ export async function growBranch(devChain: DevChain, parentRoot: RootHex, slots:
 }
 
 /**
- * Blocks on top of the genesis of a fork that commit to blobs, but for every third, with their data. Their proofs are not real: a
- * chain that is to verify them has to be told so by `believeProofs`.
+ * Produces blocks on the genesis of a fork. All except every third commit to blobs, with fake proofs, which a chain
+ * accepts after `believeProofs`.
  */
 export async function committingHistory(fork: DevFork, slots: number): Promise<ServedBlock[]> {
   const { devChain } = await openDevChain({ ...chainOptions(fork), ...QUIET });
@@ -72,7 +72,7 @@ export async function committingHistory(fork: DevFork, slots: number): Promise<S
 
 const WRONG = 0xff;
 
-/** Has the chain take all proofs for right but those of `withWrongProof`. */
+/** Makes the chain accept all proofs except those of `withWrongProof`. */
 export function believeProofs({ data: { kzg } }: BeaconChain): void {
   const areRight = async ({ proofs }: { proofs: readonly Uint8Array[] }) => proofs.every(([first]) => first !== WRONG);
   vi.spyOn(kzg, "verifyBlobs").mockImplementation(areRight);
@@ -90,7 +90,7 @@ function chainOptions(fork: DevFork | undefined): Partial<DevNodeOptions> {
   return { genesisTime: GENESIS_TIME, ...(fork && { forks: [{ fork, epoch: 0 }] }) };
 }
 
-/** A node at the given slot that has only the blocks it is given, and its sync, not started. */
+/** Opens a node at the given slot with the given blocks, and its sync, not started. */
 export async function openFollower(
   peers: FakePeers,
   slot: number,
@@ -104,7 +104,7 @@ export async function openFollower(
     has?: readonly ServedBlock[];
     limits?: Partial<RangeSyncLimits>;
     timers?: Pick<Timers, "now" | "sleep">;
-    /** From genesis on; phase0 by default. */
+    /** The fork at genesis. Default: phase0. */
     fork?: DevFork;
     horizonSlots?: number;
   } = {},

@@ -3,27 +3,27 @@ import type { RangeDataLimits } from "./range-data.ts";
 
 export interface RangeSyncLimits extends BatchPeersLimits, RangeDataLimits {
   batchSlots: number;
-  /** Batches under way or downloaded that are not imported yet: the memory that syncing takes. */
-  heldBatches: number;
-  failuresPerBatch: number;
-  refusalsPerBatch: number;
-  /** A target that was not delivered is left alone this long, twice as long the next time, and so on. */
-  doubtMs: number;
-  maxDoubtMs: number;
+  /** Batches downloading or waiting for import. Bounds the memory of the sync. */
+  maxBatches: number;
+  maxBatchFailures: number;
+  maxBatchRejections: number;
+  /** Backoff of a target that was not delivered. Doubles with each failure. */
+  targetBackoffMs: number;
+  maxTargetBackoffMs: number;
 }
 
 export const DEFAULT_LIMITS: RangeSyncLimits = {
   batchSlots: 64,
-  heldBatches: 8,
+  maxBatches: 8,
   requestsPerPeer: 2,
-  restMs: 500,
-  maxRestMs: 30_000,
-  patienceMs: 5_000,
-  keeperMs: 30_000,
+  backoffMs: 500,
+  maxBackoffMs: 30_000,
+  stallCheckMs: 5_000,
+  custodianWaitMs: 30_000,
   dataBytes: 32 * 2 ** 20,
   dataBlocks: 32,
-  failuresPerBatch: 10,
-  refusalsPerBatch: 5,
-  doubtMs: 5_000,
-  maxDoubtMs: 300_000,
+  maxBatchFailures: 10,
+  maxBatchRejections: 5,
+  targetBackoffMs: 5_000,
+  maxTargetBackoffMs: 300_000,
 };

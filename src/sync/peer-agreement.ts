@@ -4,14 +4,17 @@ import { toRootHex } from "@lodestar/utils";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
 import type { SyncChain } from "./sync-chain.ts";
 
-/** The first votes that have another source than genesis are those of the fourth epoch; only votes of later ones could surround them. */
+/**
+ * The first attestations with another source than genesis are from the fourth epoch. Only later attestations can
+ * surround them.
+ */
 const YOUNG_EPOCHS = 4;
 
-/** Whether the connected peers tell that there is nothing beyond our head, as in a network that stood still. */
+/** Decides whether the connected peers have nothing beyond our head, as in a network that has stalled. */
 export class PeerAgreement {
   readonly #chain: SyncChain;
   readonly #peers: SyncPeers;
-  /** What was told before our head changed or the node was suspended: the peers may have gone on since. */
+  /** Statuses from before our head changed or the node was suspended. */
   readonly #outdated = new WeakSet<fulu.Status>();
 
   constructor(chain: SyncChain, peers: SyncPeers) {
@@ -20,9 +23,9 @@ export class PeerAgreement {
   }
 
   /**
-   * A peer agrees whose head is a block that we have and is not behind ours: it need not choose the same one, or nodes
-   * with different votes would wait for each other for ever. One that says to be behind proves nothing, nor does one
-   * with a head that nobody gave us; the half of all peers has to agree, so that one of two cannot lie against the other.
+   * A peer agrees if its head is a known block and not behind ours. It need not be the same block, or nodes with
+   * different votes would wait for each other forever. A peer behind us proves nothing, nor does an unknown head. At
+   * least half of the peers must agree, so that one liar cannot outvote an honest peer.
    */
   get isReached(): boolean {
     const { head, forkChoice } = this.#chain;
@@ -35,23 +38,23 @@ export class PeerAgreement {
   }
 
   /**
-   * Whether all that could be agreed on is the block that this node began with, long ago. Then the others may have just begun, too,
-   * without knowing the chain, and validators that went on from there would vote against what they have signed on it.
+   * Returns true if the head is still the anchor and far behind the clock. The peers may have just started too, and
+   * validators that continue from there could contradict their earlier attestations.
    */
-  get isOnNothing(): boolean {
+  get isAnchorOnly(): boolean {
     const { head, forkChoice, status } = this.#chain;
     return head.root === forkChoice.finalized.root && status.syncDistance >= YOUNG_EPOCHS * SLOTS_PER_EPOCH;
   }
 
-  /** Discards what peers told so far: our head changed, or the node was suspended meanwhile. */
+  /** Discards all statuses, because our head changed or the node was suspended. */
   discard(): void {
     for (const { status } of this.#peers.list()) this.#outdated.add(status);
   }
 
-  /** Asks peers for their heads: those who told them before ours changed, or all of them. */
-  ask(whom: "outdated" | "all"): void {
+  /** Requests the status of peers: of those with a discarded status, or of all. */
+  refresh(which: "outdated" | "all"): void {
     for (const { peerId, status } of this.#peers.list()) {
-      if (whom === "all" || this.#outdated.has(status)) this.#peers.refreshStatus(peerId);
+      if (which === "all" || this.#outdated.has(status)) this.#peers.refreshStatus(peerId);
     }
   }
 }

@@ -4,17 +4,18 @@ import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { Clock } from "../chain/clock/clock.ts";
 
+/** A block that waits for its parent. */
 export interface PendingBlock {
   root: RootHex;
   parentRoot: RootHex;
   slot: Slot;
   signed: SignedBeaconBlock;
-  /** Those that gave the block. */
+  /** Peers that sent the block. */
   peers: Set<string>;
-  /** When it came, in chain time. */
+  /** Arrival time in chain time. */
   arrivedAt: number;
-  /** Whether we had asked for it; what peers send unasked they may not have looked at closely. */
-  isAsked: boolean;
+  /** True if this node requested it. Unsolicited blocks may not have been checked by their sender. */
+  isRequested: boolean;
 }
 
 interface Entry extends PendingBlock {
@@ -25,15 +26,15 @@ interface Entry extends PendingBlock {
 interface PendingBlocksLimits {
   count: number;
   bytes: number;
-  /** Of those that a peer sent unasked. */
+  /** Limit of unsolicited blocks per peer. */
   perPeer: number;
-  /** Slots after which a block is given up. */
+  /** Slots after which a block is dropped. */
   slots: number;
 }
 
 /**
- * Blocks that wait for their parents. Nothing of them is verified but that their proposers signed them, so it is bounded how many there are, and
- * of whom.
+ * Blocks that wait for their parents. Only their proposer signature is verified, so their number is limited in total
+ * and per peer.
  */
 export class PendingBlocks {
   readonly #config: BeaconConfig;
@@ -54,26 +55,26 @@ export class PendingBlocks {
     return this.#entries.has(root);
   }
 
-  /** Whether the peer may send one more unasked. */
+  /** Returns true if the peer may send another unsolicited block. */
   hasRoomFor(peerId: string): boolean {
     let ofPeer = 0;
-    for (const { peers, isAsked } of this.#entries.values()) if (!isAsked && peers.has(peerId)) ofPeer++;
+    for (const { peers, isRequested } of this.#entries.values()) if (!isRequested && peers.has(peerId)) ofPeer++;
     return ofPeer < this.#limits.perPeer;
   }
 
-  /** Undefined when there is no room. */
+  /** Returns undefined if a limit is reached. */
   add(
     signed: SignedBeaconBlock,
     {
       root,
       peerId,
-      isAsked,
+      isRequested,
       clock,
-    }: { root: RootHex; peerId: string; isAsked: boolean; clock: Pick<Clock, "currentSlot" | "nowSeconds"> },
+    }: { root: RootHex; peerId: string; isRequested: boolean; clock: Pick<Clock, "currentSlot" | "nowSeconds"> },
   ): PendingBlock | undefined {
     const known = this.#entries.get(root);
     if (known) {
-      // The root does not cover the signature, and nobody is to answer for that of another.
+      // The root does not cover the signature. A peer is only responsible for its own signature.
       if (Buffer.compare(known.signed.signature, signed.signature) === 0) known.peers.add(peerId);
       return known;
     }
@@ -88,7 +89,7 @@ export class PendingBlocks {
       signed,
       peers: new Set([peerId]),
       arrivedAt: clock.nowSeconds(),
-      isAsked,
+      isRequested,
       bytes,
       since: clock.currentSlot,
     };
@@ -105,7 +106,7 @@ export class PendingBlocks {
     return entry;
   }
 
-  /** The blocks whose parents are not held themselves. */
+  /** Returns the blocks whose parent is not pending. */
   oldest(): PendingBlock[] {
     return [...this.#entries.values()].filter(({ parentRoot }) => !this.#entries.has(parentRoot));
   }
@@ -114,10 +115,10 @@ export class PendingBlocks {
     return [...this.#entries.values()].filter(({ parentRoot }) => parentRoot === root);
   }
 
-  /** Those that wait for the block, directly or not, parents before their children. */
+  /** Returns all descendants of the block, parents before children. */
   descendantsOf(root: RootHex): PendingBlock[] {
     const found = this.childrenOf(root);
-    // Roots are hashes over the parent's root, so no block is its own ancestor and this ends.
+    // Terminates, since a root is a hash over the parent root and no block is its own ancestor.
     for (const { root: next } of found) found.push(...this.childrenOf(next));
     return found;
   }

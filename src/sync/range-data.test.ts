@@ -22,7 +22,7 @@ import type { SyncChain } from "./sync-chain.ts";
 
 const SLOTS = 9;
 
-/** A node that has nothing of the history yet, with its sync begun. */
+/** Opens a node at genesis and starts its sync. */
 async function follow(peers: FakePeers, fork: "electra" | "fulu", limits = {}, timers?: FakeTimers) {
   const follower = await openFollower(peers, SLOTS, { fork, limits: { dataBlocks: 2, ...limits }, timers });
   believeProofs(follower.chain);
@@ -30,7 +30,7 @@ async function follow(peers: FakePeers, fork: "electra" | "fulu", limits = {}, t
   return follower;
 }
 
-/** Short enough to be shown when they differ. */
+/** A compact form for readable diffs. */
 const digests = (sidecars: readonly DataSidecar[] = []) =>
   sidecars.map((sidecar) => `${sidecar.index} ${createHash("sha1").update(serializeSidecar(sidecar)).digest("hex")}`);
 
@@ -43,8 +43,8 @@ async function expectData(chain: BeaconChain, history: readonly ServedBlock[]): 
 
 const FORKS = variants({ fast: ["fulu"], full: ["electra"] } as const);
 
-describe.each(FORKS)("the data of blocks of %s that are synced", (fork) => {
-  test("comes before them, from another peer where one fails, gives nothing or is wrong, which is held against it", async () => {
+describe.each(FORKS)("the data of synced %s blocks", (fork) => {
+  test("is fetched before the import, from another peer after a failed, empty or invalid response", async () => {
     const history = await committingHistory(fork, SLOTS);
     const peers = new FakePeers();
     peers.add("failing", history, { data: () => Promise.reject(new RequestError("refused", "Not now.")) });
@@ -62,7 +62,7 @@ describe.each(FORKS)("the data of blocks of %s that are synced", (fork) => {
     expect(peers.penaltiesOf("honest")).toEqual([]);
   });
 
-  test("is asked for where blocks have any, and a peer that gives a part of it is asked for the rest", async () => {
+  test("is requested only for blocks with data, and continued after a partial response", async () => {
     const history = await committingHistory(fork, SLOTS);
     const peers = new FakePeers();
     const ofFirstBlock = (sidecars: DataSidecar[]) =>
@@ -73,18 +73,18 @@ describe.each(FORKS)("the data of blocks of %s that are synced", (fork) => {
     await untilHead(chain, history.at(-1)!.root);
     await expectData(chain, history);
     expect(peers.penalties).toEqual([]);
-    // Slots 3 and 9 are at the end of what is asked for, and their blocks have no data.
+    // Slots 3 and 9 are at the ends of the range and have no data.
     for (const { range } of peers.data) expect((range!.startSlot + range!.count - 1) % 3).not.toBe(0);
   });
 });
 
 describe("columns", () => {
-  test("are asked of those who keep them, and of all and waited for when nobody does, which is held against none", async () => {
+  test("are requested from custodians, or from all peers if there is none, without a penalty", async () => {
     const history = await committingHistory("fulu", SLOTS);
     const peers = new FakePeers();
     peers.add("low", history, { columns: ALL_COLUMNS.slice(0, 64) });
     peers.add("high", history, { columns: ALL_COLUMNS.slice(64, 127) });
-    const { chain } = await follow(peers, "fulu", { keeperMs: 600_000 });
+    const { chain } = await follow(peers, "fulu", { custodianWaitMs: 600_000 });
     const root = history[0]!.root;
     const untilHeld = (count: number) =>
       new Promise<void>((resolve) => chain.data.pool.onAdded(() => chain.data.pool.count(root) === count && resolve()));
@@ -107,7 +107,7 @@ describe("columns", () => {
     }
   });
 
-  test("of peers that are slow, but give them, are waited for", async () => {
+  test("of slow but steady peers are awaited", async () => {
     const history = await committingHistory("fulu", SLOTS);
     const peers = new FakePeers();
     const timers = new FakeTimers();
@@ -124,7 +124,7 @@ describe("columns", () => {
     peers.add("slow", history, { data: slowly });
     peers.add("slow too", history, { data: slowly });
     peers.add("quick", history);
-    const { chain } = await follow(peers, "fulu", { patienceMs: 5_000 }, timers);
+    const { chain } = await follow(peers, "fulu", { stallCheckMs: 5_000 }, timers);
 
     while (chain.head.root !== history.at(-1)!.root && givenUp === 0) await timers.advance(1_000);
     expect(givenUp).toBe(0);
@@ -132,7 +132,7 @@ describe("columns", () => {
     expect(peers.penalties).toEqual([]);
   });
 
-  test("of a peer that does not answer are not asked of one that is busy with others, but as soon as it is not", async () => {
+  test("of an unresponsive peer are requested from another one once it is idle", async () => {
     const history = await committingHistory("fulu", SLOTS);
     const peers = new FakePeers();
     const timers = new FakeTimers();
@@ -140,7 +140,7 @@ describe("columns", () => {
     const honest = Promise.withResolvers<void>();
     peers.add("silent", history, { data: silent.data });
     peers.add("honest", history, { data: (data) => honest.promise.then(() => data) });
-    const { chain } = await follow(peers, "fulu", { patienceMs: 5_000 }, timers);
+    const { chain } = await follow(peers, "fulu", { stallCheckMs: 5_000 }, timers);
     await expect.poll(() => peers.data).toHaveLength(2);
     await timers.advance(20_000);
     expect(silent.givenUp).toBe(0);
@@ -151,7 +151,7 @@ describe("columns", () => {
     expect(peers.penaltiesOf("honest")).toEqual([]);
   });
 
-  test("are asked of peers that did not answer once, or hardly, only when nobody else is left, which is held against them", async () => {
+  test("are requested from unresponsive peers only as a last resort, with a penalty", async () => {
     const history = await committingHistory("fulu", SLOTS);
     const peers = new FakePeers();
     const timers = new FakeTimers();
@@ -165,7 +165,7 @@ describe("columns", () => {
       },
     });
     peers.add("honest", history);
-    const { chain } = await follow(peers, "fulu", { patienceMs: 5_000 }, timers);
+    const { chain } = await follow(peers, "fulu", { stallCheckMs: 5_000 }, timers);
 
     while (chain.head.root !== history.at(-1)!.root) await timers.advance(1_000);
     await expectData(chain, history);
@@ -176,7 +176,7 @@ describe("columns", () => {
     expect(peers.penaltiesOf("honest")).toEqual([]);
   });
 
-  test("that came from a peer before it was given up are not asked for again", async () => {
+  test("received before an abort are not requested again", async () => {
     const history = await committingHistory("fulu", SLOTS);
     const peers = new FakePeers();
     const timers = new FakeTimers();
@@ -190,7 +190,7 @@ describe("columns", () => {
       },
     });
     peers.add("honest", history);
-    const { chain } = await follow(peers, "fulu", { patienceMs: 5_000 }, timers);
+    const { chain } = await follow(peers, "fulu", { stallCheckMs: 5_000 }, timers);
 
     while (chain.head.root !== history.at(-1)!.root) await timers.advance(1_000);
     await expectData(chain, history);
@@ -199,7 +199,7 @@ describe("columns", () => {
   });
 });
 
-/** Answers nothing until it is given up. */
+/** Does not respond until the request is aborted. */
 function silentPeer() {
   const peer = {
     givenUp: 0,
@@ -214,7 +214,7 @@ function silentPeer() {
   return peer;
 }
 
-test("blocks that come onto the chain in another way meanwhile lack nothing", async () => {
+test("blocks imported in the meantime need no data", async () => {
   const history = await committingHistory("electra", SLOTS);
   const peers = new FakePeers();
   const comeByGossip = async (blocks: readonly ServedBlock[]) => {
@@ -243,7 +243,7 @@ test("blocks that come onto the chain in another way meanwhile lack nothing", as
   expect(log.filter((line) => line.includes("WARN"))).toEqual([]);
 });
 
-test.each(FORKS)("what a forger signs of %s is neither taken nor waited for", async (fork) => {
+test.each(FORKS)("forged %s blocks are neither accepted nor awaited", async (fork) => {
   const history = await committingHistory(fork, SLOTS);
   const signature = new Uint8Array(96).fill(1);
   const forged = history.map(({ root, signed, sidecars = [] }) => ({
@@ -266,7 +266,7 @@ test.each(FORKS)("what a forger signs of %s is neither taken nor waited for", as
   expect(peers.data.some(({ peerId }) => peerId === "forger")).toBe(false);
 });
 
-test("whoever gives blocks that are not valid is blamed, though nobody has what they commit to", async () => {
+test("invalid blocks are penalized although their data does not exist", async () => {
   const history = await committingHistory("electra", SLOTS);
   const peers = new FakePeers();
   const { chain, devChain } = await follow(peers, "electra");
@@ -274,7 +274,7 @@ test("whoever gives blocks that are not valid is blamed, though nobody has what 
   const [first] = history;
   const { root, signed } = byHand.sign({ ...first!.signed.message, stateRoot: new Uint8Array(32) });
   peers.add("inventor", [{ root, signed }], { status: { headSlot: SLOTS } });
-  const refusal = { peerId: "inventor", severity: "severe", reason: "block refused in sync: wrong-state-root" };
+  const refusal = { peerId: "inventor", severity: "severe", reason: "invalid block in range sync: wrong-state-root" };
   await peers.untilPenalties(() => peers.penalties.length > 0);
   expect(peers.penalties[0]).toEqual(refusal);
   peers.remove("inventor");
@@ -284,7 +284,7 @@ test("whoever gives blocks that are not valid is blamed, though nobody has what 
   expect(peers.penaltiesOf("honest")).toEqual([]);
 });
 
-test("nobody is blamed for data that has another signature than the block that somebody else gave", async () => {
+test("data with another signature than the block of another peer is not penalized", async () => {
   const history = await committingHistory("electra", SLOTS);
   const unsigned = history.map(({ root, signed }) => ({ root, signed: { ...signed, signature: new Uint8Array(96) } }));
   const peers = new FakePeers();
@@ -297,7 +297,7 @@ test("nobody is blamed for data that has another signature than the block that s
   expect(peers.penaltiesOf("honest")).toEqual([]);
 });
 
-test("data is asked only of peers whose blocks begin at the first slot that lacks it or before", async () => {
+test("data is requested only from peers whose history covers the range", async () => {
   const config = createBeaconConfig(chainConfig, new Uint8Array(32));
   const block = { root: toRootHex(new Uint8Array(32).fill(5)), signed: ssz.phase0.SignedBeaconBlock.defaultValue() };
   block.signed.message.slot = 5;

@@ -17,17 +17,17 @@ import type { SyncTarget } from "./sync-target.ts";
 const BLOB_BYTES = FIELD_ELEMENTS_PER_BLOB * BYTES_PER_FIELD_ELEMENT;
 const CELL_BYTES = FIELD_ELEMENTS_PER_CELL * BYTES_PER_FIELD_ELEMENT;
 
-/** A peer that needs more than so many times the patience for what it is asked for is too slow. */
-const LONGEST_PATIENCE = 6;
+/** Stall checks after which a request must be complete. */
+const MAX_STALL_CHECKS = 6;
 
 export interface RangeDataLimits {
-  /** Of the data that is brought at a time; the pool of the chain holds that of two such parts. */
+  /** Size limit of a segment. The chain's pool holds two segments. */
   dataBytes: number;
   dataBlocks: number;
-  /** How often it is looked whether a peer that is waited for is too slow, so that it is left for another, if there is one. */
-  patienceMs: number;
-  /** How long a peer is waited for that keeps what none of the others does. */
-  keeperMs: number;
+  /** Interval of stall checks. A stalled request is aborted if another peer can serve it. */
+  stallCheckMs: number;
+  /** How long to wait for a custodian of columns that no connected peer has. */
+  custodianWaitMs: number;
 }
 
 interface RangeDataParts {
@@ -39,55 +39,55 @@ interface RangeDataParts {
   limits: RangeDataLimits;
 }
 
-/** Blocks in a row, with so little data that it can be held. */
-export interface RangePart {
+/** Consecutive blocks whose data fits into the limits. */
+export interface RangeSegment {
   blocks: SignedBeaconBlock[];
-  /** Those of them that are imported with their data only. */
+  /** The blocks that need data for their import. */
   committing: CommittingBlock[];
 }
 
-/** What one peer is asked for: some columns, or all blobs. */
+/** A request to one peer: some columns, or all blobs. */
 interface DataRequest {
   peerId: string;
   columns: readonly number[];
 }
 
-/** What blocks still lack. */
-interface Lack {
+/** Data that blocks still need. */
+interface MissingData {
   blocks: readonly CommittingBlock[];
   range: BlockRange;
   hasColumns: boolean;
   indices: readonly number[];
 }
 
-/** How far a request is. */
+/** State of a running request. */
 interface Transfer {
-  /** How many sidecars are asked for. */
+  /** Number of requested sidecars. */
   wanted: number;
   received: readonly DataSidecar[];
   ended: AbortSignal;
   giveUp(): void;
 }
 
-/** Brings the data of blocks that were downloaded into the pool, from whichever peers keep it, before the blocks are imported. */
+/** Fetches the data of downloaded blocks into the pool before they are imported. */
 export class RangeData {
   readonly #parts: RangeDataParts;
-  /** Those that gave something wrong are not asked again. */
-  readonly #wrongdoers = new Set<string>();
-  /** Those that are asked for something now. */
+  /** Peers that sent invalid data. They are not asked again. */
+  readonly #excluded = new Set<string>();
+  /** Peers with a running request. */
   readonly #busy = new Set<string>();
-  /** How often in a row each gave next to nothing of what it was asked for: it is asked after those that failed less often. */
+  /** Consecutive nearly empty responses per peer. Peers with fewer failures are preferred. */
   readonly #failures = new Map<string, number>();
-  /** Those that were penalized for not answering. */
-  readonly #silent = new Set<string>();
+  /** Peers already penalized for not answering. */
+  readonly #unresponsive = new Set<string>();
 
   constructor(parts: RangeDataParts) {
     this.#parts = parts;
   }
 
-  split(blocks: readonly SignedBeaconBlock[]): RangePart[] {
+  split(blocks: readonly SignedBeaconBlock[]): RangeSegment[] {
     const { limits, chain } = this.#parts;
-    const parts: RangePart[] = [];
+    const parts: RangeSegment[] = [];
     let bytes = 0;
     for (const signed of blocks) {
       const needed = this.#bytesOf(signed);
@@ -98,7 +98,7 @@ export class RangeData {
         first !== undefined &&
         (bytes + needed > limits.dataBytes ||
           part?.committing.length === limits.dataBlocks ||
-          // Blobs and columns are asked for in different ways.
+          // Blobs and columns use different requests.
           chain.data.hasColumns(first.slot) !== chain.data.hasColumns(signed.message.slot));
       if (part === undefined || isFull) {
         part = { blocks: [], committing: [] };
@@ -113,28 +113,29 @@ export class RangeData {
   }
 
   /**
-   * Resolves when all that the blocks need is in the pool, or nobody gives it. The import tells what is wrong then, as blocks that are
-   * not valid may commit to what does not exist.
+   * Resolves when all data of the blocks is in the pool, or no peer serves it. The import then reports the reason,
+   * since invalid blocks may commit to data that does not exist.
    *
-   * @throws the signal's reason when that is aborted first
+   * @throws the signal's reason if it is aborted first
    */
-  async bring({ committing }: RangePart, signal: AbortSignal): Promise<void> {
+  async bring({ committing }: RangeSegment, signal: AbortSignal): Promise<void> {
     const { chain } = this.#parts;
     const signed = await this.#signedOf(committing.filter(({ root }) => !chain.forkChoice.has(root)));
-    /** Which columns each peer was asked for in vain; for blobs there are none to name. */
-    const vain = new Map<string, Set<number>>();
-    for (let lack = this.#lackOf(signed); lack !== null; lack = this.#lackOf(signed)) {
+    /** Columns that each peer failed to serve. Empty sets for blobs. */
+    const failed = new Map<string, Set<number>>();
+    for (let missing = this.#missingDataOf(signed); missing !== null; missing = this.#missingDataOf(signed)) {
       signal.throwIfAborted();
-      const requests = this.#plan(lack, vain);
-      if (requests.length > 0) await Promise.all(requests.map((request) => this.#request(request, lack, vain, signal)));
-      else if (this.#isKept(lack) || !(await this.#untilPeersChange(signal))) return;
+      const requests = this.#plan(missing, failed);
+      if (requests.length > 0)
+        await Promise.all(requests.map((request) => this.#request(request, missing, failed, signal)));
+      else if (this.#hasCustodians(missing) || !(await this.#untilPeersChange(signal))) return;
     }
-    this.#penalizeKeepers(vain);
+    this.#penalizeCustodians(failed);
   }
 
   /**
-   * Those before the first that is not signed, which the import will refuse. What the pool holds has the signature of its block, which
-   * is no part of what is hashed.
+   * Returns the blocks before the first one with an invalid signature, which the import will reject. Sidecars in the
+   * pool carry the block signature, which the root does not cover.
    */
   async #signedOf(blocks: readonly CommittingBlock[]): Promise<readonly CommittingBlock[]> {
     const unsigned = await firstUnsigned(blocks, this.#parts.chain.validation);
@@ -149,8 +150,8 @@ export class RangeData {
       : required * BLOB_BYTES;
   }
 
-  /** Of those that no other way has brought onto the chain meanwhile. */
-  #lackOf(committing: readonly CommittingBlock[]): Lack | null {
+  /** Returns the missing data of blocks that are not on the chain yet. */
+  #missingDataOf(committing: readonly CommittingBlock[]): MissingData | null {
     const { data, forkChoice } = this.#parts.chain;
     const lacking = committing
       .filter(({ root }) => !forkChoice.has(root))
@@ -168,39 +169,39 @@ export class RangeData {
   }
 
   /**
-   * Each column is asked of the peer that has the least to give so far, of those that keep it and failed least; if none keeps it,
-   * whoever made its block may have it. All blobs are asked of one peer.
+   * Assigns each column to the custodian with the fewest failures and the smallest share. Columns without a custodian
+   * are requested from any peer, since the block producer has them. All blobs are requested from one peer.
    */
-  #plan(lack: Lack, vain: ReadonlyMap<string, ReadonlySet<number>>): DataRequest[] {
-    const able = this.#able(lack);
-    if (!lack.hasColumns) {
-      const peer = able.find(({ peerId }) => !vain.has(peerId));
+  #plan(missing: MissingData, failed: ReadonlyMap<string, ReadonlySet<number>>): DataRequest[] {
+    const able = this.#able(missing);
+    if (!missing.hasColumns) {
+      const peer = able.find(({ peerId }) => !failed.has(peerId));
       return peer ? [{ peerId: peer.peerId, columns: [] }] : [];
     }
     const shares = new Map<string, number[]>();
-    for (const column of lack.indices) {
-      const keepers = able.filter(({ columns }) => columns.includes(column));
-      const [keeper] = (keepers.length > 0 ? keepers : able)
-        .filter(({ peerId }) => !vain.get(peerId)?.has(column))
+    for (const column of missing.indices) {
+      const custodians = able.filter(({ columns }) => columns.includes(column));
+      const [custodian] = (custodians.length > 0 ? custodians : able)
+        .filter(({ peerId }) => !failed.get(peerId)?.has(column))
         .sort(
           (a, b) =>
             this.#failuresOf(a) - this.#failuresOf(b) ||
             (shares.get(a.peerId)?.length ?? 0) - (shares.get(b.peerId)?.length ?? 0),
         );
-      if (keeper) shares.set(keeper.peerId, [...(shares.get(keeper.peerId) ?? []), column]);
+      if (custodian) shares.set(custodian.peerId, [...(shares.get(custodian.peerId) ?? []), column]);
     }
     return [...shares].map(([peerId, columns]) => ({ peerId, columns }));
   }
 
-  /** Those that failed least first, of these those that tell of the target, and of these the better ones. */
-  #able({ range: { startSlot, count } }: Lack): SyncPeer[] {
+  /** Orders peers by failures, then claimants of the target, then score. */
+  #able({ range: { startSlot, count } }: MissingData): SyncPeer[] {
     const { peers, target } = this.#parts;
     const lastSlot = startSlot + count - 1;
     const isClaimant = ({ peerId }: SyncPeer) => target.claimants.has(peerId);
     return peers
       .list()
       .filter((peer) => isClaimant(peer) || peer.status.headSlot >= lastSlot)
-      .filter(({ peerId, status }) => status.earliestAvailableSlot <= startSlot && !this.#wrongdoers.has(peerId))
+      .filter(({ peerId, status }) => status.earliestAvailableSlot <= startSlot && !this.#excluded.has(peerId))
       .sort(
         (a, b) =>
           this.#failuresOf(a) - this.#failuresOf(b) ||
@@ -213,38 +214,43 @@ export class RangeData {
     return this.#failures.get(peerId) ?? 0;
   }
 
-  /** Whether for all that is lacking there is somebody who should have it. */
-  #isKept(lack: Lack): boolean {
-    const able = this.#able(lack);
-    if (!lack.hasColumns) return able.length > 0;
-    return lack.indices.every((column) => able.some(({ columns }) => columns.includes(column)));
+  /** Returns true if all missing data has a custodian among the peers. */
+  #hasCustodians(missing: MissingData): boolean {
+    const able = this.#able(missing);
+    if (!missing.hasColumns) return able.length > 0;
+    return missing.indices.every((column) => able.some(({ columns }) => columns.includes(column)));
   }
 
-  /** What a peer gives only in part it may be asked for again; what brings nothing is in vain. */
-  async #request(request: DataRequest, lack: Lack, vain: Map<string, Set<number>>, signal: AbortSignal): Promise<void> {
+  /** A partial response may be continued with another request. An empty one counts as failed. */
+  async #request(
+    request: DataRequest,
+    missing: MissingData,
+    failed: Map<string, Set<number>>,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { peerId, columns } = request;
     try {
-      if (await this.#take(peerId, await this.#receive(request, lack, vain, signal), lack)) return;
+      if (await this.#take(peerId, await this.#receive(request, missing, failed, signal), missing)) return;
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof WrongSidecarError)) throw error;
-      this.#onWrong(peerId, error, lack.range.startSlot);
+      this.#onWrong(peerId, error, missing.range.startSlot);
     }
-    vain.set(peerId, new Set([...(vain.get(peerId) ?? []), ...columns]));
+    failed.set(peerId, new Set([...(failed.get(peerId) ?? []), ...columns]));
   }
 
-  /** What comes of the blocks, also of a request that fails or is given up. */
+  /** Returns the received sidecars of the blocks, also if the request fails or is aborted. */
   async #receive(
     request: DataRequest,
-    lack: Lack,
-    vain: ReadonlyMap<string, ReadonlySet<number>>,
+    missing: MissingData,
+    failed: ReadonlyMap<string, ReadonlySet<number>>,
     signal: AbortSignal,
   ): Promise<DataSidecar[]> {
     const { peers } = this.#parts;
     const { peerId, columns } = request;
-    const wanted = this.#countOf(request, lack);
+    const wanted = this.#countOf(request, missing);
     const received: DataSidecar[] = [];
-    const roots = new Set(lack.blocks.map(({ root }) => root));
+    const roots = new Set(missing.blocks.map(({ root }) => root));
     const onSidecar = (sidecar: DataSidecar): void => {
       if (roots.has(blockRootOfSidecar(sidecar))) received.push(sidecar);
     };
@@ -252,15 +258,15 @@ export class RangeData {
     const ended = new AbortController();
     const given = AbortSignal.any([over.signal, signal]);
     this.#busy.add(peerId);
-    void this.#losePatience(request, lack, vain, {
+    void this.#abortIfStalled(request, missing, failed, {
       wanted,
       received,
       ended: AbortSignal.any([ended.signal, signal]),
       giveUp: () => over.abort(),
     });
     try {
-      if (lack.hasColumns) await peers.columnSidecarsByRange(peerId, lack.range, columns, given, onSidecar);
-      else await peers.blobSidecarsByRange(peerId, lack.range, given, onSidecar);
+      if (missing.hasColumns) await peers.columnSidecarsByRange(peerId, missing.range, columns, given, onSidecar);
+      else await peers.blobSidecarsByRange(peerId, missing.range, given, onSidecar);
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof RequestError)) throw error;
@@ -268,51 +274,55 @@ export class RangeData {
       this.#busy.delete(peerId);
       ended.abort();
     }
-    const isOfUse = !over.signal.aborted && received.length * LONGEST_PATIENCE > wanted;
+    const isOfUse = !over.signal.aborted && received.length * MAX_STALL_CHECKS > wanted;
     this.#failures.set(peerId, isOfUse ? 0 : this.#failuresOf(request) + 1);
-    if (over.signal.aborted && received.length === 0) this.#onSilence(peerId);
+    if (over.signal.aborted && received.length === 0) this.#onNoResponse(peerId);
     return received;
   }
 
-  /** How many sidecars are asked for. */
-  #countOf({ columns }: DataRequest, { blocks, hasColumns }: Lack): number {
+  /** Number of requested sidecars. */
+  #countOf({ columns }: DataRequest, { blocks, hasColumns }: MissingData): number {
     const { data } = this.#parts.chain;
     return hasColumns
       ? blocks.length * columns.length
       : blocks.reduce((sum, { signed }) => sum + data.required(signed).length, 0);
   }
 
-  /** Gives up the request of a peer that is too slow as soon as somebody better who is not busy can give the same. */
-  async #losePatience(
+  /** Aborts a stalled request once idle peers with no more failures can serve the same data. */
+  async #abortIfStalled(
     request: DataRequest,
-    lack: Lack,
-    vain: ReadonlyMap<string, ReadonlySet<number>>,
+    missing: MissingData,
+    failed: ReadonlyMap<string, ReadonlySet<number>>,
     { wanted, received, ended, giveUp }: Transfer,
   ): Promise<void> {
     const { timers, limits } = this.#parts;
     try {
       for (let looks = 1; ; looks++) {
-        await timers.sleep(limits.patienceMs, ended);
-        const isTooSlow = received.length * LONGEST_PATIENCE <= wanted * looks;
-        if (isTooSlow && this.#canOthersGive(request, lack, vain)) return giveUp();
+        await timers.sleep(limits.stallCheckMs, ended);
+        const isTooSlow = received.length * MAX_STALL_CHECKS <= wanted * looks;
+        if (isTooSlow && this.#canOthersServe(request, missing, failed)) return giveUp();
       }
     } catch {
-      // The answer came, or the run is over.
+      // The response arrived, or the run has ended.
     }
   }
 
-  /** Those that failed more often are not worth the change. */
-  #canOthersGive(request: DataRequest, lack: Lack, vain: ReadonlyMap<string, ReadonlySet<number>>): boolean {
+  /** Ignores peers with more failures. */
+  #canOthersServe(
+    request: DataRequest,
+    missing: MissingData,
+    failed: ReadonlyMap<string, ReadonlySet<number>>,
+  ): boolean {
     const { columns } = request;
     const busy = [...this.#busy].map((peerId) => [peerId, new Set(columns)] as const);
-    const others = this.#plan({ ...lack, indices: columns }, new Map([...vain, ...busy])).filter(
+    const others = this.#plan({ ...missing, indices: columns }, new Map([...failed, ...busy])).filter(
       (other) => this.#failuresOf(other) <= this.#failuresOf(request),
     );
     return others.length > 0 && others.flatMap((other) => other.columns).length === columns.length;
   }
 
-  /** Whether there was anything new in it. */
-  async #take(peerId: string, sidecars: readonly DataSidecar[], { blocks }: Lack): Promise<boolean> {
+  /** Returns true if the sidecars contained anything new. */
+  async #take(peerId: string, sidecars: readonly DataSidecar[], { blocks }: MissingData): Promise<boolean> {
     const { data } = this.#parts.chain;
     const byRoot = Map.groupBy(sidecars, blockRootOfSidecar);
     const entries = blocks.flatMap((block) => {
@@ -322,35 +332,35 @@ export class RangeData {
     });
     if (entries.length === 0) return false;
     await data.take(entries);
-    this.#parts.logger.trace("Data of blocks came", { peer: peerId, blocks: entries.length });
+    this.#parts.logger.trace("Received sidecars", { peer: peerId, blocks: entries.length });
     return true;
   }
 
   #onWrong(peerId: string, { message: detail }: WrongSidecarError, slot: Slot): void {
-    this.#parts.logger.warn("Data that a peer gave is refused", { slot, peer: peerId, detail });
-    this.#wrongdoers.add(peerId);
-    this.#parts.peers.penalize(peerId, "severe", "wrong data given in sync");
+    this.#parts.logger.warn("Rejected sidecars from peer", { slot, peer: peerId, detail });
+    this.#excluded.add(peerId);
+    this.#parts.peers.penalize(peerId, "severe", "invalid sidecars in range sync");
   }
 
-  /** Once, because a peer may just be slow, and is asked last from now on. */
-  #onSilence(peerId: string): void {
-    if (this.#silent.has(peerId)) return;
-    this.#silent.add(peerId);
-    this.#parts.peers.penalize(peerId, "moderate", "does not answer when it is asked for data");
+  /** Penalized once per peer, since it may just be slow and is now asked last. */
+  #onNoResponse(peerId: string): void {
+    if (this.#unresponsive.has(peerId)) return;
+    this.#unresponsive.add(peerId);
+    this.#parts.peers.penalize(peerId, "moderate", "no response to a data request");
   }
 
-  /** Others had it, so that it could have been given. */
-  #penalizeKeepers(vain: ReadonlyMap<string, ReadonlySet<number>>): void {
+  /** Penalizes custodians that did not serve data which other peers had. */
+  #penalizeCustodians(failed: ReadonlyMap<string, ReadonlySet<number>>): void {
     const { peers, target } = this.#parts;
     for (const { peerId, columns } of peers.list()) {
-      const asked = vain.get(peerId);
+      const asked = failed.get(peerId);
       const keeps = asked && (asked.size === 0 || columns.some((column) => asked.has(column)));
-      if (keeps && target.claimants.has(peerId) && !this.#wrongdoers.has(peerId))
-        peers.penalize(peerId, "mild", "does not give data that it should keep");
+      if (keeps && target.claimants.has(peerId) && !this.#excluded.has(peerId))
+        peers.penalize(peerId, "mild", "withheld custody data");
     }
   }
 
-  /** False when nothing changed for too long. */
+  /** Returns false after a timeout. */
   async #untilPeersChange(signal: AbortSignal): Promise<boolean> {
     const { peers, timers, limits } = this.#parts;
     const over = new AbortController();
@@ -358,7 +368,7 @@ export class RangeData {
       const stopListening = peers.onChange(() => resolve(true));
       over.signal.addEventListener("abort", stopListening);
     });
-    const timedOut = timers.sleep(limits.keeperMs, AbortSignal.any([over.signal, signal])).then(
+    const timedOut = timers.sleep(limits.custodianWaitMs, AbortSignal.any([over.signal, signal])).then(
       () => false,
       () => true,
     );

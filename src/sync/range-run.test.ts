@@ -15,7 +15,7 @@ const config = createBeaconConfig(chainConfig, new Uint8Array(32));
 const GENESIS_ROOT = toRootHex(new Uint8Array(32).fill(1));
 const SLOTS_PER_EPOCH = 8;
 
-/** One block a slot on top of genesis, without anything in them. */
+/** Empty blocks on top of genesis, one per slot. */
 function blocksUpTo(slot: number): ServedBlock[] {
   const blocks: ServedBlock[] = [];
   for (let each = 1; each <= slot; each++) {
@@ -27,7 +27,7 @@ function blocksUpTo(slot: number): ServedBlock[] {
   return blocks;
 }
 
-/** A chain that imports whatever connects, unless `refusal` says why not. */
+/** A chain that imports all connected blocks unless `refusal` returns a reason. */
 function fakeChain(refusal: (blocks: readonly SignedBeaconBlock[]) => RejectionReason | undefined) {
   const known = new Set<RootHex>([GENESIS_ROOT]);
   const imported: number[] = [];
@@ -68,9 +68,9 @@ function runOf(chain: SyncChain, peers: FakePeers, blocks: readonly ServedBlock[
     },
     timers: {
       now: () => now,
-      // Rests are over at once, and no peer is too slow.
+      // Backoffs end at once, and no request stalls.
       sleep: async (milliseconds, signal) => {
-        if (milliseconds === DEFAULT_LIMITS.patienceMs) {
+        if (milliseconds === DEFAULT_LIMITS.stallCheckMs) {
           await new Promise((_, reject) => signal?.addEventListener("abort", reject));
         }
         now += milliseconds;
@@ -79,7 +79,7 @@ function runOf(chain: SyncChain, peers: FakePeers, blocks: readonly ServedBlock[
     logger: createRecordingLogger(),
     limits: { ...DEFAULT_LIMITS, batchSlots: 4, ...limits },
     slotsPerEpoch: SLOTS_PER_EPOCH,
-    onRefusedPayload: () => {},
+    onRejectedPayload: () => {},
     onProgress: () => {},
   });
   return run.run(new AbortController().signal);
@@ -101,40 +101,40 @@ test("imports all batches in order up to the target", async () => {
   ]);
 });
 
-test.each([1, 3])("a batch that is refused %i times is given up", async (refusalsPerBatch) => {
+test.each([1, 3])("a batch is abandoned after %i rejections", async (maxBatchRejections) => {
   const blocks = blocksUpTo(4);
   const peers = new FakePeers();
   peers.add("forger", blocks);
   const { chain, imported } = fakeChain(() => "invalid-signature");
-  expect(await runOf(chain, peers, blocks, { refusalsPerBatch })).toBe("undelivered");
-  expect(attempts(peers)).toBe(refusalsPerBatch);
+  expect(await runOf(chain, peers, blocks, { maxBatchRejections })).toBe("undelivered");
+  expect(attempts(peers)).toBe(maxBatchRejections);
   expect(imported).toEqual([]);
-  expect(peers.penaltiesOf("forger")).toEqual(new Array(refusalsPerBatch).fill("severe"));
+  expect(peers.penaltiesOf("forger")).toEqual(new Array(maxBatchRejections).fill("severe"));
 });
 
-test("a batch that is refused once less than the limit is still imported", async () => {
+test("a batch is still imported after one rejection less than the limit", async () => {
   const blocks = blocksUpTo(4);
   const peers = new FakePeers();
   peers.add("honest", blocks);
   const reasons: (RejectionReason | undefined)[] = ["data-unavailable", "data-unavailable"];
   const { chain, imported } = fakeChain(() => reasons.shift());
-  expect(await runOf(chain, peers, blocks, { refusalsPerBatch: 3 })).toBe("reached");
+  expect(await runOf(chain, peers, blocks, { maxBatchRejections: 3 })).toBe("reached");
   expect(attempts(peers)).toBe(3);
   expect(imported).toEqual([1, 2, 3, 4]);
   expect(peers.penalties).toEqual([]);
 });
 
-test.each([1, 3])("a batch that %i requests failed for is given up", async (failuresPerBatch) => {
+test.each([1, 3])("a batch is abandoned after %i failed requests", async (maxBatchFailures) => {
   const blocks = blocksUpTo(4);
   const peers = new FakePeers();
   peers.add("failing", blocks, { byRange: () => Promise.reject(new RequestError("refused", "Not now.")) });
   const { chain } = fakeChain(() => undefined);
-  expect(await runOf(chain, peers, blocks, { failuresPerBatch })).toBe("undelivered");
-  expect(attempts(peers)).toBe(failuresPerBatch);
+  expect(await runOf(chain, peers, blocks, { maxBatchFailures })).toBe("undelivered");
+  expect(attempts(peers)).toBe(maxBatchFailures);
   expect(peers.penalties).toEqual([]);
 });
 
-test("without a peer that may have the batch, the run is deserted", async () => {
+test("a run without a peer for the batch is deserted", async () => {
   const blocks = blocksUpTo(4);
   const peers = new FakePeers();
   peers.add("young", blocks, { status: { earliestAvailableSlot: 2 } });

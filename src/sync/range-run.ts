@@ -8,54 +8,54 @@ import { Batch } from "./batch.ts";
 import { BatchDownloads } from "./batch-downloads.ts";
 import { BatchPeers } from "./batch-peers.ts";
 import type { RangeSyncLimits } from "./limits.ts";
-import { NO_FAULT_REJECTIONS, RangePenalties } from "./penalties.ts";
-import { RangeData, type RangePart } from "./range-data.ts";
+import { RangeData, type RangeSegment } from "./range-data.ts";
+import { NO_FAULT_REJECTIONS, RangePenalties } from "./range-penalties.ts";
 import { finalizedSlotOf, type SyncChain } from "./sync-chain.ts";
 import type { SyncTarget } from "./sync-target.ts";
 
-/** How many of the last blocks before a head may be others than when the head was told. */
+/** Maximum depth of a reorg near a peer's head that is tolerated without a penalty. */
 const REORG_SLOTS = 4;
 
-/** `deserted`: no peer is left to ask. `undelivered`: the peers do not give what they claim to have. `broken`: this node failed. */
+/** `deserted`: no peer is left. `undelivered`: the peers do not serve what they claim. `broken`: this node failed. */
 export type RangeOutcome = "reached" | "deserted" | "undelivered" | "broken";
 
 interface RangeRunParts {
   chain: SyncChain;
   peers: SyncPeers;
   target: SyncTarget;
-  /** The only peer to ask: unlike several, it has to give one chain that leads to the target. */
-  guide?: string;
+  /** The only peer to use. Unlike several peers, it must serve one chain that leads to the target. */
+  solePeer?: string;
   timers: Pick<Timers, "now" | "sleep">;
   logger: Logger;
   limits: RangeSyncLimits;
   slotsPerEpoch: number;
-  /** Called when the sync cannot go on because of what the execution engine said of a payload. */
-  onRefusedPayload(rejection: BlockRejection): void;
-  /** Called when blocks were imported. */
+  /** Called if the execution engine's verdict on a payload stops the sync. */
+  onRejectedPayload(rejection: BlockRejection): void;
+  /** Called after blocks were imported. */
   onProgress(): void;
 }
 
-/** Brings the chain to one target: batches of slots are downloaded side by side and imported in order. */
+/** Syncs to one target. Downloads batches concurrently and imports them in order. */
 export class RangeRun {
   readonly #parts: RangeRunParts;
   readonly #batchPeers: BatchPeers;
   readonly #downloads: BatchDownloads;
   readonly #penalties: RangePenalties;
   readonly #data: RangeData;
-  /** Batches that are not on the chain yet, in order. */
+  /** Batches that are not imported yet, in order. */
   #window: Batch[] = [];
-  /** Batches whose end is not proved yet: the last one with blocks, and the empty ones after it. */
-  #unproved: Batch[] = [];
+  /** Imported batches whose end is not confirmed yet: the last one with blocks and the empty ones after it. */
+  #unconfirmed: Batch[] = [];
   #nextSlot: Slot;
-  /** Of the last block that was imported. */
+  /** Slot of the last imported block. */
   #lastSlot: Slot = 0;
   #stepsBack = 0;
-  /** Whether blocks of this run are on our chain, so that the run began where both chains were one. */
+  /** True once blocks of this run were imported, which proves that the run started on a common ancestor. */
   #isConnected = false;
-  #isRenewed = false;
+  #hasRefreshedStatus = false;
   #isDisputed = false;
-  /** Whether the execution engine gave no answer to the last question. */
-  #isHalted = false;
+  /** True while the execution engine does not answer. */
+  #isWaitingForEngine = false;
   #wake: () => void = () => {};
 
   constructor(parts: RangeRunParts) {
@@ -66,10 +66,10 @@ export class RangeRun {
       peers,
       batchPeers: this.#batchPeers,
       timers,
-      patienceMs: limits.patienceMs,
+      stallCheckMs: limits.stallCheckMs,
       isUrgent: (batch) => this.#window[0] === batch,
       onSettled: () => {
-        // At once, also while blocks are imported.
+        // Runs even during an import.
         this.#ask();
         this.#wake();
       },
@@ -79,7 +79,7 @@ export class RangeRun {
     this.#nextSlot = this.#firstSlot();
   }
 
-  /** Whether peers gave what does not fit together. */
+  /** True if responses of peers did not fit together. */
   get isDisputed(): boolean {
     return this.#isDisputed;
   }
@@ -88,7 +88,7 @@ export class RangeRun {
     return this.#batchPeers.claimantCount;
   }
 
-  /** Rejects only when the signal is aborted. */
+  /** Rejects only if the signal is aborted. */
   async run(signal: AbortSignal): Promise<RangeOutcome> {
     const stopListening = this.#parts.peers.onChange(() => this.#wake());
     const onAbort = () => this.#wake();
@@ -103,31 +103,35 @@ export class RangeRun {
   }
 
   async #run(signal: AbortSignal): Promise<RangeOutcome> {
-    const { guide } = this.#parts;
+    const { solePeer } = this.#parts;
     for (;;) {
       signal.throwIfAborted();
       this.#ask();
       const first = this.#window[0];
       if (first === undefined) {
         if (this.#isReached()) {
-          this.#penalties.settle(this.#unproved);
+          this.#penalties.settle(this.#unconfirmed);
           return "reached";
         }
-        if (!this.#seekEnd()) return "undelivered";
+        if (!this.#handleMissingTarget()) return "undelivered";
       } else if (first.state === "downloaded") {
         if (!(await this.#take(first, signal))) return "broken";
-      } else if (this.#isSpent(first)) {
-        if (this.#isDisputed && guide !== undefined) this.#penalties.penalize([guide], "its blocks are no chain");
+      } else if (this.#isExhausted(first)) {
+        if (this.#isDisputed && solePeer !== undefined)
+          this.#penalties.penalize([solePeer], "blocks do not form a chain");
         return "undelivered";
-      } else if (this.#downloads.count === 0 && !this.#batchPeers.hasAny(first)) {
+      } else if (this.#downloads.count === 0 && !this.#batchPeers.hasPeer(first)) {
         return "deserted";
       } else {
-        await this.#untilSomethingHappens();
+        await this.#nextEvent();
       }
     }
   }
 
-  /** From our head on; when the target is not after it, the target is on another branch, which began before. */
+  /**
+   * Starts after our head. If the target is not after it, the target is on another branch and the run starts after
+   * finality.
+   */
   #firstSlot(): Slot {
     const { chain, target } = this.#parts;
     const first = this.#earliestSlot();
@@ -138,34 +142,34 @@ export class RangeRun {
     return finalizedSlotOf(this.#parts.chain, this.#parts.slotsPerEpoch) + 1;
   }
 
-  /** Keeps as many batches under way as are allowed to be held. */
+  /** Fills the window with downloads up to the limit. */
   #ask(): void {
     const { limits, target, peers } = this.#parts;
-    while (this.#window.length < limits.heldBatches && this.#nextSlot <= target.slot) {
+    while (this.#window.length < limits.maxBatches && this.#nextSlot <= target.slot) {
       const count = Math.min(limits.batchSlots, target.slot - this.#nextSlot + 1);
       this.#window.push(new Batch({ startSlot: this.#nextSlot, count }));
       this.#nextSlot += count;
     }
-    if (this.#nextSlot > target.slot && !this.#isRenewed) {
-      // The peers' chains grew while we followed; what they tell now is the next target.
-      this.#isRenewed = true;
+    if (this.#nextSlot > target.slot && !this.#hasRefreshedStatus) {
+      // The peers' chains have grown in the meantime. Their new status gives the next target.
+      this.#hasRefreshedStatus = true;
       for (const { peerId } of peers.list()) if (target.claimants.has(peerId)) peers.refreshStatus(peerId);
     }
-    for (const batch of this.#window.slice(0, limits.heldBatches)) {
-      if (batch.state !== "waiting" || this.#isSpent(batch)) continue;
+    for (const batch of this.#window.slice(0, limits.maxBatches)) {
+      if (batch.state !== "waiting" || this.#isExhausted(batch)) continue;
       const peerId = this.#batchPeers.pick(batch);
       if (peerId !== null) this.#downloads.begin(batch, peerId);
     }
   }
 
-  #isSpent({ failures, refusals }: Batch): boolean {
-    return failures >= this.#parts.limits.failuresPerBatch || refusals >= this.#parts.limits.refusalsPerBatch;
+  #isExhausted({ failures, rejections }: Batch): boolean {
+    return failures >= this.#parts.limits.maxBatchFailures || rejections >= this.#parts.limits.maxBatchRejections;
   }
 
-  async #untilSomethingHappens(): Promise<void> {
+  async #nextEvent(): Promise<void> {
     const over = new AbortController();
-    // A rest may have ended since everybody was found busy or at rest; then nothing else would tell.
-    const rest = this.#batchPeers.untilRested ?? (this.#downloads.count === 0 ? 0 : null);
+    // A backoff may have ended since the last selection without another event.
+    const rest = this.#batchPeers.msUntilRetry ?? (this.#downloads.count === 0 ? 0 : null);
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
       if (rest !== null) this.#parts.timers.sleep(rest, over.signal).then(resolve, () => {});
@@ -173,7 +177,7 @@ export class RangeRun {
     over.abort();
   }
 
-  /** False when the node itself failed. */
+  /** Returns false if the node itself failed. */
   async #take(batch: Batch, signal: AbortSignal): Promise<boolean> {
     const { chain, logger } = this.#parts;
     const earliest = this.#earliestSlot();
@@ -182,47 +186,47 @@ export class RangeRun {
     if (first === undefined) {
       this.#window.shift();
       batch.taken();
-      this.#unproved.push(batch);
+      this.#unconfirmed.push(batch);
       return true;
     }
     const parentRoot = toRootHex(first.message.parentRoot);
     if (!chain.forkChoice.has(parentRoot)) {
-      this.#mend(batch);
+      this.#handleGap(batch);
       return true;
     }
-    // Found before the import, as finality may then take the parent out of fork choice, and told after it.
-    const withholders = this.#penalties.withholders(this.#unproved, parentRoot);
+    // Determined before the import, since finality may prune the parent from fork choice. Applied after it.
+    const withholders = this.#penalties.withholders(this.#unconfirmed, parentRoot);
     try {
       await this.#import(blocks, signal);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof BlockRejection) {
-        // The batch is still there, and nobody has to give it again.
+        // The batch is kept and imported again later.
         if (error.reason === "engine-unavailable") await this.#waitForEngine(error, signal);
         else this.#refuse(batch, error);
         return true;
       }
-      logger.error("Blocks that a peer gave could not be imported", { ...batch.range, error });
+      logger.error("Could not import blocks", { ...batch.range, error });
       return false;
     }
-    this.#isHalted = false;
+    this.#isWaitingForEngine = false;
     this.#window.shift();
     batch.taken();
     this.#penalties.penalize(withholders, "withheld blocks");
-    this.#penalties.defer(this.#unproved);
-    this.#unproved = [batch];
+    this.#penalties.defer(this.#unconfirmed);
+    this.#unconfirmed = [batch];
     this.#isConnected = true;
     this.#lastSlot = blocks.at(-1)?.message.slot ?? this.#lastSlot;
     this.#parts.onProgress();
     return true;
   }
 
-  /** A part at a time: the data of the next one is on its way while one is imported. */
+  /** Imports segment by segment. The data of the next one is fetched during an import. */
   async #import(blocks: readonly SignedBeaconBlock[], signal: AbortSignal): Promise<void> {
     const over = new AbortController();
-    const bring = (part: RangePart | undefined): Promise<void> => {
+    const bring = (part: RangeSegment | undefined): Promise<void> => {
       const brought = part ? this.#data.bring(part, AbortSignal.any([signal, over.signal])) : Promise.resolve();
-      // It is awaited later; until then its failure is not one that nobody cares for.
+      // Awaited later. Prevents an unhandled rejection until then.
       brought.catch(() => undefined);
       return brought;
     };
@@ -241,83 +245,87 @@ export class RangeRun {
 
   async #waitForEngine({ slot, message: detail }: BlockRejection, signal: AbortSignal): Promise<void> {
     const { chain, logger } = this.#parts;
-    if (!this.#isHalted) logger.warn("The sync waits for the execution engine", { slot, detail });
-    this.#isHalted = true;
+    if (!this.#isWaitingForEngine) logger.warn("Sync is waiting for the execution engine", { slot, detail });
+    this.#isWaitingForEngine = true;
     await chain.engineAnswers.untilWorthAsking(signal);
   }
 
   #refuse(batch: Batch, rejection: BlockRejection): void {
     const { logger } = this.#parts;
-    const { giver, range } = batch;
+    const { servingPeer, range } = batch;
     const { reason, slot, root, message } = rejection;
     if (reason === "invalid-payload" || reason === "invalid-parent") {
-      this.#parts.onRefusedPayload(rejection);
+      this.#parts.onRejectedPayload(rejection);
     } else if (NO_FAULT_REJECTIONS.has(reason)) {
-      logger.debug("Blocks of a peer do not fit now", { ...range, peer: giver, reason, slot, root, message });
+      logger.debug("Blocks cannot be imported now", { ...range, peer: servingPeer, reason, slot, root, message });
     } else {
-      logger.warn("A block of a peer is refused", { slot, root, peer: giver, reason, detail: message });
+      logger.warn("Rejected block from peer", { slot, root, peer: servingPeer, reason, detail: message });
     }
-    if (reason === "data-unavailable" && batch.refusals === 0) {
-      logger.warn("No peer gives the data of the next blocks", { slot, root, detail: message });
+    if (reason === "data-unavailable" && batch.rejections === 0) {
+      logger.warn("No peer serves the data of the next blocks", { slot, root, detail: message });
     }
-    if (giver !== null) this.#penalties.onRefused(giver, reason);
-    batch.refusals++;
+    if (servingPeer !== null) this.#penalties.onRejected(servingPeer, reason);
+    batch.rejections++;
     batch.again();
   }
 
   /**
-   * The batch begins with a block whose parent nobody gave. Either it is of another chain, or the blocks before it were
-   * withheld: all of it is asked for again, of other peers where there are any, and the answers will tell. When
-   * nothing before it is in doubt, the chains parted earlier.
+   * Handles a batch whose first parent is unknown. Either it is of another chain, or blocks before it were withheld.
+   * Both are downloaded again, from other peers if possible, and the responses decide. If nothing before it is
+   * unconfirmed, the chains diverged earlier.
    */
-  #mend(batch: Batch): void {
-    const { giver } = batch;
-    this.#parts.logger.debug("Blocks do not connect", { ...batch.range, peer: giver, unproved: this.#unproved.length });
+  #handleGap(batch: Batch): void {
+    const { servingPeer } = batch;
+    this.#parts.logger.debug("Blocks do not connect", {
+      ...batch.range,
+      peer: servingPeer,
+      unconfirmed: this.#unconfirmed.length,
+    });
     if (this.#canStepBack()) {
       this.#stepBack();
       return;
     }
-    if (this.#unproved.length === 0 && giver !== null) {
-      // Nothing is before it but what is final, so the fault is its own.
-      this.#penalties.penalize([giver], "its blocks do not connect to what is final");
+    if (this.#unconfirmed.length === 0 && servingPeer !== null) {
+      // Only finalized blocks precede it, so the batch itself is wrong.
+      this.#penalties.penalize([servingPeer], "blocks do not connect to the finalized chain");
     }
     this.#isDisputed = true;
-    batch.refusals++;
-    batch.doubt();
-    this.#doubtUnproved();
+    batch.rejections++;
+    batch.dispute();
+    this.#disputeUnconfirmed();
   }
 
-  #doubtUnproved(): void {
-    for (const batch of this.#unproved) {
-      batch.refusals++;
-      batch.doubt();
+  #disputeUnconfirmed(): void {
+    for (const batch of this.#unconfirmed) {
+      batch.rejections++;
+      batch.dispute();
     }
-    this.#window.unshift(...this.#unproved);
-    this.#unproved = [];
+    this.#window.unshift(...this.#unconfirmed);
+    this.#unconfirmed = [];
   }
 
-  /** Before the first batch that is not settled lies only what was ours, or what was taken for settled. */
+  /** Returns true if earlier slots can be downloaded: those before the first unconfirmed batch. */
   #canStepBack(): boolean {
-    return (!this.#isConnected || this.#unproved.length === 0) && this.#unsettledSlot() > this.#earliestSlot();
+    return (!this.#isConnected || this.#unconfirmed.length === 0) && this.#unsettledSlot() > this.#earliestSlot();
   }
 
   #unsettledSlot(): Slot {
-    return (this.#unproved[0] ?? this.#window[0])?.range.startSlot ?? this.#nextSlot;
+    return (this.#unconfirmed[0] ?? this.#window[0])?.range.startSlot ?? this.#nextSlot;
   }
 
-  /** Begins earlier, each time twice as far back. */
+  /** Restarts at an earlier slot, twice as far back each time. */
   #stepBack(): void {
     const { limits, logger } = this.#parts;
     const end = this.#unsettledSlot();
     const start = Math.max(this.#earliestSlot(), end - limits.batchSlots * 2 ** this.#stepsBack++);
-    logger.debug("The peers' chain may have left ours before", { from: start, to: end });
+    logger.debug("Chains may have diverged earlier", { from: start, to: end });
     const earlier: Batch[] = [];
     for (let startSlot = start; startSlot < end; startSlot += limits.batchSlots) {
       earlier.push(new Batch({ startSlot, count: Math.min(limits.batchSlots, end - startSlot) }));
     }
-    for (const batch of this.#unproved) batch.doubt();
-    this.#window.unshift(...earlier, ...this.#unproved);
-    this.#unproved = [];
+    for (const batch of this.#unconfirmed) batch.dispute();
+    this.#window.unshift(...earlier, ...this.#unconfirmed);
+    this.#unconfirmed = [];
   }
 
   #isReached(): boolean {
@@ -325,23 +333,26 @@ export class RangeRun {
     return chain.forkChoice.has(target.root) || target.slot < this.#earliestSlot();
   }
 
-  /** All batches are taken, and the target is not among them. False when nobody is left who could give the rest. */
-  #seekEnd(): boolean {
-    const { target, guide } = this.#parts;
+  /**
+   * All batches are imported without reaching the target. Returns false if no peer is left that could serve the rest.
+   */
+  #handleMissingTarget(): boolean {
+    const { target, solePeer } = this.#parts;
     if (this.#canStepBack()) {
       this.#stepBack();
       return true;
     }
-    const last = this.#unproved.at(-1);
-    if (!last || this.#isSpent(last)) return false;
-    if (this.#unproved.some((batch) => this.#batchPeers.hasFreshClaimant(batch))) {
-      this.#doubtUnproved();
+    const last = this.#unconfirmed.at(-1);
+    if (!last || this.#isExhausted(last)) return false;
+    if (this.#unconfirmed.some((batch) => this.#batchPeers.hasUntriedClaimant(batch))) {
+      this.#disputeUnconfirmed();
       return true;
     }
-    // A head may have been left by the chain since it was told; then nearly all of it was given.
+    // A reorg may have replaced the claimed head. Nearly all blocks were served then.
     if (target.kind === "head" && this.#lastSlot + REORG_SLOTS >= target.slot) return false;
-    const debtors = guide === undefined ? last.emptyHanded().filter((id) => target.claimants.has(id)) : [guide];
-    this.#penalties.penalize(debtors, "does not give the blocks that its status tells of");
+    const debtors =
+      solePeer === undefined ? last.peersWithoutBlocks().filter((id) => target.claimants.has(id)) : [solePeer];
+    this.#penalties.penalize(debtors, "did not serve the blocks of its status");
     return false;
   }
 }

@@ -9,7 +9,7 @@ import { blocksOf, GENESIS_TIME, growBranch, openFollower } from "./history.test
 
 const SLOTS = 50;
 
-/** Enough of the history for what needs no finality. */
+/** A prefix of the history without finality. */
 const FEW = 20;
 
 let history: ServedBlock[];
@@ -32,7 +32,7 @@ const headOf = (blocks: readonly ServedBlock[]) => ({
   headRoot: fromHex(tipOf(blocks)),
 });
 
-/** The block with something in it that its proposer did not sign. */
+/** Returns the block with modified content under the same signature. */
 function spoiled(signed: SignedBeaconBlock): SignedBeaconBlock {
   const changed = ssz.phase0.SignedBeaconBlock.clone(signed as phase0.SignedBeaconBlock);
   changed.message.body.graffiti = new Uint8Array(32).fill(9);
@@ -40,7 +40,7 @@ function spoiled(signed: SignedBeaconBlock): SignedBeaconBlock {
 }
 
 describe("range sync", () => {
-  test("reaches what is final and then the head, from several peers, though one is slow and one fails", async () => {
+  test("reaches the finalized checkpoint, then the head, despite a slow and a failing peer", async () => {
     const peers = new FakePeers();
     const status = finality;
     peers.add("honest", history, { status });
@@ -53,7 +53,7 @@ describe("range sync", () => {
       status,
       byRange: (_, __, signal) => new Promise((_resolve, reject) => signal?.addEventListener("abort", reject)),
     });
-    const { chain, sync, log, complaints } = await openFollower(peers, SLOTS, { limits: { patienceMs: 20 } });
+    const { chain, sync, log, complaints } = await openFollower(peers, SLOTS, { limits: { stallCheckMs: 20 } });
     const states: string[] = [];
     sync.onChange((state) => states.push(state));
 
@@ -76,7 +76,7 @@ describe("range sync", () => {
     expect(complaints).toEqual([]);
   });
 
-  test("a peer that gives an invalid block is found out, and the others' blocks are taken", async () => {
+  test("an invalid block is penalized, and the blocks of other peers are imported", async () => {
     const peers = new FakePeers();
     peers.add("honest", few);
     peers.add("forger", few, { byRange: async (blocks) => [...blocks.slice(0, -1), spoiled(blocks.at(-1)!)] });
@@ -90,7 +90,7 @@ describe("range sync", () => {
     const warnings = log.filter((line) => line.includes("WARN"));
     expect(warnings).toHaveLength(peers.penaltiesOf("forger").length);
     for (const warning of warnings) {
-      expect(warning).toMatch(/A block of a peer is refused +slot=\d+ root=0x\w{64} peer=forger reason=[\w-]+ detail=/);
+      expect(warning).toMatch(/Rejected block from peer +slot=\d+ root=0x\w{64} peer=forger reason=[\w-]+ detail=/);
     }
     expect(peers.penaltiesOf("honest")).toEqual([]);
   });
@@ -100,7 +100,7 @@ describe("range sync", () => {
     ["the last block of a batch", (blocks: SignedBeaconBlock[]) => blocks.slice(0, -1)],
     ["the first block of a batch", (blocks: SignedBeaconBlock[]) => blocks.slice(1)],
     ["a block in the middle", (blocks: SignedBeaconBlock[]) => blocks.filter((_, i) => i !== 1)],
-  ])("a peer that withholds %s is found out, and nobody else is blamed", async (_, withhold) => {
+  ])("only the peer that withholds %s is penalized", async (_, withhold) => {
     const peers = new FakePeers();
     peers.add("withholding", few, { byRange: async (blocks) => withhold(blocks) });
     peers.add("honest", few);
@@ -115,7 +115,7 @@ describe("range sync", () => {
     expect([...peers.penaltiesOf("honest"), ...peers.penaltiesOf("honest too")]).toEqual([]);
   });
 
-  test("a peer that lies about its head only wastes its own requests", async () => {
+  test("a lie about the head only costs requests to the lying peer", async () => {
     const peers = new FakePeers();
     const known = history.slice(0, 40);
     peers.add("honest", known);
@@ -136,7 +136,7 @@ describe("range sync", () => {
     expect(peers.ranges).toHaveLength(asked);
   });
 
-  test("a node whose head is on a branch of its own goes back to where the branches part", async () => {
+  test("a node on its own branch steps back to the common ancestor", async () => {
     const peers = new FakePeers();
     const { chain, sync, devChain } = await openFollower(peers, SLOTS, { has: history.slice(0, 10) });
     const own = await growBranch(devChain, tipOf(history.slice(0, 10)), { from: 13, to: 30 });
@@ -151,7 +151,7 @@ describe("range sync", () => {
   });
 
   test.each([[["impostor", "honest"]], [["honest", "impostor", "honest too"]]])(
-    "a peer that claims the head of others and gives a valid branch of its own gets nobody blamed but itself: %s",
+    "only a peer that claims the head of others but serves its own branch is penalized: %s",
     async (names) => {
       const { devChain: elsewhere } = await openFollower(new FakePeers(), SLOTS, { has: history.slice(0, 6) });
       const branch = await growBranch(elsewhere, tipOf(history.slice(0, 6)), { from: 9, to: 36 });
@@ -172,7 +172,7 @@ describe("range sync", () => {
     },
   );
 
-  test("when nobody delivers, it gives up after some attempts and begins again only after a while", async () => {
+  test("an undelivered target is abandoned and retried after a backoff", async () => {
     const peers = new FakePeers();
     let now = 0;
     const isFar = (milliseconds: number) => milliseconds >= 60_000;
@@ -191,7 +191,7 @@ describe("range sync", () => {
         return blocks;
       },
     });
-    const { chain, clock, sync } = await openFollower(peers, FEW, { timers, limits: { failuresPerBatch: 3 } });
+    const { chain, clock, sync } = await openFollower(peers, FEW, { timers, limits: { maxBatchFailures: 3 } });
     sync.start();
     await peers.untilQuiet();
     expect(chain.head.slot).toBe(0);
@@ -209,7 +209,7 @@ describe("range sync", () => {
     expect(chain.head.root).toBe(tipOf(few));
   });
 
-  test("holds no more batches than it may, and ends at once when it is closed", async () => {
+  test("limits the batches in memory, and ends at once on close", async () => {
     const peers = new FakePeers();
     const pending = Promise.withResolvers<void>();
     let aborted = 0;
@@ -223,11 +223,11 @@ describe("range sync", () => {
         },
       });
     }
-    const { sync, chain } = await openFollower(peers, SLOTS, { limits: { heldBatches: 3 } });
+    const { sync, chain } = await openFollower(peers, SLOTS, { limits: { maxBatches: 3 } });
     sync.start();
     await nextTurn();
     expect(peers.ranges.map(({ range }) => range.startSlot)).toEqual([1, 5, 9]);
-    const synced = expect(sync.whenSynced()).rejects.toThrow("stopped");
+    const synced = expect(sync.whenSynced()).rejects.toThrow("shut down");
 
     await sync.close();
 
@@ -237,7 +237,7 @@ describe("range sync", () => {
     expect(peers.ranges).toHaveLength(3);
   });
 
-  test("waits for the first peer before it says that it is synced", async () => {
+  test("waits for the first peer before it reports synced", async () => {
     const peers = new FakePeers();
     const { sync, chain } = await openFollower(peers, 10);
     sync.start();

@@ -8,17 +8,17 @@ import type { RangeSyncLimits } from "./limits.ts";
 import { type RangeOutcome, RangeRun } from "./range-run.ts";
 import type { SyncChain } from "./sync-chain.ts";
 import { SyncProgress } from "./sync-progress.ts";
-import { chooseTarget, type SyncStanding, type SyncTarget } from "./sync-target.ts";
+import { type ChainPosition, type SyncTarget, selectTarget } from "./sync-target.ts";
 
-const DOUBTS_HELD = 256;
-const BRANCHES_HELD = 8;
-const REFUSALS_HELD = 64;
-/** How many peers are followed one by one when they do not agree. */
-const MAX_GUIDES = 8;
-/** How often each of them may fail to answer, while the others wait. */
-const GUIDE_FAILURES = 3;
+const MAX_BACKOFFS = 256;
+const MAX_BRANCHES = 8;
+const MAX_LOGGED_REJECTIONS = 64;
+/** Maximum number of peers tried one by one when their chains differ. */
+const MAX_SOLE_PEERS = 8;
+/** Failed requests tolerated from each of them. */
+const SOLE_PEER_FAILURES = 3;
 
-interface Doubt {
+interface TargetBackoff {
   until: number;
   times: number;
 }
@@ -30,22 +30,22 @@ interface RangeSyncParts {
   logger: Logger;
   limits: RangeSyncLimits;
   slotsPerEpoch: number;
-  /** Called when a run began or ended. */
+  /** Called when a run starts or ends. */
   onChange(): void;
 }
 
-/** Runs from target to target, one at a time, as long as peers have what we lack. */
+/** Runs range sync from target to target, one at a time, while peers are ahead. */
 export class RangeSync {
   readonly #parts: RangeSyncParts;
   readonly #progress: SyncProgress;
-  readonly #doubts = new LruMap<RootHex, Doubt>(DOUBTS_HELD);
-  readonly #branches = new LruMap<RootHex, SyncTarget>(BRANCHES_HELD);
-  /** Blocks of which it was told that the execution engine refuses them. */
-  readonly #toldRefusals = new LruMap<RootHex, true>(REFUSALS_HELD);
+  readonly #backoffs = new LruMap<RootHex, TargetBackoff>(MAX_BACKOFFS);
+  readonly #branches = new LruMap<RootHex, SyncTarget>(MAX_BRANCHES);
+  /** Blocks whose rejection by the execution engine was logged. */
+  readonly #loggedRejections = new LruMap<RootHex, true>(MAX_LOGGED_REJECTIONS);
   readonly #closed = new AbortController();
   #isActive = false;
-  /** Whether the next stretch goes on with the sync of the last one. */
-  #isSyncUnderWay = false;
+  /** True if the next run continues the current sync. */
+  #isSyncInProgress = false;
   #claimants: ReadonlySet<string> = new Set();
   #running: Promise<void> = Promise.resolve();
 
@@ -58,14 +58,14 @@ export class RangeSync {
     return this.#isActive;
   }
 
-  /** Whether most of the peers, and not one alone, claim to have what is being fetched. */
+  /** True if a majority of the peers, and more than one, claims the current target. */
   get isClaimedByMost(): boolean {
     const peers = this.#parts.peers.list();
     const claiming = peers.filter(({ peerId }) => this.#claimants.has(peerId)).length;
     return claiming > 1 && 2 * claiming > peers.length;
   }
 
-  /** Begins with the next target if there is one and nothing is under way. */
+  /** Starts a run if there is a target and none is running. */
   evaluate(): void {
     if (this.#isActive || this.#closed.signal.aborted) return;
     const target = this.#nextTarget();
@@ -76,9 +76,9 @@ export class RangeSync {
     this.#running = this.#follow(target);
   }
 
-  /** A branch that is too long to be fetched block by block. */
+  /** Adds a branch that is too long for lookups by root. */
   addBranch(branch: SyncTarget): void {
-    if (this.#isDoubted(branch.root)) return;
+    if (this.#isInBackoff(branch.root)) return;
     this.#branches.set(branch.root, branch);
     this.evaluate();
   }
@@ -88,19 +88,19 @@ export class RangeSync {
     await this.#running;
   }
 
-  /** How much was fetched since the sync began, and how fast. */
+  /** Returns how much was fetched since the sync started, and how fast. */
   summary(): ReturnType<SyncProgress["summary"]> {
     return this.#progress.summary();
   }
 
-  /** The sync is over: what is fetched from now on belongs to another. */
+  /** Ends the current sync. Later runs start a new summary. */
   endSync(): void {
-    this.#isSyncUnderWay = false;
+    this.#isSyncInProgress = false;
   }
 
   async #follow(first: SyncTarget): Promise<void> {
-    this.#progress.begin({ goesOn: this.#isSyncUnderWay });
-    this.#isSyncUnderWay = true;
+    this.#progress.begin({ continues: this.#isSyncInProgress });
+    this.#isSyncInProgress = true;
     let target: SyncTarget | null = first;
     while (target !== null) {
       const outcome = await this.#run(target);
@@ -111,58 +111,68 @@ export class RangeSync {
     if (!this.#closed.signal.aborted) this.#parts.onChange();
   }
 
-  /** Null when the node is about to close. */
+  /** Returns null if the node is shutting down. */
   async #run(target: SyncTarget): Promise<RangeOutcome | null> {
     const { root } = target;
     this.#branches.delete(root);
     const { outcome, isDisputed } = await this.#attempt(target);
-    const last = outcome === "undelivered" && isDisputed ? await this.#followEach(target) : outcome;
-    if (last === "reached") this.#doubts.delete(root);
-    else if (last !== null) this.#doubt(root, last);
+    const last = outcome === "undelivered" && isDisputed ? await this.#tryEachPeer(target) : outcome;
+    if (last === "reached") this.#backoffs.delete(root);
+    else if (last !== null) this.#backOff(root, last);
     return last;
   }
 
-  /** One peer after the other, because they do not give the same chain and it is not known which of them are honest. */
-  async #followEach(target: SyncTarget): Promise<RangeOutcome | null> {
+  /** Tries one peer after another, since their chains differ and it is unknown which ones are honest. */
+  async #tryEachPeer(target: SyncTarget): Promise<RangeOutcome | null> {
     const claimants = this.#parts.peers.list().filter(({ peerId }) => target.claimants.has(peerId));
-    for (const { peerId } of claimants.slice(0, MAX_GUIDES)) {
+    for (const { peerId } of claimants.slice(0, MAX_SOLE_PEERS)) {
       const { outcome } = await this.#attempt(target, peerId);
       if (outcome === null || outcome === "reached" || outcome === "broken") return outcome;
     }
     return "undelivered";
   }
 
-  async #attempt(target: SyncTarget, guide?: string): Promise<{ outcome: RangeOutcome | null; isDisputed: boolean }> {
+  async #attempt(
+    target: SyncTarget,
+    solePeer?: string,
+  ): Promise<{ outcome: RangeOutcome | null; isDisputed: boolean }> {
     const { chain, logger, limits } = this.#parts;
     const { kind, slot, root } = target;
     this.#claimants = target.claimants;
-    const failuresPerBatch = guide === undefined ? limits.failuresPerBatch : GUIDE_FAILURES;
+    const maxBatchFailures = solePeer === undefined ? limits.maxBatchFailures : SOLE_PEER_FAILURES;
     const run = new RangeRun({
       ...this.#parts,
-      limits: { ...limits, failuresPerBatch },
+      limits: { ...limits, maxBatchFailures },
       target,
-      guide,
-      onRefusedPayload: (rejection) => this.#tellRefusal(rejection),
+      solePeer,
+      onRejectedPayload: (rejection) => this.#logRejection(rejection),
       onProgress: () => this.#progress.report(target.slot, run.peerCount),
     });
-    logger.debug("Sync begins", { head: chain.head.slot, target: slot, kind, root, peers: run.peerCount, guide });
+    logger.debug("Range sync started", {
+      head: chain.head.slot,
+      target: slot,
+      kind,
+      root,
+      peers: run.peerCount,
+      solePeer,
+    });
     this.#progress.report(slot, run.peerCount);
     try {
       const outcome = await run.run(this.#closed.signal);
-      logger.debug("Sync ends", { head: chain.head.slot, target: slot, kind, root, outcome });
+      logger.debug("Range sync finished", { head: chain.head.slot, target: slot, kind, root, outcome });
       return { outcome, isDisputed: run.isDisputed };
     } catch (error) {
       if (this.#closed.signal.aborted) return { outcome: null, isDisputed: false };
-      logger.error("Syncing failed", { target: slot, root, error });
+      logger.error("Range sync failed", { target: slot, root, error });
       return { outcome: "broken", isDisputed: false };
     }
   }
 
-  /** Once of a block: the peers go on to offer it. */
-  #tellRefusal({ slot, root = "", message }: BlockRejection): void {
-    const level = this.#toldRefusals.get(root) ? "debug" : "warn";
-    this.#toldRefusals.set(root, true);
-    this.#parts.logger[level]("The sync cannot pass a block that the execution client refuses; look after the client", {
+  /** Warns once per block, since peers keep offering it. */
+  #logRejection({ slot, root = "", message }: BlockRejection): void {
+    const level = this.#loggedRejections.get(root) ? "debug" : "warn";
+    this.#loggedRejections.set(root, true);
+    this.#parts.logger[level]("Sync is stuck at a block that the execution client rejects", {
       slot,
       root,
       detail: message,
@@ -171,35 +181,38 @@ export class RangeSync {
 
   #nextTarget(): SyncTarget | null {
     const { chain, peers, slotsPerEpoch } = this.#parts;
-    const standing: SyncStanding = {
+    const position: ChainPosition = {
       headSlot: chain.head.slot,
       finalizedEpoch: chain.forkChoice.finalized.epoch,
       currentSlot: chain.clock.currentSlot,
       slotsPerEpoch,
       has: (root) => chain.forkChoice.has(root),
-      isDoubted: (root) => this.#isDoubted(root),
+      isInBackoff: (root) => this.#isInBackoff(root),
     };
-    return chooseTarget(peers.list(), standing) ?? this.#nextBranch(standing);
+    return selectTarget(peers.list(), position) ?? this.#nextBranch(position);
   }
 
-  #nextBranch({ has, isDoubted, finalizedEpoch, slotsPerEpoch }: SyncStanding): SyncTarget | null {
+  #nextBranch({ has, isInBackoff, finalizedEpoch, slotsPerEpoch }: ChainPosition): SyncTarget | null {
     for (const branch of [...this.#branches.values()]) {
-      if (!has(branch.root) && !isDoubted(branch.root) && branch.slot > finalizedEpoch * slotsPerEpoch) return branch;
+      if (!has(branch.root) && !isInBackoff(branch.root) && branch.slot > finalizedEpoch * slotsPerEpoch) return branch;
       this.#branches.delete(branch.root);
     }
     return null;
   }
 
-  #isDoubted(root: RootHex): boolean {
-    const doubt = this.#doubts.get(root);
-    return doubt !== undefined && doubt.until > this.#parts.timers.now();
+  #isInBackoff(root: RootHex): boolean {
+    const dispute = this.#backoffs.get(root);
+    return dispute !== undefined && dispute.until > this.#parts.timers.now();
   }
 
-  #doubt(root: RootHex, outcome: RangeOutcome): void {
+  #backOff(root: RootHex, outcome: RangeOutcome): void {
     const { limits, timers } = this.#parts;
-    // That peers left says nothing about the target; the pause keeps peers that come and go from making us spin.
-    const times = (this.#doubts.get(root)?.times ?? 0) + (outcome === "undelivered" ? 1 : 0);
-    const pause = outcome === "deserted" ? limits.restMs : Math.min(limits.doubtMs * 2 ** times, limits.maxDoubtMs);
-    this.#doubts.set(root, { until: timers.now() + pause, times });
+    // Lost peers say nothing about the target. The pause prevents a busy loop with unstable peers.
+    const times = (this.#backoffs.get(root)?.times ?? 0) + (outcome === "undelivered" ? 1 : 0);
+    const pause =
+      outcome === "deserted"
+        ? limits.backoffMs
+        : Math.min(limits.targetBackoffMs * 2 ** times, limits.maxTargetBackoffMs);
+    this.#backoffs.set(root, { until: timers.now() + pause, times });
   }
 }

@@ -1,7 +1,7 @@
 import type { Slot } from "@lodestar/types";
 import type { BeaconChain } from "../chain/chain.ts";
 
-/** What syncing needs of the chain. */
+/** The part of the chain that the sync uses. */
 export type SyncChain = Pick<
   BeaconChain,
   | "config"
@@ -19,9 +19,9 @@ export type SyncChain = Pick<
   | "engineAnswers"
 >;
 
-/** The last slot whose block can no longer change; no block at or before it can be imported. */
+/** Returns the finalized slot. No block at or before it can be imported. */
 export function finalizedSlotOf({ forkChoice }: Pick<SyncChain, "forkChoice">, slotsPerEpoch: number): Slot {
   const { epoch, root } = forkChoice.finalized;
-  // A chain may have been started from a block in the middle of its epoch.
+  // The anchor block may be later than the start of its epoch.
   return Math.max(epoch * slotsPerEpoch, forkChoice.get(root)?.slot ?? 0);
 }

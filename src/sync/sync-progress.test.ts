@@ -4,8 +4,8 @@ import type { SyncChain } from "./sync-chain.ts";
 import { SyncProgress } from "./sync-progress.ts";
 
 function setUp() {
-  const told: (LogFields | undefined)[] = [];
-  const logger = { info: (_: string, fields?: LogFields) => told.push(fields) } as Partial<Logger> as Logger;
+  const logs: (LogFields | undefined)[] = [];
+  const logger = { info: (_: string, fields?: LogFields) => logs.push(fields) } as Partial<Logger> as Logger;
   const state = { now: 1000, slot: 0 };
   const chain = {
     get head() {
@@ -13,29 +13,29 @@ function setUp() {
     },
   };
   const progress = new SyncProgress({ chain, timers: { now: () => state.now }, logger });
-  return { told, state, progress };
+  return { logs, state, progress };
 }
 
-test("progress is told every few seconds, with the speed of the last minute and the time that is left", () => {
-  const { told, state, progress } = setUp();
+test("logs progress every few seconds, with the rate of the last minute and the remaining time", () => {
+  const { logs, state, progress } = setUp();
   progress.begin();
 
-  // 100 slots a second for 80 s, then 10 slots a second.
+  // 100 slots per second for 80 s, then 10 slots per second.
   for (let second = 0; second <= 200; second++) {
     state.now = 1000 + second * 1000;
     state.slot = second <= 80 ? second * 100 : 8000 + (second - 80) * 10;
     progress.report(20_000, 3);
   }
 
-  expect(told).toHaveLength(41);
-  expect(told[0]).toMatchObject({ slot: 0, target: 20_000, peers: 3, slotsPerSecond: undefined });
-  expect(told[1]).toMatchObject({ slot: 500, slotsPerSecond: 100, timeLeft: "3min 15s" });
-  expect(told[40]).toMatchObject({ slot: 9200, slotsPerSecond: 10, timeLeft: "18min 0s" });
+  expect(logs).toHaveLength(41);
+  expect(logs[0]).toMatchObject({ slot: 0, target: 20_000, peers: 3, slotsPerSecond: undefined });
+  expect(logs[1]).toMatchObject({ slot: 500, slotsPerSecond: 100, timeLeft: "3min 15s" });
+  expect(logs[40]).toMatchObject({ slot: 9200, slotsPerSecond: 10, timeLeft: "18min 0s" });
   expect(progress.summary()).toEqual({ slots: 9200, seconds: 200, slotsPerSecond: 46 });
 });
 
-test("progress is counted anew from a head that is before the first, and is never more than all", () => {
-  const { told, state, progress } = setUp();
+test("progress restarts from an earlier head, and never exceeds 100 %", () => {
+  const { logs, state, progress } = setUp();
   state.slot = 130;
   progress.begin();
   const at = (second: number, slot: number, target: number) => {
@@ -49,7 +49,7 @@ test("progress is counted anew from a head that is before the first, and is neve
   at(15, 142, 142);
   at(20, 150, 142);
   at(25, 150, 60);
-  const percents = told.map((fields) => [fields?.slot, fields?.percent, fields?.slotsPerSecond]);
+  const percents = logs.map((fields) => [fields?.slot, fields?.percent, fields?.slotsPerSecond]);
   expect(percents).toEqual([
     [130, 0, undefined],
     [64, 0, undefined],

@@ -15,13 +15,13 @@ interface Start {
   slot: Slot;
 }
 
-/** Tells in the log how syncing goes. */
+/** Logs the progress of the sync. */
 export class SyncProgress {
   readonly #chain: Pick<SyncChain, "head">;
   readonly #timers: Pick<Timers, "now">;
   readonly #progress: Progress;
   #began: Start = { at: 0, slot: 0 };
-  /** Where the sync began, of which the current stretch may be the last of several. */
+  /** Start of the sync, which may consist of several runs. */
   #syncBegan: Start = { at: 0, slot: 0 };
 
   constructor({ chain, timers, logger }: SyncProgressParts) {
@@ -30,14 +30,14 @@ export class SyncProgress {
     this.#progress = new Progress({ message: "Syncing", logger, timers, firstAfterMs: 0 });
   }
 
-  /** Begins a stretch; one that goes on with the sync of the last one leaves the start of the summary as it is. */
-  begin({ goesOn = false } = {}): void {
+  /** Starts a run. With `continues`, the summary still counts from the start of the sync. */
+  begin({ continues = false } = {}): void {
     this.#began = { at: this.#timers.now(), slot: this.#chain.head.slot };
-    if (!goesOn || this.#began.slot < this.#syncBegan.slot) this.#syncBegan = this.#began;
+    if (!continues || this.#began.slot < this.#syncBegan.slot) this.#syncBegan = this.#began;
     this.#progress.begin();
   }
 
-  /** Of all that came since the sync began. */
+  /** Summary since the start of the sync. */
   summary(): { slots: number; seconds: number; slotsPerSecond: number | undefined } {
     const slots = Math.max(0, this.#chain.head.slot - this.#syncBegan.slot);
     const seconds = (this.#timers.now() - this.#syncBegan.at) / 1000;
@@ -46,8 +46,8 @@ export class SyncProgress {
 
   report(target: Slot, peers: number): void {
     const { slot } = this.#chain.head;
-    // The head has moved to a branch whose newest block is older.
-    if (slot < this.#began.slot) this.begin({ goesOn: true });
+    // The head has moved to a branch with an older tip.
+    if (slot < this.#began.slot) this.begin({ continues: true });
     const from = this.#began.slot;
     this.#progress.report(slot - from, target - from, (slotsPerSecond) => ({ slot, target, peers, slotsPerSecond }));
   }

@@ -2,14 +2,14 @@ import { ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { describe, expect, test } from "vitest";
 import type { SyncPeer } from "../network/peers/sync-peers.ts";
-import { chooseTarget, type SyncStanding } from "./sync-target.ts";
+import { type ChainPosition, selectTarget } from "./sync-target.ts";
 
 const root = (mark: number) => new Uint8Array(32).fill(mark);
 const hex = (mark: number) => toRootHex(root(mark));
 
-/** Peers `a`, `b`, … that tell a finalized epoch and a head slot, each with the mark of its root. */
-function peersOf(...told: { final?: [number, number]; head?: [number, number] }[]): SyncPeer[] {
-  return told.map(({ final = [0, 0], head = [0, 0] }, index) => ({
+/** Returns peers `a`, `b`, … with a finalized epoch and a head slot, each with a byte for its root. */
+function peersOf(...claims: { final?: [number, number]; head?: [number, number] }[]): SyncPeer[] {
+  return claims.map(({ final = [0, 0], head = [0, 0] }, index) => ({
     peerId: String.fromCharCode("a".charCodeAt(0) + index),
     status: {
       ...ssz.fulu.Status.defaultValue(),
@@ -23,36 +23,36 @@ function peersOf(...told: { final?: [number, number]; head?: [number, number] }[
   }));
 }
 
-const standing = (change: Partial<SyncStanding> = {}): SyncStanding => ({
+const position = (change: Partial<ChainPosition> = {}): ChainPosition => ({
   headSlot: 10,
   finalizedEpoch: 0,
   currentSlot: 100,
   slotsPerEpoch: 8,
   has: () => false,
-  isDoubted: () => false,
+  isInBackoff: () => false,
   ...change,
 });
 
-describe("the target of syncing", () => {
-  test("what most peers hold to be final comes before what is further, and before any head", () => {
+describe("selectTarget", () => {
+  test("prefers the finalized checkpoint of most peers to a later one and to any head", () => {
     const peers = peersOf(
       { final: [5, 1], head: [60, 11] },
       { final: [5, 1], head: [60, 11] },
       { final: [6, 2], head: [60, 11] },
       { final: [4, 3], head: [60, 11] },
     );
-    // The peer that finalized more can help; the one that finalized less need not have these blocks.
+    // A peer that finalized more has these blocks, one that finalized less may not.
     const claimants = new Set(["a", "b", "c"]);
-    expect(chooseTarget(peers, standing())).toEqual({ kind: "finalized", slot: 40, root: hex(1), claimants });
+    expect(selectTarget(peers, position())).toEqual({ kind: "finalized", slot: 40, root: hex(1), claimants });
   });
 
-  test("when the final blocks are ours, the head that most peers tell", () => {
+  test("selects the head of most peers if their finalized checkpoint is known", () => {
     const peers = peersOf({ final: [1, 1], head: [60, 2] }, { final: [1, 1], head: [50, 3] }, { head: [50, 3] });
-    const target = chooseTarget(peers, standing({ has: (of) => of === hex(1) }));
+    const target = selectTarget(peers, position({ has: (of) => of === hex(1) }));
     expect(target).toEqual({ kind: "head", slot: 50, root: hex(3), claimants: new Set(["b", "c"]) });
   });
 
-  test("nothing that is ours, that gossip brings, that is in the future, or that was sought in vain", () => {
+  test("skips known, near, future and undelivered targets", () => {
     const peers = peersOf(
       { head: [11, 1] },
       { head: [60, 2] },
@@ -60,8 +60,8 @@ describe("the target of syncing", () => {
       { final: [99, 4] },
       { head: [61, 5] },
     );
-    const without = standing({ has: (of) => of === hex(2), isDoubted: (of) => of === hex(5) });
-    expect(chooseTarget(peers, without)).toBeNull();
-    expect(chooseTarget(peers, standing({ ...without, isDoubted: () => false }))?.root).toBe(hex(5));
+    const without = position({ has: (of) => of === hex(2), isInBackoff: (of) => of === hex(5) });
+    expect(selectTarget(peers, without)).toBeNull();
+    expect(selectTarget(peers, position({ ...without, isInBackoff: () => false }))?.root).toBe(hex(5));
   });
 });

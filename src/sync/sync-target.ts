@@ -2,28 +2,31 @@ import type { RootHex, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { SyncPeer } from "../network/peers/sync-peers.ts";
 
-/** A head this little ahead of ours is on its way to us by gossip, or is fetched by root. */
+/** A head this close arrives by gossip or is looked up by root. */
 export const LEVEL_SLOTS = 1;
 
-/** `finalized` and `head`: what peers tell in their status. `branch`: the tip of a branch that was found by its blocks. */
+/**
+ * A block to sync to. `finalized` and `head` come from the status of peers, `branch` is the tip of a branch found by
+ * its blocks.
+ */
 export interface SyncTarget {
   kind: "finalized" | "head" | "branch";
   slot: Slot;
   root: RootHex;
-  /** The peers that say to have it; they are asked first. */
+  /** Peers that claim to have the block. They are preferred. */
   claimants: ReadonlySet<string>;
 }
 
-/** What we have. */
-export interface SyncStanding {
+/** State of our chain. */
+export interface ChainPosition {
   headSlot: Slot;
   finalizedEpoch: number;
   currentSlot: Slot;
   slotsPerEpoch: number;
-  /** Whether the block is on a chain of ours. */
+  /** Returns true if the block is known. */
   has(root: RootHex): boolean;
-  /** Whether the block was sought in vain a short while ago. */
-  isDoubted(root: RootHex): boolean;
+  /** Returns true if the target is in backoff. */
+  isInBackoff(root: RootHex): boolean;
 }
 
 interface Claim {
@@ -33,31 +36,32 @@ interface Claim {
 }
 
 /**
- * What to sync to next, if anything: what most peers hold to be final comes first, and only when that is ours the head
- * that most peers tell. A peer alone with its claim is heard last, so that a liar costs nobody but itself.
+ * Selects the next target: the finalized checkpoint with the most claimants, or else the head with the most claimants.
+ * A single liar is considered last.
  */
-export function chooseTarget(peers: readonly SyncPeer[], standing: SyncStanding): SyncTarget | null {
+export function selectTarget(peers: readonly SyncPeer[], position: ChainPosition): SyncTarget | null {
   const isWanted = ({ slot, root }: Claim) =>
-    slot <= standing.currentSlot && !standing.has(root) && !standing.isDoubted(root);
+    slot <= position.currentSlot && !position.has(root) && !position.isInBackoff(root);
 
   const finalized = peers
-    .filter(({ status }) => status.finalizedEpoch > standing.finalizedEpoch)
-    .map((peer) => finalizedClaim(peer, standing.slotsPerEpoch))
+    .filter(({ status }) => status.finalizedEpoch > position.finalizedEpoch)
+    .map((peer) => finalizedClaim(peer, position.slotsPerEpoch))
     .filter(isWanted);
   const final = largestGroup(finalized);
   if (final) {
-    // Whoever finalized more has these blocks, too.
+    // Peers with a later finalized checkpoint have these blocks too.
     const helpers = finalized.filter(({ slot }) => slot > final.slot).map(({ peerId }) => peerId);
     return { ...final, kind: "finalized", claimants: new Set([...final.claimants, ...helpers]) };
   }
   const heads = peers
     .map(headClaim)
-    .filter(({ slot }) => slot > standing.headSlot + LEVEL_SLOTS)
+    .filter(({ slot }) => slot > position.headSlot + LEVEL_SLOTS)
     .filter(isWanted);
   const head = largestGroup(heads);
   return head && { ...head, kind: "head" };
 }
 
+/** Returns the head that a peer claims in its status. */
 export function headClaim({ peerId, status }: SyncPeer): Claim {
   return { peerId, slot: status.headSlot, root: toRootHex(status.headRoot) };
 }
@@ -66,7 +70,7 @@ function finalizedClaim({ peerId, status }: SyncPeer, slotsPerEpoch: number): Cl
   return { peerId, slot: status.finalizedEpoch * slotsPerEpoch, root: toRootHex(status.finalizedRoot) };
 }
 
-/** Of groups of the same size the one that is further. */
+/** Returns the claim with the most peers, and the latest among equals. */
 function largestGroup(claims: readonly Claim[]): Omit<SyncTarget, "kind"> | null {
   const groups = new Map<string, { slot: Slot; root: RootHex; claimants: Set<string> }>();
   for (const { peerId, slot, root } of claims) {

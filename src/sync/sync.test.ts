@@ -7,9 +7,9 @@ import { FakePeers, type ServedBlock } from "./fake-peers.test-support.ts";
 import { blocksOf, GENESIS_TIME, growBranch, openFollower, untilHead } from "./history.test-support.ts";
 
 const SLOTS = 20;
-/** Far behind, at the length of a dev chain's slots less than three minutes. */
+/** Far behind in slots, though less than three minutes on a dev chain. */
 const FAR = 71;
-/** From then on, votes from genesis could surround those of a chain that was justified. */
+/** From then on, attestations from genesis could surround those of a justified chain. */
 const YOUNG_SLOTS = 4 * SLOTS_PER_EPOCH;
 
 let history: ServedBlock[];
@@ -24,10 +24,10 @@ beforeAll(async () => {
 
 const NOWHERE = new Uint8Array(32).fill(0xee);
 
-/** Tells of a head that it does not give. */
+/** A status with a head that the peer does not serve. */
 const claimOf = (headSlot: number, mark = 0xee) => ({ headSlot, headRoot: new Uint8Array(32).fill(mark) });
 
-/** A node that follows the whole history, which ends at the current slot, with the help of an honest peer. */
+/** Opens a node that has synced the whole history, up to the current slot, from an honest peer. */
 async function openSynced(peers: FakePeers) {
   peers.add("honest", history);
   const follower = await openFollower(peers, SLOTS);
@@ -37,14 +37,14 @@ async function openSynced(peers: FakePeers) {
 }
 
 describe("a node far behind the clock is not synced", () => {
-  test("when it lost all its peers; its distance is that of its head from the clock", async () => {
+  test("when it has lost all its peers; its distance is that of its head from the clock", async () => {
     const peers = new FakePeers();
     const { sync, clock, chain } = await openSynced(peers);
     expect([sync.state, chain.status.isSyncing, chain.status.syncDistance]).toEqual(["synced", false, 0]);
 
     peers.remove("honest");
     await clock.advanceTo(SLOTS + 1);
-    // The slot that has just begun need not have a block yet.
+    // The current slot need not have a block yet.
     expect([sync.state, chain.status.syncDistance]).toEqual(["synced", 1]);
     await clock.advanceTo(SLOTS + 2);
     expect([sync.state, chain.status.isSyncing, chain.status.syncDistance]).toEqual(["waiting for peers", true, 2]);
@@ -52,7 +52,7 @@ describe("a node far behind the clock is not synced", () => {
     expect([sync.state, chain.status.isSyncing, chain.status.syncDistance]).toEqual(["waiting for peers", true, FAR]);
   });
 
-  test("when nobody gives the head that its only peer claims, neither then nor in the pause after it", async () => {
+  test("when the head that its only peer claims is not served, nor during the backoff", async () => {
     const peers = new FakePeers();
     peers.add("liar", [], { status: claimOf(FAR) });
     const { sync, clock, chain } = await openFollower(peers, FAR, { has: known });
@@ -65,21 +65,21 @@ describe("a node far behind the clock is not synced", () => {
     expect([sync.state, chain.status.syncDistance]).toEqual(["syncing", FAR + 1 - known.length]);
   });
 
-  test("when its peers say that they are behind it", async () => {
+  test("when its peers report that they are behind it", async () => {
     const peers = new FakePeers();
     const { sync } = await openFollower(peers, FAR, { has: known });
     sync.start();
     peers.add("behind", known.slice(0, 4));
     expect(sync.state).toBe("syncing");
     peers.add("at the beginning", []);
-    peers.add("on a branch that nobody gives", [], { status: claimOf(3) });
+    peers.add("on an unavailable branch", [], { status: claimOf(3) });
     await peers.untilQuiet();
     expect(sync.state).toBe("syncing");
   });
 });
 
-describe("in a network that stood still a node is synced", () => {
-  test("as soon as its peers tell the head that it has", async () => {
+describe("in a stalled network a node is synced", () => {
+  test("as soon as its peers report its head", async () => {
     const peers = new FakePeers();
     const { sync, chain } = await openFollower(peers, FAR, { has: known });
     sync.start();
@@ -89,7 +89,7 @@ describe("in a network that stood still a node is synced", () => {
     expect(chain.status.syncDistance).toBe(FAR - known.length);
   });
 
-  test("for as long as it may last, while peers are there", async () => {
+  test("for any duration while peers are connected", async () => {
     const peers = new FakePeers();
     const { sync, clock } = await openSynced(peers);
     const states: string[] = [];
@@ -107,7 +107,7 @@ describe("in a network that stood still a node is synced", () => {
     ["claims a head that it does not give", claimOf(FAR - 1)],
     ["claims finality that it does not show", { ...claimOf(FAR - 1), finalizedEpoch: 5, finalizedRoot: NOWHERE }],
     ["says that it is behind", { headSlot: 0 }],
-  ])("though a peer %s, before and after", async (_, status) => {
+  ])("although a peer %s, before and after", async (_, status) => {
     const peers = new FakePeers();
     peers.add("liar", [], { status });
     const { sync } = await openFollower(peers, FAR, { has: known });
@@ -125,7 +125,7 @@ describe("in a network that stood still a node is synced", () => {
     expect(states).toEqual([]);
   });
 
-  test("when peers hold another head for the best that it has as well", async () => {
+  test("when peers prefer another head that it has too", async () => {
     const peers = new FakePeers();
     const { sync, chain, devChain } = await openFollower(peers, FAR, { has: known });
     const branch = await growBranch(devChain, known[3]!.root, { from: 8, to: 14 });
@@ -133,12 +133,12 @@ describe("in a network that stood still a node is synced", () => {
     sync.start();
     peers.add("on the other branch", shorter);
     expect(chain.head.root).toBe(longer.at(-1)!.root);
-    // Whoever has the lower head knows that the other has nothing that it lacks, and goes on.
+    // The node with the lower head knows all blocks of the other and continues.
     expect(sync.isSyncing).toBe(shorter.at(-1)!.signed.message.slot < chain.head.slot);
   });
 });
 
-describe("nodes that hold nothing but genesis", () => {
+describe("nodes at genesis", () => {
   async function openFresh(slot: number, horizonSlots?: number) {
     const peers = new FakePeers();
     const follower = await openFollower(peers, slot, { horizonSlots });
@@ -149,7 +149,7 @@ describe("nodes that hold nothing but genesis", () => {
   }
   const warnings = (log: readonly string[]) => log.filter((line) => line.includes("WARN"));
 
-  test("begin the chain when they come a little late, and try on for as long as it takes", async () => {
+  test("start the chain when they are a little late, however long it takes", async () => {
     const { sync, clock, log } = await openFresh(YOUNG_SLOTS - 1);
     expect(sync.state).toBe("synced");
     await clock.advanceTo(FAR);
@@ -158,27 +158,27 @@ describe("nodes that hold nothing but genesis", () => {
     expect(warnings(log)).toEqual([]);
   });
 
-  test("do not begin a second one when they come late, say why, and follow whoever has the chain", async () => {
+  test("do not start a second chain when they are late, warn, and follow a peer that has the chain", async () => {
     const { sync, clock, chain, peers, log } = await openFresh(YOUNG_SLOTS);
     expect([sync.state, chain.status.isSyncing]).toEqual(["syncing", true]);
     await clock.advanceTo(FAR);
     await nextTurn();
     expect(sync.state).toBe("syncing");
-    expect(warnings(log)).toEqual([expect.stringMatching(/no block since then.*--peer.*--sync-horizon.* behind=32/)]);
+    expect(warnings(log)).toEqual([expect.stringMatching(/initial state.*--peer.*--sync-horizon.* behind=32/)]);
     peers.add("of the chain", known);
     await sync.whenSynced();
     expect(chain.head.root).toBe(known.at(-1)!.root);
   });
 
-  test("begin the chain late when they are told to", async () => {
+  test("start the chain late with --sync-horizon", async () => {
     const { sync, log } = await openFresh(FAR, FAR);
     expect(sync.state).toBe("synced");
     expect(warnings(log)).toEqual([]);
   });
 });
 
-describe("a node that just joined", () => {
-  test("is synced when it is level with the best head of its peers, not when it is a few slots behind", async () => {
+describe("a node that has just joined", () => {
+  test("is synced at the best head of its peers, not a few slots behind", async () => {
     const peers = new FakePeers();
     const { sync, chain } = await openFollower(peers, SLOTS, { has: history.slice(0, SLOTS - 3) });
     const { promise: giving, resolve: give } = Promise.withResolvers<void>();
@@ -196,7 +196,7 @@ describe("a node that just joined", () => {
     expect(chain.head.slot).toBe(SLOTS);
   });
 
-  test("does not go by what peers told before it had caught up with that", async () => {
+  test("ignores statuses from before it caught up", async () => {
     const peers = new FakePeers();
     peers.add("honest", known);
     const { sync, chain } = await openFollower(peers, SLOTS);
@@ -206,14 +206,14 @@ describe("a node that just joined", () => {
     await peers.untilQuiet();
     expect(sync.state).toBe("syncing");
     expect(peers.refreshed).toContain("honest");
-    // It went on meanwhile.
+    // The peer has advanced in the meantime.
     peers.add("honest", history);
     await sync.whenSynced();
     expect(chain.head.slot).toBe(SLOTS);
   });
 });
 
-describe("a node that is level with the clock stays synced", () => {
+describe("a node level with the clock stays synced", () => {
   const claims = [
     claimOf(SLOTS + 3),
     claimOf(SLOTS + 1, 0xcc),
@@ -224,7 +224,7 @@ describe("a node that is level with the clock stays synced", () => {
   test.each([
     ["its only peer", SLOTS + 1, []],
     ["one of two peers, after a few empty slots", SLOTS + 3, ["honest"]],
-  ])("whatever %s claims", async (_, slot, others) => {
+  ])("regardless of what %s claims", async (_, slot, others) => {
     const peers = new FakePeers();
     const { sync, clock } = await openSynced(peers);
     const states: string[] = [];
@@ -238,7 +238,7 @@ describe("a node that is level with the clock stays synced", () => {
     expect(states).toEqual([]);
   });
 
-  test("unless most of several peers have another chain", async () => {
+  test("unless a majority of several peers has another chain", async () => {
     const peers = new FakePeers();
     const { sync } = await openSynced(peers);
     const states: string[] = [];
@@ -255,10 +255,10 @@ describe("a node that is level with the clock stays synced", () => {
   });
 });
 
-test("a node that was suspended is synced again only when a peer confirms its head anew", async () => {
+test("a suspended node is synced again only after a peer confirms its head", async () => {
   const peers = new FakePeers();
   const { sync, clock, chain } = await openSynced(peers);
-  // The connection still seems to be there, but nothing comes over it.
+  // The connection seems open, but is dead.
   peers.refreshStatus = (peerId) => void peers.refreshed.push(peerId);
   peers.refreshed.length = 0;
   sync.onSuspended();
@@ -272,7 +272,7 @@ test("a node that was suspended is synced again only when a peer confirms its he
   expect(sync.state).toBe("synced");
 });
 
-test("how fast it was is told of what was fetched, and not again when peers only confirm the head", async () => {
+test("the summary is logged for fetched slots, and not when peers only confirm the head", async () => {
   const peers = new FakePeers();
   const { sync, clock, log } = await openSynced(peers);
   peers.remove("honest");
@@ -281,11 +281,11 @@ test("how fast it was is told of what was fetched, and not again when peers only
   expect(sync.state).toBe("syncing");
   peers.add("honest", history);
   expect(sync.state).toBe("synced");
-  const told = log.filter((line) => line.includes(" Synced ")).map((line) => /slots=\d+/.exec(line)?.[0]);
-  expect(told).toEqual([`slots=${SLOTS}`, undefined]);
+  const logs = log.filter((line) => line.includes(" Synced ")).map((line) => /slots=\d+/.exec(line)?.[0]);
+  expect(logs).toEqual([`slots=${SLOTS}`, undefined]);
 });
 
-test("all that was fetched since the sync began is told, also where it came in several stretches", async () => {
+test("the summary covers all runs of a sync", async () => {
   const peers = new FakePeers();
   const { sync, chain, log } = await openFollower(peers, SLOTS);
   sync.start();
@@ -295,24 +295,24 @@ test("all that was fetched since the sync began is told, also where it came in s
   expect(sync.state).toBe("syncing");
   peers.add("honest", history);
   await sync.whenSynced();
-  const told = log.filter((line) => line.includes(" Synced ")).map((line) => /slots=\d+/.exec(line)?.[0]);
-  expect(told).toEqual([`slots=${SLOTS}`]);
+  const logs = log.filter((line) => line.includes(" Synced ")).map((line) => /slots=\d+/.exec(line)?.[0]);
+  expect(logs).toEqual([`slots=${SLOTS}`]);
 });
 
-test("a node comes to rest when the ranges are fetched, which may be after it is synced, and whoever waits for it is told", async () => {
+test("the sync becomes idle after the ranges are fetched, and notifies listeners", async () => {
   const peers = new FakePeers();
   peers.add("honest", history);
   const { sync, chain } = await openFollower(peers, SLOTS);
   const seen: string[] = [];
-  sync.onChange((state) => seen.push(`${state}, ${sync.isAtRest ? "at rest" : "busy"}`));
+  sync.onChange((state) => seen.push(`${state}, ${sync.isIdle ? "at rest" : "busy"}`));
   const rest = Promise.withResolvers<void>();
-  sync.onRest(() => {
-    seen.push("told of rest");
+  sync.onIdle(() => {
+    seen.push("idle");
     rest.resolve();
   });
   sync.start();
   await rest.promise;
-  expect(sync.isAtRest).toBe(true);
+  expect(sync.isIdle).toBe(true);
   expect(chain.head.root).toBe(history.at(-1)!.root);
-  expect(seen).toEqual(["syncing, busy", "synced, busy", "told of rest"]);
+  expect(seen).toEqual(["syncing, busy", "synced, busy", "idle"]);
 });

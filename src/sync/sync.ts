@@ -13,8 +13,8 @@ import { finalizedSlotOf, type SyncChain } from "./sync-chain.ts";
 import { headClaim, LEVEL_SLOTS } from "./sync-target.ts";
 import { UnknownBlockSync } from "./unknown-block-sync.ts";
 
-/** So many slots in a row may bring no block to a node that was synced before its peers have to confirm that they are empty. */
-const QUIET_SLOTS = 8;
+/** Consecutive empty slots after which a synced node needs confirmation by its peers. */
+const MAX_EMPTY_SLOTS = 8;
 
 type SyncState = "waiting for peers" | "syncing" | "synced";
 
@@ -25,11 +25,11 @@ interface SyncParts {
   timers?: Pick<Timers, "now" | "sleep">;
   limits?: Partial<RangeSyncLimits>;
   authority?: Authority;
-  /** How far the head may lie behind the clock though no peer confirms it. */
+  /** How far the head may be behind the clock without confirmation by a peer. */
   horizonSlots?: number;
 }
 
-/** Keeps this node's chain level with those of its peers, and knows whether it is. */
+/** Keeps the chain in sync with the peers and decides whether the node is synced. */
 export class Sync implements SyncJudge, UnknownBlocks {
   readonly #chain: SyncChain;
   readonly #peers: SyncPeers;
@@ -41,18 +41,18 @@ export class Sync implements SyncJudge, UnknownBlocks {
   readonly #authority: Authority;
   readonly #horizonSlots: number;
   readonly #listeners = new Set<(state: SyncState) => void>();
-  readonly #restListeners = new Set<() => void>();
-  #stop: (() => void)[] = [];
+  readonly #idleListeners = new Set<() => void>();
+  #unsubscribes: (() => void)[] = [];
   readonly #closed = new AbortController();
-  /** Whether any peer has told its status since the start. */
+  /** True once a peer has sent its status. */
   #isInformed = false;
   #isEvaluating = false;
   #announced: SyncState | null = null;
-  #wasAtRest = false;
-  /** Whether no slot was announced since a suspension: until then the clock may not have moved on. */
+  #wasIdle = false;
+  /** True from a suspension until the next slot event. Until then the clock may be behind. */
   #isResuming = false;
-  #hasWarnedOfNothing = false;
-  /** Whether ranges were fetched since it was last synced. */
+  #hasWarnedAnchorOnly = false;
+  /** True if ranges were fetched since the node was last synced. */
   #hasFetched = false;
 
   constructor(parts: SyncParts) {
@@ -93,16 +93,16 @@ export class Sync implements SyncJudge, UnknownBlocks {
     return this.state !== "synced";
   }
 
-  /** Whether nothing is missing at the head, so that there is time for other requests. */
-  get isAtRest(): boolean {
+  /** True if nothing is missing at the head, so that backfill may run. */
+  get isIdle(): boolean {
     return this.state === "synced" && !this.#range.isActive;
   }
 
   start(): void {
-    if (this.#stop.length > 0) return;
+    if (this.#unsubscribes.length > 0) return;
     this.#unknownBlocks.start();
     this.#dataLookups.start();
-    this.#stop.push(
+    this.#unsubscribes.push(
       this.#peers.onChange(() => this.#evaluate()),
       this.#chain.clock.onSlot(() => this.#onSlot()),
       this.#chain.events.on("head", () => this.#onHead()),
@@ -111,8 +111,8 @@ export class Sync implements SyncJudge, UnknownBlocks {
   }
 
   async close(): Promise<void> {
-    for (const stop of this.#stop.splice(0)) stop();
-    this.#closed.abort(new Error("The node stopped before it was synced."));
+    for (const unsubscribe of this.#unsubscribes.splice(0)) unsubscribe();
+    this.#closed.abort(new Error("The node shut down before it was synced."));
     await Promise.all([this.#range.close(), this.#unknownBlocks.close(), this.#dataLookups.close()]);
   }
 
@@ -124,27 +124,32 @@ export class Sync implements SyncJudge, UnknownBlocks {
     if (!this.#closed.signal.aborted) this.#unknownBlocks.onUnknownBlock(root, peerId);
   }
 
-  /** The node was suspended: it counts as synced again only when its head is level or peers have confirmed it anew. */
+  /**
+   * Called after the process was suspended. The node counts as synced again once its head is level with the clock or
+   * confirmed by peers.
+   */
   onSuspended(): void {
     this.#isResuming = true;
     this.#agreement.discard();
-    this.#agreement.ask("all");
+    this.#agreement.refresh("all");
     this.#evaluate();
   }
 
-  /** Calls the listener when the state is another. Returns the function that ends it. */
+  /** Calls the listener when the state changes. Returns the function that unsubscribes. */
   onChange(listener: (state: SyncState) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Calls the listener when it comes to rest, which may be later than it is synced. Returns the function that ends it. */
-  onRest(listener: () => void): () => void {
-    this.#restListeners.add(listener);
-    return () => this.#restListeners.delete(listener);
+  /**
+   * Calls the listener when the sync becomes idle, possibly after it is synced. Returns the function that unsubscribes.
+   */
+  onIdle(listener: () => void): () => void {
+    this.#idleListeners.add(listener);
+    return () => this.#idleListeners.delete(listener);
   }
 
-  /** Resolves once the node is synced; rejects with the signal's reason when that is aborted first, or when this is closed. */
+  /** Resolves once the node is synced. Rejects if the signal is aborted or the sync is closed. */
   whenSynced(given?: AbortSignal): Promise<void> {
     const signal = given ? AbortSignal.any([given, this.#closed.signal]) : this.#closed.signal;
     if (signal.aborted) return Promise.reject(signal.reason);
@@ -168,10 +173,10 @@ export class Sync implements SyncJudge, UnknownBlocks {
   }
 
   /**
-   * The clock decides when the head is level with it, as nobody can be ahead then. Otherwise the slots since the head may be
-   * empty or missed, and the peers decide: who just joined or was away acts only when they have nothing more, and anything at all.
-   * What a few peers claim to have, and nobody can check before it is there, keeps no synced node from its duties; when
-   * most claim it, the node may be on a branch that the others have left.
+   * A head that is level with the clock is synced. Otherwise the slots since the head may be empty or missed, and the
+   * peers decide: a node that has just started or was suspended is synced only if they have nothing more. Unverified
+   * claims of a few peers do not keep a synced node from its duties. If most peers claim a longer chain, the node may
+   * be on an abandoned branch.
    */
   get #isSynced(): boolean {
     if (this.#authority === "sole" || (this.#authority === "founder" && !this.#isInformed)) return true;
@@ -181,18 +186,18 @@ export class Sync implements SyncJudge, UnknownBlocks {
     if (this.#peers.list().length === 0) return behind <= this.#horizonSlots;
     const wasSynced = this.#announced === "synced" && !this.#isResuming;
     if (this.#range.isActive && !wasSynced) return false;
-    if (wasSynced && behind <= QUIET_SLOTS) return true;
-    if (this.#agreement.isReached && (wasSynced || !this.#agreement.isOnNothing)) return true;
+    if (wasSynced && behind <= MAX_EMPTY_SLOTS) return true;
+    if (this.#agreement.isReached && (wasSynced || !this.#agreement.isAnchorOnly)) return true;
     return behind <= this.#horizonSlots && !this.#range.isActive;
   }
 
-  /** Whether ranges are fetched because the node lacks what they bring. */
+  /** True while ranges are fetched that the node lacks. */
   get #isCatchingUp(): boolean {
     return this.#range.isActive && this.isSyncing;
   }
 
   #onSlot(): void {
-    if (this.#chain.status.syncDistance > LEVEL_SLOTS) this.#agreement.ask("all");
+    if (this.#chain.status.syncDistance > LEVEL_SLOTS) this.#agreement.refresh("all");
     this.#evaluate();
     this.#isResuming = false;
   }
@@ -205,7 +210,7 @@ export class Sync implements SyncJudge, UnknownBlocks {
   #onRangeChange(): void {
     if (this.#range.isActive) this.#hasFetched = this.isSyncing;
     else {
-      this.#agreement.ask("outdated");
+      this.#agreement.refresh("outdated");
       this.#unknownBlocks.resume();
     }
     this.#announce();
@@ -213,25 +218,25 @@ export class Sync implements SyncJudge, UnknownBlocks {
   }
 
   #evaluate(): void {
-    // What follows may itself lead to a change of the peers, when one is dropped for what it told.
+    // Evaluating may drop a peer, which triggers another evaluation.
     if (this.#isEvaluating) return;
     this.#isEvaluating = true;
     try {
       if (this.#peers.list().length > 0) this.#isInformed = true;
       this.#range.evaluate();
-      if (!this.#isCatchingUp) this.#seekHeads();
+      if (!this.#isCatchingUp) this.#lookUpHeads();
       this.#announce();
-      this.#warnOfNothing();
+      this.#warnIfAnchorOnly();
     } finally {
       this.#isEvaluating = false;
     }
   }
 
   /**
-   * A head that is about level with ours and that we do not know is on another branch, or was missed: range sync has
-   * nothing to do with it. A block of the current slot is on its way to us by gossip.
+   * Looks up unknown heads near ours, which are on another branch or were missed. Range sync does not cover them. A
+   * block of the current slot arrives by gossip.
    */
-  #seekHeads(): void {
+  #lookUpHeads(): void {
     const { clock, head, forkChoice } = this.#chain;
     const finalizedSlot = finalizedSlotOf(this.#chain, SLOTS_PER_EPOCH);
     for (const peer of this.#peers.list()) {
@@ -241,25 +246,25 @@ export class Sync implements SyncJudge, UnknownBlocks {
     }
   }
 
-  /** Once, until it is synced after all. */
-  #warnOfNothing(): void {
+  /** Warns once until the node is synced. */
+  #warnIfAnchorOnly(): void {
     const { isSyncing } = this;
-    const isOnNothing = isSyncing && this.#agreement.isReached && this.#agreement.isOnNothing;
-    if (isOnNothing && !this.#hasWarnedOfNothing) {
+    const isAnchorOnly = isSyncing && this.#agreement.isReached && this.#agreement.isAnchorOnly;
+    if (isAnchorOnly && !this.#hasWarnedAnchorOnly) {
       this.#logger.warn(
-        "No peer has more than the state that this node began with, and no block since then, so that it waits for one that follows the " +
-          "chain: give --peer or --bootnodes, or --sync-horizon where the chain is to begin only now",
+        "No peer is ahead of this node's initial state, waiting for a synced peer; give --peer or --bootnodes, " +
+          "or --sync-horizon to start the chain now",
         { behind: this.#chain.status.syncDistance, peers: this.#peers.list().length },
       );
     }
-    this.#hasWarnedOfNothing = isSyncing && (this.#hasWarnedOfNothing || isOnNothing);
+    this.#hasWarnedAnchorOnly = isSyncing && (this.#hasWarnedAnchorOnly || isAnchorOnly);
   }
 
   #announce(): void {
     this.#announceState();
-    const { isAtRest } = this;
-    if (isAtRest && !this.#wasAtRest) for (const listener of [...this.#restListeners]) listener();
-    this.#wasAtRest = isAtRest;
+    const { isIdle } = this;
+    if (isIdle && !this.#wasIdle) for (const listener of [...this.#idleListeners]) listener();
+    this.#wasIdle = isIdle;
   }
 
   #announceState(): void {
@@ -278,7 +283,7 @@ export class Sync implements SyncJudge, UnknownBlocks {
       try {
         listener(state);
       } catch (error) {
-        this.#logger.error("A listener to the state of syncing failed", { state, error });
+        this.#logger.error("Sync state listener failed", { state, error });
       }
     }
   }

@@ -21,13 +21,13 @@ beforeAll(async () => {
   await close();
 });
 
-/** Most of what is tested happens near the head of a short chain. */
+/** Most tests run near the head of a short chain. */
 const NEAR = 12;
 
-/** A peer that tells nothing of a chain, so that only what gossip brings is of consequence. */
+/** A peer without a chain status, so that only gossip matters. */
 const SILENT = { status: { headSlot: 0, headRoot: new Uint8Array(32) } };
 
-/** The same block with a signature of somebody else, which its root does not tell. */
+/** Returns the block with another signature, which its root does not cover. */
 function forged({ root, signed }: ServedBlock): ServedBlock {
   return { root, signed: { ...signed, signature: history[0]!.signed.signature } };
 }
@@ -36,7 +36,7 @@ async function openNearHead(peers: FakePeers, missing: number) {
   const follower = await openFollower(peers, NEAR, { has: history.slice(0, NEAR - missing) });
   follower.sync.start();
   const byHand = new ByHand(follower.devChain);
-  /** A block that a validator signed, and that is not valid: it was not its turn. */
+  /** An invalid block signed by a validator that is not the proposer. */
   const invalid = (slot: number, parentRoot: string, mark = 0): ServedBlock => {
     const block = ssz.phase0.BeaconBlock.defaultValue();
     return byHand.sign({
@@ -50,7 +50,7 @@ async function openNearHead(peers: FakePeers, missing: number) {
 }
 
 describe("missing blocks", () => {
-  test("the parents of a block are fetched one by one, each once, and imported with it", async () => {
+  test("the ancestors of a block are fetched one by one, each once, and imported with it", async () => {
     const peers = new FakePeers();
     peers.add("sender", history, SILENT);
     peers.add("other", history, SILENT);
@@ -67,7 +67,7 @@ describe("missing blocks", () => {
     expect(peers.penalties).toEqual([]);
   });
 
-  test("ever more parents are fetched at once where the peer gives them so, and one by one from others", async () => {
+  test("requests for ancestors grow if the peer supports BeaconBlocksByHead", async () => {
     const peers = new FakePeers();
     peers.add("sender", history, { ...SILENT, givesAncestors: true });
     const { chain, sync, tip } = await openNearHead(peers, 6);
@@ -85,7 +85,7 @@ describe("missing blocks", () => {
     expect(peers.penalties).toEqual([]);
   });
 
-  test("a block that came in time does not become late by waiting for its parent", async () => {
+  test("a timely block does not become late by waiting for its parent", async () => {
     const peers = new FakePeers();
     peers.add("sender", history, SILENT);
     const { chain, sync, tip } = await openNearHead(peers, 2);
@@ -100,7 +100,7 @@ describe("missing blocks", () => {
     expect(chain.forkChoice.proposerBoostRoot).toBe(tip.root);
   });
 
-  test("the block of a vote is asked of others when the peer that sent the vote does not have it", async () => {
+  test("the block of an attestation is requested from other peers if its sender does not have it", async () => {
     const peers = new FakePeers();
     peers.add("boaster", [], SILENT);
     peers.add("failing", history, { ...SILENT, byRoot: () => Promise.reject(new Error("The peer does not answer.")) });
@@ -113,7 +113,7 @@ describe("missing blocks", () => {
     expect(peers.penalties.map(({ peerId, severity }) => [peerId, severity])).toEqual([["boaster", "mild"]]);
   });
 
-  test("peers that did wrong and speak of a block do not keep it from being asked of the others", async () => {
+  test("misbehaving peers that reference a block do not exhaust its lookup", async () => {
     const peers = new FakePeers();
     for (const peerId of ["a", "b", "c", "d", "e"]) peers.add(peerId, [], { ...SILENT, score: -1 });
     peers.add("good", history, SILENT);
@@ -125,7 +125,7 @@ describe("missing blocks", () => {
     expect(peers.roots).toEqual([{ peerId: "good", root: tip.root }]);
   });
 
-  test("a head beside ours that a peer tells of is fetched", async () => {
+  test("an unknown head of a peer near ours is fetched", async () => {
     const peers = new FakePeers();
     const { chain, sync, clock, tip } = await openNearHead(peers, 1);
     await clock.advanceTo(NEAR + 1);
@@ -135,7 +135,7 @@ describe("missing blocks", () => {
     expect(peers.ranges).toEqual([]);
   });
 
-  test("a block that comes while ranges bring its parents waits for them, and is not asked for again", async () => {
+  test("a block received during range sync waits for its parents without new requests", async () => {
     const peers = new FakePeers();
     const { chain, sync } = await openFollower(peers, NEAR, { has: history.slice(0, NEAR - 6) });
     const { promise: giving, resolve: give } = Promise.withResolvers<void>();
@@ -150,7 +150,7 @@ describe("missing blocks", () => {
     expect(peers.roots).toEqual([]);
   });
 
-  test("a block that is forged before it comes as it is does not take its place", async () => {
+  test("a forged copy does not replace the genuine block", async () => {
     const peers = new FakePeers();
     const answer = Promise.withResolvers<phase0.SignedBeaconBlock[]>();
     peers.add("slow", history, { ...SILENT, byRoot: () => answer.promise });
@@ -170,7 +170,7 @@ describe("missing blocks", () => {
     answer.resolve([]);
   });
 
-  test("a forged block that a peer gives by its root is asked of another, and what waits for it goes on waiting", async () => {
+  test("a forged block by root is requested from another peer, and its descendants keep waiting", async () => {
     const peers = new FakePeers();
     const { chain, sync, tip } = await openNearHead(peers, 3);
     const [grandparent, parent] = history.slice(NEAR - 3, NEAR - 1);
@@ -187,7 +187,7 @@ describe("missing blocks", () => {
     ]);
   });
 
-  test("a branch longer than can be fetched block by block is left to range sync", async () => {
+  test("a long branch is left to range sync", async () => {
     const peers = new FakePeers();
     const { chain, sync, devChain } = await openFollower(peers, SLOTS, { has: history.slice(0, 3) });
     const own = await growBranch(devChain, history[2]!.root, { from: 5, to: SLOTS - 1 });
@@ -203,7 +203,7 @@ describe("missing blocks", () => {
     expect(peers.penalties).toEqual([]);
   });
 
-  test("an invalid block that comes again with those that build on it is not looked at again", async () => {
+  test("a known invalid block and its descendants are not validated again", async () => {
     const peers = new FakePeers();
     const { chain, sync, invalid } = await openNearHead(peers, 3);
     const before = chain.head;
@@ -212,33 +212,33 @@ describe("missing blocks", () => {
     const first = invalid(before.slot + 2, bad.root, 1);
     const second = invalid(before.slot + 3, first.root);
     const third = invalid(before.slot + 4, second.root);
-    peers.add("giver", [bad, first, second], { ...SILENT, givesAncestors: true });
+    peers.add("servingPeer", [bad, first, second], { ...SILENT, givesAncestors: true });
     sync.onUnknownParent(child.signed, "sender");
     await peers.untilPenalties(() => peers.penalties.length === 2);
     const asked = peers.ancestries.length;
 
     sync.onUnknownParent(third.signed, "another");
     await peers.untilPenalties(() => peers.penaltiesOf("another").length === 1);
-    expect(peers.penaltiesOf("giver")).toEqual(["severe", "moderate"]);
+    expect(peers.penaltiesOf("servingPeer")).toEqual(["severe", "moderate"]);
     expect(peers.ancestries.slice(asked)).toEqual([
-      { peerId: "giver", root: second.root, count: 1 },
-      { peerId: "giver", root: first.root, count: 2 },
+      { peerId: "servingPeer", root: second.root, count: 1 },
+      { peerId: "servingPeer", root: first.root, count: 2 },
     ]);
     expect(chain.head.root).toBe(before.root);
   });
 
-  test("an invalid ancestor is held against those who gave it and built on it, and never fetched again", async () => {
+  test("an invalid ancestor penalizes all senders, and is never fetched again", async () => {
     const peers = new FakePeers();
     const { chain, sync, log, invalid } = await openNearHead(peers, 3);
     const before = chain.head;
     const bad = invalid(before.slot + 1, before.root);
     const child = invalid(before.slot + 2, bad.root);
-    peers.add("giver", [bad], SILENT);
+    peers.add("servingPeer", [bad], SILENT);
     peers.add("sender", [], SILENT);
 
     sync.onUnknownParent(child.signed, "sender");
     await peers.untilPenalties(() => peers.penalties.length === 3);
-    expect(peers.penaltiesOf("giver")).toEqual(["severe"]);
+    expect(peers.penaltiesOf("servingPeer")).toEqual(["severe"]);
     expect(peers.penaltiesOf("sender")).toEqual(["mild", "moderate"]);
     const asked = peers.roots.length;
 
@@ -252,13 +252,13 @@ describe("missing blocks", () => {
       (line) => /WARN .* slot=(\d+) .* peer=(\w+) reason=(\S+)/.exec(line)?.slice(1).join(" ") ?? [],
     );
     expect(refused).toEqual([
-      `${before.slot + 1} giver wrong-proposer`,
+      `${before.slot + 1} servingPeer wrong-proposer`,
       `${before.slot + 2} sender invalid-parent`,
       `${before.slot + 3} newcomer invalid-parent`,
     ]);
   });
 
-  test("a block that arrives otherwise takes along what waited for it", async () => {
+  test("a block that arrives by other means imports its pending descendants", async () => {
     const peers = new FakePeers();
     const { chain, sync, tip } = await openNearHead(peers, 2);
     const answer = Promise.withResolvers<phase0.SignedBeaconBlock[]>();
@@ -270,7 +270,7 @@ describe("missing blocks", () => {
     answer.resolve([]);
   });
 
-  test("a peer that speaks of blocks that do not exist is served within bounds", async () => {
+  test("lookups of nonexistent blocks are bounded", async () => {
     const peers = new FakePeers();
     peers.add("flooder", [], SILENT);
     peers.add("witness", [], SILENT);
@@ -296,7 +296,7 @@ describe("missing blocks", () => {
     expect(peers.roots.at(-1)).toEqual({ peerId: "witness", root: first });
   });
 
-  test("a block far ahead is no reason to fetch, but to ask the peer where it stands", async () => {
+  test("a block far ahead refreshes the status of its peer instead of a lookup", async () => {
     const peers = new FakePeers();
     peers.add("sender", history, SILENT);
     const { sync } = await openFollower(peers, SLOTS, { has: history.slice(0, SLOTS - MAX_DEPTH - 1) });

@@ -7,12 +7,12 @@ import type { Logger } from "../log/logger.ts";
 import type { UnknownBlocks } from "../network/gossip/block-handler.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
 import { BlockLookups, type FoundBlocks } from "./block-lookups.ts";
-import { NO_FAULT_REJECTIONS } from "./penalties.ts";
 import { type PendingBlock, PendingBlocks } from "./pending-blocks.ts";
+import { NO_FAULT_REJECTIONS } from "./range-penalties.ts";
 import { finalizedSlotOf, type SyncChain } from "./sync-chain.ts";
 import type { SyncTarget } from "./sync-target.ts";
 
-/** How many parents are fetched by their roots; a longer branch is fetched by ranges of slots. */
+/** Maximum number of ancestors looked up by root. Longer branches are left to range sync. */
 export const MAX_DEPTH = 32;
 
 const PENDING_LIMITS = { count: 128, bytes: 64 * 2 ** 20, perPeer: 16, slots: 64 };
@@ -22,21 +22,21 @@ interface UnknownBlockSyncParts {
   peers: SyncPeers;
   logger: Logger;
   slotsPerEpoch: number;
-  /** Whether the node catches up by ranges just now; then what it lacks comes anyway. */
+  /** Returns true while range sync fetches the missing blocks anyway. */
   isRangeSyncing(): boolean;
-  /** A branch that is too long for this. */
+  /** Called for a branch that is too long for lookups. */
   onLongBranch(branch: SyncTarget): void;
 }
 
-/** Fetches what gossip refers to and this node lacks, and imports it with what waited for it, parents first. */
+/** Looks up unknown blocks referenced by gossip, and imports them with their descendants, parents first. */
 export class UnknownBlockSync implements UnknownBlocks {
   readonly #parts: UnknownBlockSyncParts;
   readonly #pending: PendingBlocks;
   readonly #lookups: BlockLookups;
-  /** Blocks that left the chain before finality, and those that build on them. */
-  readonly #strays = new BadBlocks();
+  /** Blocks on branches that left the chain before finality, and their descendants. */
+  readonly #finalityConflicts = new BadBlocks();
   readonly #importing = new Map<RootHex, Promise<void>>();
-  #stop: (() => void)[] = [];
+  #unsubscribes: (() => void)[] = [];
 
   constructor(parts: UnknownBlockSyncParts) {
     const { chain, peers, logger } = parts;
@@ -54,14 +54,14 @@ export class UnknownBlockSync implements UnknownBlocks {
 
   start(): void {
     const { chain } = this.#parts;
-    this.#stop.push(
+    this.#unsubscribes.push(
       chain.events.on("block", ({ root }) => this.#importChildrenOf(root)),
       chain.clock.onSlot((slot) => this.#onSlot(slot)),
     );
   }
 
   async close(): Promise<void> {
-    for (const stop of this.#stop.splice(0)) stop();
+    for (const unsubscribe of this.#unsubscribes.splice(0)) unsubscribe();
     await this.#lookups.close();
     await Promise.all(this.#importing.values());
   }
@@ -70,26 +70,26 @@ export class UnknownBlockSync implements UnknownBlocks {
     const { chain } = this.#parts;
     const { slot } = signed.message;
     if (slot <= this.#finalizedSlot || slot > chain.clock.currentSlot + 1) return;
-    // What comes in the last moments of catching up is told once only; its parents are brought by the range.
+    // Blocks that arrive at the end of a range sync are received only once. Range sync fetches their parents.
     const isRangeSyncing = this.#parts.isRangeSyncing();
     if (isRangeSyncing ? slot > chain.head.slot + MAX_DEPTH : this.#isFarAhead(slot, peerId)) return;
     if (!this.#pending.hasRoomFor(peerId)) return;
     const root = blockRoot(chain.config, signed.message);
     if (chain.forkChoice.has(root) || this.#importing.has(root)) return;
-    const held = this.#pending.add(signed, { root, peerId, isAsked: false, clock: chain.clock });
+    const held = this.#pending.add(signed, { root, peerId, isRequested: false, clock: chain.clock });
     if (held && (!isRangeSyncing || chain.forkChoice.has(held.parentRoot))) this.#proceed(held);
   }
 
   onUnknownBlock(root: RootHex, peerId: string): void {
     if (this.#parts.isRangeSyncing()) return;
-    if (this.#memoryOf(root)) {
-      this.#parts.peers.penalize(peerId, "moderate", "refers to an invalid block");
+    if (this.#badBlocksWith(root)) {
+      this.#parts.peers.penalize(peerId, "moderate", "referenced an invalid block");
       return;
     }
-    this.#seek(root, [peerId]);
+    this.#lookUp(root, [peerId]);
   }
 
-  /** What was held while ranges were fetched, or found no room among the lookups before, gets its turn. */
+  /** Continues with blocks that waited for range sync or for a lookup slot. */
   resume(): void {
     if (this.#parts.isRangeSyncing()) return;
     for (const held of this.#pending.oldest()) this.#proceed(held);
@@ -104,15 +104,17 @@ export class UnknownBlockSync implements UnknownBlocks {
     return finalizedSlotOf(this.#parts.chain, this.#parts.slotsPerEpoch);
   }
 
-  /** Then our peers' statuses are out of date, and with new ones it is for range sync to catch up. */
+  /**
+   * Returns true for a block far ahead. The status of its peer is outdated then; with a new one, range sync catches up.
+   */
   #isFarAhead(slot: Slot, peerId: string): boolean {
     const { chain, peers } = this.#parts;
     if (slot <= chain.head.slot + MAX_DEPTH) return false;
-    if (this.#lookups.mayBother(peerId)) peers.refreshStatus(peerId);
+    if (this.#lookups.shouldRequestStatus(peerId)) peers.refreshStatus(peerId);
     return true;
   }
 
-  /** Whether the block is signed by its proposer, as far as can be told: blocks that are missing here may have added that validator. */
+  /** Verifies the proposer signature as far as possible: missing blocks may have added the validator. */
   async #isSigned(signed: SignedBeaconBlock): Promise<boolean> {
     const { config, validation } = this.#parts.chain;
     const { proposerIndex } = signed.message;
@@ -120,10 +122,10 @@ export class UnknownBlockSync implements UnknownBlocks {
     return validation.bls.verify([getBlockProposerSignatureSet(config, signed)]);
   }
 
-  /** Has the block fetched, with those before it where so many are wanted. */
-  #seek(root: RootHex, peerIds: Iterable<string>, count = 1): void {
+  /** Looks up the block, with ancestors if `count` exceeds 1. */
+  #lookUp(root: RootHex, peerIds: Iterable<string>, count = 1): void {
     const { chain } = this.#parts;
-    // The chain has the block when its execution engine has had its say and its data is here, and announces it then.
+    // Such a block is announced once the execution engine has answered and its data is available.
     if (chain.forkChoice.has(root) || this.#importing.has(root)) return;
     if (chain.isWaitingForEngine(root) || chain.isWaitingForData(root)) return;
     if (chain.forkChoice.isInvalid(root)) {
@@ -132,23 +134,23 @@ export class UnknownBlockSync implements UnknownBlocks {
     }
     const held = this.#pending.get(root);
     if (!held) this.#lookups.seek(root, peerIds, count);
-    else if (!this.#lookups.isSought(held.parentRoot)) this.#proceed(held);
+    else if (!this.#lookups.isPending(held.parentRoot)) this.#proceed(held);
   }
 
-  #onFound({ blocks, root: sought, giver, seekers }: FoundBlocks): void {
+  #onFound({ blocks, root: sought, servingPeer, referrers }: FoundBlocks): void {
     const { chain } = this.#parts;
     let oldest: PendingBlock | undefined;
     for (const signed of blocks) {
       const { slot } = signed.message;
       const root = oldest?.parentRoot ?? sought;
-      if (chain.forkChoice.has(root) || this.#memoryOf(root)) break;
+      if (chain.forkChoice.has(root) || this.#badBlocksWith(root)) break;
       if (slot <= this.#finalizedSlot) {
-        this.#condemn(root, seekers, "is on a branch that left the chain before finality", this.#strays);
+        this.#markBad(root, referrers, "is on a branch that conflicts with finality", this.#finalityConflicts);
         return;
       }
-      oldest = this.#isFarAhead(slot, giver)
+      oldest = this.#isFarAhead(slot, servingPeer)
         ? undefined
-        : this.#pending.add(signed, { root, peerId: giver, isAsked: true, clock: chain.clock });
+        : this.#pending.add(signed, { root, peerId: servingPeer, isRequested: true, clock: chain.clock });
       if (!oldest) {
         this.#pending.removeDescendantsOf(root);
         return;
@@ -158,26 +160,26 @@ export class UnknownBlockSync implements UnknownBlocks {
     else this.#importChildrenOf(sought);
   }
 
-  /** Does whatever comes next for a block that is held. */
+  /** Advances a pending block: imports it, rejects it, or looks up its parent. */
   #proceed(held: PendingBlock): void {
     const { root, parentRoot, peers } = held;
     const waiting = this.#pending.descendantsOf(root).length;
-    const memory = this.#memoryOf(parentRoot);
+    const memory = this.#badBlocksWith(parentRoot);
     if (this.#parts.chain.forkChoice.has(parentRoot)) {
       void this.#import(root);
     } else if (memory) {
       this.#pending.remove(root);
-      this.#warn(held, { reason: "invalid-parent", message: `Its parent ${parentRoot} is not valid.` });
-      this.#condemn(root, peers, "builds on an invalid block", memory);
+      this.#warn(held, { reason: "invalid-parent", message: `The parent ${parentRoot} is invalid.` });
+      this.#markBad(root, peers, "builds on an invalid block", memory);
     } else if (waiting >= MAX_DEPTH) {
-      this.#handOver(held);
+      this.#delegateToRangeSync(held);
     } else {
-      // Mostly one is missing; the more there turn out to be, the more are asked for at once.
-      this.#seek(parentRoot, peers, Math.min(1 + waiting, MAX_DEPTH - waiting));
+      // Usually one block is missing. The request size grows with the length of the branch.
+      this.#lookUp(parentRoot, peers, Math.min(1 + waiting, MAX_DEPTH - waiting));
     }
   }
 
-  /** The block, and then what waited for it. */
+  /** Imports the block, then its pending children. */
   async #import(root: RootHex): Promise<void> {
     const held = this.#pending.remove(root);
     if (held === undefined) return;
@@ -190,26 +192,25 @@ export class UnknownBlockSync implements UnknownBlocks {
 
   async #importHeld(held: PendingBlock): Promise<void> {
     const { chain, logger } = this.#parts;
-    const { root, signed, peers, slot, arrivedAt, isAsked } = held;
+    const { root, signed, peers, slot, arrivedAt, isRequested } = held;
     try {
       await chain.importBlock(signed, { arrivedAt, waitsForData: false });
-      logger.debug("A missing block was fetched", { slot, root });
+      logger.debug("Imported looked up block", { slot, root });
     } catch (error) {
       if (error instanceof BlockRejection && !NO_FAULT_REJECTIONS.has(error.reason)) {
         this.#warn(held, error);
-        // Gossip is passed on before the state transition, but blocks that are given by root are of the peer's own chain.
-        const severity = isAsked ? "severe" : "moderate";
+        // Gossip is forwarded before the state transition, but blocks served by root are of the peer's own chain.
+        const severity = isRequested ? "severe" : "moderate";
         for (const peerId of peers) this.#parts.peers.penalize(peerId, severity, `invalid block: ${error.reason}`);
-        const memory = this.#memoryOf(root);
-        if (memory) this.#condemn(root, [], "builds on an invalid block", memory);
-        // The chain does not hold it against the root: the same block may still come rightly signed.
+        const memory = this.#badBlocksWith(root);
+        if (memory) this.#markBad(root, [], "builds on an invalid block", memory);
+        // The root is not marked invalid: the same block may arrive with a valid signature.
         else this.#pending.removeDescendantsOf(root);
         return;
       }
       if (error instanceof BlockRejection && (isWaitingForEngine(error) || error.reason === "data-unavailable")) return;
       if (error instanceof BlockRejection && error.reason === "invalid-payload") this.#warn(held, error);
-      if (!(error instanceof BlockRejection))
-        logger.error("A fetched block could not be imported", { slot, root, error });
+      if (!(error instanceof BlockRejection)) logger.error("Could not import looked up block", { slot, root, error });
       this.#pending.removeDescendantsOf(root);
     }
   }
@@ -219,14 +220,14 @@ export class UnknownBlockSync implements UnknownBlocks {
     for (const child of this.#pending.childrenOf(root)) void this.#import(child.root);
   }
 
-  /** Where the block is remembered as one that is not to be taken, if it is. */
-  #memoryOf(root: RootHex): Pick<BadBlocks, "add"> | undefined {
+  /** Returns the list that marks the block as bad, if any. */
+  #badBlocksWith(root: RootHex): Pick<BadBlocks, "add"> | undefined {
     const { invalidBlocks } = this.#parts.chain.validation;
-    return [invalidBlocks, this.#strays].find((memory) => memory.has(root));
+    return [invalidBlocks, this.#finalityConflicts].find((memory) => memory.has(root));
   }
 
-  /** Nothing on this block will ever be taken. */
-  #condemn(root: RootHex, culprits: Iterable<string>, reason: string, memory: Pick<BadBlocks, "add">): void {
+  /** Marks the block and its descendants as bad, and penalizes their senders. */
+  #markBad(root: RootHex, culprits: Iterable<string>, reason: string, memory: Pick<BadBlocks, "add">): void {
     const descendants = this.#pending.removeDescendantsOf(root);
     for (const held of descendants) this.#warn(held, { reason: "invalid-parent", message: `It ${reason}.` });
     for (const bad of [root, ...descendants.map((held) => held.root)]) memory.add(bad);
@@ -237,10 +238,10 @@ export class UnknownBlockSync implements UnknownBlocks {
   #warn({ slot, root, peers }: PendingBlock, refusal: Pick<BlockRejection, "reason" | "message">): void {
     const { reason, message: detail } = refusal;
     const peer = [...peers].join(", ");
-    this.#parts.logger.warn("A block of a peer is refused", { slot, root, peer, reason, detail });
+    this.#parts.logger.warn("Rejected block from peer", { slot, root, peer, reason, detail });
   }
 
-  #handOver(oldest: PendingBlock): void {
+  #delegateToRangeSync(oldest: PendingBlock): void {
     const branch = [oldest, ...this.#pending.removeDescendantsOf(oldest.root)];
     this.#pending.remove(oldest.root);
     const tip = branch.reduce((latest, held) => (held.slot > latest.slot ? held : latest));

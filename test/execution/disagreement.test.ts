@@ -117,8 +117,8 @@ it("uses the next client while the first is away, misses no slot, and holds to w
   expect(second.layer.chain.head.block.header.number).toBe(5n);
   expect(await node.condition()).toEqual({ isOptimistic: false, isOffline: false, health: 200 });
   expect(node.takeLines()).toEqual([
-    "The execution client is offline",
-    "Another execution client is used from now on",
+    "Execution client is offline",
+    "Switched execution client",
     "The execution engine gives no usable payload and is asked for another one",
   ]);
 
@@ -131,7 +131,7 @@ it("uses the next client while the first is away, misses no slot, and holds to w
   await bring(second, first);
   await first.start();
   await node.timers.advance(100);
-  await vi.waitFor(() => expect(node.takeLines()).toContain("The execution client is back"));
+  await vi.waitFor(() => expect(node.takeLines()).toContain("Execution client reconnected"));
   expect(await node.advance(2)).toEqual([]);
 });
 

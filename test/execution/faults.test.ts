@@ -26,8 +26,8 @@ const NEW = "engine_newPayload";
 const FORKCHOICE = "engine_forkchoiceUpdated";
 const GET = "engine_getPayload";
 
-const AWAY = "The execution client is offline";
-const BACK = "The execution client is back";
+const AWAY = "Execution client is offline";
+const BACK = "Execution client reconnected";
 const WAITS = "A block waits for the execution engine";
 const NOT_TOLD = "The execution engine was not told of a block";
 const NOT_PREPARED = "The execution engine prepares no payload for the next slot";
@@ -37,7 +37,7 @@ const NOT_ATTESTED = "Validators could not learn what to attest to";
 const NOT_CONTRIBUTED = "Validators could not contribute for a sync subcommittee";
 const REFUSED = "The execution engine refuses a block, which is not imported";
 const UNAUTHORIZED =
-  "The execution client refuses the token: does --jwt-secret name the same file as the execution client's?";
+  "Execution client rejected the JWT: --jwt-secret must name the same file as the execution client's";
 const REORG = "Chain reorganised";
 
 interface Trouble {
@@ -187,9 +187,7 @@ it("goes on with a client that was stopped, or had another secret, as soon as it
   await node.timers.advance(100);
   await vi.waitFor(() => expect(node.takeLines()).toContain(UNAUTHORIZED));
   expect(await node.condition()).toEqual(OFFLINE);
-  await expect(NodeWithClient.open([client])).rejects.toThrow(
-    /refuses the token: does --jwt-secret name the same file/,
-  );
+  await expect(NodeWithClient.open([client])).rejects.toThrow(/rejected the JWT: --jwt-secret must name the same file/);
   await client.stop();
   await client.start();
   await untilBack(node);
@@ -265,8 +263,8 @@ it("does not start with a client of another chain; one that comes later is told 
   const otherChain = await ExecutionClient.open({ chainId: 5 });
   const otherGenesis = await ExecutionClient.open({ genesisTime: 1_600_000_000 });
   for (const [other, fact, what] of [
-    [otherChain, "chain id 5", "its chain id"],
-    [otherGenesis, "genesis block 0x", "its genesis block"],
+    [otherChain, "chain id 5", "chain id"],
+    [otherGenesis, "genesis block 0x", "genesis block"],
   ] as const) {
     const refused = NodeWithClient.open([other], {}, directory);
     await expect(refused).rejects.toThrow(`The execution client ${other.url} has ${fact}`);
@@ -276,7 +274,7 @@ it("does not start with a client of another chain; one that comes later is told 
     await node.timers.advance(100);
     await vi.waitFor(async () => expect(await node.condition()).toMatchObject({ isOffline: false }));
     await node.advance(2);
-    const line = `The execution client is of another chain: ${what} is not that of this network`;
+    const line = `Execution client is on another chain: ${what} mismatch`;
     expect(node.takeLines().filter((message) => message.includes("another chain"))).toEqual([line]);
     await node.opened.close();
   }

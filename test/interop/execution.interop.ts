@@ -123,12 +123,12 @@ test("a chain goes on by itself after @ethereumjs/client was away, lost its data
     const from = chain.node.lines.length;
     await client.stop(fault === "SIGKILL" ? fault : "SIGTERM");
     await untilOffline(true);
-    await chain.node.untilLine(/WARN .* The execution client is offline/, { from });
+    await chain.node.untilLine(/WARN .* Execution client is offline/, { from });
     expect(await chain.node.call("get_v1_node_health")).toEqual({ health: 206 });
     if (fault === "data lost") client.removeData();
     await client.start();
     await untilOffline(false);
-    await chain.node.untilLine(/The execution client is back/, { from });
+    await chain.node.untilLine(/Execution client reconnected/, { from });
     await expectToGoOn();
     if (fault !== "data lost") continue;
     await chain.node.untilLine(/has been given the blocks that it lacked/, { from });
@@ -141,10 +141,10 @@ test("a chain goes on by itself after @ethereumjs/client was away, lost its data
   const secretFile = join(tempDirectory(), "jwt.hex");
   writeFileSync(secretFile, "00".repeat(32), { mode: 0o600 });
   await chain.restartNode(secretFile);
-  await chain.node.untilLine(/The execution client refuses the token: does --jwt-secret name the same file/);
+  await chain.node.untilLine(/Execution client rejected the JWT: --jwt-secret must name the same file/);
   await untilOffline(true);
   cpSync(client.secretFile, secretFile);
   await untilOffline(false);
   await expectToGoOn();
-  expect(chain.node.lines.filter((line) => line.includes("refuses the token"))).toHaveLength(1);
+  expect(chain.node.lines.filter((line) => line.includes("rejected the JWT"))).toHaveLength(1);
 });

@@ -25,7 +25,7 @@ import type { GenesisParameters } from "../../src/dev/genesis-parameters.ts";
 import { InteropKeys } from "../../src/dev/interop-keys.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
 import { LocalNode } from "../../src/network/local-node.ts";
-import { noNetwork } from "../../src/network/network-view.ts";
+import { offlineNetworkView } from "../../src/network/network-view.ts";
 import { openNodeKey } from "../../src/network/node-key.ts";
 import { ByHand } from "./by-hand.ts";
 import { Caller } from "./caller.ts";
@@ -93,7 +93,7 @@ export class ExampleDevChain implements ExampleChain {
     batch.meta.putNodeKey(NODE_KEY);
     await batch.write();
     await readGenesisDeposits(chain, options);
-    const alone = noNetwork(new LocalNode({ key: await openNodeKey(db), config, clock }));
+    const alone = offlineNetworkView(new LocalNode({ key: await openNodeKey(db), config, clock }));
     const { setSpec: setLogSpec } = createLogger({
       format: "text",
       spec: "WARN",

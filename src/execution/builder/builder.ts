@@ -15,13 +15,14 @@ export interface BidRequest {
   proposerPubkey: Uint8Array;
 }
 
-/** A bid as it came: nothing of it has been checked. */
+/** An unverified bid. */
 export interface OfferedBid {
-  /** The fork that the builder takes the bid to be of. */
+  /** The fork named by the builder. */
   fork: ForkPostBellatrix;
   signed: SignedBuilderBid;
 }
 
+/** The payload of a signed blinded block. */
 export interface RevealedPayload {
   executionPayload: ExecutionPayload;
   /** Null before deneb. */
@@ -29,15 +30,15 @@ export interface RevealedPayload {
 }
 
 /**
- * Who makes payloads for others, as a node sees it: a builder, a relay, or what stands before several of them
- * (builder-specs). Whatever cannot be had of it rejects with a `BuilderError`.
+ * A block builder: a builder, a relay, or a multiplexer of relays (builder-specs). Failures reject with a
+ * `BuilderError`.
  */
 export interface Builder {
-  /** Null when nothing is offered. */
+  /** Returns null if there is no bid. */
   getBid(request: BidRequest): Promise<OfferedBid | null>;
-  /** Up to electra: gives the payload that the proposer has bound itself to. */
+  /** Up to electra: returns the payload of a signed blinded block. */
   revealPayload(signed: SignedBlindedBeaconBlock): Promise<RevealedPayload>;
-  /** From fulu on: has the builder publish the block with its payload. */
+  /** Since fulu: submits a signed blinded block, which the builder publishes with its payload. */
   publishBlock(signed: SignedBlindedBeaconBlock): Promise<void>;
   registerValidators(registrations: bellatrix.SignedValidatorRegistrationV1[]): Promise<void>;
 }
@@ -48,11 +49,11 @@ interface BuilderErrorOptions {
   cause?: unknown;
 }
 
-/** The message is a whole sentence. */
+/** A builder failed. The message is a whole sentence. */
 export class BuilderError extends OperationalError {
-  /** Whether the builder answered with an error, so that the same request is bound to fail again. */
+  /** True if the builder answered with an error, so that retrying is pointless. */
   readonly isRefusal: boolean;
-  /** Whether it answered with something that is not what was asked for. */
+  /** True if the response could not be decoded. */
   readonly isUnreadable: boolean;
 
   constructor(message: string, { isRefusal = false, isUnreadable = false, cause }: BuilderErrorOptions = {}) {

@@ -9,7 +9,7 @@ import { HttpBuilder } from "./http-builder.ts";
 const config = createChainForkConfig(defaultChainConfig);
 const REQUEST = { slot: 1, parentHash: new Uint8Array(32), proposerPubkey: new Uint8Array(48) };
 
-/** A builder that answers as it is told. */
+/** A scripted builder. */
 async function openBuilder(answer: RequestListener) {
   const server = createServer(answer).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -28,25 +28,30 @@ it.each([
   ["", {}],
   [", whatever type it would be of", { "Content-Type": "application/json" }],
   [", of a type that no bid is of", { "Content-Type": "text/plain; charset=utf-8" }],
-])("knows an answer without a bid%s", async (_, headers) => {
+])("accepts a response without a bid%s", async (_, headers) => {
   const { builder } = await openBuilder((_request, response) => response.writeHead(204, headers).end());
   expect(await builder.getBid(REQUEST)).toBeNull();
 });
 
 it.each<[name: string, type: string, body: string, complaint: RegExp]>([
-  ["no JSON", "application/json", "{", /^The builder's answer cannot be read: .*JSON/],
-  ["another type", "text/html", "<p>", /^The builder's answer cannot be read: .*text\/html/],
-  ["no bid", "application/json", '{"version":"electra","data":{}}', /^The builder's answer cannot be read: /],
-  ["no fork", "application/json", '{"version":"never","data":{}}', /^The builder's answer cannot be read: .*never/],
+  ["no JSON", "application/json", "{", /^The builder's response cannot be decoded: .*JSON/],
+  ["another type", "text/html", "<p>", /^The builder's response cannot be decoded: .*text\/html/],
+  ["no bid", "application/json", '{"version":"electra","data":{}}', /^The builder's response cannot be decoded: /],
+  [
+    "no fork",
+    "application/json",
+    '{"version":"never","data":{}}',
+    /^The builder's response cannot be decoded: .*never/,
+  ],
   [
     "a name that all objects know",
     "application/json",
     '{"version":"constructor","data":{}}',
-    /is of the fork "constructor",/,
+    /unknown fork "constructor"/,
   ],
-  ["a fork without payloads", "application/json", '{"version":"altair","data":{}}', /cannot be read/],
+  ["a fork without payloads", "application/json", '{"version":"altair","data":{}}', /cannot be decoded/],
   ["too much", "application/octet-stream", "x".repeat(33 * 1024 * 1024), /more than 33554432 bytes/],
-])("refuses an answer that is %s", async (_, type, body, complaint) => {
+])("rejects a response that is %s", async (_, type, body, complaint) => {
   const { builder, logger } = await openBuilder((_request, response) => {
     response.writeHead(200, { "Content-Type": type, "Eth-Consensus-Version": "electra" }).end(body);
   });
@@ -56,11 +61,11 @@ it.each<[name: string, type: string, body: string, complaint: RegExp]>([
     isUnreadable: true,
     message: expect.stringMatching(complaint),
   });
-  // It is there all the same.
-  expect(logger.records).toMatchObject([{ message: "The builder answers" }]);
+  // The builder still counts as online.
+  expect(logger.records).toMatchObject([{ message: "Builder is online" }]);
 });
 
-it("passes on why something is refused, and not at length", async () => {
+it("reports the reason of a rejection, truncated", async () => {
   const { builder } = await openBuilder((_request, response) => {
     response.writeHead(400).end(JSON.stringify({ code: 400, message: `unknown validator${"!".repeat(1000)}` }));
   });
@@ -69,23 +74,23 @@ it("passes on why something is refused, and not at length", async () => {
   expect((error as Error).message.length).toBeLessThan(400);
 });
 
-it("tells once that it is there and once that it is gone, without the password", async () => {
+it("logs online and offline once, without the password", async () => {
   const { builder, logger, close } = await openBuilder((_request, response) => response.writeHead(200).end());
   await builder.checkStatus();
   await builder.checkStatus();
   close();
   for (let i = 0; i < 2; i++) {
-    await expect(builder.getBid(REQUEST)).rejects.toThrow(/^The builder cannot be reached: /);
+    await expect(builder.getBid(REQUEST)).rejects.toThrow(/^The builder is unreachable: /);
   }
   expect(logger.records).toMatchObject([
-    { level: "notice", message: "The builder answers" },
-    { level: "warn", message: "The builder does not answer" },
+    { level: "notice", message: "Builder is online" },
+    { level: "warn", message: "Builder is offline" },
   ]);
   expect(JSON.stringify(logger.records)).not.toContain("secret");
 });
 
-it("ends what is under way when it is closed", async () => {
+it("aborts requests on close", async () => {
   const { builder, logger } = await openBuilder(() => builder.close());
-  await expect(builder.getBid(REQUEST)).rejects.toThrow("The node is being closed.");
+  await expect(builder.getBid(REQUEST)).rejects.toThrow("The node is shutting down.");
   expect(logger.records).toEqual([]);
 });

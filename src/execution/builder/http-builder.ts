@@ -16,26 +16,29 @@ interface HttpBuilderOptions {
   url: string;
   config: ChainForkConfig;
   logger: Logger;
-  /** How long a bid is waited for. */
+  /** Timeout of bid requests. */
   bidTimeoutMs: number;
   timers?: Pick<Timers, "sleep" | "unixNow">;
 }
 
-/** A proposer that has signed for a payload has nothing else to wait for in its slot. */
+/** After signing a blinded block, the proposer has nothing else to wait for in its slot. */
 const REVEAL_TIMEOUT_MS = 12_000;
 const OTHER_TIMEOUT_MS = 10_000;
-/** Above the largest payload together with its blobs, written as JSON. */
-const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+/** Exceeds the largest payload with blobs in JSON. */
+const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 const MAX_REASON_LENGTH = 300;
 
-/** The parts of an answer that do not depend on what was asked. */
-interface Answer {
+/** The common part of all responses. */
+interface BuilderResponse {
   ok: boolean;
   status: number;
   error(): Error | null;
 }
 
-/** A builder that is asked over HTTP. Requests are JSON, which every builder reads; answers are SSZ where it can write that. */
+/**
+ * HTTP client of a builder. Requests are JSON, which every builder supports; responses are SSZ if the builder supports
+ * it.
+ */
 export class HttpBuilder implements Builder {
   readonly #client: ApiClient;
   readonly #http: HttpClient;
@@ -44,7 +47,7 @@ export class HttpBuilder implements Builder {
   readonly #logger: Logger;
   readonly #printableUrl: string;
   readonly #closing = new AbortController();
-  #answers: boolean | undefined;
+  #isOnline: boolean | undefined;
 
   constructor({ url, config, logger, bidTimeoutMs, timers = SYSTEM_TIMERS }: HttpBuilderOptions) {
     const globalInit = { requestWireFormat: WireFormat.json };
@@ -58,14 +61,14 @@ export class HttpBuilder implements Builder {
     this.#printableUrl = toPrintableUrl(url);
   }
 
-  /** Asks whether the builder is there, for the log alone. */
+  /** Checks the builder's status and logs a warning if it is not ready. */
   async checkStatus(): Promise<void> {
     try {
       await this.#ask(OTHER_TIMEOUT_MS, (init) => this.#client.status(init));
     } catch (error) {
       if (!(error instanceof BuilderError)) throw error;
       const fields = { url: this.#printableUrl, reason: error.message };
-      if (error.isRefusal) this.#logger.warn("The builder is not ready", fields);
+      if (error.isRefusal) this.#logger.warn("Builder is not ready", fields);
     }
   }
 
@@ -79,7 +82,7 @@ export class HttpBuilder implements Builder {
     return read(() => {
       const fork = requireKnown(answer.meta().version);
       const signed = answer.value();
-      // A bid of any earlier fork could not have been read.
+      // A bid of an earlier fork could not have been decoded.
       return signed === undefined ? null : { fork: fork as ForkPostBellatrix, signed };
     });
   }
@@ -101,19 +104,19 @@ export class HttpBuilder implements Builder {
   }
 
   async registerValidators(registrations: bellatrix.SignedValidatorRegistrationV1[]): Promise<void> {
-    // The library would send these as SSZ, which some builders cannot tell from broken JSON.
+    // The library would send SSZ, which some builders reject.
     await this.#ask(OTHER_TIMEOUT_MS, (init) =>
       this.#client.registerValidator({ registrations }, { ...init, requestWireFormat: WireFormat.json }),
     );
   }
 
-  /** Ends what is under way. */
+  /** Aborts all requests. */
   close(): void {
     this.#closing.abort();
     this.#http.close();
   }
 
-  /** The fetch of the API client. All requests to a builder are idempotent. */
+  /** Implements `fetch` for the API client. All requests to a builder are idempotent. */
   async #fetch(request: Request): Promise<Response> {
     const { pathname, search } = new URL(request.url);
     const { signal } = request;
@@ -123,31 +126,34 @@ export class HttpBuilder implements Builder {
     try {
       const sent = { method, path: `${pathname}${search}`, headers, ...(body.length > 0 && { body }) };
       const response = await this.#http.request(sent, { signal });
-      const bytes = await readBody(response.body, MAX_ANSWER_BYTES);
-      // The API client would parse the missing body of a response that has a content type.
+      const bytes = await readBody(response.body, MAX_RESPONSE_BYTES);
+      // The API client would parse the missing body of a response with a content type.
       if (response.status === HttpStatusCode.NO_CONTENT) return new Response(null, { status: response.status });
       return new Response(bytes, response);
     } catch (error) {
       if (error instanceof HttpError) throw unreadable(`${error.message}.`);
-      throw new BuilderError(`The builder cannot be reached: ${messageOf(error)}.`, { cause: error });
+      throw new BuilderError(`The builder is unreachable: ${messageOf(error)}.`, { cause: error });
     }
   }
 
-  async #ask<A extends Answer>(timeoutMs: number, send: (init: { signal: AbortSignal }) => Promise<A>): Promise<A> {
+  async #ask<A extends BuilderResponse>(
+    timeoutMs: number,
+    send: (init: { signal: AbortSignal }) => Promise<A>,
+  ): Promise<A> {
     const over = new AbortController();
     const signal = AbortSignal.any([over.signal, this.#closing.signal]);
     try {
       const answer = await Promise.race([send({ signal }), this.#deadline(timeoutMs, signal)]);
-      this.#noteAnswering();
+      this.#markOnline();
       if (answer.ok) return answer;
       const reason = answer.error()?.message.slice(0, MAX_REASON_LENGTH);
-      throw new BuilderError(`The builder refused the request: ${reason}`, { isRefusal: true });
+      throw new BuilderError(`The builder rejected the request: ${reason}`, { isRefusal: true });
     } catch (error) {
       if (error instanceof BuilderError && error.isRefusal) throw error;
-      if (this.#closing.signal.aborted) throw new BuilderError("The node is being closed.", { cause: error });
+      if (this.#closing.signal.aborted) throw new BuilderError("The node is shutting down.", { cause: error });
       const failure = asBuilderError(error);
-      if (failure.isUnreadable) this.#noteAnswering();
-      else this.#noteSilent(failure);
+      if (failure.isUnreadable) this.#markOnline();
+      else this.#markOffline(failure);
       throw failure;
     } finally {
       over.abort();
@@ -159,16 +165,16 @@ export class HttpBuilder implements Builder {
     throw new BuilderError(`The builder did not answer within ${ms} ms.`);
   }
 
-  #noteAnswering(): void {
-    if (this.#answers === true) return;
-    this.#answers = true;
-    this.#logger.notice("The builder answers", { url: this.#printableUrl });
+  #markOnline(): void {
+    if (this.#isOnline === true) return;
+    this.#isOnline = true;
+    this.#logger.notice("Builder is online", { url: this.#printableUrl });
   }
 
-  #noteSilent({ message: reason }: BuilderError): void {
-    if (this.#answers === false) return;
-    this.#answers = false;
-    this.#logger.warn("The builder does not answer", { url: this.#printableUrl, reason });
+  #markOffline({ message: reason }: BuilderError): void {
+    if (this.#isOnline === false) return;
+    this.#isOnline = false;
+    this.#logger.warn("Builder is offline", { url: this.#printableUrl, reason });
   }
 }
 
@@ -180,10 +186,10 @@ function read<T>(decode: () => T): T {
   }
 }
 
-/** The library takes names that all objects know, such as "constructor", for forks. */
+/** The library accepts property names of all objects, such as "constructor", as forks. */
 function requireKnown(fork: ForkName): ForkName {
   if (Object.values(ForkName).includes(fork)) return fork;
-  throw new Error(`it is of the fork ${JSON.stringify(fork)}, which is not known.`);
+  throw new Error(`unknown fork ${JSON.stringify(fork)}.`);
 }
 
 function asBuilderError(error: unknown): BuilderError {
@@ -193,5 +199,5 @@ function asBuilderError(error: unknown): BuilderError {
 
 function unreadable(error: unknown): BuilderError {
   const reason = error instanceof Error ? error.message : String(error);
-  return new BuilderError(`The builder's answer cannot be read: ${reason}`, { isUnreadable: true, cause: error });
+  return new BuilderError(`The builder's response cannot be decoded: ${reason}`, { isUnreadable: true, cause: error });
 }

@@ -10,10 +10,10 @@ import type { PooledBlob } from "../engine.ts";
 import { type JsonValue, UnexpectedValueError } from "../json-value.ts";
 
 const BLOB_BYTES = FIELD_ELEMENTS_PER_BLOB * BYTES_PER_FIELD_ELEMENT;
-/** Of a KZG commitment and of a KZG proof. */
+/** Size of a KZG commitment or proof. */
 const POINT_BYTES = 48;
 
-/** BlobsBundleV1, or from fulu on BlobsBundleV2, which has a proof for each cell of each blob. */
+/** Decodes BlobsBundleV1, or since fulu BlobsBundleV2 with cell proofs. */
 export function blobsBundleFromJson(fork: ForkPostBellatrix, json: JsonValue): BlobsBundle {
   const points = (name: string) => pointList(json.member(name));
   const bundle = {
@@ -26,13 +26,13 @@ export function blobsBundleFromJson(fork: ForkPostBellatrix, json: JsonValue): B
   if (commitments.length !== blobs.length || proofs.length !== proofCount) {
     throw new UnexpectedValueError(
       `blobsBundle has ${blobs.length} blobs, ${commitments.length} commitments and ${proofs.length} proofs; ` +
-        `to ${blobs.length} blobs belong as many commitments and ${proofCount} proofs`,
+        `expected ${blobs.length} commitments and ${proofCount} proofs`,
     );
   }
   return bundle;
 }
 
-/** What engine_getBlobsV1 answers: null where a blob is not there. */
+/** Decodes the result of engine_getBlobsV1: null for missing blobs. */
 export function blobsFromJson(json: JsonValue, count: number): (PooledBlob | null)[] {
   return listOf(json, count).map((item) =>
     item.isAbsent
@@ -41,13 +41,13 @@ export function blobsFromJson(json: JsonValue, count: number): (PooledBlob | nul
   );
 }
 
-/** What engine_getBlobsV2 answers: nothing unless all blobs are there. */
+/** Decodes the result of engine_getBlobsV2: all blobs or none. */
 export function blobsWithCellProofsFromJson(json: JsonValue, count: number): (PooledBlob | null)[] {
   if (json.isAbsent) return Array.from({ length: count }, () => null);
   return listOf(json, count).map((item) => {
     const proofs = pointList(item.member("proofs"));
     if (proofs.length !== CELLS_PER_EXT_BLOB) {
-      throw new UnexpectedValueError(`a blob has ${proofs.length} cell proofs; it must have ${CELLS_PER_EXT_BLOB}`);
+      throw new UnexpectedValueError(`a blob has ${proofs.length} cell proofs, expected ${CELLS_PER_EXT_BLOB}`);
     }
     return { blob: blobFromJson(item.member("blob")), proofs };
   });
@@ -56,7 +56,7 @@ export function blobsWithCellProofsFromJson(json: JsonValue, count: number): (Po
 function listOf(json: JsonValue, count: number): JsonValue[] {
   const items = json.list();
   if (items.length === count) return items;
-  throw new UnexpectedValueError(`${items.length} blobs came, and ${count} were asked for`);
+  throw new UnexpectedValueError(`received ${items.length} blobs, expected ${count}`);
 }
 
 const blobFromJson = (json: JsonValue): Uint8Array => json.bytes(BLOB_BYTES);

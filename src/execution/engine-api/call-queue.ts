@@ -1,12 +1,12 @@
 interface Waiting {
   run: () => Promise<void>;
-  /** Ends it without being run; only for what a newer one of its kind makes needless. */
+  /** Resolves the call without running it. Only set for calls that a newer one replaces. */
   supersede?: () => void;
 }
 
 /**
- * Runs calls one after the other, in the order they were asked for: an execution client has to hear of payloads and of heads in the
- * order in which the chain went through them.
+ * Runs calls one after another in FIFO order: an execution client must receive payloads and heads in the order of the
+ * chain.
  */
 export class CallQueue {
   readonly #waiting: Waiting[] = [];
@@ -16,7 +16,7 @@ export class CallQueue {
     return this.#enqueue(call);
   }
 
-  /** Takes the place of the call before it if that is replaceable, too, and still waits; whoever asked for that one gets `superseded`. */
+  /** Replaces the last queued call if it is replaceable too. The replaced call resolves with `superseded`. */
   runNewest<T>(call: () => Promise<T>, superseded: T): Promise<T> {
     const last = this.#waiting.at(-1);
     if (last?.supersede) {
@@ -34,7 +34,7 @@ export class CallQueue {
     });
   }
 
-  /** Never rejects: what fails is told to whoever asked for it. */
+  /** Never rejects: failures are passed to the callers. */
   async #work(): Promise<void> {
     this.#isRunning = true;
     for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) await next.run();

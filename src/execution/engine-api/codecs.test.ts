@@ -20,17 +20,17 @@ const hex = (byte: string, bytes: number) => `0x${byte.repeat(bytes)}`;
 const at = (json: unknown, place = "result") => new JsonValue(json, place);
 
 describe("payloads", () => {
-  it.each(FORKS)("of %s are written and read as the Engine API has them", (fork) => {
+  it.each(FORKS)("of %s round-trip in the Engine API encoding", (fork) => {
     expect(payloadToJson(fork, samplePayload(fork))).toEqual(samplePayloadJson(fork));
     expect(payloadFromJson(fork, at(samplePayloadJson(fork)))).toEqual(samplePayload(fork));
   });
 
-  it.each(Object.keys(samplePayloadJson(ForkName.deneb)))("are not read without %s", (field) => {
+  it.each(Object.keys(samplePayloadJson(ForkName.deneb)))("are rejected without %s", (field) => {
     const { [field]: _, ...rest } = samplePayloadJson(ForkName.deneb);
     expect(() => payloadFromJson(ForkName.deneb, at(rest, "payload"))).toThrow(`payload.${field} is missing`);
   });
 
-  it("have at most 32 bytes of extra data", () => {
+  it("are rejected with more than 32 bytes of extra data", () => {
     const json = { ...samplePayloadJson(ForkName.capella), extraData: hex("00", 33) };
     expect(() => payloadFromJson(ForkName.capella, at(json))).toThrow("extraData must be");
   });
@@ -56,7 +56,7 @@ describe("execution requests", () => {
   const deposit = `0x00${"01".repeat(48)}${"02".repeat(32)}0201000000000000${"03".repeat(96)}0500000000000000`;
   const consolidations = `0x02${"06".repeat(20)}${"07".repeat(48)}${"08".repeat(48)}${"09".repeat(20)}${"0a".repeat(48)}${"0b".repeat(48)}`;
 
-  it("are lists of bytes that begin with their type, without those that are empty", () => {
+  it("are byte lists with a type prefix, without empty lists", () => {
     expect(requestsToJson(requests)).toEqual([deposit, consolidations]);
     expect(requestsFromJson(at([deposit, consolidations]))).toEqual(requests);
     const none = ssz.electra.ExecutionRequests.defaultValue();
@@ -69,14 +69,14 @@ describe("execution requests", () => {
   });
 
   it.each<[string, unknown, string]>([
-    ["another order", [consolidations, deposit], "executionRequests[1] has the type 0, which must rise in the list"],
-    ["a type twice", [deposit, deposit], "executionRequests[1] has the type 0"],
+    ["another order", [consolidations, deposit], "executionRequests[1] has type 0, but types must be ascending"],
+    ["a type twice", [deposit, deposit], "executionRequests[1] has type 0"],
     ["an empty one", ["0x01"], "executionRequests[0] is empty"],
     ["no type", ["0x"], "executionRequests[0] is empty"],
-    ["an unknown type", ["0x0700"], "executionRequests[0] cannot be read: the type 7 is not known"],
-    ["half a request", [deposit.slice(0, -2)], "executionRequests[0] cannot be read"],
+    ["an unknown type", ["0x0700"], "executionRequests[0] cannot be decoded: unknown type 7"],
+    ["half a request", [deposit.slice(0, -2)], "executionRequests[0] cannot be decoded"],
     ["null", null, "must be a list"],
-  ])("are not read with %s", (_, json, complaint) => {
+  ])("are rejected with %s", (_, json, complaint) => {
     expect(() => requestsFromJson(at(json))).toThrow(complaint);
   });
 });
@@ -89,7 +89,7 @@ describe("blobs", () => {
     blobs: [blob],
   });
 
-  it("come with a proof each, from fulu on with one for each of 128 cells", () => {
+  it("have one proof each, since fulu one per cell", () => {
     const read = blobsBundleFromJson(ForkName.electra, at(bundle(1)));
     expect(read).toEqual({
       commitments: [filled(0xc0, 48)],
@@ -98,14 +98,14 @@ describe("blobs", () => {
     });
     expect(blobsBundleFromJson(ForkName.fulu, at(bundle(128))).proofs).toHaveLength(128);
     expect(() => blobsBundleFromJson(ForkName.fulu, at(bundle(1)))).toThrow("1 commitments and 1 proofs");
-    expect(() => blobsBundleFromJson(ForkName.deneb, at(bundle(128)))).toThrow("as many commitments and 1 proofs");
+    expect(() => blobsBundleFromJson(ForkName.deneb, at(bundle(128)))).toThrow("1 commitments and 1 proofs");
     expect(() => blobsBundleFromJson(ForkName.deneb, at({ ...bundle(1), blobs: ["0x11"] }))).toThrow("blobs[0]");
   });
 
-  it("come from the pool in the order they were asked for", () => {
+  it("from the pool are in the requested order", () => {
     const json = [{ blob, proof: hex("b0", 48) }, null];
     expect(blobsFromJson(at(json), 2)).toEqual([{ blob: filled(0x11, 131_072), proofs: [filled(0xb0, 48)] }, null]);
-    expect(() => blobsFromJson(at(json), 3)).toThrow("2 blobs came, and 3 were asked for");
+    expect(() => blobsFromJson(at(json), 3)).toThrow("received 2 blobs, expected 3");
     const { proofs } = bundle(128);
     expect(blobsWithCellProofsFromJson(at([{ blob, proofs }]), 1)[0]?.proofs).toHaveLength(128);
     expect(() => blobsWithCellProofsFromJson(at([{ blob, proofs: [] }]), 1)).toThrow("0 cell proofs");
@@ -117,7 +117,7 @@ describe("verdicts", () => {
   const latestValidHash = hex("ab", 32);
   const read = (json: object) => verdictFromJson(at({ latestValidHash: null, validationError: null, ...json })).verdict;
 
-  it("are valid, invalid with the reason, or open", () => {
+  it("are valid, invalid with a reason, or optimistic", () => {
     expect(read({ status: "VALID", latestValidHash })).toEqual({ status: "valid" });
     expect(read({ status: "SYNCING" })).toEqual({ status: "optimistic" });
     expect(read({ status: "ACCEPTED" })).toEqual({ status: "optimistic" });
@@ -129,7 +129,7 @@ describe("verdicts", () => {
     expect(read({ status: "INVALID_BLOCK_HASH", latestValidHash })).toEqual({
       status: "invalid",
       latestValidHash: null,
-      message: "The execution client gives no reason.",
+      message: "The execution client gave no reason.",
     });
   });
 
@@ -138,7 +138,7 @@ describe("verdicts", () => {
     { status: "valid" },
     { status: "VALID", latestValidHash: "0x12" },
     { status: "INVALID", validationError: 5 },
-  ])("are not guessed from %j", (json) => {
+  ])("are rejected for %j", (json) => {
     expect(() => read(json)).toThrow(/^result\./);
   });
 });

@@ -22,12 +22,12 @@ import {
 import { samplePayload } from "./sample-payload.test-support.ts";
 
 describe("Endpoint", () => {
-  it("introduces itself with a token of the moment, and learns who the client is", async () => {
+  it("authenticates with a fresh JWT and reads the client version", async () => {
     const server = await openClient();
     const { engine, timers, messages } = await openEngine([server]);
     expect(engine.state).toBe("online");
     expect(engine.clientVersion).toEqual({ code: "GE", name: "Geth", version: "v1.16.0", commit: "0x12345678" });
-    expect(messages()).toEqual(["The execution client is connected"]);
+    expect(messages()).toEqual(["Execution client connected"]);
 
     const [header, claims, signature] = server.calls[0]!.authorization!.replace("Bearer ", "").split(".");
     const read = (part: string | undefined) => JSON.parse(Buffer.from(part!, "base64url").toString()) as unknown;
@@ -42,7 +42,7 @@ describe("Endpoint", () => {
     expect(read(later)).toEqual({ iat: Math.floor(timers.unixNow() / 1000) });
   });
 
-  it("follows how the client is by its answers, and tells once of each change", async () => {
+  it("derives the state from responses and logs each change once", async () => {
     const server = await openClient();
     const { engine, messages } = await openEngine([server]);
     const states: EngineState[] = [];
@@ -54,24 +54,24 @@ describe("Endpoint", () => {
     for (word of ["SYNCING", "SYNCING", "ACCEPTED", "INVALID", "VALID"]) await ask();
     await engine.forkchoiceUpdated(ForkName.deneb, { ...head(), isBehind: true });
     expect(server.calls.at(-1)!.params).toEqual([head(), null]);
-    // Neither a valid payload nor a valid head of the past ends it.
+    // Neither a valid payload nor a valid former head ends the syncing state.
     expect(states).toEqual(["syncing"]);
     await engine.forkchoiceUpdated(ForkName.deneb, head());
     for (word of ["VALID", "ACCEPTED", "INVALID"]) await ask();
     expect(states).toEqual(["syncing", "synced"]);
-    expect(messages().slice(1)).toEqual(["The execution client is syncing", "The execution client is synced"]);
+    expect(messages().slice(1)).toEqual(["Execution client is syncing", "Execution client is synced"]);
   });
 
-  it("notices that the client is away, answers at once meanwhile, and finds it again", async () => {
+  it("detects an offline client, fails fast meanwhile, and reconnects", async () => {
     const server = await openClient();
     const { engine, timers, messages, changedTo } = await openEngine([server]);
     server.on("engine_forkchoiceUpdatedV3", () => ({ payloadStatus: payloadStatus("VALID"), payloadId: null }));
     const ask = () => engine.forkchoiceUpdated(ForkName.deneb, head());
     await server.stop();
-    await expect(ask()).rejects.toThrow(/cannot be asked engine_forkchoiceUpdatedV3: .*ECONNRE/);
+    await expect(ask()).rejects.toThrow(/Cannot call engine_forkchoiceUpdatedV3 at .*ECONNRE/);
     expect(engine.state).toBe("offline");
     await expect(ask()).rejects.toThrow(EngineUnavailableError);
-    expect(messages().slice(1)).toEqual(["The execution client is offline"]);
+    expect(messages().slice(1)).toEqual(["Execution client is offline"]);
 
     await server.start();
     const callsBefore = server.calls.length;
@@ -81,25 +81,25 @@ describe("Endpoint", () => {
     await timers.advance(1000);
     await back;
     expect(await ask()).toMatchObject({ verdict: { status: "valid" } });
-    expect(messages().slice(2)).toEqual(["The execution client is back", "The execution client is synced"]);
+    expect(messages().slice(2)).toEqual(["Execution client reconnected", "Execution client is synced"]);
   });
 
-  it("asks a client that stays away less and less often", async () => {
+  it("retries an offline client with backoff", async () => {
     const server = await openClient();
     await server.stop();
     const timers = new NotingTimers();
     const { messages } = await openEngine([server], { timers });
     for (let attempt = 1; attempt <= 9; attempt++) {
-      // Each attempt has a time-out, and a pause follows.
+      // Each attempt times out and is followed by a backoff.
       await timers.hasSlept(2 * attempt);
       await timers.advance(timers.slept.at(-1)!);
     }
     const pauses = timers.slept.slice(0, 18).filter((_, position) => position % 2 === 1);
     expect(pauses).toEqual([100, 200, 400, 800, 1600, 3200, 6400, 10000, 10000]);
-    expect(messages()).toEqual(["The execution client is offline"]);
+    expect(messages()).toEqual(["Execution client is offline"]);
   });
 
-  it("tells of a client that stays away again when there is another reason, and of each kind of reason once", async () => {
+  it("logs each kind of failure of an offline client once", async () => {
     const server = await openClient();
     await server.stop();
     const timers = new NotingTimers();
@@ -107,7 +107,7 @@ describe("Endpoint", () => {
     const lookAgain = async () => {
       const { length } = timers.slept;
       await timers.advance(timers.slept.at(-1)!);
-      // A time-out, and the pause after the next failure.
+      // A timeout and the backoff after the next failure.
       await timers.hasSlept(length + 2);
     };
     await lookAgain();
@@ -115,7 +115,7 @@ describe("Endpoint", () => {
     for (const text of ["first", "second"]) {
       server.raw = (_call, response) => response.writeHead(502).end(text);
       await lookAgain();
-      // Whoever asks is told the newest.
+      // Calls fail with the newest reason.
       await expect(engine.forkchoiceUpdated(ForkName.deneb, head())).rejects.toThrow(text);
     }
     server.raw = (_call, response) => response.writeHead(401).end();
@@ -124,14 +124,14 @@ describe("Endpoint", () => {
     await lookAgain();
     const told = logger.records.map(({ message, fields }) => [message, fields?.reason]);
     expect(told).toEqual([
-      ["The execution client is offline", expect.stringContaining("ECONNREFUSED")],
-      ["The execution client is offline", expect.stringContaining('502 with "first"')],
-      [expect.stringContaining("refuses the token"), undefined],
-      ["The execution client is offline", expect.stringContaining("ECONNREFUSED")],
+      ["Execution client is offline", expect.stringContaining("ECONNREFUSED")],
+      ["Execution client is offline", expect.stringContaining('502 with "first"')],
+      [expect.stringContaining("rejected the JWT"), undefined],
+      ["Execution client is offline", expect.stringContaining("ECONNREFUSED")],
     ]);
   });
 
-  it("looks less and less often for a client that is there and yet fails in a method, until that is answered", async () => {
+  it("increases the backoff for a client that keeps failing in one method", async () => {
     const server = await openClient();
     const timers = new NotingTimers();
     const { engine, changedTo } = await openEngine([server], { timers });
@@ -144,7 +144,7 @@ describe("Endpoint", () => {
       server.onRaw("engine_newPayloadV3", (_call, response) => response.writeHead(502).end("<html>"));
       await expect(judge()).rejects.toThrow("HTTP status 502");
       expect(engine.state).toBe("offline");
-      // That of the call is the first.
+      // The call itself is the first.
       await timers.hasSlept(length + 2);
       pauses.push(timers.slept.at(-1)!);
       const back = changedTo("online");
@@ -160,21 +160,21 @@ describe("Endpoint", () => {
     expect(pauses.at(-1)).toBe(100);
   });
 
-  it("says when the client refuses its token, and goes on when it takes that of a mended secret", async () => {
+  it("logs a rejected JWT, and continues after the secret is fixed", async () => {
     const server = await openClient();
     server.raw = (_call, response) => response.writeHead(401).end("signature is invalid");
     let secret: Uint8Array = new Uint8Array(32);
     const { engine, timers, messages, changedTo } = await openEngine([server], { jwtSecret: () => secret });
     expect(engine.state).toBe("unauthorized");
     expect(messages()).toEqual([
-      "The execution client refuses the token: does --jwt-secret name the same file as the execution client's?",
+      "Execution client rejected the JWT: --jwt-secret must name the same file as the execution client's",
     ]);
     secret = SECRET;
     server.raw = null;
     const back = changedTo("online");
     await timers.advance(1000);
     await back;
-    expect(messages().slice(1)).toEqual(["The execution client is connected"]);
+    expect(messages().slice(1)).toEqual(["Execution client connected"]);
     const [token, signature] = server.calls
       .at(-1)!
       .authorization!.replace("Bearer ", "")
@@ -182,7 +182,7 @@ describe("Endpoint", () => {
     expect(signature).toBe(createHmac("sha256", SECRET).update(token!).digest("base64url"));
   });
 
-  it("does not take a slow client for one that is away, unless it does not answer simple questions either", async () => {
+  it("treats a slow client as offline only if the handshake times out too", async () => {
     const server = await openClient();
     const { engine, timers, changedTo } = await openEngine([server]);
     server.on("engine_newPayloadV3", () => new Promise(() => {}));
@@ -190,7 +190,7 @@ describe("Endpoint", () => {
       const received = server.received("engine_newPayloadV3");
       const asked = server.received("engine_exchangeCapabilities");
       const late = engine.notifyNewPayload(ForkName.deneb, samplePayload(ForkName.deneb), payloadContext);
-      const refused = expect(late).rejects.toThrow("did not answer engine_newPayloadV3 within 8 s");
+      const refused = expect(late).rejects.toThrow("did not respond to engine_newPayloadV3 within 8 s");
       await received;
       await timers.advance(8000);
       await refused;
@@ -208,7 +208,7 @@ describe("Endpoint", () => {
     expect(engine.callCounts()).toContainEqual([{ method: "engine_newPayloadV3", outcome: "timed_out" }, 2]);
   });
 
-  it("does not take a client for away that fails to give blobs, which it need not have", async () => {
+  it("does not treat a client that fails to return blobs as offline", async () => {
     const server = await openClient();
     server.on("engine_exchangeCapabilities", () => [...CAPABILITIES, "engine_getBlobsV1"]);
     server.onRaw("engine_getBlobsV1", (_call, response) => response.writeHead(502).end("<html>"));
@@ -217,10 +217,10 @@ describe("Endpoint", () => {
     await expect(engine.getBlobs(ForkName.deneb, [])).rejects.toThrow("HTTP status 502");
     await isChecked;
     expect(engine.state).toBe("online");
-    expect(messages()).toEqual(["The execution client is connected"]);
+    expect(messages()).toEqual(["Execution client connected"]);
   });
 
-  it("asks who the client is when another one may have taken its place between two calls", async () => {
+  it("repeats the handshake after a reconnect", async () => {
     const server = await openClient();
     const { engine, logger } = await openEngine([server]);
     const tell = () => engine.forkchoiceUpdated(ForkName.deneb, head());
@@ -240,7 +240,7 @@ describe("Endpoint", () => {
     expect(server.methods.filter((method) => method === "engine_getClientVersionV1")).toHaveLength(2);
   });
 
-  it("has the next client answer when one fails, and returns to the first when it is back", async () => {
+  it("fails over to the next client, and returns to the first when it is back", async () => {
     const [first, second] = [await openClient(), await openClient()];
     const { engine, timers, messages, changedTo } = await openEngine([first, second]);
     const answer = ([, attributes]: unknown[]) => ({
@@ -257,9 +257,9 @@ describe("Endpoint", () => {
     const ofSecond = (await build()).payloadId!;
     expect(engine.state).toBe("synced");
     expect(messages().slice(3)).toEqual([
-      "The execution client is offline",
-      "Another execution client is used from now on",
-      "The execution client is synced",
+      "Execution client is offline",
+      "Switched execution client",
+      "Execution client is synced",
     ]);
     expect((await engine.getPayload(ForkName.deneb, ofSecond)).payload.blockNumber).toBe(16);
     await expect(engine.getPayload(ForkName.deneb, ofFirst)).rejects.toThrow(EngineUnavailableError);
@@ -270,14 +270,14 @@ describe("Endpoint", () => {
     await back;
     await engine.forkchoiceUpdated(ForkName.deneb, head(OTHER_HASH));
     expect(first.calls.at(-1)!.params[0]).toMatchObject({ headBlockHash: OTHER_HASH });
-    // What the second one builds stays with it.
+    // Payload ids of the second client stay with it.
     await engine.getPayload(ForkName.deneb, ofSecond);
-    expect(messages().filter((message) => message.startsWith("Another execution client"))).toHaveLength(2);
+    expect(messages().filter((message) => message.startsWith("Switched execution client"))).toHaveLength(2);
     expect(second.methods.filter((method) => method === "engine_getPayloadV3")).toHaveLength(2);
     expect(first.methods).not.toContain("engine_getPayloadV3");
   });
 
-  it("says once that the client is of another chain, and what it lacks", async () => {
+  it("logs a chain id mismatch and missing methods once", async () => {
     const server = await openClient();
     server.on("eth_chainId", () => "0x1");
     server.on("engine_exchangeCapabilities", () => CAPABILITIES.filter((name) => name !== "engine_getPayloadV5"));
@@ -286,14 +286,14 @@ describe("Endpoint", () => {
     expect(logger.records.slice(1)).toMatchObject([
       {
         level: "error",
-        message: "The execution client is of another chain: its chain id is not that of this network",
+        message: "Execution client is on another chain: chain id mismatch",
         fields: { chainId: 1, expected: 1337 },
       },
       { level: "warn", fields: { missing: "engine_getPayloadV5" } },
     ]);
   });
 
-  it("says that the client has another genesis block", async () => {
+  it("logs a genesis block mismatch", async () => {
     const { logger } = await openEngine([await openClient()], { genesisBlockHash: HASH });
     expect(logger.records.at(-1)).toMatchObject({
       level: "error",
@@ -301,7 +301,7 @@ describe("Endpoint", () => {
     });
   });
 
-  it("does without what a client need not know", async () => {
+  it("tolerates missing optional methods", async () => {
     const server = await openClient();
     for (const method of ["engine_exchangeCapabilities", "eth_chainId", "engine_getClientVersionV1"]) {
       server.on(method, () => {
@@ -310,14 +310,14 @@ describe("Endpoint", () => {
     }
     const { engine, messages } = await openEngine([server]);
     expect([engine.state, engine.clientVersion]).toEqual(["online", null]);
-    expect(messages()).toEqual(["The execution client is connected"]);
+    expect(messages()).toEqual(["Execution client connected"]);
   });
 
   it.each<[what: string, status: number | null]>([
     ["a page instead of an answer", 500],
-    ["a refusal of whoever asks", 403],
+    ["a general refusal", 403],
     ["silence", null],
-  ])("does without it, too, where something gives %s to it alone", async (_what, status) => {
+  ])("tolerates %s for optional methods only", async (_what, status) => {
     for (const method of ["eth_chainId", "eth_getBlockByNumber", "engine_getClientVersionV1"]) {
       const server = await openClient();
       server.onRaw(method, (_call, response) => {
@@ -332,7 +332,7 @@ describe("Endpoint", () => {
       expect({ method, state: engine.state, messages: messages() }).toEqual({
         method,
         state: "online",
-        messages: ["The execution client is connected"],
+        messages: ["Execution client connected"],
       });
     }
   });

@@ -12,19 +12,19 @@ import {
   CAPABILITIES,
   EXCHANGE_CAPABILITIES,
   GET_CLIENT_VERSION,
-  neededMethods,
   OPTIONAL_METHODS,
+  requiredMethods,
   timeoutMs,
 } from "./methods.ts";
 
-/** Short, so that a failure in passing costs no proposal. */
-const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 10_000;
+/** Short, so that a transient failure does not cost a proposal. */
+const MIN_BACKOFF_MS = 100;
+const MAX_BACKOFF_MS = 10_000;
 
-/** What to ask oneself when a client refuses the token. */
-export const IS_SECRET_SHARED = "does --jwt-secret name the same file as the execution client's?";
+/** Hint for a client that rejects the token. */
+export const JWT_SECRET_HINT = "--jwt-secret must name the same file as the execution client's";
 
-/** The client itself could not be asked, so that another may be. */
+/** The client is unreachable. Another one may be used. */
 export class EndpointUnavailableError extends EngineUnavailableError {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -43,15 +43,15 @@ export class EndpointRefusalError extends EngineUnavailableError {
   }
 }
 
-/** How a call ended: with a result, with an error of the client, too late, or without a usable answer. */
+/** Outcome of a call: a result, an error of the client, a timeout, or no usable response. */
 export type CallOutcome = "answered" | "refused" | "timed_out" | "failed";
 
 interface EndpointOptions {
   url: string;
-  /** Asked for whenever the client is looked for: it may have been mended meanwhile. */
+  /** Read again on every connection attempt, since the file may have been fixed. */
   jwtSecret(): Uint8Array;
   config: ChainForkConfig;
-  /** Of the chain that the client must have, where it is known. */
+  /** Expected genesis block hash, if known. */
   genesisBlockHash?: RootHex;
   timers: Timers;
   logger: Logger;
@@ -59,6 +59,7 @@ interface EndpointOptions {
   onCall(method: string, outcome: CallOutcome): void;
 }
 
+/** Creates a JSON-RPC client that sends a fresh JWT with every request. */
 export function authorizedClient(
   url: string,
   jwtSecret: () => Uint8Array,
@@ -69,7 +70,10 @@ export function authorizedClient(
   return new JsonRpcClient({ url, headers, timers, onReconnect });
 }
 
-/** One execution client. It notices from every answer how the client is, and looks after one that is away until it is back. */
+/**
+ * Connection to one execution client. Derives its state from every response, and reconnects with backoff while it is
+ * offline.
+ */
 export class Endpoint {
   readonly origin: string;
   readonly #options: EndpointOptions;
@@ -77,19 +81,19 @@ export class Endpoint {
   readonly #closing = new AbortController();
   #jwtSecret: Uint8Array;
   #state: EngineState = "offline";
-  /** Why the client cannot be asked, as far as it cannot. */
-  #absence: Pick<JsonRpcFailure, "kind" | "message">;
+  /** Why the client is unavailable, if it is. */
+  #unavailability: Pick<JsonRpcFailure, "kind" | "message">;
   #clientVersion: EngineClientVersion | null = null;
-  /** Null while the client has not told them. */
+  /** Null until the client has reported them. */
   #capabilities: readonly string[] | null = null;
   #wasConnected = false;
-  /** The kinds of reasons that were told since the client is in this state: the words of one kind may be others each time. */
-  readonly #toldOfAbsence = new Set<JsonRpcFailure["kind"]>();
+  /** Kinds of failures already logged in the current state. Messages of one kind may vary. */
+  readonly #loggedFailures = new Set<JsonRpcFailure["kind"]>();
   #chainMismatch: string | undefined;
-  #toldMissing = "";
+  #loggedMissing = "";
   #checking: Promise<boolean> | null = null;
-  /** After which the client was looked for when it last failed in a method that it has not answered since. */
-  readonly #pausesMs = new Map<string, number>();
+  /** Backoff per method that failed and has not succeeded since. */
+  readonly #backoffsMs = new Map<string, number>();
 
   constructor(options: EndpointOptions) {
     this.#options = options;
@@ -101,7 +105,7 @@ export class Endpoint {
       () => this.#onReconnect(),
     );
     this.origin = this.#client.origin;
-    this.#absence = { kind: "unreachable", message: `${this.origin} has not answered yet.` };
+    this.#unavailability = { kind: "unreachable", message: `${this.origin} has not responded yet.` };
   }
 
   get state(): EngineState {
@@ -112,19 +116,19 @@ export class Endpoint {
     return this.#clientVersion;
   }
 
-  /** Why the client has another chain than this one, as a sentence; undefined if it has not, as far as it has told. */
+  /** Describes how the client's chain differs from ours. Undefined if it matches, as far as known. */
   get chainMismatch(): string | undefined {
     return this.#chainMismatch;
   }
 
-  /** Whether the client knows a method that it need not know, as far as it has told. */
-  offers(method: string): boolean {
+  /** Returns true if the client supports an optional method, as far as known. */
+  supports(method: string): boolean {
     return this.#capabilities?.includes(method) ?? true;
   }
 
-  /** Asks the client who it is. While it is not there, it is asked again and again in the background. */
+  /** Performs the handshake. An unavailable client is retried in the background. */
   async connect(): Promise<void> {
-    if (await this.#shakeHands()) return;
+    if (await this.#handshake()) return;
     void this.#recover();
   }
 
@@ -134,24 +138,24 @@ export class Endpoint {
   }
 
   /**
-   * The result. Rejects with an `EndpointUnavailableError` when the client cannot be asked, at once while it is away, and with an
-   * `EndpointRefusalError` when it answers with an error.
+   * Calls a method. Rejects with an `EndpointUnavailableError` if the client is unreachable (immediately while it is
+   * offline), and with an `EndpointRefusalError` if it answers with an error.
    */
   async call(method: string, params: readonly unknown[]): Promise<JsonValue> {
-    if (!isReachable(this.#state)) throw new EndpointUnavailableError(this.#absence.message);
+    if (!isReachable(this.#state)) throw new EndpointUnavailableError(this.#unavailability.message);
     try {
       return await this.#ask(method, params);
     } catch (error) {
       if (!(error instanceof JsonRpcFailure)) throw error;
-      // One that is slow with a large payload, or has no blobs to give, need not be away: a simple question shows whether it is.
+      // A timeout or a failing optional method does not mean that the client is offline. The handshake decides.
       if (error.kind === "timeout" || OPTIONAL_METHODS.includes(method)) void this.#check();
-      else this.#noteFailure(error, method);
+      else this.#onFailure(error, method);
       throw new EndpointUnavailableError(error.message, { cause: error });
     }
   }
 
-  /** What a verdict on a payload or on a head says of how far the client is. */
-  noteProgress(isSynced: boolean): void {
+  /** Updates the sync state from a verdict on a payload or head. */
+  setSynced(isSynced: boolean): void {
     if (isReachable(this.#state)) this.#setState(isSynced ? "synced" : "syncing");
   }
 
@@ -162,11 +166,11 @@ export class Endpoint {
         timeoutMs: timeoutMs(method),
         signal: this.#closing.signal,
       });
-      this.#noteAnswer(method, "answered");
+      this.#onResponse(method, "answered");
       return new JsonValue(result, "result");
     } catch (error) {
       if (error instanceof JsonRpcRefusal) {
-        this.#noteAnswer(method, "refused");
+        this.#onResponse(method, "refused");
         throw new EndpointRefusalError(error.code, error.message);
       }
       this.#options.onCall(
@@ -177,16 +181,16 @@ export class Endpoint {
     }
   }
 
-  #noteAnswer(method: string, outcome: "answered" | "refused"): void {
-    this.#pausesMs.delete(method);
+  #onResponse(method: string, outcome: "answered" | "refused"): void {
+    this.#backoffsMs.delete(method);
     this.#options.onCall(method, outcome);
   }
 
-  /** Whether the client is there and takes this node's token. */
-  async #shakeHands(): Promise<boolean> {
+  /** Returns true if the client is reachable and accepts the token. */
+  async #handshake(): Promise<boolean> {
     this.#jwtSecret = this.#options.jwtSecret();
     try {
-      // By this question alone it is found out: those that follow may fail where all else works, as behind a proxy.
+      // Only this call decides. The others may fail although the Engine API works, for example behind a proxy.
       const capabilities = await this.#readable(EXCHANGE_CAPABILITIES, [CAPABILITIES], readTexts);
       const chainId = await this.#optional("eth_chainId", [], (json) => json.number());
       const genesis = await this.#optional("eth_getBlockByNumber", ["0x0", false], readHash);
@@ -198,12 +202,12 @@ export class Endpoint {
       return true;
     } catch (error) {
       if (!(error instanceof JsonRpcFailure)) throw error;
-      this.#noteFailure(error);
+      this.#onFailure(error);
       return false;
     }
   }
 
-  /** Null when the client does not know the method or its answer cannot be read; it is there all the same. */
+  /** Returns null if the client does not support the method or its response is invalid. */
   async #readable<T>(method: string, params: readonly unknown[], read: (json: JsonValue) => T): Promise<T | null> {
     try {
       return read(await this.#ask(method, params));
@@ -213,7 +217,10 @@ export class Endpoint {
     }
   }
 
-  /** The same, and null also when there is no answer; whether the client has gone meanwhile is told by what it is asked next. */
+  /**
+   * Like `#readable`, but also returns null without a response. The next call shows whether the client has gone
+   * offline.
+   */
   async #optional<T>(method: string, params: readonly unknown[], read: (json: JsonValue) => T): Promise<T | null> {
     try {
       return await this.#readable(method, params, read);
@@ -223,86 +230,89 @@ export class Endpoint {
     }
   }
 
-  /** Another client may have taken the place of the one that was asked who it is. */
+  /** Another client may have taken over the address. */
   #onReconnect(): void {
-    // One that was away is asked as soon as it is found.
+    // An offline client is checked as soon as it is reachable.
     if (isReachable(this.#state)) void this.#check();
   }
 
   #check(): Promise<boolean> {
-    this.#checking ??= this.#shakeHands().finally(() => {
+    this.#checking ??= this.#handshake().finally(() => {
       this.#checking = null;
     });
     return this.#checking;
   }
 
-  /** Asks until the client is there again, less and less often. */
-  async #recover(firstPauseMs = FIRST_PAUSE_MS): Promise<void> {
+  /** Retries the handshake with backoff until the client is back. */
+  async #recover(firstBackoffMs = MIN_BACKOFF_MS): Promise<void> {
     const { signal } = this.#closing;
-    let pauseMs = firstPauseMs;
+    let backoffMs = firstBackoffMs;
     while (!signal.aborted) {
       try {
-        await this.#options.timers.sleep(pauseMs, signal);
+        await this.#options.timers.sleep(backoffMs, signal);
       } catch {
         return;
       }
-      if (await this.#shakeHands()) return;
-      pauseMs = longer(pauseMs);
+      if (await this.#handshake()) return;
+      backoffMs = doubled(backoffMs);
     }
   }
 
-  #noteFailure(failure: JsonRpcFailure, method?: string): void {
+  #onFailure(failure: JsonRpcFailure, method?: string): void {
     const { kind } = failure;
     if (kind === "ended") return;
     const wasReachable = isReachable(this.#state);
-    this.#absence = failure;
+    this.#unavailability = failure;
     this.#setState(kind === "unauthorized" ? "unauthorized" : "offline");
-    if (wasReachable) void this.#recover(method === undefined ? FIRST_PAUSE_MS : this.#pauseAfter(method));
+    if (wasReachable) void this.#recover(method === undefined ? MIN_BACKOFF_MS : this.#backoffAfter(method));
   }
 
-  /** One that fails in the same method as soon as it is back would come and go for ever, so that it is left alone for longer each time. */
-  #pauseAfter(method: string): number {
-    const before = this.#pausesMs.get(method);
-    const pauseMs = before === undefined ? FIRST_PAUSE_MS : longer(before);
-    this.#pausesMs.set(method, pauseMs);
-    return pauseMs;
+  /**
+   * Doubles the backoff for a client that fails in the same method after each reconnect, so that its state does not
+   * flap.
+   */
+  #backoffAfter(method: string): number {
+    const before = this.#backoffsMs.get(method);
+    const backoffMs = before === undefined ? MIN_BACKOFF_MS : doubled(before);
+    this.#backoffsMs.set(method, backoffMs);
+    return backoffMs;
   }
 
   #setState(state: EngineState): void {
     const before = this.#state;
     this.#state = state;
-    this.#tell(before);
+    this.#log(before);
     if (state !== before) this.#options.onStateChange();
   }
 
-  /** One line a change; the first state that is found is one, too, and so is another reason for which the client is away. */
-  #tell(before: EngineState): void {
+  /** Logs a change of state, and another kind of failure while the client is unavailable. */
+  #log(before: EngineState): void {
     const { logger } = this.#options;
     const url = this.origin;
     const state = this.#state;
     if (!isReachable(state)) {
-      const { kind, message: reason } = this.#absence;
-      if (state !== before) this.#toldOfAbsence.clear();
-      if (this.#toldOfAbsence.has(kind)) return;
-      this.#toldOfAbsence.add(kind);
+      const { kind, message: reason } = this.#unavailability;
+      if (state !== before) this.#loggedFailures.clear();
+      if (this.#loggedFailures.has(kind)) return;
+      this.#loggedFailures.add(kind);
       if (state === "unauthorized") {
-        logger.warn(`The execution client refuses the token: ${IS_SECRET_SHARED}`, { url });
+        logger.warn(`Execution client rejected the JWT: ${JWT_SECRET_HINT}`, { url });
       } else {
-        logger.warn("The execution client is offline", { url, reason });
+        logger.warn("Execution client is offline", { url, reason });
       }
       return;
     }
     if (!isReachable(before)) {
       const client = this.#clientVersion ? `${this.#clientVersion.name}/${this.#clientVersion.version}` : "unknown";
-      logger.notice(this.#wasConnected ? "The execution client is back" : "The execution client is connected", {
+      logger.notice(this.#wasConnected ? "Execution client reconnected" : "Execution client connected", {
         url,
         client,
       });
       this.#wasConnected = true;
     }
     if (state === before) return;
-    if (state === "syncing") logger.info("The execution client is syncing", { url });
-    if (state === "synced") logger.info("The execution client is synced", { url });
+    if (state === "syncing") logger.info("Execution client is syncing", { url });
+    if (state === "synced") logger.info("Execution client is synced", { url });
   }
 
   #checkChain(chainId: number | null, genesis: RootHex | null): void {
@@ -311,15 +321,15 @@ export class Endpoint {
     const url = this.origin;
     if (this.#chainMismatch !== undefined) return;
     if (chainId !== null && chainId !== expected) {
-      this.#chainMismatch = `The execution client ${url} has chain id ${chainId}, but this chain was made for chain id ${expected}.`;
-      logger.error("The execution client is of another chain: its chain id is not that of this network", {
+      this.#chainMismatch = `The execution client ${url} has chain id ${chainId}, but this chain uses chain id ${expected}.`;
+      logger.error("Execution client is on another chain: chain id mismatch", {
         url,
         chainId,
         expected,
       });
     } else if (genesis !== null && genesisBlockHash !== undefined && genesis !== genesisBlockHash) {
-      this.#chainMismatch = `The execution client ${url} has genesis block ${genesis}, but this chain was made for ${genesisBlockHash}.`;
-      logger.error("The execution client is of another chain: its genesis block is not that of this network", {
+      this.#chainMismatch = `The execution client ${url} has genesis block ${genesis}, but this chain uses ${genesisBlockHash}.`;
+      logger.error("Execution client is on another chain: genesis block mismatch", {
         url,
         genesis,
         expected: genesisBlockHash,
@@ -330,19 +340,19 @@ export class Endpoint {
   #checkCapabilities(capabilities: readonly string[] | null): void {
     if (capabilities === null) return;
     const { config, logger } = this.#options;
-    const unknown = neededMethods(config).filter((method) => !capabilities.includes(method));
+    const unknown = requiredMethods(config).filter((method) => !capabilities.includes(method));
     const missing = unknown.join(" ");
-    if (missing === this.#toldMissing) return;
-    this.#toldMissing = missing;
+    if (missing === this.#loggedMissing) return;
+    this.#loggedMissing = missing;
     if (missing === "") return;
-    logger.warn("The execution client does not know methods that this chain needs: update it", {
+    logger.warn("Execution client lacks required methods, update it", {
       url: this.origin,
       missing,
     });
   }
 }
 
-const longer = (pauseMs: number): number => Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+const doubled = (backoffMs: number): number => Math.min(2 * backoffMs, MAX_BACKOFF_MS);
 
 const OWN_VERSION: EngineClientVersion = {
   code: CLIENT_CODE,
@@ -351,7 +361,7 @@ const OWN_VERSION: EngineClientVersion = {
   commit: `0x${CLIENT_COMMIT}`,
 };
 
-/** What is kept of how a client names itself: two letters, four bytes, and names that fit into a line. */
+/** Length limits of what a client reports about itself: two letters, four bytes, and names that fit into a log line. */
 const CODE_CHARACTERS = 2;
 const COMMIT_CHARACTERS = 10;
 const NAME_CHARACTERS = 100;
@@ -366,7 +376,7 @@ function readClientVersion(json: JsonValue): EngineClientVersion | null {
     code: first.member("code").text().slice(0, CODE_CHARACTERS),
     name: first.member("name").text().slice(0, NAME_CHARACTERS),
     version: first.member("version").text().slice(0, NAME_CHARACTERS),
-    // Some clients leave out the 0x, as the examples of the specification do.
+    // Some clients omit the 0x, as the examples of the specification do.
     commit: first
       .member("commit")
       .text()

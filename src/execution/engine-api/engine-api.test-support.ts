@@ -16,7 +16,7 @@ export const OTHER_HASH = `0x${"bb".repeat(32)}`;
 export const GENESIS_HASH = `0x${"99".repeat(32)}`;
 export const ZERO_HASH = `0x${"00".repeat(32)}`;
 
-/** A chain of every fork from bellatrix to fulu. */
+/** Schedules every fork from bellatrix to fulu. */
 const config = createChainForkConfig({
   ...defaultChainConfig,
   DEPOSIT_CHAIN_ID: 1337,
@@ -42,7 +42,7 @@ export const payloadStatus = (word: string, more: object = {}) => ({
   ...more,
 });
 
-/** An execution client for the time of the test, which answers all that it is asked when somebody connects. */
+/** Starts a scripted execution client that answers the handshake. */
 export async function openClient(): Promise<ScriptedServer> {
   const server = await new ScriptedServer({
     engine_exchangeCapabilities: () => CAPABILITIES,
@@ -54,7 +54,7 @@ export async function openClient(): Promise<ScriptedServer> {
   return server;
 }
 
-/** Takes note of what is waited for. */
+/** Records sleeps. */
 export class NotingTimers extends FakeTimers {
   readonly slept: number[] = [];
   #onSleep = () => {};
@@ -122,7 +122,7 @@ export const payloadContext = {
   executionRequests: ssz.electra.ExecutionRequests.defaultValue(),
 };
 
-/** What a client has built, as it answers getPayload from V2 on; parts that a version does not have are left over. */
+/** A getPayload result since V2. Older versions ignore extra members. */
 export function builtJson(fork: ForkPostBellatrix) {
   return {
     executionPayload: samplePayloadJson(fork),

@@ -28,7 +28,7 @@ const FORKS: [ForkPostBellatrix, newPayload: number, forkchoiceUpdated: number, 
 ];
 
 describe("EngineApi", () => {
-  it.each(FORKS)("speaks the versions of %s", async (fork, newPayload, forkchoiceUpdated, getPayload) => {
+  it.each(FORKS)("uses the method versions of %s", async (fork, newPayload, forkchoiceUpdated, getPayload) => {
     const server = await openClient();
     const { engine } = await openEngine([server]);
     const { executionPayload, ...bundle } = builtJson(fork);
@@ -74,12 +74,12 @@ describe("EngineApi", () => {
     expect(built.executionRequests?.withdrawals.length).toBe(getPayload < 4 ? undefined : 1);
   });
 
-  it("does not speak what comes after fulu", async () => {
+  it("rejects forks after fulu", async () => {
     const { engine } = await openEngine([await openClient()]);
-    await expect(engine.forkchoiceUpdated(ForkName.gloas, head())).rejects.toThrow("fulu is the last fork");
+    await expect(engine.forkchoiceUpdated(ForkName.gloas, head())).rejects.toThrow("The last supported fork is fulu");
   });
 
-  it("asks one thing after the other, and only the newest of waiting heads", async () => {
+  it("serializes calls, and sends only the newest of queued heads", async () => {
     const server = await openClient();
     const { engine } = await openEngine([server]);
     const heads: unknown[] = [];
@@ -102,7 +102,7 @@ describe("EngineApi", () => {
     const building = engine.forkchoiceUpdated(ForkName.capella, head(HASH), payloadRequest(ForkName.capella));
     const last = engine.forkchoiceUpdated(ForkName.capella, head(OTHER_HASH));
     await received;
-    // Payloads that are built already do not wait for any of that.
+    // getPayload is not queued.
     expect((await engine.getPayload(ForkName.capella, "0:0x0000000000000001")).payload.blockNumber).toBe(16);
     expect(heads).toEqual(["payload"]);
     first.resolve();
@@ -114,7 +114,7 @@ describe("EngineApi", () => {
     expect(heads).toEqual(["payload", [OTHER_HASH, false], [HASH, true], [OTHER_HASH, false]]);
   });
 
-  it("goes on after a call that failed", async () => {
+  it("continues after a failed call", async () => {
     const server = await openClient();
     const { engine } = await openEngine([server]);
     server.on("engine_forkchoiceUpdatedV3", () => {
@@ -125,13 +125,13 @@ describe("EngineApi", () => {
     const taken = engine.notifyNewPayload(ForkName.deneb, samplePayload(ForkName.deneb), payloadContext);
     await expect(refused).rejects.toThrow(EngineUnavailableError);
     await expect(refused).rejects.toThrow(
-      `${server.url} refuses engine_forkchoiceUpdatedV3: Invalid forkchoice state (code -38002).`,
+      `${server.url} rejected engine_forkchoiceUpdatedV3: Invalid forkchoice state (code -38002).`,
     );
     expect(await taken).toEqual({ status: "valid" });
     expect(engine.state).toBe("synced");
   });
 
-  it("tells an unknown payload from an engine that cannot be asked, and does not guess at answers", async () => {
+  it("distinguishes an unknown payload from an unavailable engine, and rejects invalid responses", async () => {
     const server = await openClient();
     const { engine } = await openEngine([server]);
     server.on("engine_getPayloadV4", () => {
@@ -139,12 +139,12 @@ describe("EngineApi", () => {
     });
     const id = "0:0x0000000000000001";
     await expect(engine.getPayload(ForkName.electra, id)).rejects.toThrow(PayloadUnavailableError);
-    await expect(engine.getPayload(ForkName.electra, "7:0x00")).rejects.toThrow("No execution client has given");
+    await expect(engine.getPayload(ForkName.electra, "7:0x00")).rejects.toThrow("no execution client has issued it");
     server.on("engine_getPayloadV4", () => ({ ...builtJson(ForkName.electra), blockValue: 5 }));
     const failure = engine.getPayload(ForkName.electra, id);
     await expect(failure).rejects.toThrow(EngineUnavailableError);
     await expect(failure).rejects.toThrow(
-      `${server.url} gave no usable answer to engine_getPayloadV4: result.blockValue must be a quantity of at most 256 bits such as 0x1f, and is 5.`,
+      `${server.url} returned an invalid response to engine_getPayloadV4: result.blockValue must be a quantity of at most 256 bits such as 0x1f, got 5.`,
     );
     expect(engine.state).toBe("online");
   });
@@ -160,7 +160,7 @@ describe("EngineApi", () => {
     expect(await engine.judgeTerminalBlock(toRootHex(fromHex(HASH)))).toBe("unknown");
   });
 
-  it("fetches blobs from the client's pool by the method of the fork, if the client has one", async () => {
+  it("fetches blobs from the client's pool with the method of the fork, if supported", async () => {
     const server = await openClient();
     const methods = ["engine_getBlobsV1", "engine_getBlobsV2"];
     server.on("engine_exchangeCapabilities", () => [...CAPABILITIES, ...methods]);

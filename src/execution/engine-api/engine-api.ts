@@ -43,24 +43,24 @@ import { WaitingTime } from "./waiting-time.ts";
 
 const UNKNOWN_PAYLOAD = -38001;
 
-/** What a head is answered with that was overtaken before the client heard of it. */
-const NOT_TOLD: ForkchoiceUpdate = { verdict: { status: "optimistic" }, payloadId: null };
+/** Result of a head that was superseded before it was sent. */
+const SUPERSEDED: ForkchoiceUpdate = { verdict: { status: "optimistic" }, payloadId: null };
 
 interface EngineApiOptions {
-  /** Of the Engine API of each client, the one to be used first. */
+  /** Engine API URLs in order of preference. */
   urls: readonly string[];
-  /** Asked for whenever a client is looked for. */
+  /** Read again on every connection attempt. */
   jwtSecret(): Uint8Array;
   config: ChainForkConfig;
-  /** Of the chain that the clients must have, where it is known. */
+  /** Expected genesis block hash, if known. */
   genesisBlockHash?: RootHex;
   logger: Logger;
   timers?: Timers;
 }
 
 /**
- * Execution clients behind the Engine API. Of several, the first that can be asked is asked; when a call fails because it cannot be
- * reached, the next one gets the same call. As soon as an earlier one is back, it is used again.
+ * Execution engine backed by one or more execution clients. Calls fail over to the next client if one is unreachable,
+ * and return to an earlier one as soon as it is back.
  */
 export class EngineApi implements ExecutionEngine {
   readonly #config: ChainForkConfig;
@@ -70,8 +70,8 @@ export class EngineApi implements ExecutionEngine {
   readonly #listeners = new Set<(state: EngineState) => void>();
   readonly #callCounts = new Map<string, Map<CallOutcome, number>>();
   readonly #waiting: WaitingTime;
-  #told: EngineState;
-  #used: Endpoint;
+  #announced: EngineState;
+  #active: Endpoint;
   #isConnected = false;
 
   constructor({ urls, jwtSecret, config, genesisBlockHash, logger, timers = SYSTEM_TIMERS }: EngineApiOptions) {
@@ -88,21 +88,20 @@ export class EngineApi implements ExecutionEngine {
           onCall: (method, outcome) => this.#count(method, outcome),
         }),
     );
-    if (first === undefined)
-      throw new RangeError("An execution engine needs the URL of at least one execution client.");
+    if (first === undefined) throw new RangeError("At least one execution client URL is required.");
     this.#endpoints = [first, ...others];
     this.#config = config;
     this.#waiting = new WaitingTime(timers);
     this.#logger = logger;
-    this.#used = first;
-    this.#told = first.state;
+    this.#active = first;
+    this.#announced = first.state;
   }
 
-  /** Asks all clients who they are. Those that are not there are looked for in the background. */
+  /** Performs the handshake with all clients. Unavailable clients are retried in the background. */
   async connect(): Promise<void> {
     await Promise.all(this.#endpoints.map((endpoint) => endpoint.connect()));
     this.#isConnected = true;
-    this.#tellUsed();
+    this.#logFailover();
   }
 
   close(): void {
@@ -117,7 +116,7 @@ export class EngineApi implements ExecutionEngine {
     return this.#current.clientVersion;
   }
 
-  /** Why a client that answered has another chain than this one, as a sentence; undefined if none has. */
+  /** Describes how the chain of a client differs from ours. Undefined if none differs. */
   get chainMismatch(): string | undefined {
     return this.#endpoints.find((endpoint) => endpoint.chainMismatch !== undefined)?.chainMismatch;
   }
@@ -150,7 +149,7 @@ export class EngineApi implements ExecutionEngine {
     return this.#queue.run(() =>
       this.#ask(async (endpoint) => {
         const read = await this.#call(endpoint, newPayload, params, verdictFromJson);
-        notePayload(endpoint, read);
+        updateSyncStateFromPayload(endpoint, read);
         return read.verdict;
       }),
     );
@@ -169,10 +168,10 @@ export class EngineApi implements ExecutionEngine {
           read: verdictFromJson(json.member("payloadStatus")),
           payloadId: readPayloadId(json.member("payloadId")),
         }));
-        if (!isBehind) noteHead(endpoint, read);
-        return { verdict: read.verdict, payloadId: payloadId && this.#ownId(endpoint, payloadId) };
+        if (!isBehind) updateSyncState(endpoint, read);
+        return { verdict: read.verdict, payloadId: payloadId && this.#qualifiedId(endpoint, payloadId) };
       });
-    return request === undefined ? this.#queue.runNewest(call, NOT_TOLD) : this.#queue.run(call);
+    return request === undefined ? this.#queue.runNewest(call, SUPERSEDED) : this.#queue.run(call);
   }
 
   async getPayload(fork: ForkPostBellatrix, id: PayloadId): Promise<BuiltPayload> {
@@ -186,14 +185,14 @@ export class EngineApi implements ExecutionEngine {
     }
   }
 
-  /** Clients need not know these methods; then they have none of the blobs. */
+  /** Clients without these optional methods have no blobs. */
   getBlobs(fork: ForkPostDeneb, versionedHashes: readonly Uint8Array[]): Promise<(PooledBlob | null)[]> {
     const { method, read } = isForkPostFulu(fork)
       ? { method: GET_BLOBS_WITH_CELL_PROOFS, read: blobsWithCellProofsFromJson }
       : { method: GET_BLOBS, read: blobsFromJson };
     const params = [versionedHashes.map(toData)];
     return this.#ask(async (endpoint) => {
-      if (!endpoint.offers(method)) return versionedHashes.map(() => null);
+      if (!endpoint.supports(method)) return versionedHashes.map(() => null);
       return this.#call(endpoint, method, params, (json) => read(json, versionedHashes.length));
     });
   }
@@ -210,7 +209,7 @@ export class EngineApi implements ExecutionEngine {
     return this.#ask((endpoint) => this.#blocksOf(endpoint).byNumber("latest"));
   }
 
-  /** The one that is asked first. */
+  /** The preferred reachable client. */
   get #current(): Endpoint {
     return this.#endpoints.find(({ state }) => isReachable(state)) ?? this.#endpoints[0];
   }
@@ -239,7 +238,7 @@ export class EngineApi implements ExecutionEngine {
       return read(json);
     } catch (error) {
       if (!(error instanceof UnexpectedValueError)) throw error;
-      const message = `${endpoint.origin} gave no usable answer to ${method}: ${error.message}.`;
+      const message = `${endpoint.origin} returned an invalid response to ${method}: ${error.message}.`;
       throw new EngineUnavailableError(message, { cause: error });
     }
   }
@@ -254,8 +253,8 @@ export class EngineApi implements ExecutionEngine {
     };
   }
 
-  /** Clients may give equal ids to equal requests, so that an id alone does not tell whose it is. */
-  #ownId(endpoint: Endpoint, payloadId: string): PayloadId {
+  /** Prefixes a payload id with its client, since clients may use equal ids. */
+  #qualifiedId(endpoint: Endpoint, payloadId: string): PayloadId {
     return `${this.#endpoints.indexOf(endpoint)}:${payloadId}`;
   }
 
@@ -263,23 +262,23 @@ export class EngineApi implements ExecutionEngine {
     const [position, payloadId] = id.split(":");
     const endpoint = this.#endpoints[Number(position)];
     if (endpoint && payloadId) return { endpoint, payloadId };
-    throw new PayloadUnavailableError(`No execution client has given the payload id ${id}.`);
+    throw new PayloadUnavailableError(`Unknown payload id ${id}: no execution client has issued it.`);
   }
 
   #onStateChange(): void {
-    this.#tellUsed();
+    this.#logFailover();
     const { state } = this;
-    if (state === this.#told) return;
-    this.#told = state;
+    if (state === this.#announced) return;
+    this.#announced = state;
     for (const listener of this.#listeners) listener(state);
   }
 
-  /** Which one of several answers first at the start means nothing, and while all are away none is used. */
-  #tellUsed(): void {
+  /** Logs a failover. The first client to answer at start, and the loss of all clients, are no failover. */
+  #logFailover(): void {
     const current = this.#current;
-    if (!this.#isConnected || current === this.#used || !isReachable(current.state)) return;
-    this.#used = current;
-    this.#logger.notice("Another execution client is used from now on", { url: current.origin });
+    if (!this.#isConnected || current === this.#active || !isReachable(current.state)) return;
+    this.#active = current;
+    this.#logger.notice("Switched execution client", { url: current.origin });
   }
 
   #count(method: string, outcome: CallOutcome): void {
@@ -289,14 +288,14 @@ export class EngineApi implements ExecutionEngine {
   }
 }
 
-/** A head that does not lead on from the client's own, or that it refuses, says nothing of how far the client is. */
-function noteHead(endpoint: Endpoint, { status }: ReadVerdict): void {
-  if (status === "VALID" || status === "SYNCING") endpoint.noteProgress(status === "VALID");
+/** Updates the sync state. ACCEPTED and INVALID heads say nothing about it. */
+function updateSyncState(endpoint: Endpoint, { status }: ReadVerdict): void {
+  if (status === "VALID" || status === "SYNCING") endpoint.setSynced(status === "VALID");
 }
 
-/** The same for a payload; and one that is valid may be far behind the head, so that a client that is syncing may be so still. */
-function notePayload(endpoint: Endpoint, read: ReadVerdict): void {
-  if (read.status !== "VALID" || endpoint.state !== "syncing") noteHead(endpoint, read);
+/** A valid payload may be far behind the head, so it does not end the syncing state. */
+function updateSyncStateFromPayload(endpoint: Endpoint, read: ReadVerdict): void {
+  if (read.status !== "VALID" || endpoint.state !== "syncing") updateSyncState(endpoint, read);
 }
 
 function contextParams(fork: ForkPostBellatrix, context: PayloadContext): unknown[] {
@@ -304,16 +303,16 @@ function contextParams(fork: ForkPostBellatrix, context: PayloadContext): unknow
   if (!isForkPostDeneb(fork)) return [];
   if (versionedHashes === undefined || parentBeaconBlockRoot === undefined) {
     throw new TypeError(
-      `A payload of ${fork} needs the versioned hashes of its blobs and the root of the parent block.`,
+      `A ${fork} payload requires the versioned hashes of its blobs and the parent beacon block root.`,
     );
   }
   const params = [versionedHashes.map(toData), toData(parentBeaconBlockRoot)];
   if (!isForkPostElectra(fork)) return params;
-  if (executionRequests === undefined) throw new TypeError(`A payload of ${fork} needs its execution requests.`);
+  if (executionRequests === undefined) throw new TypeError(`A ${fork} payload requires its execution requests.`);
   return [...params, requestsToJson(executionRequests)];
 }
 
-/** PayloadAttributesV1, V2 or V3, whichever the fork has. */
+/** Encodes PayloadAttributesV1, V2 or V3, depending on the fork. */
 function attributesToJson(request: PayloadRequest): Record<string, unknown> {
   const { fork, timestamp, prevRandao, feeRecipient, withdrawals, parentBeaconBlockRoot } = request;
   return {
@@ -329,12 +328,12 @@ function readPayloadId(json: JsonValue): string | null {
   return json.isAbsent ? null : toData(json.bytes(8));
 }
 
-/** One that leaves out its suggestion makes none. */
+/** A missing value counts as false. */
 function readOverride(json: JsonValue): boolean {
   return !json.isAbsent && json.boolean();
 }
 
-/** Before capella the answer is the payload alone, without its value. */
+/** Decodes the result of engine_getPayload. Before capella it is the bare payload without a value. */
 function builtPayloadFromJson(fork: ForkPostBellatrix, json: JsonValue): BuiltPayload {
   if (!isForkPostCapella(fork)) return { payload: payloadFromJson(fork, json), value: 0n };
   return {

@@ -2,17 +2,17 @@ import type { RootHex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { JsonValue } from "../json-value.ts";
 
-/** What of a block decides whether proof of work ended with it. */
+/** The fields of a block that decide about the end of proof of work. */
 export interface ExecutionBlock {
   hash: RootHex;
   parentHash: RootHex;
   number: number;
   difficulty: bigint;
-  /** Null where the client does not tell it: most have ceased to. */
+  /** Null if the client does not report it. Most have dropped it. */
   totalDifficulty: bigint | null;
 }
 
-/** Null for a block that the client does not have. */
+/** Returns null for a missing block. */
 export function blockFromJson(json: JsonValue): ExecutionBlock | null {
   if (json.isAbsent) return null;
   const totalDifficulty = json.member("totalDifficulty");

@@ -3,10 +3,10 @@ import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
 import { EngineUnavailableError } from "../engine.ts";
 import { JsonRpcFailure, JsonRpcRefusal } from "../json-rpc-client.ts";
 import { JsonValue, UnexpectedValueError } from "../json-value.ts";
-import { authorizedClient, IS_SECRET_SHARED } from "./endpoint.ts";
+import { authorizedClient, JWT_SECRET_HINT } from "./endpoint.ts";
 import { timeoutMs } from "./methods.ts";
 
-/** The first block of an execution chain, in the words of a payload. It has neither transactions nor withdrawals. */
+/** Genesis block of an execution chain with the field names of a payload. It has no transactions and no withdrawals. */
 export interface GenesisBlock {
   parentHash: Uint8Array;
   feeRecipient: Uint8Array;
@@ -26,22 +26,22 @@ export interface GenesisBlock {
 }
 
 export interface ExecutionGenesis {
-  /** Of the client that told it. */
+  /** URL origin of the client. */
   origin: string;
   chainId: number;
   block: GenesisBlock;
-  /** Of the newest block that the client has; 0 while it has none but the first. */
+  /** Number of the newest block, 0 for a fresh chain. */
   latestNumber: number;
 }
 
 interface ReadingOptions {
-  /** By default those of the machine. */
+  /** Default: the system timers. */
   timers?: Timers;
-  /** Ends the reading. */
+  /** Aborts the requests. */
   signal?: AbortSignal;
 }
 
-/** What the first of the clients that can be asked says. Rejects with an `EngineUnavailableError` when none can be. */
+/** Reads the genesis of the first available client. Rejects with an `EngineUnavailableError` if none is available. */
 export async function readExecutionGenesis(
   urls: readonly string[],
   jwtSecret: Uint8Array,
@@ -60,9 +60,9 @@ export async function readExecutionGenesis(
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof UnexpectedValueError) {
-        failures.push(`The chain of ${client.origin} cannot be used: ${error.message}.`);
+        failures.push(`The chain of ${client.origin} is unusable: ${error.message}.`);
       } else if (error instanceof JsonRpcFailure && error.kind === "unauthorized") {
-        failures.push(`The execution client at ${client.origin} refuses the token: ${IS_SECRET_SHARED}`);
+        failures.push(`The execution client at ${client.origin} rejected the JWT: ${JWT_SECRET_HINT}.`);
       } else if (error instanceof JsonRpcFailure || error instanceof JsonRpcRefusal) {
         failures.push(error.message);
       } else {
@@ -75,7 +75,7 @@ export async function readExecutionGenesis(
   throw new EngineUnavailableError(failures.join(" "));
 }
 
-/** Parts that came with a fork are left out by a client whose chain begins before it. */
+/** Fields of later forks are absent if the chain starts before them. */
 function genesisFromJson(json: JsonValue): GenesisBlock {
   const quantity = (name: string, bits: number) => {
     const value = json.member(name);

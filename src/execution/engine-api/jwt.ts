@@ -4,7 +4,9 @@ const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toS
 
 const HEADER = encode({ alg: "HS256", typ: "JWT" });
 
-/** A token as execution clients take it for a minute before and after it was issued (execution-apis, authentication.md). */
+/**
+ * Creates a JWT. Execution clients accept it for 60 seconds around its issue time (execution-apis, authentication.md).
+ */
 export function createToken(secret: Uint8Array, unixMs: number): string {
   const signed = `${HEADER}.${encode({ iat: Math.floor(unixMs / 1000) })}`;
   return `${signed}.${createHmac("sha256", secret).update(signed).digest("base64url")}`;

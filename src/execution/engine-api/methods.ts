@@ -8,10 +8,10 @@ export const EXCHANGE_CAPABILITIES = "engine_exchangeCapabilities";
 export const GET_CLIENT_VERSION = "engine_getClientVersionV1";
 export const GET_BLOBS = "engine_getBlobsV1";
 export const GET_BLOBS_WITH_CELL_PROOFS = "engine_getBlobsV2";
-/** What a client that follows the chain and builds blocks may do without. */
+/** Methods that a client may lack. */
 export const OPTIONAL_METHODS: readonly string[] = [GET_CLIENT_VERSION, GET_BLOBS, GET_BLOBS_WITH_CELL_PROOFS];
 
-/** The versions that the Engine API prescribes by the time of a payload. */
+/** Method versions per fork of the payload (execution-apis). */
 const METHODS: Partial<Record<ForkPostBellatrix, ForkMethods>> = {
   bellatrix: versions(1, 1, 1),
   capella: versions(2, 2, 2),
@@ -31,29 +31,27 @@ function versions(newPayload: number, forkchoiceUpdated: number, getPayload: num
 export function methodsOf(fork: ForkPostBellatrix): ForkMethods {
   const methods = METHODS[fork];
   if (methods) return methods;
-  throw new EngineUnavailableError(
-    `Execution clients cannot be asked about ${fork}: fulu is the last fork of which it is known how.`,
-  );
+  throw new EngineUnavailableError(`The Engine API methods of ${fork} are unknown. The last supported fork is fulu.`);
 }
 
-/** All that this node may call. */
+/** All methods that this node may call. */
 export const CAPABILITIES: readonly string[] = [
   ...new Set(Object.values(METHODS).flatMap((methods) => Object.values(methods))),
   ...OPTIONAL_METHODS,
 ];
 
-/** What a chain cannot do without in the forks that it goes through. */
-export function neededMethods({ forksAscendingEpochOrder: forks }: ChainForkConfig): string[] {
-  const lasting = forks.filter(
+/** Returns the methods that the scheduled forks of the chain require. */
+export function requiredMethods({ forksAscendingEpochOrder: forks }: ChainForkConfig): string[] {
+  const active = forks.filter(
     ({ epoch }, position) => epoch < (forks[position + 1]?.epoch ?? Number.POSITIVE_INFINITY),
   );
-  const needed = lasting.flatMap(({ name }) => Object.values(METHODS[name as ForkPostBellatrix] ?? {}));
+  const needed = active.flatMap(({ name }) => Object.values(METHODS[name as ForkPostBellatrix] ?? {}));
   return [...new Set(needed)];
 }
 
 const SECOND = 1000;
 
-/** As the Engine API has them. It sets none for methods of the chain itself, which are answered from memory or disk. */
+/** Timeouts of the Engine API specification. It sets none for eth_ methods, which are served from memory or disk. */
 export function timeoutMs(method: string): number {
   if (/^engine_(?:newPayload|forkchoiceUpdated)/.test(method)) return 8 * SECOND;
   return method.startsWith("engine_") ? SECOND : 5 * SECOND;

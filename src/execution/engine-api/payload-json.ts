@@ -8,7 +8,7 @@ import {
 import type { bellatrix, capella, deneb, ExecutionPayload } from "@lodestar/types";
 import { type JsonValue, toData, toQuantity } from "../json-value.ts";
 
-/** The payload as ExecutionPayloadV1, V2 or V3 of the Engine API, whichever the fork has. */
+/** Encodes a payload as ExecutionPayloadV1, V2 or V3, depending on the fork. */
 export function payloadToJson(fork: ForkPostBellatrix, payload: ExecutionPayload): Record<string, unknown> {
   return {
     parentHash: toData(payload.parentHash),

@@ -2,7 +2,7 @@ import { CONSOLIDATION_REQUEST_TYPE, DEPOSIT_REQUEST_TYPE, WITHDRAWAL_REQUEST_TY
 import { type ExecutionRequests, ssz } from "@lodestar/types";
 import { type JsonValue, toData, UnexpectedValueError } from "../json-value.ts";
 
-/** Execution requests as EIP-7685 has them: of each kind that there are any of, its type and then the SSZ of their list, in the order of types. */
+/** Encodes execution requests by EIP-7685: for each non-empty list its type byte and SSZ, in order of types. */
 export function requestsToJson({ deposits, withdrawals, consolidations }: ExecutionRequests): string[] {
   const { DepositRequests, WithdrawalRequests, ConsolidationRequests } = ssz.electra;
   const lists: [type: number, body: Uint8Array][] = [
@@ -22,14 +22,14 @@ export function requestsFromJson(json: JsonValue): ExecutionRequests {
     const bytes = item.byteList();
     const [type = -1] = bytes;
     const where = `executionRequests[${position}]`;
-    if (bytes.length < 2) throw new UnexpectedValueError(`${where} is empty, and empty ones must be left out`);
-    if (type <= previous) throw new UnexpectedValueError(`${where} has the type ${type}, which must rise in the list`);
+    if (bytes.length < 2) throw new UnexpectedValueError(`${where} is empty, empty lists must be omitted`);
+    if (type <= previous) throw new UnexpectedValueError(`${where} has type ${type}, but types must be ascending`);
     previous = type;
     try {
       readList(requests, type, bytes.subarray(1));
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      throw new UnexpectedValueError(`${where} cannot be read: ${reason}`);
+      throw new UnexpectedValueError(`${where} cannot be decoded: ${reason}`);
     }
   }
   return requests;
@@ -48,6 +48,6 @@ function readList(requests: ExecutionRequests, type: number, body: Uint8Array): 
       requests.consolidations = ConsolidationRequests.deserialize(body);
       return;
     default:
-      throw new Error(`the type ${type} is not known`);
+      throw new Error(`unknown type ${type}`);
   }
 }

@@ -4,7 +4,7 @@ import type { ExecutionPayload } from "@lodestar/types";
 const hex = (byte: string, bytes: number) => `0x${byte.repeat(bytes)}`;
 const filled = (byte: number, bytes: number) => new Uint8Array(bytes).fill(byte);
 
-/** A payload as the Engine API writes it, by hand. */
+/** A handwritten payload in Engine API encoding. */
 export function samplePayloadJson(fork: ForkName): Record<string, unknown> {
   return {
     parentHash: hex("a1", 32),
@@ -28,7 +28,7 @@ export function samplePayloadJson(fork: ForkName): Record<string, unknown> {
   };
 }
 
-/** The same payload in the types of the chain. */
+/** The same payload decoded. */
 export function samplePayload(fork: ForkName): ExecutionPayload {
   return {
     parentHash: filled(0xa1, 32),

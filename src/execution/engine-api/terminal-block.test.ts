@@ -6,7 +6,7 @@ import { type BlockReader, findTerminalBlock, judgeTerminalBlock } from "./termi
 const ZERO: Uint8Array = new Uint8Array(32);
 const hashOf = (number: number) => toRootHex(new Uint8Array(32).fill(number + 1));
 
-/** A chain of blocks with these difficulties from genesis on; 0 stands for a block of proof of stake. */
+/** A chain with these difficulties from genesis. 0 stands for a proof-of-stake block. */
 function chain(difficulties: number[], { tellsTotals = true } = {}): BlockReader {
   const blocks = difficulties.map((difficulty, number): ExecutionBlock => {
     const total = difficulties.slice(0, number + 1).reduce((sum, each) => sum + each, 0);
@@ -27,7 +27,7 @@ function chain(difficulties: number[], { tellsTotals = true } = {}): BlockReader
 const config = (ttd: bigint, hash = ZERO) => ({ TERMINAL_TOTAL_DIFFICULTY: ttd, TERMINAL_BLOCK_HASH: hash });
 
 describe("the terminal block", () => {
-  it("is the first whose total difficulty is enough", async () => {
+  it("is the first to reach the total difficulty", async () => {
     const blocks = chain([1, 10, 10, 10, 0, 0]);
     const verdicts = [0, 1, 2, 3, 4, 5].map((number) => judgeTerminalBlock(hashOf(number), config(21n), blocks));
     expect(await Promise.all(verdicts)).toEqual([
@@ -43,7 +43,7 @@ describe("the terminal block", () => {
     expect(await judgeTerminalBlock(hashOf(9), config(21n), blocks)).toBe("unknown");
   });
 
-  it("is genesis where no difficulty is needed, told or not", async () => {
+  it("is genesis for a terminal difficulty of 0, with or without reported total difficulties", async () => {
     for (const blocks of [chain([1, 0, 0]), chain([0, 0], { tellsTotals: false })]) {
       expect(await judgeTerminalBlock(hashOf(0), config(0n), blocks)).toBe("terminal");
       expect(await judgeTerminalBlock(hashOf(1), config(0n), blocks)).toBe("not-terminal");
@@ -51,7 +51,7 @@ describe("the terminal block", () => {
     }
   });
 
-  it("is the one that the configuration names, whatever its difficulty", async () => {
+  it("is the configured block, regardless of its difficulty", async () => {
     const blocks = chain([1, 10, 10]);
     const named = config(0n, fromHex(hashOf(1)));
     expect(await judgeTerminalBlock(hashOf(1), named, blocks)).toBe("terminal");
@@ -60,7 +60,7 @@ describe("the terminal block", () => {
     expect(await findTerminalBlock(config(0n, fromHex(hashOf(7))), blocks)).toBeNull();
   });
 
-  it("is told by the child where no total difficulties are told, if there is one", async () => {
+  it("is decided by its child without reported total difficulties", async () => {
     const blocks = chain([1, 10, 10, 0], { tellsTotals: false });
     const verdicts = [1, 2, 3].map((number) => judgeTerminalBlock(hashOf(number), config(21n), blocks));
     expect(await Promise.all(verdicts)).toEqual(["not-terminal", "terminal", "not-terminal"]);

@@ -4,7 +4,7 @@ import { fromHex, toRootHex } from "@lodestar/utils";
 import type { ParentPayload, TerminalBlockVerdict } from "../engine.ts";
 import type { ExecutionBlock } from "./execution-block.ts";
 
-/** How a client is asked for blocks of its chain. */
+/** Reads blocks of a client's chain. */
 export interface BlockReader {
   byHash(hash: RootHex): Promise<ExecutionBlock | null>;
   byNumber(number: number | "latest"): Promise<ExecutionBlock | null>;
@@ -12,18 +12,21 @@ export interface BlockReader {
 
 const ZERO_HASH: RootHex = toRootHex(new Uint8Array(32));
 
-/** Clients build no proof of work on the terminal block, so that it is the newest block or one shortly before it. */
-const MOST_STEPS_BACK = 128;
+/** Clients build no proof-of-work blocks on the terminal block, so it is at or near the head. */
+const MAX_STEPS = 128;
 
 type TerminalConfig = Pick<ChainConfig, "TERMINAL_BLOCK_HASH" | "TERMINAL_TOTAL_DIFFICULTY">;
 
-/** The block of the configuration where it names one, otherwise the one that reached its total difficulty (bellatrix/validator.md, get_terminal_pow_block). */
+/**
+ * Returns the configured terminal block, or else the one that reached the terminal total difficulty
+ * (bellatrix/validator.md, get_terminal_pow_block).
+ */
 export async function findTerminalBlock(config: TerminalConfig, blocks: BlockReader): Promise<ParentPayload | null> {
   const given = toRootHex(config.TERMINAL_BLOCK_HASH);
   if (given !== ZERO_HASH) return asParent(await blocks.byHash(given));
   if (config.TERMINAL_TOTAL_DIFFICULTY === 0n) return asParent(await blocks.byNumber(0));
   let block = await blocks.byNumber("latest");
-  for (let steps = 0; block !== null && steps < MOST_STEPS_BACK; steps++) {
+  for (let steps = 0; block !== null && steps < MAX_STEPS; steps++) {
     if (block.totalDifficulty === null || block.totalDifficulty < config.TERMINAL_TOTAL_DIFFICULTY) return null;
     if (reachesDifficulty(block, block.totalDifficulty, config)) return asParent(block);
     block = await blocks.byHash(block.parentHash);
@@ -31,7 +34,7 @@ export async function findTerminalBlock(config: TerminalConfig, blocks: BlockRea
   return null;
 }
 
-/** bellatrix/fork-choice.md, validate_merge_block. */
+/** `validate_merge_block` of bellatrix/fork-choice.md. */
 export async function judgeTerminalBlock(
   hash: RootHex,
   config: TerminalConfig,
@@ -46,7 +49,7 @@ export async function judgeTerminalBlock(
   return judgeByChild(block, blocks);
 }
 
-/** A block has reached the difficulty when it has it, and its parent, which has as much less as the block brought, has not. */
+/** `is_valid_terminal_pow_block`: the block has reached the terminal difficulty, its parent has not. */
 function reachesDifficulty(
   block: ExecutionBlock,
   totalDifficulty: bigint,
@@ -56,7 +59,9 @@ function reachesDifficulty(
   return isGenesis(block) || totalDifficulty - block.difficulty < terminal;
 }
 
-/** Without total difficulties, the client's own chain tells where proof of work ended: blocks without difficulty follow. */
+/**
+ * Without total difficulties, the client's canonical chain shows the end of proof of work: its child has no difficulty.
+ */
 async function judgeByChild(block: ExecutionBlock, blocks: BlockReader): Promise<TerminalBlockVerdict> {
   if (block.difficulty === 0n) return "not-terminal";
   const child = await blocks.byNumber(block.number + 1);

@@ -5,12 +5,13 @@ import type { JsonValue } from "../json-value.ts";
 const PAYLOAD_STATUSES = ["VALID", "INVALID", "SYNCING", "ACCEPTED", "INVALID_BLOCK_HASH"] as const;
 type PayloadStatus = (typeof PAYLOAD_STATUSES)[number];
 
+/** A decoded PayloadStatusV1 with the verdict derived from it. */
 export interface ReadVerdict {
   status: PayloadStatus;
   verdict: PayloadVerdict;
 }
 
-/** What PayloadStatusV1 says of a payload (consensus-specs, sync/optimistic.md: SYNCING and ACCEPTED are NOT_VALIDATED). */
+/** Decodes PayloadStatusV1. SYNCING and ACCEPTED are NOT_VALIDATED (sync/optimistic.md). */
 export function verdictFromJson(json: JsonValue): ReadVerdict {
   const status = json.member("status").oneOf(PAYLOAD_STATUSES);
   const hash = json.member("latestValidHash");
@@ -19,8 +20,8 @@ export function verdictFromJson(json: JsonValue): ReadVerdict {
   const reason = error.isAbsent ? "" : error.text();
   if (status === "VALID") return { status, verdict: { status: "valid" } };
   if (status === "SYNCING" || status === "ACCEPTED") return { status, verdict: { status: "optimistic" } };
-  const message = sentence(reason === "" ? "The execution client gives no reason" : reason);
-  // Nothing is known of the ancestors of a payload whose hash is wrong.
+  const message = sentence(reason === "" ? "The execution client gave no reason" : reason);
+  // A payload with a wrong hash says nothing about its ancestors.
   return {
     status,
     verdict: { status: "invalid", latestValidHash: status === "INVALID" ? latestValidHash : null, message },

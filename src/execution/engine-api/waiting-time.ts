@@ -1,9 +1,9 @@
 import type { Timers } from "../../async/timers.ts";
 
-/** How long anything was waited for; what is waited for at the same time counts once. */
+/** Measures the total time with at least one pending call. Concurrent calls count once. */
 export class WaitingTime {
   readonly #timers: Pick<Timers, "now">;
-  #underWay = 0;
+  #pending = 0;
   #since = 0;
   #pastMs = 0;
 
@@ -12,15 +12,15 @@ export class WaitingTime {
   }
 
   get ms(): number {
-    return this.#underWay === 0 ? this.#pastMs : this.#pastMs + this.#timers.now() - this.#since;
+    return this.#pending === 0 ? this.#pastMs : this.#pastMs + this.#timers.now() - this.#since;
   }
 
   async during<T>(wait: () => Promise<T>): Promise<T> {
-    if (this.#underWay++ === 0) this.#since = this.#timers.now();
+    if (this.#pending++ === 0) this.#since = this.#timers.now();
     try {
       return await wait();
     } finally {
-      if (--this.#underWay === 0) this.#pastMs += this.#timers.now() - this.#since;
+      if (--this.#pending === 0) this.#pastMs += this.#timers.now() - this.#since;
     }
   }
 }

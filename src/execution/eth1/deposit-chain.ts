@@ -11,13 +11,13 @@ const Eth1BlockType = new ContainerType({
   number: ssz.UintNum64,
   hash: ssz.Root,
   timestamp: ssz.UintNum64,
-  /** How many deposits there were before the block, and with it. */
+  /** Deposit counts before and after the block. */
   depositsBefore: ssz.UintNum64,
   depositCount: ssz.UintNum64,
   depositRoot: ssz.Root,
 });
 
-/** A block of the deposit chain, with what the deposit contract held after it. */
+/** A block of the deposit chain with the state of the deposit contract after it. */
 export type Eth1Block = ValueOf<typeof Eth1BlockType>;
 
 const StoredDepositType = new ContainerType({
@@ -26,7 +26,7 @@ const StoredDepositType = new ContainerType({
   data: ssz.phase0.DepositData,
 });
 
-/** What is to follow what is known; nothing of it is stored yet. */
+/** Blocks and deposits to append. Not stored yet. */
 interface Extension {
   /** Never empty. */
   blocks: Eth1Block[];
@@ -35,7 +35,7 @@ interface Extension {
   tree: DepositTree;
 }
 
-/** Deposits that a block has to hold are not there; the message is a whole sentence that says why. */
+/** Deposits required for a block are unavailable. The message is a whole sentence with the reason. */
 export class DepositsUnavailableError extends Error {
   constructor(message: string) {
     super(message);
@@ -44,15 +44,15 @@ export class DepositsUnavailableError extends Error {
 }
 
 /**
- * What is known of the deposit chain: the deposits that are not final, and the blocks that votes may be for, the newest of
- * which says how far it was read. Everything is in the database too. Changes come from one place, one after the other.
+ * State of the deposit chain, mirrored in the database: deposits that are not finalized, and the candidate blocks for
+ * eth1 votes. The newest block marks how far the chain was read. Updates must be serialized by the caller.
  */
 export class DepositChain {
   readonly #repository: Eth1Repository;
   #tree = DepositTree.empty();
   #blocks: Eth1Block[] = [];
   #snapshot: DepositTreeSnapshot | null = null;
-  /** Deposits before this index are not stored any more. */
+  /** Deposits before this index are no longer stored. */
   #storedFrom = 0;
 
   static async open(repository: Eth1Repository): Promise<DepositChain> {
@@ -65,12 +65,12 @@ export class DepositChain {
     this.#repository = repository;
   }
 
-  /** How it stands, for `restore`; none of it is ever changed, but replaced. */
+  /** Returns the state for `restore`. It is immutable. */
   capture() {
     return { tree: this.#tree, blocks: this.#blocks, snapshot: this.#snapshot, storedFrom: this.#storedFrom };
   }
 
-  /** Goes back to how it stood; the database is there already. */
+  /** Restores a captured state. The database must already be at that state. */
   restore({ tree, blocks, snapshot, storedFrom }: ReturnType<DepositChain["capture"]>): void {
     this.#tree = tree;
     this.#blocks = blocks;
@@ -83,7 +83,7 @@ export class DepositChain {
     return this.#blocks;
   }
 
-  /** Up to which the chain was read. */
+  /** The block up to which the chain was read. */
   get newest(): Eth1Block | undefined {
     return this.#blocks.at(-1);
   }
@@ -92,12 +92,12 @@ export class DepositChain {
     return this.#tree.count;
   }
 
-  /** Of the newest block that the beacon chain has agreed on for good; null before there is one. */
+  /** Snapshot at the newest finalized eth1 block, or null if there is none. */
   get snapshot(): DepositTreeSnapshot | null {
     return this.#snapshot;
   }
 
-  /** The deposits that were made in each of the blocks. */
+  /** Returns the candidate blocks with their deposits. */
   async blocksWithDeposits(): Promise<{ block: Eth1Block; deposits: phase0.DepositData[] }[]> {
     const blocks = this.#blocks;
     const first = blocks[0]?.depositsBefore ?? 0;
@@ -108,25 +108,28 @@ export class DepositChain {
     }));
   }
 
-  /** Deposits from an index on, each with the proof against what the beacon chain has agreed on. */
+  /** Returns deposits with proofs against the given eth1 data. */
   async provenDeposits(eth1Data: phase0.Eth1Data, from: number, count: number): Promise<phase0.Deposit[]> {
     const known = this.#tree;
     if (eth1Data.depositCount > known.count) {
       throw new DepositsUnavailableError(
-        `A block has to hold ${count} deposits now, from number ${from} on, and this node knows only ${known.count}.`,
+        `The next block must include ${count} deposits from index ${from}, but this node knows only ${known.count}.`,
       );
     }
     const tree = known.upTo(Number(eth1Data.depositCount));
     if (!byteArrayEquals(tree.root, eth1Data.depositRoot)) {
       throw new DepositsUnavailableError(
-        `A block has to hold ${count} deposits now, and those that this node knows are others than the chain has agreed on.`,
+        `The next block must include ${count} deposits, but the known deposits do not match the deposit root of the chain.`,
       );
     }
     const data = await this.#depositData(from, from + count);
     return data.map((each, n) => ({ proof: tree.proof(from + n), data: each }));
   }
 
-  /** What these deposits and blocks make of the chain. The deposits must be all since the newest block, up to the last. */
+  /**
+   * Computes the extension by these blocks and deposits. The deposits must be complete from the newest block to the
+   * last header.
+   */
   extension(headers: readonly Eth1Header[], deposits: LoggedDeposit[]): Extension {
     const { count } = this.#tree;
     const dataRoots = deposits.map(({ data }) => ssz.phase0.DepositData.hashTreeRoot(data));
@@ -143,10 +146,10 @@ export class DepositChain {
     return { blocks, deposits, dataRoots, tree };
   }
 
-  /** Takes the extension in. Blocks of before that time are forgotten, but for the newest. */
-  async extend({ blocks, deposits, dataRoots, tree }: Extension, forgetBefore: number): Promise<void> {
+  /** Appends the extension. Drops blocks before the given time, except for the newest. */
+  async extend({ blocks, deposits, dataRoots, tree }: Extension, dropBefore: number): Promise<void> {
     const all = [...this.#blocks, ...blocks];
-    const oldest = all.findIndex(({ timestamp }, n) => timestamp >= forgetBefore || n === all.length - 1);
+    const oldest = all.findIndex(({ timestamp }, n) => timestamp >= dropBefore || n === all.length - 1);
     const kept = all.slice(oldest);
     const storedFrom = Math.min(kept[0]!.depositsBefore, this.#snapshot?.depositCount ?? 0);
     await this.#repository.write({
@@ -165,14 +168,14 @@ export class DepositChain {
     this.#storedFrom = Math.max(this.#storedFrom, storedFrom);
   }
 
-  /** Forgets what came after a block of the chain. */
+  /** Drops everything after a block of the chain. */
   async rewindTo({ number, depositCount }: Eth1Block): Promise<void> {
     await this.#repository.write({ dropBlocks: { from: number + 1 }, dropDeposits: { from: depositCount } });
     this.#blocks = this.#blocks.filter((block) => block.number <= number);
     this.#tree = this.#tree.upTo(depositCount);
   }
 
-  /** Forgets everything but what is final, whose last block has to be at that time. */
+  /** Drops everything that is not finalized. `timestamp` is that of the snapshot's block. */
   async rewindToSnapshot(snapshot: DepositTreeSnapshot, timestamp: number): Promise<void> {
     const { depositCount, depositRoot, executionBlockHash: hash, executionBlockHeight: number } = snapshot;
     const block: Eth1Block = { number, hash, timestamp, depositsBefore: depositCount, depositCount, depositRoot };
@@ -186,7 +189,7 @@ export class DepositChain {
     this.#storedFrom = depositCount;
   }
 
-  /** Forgets everything. */
+  /** Drops everything. */
   async clear(): Promise<void> {
     await this.#repository.write({ dropBlocks: { from: 0 }, dropDeposits: { from: 0 } });
     this.#blocks = [];
@@ -194,7 +197,7 @@ export class DepositChain {
     this.#storedFrom = 0;
   }
 
-  /** The beacon chain has finalized this, with all its deposits, so that they need not be proven any more. */
+  /** Finalizes a block with all its deposits, which need no more proofs. */
   async finalize({ blockHash, depositRoot, depositCount }: phase0.Eth1Data): Promise<void> {
     const block = this.#blocks.find(({ hash }) => byteArrayEquals(hash, blockHash));
     const before = this.#snapshot;
@@ -232,9 +235,7 @@ export class DepositChain {
       deposits.push(StoredDepositType.deserialize(value).data);
     }
     if (from + deposits.length < before) {
-      throw new DepositsUnavailableError(
-        `This node does not have the deposits from number ${from + deposits.length} to ${before - 1} any more.`,
-      );
+      throw new DepositsUnavailableError(`Deposits ${from + deposits.length} to ${before - 1} are no longer stored.`);
     }
     return deposits;
   }

@@ -33,52 +33,53 @@ async function openFollower(servers: readonly Eth1Server[]) {
     await db.close();
     await directory.remove();
   });
-  const said = () => logger.records.splice(0).map(({ level, message }) => `${level}: ${message}`);
-  return { follower, deposits, pauses, said };
+  const logged = () => logger.records.splice(0);
+  return { follower, deposits, pauses, logged };
 }
 
 const host = ({ url }: Eth1Server) => new URL(url).host;
-const MEND = "Mend it, or name another node by --eth1: until then blocks bring no new deposits.";
+const UNUSABLE = "Deposit chain node is unusable; fix it or add another with --eth1";
+const FOLLOWING = "Following the deposit chain";
 
-it("says once what keeps it from following, and that it follows again", async () => {
+it("logs each failure once, and that it follows again", async () => {
   const server = await Eth1Server.listen();
   server.mine([900, 1], [990, 1], [991, 1]);
-  const { follower, deposits, said } = await openFollower([server]);
+  const { follower, deposits, logged } = await openFollower([server]);
   const cannot = async (reason: string) => {
     expect(await follower.update()).toBe(false);
     expect(await follower.update()).toBe(false);
-    expect(said()).toEqual([`warn: The node of the deposit chain at ${host(server)} ${reason}. ${MEND}`]);
+    expect(logged()).toMatchObject([{ level: "warn", message: UNUSABLE, fields: { node: host(server), reason } }]);
     expect(follower.isConnected).toBe(false);
   };
   server.chainId = 1;
-  await cannot("is of the chain 1, and deposits are made on the chain 1337");
+  await cannot("has chain id 1, expected 1337");
   server.chainId = 1337;
   server.hasContract = false;
   const address = `0x${"42".repeat(20)}`;
-  await cannot(`has no deposit contract at ${address}: it is not synced yet, or of another chain`);
+  await cannot(`has no deposit contract at ${address}: it is not synced yet, or on another chain`);
   server.hasContract = true;
   server.logsFrom = 1;
-  await cannot("does not have the log of deposit 0, as one that keeps the logs of all blocks would");
+  await cannot("lacks the log of deposit 0: a node with all logs is required");
   server.logsFrom = 0;
   expect(await follower.update()).toBe(true);
   expect(await follower.update()).toBe(true);
-  expect(said()).toEqual([`notice: The deposit chain is followed by the node at ${host(server)}`]);
-  // Votes keep ten seconds behind.
+  expect(logged()).toMatchObject([{ level: "notice", message: FOLLOWING, fields: { node: host(server) } }]);
+  // The follow distance is ten seconds.
   expect(deposits.newest).toMatchObject({ number: 1, depositCount: 2 });
   await server.stop();
-  await cannot("cannot be reached (ECONNREFUSED)");
+  await cannot("is unreachable (ECONNREFUSED)");
   await server.listen();
   expect(await follower.update()).toBe(true);
-  expect(said()).toEqual([`notice: The deposit chain is followed by the node at ${host(server)}`]);
+  expect(logged()).toMatchObject([{ level: "notice", message: FOLLOWING, fields: { node: host(server) } }]);
 });
 
-it("turns to the next node when one fails, and stays with it", async () => {
+it("fails over to the next node, and stays with it", async () => {
   const [first, second] = [await Eth1Server.listen(), await Eth1Server.listen()];
   for (const server of [first, second]) server.mine([900, 1]);
   await first.stop();
-  const { follower, said } = await openFollower([first, second]);
+  const { follower, logged } = await openFollower([first, second]);
   expect(await follower.update()).toBe(true);
-  expect(said()).toHaveLength(2);
+  expect(logged()).toHaveLength(2);
   await first.listen();
   first.calls.length = 0;
   expect(await follower.update()).toBe(true);
@@ -88,7 +89,7 @@ it("turns to the next node when one fails, and stays with it", async () => {
   expect(first.calls).not.toEqual([]);
 });
 
-it("waits longer and longer for a node that cannot be used", async () => {
+it("retries an unusable node with backoff", async () => {
   const server = await Eth1Server.listen();
   server.mine([900, 1]);
   server.chainId = 1;

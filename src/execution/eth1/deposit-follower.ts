@@ -7,31 +7,31 @@ import type { Logger } from "../../log/logger.ts";
 import { JsonRpcClient, JsonRpcRefusal } from "../json-rpc-client.ts";
 import type { DepositChain } from "./deposit-chain.ts";
 import { DepositReader } from "./deposit-reader.ts";
-import { EndpointError, unusableBecause } from "./endpoint-error.ts";
+import { describeFailure, EndpointError } from "./endpoint-error.ts";
 import { Eth1Node } from "./eth1-node.ts";
 
 interface DepositFollowerParts {
   config: ChainConfig;
-  /** Nodes of the deposit chain. One after the other is asked when the one before cannot be used. */
+  /** JSON-RPC URLs of the deposit chain in order of preference. Failing nodes are replaced by the next one. */
   urls: readonly string[];
   deposits: DepositChain;
-  /** The time of the beacon chain. */
+  /** Time of the beacon chain. */
   nowSeconds(): number;
   logger: Logger;
   timers?: Pick<Timers, "sleep">;
 }
 
-const FIRST_PAUSE_MS = 1000;
-const LONGEST_PAUSE_MS = 60_000;
+const MIN_BACKOFF_MS = 1000;
+const MAX_BACKOFF_MS = 60_000;
 
-/** Keeps what is known of the deposit chain level with the chain itself, as far behind it as votes are. */
+/** Follows the deposit chain at the follow distance of eth1 votes. */
 export class DepositFollower {
   readonly #parts: DepositFollowerParts;
   readonly #nodes: readonly Eth1Node[];
   readonly #reader: DepositReader;
   readonly #closing = new AbortController();
-  /** What was last said of each node that could not be used. */
-  readonly #troubles = new Map<Eth1Node, string>();
+  /** Last logged failure of each node. */
+  readonly #loggedFailures = new Map<Eth1Node, string>();
   readonly #checked = new Set<Eth1Node>();
   #current: Eth1Node | undefined;
   #running: Promise<boolean> | undefined;
@@ -47,28 +47,28 @@ export class DepositFollower {
     this.#reader = new DepositReader({ deposits, logger });
   }
 
-  /** Whether a node of the deposit chain could be used the last time. */
+  /** True if the last update succeeded with some node. */
   get isConnected(): boolean {
     return this.#current !== undefined;
   }
 
-  /** Follows the chain from now on, whenever it is woken. */
+  /** Starts to follow the chain. Updates run on `wake`. */
   start(): void {
     this.#loop ??= this.#follow();
   }
 
-  /** Time has passed. */
+  /** Triggers an update. */
   wake(): void {
     this.#woken.resolve();
   }
 
-  /** The beacon chain has finalized a state that agrees on this and has all its deposits. */
+  /** Called when the beacon chain has finalized a state with this eth1 data and all its deposits. */
   finalize(eth1Data: phase0.Eth1Data): void {
     this.#finalized = eth1Data;
     this.wake();
   }
 
-  /** Reads what there is to be read by now, and says whether a node could be used for it. */
+  /** Reads new blocks and deposits. Returns false if no node is usable. */
   async update(): Promise<boolean> {
     while (this.#running) await this.#running.catch(() => {});
     this.#running = this.#tryNodes();
@@ -96,26 +96,26 @@ export class DepositFollower {
         this.#woken = Promise.withResolvers<void>();
         failures = (await this.update()) ? 0 : failures + 1;
         if (failures === 0) await this.#woken.promise;
-        else await timers.sleep(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1)), signal);
+        else await timers.sleep(Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** (failures - 1)), signal);
       }
     } catch (error) {
-      if (!signal.aborted) logger.error("The deposit chain is not followed any more", { error });
+      if (!signal.aborted) logger.error("Deposit chain follower stopped", { error });
     }
   }
 
-  /** The node that was of use the last time comes first. */
+  /** Starts with the node that was used last. */
   async #tryNodes(): Promise<boolean> {
     const { signal } = this.#closing;
     const others = this.#nodes.filter((node) => node !== this.#current);
     for (const node of this.#current ? [this.#current, ...others] : others) {
       try {
         await this.#use(node);
-        this.#tellSuccess(node);
+        this.#onSuccess(node);
         return true;
       } catch (error) {
         if (signal.aborted) return false;
         if (!(error instanceof EndpointError || error instanceof JsonRpcRefusal)) throw error;
-        this.#tellTrouble(node, error);
+        this.#onFailure(node, error);
       }
     }
     this.#current = undefined;
@@ -126,11 +126,11 @@ export class DepositFollower {
     const { config, deposits, nowSeconds } = this.#parts;
     if (!this.#checked.has(node)) await this.#check(node);
     this.#checked.add(node);
-    // A distance in blocks stands for the time that they take (phase0/validator.md, is_candidate_block).
+    // The follow distance in blocks is converted to time (phase0/validator.md, is_candidate_block).
     const followSeconds = config.SECONDS_PER_ETH1_BLOCK * config.ETH1_FOLLOW_DISTANCE;
     const periodSeconds = EPOCHS_PER_ETH1_VOTING_PERIOD * SLOTS_PER_EPOCH * config.SECONDS_PER_SLOT;
     const until = nowSeconds() - followSeconds;
-    // The candidates of the oldest period that a vote may be in now go back by the same distance again.
+    // Candidates of the oldest period that may be voted on extend by the same distance.
     await this.#reader.readFrom(node, { until, votesFrom: until - followSeconds - periodSeconds });
     const finalized = this.#finalized;
     this.#finalized = undefined;
@@ -141,35 +141,37 @@ export class DepositFollower {
     const { DEPOSIT_CHAIN_ID, DEPOSIT_CONTRACT_ADDRESS } = this.#parts.config;
     const chainId = await node.chainId();
     if (chainId !== DEPOSIT_CHAIN_ID) {
-      throw new EndpointError(`is of the chain ${chainId}, and deposits are made on the chain ${DEPOSIT_CHAIN_ID}`);
+      throw new EndpointError(`has chain id ${chainId}, expected ${DEPOSIT_CHAIN_ID}`);
     }
     if (!(await node.hasContract())) {
       const address = `0x${Buffer.from(DEPOSIT_CONTRACT_ADDRESS).toString("hex")}`;
-      throw new EndpointError(`has no deposit contract at ${address}: it is not synced yet, or of another chain`);
+      throw new EndpointError(`has no deposit contract at ${address}: it is not synced yet, or on another chain`);
     }
   }
 
-  #tellSuccess(node: Eth1Node): void {
+  #onSuccess(node: Eth1Node): void {
     const { deposits, logger } = this.#parts;
-    const isChange = this.#current !== node || this.#troubles.has(node);
+    const isChange = this.#current !== node || this.#loggedFailures.has(node);
     this.#current = node;
-    this.#troubles.delete(node);
+    this.#loggedFailures.delete(node);
     if (!isChange) return;
     const { newest, depositCount } = deposits;
-    logger.notice(`The deposit chain is followed by the node at ${node.name}`, {
+    logger.notice("Following the deposit chain", {
+      node: node.name,
       block: newest?.number,
       hash: newest && toRootHex(newest.hash),
       deposits: depositCount,
     });
   }
 
-  #tellTrouble(node: Eth1Node, error: EndpointError | JsonRpcRefusal): void {
-    const message = error instanceof JsonRpcRefusal ? unusableBecause(error) : error.message;
+  #onFailure(node: Eth1Node, error: EndpointError | JsonRpcRefusal): void {
+    const message = error instanceof JsonRpcRefusal ? describeFailure(error) : error.message;
     this.#checked.delete(node);
-    if (this.#troubles.get(node) === message) return;
-    this.#troubles.set(node, message);
-    this.#parts.logger.warn(
-      `The node of the deposit chain at ${node.name} ${message}. Mend it, or name another node by --eth1: until then blocks bring no new deposits.`,
-    );
+    if (this.#loggedFailures.get(node) === message) return;
+    this.#loggedFailures.set(node, message);
+    this.#parts.logger.warn("Deposit chain node is unusable; fix it or add another with --eth1", {
+      node: node.name,
+      reason: message,
+    });
   }
 }

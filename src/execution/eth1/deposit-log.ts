@@ -2,10 +2,10 @@ import type { phase0, RootHex } from "@lodestar/types";
 import { fromHex, toHex } from "@lodestar/utils";
 import { z } from "zod";
 
-/** Keccak-256 of DepositEvent(bytes,bytes,bytes,bytes,bytes), which the contract logs for each deposit. */
+/** Keccak-256 of DepositEvent(bytes,bytes,bytes,bytes,bytes), the contract's event. */
 export const DEPOSIT_EVENT_TOPIC = "0x649bbc62d0e31342afea4e5cd82d4049e7e1ee912fc0889aa790803be39038c5";
 
-/** A deposit as the contract logged it. */
+/** A deposit of a contract log. */
 export interface LoggedDeposit {
   index: number;
   data: phase0.DepositData;
@@ -25,17 +25,17 @@ export const HASH = z
 const DEPOSIT_LOG = z.object({
   blockNumber: QUANTITY,
   blockHash: HASH,
-  /** Set by nodes that tell of logs which a reorganization has taken away. */
+  /** Set for logs removed by a reorg. */
   removed: z.boolean().optional(),
   data: z.string().regex(/^0x(?:[0-9a-f]{2})*$/i),
 });
 export const DEPOSIT_LOGS = z.array(DEPOSIT_LOG);
 
 const WORD_BYTES = 32;
-/** The lengths of pubkey, withdrawal credentials, amount, signature and index (phase0/deposit-contract.md). */
+/** Lengths of pubkey, withdrawal credentials, amount, signature and index (phase0/deposit-contract.md). */
 const FIELD_BYTES = [48, 32, 8, 96, 8];
 
-/** Throws for a log that no deposit contract writes. */
+/** Parses a deposit log. Throws if the deposit contract cannot have emitted it. */
 export function parseDepositLog(log: z.infer<typeof DEPOSIT_LOG>): LoggedDeposit {
   const bytes = fromHex(log.data);
   const [pubkey, withdrawalCredentials, amount, signature, index] = FIELD_BYTES.map((length, n) =>
@@ -49,12 +49,12 @@ export function parseDepositLog(log: z.infer<typeof DEPOSIT_LOG>): LoggedDeposit
   };
 }
 
-/** A value of the type `bytes` in the n-th place of the contract ABI's encoding. */
+/** Decodes the n-th argument of type `bytes` in ABI encoding. */
 function dynamicBytes(bytes: Uint8Array, n: number, length: number): Uint8Array {
   const position = word(bytes, n * WORD_BYTES);
   const start = position + WORD_BYTES;
   if (word(bytes, position) !== length || start + length > bytes.length) {
-    throw new Error("a log of the deposit contract is not that of a deposit");
+    throw new Error("the log is not a DepositEvent");
   }
   return bytes.slice(start, start + length);
 }

@@ -12,7 +12,7 @@ import { DepositReader } from "./deposit-reader.ts";
 import { Eth1Node } from "./eth1-node.ts";
 import { CONTRACT, depositData, depositRoot, Eth1Server } from "./eth1-server.test-support.ts";
 
-/** Reads of a server into a database of its own. */
+/** Creates a reader of the server with its own database. */
 async function openReader() {
   const server = await Eth1Server.listen();
   const directory = await createTempDir();
@@ -33,13 +33,13 @@ function eth1DataOf({ hash, depositCount, depositRoot }: DepositChain["blocks"][
   return { blockHash: hash, depositCount: BigInt(depositCount), depositRoot };
 }
 
-/** Blocks every ten seconds, of which every third has two deposits. */
+/** Blocks every ten seconds, every third with two deposits. */
 function mineThirty(server: Eth1Server): void {
   for (let n = 0; n < 30; n++) server.mine([n * 10, n % 3 === 0 ? 2 : 0]);
 }
 
 describe("DepositReader", () => {
-  it("reads up to a time, and holds the blocks that votes may be for, with what the contract held after each", async () => {
+  it("reads up to a time, and keeps candidate blocks with the contract state after each", async () => {
     const { server, deposits, read } = await openReader();
     mineThirty(server);
     await read(255, 200);
@@ -51,12 +51,12 @@ describe("DepositReader", () => {
     }
     const made = (await deposits.blocksWithDeposits()).map((each) => each.deposits);
     expect(made).toEqual([[], [depositData(14), depositData(15)], [], [], [depositData(16), depositData(17)], []]);
-    // The headers of most blocks before the votes were of no interest.
+    // Most headers before the candidates were skipped.
     const headers = new Set(server.calls.filter((call) => call.startsWith("eth_getBlockByNumber")));
     expect(headers.size).toBeLessThan(25);
   });
 
-  it("goes on where it was, also after a restart, and forgets blocks that are too old for votes", async () => {
+  it("continues after a restart, and drops blocks too old for votes", async () => {
     const { server, repository, deposits, read } = await openReader();
     mineThirty(server);
     await read(100, 0);
@@ -72,7 +72,7 @@ describe("DepositReader", () => {
     expect((await DepositChain.open(repository)).blocks).toEqual(deposits.blocks);
   });
 
-  it("asks for less at once when the node refuses, down to a single block", async () => {
+  it("shrinks refused ranges down to a single block", async () => {
     const { server, deposits, read } = await openReader();
     mineThirty(server);
     server.largestRange = 1;
@@ -83,7 +83,7 @@ describe("DepositReader", () => {
     await expect(read(300, 290)).rejects.toThrow("more than 10000 results");
   });
 
-  it("leaves blocks that were orphaned, with their deposits, and reads those that took their place", async () => {
+  it("rewinds orphaned blocks with their deposits after a reorg", async () => {
     const { server, repository, deposits, read } = await openReader();
     mineThirty(server);
     await read(290, 200);
@@ -96,7 +96,7 @@ describe("DepositReader", () => {
     expect((await DepositChain.open(repository)).depositCount).toBe(19);
   });
 
-  it("begins anew when nothing that it holds is on the chain any more", async () => {
+  it("starts over if all its blocks are orphaned", async () => {
     const { server, deposits, read } = await openReader();
     mineThirty(server);
     await read(290, 200);
@@ -107,26 +107,26 @@ describe("DepositReader", () => {
     expect(deposits.newest!.depositRoot).toEqual(depositRoot(8));
   });
 
-  it("keeps what it has while a node has fewer blocks than were read", async () => {
+  it("keeps its state while a node lacks blocks", async () => {
     const { server, deposits, read } = await openReader();
     mineThirty(server);
     await read(290, 200);
     server.orphan(20);
-    await expect(read(290, 200)).rejects.toThrow("does not have block 29, which was read before");
+    await expect(read(290, 200)).rejects.toThrow("lacks block 29, which was read before");
     expect(deposits.depositCount).toBe(20);
   });
 
-  it("finds that logs are missing, or not those of the contract", async () => {
+  it("detects missing and foreign logs", async () => {
     const { server, deposits, read } = await openReader();
     mineThirty(server);
     server.logsFrom = 3;
-    await expect(read(290, 200)).rejects.toThrow("does not have the log of deposit 0");
+    await expect(read(290, 200)).rejects.toThrow("lacks the log of deposit 0");
     server.logsFrom = 20;
-    await expect(read(290, 200)).rejects.toThrow("does not have the log of deposit 0");
+    await expect(read(290, 200)).rejects.toThrow("lacks the log of deposit 0");
     expect(deposits.newest).toBeUndefined();
   });
 
-  it("reads from a node that does not have the state of the contract", async () => {
+  it("reads from a node without contract state", async () => {
     const { server, deposits, read } = await openReader();
     mineThirty(server);
     server.hasState = false;
@@ -134,7 +134,7 @@ describe("DepositReader", () => {
     expect(deposits.depositCount).toBe(20);
   });
 
-  it("proves deposits against what the chain has agreed on, which may be less than there is", async () => {
+  it("proves deposits against the eth1 data of the chain, which may lag behind", async () => {
     const { server, deposits, read } = await openReader();
     mineThirty(server);
     await read(290, 200);
@@ -149,10 +149,10 @@ describe("DepositReader", () => {
     const unknown = { ...agreed, depositCount: 21n };
     await expect(deposits.provenDeposits(unknown, 16, 5)).rejects.toThrow(DepositsUnavailableError);
     const other = { ...agreed, depositRoot: depositRoot(15) };
-    await expect(deposits.provenDeposits(other, 11, 5)).rejects.toThrow("others than the chain has agreed on");
+    await expect(deposits.provenDeposits(other, 11, 5)).rejects.toThrow("do not match the deposit root");
   });
 
-  it("needs no deposits that are final, and goes back no further than to them", async () => {
+  it("drops finalized deposits, and rewinds at most to the snapshot", async () => {
     const { server, repository, deposits, read } = await openReader();
     mineThirty(server);
     await read(250, 100);
@@ -170,7 +170,7 @@ describe("DepositReader", () => {
     const agreed = eth1DataOf(deposits.newest!);
     expect(await restarted.provenDeposits(agreed, 10, 8)).toEqual(await deposits.provenDeposits(agreed, 10, 8));
 
-    // All that is held is orphaned, but not what is final.
+    // All stored blocks are orphaned, but not the finalized one.
     server.orphan(15);
     for (let n = 15; n < 30; n++) server.mine([n * 10, 1]);
     await read(260, 180);
@@ -178,7 +178,7 @@ describe("DepositReader", () => {
 
     server.orphan(20);
     for (let n = 10; n < 30; n++) server.mine([n * 10, 0]);
-    await expect(read(260, 180)).rejects.toThrow("another block 13 than the one that the beacon chain has finalized");
+    await expect(read(260, 180)).rejects.toThrow("another block 13 than the finalized one");
     expect(deposits.newest).toMatchObject({ number: 26, depositCount: 22 });
   });
 });

@@ -7,20 +7,20 @@ import { EndpointError, TooMuchError } from "./endpoint-error.ts";
 import type { Eth1Header, Eth1Node } from "./eth1-node.ts";
 
 interface ReadingTimes {
-  /** Blocks after this time are left for later. */
+  /** Reads blocks up to this time. */
   until: number;
-  /** Blocks from this time on are candidates for votes; of earlier ones only the deposits are of interest. */
+  /** Blocks since this time are candidates for votes. Of earlier ones, only deposits are read. */
   votesFrom: number;
 }
 
-/** In how many blocks deposits are looked for at once. */
+/** Blocks per log query. */
 const FIRST_SPAN = 1000;
 const LARGEST_SPAN = 50_000;
 const GROWTH = 1.25;
-/** The same where the header of every block is needed. */
+/** Blocks per query if all headers are needed. */
 const LARGEST_SPAN_WITH_HEADERS = 256;
 
-/** Reads blocks and deposits from a node of the deposit chain. */
+/** Reads blocks and deposits from a deposit chain node. */
 export class DepositReader {
   readonly #deposits: DepositChain;
   readonly #logger: Logger;
@@ -31,9 +31,9 @@ export class DepositReader {
     this.#logger = logger;
   }
 
-  /** Reads on from where it was, as far as the times allow. Rejects with an `EndpointError` when the node is not fit for it. */
+  /** Continues to read up to the given times. Rejects with an `EndpointError` if the node is unusable. */
   async readFrom(node: Eth1Node, { until, votesFrom }: ReadingTimes): Promise<void> {
-    await this.#leaveOrphans(node);
+    await this.#rewindOrphans(node);
     const lastWithoutVotes = await this.#lastBlockAt(node, Math.min(until, votesFrom));
     if (lastWithoutVotes !== null) await this.#readTo(node, lastWithoutVotes, { withHeaders: false, votesFrom });
     const last = await this.#lastBlockAt(node, until);
@@ -44,7 +44,7 @@ export class DepositReader {
     return (this.#deposits.newest?.number ?? -1) + 1;
   }
 
-  /** The last block that is not of after a time; null when it was read before. */
+  /** Returns the last block up to a time, or null if it was read before. */
   async #lastBlockAt(node: Eth1Node, time: number): Promise<number | null> {
     const isBy = async (number: number) => ((await node.header(number))?.timestamp ?? Number.POSITIVE_INFINITY) <= time;
     if (!(await isBy(this.#next))) return null;
@@ -62,7 +62,7 @@ export class DepositReader {
     return low;
   }
 
-  /** Asks for less at once when the node finds it too much, and for more when it does not. */
+  /** Halves the range if the node refuses it, and grows it otherwise. */
   async #readTo(node: Eth1Node, last: number, how: { withHeaders: boolean; votesFrom: number }): Promise<void> {
     const largest = how.withHeaders ? LARGEST_SPAN_WITH_HEADERS : LARGEST_SPAN;
     while (this.#next <= last) {
@@ -85,37 +85,37 @@ export class DepositReader {
     { withHeaders, votesFrom }: { withHeaders: boolean; votesFrom: number },
   ): Promise<void> {
     const [headers, found] = await Promise.all([node.headers(withHeaders ? from : to, to), node.deposits(from, to)]);
-    this.#requireInOrder(headers, found);
+    this.#assertConsecutive(headers, found);
     const extension = this.#deposits.extension(headers, found);
     const contract = await node.contractState(to);
     if (contract) {
       const { tree } = extension;
-      if (contract.depositCount !== tree.count) throw lacksLogs(tree.count);
+      if (contract.depositCount !== tree.count) throw missingLogs(tree.count);
       if (!byteArrayEquals(contract.depositRoot, tree.root)) {
-        throw new EndpointError("gives logs of deposits that do not lead to the root which the deposit contract has");
+        throw new EndpointError("returns deposit logs that do not match the deposit root of the contract");
       }
     }
     await this.#deposits.extend(extension, votesFrom);
   }
 
-  /** Blocks have to follow each other, deposits too, and each deposit has to be of one of the blocks. */
-  #requireInOrder(headers: readonly Eth1Header[], found: readonly LoggedDeposit[]): void {
+  /** Checks that blocks and deposits are consecutive and that each deposit belongs to one of the blocks. */
+  #assertConsecutive(headers: readonly Eth1Header[], found: readonly LoggedDeposit[]): void {
     const { newest, depositCount } = this.#deposits;
     let before = newest && { number: newest.number, hash: hashOf(newest) };
     const hashes = new Map<number, string>();
     for (const { number, hash, parentHash } of headers) {
-      if (before?.number === number - 1 && before.hash !== parentHash) throw changesItsMind();
+      if (before?.number === number - 1 && before.hash !== parentHash) throw inconsistentResponse();
       hashes.set(number, hash);
       before = { number, hash };
     }
     for (const [n, { index, blockNumber, blockHash }] of found.entries()) {
-      if (index !== depositCount + n) throw lacksLogs(depositCount + n);
-      if ((hashes.get(blockNumber) ?? blockHash) !== blockHash) throw changesItsMind();
+      if (index !== depositCount + n) throw missingLogs(depositCount + n);
+      if ((hashes.get(blockNumber) ?? blockHash) !== blockHash) throw inconsistentResponse();
     }
   }
 
-  /** When the newest block that was read is not on the chain any more, goes back to one that is. */
-  async #leaveOrphans(node: Eth1Node): Promise<void> {
+  /** Rewinds to a canonical block if the newest block was orphaned by a reorg. */
+  async #rewindOrphans(node: Eth1Node): Promise<void> {
     const { newest, snapshot, blocks } = this.#deposits;
     if (!newest || (await isOnChain(node, newest))) return;
     const ancestor = await newestOnChain(node, blocks);
@@ -125,16 +125,14 @@ export class DepositReader {
       const { executionBlockHeight: number, executionBlockHash } = snapshot;
       const header = await node.header(number);
       if (header?.hash !== toRootHex(executionBlockHash)) {
-        throw new EndpointError(
-          `has another block ${number} than the one that the beacon chain has finalized: it is not of the chain that was followed before`,
-        );
+        throw new EndpointError(`has another block ${number} than the finalized one: it is on another chain`);
       }
       await this.#deposits.rewindToSnapshot(snapshot, header.timestamp);
     } else {
       await this.#deposits.clear();
     }
-    this.#logger.warn("The deposit chain has left blocks that votes were for: those that took their place are read", {
-      left: newest.number,
+    this.#logger.warn("Deposit chain reorg, rereading blocks", {
+      orphaned: newest.number,
       from: this.#next,
     });
   }
@@ -143,12 +141,12 @@ export class DepositReader {
 async function isOnChain(node: Eth1Node, block: Eth1Block): Promise<boolean> {
   const header = await node.header(block.number);
   if (header === null) {
-    throw new EndpointError(`does not have block ${block.number}, which was read before: it may have to sync first`);
+    throw new EndpointError(`lacks block ${block.number}, which was read before: it may still be syncing`);
   }
   return header.hash === hashOf(block);
 }
 
-/** Of blocks whose last is not on the chain. */
+/** The last of the blocks is not canonical. */
 async function newestOnChain(node: Eth1Node, blocks: readonly Eth1Block[]): Promise<Eth1Block | undefined> {
   let low = -1;
   for (let high = blocks.length - 1; high - low > 1; ) {
@@ -159,10 +157,10 @@ async function newestOnChain(node: Eth1Node, blocks: readonly Eth1Block[]): Prom
   return blocks[low];
 }
 
-function lacksLogs(index: number): EndpointError {
-  return new EndpointError(`does not have the log of deposit ${index}, as one that keeps the logs of all blocks would`);
+function missingLogs(index: number): EndpointError {
+  return new EndpointError(`lacks the log of deposit ${index}: a node with all logs is required`);
 }
 
-function changesItsMind(): EndpointError {
-  return new EndpointError("gives blocks and deposits that do not fit each other, as in a reorganization");
+function inconsistentResponse(): EndpointError {
+  return new EndpointError("returns inconsistent blocks and deposits, possibly during a reorg");
 }

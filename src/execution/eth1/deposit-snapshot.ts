@@ -2,7 +2,7 @@ import { ContainerType, ListCompositeType, type ValueOf } from "@chainsafe/ssz";
 import { DEPOSIT_CONTRACT_TREE_DEPTH } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 
-/** EIP-4881, DepositTreeSnapshot: all that has to be known of the deposits up to a block to go on from there. */
+/** DepositTreeSnapshot of EIP-4881: enough to continue the deposit tree after a block. */
 export const DepositTreeSnapshotType = new ContainerType(
   {
     finalized: new ListCompositeType(ssz.Root, DEPOSIT_CONTRACT_TREE_DEPTH),

@@ -11,7 +11,7 @@ const treeOf = (count: number) => DepositTree.empty().with(dataRoots(count));
 const rootOfList = (count: number) => ssz.phase0.DepositDataRootList.hashTreeRoot(dataRoots(count));
 
 describe("DepositTree", () => {
-  it("has the root of the list of the deposits' roots, however it came to be", () => {
+  it("has the SSZ root of the deposits, however it was built", () => {
     let grown = DepositTree.empty();
     const all = dataRoots(21);
     for (let count = 0; count <= 21; count++) {
@@ -22,7 +22,7 @@ describe("DepositTree", () => {
     }
   });
 
-  it("has the root that the deposit contract has before the first deposit", () => {
+  it("has the root of the empty deposit contract", () => {
     const root = "d70a234731285c6804c2a4f56711ddb8c82c99740f207854891028af34e27e5e";
     expect(Buffer.from(DepositTree.empty().root).toString("hex")).toBe(root);
   });
@@ -36,7 +36,7 @@ describe("DepositTree", () => {
     }
   });
 
-  it.each([0, 1, 2, 7, 8, 11, 13])("goes on from %i final deposits as if it knew them", (final) => {
+  it.each([0, 1, 2, 7, 8, 11, 13])("continues from %i finalized deposits", (final) => {
     const tree = treeOf(13);
     const roots = tree.finalizedRoots(final);
     const restored = DepositTree.fromFinalized(roots, final).with(dataRoots(13).slice(final));
@@ -50,13 +50,13 @@ describe("DepositTree", () => {
     }
   });
 
-  it("needs as many roots for its final deposits as their number has ones in binary", () => {
+  it("needs one root per set bit of the finalized count", () => {
     expect(treeOf(13).finalizedRoots(13)).toHaveLength(3);
     expect(() => DepositTree.fromFinalized(treeOf(13).finalizedRoots(13).slice(1), 13)).toThrow("incomplete");
-    expect(() => DepositTree.fromFinalized(treeOf(13).finalizedRoots(13), 12)).toThrow("fewer subtrees");
+    expect(() => DepositTree.fromFinalized(treeOf(13).finalizedRoots(13), 12)).toThrow("Too many roots");
   });
 
-  it("does not tell final deposits apart, nor what is to come", () => {
+  it("rejects finalized and future counts", () => {
     expect(() => treeOf(13).finalized(8).upTo(5)).toThrow(RangeError);
     expect(() => treeOf(13).upTo(14)).toThrow(RangeError);
   });

@@ -10,8 +10,8 @@ import {
 import { DEPOSIT_CONTRACT_TREE_DEPTH } from "@lodestar/params";
 
 /**
- * The Merkle tree of the deposit contract, as a value that never changes. Of the deposits that are final it need not hold
- * the leaves: the roots of the largest subtrees that consist of them are enough (EIP-4881).
+ * Immutable Merkle tree of the deposit contract. Finalized deposits are stored as the roots of their largest subtrees
+ * only (EIP-4881).
  */
 export class DepositTree {
   readonly count: number;
@@ -21,11 +21,11 @@ export class DepositTree {
     return new DepositTree(zeroNode(DEPOSIT_CONTRACT_TREE_DEPTH), 0);
   }
 
-  /** A tree of `count` deposits, of which nothing is known but the roots of their subtrees, from left to right. */
+  /** Creates a tree of `count` finalized deposits from the roots of their subtrees, left to right. */
   static fromFinalized(roots: readonly Uint8Array[], count: number): DepositTree {
     const remaining = [...roots];
     const node = subtreeOf(remaining, DEPOSIT_CONTRACT_TREE_DEPTH, count);
-    if (remaining.length > 0) throw new Error(`${count} deposits have fewer subtrees than ${roots.length}.`);
+    if (remaining.length > 0) throw new Error(`Too many roots for ${count} finalized deposits: ${roots.length}.`);
     return new DepositTree(node, count);
   }
 
@@ -34,12 +34,12 @@ export class DepositTree {
     this.count = count;
   }
 
-  /** What the contract's `get_deposit_root` gives. */
+  /** Matches `get_deposit_root` of the contract. */
   get root(): Uint8Array {
     return this.#withCount().root;
   }
 
-  /** With these roots of deposit data after those that are there. */
+  /** Returns a tree with deposit data roots appended. */
   with(dataRoots: readonly Uint8Array[]): DepositTree {
     if (dataRoots.length === 0) return this;
     const indices = dataRoots.map((_, n) => this.count + n);
@@ -48,28 +48,28 @@ export class DepositTree {
     return new DepositTree(node, this.count + dataRoots.length);
   }
 
-  /** As it was when there were only so many deposits. Throws when the leaves up to there are not held any more. */
+  /** Returns the tree of the first `count` deposits. Throws if their leaves were finalized away. */
   upTo(count: number): DepositTree {
-    if (count > this.count) throw new RangeError(`There are ${this.count} deposits, not ${count}.`);
+    if (count > this.count) throw new RangeError(`The tree has ${this.count} deposits, ${count} requested.`);
     return new DepositTree(cut(this.#node, DEPOSIT_CONTRACT_TREE_DEPTH, count), count);
   }
 
-  /** The branch that proves the deposit against the root. */
+  /** Returns the Merkle proof of a deposit. */
   proof(index: number): Uint8Array[] {
     return new Tree(this.#withCount()).getSingleProof(toGindex(DEPOSIT_CONTRACT_TREE_DEPTH + 1, BigInt(index)));
   }
 
-  /** The same tree without the leaves of the first `count` deposits. */
+  /** Returns the tree without the leaves of the first `count` deposits. */
   finalized(count: number): DepositTree {
     return new DepositTree(sealed(this.#node, DEPOSIT_CONTRACT_TREE_DEPTH, count), this.count);
   }
 
-  /** The roots of the largest subtrees that the first `count` deposits fill, from left to right. */
+  /** Returns the roots of the largest subtrees filled by the first `count` deposits, left to right. */
   finalizedRoots(count: number): Uint8Array[] {
     return rootsOf(this.#node, DEPOSIT_CONTRACT_TREE_DEPTH, count);
   }
 
-  /** The number of deposits is mixed in, as it is into the root of a list. */
+  /** Mixes in the deposit count, like the length of an SSZ list. */
   #withCount(): Node {
     const length = new Uint8Array(32);
     new DataView(length.buffer).setBigUint64(0, BigInt(this.count), true);
@@ -77,7 +77,7 @@ export class DepositTree {
   }
 }
 
-/** How many of the first `count` leaves of a subtree are in its left and in its right half. */
+/** Splits the first `count` leaves of a subtree into its left and right half. */
 function halves(depth: number, count: number): [left: number, right: number] {
   const half = 2 ** (depth - 1);
   return [Math.min(count, half), Math.max(0, count - half)];
@@ -97,7 +97,7 @@ function subtreeOf(roots: Uint8Array[], depth: number, count: number): Node {
 function cut(node: Node, depth: number, count: number): Node {
   if (count === 0) return zeroNode(depth);
   if (count === 2 ** depth) return node;
-  if (node.isLeaf()) throw new RangeError("Deposits that are final cannot be told apart any more.");
+  if (node.isLeaf()) throw new RangeError("The leaves of finalized deposits are no longer available.");
   const [left, right] = halves(depth, count);
   return new BranchNode(cut(node.left, depth - 1, left), cut(node.right, depth - 1, right));
 }

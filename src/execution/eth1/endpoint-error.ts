@@ -1,6 +1,6 @@
 import { JsonRpcFailure, type JsonRpcRefusal } from "../json-rpc-client.ts";
 
-/** A node of the deposit chain cannot be used. The message is a clause about the node. */
+/** A deposit chain node is unusable. The message is a clause about the node. */
 export class EndpointError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -8,7 +8,7 @@ export class EndpointError extends Error {
   }
 }
 
-/** An answer took too long or was too large, so that less may be asked for instead. */
+/** A response timed out or was too large. A smaller range may succeed. */
 export class TooMuchError extends EndpointError {
   constructor(message: string, cause?: unknown) {
     super(message, cause);
@@ -16,10 +16,10 @@ export class TooMuchError extends EndpointError {
   }
 }
 
-/** Whatever was asked, a node that is not there is said to be away in the same words, and so only once. */
-export function unusableBecause(error: JsonRpcFailure | JsonRpcRefusal): string {
-  if (error instanceof JsonRpcFailure && error.kind === "unreachable") return `cannot be reached (${codeOf(error)})`;
-  return `cannot be used (${error.message.replace(/\.$/, "")})`;
+/** Describes a failure. All failures of an unreachable node have the same text, so that they are logged once. */
+export function describeFailure(error: JsonRpcFailure | JsonRpcRefusal): string {
+  if (error instanceof JsonRpcFailure && error.kind === "unreachable") return `is unreachable (${codeOf(error)})`;
+  return `is unusable (${error.message.replace(/\.$/, "")})`;
 }
 
 function codeOf({ cause, message }: Error): string {

@@ -10,7 +10,7 @@ import {
   parseDepositLog,
   QUANTITY,
 } from "./deposit-log.ts";
-import { EndpointError, TooMuchError, unusableBecause } from "./endpoint-error.ts";
+import { describeFailure, EndpointError, TooMuchError } from "./endpoint-error.ts";
 
 export interface Eth1Header {
   number: number;
@@ -19,7 +19,7 @@ export interface Eth1Header {
   timestamp: number;
 }
 
-/** What the deposit contract says of itself. */
+/** State of the deposit contract. */
 interface ContractState {
   depositRoot: Uint8Array;
   depositCount: number;
@@ -28,19 +28,19 @@ interface ContractState {
 const HEADER = z.object({ number: QUANTITY, hash: HASH, parentHash: HASH, timestamp: QUANTITY }).nullable();
 const BYTES = z.string().regex(/^0x(?:[0-9a-f]{2})*$/i);
 
-/** The first four bytes of the Keccak-256 of the functions' signatures. */
+/** Function selectors. */
 const GET_DEPOSIT_ROOT = "0xc5f2892f";
 const GET_DEPOSIT_COUNT = "0x621fd130";
-/** The ABI has the count, eight bytes of little endian, after its offset and its length. */
+/** Position of the count in the ABI encoding: eight little-endian bytes after offset and length. */
 const COUNT_POSITION = 64;
 
-/** Logs of many blocks take their time. */
+/** Generous, since log queries over many blocks are slow. */
 const TIMEOUT_MS = 20_000;
 
-/** How many headers are asked for at once. */
-const HEADERS_AT_ONCE = 32;
+/** Concurrent header requests. */
+const MAX_CONCURRENT_HEADERS = 32;
 
-/** What a node of the deposit chain is asked, with its answers checked for their form. */
+/** JSON-RPC client of a deposit chain node. Validates all responses. */
 export class Eth1Node {
   readonly name: string;
   readonly #client: JsonRpcClient;
@@ -62,29 +62,29 @@ export class Eth1Node {
     return (await this.#ask("eth_getCode", [this.#contract, "latest"], BYTES)) !== "0x";
   }
 
-  /** Null when the chain does not have so many blocks. */
+  /** Returns null for a block beyond the head. */
   async header(number: number): Promise<Eth1Header | null> {
     const header = await this.#ask("eth_getBlockByNumber", [quantity(number), false], HEADER);
     if (header !== null && header.number !== number) {
-      throw new EndpointError(`answers with block ${header.number} where block ${number} was asked for`);
+      throw new EndpointError(`returned block ${header.number} instead of block ${number}`);
     }
     return header;
   }
 
-  /** Of all these blocks, which the chain must have. */
+  /** Returns the headers of a range that the chain must have. */
   async headers(from: number, to: number): Promise<Eth1Header[]> {
     const headers: Eth1Header[] = [];
-    for (let next = from; next <= to; next += HEADERS_AT_ONCE) {
-      const numbers = Array.from({ length: Math.min(HEADERS_AT_ONCE, to - next + 1) }, (_, n) => next + n);
+    for (let next = from; next <= to; next += MAX_CONCURRENT_HEADERS) {
+      const numbers = Array.from({ length: Math.min(MAX_CONCURRENT_HEADERS, to - next + 1) }, (_, n) => next + n);
       for (const header of await Promise.all(numbers.map((number) => this.header(number)))) {
-        if (header === null) throw new EndpointError("has fewer blocks than it had before");
+        if (header === null) throw new EndpointError("has fewer blocks than before");
         headers.push(header);
       }
     }
     return headers;
   }
 
-  /** The deposits of these blocks, in the order in which the contract took them. */
+  /** Returns the deposits of a range in contract order. */
   async deposits(fromBlock: number, toBlock: number): Promise<LoggedDeposit[]> {
     const filter = {
       address: this.#contract,
@@ -97,11 +97,11 @@ export class Eth1Node {
       const deposits = logs.filter(({ removed }) => removed !== true).map(parseDepositLog);
       return deposits.sort((a, b) => a.index - b.index);
     } catch (error) {
-      throw new EndpointError("gives logs of another contract than the deposit contract", error);
+      throw new EndpointError("returns logs that are not of the deposit contract", error);
     }
   }
 
-  /** What the contract held after a block; null when the node does not have the state of that block (any more). */
+  /** Returns the state of the contract after a block, or null if the node has pruned it. */
   async contractState(block: number): Promise<ContractState | null> {
     const ask = async (data: string) =>
       fromHex(await this.#ask("eth_call", [{ to: this.#contract, data }, quantity(block)], BYTES));
@@ -120,7 +120,7 @@ export class Eth1Node {
 
   async #ask<T>(method: string, params: readonly unknown[], schema: z.ZodType<T>): Promise<T> {
     const { data, success } = schema.safeParse(await this.#call(method, params));
-    if (!success) throw new EndpointError(`gives an answer to ${method} that is not in the form it should have`);
+    if (!success) throw new EndpointError(`returned an invalid response to ${method}`);
     return data;
   }
 
@@ -130,7 +130,7 @@ export class Eth1Node {
     } catch (error) {
       if (!(error instanceof JsonRpcFailure)) throw error;
       const isTooMuch = error.kind === "timeout" || error.kind === "unusable";
-      throw new (isTooMuch ? TooMuchError : EndpointError)(unusableBecause(error), error);
+      throw new (isTooMuch ? TooMuchError : EndpointError)(describeFailure(error), error);
     }
   }
 

@@ -12,11 +12,11 @@ export const CONTRACT = new Uint8Array(20).fill(0x42);
 interface FakeBlock {
   hash: string;
   timestamp: number;
-  /** How many deposits there are with it. */
+  /** Deposit count after the block. */
   depositCount: number;
 }
 
-/** What a follower of the deposit chain asks. */
+/** Methods used by the deposit follower. */
 type Call =
   | { method: "eth_chainId"; params: [] }
   | { method: "eth_getCode"; params: [address: string, block: string] }
@@ -24,18 +24,18 @@ type Call =
   | { method: "eth_getLogs"; params: [filter: { fromBlock: string; toBlock: string }] }
   | { method: "eth_call"; params: [call: { data: string }, block: string] };
 
-/** A node of a deposit chain, over HTTP, that has what the test gives it. */
+/** A scripted HTTP server of a deposit chain. */
 export class Eth1Server {
   chainId = 1337;
   hasContract = true;
-  /** Whether the state of the contract can be asked for. */
+  /** Serves eth_call of the contract. */
   hasState = true;
-  /** In a range of more blocks logs are refused. */
+  /** Refuses log queries over larger ranges. */
   largestRange = Number.POSITIVE_INFINITY;
-  /** The logs of deposits before this one are gone. */
+  /** Drops the logs of earlier deposits. */
   logsFrom = 0;
   readonly blocks: FakeBlock[] = [];
-  /** The methods that were called, with their first parameter. */
+  /** Called methods with their first parameter. */
   readonly calls: string[] = [];
   #forks = 0;
   #server: Server | undefined;
@@ -68,7 +68,7 @@ export class Eth1Server {
     await once(server, "close");
   }
 
-  /** Blocks at these times, each with so many deposits. */
+  /** Mines blocks with the given times and deposit counts. */
   mine(...blocks: [timestamp: number, deposits: number][]): void {
     for (const [timestamp, deposits] of blocks) {
       const before = this.blocks.at(-1);
@@ -77,7 +77,7 @@ export class Eth1Server {
     }
   }
 
-  /** Takes the newest blocks away; what comes next is another branch. */
+  /** Removes the newest blocks. Later blocks are on another branch. */
   orphan(count: number): void {
     this.blocks.splice(-count);
     this.#forks++;
@@ -138,7 +138,7 @@ export class Eth1Server {
   }
 }
 
-/** The n-th deposit of every such chain. */
+/** Returns the n-th deposit, the same for every chain. */
 export function depositData(index: number): phase0.DepositData {
   return {
     pubkey: new Uint8Array(48).fill(index),
@@ -148,7 +148,7 @@ export function depositData(index: number): phase0.DepositData {
   };
 }
 
-/** The root of the contract with so many deposits, as SSZ has it. */
+/** Returns the deposit root, computed with SSZ. */
 export function depositRoot(count: number): Uint8Array {
   const dataRoots = Array.from({ length: count }, (_, index) =>
     ssz.phase0.DepositData.hashTreeRoot(depositData(index)),

@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { devChainConfig } from "../../dev/chain-config.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { LocalNode } from "../local-node.ts";
-import type { FoundPeer } from "../peers/connector.ts";
+import type { DiscoveredPeer } from "../peers/connector.ts";
 import { Discovery } from "./discovery.ts";
 
 const CONFIG = configWithGenesis(1);
@@ -71,16 +71,19 @@ async function startNode(
   const udp = await discovery.start();
   onTestFinished(() => discovery.close());
   node.setAddresses({ ip: bind.address, tcp: 9000 + keys, udp, p2pAddresses: [], discoveryAddresses: [] });
-  await node.recordText();
+  await node.enrText();
   return { discovery, node, clock, udp };
 }
 
-/** Searches until a record is found that the test waits for; all that was found until then. */
-function searchUntil({ discovery }: TestNode, isAwaited: (found: FoundPeer) => boolean): Promise<FoundPeer[]> {
-  const all: FoundPeer[] = [];
+/** Runs lookups until the expected peer is discovered. Returns all discovered peers. */
+function searchUntil(
+  { discovery }: TestNode,
+  isAwaited: (found: DiscoveredPeer) => boolean,
+): Promise<DiscoveredPeer[]> {
+  const all: DiscoveredPeer[] = [];
   return new Promise((resolve) => {
     const again = setInterval(() => discovery.search(), 20);
-    const end = discovery.onFound((found) => {
+    const end = discovery.onDiscovered((found) => {
       all.push(found);
       if (!isAwaited(found)) return;
       clearInterval(again);
@@ -92,79 +95,79 @@ function searchUntil({ discovery }: TestNode, isAwaited: (found: FoundPeer) => b
 }
 
 describe("discovery", () => {
-  it("offers a public node no private address but its bootnode's", async () => {
+  it("drops private addresses on a public network, except those of bootnodes", async () => {
     const first = await startNode();
-    const bootnode = await first.node.recordText();
+    const bootnode = await first.node.enrText();
     const second = await startNode([bootnode]);
     const third = await startNode([bootnode]);
     await searchUntil(second, () => true);
     const [firstId, secondId] = await Promise.all([first.node.peerId(), second.node.peerId()]);
     await searchUntil(third, ({ peerId }) => peerId === secondId);
-    // Other nodes see it under this address.
+    // The external address that other nodes report.
     third.node.setAddresses({ ...third.node.addresses!, ip: "8.8.8.8" });
     const found = new Set<string>();
-    third.discovery.onFound(({ peerId }) => found.add(peerId));
-    // What is known is offered again at each search.
+    third.discovery.onDiscovered(({ peerId }) => found.add(peerId));
+    // Known nodes are reported again at each lookup.
     for (let search = 0; search < 5; search++) await searchUntil(third, ({ peerId }) => peerId === firstId);
     expect([...found]).toEqual([firstId]);
   });
 
-  it("finds a node through another one, with its newest record, and nobody of another chain", async () => {
+  it("finds a node with its newest ENR through another one, and no node of another chain", async () => {
     const first = await startNode();
-    const bootnode = await first.node.recordText();
+    const bootnode = await first.node.enrText();
     const second = await startNode([bootnode]);
     const stranger = await startNode([bootnode], configWithGenesis(2));
     const third = await startNode([bootnode]);
-    // Both have told the first one of themselves when it offers a node to them.
+    // Both are in the routing table of the first node before it returns them.
     await searchUntil(second, () => true);
     await searchUntil(third, () => true);
 
     const secondId = await second.node.peerId();
     const found = (await searchUntil(third, ({ peerId }) => peerId === secondId)).at(-1)!;
     expect(found.address).toBe(`/ip4/127.0.0.1/tcp/${ENR.decodeTxt(found.enr).tcp}/p2p/${secondId}`);
-    expect(found.enr).toBe(await second.node.recordText());
+    expect(found.enr).toBe(await second.node.enrText());
     expect(found.attnets?.getTrueBitIndexes()).toEqual([]);
 
     second.node.announce({ attnets: BitArray.fromSingleBit(64, 5) });
     const all = await searchUntil(third, ({ attnets }) => attnets?.get(5) === true);
-    expect(all.at(-1)!.enr).toBe(await second.node.recordText());
+    expect(all.at(-1)!.enr).toBe(await second.node.enrText());
 
-    // At a fork every node signs a new record; the others are known by old ones, which name the fork.
+    // Every node signs a new ENR at a fork. Old ENRs, which announce the fork, stay valid.
     for (const { clock } of [first, second, third]) await clock.advanceTo(SLOTS_PER_EPOCH);
     const afterFork = await searchUntil(third, ({ syncnets }) => syncnets !== undefined);
     const strangerId = await stranger.node.peerId();
     expect([...all, ...afterFork].map(({ peerId }) => peerId)).not.toContain(strangerId);
   });
 
-  it("finds nodes that listen on all addresses, and learn from others where they are", async () => {
+  it("finds nodes on unspecified addresses, which learn their address from others", async () => {
     const first = await startNode();
-    const bootnode = await first.node.recordText();
+    const bootnode = await first.node.enrText();
     const second = await startNode([bootnode], CONFIG, "0.0.0.0");
     const third = await startNode([bootnode], CONFIG, "0.0.0.0");
-    const numberBefore = ENR.decodeTxt(await second.node.recordText()).seq;
+    const numberBefore = ENR.decodeTxt(await second.node.enrText()).seq;
     const secondId = await second.node.peerId();
     await searchUntil(second, () => true);
     const found = (await searchUntil(third, ({ peerId }) => peerId === secondId)).at(-1)!;
     const record = ENR.decodeTxt(found.enr);
     expect(record).toMatchObject({ ip: "127.0.0.1", udp: second.udp, tcp: second.node.addresses!.tcp });
-    // The number is the node's own: it has signed nothing else.
+    // Only the node itself has increased the sequence number.
     expect(record.seq - numberBefore).toBeLessThanOrEqual(1n);
-    expect(await second.node.recordText()).toBe(found.enr);
+    expect(await second.node.enrText()).toBe(found.enr);
   });
 
-  it("finds a node whose record is written down only after the start", async () => {
+  it("finds a bootnode that is added after the start", async () => {
     const first = await startNode();
-    const record = await first.node.recordText();
+    const record = await first.node.enrText();
     let times = 0;
     const late = await startNode([], CONFIG, "127.0.0.1", () => (++times > 2 ? [record] : []));
     const firstId = await first.node.peerId();
     await searchUntil(late, ({ peerId }) => peerId === firstId);
-    // Whoever knows somebody need not read on.
+    // Bootnodes are not reread once a node is known.
     await searchUntil(late, ({ peerId }) => peerId === firstId);
     expect(times).toBe(3);
   });
 
-  it("tells that its port is taken", async () => {
+  it("rejects with the port if it is in use", async () => {
     const { udp, node, clock } = await startNode();
     const bind = { address: "127.0.0.1", port: udp };
     const logger = createRecordingLogger();
@@ -180,10 +183,10 @@ describe("discovery", () => {
     });
     await expect(other.start()).rejects.toThrow(`UDP port ${udp}`);
     await other.close();
-    expect(await node.recordText()).toMatch(/^enr:/);
+    expect(await node.enrText()).toMatch(/^enr:/);
   });
 
-  it("goes on after packets that make no sense", async () => {
+  it("survives invalid packets", async () => {
     const first = await startNode();
     const socket = createSocket("udp4");
     onTestFinished(() => void socket.close());
@@ -191,7 +194,7 @@ describe("discovery", () => {
       await new Promise((resolve) => socket.send(Buffer.alloc(size, size), first.udp, "127.0.0.1", resolve));
     }
     const firstId = await first.node.peerId();
-    const second = await startNode(["enr:nonsense", await first.node.recordText()]);
+    const second = await startNode(["enr:nonsense", await first.node.enrText()]);
     await searchUntil(second, ({ peerId }) => peerId === firstId);
     const secondId = await second.node.peerId();
     await searchUntil(first, ({ peerId }) => peerId === secondId);

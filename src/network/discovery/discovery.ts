@@ -6,85 +6,88 @@ import type { Clock } from "../../chain/clock/clock.ts";
 import type { Logger } from "../../log/logger.ts";
 import { isGlobalAddress } from "../address-scope.ts";
 import type { LocalNode } from "../local-node.ts";
-import { standsForAll } from "../networking-options.ts";
-import type { FoundPeer, PeerSource } from "../peers/connector.ts";
-import { createDiscv5, type Discv5Service, replaceRecord } from "./discv5-adapter.ts";
-import { hasGlobalAddress, hasSoundAddresses, readFoundRecord } from "./found-record.ts";
-import { rememberGoodRecords } from "./record-crypto.ts";
-import { SpacedTask } from "./spaced-task.ts";
+import { isUnspecifiedAddress } from "../networking-options.ts";
+import type { DiscoveredPeer, PeerSource } from "../peers/connector.ts";
+import { hasGlobalAddress, hasValidAddressLengths, toDiscoveredPeer } from "./discovered-peer.ts";
+import { createDiscv5, type Discv5Service, replaceEnr } from "./discv5-adapter.ts";
+import { cacheEnrSignatures } from "./enr-signature-cache.ts";
+import { ThrottledTask } from "./throttled-task.ts";
 import { UdpTransport } from "./udp-transport.ts";
 
 const LOOKUP_TIMEOUT_MS = 20_000;
-const BETWEEN_LOOKUPS_MS = 1_000;
-/** Others may see us under different addresses, or say so; each change is told to everybody. */
-const BETWEEN_OWN_ADDRESSES_MS = 60_000;
-/** A new record is told at once to so many of the nodes that we know; the others learn it when they speak with us. */
-const NODES_TOLD_OF_RECORD = 64;
+const LOOKUP_PAUSE_MS = 1_000;
+/**
+ * Minimum interval between changes of the own address. Other nodes may report different addresses, and each change is
+ * announced.
+ */
+const ADDRESS_CHANGE_INTERVAL_MS = 60_000;
+/** Nodes that are pinged after a change of the own ENR. Others learn it on their next contact. */
+const MAX_PINGS_AFTER_ENR_CHANGE = 64;
 
 interface DiscoveryParts {
   /** The node's private key. */
   key: Uint8Array;
   node: LocalNode;
   bind: { address: string; port: number };
-  /** Records in their text form. */
+  /** ENRs in text form. */
   bootnodes: readonly string[];
-  /** Reads records that may be there later; asked before a search for as long as no node is known. */
+  /** Rereads the bootnodes before each lookup as long as the routing table is empty. */
   readBootnodes?(): readonly string[];
-  /** Of nodes that were peers before, in their text form. */
-  formerRecords?: readonly string[];
+  /** ENRs of former peers, in text form. */
+  storedEnrs?: readonly string[];
   config: BeaconConfig;
   clock: Pick<Clock, "currentEpoch" | "onSlot">;
   logger: Logger;
   betweenLookupsMs?: number;
 }
 
-type FoundListener = (found: FoundPeer) => void;
+type DiscoveryListener = (found: DiscoveredPeer) => void;
 
-/** Finds nodes of our chain by their records, and lets others find this node by its own. */
+/** Finds peers on the same chain with discv5 and announces this node's ENR. */
 export class Discovery implements PeerSource {
   readonly #parts: DiscoveryParts;
-  readonly #listeners = new Set<FoundListener>();
-  readonly #lookups: SpacedTask;
-  readonly #endings: (() => void)[] = [];
+  readonly #listeners = new Set<DiscoveryListener>();
+  readonly #lookups: ThrottledTask;
+  readonly #unsubscribes: (() => void)[] = [];
   #bootnodes: ENR[];
   readonly #formerNodes: ENR[];
   #discv5: Discv5Service | undefined;
-  #recordText = "";
-  #ownAddressSince = Number.NEGATIVE_INFINITY;
+  #localEnr = "";
+  #addressChangedAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: DiscoveryParts) {
     this.#parts = { ...parts, logger: parts.logger.topic("discovery") };
-    this.#bootnodes = parts.bootnodes.flatMap((text) => this.#readRecord(text));
-    this.#formerNodes = (parts.formerRecords ?? []).flatMap((text) => this.#readRecord(text));
-    this.#lookups = new SpacedTask(() => this.#lookUp(), parts.betweenLookupsMs ?? BETWEEN_LOOKUPS_MS);
+    this.#bootnodes = parts.bootnodes.flatMap((text) => this.#parseEnr(text));
+    this.#formerNodes = (parts.storedEnrs ?? []).flatMap((text) => this.#parseEnr(text));
+    this.#lookups = new ThrottledTask(() => this.#lookUp(), parts.betweenLookupsMs ?? LOOKUP_PAUSE_MS);
   }
 
-  /** Resolves with the UDP port. */
+  /** Starts the UDP listener and returns its port. */
   async start(): Promise<number> {
     const { key, node, bind, clock, logger } = this.#parts;
-    rememberGoodRecords();
+    cacheEnrSignatures();
     const transport = new UdpTransport({ nodeId: toHex(await node.nodeId()).slice(2), bind, logger });
-    const recordText = await node.recordText();
-    const learnsAddress = standsForAll(bind.address);
-    const discv5 = createDiscv5({ key, recordText, transport, learnsAddress, lookupTimeoutMs: LOOKUP_TIMEOUT_MS });
+    const enrText = await node.enrText();
+    const learnsAddress = isUnspecifiedAddress(bind.address);
+    const discv5 = createDiscv5({ key, enrText, transport, learnsAddress, lookupTimeoutMs: LOOKUP_TIMEOUT_MS });
     await discv5.start();
     this.#discv5 = discv5;
-    discv5.on("discovered", (record) => this.#offer(record));
-    discv5.on("multiaddrUpdated", (address) => this.#onOwnAddress(address.toOptions()));
-    this.#endings.push(
-      node.onRecordChange((text) => this.#onOwnRecord(text)),
-      // Every slot, though forks begin with epochs: after a pause of the process the first slot of an epoch may be left out.
-      clock.onSlot(() => this.#renewRecord()),
+    discv5.on("discovered", (record) => this.#emitPeer(record));
+    discv5.on("multiaddrUpdated", (address) => this.#onExternalAddress(address.toOptions()));
+    this.#unsubscribes.push(
+      node.onEnrChange((text) => this.#onLocalEnr(text)),
+      // Checked every slot although forks start at epochs: a suspended process may skip the first slot of an epoch.
+      clock.onSlot(() => this.#updateLocalEnr()),
     );
-    this.#useRecord(await node.recordText());
-    // Once, as they may have newer records by now. Bootnodes come last, so that theirs are the ones that count.
+    this.#setLocalEnr(await node.enrText());
+    // Added once, since these ENRs may be outdated. Bootnodes come last, so that their ENRs win.
     for (const former of this.#formerNodes) discv5.addEnr(former);
     this.#addBootnodes(discv5);
     return transport.port;
   }
 
   async close(): Promise<void> {
-    for (const end of this.#endings.splice(0)) end();
+    for (const unsubscribe of this.#unsubscribes.splice(0)) unsubscribe();
     const discv5 = this.#discv5;
     this.#discv5 = undefined;
     discv5?.removeAllListeners();
@@ -92,7 +95,7 @@ export class Discovery implements PeerSource {
     await discv5?.stop();
   }
 
-  onFound(listener: FoundListener): () => void {
+  onDiscovered(listener: DiscoveryListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -108,93 +111,98 @@ export class Discovery implements PeerSource {
       if (discv5.kadValues().length === 0) this.#readBootnodes();
       this.#addBootnodes(discv5);
       const known = discv5.kadValues();
-      for (const record of known) this.#offer(record);
-      // Nobody to ask: the library would wait for an answer all the same.
+      for (const record of known) this.#emitPeer(record);
+      // Without known nodes, the library would run into its lookup timeout.
       if (known.length === 0) return;
       const found = await discv5.findRandomNode();
-      this.#parts.logger.debug("A search for nodes ended", { found: found.length, known: known.length });
+      this.#parts.logger.debug("Peer lookup finished", { found: found.length, known: known.length });
     } catch (error) {
-      this.#parts.logger.warn("A search for nodes failed", { error });
+      this.#parts.logger.warn("Peer lookup failed", { error });
     }
   }
 
-  #readRecord(text: string): ENR[] {
+  #parseEnr(text: string): ENR[] {
     try {
       const record = ENR.decodeTxt(text);
-      if (hasSoundAddresses(record)) return [record];
-      throw new Error("The record has an address of a wrong length.");
+      if (hasValidAddressLengths(record)) return [record];
+      throw new Error("An address or port in the ENR has the wrong length.");
     } catch (error) {
-      this.#parts.logger.warn("The record of a node makes no sense and is left out", { record: text, error });
+      this.#parts.logger.warn("Ignored invalid ENR", { enr: text, error });
       return [];
     }
   }
 
   #readBootnodes(): void {
     const records = this.#parts.readBootnodes?.() ?? [];
-    if (records.length > 0) this.#bootnodes = records.flatMap((text) => this.#readRecord(text));
+    if (records.length > 0) this.#bootnodes = records.flatMap((text) => this.#parseEnr(text));
   }
 
-  /** Again before each search, because nodes that did not answer for a while may have left the table. */
+  /** Adds the bootnodes again before each lookup, since unresponsive nodes may have left the routing table. */
   #addBootnodes(discv5: Discv5Service): void {
     for (const bootnode of this.#bootnodes) discv5.addEnr(bootnode);
   }
 
-  #offer(record: ENR): void {
+  #emitPeer(record: ENR): void {
     const { config, clock, logger } = this.#parts;
     if (record.nodeId === this.#discv5?.enr.nodeId) return;
-    const found = readFoundRecord(record, config, clock.currentEpoch, { onlyGlobal: this.#mustBeGlobal(record) });
+    const found = toDiscoveredPeer(record, config, clock.currentEpoch, { onlyGlobal: this.#mustBeGlobal(record) });
     if (!found) return;
     for (const listener of this.#listeners) {
       try {
         listener(found);
       } catch (error) {
-        logger.error("A listener to found peers failed", { error });
+        logger.error("Discovered peer listener failed", { error });
       }
     }
   }
 
-  /** Drops private addresses on a public network, where a record may name any machine near this node. Bootnodes are trusted. */
+  /**
+   * On a public network, private addresses are dropped: an ENR could point to any machine near this node. Bootnodes are
+   * trusted.
+   */
   #mustBeGlobal(record: ENR): boolean {
     return this.#isPublic && !this.#bootnodes.some(({ nodeId }) => nodeId === record.nodeId);
   }
 
-  /** By the node's own address; as long as that is not known, by the bootnodes' addresses. */
+  /** Decided by the node's own address, or by the bootnodes' addresses as long as its own is unknown. */
   get #isPublic(): boolean {
     const ip = this.#parts.node.addresses?.ip ?? this.#parts.bind.address;
-    return standsForAll(ip) ? this.#bootnodes.some(hasGlobalAddress) : isGlobalAddress(ip);
+    return isUnspecifiedAddress(ip) ? this.#bootnodes.some(hasGlobalAddress) : isGlobalAddress(ip);
   }
 
-  async #renewRecord(): Promise<void> {
+  async #updateLocalEnr(): Promise<void> {
     try {
-      await this.#parts.node.recordText();
+      await this.#parts.node.enrText();
     } catch (error) {
-      this.#parts.logger.error("The node's record could not be renewed", { error });
+      this.#parts.logger.error("Could not update the local ENR", { error });
     }
   }
 
-  #onOwnRecord(text: string): void {
+  #onLocalEnr(text: string): void {
     const discv5 = this.#discv5;
     if (!discv5) return;
-    this.#useRecord(text);
-    for (const record of discv5.kadValues().slice(0, NODES_TOLD_OF_RECORD)) {
-      // Whoever sees the new number in the ping asks for the record.
+    this.#setLocalEnr(text);
+    for (const record of discv5.kadValues().slice(0, MAX_PINGS_AFTER_ENR_CHANGE)) {
+      // A node that sees the higher sequence number in the ping requests the ENR.
       discv5.sendPing(record).catch(() => {});
     }
   }
 
-  #useRecord(text: string): void {
-    this.#recordText = text;
-    if (this.#discv5) replaceRecord(this.#discv5, text, this.#parts.key);
+  #setLocalEnr(text: string): void {
+    this.#localEnr = text;
+    if (this.#discv5) replaceEnr(this.#discv5, text, this.#parts.key);
   }
 
-  /** The library has put the address into its copy of the record; only the node itself may sign that. */
-  #onOwnAddress({ host, port }: { host: string; port: number }): void {
+  /**
+   * Restores the signed ENR, which the library has overwritten with the new address, and has the node sign a new one.
+   */
+  #onExternalAddress({ host, port }: { host: string; port: number }): void {
     const { node, logger } = this.#parts;
-    this.#useRecord(this.#recordText);
+    this.#setLocalEnr(this.#localEnr);
     const now = SYSTEM_TIMERS.now();
-    if (!node.addresses || now < this.#ownAddressSince + BETWEEN_OWN_ADDRESSES_MS) return;
-    this.#ownAddressSince = now;
-    logger.info("Other nodes see this node under an address", { address: host, port });
+    if (!node.addresses || now < this.#addressChangedAt + ADDRESS_CHANGE_INTERVAL_MS) return;
+    this.#addressChangedAt = now;
+    logger.info("Discovered external address", { address: host, port });
     node.setAddresses({ ...node.addresses, ip: host, udp: port });
   }
 }

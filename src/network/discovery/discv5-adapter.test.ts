@@ -1,7 +1,7 @@
 import { type ENR, SignableENR } from "@chainsafe/enr";
 import { expect, it, onTestFinished } from "vitest";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
-import { createDiscv5, replaceRecord } from "./discv5-adapter.ts";
+import { createDiscv5, replaceEnr } from "./discv5-adapter.ts";
 import { UdpTransport } from "./udp-transport.ts";
 
 const keyOf = (seed: number) => new Uint8Array(32).fill(seed);
@@ -10,18 +10,18 @@ async function start(key: Uint8Array) {
   const record = SignableENR.createV4(key);
   const bind = { address: "127.0.0.1", port: 0 };
   const transport = new UdpTransport({ nodeId: record.nodeId, bind, logger: createRecordingLogger() });
-  // A lookup that waits for what never comes would outlast the test.
+  // A lookup without a timely answer would outlast the test.
   const options = { learnsAddress: false, lookupTimeoutMs: 3_600_000 };
-  const discv5 = createDiscv5({ key, recordText: record.encodeTxt(), transport, ...options });
+  const discv5 = createDiscv5({ key, enrText: record.encodeTxt(), transport, ...options });
   await discv5.start();
   onTestFinished(() => discv5.stop());
   record.ip = bind.address;
   record.udp = transport.port;
-  replaceRecord(discv5, record.encodeTxt(), key);
+  replaceEnr(discv5, record.encodeTxt(), key);
   return discv5;
 }
 
-it("outlives signed records with addresses that make no sense", async () => {
+it("survives signed ENRs with invalid addresses", async () => {
   const liar = await start(keyOf(1));
   const victim = await start(keyOf(2));
   const nonsense: Record<string, Uint8Array>[] = [
@@ -36,14 +36,14 @@ it("outlives signed records with addresses that make no sense", async () => {
     return SignableENR.createV4(keyOf(10 + index), kvs).toENR();
   });
   for (const record of records) liar.addEnr(record);
-  const told: string[] = [];
-  victim.on("discovered", ({ nodeId }) => told.push(nodeId));
+  const received: string[] = [];
+  victim.on("discovered", ({ nodeId }) => received.push(nodeId));
   victim.addEnr(liar.enr.toENR());
   for (const { nodeId } of records) {
-    // The liar knows this very node, and answers with its record. On a busy machine the first answer may be late.
+    // The bad node returns this ENR. On a busy machine its first answer may time out.
     let asked: ENR[] = [];
     while (asked.length === 0) asked = await victim.findNode(nodeId);
     expect(asked.map((record) => record.nodeId)).toEqual([liar.enr.nodeId]);
   }
-  expect(told).toEqual([]);
+  expect(received).toEqual([]);
 });

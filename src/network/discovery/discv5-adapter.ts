@@ -2,43 +2,44 @@ import type { EventEmitter } from "node:events";
 import { Discv5, type IDiscv5CreateOptions } from "@chainsafe/discv5";
 import { type ENR, SignableENR } from "@chainsafe/enr";
 import { privateKeyFromRaw } from "@libp2p/crypto/keys";
-import { hasSoundAddresses } from "./found-record.ts";
+import { hasValidAddressLengths } from "./discovered-peer.ts";
 import type { UdpTransport } from "./udp-transport.ts";
 
 interface Discv5Parts {
   /** The node's private key. */
   key: Uint8Array;
-  /** The node's record in its text form. */
-  recordText: string;
+  /** The local ENR in text form. */
+  enrText: string;
   transport: UdpTransport;
-  /** Whether the node takes the address for its own under which most others see it. */
+  /** Adopts the external address that most other nodes report. */
   learnsAddress: boolean;
   lookupTimeoutMs: number;
 }
 
-/** A busy node needs some time for the cryptography of a handshake. */
+/** Leaves a busy node time for the handshake's cryptography. */
 const REQUEST_TIMEOUT_MS = 2_000;
 
 const MAX_VOTES_FOR_ADDRESS = 10;
 
 interface Discv5Events {
-  /** A node told of this record. */
+  /** Another node returned this ENR. */
   discovered: [record: ENR];
-  /** Enough other nodes see us under this address, which the library has put into its copy of our record. */
+  /** Enough other nodes reported this external address. The library has already written it to its copy of the ENR. */
   multiaddrUpdated: [address: { toOptions(): { host: string; port: number } }];
 }
 
-/** The library's service with the types of its events, which it takes from a package that it does not bring. */
+/** Discv5 with typed events; the library takes their types from a package that it does not depend on. */
 export type Discv5Service = Discv5 & EventEmitter<Discv5Events>;
 
-// The library was made for older versions of libp2p's types. They are the same at run time; the casts all stand here.
+// The library is typed against older libp2p versions that are compatible at run time. All casts are in this file.
 
+/** Creates a discv5 service with the given transport, filtering invalid ENRs. */
 export function createDiscv5(parts: Discv5Parts): Discv5Service {
-  const { key, recordText, transport, learnsAddress, lookupTimeoutMs } = parts;
+  const { key, enrText, transport, learnsAddress, lookupTimeoutMs } = parts;
   const discv5 = Discv5.create({
-    enr: SignableENR.decodeTxt(recordText, key),
+    enr: SignableENR.decodeTxt(enrText, key),
     privateKey: privateKeyFromRaw(key) as unknown as IDiscv5CreateOptions["privateKey"],
-    // Only the library's own transport reads them.
+    // Read by the library's own transport only.
     bindAddrs: {} as IDiscv5CreateOptions["bindAddrs"],
     transport: transport as unknown as IDiscv5CreateOptions["transport"],
     config: {
@@ -47,19 +48,20 @@ export function createDiscv5(parts: Discv5Parts): Discv5Service {
       lookupTimeout: lookupTimeoutMs,
     },
   });
-  leaveOutUnsoundRecords(discv5);
+  dropInvalidEnrs(discv5);
   decideAddressByMajority(discv5);
   return discv5 as Discv5Service;
 }
 
-/** Records that others tell of enter the library here; those of its own peers it has compared with their addresses. */
-function leaveOutUnsoundRecords(discv5: Discv5): void {
+/** Filters the ENRs that other nodes return. The library validates those of its direct sessions itself. */
+function dropInvalidEnrs(discv5: Discv5): void {
   const internals = discv5 as unknown as { discovered(fromId: string, records: ENR[], lookupId?: number): void };
   const discovered = internals.discovered.bind(discv5);
-  internals.discovered = (fromId, records, lookupId) => discovered(fromId, records.filter(hasSoundAddresses), lookupId);
+  internals.discovered = (fromId, records, lookupId) =>
+    discovered(fromId, records.filter(hasValidAddressLengths), lookupId);
 }
 
-/** The library wants a fixed number of votes, which in a small network never come together. */
+/** Adopts an address by majority. The library's fixed number of votes is never reached in a small network. */
 function decideAddressByMajority(discv5: Discv5): void {
   const { addrVotes } = discv5 as unknown as { addrVotes: { addrVotesToUpdateEnr: number } };
   Object.defineProperty(addrVotes, "addrVotesToUpdateEnr", {
@@ -67,13 +69,13 @@ function decideAddressByMajority(discv5: Discv5): void {
   });
 }
 
-/** Lets the library serve another record; its own ways to change a record would count the number up themselves. */
-export function replaceRecord(discv5: Discv5, recordText: string, key: Uint8Array): void {
+/** Replaces the local ENR. The library's own setters would increase the sequence number. */
+export function replaceEnr(discv5: Discv5, enrText: string, key: Uint8Array): void {
   const { sessionService } = discv5;
-  const record = SignableENR.decodeTxt(recordText, key);
+  const record = SignableENR.decodeTxt(enrText, key);
   const hasMoved = locationOf(record) !== locationOf(sessionService.enr);
   sessionService.enr = record;
-  // Others look at where a node is only when a session begins.
+  // Other nodes read a node's endpoint only when a session is established.
   if (hasMoved) (sessionService as unknown as { sessions: { clear(): void } }).sessions.clear();
 }
 

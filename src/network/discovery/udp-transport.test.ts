@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { PacketBudget } from "./udp-transport.ts";
+import { PacketRateLimiter } from "./udp-transport.ts";
 
-it("lets so many packets of an address, and of all together, pass in a second", () => {
-  const budget = new PacketBudget({ perSecond: 5, perSecondAndAddress: 3 });
+it("limits the packets per second, per address and in total", () => {
+  const budget = new PacketRateLimiter({ perSecond: 5, perSecondAndAddress: 3 });
   const passed = (address: string, nowMs: number, times: number) =>
     Array.from({ length: times }, () => budget.allows(address, nowMs)).filter(Boolean).length;
   expect(passed("a", 10_000, 9)).toBe(3);

@@ -11,35 +11,35 @@ import type { Logger } from "../../log/logger.ts";
 const RECEIVE_BUFFER_BYTES = 256 * 1024;
 
 interface UdpTransportParts {
-  /** In hexadecimal digits, as the library writes it. */
+  /** Hex digits without prefix, as the library writes it. */
   nodeId: string;
   bind: { address: string; port: number };
   logger: Logger;
-  budget?: PacketBudget;
+  budget?: PacketRateLimiter;
 }
 
 /**
- * The packets of discovery. The library's own transport lets a port that is in use, or an unfit address in somebody's record,
- * end the process, and its limit of packets never forgets an address.
+ * UDP transport for discv5 with a per-address rate limit. The library's own transport terminates the process on an
+ * occupied port or an unusable address, and its rate limiter never evicts an address.
  */
 export class UdpTransport extends EventEmitter {
   readonly ipMode: { ip4: true; ip6: false } | { ip4: false; ip6: true };
-  /** The library sends nothing to these. */
+  /** The library sends nothing to these addresses. */
   bindAddrs: Multiaddr[] = [];
   readonly #parts: UdpTransportParts;
-  readonly #budget: PacketBudget;
+  readonly #budget: PacketRateLimiter;
   #socket: Socket | undefined;
 
   constructor(parts: UdpTransportParts) {
     super();
     this.#parts = parts;
-    this.#budget = parts.budget ?? new PacketBudget();
+    this.#budget = parts.budget ?? new PacketRateLimiter();
     this.ipMode = isIPv4(parts.bind.address) ? { ip4: true, ip6: false } : { ip4: false, ip6: true };
   }
 
-  /** Where the socket is bound. */
+  /** The bound port. */
   get port(): number {
-    if (!this.#socket) throw new Error("The socket of discovery is not open.");
+    if (!this.#socket) throw new Error("The discovery socket is not open.");
     return this.#socket.address().port;
   }
 
@@ -57,7 +57,7 @@ export class UdpTransport extends EventEmitter {
       socket.close();
       throw new Error(`Discovery cannot listen on UDP port ${port} of ${address}.`, { cause });
     }
-    socket.on("error", (error) => this.#parts.logger.debug("The socket of discovery reports an error", { error }));
+    socket.on("error", (error) => this.#parts.logger.debug("Discovery socket error", { error }));
     socket.on("message", (data, from) => this.#receive(data, from));
     this.#socket = socket;
     this.bindAddrs = [this.#multiaddrOf({ address, port: this.port })];
@@ -70,13 +70,13 @@ export class UdpTransport extends EventEmitter {
     await new Promise<void>((resolve) => socket.close(() => resolve()));
   }
 
-  /** Never fails: a packet that does not arrive is nothing unusual. */
+  /** Never rejects: packet loss is expected. */
   async send(to: Multiaddr, toId: string, packet: IPacket): Promise<void> {
     try {
       const { host, port } = to.toOptions();
       this.#socket?.send(encodePacket(toId, packet), port, host, () => {});
     } catch (error) {
-      this.#parts.logger.trace("A packet could not be sent", { error });
+      this.#parts.logger.trace("Could not send packet", { error });
     }
   }
 
@@ -89,7 +89,7 @@ export class UdpTransport extends EventEmitter {
     try {
       this.emit("packet", this.#multiaddrOf(from), decodePacket(this.#parts.nodeId, data));
     } catch (error) {
-      this.#parts.logger.trace("A packet could not be read", { from: from.address, error });
+      this.#parts.logger.trace("Could not decode packet", { from: from.address, error });
     }
   }
 
@@ -103,11 +103,13 @@ interface PacketLimits {
   perSecondAndAddress: number;
 }
 
-/** Looking at a packet costs decryption, and sometimes the check of a signature; a lookup of ours needs a few dozen. */
+/** A packet costs a decryption and sometimes a signature check. One lookup of this node needs a few dozen. */
 const DEFAULT_LIMITS: PacketLimits = { perSecond: 1000, perSecondAndAddress: 200 };
 
-/** How many packets are looked at. What it remembers is bounded by what it lets pass in a second. */
-export class PacketBudget {
+/**
+ * Rate limit for inbound packets, in total and per address. Counters are reset every second, which bounds their number.
+ */
+export class PacketRateLimiter {
   readonly #limits: PacketLimits;
   readonly #ofAddress = new Map<string, number>();
   #second = 0;
@@ -117,7 +119,7 @@ export class PacketBudget {
     this.#limits = limits;
   }
 
-  /** `nowMs` is of any clock that does not go backwards. */
+  /** `nowMs` is read from any monotonic clock. */
   allows(address: string, nowMs: number): boolean {
     const second = Math.floor(nowMs / 1000);
     if (second !== this.#second) {

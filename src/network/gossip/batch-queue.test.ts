@@ -30,7 +30,7 @@ function openQueue() {
   return { queue, add, batches, endings, dropped };
 }
 
-test("items that come together are worked on together at once, and what comes meanwhile is the next batch", async () => {
+test("items added together form a batch at once, later items form the next", async () => {
   const { add, batches, endings } = openQueue();
   add(1, 2, 3);
   expect(batches).toEqual([]);
@@ -46,7 +46,7 @@ test("items that come together are worked on together at once, and what comes me
   expect(batches[1]).toEqual([4, 5]);
 });
 
-test("a batch that is full, or has waited for the window, does not wait for the one before", async () => {
+test("a full or due batch does not wait for the previous one", async () => {
   const full = openQueue();
   full.add(1);
   await vi.advanceTimersByTimeAsync(0);
@@ -64,7 +64,7 @@ test("a batch that is full, or has waited for the window, does not wait for the 
   expect(slow.batches).toEqual([[1], [2]]);
 });
 
-test("the oldest are dropped when too many wait, and everything that waits when the queue is closed", async () => {
+test("the oldest items are dropped beyond the limit, and all queued items on close", async () => {
   const { queue, add, batches, endings, dropped } = openQueue();
   add(...Array.from({ length: 8 }, (_, i) => i));
   await vi.advanceTimersByTimeAsync(0);

@@ -1,24 +1,21 @@
 export interface BatchLimits {
-  /** How many items are worked on together. */
+  /** Maximum items per batch. */
   batchSize: number;
-  /** How long items wait for more to come while earlier ones are worked on. */
+  /** How long items wait for a full batch while another batch runs. */
   windowMs: number;
   maxRunning: number;
-  /** When more wait, the oldest are dropped. */
+  /** Queue limit. When it is exceeded, the oldest item is dropped. */
   maxWaiting: number;
 }
 
 interface BatchWork<Item> {
   /** Must not throw. */
   process(items: Item[]): Promise<void>;
-  /** The item will not be processed. */
+  /** Called for an item that will not be processed. */
   drop(item: Item): void;
 }
 
-/**
- * Collects what comes one by one and is cheaper to work on together. Nothing waits while nothing is being worked on; the
- * more there is to do, the larger the batches.
- */
+/** Collects items that are cheaper to process together. An idle queue runs at once; batches grow with the load. */
 export class BatchQueue<Item> {
   readonly #work: BatchWork<Item>;
   readonly #limits: BatchLimits;
@@ -40,14 +37,14 @@ export class BatchQueue<Item> {
     }
     this.#waiting.push(item);
     if (this.#waiting.length > this.#limits.maxWaiting) this.#work.drop(this.#waiting.shift()!);
-    // Items that come together, in one envelope of the network, are worked on together.
+    // Items of one network message end up in the same batch.
     this.#soon ??= setImmediate(() => {
       this.#soon = undefined;
       this.#runFull();
     });
   }
 
-  /** Drops what waits and ends when nothing is being worked on. */
+  /** Drops the queued items and waits for running batches. */
   async close(): Promise<void> {
     this.#closed = true;
     clearImmediate(this.#soon);

@@ -12,7 +12,7 @@ import { createRecordingLogger } from "../../log/recording-logger.test-support.t
 import { BlockHandler } from "./block-handler.ts";
 import type { ReceivedMessage } from "./message-types.ts";
 
-/** A handler of a chain's blocks, and what it reports of them. */
+/** Creates a block handler and records its reports. */
 function handlerOf(chain: BeaconChain, onUnknownParent: () => void = () => {}) {
   const handler = new BlockHandler({
     chain,
@@ -28,7 +28,7 @@ function handlerOf(chain: BeaconChain, onUnknownParent: () => void = () => {}) {
   return { handler, handle, reports };
 }
 
-test("a block is imported with the time at which it came, not that at which the rules were passed", async () => {
+test("a block is imported with its arrival time, not its validation time", async () => {
   const chain = new TestChain("phase0");
   onTestFinished(() => chain.close());
   const { signed } = chain.produce(1);
@@ -58,7 +58,7 @@ test("a block is imported with the time at which it came, not that at which the 
   );
 });
 
-test("a block that comes a moment before its slot is not refused when the node stops", async () => {
+test("an early block is not rejected when the node shuts down", async () => {
   const { devChain, complaints } = await openDevChain(QUIET);
   const { chain, clock } = devChain;
   const hand = new ByHand(devChain);
@@ -84,7 +84,7 @@ test("a block that comes a moment before its slot is not refused when the node s
   expect(complaints).toEqual([]);
 });
 
-test("a block that is refused is told of once, with its slot, root, peer and reason; one that is ignored is not", async () => {
+test("a rejected block is logged once with slot, root, peer and reason; an ignored one is not", async () => {
   const chain = new TestChain("phase0");
   onTestFinished(() => chain.close());
   const { clock, context } = chain;
@@ -107,7 +107,7 @@ test("a block that is refused is told of once, with its slot, root, peer and rea
   await handle({ ...good.signed, signature: late.signed.signature }, "forger");
   importBlock.mockRejectedValueOnce(new BlockRejection("wrong-state-root", "The state root is another one."));
   await handle(good.signed, "relay");
-  // Known by now, and from a slot that has not begun.
+  // Already known, and from a future slot.
   await handle(good.signed, "relay");
   await handle(late.signed, "early");
 
@@ -115,18 +115,18 @@ test("a block that is refused is told of once, with its slot, root, peer and rea
   expect(logger.records.filter(({ level }) => level !== "debug")).toEqual([
     {
       level: "warn",
-      message: "A block of a peer is refused",
+      message: "Rejected block from peer",
       fields: { ...refusal, peer: "forger", reason: "bad-signature", detail: expect.stringContaining("not signed") },
     },
     {
       level: "warn",
-      message: "A block of a peer is refused",
+      message: "Rejected block from peer",
       fields: { ...refusal, peer: "relay", reason: "wrong-state-root", detail: "The state root is another one." },
     },
   ]);
 });
 
-test("what builds on a block that could not be imported, because it is not valid, is rejected", async () => {
+test("descendants of an invalid block are rejected", async () => {
   const { devChain } = await openDevChain({ ...QUIET, forks: [{ fork: "electra", epoch: 0 }] });
   const { chain, clock, config } = devChain;
   const byHand = new ByHand(devChain);
@@ -149,7 +149,7 @@ test("what builds on a block that could not be imported, because it is not valid
   expect(onUnknownParent).not.toHaveBeenCalled();
 });
 
-test("a block whose data is withheld, and whatever is said to build on it, leave room for others", async () => {
+test("a block with withheld data and its descendants do not block others", async () => {
   const { devChain } = await openDevChain({ ...QUIET, forks: [{ fork: "electra", epoch: 0 }] });
   const { chain, clock } = devChain;
   const making = new CommittingBlocks(devChain);

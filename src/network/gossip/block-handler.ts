@@ -11,11 +11,11 @@ import type { ReceivedMessage } from "./message-types.ts";
 
 type BlockMessage = ReceivedMessage<"beacon_block">;
 
-/** Told about blocks that gossip refers to and this node does not have. */
+/** Receives references to unknown blocks. */
 export interface UnknownBlocks {
-  /** A block that its proposer signed, and whose parent is not known. */
+  /** Called for a block with a valid proposer signature whose parent is unknown. */
   onUnknownParent(signed: SignedBeaconBlock, peerId: string): void;
-  /** An attestation to a block that is not known. */
+  /** Called for an attestation or sidecar that refers to an unknown block. */
   onUnknownBlock(root: RootHex, peerId: string): void;
 }
 
@@ -29,21 +29,21 @@ interface BlockHandlerParts {
   logger: Logger;
 }
 
-const MAX_BLOCKS_UNDER_WAY = 64;
+const MAX_BLOCKS_IN_FLIGHT = 64;
 
-/** Why a block that its proposer signed is nevertheless a block that nobody may pass on knowingly. */
-const WRONG_BLOCK: ReadonlySet<RejectionReason> = new Set([
+/** Rejections that prove the block invalid, although its proposer signature is valid. */
+const INVALID_BLOCK_REASONS: ReadonlySet<RejectionReason> = new Set([
   "wrong-proposer",
   "invalid-signature",
   "wrong-state-root",
   "invalid-transition",
 ]);
 
-/** Takes blocks from gossip: propagated as soon as the rules of gossip are passed, then imported. */
+/** Handles blocks from gossip: forwards a block once it passes gossip validation, then imports it. */
 export class BlockHandler {
   readonly #parts: BlockHandlerParts;
-  readonly #underWay = new Set<Promise<void>>();
-  /** Blocks that passed the rules and are being imported. */
+  readonly #inFlight = new Set<Promise<void>>();
+  /** Imports in progress, by block root. */
   readonly #imports = new Map<RootHex, Promise<void>>();
 
   constructor(parts: BlockHandlerParts) {
@@ -51,30 +51,30 @@ export class BlockHandler {
   }
 
   handle(message: BlockMessage): void {
-    if (this.#underWay.size >= MAX_BLOCKS_UNDER_WAY) {
+    if (this.#inFlight.size >= MAX_BLOCKS_IN_FLIGHT) {
       message.report("ignore");
       return;
     }
-    const run = this.#take(message)
-      .catch((error) => this.#parts.logger.error("A block could not be handled", { peer: message.peerId, error }))
-      .finally(() => this.#underWay.delete(run));
-    this.#underWay.add(run);
+    const run = this.#handle(message)
+      .catch((error) => this.#parts.logger.error("Could not handle block", { peer: message.peerId, error }))
+      .finally(() => this.#inFlight.delete(run));
+    this.#inFlight.add(run);
   }
 
-  /** Whether the block passed the rules and will soon be there. */
+  /** Returns true while a block that passed gossip validation is being imported. */
   isImporting(root: RootHex): boolean {
     return this.#imports.has(root);
   }
 
-  /** Ends when no block is under way. */
+  /** Waits for the blocks in progress. */
   async close(): Promise<void> {
-    await Promise.all(this.#underWay);
+    await Promise.all(this.#inFlight);
   }
 
-  async #take(message: BlockMessage): Promise<void> {
+  async #handle(message: BlockMessage): Promise<void> {
     const { chain } = this.#parts;
     const arrivedAt = chain.clock.nowSeconds();
-    const root = await this.#validated(message);
+    const root = await this.#validate(message);
     if (root === undefined) return;
     const { object: signed } = message;
     chain.events.publish("blockGossip", { slot: signed.message.slot, root, signed });
@@ -84,24 +84,24 @@ export class BlockHandler {
     await imported;
   }
 
-  /** The root of a block that passes the rules; any other is reported as what it is. */
-  async #validated(message: BlockMessage): Promise<RootHex | undefined> {
+  /** Returns the root of a valid block. Otherwise reports the verdict and returns undefined. */
+  async #validate(message: BlockMessage): Promise<RootHex | undefined> {
     const { chain, unknownBlocks, logger } = this.#parts;
     const { object: signed, peerId } = message;
     try {
-      // Blocks of neighbouring slots may come at once, when the network was slow.
+      // The blocks of consecutive slots may arrive together on a slow network.
       await this.#imports.get(toRootHex(signed.message.parentRoot));
       const { root } = await validateGossipBlock(chain.validation, signed);
       return root;
     } catch (error) {
       if (!(error instanceof GossipRefusal)) {
-        logger.error("A block could not be validated", { slot: signed.message.slot, peer: peerId, error });
+        logger.error("Could not validate block", { slot: signed.message.slot, peer: peerId, error });
         message.report("ignore");
         return undefined;
       }
       const { action, reason } = error;
       if (action === "reject") this.#warn(message, blockRoot(chain.validation.config, signed.message), error);
-      else if (!error.known) logger.debug("A block is ignored", { slot: signed.message.slot, peer: peerId, reason });
+      else if (!error.known) logger.debug("Ignored block", { slot: signed.message.slot, peer: peerId, reason });
       message.report(action);
       if (reason === "unknown-parent") unknownBlocks.onUnknownParent(signed, peerId);
       return undefined;
@@ -112,28 +112,29 @@ export class BlockHandler {
     const { chain, reporter, logger } = this.#parts;
     const { object: signed, peerId } = message;
     try {
-      // What is said to build on it would wait along, and take all the room for blocks.
+      // Waiting for data would also hold back descendants, which would fill the import queue.
       await chain.importBlock(signed, { arrivedAt, waitsForData: false });
     } catch (error) {
       if (!(error instanceof BlockRejection)) {
-        logger.error("A block could not be imported", { slot: signed.message.slot, peer: peerId, error });
+        logger.error("Could not import block", { slot: signed.message.slot, peer: peerId, error });
         return;
       }
-      // The chain keeps such a block, and has said so.
+      // The chain keeps the block and has logged it.
       if (isHeld(error)) return;
       if (isOfStop(error)) {
-        logger.debug("A block is left, since the node stops", { slot: signed.message.slot, peer: peerId });
+        logger.debug("Dropped block during shutdown", { slot: signed.message.slot, peer: peerId });
         return;
       }
       this.#warn(message, root, error);
-      // Whoever passed it on had not imported it either: honest nodes must not lose each other over a bad proposer.
-      if (WRONG_BLOCK.has(error.reason)) reporter.penalize(peerId, "moderate", `invalid block: ${error.reason}`);
+      // Only a moderate penalty: the peer forwarded the block before importing it, as the protocol allows.
+      if (INVALID_BLOCK_REASONS.has(error.reason))
+        reporter.penalize(peerId, "moderate", `invalid block: ${error.reason}`);
     }
   }
 
   #warn({ object, peerId }: BlockMessage, root: RootHex, refusal: GossipRefusal | BlockRejection): void {
     const { slot } = object.message;
     const { reason, message: detail } = refusal;
-    this.#parts.logger.warn("A block of a peer is refused", { slot, root, peer: peerId, reason, detail });
+    this.#parts.logger.warn("Rejected block from peer", { slot, root, peer: peerId, reason, detail });
   }
 }

@@ -25,21 +25,21 @@ export interface GossipNode {
   peerId: string;
   byHand: ByHand;
   operations: SignedOperations;
-  /** Lines of warnings and errors. */
+  /** Log lines of level WARN and above. */
   complaints: string[];
-  /** Ids of all messages that were validated. */
+  /** Ids of all validated messages. */
   received: string[];
-  /** What was told to those who look for blocks and score peers. */
-  told: {
+  /** Calls to the unknown block sync and the peer reporter. */
+  reported: {
     parents: { signed: SignedBeaconBlock; peerId: string }[];
     blocks: { root: RootHex; peerId: string }[];
     penalties: { peerId: string; severity: Severity }[];
   };
-  /** The name of the topic in the current epoch. */
+  /** Returns the topic name in the current epoch. */
   topic(kind: TopicKind, subnet?: number): string;
 }
 
-/** Nodes with the same history whose clocks stand still, each connected to the one before it. */
+/** Opens nodes with the same history and stopped clocks, connected in a line. */
 export async function openLine(
   count: number,
   historySlots: number,
@@ -68,7 +68,7 @@ async function openNode(options: Partial<DevNodeOptions>, directory: string): Pr
     spec: "WARN",
     destination: { write: (line) => complaints.push(line) },
   });
-  const told: GossipNode["told"] = { parents: [], blocks: [], penalties: [] };
+  const reported: GossipNode["reported"] = { parents: [], blocks: [], penalties: [] };
   const host = await createHost({
     key: randomBytes(32),
     listen: { address: "127.0.0.1", port: 0 },
@@ -82,10 +82,10 @@ async function openNode(options: Partial<DevNodeOptions>, directory: string): Pr
     pubsub,
     chain,
     unknownBlocks: {
-      onUnknownParent: (signed, peerId) => told.parents.push({ signed, peerId }),
-      onUnknownBlock: (root, peerId) => told.blocks.push({ root, peerId }),
+      onUnknownParent: (signed, peerId) => reported.parents.push({ signed, peerId }),
+      onUnknownBlock: (root, peerId) => reported.blocks.push({ root, peerId }),
     },
-    reporter: { penalize: (peerId, severity) => told.penalties.push({ peerId, severity }) },
+    reporter: { penalize: (peerId, severity) => reported.penalties.push({ peerId, severity }) },
     logger,
   });
   gossip.start();
@@ -107,20 +107,20 @@ async function openNode(options: Partial<DevNodeOptions>, directory: string): Pr
     operations: new SignedOperations(devChain),
     complaints,
     received,
-    told,
+    reported,
     topic: (kind, subnet) => topics.at(devChain.clock.currentEpoch, kind, subnet)!.name,
   };
 }
 
-/** Waits for what others have to do first, however slow the machine is. */
+/** Retries the assertion with a generous timeout. */
 export function eventually(assertion: () => void): Promise<void> {
   return vi.waitFor(assertion, { timeout: 30_000, interval: 10 });
 }
 
-/** Resolves when the node sends the messages of the topic to all its neighbours. */
+/** Resolves when all connected peers are in the node's mesh of the topic. */
 export async function whenMeshed(node: GossipNode, topic: string): Promise<void> {
   await eventually(() => {
-    // Two that dial each other at once have two connections for a moment.
+    // Simultaneous dials leave two connections for a moment.
     const neighbours = node.host.getPeers().length;
     if (neighbours === 0 || node.pubsub.getMeshPeers(topic).length < neighbours) {
       throw new Error(`The mesh of ${topic} is not complete.`);
@@ -128,7 +128,7 @@ export async function whenMeshed(node: GossipNode, topic: string): Promise<void>
   });
 }
 
-/** How many invalid messages of the topic the node has noted down for the peer. */
+/** Returns how many invalid messages of the topic the node has counted for the peer. */
 export function invalidFrom(node: GossipNode, peer: GossipNode, topic: string): number {
   const stats = node.pubsub.dumpPeerScoreStats()[peer.peerId];
   return Math.round(stats?.topics[topic]?.invalidMessageDeliveries ?? 0);

@@ -9,7 +9,7 @@ import type { DevNodeOptions } from "../../node/dev-node.ts";
 import { eventually, type GossipNode, invalidFrom, openLine, whenMeshed } from "./gossip.test-support.ts";
 
 const ELECTRA: Partial<DevNodeOptions> = { forks: [{ fork: "electra", epoch: 0 }], validators: 8 };
-/** When validators may leave. */
+/** First epoch for voluntary exits. */
 const LATE_SLOT = 33;
 
 function next(node: GossipNode, event: ChainEventName): Promise<void> {
@@ -18,14 +18,14 @@ function next(node: GossipNode, event: ChainEventName): Promise<void> {
   });
 }
 
-/** Everything that arrived at the node has its verdict, and so has the message that is sent last. */
+/** Waits until all received messages, including the last one sent, have a verdict. */
 async function settledAfterExit(from: GossipNode, at: GossipNode, validator: number): Promise<void> {
   const arrived = next(at, "voluntaryExit");
   from.gossip.voluntaryExit(from.operations.exit(validator));
   await arrived;
 }
 
-test("what one node publishes reaches the chains of all, and nothing that is not valid goes further than one hop", async () => {
+test("published objects reach all nodes, and invalid ones travel only one hop", async () => {
   const nodes = await openLine(3, 1, ELECTRA);
   const [a, b, c] = nodes as [GossipNode, GossipNode, GossipNode];
   const slot = LATE_SLOT;
@@ -45,7 +45,7 @@ test("what one node publishes reaches the chains of all, and nothing that is not
     expect(nodes.map(({ devChain }) => devChain.chain.head.root)).toEqual(Array(3).fill(block.root)),
   );
 
-  // An attestation, which passes on its own subnet only.
+  // An attestation, valid on its own subnet only.
   const vote = (await a.byHand.attestationsFor(slot, block.root))[0]!.attestation as electra.SingleAttestation;
   const subnet = a.devChain.chain.headState.epochCtx.computeSubnetForSlot(slot, vote.committeeIndex);
   const [right, wrong] = [subnet, (subnet + 1) % 64];
@@ -57,7 +57,7 @@ test("what one node publishes reaches the chains of all, and nothing that is not
   await attested;
   await eventually(() => expect(invalidFrom(b, a, a.topic("beacon_attestation", wrong))).toBe(1));
 
-  // An attestation to a block of a later slot than its own goes no further than one hop either, but nobody is blamed for it.
+  // An attestation to a block of a later slot also travels one hop only, without a penalty.
   const early = (await a.byHand.attestationsFor(slot - 1, block.root))[0]!.attestation as electra.SingleAttestation;
   const earlySubnet = a.devChain.chain.headState.epochCtx.computeSubnetForSlot(slot - 1, early.committeeIndex);
   const earlyTopic = a.topic("beacon_attestation", earlySubnet);
@@ -66,7 +66,7 @@ test("what one node publishes reaches the chains of all, and nothing that is not
   a.gossip.attestation(early, earlySubnet);
   await eventually(() => expect(b.received.length).toBe(before + 1));
 
-  // An exit that another validator signed; the good one that follows it shows that it got no further.
+  // An exit signed by another validator. The valid exit after it proves that it was not forwarded.
   a.gossip.voluntaryExit(a.operations.exit(1, { by: 2 }));
   await settledAfterExit(a, c, 3);
   expect(c.devChain.chain.pools.operations.listVoluntaryExits().map(({ message }) => message.validatorIndex)).toEqual([
@@ -82,18 +82,18 @@ test("what one node publishes reaches the chains of all, and nothing that is not
     voluntary_exit: { accept: 1, ignore: 0, reject: 1 },
   });
 
-  // A block that nobody can build on is propagated, since its proposer signed it, but held against who passed it on.
+  // An invalid block is forwarded, since its signature is valid, but its forwarder is penalized.
   for (const { devChain } of nodes) await devChain.clock.advanceTo(slot + 1);
   const unfit = { ...(await a.byHand.produce(slot + 1, block.root)), stateRoot: new Uint8Array(32) };
   a.gossip.block(a.byHand.sign(unfit).signed);
-  await eventually(() => expect(b.told.penalties).toEqual([{ peerId: a.peerId, severity: "moderate" }]));
+  await eventually(() => expect(b.reported.penalties).toEqual([{ peerId: a.peerId, severity: "moderate" }]));
   expect(b.devChain.chain.head.root).toBe(block.root);
   expect([...a.complaints, ...c.complaints.filter((line) => !line.includes("A block of a peer is refused"))]).toEqual(
     [],
   );
 });
 
-test("attestations wait for their block, and blocks without a parent are told about", async () => {
+test("attestations wait for their block, and blocks without a parent are reported", async () => {
   const nodes = await openLine(2, 4, {});
   const [a, b] = nodes as [GossipNode, GossipNode];
   for (const { devChain, gossip } of nodes) {
@@ -110,10 +110,10 @@ test("attestations wait for their block, and blocks without a parent are told ab
 
   for (const { attestation } of votes) a.gossip.attestation(attestation as SingleAttestation, subnet);
   a.gossip.block(child.signed);
-  await eventually(() => expect(b.told.parents.length).toBe(1));
+  await eventually(() => expect(b.reported.parents.length).toBe(1));
   await eventually(() => expect(b.received.length).toBe(votes.length + 1));
-  expect(toRootHex(b.told.parents[0]!.signed.message.parentRoot)).toBe(parent.root);
-  await eventually(() => expect(b.told.blocks).toEqual([{ root: child.root, peerId: a.peerId }]));
+  expect(toRootHex(b.reported.parents[0]!.signed.message.parentRoot)).toBe(parent.root);
+  await eventually(() => expect(b.reported.blocks).toEqual([{ root: child.root, peerId: a.peerId }]));
   expect(b.devChain.chain.pools.attestations.list({ slot: 6 })).toEqual([]);
 
   await b.devChain.chain.importBlock(parent.signed);
@@ -125,7 +125,7 @@ test("attestations wait for their block, and blocks without a parent are told ab
   expect(b.complaints).toEqual([]);
 });
 
-test("a vote whose source epoch no number can hold is ignored, since the gossip rules accept it", async () => {
+test("an attestation with an unsafe source epoch is ignored, since the gossip rules accept it", async () => {
   const nodes = await openLine(2, 1, ELECTRA);
   const [a, b] = nodes as [GossipNode, GossipNode];
   const subnets = new Set(Array.from({ length: 64 }, (_, subnet) => subnet));
@@ -148,7 +148,7 @@ test("a vote whose source epoch no number can hold is ignored, since the gossip 
   expect(invalidFrom(b, a, topic)).toBe(0);
 });
 
-test("garbage is held against its sender before it costs anything", async () => {
+test("garbage is penalized before it is decoded", async () => {
   const nodes = await openLine(2, 1, {});
   const [a, b] = nodes as [GossipNode, GossipNode];
   const exits = a.topic("voluntary_exit");
@@ -174,12 +174,12 @@ test("garbage is held against its sender before it costs anything", async () => 
   expect(b.received).toEqual([]);
   expect([...b.gossip.verdicts]).toEqual([["voluntary_exit", { accept: 0, ignore: 0, reject: 6 }]]);
 
-  // By what is left of so large a number it would have the root, and the signature, of an exit at epoch 0.
+  // Rounded, it would have the root, and so the signature, of an exit at epoch 0.
   const beyondNumbers = ssz.phase0.SignedVoluntaryExit.serialize(a.operations.exit(5)).fill(0xff, 0, 8);
   send([{ topic: exits, data: new Uint8Array(compressSync(beyondNumbers)) }]);
   await eventually(() => expect(invalidFrom(b, a, exits)).toBe(7));
 
-  // What has a possible size but is no block is validated like any message, and rejected.
+  // A message of valid size that is no block is rejected by validation.
   const blocks = a.topic("beacon_block");
   send([{ topic: blocks, data: new Uint8Array(compressSync(new Uint8Array(1000))) }]);
   await eventually(() => expect(invalidFrom(b, a, blocks)).toBe(1));
@@ -192,7 +192,7 @@ test("garbage is held against its sender before it costs anything", async () => 
     expect(Math.round(behaviourPenalty)).toBe(1);
   });
 
-  // Messages without end are an offence, whatever they are.
+  // A flood of messages is an offence, whatever they contain.
   const flood = Array.from({ length: 5000 }, () => ({ topic: "flood", data: Uint8Array.of(0) }));
   for (let i = 0; i < 5; i++) send(flood);
   await eventually(() => {
@@ -202,7 +202,7 @@ test("garbage is held against its sender before it costs anything", async () => 
   expect(b.complaints).toEqual([]);
 });
 
-test("the topics follow the forks and the subnets", async () => {
+test("the subscriptions follow the forks and the subnets", async () => {
   const [node] = (await openLine(1, 1, { forks: [{ fork: "altair", epoch: 2 }] })) as [GossipNode];
   const { clock } = node.devChain;
   const joined = (name: string) => node.pubsub.getTopics().filter((topic) => topic.split("/")[3] === name).length;

@@ -15,7 +15,7 @@ import type { BeaconChain } from "../../chain/chain.ts";
 import { type DataSidecar, isColumn, subnetOfSidecar } from "../../data/sidecar.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { Broadcast } from "../broadcast.ts";
-import { deserializeExactly, InexactNumberError } from "../deserialize-exactly.ts";
+import { deserializeExactly, UnsafeIntegerError } from "../deserialize-exactly.ts";
 import type { PeerReporter } from "../peers/peer-scores.ts";
 import type { SubnetTopics } from "../subnets/subnet-manager.ts";
 import { BlockHandler, type UnknownBlocks } from "./block-handler.ts";
@@ -23,16 +23,16 @@ import { contextSlot, type GossipObjects, messageType, type ReceivedMessage, typ
 import { OperationHandler } from "./operation-handler.ts";
 import { asPubsub, type Pubsub } from "./pubsub.ts";
 import { isSidecarKind, SidecarHandler, type SidecarMessage } from "./sidecar-handler.ts";
-import { boundariesInForce, type GossipTopic, GossipTopics, TOPIC_KINDS, type TopicKind } from "./topics.ts";
+import { activeForkBoundaries, type GossipTopic, GossipTopics, TOPIC_KINDS, type TopicKind } from "./topics.ts";
 
 /**
- * Topics whose messages may have an integer above 2^53 - 1 and be valid: no gossip rule looks at the source epoch of a vote. On all
- * other topics such an integer is a slot or an index that does not exist.
+ * Topics where a message with an integer above 2^53 - 1 may be valid: no gossip rule checks the source epoch of an
+ * attestation. On all other topics, such an integer is an impossible slot or index.
  */
-const INEXACT_BUT_VALID: ReadonlySet<TopicKind> = new Set(["beacon_attestation", "beacon_aggregate_and_proof"]);
+const UNSAFE_INTEGER_ALLOWED: ReadonlySet<TopicKind> = new Set(["beacon_attestation", "beacon_aggregate_and_proof"]);
 
 interface GossipParts {
-  /** Of a host that has been started. */
+  /** Of a started host. */
   pubsub: GossipSub;
   chain: BeaconChain;
   unknownBlocks: UnknownBlocks;
@@ -42,9 +42,9 @@ interface GossipParts {
 
 interface PublishOptions {
   subnet?: number;
-  /** Whether all peers get it, not only those of the mesh. */
+  /** Sends to all subscribed peers instead of only the mesh. */
   floodPublish?: boolean;
-  /** Whether it is encoded once for all who get it, which pays for large ones. */
+  /** Encodes the message once for all recipients, which pays off for large messages. */
   batchPublish?: boolean;
 }
 
@@ -54,7 +54,7 @@ const RESULTS: Readonly<Record<Verdict, TopicValidatorResult>> = {
   reject: TopicValidatorResult.Reject,
 };
 
-/** The gossip of the network: joins the topics of the forks in force, handles what comes and broadcasts what is given to it. */
+/** Subscribes to the topics of the active forks, dispatches received messages and publishes local objects. */
 export class Gossip implements Broadcast, SubnetTopics {
   readonly #pubsub: Pubsub;
   readonly #chain: BeaconChain;
@@ -62,8 +62,8 @@ export class Gossip implements Broadcast, SubnetTopics {
   readonly #topics: GossipTopics;
   readonly #blocks: BlockHandler;
   readonly #sidecars: SidecarHandler;
-  readonly #others: OperationHandler;
-  /** Of the kinds that it is not on all subnets of. */
+  readonly #operations: OperationHandler;
+  /** Joined subnets, for kinds that are not joined completely. */
   readonly #subnets: Partial<Record<TopicKind, ReadonlySet<number>>> = {
     beacon_attestation: new Set(),
     sync_committee: new Set(),
@@ -71,7 +71,7 @@ export class Gossip implements Broadcast, SubnetTopics {
   };
   readonly #verdicts = new Map<TopicKind, Record<Verdict, number>>();
   #joined = new Set<string>();
-  #endings: (() => void)[] | undefined;
+  #unsubscribes: (() => void)[] | undefined;
 
   constructor({ pubsub, chain, unknownBlocks, reporter, logger }: GossipParts) {
     this.#pubsub = asPubsub(pubsub);
@@ -87,10 +87,10 @@ export class Gossip implements Broadcast, SubnetTopics {
       logger: this.#logger,
     };
     this.#sidecars = new SidecarHandler(shared);
-    this.#others = new OperationHandler(shared);
+    this.#operations = new OperationHandler(shared);
   }
 
-  /** How many messages of each kind were accepted, ignored and rejected since the start. */
+  /** Counts of accepted, ignored and rejected messages per topic kind since the start. */
   get verdicts(): ReadonlyMap<TopicKind, Readonly<Record<Verdict, number>>> {
     const verdicts = new Map([...this.#verdicts].map(([kind, counts]) => [kind, { ...counts }]));
     for (const [name, count] of this.#pubsub.refused) addTo(verdicts, this.#topics.get(name)?.kind, "reject", count);
@@ -100,40 +100,40 @@ export class Gossip implements Broadcast, SubnetTopics {
   start(): void {
     this.#pubsub.addEventListener("gossipsub:message", this.#onMessage);
     this.#sidecars.start();
-    this.#others.start();
+    this.#operations.start();
     const { clock, events } = this.#chain;
-    this.#endings = [
-      clock.onSlot(() => this.#follow()),
+    this.#unsubscribes = [
+      clock.onSlot(() => this.#updateSubscriptions()),
       events.on("sidecarsMade", ({ sidecars }) => this.sidecars(sidecars)),
     ];
-    this.#follow();
+    this.#updateSubscriptions();
   }
 
-  /** Takes in nothing more, and ends when what was taken in has been dealt with. */
+  /** Stops receiving messages and waits for those in progress. */
   async close(): Promise<void> {
-    for (const end of this.#endings ?? []) end();
-    this.#endings = undefined;
+    for (const unsubscribe of this.#unsubscribes ?? []) unsubscribe();
+    this.#unsubscribes = undefined;
     this.#pubsub.removeEventListener("gossipsub:message", this.#onMessage);
-    await Promise.all([this.#blocks.close(), this.#sidecars.close(), this.#others.close()]);
+    await Promise.all([this.#blocks.close(), this.#sidecars.close(), this.#operations.close()]);
   }
 
   setAttestationSubnets(subnets: ReadonlySet<number>): void {
     this.#subnets.beacon_attestation = new Set(subnets);
-    this.#follow();
+    this.#updateSubscriptions();
   }
 
   setSyncSubnets(subnets: ReadonlySet<number>): void {
     this.#subnets.sync_committee = new Set(subnets);
-    this.#follow();
+    this.#updateSubscriptions();
   }
 
   setColumnSubnets(subnets: ReadonlySet<number>): void {
     this.#subnets.data_column_sidecar = new Set(subnets);
-    this.#follow();
+    this.#updateSubscriptions();
   }
 
   block(signed: SignedBeaconBlock): void {
-    // A block is late for whoever it takes several hops to reach, and there is one a slot only: everybody gets it.
+    // Flood-published: a block is time-critical and there is only one per slot.
     this.#publish("beacon_block", signed, { floodPublish: true });
   }
 
@@ -178,14 +178,14 @@ export class Gossip implements Broadcast, SubnetTopics {
   }
 
   #publishing(what: string, send: () => Promise<void>): void {
-    // Before the start nobody is there to take it: a dev chain makes its history then.
-    if (this.#endings === undefined) return;
+    // Before the start there are no peers; a dev chain produces its history then.
+    if (this.#unsubscribes === undefined) return;
     send().catch((error) => {
-      this.#logger.warn("A message could not be published", { topic: what, error });
+      this.#logger.warn("Could not publish message", { topic: what, error });
     });
   }
 
-  /** Also to subnets that this node is not on: gossip then chooses some of the peers that are. */
+  /** Also publishes to subnets that this node has not joined: gossipsub then uses fanout peers. */
   async #sendSidecars(sidecars: readonly DataSidecar[]): Promise<void> {
     const slice = new TimeSlice();
     for (const sidecar of sidecars) {
@@ -203,14 +203,14 @@ export class Gossip implements Broadcast, SubnetTopics {
   ): Promise<void> {
     const slot = contextSlot(kind, object) ?? this.#chain.clock.currentSlot;
     const topic = this.#topics.at(computeEpochAtSlot(slot), kind, subnet);
-    // The operation may be of a fork that is still to come, such as a change of credentials before capella.
+    // The object may belong to a later fork, such as a BLS to execution change before capella.
     if (topic === undefined) return;
     await this.#pubsub.publish(topic.name, messageType(kind, topic.boundary.fork).serialize(object), options);
   }
 
-  /** Joins and leaves topics as the forks and the subnets demand. */
-  #follow(): void {
-    if (this.#endings === undefined) return;
+  /** Updates the topic subscriptions for the active forks and joined subnets. */
+  #updateSubscriptions(): void {
+    if (this.#unsubscribes === undefined) return;
     const wanted = new Set(this.#wantedTopics());
     for (const name of wanted) if (!this.#joined.has(name)) this.#pubsub.subscribe(name);
     for (const name of this.#joined) if (!wanted.has(name)) this.#pubsub.unsubscribe(name);
@@ -219,7 +219,7 @@ export class Gossip implements Broadcast, SubnetTopics {
 
   *#wantedTopics(): Iterable<string> {
     const { config, clock } = this.#chain;
-    for (const { epoch } of boundariesInForce(config, clock.currentEpoch)) {
+    for (const { epoch } of activeForkBoundaries(config, clock.currentEpoch)) {
       for (const kind of TOPIC_KINDS) {
         for (const { name, subnet } of this.#topics.allAt(epoch, kind)) {
           if (this.#subnets[kind]?.has(subnet) !== false) yield name;
@@ -248,12 +248,15 @@ export class Gossip implements Broadcast, SubnetTopics {
       if ("verdict" in decoded) report(decoded.verdict);
       else this.#dispatch({ topic, object: decoded.object, bytes: msg.data.length, peerId, report });
     } catch (error) {
-      this.#logger.error("A message could not be handled", { topic: msg.topic, peer: peerId, error });
+      this.#logger.error("Could not handle message", { topic: msg.topic, peer: peerId, error });
       report("ignore");
     }
   };
 
-  /** A node that is far behind would take honest messages for wrong ones; of blocks it learns how far it is. */
+  /**
+   * While syncing, valid and invalid messages cannot be distinguished. Blocks are still validated, since they show
+   * how far the node is behind.
+   */
   #canValidate({ kind }: GossipTopic): boolean {
     return kind === "beacon_block" || !this.#chain.status.isSyncing;
   }
@@ -265,38 +268,38 @@ export class Gossip implements Broadcast, SubnetTopics {
     try {
       return { object: deserializeExactly(messageType(kind, boundary.fork), data) };
     } catch (error) {
-      const mayBeValid = error instanceof InexactNumberError && INEXACT_BUT_VALID.has(kind);
+      const mayBeValid = error instanceof UnsafeIntegerError && UNSAFE_INTEGER_ALLOWED.has(kind);
       return { verdict: mayBeValid ? "ignore" : "reject" };
     }
   }
 
   #dispatch(message: ReceivedMessage): void {
     const { topic } = message;
-    const astray = this.#verdictOnAstray(message);
-    if (astray) message.report(astray);
+    const verdict = this.#wrongForkVerdict(message);
+    if (verdict) message.report(verdict);
     else if (topic.kind === "beacon_block") this.#blocks.handle(message as ReceivedMessage<"beacon_block">);
     else if (isSidecarKind(topic.kind)) this.#sidecars.handle(message as SidecarMessage);
-    else this.#others.handle(message);
+    else this.#operations.handle(message);
   }
 
-  /** What is to be said of a message on the topic of another fork than its own. */
-  #verdictOnAstray({ topic, object }: ReceivedMessage): Verdict | undefined {
+  /** Returns the verdict for a message on another fork's topic, or undefined if the topic is right. */
+  #wrongForkVerdict({ topic, object }: ReceivedMessage): Verdict | undefined {
     const slot = contextSlot(topic.kind, object);
     if (slot === undefined) return undefined;
     const boundary = this.#chain.config.getForkBoundaryAtEpoch(computeEpochAtSlot(slot));
     if (boundary.epoch === topic.boundary.epoch) return undefined;
-    // A block of one fork in the type of another is none at all; an attestation may stray when a fork begins.
+    // A block in another fork's type is invalid. Other messages may be published on the old topic around a fork.
     return topic.kind === "beacon_block" && boundary.fork !== topic.boundary.fork ? "reject" : "ignore";
   }
 
   #report({ msgId, topic, peerId }: { msgId: string; topic: string; peerId: string }, verdict: Verdict): void {
     try {
-      // Of what it has forgotten, gossip takes no verdict: who sends so much that verdicts come late would go unpunished.
-      const isForgotten = !this.#pubsub.mcache.msgs.has(msgId);
-      if (isForgotten && verdict === "reject") this.#pubsub.score.rejectInvalidMessage(peerId, topic);
+      // gossipsub drops a verdict for a message that has left its cache. A flooding peer would go unpenalized.
+      const isEvicted = !this.#pubsub.mcache.msgs.has(msgId);
+      if (isEvicted && verdict === "reject") this.#pubsub.score.rejectInvalidMessage(peerId, topic);
       this.#pubsub.reportMessageValidationResult(msgId, peerId, RESULTS[verdict]);
     } catch (error) {
-      this.#logger.debug("A verdict could not be reported", { peer: peerId, verdict, error });
+      this.#logger.debug("Could not report validation result", { peer: peerId, verdict, error });
     }
   }
 }

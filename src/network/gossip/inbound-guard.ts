@@ -2,9 +2,9 @@ import type { GossipSub } from "@libp2p/gossipsub";
 import type { RPC } from "@libp2p/gossipsub/message";
 import type { PeerId } from "@libp2p/interface";
 import type { PeerReporter } from "../peers/peer-scores.ts";
-import type { MessageBudget } from "./message-budget.ts";
+import type { MessageRateLimiter } from "./message-rate-limiter.ts";
 
-/** The parts of gossipsub that stand between a peer's stream and the messages on it. */
+/** gossipsub internals on the inbound path. */
 interface InboundSide {
   readonly peers: ReadonlyMap<string, unknown>;
   readonly subscriptions: ReadonlySet<string>;
@@ -21,17 +21,16 @@ interface InboundSide {
 }
 
 interface GuardParts {
-  budget: MessageBudget;
+  budget: MessageRateLimiter;
   reporter?: PeerReporter | undefined;
-  /** Told the topic of each message that is refused here, of those that this node has joined. */
+  /** Called with the topic of each message rejected here, for joined topics. */
   onRefused(topic: string): void;
 }
 
 /**
- * Reads what peers send in place of gossipsub's own loop, which lets four things pass: envelopes that cannot be decoded, or are
- * too large, go unpunished; there is no limit to the number of messages; messages that name a sender (`from`) are taken, though a network
- * without signatures must refuse them (StrictNoSign); and messages of topics that this node has not joined are remembered,
- * though nobody will ever reporter them.
+ * Replaces gossipsub's inbound read loop to close four gaps. It penalizes malformed and oversized RPCs, limits the
+ * message rate, enforces StrictNoSign (the library accepts messages with a `from` field), and drops messages of topics
+ * that are not joined, which the library would keep in its cache.
  */
 export function guardInbound(pubsub: GossipSub, { budget, reporter, onRefused }: GuardParts): GossipSub {
   const inbound = pubsub as unknown as InboundSide;
@@ -41,30 +40,30 @@ export function guardInbound(pubsub: GossipSub, { budget, reporter, onRefused }:
       for await (const data of source) {
         const rpc = decode(inbound, data, peerId);
         if (rpc === undefined) continue;
-        rpc.messages = welcomeMessages(inbound, rpc, peerId, { budget, onRefused });
+        rpc.messages = acceptedMessages(inbound, rpc, peerId, { budget, onRefused });
         await inbound.handleReceivedRpc(from, rpc).catch((error) => inbound.log(error));
       }
     } catch (error) {
       if (isViolation(error)) {
-        // Gossip itself forgets the peer and what it did, and leaves the stream to fill up.
+        // gossipsub forgets the peer and leaves the stream open.
         inbound.streamsInbound.get(peerId)?.rawStream.abort(error);
-        reporter?.penalize(peerId, "severe", "gossip: an envelope that is too large");
+        reporter?.penalize(peerId, "severe", "gossip: oversized RPC");
       }
-      // A stream that another one has replaced, over another connection, says nothing about the peer.
+      // A stream that was replaced by one on another connection says nothing about the peer.
       if (inbound.streamsInbound.get(peerId)?.source === source) inbound.handlePeerReadStreamError(error, from);
     }
   };
   return pubsub;
 }
 
-/** Lengths that are none, or beyond what is read; unlike a stream that just ends, they are no accident. */
+/** Errors for an invalid or excessive length prefix. Unlike the end of a stream, they are a protocol violation. */
 const LENGTH_ERRORS: ReadonlySet<string> = new Set([
   "InvalidMessageLengthError",
   "InvalidDataLengthError",
   "InvalidDataLengthLengthError",
 ]);
 
-const BYTES_COUNTED_ONCE = 64 << 10;
+const BYTES_PER_UNIT = 64 << 10;
 
 function isViolation(error: unknown): error is Error {
   return error instanceof Error && LENGTH_ERRORS.has(error.name);
@@ -74,25 +73,25 @@ function decode(inbound: InboundSide, data: { subarray(): Uint8Array }, peerId: 
   try {
     return inbound.decodeRpc(data.subarray());
   } catch {
-    inbound.score.addPenalty(peerId, 1, "malformed_envelope");
+    inbound.score.addPenalty(peerId, 1, "malformed_rpc");
     return undefined;
   }
 }
 
-function welcomeMessages(
+function acceptedMessages(
   inbound: InboundSide,
   rpc: RPC,
   peerId: string,
   { budget, onRefused }: Pick<GuardParts, "budget" | "onRefused">,
 ): RPC.Message[] {
   const { subscriptions: joined, peers } = inbound;
-  const count = rpc.messages.reduce((sum, { data }) => sum + timesCounted(data?.length ?? 0), 0);
+  const count = rpc.messages.reduce((sum, { data }) => sum + messageUnits(data?.length ?? 0), 0);
   const outcome = budget.take(peerId, count, { joined, peers: peers.size });
-  // That all together send too much is not the fault of this one.
-  if (outcome === "beyond one") inbound.score.addPenalty(peerId, 1, "too_many_messages");
-  if (outcome !== "taken") return [];
+  // Exceeding the total limit is not the fault of a single peer.
+  if (outcome === "peer limit") inbound.score.addPenalty(peerId, 1, "too_many_messages");
+  if (outcome !== "ok") return [];
   return rpc.messages.filter((message) => {
-    // A peer may not yet know that we left a topic.
+    // The peer may not know yet that this node has left the topic.
     if (!joined.has(message.topic)) return false;
     if (!isSigned(message)) return true;
     inbound.score.rejectInvalidMessage(peerId, message.topic);
@@ -101,9 +100,9 @@ function welcomeMessages(
   });
 }
 
-/** As many times as it is larger than most are; a column of many blobs still counts once. */
-function timesCounted(bytes: number): number {
-  return Math.max(1, Math.ceil(bytes / BYTES_COUNTED_ONCE));
+/** A message counts once per 64 KiB. A column of many blobs still counts once. */
+function messageUnits(bytes: number): number {
+  return Math.max(1, Math.ceil(bytes / BYTES_PER_UNIT));
 }
 
 function isSigned({ from, seqno, signature, key }: RPC.Message): boolean {

@@ -6,7 +6,7 @@ import { compressSync, uncompressSync } from "snappy";
 import { describe, expect, it } from "vitest";
 import { devChainConfig } from "../../dev/chain-config.ts";
 import { maxCompressedLength } from "../snappy-length.ts";
-import { createMessageId, createSnappyTransform, quickId } from "./message-encoding.ts";
+import { createMessageId, createSnappyTransform, fastMessageId } from "./message-encoding.ts";
 import { messageType, sizeBounds } from "./message-types.ts";
 import { GossipTopics, type TopicKind } from "./topics.ts";
 
@@ -19,13 +19,13 @@ describe("message ids", () => {
   const data = new Uint8Array(EXIT_BYTES).fill(9);
   const id = createMessageId(topics);
 
-  it("cover the data alone in phase0", () => {
+  it("cover only the data in phase0", () => {
     const topic = topics.at(0, "voluntary_exit")!.name;
     const expected = createHash("sha256").update(Buffer.from("01000000", "hex")).update(data).digest();
     expect(Buffer.from(id({ topic, data })).toString("hex")).toBe(expected.toString("hex").slice(0, 40));
   });
 
-  it("cover the topic with its length too since altair", () => {
+  it("also cover the topic and its length since altair", () => {
     const topic = topics.at(1, "voluntary_exit")!.name;
     const length = Buffer.from([topic.length, 0, 0, 0, 0, 0, 0, 0]);
     const whole = Buffer.concat([Buffer.from("01000000", "hex"), length, Buffer.from(topic), data]);
@@ -33,12 +33,12 @@ describe("message ids", () => {
     expect(Buffer.from(id({ topic, data })).toString("hex")).toBe(expected);
   });
 
-  it("in their quick form tell topics and data apart", () => {
+  it("in their fast form distinguish topics and data", () => {
     const ids = [
-      quickId({ topic: "a", data }),
-      quickId({ topic: "b", data }),
-      quickId({ topic: "a", data: data.subarray(1) }),
-      quickId({ topic: "a" }),
+      fastMessageId({ topic: "a", data }),
+      fastMessageId({ topic: "b", data }),
+      fastMessageId({ topic: "a", data: data.subarray(1) }),
+      fastMessageId({ topic: "a" }),
     ];
     expect(new Set(ids).size).toBe(ids.length);
   });
@@ -49,7 +49,7 @@ describe("compression", () => {
   const exits = topics.at(0, "voluntary_exit")!.name;
   const blocks = topics.at(0, "beacon_block")!.name;
 
-  it("gives the data back, and is what others decompress", () => {
+  it("round-trips, and is compatible with other implementations", () => {
     const data = Uint8Array.from({ length: EXIT_BYTES }, (_, i) => i);
     const compressed = transform.outboundTransform(exits, data);
     expect(new Uint8Array(uncompressSync(compressed, { asBuffer: true }) as Buffer)).toEqual(data);
@@ -59,18 +59,18 @@ describe("compression", () => {
   const announcing = (length: number[], rest: Uint8Array = new Uint8Array()) => Uint8Array.of(...length, ...rest);
   it.each<[string, string, Uint8Array]>([
     ["of an unknown topic", "/eth2/01020304/voluntary_exit/ssz_snappy", compressSync(new Uint8Array(EXIT_BYTES))],
-    ["without anything", exits, new Uint8Array()],
+    ["of zero bytes", exits, new Uint8Array()],
     ["too long by a byte", exits, compressSync(new Uint8Array(EXIT_BYTES + 1))],
     ["too short by a byte", exits, compressSync(new Uint8Array(EXIT_BYTES - 1))],
-    ["that announces 4 GiB", blocks, announcing([0xff, 0xff, 0xff, 0xff, 0x0f], new Uint8Array(400))],
-    ["whose length never ends", blocks, new Uint8Array(100).fill(0xff)],
-    ["that is larger than any of its kind compressed", exits, compressedTo(maxCompressedLength(EXIT_BYTES) + 1)],
-    ["that holds less than it announces", exits, announcing([EXIT_BYTES], Uint8Array.of(0, 1))],
+    ["with a length of 4 GiB", blocks, announcing([0xff, 0xff, 0xff, 0xff, 0x0f], new Uint8Array(400))],
+    ["with an endless varint", blocks, new Uint8Array(100).fill(0xff)],
+    ["that is too large compressed", exits, compressedTo(maxCompressedLength(EXIT_BYTES) + 1)],
+    ["shorter than its length", exits, announcing([EXIT_BYTES], Uint8Array.of(0, 1))],
   ])("refuses a message %s", (_, topic, message) => {
     expect(() => transform.inboundTransform(topic, new Uint8Array(message))).toThrow();
   });
 
-  /** A message that announces the right length and is of the size. */
+  /** Returns a message of the size with a valid length header. */
   function compressedTo(size: number): Uint8Array {
     const message = new Uint8Array(size);
     message[0] = EXIT_BYTES;
@@ -85,9 +85,9 @@ describe("sizes", () => {
   const boundsOf = (kind: TopicKind, fork: ForkName, epoch = 0) =>
     sizeBounds({ kind, boundary: { fork, epoch } }, config);
 
-  it("are those of the type of the fork, and never more than the payload's limit", () => {
+  it("are those of the fork's type, up to MAX_PAYLOAD_SIZE", () => {
     expect(boundsOf("voluntary_exit", ForkName.phase0)).toEqual({ min: 112, max: 112 });
-    // A SingleAttestation has no bits: two indices, the data and the signature (electra/beacon-chain.md).
+    // A SingleAttestation has two indices, the data and the signature (electra/beacon-chain.md).
     expect(boundsOf("beacon_attestation", ForkName.electra)).toEqual({ min: 240, max: 240 });
     expect(boundsOf("beacon_attestation", ForkName.deneb).min).toBe(4 + 128 + 96 + 1);
     expect(boundsOf("beacon_block", ForkName.bellatrix).max).toBe(10_485_760);
@@ -117,7 +117,7 @@ describe("sizes", () => {
     }
   });
 
-  it("hold the emptiest block of each fork", () => {
+  it("include the smallest block of each fork", () => {
     for (const fork of [ForkName.phase0, ForkName.altair, ForkName.capella, ForkName.electra, ForkName.fulu]) {
       const type = messageType("beacon_block", fork);
       const { length } = type.serialize(type.defaultValue());

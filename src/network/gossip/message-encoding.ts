@@ -3,15 +3,15 @@ import type { DataTransform } from "@libp2p/gossipsub/types";
 import type { BeaconConfig } from "@lodestar/config";
 import { ForkName } from "@lodestar/params";
 import { compressSync, uncompressSync } from "snappy";
-import { announcedLength, maxCompressedLength } from "../snappy-length.ts";
+import { maxCompressedLength, uncompressedLength } from "../snappy-length.ts";
 import { sizeBounds } from "./message-types.ts";
 import type { GossipTopic, GossipTopics } from "./topics.ts";
 
-/** MESSAGE_DOMAIN_VALID_SNAPPY. Messages that cannot be decompressed are refused before anybody asks for their id. */
+/** MESSAGE_DOMAIN_VALID_SNAPPY. Messages that fail to decompress are rejected before their id is computed. */
 const VALID_SNAPPY = Uint8Array.of(1, 0, 0, 0);
 const ID_BYTES = 20;
 
-/** The ids of messages over decompressed data: phase0 and altair/p2p-interface.md, Topics and messages. */
+/** Computes message ids over the decompressed data (phase0 and altair/p2p-interface.md, Topics and messages). */
 export function createMessageId(topics: GossipTopics): (message: { topic: string; data: Uint8Array }) => Uint8Array {
   return ({ topic, data }) => {
     const hash = createHash("sha256").update(VALID_SNAPPY);
@@ -26,19 +26,16 @@ function lengthOf(topic: string): Uint8Array {
   return length;
 }
 
-/**
- * Tells messages apart before they are decompressed, so that the copies of a message that come from other peers cost one
- * hash and no more. It never leaves this node.
- */
-export function quickId({ topic, data }: { topic: string; data?: Uint8Array }): string {
+/** Local id of a compressed message. Duplicates from other peers cost one hash and no decompression. */
+export function fastMessageId({ topic, data }: { topic: string; data?: Uint8Array }): string {
   const hash = createHash("sha256").update(topic, "utf8").update("\0");
   return hash.update(data ?? new Uint8Array()).digest("base64");
 }
 
 /**
- * Gossip is compressed as raw snappy (phase0/p2p-interface.md, Encodings). What comes in is measured before it is
- * decompressed: by its compressed size, and by the length that its header announces, which the decompression then
- * enforces. Whatever throws here counts against the sender as an invalid message, and is told to `onRefused`.
+ * Compresses and decompresses gossip with raw snappy (phase0/p2p-interface.md, Encodings). Inbound messages are checked
+ * for their compressed size and the uncompressed length in their header before they are decompressed. An exception
+ * counts as an invalid message of the sender and is reported to `onRefused`.
  */
 export function createSnappyTransform(
   topics: GossipTopics,
@@ -48,9 +45,9 @@ export function createSnappyTransform(
   return {
     inboundTransform(name, compressed) {
       const topic = topics.get(name);
-      if (!topic) throw new Error(`There is no topic ${name}.`);
+      if (!topic) throw new Error(`Unknown gossip topic ${name}.`);
       try {
-        refuseImpossibleSize(topic, compressed, config);
+        assertValidSize(topic, compressed, config);
         const data = uncompressSync(compressed, { asBuffer: true }) as Buffer;
         return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
       } catch (error) {
@@ -66,14 +63,14 @@ export function createSnappyTransform(
   };
 }
 
-function refuseImpossibleSize(topic: GossipTopic, compressed: Uint8Array, config: BeaconConfig): void {
+function assertValidSize(topic: GossipTopic, compressed: Uint8Array, config: BeaconConfig): void {
   const { kind } = topic;
   const { min, max } = sizeBounds(topic, config);
   if (compressed.length > maxCompressedLength(max)) {
-    throw new Error(`A message of ${compressed.length} compressed bytes is too large for ${kind}.`);
+    throw new Error(`The message is too large for ${kind}: ${compressed.length} compressed bytes.`);
   }
-  const length = announcedLength(compressed);
+  const length = uncompressedLength(compressed);
   if (length === undefined || length < min || length > max) {
-    throw new Error(`A message of ${kind} has between ${min} and ${max} bytes, but this one announces ${length}.`);
+    throw new Error(`Invalid length of a ${kind} message: ${length} bytes. The valid range is ${min} to ${max}.`);
   }
 }

@@ -18,7 +18,7 @@ import {
 import { type DataSidecar, slotOfSidecar } from "../../data/sidecar.ts";
 import type { GossipTopic, TopicKind } from "./topics.ts";
 
-/** What the messages of each kind of topic carry. */
+/** Object type of each topic kind. */
 export interface GossipObjects {
   beacon_block: SignedBeaconBlock;
   beacon_aggregate_and_proof: SignedAggregateAndProof;
@@ -33,7 +33,7 @@ export interface GossipObjects {
   data_column_sidecar: fulu.DataColumnSidecar;
 }
 
-/** The tables "Topics and messages" of the networking specifications, from phase0 to fulu. */
+/** Returns the SSZ type of a topic (phase0 to fulu/p2p-interface.md, Topics and messages). */
 export function messageType<K extends TopicKind>(kind: K, fork: ForkName): Type<GossipObjects[K]> {
   return typeOf(kind, fork) as Type<unknown> as Type<GossipObjects[K]>;
 }
@@ -66,25 +66,25 @@ function typeOf(kind: TopicKind, fork: ForkName) {
   }
 }
 
-/** How many bytes of SSZ a message of the topic can have at all. */
+/** Returns the possible SSZ sizes of a message on the topic. */
 export function sizeBounds(
   { kind, boundary }: Pick<GossipTopic, "kind" | "boundary">,
   config: BeaconConfig,
 ): { min: number; max: number } {
   const { minSize, maxSize } = typeOf(kind, boundary.fork);
-  // The type has room for thousands of blobs, and the blob parameters for a few.
+  // The type allows thousands of blobs, the blob schedule only a few.
   const ofBlobs = kind === "data_column_sidecar" ? minSize + columnBytes(config, boundary.epoch) : maxSize;
   return { min: minSize, max: Math.min(ofBlobs, config.MAX_PAYLOAD_SIZE) };
 }
 
-/** A cell, a commitment and a proof of each blob. */
+/** Size of a cell, a commitment and a proof for each blob. */
 function columnBytes(config: BeaconConfig, epoch: Epoch): number {
   const { KZGCommitment, KZGProof } = ssz.deneb;
   const bytesPerBlob = ssz.fulu.Cell.fixedSize + KZGCommitment.fixedSize + KZGProof.fixedSize;
   return config.getMaxBlobsPerBlock(epoch) * bytesPerBlob;
 }
 
-/** The slot that decides on which fork's topic an object belongs; undefined for those that belong to the current one. */
+/** Returns the slot that selects the fork's topic for an object. Undefined for objects that use the current fork. */
 export function contextSlot<K extends TopicKind>(kind: K, object: GossipObjects[K]): number | undefined {
   switch (kind) {
     case "beacon_block":
@@ -105,17 +105,17 @@ export function contextSlot<K extends TopicKind>(kind: K, object: GossipObjects[
   }
 }
 
-/** What the network is told about a message: propagate it, forget it, or forget it and hold it against its sender. */
+/** Validation result: forward the message, drop it, or drop it and penalize the sender. */
 export type Verdict = "accept" | "ignore" | "reject";
 
-/** A message whose bytes are of the type of its topic. */
+/** A message that decoded as the type of its topic. */
 export interface ReceivedMessage<K extends TopicKind = TopicKind> {
   topic: GossipTopic;
   object: GossipObjects[K];
-  /** Of its SSZ. */
+  /** SSZ size. */
   bytes: number;
-  /** Who passed it on, in base58btc; not the author, whom nobody knows. */
+  /** The forwarding peer in base58btc. The author is unknown. */
   peerId: string;
-  /** The first verdict counts. */
+  /** Reports the validation result. Only the first call counts. */
   report(verdict: Verdict): void;
 }

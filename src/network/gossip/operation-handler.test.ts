@@ -14,7 +14,7 @@ const topic = new GossipTopics(config).at(0, "beacon_attestation", 1)!;
 const attestation = ssz.phase0.Attestation.defaultValue();
 const root = toRootHex(attestation.data.beaconBlockRoot);
 
-test("an attestation whose block comes while it is validated is validated again", async () => {
+test("an attestation whose block arrives during validation is validated again", async () => {
   const blocks = new Set<string>();
   const asked: string[] = [];
   const attestations = async (): Promise<Outcome<object>[]> => {

@@ -10,7 +10,7 @@ import type { GossipObjects, ReceivedMessage } from "./message-types.ts";
 import { type ReprocessLimits, ReprocessQueue } from "./reprocess-queue.ts";
 import type { TopicKind } from "./topics.ts";
 
-/** Everything but blocks and their data. */
+/** All topics except blocks and sidecars. */
 type OperationKind = Exclude<TopicKind, "beacon_block" | "blob_sidecar" | "data_column_sidecar">;
 
 type Processor<K extends OperationKind> = (messages: ReceivedMessage<K>[]) => Promise<Outcome<unknown>[]>;
@@ -19,7 +19,7 @@ type Processors = { [K in OperationKind]: Processor<K> };
 export interface OperationHandlerParts {
   chain: Pick<BeaconChain, "processor" | "clock" | "events" | "forkChoice">;
   unknownBlocks: Pick<UnknownBlocks, "onUnknownBlock">;
-  /** Whether a block is on its way in, so that nobody has to be asked for it. */
+  /** Returns true while the block is being imported and does not have to be requested. */
   isImporting(root: RootHex): boolean;
   logger: Logger;
 }
@@ -27,7 +27,7 @@ export interface OperationHandlerParts {
 const BATCHES: BatchLimits = { batchSize: 64, windowMs: 50, maxRunning: 4, maxWaiting: 16_384 };
 const REPROCESSING: ReprocessLimits = { maxRoots: 64, maxItems: 16_384, maxRootsPerPeer: 16, maxItemsPerPeer: 2_048 };
 
-/** Gives all gossip but blocks and their data to the chain's operation processor, many at a time, and reports what the rules say. */
+/** Passes gossip operations to the chain's operation processor in batches and reports the verdicts. */
 export class OperationHandler {
   readonly #parts: OperationHandlerParts;
   readonly #queues: { [K in OperationKind]: BatchQueue<ReceivedMessage<K>> };
@@ -66,7 +66,7 @@ export class OperationHandler {
   }
 
   handle(message: ReceivedMessage): void {
-    // The kind of the topic is that of the object, which the compiler cannot know.
+    // The topic kind determines the object type, which the compiler cannot infer.
     const queue = this.#queues[message.topic.kind as OperationKind] as BatchQueue<ReceivedMessage>;
     queue.add(message);
   }
@@ -83,8 +83,8 @@ export class OperationHandler {
       const outcomes = await process(messages);
       for (const [i, message] of messages.entries()) this.#settle(message, outcomes[i]!);
     } catch (error) {
-      this.#parts.logger.error("Messages could not be validated", { topic: messages[0]?.topic.kind, error });
-      // Those that have their verdict keep it: only the first one counts.
+      this.#parts.logger.error("Could not validate messages", { topic: messages[0]?.topic.kind, error });
+      // Messages that already have a verdict keep it.
       for (const message of messages) message.report("ignore");
     }
   }
@@ -97,13 +97,16 @@ export class OperationHandler {
     const { action, reason } = outcome.refusal;
     if (action === "reject") {
       const { peerId, topic } = message;
-      this.#parts.logger.debug("A message was rejected", { topic: topic.kind, peer: peerId, reason });
+      this.#parts.logger.debug("Rejected message", { topic: topic.kind, peer: peerId, reason });
     }
     const root = reason === "unknown-block" ? attestedRoot(message) : undefined;
     if (root === undefined || !this.#hold(message, root)) message.report(action);
   }
 
-  /** Whether the attestation waits for its block, or is validated again because the block came meanwhile. */
+  /**
+   * Queues an attestation until its block arrives, or validates it again if the block has arrived. Returns false if the
+   * queue is full.
+   */
   #hold(message: ReceivedMessage, root: RootHex): boolean {
     const { chain, unknownBlocks, isImporting } = this.#parts;
     if (this.#isClosed) return false;

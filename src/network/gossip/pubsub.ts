@@ -7,8 +7,8 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { PeerReporter } from "../peers/peer-scores.ts";
 import { maxCompressedLength } from "../snappy-length.ts";
 import { guardInbound } from "./inbound-guard.ts";
-import { MessageBudget } from "./message-budget.ts";
-import { createMessageId, createSnappyTransform, quickId } from "./message-encoding.ts";
+import { createMessageId, createSnappyTransform, fastMessageId } from "./message-encoding.ts";
+import { MessageRateLimiter } from "./message-rate-limiter.ts";
 import {
   MESH_PEERS,
   SCORE_THRESHOLDS,
@@ -24,27 +24,27 @@ interface RawStream {
 
 interface ScoredPeer {
   connected: boolean;
-  /** When the score of a peer that is gone is forgotten, in unix milliseconds. */
+  /** When the score of a disconnected peer is dropped, in Unix milliseconds. */
   expire: number;
   behaviourPenalty: number;
 }
 
-/** What gossipsub has beyond the interface that its package shows; ids are in base58btc throughout. */
+/** gossipsub state that the package does not export. Peer ids are in base58btc. */
 export interface GossipInternals {
   readonly peers: ReadonlyMap<string, PeerId>;
-  /** Of all topics that a peer subscribed to. */
+  /** Subscribed peers per topic. */
   readonly topics: ReadonlyMap<string, ReadonlySet<string>>;
   readonly mesh: ReadonlyMap<string, ReadonlySet<string>>;
   readonly streamsInbound: ReadonlyMap<string, RawStream>;
   readonly streamsOutbound: ReadonlyMap<string, RawStream>;
-  /** Whether it was we who dialled. */
+  /** True if this node dialed the peer. */
   readonly outbound: ReadonlyMap<string, boolean>;
-  /** IHAVE messages that came since the last heartbeat, and IWANT messages. */
+  /** IHAVE and IWANT messages since the last heartbeat. */
   readonly peerhave: ReadonlyMap<string, number>;
   readonly iwantCounts: ReadonlyMap<string, number>;
-  /** Until when, in unix milliseconds, a peer is not asked into the mesh of a topic. */
+  /** Graft backoff per topic and peer, in Unix milliseconds. */
   readonly backoff: ReadonlyMap<string, ReadonlyMap<string, number>>;
-  /** The messages of the last heartbeats, by their ids. */
+  /** Messages of the last heartbeats, by id. */
   readonly mcache: { readonly msgs: ReadonlyMap<string, unknown> };
   readonly score: {
     rejectInvalidMessage(peerId: string, topic: string): void;
@@ -53,43 +53,44 @@ export interface GossipInternals {
     readonly peerIPs: ReadonlyMap<string, ReadonlySet<string>>;
   };
   readonly opts: { readonly scoreThresholds: Partial<PeerScoreThresholds> };
-  /** Up to a heartbeat old. */
+  /** Cached for up to one heartbeat. */
   getScore(peerId: string): number;
   getMeshPeers(topic: string): string[];
-  /** Opens a stream to the peer, unless there is one. */
+  /** Opens a stream to the peer unless one exists. */
   onPeerConnected(peerId: PeerId, connection: Connection): void;
   dumpPeerScoreStats(): PeerScoreStatsDump;
 }
 
+/** gossipsub with its internals and the counts of rejected messages. */
 export interface Pubsub extends GossipSub, GossipInternals {
-  /** How many messages of each topic were refused before they were decoded. */
+  /** Messages rejected before validation, per topic. */
   readonly refused: ReadonlyMap<string, number>;
-  /** The peer id has to be the text: with an object the score stays as it was. */
+  /** The peer id must be a string: with an object, the score does not change. */
   reportMessageValidationResult(messageId: string, peerId: string, result: TopicValidatorResult): void;
   publish(topic: string, data: Uint8Array, options?: PublishOpts): ReturnType<GossipSub["publish"]>;
 }
 
-/** The service of a host that `createPubsub` made, seen whole. */
+/** Returns the complete type of a service created by `createPubsub`. */
 export function asPubsub(service: GossipSub): Pubsub {
   return service as Pubsub;
 }
 
 interface PubsubOptions extends Partial<ScoreOptions> {
   config: BeaconConfig;
-  /** Told about what gossip's own scores leave out. */
+  /** Receives violations that gossipsub does not score. */
   reporter?: PeerReporter;
-  /** In milliseconds; the specification's value by default. */
+  /** In milliseconds. Default: the specification's value. */
   heartbeatInterval?: number;
 }
 
 const HEARTBEAT_MS = 700;
-/** Holds one message of the largest size; a peer that reads so slowly misses some. */
+/** Holds one message of maximum size. Slower peers miss messages. */
 const MAX_OUTBOUND_BUFFER_BYTES = 16 << 20;
-/** Beside a message of the largest size, for what the protocol adds: phase0/p2p-interface.md `max_message_size`. */
-const ENVELOPE_BYTES = 1024;
+/** RPC overhead beyond a message of maximum size (phase0/p2p-interface.md, `max_message_size`). */
+const RPC_OVERHEAD_BYTES = 1024;
 const DEFAULT_ACTIVE_VALIDATORS = 16_384;
 
-/** Makes gossipsub as Ethereum uses it: phase0/p2p-interface.md, The gossip domain. */
+/** Creates gossipsub with Ethereum's parameters (phase0/p2p-interface.md, The gossip domain). */
 export function createPubsub({
   config,
   heartbeatInterval = HEARTBEAT_MS,
@@ -114,21 +115,21 @@ export function createPubsub({
     asyncValidation: true,
     msgIdFn: createMessageId(topics),
     msgIdToStrFn: (id) => Buffer.from(id.buffer, id.byteOffset, id.byteLength).toString("base64"),
-    fastMsgIdFn: quickId,
+    fastMsgIdFn: fastMessageId,
     dataTransform: createSnappyTransform(topics, config, onRefused),
-    // Subscriptions of others to anything else are not remembered.
+    // Subscriptions of peers to other topics are not stored.
     allowedTopics: new Set(Array.from(topics.all(), ({ name }) => name)),
-    maxInboundDataLength: maxCompressedLength(config.MAX_PAYLOAD_SIZE) + ENVELOPE_BYTES,
+    maxInboundDataLength: maxCompressedLength(config.MAX_PAYLOAD_SIZE) + RPC_OVERHEAD_BYTES,
     maxOutboundBufferSize: MAX_OUTBOUND_BUFFER_BYTES,
     maxInboundStreams: 4,
     maxOutboundStreams: 4,
     fallbackToFloodsub: false,
     floodPublish: false,
     doPX: false,
-    // Nobody to tell and somebody having told already are no failures of who publishes.
+    // A missing recipient or an already published message is not an error of the publisher.
     allowPublishToZeroTopicPeers: true,
     ignoreDuplicatePublishError: true,
-    // A loaded machine answers late, which is no broken promise.
+    // A loaded machine answers late without breaking its promise.
     gossipsubIWantFollowupMs: 12_000,
     scoreParams: scoreParameters(config, topics, { activeValidators, appSpecificScore }),
     scoreThresholds: SCORE_THRESHOLDS,
@@ -139,7 +140,7 @@ export function createPubsub({
     return topic === undefined ? 0 : (expectations[topic.kind].messagesPerSlot * 1000) / config.SLOT_DURATION_MS;
   };
   return (components: Parameters<typeof create>[0]): GossipSub => {
-    const budget = new MessageBudget(expectedPerSecond);
+    const budget = new MessageRateLimiter(expectedPerSecond);
     return Object.assign(guardInbound(create(components), { budget, reporter, onRefused }), { refused });
   };
 }

@@ -3,9 +3,9 @@ import type { RootHex, Slot } from "@lodestar/types";
 export interface ReprocessLimits {
   maxRoots: number;
   maxItems: number;
-  /** Roots that one peer may be the first to name while they are awaited: each makes this node ask others for a block. */
+  /** Roots that one peer may applyIdentify at a time. Each triggers a block request. */
   maxRootsPerPeer: number;
-  /** Nobody has looked at the signatures of what waits, so that one peer could take all places with what it made up. */
+  /** The signatures of queued items are not verified, so one peer could fill the queue with forged items. */
   maxItemsPerPeer: number;
 }
 
@@ -16,8 +16,8 @@ interface Awaited<Item> {
 }
 
 /**
- * Attestations that came before the block they are for, which happens all the time. They wait until the block is there,
- * or until the slot after the one in which the first of them came is over.
+ * Holds messages until the block they refer to is imported. Items expire at the end of the slot after the one in which
+ * the first of them arrived.
  */
 export class ReprocessQueue<Item> {
   readonly #limits: ReprocessLimits;
@@ -29,7 +29,7 @@ export class ReprocessQueue<Item> {
     this.#limits = limits;
   }
 
-  /** `first` when nobody has named the block yet, `full` when the item cannot wait. */
+  /** Queues an item. Returns `first` for the first item of a root, and `full` if a limit is reached. */
   hold(root: RootHex, item: Item, peerId: string, currentSlot: Slot): "first" | "held" | "full" {
     const { maxRoots, maxItems, maxRootsPerPeer, maxItemsPerPeer } = this.#limits;
     if (this.#itemCount >= maxItems || this.#itemsOf(peerId) >= maxItemsPerPeer) return "full";
@@ -41,7 +41,7 @@ export class ReprocessQueue<Item> {
     return awaited ? "held" : "first";
   }
 
-  /** What waited for the block. */
+  /** Removes and returns the items that wait for the block. */
   release(root: RootHex): Item[] {
     const items = this.#byRoot.get(root)?.items ?? [];
     this.#byRoot.delete(root);
@@ -49,13 +49,13 @@ export class ReprocessQueue<Item> {
     return items.map(({ item }) => item);
   }
 
-  /** What has waited long enough, now that a slot begins. */
+  /** Removes and returns the expired items. */
   expire(currentSlot: Slot): Item[] {
     const expired = [...this.#byRoot].filter(([, { since }]) => since + 1 < currentSlot);
     return expired.flatMap(([root]) => this.release(root));
   }
 
-  /** Everything that still waits. */
+  /** Removes and returns all items. */
   clear(): Item[] {
     return [...this.#byRoot.keys()].flatMap((root) => this.release(root));
   }

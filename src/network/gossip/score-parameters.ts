@@ -11,7 +11,7 @@ import {
 import { computeCommitteeCount } from "@lodestar/state-transition";
 import type { GossipTopics, TopicKind } from "./topics.ts";
 
-/** What becomes of a peer whose score falls: no more rumours, no more messages of ours, and then it is not heard at all. */
+/** Score thresholds below which a peer gets no gossip, no published messages, and is finally graylisted. */
 export const SCORE_THRESHOLDS: PeerScoreThresholds = {
   gossipThreshold: -4000,
   publishThreshold: -8000,
@@ -20,29 +20,29 @@ export const SCORE_THRESHOLDS: PeerScoreThresholds = {
   opportunisticGraftThreshold: 5,
 };
 
-/** How many peers a mesh has: phase0/p2p-interface.md, Gossipsub Parameters. */
+/** Mesh degree D (phase0/p2p-interface.md, Gossipsub Parameters). */
 export const MESH_PEERS = 8;
 
 const DECAY_TO_ZERO = 0.01;
-/** What being in a mesh for an hour, and delivering twice one's share of messages first, is worth on a topic of weight 1. */
+/** Maximum score for an hour in the mesh, and for delivering twice the expected share first, on a topic of weight 1. */
 const MAX_TIME_SCORE = 10;
 const MAX_FIRST_DELIVERIES_SCORE = 40;
 const SECONDS_FOR_FULL_TIME_SCORE = 3600;
-/** gossipsub counts a delivery once when a message is accepted and once more when it is forwarded. */
+/** gossipsub counts a delivery when a message is accepted and again when it is forwarded. */
 const COUNTS_PER_DELIVERY = 2;
 
 interface TopicExpectation {
-  /** How much of a peer's score depends on one topic of the kind. */
+  /** Weight of one topic of this kind in a peer's score. */
   weight: number;
   messagesPerSlot: number;
-  /** After how many epochs a delivery is forgotten. */
+  /** Epochs until a delivery has decayed. */
   memoryEpochs: number;
 }
 
 /**
- * How peers are scored, after the reasoning that Ethereum's clients share: what a peer can gain is bounded, and a dozen
- * invalid messages outweigh all of it. Peers are not punished for messages that they do not deliver (P3): when the network
- * is split or validators rest, honest peers have nothing to deliver, and losing them is what must not happen then.
+ * Returns the peer score parameters, following the approach shared by Ethereum clients: gains are bounded, and a dozen
+ * invalid messages outweigh them. Missing deliveries (P3) are not penalized. During a network split or low
+ * participation, honest peers have little to deliver and must not be lost.
  */
 export function scoreParameters(
   config: BeaconConfig,
@@ -50,7 +50,7 @@ export function scoreParameters(
   { activeValidators, appSpecificScore = () => 0 }: ScoreOptions,
 ): PeerScoreParams {
   const slotMs = config.SLOT_DURATION_MS;
-  // gossipsub takes no shorter interval than a second.
+  // gossipsub's minimum interval is one second.
   const decayInterval = Math.max(slotMs, 1000);
   const decayOver = (epochs: number) => DECAY_TO_ZERO ** (decayInterval / (epochs * SLOTS_PER_EPOCH * slotMs));
   const expectations = topicExpectations(config, activeValidators);
@@ -71,7 +71,7 @@ export function scoreParameters(
       firstMessageDeliveriesCap,
       firstMessageDeliveriesWeight: MAX_FIRST_DELIVERIES_SCORE / firstMessageDeliveriesCap,
       invalidMessageDeliveriesDecay: decayOver(50),
-      // The square of their number counts, on each topic alike.
+      // The penalty grows with the square of their number.
       invalidMessageDeliveriesWeight: -bestScore / weight,
       ...WITHOUT_DELIVERY_QUOTA,
     };
@@ -85,8 +85,8 @@ export function scoreParameters(
 
   const behaviourPenaltyDecay = decayOver(10);
   const behaviourPenaltyThreshold = 6;
-  // Ten offences an epoch, kept up, lead to where rumours end.
-  const keptUp = convergence(behaviourPenaltyDecay, 10 / SLOTS_PER_EPOCH) - behaviourPenaltyThreshold;
+  // Ten offences per epoch, sustained, lead to the gossip threshold.
+  const sustained = convergence(behaviourPenaltyDecay, 10 / SLOTS_PER_EPOCH) - behaviourPenaltyThreshold;
   return {
     topics: Object.fromEntries(topicEntries),
     topicScoreCap: bestScore / 2,
@@ -94,23 +94,22 @@ export function scoreParameters(
     appSpecificWeight: 1,
     IPColocationFactorWeight: -bestScore / 2,
     IPColocationFactorThreshold: 3,
-    // Nodes on one machine are what a dev network is made of.
+    // Dev networks run several nodes on one machine.
     IPColocationFactorWhitelist: new Set(["127.0.0.1", "::1"]),
-    behaviourPenaltyWeight: SCORE_THRESHOLDS.gossipThreshold / keptUp ** 2,
+    behaviourPenaltyWeight: SCORE_THRESHOLDS.gossipThreshold / sustained ** 2,
     behaviourPenaltyThreshold,
     behaviourPenaltyDecay,
     decayInterval,
     decayToZero: DECAY_TO_ZERO,
-    // The library begins anew with a peer that comes back (the peers' own scores remember), so that what it retains of those
-    // that are gone serves only to tell of them, and would fill memory for as long.
+    // The library resets the score of a reconnecting peer, so retained scores are informational only.
     retainScore: 2 * SLOTS_PER_EPOCH * slotMs,
   };
 }
 
 export interface ScoreOptions {
-  /** About how many validators attest in an epoch. */
+  /** Approximate number of validators that attest in an epoch. */
   activeValidators: number;
-  /** What is known about the peer from elsewhere than gossip. */
+  /** Score of the peer outside of gossip. */
   appSpecificScore?: (peerId: string) => number;
 }
 
@@ -125,7 +124,7 @@ const WITHOUT_DELIVERY_QUOTA = {
   meshFailurePenaltyDecay: 0.5,
 };
 
-/** How much comes of each kind of topic, on one topic, and how much it matters. */
+/** Returns the expected traffic and the weight of each topic kind, per topic. */
 export function topicExpectations(config: BeaconConfig, activeValidators: number): Record<TopicKind, TopicExpectation> {
   const attestersPerSlot = Math.max(1, activeValidators) / SLOTS_PER_EPOCH;
   const committees = computeCommitteeCount(Math.max(1, activeValidators));
@@ -134,7 +133,7 @@ export function topicExpectations(config: BeaconConfig, activeValidators: number
     messagesPerSlot: perEpoch / SLOTS_PER_EPOCH,
     memoryEpochs: 100,
   });
-  // The data of a block matters as much as the block, and as often; each subnet has its share of that.
+  // The data of a block matters as much as the block. Its subnets share the weight.
   const ofBlockData = (subnets: number) => ({ weight: 0.5 / subnets, messagesPerSlot: 1, memoryEpochs: 20 });
   return {
     beacon_block: { weight: 0.5, messagesPerSlot: 1, memoryEpochs: 20 },
@@ -148,7 +147,7 @@ export function topicExpectations(config: BeaconConfig, activeValidators: number
     beacon_attestation: {
       weight: 1 / ATTESTATION_SUBNET_COUNT,
       messagesPerSlot: attestersPerSlot / ATTESTATION_SUBNET_COUNT,
-      // With few committees a subnet is silent for most of an epoch.
+      // With few committees, a subnet is idle for most of an epoch.
       memoryEpochs: committees * SLOTS_PER_EPOCH >= 2 * ATTESTATION_SUBNET_COUNT ? 1 : 4,
     },
     voluntary_exit: rarely(4),
@@ -182,7 +181,7 @@ function bestPossibleScore(config: BeaconConfig, expectations: Record<TopicKind,
   return (MAX_TIME_SCORE + MAX_FIRST_DELIVERIES_SCORE) * weights.reduce((sum, weight) => sum + weight);
 }
 
-/** Where a counter settles that grows by the rate at each interval and then decays. */
+/** Limit of a counter that grows by `rate` and decays in each interval. */
 function convergence(decay: number, rate: number): number {
   return rate / (1 - decay);
 }

@@ -13,7 +13,7 @@ const forks = [{ fork: "fulu", epoch: 0 } as const];
 const config = createBeaconConfig(devChainConfig({ forks, slotSeconds: 6, genesisTime: 0 }), new Uint8Array(32));
 const topic = new GossipTopics(config).at(0, "data_column_sidecar", 5)!;
 
-/** A chain whose rules say of a sidecar what its index stands for, and which has the parents that it is told of. */
+/** A chain whose verdict depends on the sidecar's index, with configurable known parents. */
 function setUp(limits?: ConstructorParameters<typeof SidecarHandler>[1]) {
   const parents = new Set<string>();
   const asked: string[] = [];
@@ -55,12 +55,12 @@ function setUp(limits?: ConstructorParameters<typeof SidecarHandler>[1]) {
   );
   handler.start();
   const handle = (index: number, parent: number, { bytes = 100, peerId = "p" } = {}) => {
-    const told: Verdict[] = [];
-    verdicts[index] = told;
-    const report = (verdict: Verdict) => void told.push(verdict);
+    const reports: Verdict[] = [];
+    verdicts[index] = reports;
+    const report = (verdict: Verdict) => void reports.push(verdict);
     handler.handle({ topic, object: sidecarOf(index, parent), bytes, peerId, report });
   };
-  /** Lets the rules of all that is under way be applied. */
+  /** Completes the pending validations. */
   const settle = async () => {
     for (const resolve of pending.splice(0)) resolve();
     await new Promise((resolve) => setImmediate(resolve));
@@ -81,7 +81,7 @@ function sidecarOf(index: number, parent: number): fulu.DataColumnSidecar {
   return sidecar;
 }
 
-test("the verdict is that of the rules, and a sidecar before its parent waits for it, which is asked for once", async () => {
+test("verdicts are reported, and a sidecar waits for its parent, which is requested once", async () => {
   const { handler, handle, settle, addBlock, beginSlot, verdicts, asked } = setUp();
   addBlock(1);
   handle(1, 1);
@@ -91,7 +91,7 @@ test("the verdict is that of the rules, and a sidecar before its parent waits fo
   handle(5, 9);
   await settle();
   expect(verdicts).toEqual({ 1: ["accept"], 2: [], 3: [], 4: [], 5: [], 13: ["reject"] });
-  // Nobody is asked for a block that is on its way in.
+  // A block that is being imported is not requested.
   expect(asked).toEqual([rootOf(7), rootOf(8)]);
 
   addBlock(7);
@@ -103,7 +103,7 @@ test("the verdict is that of the rules, and a sidecar before its parent waits fo
   await handler.close();
 });
 
-test("a parent that comes while the sidecar is looked at is not waited for", async () => {
+test("a sidecar whose parent arrives during validation does not wait", async () => {
   const { handler, handle, settle, addBlock, verdicts, asked } = setUp();
   handle(1, 7);
   const looked = settle();
@@ -115,7 +115,7 @@ test("a parent that comes while the sidecar is looked at is not waited for", asy
   await handler.close();
 });
 
-test("there is an end to what is under way and to what waits, by count and by bytes, for one peer and for all", async () => {
+test("pending and waiting sidecars are limited by count and bytes, per peer and in total", async () => {
   const waiting = { maxRoots: 8, maxItems: 3, maxRootsPerPeer: 8, maxItemsPerPeer: 2, maxBytes: 1000 };
   const { handler, handle, settle, addBlock, verdicts } = setUp({ maxCount: 3, maxBytes: 1000, waiting });
   addBlock(1);
@@ -136,7 +136,7 @@ test("there is an end to what is under way and to what waits, by count and by by
   await settle();
   handle(25, 7, { peerId: "third" });
   await settle();
-  const held = Object.entries(verdicts).filter(([, told]) => told.length === 0);
+  const held = Object.entries(verdicts).filter(([, reports]) => reports.length === 0);
   expect(held.map(([index]) => Number(index))).toEqual([20, 21, 24]);
   await handler.close();
   expect([20, 21, 24].map((index) => verdicts[index])).toEqual(Array(3).fill(["ignore"]));

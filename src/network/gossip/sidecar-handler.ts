@@ -18,20 +18,23 @@ interface SidecarHandlerParts {
     forkChoice: Pick<BeaconChain["forkChoice"], "has">;
   };
   unknownBlocks: Pick<UnknownBlocks, "onUnknownBlock">;
-  /** Whether a block is on its way in, so that nobody has to be asked for it. */
+  /** Returns true while the block is being imported and does not have to be requested. */
   isImporting(root: RootHex): boolean;
   logger: Logger;
 }
 
 interface SidecarLimits {
-  /** Of what is being verified. */
+  /** Limits for sidecars being verified. */
   maxCount: number;
   maxBytes: number;
-  /** Of what waits for the parent of its block. */
+  /** Limits for sidecars that wait for the parent of their block. */
   waiting: ReprocessLimits & { maxBytes: number };
 }
 
-/** All columns of four blocks. What waits has not passed all rules: any validator can sign blocks for it, so that there is less room. */
+/**
+ * Room for all columns of four blocks. Waiting sidecars get less: they have not passed all rules, and any validator can
+ * sign blocks for them.
+ */
 const LIMITS: SidecarLimits = {
   maxCount: 512,
   maxBytes: 64 << 20,
@@ -43,17 +46,17 @@ export function isSidecarKind(kind: TopicKind): kind is "blob_sidecar" | "data_c
 }
 
 /**
- * Gives the sidecars of gossip to the chain and reports what the rules say. They are large, and come by the hundred at once: what is
- * beyond the limits is ignored, and is asked for when its block turns out to need it.
+ * Passes gossip sidecars to the chain and reports the verdicts. Sidecars beyond the limits are ignored; they are
+ * requested later if their block needs them.
  */
 export class SidecarHandler {
   readonly #parts: SidecarHandlerParts;
   readonly #limits: SidecarLimits;
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #inFlight = new Set<Promise<void>>();
   readonly #waiting: ReprocessQueue<SidecarMessage>;
-  #bytesUnderWay = 0;
+  #bytesInFlight = 0;
   #bytesWaiting = 0;
-  #endings: (() => void)[] = [];
+  #unsubscribes: (() => void)[] = [];
   #isClosed = false;
 
   constructor(parts: SidecarHandlerParts, limits = LIMITS) {
@@ -64,29 +67,32 @@ export class SidecarHandler {
 
   start(): void {
     const { events, clock } = this.#parts.chain;
-    this.#endings = [events.on("block", ({ root }) => this.#onBlock(root)), clock.onSlot((slot) => this.#onSlot(slot))];
+    this.#unsubscribes = [
+      events.on("block", ({ root }) => this.#onBlock(root)),
+      clock.onSlot((slot) => this.#onSlot(slot)),
+    ];
   }
 
-  /** Ends when nothing is being verified. */
+  /** Waits for sidecars being verified. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const end of this.#endings.splice(0)) end();
+    for (const unsubscribe of this.#unsubscribes.splice(0)) unsubscribe();
     this.#ignore(this.#waiting.clear());
-    await Promise.all(this.#underWay);
+    await Promise.all(this.#inFlight);
   }
 
   handle(message: SidecarMessage): void {
     const { maxCount, maxBytes } = this.#limits;
-    if (this.#isClosed || this.#underWay.size >= maxCount || this.#bytesUnderWay + message.bytes > maxBytes) {
+    if (this.#isClosed || this.#inFlight.size >= maxCount || this.#bytesInFlight + message.bytes > maxBytes) {
       message.report("ignore");
       return;
     }
-    this.#bytesUnderWay += message.bytes;
+    this.#bytesInFlight += message.bytes;
     const run = this.#process(message).finally(() => {
-      this.#underWay.delete(run);
-      this.#bytesUnderWay -= message.bytes;
+      this.#inFlight.delete(run);
+      this.#bytesInFlight -= message.bytes;
     });
-    this.#underWay.add(run);
+    this.#inFlight.add(run);
   }
 
   async #process(message: SidecarMessage): Promise<void> {
@@ -97,22 +103,25 @@ export class SidecarHandler {
       const verdict = outcome.ok ? "accept" : this.#verdictOn(message, outcome.refusal);
       if (verdict !== undefined) message.report(verdict);
     } catch (error) {
-      logger.error("A sidecar could not be validated", { topic: topic.kind, peer: peerId, error });
+      logger.error("Could not validate sidecar", { topic: topic.kind, peer: peerId, error });
       message.report("ignore");
     }
   }
 
-  /** Undefined for one that waits. */
+  /** Returns undefined for a sidecar that waits for its parent block. */
   #verdictOn(message: SidecarMessage, { action, reason }: { action: Verdict; reason: string }): Verdict | undefined {
     const { topic, object, peerId } = message;
     if (action === "reject") {
       const { slot } = object.signedBlockHeader.message;
-      this.#parts.logger.debug("A sidecar was rejected", { topic: topic.kind, slot, peer: peerId, reason });
+      this.#parts.logger.debug("Rejected sidecar", { topic: topic.kind, slot, peer: peerId, reason });
     }
     return reason === "unknown-parent" && this.#hold(message) ? undefined : action;
   }
 
-  /** Whether it waits for the parent of its block, or is validated again because the parent came meanwhile. */
+  /**
+   * Queues a sidecar until the parent of its block arrives, or validates it again if the parent has arrived. Returns
+   * false if the queue is full.
+   */
   #hold(message: SidecarMessage): boolean {
     const { chain, unknownBlocks, isImporting } = this.#parts;
     const { object, peerId, bytes } = message;
@@ -130,7 +139,7 @@ export class SidecarHandler {
   }
 
   #onBlock(root: RootHex): void {
-    for (const message of this.#left(this.#waiting.release(root))) this.handle(message);
+    for (const message of this.#dequeued(this.#waiting.release(root))) this.handle(message);
   }
 
   #onSlot(slot: Slot): void {
@@ -138,11 +147,11 @@ export class SidecarHandler {
   }
 
   #ignore(messages: readonly SidecarMessage[]): void {
-    for (const message of this.#left(messages)) message.report("ignore");
+    for (const message of this.#dequeued(messages)) message.report("ignore");
   }
 
-  /** Those wait no longer. */
-  #left(messages: readonly SidecarMessage[]): readonly SidecarMessage[] {
+  /** Releases the bytes of messages that no longer wait. */
+  #dequeued(messages: readonly SidecarMessage[]): readonly SidecarMessage[] {
     for (const { bytes } of messages) this.#bytesWaiting -= bytes;
     return messages;
   }

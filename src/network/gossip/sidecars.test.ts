@@ -7,7 +7,7 @@ import type { DevNodeOptions } from "../../node/dev-node.ts";
 import { eventually, type GossipNode, invalidFrom, openLine, whenMeshed } from "./gossip.test-support.ts";
 
 const FULU_SLOT = 8;
-/** So few that nobody can make the others of them. */
+/** Too few columns to reconstruct the others. */
 const SOME_COLUMNS = 60;
 const OPTIONS: Partial<DevNodeOptions> = {
   forks: [
@@ -19,7 +19,7 @@ const OPTIONS: Partial<DevNodeOptions> = {
   kzg: sharedKzg,
 };
 
-/** Makes a block with blobs on the head of its maker's chain. */
+/** Produces a block with blobs on the head of the producer's chain. */
 const propose = ({ byHand, devChain }: GossipNode, slot: Slot) =>
   byHand.proposeWithBlobs(slot, devChain.chain.head.root);
 
@@ -34,7 +34,7 @@ async function untilImported({ devChain, node }: GossipNode, { root, sidecars }:
   expect(await node.db.data.indices(root)).toEqual(sidecars.map(({ index }) => index));
 }
 
-test("a block and its blobs, or its columns, reach the chain of another node in whichever order they come", async () => {
+test("a block with its blobs or columns reaches another node in any order", async () => {
   const nodes = await openLine(2, 1, OPTIONS);
   const [a, b] = nodes as [GossipNode, GossipNode];
   const goTo = async (slot: Slot) => {
@@ -58,7 +58,7 @@ test("a block and its blobs, or its columns, reach the chain of another node in 
   a.gossip.sidecars(second.sidecars);
   await untilImported(b, second);
 
-  // From fulu on there are columns. Their maker need not be on the subnets that they go to.
+  // Columns since fulu. Their producer need not be subscribed to their subnets.
   await goTo(FULU_SLOT);
   b.gossip.setColumnSubnets(new Set(ALL_COLUMNS));
   const columnTopics = ALL_COLUMNS.map((subnet) => b.topic("data_column_sidecar", subnet));
@@ -76,7 +76,7 @@ test("a block and its blobs, or its columns, reach the chain of another node in 
   a.devChain.chain.events.publish("sidecarsMade", { sidecars: third.sidecars.slice(SOME_COLUMNS) });
   await untilImported(b, third);
 
-  // A column that is not of its block is held against who sends it.
+  // A column that does not match its block is penalized.
   await goTo(FULU_SLOT + 1);
   const fourth = await propose(a, FULU_SLOT + 1);
   const [column, other] = fourth.sidecars as [fulu.DataColumnSidecar, fulu.DataColumnSidecar];

@@ -3,7 +3,7 @@ import { ssz } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
 import { devChainConfig } from "../../dev/chain-config.ts";
 import type { ScheduledFork } from "../../dev/forks.ts";
-import { boundariesInForce, GossipTopics, type TopicKind } from "./topics.ts";
+import { activeForkBoundaries, GossipTopics, type TopicKind } from "./topics.ts";
 
 const ROOT = new Uint8Array(32).fill(7);
 
@@ -11,7 +11,7 @@ function configOf(forks: readonly ScheduledFork[]) {
   return createBeaconConfig(devChainConfig({ forks, slotSeconds: 2, genesisTime: 0 }), ROOT);
 }
 
-/** phase0/p2p-interface.md `compute_fork_digest`, as it is before fulu. */
+/** `compute_fork_digest` of phase0/p2p-interface.md, before fulu. */
 function digestOf(version: Uint8Array): string {
   const root = ssz.phase0.ForkData.hashTreeRoot({ currentVersion: version, genesisValidatorsRoot: ROOT });
   return Buffer.from(root.subarray(0, 4)).toString("hex");
@@ -26,7 +26,7 @@ const CONFIG = configOf([
 describe("topics", () => {
   const topics = new GossipTopics(CONFIG);
 
-  it("are named after the digest of their fork", () => {
+  it("are named by their fork digest", () => {
     const phase0 = digestOf(CONFIG.GENESIS_FORK_VERSION);
     const altair = digestOf(CONFIG.ALTAIR_FORK_VERSION);
     expect(topics.at(3, "beacon_block")?.name).toBe(`/eth2/${phase0}/beacon_block/ssz_snappy`);
@@ -35,7 +35,7 @@ describe("topics", () => {
     expect(topics.at(4, "sync_committee", 3)?.name).toBe(`/eth2/${altair}/sync_committee_3/ssz_snappy`);
   });
 
-  it("are read back, and only in the one way they are written", () => {
+  it("are parsed only in their canonical form", () => {
     const name = topics.at(4, "beacon_attestation", 5)!.name;
     expect(topics.get(name)).toMatchObject({ kind: "beacon_attestation", subnet: 5, boundary: { fork: "altair" } });
     for (const wrong of [name.replace("_5/", "_05/"), name.replace("_5/", "_64/"), name.toUpperCase(), `${name}/`]) {
@@ -51,8 +51,8 @@ describe("topics", () => {
     expect([0, 3, 4, 8, 9].find((at) => topics.at(at, kind) !== undefined)).toBe(epoch);
   });
 
-  it("of a new fork are joined an epoch before it, and those of the old one left two epochs after it", () => {
-    const inForce = (epoch: number) => boundariesInForce(CONFIG, epoch).map(({ fork }) => fork);
+  it("of a new fork are joined one epoch before it, and those of the old fork left two epochs after it", () => {
+    const inForce = (epoch: number) => activeForkBoundaries(CONFIG, epoch).map(({ fork }) => fork);
     expect(inForce(2)).toEqual(["phase0"]);
     expect(inForce(3)).toEqual(["phase0", "altair"]);
     expect(inForce(5)).toEqual(["phase0", "altair"]);
@@ -61,18 +61,18 @@ describe("topics", () => {
     expect(inForce(11)).toEqual(["capella"]);
   });
 
-  it("change with the blob parameters too, though the fork stays", () => {
+  it("change with the blob parameters within a fork", () => {
     const BLOB_SCHEDULE = [{ EPOCH: 5, MAX_BLOBS_PER_BLOCK: 12 }];
     const fulu = devChainConfig({ forks: [{ fork: "fulu", epoch: 0 }], slotSeconds: 2, genesisTime: 0 });
     const config = createBeaconConfig({ ...fulu, BLOB_SCHEDULE }, ROOT);
     const ofBlocks = (epoch: number) => new GossipTopics(config).at(epoch, "beacon_block")!;
     expect(ofBlocks(5).name).not.toBe(ofBlocks(4).name);
     expect(ofBlocks(5).boundary).toEqual({ fork: "fulu", epoch: 5 });
-    expect(boundariesInForce(config, 4).map(({ epoch }) => epoch)).toEqual([0, 5]);
-    expect(boundariesInForce(config, 7).map(({ epoch }) => epoch)).toEqual([5]);
+    expect(activeForkBoundaries(config, 4).map(({ epoch }) => epoch)).toEqual([0, 5]);
+    expect(activeForkBoundaries(config, 7).map(({ epoch }) => epoch)).toEqual([5]);
   });
 
-  it("of blobs are those of deneb and electra, and of columns those of fulu", () => {
+  it("of blobs exist in deneb and electra, and of columns since fulu", () => {
     const config = configOf([
       { fork: "deneb", epoch: 1 },
       { fork: "electra", epoch: 2 },
@@ -88,9 +88,9 @@ describe("topics", () => {
     expect(topics.at(3, "data_column_sidecar", 127)?.name).toMatch(/\/data_column_sidecar_127\/ssz_snappy$/);
   });
 
-  it("of forks that all begin at genesis are those of the last one", () => {
+  it("are those of the last fork if all start at genesis", () => {
     const config = configOf([{ fork: "deneb", epoch: 0 }]);
-    expect(boundariesInForce(config, 0).map(({ fork }) => fork)).toEqual(["deneb"]);
+    expect(activeForkBoundaries(config, 0).map(({ fork }) => fork)).toEqual(["deneb"]);
     const digests = new Set([...new GossipTopics(config).all()].map(({ name }) => name.split("/")[2]));
     expect([...digests]).toEqual([digestOf(config.DENEB_FORK_VERSION)]);
   });

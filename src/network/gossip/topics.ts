@@ -3,7 +3,7 @@ import { ATTESTATION_SUBNET_COUNT, ForkSeq, SYNC_COMMITTEE_SUBNET_COUNT } from "
 import type { Epoch } from "@lodestar/types";
 import { blobSubnetCount } from "../../data/blob-sidecars.ts";
 
-/** The names of topics; those of subnets stand for as many topics, whose names end in the subnet's number. */
+/** Topic kinds. A kind with subnets has one topic per subnet, with the subnet number as suffix. */
 export type TopicKind =
   | "beacon_block"
   | "beacon_aggregate_and_proof"
@@ -18,23 +18,23 @@ export type TopicKind =
   | "data_column_sidecar";
 
 export interface GossipTopic {
-  /** As it goes over the wire: phase0/p2p-interface.md, Topics and messages. */
+  /** Full topic string (phase0/p2p-interface.md, Topics and messages). */
   name: string;
   kind: TopicKind;
   boundary: ForkBoundary;
-  /** 0 for a topic that is not of a subnet. */
+  /** 0 for global topics. */
   subnet: number;
 }
 
-interface KindOfTopic {
+interface TopicKindSpec {
   since: ForkSeq;
-  /** The first fork that has none of them any more. */
+  /** The first fork without this topic. */
   until?: ForkSeq;
-  /** How many subnets it is divided into; left out for a global topic. */
+  /** Number of subnets. Undefined for a global topic. */
   subnets?: (config: BeaconConfig, fork: ForkSeq) => number;
 }
 
-const KINDS: Readonly<Record<TopicKind, KindOfTopic>> = {
+const KINDS: Readonly<Record<TopicKind, TopicKindSpec>> = {
   beacon_block: { since: ForkSeq.phase0 },
   beacon_aggregate_and_proof: { since: ForkSeq.phase0 },
   beacon_attestation: { since: ForkSeq.phase0, subnets: () => ATTESTATION_SUBNET_COUNT },
@@ -50,14 +50,14 @@ const KINDS: Readonly<Record<TopicKind, KindOfTopic>> = {
 
 export const TOPIC_KINDS = Object.keys(KINDS) as TopicKind[];
 
-/** Every topic that this node can ever take part in: those of all forks that are planned. No other name means anything. */
+/** All topics of the scheduled forks. Other topic names are invalid. */
 export class GossipTopics {
   readonly #config: BeaconConfig;
   readonly #byName = new Map<string, GossipTopic>();
 
   constructor(config: BeaconConfig) {
     this.#config = config;
-    for (const boundary of plannedBoundaries(config)) {
+    for (const boundary of scheduledBoundaries(config)) {
       for (const topic of this.#ofBoundary(boundary)) this.#byName.set(topic.name, topic);
     }
   }
@@ -70,12 +70,15 @@ export class GossipTopics {
     return this.#byName.values();
   }
 
-  /** The topic of the digest that is in force at the epoch; undefined when the fork of that epoch has no such topic. */
+  /** Returns the topic at the epoch, or undefined if its fork has no such topic. */
   at(epoch: Epoch, kind: TopicKind, subnet = 0): GossipTopic | undefined {
     return this.#byName.get(this.#name(this.#config.getForkBoundaryAtEpoch(epoch), kind, subnet));
   }
 
-  /** The topics of all subnets of the kind, or the one of a global kind, at the epoch; none when its fork has no such topic. */
+  /**
+   * Returns the topics of all subnets of the kind at the epoch, or the single topic of a global kind. Empty if its fork
+   * has no such topic.
+   */
   allAt(epoch: Epoch, kind: TopicKind): GossipTopic[] {
     return [...this.#ofKind(this.#config.getForkBoundaryAtEpoch(epoch), kind)];
   }
@@ -101,22 +104,25 @@ export class GossipTopics {
   }
 }
 
-/** How long before a fork its topics are joined, and how long after it those of the fork before are kept. */
+/** Topics of a fork are joined one epoch before it and left two epochs after the next one. */
 const EPOCHS_BEFORE = 1;
 const EPOCHS_AFTER = 2;
 
-/** The forks whose topics are to be followed: the one in force, one that is close, and one that has just passed. */
-export function boundariesInForce(config: BeaconConfig, epoch: Epoch): ForkBoundary[] {
-  const boundaries = plannedBoundaries(config);
+/**
+ * Returns the fork boundaries whose topics are joined: the current one, one that is about to start, and one that has
+ * just ended.
+ */
+export function activeForkBoundaries(config: BeaconConfig, epoch: Epoch): ForkBoundary[] {
+  const boundaries = scheduledBoundaries(config);
   return boundaries.filter((boundary, index) => {
     const next = boundaries[index + 1];
     return boundary.epoch - EPOCHS_BEFORE <= epoch && (next === undefined || epoch < next.epoch + EPOCHS_AFTER);
   });
 }
 
-/** Changes of the fork digest in ascending order, whether by a fork or by blob parameters alone. */
-function plannedBoundaries(config: BeaconConfig): ForkBoundary[] {
+/** Returns the scheduled changes of the fork digest, by a fork or by blob parameters, in ascending order. */
+function scheduledBoundaries(config: BeaconConfig): ForkBoundary[] {
   const epochs = config.forkBoundariesAscendingEpochOrder.map(({ epoch }) => epoch);
-  // Of several in one epoch, the last one counts.
+  // With several boundaries in one epoch, the last one applies.
   return [...new Set(epochs)].filter(Number.isFinite).map((epoch) => config.getForkBoundaryAtEpoch(epoch));
 }

@@ -34,8 +34,8 @@ async function startHost(options: Partial<HostOptions> = {}): Promise<Host> {
   return host;
 }
 
-describe("a host", () => {
-  test("is known by its key and its agent, and speaks yamux with its like", async () => {
+describe("host", () => {
+  test("is identified by its key and agent, and negotiates yamux", async () => {
     const key = randomBytes(32);
     const [first, second] = await Promise.all([startHost({ key }), startHost()]);
     const identified = new Promise<string | undefined>((resolve) =>
@@ -53,7 +53,7 @@ describe("a host", () => {
     ]);
   });
 
-  test("speaks mplex with those that know nothing else, many streams in a short time included", async () => {
+  test("falls back to mplex, with many streams in a short time", async () => {
     const host = await startHost();
     const other = await createLibp2p({
       transports: [tcp()],
@@ -71,7 +71,7 @@ describe("a host", () => {
     expect(connection.status).toBe("open");
   });
 
-  test("neither dials nor lets in who is not allowed", async () => {
+  test("neither dials nor accepts a disallowed peer", async () => {
     const banned = new Set<string>();
     const [host, other] = await Promise.all([startHost({ allowPeer: (peerId) => !banned.has(peerId) }), startHost()]);
     const connected: string[] = [];
@@ -79,7 +79,7 @@ describe("a host", () => {
     banned.add(other.peerId.toString());
 
     await expect(host.dial(other.getMultiaddrs())).rejects.toThrow();
-    // Whoever dials may believe in a connection until the other end has decided.
+    // The dialing side may see an open connection until the other side refuses it.
     const inbound = await other.dial(host.getMultiaddrs()).catch(() => undefined);
     if (inbound?.status === "open") await new Promise((resolve) => inbound.addEventListener("close", resolve));
     expect(connected).toEqual([]);

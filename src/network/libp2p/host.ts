@@ -13,35 +13,40 @@ import { ipOf } from "../address-scope.ts";
 
 export type Host = Libp2p<{ identify: Identify; pubsub: GossipSub }>;
 
-/** Makes the gossip of a host out of the host's own parts. */
+/** Creates the host's gossipsub service from the host's components. */
 type PubsubFactory = (components: GossipSubComponents) => GossipSub;
 
 export interface HostOptions {
   /** The node's private secp256k1 key, 32 bytes. */
   key: Uint8Array;
-  /** `address` is an IPv4 or IPv6 address; port 0 lets the system choose. */
+  /** `address` is an IPv4 or IPv6 address; port 0 picks a free port. */
   listen: { address: string; port: number };
   agentVersion: string;
-  /** Beyond these, inbound connections are refused and others closed. */
+  /** Connection limit. Further inbound connections are refused. */
   maxConnections: number;
   pubsub: PubsubFactory;
-  /** Whether connections with the peer (in base58btc) are wanted, whoever dials; all are when this is left out. */
+  /** Gates inbound and outbound connections by peer id (base58btc). Default: all allowed. */
   allowPeer?: (peerId: string) => boolean;
-  /** Whether connections with the IP address are wanted; all are when this is left out. */
+  /** Gates connections by IP address. Default: all allowed. */
   allowAddress?: (ip: string) => boolean;
 }
 
-/** A stream that nobody reads fills its window and then stops; the library's read buffer of 4 MiB must hold the window. */
+/**
+ * A stream without a reader stalls when its window is full. The window must fit into the library's 4 MiB read buffer.
+ */
 const MAX_WINDOW_BYTES = 1 << 20;
 const MAX_INBOUND_STREAMS = 256;
-/** mplex closes the connection when a peer opens more streams a second than this, however many it has open. */
+/** mplex closes the connection of a peer that opens more streams per second. */
 const MPLEX_STREAMS_PER_SECOND = 256;
-/** Several honest nodes may stand behind one address, and all come at once when a network starts. */
+/** Several honest nodes may share one address and connect at once when a network starts. */
 const INBOUND_CONNECTIONS_PER_SECOND = 32;
 const MAX_PENDING_INBOUND_CONNECTIONS = 32;
 const HANDSHAKE_TIMEOUT_MS = 5_000;
 
-/** The node's end of all connections (phase0/p2p-interface.md, Network fundamentals). It is not started, and dials nobody by itself. */
+/**
+ * Creates the libp2p host (phase0/p2p-interface.md, Network fundamentals). It is not started and dials no peers on its
+ * own.
+ */
 export async function createHost(options: HostOptions): Promise<Host> {
   const { key, listen, agentVersion, maxConnections, pubsub } = options;
   return createLibp2p({
@@ -51,7 +56,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     addresses: { listen: [listenAddress(listen)] },
     transports: [tcp({ maxConnections: maxConnections + MAX_PENDING_INBOUND_CONNECTIONS })],
     connectionEncrypters: [noise()],
-    // The first that both speak is taken. mplex has no flow control, but older nodes speak nothing else.
+    // Listed by preference. mplex has no flow control, but some older nodes support nothing else.
     streamMuxers: [
       yamux({ maxInboundStreams: MAX_INBOUND_STREAMS, streamOptions: { maxStreamWindowSize: MAX_WINDOW_BYTES } }),
       mplex({ disconnectThreshold: MPLEX_STREAMS_PER_SECOND }),
@@ -64,7 +69,8 @@ export async function createHost(options: HostOptions): Promise<Host> {
       inboundUpgradeTimeout: HANDSHAKE_TIMEOUT_MS,
       reconnectRetries: 0,
     },
-    // Whether a peer is alive is asked with the protocol's own ping; a busy moment must not cost all connections.
+    // Liveness is checked with the consensus protocol's ping, since libp2p's monitor would drop all connections of a
+    // stalled process.
     connectionMonitor: { enabled: false },
     services: { identify: identify(), pubsub },
   });
@@ -82,14 +88,14 @@ function gate({ allowPeer, allowAddress }: Pick<HostOptions, "allowPeer" | "allo
     denyInboundConnection: ({ remoteAddr }) => denyAddress(remoteAddr),
     denyDialPeer: deny,
     denyOutboundEncryptedConnection: deny,
-    // An inbound peer is known by its id only when the encryption stands.
+    // The id of an inbound peer is known only after the encryption handshake.
     denyInboundEncryptedConnection: deny,
   };
 }
 
 const CLOSE_MS = 1_000;
 
-/** Ends a connection, whether the peer helps or not. Never fails. */
+/** Closes a connection gracefully, or aborts it after a timeout. Never rejects. */
 export async function closeConnection(connection: Connection): Promise<void> {
   try {
     await connection.close({ signal: AbortSignal.timeout(CLOSE_MS) });
@@ -98,18 +104,18 @@ export async function closeConnection(connection: Connection): Promise<void> {
   }
 }
 
-interface HostFollower {
+interface HostListeners {
   opened(connection: Connection): void;
   closed(connection: Connection): void;
-  /** The last connection with the peer is gone. */
+  /** The last connection to the peer was closed. */
   disconnected(peerId: string): void;
   identified(result: IdentifyResult): void;
 }
 
-/** Tells what happens to the host's connections. Returns the function that ends it. */
-export function followHost(
+/** Subscribes to the host's connection events. Returns the function that unsubscribes. */
+export function subscribeToHost(
   host: Pick<Host, "addEventListener" | "removeEventListener">,
-  { opened, closed, disconnected, identified }: HostFollower,
+  { opened, closed, disconnected, identified }: HostListeners,
 ): () => void {
   const onOpen = ({ detail }: CustomEvent<Connection>) => opened(detail);
   const onClose = ({ detail }: CustomEvent<Connection>) => closed(detail);

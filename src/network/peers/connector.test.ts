@@ -9,14 +9,14 @@ async function searchesWithin(peer: TestPeer, ms: number): Promise<number> {
   return peer.searches - before;
 }
 
-test("searches become rare when they find nobody new, and frequent again with a new node or a lost peer", async () => {
+test("lookups slow down without new peers, and speed up with a new or lost peer", async () => {
   const network = new PeerNetwork();
   onTestFinished(() => network.close());
   const node = await network.add();
   const alone = await searchesWithin(node, 5 * MINUTE_MS);
 
   const other = await network.add();
-  node.find({ peerId: other.id, enr: "", address: other.address });
+  node.discover({ peerId: other.id, enr: "", address: other.address });
   await node.until(() => node.manager.list().length === 1);
   await node.timers.advance(5 * MINUTE_MS);
   const inSmallNetwork = await searchesWithin(node, 5 * MINUTE_MS);
@@ -25,7 +25,7 @@ test("searches become rare when they find nobody new, and frequent again with a 
 
   const stranger = await network.add();
   await stranger.close();
-  node.find({ peerId: stranger.id, enr: "", address: stranger.address });
+  node.discover({ peerId: stranger.id, enr: "", address: stranger.address });
   expect(await searchesWithin(node, MINUTE_MS)).toBeGreaterThan(1);
 
   await node.timers.advance(5 * MINUTE_MS);

@@ -1,15 +1,15 @@
 import type { Timers } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { Host } from "../libp2p/host.ts";
-import { BackOff } from "./back-off.ts";
+import { DialBackoff } from "./dial-backoff.ts";
 import { Dialer, type DialTarget } from "./dialer.ts";
 import type { DirectPeers } from "./direct-peers.ts";
-import type { Silence } from "./goodbye.ts";
-import { addAddress, type KnownPeer, type KnownPeers, type RecordClaims, wasPeer } from "./known-peers.ts";
+import type { DialDelay } from "./goodbye.ts";
+import { addAddress, type EnrClaims, type KnownPeer, type KnownPeers, wasPeer } from "./known-peers.ts";
 import type { PeerCustody } from "./peer-custody.ts";
+import { maxPeers } from "./peer-pruner.ts";
 import type { PeerScores } from "./peer-scores.ts";
 import type { PeerSessions } from "./peer-sessions.ts";
-import { maxPeers } from "./pruning.ts";
 import {
   countBySubnet,
   lackingSubnets,
@@ -19,33 +19,36 @@ import {
   wantedSubnets,
 } from "./subnet-coverage.ts";
 
-/** A node whose record was found, and which may be dialled. */
-export interface FoundPeer extends RecordClaims {
+/** A dialable peer found by discovery. */
+export interface DiscoveredPeer extends EnrClaims {
   /** In base58btc. */
   peerId: string;
-  /** Its signed record in text form. */
+  /** The signed ENR in text form. */
   enr: string;
-  /** A multiaddress that ends in `/p2p/` and the id. */
+  /** Multiaddr that ends with the peer id. */
   address: string;
 }
 
-/** Finds peers on the network. */
+/** Source of new peers. */
 export interface PeerSource {
-  /** Returns the function that ends it. */
-  onFound(listener: (found: FoundPeer) => void): () => void;
-  /** Asks for a search soon; while one runs it asks for nothing. */
+  /** Returns the function that unsubscribes. */
+  onDiscovered(listener: (peer: DiscoveredPeer) => void): () => void;
+  /** Requests a lookup. Ignored while one is running. */
   search(): void;
 }
 
 const SEARCH_PAUSE_MS = 5_000;
-/** Searches that find nobody new become this rare, unless there is no peer at all. */
+/** Upper bound of the pause after lookups without new peers. Not used while there are no peers. */
 const MAX_SEARCH_PAUSE_MS = 60_000;
-/** A peer that was never there is forgotten after so many dials in vain. */
-const MAX_VAIN_DIALS = 5;
+/** A peer that was never connected is removed after this many failed dials. */
+const MAX_FAILED_DIALS = 5;
 
-/** With less than this share of the peers that are wanted, old ones are tried again more often, and with none at all everybody is. */
-const FEW_PEERS = 0.25;
-const HURRY_MS = 30_000;
+/**
+ * Below this share of the target, former peers are retried with a shorter backoff. Without any peers, all known peers
+ * are.
+ */
+const LOW_PEERS_SHARE = 0.25;
+const URGENT_RETRY_MS = 30_000;
 
 interface ConnectorParts {
   host: Pick<Host, "dial" | "peerId">;
@@ -61,13 +64,15 @@ interface ConnectorParts {
   logger: Logger;
 }
 
-/** Keeps the node connected: to the direct peers always, and to as many others as are wanted. */
+/**
+ * Dials direct peers permanently, and other known peers up to the target. Triggers discovery when peers are missing.
+ */
 export class Connector {
   readonly #parts: ConnectorParts;
   readonly #self: string;
   readonly #dialer: Dialer;
-  readonly #directBackOff = new BackOff({ firstMs: 1_000, maxMs: 60_000 });
-  readonly #backOff = new BackOff({ firstMs: 10_000, maxMs: 30 * 60_000 });
+  readonly #directBackoff = new DialBackoff({ firstMs: 1_000, maxMs: 60_000 });
+  readonly #backoff = new DialBackoff({ firstMs: 10_000, maxMs: 30 * 60_000 });
   #searchedAt = Number.NEGATIVE_INFINITY;
   #searchPauseMs = SEARCH_PAUSE_MS;
   #isDialDue = false;
@@ -78,7 +83,7 @@ export class Connector {
     this.#dialer = new Dialer({
       host: parts.host,
       logger: parts.logger,
-      began: ({ key }) => this.#setState(key, "connecting"),
+      started: ({ key }) => this.#setState(key, "connecting"),
       succeeded: (target, peerId) => this.#succeeded(target, peerId),
       failed: (target) => this.#failed(target),
     });
@@ -92,15 +97,15 @@ export class Connector {
     this.#search(now, lacking);
   }
 
-  /** Dials without the waits that earlier failures and goodbyes demand. */
+  /** Dials immediately, ignoring earlier failures and goodbyes. */
   redial(): void {
-    this.#directBackOff.expire();
-    this.#backOff.expire();
+    this.#directBackoff.expire();
+    this.#backoff.expire();
     this.#searchedAt = Number.NEGATIVE_INFINITY;
     this.tick();
   }
 
-  onFound({ peerId, enr, address, ...claims }: FoundPeer): void {
+  onDiscovered({ peerId, enr, address, ...claims }: DiscoveredPeer): void {
     if (peerId === this.#self) return;
     if (!this.#parts.known.get(peerId)) this.#searchPauseMs = SEARCH_PAUSE_MS;
     const peer = this.#parts.known.touch(peerId);
@@ -110,23 +115,23 @@ export class Connector {
     this.#dialSoon();
   }
 
-  /** A connection is gone that was good, or not. */
-  onEnd(peerId: string, wasGood: boolean): void {
+  /** Called when a connection has ended. `wasGood` resets the backoff. */
+  onDisconnect(peerId: string, wasGood: boolean): void {
     this.#searchPauseMs = SEARCH_PAUSE_MS;
-    const backOff = this.#backOffOf(peerId);
-    if (wasGood) backOff.succeed(peerId);
-    else backOff.fail(peerId, this.#parts.timers.now());
+    const backoff = this.#backoffOf(peerId);
+    if (wasGood) backoff.succeed(peerId);
+    else backoff.fail(peerId, this.#parts.timers.now());
   }
 
-  /** Does not dial the peer for a while. Direct peers are left alone only as their failures demand. */
-  leaveAlone(peerId: string, { ms, isFirm }: Silence): void {
+  /** Defers dials to the peer. Direct peers only follow their backoff. */
+  deferDials(peerId: string, { ms, isStrict }: DialDelay): void {
     if (this.#parts.direct.has(peerId)) return;
     const now = this.#parts.timers.now();
-    if (isFirm) this.#backOff.bar(peerId, now + ms);
-    else this.#backOff.postpone(peerId, now, ms);
+    if (isStrict) this.#backoff.block(peerId, now + ms);
+    else this.#backoff.postpone(peerId, now, ms);
   }
 
-  /** Ends the dials that are under way. */
+  /** Aborts the dials in progress. */
   close(): Promise<void> {
     return this.#dialer.close();
   }
@@ -136,11 +141,11 @@ export class Connector {
     for (const { target, peerId } of direct.targets()) {
       if (peerId === this.#self) direct.remove(target.addresses);
       else if (peerId !== undefined && (sessions.get(peerId) || !scores.allows(peerId))) continue;
-      else if (this.#directBackOff.isDue(target.key, now)) this.#dialer.dial(target);
+      else if (this.#directBackoff.isDue(target.key, now)) this.#dialer.dial(target);
     }
   }
 
-  /** A search offers many peers at a time; whom to dial is decided when all of them are in. */
+  /** Selects peers only after discovery has reported a whole batch. */
   #dialSoon(): void {
     if (this.#isDialDue) return;
     this.#isDialDue = true;
@@ -152,14 +157,14 @@ export class Connector {
 
   #dialKnown(now: number, lacking: ReadonlySet<SubnetName>): void {
     const { known, scores, custody, sessions, targetPeers } = this.#parts;
-    const room = {
+    const budget = {
       present: sessions.size + this.#dialer.active,
       target: targetPeers,
       maximum: maxPeers(targetPeers),
       dials: this.#dialer.free,
       lacking,
     };
-    if (room.dials <= 0 || room.present >= (lacking.size > 0 ? room.maximum : room.target)) return;
+    if (budget.dials <= 0 || budget.present >= (lacking.size > 0 ? budget.maximum : budget.target)) return;
     const candidates = [...known.values()]
       .filter((peer) => this.#mayDial(peer, now))
       .map((peer) => ({
@@ -168,7 +173,7 @@ export class Connector {
         subnets: subnetsOf(peer, custody),
         lastGoodAt: peer.lastGoodAt,
       }));
-    for (const key of chooseDialled(candidates, room)) {
+    for (const key of selectPeersToDial(candidates, budget)) {
       this.#dialer.dial({ key, addresses: [...(known.get(key)?.addresses ?? [])] });
     }
   }
@@ -176,8 +181,8 @@ export class Connector {
   #mayDial(peer: KnownPeer, now: number): boolean {
     const { id, state, addresses } = peer;
     const { direct, sessions, scores, targetPeers } = this.#parts;
-    // A node that was cut off should soon be back with those it knew, whoever ended it.
-    const isHurried = sessions.size === 0 || (wasPeer(peer) && sessions.size < targetPeers * FEW_PEERS);
+    // A node that was cut off should reconnect soon to peers it knew.
+    const isUrgent = sessions.size === 0 || (wasPeer(peer) && sessions.size < targetPeers * LOW_PEERS_SHARE);
     return (
       state === "disconnected" &&
       addresses.size > 0 &&
@@ -185,7 +190,7 @@ export class Connector {
       !direct.has(id) &&
       sessions.get(id) === undefined &&
       scores.allows(id) &&
-      this.#backOff.isDue(id, now, isHurried ? HURRY_MS : undefined)
+      this.#backoff.isDue(id, now, isUrgent ? URGENT_RETRY_MS : undefined)
     );
   }
 
@@ -212,30 +217,30 @@ export class Connector {
       direct.identify(addresses, peerId);
       known.keep(peerId);
     }
-    // The connection may be gone again by now.
+    // The connection may already be closed.
     if (!this.#parts.sessions.get(peerId)) this.#setState(key, "disconnected");
   }
 
   #failed({ key }: DialTarget): void {
     const { known, sessions, timers } = this.#parts;
-    // The peer dialled us meanwhile, and that connection stays.
+    // The peer has dialed this node in the meantime.
     if (sessions.get(key)) return;
-    const backOff = this.#backOffOf(key);
-    backOff.fail(key, timers.now());
+    const backoff = this.#backoffOf(key);
+    backoff.fail(key, timers.now());
     this.#setState(key, "disconnected");
     const peer = known.get(key);
-    if (peer && !wasPeer(peer) && backOff.failures(key) >= MAX_VAIN_DIALS) known.forget(key);
+    if (peer && !wasPeer(peer) && backoff.failures(key) >= MAX_FAILED_DIALS) known.forget(key);
   }
 
-  /** Of a peer that is not connected. */
+  /** Sets the state of a peer that is not connected. */
   #setState(peerId: string, state: "connecting" | "disconnected"): void {
     const peer = this.#parts.known.get(peerId);
     if (peer?.state === "connecting" || peer?.state === "disconnected") peer.state = state;
   }
 
-  #backOffOf(key: string): BackOff {
+  #backoffOf(key: string): DialBackoff {
     const isDirect = this.#parts.direct.targets().some(({ target }) => target.key === key);
-    return isDirect ? this.#directBackOff : this.#backOff;
+    return isDirect ? this.#directBackoff : this.#backoff;
   }
 }
 
@@ -246,23 +251,23 @@ interface DialCandidate {
   lastGoodAt: number | null;
 }
 
-interface DialRoom {
-  /** Peers that are connected or being dialled. */
+interface DialBudget {
+  /** Peers that are connected or being dialed. */
   present: number;
   target: number;
-  /** For the sake of a subnet that lacks peers, there may be as many as this. */
+  /** Limit for peers on subnets that lack peers. */
   maximum: number;
-  /** How many dials can begin now. */
+  /** Number of dials that can start now. */
   dials: number;
   lacking: ReadonlySet<SubnetName>;
 }
 
 /**
- * Whom to dial next: those on subnets that lack peers, then the best; of equals those that were good before, the last ones
- * first, and then the last of the candidates, which are the newest.
+ * Selects the peers to dial: those on subnets that lack peers first, then by score, then by the time they were last
+ * good, then the newest.
  */
-export function chooseDialled(candidates: readonly DialCandidate[], room: DialRoom): string[] {
-  const { present, target, maximum, dials, lacking } = room;
+export function selectPeersToDial(candidates: readonly DialCandidate[], budget: DialBudget): string[] {
+  const { present, target, maximum, dials, lacking } = budget;
   const ranked = candidates
     .map(({ peerId, score, subnets, lastGoodAt }, age) => ({
       peerId,

@@ -5,8 +5,9 @@ import type { Host } from "../libp2p/host.ts";
 const MAX_DIALS = 8;
 const DIAL_MS = 10_000;
 
+/** A peer to dial with its addresses. */
 export interface DialTarget {
-  /** What the dial is known by: the peer's id, or the address when the id is not known. */
+  /** Identifies the dial: the peer id, or the address if the id is unknown. */
   key: string;
   addresses: readonly string[];
 }
@@ -14,16 +15,16 @@ export interface DialTarget {
 interface DialerParts {
   host: Pick<Host, "dial">;
   logger: Logger;
-  /** Called when a dial began and when it ended; `peerId` is who answered. */
-  began(target: DialTarget): void;
+  /** Called when a dial starts and ends. `peerId` is the id of the peer that answered. */
+  started(target: DialTarget): void;
   succeeded(target: DialTarget, peerId: string): void;
   failed(target: DialTarget): void;
 }
 
-/** Opens connections, a few at a time. */
+/** Dials peers with limited concurrency. */
 export class Dialer {
   readonly #parts: DialerParts;
-  readonly #underWay = new Map<string, Promise<void>>();
+  readonly #inFlight = new Map<string, Promise<void>>();
   readonly #closing = new AbortController();
 
   constructor(parts: DialerParts) {
@@ -31,33 +32,33 @@ export class Dialer {
   }
 
   get active(): number {
-    return this.#underWay.size;
+    return this.#inFlight.size;
   }
 
-  /** How many more dials can begin. */
+  /** Number of dials that can start now. */
   get free(): number {
-    return this.#closing.signal.aborted ? 0 : MAX_DIALS - this.#underWay.size;
+    return this.#closing.signal.aborted ? 0 : MAX_DIALS - this.#inFlight.size;
   }
 
   isDialing(key: string): boolean {
-    return this.#underWay.has(key);
+    return this.#inFlight.has(key);
   }
 
   dial(target: DialTarget): void {
     if (this.free <= 0 || this.isDialing(target.key)) return;
-    this.#underWay.set(target.key, this.#dial(target));
+    this.#inFlight.set(target.key, this.#dial(target));
   }
 
-  /** Ends the dials that are under way. */
+  /** Aborts the dials in progress. */
   async close(): Promise<void> {
     this.#closing.abort(new Error("The node is shutting down."));
-    await Promise.all(this.#underWay.values());
+    await Promise.all(this.#inFlight.values());
   }
 
   async #dial(target: DialTarget): Promise<void> {
-    const { host, logger, began, succeeded, failed } = this.#parts;
-    began(target);
-    // A dial that fails at once must not end before the caller knows of it.
+    const { host, logger, started, succeeded, failed } = this.#parts;
+    started(target);
+    // A dial that fails synchronously must not settle before it is registered.
     await Promise.resolve();
     let peerId: string | undefined;
     try {
@@ -68,9 +69,9 @@ export class Dialer {
       );
       peerId = connection.remotePeer.toString();
     } catch (error) {
-      logger.debug("A peer could not be dialled", { peer: target.key, error: String(error) });
+      logger.debug("Could not dial peer", { peer: target.key, error: String(error) });
     }
-    this.#underWay.delete(target.key);
+    this.#inFlight.delete(target.key);
     if (peerId === undefined) failed(target);
     else succeeded(target, peerId);
   }

@@ -6,11 +6,11 @@ interface DirectPeer {
   peerId: string | undefined;
 }
 
-/** The peers that the operator asked for by their addresses. */
+/** Peers configured by the operator. */
 export class DirectPeers {
   readonly #peers: DirectPeer[] = [];
 
-  /** Several addresses of one peer are tried together. */
+  /** Groups the addresses by peer id. All addresses of a peer are dialed together. */
   constructor(addresses: readonly string[]) {
     for (const address of addresses) {
       const peerId = peerIdOf(address);
@@ -31,20 +31,20 @@ export class DirectPeers {
     }));
   }
 
-  /** Notes who answered where only an address was known. */
+  /** Stores the id of the peer that answered at an address without an id. */
   identify(addresses: readonly string[], peerId: string): void {
     const peer = this.#peers.find((candidate) => candidate.addresses === addresses);
     if (peer) peer.peerId = peerId;
   }
 
-  /** The address is our own. */
+  /** Removes an entry that points to this node. */
   remove(addresses: readonly string[]): void {
     const index = this.#peers.findIndex((candidate) => candidate.addresses === addresses);
     if (index >= 0) this.#peers.splice(index, 1);
   }
 }
 
-/** The id at the end of a multiaddress. */
+/** Returns the peer id at the end of a multiaddr. */
 function peerIdOf(address: string): string | undefined {
   return multiaddr(address)
     .getComponents()

@@ -3,8 +3,7 @@ import { closeConnection, type Host } from "../libp2p/host.ts";
 import type { BeaconRequests } from "../reqresp/interface.ts";
 
 /**
- * Why one disconnects: 1 to 3 are of the specification (phase0/p2p-interface.md, Goodbye), those above 127 are what clients
- * have in use.
+ * Goodbye reason codes. 1 to 3 are specified (phase0/p2p-interface.md, Goodbye), codes above 127 are in use by clients.
  */
 export const GOODBYE = {
   shutdown: 1n,
@@ -25,26 +24,27 @@ const NAMES = new Map<bigint, string>([
   [GOODBYE.banned, "banned"],
 ]);
 
+/** Describes a goodbye reason for logs. */
 export function goodbyeText(reason: bigint): string {
   return NAMES.get(reason) ?? `reason ${reason}`;
 }
 
 const MINUTE_MS = 60_000;
 
-/** How long a peer is not dialled. */
-export interface Silence {
+/** Delay before a peer is dialed again. */
+export interface DialDelay {
   ms: number;
-  /** Whether it is kept by a node that has hardly any peers, too. */
-  isFirm: boolean;
+  /** Strict delays also apply to a node with few peers. */
+  isStrict: boolean;
 }
 
-/** The silence after a goodbye with this reason, whoever said it. A peer that was one of our chain until now may well be one again. */
-export function silenceAfter(reason: bigint, wasRelevant: boolean): Silence {
-  const isFirm = reason === GOODBYE.banned || (reason === GOODBYE.irrelevantNetwork && !wasRelevant);
-  return { ms: silenceMs(reason), isFirm };
+/** Returns the dial delay after a goodbye, sent or received. A peer that was on our chain until now may be again. */
+export function dialDelayAfter(reason: bigint, wasRelevant: boolean): DialDelay {
+  const isStrict = reason === GOODBYE.banned || (reason === GOODBYE.irrelevantNetwork && !wasRelevant);
+  return { ms: dialDelayMs(reason), isStrict };
 }
 
-function silenceMs(reason: bigint): number {
+function dialDelayMs(reason: bigint): number {
   if (reason === GOODBYE.shutdown) return MINUTE_MS;
   if (reason === GOODBYE.tooManyPeers || reason === GOODBYE.badScore) return 5 * MINUTE_MS;
   if (reason === GOODBYE.banned) return 30 * MINUTE_MS;
@@ -58,43 +58,43 @@ interface DisconnectorParts {
   requests: Pick<BeaconRequests, "goodbye">;
 }
 
-/** Ends connections, with or without a last word, whether the peer helps or not. */
+/** Disconnects peers, with or without a goodbye. A connection that does not close in time is aborted. */
 export class Disconnector {
   readonly #parts: DisconnectorParts;
-  readonly #underWay = new Map<string, Promise<void>>();
+  readonly #inFlight = new Map<string, Promise<void>>();
 
   constructor(parts: DisconnectorParts) {
     this.#parts = parts;
   }
 
   isDisconnecting(peerId: string): boolean {
-    return this.#underWay.has(peerId);
+    return this.#inFlight.has(peerId);
   }
 
-  /** Never fails. Without a reason nothing is said. */
+  /** Never rejects. Without a reason, no goodbye is sent. */
   disconnect(peerId: string, reason?: bigint): Promise<void> {
-    const underWay = this.#underWay.get(peerId);
-    if (underWay) return underWay;
-    const disconnecting = this.#disconnect(peerId, reason).finally(() => this.#underWay.delete(peerId));
-    this.#underWay.set(peerId, disconnecting);
+    const inFlight = this.#inFlight.get(peerId);
+    if (inFlight) return inFlight;
+    const disconnecting = this.#disconnect(peerId, reason).finally(() => this.#inFlight.delete(peerId));
+    this.#inFlight.set(peerId, disconnecting);
     return disconnecting;
   }
 
-  /** Resolves when nobody is being disconnected any more. */
+  /** Resolves when no disconnect is in progress. */
   async idle(): Promise<void> {
-    await Promise.all(this.#underWay.values());
+    await Promise.all(this.#inFlight.values());
   }
 
   async #disconnect(peerId: string, reason: bigint | undefined): Promise<void> {
     const { host, requests } = this.#parts;
-    if (reason !== undefined) await atMost(GOODBYE_MS, requests.goodbye(peerId, reason));
+    if (reason !== undefined) await settledWithin(GOODBYE_MS, requests.goodbye(peerId, reason));
     const connections = host.getConnections(peerIdFromString(peerId));
     await Promise.all(connections.map(closeConnection));
   }
 }
 
-/** The end of the work, or of its time; how it ended is of no interest. */
-async function atMost(ms: number, work: Promise<void>): Promise<void> {
+/** Resolves when the work settles or the time is up. Ignores failures. */
+async function settledWithin(ms: number, work: Promise<void>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
   try {

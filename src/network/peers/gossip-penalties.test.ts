@@ -11,20 +11,20 @@ function scored(gossipScore: number) {
   return { scores, penalties: new GossipPenalties({ gossip, reporter: scores }) };
 }
 
-describe("the penalties by gossip score", () => {
-  it("sends away a peer that gossip no longer listens to", () => {
+describe("GossipPenalties", () => {
+  it("disconnects a graylisted peer", () => {
     const { scores, penalties } = scored(-16_001);
     for (let second = 0; second < 4; second++) penalties.onTick("a");
     expect(scores.allows("a")).toBe(false);
   });
 
-  it("leaves to gossip what gossip bears", () => {
+  it("ignores scores above the graylist threshold", () => {
     const { scores, penalties } = scored(-16_000);
     for (let second = 0; second < 100; second++) penalties.onTick("a");
     expect(scores.score("a")).toBe(0);
   });
 
-  it("remembers who leaves with a bad score, and lets others come and go", () => {
+  it("penalizes only peers that disconnect with a bad score", () => {
     const bad = scored(-4_001);
     for (let time = 0; time < 4; time++) bad.penalties.onDisconnect("a");
     expect(bad.scores.allows("a")).toBe(false);

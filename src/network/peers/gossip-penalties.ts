@@ -6,7 +6,7 @@ interface GossipPenaltiesParts {
   reporter: PeerReporter;
 }
 
-/** Holds against peers what gossip thinks of them. */
+/** Converts bad gossip scores to peer penalties. */
 export class GossipPenalties {
   readonly #gossip: GossipPenaltiesParts["gossip"];
   readonly #reporter: PeerReporter;
@@ -16,15 +16,15 @@ export class GossipPenalties {
     this.#reporter = reporter;
   }
 
-  /** A peer whose messages gossip no longer listens to is of no use. Called every second, it sends such a peer away in a few. */
+  /** Called every second. A graylisted peer is disconnected after a few seconds. */
   onTick(peerId: string): void {
-    if (this.#isBelow(peerId, "graylistThreshold")) this.#reporter.penalize(peerId, "severe", "a bad gossip score");
+    if (this.#isBelow(peerId, "graylistThreshold")) this.#reporter.penalize(peerId, "severe", "bad gossip score");
   }
 
-  /** The library begins anew when a peer comes back, so that leaving would wipe out what it did. */
+  /** Penalizes a peer that disconnects with a bad gossip score, since gossipsub resets the score on reconnect. */
   onDisconnect(peerId: string): void {
     if (this.#isBelow(peerId, "gossipThreshold"))
-      this.#reporter.penalize(peerId, "severe", "left with a bad gossip score");
+      this.#reporter.penalize(peerId, "severe", "disconnected with bad gossip score");
   }
 
   #isBelow(peerId: string, name: "graylistThreshold" | "gossipThreshold"): boolean {

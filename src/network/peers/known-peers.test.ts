@@ -3,12 +3,12 @@ import { peerIdFromString } from "@libp2p/peer-id";
 import { ssz } from "@lodestar/types";
 import { multiaddr } from "@multiformats/multiaddr";
 import { describe, expect, it } from "vitest";
-import { addAddress, identifiedAddresses, introduce, KnownPeers } from "./known-peers.ts";
+import { addAddress, applyIdentify, identifiedAddresses, KnownPeers } from "./known-peers.ts";
 
 const ID = "16Uiu2HAm5hPxT7s3TA2f4b4YjAPzS7yLRSgdj87ysDZ6NAXMiRuY";
 
-describe("known peers", () => {
-  it("are bounded: those that never were a peer are forgotten first, connected and kept ones not at all", () => {
+describe("KnownPeers", () => {
+  it("evicts never connected peers first, connected and kept peers never", () => {
     const forgotten: string[] = [];
     const known = new KnownPeers({ maxPeers: 4, forgotten: (id) => forgotten.push(id) });
     known.keep("kept");
@@ -23,17 +23,17 @@ describe("known peers", () => {
     expect(forgotten).toEqual(["1", "2", "3", "former"]);
   });
 
-  it("are believed only so many words", () => {
+  it("caps self-reported texts", () => {
     const peer = new KnownPeers().touch(ID);
     for (let port = 0; port < 100; port++) addAddress(peer, `/ip4/127.0.0.1/tcp/${port}/p2p/${ID}`);
-    introduce(peer, { agentVersion: "x".repeat(10_000), protocols: Array.from({ length: 1_000 }, () => "/a") });
+    applyIdentify(peer, { agentVersion: "x".repeat(10_000), protocols: Array.from({ length: 1_000 }, () => "/a") });
     expect(peer.addresses.size).toBeLessThan(20);
     expect([...peer.addresses].at(-1)).toContain("/tcp/99/");
     expect(peer.agentVersion.length).toBeLessThan(1_000);
     expect(peer.protocols.length).toBeLessThan(100);
   });
 
-  it("cannot make us dial our own machine from afar, or what we do not speak", () => {
+  it("ignores identified loopback addresses of remote peers and unsupported transports", () => {
     const listenAddrs = [
       "/ip4/127.0.0.1/tcp/8545",
       "/ip6/::1/tcp/9000",

@@ -6,57 +6,57 @@ import { isGlobalAddress } from "../address-scope.ts";
 import type { PeerDirection, PeerState } from "../network-view.ts";
 
 const MAX_PEERS = 1_000;
-/** A peer tells its own addresses, protocols and names: each is cut to what an honest one may need. */
+/** Caps for self-reported addresses, protocols and names. */
 const MAX_ADDRESSES = 8;
 const MAX_PROTOCOLS = 64;
 const MAX_TEXT = 256;
 
-/** The subnets and the custody that a record claims, as far as it does. */
-export interface RecordClaims {
+/** Subnets and custody advertised in an ENR. */
+export interface EnrClaims {
   attnets?: BitArray;
   syncnets?: BitArray;
   custodyGroupCount?: number;
 }
 
-/** Everything that is known of one peer. */
+/** State of a known peer. */
 export interface KnownPeer {
   /** In base58btc. */
   readonly id: string;
   state: PeerState;
-  /** Of the last connection. */
+  /** Direction of the last connection. */
   direction: PeerDirection | null;
-  /** Where the last connection came from or went to; empty when there was none. */
+  /** Remote address of the last connection. Empty if there was none. */
   lastSeenAddress: string;
-  /** Where it can be dialled, the newest last. */
+  /** Dialable multiaddrs, the newest last. */
   readonly addresses: Set<string>;
   enr: string | null;
-  /** What its record claims; its metadata counts more. */
-  record: RecordClaims;
+  /** Claims of its ENR. Metadata takes precedence. */
+  record: EnrClaims;
   agentVersion: string;
   protocolVersion: string;
   protocols: string[];
   status: fulu.Status | null;
   metadata: fulu.Metadata | null;
-  /** When it was last seen to be a peer of our chain, in unix milliseconds, perhaps by an earlier start of this node. */
+  /** When it was last connected on our chain, in Unix milliseconds, possibly in an earlier run. */
   lastGoodAt: number | null;
 }
 
-/** Whether it ever was more than a name. */
+/** Returns true if the peer was ever connected on a beacon chain. */
 export const wasPeer = ({ status, lastGoodAt }: KnownPeer): boolean => status !== null || lastGoodAt !== null;
 
 interface KnownPeersParts {
   maxPeers?: number;
-  /** Called when a peer is forgotten. */
+  /** Called when a peer is evicted. */
   forgotten?: (id: string) => void;
 }
 
-/** The peers that the node has heard of, in whatever state. */
+/** Known peers in any state. Bounded: disconnected peers are evicted first. */
 export class KnownPeers {
   readonly #maxPeers: number;
   readonly #forgotten: (id: string) => void;
-  /** The one that was touched last stands last. */
+  /** In order of the last `touch`. */
   readonly #peers = new Map<string, KnownPeer>();
-  /** Peers that are never forgotten. */
+  /** Peers that are never evicted. */
   readonly #kept = new Set<string>();
 
   constructor({ maxPeers = MAX_PEERS, forgotten = () => {} }: KnownPeersParts = {}) {
@@ -68,16 +68,17 @@ export class KnownPeers {
     return this.#peers.get(id);
   }
 
-  /** The least recently touched first. */
+  /** Least recently touched first. */
   values(): IterableIterator<KnownPeer> {
     return this.#peers.values();
   }
 
+  /** Excludes the peer from eviction. */
   keep(id: string): void {
     this.#kept.add(id);
   }
 
-  /** The peer, from now on the newest; it may be new. */
+  /** Returns the peer as the most recent entry, creating it if necessary. */
   touch(id: string): KnownPeer {
     const peer = this.#peers.get(id) ?? newPeer(id);
     this.#peers.delete(id);
@@ -90,7 +91,7 @@ export class KnownPeers {
     if (!this.#kept.has(id) && this.#peers.delete(id)) this.#forgotten(id);
   }
 
-  /** Of the disconnected ones first those that never were a peer, then the oldest. */
+  /** Evicts a disconnected peer: one that was never connected if possible, else the oldest. */
   #forgetOne(newest: string): void {
     let oldest: string | undefined;
     for (const peer of this.#peers.values()) {
@@ -123,7 +124,7 @@ function newPeer(id: string): KnownPeer {
   };
 }
 
-/** Notes where a peer can be dialled; of too many addresses the oldest go. */
+/** Adds a dialable address. The oldest addresses beyond the limit are dropped. */
 export function addAddress(peer: KnownPeer, address: string): void {
   if (address.length > MAX_TEXT) return;
   peer.addresses.delete(address);
@@ -134,33 +135,33 @@ export function addAddress(peer: KnownPeer, address: string): void {
   }
 }
 
-interface Introduction {
+interface IdentifyClaims {
   agentVersion?: string;
   protocolVersion?: string;
   protocols: string[];
 }
 
-/** Notes what a peer tells about its software. */
-export function introduce(peer: KnownPeer, { agentVersion, protocolVersion, protocols }: Introduction): void {
+/** Stores what a peer reports by identify, with lengths capped. */
+export function applyIdentify(peer: KnownPeer, { agentVersion, protocolVersion, protocols }: IdentifyClaims): void {
   peer.agentVersion = (agentVersion ?? "").slice(0, MAX_TEXT);
   peer.protocolVersion = (protocolVersion ?? "").slice(0, MAX_TEXT);
   peer.protocols = protocols.slice(0, MAX_PROTOCOLS).map((protocol) => protocol.slice(0, MAX_TEXT));
 }
 
-/** The address with the id at its end. */
+/** Appends the peer id to a multiaddr unless it has one. */
 export function withPeerId(address: string, peerId: string): string {
   return address.includes("/p2p/") ? address : `${address}/p2p/${peerId}`;
 }
 
-/** Where a peer says that it listens, as far as it makes sense to dial there. */
+/** Returns the addresses of an identify message that are worth dialing. */
 export function identifiedAddresses({ listenAddrs, connection, peerId }: IdentifyResult): string[] {
   const { remoteAddr } = connection;
   return (
     listenAddrs
       .slice(0, MAX_ADDRESSES)
-      // A remote peer's own machine and network are not ours, and their names must not make us dial our own.
+      // Loopback and private addresses of a remote peer would point to machines near this node.
       .filter(
-        (address) => isTcp(address) && (isGlobal(address) || isLoopback(remoteAddr) || isOfSite(address, remoteAddr)),
+        (address) => isTcp(address) && (isGlobal(address) || isLoopback(remoteAddr) || isSameSite(address, remoteAddr)),
       )
       .map((address) => withPeerId(address.toString(), peerId.toString()))
   );
@@ -176,8 +177,8 @@ function isGlobal(address: Multiaddr): boolean {
   return isGlobalAddress(address.getComponents()[0]?.value ?? "");
 }
 
-/** Whether the address and the peer that names it are both of a private network. */
-function isOfSite(address: Multiaddr, remote: Multiaddr): boolean {
+/** Returns true if the address and the reporting peer are both on a private network. */
+function isSameSite(address: Multiaddr, remote: Multiaddr): boolean {
   return !isLoopback(address) && !isGlobal(remote);
 }
 

@@ -15,8 +15,8 @@ function banPeers(bans: PeerBans, count: number, ip: string | undefined): void {
   for (let number = 0; number < count; number++) bans.add(`${ip} ${number}`, ip);
 }
 
-describe("bans of peers", () => {
-  it("refuse an address only after several peer ids", () => {
+describe("PeerBans", () => {
+  it("bans an address only after several peer ids", () => {
     const { bans } = setUp();
     banPeers(bans, 4, PUBLIC_IP);
     bans.add(`${PUBLIC_IP} 0`, PUBLIC_IP);
@@ -54,7 +54,7 @@ describe("bans of peers", () => {
     expect(bans.list()).toEqual([]);
   });
 
-  it("go on after a restart for the rest of their time", async () => {
+  it("continue after a restart for their remaining time", async () => {
     const { timers, bans } = setUp();
     banPeers(bans, 5, PUBLIC_IP);
     await timers.advance(20 * MINUTE);
@@ -69,7 +69,7 @@ describe("bans of peers", () => {
     expect(scores.standing(`${PUBLIC_IP} 0`)).toBe("good");
   });
 
-  it("are not restored when they have expired, nor for longer than a ban lasts", async () => {
+  it("are restored only if active, and never beyond the ban duration", async () => {
     const { timers, bans, scores } = setUp();
     const now = timers.unixNow();
     bans.restore(
@@ -86,7 +86,7 @@ describe("bans of peers", () => {
     expect(scores.allows("of a clock that was set back")).toBe(true);
   });
 
-  it("are bounded: the oldest go first", () => {
+  it("are bounded, the oldest are evicted first", () => {
     const { bans } = setUp(3);
     for (const peerId of ["a", "b", "c", "a", "d"]) bans.add(peerId, PUBLIC_IP);
     expect(bans.list().map(({ peerId }) => peerId)).toEqual(["c", "a", "d"]);

@@ -3,8 +3,8 @@ import type { StoredBan } from "../../db/meta-repository.ts";
 import { isGlobalAddress } from "../address-scope.ts";
 import { BAN_MS, type PeerScores } from "./peer-scores.ts";
 
-/** One banned peer id may be one of many nodes behind an address; this many are not. */
-const OFFENDERS_PER_ADDRESS = 5;
+/** Banned peer ids after which their address is banned. A single id may share its address with honest nodes. */
+const BANS_PER_ADDRESS = 5;
 const MAX_BANS = 1_000;
 
 interface PeerBansParts {
@@ -12,7 +12,7 @@ interface PeerBansParts {
   maxBans?: number;
 }
 
-/** Bans of peer ids, with the address that each came from. An address is refused while enough of its peer ids are banned. */
+/** Bans of peer ids with their addresses. An address is banned while enough of its peer ids are. */
 export class PeerBans {
   readonly #timers: Pick<Timers, "unixNow">;
   readonly #maxBans: number;
@@ -24,17 +24,17 @@ export class PeerBans {
     this.#maxBans = maxBans;
   }
 
-  /** `ip` is undefined where the peer was never connected. Loopback and private addresses are never refused. */
+  /** `ip` is undefined if the peer was never connected. Loopback and private addresses are never banned. */
   add(peerId: string, ip: string | undefined): void {
     const address = ip !== undefined && isGlobalAddress(ip) ? ip : null;
     this.#put({ peerId, address, until: this.#timers.unixNow() + BAN_MS });
   }
 
-  /** Takes over the bans of an earlier run that have not expired. */
+  /** Restores the bans of an earlier run that have not expired. */
   restore(stored: readonly StoredBan[], scores: Pick<PeerScores, "restoreBan">): void {
     const now = this.#timers.unixNow();
     for (const ban of stored) {
-      // The clock of the machine may have been set back.
+      // The system clock may have been set back.
       const remaining = Math.min(ban.until - now, BAN_MS);
       if (remaining <= 0) continue;
       this.#put({ ...ban, until: now + remaining });
@@ -43,10 +43,10 @@ export class PeerBans {
   }
 
   allowsAddress(ip: string): boolean {
-    return this.list().filter(({ address }) => address === ip).length < OFFENDERS_PER_ADDRESS;
+    return this.list().filter(({ address }) => address === ip).length < BANS_PER_ADDRESS;
   }
 
-  /** The bans that have not expired, the newest last. */
+  /** Returns the active bans, the newest last. */
   list(): StoredBan[] {
     const now = this.#timers.unixNow();
     for (const { peerId, until } of this.#bans.values()) if (until <= now) this.#bans.delete(peerId);

@@ -8,18 +8,18 @@ import type { PeerSessionsChain } from "./peer-sessions.ts";
 
 const FORKS: ScheduledFork[] = [{ fork: "altair", epoch: 4 }];
 
-/** One fork is in force until epoch 4 and another one from then on; the genesis makes the network. */
+/** Schedules altair at epoch 4. `genesis` selects the network. */
 function testConfig(genesis = 3) {
   const chainConfig = devChainConfig({ forks: FORKS, slotSeconds: 6, genesisTime: 1_700_000_000 });
   return createBeaconConfig(chainConfig, new Uint8Array(32).fill(genesis));
 }
 
-/** As much of a chain as a peer is compared with; the test moves its time. */
+/** The chain state that peers are compared with. Tests set its slot. */
 export class PeerChain implements PeerSessionsChain {
   readonly config: ReturnType<typeof testConfig>;
   slot: number;
   finalizedCheckpoint: { epoch: number; root: RootHex } = { epoch: 0, root: rootHex(0) };
-  /** Canonical roots by the slots of finalized checkpoints. */
+  /** Canonical roots by slot. */
   readonly roots = new Map<number, RootHex>();
   readonly blocks = { rootAtOrBefore: async (slot: number) => this.roots.get(slot) ?? null };
   readonly clock: PeerSessionsChain["clock"];
@@ -39,7 +39,7 @@ export class PeerChain implements PeerSessionsChain {
     };
   }
 
-  /** What a peer tells that is where this chain is. */
+  /** Returns the status of a peer at the same position of the chain. */
   status(changes: Partial<fulu.Status> = {}): fulu.Status {
     const boundary = this.config.getForkBoundaryAtEpoch(this.clock.currentEpoch);
     return {

@@ -13,20 +13,20 @@ const key = new Uint8Array(32).fill(7);
 const id = peerIdFromPrivateKey(privateKeyFromRaw(key)).toString();
 const metadata = (custodyGroupCount: number) => ({ ...ssz.fulu.Metadata.defaultValue(), custodyGroupCount });
 
-test("a peer keeps the columns that it keeps by its own reckoning, of as many groups as it tells", async () => {
+test("the columns of a peer match its own custody for the advertised group count", async () => {
   const nodeId = await new LocalNode({ key, config, clock: { currentSlot: 0 } }).nodeId();
   const kept = (groupCount: number) => new Custody(config, { nodeId, groupCount }).columns;
   const custody = new PeerCustody(config);
   expect(custody.columnsOf({ id, metadata: null, record: {} })).toEqual(kept(config.CUSTODY_REQUIREMENT));
   expect(custody.columnsOf({ id, metadata: null, record: { custodyGroupCount: 6 } })).toEqual(kept(6));
-  // Metadata of before fulu tells nothing of it.
+  // Metadata before fulu has no count.
   expect(custody.columnsOf({ id, metadata: metadata(0), record: { custodyGroupCount: 6 } })).toEqual(kept(6));
   expect(custody.columnsOf({ id, metadata: metadata(9), record: { custodyGroupCount: 6 } })).toEqual(kept(9));
   expect(custody.columnsOf({ id, metadata: metadata(1_000_000), record: {} })).toHaveLength(128);
   expect(custody.subnetsOf({ id, metadata: metadata(9), record: {} })).toEqual(kept(9));
 });
 
-test("a peer whose key has no node id keeps nothing that could be known", async () => {
+test("a peer without a secp256k1 key has no known columns", async () => {
   const other = peerIdFromPrivateKey(await generateKeyPair("Ed25519")).toString();
   expect(new PeerCustody(config).columnsOf({ id: other, metadata: metadata(128), record: {} })).toEqual([]);
 });

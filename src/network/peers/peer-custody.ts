@@ -6,10 +6,10 @@ import { LruMap } from "../../chain/lru-map.ts";
 import { columnsOfGroups, custodyGroupsOf, subnetOfColumn } from "../../data/custody.ts";
 import type { KnownPeer } from "./known-peers.ts";
 
-/** Somewhat more than the peers that are known at a time. */
-const MAX_REMEMBERED = 2_048;
+/** Slightly more than the maximum of known peers. */
+const MAX_CACHED = 2_048;
 
-interface KeptColumns {
+interface CustodyColumns {
   groupCount: number;
   columns: readonly number[];
   subnets: readonly number[];
@@ -17,10 +17,13 @@ interface KeptColumns {
 
 type CustodyClaims = Pick<KnownPeer, "id" | "metadata" | "record">;
 
-/** Which columns peers keep: those that their ids give them, of as many groups as they tell (fulu/das-core.md, get_custody_groups). */
+/**
+ * Computes the custody columns of peers from their node id and advertised group count (fulu/das-core.md,
+ * get_custody_groups).
+ */
 export class PeerCustody {
   readonly #config: BeaconConfig;
-  readonly #kept = new LruMap<string, KeptColumns>(MAX_REMEMBERED);
+  readonly #cache = new LruMap<string, CustodyColumns>(MAX_CACHED);
 
   constructor(config: BeaconConfig) {
     this.#config = config;
@@ -28,31 +31,31 @@ export class PeerCustody {
 
   /** In ascending order. */
   columnsOf(peer: CustodyClaims): readonly number[] {
-    return this.#keptBy(peer).columns;
+    return this.#custodyOf(peer).columns;
   }
 
-  /** Those of its columns. */
+  /** Subnets of its columns. */
   subnetsOf(peer: CustodyClaims): readonly number[] {
-    return this.#keptBy(peer).subnets;
+    return this.#custodyOf(peer).subnets;
   }
 
-  #keptBy({ id, metadata, record }: CustodyClaims): KeptColumns {
+  #custodyOf({ id, metadata, record }: CustodyClaims): CustodyColumns {
     const { CUSTODY_REQUIREMENT, NUMBER_OF_CUSTODY_GROUPS } = this.#config;
-    // Metadata of before fulu tells none, and nobody keeps fewer than all have to.
-    const told = metadata?.custodyGroupCount || record.custodyGroupCount || CUSTODY_REQUIREMENT;
-    const groupCount = Math.min(told, NUMBER_OF_CUSTODY_GROUPS);
-    const known = this.#kept.get(id);
+    // Metadata before fulu has no count. Every node custodies at least the requirement.
+    const advertised = metadata?.custodyGroupCount || record.custodyGroupCount || CUSTODY_REQUIREMENT;
+    const groupCount = Math.min(advertised, NUMBER_OF_CUSTODY_GROUPS);
+    const known = this.#cache.get(id);
     if (known?.groupCount === groupCount) return known;
     const nodeId = nodeIdOf(id);
     const columns = nodeId ? columnsOfGroups(this.#config, custodyGroupsOf(this.#config, nodeId, groupCount)) : [];
     const subnets = [...new Set(columns.map((column) => subnetOfColumn(this.#config, column)))];
-    const kept = { groupCount, columns, subnets };
-    this.#kept.set(id, kept);
-    return kept;
+    const custody = { groupCount, columns, subnets };
+    this.#cache.set(id, custody);
+    return custody;
   }
 }
 
-/** The id by which discovery knows the peer: the hash of its public key. Undefined for a key of another kind. */
+/** Returns the discv5 node id, or undefined for a key that is not secp256k1. */
 function nodeIdOf(peerId: string): Uint8Array | undefined {
   const { publicKey } = peerIdFromString(peerId);
   return publicKey?.type === "secp256k1" ? fromHex(getV4Crypto().nodeId(publicKey.raw)) : undefined;

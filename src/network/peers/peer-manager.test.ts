@@ -15,9 +15,9 @@ const knows = (peer: TestPeer, other: TestPeer) => () => ids(peer).includes(othe
 const isAlone = (peer: TestPeer) => () => peer.host.getConnections().length === 0;
 const stateOf = (peer: TestPeer, other: TestPeer) => peer.manager.known.get(other.id)?.state;
 const viewOf = ({ manager }: TestPeer) => new PeersView({ known: manager.known, scores: manager.scores });
-const foundRecordOf = ({ id, address }: TestPeer) => ({ peerId: id, enr: `enr:of ${id}`, address });
+const discovered = ({ id, address }: TestPeer) => ({ peerId: id, enr: `enr:of ${id}`, address });
 
-const told = ({ logger }: TestPeer) =>
+const infoLogs = ({ logger }: TestPeer) =>
   logger.records.flatMap(({ level, message }) => (level === "debug" ? [] : message));
 
 const directions = ({ host }: TestPeer) =>
@@ -29,10 +29,10 @@ const directions = ({ host }: TestPeer) =>
 const gossipStreams = ({ host }: TestPeer) =>
   Array.from(asPubsub(host.services.pubsub).streamsOutbound.values(), ({ rawStream }) => rawStream.status);
 
-/** A new connection, whether there is one already or not. */
+/** Forces a new connection. */
 const connect = (peer: TestPeer, other: TestPeer) => peer.host.dial(multiaddr(other.address), { force: true });
 
-/** To the dialling side, a connection may look open before the other one refuses it. */
+/** A connection may look open to the dialing side until the other side refuses it. */
 function closed(connection: Connection): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   connection.addEventListener("close", () => resolve());
@@ -40,7 +40,7 @@ function closed(connection: Connection): Promise<void> {
   return promise;
 }
 
-describe("a peer manager", () => {
+describe("PeerManager", () => {
   let network: PeerNetwork;
 
   beforeEach(() => {
@@ -56,7 +56,7 @@ describe("a peer manager", () => {
     return [dialler, listener];
   }
 
-  it("dials its direct peers, and both ends tell the truth about it", async () => {
+  it("dials its direct peers, and both sides report the connection", async () => {
     const [dialler, listener] = await connectedPair();
     const introduced = (peer: TestPeer, other: TestPeer) => () => viewOf(peer).peer(other.id)?.agentVersion !== "";
     await Promise.all([dialler.until(introduced(dialler, listener)), listener.until(introduced(listener, dialler))]);
@@ -74,7 +74,7 @@ describe("a peer manager", () => {
     expect(seen?.lastSeenP2pAddress).toMatch(/^\/ip4\/127\.0\.0\.1\/tcp\/\d+\/p2p\/16Uiu2/);
     expect(seen?.addresses).toEqual(expect.arrayContaining([dialler.address, seen?.lastSeenP2pAddress]));
     expect(viewOf(listener).peerCounts()).toEqual({ disconnected: 0, connecting: 0, connected: 1, disconnecting: 0 });
-    expect(told(listener)).toEqual(["Peers found"]);
+    expect(infoLogs(listener)).toEqual(["Peers found"]);
 
     await dialler.close();
     await listener.until(isAlone(listener));
@@ -84,10 +84,10 @@ describe("a peer manager", () => {
         .peers()
         .map(({ state, direction }) => [state, direction]),
     ).toEqual([["disconnected", "inbound"]]);
-    expect(told(listener)).toEqual(["Peers found", "No peers left"]);
+    expect(infoLogs(listener)).toEqual(["Peers found", "No peers left"]);
   });
 
-  it("comes back to a direct peer that is lost, ever more slowly until it stays", async () => {
+  it("redials a lost direct peer with backoff", async () => {
     const [dialler, listener] = await connectedPair();
     const loseIt = async () => {
       for (const connection of listener.host.getConnections()) connection.abort(new Error("The cable was cut."));
@@ -107,10 +107,10 @@ describe("a peer manager", () => {
     await dialler.until(knows(dialler, listener));
   });
 
-  it("leaves a node of another network alone, and lets it come back", async () => {
+  it("defers dials to a node of another network, and lets it reconnect", async () => {
     const stranger = await network.add({ genesis: 9 });
     const node = await network.add();
-    node.find(foundRecordOf(stranger));
+    node.discover(discovered(stranger));
     await node.until(() => node.host.getConnections().length > 0);
     await Promise.all([node.until(isAlone(node)), stranger.until(isAlone(stranger))]);
     expect([...stranger.goodbyes, ...node.goodbyes]).toContain(2n);
@@ -122,14 +122,14 @@ describe("a peer manager", () => {
     expect(stateOf(node, stranger)).toBe("connecting");
   });
 
-  it("dials peers at once that gave it up while it was suspended", async () => {
+  it("redials peers at once that disconnected during a suspension", async () => {
     const [dialler, listener] = await connectedPair();
     const known = await network.add();
-    known.find(foundRecordOf(listener));
+    known.discover(discovered(listener));
     await Promise.all([known.until(knows(known, listener)), listener.until(knows(listener, known))]);
     await known.timers.advance(20_000);
     known.manager.onSuspended();
-    // What was said meanwhile is read only now.
+    // Goodbyes sent in the meantime are read only now.
     known.manager.onGoodbye(listener.id, GOODBYE.fault);
     await known.until(isAlone(known));
     await known.timers.advance(1_000);
@@ -137,11 +137,11 @@ describe("a peer manager", () => {
     expect(stateOf(dialler, listener)).toBe("connected");
   });
 
-  it("dials its only peer again soon after it was lost or a goodbye was said, but not if one was banned", async () => {
+  it("redials its only peer soon after a loss or goodbye, but not after a ban", async () => {
     const other = await network.add();
     const node = await network.add();
     const isDialled = () => ["connecting", "connected"].includes(stateOf(node, other)!);
-    node.find(foundRecordOf(other));
+    node.discover(discovered(other));
     await Promise.all([node.until(knows(node, other)), other.until(knows(other, node))]);
     for (const connection of other.host.getConnections()) connection.abort(new Error("The cable was cut."));
     await Promise.all([node.until(isAlone(node)), other.until(isAlone(other))]);
@@ -173,10 +173,10 @@ describe("a peer manager", () => {
     expect(isDialled()).toBe(true);
   });
 
-  it("keeps to a silence while it has enough other peers", async () => {
+  it("respects a dial delay while it has enough other peers", async () => {
     const [full, companion] = await Promise.all([network.add(), network.add()]);
     const node = await network.add({ targetPeers: 4 });
-    for (const other of [full, companion]) node.find(foundRecordOf(other));
+    for (const other of [full, companion]) node.discover(discovered(other));
     await node.until(() => ids(node).length === 2);
     node.manager.onGoodbye(full.id, GOODBYE.tooManyPeers);
     await Promise.all([node.until(() => ids(node).length === 1), full.until(isAlone(full))]);
@@ -186,7 +186,7 @@ describe("a peer manager", () => {
     await node.until(knows(node, full));
   });
 
-  it("bans an offender and refuses its connections", async () => {
+  it("bans a misbehaving peer and refuses its connections", async () => {
     const [dialler, listener] = await connectedPair();
     listener.manager.penalize(dialler.id, "fatal", "a forged block");
     expect(ids(listener)).toEqual([]);
@@ -201,14 +201,14 @@ describe("a peer manager", () => {
 
   it("stores its bans, and refuses the peers after a restart until they expire", async () => {
     let stored: readonly StoredBan[] = [];
-    const memory: TestPeerOptions["memory"] = {
-      recall: () => {},
-      async store(_known, bans) {
+    const store: TestPeerOptions["store"] = {
+      restore: () => {},
+      async save(_known, bans) {
         stored = bans;
       },
     };
     const offender = await network.add();
-    const node = await network.add({ memory, directPeers: [offender.address] });
+    const node = await network.add({ store, directPeers: [offender.address] });
     await node.until(knows(node, offender));
     node.manager.penalize(offender.id, "fatal", "a forged block");
     await node.timers.advance(60_000);
@@ -230,26 +230,26 @@ describe("a peer manager", () => {
       node.manager.penalize(peerId, "fatal", "a forged block");
     };
     for (const peerId of ["a", "b", "c", "d"]) offend(peerId);
-    expect(told(node)).toEqual([]);
+    expect(infoLogs(node)).toEqual([]);
     offend("e");
-    expect(told(node)).toEqual(["Address banned"]);
+    expect(infoLogs(node)).toEqual(["Address banned"]);
     await expect(node.host.dial(multiaddr("/ip4/192.0.2.7/tcp/9000"))).rejects.toThrow(/denied|gater|no valid/i);
   });
 
-  it("dials whom discovery finds up to its target, and sends away those too many", async () => {
+  it("dials discovered peers up to its target, and prunes excess peers", async () => {
     const others = await Promise.all([1, 2, 3].map(() => network.add()));
     const node = await network.add({ targetPeers: 1 });
     const [first, ...late] = others as [TestPeer, TestPeer, TestPeer];
     expect(node.searches).toBe(1);
-    // Of those that are found together the newest is dialled.
-    for (const other of [...late, first]) node.find(foundRecordOf(other));
+    // Of peers discovered together, the newest is dialed.
+    for (const other of [...late, first]) node.discover(discovered(other));
     await node.until(knows(node, first));
     expect(viewOf(node).peer(first.id)?.enr).toBe(`enr:of ${first.id}`);
     await node.timers.advance(60_000);
     expect(late.map((other) => stateOf(node, other))).toEqual(["disconnected", "disconnected"]);
     expect(node.searches).toBe(1);
 
-    for (const other of late) other.find(foundRecordOf(node));
+    for (const other of late) other.discover(discovered(node));
     await node.until(() => late.every((other) => ids(node).includes(other.id)));
     await node.timers.advance(1_000);
     await node.until(() => node.host.getConnections().length === 1);
@@ -257,12 +257,12 @@ describe("a peer manager", () => {
     expect(late.map(({ goodbyes }) => goodbyes)).toEqual([[129n], [129n]]);
   });
 
-  it("finds out who a direct peer without an id is, and never speaks to itself", async () => {
+  it("learns the id of a direct peer, and never connects to itself", async () => {
     const listener = await network.add();
     const directPeers = [listener.address.replace(/\/p2p\/.*/, "")];
     const node = await network.add({ directPeers, dialsItself: true });
     await node.until(knows(node, listener));
-    node.find(foundRecordOf(node));
+    node.discover(discovered(node));
     await node.timers.advance(60_000);
     expect(
       viewOf(node)
@@ -271,20 +271,20 @@ describe("a peer manager", () => {
     ).toEqual([[listener.id, "connected"]]);
   });
 
-  it("remembers its peers, and dials them first when it starts again", async () => {
+  it("stores its peers, and dials them first after a restart", async () => {
     const stored: Pick<KnownPeer, "id" | "lastGoodAt">[] = [];
-    const memory: TestPeerOptions["memory"] = {
-      recall: () => {},
-      async store(known) {
+    const store: TestPeerOptions["store"] = {
+      restore: () => {},
+      async save(known) {
         stored.splice(0, stored.length, ...known.values());
       },
     };
     const [good, banned, never] = await Promise.all([1, 2, 3].map(() => network.add()));
-    const node = await network.add({ memory });
-    for (const other of [good!, banned!]) node.find(foundRecordOf(other));
+    const node = await network.add({ store });
+    for (const other of [good!, banned!]) node.discover(discovered(other));
     await node.until(() => ids(node).length === 2);
     await never!.close();
-    node.find(foundRecordOf(never!));
+    node.discover(discovered(never!));
     await node.timers.advance(60_000);
     expect(stored.map(({ id, lastGoodAt }) => [id, lastGoodAt])).toEqual(
       expect.arrayContaining([
@@ -299,12 +299,12 @@ describe("a peer manager", () => {
 
     const again = await network.add({
       targetPeers: 1,
-      memory: {
-        async store() {},
-        recall(known) {
+      store: {
+        async save() {},
+        restore(known) {
           for (const { id, address } of [banned!, good!]) addAddress(known.touch(id), address);
           known.touch(good!.id).lastGoodAt = 1;
-          // Whoever was heard of since comes later.
+          // Peers discovered since then come later.
           addAddress(known.touch(never!.id), never!.address);
         },
       },
@@ -314,7 +314,7 @@ describe("a peer manager", () => {
     expect([stateOf(again, banned!), stateOf(again, never!)]).toEqual(["disconnected", "disconnected"]);
   });
 
-  it("asks those for the blocks before one that are known to give them, and others for the block alone", async () => {
+  it("requests ancestors only from peers that support BeaconBlocksByHead", async () => {
     const [able, unable] = (await Promise.all([network.add(), network.add()])) as [TestPeer, TestPeer];
     await able.host.handle(protocolId({ name: "beacon_blocks_by_head", version: 1 }), () => {});
     const asking = await network.add({ directPeers: [able.address, unable.address] });
@@ -326,7 +326,7 @@ describe("a peer manager", () => {
     expect([able.lookups, unable.lookups]).toEqual([["with ancestors", "alone"], ["alone"]]);
   });
 
-  it("keeps the connection that a peer opened first, as long as the peer answers on it", async () => {
+  it("keeps the older inbound connection while the peer answers on it", async () => {
     const [dialler, listener] = await connectedPair();
     const [first] = listener.host.getConnections();
     await closed(await connect(dialler, listener));
@@ -335,7 +335,7 @@ describe("a peer manager", () => {
     expect(knows(listener, dialler)()).toBe(true);
   });
 
-  it("leaves a connection on which the peer does not answer for a new one of the same peer", async () => {
+  it("replaces a dead connection by a new one of the same peer", async () => {
     const [dialler, listener] = await connectedPair();
     const [first] = listener.host.getConnections() as [Connection];
     vi.spyOn(first, "newStream").mockReturnValue(new Promise(() => {}));
@@ -364,43 +364,37 @@ describe("a peer manager", () => {
         await connect(other, one);
       },
     ],
-  ])(
-    "stays with a peer when both dial %s, and with its gossip, whichever connection is closed then",
-    async (_, dial) => {
-      const [one, other] = (await Promise.all([network.add(), network.add()])) as [TestPeer, TestPeer];
-      const peers = [one, other];
-      const { name: topic } = [...new GossipTopics(one.chain.config).all()][0]!;
-      for (const { host } of peers) host.services.pubsub.subscribe(topic);
-      const untilGossiping = () =>
-        vi.waitFor(() => {
-          expect(peers.map(gossipStreams)).toEqual([["open"], ["open"]]);
-          expect(peers.map(({ host }) => host.services.pubsub.getSubscribers(topic).length)).toEqual([1, 1]);
-        });
-      await dial(one, other);
-      await Promise.all([
-        one.until(() => directions(one) === "inbound,outbound" && knows(one, other)()),
-        other.until(() => directions(other) === "inbound,outbound" && knows(other, one)()),
-      ]);
-      await untilGossiping();
+  ])("keeps a peer and its gossip after both dialed %s and either connection is closed", async (_, dial) => {
+    const [one, other] = (await Promise.all([network.add(), network.add()])) as [TestPeer, TestPeer];
+    const peers = [one, other];
+    const { name: topic } = [...new GossipTopics(one.chain.config).all()][0]!;
+    for (const { host } of peers) host.services.pubsub.subscribe(topic);
+    const untilGossiping = () =>
+      vi.waitFor(() => {
+        expect(peers.map(gossipStreams)).toEqual([["open"], ["open"]]);
+        expect(peers.map(({ host }) => host.services.pubsub.getSubscribers(topic).length)).toEqual([1, 1]);
+      });
+    await dial(one, other);
+    await Promise.all([
+      one.until(() => directions(one) === "inbound,outbound" && knows(one, other)()),
+      other.until(() => directions(other) === "inbound,outbound" && knows(other, one)()),
+    ]);
+    await untilGossiping();
 
-      // Gossip may go over either.
-      for (const direction of ["inbound", "outbound"] as const) {
-        await one.host
-          .getConnections()
-          .find((connection) => connection.direction === direction)
-          ?.close();
-        const [left, opposite] = direction === "inbound" ? ["outbound", "inbound"] : ["inbound", "outbound"];
-        await Promise.all([
-          one.until(() => directions(one) === left),
-          other.until(() => directions(other) === opposite),
-        ]);
-        expect(viewOf(one).peer(other.id)).toMatchObject({ state: "connected", direction: left });
-        expect(viewOf(other).peer(one.id)).toMatchObject({ state: "connected", direction: opposite });
-        await untilGossiping();
-        await (direction === "inbound" ? connect(other, one) : connect(one, other));
-        await Promise.all(peers.map((peer) => peer.until(() => directions(peer) === "inbound,outbound")));
-      }
-      expect(peers.flatMap(({ goodbyes }) => goodbyes)).toEqual([]);
-    },
-  );
+    // Gossip may use either connection.
+    for (const direction of ["inbound", "outbound"] as const) {
+      await one.host
+        .getConnections()
+        .find((connection) => connection.direction === direction)
+        ?.close();
+      const [left, opposite] = direction === "inbound" ? ["outbound", "inbound"] : ["inbound", "outbound"];
+      await Promise.all([one.until(() => directions(one) === left), other.until(() => directions(other) === opposite)]);
+      expect(viewOf(one).peer(other.id)).toMatchObject({ state: "connected", direction: left });
+      expect(viewOf(other).peer(one.id)).toMatchObject({ state: "connected", direction: opposite });
+      await untilGossiping();
+      await (direction === "inbound" ? connect(other, one) : connect(one, other));
+      await Promise.all(peers.map((peer) => peer.until(() => directions(peer) === "inbound,outbound")));
+    }
+    expect(peers.flatMap(({ goodbyes }) => goodbyes)).toEqual([]);
+  });
 });

@@ -6,33 +6,33 @@ import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
 import { ipOf } from "../address-scope.ts";
 import { asPubsub } from "../gossip/pubsub.ts";
-import { followHost, type Host } from "../libp2p/host.ts";
-import type { BeaconRequests, BlockAncestry, BlockRange, SidecarsOfBlock } from "../reqresp/interface.ts";
+import { type Host, subscribeToHost } from "../libp2p/host.ts";
+import type { BeaconRequests, BlockAncestry, BlockRange, SidecarIdentifiers } from "../reqresp/interface.ts";
 import { protocolId } from "../reqresp/protocols.ts";
 import { Connector, type PeerSource } from "./connector.ts";
 import { DirectPeers } from "./direct-peers.ts";
-import { Disconnector, GOODBYE, goodbyeText, silenceAfter } from "./goodbye.ts";
+import { Disconnector, dialDelayAfter, GOODBYE, goodbyeText } from "./goodbye.ts";
 import { GossipPenalties } from "./gossip-penalties.ts";
-import { addAddress, identifiedAddresses, introduce, KnownPeers, withPeerId } from "./known-peers.ts";
+import { addAddress, applyIdentify, identifiedAddresses, KnownPeers, withPeerId } from "./known-peers.ts";
 import type { PeerBans } from "./peer-bans.ts";
 import { PeerConnections } from "./peer-connections.ts";
 import { PeerCustody } from "./peer-custody.ts";
-import type { PeerMemory } from "./peer-memory.ts";
+import { Pruner } from "./peer-pruner.ts";
 import type { PeerScores, Severity } from "./peer-scores.ts";
 import { PeerSessions, type PeerSessionsChain } from "./peer-sessions.ts";
-import { Pruner } from "./pruning.ts";
+import type { PeerStore } from "./peer-store.ts";
 import type { SubnetNeeds } from "./subnet-coverage.ts";
 import type { SyncPeer, SyncPeers } from "./sync-peers.ts";
 
 const TICK_MS = 1_000;
-/** What is remembered may be this old when the process dies. */
-const REMEMBER_MS = 60_000;
-/** A connection that lasted this long counts as good. */
+/** Interval at which known peers and bans are stored. */
+const STORE_INTERVAL_MS = 60_000;
+/** A connection of at least this duration counts as good. */
 const GOOD_CONNECTION_MS = 10_000;
-/** A goodbye that arrives this soon after a suspension, over a connection from before, was said during it. */
+/** A goodbye received this soon after a suspension, on a connection from before, was sent during it. */
 const BACKLOG_MS = 10_000;
-/** Whoever is sent away for these is not worth being remembered. */
-const NOT_GOOD: ReadonlySet<bigint> = new Set([GOODBYE.irrelevantNetwork, GOODBYE.badScore, GOODBYE.banned]);
+/** Goodbye reasons after which a peer is not stored. */
+const UNWANTED_REASONS: ReadonlySet<bigint> = new Set([GOODBYE.irrelevantNetwork, GOODBYE.badScore, GOODBYE.banned]);
 
 const BLOCKS_BY_HEAD = protocolId({ name: "beacon_blocks_by_head", version: 1 });
 
@@ -40,20 +40,20 @@ interface PeerManagerParts {
   host: Host;
   requests: BeaconRequests;
   chain: PeerSessionsChain;
-  /** Undefined when nobody is searched for. */
+  /** Undefined without discovery. */
   discovery: PeerSource | undefined;
   subnets: SubnetNeeds;
   options: { targetPeers: number; directPeers: readonly string[] };
   logger: Logger;
-  /** Shared with whoever else scores peers, and with the gate of the host. */
+  /** Shared with other reporters and the host's connection gater. */
   scores: PeerScores;
-  /** Shared with the gate of the host. */
+  /** Shared with the host's connection gater. */
   bans: PeerBans;
-  memory: Pick<PeerMemory, "recall" | "store">;
+  store: Pick<PeerStore, "restore" | "save">;
   timers?: Pick<Timers, "now" | "unixNow" | "every" | "sleep">;
 }
 
-/** Knows the peers of this node: finds and keeps good ones, and sends away the others. */
+/** Maintains the connected peers: dials, handshakes, scores, prunes and bans. Serves requests of the sync. */
 export class PeerManager implements SyncPeers {
   readonly known: KnownPeers;
   readonly scores: PeerScores;
@@ -61,7 +61,7 @@ export class PeerManager implements SyncPeers {
   readonly #host: Host;
   readonly #requests: BeaconRequests;
   readonly #bans: PeerBans;
-  readonly #memory: PeerManagerParts["memory"];
+  readonly #store: PeerManagerParts["store"];
   readonly #timers: Pick<Timers, "now" | "unixNow" | "every">;
   readonly #discovery: PeerSource | undefined;
   readonly #direct: DirectPeers;
@@ -74,7 +74,7 @@ export class PeerManager implements SyncPeers {
   readonly #connections: PeerConnections;
   readonly #logger: Logger;
   readonly #listeners = new Set<() => void>();
-  #ends: (() => void)[] = [];
+  #unsubscribes: (() => void)[] = [];
   #relevantPeers = 0;
   #resumedAt = Number.NEGATIVE_INFINITY;
 
@@ -83,13 +83,13 @@ export class PeerManager implements SyncPeers {
     this.#host = host;
     this.#requests = requests;
     this.#bans = parts.bans;
-    this.#memory = parts.memory;
+    this.#store = parts.store;
     this.#timers = timers;
     this.#discovery = discovery;
     this.#logger = parts.logger.topic("peers");
     this.scores = scores;
     this.known = new KnownPeers({ forgotten: (id) => this.#onForgotten(id) });
-    this.#memory.recall(this.known);
+    this.#store.restore(this.known);
     this.#custody = new PeerCustody(chain.config);
     this.#direct = new DirectPeers(options.directPeers);
     this.#disconnector = new Disconnector({ host, requests });
@@ -118,7 +118,7 @@ export class PeerManager implements SyncPeers {
     this.#connector = new Connector({ ...shared, host, discovery, timers, logger: this.#logger });
   }
 
-  /** The host has been started. */
+  /** Requires a started host. */
   start(): void {
     for (const { target, peerId } of this.#direct.targets()) {
       if (peerId === undefined || peerId === this.#host.peerId.toString()) continue;
@@ -131,11 +131,11 @@ export class PeerManager implements SyncPeers {
     this.#tick();
   }
 
-  /** Says goodbye to all. The host stays; its owner stops it. */
+  /** Says goodbye to all peers. The host is stopped by its owner. */
   async close(): Promise<void> {
-    for (const end of this.#ends.splice(0)) end();
+    for (const unsubscribe of this.#unsubscribes.splice(0)) unsubscribe();
     await this.#connector.close();
-    await this.#remember();
+    await this.#save();
     const peers = [...this.#sessions.values()];
     for (const { peerId } of peers) void this.#disconnector.disconnect(peerId, GOODBYE.shutdown);
     await this.#disconnector.idle();
@@ -144,7 +144,7 @@ export class PeerManager implements SyncPeers {
 
   onStatus(peerId: string, status: fulu.Status): void {
     this.#sessions.onStatus(peerId, status).catch((error: unknown) => {
-      this.#logger.warn("The status of a peer could not be checked", { peer: peerId, error: String(error) });
+      this.#logger.warn("Could not check peer status", { peer: peerId, error: String(error) });
     });
   }
 
@@ -153,12 +153,12 @@ export class PeerManager implements SyncPeers {
   }
 
   onGoodbye(peerId: string, reason: bigint): void {
-    this.#logger.debug("A peer says goodbye", { peer: peerId, reason: goodbyeText(reason) });
-    if (!this.#isFromSuspension(peerId, reason)) this.#leaveAlone(peerId, reason);
+    this.#logger.debug("Received goodbye", { peer: peerId, reason: goodbyeText(reason) });
+    if (!this.#isFromSuspension(peerId, reason)) this.#deferDials(peerId, reason);
     this.#disconnect(peerId);
   }
 
-  /** The node was suspended: drops the connections that did not survive it, and dials at once. */
+  /** Called after the process was suspended. Aborts dead connections and dials at once. */
   onSuspended(): void {
     this.#resumedAt = this.#timers.now();
     void this.#connections.abortDead();
@@ -193,8 +193,8 @@ export class PeerManager implements SyncPeers {
   }
 
   blockWithAncestors(peerId: string, ancestry: BlockAncestry, signal?: AbortSignal): Promise<SignedBeaconBlock[]> {
-    const givesAncestors = this.known.get(peerId)?.protocols.includes(BLOCKS_BY_HEAD);
-    return givesAncestors && ancestry.count > 1
+    const supportsBlocksByHead = this.known.get(peerId)?.protocols.includes(BLOCKS_BY_HEAD);
+    return supportsBlocksByHead && ancestry.count > 1
       ? this.#requests.blocksByHead(peerId, ancestry, signal)
       : this.#requests.blocksByRoot(peerId, [ancestry.root], signal);
   }
@@ -210,7 +210,7 @@ export class PeerManager implements SyncPeers {
 
   blobSidecarsByRoot(
     peerId: string,
-    wanted: readonly SidecarsOfBlock[],
+    wanted: readonly SidecarIdentifiers[],
     signal?: AbortSignal,
   ): Promise<deneb.BlobSidecar[]> {
     return this.#requests.blobSidecarsByRoot(peerId, wanted, signal);
@@ -228,7 +228,7 @@ export class PeerManager implements SyncPeers {
 
   columnSidecarsByRoot(
     peerId: string,
-    wanted: readonly SidecarsOfBlock[],
+    wanted: readonly SidecarIdentifiers[],
     signal?: AbortSignal,
   ): Promise<fulu.DataColumnSidecar[]> {
     return this.#requests.columnSidecarsByRoot(peerId, wanted, signal);
@@ -239,29 +239,30 @@ export class PeerManager implements SyncPeers {
   }
 
   #listen(): void {
-    this.#ends = [
-      followHost(this.#host, {
+    this.#unsubscribes = [
+      subscribeToHost(this.#host, {
         opened: (connection) => this.#safely(() => this.#onOpen(connection)),
         closed: (connection) => this.#safely(() => this.#onClose(connection)),
         disconnected: (peerId) => this.#safely(() => this.#onDisconnect(peerId)),
         identified: (result) => this.#safely(() => this.#onIdentify(result)),
       }),
       this.#timers.every(TICK_MS, () => this.#safely(() => this.#tick())),
-      this.#timers.every(REMEMBER_MS, () => void this.#remember()),
-      this.scores.onFall((peerId, standing, reason) => {
+      this.#timers.every(STORE_INTERVAL_MS, () => void this.#save()),
+      this.scores.onDemotion((peerId, standing, reason) => {
         if (standing === "banned") this.#ban(peerId);
         this.#drop(peerId, standing === "banned" ? GOODBYE.banned : GOODBYE.badScore, reason);
       }),
     ];
-    if (this.#discovery) this.#ends.push(this.#discovery.onFound((found) => this.#connector.onFound(found)));
+    if (this.#discovery)
+      this.#unsubscribes.push(this.#discovery.onDiscovered((peer) => this.#connector.onDiscovered(peer)));
   }
 
-  /** Nothing that happens to a connection may end the program. */
+  /** Runs a listener. Its failure must not terminate the process. */
   #safely(work: () => void): void {
     try {
       work();
     } catch (error) {
-      this.#logger.error("The peers could not be looked after", { error });
+      this.#logger.error("Peer management failed", { error });
     }
   }
 
@@ -270,11 +271,11 @@ export class PeerManager implements SyncPeers {
     this.#connections.tick();
     for (const { peerId } of [...this.#sessions.values()]) this.#gossipPenalties.onTick(peerId);
     this.#sessions.tick();
-    for (const peerId of this.#pruner.tooMany()) this.#drop(peerId, GOODBYE.tooManyPeers, "too many peers");
+    for (const peerId of this.#pruner.excessPeers()) this.#drop(peerId, GOODBYE.tooManyPeers, "too many peers");
     this.#connector.tick();
   }
 
-  /** Whatever the events of the host left out. */
+  /** Handles disconnects that the host's events have missed. */
   #sweep(): void {
     const connected = new Set(this.#host.getConnections().map(({ remotePeer }) => remotePeer.toString()));
     for (const { peerId } of [...this.#sessions.values()]) {
@@ -284,13 +285,13 @@ export class PeerManager implements SyncPeers {
     }
   }
 
-  /** Whoever is a peer of our chain now is good now. */
-  async #remember(): Promise<void> {
-    for (const { peerId } of this.list()) this.#noteGood(peerId);
+  /** Stores the known peers and bans. Currently relevant peers count as good. */
+  async #save(): Promise<void> {
+    for (const { peerId } of this.list()) this.#markGood(peerId);
     try {
-      await this.#memory.store(this.known, this.#bans.list());
+      await this.#store.save(this.known, this.#bans.list());
     } catch (error) {
-      this.#logger.warn("The peers could not be remembered", { error });
+      this.#logger.warn("Could not store peers", { error });
     }
   }
 
@@ -301,7 +302,7 @@ export class PeerManager implements SyncPeers {
     if (ip !== undefined && !this.#bans.allowsAddress(ip)) this.#logger.info("Address banned", { address: ip });
   }
 
-  #noteGood(peerId: string): void {
+  #markGood(peerId: string): void {
     const peer = this.known.get(peerId);
     if (peer) peer.lastGoodAt = this.#timers.unixNow();
   }
@@ -309,21 +310,21 @@ export class PeerManager implements SyncPeers {
   #onOpen(connection: Connection): void {
     const { remotePeer, direction, status } = connection;
     if (remotePeer.equals(this.#host.peerId)) {
-      connection.abort(new Error("The node does not speak to itself."));
+      connection.abort(new Error("The connection leads to this node itself."));
       return;
     }
     if (status !== "open" || !this.#connections.admits(connection)) return;
     const isConnected = this.known.get(remotePeer.toString())?.state === "connected";
-    if (!isConnected || direction === "outbound") this.#speakOver(connection);
+    if (!isConnected || direction === "outbound") this.#useConnection(connection);
   }
 
   #onClose(connection: Connection): void {
-    const left = this.#connections.leftAfter(connection);
-    if (left && this.known.get(left.remotePeer.toString())?.state === "connected") this.#speakOver(left);
+    const left = this.#connections.remainingAfter(connection);
+    if (left && this.known.get(left.remotePeer.toString())?.state === "connected") this.#useConnection(left);
   }
 
-  /** This is the connection with the peer from now on. */
-  #speakOver({ remotePeer, remoteAddr, direction }: Connection): void {
+  /** Makes this the current connection of the peer. */
+  #useConnection({ remotePeer, remoteAddr, direction }: Connection): void {
     const peerId = remotePeer.toString();
     const peer = this.known.touch(peerId);
     peer.state = "connected";
@@ -337,28 +338,28 @@ export class PeerManager implements SyncPeers {
 
   #onDisconnect(peerId: string): void {
     const peer = this.known.get(peerId);
-    const isSentAway = peer?.state === "disconnecting";
+    const isDropped = peer?.state === "disconnecting";
     if (peer) peer.state = "disconnected";
     const session = this.#sessions.end(peerId);
     if (!session) return;
     this.#logger.debug("Peer disconnected", { peer: peerId });
     this.#gossipPenalties.onDisconnect(peerId);
     const isGood = session.relevant && this.#timers.now() - session.since >= GOOD_CONNECTION_MS;
-    if (isGood && !isSentAway) this.#noteGood(peerId);
-    this.#connector.onEnd(peerId, isGood);
+    if (isGood && !isDropped) this.#markGood(peerId);
+    this.#connector.onDisconnect(peerId, isGood);
   }
 
   #onIdentify(result: IdentifyResult): void {
     const peerId = result.peerId.toString();
     const peer = this.known.get(peerId);
     if (!peer) return;
-    introduce(peer, result);
+    applyIdentify(peer, result);
     for (const address of identifiedAddresses(result)) addAddress(peer, address);
   }
 
   #onForgotten(peerId: string): void {
     this.#host.peerStore.delete(peerIdFromString(peerId)).catch((error: unknown) => {
-      this.#logger.debug("A peer could not be forgotten", { peer: peerId, error: String(error) });
+      this.#logger.debug("Could not remove peer", { peer: peerId, error: String(error) });
     });
   }
 
@@ -371,22 +372,22 @@ export class PeerManager implements SyncPeers {
   }
 
   #drop(peerId: string, reason: bigint, why: string): void {
-    this.#logger.debug("A peer is sent away", { peer: peerId, reason: goodbyeText(reason), why });
+    this.#logger.debug("Disconnecting peer", { peer: peerId, reason: goodbyeText(reason), detail: why });
     const peer = this.known.get(peerId);
-    if (peer && NOT_GOOD.has(reason)) peer.lastGoodAt = null;
-    this.#leaveAlone(peerId, reason);
+    if (peer && UNWANTED_REASONS.has(reason)) peer.lastGoodAt = null;
+    this.#deferDials(peerId, reason);
     this.#disconnect(peerId, reason);
   }
 
-  #leaveAlone(peerId: string, reason: bigint): void {
+  #deferDials(peerId: string, reason: bigint): void {
     const wasRelevant = this.#sessions.get(peerId)?.relevant === true;
-    this.#connector.leaveAlone(peerId, silenceAfter(reason, wasRelevant));
+    this.#connector.deferDials(peerId, dialDelayAfter(reason, wasRelevant));
   }
 
-  /** Peers that gave this node up while it was suspended take it back. */
+  /** Returns true for a goodbye that was sent while this node was suspended. Such peers accept a reconnect. */
   #isFromSuspension(peerId: string, reason: bigint): boolean {
     const session = this.#sessions.get(peerId);
-    if (session === undefined || session.since > this.#resumedAt || NOT_GOOD.has(reason)) return false;
+    if (session === undefined || session.since > this.#resumedAt || UNWANTED_REASONS.has(reason)) return false;
     return this.#timers.now() - this.#resumedAt < BACKLOG_MS;
   }
 

@@ -7,28 +7,28 @@ import { createPubsub } from "../gossip/pubsub.ts";
 import { createHost, type Host } from "../libp2p/host.ts";
 import { RequestError } from "../reqresp/errors.ts";
 import type { BeaconRequests } from "../reqresp/interface.ts";
-import type { FoundPeer } from "./connector.ts";
+import type { DiscoveredPeer } from "./connector.ts";
 import { PeerBans } from "./peer-bans.ts";
 import { PeerChain } from "./peer-chain.test-support.ts";
 import { PeerManager } from "./peer-manager.ts";
-import type { PeerMemory } from "./peer-memory.ts";
 import { PeerScores } from "./peer-scores.ts";
+import type { PeerStore } from "./peer-store.ts";
 
 export interface TestPeerOptions {
   genesis?: number;
   targetPeers?: number;
   directPeers?: string[];
-  /** By default it remembers nothing. */
-  memory?: Pick<PeerMemory, "recall" | "store">;
-  /** By default there are none. */
+  /** Default: stores nothing. */
+  store?: Pick<PeerStore, "restore" | "save">;
+  /** Default: none. */
   bans?: readonly StoredBan[];
-  /** It is told to dial its own address, without the id. */
+  /** Adds its own address, without the id, to its direct peers. */
   dialsItself?: boolean;
 }
 
-const NO_MEMORY: Pick<PeerMemory, "recall" | "store"> = { recall() {}, async store() {} };
+const NO_STORE: Pick<PeerStore, "restore" | "save"> = { restore() {}, async save() {} };
 
-/** A node with a real host; what peers ask each other goes from manager to manager. */
+/** A node with a real host. Requests between nodes are direct calls. */
 export interface TestPeer {
   id: string;
   host: Host;
@@ -36,17 +36,17 @@ export interface TestPeer {
   timers: FakeTimers;
   chain: PeerChain;
   logger: RecordingLogger;
-  /** An address that the node listens on. */
+  /** A listening address. */
   address: string;
   metadata: fulu.Metadata;
-  /** Goodbyes that were said to it. */
+  /** Goodbye reasons that it received. */
   goodbyes: bigint[];
-  /** How it was asked for blocks by their roots. */
+  /** Kinds of block requests that it received. */
   lookups: ("alone" | "with ancestors")[];
-  /** How often it was asked to search. */
+  /** Number of requested lookups. */
   searches: number;
-  find(found: FoundPeer): void;
-  /** Resolves when it is so; looked at whenever something happens to a connection. */
+  discover(peer: DiscoveredPeer): void;
+  /** Resolves when the condition holds. Checked on every connection event. */
   until(isSo: () => boolean): Promise<void>;
   close(): Promise<void>;
 }
@@ -59,7 +59,7 @@ export class PeerNetwork {
     targetPeers = 10,
     directPeers = [],
     dialsItself,
-    memory = NO_MEMORY,
+    store = NO_STORE,
     bans: storedBans = [],
   }: TestPeerOptions = {}): Promise<TestPeer> {
     const timers = new FakeTimers();
@@ -81,15 +81,15 @@ export class PeerNetwork {
     const id = host.peerId.toString();
     const address = String(host.getMultiaddrs()[0]);
     const ownAddress = address.replace(`/p2p/${id}`, "");
-    const finders = new Set<(found: FoundPeer) => void>();
+    const listeners = new Set<(peer: DiscoveredPeer) => void>();
     const manager = new PeerManager({
       host,
       requests: this.#requests(id),
       chain,
       discovery: {
-        onFound(listener) {
-          finders.add(listener);
-          return () => finders.delete(listener);
+        onDiscovered(listener) {
+          listeners.add(listener);
+          return () => listeners.delete(listener);
         },
         search: () => peer.searches++,
       },
@@ -98,7 +98,7 @@ export class PeerNetwork {
       logger,
       scores,
       bans,
-      memory,
+      store,
       timers,
     });
     const peer: TestPeer = {
@@ -113,8 +113,8 @@ export class PeerNetwork {
       goodbyes: [],
       lookups: [],
       searches: 0,
-      find: (found) => {
-        for (const finder of finders) finder(found);
+      discover: (discovered) => {
+        for (const listener of listeners) listener(discovered);
       },
       until: (isSo) => until(host, manager, isSo),
       async close() {
@@ -138,7 +138,7 @@ export class PeerNetwork {
       if (!found) throw new RequestError("disconnected", "There is no such peer.");
       return found;
     };
-    /** Over a wire, nothing arrives before the connection it comes by. */
+    /** Waits for the connection, as a request over the network would. */
     const asked = async (peerId: string): Promise<TestPeer> => {
       const found = peer(peerId);
       await found.until(() => found.host.getConnections(peer(self).host.peerId).length > 0);
@@ -183,7 +183,7 @@ const EVENTS = ["connection:open", "connection:close", "peer:disconnect", "peer:
 async function until(host: Host, manager: PeerManager, isSo: () => boolean): Promise<void> {
   if (isSo()) return;
   const { promise, resolve } = Promise.withResolvers<void>();
-  // Others that listen to the same event come first.
+  // Runs after the other listeners of the event.
   const look = () => setImmediate(() => isSo() && resolve());
   const end = manager.onChange(look);
   for (const event of EVENTS) host.addEventListener(event, look);

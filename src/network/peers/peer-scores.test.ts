@@ -8,8 +8,8 @@ function setUp(maxRecords?: number) {
   const timers = new FakeTimers();
   const scores = new PeerScores({ timers, maxRecords });
   const falls: string[] = [];
-  scores.onFall((peerId, standing, reason) => falls.push(`${peerId} ${standing}: ${reason}`));
-  /** How many misdeeds of the kind it takes until the peer must go. */
+  scores.onDemotion((peerId, standing, reason) => falls.push(`${peerId} ${standing}: ${reason}`));
+  /** Returns how many offences of the severity lead to a disconnect. */
   const strikes = (severity: Severity) => {
     let count = 0;
     do scores.penalize(severity, severity, "");
@@ -19,8 +19,8 @@ function setUp(maxRecords?: number) {
   return { timers, scores, falls, strikes };
 }
 
-describe("scores of peers", () => {
-  it("bear with little faults for long, and with great ones not at all", () => {
+describe("PeerScores", () => {
+  it("tolerates many mild offences and no fatal one", () => {
     const { strikes } = setUp();
     expect(strikes("fatal")).toBe(1);
     expect(strikes("severe")).toBeOneOf([3, 4]);
@@ -28,7 +28,7 @@ describe("scores of peers", () => {
     expect(strikes("mild")).toBeGreaterThan(40);
   });
 
-  it("forgive with time, so that rare faults never add up", async () => {
+  it("decays with time, so that rare offences never add up", async () => {
     const { timers, scores } = setUp();
     scores.penalize("a", "moderate", "");
     const before = scores.score("a");
@@ -41,7 +41,7 @@ describe("scores of peers", () => {
     expect(scores.allows("a")).toBe(true);
   });
 
-  it("send a peer away once, with the reason, and let it come back later", async () => {
+  it("reports a demotion once with its reason, and allows the peer again later", async () => {
     const { timers, scores, falls } = setUp();
     for (let i = 0; i < 5; i++) scores.penalize("a", "severe", "bad blocks");
     expect(falls).toEqual(["a poor: bad blocks"]);
@@ -54,7 +54,7 @@ describe("scores of peers", () => {
     expect(falls).toHaveLength(2);
   });
 
-  it("ban longer than they send away, also who was sent away already", async () => {
+  it("bans longer than it disconnects, also an already disconnected peer", async () => {
     const { timers, scores, falls } = setUp();
     for (let i = 0; i < 4; i++) scores.penalize("a", "severe", "one");
     scores.penalize("a", "fatal", "two");
@@ -66,7 +66,7 @@ describe("scores of peers", () => {
     expect(scores.allows("a")).toBe(true);
   });
 
-  it("remember a bounded number of peers, and bans longest", () => {
+  it("evicts bans last", () => {
     const { scores } = setUp(10);
     scores.penalize("banned", "fatal", "");
     for (let i = 0; i < 50; i++) scores.penalize(`peer ${i}`, "mild", "");

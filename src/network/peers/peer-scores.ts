@@ -1,18 +1,18 @@
 import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
 
-/** How often a peer may do something of the kind before it is dropped: never again, a few times, or some dozens of times. */
+/** How many offences of a kind lead to a disconnect: one, a few, or dozens. */
 export type Severity = "fatal" | "severe" | "moderate" | "mild";
 
-/** Takes note of what peers do wrong. */
+/** Receives reports of peer misbehaviour. */
 export interface PeerReporter {
-  /** `reason` is a few words for the log, such as "blocks out of order". */
+  /** `reason` is a short text for logs, such as "blocks out of order". */
   penalize(peerId: string, severity: Severity, reason: string): void;
 }
 
-/** `poor`: disconnected, and not spoken to for a while. `banned`: for longer. */
+/** `poor`: disconnected and refused for a few minutes. `banned`: refused for longer. */
 export type Standing = "good" | "poor" | "banned";
 
-type FallListener = (peerId: string, standing: Exclude<Standing, "good">, reason: string) => void;
+type DemotionListener = (peerId: string, standing: Exclude<Standing, "good">, reason: string) => void;
 
 const PENALTIES: Record<Severity, number> = { fatal: 100, severe: 6, moderate: 2, mild: 0.4 };
 const POOR_SCORE = -20;
@@ -20,16 +20,16 @@ const WORST_SCORE = -100;
 const HALF_LIFE_MS = 10 * 60_000;
 const POOR_MS = 2 * 60_000;
 export const BAN_MS = 30 * 60_000;
-/** A score as small as this is as good as none. */
+/** Scores closer to zero than this count as forgiven. */
 const NEGLIGIBLE = -0.05;
 const MAX_RECORDS = 2_000;
 
 interface ScoreRecord {
-  /** At `at`; since then it has decayed. */
+  /** Score at `at`, before decay. */
   score: number;
   at: number;
   standing: Standing;
-  /** When a standing that is not good ends. */
+  /** When the standing expires, unless it is good. */
   until: number;
 }
 
@@ -39,15 +39,15 @@ interface PeerScoresParts {
 }
 
 /**
- * What peers did wrong, as a number from 0 down to −100 that recovers with time. It exists before there is a network, so
- * that connections of peers that were sent away can be refused before they cost anything.
+ * Peer scores from 0 down to −100, decaying back to 0. Created before the host, so that its connection gater can refuse
+ * banned peers.
  */
 export class PeerScores implements PeerReporter {
   readonly #timers: Pick<Timers, "now">;
   readonly #maxRecords: number;
-  /** The record that changed last stands last. */
+  /** In order of their last change. */
   readonly #records = new Map<string, ScoreRecord>();
-  readonly #listeners = new Set<FallListener>();
+  readonly #listeners = new Set<DemotionListener>();
 
   constructor({ timers = SYSTEM_TIMERS, maxRecords = MAX_RECORDS }: PeerScoresParts = {}) {
     this.#timers = timers;
@@ -63,13 +63,13 @@ export class PeerScores implements PeerReporter {
     const until = standing === earlier && before ? before.until : now + (standing === "banned" ? BAN_MS : POOR_MS);
     this.#records.delete(peerId);
     this.#records.set(peerId, { score, at: now, standing, until });
-    if (this.#records.size > this.#maxRecords) this.#forgetOne(now);
+    if (this.#records.size > this.#maxRecords) this.#evictOne(now);
     if (standing !== "good" && standing !== earlier) {
       for (const listener of this.#listeners) listener(peerId, standing, reason);
     }
   }
 
-  /** Bans a peer for the rest of a ban that an earlier run of this node began. */
+  /** Restores a ban of an earlier run for its remaining time. */
   restoreBan(peerId: string, remainingMs: number): void {
     const now = this.#timers.now();
     this.#records.set(peerId, { score: WORST_SCORE, at: now, standing: "banned", until: now + remainingMs });
@@ -86,19 +86,22 @@ export class PeerScores implements PeerReporter {
     return record ? standingOf(record, this.#timers.now()) : "good";
   }
 
-  /** Whether a connection with the peer may be opened, by whichever side. */
+  /** Returns true if connections with the peer are allowed in either direction. */
   allows(peerId: string): boolean {
     return this.standing(peerId) === "good";
   }
 
-  /** Calls the listener when a peer should be sent away. Returns the function that ends it. */
-  onFall(listener: FallListener): () => void {
+  /**
+   * Calls the listener when a peer's standing drops and it must be disconnected. Returns the function that
+   * unsubscribes.
+   */
+  onDemotion(listener: DemotionListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** What is forgiven goes first, then what happened longest ago, and bans last. */
-  #forgetOne(now: number): void {
+  /** Evicts a forgiven record if possible, else the oldest without a ban, else the oldest. */
+  #evictOne(now: number): void {
     let oldest: string | undefined;
     let oldestUnbanned: string | undefined;
     for (const [peerId, record] of this.#records) {
@@ -110,8 +113,8 @@ export class PeerScores implements PeerReporter {
       oldest ??= peerId;
       if (standing !== "banned") oldestUnbanned ??= peerId;
     }
-    const forgotten = oldestUnbanned ?? oldest;
-    if (forgotten !== undefined) this.#records.delete(forgotten);
+    const evicted = oldestUnbanned ?? oldest;
+    if (evicted !== undefined) this.#records.delete(evicted);
   }
 }
 

@@ -7,7 +7,7 @@ import { KnownPeers } from "./known-peers.ts";
 import { PeerChain, startOf } from "./peer-chain.test-support.ts";
 import { PeerSessions } from "./peer-sessions.ts";
 
-describe("the session with a peer", () => {
+describe("PeerSessions", () => {
   let timers: FakeTimers;
   let chain: PeerChain;
   let known: KnownPeers;
@@ -44,14 +44,14 @@ describe("the session with a peer", () => {
     timers.every(1_000, () => sessions.tick());
   });
 
-  /** What is asked while so many milliseconds pass. */
+  /** Advances the time. Returns the requests sent. */
   async function askedWithin(ms: number): Promise<string[]> {
     asked.length = 0;
     await timers.advance(ms);
     return [...asked];
   }
 
-  it("begins with the status when we dialled, and goes on with ping and metadata", async () => {
+  it("sends status, ping and metadata after dialing", async () => {
     sessions.begin("a", "outbound");
     expect(asked).toEqual(["status"]);
     expect(await askedWithin(0)).toEqual(["ping", "metadata"]);
@@ -59,10 +59,10 @@ describe("the session with a peer", () => {
     expect(known.get("a")?.metadata?.seqNumber).toBe(7n);
   });
 
-  it("waits for the status of a peer that dialled, and asks only when none comes", async () => {
-    sessions.begin("told", "inbound");
+  it("requests the status of an inbound peer only after a grace period", async () => {
+    sessions.begin("reported", "inbound");
     sessions.begin("silent", "inbound");
-    await sessions.onStatus("told", chain.status());
+    await sessions.onStatus("reported", chain.status());
     await flushPromises();
     expect(asked).toEqual(["ping", "metadata"]);
     expect(await askedWithin(4_000)).toEqual([]);
@@ -70,7 +70,7 @@ describe("the session with a peer", () => {
     expect(sessions.get("silent")?.relevant).toBe(true);
   });
 
-  it("does not wait for the status when both have dialled", async () => {
+  it("requests the status at once after simultaneous dials", async () => {
     sessions.begin("a", "inbound");
     expect(asked).toEqual([]);
     sessions.begin("a", "outbound");
@@ -80,7 +80,7 @@ describe("the session with a peer", () => {
     expect(asked).toEqual(["status", "ping", "metadata"]);
   });
 
-  it("ends with a peer that never tells its status", async () => {
+  it("disconnects a peer without a status", async () => {
     peer.silent = true;
     sessions.begin("a", "outbound");
     await timers.advance(29_000);
@@ -89,7 +89,7 @@ describe("the session with a peer", () => {
     expect(drops).toEqual(["3 no status"]);
   });
 
-  it("pings, fetches metadata when its number rose, and gives up after three silences", async () => {
+  it("pings, refreshes newer metadata, and disconnects after three missed pings", async () => {
     sessions.begin("a", "outbound");
     await flushPromises();
     expect(await askedWithin(19_000)).toEqual([]);
@@ -110,7 +110,7 @@ describe("the session with a peer", () => {
     expect(drops[0]).toBe("3 no answer to pings");
   });
 
-  it("counts only silences in a row", async () => {
+  it("counts only consecutive missed pings", async () => {
     sessions.begin("a", "outbound");
     await flushPromises();
     for (let i = 0; i < 5; i++) {
@@ -122,7 +122,7 @@ describe("the session with a peer", () => {
     expect(drops).toEqual([]);
   });
 
-  it("renews the status with each epoch, and when asked to, but not without a pause", async () => {
+  it("refreshes the status every epoch and on request, with a minimum interval", async () => {
     sessions.begin("a", "outbound");
     await flushPromises();
     for (let i = 0; i < 5; i++) sessions.refreshStatus("a");
@@ -133,16 +133,16 @@ describe("the session with a peer", () => {
     expect(await askedWithin(5 * 60_000)).toContain("status");
   });
 
-  it("ends with a peer of another chain, also when that shows only later", async () => {
+  it("disconnects a peer of another chain, also later in the session", async () => {
     sessions.begin("a", "outbound");
     await flushPromises();
     const stranger = new PeerChain({ slot: 5, genesis: 9 });
     await sessions.onStatus("a", stranger.status());
-    expect(drops).toEqual([expect.stringMatching(/^2 another fork digest/)]);
+    expect(drops).toEqual([expect.stringMatching(/^2 different fork digest/)]);
     expect(sessions.get("a")?.relevant).toBe(false);
   });
 
-  it("has no more to say when the peer is gone", async () => {
+  it("sends nothing after the peer has disconnected", async () => {
     sessions.begin("a", "inbound");
     const checked = sessions.onStatus("a", chain.status());
     sessions.end("a");

@@ -7,13 +7,16 @@ import { RequestError } from "../reqresp/errors.ts";
 import type { BeaconRequests } from "../reqresp/interface.ts";
 import { GOODBYE } from "./goodbye.ts";
 import type { KnownPeers } from "./known-peers.ts";
-import { irrelevance, type RelevanceChain } from "./relevance.ts";
+import { irrelevanceReason, type RelevanceChain } from "./peer-relevance.ts";
 
-/** The dialling side speaks first (phase0/p2p-interface.md, Status); a dialled node waits this long for it before it asks. */
-const PATIENCE_MS = 5_000;
+/**
+ * The dialing side sends its status first (phase0/p2p-interface.md, Status). A dialed node waits this long before it
+ * requests one.
+ */
+const STATUS_GRACE_MS = 5_000;
 const HANDSHAKE_MS = 30_000;
 const STATUS_INTERVAL_MS = 5 * 60_000;
-/** Peers limit how often they answer. */
+/** Minimum intervals, since peers rate-limit these requests. */
 const STATUS_PAUSE_MS = 4_000;
 const METADATA_PAUSE_MS = 4_000;
 const PING_INTERVAL_MS: Record<PeerDirection, number> = { inbound: 15_000, outbound: 20_000 };
@@ -28,9 +31,9 @@ interface PeerSessionsParts {
   known: KnownPeers;
   timers: Pick<Timers, "now">;
   logger: Logger;
-  /** Called when a peer turned out to be of our chain, told a new status, or is gone. */
+  /** Called when a peer becomes relevant, updates its status, or disconnects. */
   changed(): void;
-  /** Ends the connection with a word of goodbye. */
+  /** Disconnects the peer with a goodbye. */
   drop(peerId: string, reason: bigint, why: string): void;
 }
 
@@ -38,14 +41,14 @@ interface PeerSession {
   readonly peerId: string;
   readonly direction: PeerDirection;
   readonly since: number;
-  /** Whether the peer told a status that is of our chain. */
+  /** True if the peer's status matches our chain. */
   relevant: boolean;
 }
 
 interface TrackedSession extends PeerSession {
   direction: PeerDirection;
   readonly ended: AbortController;
-  /** Null until the peer told one. */
+  /** Null until the first status. */
   statusAt: number | null;
   statusEpoch: Epoch;
   statusAskedAt: number;
@@ -57,7 +60,7 @@ interface TrackedSession extends PeerSession {
   readonly asking: Set<"status" | "ping" | "metadata">;
 }
 
-/** What is said with each connected peer: status, then pings and metadata, again and again. */
+/** Maintains the session with each connected peer: status handshake, pings and metadata. */
 export class PeerSessions {
   readonly #parts: PeerSessionsParts;
   readonly #sessions = new Map<string, TrackedSession>();
@@ -78,12 +81,12 @@ export class PeerSessions {
     return this.#sessions.values();
   }
 
-  /** The peer may be connected already; then it is from now on by another connection. */
+  /** Starts a session, or moves an existing one to another connection. */
   begin(peerId: string, direction: PeerDirection): void {
     const known = this.#sessions.get(peerId);
     if (known) {
       known.direction = direction;
-      // Whoever dialled asks first (phase0/p2p-interface.md, Status), and where both did each may wait for the other.
+      // The dialer requests first (phase0/p2p-interface.md, Status). If both dialed, each may be waiting for the other.
       if (direction === "outbound" && known.statusAt === null) this.#askStatus(known);
       return;
     }
@@ -112,25 +115,25 @@ export class PeerSessions {
     const session = this.#sessions.get(peerId);
     if (!session) return undefined;
     this.#sessions.delete(peerId);
-    session.ended.abort(new Error("The peer is disconnected."));
+    session.ended.abort(new Error("The peer has disconnected."));
     if (session.relevant) this.#parts.changed();
     return session;
   }
 
-  /** Asks whatever is due. */
+  /** Sends the requests that are due. */
   tick(): void {
     const now = this.#parts.timers.now();
-    for (const session of [...this.#sessions.values()]) this.#continue(session, now);
+    for (const session of [...this.#sessions.values()]) this.#advance(session, now);
   }
 
   refreshStatus(peerId: string): void {
     const session = this.#sessions.get(peerId);
     if (!session) return;
     session.statusWanted = true;
-    this.#continue(session, this.#parts.timers.now());
+    this.#advance(session, this.#parts.timers.now());
   }
 
-  /** A peer told its status. */
+  /** Called with a status that the peer sent or returned. */
   async onStatus(peerId: string, status: fulu.Status): Promise<void> {
     const { chain, known, timers } = this.#parts;
     const session = this.#sessions.get(peerId);
@@ -138,27 +141,27 @@ export class PeerSessions {
     session.statusAt = timers.now();
     session.statusEpoch = chain.clock.currentEpoch;
     session.statusWanted = false;
-    const objection = await irrelevance(status, chain);
+    const objection = await irrelevanceReason(status, chain);
     if (this.#sessions.get(peerId) !== session) return;
     known.touch(peerId).status = status;
     const wasRelevant = session.relevant;
-    // Whoever drops it looks at what it was until now.
+    // `drop` reads the previous relevance.
     if (objection !== undefined) this.#parts.drop(peerId, GOODBYE.irrelevantNetwork, objection);
     session.relevant = objection === undefined;
     if (wasRelevant || session.relevant) this.#parts.changed();
     if (session.relevant && !wasRelevant) this.#ping(session);
   }
 
-  /** A peer told the number of its metadata. */
+  /** Called with the peer's metadata sequence number. */
   onPing(peerId: string, metadataSeq: bigint): void {
     const session = this.#sessions.get(peerId);
     if (session) this.#onSequence(session, metadataSeq);
   }
 
-  #continue(session: TrackedSession, now: number): void {
+  #advance(session: TrackedSession, now: number): void {
     if (session.statusAt === null) {
       if (now - session.since >= HANDSHAKE_MS) this.#parts.drop(session.peerId, GOODBYE.fault, "no status");
-      else if (now - session.since >= PATIENCE_MS) this.#askStatus(session);
+      else if (now - session.since >= STATUS_GRACE_MS) this.#askStatus(session);
       return;
     }
     if (!session.relevant) return;
@@ -180,7 +183,7 @@ export class PeerSessions {
       },
       (error) => {
         const isBeaconNode = !(error instanceof RequestError && error.failure === "unsupported");
-        if (!isBeaconNode) drop(session.peerId, GOODBYE.irrelevantNetwork, "no beacon node");
+        if (!isBeaconNode) drop(session.peerId, GOODBYE.irrelevantNetwork, "not a beacon node");
       },
     );
   }
@@ -207,7 +210,7 @@ export class PeerSessions {
   #onSequence(session: TrackedSession, sequence: bigint): void {
     const { requests, timers, known } = this.#parts;
     const held = known.get(session.peerId)?.metadata;
-    // What is held may be of an earlier connection, since when the peer may have begun to count anew.
+    // Stored metadata may be from an earlier connection, after which the peer may have restarted its sequence numbers.
     if (held && session.metadataKnown && sequence <= held.seqNumber) return;
     if (!session.relevant || timers.now() - session.metadataAskedAt < METADATA_PAUSE_MS) return;
     this.#ask(session, "metadata", async (signal) => {
@@ -219,7 +222,7 @@ export class PeerSessions {
     });
   }
 
-  /** One request of a kind at a time; its failure is the peer's, and the requests themselves have it scored. */
+  /** Sends one request of a kind at a time. Failures are already penalized by the request client. */
   #ask(
     session: TrackedSession,
     kind: "status" | "ping" | "metadata",
@@ -231,7 +234,7 @@ export class PeerSessions {
     request(session.ended.signal)
       .catch((error: unknown) => {
         if (session.ended.signal.aborted) return;
-        this.#parts.logger.debug("A peer did not answer", {
+        this.#parts.logger.debug("Peer request failed", {
           peer: session.peerId,
           request: kind,
           error: String(error),

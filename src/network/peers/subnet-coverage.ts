@@ -2,20 +2,19 @@ import type { BitArray } from "@chainsafe/ssz";
 import type { KnownPeer } from "./known-peers.ts";
 import type { PeerCustody } from "./peer-custody.ts";
 
-/** The subnets that this node needs peers on. */
+/** Subnets on which this node needs peers. */
 export interface SubnetNeeds {
   wantedAttestation(): ReadonlySet<number>;
   wantedSync(): ReadonlySet<number>;
   wantedColumns(): ReadonlySet<number>;
 }
 
-/** With fewer peers than this on a subnet, its messages may not arrive. */
-export const ENOUGH_ON_SUBNET = 4;
+/** Minimum number of peers for a reliable subnet. */
+export const MIN_PEERS_PER_SUBNET = 4;
 
 /** A subnet of any kind, such as `attestation 3`. */
 export type SubnetName = `${"attestation" | "sync" | "column"} ${number}`;
 
-/** The subnets that the node needs peers on. */
 export function wantedSubnets(needs: SubnetNeeds): Set<SubnetName> {
   const wanted = new Set<SubnetName>();
   for (const subnet of needs.wantedAttestation()) wanted.add(`attestation ${subnet}`);
@@ -24,7 +23,7 @@ export function wantedSubnets(needs: SubnetNeeds): Set<SubnetName> {
   return wanted;
 }
 
-/** The subnets that a peer is on, by its metadata or else by its record, and by the columns that it keeps. */
+/** Returns the subnets of a peer by its metadata, or else its ENR, and its custody columns. */
 export function subnetsOf(peer: KnownPeer, custody: Pick<PeerCustody, "subnetsOf">): SubnetName[] {
   const { attnets, syncnets } = peer.metadata ?? peer.record;
   return [
@@ -34,7 +33,7 @@ export function subnetsOf(peer: KnownPeer, custody: Pick<PeerCustody, "subnetsOf
   ];
 }
 
-/** How many of the peers are on each of the wanted subnets. */
+/** Counts the peers on each wanted subnet. */
 export function countBySubnet(
   wanted: ReadonlySet<SubnetName>,
   peers: Iterable<{ subnets: readonly SubnetName[] }>,
@@ -50,9 +49,9 @@ export function countBySubnet(
   return counts;
 }
 
-/** The wanted subnets with too few peers. */
+/** Returns the wanted subnets with too few peers. */
 export function lackingSubnets(counts: ReadonlyMap<SubnetName, number>): Set<SubnetName> {
-  return new Set([...counts].filter(([, count]) => count < ENOUGH_ON_SUBNET).map(([subnet]) => subnet));
+  return new Set([...counts].filter(([, count]) => count < MIN_PEERS_PER_SUBNET).map(([subnet]) => subnet));
 }
 
 function trueBits(bits: BitArray | undefined): number[] {

@@ -5,11 +5,11 @@ import type { PeerReporter } from "./peer-scores.ts";
 export interface SyncPeer {
   /** In base58btc. */
   peerId: string;
-  /** What it told last about its chain. */
+  /** Latest status. */
   status: fulu.Status;
-  /** The columns that it keeps and serves, by its id and what it tells, in ascending order. */
+  /** Custody columns in ascending order. */
   columns: readonly number[];
-  /** Below zero for what it did wrong. */
+  /** Negative after misbehaviour. */
   score: number;
 }
 
@@ -23,14 +23,20 @@ type SyncRequests = Pick<
   | "columnSidecarsByRoot"
 >;
 
-/** What syncing needs of the network. Failed requests are `RequestError`s; the network itself penalizes peers for those. */
+/** Network interface of the sync. Failed requests reject with a `RequestError` and are already penalized. */
 export interface SyncPeers extends SyncRequests, PeerReporter {
-  /** The block and those before it, in descending order, from a peer that gives them at once; from others the block alone. */
+  /**
+   * Returns the block and its ancestors in descending order if the peer supports BeaconBlocksByHead, else the block
+   * alone.
+   */
   blockWithAncestors(peerId: string, ancestry: BlockAncestry, signal?: AbortSignal): Promise<SignedBeaconBlock[]>;
-  /** Connected peers of our chain whose status is known. */
+  /** Returns the connected peers on our chain with a known status. */
   list(): SyncPeer[];
-  /** Calls the listener when a peer is there, told a new status, or is gone. Returns the function that ends it. */
+  /**
+   * Calls the listener when a peer connects, updates its status, or disconnects. Returns the function that
+   * unsubscribes.
+   */
   onChange(listener: () => void): () => void;
-  /** Asks a peer for its status anew. */
+  /** Requests the peer's status again. */
   refreshStatus(peerId: string): void;
 }

@@ -9,13 +9,15 @@ import type { BlockRange } from "./interface.ts";
 import type { Protocol } from "./protocols.ts";
 import type { ChunkFormat, ResponseChunk } from "./response-chunk.ts";
 
-/** Takes the blocks of a response one by one; one that does not belong there is a violation. */
+/** Collects the blocks of a response. `add` throws a `ProtocolViolation` for a block that violates the protocol. */
 export interface BlockCollector {
   readonly blocks: SignedBeaconBlock[];
   add(block: SignedBeaconBlock): void;
 }
 
-/** phase0/p2p-interface.md, BeaconBlocksByRange: consecutive blocks of a single chain. */
+/**
+ * Validates a BeaconBlocksByRange response: consecutive blocks of one chain within the range (phase0/p2p-interface.md).
+ */
 export class RangeCollector implements BlockCollector {
   readonly blocks: SignedBeaconBlock[] = [];
   readonly #config: BeaconConfig;
@@ -30,20 +32,23 @@ export class RangeCollector implements BlockCollector {
     const { slot, parentRoot } = block.message;
     const { startSlot, count } = this.#range;
     if (slot < startSlot || slot >= startSlot + count) {
-      throw new ProtocolViolation("A block is outside of the range that was asked for.");
+      throw new ProtocolViolation("A block is outside the requested range.");
     }
     const previous = this.blocks.at(-1);
     if (previous !== undefined) {
       if (slot <= previous.message.slot) throw new ProtocolViolation("The blocks are not in ascending order.");
       if (Buffer.compare(parentRoot, rootOf(this.#config, previous)) !== 0) {
-        throw new ProtocolViolation("A block is not the child of the one before it.");
+        throw new ProtocolViolation("A block is not a child of the preceding block.");
       }
     }
     this.blocks.push(block);
   }
 }
 
-/** phase0/p2p-interface.md, BeaconBlocksByRoot: some of the blocks that were asked for, each once. */
+/**
+ * Validates a BeaconBlocksByRoot response: a subset of the requested blocks, each at most once
+ * (phase0/p2p-interface.md).
+ */
 export class RootCollector implements BlockCollector {
   readonly blocks: SignedBeaconBlock[] = [];
   readonly #config: BeaconConfig;
@@ -56,13 +61,16 @@ export class RootCollector implements BlockCollector {
 
   add(block: SignedBeaconBlock): void {
     if (!this.#missing.delete(toRootHex(rootOf(this.#config, block)))) {
-      throw new ProtocolViolation("A block was not asked for, or came twice.");
+      throw new ProtocolViolation("A block was not requested or is a duplicate.");
     }
     this.blocks.push(block);
   }
 }
 
-/** fulu/p2p-interface.md, BeaconBlocksByHead: the block that was asked for, then its parent, and so on. */
+/**
+ * Validates a BeaconBlocksByHead response: the requested block and its ancestors in descending order
+ * (fulu/p2p-interface.md).
+ */
 export class AncestryCollector implements BlockCollector {
   readonly blocks: SignedBeaconBlock[] = [];
   readonly #config: BeaconConfig;
@@ -75,7 +83,7 @@ export class AncestryCollector implements BlockCollector {
 
   add(block: SignedBeaconBlock): void {
     if (toRootHex(rootOf(this.#config, block)) !== this.#next) {
-      throw new ProtocolViolation("A block is neither the one that was asked for nor the parent of the one before it.");
+      throw new ProtocolViolation("A block is neither the requested one nor the parent of the preceding block.");
     }
     this.#next = toRootHex(block.message.parentRoot);
     this.blocks.push(block);
@@ -86,7 +94,7 @@ function rootOf(config: BeaconConfig, { message }: SignedBeaconBlock): Uint8Arra
   return config.getForkTypes(message.slot).BeaconBlock.hashTreeRoot(message);
 }
 
-/** Version 1 of the older protocols knows blocks of phase0 only; otherwise a fork digest tells the type. */
+/** Returns the chunk format of blocks. Version 1 has no fork digest and only carries phase0 blocks. */
 export function blockFormat(config: BeaconConfig, { name, version }: Protocol): ChunkFormat {
   return {
     hasForkDigest: version > 1 || name === "beacon_blocks_by_head",
@@ -94,7 +102,9 @@ export function blockFormat(config: BeaconConfig, { name, version }: Protocol): 
   };
 }
 
-/** The digest must be that of the block's own epoch (altair/p2p-interface.md, BeaconBlocksByRange v2). */
+/**
+ * Decodes a block. Its fork digest must be that of the block's epoch (altair/p2p-interface.md, BeaconBlocksByRange v2).
+ */
 export function decodeBlock(config: BeaconConfig, { forkDigest, bytes }: ResponseChunk): SignedBeaconBlock {
   const fork = forkOf(config, forkDigest);
   const block = deserialize(fork, bytes);
@@ -103,14 +113,14 @@ export function decodeBlock(config: BeaconConfig, { forkDigest, bytes }: Respons
     forkDigest.length === 0
       ? boundary.fork === fork
       : Buffer.compare(config.forkBoundary2ForkDigest(boundary), forkDigest) === 0;
-  if (!matches) throw new ProtocolViolation("A block is of another fork than that of its slot.");
+  if (!matches) throw new ProtocolViolation("The fork digest of a block does not match its slot.");
   return block;
 }
 
 function forkOf(config: BeaconConfig, forkDigest: Uint8Array): ForkName {
   if (forkDigest.length === 0) return ForkName.phase0;
   const boundary = config.forkDigest2ForkBoundaryOption(forkDigest);
-  if (boundary === null) throw new ProtocolViolation("The fork digest of a block is not known.");
+  if (boundary === null) throw new ProtocolViolation("The fork digest of a block is unknown.");
   return boundary.fork;
 }
 

@@ -29,7 +29,7 @@ const metadata = ssz.fulu.Metadata.defaultValue();
 let opened: OpenedDevChain | undefined;
 let devChain: DevChain;
 let db: BeaconDb;
-/** The block of the head's slot that is not the head. */
+/** The sibling block in the head's slot. */
 let rival: RootHex;
 let directory: string;
 
@@ -53,8 +53,8 @@ afterAll(async () => {
 
 function handlersOf(parts: Partial<ChainRequestHandlersParts> = {}): ChainRequestHandlers {
   const ignore = () => {};
-  const told = { onStatus: ignore, onPing: ignore, onGoodbye: ignore };
-  return new ChainRequestHandlers({ chain: devChain.chain, db, node: { metadata }, ...told, ...parts });
+  const callbacks = { onStatus: ignore, onPing: ignore, onGoodbye: ignore };
+  return new ChainRequestHandlers({ chain: devChain.chain, db, node: { metadata }, ...callbacks, ...parts });
 }
 
 const decoded = ({ bytes }: BlockChunk) => deserializeSignedBlock(devChain.config, bytes);
@@ -72,7 +72,7 @@ async function canonicalRoot(slot: number): Promise<RootHex> {
 }
 
 describe("blocks by range", () => {
-  it("are the canonical ones, finalized or not, each with the digest of its fork", async () => {
+  it("are canonical, finalized or not, each with its fork digest", async () => {
     const chunks = await range(handlersOf(), 0, 1000);
     expect(devChain.chain.forkChoice.finalized.epoch).toBeGreaterThan(FORK_EPOCH);
     expect(slotsOf(chunks)).toEqual(slotsFrom(1, HEAD_SLOT));
@@ -88,7 +88,7 @@ describe("blocks by range", () => {
     }
   });
 
-  it("are those of the slots that were asked for, as far as there are any", async () => {
+  it("are those of the requested slots", async () => {
     const handlers = handlersOf();
     const slots = async (startSlot: number, count: number) => slotsOf(await range(handlers, startSlot, count));
     expect(await slots(0, 3)).toEqual([1, 2]);
@@ -101,14 +101,14 @@ describe("blocks by range", () => {
     expect(await slots(5, 0)).toEqual([]);
   });
 
-  it("are no more than the specification lets anybody ask for", async () => {
+  it("are capped at MAX_REQUEST_BLOCKS", async () => {
     const { clock, forkChoice, finalizedCheckpoint, head, data, history } = devChain.chain;
     const config = { ...devChain.config, MAX_REQUEST_BLOCKS: 5 };
     const chain = { clock, forkChoice, finalizedCheckpoint, head, data, history, config };
     expect(slotsOf(await range(handlersOf({ chain }), 2, 1000))).toEqual([2, 3, 4, 5, 6]);
   });
 
-  it("are all there while what became final is on its way into the database", async () => {
+  it("are complete while newly finalized blocks move to the database", async () => {
     const behind = { slot: 7, root: await canonicalRoot(7) };
     const spy = vi.spyOn(db.finalizedBlocks, "lastAtOrBefore").mockResolvedValue(behind);
     onTestFinished(() => spy.mockRestore());
@@ -116,7 +116,7 @@ describe("blocks by range", () => {
     expect(slotsOf(await range(handlers, 1, 1000))).toEqual(slotsFrom(1, HEAD_SLOT));
   });
 
-  it("are unavailable before the state that the chain was started from", async () => {
+  it("are unavailable before the anchor of the chain", async () => {
     const anchored = await openDatabase(join(tempDirectory(), "beacon-db"), { sync: false });
     onTestFinished(() => anchored.close());
     const state = await devChain.chain.states.afterBlock(await canonicalRoot(20), 20);
@@ -130,7 +130,7 @@ describe("blocks by range", () => {
 });
 
 describe("blocks by root", () => {
-  it("come in the order of the roots, on whatever branch, without those that nobody signed or that are not held", async () => {
+  it("are in the order of the roots, on any branch, without genesis and missing blocks", async () => {
     const [genesis, early, head] = await Promise.all([0, 3, HEAD_SLOT].map(canonicalRoot));
     const unknown = `0x${"ab".repeat(32)}`;
     const asked = [head!, unknown, rival, genesis!, early!];
@@ -140,8 +140,8 @@ describe("blocks by root", () => {
   });
 });
 
-describe("a block and those before it", () => {
-  it("come latest first, over empty slots and on whatever branch, down to the first that somebody signed", async () => {
+describe("blocks by head", () => {
+  it("are in descending order, across empty slots and on any branch, without genesis", async () => {
     const handlers = handlersOf();
     const ancestry = async (root: RootHex, count: number) =>
       slotsOf(await collect(handlers.blocksByHead({ root, count })));
@@ -151,7 +151,7 @@ describe("a block and those before it", () => {
     expect(await ancestry(`0x${"ab".repeat(32)}`, 4)).toEqual([]);
   });
 
-  it("end where blocks need no longer be served", async () => {
+  it("end at MIN_EPOCHS_FOR_BLOCK_REQUESTS", async () => {
     const { clock, forkChoice, finalizedCheckpoint, head, data, history } = devChain.chain;
     const config = { ...devChain.config, MIN_EPOCHS_FOR_BLOCK_REQUESTS: clock.currentEpoch - 1 };
     const handlers = handlersOf({ chain: { clock, forkChoice, finalizedCheckpoint, head, data, history, config } });
@@ -160,8 +160,8 @@ describe("a block and those before it", () => {
   });
 });
 
-describe("the status", () => {
-  it("is that of the chain", async () => {
+describe("status", () => {
+  it("matches the chain", async () => {
     const { forkChoice, head, config } = devChain.chain;
     expect(handlersOf().status()).toEqual({
       forkDigest: config.forkBoundary2ForkDigest({ fork: ForkName.altair, epoch: FORK_EPOCH }),
@@ -173,7 +173,7 @@ describe("the status", () => {
     });
   });
 
-  it("names no finalized block at genesis", async () => {
+  it("has a zero finalized root at genesis", async () => {
     const fresh = await openDevChain({ ...QUIET, validators: 8 });
     const status = handlersOf({ chain: fresh.devChain.chain, db: fresh.db }).status();
     expect(status).toMatchObject({ finalizedEpoch: 0, finalizedRoot: ZERO_HASH, headSlot: 0 });

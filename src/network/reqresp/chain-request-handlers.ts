@@ -9,7 +9,7 @@ import type { Root } from "../../db/keys.ts";
 import type { LocalNode } from "../local-node.ts";
 import { canonicalBlocks } from "./canonical-blocks.ts";
 import { ResourceUnavailable } from "./errors.ts";
-import type { BlockAncestry, BlockChunk, BlockRange, RequestHandlers, SidecarsOfBlock } from "./interface.ts";
+import type { BlockAncestry, BlockChunk, BlockRange, RequestHandlers, SidecarIdentifiers } from "./interface.ts";
 import { maxRequestBlocks } from "./limits.ts";
 import type { ResponseChunk } from "./response-chunk.ts";
 import { SidecarReader } from "./sidecar-reader.ts";
@@ -21,7 +21,7 @@ export interface ChainRequestHandlersParts extends Pick<RequestHandlers, "onStat
   node: Pick<LocalNode, "metadata">;
 }
 
-/** Answers peers from the chain and its database. */
+/** Serves peer requests from the chain and its database. */
 export class ChainRequestHandlers implements RequestHandlers {
   readonly onStatus: RequestHandlers["onStatus"];
   readonly onPing: RequestHandlers["onPing"];
@@ -41,7 +41,7 @@ export class ChainRequestHandlers implements RequestHandlers {
     this.onGoodbye = onGoodbye;
   }
 
-  /** phase0/p2p-interface.md, Status: the digest is that of the clock's epoch, not of the head's. */
+  /** The fork digest is that of the clock's epoch, not of the head's (phase0/p2p-interface.md, Status). */
   status(): fulu.Status {
     const { head, finalizedCheckpoint, clock } = this.#chain;
     const { epoch, root } = finalizedCheckpoint;
@@ -60,20 +60,20 @@ export class ChainRequestHandlers implements RequestHandlers {
   }
 
   /**
-   * phase0/p2p-interface.md, BeaconBlocksByRange: an answer begins with the first block that exists in the range. Of a range
-   * that begins before our history we cannot tell which one that is.
+   * A response must start with the first block of the range (phase0/p2p-interface.md, BeaconBlocksByRange). It is
+   * unknown for a range that starts before our history.
    */
   async *blocksByRange({ startSlot, count }: BlockRange): AsyncGenerator<BlockChunk> {
     const fromSlot = Math.max(startSlot, GENESIS_SLOT + 1);
     const { earliestBlockSlot } = this.#chain.history;
     if (fromSlot < earliestBlockSlot) {
-      throw new ResourceUnavailable(`This node holds no blocks before slot ${earliestBlockSlot}.`);
+      throw new ResourceUnavailable(`No blocks available before slot ${earliestBlockSlot}.`);
     }
     const toSlot = Math.min(startSlot + Math.min(count, this.#maxBlocks) - 1, this.#chain.head.slot);
     if (fromSlot > toSlot) return;
     for (const { root } of await canonicalBlocks(this.#chain, this.#db, fromSlot, toSlot)) {
       const chunk = await this.#chunk(root);
-      // A block that is gone would leave a gap in what has to be a chain.
+      // A missing block would break the chain of the response.
       if (!chunk) return;
       yield chunk;
     }
@@ -90,7 +90,7 @@ export class ChainRequestHandlers implements RequestHandlers {
   async *blocksByHead({ root, count }: BlockAncestry): AsyncGenerator<BlockChunk> {
     const { config, clock } = this.#chain;
     let next: Root = root;
-    for (let given = 0; given < count; given++) {
+    for (let sent = 0; sent < count; sent++) {
       const chunk = await this.#chunk(next);
       if (!chunk) return;
       const epoch = computeEpochAtSlot(slotOf(chunk.bytes));
@@ -104,7 +104,7 @@ export class ChainRequestHandlers implements RequestHandlers {
     return this.#sidecars.byRange(BLOB_SIDECARS, range);
   }
 
-  blobSidecarsByRoot(wanted: readonly SidecarsOfBlock[]): AsyncIterable<ResponseChunk> {
+  blobSidecarsByRoot(wanted: readonly SidecarIdentifiers[]): AsyncIterable<ResponseChunk> {
     return this.#sidecars.byRoot(BLOB_SIDECARS, wanted);
   }
 
@@ -112,11 +112,11 @@ export class ChainRequestHandlers implements RequestHandlers {
     return this.#sidecars.byRange(COLUMN_SIDECARS, range, columns);
   }
 
-  columnSidecarsByRoot(wanted: readonly SidecarsOfBlock[]): AsyncIterable<ResponseChunk> {
+  columnSidecarsByRoot(wanted: readonly SidecarIdentifiers[]): AsyncIterable<ResponseChunk> {
     return this.#sidecars.byRoot(COLUMN_SIDECARS, wanted);
   }
 
-  /** Nobody signed the genesis block, so it is nothing to be sent. */
+  /** The genesis block has no signature and is not served. */
   async #chunk(root: Root): Promise<BlockChunk | null> {
     const bytes = await this.#db.blocks.get(root);
     if (!bytes) return null;

@@ -1,8 +1,8 @@
 import { ResponseCode } from "./protocols.ts";
 
-// What a peer did: it broke the protocol, was too slow, or is gone. These are thrown where a stream is read and written.
+// Failures of the remote peer, thrown by the stream reader and writer.
 
-/** The other end did not keep to the protocol. */
+/** The peer violated the protocol. */
 export class ProtocolViolation extends Error {
   constructor(message: string) {
     super(message);
@@ -10,15 +10,15 @@ export class ProtocolViolation extends Error {
   }
 }
 
-/** The other end stopped before everything was said. */
-export class EarlyEnd extends ProtocolViolation {
+/** The peer closed the stream before a message was complete. */
+export class UnexpectedEnd extends ProtocolViolation {
   constructor() {
-    super("The stream ended in the middle of a message.");
-    this.name = "EarlyEnd";
+    super("The stream ended within a message.");
+    this.name = "UnexpectedEnd";
   }
 }
 
-/** The other end did not send or take data in time. */
+/** The peer did not send or read data in time. */
 export class StreamTimeout extends Error {
   constructor(message: string) {
     super(message);
@@ -26,26 +26,26 @@ export class StreamTimeout extends Error {
   }
 }
 
-/** The stream was reset, by either end, or its connection is gone. */
-export class StreamFailure extends Error {
+/** The stream was reset by either side, or its connection was closed. */
+export class StreamReset extends Error {
   constructor(cause?: unknown) {
     super("The stream was reset.", { cause });
-    this.name = "StreamFailure";
+    this.name = "StreamReset";
   }
 }
 
-// What a request of ours comes to.
+// Outcomes of outbound requests.
 
 /**
- * `refused`: the peer answered with an error code. `malformed`: it did not keep to the protocol. `timeout`: it was too slow.
- * `disconnected`: the connection is gone or could not be used. `unsupported`: it does not speak the protocol.
+ * `refused`: the peer answered with an error code. `malformed`: it violated the protocol. `timeout`: it was too slow.
+ * `disconnected`: the connection was closed or unusable. `unsupported`: it does not support the protocol.
  */
 type RequestFailure = "refused" | "malformed" | "timeout" | "disconnected" | "unsupported";
 
-/** Why a request to a peer brought no whole response. */
+/** An outbound request failed. */
 export class RequestError extends Error {
   readonly failure: RequestFailure;
-  /** The response code of a refusal (phase0/p2p-interface.md, Responding side). */
+  /** Response code of a refusal (phase0/p2p-interface.md, Responding side). */
   readonly code: number | undefined;
 
   constructor(failure: RequestFailure, message: string, { code, cause }: { code?: number; cause?: unknown } = {}) {
@@ -56,9 +56,9 @@ export class RequestError extends Error {
   }
 }
 
-// What a request of a peer is answered with.
+// Error responses to inbound requests.
 
-/** A request that is answered with an error. The message is for the peer to read. */
+/** An error response. The message is sent to the peer. */
 export class ErrorResponse extends Error {
   readonly code: number;
 
@@ -69,7 +69,7 @@ export class ErrorResponse extends Error {
   }
 }
 
-/** What was asked for is not there, although by the protocol it should be. */
+/** The requested data should be available by the protocol, but is not. */
 export class ResourceUnavailable extends ErrorResponse {
   constructor(message: string) {
     super(ResponseCode.RESOURCE_UNAVAILABLE, message);
@@ -77,7 +77,7 @@ export class ResourceUnavailable extends ErrorResponse {
   }
 }
 
-/** The peer asks more often than it should. */
+/** The peer exceeded its rate limit. */
 export class RateLimited extends ErrorResponse {
   constructor(message: string) {
     super(ResponseCode.RESOURCE_UNAVAILABLE, message);

@@ -11,13 +11,13 @@ import { blockRootOfSidecar, type DataSidecar, isColumn, serializeSidecar, slotO
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { createHost, type Host, type HostOptions } from "../libp2p/host.ts";
 import type { Severity } from "../peers/peer-scores.ts";
-import type { BlockAncestry, BlockChunk, BlockRange, RequestHandlers, SidecarsOfBlock } from "./interface.ts";
+import type { BlockAncestry, BlockChunk, BlockRange, RequestHandlers, SidecarIdentifiers } from "./interface.ts";
 import type { ReqRespLimits } from "./limits.ts";
 import { type ProtocolName, protocolId } from "./protocols.ts";
 import { ReqResp } from "./reqresp.ts";
 import type { ResponseChunk } from "./response-chunk.ts";
 
-/** phase0, altair, electra and fulu, with nothing in between. */
+/** Schedules phase0, altair, electra and fulu at consecutive epochs. */
 const ALTAIR_EPOCH = 2;
 const ELECTRA_EPOCH = 3;
 const FULU_EPOCH = 4;
@@ -47,7 +47,7 @@ export async function startHost(options: Partial<HostOptions> = {}): Promise<Hos
   return host;
 }
 
-/** A chain with a block in each slot from 1 on, up to and with the last. */
+/** Returns a chain with a block in each slot from 1 to `lastSlot`. */
 export function chainOfBlocks(lastSlot: number): SignedBeaconBlock[] {
   const blocks: SignedBeaconBlock[] = [];
   let parentRoot: Uint8Array = new Uint8Array(32);
@@ -79,7 +79,7 @@ function digestAt(slot: Slot): Uint8Array {
   return config.forkBoundary2ForkDigest(config.getForkBoundaryAtEpoch(computeEpochAtSlot(slot)));
 }
 
-/** With the header of the block and otherwise empty; the protocol does not look at more. */
+/** Returns an empty sidecar with the header of the block. The protocol checks nothing else. */
 export function sidecarOf(block: SignedBeaconBlock, index: number): DataSidecar {
   const signedBlockHeader = signedHeaderOf(config, block);
   return block.message.slot < FIRST_FULU_SLOT
@@ -87,9 +87,9 @@ export function sidecarOf(block: SignedBeaconBlock, index: number): DataSidecar 
     : { ...ssz.fulu.DataColumnSidecar.defaultValue(), index, signedBlockHeader };
 }
 
-/** Answers from blocks in memory, and notes down what it is told. */
+/** Serves blocks from memory and records what peers report. */
 class FakeHandlers implements RequestHandlers {
-  readonly told: unknown[] = [];
+  readonly received: unknown[] = [];
   readonly blocks: SignedBeaconBlock[];
   /** In the order of slots and indices. */
   readonly sidecars: DataSidecar[] = [];
@@ -111,15 +111,15 @@ class FakeHandlers implements RequestHandlers {
   }
 
   onStatus(peerId: string, { headSlot, earliestAvailableSlot }: ReturnType<FakeHandlers["status"]>): void {
-    this.told.push({ peerId, headSlot, earliestAvailableSlot });
+    this.received.push({ peerId, headSlot, earliestAvailableSlot });
   }
 
   onPing(peerId: string, sequence: bigint): void {
-    this.told.push({ peerId, sequence });
+    this.received.push({ peerId, sequence });
   }
 
   onGoodbye(peerId: string, reason: bigint): void {
-    this.told.push({ peerId, reason });
+    this.received.push({ peerId, reason });
   }
 
   async *blocksByRange({ startSlot, count }: { startSlot: number; count: number }) {
@@ -144,7 +144,7 @@ class FakeHandlers implements RequestHandlers {
     yield* this.#sidecarsByRange(range, (sidecar) => !isColumn(sidecar));
   }
 
-  async *blobSidecarsByRoot(wanted: readonly SidecarsOfBlock[]) {
+  async *blobSidecarsByRoot(wanted: readonly SidecarIdentifiers[]) {
     yield* this.#sidecarsByRoot(wanted);
   }
 
@@ -152,7 +152,7 @@ class FakeHandlers implements RequestHandlers {
     yield* this.#sidecarsByRange(range, (sidecar) => isColumn(sidecar) && columns.includes(sidecar.index));
   }
 
-  async *columnSidecarsByRoot(wanted: readonly SidecarsOfBlock[]) {
+  async *columnSidecarsByRoot(wanted: readonly SidecarIdentifiers[]) {
     yield* this.#sidecarsByRoot(wanted);
   }
 
@@ -163,7 +163,7 @@ class FakeHandlers implements RequestHandlers {
     }
   }
 
-  *#sidecarsByRoot(wanted: readonly SidecarsOfBlock[]) {
+  *#sidecarsByRoot(wanted: readonly SidecarIdentifiers[]) {
     for (const { root, indices } of wanted) {
       for (const sidecar of this.sidecars) {
         if (blockRootOfSidecar(sidecar) === root && indices.includes(sidecar.index)) yield sidecarChunkOf(sidecar);
@@ -182,7 +182,7 @@ export interface TestNode {
   warnings(): string[];
 }
 
-/** A node whose clock stands at the start of fulu. */
+/** Starts a node whose clock is at the first fulu epoch. */
 export async function startNode(blocks: SignedBeaconBlock[], limits: Partial<ReqRespLimits> = {}): Promise<TestNode> {
   const host = await startHost();
   const handlers = new FakeHandlers(blocks);
@@ -203,7 +203,7 @@ export async function stopNode({ requests, host }: TestNode): Promise<void> {
   await host.stop();
 }
 
-/** Everything that comes on a stream until it ends or is reset. */
+/** Reads a stream until it ends or is reset. */
 export async function collect(stream: Stream): Promise<{ bytes: Buffer; wasReset: boolean }> {
   const pieces: Uint8Array[] = [];
   const wasReset = await new Promise<boolean>((resolve) => {

@@ -6,38 +6,41 @@ export interface BlockRange {
   count: number;
 }
 
-/** A block and blocks before it. */
+/** Requests a block and its ancestors. */
 export interface BlockAncestry {
   root: RootHex;
-  /** Of all of them. */
+  /** Number of blocks, including the first. */
   count: number;
 }
 
-/** Sidecars of one block. */
-export interface SidecarsOfBlock {
+/** Identifies sidecars of one block. */
+export interface SidecarIdentifiers {
   root: RootHex;
   indices: readonly number[];
 }
 
-/** `peerId` is in base58btc. Every request has its own time limits; the signal ends it earlier. Failures are `RequestError`s. */
+/**
+ * Outbound requests. `peerId` is in base58btc. Every request has its own timeouts; the signal aborts it earlier.
+ * Rejects with a `RequestError`.
+ */
 export interface BeaconRequests {
-  /** Tells our status and asks for the peer's; before fulu the earliest available slot is 0. */
+  /** Exchanges the status. `earliestAvailableSlot` is 0 before fulu. */
   status(peerId: string, signal?: AbortSignal): Promise<fulu.Status>;
-  /** Says why we leave; never fails. */
+  /** Sends a goodbye. Never rejects. */
   goodbye(peerId: string, reason: bigint): Promise<void>;
-  /** Tells the number of our metadata and asks for that of the peer's. */
+  /** Exchanges the metadata sequence numbers. */
   ping(peerId: string, signal?: AbortSignal): Promise<bigint>;
-  /** Of the newest shape; what the peer's version lacks is empty. */
+  /** In the newest format. Fields that the peer's version lacks have default values. */
   metadata(peerId: string, signal?: AbortSignal): Promise<fulu.Metadata>;
-  /** Blocks of the range in ascending order, at most one a slot, each the child of the one before where they adjoin; else malformed. */
+  /** Returns the blocks of the range in ascending order, forming a chain. Other responses are malformed. */
   blocksByRange(peerId: string, range: BlockRange, signal?: AbortSignal): Promise<SignedBeaconBlock[]>;
-  /** Those of the blocks that the peer has; only blocks that were asked for, else malformed. */
+  /** Returns the requested blocks that the peer has. Other blocks are malformed. */
   blocksByRoot(peerId: string, roots: readonly RootHex[], signal?: AbortSignal): Promise<SignedBeaconBlock[]>;
-  /** The block and those before it, each the parent of the one before; else malformed. */
+  /** Returns the block and its ancestors in descending order. Other responses are malformed. */
   blocksByHead(peerId: string, ancestry: BlockAncestry, signal?: AbortSignal): Promise<SignedBeaconBlock[]>;
   /**
-   * In the order of slots and indices, those of a slot of one block; else malformed. Each is also given to `onSidecar` when it
-   * comes, so that a request that fails later brings something. The same holds for columns.
+   * Returns the sidecars ordered by slot and index. All sidecars of a slot belong to one block. `onSidecar` receives
+   * each sidecar on arrival, so that a request which fails later is not lost completely. The same applies to columns.
    */
   blobSidecarsByRange(
     peerId: string,
@@ -45,10 +48,10 @@ export interface BeaconRequests {
     signal?: AbortSignal,
     onSidecar?: (sidecar: deneb.BlobSidecar) => void,
   ): Promise<deneb.BlobSidecar[]>;
-  /** Those that the peer has; only what was asked for, else malformed. The same holds for columns. */
+  /** Returns the requested sidecars that the peer has. Other sidecars are malformed. The same applies to columns. */
   blobSidecarsByRoot(
     peerId: string,
-    wanted: readonly SidecarsOfBlock[],
+    wanted: readonly SidecarIdentifiers[],
     signal?: AbortSignal,
   ): Promise<deneb.BlobSidecar[]>;
   columnSidecarsByRange(
@@ -60,36 +63,36 @@ export interface BeaconRequests {
   ): Promise<fulu.DataColumnSidecar[]>;
   columnSidecarsByRoot(
     peerId: string,
-    wanted: readonly SidecarsOfBlock[],
+    wanted: readonly SidecarIdentifiers[],
     signal?: AbortSignal,
   ): Promise<fulu.DataColumnSidecar[]>;
 }
 
-/** A block as it goes over the wire, with the fork digest that stands before it from version 2 on. */
+/** A serialized block with the fork digest that precedes it since version 2. */
 export interface BlockChunk {
   /** SSZ of the signed block. */
   bytes: Uint8Array;
   forkDigest: Uint8Array;
 }
 
-/** What this node answers to its peers. `peerId` is the asking peer, in base58btc. */
+/** Inbound requests. `peerId` is the requesting peer in base58btc. */
 export interface RequestHandlers {
   status(): fulu.Status;
   metadata(): fulu.Metadata;
-  /** A peer told its status, of its own accord or in answer to ours. */
+  /** Called with the status of a peer's request. */
   onStatus(peerId: string, status: fulu.Status): void;
   onPing(peerId: string, metadataSeq: bigint): void;
   onGoodbye(peerId: string, reason: bigint): void;
-  /** In ascending order of slots, canonical blocks only. */
+  /** Canonical blocks in ascending order. */
   blocksByRange(range: BlockRange): AsyncIterable<BlockChunk>;
-  /** In the order of the roots, without those that are not held. */
+  /** In the order of the roots, without missing blocks. */
   blocksByRoot(roots: readonly Uint8Array[]): AsyncIterable<BlockChunk>;
-  /** In descending order of slots, each the parent of the one before. */
+  /** In descending order, each the parent of the preceding block. */
   blocksByHead(ancestry: BlockAncestry): AsyncIterable<BlockChunk>;
-  /** Those of canonical blocks, in the order of slots and indices. The same holds for columns. */
+  /** Sidecars of canonical blocks, ordered by slot and index. The same applies to columns. */
   blobSidecarsByRange(range: BlockRange): AsyncIterable<ResponseChunk>;
-  /** In the order of the request, without those that are not held. The same holds for columns. */
-  blobSidecarsByRoot(wanted: readonly SidecarsOfBlock[]): AsyncIterable<ResponseChunk>;
+  /** In the order of the request, without missing sidecars. The same applies to columns. */
+  blobSidecarsByRoot(wanted: readonly SidecarIdentifiers[]): AsyncIterable<ResponseChunk>;
   columnSidecarsByRange(range: BlockRange, columns: readonly number[]): AsyncIterable<ResponseChunk>;
-  columnSidecarsByRoot(wanted: readonly SidecarsOfBlock[]): AsyncIterable<ResponseChunk>;
+  columnSidecarsByRoot(wanted: readonly SidecarIdentifiers[]): AsyncIterable<ResponseChunk>;
 }

@@ -4,37 +4,37 @@ import type { Epoch } from "@lodestar/types";
 import type { Rate } from "../token-bucket.ts";
 import type { ProtocolName } from "./protocols.ts";
 
-/** How long, how much and how often; times are in milliseconds. */
+/** Timeouts, concurrency and rate limits of requests. */
 export interface ReqRespLimits {
-  /** From the request to the first byte of the response. */
+  /** From the request to the first response byte. */
   firstByteMs: number;
-  /** For each chunk of a response, once the first byte is there. */
+  /** Per response chunk, after the first byte. */
   chunkMs: number;
-  /** For a whole response, in either direction, however many chunks it has. */
+  /** For a whole response, inbound or outbound. */
   responseMs: number;
-  /** For reading a request that a peer makes. */
+  /** For reading an inbound request. */
   requestMs: number;
-  /** For a peer to take a chunk that it asked for. */
+  /** For a peer to read a chunk. */
   writeMs: number;
-  /** For a peer to end a stream on which everything has been said. */
+  /** For a peer to close a completed stream. */
   lingerMs: number;
-  /** Requests under way to a peer with the same protocol; others wait for their turn. */
+  /** Concurrent requests to a peer per protocol. Further requests are queued. */
   outboundPerProtocol: number;
   outboundWaiting: number;
-  /** Requests of a peer with the same protocol that are served at a time. Older clients do not know the limit of two. */
+  /** Concurrent requests from a peer per protocol. Older clients do not know the limit of two. */
   inboundPerProtocol: number;
-  /** Requests of all peers for blocks and sidecars that are served at a time; so many more wait for their turn. */
+  /** Concurrent block and sidecar requests from all peers. As many more are queued. */
   inboundTotal: number;
-  /** Blocks or sidecars of one response are held in memory up to this size; a longer response counts as one that ends there. */
+  /** Size limit of a response in memory. A longer response is truncated there. */
   responseBytes: number;
-  /** How long an answer is withheld when a peer asks too often, or many others ask; beyond, the request is refused. */
-  withholdMs: number;
-  /** Requests of a peer. */
+  /** How long a rate-limited response is delayed. A request that would wait longer is refused. */
+  maxDelayMs: number;
+  /** Inbound requests per peer. */
   requestRates: Record<ProtocolName, Rate>;
-  /** Blocks for a peer, and for all peers together. */
+  /** Blocks served per peer and in total. */
   peerBlockRate: Rate;
   totalBlockRate: Rate;
-  /** Bytes of sidecars for a peer, and for all peers together. */
+  /** Sidecar bytes served per peer and in total. */
   peerSidecarRate: Rate;
   totalSidecarRate: Rate;
 }
@@ -53,7 +53,7 @@ export const DEFAULT_LIMITS: ReqRespLimits = {
   inboundPerProtocol: 2 * MAX_CONCURRENT_REQUESTS,
   inboundTotal: 128,
   responseBytes: 1 << 27,
-  withholdMs: 5_000,
+  maxDelayMs: 5_000,
   requestRates: {
     status: { burst: 8, perSecond: 1 },
     goodbye: { burst: 2, perSecond: 0.2 },
@@ -73,14 +73,16 @@ export const DEFAULT_LIMITS: ReqRespLimits = {
   totalSidecarRate: { burst: 256 * MEBIBYTE, perSecond: 32 * MEBIBYTE },
 };
 
-/** How many blocks may be asked for at a time (deneb/p2p-interface.md, BeaconBlocksByRange v2). */
+/** Maximum number of blocks per request (deneb/p2p-interface.md, BeaconBlocksByRange v2). */
 export function maxRequestBlocks(config: BeaconConfig, currentEpoch: Epoch): number {
   return config.getForkSeqAtEpoch(currentEpoch) >= ForkSeq.deneb
     ? config.MAX_REQUEST_BLOCKS_DENEB
     : config.MAX_REQUEST_BLOCKS;
 }
 
-/** How many blob sidecars may be asked for at a time (p2p-interface.md of deneb and electra, compute_max_request_blob_sidecars). */
+/**
+ * Maximum number of blob sidecars per request (deneb and electra/p2p-interface.md, compute_max_request_blob_sidecars).
+ */
 export function maxRequestBlobSidecars(config: BeaconConfig, currentEpoch: Epoch): number {
   return config.getForkSeqAtEpoch(currentEpoch) >= ForkSeq.electra
     ? config.MAX_REQUEST_BLOB_SIDECARS_ELECTRA

@@ -4,7 +4,7 @@ import { ProtocolViolation } from "./errors.ts";
 import type { ChunkFormat } from "./response-chunk.ts";
 import type { SizeBounds } from "./ssz-snappy.ts";
 
-/** SSZ of one kind of message, in the shape that this node works with. */
+/** SSZ codec of a message. Values are in the newest format. */
 export interface Codec<T> extends SizeBounds {
   encode(value: T): Uint8Array;
   /** Throws a `ProtocolViolation`. */
@@ -31,7 +31,7 @@ function codec<T>(type: SszType<T>): Codec<T> {
   };
 }
 
-/** Of an older version of a message, which lacks what `complete` adds. */
+/** Codec of an older version. `complete` adds the fields that it lacks. */
 function olderCodec<Old, T extends Old>(type: SszType<Old>, complete: (old: Old) => T): Codec<T> {
   const older = codec(type);
   return { ...older, decode: (bytes) => complete(older.decode(bytes)) };
@@ -50,16 +50,17 @@ export function statusCodec(version: number): Codec<fulu.Status> {
     ...status,
     decode(bytes) {
       const decoded = status.decode(bytes);
-      // Numbers of 64 bits that no chain reaches, and that are not exact here, would only mislead whoever counts with them.
+      // Inexact integers that no chain reaches are rejected.
       for (const number of [decoded.headSlot, decoded.finalizedEpoch, decoded.earliestAvailableSlot]) {
-        if (!Number.isSafeInteger(number)) throw new ProtocolViolation("The status has numbers that no chain reaches.");
+        if (!Number.isSafeInteger(number))
+          throw new ProtocolViolation("The status contains a slot or epoch above 2^53 - 1.");
       }
       return decoded;
     },
   };
 }
 
-/** What a version lacks is empty. */
+/** Fields that a version lacks have default values. */
 export function metadataCodec(version: number): Codec<fulu.Metadata> {
   const empty = ssz.fulu.Metadata.defaultValue();
   if (version === 1) {
@@ -97,14 +98,15 @@ export function columnIdentifiersCodec(maxBlocks: number): Codec<fulu.DataColumn
 
 const ROOT_BYTES = 32;
 
-/** A list of roots is nothing but the roots one after the other. */
+/** An SSZ list of roots is their concatenation. */
 export function rootsRequestCodec(maxRoots: number): Codec<readonly Uint8Array[]> {
   return {
     minSize: 0,
     maxSize: maxRoots * ROOT_BYTES,
     encode: (roots) => Buffer.concat(roots),
     decode(bytes) {
-      if (bytes.length % ROOT_BYTES !== 0) throw new ProtocolViolation("The request is no list of roots.");
+      if (bytes.length % ROOT_BYTES !== 0)
+        throw new ProtocolViolation("The length of the request is not a multiple of 32 bytes.");
       return Array.from({ length: bytes.length / ROOT_BYTES }, (_, index) =>
         bytes.subarray(index * ROOT_BYTES, (index + 1) * ROOT_BYTES),
       );
@@ -112,7 +114,7 @@ export function rootsRequestCodec(maxRoots: number): Codec<readonly Uint8Array[]
   };
 }
 
-/** Of responses that are a single message. */
+/** Chunk format of single-message responses. */
 export function plainFormat(bounds: SizeBounds): ChunkFormat {
   return { hasForkDigest: false, boundsOf: () => bounds };
 }

@@ -23,7 +23,7 @@ const status = ssz.phase0.Status.serialize(ssz.phase0.Status.defaultValue());
 const phase0Blocks = chainOfBlocks(17);
 
 let node: TestNode;
-/** Waits for nobody; the others have time enough even on a busy machine. */
+/** A node with short timeouts; the other nodes have generous ones. */
 let impatient: TestNode;
 let stranger: Host;
 
@@ -34,7 +34,7 @@ beforeAll(async () => {
     ping: { burst: BURST, perSecond: 0.001 },
   };
   [node, impatient] = await Promise.all([
-    startNode(phase0Blocks, { lingerMs: 100, withholdMs: 0, requestRates }),
+    startNode(phase0Blocks, { lingerMs: 100, maxDelayMs: 0, requestRates }),
     startNode(phase0Blocks, { requestMs: 100, writeMs: 100 }),
   ]);
   stranger = await startHost();
@@ -65,7 +65,7 @@ async function ask({ name, version }: Protocol, bytes: Uint8Array, end = true) {
 const rangeRequest = (startSlot: number, count: number, step = 1) =>
   encodePayload(ssz.phase0.BeaconBlocksByRangeRequest.serialize({ startSlot, count, step }));
 
-describe("requests that are no requests are answered with code 1 and held against the peer:", () => {
+describe("malformed requests are answered with code 1 and penalized:", () => {
   test.each(servedProtocols())("garbage for $name $version", async (protocol) => {
     const { bytes } = await ask(protocol, randomBytes(200));
 
@@ -78,19 +78,19 @@ describe("requests that are no requests are answered with code 1 and held agains
   const bombFrame = Buffer.concat([Buffer.from([0, bomb.length + 4, (bomb.length + 4) >> 8, 0]), crc, bomb]);
   const identifier = encodeFrames(new Uint8Array(0));
   const CASES: [what: string, bytes: Uint8Array][] = [
-    ["nothing at all", new Uint8Array(0)],
-    ["a length that the type does not allow", Buffer.concat([encodeVarint(83), encodeFrames(status.subarray(1))])],
-    ["a length beyond all bounds", Buffer.concat([encodeVarint(2 ** 50), encodeFrames(status)])],
-    ["a length that does not end", Buffer.alloc(11, 0x80)],
-    ["less than was announced", Buffer.concat([encodeVarint(84), encodeFrames(status.subarray(10))])],
-    ["more than was announced", Buffer.concat([encodeVarint(84), encodeFrames(Buffer.concat([status, status]))])],
-    ["something behind the request", Buffer.concat([encodePayload(status), Buffer.from([0])])],
+    ["an empty stream", new Uint8Array(0)],
+    ["a length out of range", Buffer.concat([encodeVarint(83), encodeFrames(status.subarray(1))])],
+    ["a huge length", Buffer.concat([encodeVarint(2 ** 50), encodeFrames(status)])],
+    ["an endless varint", Buffer.alloc(11, 0x80)],
+    ["less than the payload length", Buffer.concat([encodeVarint(84), encodeFrames(status.subarray(10))])],
+    ["more than the payload length", Buffer.concat([encodeVarint(84), encodeFrames(Buffer.concat([status, status]))])],
+    ["trailing data", Buffer.concat([encodePayload(status), Buffer.from([0])])],
     ["a bomb", Buffer.concat([encodeVarint(84), identifier, bombFrame])],
     [
       "endless padding",
       Buffer.concat([encodeVarint(84), identifier, Buffer.alloc(1 << 18, Buffer.from([0xfe, 0, 0, 0]))]),
     ],
-    ["impossible numbers", encodePayload(Buffer.alloc(84, 0xff))],
+    ["unsafe integers", encodePayload(Buffer.alloc(84, 0xff))],
   ];
   test.each(CASES)("%s", async (_what, bytes) => {
     const answer = await ask({ name: "status", version: 1 }, bytes);
@@ -99,27 +99,27 @@ describe("requests that are no requests are answered with code 1 and held agains
     expect(severities()).toEqual(["severe"]);
   });
 
-  test("a list of roots that is none", async () => {
+  test("an invalid list of roots", async () => {
     expect((await ask({ name: "beacon_blocks_by_root", version: 2 }, encodePayload(randomBytes(33)))).bytes[0]).toBe(1);
   });
 });
 
-describe("requests that make no sense are answered with code 1:", () => {
+describe("invalid requests are answered with code 1:", () => {
   test.each<[string, Uint8Array]>([
     ["a step other than 1", rangeRequest(1, 5, 2)],
-    ["no blocks at all", rangeRequest(1, 0)],
+    ["zero blocks", rangeRequest(1, 0)],
   ])("%s", async (_what, bytes) => {
     expect((await ask({ name: "beacon_blocks_by_range", version: 2 }, bytes)).bytes[0]).toBe(1);
   });
 
-  test("more roots than may be asked for", async () => {
+  test("too many roots", async () => {
     const roots = encodePayload(randomBytes(32 * 129));
     expect((await ask({ name: "beacon_blocks_by_root", version: 2 }, roots)).bytes[0]).toBe(1);
   });
 
   test.each<[string, ProtocolName, Uint8Array]>([
-    ["no blocks before a head", "beacon_blocks_by_head", new Uint8Array(40)],
-    ["no slots of blobs", "blob_sidecars_by_range", new Uint8Array(16)],
+    ["zero blocks by head", "beacon_blocks_by_head", new Uint8Array(40)],
+    ["zero slots of blobs", "blob_sidecars_by_range", new Uint8Array(16)],
     [
       "no slots of columns",
       "data_column_sidecars_by_range",
@@ -129,7 +129,7 @@ describe("requests that make no sense are answered with code 1:", () => {
     expect((await ask({ name, version: 1 }, encodePayload(request))).bytes[0]).toBe(1);
   });
 
-  test("more sidecars of blobs than may be asked for before electra", async () => {
+  test("too many blob sidecars before electra", async () => {
     const request = encodePayload(Buffer.alloc(40 * (config.MAX_REQUEST_BLOB_SIDECARS + 1)));
     node.clock.currentEpoch = 2;
     const { bytes } = await ask({ name: "blob_sidecars_by_root", version: 1 }, request);
@@ -148,12 +148,12 @@ describe("requests that make no sense are answered with code 1:", () => {
   });
 });
 
-describe("a list of nothing is answered with nothing:", () => {
+describe("an empty list has an empty response:", () => {
   test.each<ProtocolName>(["beacon_blocks_by_root", "blob_sidecars_by_root", "data_column_sidecars_by_root"])(
     "%s",
     async (name) => {
       const version = name === "beacon_blocks_by_root" ? 2 : 1;
-      // With the frames of nothing, and as some write it, without.
+      // With and without frames for the empty payload.
       for (const request of [encodePayload(new Uint8Array(0)), encodeVarint(0)]) {
         expect(await ask({ name, version }, request)).toEqual({ bytes: Buffer.alloc(0), wasReset: false });
       }
@@ -162,7 +162,7 @@ describe("a list of nothing is answered with nothing:", () => {
   );
 });
 
-test("a range at the end of time is empty", async () => {
+test("a range beyond 2^53 - 1 is empty", async () => {
   const request = encodePayload(Buffer.concat([Buffer.alloc(16, 0xff), Buffer.from([1, 0, 0, 0, 0, 0, 0, 0])]));
 
   expect(await ask({ name: "beacon_blocks_by_range", version: 2 }, request)).toEqual({
@@ -171,7 +171,7 @@ test("a range at the end of time is empty", async () => {
   });
 });
 
-test("a request that does not come to its end is given up", async () => {
+test("an incomplete request times out", async () => {
   const stream = await openStream(stranger, impatient.host, "status", 1);
   const answer = collect(stream);
   stream.send(encodePayload(status).subarray(0, 20));
@@ -180,7 +180,7 @@ test("a request that does not come to its end is given up", async () => {
   expect(severities(impatient)).toEqual(["moderate"]);
 });
 
-test("what a peer told is noted even if it does not stay for the answer", async () => {
+test("a request takes effect even if the peer does not wait for the response", async () => {
   const guest = await startHost();
   const { handlers } = node;
   const before = handlers.status;
@@ -201,7 +201,7 @@ test("what a peer told is noted even if it does not stay for the answer", async 
   await guest.stop();
 });
 
-test("a peer that goes on sending after it was refused is cut off", async () => {
+test("a peer that keeps sending after a refusal is reset", async () => {
   const stream = await openStream(stranger, node.host, "status", 1);
   const answer = collect(stream);
   const closed = new Promise<void>((resolve) => stream.addEventListener("close", () => resolve()));
@@ -212,7 +212,7 @@ test("a peer that goes on sending after it was refused is cut off", async () => 
   expect(stream.status).toBe("reset");
 });
 
-test("who asks too much at a time is refused, and the others are served", async () => {
+test("too many concurrent requests of a peer are refused, other peers are served", async () => {
   const gate = Promise.withResolvers<void>();
   const { handlers } = node;
   const before = handlers.blocksByRange;
@@ -236,14 +236,14 @@ test("who asks too much at a time is refused, and the others are served", async 
   expect(severities()).toEqual(["mild", "mild", "mild"]);
 });
 
-describe("when as many blocks are asked for as are served at a time,", () => {
+describe("at the limit of concurrent block requests,", () => {
   let crowded: TestNode;
   let honest: TestNode;
   let gate: PromiseWithResolvers<void>;
   let begun: PromiseWithResolvers<void>;
 
-  async function startCrowded(withholdMs: number): Promise<void> {
-    crowded = await startNode(phase0Blocks, { inboundTotal: 1, withholdMs });
+  async function startCrowded(maxDelayMs: number): Promise<void> {
+    crowded = await startNode(phase0Blocks, { inboundTotal: 1, maxDelayMs });
     honest = await startNode(phase0Blocks);
     await Promise.all([stranger, honest.host].map((host) => host.dial(crowded.host.getMultiaddrs())));
     onTestFinished(async () => {
@@ -268,7 +268,7 @@ describe("when as many blocks are asked for as are served at a time,", () => {
       return answer;
     });
 
-  test("who asks for something small is answered, and other blocks come in their turn", async () => {
+  test("single messages are served at once, and other blocks are queued", async () => {
     await startCrowded(60_000);
     const first = askBlocks(stranger);
     await begun.promise;
@@ -282,7 +282,7 @@ describe("when as many blocks are asked for as are served at a time,", () => {
     expect(crowded.penalties).toEqual([]);
   });
 
-  test("nobody waits without end", async () => {
+  test("queued requests time out", async () => {
     await startCrowded(0);
     const first = askBlocks(stranger);
     await begun.promise;
@@ -292,7 +292,7 @@ describe("when as many blocks are asked for as are served at a time,", () => {
     expect(crowded.penalties).toEqual([]);
   });
 
-  test("those that opened a stream and say nothing are not among them", async () => {
+  test("idle streams do not count", async () => {
     await startCrowded(0);
     gate.resolve();
     for (let index = 0; index < 3; index++) await openStream(stranger, crowded.host, "beacon_blocks_by_range", 2);
@@ -300,7 +300,7 @@ describe("when as many blocks are asked for as are served at a time,", () => {
   });
 });
 
-test("who asks too often is refused", async () => {
+test("requests beyond the rate limit are refused", async () => {
   const codes: (number | undefined)[] = [];
   for (let index = 0; index <= BURST; index++) {
     codes.push((await ask({ name: "ping", version: 1 }, encodePayload(Buffer.alloc(8)))).bytes[0]);
@@ -310,7 +310,7 @@ test("who asks too often is refused", async () => {
   expect(severities()).toEqual(["mild"]);
 });
 
-test("who does not read is not waited for, and nothing piles up", async () => {
+test("a peer that does not read times out, with bounded buffers", async () => {
   let made = 0;
   const { handlers } = impatient;
   const before = handlers.blocksByRange;

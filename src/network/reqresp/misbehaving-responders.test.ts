@@ -29,7 +29,7 @@ const block = (slot: number) => blocks[slot - 1]!;
 const status = ssz.fulu.Status.serialize(ssz.fulu.Status.defaultValue());
 
 let node: TestNode;
-/** Waits for nobody; the others have time enough even on a busy machine. */
+/** A node with short timeouts; the other nodes have generous ones. */
 let impatient: TestNode;
 let stranger: Host;
 let strangerId: string;
@@ -42,7 +42,7 @@ beforeAll(async () => {
   ]);
   stranger = await startHost();
   strangerId = stranger.peerId.toString();
-  // Only peers that are known to withhold answers are asked as often as these tests do.
+  // Peers that delay responses are not rate-limited by the client.
   await strangerAnswers("status", () => {});
   const identified = new Promise<void>((resolve) => node.host.addEventListener("peer:identify", () => resolve()));
   await node.host.dial(stranger.getMultiaddrs());
@@ -62,7 +62,7 @@ afterAll(async () => {
 
 type Behaviour = (stream: Stream, connection: Connection) => void | Promise<void>;
 
-/** Lets the stranger behave so in answer to requests. */
+/** Installs the stranger's handler for requests. */
 async function strangerAnswers(
   name: ProtocolName,
   behaviour: Behaviour,
@@ -71,7 +71,7 @@ async function strangerAnswers(
   for (const version of versions) await stranger.handle(protocolId({ name, version }), behaviour);
 }
 
-/** Sends the bytes and ends the stream. */
+/** Sends the bytes and closes the stream. */
 function sending(...parts: Uint8Array[]): Behaviour {
   return async (stream) => {
     stream.send(Buffer.concat(parts));
@@ -95,14 +95,14 @@ const identifier = encodeFrames(new Uint8Array(0));
 const bomb = compressSync(Buffer.alloc(1 << 20));
 const bombFrame = Buffer.concat([Buffer.from([0, bomb.length + 4, (bomb.length + 4) >> 8, 0, 0, 0, 0, 0]), bomb]);
 
-describe("answers that are none are malformed:", () => {
+describe("invalid responses are malformed:", () => {
   const CASES: [what: string, ...parts: Uint8Array[]][] = [
     ["garbage", Uint8Array.of(0), randomBytes(300)],
-    ["an answer of another length", encodeChunk(status.subarray(1))],
-    ["less than was announced", Uint8Array.of(0), encodeVarint(92), encodeFrames(status.subarray(2))],
+    ["a response of wrong length", encodeChunk(status.subarray(1))],
+    ["less than the payload length", Uint8Array.of(0), encodeVarint(92), encodeFrames(status.subarray(2))],
     ["a bomb", Uint8Array.of(0), encodeVarint(92), identifier, bombFrame],
-    ["two answers", encodeChunk(status), encodeChunk(status)],
-    ["impossible numbers", encodeChunk(Buffer.alloc(92, 0xff))],
+    ["two responses", encodeChunk(status), encodeChunk(status)],
+    ["unsafe integers", encodeChunk(Buffer.alloc(92, 0xff))],
   ];
   test.each(CASES)("%s", async (_what, ...parts) => {
     await strangerAnswers("status", sending(...parts));
@@ -112,19 +112,19 @@ describe("answers that are none are malformed:", () => {
   });
 });
 
-describe("blocks that do not belong into an answer make it malformed:", () => {
+describe("unexpected blocks make a response malformed:", () => {
   const foreign = { ...chunkOf(block(3)), forkDigest: Uint8Array.of(1, 2, 3, 4) };
   const mislabelled = { ...chunkOf(block(3)), forkDigest: chunkOf(block(17)).forkDigest };
   const orphan = { ...block(6), message: { ...block(6).message, parentRoot: Buffer.alloc(32, 1) } };
   const CASES: [what: string, message: RegExp, ...parts: Uint8Array[]][] = [
     ["one before the range", /outside/, ...blockChunks(block(1), block(2))],
-    ["one behind the range", /outside/, ...blockChunks(block(9))],
+    ["one after the range", /outside/, ...blockChunks(block(9))],
     ["one twice", /ascending/, ...blockChunks(block(3), block(3))],
     ["descending ones", /ascending/, ...blockChunks(block(4), block(3))],
     ["one of another chain", /child/, ...blockChunks(block(5), orphan)],
     ["a gap", /child/, ...blockChunks(block(3), block(5))],
-    ["an unknown fork", /not known/, encodeChunk(foreign.bytes, foreign.forkDigest)],
-    ["another fork", /length|decoded|another fork/, encodeChunk(mislabelled.bytes, mislabelled.forkDigest)],
+    ["an unknown fork", /unknown/, encodeChunk(foreign.bytes, foreign.forkDigest)],
+    ["another fork", /length|decoded|does not match/, encodeChunk(mislabelled.bytes, mislabelled.forkDigest)],
     ["no block", /decoded/, encodeChunk(Buffer.alloc(404, 0xff), chunkOf(block(3)).forkDigest)],
   ];
   test.each(CASES)("%s", async (_what, message, ...parts) => {
@@ -137,7 +137,7 @@ describe("blocks that do not belong into an answer make it malformed:", () => {
     expect(severities()).toEqual(["severe"]);
   });
 
-  test("more than were asked for, without end", async () => {
+  test("an endless response", async () => {
     const reset = Promise.withResolvers<void>();
     await strangerAnswers("beacon_blocks_by_root", (stream) => {
       stream.addEventListener("close", () => reset.resolve());
@@ -150,7 +150,7 @@ describe("blocks that do not belong into an answer make it malformed:", () => {
   });
 
   test.each<[string, SignedBeaconBlock[]]>([
-    ["one with a root that was not asked for", [block(1), block(3)]],
+    ["one with a root that was not requested", [block(1), block(3)]],
     ["the same twice", [block(1), block(1)]],
   ])("%s", async (_what, list) => {
     await strangerAnswers("beacon_blocks_by_root", sending(...blockChunks(...list)));
@@ -161,9 +161,9 @@ describe("blocks that do not belong into an answer make it malformed:", () => {
   });
 });
 
-describe("blocks before a head that are no ancestry make the answer malformed:", () => {
+describe("blocks by head that are no ancestors make a response malformed:", () => {
   test.each<[string, SignedBeaconBlock[]]>([
-    ["not the one that was asked for first", [block(8), block(7)]],
+    ["not starting with the requested block", [block(8), block(7)]],
     ["a gap", [block(9), block(7)]],
     ["ascending ones", [block(9), block(10)]],
   ])("%s", async (_what, list) => {
@@ -175,22 +175,26 @@ describe("blocks before a head that are no ancestry make the answer malformed:",
   });
 });
 
-describe("sidecars that do not belong into an answer make it malformed:", () => {
+describe("unexpected sidecars make a response malformed:", () => {
   const chunk = (slot: number, index: number) => sidecarChunkOf(sidecarOf(block(slot), index));
   const [electra, fulu] = [FIRST_ELECTRA_SLOT + 1, FIRST_FULU_SLOT];
   const rival = { ...block(electra), message: { ...block(electra).message, proposerIndex: 9 } };
   const tooLong = { ...ssz.fulu.DataColumnSidecar.defaultValue(), column: Array(10).fill(Buffer.alloc(2048)) };
   const BY_RANGE: [what: string, message: RegExp, ...chunks: ResponseChunk[]][] = [
-    ["a slot before the range", /not asked for/, chunk(electra - 1, 0)],
-    ["a slot behind the range", /not asked for/, chunk(electra + 4, 0)],
+    ["a slot before the range", /not requested/, chunk(electra - 1, 0)],
+    ["a slot after the range", /not requested/, chunk(electra + 4, 0)],
     ["the same twice", /order/, chunk(electra, 0), chunk(electra, 0)],
     ["descending indices", /order/, chunk(electra, 1), chunk(electra, 0)],
     ["descending slots", /order/, chunk(electra + 1, 0), chunk(electra, 1)],
     ["two blocks of a slot", /different blocks/, chunk(electra, 0), sidecarChunkOf(sidecarOf(rival, 1))],
-    ["an index that no block has", /index/, chunk(electra, 9)],
-    ["an unknown fork", /not known/, { ...chunk(electra, 0), forkDigest: Uint8Array.of(1, 2, 3, 4) }],
-    ["a fork without blobs", /none of its kind/, { ...chunk(electra, 0), forkDigest: chunkOf(block(17)).forkDigest }],
-    ["a column", /none of its kind/, chunk(fulu, 0)],
+    ["an index out of range", /index/, chunk(electra, 9)],
+    ["an unknown fork", /unknown/, { ...chunk(electra, 0), forkDigest: Uint8Array.of(1, 2, 3, 4) }],
+    [
+      "a fork without blobs",
+      /no sidecars of this kind/,
+      { ...chunk(electra, 0), forkDigest: chunkOf(block(17)).forkDigest },
+    ],
+    ["a column", /no sidecars of this kind/, chunk(fulu, 0)],
     ["no sidecar", /length/, { ...chunk(electra, 0), bytes: Buffer.alloc(100) }],
   ];
   test.each(BY_RANGE)("blobs: %s", async (_what, message, ...chunks) => {
@@ -202,26 +206,28 @@ describe("sidecars that do not belong into an answer make it malformed:", () => 
   });
 
   const COLUMNS_BY_RANGE: [what: string, message: RegExp, ...chunks: ResponseChunk[]][] = [
-    ["one that was not asked for", /not asked for/, chunk(fulu, 2)],
+    ["one that was not requested", /not requested/, chunk(fulu, 2)],
     ["descending ones", /order/, chunk(fulu, 7), chunk(fulu, 1)],
     ["more cells than a block has blobs", /length/, { ...chunk(fulu, 1), bytes: serializeSidecar(tooLong) }],
-    ["a blob", /none of its kind/, chunk(electra, 0)],
-    ["another fork", /length|decoded|another fork/, { ...chunk(electra, 0), forkDigest: chunk(fulu, 1).forkDigest }],
+    ["a blob", /no sidecars of this kind/, chunk(electra, 0)],
+    ["another fork", /length|decoded|does not match/, { ...chunk(electra, 0), forkDigest: chunk(fulu, 1).forkDigest }],
   ];
   test.each(COLUMNS_BY_RANGE)("columns: %s", async (_what, message, ...chunks) => {
     await strangerAnswers("data_column_sidecars_by_range", sending(...chunks.map(encoded)));
-    const told: unknown[] = [];
+    const received: unknown[] = [];
     const range = { startSlot: fulu, count: 4 };
-    const asked = node.requests.columnSidecarsByRange(strangerId, range, [1, 7], undefined, (one) => told.push(one));
+    const asked = node.requests.columnSidecarsByRange(strangerId, range, [1, 7], undefined, (one) =>
+      received.push(one),
+    );
 
     await expect(asked).rejects.toMatchObject({ failure: "malformed", message: expect.stringMatching(message) });
     expect(severities()).toEqual(["severe"]);
-    expect(told).toHaveLength(chunks.length - 1);
+    expect(received).toHaveLength(chunks.length - 1);
   });
 
   test.each<[string, ...ResponseChunk[]]>([
-    ["of a block that was not asked for", chunk(fulu + 1, 1)],
-    ["of an index that was not asked for", chunk(fulu, 2)],
+    ["of a block that was not requested", chunk(fulu + 1, 1)],
+    ["of an index that was not requested", chunk(fulu, 2)],
     ["twice", chunk(fulu, 1), chunk(fulu, 1)],
   ])("by root: %s", async (_what, ...chunks) => {
     await strangerAnswers("data_column_sidecars_by_root", sending(...chunks.map(encoded)));
@@ -234,10 +240,10 @@ describe("sidecars that do not belong into an answer make it malformed:", () => 
   });
 });
 
-describe("who is too slow is not waited for:", () => {
+describe("slow peers time out:", () => {
   test.each<[string, Behaviour]>([
-    ["no answer", () => {}],
-    ["half an answer", (stream) => void stream.send(encodeChunk(status).subarray(0, 20))],
+    ["no response", () => {}],
+    ["half a response", (stream) => void stream.send(encodeChunk(status).subarray(0, 20))],
   ])("%s", async (_what, behaviour) => {
     await strangerAnswers("status", behaviour);
 
@@ -246,7 +252,7 @@ describe("who is too slow is not waited for:", () => {
     expect(impatient.penalties).toMatchObject([{ peerId: strangerId, severity: "moderate" }]);
   });
 
-  test("but a stream that is not ended after the answer does not matter", async () => {
+  test("except for a stream left open after the response", async () => {
     await strangerAnswers("status", (stream) => void stream.send(encodeChunk(status)));
 
     expect(ssz.fulu.Status.serialize(await askStatus())).toEqual(status);
@@ -260,7 +266,7 @@ describe("refusals", () => {
     [2, ["mild"]],
     [3, []],
     [139, []],
-  ])("with code %i tell the code and the message", async (code, penalties) => {
+  ])("with code %i report the code and the message", async (code, penalties) => {
     await strangerAnswers(
       "beacon_blocks_by_range",
       sending(...blockChunks(block(2)), encodeErrorChunk(code, "no \u{1f9c0}")),
@@ -274,7 +280,7 @@ describe("refusals", () => {
     expect(severities()).toEqual(penalties);
   });
 
-  test("need no message, and it cannot be long", async () => {
+  test("need no message, and it is bounded", async () => {
     await strangerAnswers("status", sending(Uint8Array.of(2)));
     await expect(askStatus()).rejects.toMatchObject({ failure: "refused", code: 2 });
     expect(encodeErrorChunk(2, "x".repeat(1000))).toEqual(
@@ -282,7 +288,7 @@ describe("refusals", () => {
     );
   });
 
-  test("are none without a message that can be read", async () => {
+  test("are malformed with an invalid message", async () => {
     await strangerAnswers("status", sending(Uint8Array.of(200), randomBytes(100).fill(0xff, 0, 10)));
     await expect(askStatus()).rejects.toMatchObject({ failure: "malformed" });
     expect(severities()).toEqual(["severe"]);
@@ -290,7 +296,7 @@ describe("refusals", () => {
 
   test.each<[string, Behaviour]>([
     ["a reset stream", (stream) => stream.abort(new Error("no"))],
-    ["an empty answer", async (stream) => stream.close()],
+    ["an empty response", async (stream) => stream.close()],
   ])("may be %s", async (_what, behaviour) => {
     await strangerAnswers("status", behaviour);
 
@@ -299,21 +305,21 @@ describe("refusals", () => {
   });
 });
 
-test("a protocol that the peer does not speak is held against it where it is indispensable", async () => {
+test("a missing protocol is penalized only if it is required", async () => {
   await expect(askRange(1, 1)).rejects.toMatchObject({ failure: "unsupported" });
   expect(severities()).toEqual([]);
   await expect(node.requests.ping(strangerId)).rejects.toMatchObject({ failure: "unsupported" });
   expect(severities()).toEqual(["severe"]);
 });
 
-test("an older peer is asked with the newest version that it speaks", async () => {
+test("an older peer gets the newest version that it supports", async () => {
   const old = ssz.phase0.Status.serialize(ssz.phase0.Status.defaultValue());
   await strangerAnswers("status", sending(encodeChunk(old)), [1]);
 
   expect(await askStatus()).toMatchObject({ headSlot: 0, earliestAvailableSlot: 0 });
 });
 
-test("blocks of phase0 come with version 1 too, before altair", async () => {
+test("phase0 blocks are also requested with version 1 before altair", async () => {
   const plain = [block(2), block(3)].map((each) => encodeChunk(chunkOf(each).bytes));
   await strangerAnswers("beacon_blocks_by_range", sending(...plain), [1]);
 
@@ -323,7 +329,7 @@ test("blocks of phase0 come with version 1 too, before altair", async () => {
   expect(received.map(({ message }) => message.slot)).toEqual([2, 3]);
 });
 
-test("a response of too many bytes counts as one that ends there", async () => {
+test("a response is truncated at its size limit", async () => {
   const chunks = [1, 2, 3, 4].map((ahead) => sidecarChunkOf(sidecarOf(block(FIRST_ELECTRA_SLOT + ahead), 0)));
   await strangerAnswers("blob_sidecars_by_range", sending(...chunks.map(encoded)));
 
@@ -333,7 +339,7 @@ test("a response of too many bytes counts as one that ends there", async () => {
   expect(received.length).toBeLessThan(chunks.length);
 });
 
-test("a request that is given up ends the stream and is nobody's fault", async () => {
+test("an aborted request resets the stream without a penalty", async () => {
   const opened = Promise.withResolvers<Stream>();
   await strangerAnswers("status", (stream) => opened.resolve(stream));
   const giving = new AbortController();
@@ -347,7 +353,7 @@ test("a request that is given up ends the stream and is nobody's fault", async (
   expect(severities()).toEqual([]);
 });
 
-test("a connection that ends in the middle of a response is nobody's fault", async () => {
+test("a connection closed within a response is not penalized", async () => {
   await strangerAnswers("beacon_blocks_by_range", async (stream, connection) => {
     stream.send(Buffer.concat(blockChunks(block(2), block(3))));
     await connection.close();

@@ -23,22 +23,21 @@ import type { ResponseChunk } from "./response-chunk.ts";
 import type { SizeBounds } from "./ssz-snappy.ts";
 
 const NO_DIGEST = new Uint8Array(0);
-const NOTHING: AsyncIterable<ResponseChunk> = { async *[Symbol.asyncIterator]() {} };
+const EMPTY: AsyncIterable<ResponseChunk> = { async *[Symbol.asyncIterator]() {} };
 
-/** The response to one request. */
 export interface ProtocolResponse {
   chunks: AsyncIterable<ResponseChunk> | Iterable<ResponseChunk>;
-  /** Rate limits count blocks, and the bytes of sidecars. */
+  /** Rate limits count blocks and sidecar bytes. */
   content: "message" | "blocks" | "sidecars";
-  /** What follows from the request itself; for when the response is written or failed, since the peer may be left because of it. */
+  /** Runs after the response was sent or failed, since it may disconnect the peer. */
   afterwards?: () => void;
 }
 
-/** What to read of requests with a protocol, and how to respond. */
+/** Decodes and answers the requests of one protocol. */
 export interface ProtocolHandler {
-  /** Null when requests have no content. */
+  /** Null if requests have no body. */
   bounds: SizeBounds | null;
-  /** Throws a `ErrorResponse` or a `ProtocolViolation`. */
+  /** Throws an `ErrorResponse` or a `ProtocolViolation`. */
   handle(peerId: string, body: Uint8Array): ProtocolResponse;
 }
 
@@ -48,6 +47,7 @@ export interface ProtocolHandlerParts {
   handlers: RequestHandlers;
 }
 
+/** Returns the handler of a protocol. */
 export function protocolHandler(protocol: Protocol, parts: ProtocolHandlerParts): ProtocolHandler {
   const { handlers } = parts;
   const { version } = protocol;
@@ -73,36 +73,36 @@ export function protocolHandler(protocol: Protocol, parts: ProtocolHandlerParts)
       return { bounds: null, handle: () => message(metadataCodec(version), handlers.metadata()) };
     case "beacon_blocks_by_range":
       return decoding(rangeRequestCodec(), (_, { startSlot, count, step }) => {
-        if (step !== 1) throw new ErrorResponse(ResponseCode.INVALID_REQUEST, "The step must be 1.");
+        if (step !== 1) throw new ErrorResponse(ResponseCode.INVALID_REQUEST, "step must be 1.");
         const range = boundedRange(parts, { startSlot, count });
-        return blocks(parts, version, range ? handlers.blocksByRange(range) : NOTHING);
+        return blocks(parts, version, range ? handlers.blocksByRange(range) : EMPTY);
       });
     case "beacon_blocks_by_root": {
       const codec = rootsRequestCodec(parts.config.MAX_REQUEST_BLOCKS);
       return decoding(codec, (_, roots) => {
         const most = maxRequestBlocks(parts.config, parts.clock.currentEpoch);
         if (roots.length > most)
-          throw new ErrorResponse(ResponseCode.INVALID_REQUEST, `At most ${most} blocks may be asked for.`);
+          throw new ErrorResponse(ResponseCode.INVALID_REQUEST, `At most ${most} blocks can be requested.`);
         return blocks(parts, version, handlers.blocksByRoot(roots));
       });
     }
     case "beacon_blocks_by_head":
       return decoding(headRequestCodec(), (_, { beaconRoot, count }) => {
-        requireAny(count);
+        assertPositive(count);
         const ancestry = { root: toRootHex(beaconRoot), count: Math.min(count, parts.config.MAX_REQUEST_BLOCKS_DENEB) };
         return { chunks: handlers.blocksByHead(ancestry), content: "blocks" };
       });
     case "blob_sidecars_by_range":
       return decoding(blobRangeRequestCodec(), (_, request) => {
         const range = boundedRange(parts, request);
-        return sidecars(range ? handlers.blobSidecarsByRange(range) : NOTHING);
+        return sidecars(range ? handlers.blobSidecarsByRange(range) : EMPTY);
       });
     case "blob_sidecars_by_root": {
       const codec = blobIdentifiersCodec(parts.config.MAX_REQUEST_BLOB_SIDECARS_ELECTRA);
       return decoding(codec, (_, identifiers) => {
         const most = maxRequestBlobSidecars(parts.config, parts.clock.currentEpoch);
         if (identifiers.length > most)
-          throw new ErrorResponse(ResponseCode.INVALID_REQUEST, `At most ${most} blob sidecars may be asked for.`);
+          throw new ErrorResponse(ResponseCode.INVALID_REQUEST, `At most ${most} blob sidecars can be requested.`);
         const wanted = identifiers.map(({ blockRoot, index }) => ({ root: toRootHex(blockRoot), indices: [index] }));
         return sidecars(handlers.blobSidecarsByRoot(wanted));
       });
@@ -110,7 +110,7 @@ export function protocolHandler(protocol: Protocol, parts: ProtocolHandlerParts)
     case "data_column_sidecars_by_range":
       return decoding(columnRangeRequestCodec(), (_, { columns, ...request }) => {
         const range = boundedRange(parts, request);
-        return sidecars(range ? handlers.columnSidecarsByRange(range, columns) : NOTHING);
+        return sidecars(range ? handlers.columnSidecarsByRange(range, columns) : EMPTY);
       });
     case "data_column_sidecars_by_root":
       return decoding(columnIdentifiersCodec(parts.config.MAX_REQUEST_BLOCKS_DENEB), (_, identifiers) => {
@@ -120,18 +120,18 @@ export function protocolHandler(protocol: Protocol, parts: ProtocolHandlerParts)
   }
 }
 
-/** No longer than may be asked for. Undefined for slots that are no exact numbers here: they are beyond the end of all chains. */
+/** Caps the count. Returns undefined for a start slot above 2^53 - 1, which no chain reaches. */
 function boundedRange(
   { config, clock }: ProtocolHandlerParts,
   { startSlot, count }: BlockRange,
 ): BlockRange | undefined {
-  requireAny(count);
+  assertPositive(count);
   if (!Number.isSafeInteger(startSlot)) return undefined;
   return { startSlot, count: Math.min(count, maxRequestBlocks(config, clock.currentEpoch)) };
 }
 
-function requireAny(count: number): void {
-  if (count < 1) throw new ErrorResponse(ResponseCode.INVALID_REQUEST, "The count must be at least 1.");
+function assertPositive(count: number): void {
+  if (count < 1) throw new ErrorResponse(ResponseCode.INVALID_REQUEST, "count must be at least 1.");
 }
 
 function decoding<T>(codec: Codec<T>, handle: (peerId: string, request: T) => ProtocolResponse): ProtocolHandler {
@@ -154,11 +154,11 @@ function blocks(
   return { chunks: version === 1 ? phase0Blocks(config, chunks) : chunks, content: "blocks" };
 }
 
-/** Version 1 has no means to tell of which fork a block is (altair/p2p-interface.md, Transitioning from v1 to v2). */
+/** Version 1 cannot carry later forks (altair/p2p-interface.md, Transitioning from v1 to v2). */
 async function* phase0Blocks(config: BeaconConfig, chunks: AsyncIterable<BlockChunk>): AsyncGenerator<ResponseChunk> {
   for await (const { bytes, forkDigest } of chunks) {
     if (config.forkDigest2ForkBoundary(forkDigest).fork !== ForkName.phase0) {
-      throw new ErrorResponse(ResponseCode.INVALID_REQUEST, "Blocks after phase0 are served with version 2 only.");
+      throw new ErrorResponse(ResponseCode.INVALID_REQUEST, "Blocks after phase0 require version 2.");
     }
     yield { bytes, forkDigest: NO_DIGEST };
   }

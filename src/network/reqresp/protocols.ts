@@ -1,4 +1,4 @@
-/** The messages of p2p-interface.md, The Req/Resp domain, of phase0, deneb and fulu that this node speaks. */
+/** Supported request protocols (phase0, deneb and fulu/p2p-interface.md, The Req/Resp domain). */
 export type ProtocolName =
   | "status"
   | "goodbye"
@@ -13,8 +13,8 @@ export type ProtocolName =
   | "data_column_sidecars_by_root";
 
 /**
- * The versions that are served, newest first. All are served in every fork: the newer ones may be spoken in advance of
- * their fork (altair/p2p-interface.md, Transitioning from v1 to v2), and peers may lag behind.
+ * Served versions, newest first. All are served in every fork: newer versions may be used before their fork
+ * (altair/p2p-interface.md, Transitioning from v1 to v2), and peers may lag behind.
  */
 export const SERVED_VERSIONS: Record<ProtocolName, readonly number[]> = {
   status: [2, 1],
@@ -45,5 +45,5 @@ export function servedProtocols(): Protocol[] {
   );
 }
 
-/** phase0/p2p-interface.md, Responding side. */
+/** Response codes (phase0/p2p-interface.md, Responding side). */
 export const ResponseCode = { SUCCESS: 0, INVALID_REQUEST: 1, SERVER_ERROR: 2, RESOURCE_UNAVAILABLE: 3 } as const;

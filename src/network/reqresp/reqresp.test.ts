@@ -14,7 +14,7 @@ import {
   type TestNode,
 } from "./hosts.test-support.ts";
 
-/** The ids that stand in p2p-interface.md of phase0, altair, deneb and fulu, with the encoding behind them. */
+/** Protocol ids of phase0, altair, deneb and fulu/p2p-interface.md, with the encoding. */
 const SPECIFIED_IDS = [
   "/eth2/beacon_chain/req/status/1/ssz_snappy",
   "/eth2/beacon_chain/req/status/2/ssz_snappy",
@@ -66,7 +66,7 @@ afterAll(async () => {
   expect([...asking.penalties, ...asked.penalties]).toEqual([]);
 });
 
-/** As the clock of the asking node, whose fork decides which versions are asked for. */
+/** Sets the clock of the requesting node, whose fork selects the versions. */
 async function atEpoch<T>(epoch: number, work: () => Promise<T>): Promise<T> {
   const { currentEpoch } = asking.clock;
   asking.clock.currentEpoch = epoch;
@@ -78,37 +78,37 @@ async function atEpoch<T>(epoch: number, work: () => Promise<T>): Promise<T> {
 }
 
 describe("two nodes", () => {
-  test("serve the protocols under the ids of the specification", () => {
+  test("serve the protocol ids of the specification", () => {
     const served = asked.host.getProtocols().filter((id) => id.startsWith("/eth2/"));
     expect(served.sort()).toEqual([...SPECIFIED_IDS].sort());
   });
 
   test("exchange their status", async () => {
-    asked.handlers.told.length = 0;
+    asked.handlers.received.length = 0;
 
     const status = await asking.requests.status(asked.peerId);
 
     expect(ssz.fulu.Status.equals(status, asked.handlers.status())).toBe(true);
-    expect(asked.handlers.told).toEqual([{ peerId: asking.peerId, headSlot: 1234, earliestAvailableSlot: 5 }]);
+    expect(asked.handlers.received).toEqual([{ peerId: asking.peerId, headSlot: 1234, earliestAvailableSlot: 5 }]);
   });
 
-  test("exchange a status without the earliest slot before fulu", async () => {
-    asked.handlers.told.length = 0;
+  test("exchange a status without the earliest available slot before fulu", async () => {
+    asked.handlers.received.length = 0;
 
     const status = await atEpoch(0, () => asking.requests.status(asked.peerId));
 
     expect(status).toMatchObject({ headSlot: 1234, earliestAvailableSlot: 0 });
-    expect(asked.handlers.told).toEqual([{ peerId: asking.peerId, headSlot: 1234, earliestAvailableSlot: 0 }]);
+    expect(asked.handlers.received).toEqual([{ peerId: asking.peerId, headSlot: 1234, earliestAvailableSlot: 0 }]);
   });
 
-  test("tell each other the number of their metadata", async () => {
-    asked.handlers.told.length = 0;
+  test("exchange their metadata sequence numbers", async () => {
+    asked.handlers.received.length = 0;
 
     expect(await asking.requests.ping(asked.peerId)).toBe(2n ** 60n + 1n);
-    expect(asked.handlers.told).toEqual([{ peerId: asking.peerId, sequence: 2n ** 60n + 1n }]);
+    expect(asked.handlers.received).toEqual([{ peerId: asking.peerId, sequence: 2n ** 60n + 1n }]);
   });
 
-  test("tell their metadata in the shape of the fork", async () => {
+  test("exchange metadata in the format of the fork", async () => {
     const { seqNumber, attnets, syncnets } = asked.handlers.metadata();
 
     expect(await asking.requests.metadata(asked.peerId)).toEqual(asked.handlers.metadata());
@@ -121,21 +121,21 @@ describe("two nodes", () => {
   });
 
   test("say goodbye", async () => {
-    asked.handlers.told.length = 0;
+    asked.handlers.received.length = 0;
 
     await asking.requests.goodbye(asked.peerId, 3n);
 
-    expect(asked.handlers.told).toEqual([{ peerId: asking.peerId, reason: 3n }]);
+    expect(asked.handlers.received).toEqual([{ peerId: asking.peerId, reason: 3n }]);
   });
 
-  test("send each other ranges of blocks of all forks", async () => {
+  test("exchange ranges of blocks of all forks", async () => {
     const received = await asking.requests.blocksByRange(asked.peerId, { startSlot: 2, count: LAST_SLOT });
 
     expect(received.map(rootOf)).toEqual(blocks.slice(1).map(rootOf));
     expect(await asking.requests.blocksByRange(asked.peerId, { startSlot: 1000, count: 5 })).toEqual([]);
   });
 
-  test("send each other blocks by their roots, as far as they have them", async () => {
+  test("exchange available blocks by root", async () => {
     const wanted = [blocks[30], blocks[3], blocks[20]].map((block) => toRootHex(rootOf(block!)));
     const unknown = `0x${"ee".repeat(32)}`;
 
@@ -145,7 +145,7 @@ describe("two nodes", () => {
     expect(await asking.requests.blocksByRoot(asked.peerId, [])).toEqual([]);
   });
 
-  test("send each other a block and those before it, latest first", async () => {
+  test("exchange a block and its ancestors in descending order", async () => {
     const root = toRootHex(rootOf(blocks[25]!));
     const received = await asking.requests.blocksByHead(asked.peerId, { root, count: 12 });
 
@@ -154,13 +154,13 @@ describe("two nodes", () => {
     expect(await asking.requests.blocksByHead(asked.peerId, unknown)).toEqual([]);
   });
 
-  test("send each other the sidecars of blobs", async () => {
+  test("exchange blob sidecars", async () => {
     const { requests } = asking;
-    const told: DataSidecar[] = [];
-    const onSidecar = (sidecar: DataSidecar) => told.push(sidecar);
+    const received: DataSidecar[] = [];
+    const onSidecar = (sidecar: DataSidecar) => received.push(sidecar);
     const all = await requests.blobSidecarsByRange(asked.peerId, { startSlot: 1, count: 100 }, undefined, onSidecar);
     expect(places(all)).toEqual(BLOBS);
-    expect(told).toEqual(all);
+    expect(received).toEqual(all);
     expect(places(await requests.blobSidecarsByRange(asked.peerId, { startSlot: FIRST_FULU_SLOT, count: 4 }))).toEqual(
       [],
     );
@@ -173,7 +173,7 @@ describe("two nodes", () => {
     expect(await requests.blobSidecarsByRoot(asked.peerId, [])).toEqual([]);
   });
 
-  test("send each other columns, those that are asked for", async () => {
+  test("exchange requested columns", async () => {
     const { requests } = asking;
     const range = { startSlot: FIRST_ELECTRA_SLOT, count: 100 };
     expect(places(await requests.columnSidecarsByRange(asked.peerId, range, [3, 64, 127]))).toEqual(
@@ -186,7 +186,7 @@ describe("two nodes", () => {
     expect(await requests.columnSidecarsByRange(asked.peerId, range, [])).toEqual([]);
   });
 
-  test("say so when blocks that should be there are not", async () => {
+  test("refuse blocks that are unavailable", async () => {
     const { handlers } = asked;
     const before = handlers.blocksByRange;
     handlers.blocksByRange = () => {
@@ -201,7 +201,7 @@ describe("two nodes", () => {
     handlers.blocksByRange = before;
   });
 
-  test("ask at most two things of a kind at a time, and for the others later", async () => {
+  test("send at most two concurrent requests per protocol", async () => {
     let under = 0;
     let most = 0;
     const { handlers } = asked;
@@ -220,7 +220,7 @@ describe("two nodes", () => {
     expect(received.map((list) => list[0]?.message.slot)).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  test("take no more blocks at a time than may be asked for", async () => {
+  test("reject a request for too many blocks", async () => {
     await expect(asking.requests.blocksByRange(asked.peerId, { startSlot: 1, count: 129 })).rejects.toThrow("128");
   });
 });

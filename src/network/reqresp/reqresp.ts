@@ -16,7 +16,7 @@ import {
   RootCollector,
 } from "./block-responses.ts";
 import { RequestError } from "./errors.ts";
-import type { BeaconRequests, BlockAncestry, BlockRange, RequestHandlers, SidecarsOfBlock } from "./interface.ts";
+import type { BeaconRequests, BlockAncestry, BlockRange, RequestHandlers, SidecarIdentifiers } from "./interface.ts";
 import { DEFAULT_LIMITS, maxRequestBlobSidecars, maxRequestBlocks, type ReqRespLimits } from "./limits.ts";
 import {
   blobIdentifiersCodec,
@@ -52,11 +52,11 @@ interface ReqRespParts {
   handlers: RequestHandlers;
   reporter: PeerReporter;
   logger: Logger;
-  /** Those that differ from the defaults. */
+  /** Overrides of the default limits. */
   limits?: Partial<ReqRespLimits>;
 }
 
-/** A request of which the response is a single message. */
+/** A request with a single-message response. */
 interface SingleRequest<T> {
   name: ProtocolName;
   versions: readonly number[];
@@ -68,12 +68,12 @@ interface SidecarRequest<S extends DataSidecar> {
   name: ProtocolName;
   body: Uint8Array;
   maxChunks: number;
-  /** More may not be asked for at a time. */
+  /** Maximum number of sidecars per request. */
   most: number;
   onSidecar?: ((sidecar: S) => void) | undefined;
 }
 
-/** The requests between this node and its peers, in both directions (phase0/p2p-interface.md, The Req/Resp domain). */
+/** Request/response protocols in both directions (phase0/p2p-interface.md, The Req/Resp domain). */
 export class ReqResp implements BeaconRequests {
   readonly #parts: ReqRespParts;
   readonly #logger: Logger;
@@ -91,12 +91,12 @@ export class ReqResp implements BeaconRequests {
     this.#server = new RequestServer({ host, config, clock, handlers, reporter, logger, limits });
   }
 
-  /** Serves peers from now on. */
+  /** Registers the protocol handlers. */
   async start(): Promise<void> {
     await this.#server.start();
   }
 
-  /** Requests under way fail, in both directions. */
+  /** Aborts all requests in both directions. */
   async close(): Promise<void> {
     this.#client.close();
     await this.#server.close();
@@ -105,7 +105,7 @@ export class ReqResp implements BeaconRequests {
   status(peerId: string, signal?: AbortSignal): Promise<fulu.Status> {
     const request: SingleRequest<fulu.Status> = {
       name: "status",
-      versions: this.#isInForce(ForkSeq.fulu) ? [2, 1] : [1],
+      versions: this.#isActive(ForkSeq.fulu) ? [2, 1] : [1],
       body: (version) => statusCodec(version).encode(this.#parts.handlers.status()),
       response: statusCodec,
     };
@@ -120,10 +120,10 @@ export class ReqResp implements BeaconRequests {
       response: uint64Codec,
     };
     try {
-      // Many do not answer but leave at once.
+      // Many peers disconnect without answering.
       await this.#request(peerId, outbound(request), AbortSignal.timeout(this.#limits.lingerMs));
     } catch (error) {
-      this.#logger.trace("A goodbye was not answered.", { peer: peerId, error });
+      this.#logger.trace("Goodbye not answered", { peer: peerId, error });
     }
   }
 
@@ -140,7 +140,7 @@ export class ReqResp implements BeaconRequests {
   metadata(peerId: string, signal?: AbortSignal): Promise<fulu.Metadata> {
     const request: SingleRequest<fulu.Metadata> = {
       name: "metadata",
-      versions: this.#isInForce(ForkSeq.fulu) ? [3, 2, 1] : [2, 1],
+      versions: this.#isActive(ForkSeq.fulu) ? [3, 2, 1] : [2, 1],
       body: () => null,
       response: metadataCodec,
     };
@@ -185,7 +185,7 @@ export class ReqResp implements BeaconRequests {
 
   blobSidecarsByRoot(
     peerId: string,
-    wanted: readonly SidecarsOfBlock[],
+    wanted: readonly SidecarIdentifiers[],
     signal?: AbortSignal,
   ): Promise<deneb.BlobSidecar[]> {
     const most = this.#mostBlobs;
@@ -216,7 +216,7 @@ export class ReqResp implements BeaconRequests {
 
   columnSidecarsByRoot(
     peerId: string,
-    wanted: readonly SidecarsOfBlock[],
+    wanted: readonly SidecarIdentifiers[],
     signal?: AbortSignal,
   ): Promise<fulu.DataColumnSidecar[]> {
     const { MAX_REQUEST_BLOCKS_DENEB, MAX_REQUEST_DATA_COLUMN_SIDECARS: most } = this.#parts.config;
@@ -235,10 +235,10 @@ export class ReqResp implements BeaconRequests {
 
   async #requestOne<T>(peerId: string, request: SingleRequest<T>, signal: AbortSignal | undefined): Promise<T> {
     const single = outbound(request);
-    await this.#penalizing(peerId, request.name, async () => {
+    await this.#withPenalty(peerId, request.name, async () => {
       await this.#request(peerId, single, signal);
       if (single.responses.length === 0)
-        throw new RequestError("refused", "The peer ended the stream without an answer.");
+        throw new RequestError("refused", "The peer closed the stream without a response.");
     });
     return single.responses[0] as T;
   }
@@ -252,7 +252,7 @@ export class ReqResp implements BeaconRequests {
     const { config, clock } = this.#parts;
     if (count === 0) return [];
     const most = maxRequestBlocks(config, clock.currentEpoch);
-    if (count > most) throw new RangeError(`No more than ${most} blocks may be asked for at a time.`);
+    if (count > most) throw new RangeError(`Cannot request ${count} blocks at once. The maximum is ${most}.`);
     const request: OutboundRequest = {
       name,
       versions: this.#blockVersions(name),
@@ -262,14 +262,14 @@ export class ReqResp implements BeaconRequests {
       format: (version) => blockFormat(config, { name, version }),
       onChunk: (chunk) => collector.add(decodeBlock(config, chunk)),
     };
-    await this.#penalizing(peerId, name, () => this.#request(peerId, request, signal));
+    await this.#withPenalty(peerId, name, () => this.#request(peerId, request, signal));
     return collector.blocks;
   }
 
   #blockVersions(name: ProtocolName): readonly number[] {
     if (name === "beacon_blocks_by_head") return SERVED_VERSIONS[name];
     // altair/p2p-interface.md, Transitioning from v1 to v2.
-    return this.#isInForce(ForkSeq.altair) ? [2] : [2, 1];
+    return this.#isActive(ForkSeq.altair) ? [2] : [2, 1];
   }
 
   async #requestSidecars<S extends DataSidecar>(
@@ -280,7 +280,7 @@ export class ReqResp implements BeaconRequests {
   ): Promise<S[]> {
     const { config } = this.#parts;
     if (maxChunks === 0) return [];
-    if (maxChunks > most) throw new RangeError(`No more than ${most} sidecars may be asked for at a time.`);
+    if (maxChunks > most) throw new RangeError(`Cannot request ${maxChunks} sidecars at once. The maximum is ${most}.`);
     const { kind } = collector;
     const request: OutboundRequest = {
       name,
@@ -295,7 +295,7 @@ export class ReqResp implements BeaconRequests {
         onSidecar?.(sidecar);
       },
     };
-    await this.#penalizing(peerId, name, () => this.#request(peerId, request, signal));
+    await this.#withPenalty(peerId, name, () => this.#request(peerId, request, signal));
     return collector.sidecars;
   }
 
@@ -303,12 +303,12 @@ export class ReqResp implements BeaconRequests {
     await this.#client.request(peerId, request, signal);
   }
 
-  async #penalizing(peerId: string, name: ProtocolName, work: () => Promise<void>): Promise<void> {
+  async #withPenalty(peerId: string, name: ProtocolName, work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
       if (error instanceof RequestError) {
-        this.#logger.debug("A request to a peer failed.", {
+        this.#logger.debug("Request failed", {
           peer: peerId,
           protocol: name,
           failure: error.failure,
@@ -320,7 +320,7 @@ export class ReqResp implements BeaconRequests {
     }
   }
 
-  #isInForce(fork: ForkSeq): boolean {
+  #isActive(fork: ForkSeq): boolean {
     return this.#parts.config.getForkSeqAtEpoch(this.#parts.clock.currentEpoch) >= fork;
   }
 }
@@ -339,10 +339,10 @@ function outbound<T>({ name, versions, body, response }: SingleRequest<T>): Outb
   };
 }
 
-/** Without these a peer is of no use to anybody. */
-const INDISPENSABLE: ReadonlySet<ProtocolName> = new Set(["status", "ping", "metadata"]);
+/** Protocols without which a peer is useless. */
+const REQUIRED_PROTOCOLS: ReadonlySet<ProtocolName> = new Set(["status", "ping", "metadata"]);
 
-/** Holds a failed request against the peer as far as it is the peer's fault. */
+/** Penalizes the peer for a failure that it caused. */
 function penalizeFailure(reporter: PeerReporter, peerId: string, name: ProtocolName, error: RequestError): void {
   switch (error.failure) {
     case "malformed":
@@ -352,13 +352,13 @@ function penalizeFailure(reporter: PeerReporter, peerId: string, name: ProtocolN
       reporter.penalize(peerId, "moderate", `${name}: ${error.message}`);
       break;
     case "refused":
-      // Other codes say that we asked for too much, or for what the peer does not have.
+      // Other codes mean that the request was too large or the data is unavailable.
       if (error.code === undefined || error.code === ResponseCode.SERVER_ERROR) {
         reporter.penalize(peerId, "mild", `${name}: ${error.message}`);
       }
       break;
     case "unsupported":
-      if (INDISPENSABLE.has(name)) reporter.penalize(peerId, "severe", `${name}: ${error.message}`);
+      if (REQUIRED_PROTOCOLS.has(name)) reporter.penalize(peerId, "severe", `${name}: ${error.message}`);
       break;
     case "disconnected":
       break;

@@ -2,38 +2,38 @@ import type { Connection, Stream } from "@libp2p/interface";
 import { peerIdFromString } from "@libp2p/peer-id";
 import { SYSTEM_TIMERS } from "../../async/timers.ts";
 import type { Host } from "../libp2p/host.ts";
-import { EarlyEnd, ProtocolViolation, RequestError, StreamFailure, StreamTimeout } from "./errors.ts";
+import { ProtocolViolation, RequestError, StreamReset, StreamTimeout, UnexpectedEnd } from "./errors.ts";
 import type { ReqRespLimits } from "./limits.ts";
 import { type ProtocolName, protocolId, ResponseCode } from "./protocols.ts";
 import { type ChunkFormat, type ResponseChunk, readChunk, readErrorMessage } from "./response-chunk.ts";
-import { givenUp, RequestQueue, RequestQuotas } from "./self-limiter.ts";
+import { abortedError, RequestQueue, RequestQuotas } from "./self-limiter.ts";
 import { encodePayload } from "./ssz-snappy.ts";
 import { closeStream, endWriting, StreamReader, writeAll } from "./stream-io.ts";
 
-/** A request of which only the chunks of its response are left to be understood. */
+/** An outbound request with its response decoder. */
 export interface OutboundRequest {
   name: ProtocolName;
   /** In order of preference. */
   versions: readonly number[];
-  /** SSZ of the request for the version that was agreed on; null where requests have no content. */
+  /** SSZ of the request for the negotiated version. Null if requests have no body. */
   body(version: number): Uint8Array | null;
-  /** How much is asked for, as rate limits count it. */
+  /** Cost in the peer's rate limit. */
   cost: number;
-  /** More chunks are a violation. */
+  /** Further chunks are a protocol violation. */
   maxChunks: number;
   format(version: number): ChunkFormat;
-  /** Throws a `ProtocolViolation` for a chunk that does not belong there. */
+  /** Throws a `ProtocolViolation` for an unexpected chunk. */
   onChunk(chunk: ResponseChunk, version: number): void;
 }
 
 interface RequestClientParts {
   host: Host;
   limits: ReqRespLimits;
-  /** Of the payload of a chunk, in bytes. */
+  /** Maximum payload of a chunk in bytes. */
   maxPayload: number;
 }
 
-/** Makes requests to peers that are connected (phase0/p2p-interface.md, Requesting side). Failures are `RequestError`s. */
+/** Sends requests to connected peers (phase0/p2p-interface.md, Requesting side). Rejects with a `RequestError`. */
 export class RequestClient {
   readonly #parts: RequestClientParts;
   readonly #queue: RequestQueue;
@@ -48,19 +48,19 @@ export class RequestClient {
   async request(peerId: string, request: OutboundRequest, signal?: AbortSignal): Promise<void> {
     const { signal: closing } = this.#closing;
     const given = signal === undefined ? closing : AbortSignal.any([signal, closing]);
-    const endTurn = await this.#queue.take(`${peerId}/${request.name}`, given);
+    const release = await this.#queue.take(`${peerId}/${request.name}`, given);
     try {
       await this.#awaitQuota(peerId, request, given);
       await this.#exchange(this.#connectionTo(peerId), request, given);
     } catch (error) {
-      throw given.aborted ? givenUp(given) : error;
+      throw given.aborted ? abortedError(given) : error;
     } finally {
-      endTurn();
+      release();
     }
   }
 
   close(): void {
-    this.#closing.abort(new Error("The node stops."));
+    this.#closing.abort(new Error("The node is shutting down."));
   }
 
   #connectionTo(peerId: string): Connection {
@@ -88,17 +88,17 @@ export class RequestClient {
   async #exchange(connection: Connection, request: OutboundRequest, signal: AbortSignal): Promise<void> {
     const { limits } = this.#parts;
     const stream = await this.#openStream(connection, request, signal);
-    const reset = (): void => stream.abort(new Error("The request was given up."));
+    const reset = (): void => stream.abort(new Error("The request was aborted."));
     signal.addEventListener("abort", reset, { once: true });
     if (signal.aborted) reset();
     const overall = setTimeout(() => stream.abort(new StreamTimeout("The response took too long.")), limits.responseMs);
     const reader = new StreamReader(stream);
     try {
       await this.#sendRequest(stream, request);
-      const chunks = await this.#readResponse(reader, request, agreedVersion(stream));
-      // The end of a connection looks like the end of a response.
-      if (chunks < request.maxChunks && connection.status !== "open") throw new StreamFailure();
-      // A peer that does not end its stream has still answered in full.
+      const chunks = await this.#readResponse(reader, request, negotiatedVersion(stream));
+      // A closed connection looks like the end of a response.
+      if (chunks < request.maxChunks && connection.status !== "open") throw new StreamReset();
+      // A peer that leaves the stream open has still answered completely.
       await closeStream(stream, 0);
     } catch (error) {
       stream.abort(error instanceof Error ? error : new Error(String(error)));
@@ -117,35 +117,34 @@ export class RequestClient {
       return await connection.newStream(ids, { signal: AbortSignal.any([signal, timeLimit]) });
     } catch (error) {
       if (error instanceof Error && error.name === "UnsupportedProtocolError") {
-        throw new RequestError("unsupported", `The peer does not speak ${ids.join(" or ")}.`, { cause: error });
+        throw new RequestError("unsupported", `The peer does not support ${ids.join(" or ")}.`, { cause: error });
       }
-      if (timeLimit.aborted)
-        throw new RequestError("timeout", "The peer took too long to agree on a protocol.", { cause: error });
-      throw new RequestError("disconnected", "No stream could be opened to the peer.", { cause: error });
+      if (timeLimit.aborted) throw new RequestError("timeout", "Protocol negotiation timed out.", { cause: error });
+      throw new RequestError("disconnected", "Could not open a stream to the peer.", { cause: error });
     }
   }
 
   async #sendRequest(stream: Stream, request: OutboundRequest): Promise<void> {
     const { writeMs } = this.#parts.limits;
-    const body = request.body(agreedVersion(stream));
+    const body = request.body(negotiatedVersion(stream));
     if (body !== null) await writeAll(stream, encodePayload(body), writeMs);
     await endWriting(stream, writeMs);
   }
 
-  /** Gives the number of chunks. */
+  /** Returns the number of chunks. */
   async #readResponse(reader: StreamReader, request: OutboundRequest, version: number): Promise<number> {
     const { limits, maxPayload } = this.#parts;
     const format = request.format(version);
     let received = 0;
     for (let chunks = 0; ; chunks++) {
       const isComplete = chunks === request.maxChunks;
-      reader.allowTime(isComplete ? limits.lingerMs : chunks === 0 ? limits.firstByteMs : limits.chunkMs);
+      reader.setDeadline(isComplete ? limits.lingerMs : chunks === 0 ? limits.firstByteMs : limits.chunkMs);
       const code = await (isComplete ? endOrTimeout(reader) : reader.readByteOrEnd());
       if (code === undefined) return chunks;
-      if (isComplete) throw new ProtocolViolation("The response has more chunks than were asked for.");
-      reader.allowTime(limits.chunkMs);
+      if (isComplete) throw new ProtocolViolation("The response has more chunks than requested.");
+      reader.setDeadline(limits.chunkMs);
       if (code !== ResponseCode.SUCCESS) {
-        const message = await readErrorMessage(reader).catch(orNoMessage);
+        const message = await readErrorMessage(reader).catch(emptyIfMissing);
         throw new RequestError("refused", `The peer answered with code ${code}: ${message}`, { code });
       }
       const chunk = await readChunk(reader, format, maxPayload);
@@ -156,18 +155,18 @@ export class RequestClient {
   }
 }
 
-/** Protocol ids end in the version and the encoding. */
-function agreedVersion({ protocol }: Stream): number {
+/** Protocol ids end with the version and the encoding. */
+function negotiatedVersion({ protocol }: Stream): number {
   return Number(protocol.split("/").at(-2));
 }
 
-/** Many leave the message out; one that is none shows that the answer is not even a refusal. */
-function orNoMessage(error: unknown): string {
-  if (error instanceof ProtocolViolation && !(error instanceof EarlyEnd)) throw error;
+/** Many peers omit the message. A malformed message is a protocol violation. */
+function emptyIfMissing(error: unknown): string {
+  if (error instanceof ProtocolViolation && !(error instanceof UnexpectedEnd)) throw error;
   return "";
 }
 
-/** A peer that keeps the stream open after its last chunk does no harm. */
+/** Tolerates a peer that keeps the stream open after its last chunk. */
 async function endOrTimeout(reader: StreamReader): Promise<number | undefined> {
   try {
     return await reader.readByteOrEnd();
@@ -178,9 +177,10 @@ async function endOrTimeout(reader: StreamReader): Promise<number | undefined> {
 
 function describeFailure(error: unknown, connection: Connection): RequestError {
   if (error instanceof RequestError) return error;
-  if (connection.status !== "open") return new RequestError("disconnected", "The connection ended.", { cause: error });
+  if (connection.status !== "open")
+    return new RequestError("disconnected", "The connection was closed.", { cause: error });
   if (error instanceof ProtocolViolation) return new RequestError("malformed", error.message, { cause: error });
   const isLate = error instanceof StreamTimeout || (error instanceof Error && error.cause instanceof StreamTimeout);
-  if (isLate) return new RequestError("timeout", "The peer took too long.", { cause: error });
+  if (isLate) return new RequestError("timeout", "The peer timed out.", { cause: error });
   return new RequestError("refused", "The peer reset the stream.", { cause: error });
 }

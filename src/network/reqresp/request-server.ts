@@ -4,7 +4,7 @@ import type { Logger } from "../../log/logger.ts";
 import type { Host } from "../libp2p/host.ts";
 import type { PeerReporter } from "../peers/peer-scores.ts";
 import { PeerBuckets, TokenBucket } from "../token-bucket.ts";
-import { ErrorResponse, ProtocolViolation, RateLimited, StreamFailure, StreamTimeout } from "./errors.ts";
+import { ErrorResponse, ProtocolViolation, RateLimited, StreamReset, StreamTimeout } from "./errors.ts";
 import type { ReqRespLimits } from "./limits.ts";
 import {
   type ProtocolHandler,
@@ -25,14 +25,16 @@ interface RequestServerParts extends ProtocolHandlerParts {
   limits: ReqRespLimits;
 }
 
-/** Streams beyond these are reset by the host itself. */
+/** Further streams are reset by the host. */
 const STREAMS_PER_CONNECTION = 16;
 
-/** Answers the requests of peers (phase0/p2p-interface.md, Responding side). Nothing that a peer sends makes it throw. */
+/**
+ * Serves the requests of peers (phase0/p2p-interface.md, Responding side). Never throws because of what a peer sends.
+ */
 export class RequestServer {
   readonly #parts: RequestServerParts;
   readonly #inbound: InboundLimiter;
-  readonly #turns: RequestQueue;
+  readonly #slots: RequestQueue;
   readonly #buckets: PeerBuckets;
   readonly #allBlocks: TokenBucket;
   readonly #allSidecars: TokenBucket;
@@ -42,7 +44,7 @@ export class RequestServer {
   constructor(parts: RequestServerParts) {
     this.#parts = parts;
     this.#inbound = new InboundLimiter(parts.limits.inboundPerProtocol);
-    this.#turns = new RequestQueue(parts.limits.inboundTotal, parts.limits.inboundTotal);
+    this.#slots = new RequestQueue(parts.limits.inboundTotal, parts.limits.inboundTotal);
     this.#buckets = new PeerBuckets(SYSTEM_TIMERS);
     this.#allBlocks = new TokenBucket(parts.limits.totalBlockRate, SYSTEM_TIMERS);
     this.#allSidecars = new TokenBucket(parts.limits.totalSidecarRate, SYSTEM_TIMERS);
@@ -62,7 +64,7 @@ export class RequestServer {
   async close(): Promise<void> {
     await this.#parts.host.unhandle(servedProtocols().map(protocolId));
     this.#closing.abort();
-    for (const stream of this.#streams) stream.abort(new Error("The node stops."));
+    for (const stream of this.#streams) stream.abort(new Error("The node is shutting down."));
   }
 
   async #serve(stream: Stream, connection: Connection, { name }: Protocol, handler: ProtocolHandler): Promise<void> {
@@ -70,15 +72,15 @@ export class RequestServer {
     const peerId = connection.remotePeer.toString();
     const key = `${peerId}/${name}`;
     this.#streams.add(stream);
-    const overall = setTimeout(() => stream.abort(new StreamTimeout("The answer took too long.")), limits.responseMs);
+    const overall = setTimeout(() => stream.abort(new StreamTimeout("The response took too long.")), limits.responseMs);
     try {
       if (this.#inbound.enter(key)) {
         await this.#respond(stream, peerId, name, handler).finally(() => this.#inbound.leave(key));
       } else {
-        await this.#respondWithError(stream, peerId, name, new RateLimited("Too many requests at a time."));
+        await this.#respondWithError(stream, peerId, name, new RateLimited("Too many concurrent requests."));
       }
     } catch (error) {
-      logger.debug("A request of a peer was not answered.", { peer: peerId, protocol: name, error });
+      logger.debug("Inbound request failed", { peer: peerId, protocol: name, error });
       stream.abort(error instanceof Error ? error : new Error(String(error)));
     } finally {
       clearTimeout(overall);
@@ -86,7 +88,7 @@ export class RequestServer {
     }
   }
 
-  /** The place among the requests of the peer is held until it has ended the stream too, or the time for that is over. */
+  /** Holds the peer's concurrency slot until it has closed the stream or the linger time is over. */
   async #respond(stream: Stream, peerId: string, name: ProtocolName, handler: ProtocolHandler): Promise<void> {
     const { limits } = this.#parts;
     const reader = new StreamReader(stream);
@@ -95,14 +97,14 @@ export class RequestServer {
       const body = await this.#readRequest(reader, handler);
       await this.#awaitTokens(peerId, name);
       response = handler.handle(peerId, body);
-      const endTurn = await this.#awaitTurn(response);
-      await this.#writeChunks(stream, peerId, response).finally(endTurn);
+      const release = await this.#acquireSlot(response);
+      await this.#writeChunks(stream, peerId, response).finally(release);
       await endWriting(stream, limits.writeMs);
     } catch (error) {
       await this.#respondWithError(stream, peerId, name, error);
     } finally {
       reader.detach();
-      // Whoever says goodbye seldom waits for the response, and has said it nevertheless.
+      // Peers that say goodbye seldom wait for the response.
       response?.afterwards?.();
     }
     await closeStream(stream, limits.lingerMs);
@@ -110,31 +112,30 @@ export class RequestServer {
 
   async #readRequest(reader: StreamReader, { bounds }: ProtocolHandler): Promise<Uint8Array> {
     const { limits, config } = this.#parts;
-    reader.allowTime(limits.requestMs);
+    reader.setDeadline(limits.requestMs);
     const body = bounds === null ? new Uint8Array(0) : await readPayload(reader, bounds, config.MAX_PAYLOAD_SIZE);
-    if ((await reader.readByteOrEnd()) !== undefined)
-      throw new ProtocolViolation("The request is followed by more data.");
+    if ((await reader.readByteOrEnd()) !== undefined) throw new ProtocolViolation("Unexpected data after the request.");
     return body;
   }
 
-  /** Withholds the response, as the specification wants it; what would wait too long is refused after all. */
+  /** Delays the response as the specification recommends. Refuses a request that would wait too long. */
   async #awaitTokens(peerId: string, name: ProtocolName): Promise<void> {
-    const { requestRates, withholdMs } = this.#parts.limits;
+    const { requestRates, maxDelayMs } = this.#parts.limits;
     const bucket = this.#buckets.bucket(peerId, name, requestRates[name]);
-    if (bucket.delayFor(1) > withholdMs) throw new RateLimited("Too many requests; this one was rate limited.");
+    if (bucket.delayFor(1) > maxDelayMs) throw new RateLimited("Rate limited: too many requests.");
     await this.#pause(bucket.take(1));
   }
 
   /**
-   * Resolves with the function that ends the turn. What costs next to nothing has its turn at once, and whoever has not made its
-   * request yet is in nobody's way.
+   * Acquires a slot for a block or sidecar response and returns its release function. Single messages need no slot, and
+   * a request that is not complete yet holds none.
    */
-  async #awaitTurn({ content }: ProtocolResponse): Promise<() => void> {
+  async #acquireSlot({ content }: ProtocolResponse): Promise<() => void> {
     if (content === "message") return () => {};
     const over = new AbortController();
-    const timer = setTimeout(() => over.abort(), this.#parts.limits.withholdMs);
+    const timer = setTimeout(() => over.abort(), this.#parts.limits.maxDelayMs);
     try {
-      return await this.#turns.take("", AbortSignal.any([over.signal, this.#closing.signal]));
+      return await this.#slots.take("", AbortSignal.any([over.signal, this.#closing.signal]));
     } catch {
       throw new ErrorResponse(ResponseCode.RESOURCE_UNAVAILABLE, "The node is busy.");
     } finally {
@@ -162,10 +163,10 @@ export class RequestServer {
     if (milliseconds > 0) await SYSTEM_TIMERS.sleep(milliseconds, this.#closing.signal);
   }
 
-  /** Answers with the error as far as it is the peer's to know; resets the stream if the peer does not take even that. */
+  /** Sends an error response. Resets the stream if the peer does not read it. */
   async #respondWithError(stream: Stream, peerId: string, name: ProtocolName, error: unknown): Promise<void> {
     const { reporter, logger, limits } = this.#parts;
-    if (error instanceof StreamFailure || stream.status !== "open") throw error;
+    if (error instanceof StreamReset || stream.status !== "open") throw error;
     if (error instanceof StreamTimeout) {
       reporter.penalize(peerId, "moderate", `${name}: ${error.message}`);
       throw error;
@@ -173,8 +174,7 @@ export class RequestServer {
     if (error instanceof ProtocolViolation) reporter.penalize(peerId, "severe", `${name}: ${error.message}`);
     if (error instanceof RateLimited) reporter.penalize(peerId, "mild", `${name}: ${error.message}`);
     const response = errorResponseTo(error);
-    if (response.code === ResponseCode.SERVER_ERROR)
-      logger.warn("A request of a peer could not be answered.", { protocol: name, error });
+    if (response.code === ResponseCode.SERVER_ERROR) logger.warn("Could not serve request", { protocol: name, error });
     await writeAll(stream, encodeErrorChunk(response.code, response.message), limits.writeMs);
     await endWriting(stream, limits.writeMs);
     await closeStream(stream, limits.lingerMs);
@@ -184,29 +184,29 @@ export class RequestServer {
 function errorResponseTo(error: unknown): ErrorResponse {
   if (error instanceof ErrorResponse) return error;
   if (error instanceof ProtocolViolation) return new ErrorResponse(ResponseCode.INVALID_REQUEST, error.message);
-  return new ErrorResponse(ResponseCode.SERVER_ERROR, "The request could not be answered.");
+  return new ErrorResponse(ResponseCode.SERVER_ERROR, "The request could not be served.");
 }
 
-/** Bounds how many requests of a kind are open at a time. */
+/** Limits the concurrent requests per key. */
 class InboundLimiter {
-  readonly #perKind: number;
+  readonly #perKey: number;
   readonly #taken = new Map<string, number>();
 
-  constructor(perKind: number) {
-    this.#perKind = perKind;
+  constructor(perKey: number) {
+    this.#perKey = perKey;
   }
 
-  /** False when there are as many as there may be. */
-  enter(kind: string): boolean {
-    const taken = this.#taken.get(kind) ?? 0;
-    if (taken >= this.#perKind) return false;
-    this.#taken.set(kind, taken + 1);
+  /** Returns false if the limit is reached. */
+  enter(key: string): boolean {
+    const taken = this.#taken.get(key) ?? 0;
+    if (taken >= this.#perKey) return false;
+    this.#taken.set(key, taken + 1);
     return true;
   }
 
-  leave(kind: string): void {
-    const taken = (this.#taken.get(kind) ?? 0) - 1;
-    if (taken > 0) this.#taken.set(kind, taken);
-    else this.#taken.delete(kind);
+  leave(key: string): void {
+    const taken = (this.#taken.get(key) ?? 0) - 1;
+    if (taken > 0) this.#taken.set(key, taken);
+    else this.#taken.delete(key);
   }
 }

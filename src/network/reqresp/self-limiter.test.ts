@@ -5,8 +5,8 @@ import { RequestQueue, RequestQuotas } from "./self-limiter.ts";
 
 const never = new AbortController().signal;
 
-describe("the queue of our own requests", () => {
-  test("lets so many run at a time, in the order of asking", async () => {
+describe("RequestQueue", () => {
+  test("limits concurrency in FIFO order", async () => {
     const queue = new RequestQueue(2, 10);
     const began: string[] = [];
     const take = async (name: string) => {
@@ -30,7 +30,7 @@ describe("the queue of our own requests", () => {
     expect(began).toEqual(["a", "b", "c", "d"]);
   });
 
-  test("is left by whoever gives up, and refuses when too many wait", async () => {
+  test("drops aborted requests, and rejects when it is full", async () => {
     const queue = new RequestQueue(1, 1);
     const end = await queue.take("kind", never);
     const giving = new AbortController();
@@ -45,8 +45,8 @@ describe("the queue of our own requests", () => {
   });
 });
 
-describe("the quotas of our own requests", () => {
-  test("keep to what a node grants that refuses whoever asks too often", () => {
+describe("RequestQuotas", () => {
+  test("respects the quotas of peers that refuse requests", () => {
     let milliseconds = 0;
     const timers = { now: () => milliseconds };
     const quotas = new RequestQuotas(timers);
@@ -59,7 +59,7 @@ describe("the quotas of our own requests", () => {
     expect(milliseconds).toBeGreaterThan(0);
   });
 
-  test("are left to peers that withhold", () => {
+  test("does not limit requests to peers that delay responses", () => {
     const quotas = new RequestQuotas({ now: () => 0 });
     const modern = [protocolId({ name: "status", version: 2 })];
 

@@ -3,40 +3,40 @@ import { PeerBuckets, type Rate } from "../token-bucket.ts";
 import { RequestError } from "./errors.ts";
 import { type ProtocolName, protocolId } from "./protocols.ts";
 
-interface Line {
+interface Queue {
   active: number;
   waiting: Set<() => void>;
 }
 
-/** Lets so many requests of a kind run at a time and the others wait, first come, first served. */
+/** Limits the concurrent requests per kind. Further requests wait in FIFO order. */
 export class RequestQueue {
   readonly #concurrency: number;
   readonly #maxWaiting: number;
-  readonly #lines = new Map<string, Line>();
+  readonly #queues = new Map<string, Queue>();
 
   constructor(concurrency: number, maxWaiting: number) {
     this.#concurrency = concurrency;
     this.#maxWaiting = maxWaiting;
   }
 
-  /** Resolves when it is the request's turn, with the function that ends the turn. */
+  /** Waits for a slot and returns its release function. */
   async take(kind: string, signal: AbortSignal): Promise<() => void> {
-    if (signal.aborted) throw givenUp(signal);
-    const line = this.#lines.get(kind) ?? { active: 0, waiting: new Set() };
-    this.#lines.set(kind, line);
-    if (line.active < this.#concurrency) line.active++;
-    else await this.#wait(line, signal);
-    let ended = false;
+    if (signal.aborted) throw abortedError(signal);
+    const queue = this.#queues.get(kind) ?? { active: 0, waiting: new Set() };
+    this.#queues.set(kind, queue);
+    if (queue.active < this.#concurrency) queue.active++;
+    else await this.#wait(queue, signal);
+    let released = false;
     return () => {
-      if (ended) return;
-      ended = true;
-      this.#end(kind, line);
+      if (released) return;
+      released = true;
+      this.#release(kind, queue);
     };
   }
 
-  #wait(line: Line, signal: AbortSignal): Promise<void> {
-    if (line.waiting.size >= this.#maxWaiting) {
-      throw new RequestError("disconnected", "Too many requests are waiting already.");
+  #wait(queue: Queue, signal: AbortSignal): Promise<void> {
+    if (queue.waiting.size >= this.#maxWaiting) {
+      throw new RequestError("disconnected", "Too many requests are queued.");
     }
     return new Promise((resolve, reject) => {
       const go = (): void => {
@@ -44,35 +44,35 @@ export class RequestQueue {
         resolve();
       };
       const giveUp = (): void => {
-        line.waiting.delete(go);
-        reject(givenUp(signal));
+        queue.waiting.delete(go);
+        reject(abortedError(signal));
       };
-      line.waiting.add(go);
+      queue.waiting.add(go);
       signal.addEventListener("abort", giveUp, { once: true });
     });
   }
 
-  /** The place goes to the one that waits longest. */
-  #end(kind: string, line: Line): void {
-    const [next] = line.waiting;
+  /** Passes the slot to the longest waiting request. */
+  #release(kind: string, queue: Queue): void {
+    const [next] = queue.waiting;
     if (next !== undefined) {
-      line.waiting.delete(next);
+      queue.waiting.delete(next);
       next();
       return;
     }
-    line.active--;
-    if (line.active === 0) this.#lines.delete(kind);
+    queue.active--;
+    if (queue.active === 0) this.#queues.delete(kind);
   }
 }
 
-/** Of a request that nobody waits for any more. */
-export function givenUp(signal: AbortSignal): RequestError {
-  return new RequestError("disconnected", "The request was given up.", { cause: signal.reason });
+/** The error of an aborted request. */
+export function abortedError(signal: AbortSignal): RequestError {
+  return new RequestError("disconnected", "The request was aborted.", { cause: signal.reason });
 }
 
 /**
- * What nodes grant that refuse, or drop, whoever asks too often: the quotas that Lighthouse set and others took over, less a
- * twentieth, because requests may arrive closer together than they were sent.
+ * Rate limits of peers that refuse or disconnect when they are exceeded: Lighthouse's quotas, which other clients
+ * adopted.
  */
 const QUOTAS: Record<ProtocolName, { count: number; seconds: number }> = {
   status: { count: 5, seconds: 15 },
@@ -87,15 +87,16 @@ const QUOTAS: Record<ProtocolName, { count: number; seconds: number }> = {
   data_column_sidecars_by_range: { count: 16384, seconds: 10 },
   data_column_sidecars_by_root: { count: 16384, seconds: 10 },
 };
+/** Requests may arrive closer together than they were sent. */
 const MARGIN = 0.95;
 
 /**
- * A node that speaks this was written after the rule that rate limits withhold chunks instead of refusing requests
- * (phase0/p2p-interface.md, Responding side); how many it answers is then for itself to decide.
+ * Peers that support this protocol delay chunks instead of refusing requests (phase0/p2p-interface.md, Responding
+ * side), so they need no limit here.
  */
-const WITHHOLDING_SINCE = protocolId({ name: "status", version: 2 });
+const DELAYING_PROTOCOL = protocolId({ name: "status", version: 2 });
 
-/** How fast a peer may be asked. */
+/** Rate limits outbound requests to the quotas of peers. */
 export class RequestQuotas {
   readonly #buckets: PeerBuckets;
 
@@ -103,9 +104,9 @@ export class RequestQuotas {
     this.#buckets = new PeerBuckets(timers);
   }
 
-  /** Milliseconds to wait before the request; `cost` is the number of things asked for. */
+  /** Returns the milliseconds to wait before the request. `cost` is the number of requested items. */
   delay(peerId: string, name: ProtocolName, cost: number, peerProtocols: readonly string[]): number {
-    if (peerProtocols.includes(WITHHOLDING_SINCE)) return 0;
+    if (peerProtocols.includes(DELAYING_PROTOCOL)) return 0;
     return this.#buckets.bucket(peerId, name, rateOf(name)).take(cost);
   }
 }

@@ -12,7 +12,7 @@ import { BLOB_SIDECARS, COLUMN_SIDECARS } from "./sidecar-responses.ts";
 const FIRST_FULU_SLOT = 8;
 const LAST_SLOT = 10;
 
-/** Blocks of electra and then of fulu, with data in all slots but every third, and one that waits for its own. */
+/** Electra and fulu blocks with data in all slots except every third, and one block that waits for its data. */
 async function openWithData() {
   const forks = [
     { fork: "electra" as const, epoch: 0 },
@@ -36,7 +36,7 @@ async function openWithData() {
   const reader = new SidecarReader({ chain, db, history });
   const digestAt = (slot: Slot) =>
     toHex(config.forkBoundary2ForkDigest(config.getForkBoundaryAtEpoch(slot < FIRST_FULU_SLOT ? 0 : 1)));
-  /** What a response is to consist of. */
+  /** The expected response. */
   const chunks = (slot: Slot, indices?: readonly number[]) =>
     data
       .get(slot)!
@@ -45,7 +45,7 @@ async function openWithData() {
   const given = async (response: ReturnType<SidecarReader["byRange"]>) =>
     (await collect(response)).map(({ bytes, forkDigest }) => `${toHex(forkDigest)} ${toHex(bytes).slice(0, 2000)}`);
   const rootAt = (slot: Slot) => data.get(slot)!.root;
-  /** Drops sidecars of some slots, by default all. */
+  /** Drops the sidecars of some slots. Default: all. */
   const drop = async (slots: readonly Slot[], indices?: readonly number[]) => {
     const batch = db.batch();
     for (const slot of slots) {
@@ -57,7 +57,7 @@ async function openWithData() {
   return { chain, making, reader, history, chunks, given, rootAt, drop };
 }
 
-test("sidecars are given by range and by root as they are stored, of the kind that was asked for", async () => {
+test("stored sidecars of the requested kind are served by range and by root", async () => {
   const { chain, making, reader, chunks, given, rootAt } = await openWithData();
   const all = { startSlot: 0, count: 100 };
   expect(await given(reader.byRange(BLOB_SIDECARS, all))).toEqual([1, 2, 4, 5, 7].flatMap((slot) => chunks(slot)));
@@ -75,7 +75,7 @@ test("sidecars are given by range and by root as they are stored, of the kind th
   expect(await given(reader.byRoot(COLUMN_SIDECARS, wanted))).toEqual(chunks(10, [5]));
   expect(await given(reader.byRoot(BLOB_SIDECARS, wanted))).toEqual(chunks(2, [1]));
 
-  // Whatever else is named costs no look into the database, nor is anything given twice.
+  // Other identifiers cost no database read, and duplicates are served once.
   const reads = vi.spyOn(chain.data, "sidecarBytes");
   const odd = [5, 5, 65536 + 5, Number.POSITIVE_INFINITY, ...Array.from({ length: 100 }, (_, index) => 128 + index)];
   expect(await given(reader.byRoot(COLUMN_SIDECARS, [{ root: rootAt(10), indices: odd }]))).toEqual(chunks(10, [5]));
@@ -93,7 +93,7 @@ test("sidecars are given by range and by root as they are stored, of the kind th
   );
 });
 
-test("ranges are unavailable where they begin with what is not held, but not where blocks have no data", async () => {
+test("a range is unavailable if its first data is missing, but not if blocks have no data", async () => {
   const { reader, history, chunks, given, drop } = await openWithData();
   const blobs = (startSlot: Slot) => given(reader.byRange(BLOB_SIDECARS, { startSlot, count: 100 }));
   await drop([1, 2]);
@@ -107,7 +107,7 @@ test("ranges are unavailable where they begin with what is not held, but not whe
   history.earliestBlockSlot = 0;
 });
 
-test("of a range that begins before the window of requests, what is in the window is given", async () => {
+test("a range that starts before the availability window is clipped", async () => {
   const { chain, reader, chunks, given } = await openWithData();
   let firstKept = 5;
   const spy = vi.spyOn(chain.data, "isWithinWindow").mockImplementation((slot) => slot >= firstKept);
@@ -121,11 +121,11 @@ test("of a range that begins before the window of requests, what is in the windo
   expect(await given(reader.byRange(BLOB_SIDECARS, { startSlot: FIRST_FULU_SLOT, count: 100 }))).toEqual([]);
 });
 
-test("what is held is given, whatever else should be", async () => {
+test("available columns are served even if others are missing", async () => {
   const { reader, history, chunks, given, drop } = await openWithData();
   const all = { startSlot: 1, count: 100 };
   const columns = (wanted: number[]) => given(reader.byRange(COLUMN_SIDECARS, all, wanted));
-  // As after a rise of custody: the columns that were kept before are there, and others are not.
+  // As after a custody increase: only the previous columns are available.
   history.earliestAvailableSlot = LAST_SLOT;
   await drop([8, 10], [5, 6]);
   expect(await given(reader.byRange(BLOB_SIDECARS, all))).toEqual([1, 2, 4, 5, 7].flatMap((slot) => chunks(slot)));

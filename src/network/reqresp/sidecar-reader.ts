@@ -10,12 +10,12 @@ import type { BeaconDb } from "../../db/beacon-db.ts";
 import type { SlotAndRoot } from "../../db/keys.ts";
 import { canonicalBlocks } from "./canonical-blocks.ts";
 import { ResourceUnavailable } from "./errors.ts";
-import type { BlockRange, SidecarsOfBlock } from "./interface.ts";
+import type { BlockRange, SidecarIdentifiers } from "./interface.ts";
 import type { ResponseChunk } from "./response-chunk.ts";
 import type { SidecarKind } from "./sidecar-responses.ts";
 
-/** How many sidecars are read from the database at a time. */
-const READ_AT_ONCE = 16;
+/** Sidecars read from the database at a time. */
+const READ_BATCH_SIZE = 16;
 
 interface SidecarReaderParts {
   chain: Pick<BeaconChain, "config" | "forkChoice" | "head" | "data">;
@@ -23,7 +23,7 @@ interface SidecarReaderParts {
   history: Pick<History, "earliestBlockSlot" | "earliestAvailableSlot">;
 }
 
-/** Gives the sidecars that this node keeps to peers, as they are stored. */
+/** Reads the stored sidecars for responses to peers. */
 export class SidecarReader {
   readonly #parts: SidecarReaderParts;
 
@@ -31,7 +31,7 @@ export class SidecarReader {
     this.#parts = parts;
   }
 
-  /** BlobSidecarsByRange of deneb/p2p-interface.md and DataColumnSidecarsByRange of fulu/p2p-interface.md. */
+  /** Serves BlobSidecarsByRange (deneb/p2p-interface.md) and DataColumnSidecarsByRange (fulu/p2p-interface.md). */
   async *byRange(
     kind: SidecarKind<DataSidecar>,
     range: BlockRange,
@@ -41,25 +41,25 @@ export class SidecarReader {
     const slots = this.#slotsOf(kind, range);
     if (!slots) return;
     this.#requireBlocks(slots.from);
-    let isAnyGiven = false;
+    let hasSent = false;
     for (const block of await canonicalBlocks(chain, db, slots.from, slots.to)) {
       const held = await chain.data.indices(block.root);
       const given = wanted ? held.filter((index) => wanted.includes(index)) : held;
-      if (given.length === 0 && (await this.#isLacking(block, wanted))) {
-        if (isAnyGiven) return;
-        throw new ResourceUnavailable(`This node does not hold the data of slot ${block.slot}.`);
+      if (given.length === 0 && (await this.#isMissingData(block, wanted))) {
+        if (hasSent) return;
+        throw new ResourceUnavailable(`The data of slot ${block.slot} is not available.`);
       }
-      isAnyGiven ||= given.length > 0;
+      hasSent ||= given.length > 0;
       yield* this.#chunks(block, given);
     }
   }
 
-  /** …SidecarsByRoot of deneb/p2p-interface.md and fulu/p2p-interface.md. */
-  async *byRoot(kind: SidecarKind<DataSidecar>, wanted: readonly SidecarsOfBlock[]): AsyncGenerator<ResponseChunk> {
+  /** Serves BlobSidecarsByRoot (deneb/p2p-interface.md) and DataColumnSidecarsByRoot (fulu/p2p-interface.md). */
+  async *byRoot(kind: SidecarKind<DataSidecar>, wanted: readonly SidecarIdentifiers[]): AsyncGenerator<ResponseChunk> {
     for (const { root, indices } of wanted) {
       const slot = await this.#slotOf(root);
       if (slot === undefined || !this.#isOf(kind, slot)) continue;
-      // One look at all that is held, since a request names thousands.
+      // One lookup per block, since a request may name thousands of sidecars.
       const held = new Set(await this.#parts.chain.data.indices(root));
       yield* this.#chunks(
         { slot, root },
@@ -68,7 +68,7 @@ export class SidecarReader {
     }
   }
 
-  /** Those of the range whose blocks can have such sidecars, from the window in which data is kept on, up to the head. */
+  /** Limits the range to slots that can have such sidecars, within the data availability window and up to the head. */
   #slotsOf(kind: SidecarKind<DataSidecar>, { startSlot, count }: BlockRange): { from: Slot; to: Slot } | undefined {
     const { chain } = this.#parts;
     let from = Math.max(startSlot, GENESIS_SLOT + 1);
@@ -77,21 +77,21 @@ export class SidecarReader {
     while (from <= to && !this.#isOf(kind, to)) to--;
     if (from > to) return undefined;
     if (!chain.data.isWithinWindow(to)) {
-      throw new ResourceUnavailable(`Slot ${to} is before the epochs of which data is kept.`);
+      throw new ResourceUnavailable(`Slot ${to} is before the data availability window.`);
     }
     while (!chain.data.isWithinWindow(from)) from++;
     return { from, to };
   }
 
-  /** To say nothing of these slots would be to say that their blocks have no data. */
+  /** An empty response would claim that blocks before our history have no data. */
   #requireBlocks(slot: Slot): void {
     const { earliestBlockSlot } = this.#parts.history;
     if (slot < earliestBlockSlot)
-      throw new ResourceUnavailable(`This node holds no blocks before slot ${earliestBlockSlot}.`);
+      throw new ResourceUnavailable(`No blocks available before slot ${earliestBlockSlot}.`);
   }
 
-  /** Whether something is wanted of a block that this node should hold; what it holds without having to is given all the same. */
-  async #isLacking({ slot, root }: SlotAndRoot, wanted: readonly number[] | undefined): Promise<boolean> {
+  /** Returns true if a block has data that this node should custody and was requested. */
+  async #isMissingData({ slot, root }: SlotAndRoot, wanted: readonly number[] | undefined): Promise<boolean> {
     const { chain, db, history } = this.#parts;
     if (slot > history.earliestAvailableSlot) return false;
     if (wanted && !chain.data.custody.columns.some((column) => wanted.includes(column))) return false;
@@ -102,15 +102,15 @@ export class SidecarReader {
   async *#chunks({ slot, root }: SlotAndRoot, indices: readonly number[]): AsyncGenerator<ResponseChunk> {
     const { config, data } = this.#parts.chain;
     const forkDigest = config.forkBoundary2ForkDigest(config.getForkBoundaryAtEpoch(computeEpochAtSlot(slot)));
-    for (let from = 0; from < indices.length; from += READ_AT_ONCE) {
-      const next = indices.slice(from, from + READ_AT_ONCE);
+    for (let from = 0; from < indices.length; from += READ_BATCH_SIZE) {
+      const next = indices.slice(from, from + READ_BATCH_SIZE);
       for (const bytes of await Promise.all(next.map((index) => data.sidecarBytes(root, index)))) {
         if (bytes) yield { bytes, forkDigest };
       }
     }
   }
 
-  /** Of a block that is on the chain, or whose sidecars came before it. */
+  /** Returns the slot of a known block, or of one whose sidecars have arrived before it. */
   async #slotOf(root: RootHex): Promise<Slot | undefined> {
     const { chain, db } = this.#parts;
     const known = chain.forkChoice.get(root);
@@ -122,6 +122,6 @@ export class SidecarReader {
   }
 
   #isOf(kind: SidecarKind<DataSidecar>, slot: Slot): boolean {
-    return kind.isOf(ForkSeq[this.#parts.chain.config.getForkName(slot)]);
+    return kind.isInFork(ForkSeq[this.#parts.chain.config.getForkName(slot)]);
   }
 }

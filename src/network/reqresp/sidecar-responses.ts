@@ -5,23 +5,23 @@ import { type deneb, type Epoch, type fulu, type RootHex, ssz } from "@lodestar/
 import { blockRootOfSidecar, type DataSidecar, slotOfSidecar } from "../../data/sidecar.ts";
 import { deserializeExactly } from "../deserialize-exactly.ts";
 import { ProtocolViolation } from "./errors.ts";
-import type { BlockRange, SidecarsOfBlock } from "./interface.ts";
+import type { BlockRange, SidecarIdentifiers } from "./interface.ts";
 import type { ChunkFormat, ResponseChunk } from "./response-chunk.ts";
 import type { SizeBounds } from "./ssz-snappy.ts";
 
-/** Blob sidecars, or column sidecars. */
+/** Describes blob or column sidecars. */
 export interface SidecarKind<S extends DataSidecar> {
-  /** The forks whose blocks have such sidecars. */
-  isOf(fork: ForkSeq): boolean;
-  /** Of a sidecar of an epoch. */
+  /** Returns true if blocks of the fork have such sidecars. */
+  isInFork(fork: ForkSeq): boolean;
+  /** Possible SSZ sizes at an epoch. */
   bounds(config: BeaconConfig, epoch: Epoch): SizeBounds;
-  /** How many indices there are. */
+  /** Number of indices per block. */
   indices(config: BeaconConfig, epoch: Epoch): number;
   deserialize(bytes: Uint8Array): S;
 }
 
 export const BLOB_SIDECARS: SidecarKind<deneb.BlobSidecar> = {
-  isOf: (fork) => fork >= ForkSeq.deneb && fork < ForkSeq.fulu,
+  isInFork: (fork) => fork >= ForkSeq.deneb && fork < ForkSeq.fulu,
   bounds: () => ssz.deneb.BlobSidecar,
   indices: (config, epoch) => config.getMaxBlobsPerBlock(epoch),
   deserialize: (bytes) => deserializeExactly(ssz.deneb.BlobSidecar, bytes),
@@ -31,7 +31,7 @@ const POINT_BYTES = 48;
 const CELL_WITH_COMMITMENT_AND_PROOF = FIELD_ELEMENTS_PER_CELL * BYTES_PER_FIELD_ELEMENT + 2 * POINT_BYTES;
 
 export const COLUMN_SIDECARS: SidecarKind<fulu.DataColumnSidecar> = {
-  isOf: (fork) => fork >= ForkSeq.fulu,
+  isInFork: (fork) => fork >= ForkSeq.fulu,
   bounds(config, epoch) {
     const { minSize } = ssz.fulu.DataColumnSidecar;
     const maxSize = minSize + config.getMaxBlobsPerBlock(epoch) * CELL_WITH_COMMITMENT_AND_PROOF;
@@ -41,7 +41,7 @@ export const COLUMN_SIDECARS: SidecarKind<fulu.DataColumnSidecar> = {
   deserialize: (bytes) => deserializeExactly(ssz.fulu.DataColumnSidecar, bytes),
 };
 
-/** Takes the sidecars of a response one by one; one that does not belong there is a violation. */
+/** Collects the sidecars of a response. `add` throws a `ProtocolViolation` for a sidecar that violates the protocol. */
 export interface SidecarCollector<S extends DataSidecar> {
   readonly kind: SidecarKind<S>;
   readonly sidecars: S[];
@@ -49,8 +49,8 @@ export interface SidecarCollector<S extends DataSidecar> {
 }
 
 /**
- * BlobSidecarsByRange of deneb/p2p-interface.md and DataColumnSidecarsByRange of fulu/p2p-interface.md: in the order of slots and
- * indices, of a single chain.
+ * Validates a response by range: ordered by slot and index, with one block per slot (BlobSidecarsByRange of
+ * deneb/p2p-interface.md, DataColumnSidecarsByRange of fulu/p2p-interface.md).
  */
 export class SidecarRangeCollector<S extends DataSidecar> implements SidecarCollector<S> {
   readonly kind: SidecarKind<S>;
@@ -58,7 +58,7 @@ export class SidecarRangeCollector<S extends DataSidecar> implements SidecarColl
   readonly #range: BlockRange;
   readonly #indices: ReadonlySet<number> | undefined;
 
-  /** All indices are asked for when none are given. */
+  /** Accepts all indices if none are given. */
   constructor(kind: SidecarKind<S>, range: BlockRange, indices?: readonly number[]) {
     this.kind = kind;
     this.#range = range;
@@ -69,55 +69,58 @@ export class SidecarRangeCollector<S extends DataSidecar> implements SidecarColl
     const { startSlot, count } = this.#range;
     const slot = slotOfSidecar(sidecar);
     if (slot < startSlot || slot >= startSlot + count || this.#indices?.has(sidecar.index) === false) {
-      throw new ProtocolViolation("A sidecar was not asked for.");
+      throw new ProtocolViolation("A sidecar was not requested.");
     }
     const previous = this.sidecars.at(-1);
     if (previous !== undefined) {
       const slotBefore = slotOfSidecar(previous);
       if (slot < slotBefore || (slot === slotBefore && sidecar.index <= previous.index)) {
-        throw new ProtocolViolation("The sidecars are not in the order of slots and indices.");
+        throw new ProtocolViolation("The sidecars are not in order of slots and indices.");
       }
       if (slot === slotBefore && blockRootOfSidecar(sidecar) !== blockRootOfSidecar(previous)) {
-        throw new ProtocolViolation("The sidecars of a slot are of different blocks.");
+        throw new ProtocolViolation("The sidecars of a slot belong to different blocks.");
       }
     }
     this.sidecars.push(sidecar);
   }
 }
 
-/** …SidecarsByRoot of deneb/p2p-interface.md and fulu/p2p-interface.md: some of those that were asked for, each once. */
+/**
+ * Validates a response by root: a subset of the requested sidecars, each at most once (deneb and
+ * fulu/p2p-interface.md).
+ */
 export class SidecarRootCollector<S extends DataSidecar> implements SidecarCollector<S> {
   readonly kind: SidecarKind<S>;
   readonly sidecars: S[] = [];
   readonly #missing: Map<RootHex, Set<number>>;
 
-  constructor(kind: SidecarKind<S>, wanted: readonly SidecarsOfBlock[]) {
+  constructor(kind: SidecarKind<S>, wanted: readonly SidecarIdentifiers[]) {
     this.kind = kind;
     this.#missing = new Map(wanted.map(({ root, indices }) => [root, new Set(indices)]));
   }
 
   add(sidecar: S): void {
     if (!this.#missing.get(blockRootOfSidecar(sidecar))?.delete(sidecar.index)) {
-      throw new ProtocolViolation("A sidecar was not asked for, or came twice.");
+      throw new ProtocolViolation("A sidecar was not requested or is a duplicate.");
     }
     this.sidecars.push(sidecar);
   }
 }
 
+/** Returns the chunk format of sidecars. */
 export function sidecarFormat<S extends DataSidecar>(config: BeaconConfig, kind: SidecarKind<S>): ChunkFormat {
   return {
     hasForkDigest: true,
     boundsOf(forkDigest) {
       const boundary = config.forkDigest2ForkBoundaryOption(forkDigest);
-      if (boundary === null) throw new ProtocolViolation("The fork digest of a sidecar is not known.");
-      if (!kind.isOf(ForkSeq[boundary.fork]))
-        throw new ProtocolViolation("The fork of a sidecar has none of its kind.");
+      if (boundary === null) throw new ProtocolViolation("The fork digest of a sidecar is unknown.");
+      if (!kind.isInFork(ForkSeq[boundary.fork])) throw new ProtocolViolation("The fork has no sidecars of this kind.");
       return kind.bounds(config, boundary.epoch);
     },
   };
 }
 
-/** The digest must be that of the epoch of the sidecar's block. */
+/** Decodes a sidecar. Its fork digest must be that of its block's epoch. */
 export function decodeSidecar<S extends DataSidecar>(
   config: BeaconConfig,
   kind: SidecarKind<S>,
@@ -127,10 +130,10 @@ export function decodeSidecar<S extends DataSidecar>(
   const epoch = computeEpochAtSlot(slotOfSidecar(sidecar));
   const digest = config.forkBoundary2ForkDigest(config.getForkBoundaryAtEpoch(epoch));
   if (Buffer.compare(digest, forkDigest) !== 0) {
-    throw new ProtocolViolation("A sidecar is of another fork than that of its slot.");
+    throw new ProtocolViolation("The fork digest of a sidecar does not match its slot.");
   }
   if (sidecar.index >= kind.indices(config, epoch))
-    throw new ProtocolViolation("A sidecar has an index that no block has.");
+    throw new ProtocolViolation("The index of a sidecar is out of range.");
   return sidecar;
 }
 

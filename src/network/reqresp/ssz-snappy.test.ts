@@ -6,7 +6,7 @@ import { decodeFrames, decodeVarint, encodeFrames, encodeVarint, type ReadBytes 
 
 const IDENTIFIER = Buffer.from([0xff, 6, 0, 0, ...Buffer.from("sNaPpY")]);
 
-/** Reads from bytes in memory; counts what was read. */
+/** Reads from memory and counts the bytes read. */
 function source(bytes: Uint8Array): { read: ReadBytes; position: number } {
   const state = {
     position: 0,
@@ -37,14 +37,14 @@ const DATA: [name: string, data: Buffer][] = [
 ];
 
 describe("frames", () => {
-  test.each(DATA)("of %s are read back", async (_name, data) => {
+  test.each(DATA)("of %s round-trip", async (_name, data) => {
     const encoded = encodeFrames(data);
 
     expect(Buffer.from(await decode(encoded, data.length)).equals(data)).toBe(true);
     expect(encoded.length).toBeLessThanOrEqual(maxCompressedLength(data.length));
   });
 
-  test.each(DATA)("of %s are what another implementation reads and writes", async (_name, data) => {
+  test.each(DATA)("of %s are compatible with another implementation", async (_name, data) => {
     const decompressor = new Decompressor();
     const read = Buffer.concat([decompressor.update(encodeFrames(data)), await decompressor.finish()]);
     expect(read.equals(data)).toBe(true);
@@ -54,7 +54,7 @@ describe("frames", () => {
     expect(Buffer.from(await decode(written, data.length)).equals(data)).toBe(true);
   });
 
-  test("are read up to the announced size and no further", async () => {
+  test("are read up to the payload length only", async () => {
     const data = randomBytes(1000);
     const encoded = encodeFrames(data);
     const bytes = source(Buffer.concat([encoded, encodeFrames(data)]));
@@ -64,7 +64,7 @@ describe("frames", () => {
     expect(bytes.position).toBe(encoded.length);
   });
 
-  test("may have padding, skippable chunks and the identifier again between them", async () => {
+  test("may be interleaved with padding, skippable chunks and identifiers", async () => {
     const data = Buffer.alloc(1000, 3);
     const frame = encodeFrames(data).subarray(IDENTIFIER.length);
     const between = Buffer.concat([chunk(0xfe, randomBytes(9)), chunk(0x80, randomBytes(3)), IDENTIFIER]);
@@ -73,7 +73,7 @@ describe("frames", () => {
   });
 });
 
-describe("refused are", () => {
+describe("frames are rejected for", () => {
   const data = Buffer.alloc(500, 1);
   const good = encodeFrames(data);
   const frame = good.subarray(IDENTIFIER.length);
@@ -83,9 +83,9 @@ describe("refused are", () => {
   const bomb = compressSync(Buffer.alloc(1 << 24));
 
   const CASES: [what: string, bytes: Uint8Array, size: number, message: RegExp][] = [
-    ["frames without identifier", frame, data.length, /does not start with snappy's identifier/],
+    ["frames without identifier", frame, data.length, /does not start with the snappy stream identifier/],
     ["another identifier", flipped(5), data.length, /identifier is wrong/],
-    ["a wrong checksum", flipped(IDENTIFIER.length + 4), data.length, /checksum of a snappy frame is wrong/],
+    ["a wrong checksum", flipped(IDENTIFIER.length + 4), data.length, /wrong checksum/],
     [
       "a damaged frame",
       behindIdentifier(chunk(0, Buffer.concat([crc, Buffer.from([5, 0xff, 0xff])]))),
@@ -97,17 +97,17 @@ describe("refused are", () => {
       "a frame without length",
       behindIdentifier(chunk(0, Buffer.concat([crc, Buffer.alloc(5, 0xff)]))),
       5,
-      /its length/,
+      /lacks its uncompressed length/,
     ],
     ["an unknown chunk that must not be skipped", behindIdentifier(chunk(2, crc)), 5, /unknown type/],
-    ["more than was announced", good, data.length - 1, /more than was announced/],
-    ["a frame of more than 64 KiB", behindIdentifier(chunk(1, Buffer.alloc(65_541))), 70_000, /holds too much/],
+    ["more than the payload length", good, data.length - 1, /exceed the payload length/],
+    ["a frame of more than 64 KiB", behindIdentifier(chunk(1, Buffer.alloc(65_541))), 70_000, /exceeds 64 KiB/],
     ["a bomb", behindIdentifier(chunk(0, Buffer.concat([crc, bomb]))), 1 << 23, /too long/],
     [
       "a small bomb",
       behindIdentifier(chunk(0, Buffer.concat([crc, bomb.subarray(0, 1000)]))),
       1 << 23,
-      /holds too much/,
+      /exceeds 64 KiB/,
     ],
     ["endless padding", behindIdentifier(...Array.from({ length: 300 }, () => chunk(0xfe, crc))), 500, /longer than/],
     [
@@ -125,11 +125,11 @@ describe("refused are", () => {
   });
 });
 
-test("varints carry every length and have at most 64 bits", () => {
+test("varints encode every length up to 64 bits", () => {
   for (const value of [0, 1, 127, 128, 300, 2 ** 31, 2 ** 40 + 5, Number.MAX_SAFE_INTEGER]) {
     expect(decodeVarint(encodeVarint(value))).toBe(BigInt(value));
   }
-  // From the documentation of protocol buffers.
+  // Example of the protocol buffers documentation.
   expect([...encodeVarint(150)]).toEqual([0x96, 0x01]);
   expect(decodeVarint(Uint8Array.of(...Array(9).fill(0xff), 0x01))).toBe(2n ** 64n - 1n);
   expect(decodeVarint(Uint8Array.of(...Array(9).fill(0xff), 0x02))).toBeUndefined();

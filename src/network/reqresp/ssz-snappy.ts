@@ -1,7 +1,7 @@
 import { crc32c } from "@node-rs/crc32";
 import { compressSync, uncompressSync } from "snappy";
-import { announcedLength, maxCompressedLength } from "../snappy-length.ts";
-import { EarlyEnd, ProtocolViolation } from "./errors.ts";
+import { maxCompressedLength, uncompressedLength } from "../snappy-length.ts";
+import { ProtocolViolation, UnexpectedEnd } from "./errors.ts";
 import type { StreamReader } from "./stream-io.ts";
 
 /** Smallest and largest size of an SSZ type in bytes. */
@@ -10,12 +10,12 @@ export interface SizeBounds {
   maxSize: number;
 }
 
-/** phase0/p2p-interface.md, SSZ-snappy encoding strategy: the length, then snappy frames. */
+/** Encodes a payload as its length and snappy frames (phase0/p2p-interface.md, SSZ-snappy encoding strategy). */
 export function encodePayload(data: Uint8Array): Uint8Array {
   return Buffer.concat([encodeVarint(data.length), encodeFrames(data)]);
 }
 
-/** The length is checked before any of the content is read. */
+/** Reads a payload. Checks the length before it reads the content. */
 export async function readPayload(
   reader: Pick<StreamReader, "read">,
   bounds: SizeBounds,
@@ -23,13 +23,13 @@ export async function readPayload(
 ): Promise<Uint8Array> {
   const size = await readLength(reader);
   if (size < bounds.minSize || size > Math.min(bounds.maxSize, maxPayload)) {
-    throw new ProtocolViolation("The length is outside of what the type of the message allows.");
+    throw new ProtocolViolation("The payload length is out of range for its type.");
   }
   try {
     return await decodeFrames((count) => reader.read(count), Number(size));
   } catch (error) {
-    // Of nothing, some write no frames at all.
-    if (size === 0n && error instanceof EarlyEnd) return new Uint8Array(0);
+    // Some clients write no frames for an empty payload.
+    if (size === 0n && error instanceof UnexpectedEnd) return new Uint8Array(0);
     throw error;
   }
 }
@@ -42,11 +42,11 @@ async function readLength(reader: Pick<StreamReader, "read">): Promise<bigint> {
     if (byte < 0x80) break;
   }
   const value = decodeVarint(Uint8Array.from(bytes));
-  if (value === undefined) throw new ProtocolViolation("The length is no varint of at most ten bytes.");
+  if (value === undefined) throw new ProtocolViolation("The payload length is not a valid 64-bit varint.");
   return value;
 }
 
-/** Enough for any unsigned number of 64 bits. */
+/** Length of a 64-bit varint. */
 const MAX_VARINT_BYTES = 10;
 const MAX_UINT64 = (1n << 64n) - 1n;
 
@@ -61,7 +61,7 @@ export function encodeVarint(value: number): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** The number at the start of the bytes; undefined when it does not end within them or has more than 64 bits. */
+/** Decodes the varint at the start of the bytes. Returns undefined if it is incomplete or exceeds 64 bits. */
 export function decodeVarint(bytes: Uint8Array): bigint | undefined {
   let value = 0n;
   for (const [index, byte] of bytes.entries()) {
@@ -71,7 +71,7 @@ export function decodeVarint(bytes: Uint8Array): bigint | undefined {
   return undefined;
 }
 
-// The framing format of snappy: https://github.com/google/snappy/blob/main/framing_format.txt
+// Snappy framing format: https://github.com/google/snappy/blob/main/framing_format.txt
 const IDENTIFIER_CHUNK = Buffer.from([0xff, 6, 0, 0, 0x73, 0x4e, 0x61, 0x50, 0x70, 0x59]);
 const COMPRESSED = 0x00;
 const UNCOMPRESSED = 0x01;
@@ -80,10 +80,10 @@ const IDENTIFIER = 0xff;
 const HEADER_BYTES = 4;
 const CHECKSUM_BYTES = 4;
 const MAX_FRAME_BYTES = 65_536;
-/** A frame that is not compressed is at most this long; one that is compressed must not be longer, or it would be of no use. */
+/** Upper bound for compressed and uncompressed chunks. */
 const MAX_CHUNK_BYTES = CHECKSUM_BYTES + maxCompressedLength(MAX_FRAME_BYTES);
 
-/** Gives exactly so many bytes. */
+/** Reads exactly `count` bytes. */
 export type ReadBytes = (count: number) => Promise<Uint8Array>;
 
 export function encodeFrames(data: Uint8Array): Uint8Array {
@@ -102,7 +102,7 @@ export function encodeFrames(data: Uint8Array): Uint8Array {
   return Buffer.concat(parts);
 }
 
-/** Reads frames until they have given `size` bytes, and nothing behind them. */
+/** Decodes frames until they amount to `size` bytes. Reads nothing beyond. */
 export async function decodeFrames(read: ReadBytes, size: number): Promise<Uint8Array> {
   let budget = maxCompressedLength(size);
   const nextChunk = async (): Promise<{ type: number; body: Uint8Array }> => {
@@ -110,14 +110,14 @@ export async function decodeFrames(read: ReadBytes, size: number): Promise<Uint8
     const [type = 0, low = 0, middle = 0, high = 0] = header;
     const length = low | (middle << 8) | (high << 16);
     budget -= HEADER_BYTES + length;
-    if (budget < 0) throw new ProtocolViolation("The compressed data is longer than its length allows.");
+    if (budget < 0) throw new ProtocolViolation("The compressed data is longer than its uncompressed length allows.");
     if (type < FIRST_SKIPPABLE && length > MAX_CHUNK_BYTES) throw new ProtocolViolation("A snappy frame is too long.");
     return { type, body: length === 0 ? new Uint8Array(0) : await read(length) };
   };
 
   const first = await nextChunk();
   if (first.type !== IDENTIFIER)
-    throw new ProtocolViolation("The compressed data does not start with snappy's identifier.");
+    throw new ProtocolViolation("The compressed data does not start with the snappy stream identifier.");
   checkIdentifier(first.body);
   const frames: Uint8Array[] = [];
   let missing = size;
@@ -135,21 +135,22 @@ export async function decodeFrames(read: ReadBytes, size: number): Promise<Uint8
 }
 
 function decodeFrame(type: number, body: Uint8Array, missing: number): Uint8Array {
-  if (type !== COMPRESSED && type !== UNCOMPRESSED)
-    throw new ProtocolViolation("A snappy frame is of an unknown type.");
+  if (type !== COMPRESSED && type !== UNCOMPRESSED) throw new ProtocolViolation("A snappy frame has an unknown type.");
   if (body.length < CHECKSUM_BYTES) throw new ProtocolViolation("A snappy frame has no checksum.");
   const content = body.subarray(CHECKSUM_BYTES);
-  const length = type === COMPRESSED ? announcedLength(content) : content.length;
-  if (length === undefined) throw new ProtocolViolation("A snappy frame does not tell its length.");
-  if (length > MAX_FRAME_BYTES) throw new ProtocolViolation("A snappy frame holds too much.");
-  if (length > missing) throw new ProtocolViolation("The frames hold more than was announced.");
+  const length = type === COMPRESSED ? uncompressedLength(content) : content.length;
+  if (length === undefined) throw new ProtocolViolation("A snappy frame lacks its uncompressed length.");
+  if (length > MAX_FRAME_BYTES) throw new ProtocolViolation("A snappy frame exceeds 64 KiB.");
+  if (length > missing) throw new ProtocolViolation("The frames exceed the payload length.");
   const frame = type === COMPRESSED ? uncompress(content) : content;
   const expected = new DataView(body.buffer, body.byteOffset, CHECKSUM_BYTES).getUint32(0, true);
-  if (checksum(frame) !== expected) throw new ProtocolViolation("The checksum of a snappy frame is wrong.");
+  if (checksum(frame) !== expected) throw new ProtocolViolation("A snappy frame has a wrong checksum.");
   return frame;
 }
 
-/** Parts of a `Buffer` share its memory where those of a plain array are copies, and what is decoded must not hold on to the rest. */
+/**
+ * Converts a `Buffer` to a plain `Uint8Array`, whose `slice` copies. Decoded values must not retain the whole buffer.
+ */
 function plainBytes({ buffer, byteOffset, length }: Uint8Array): Uint8Array {
   return new Uint8Array(buffer, byteOffset, length);
 }
@@ -166,10 +167,10 @@ function uncompress(content: Uint8Array): Uint8Array {
 
 function checkIdentifier(body: Uint8Array): void {
   if (!IDENTIFIER_CHUNK.subarray(HEADER_BYTES).equals(body))
-    throw new ProtocolViolation("Snappy's identifier is wrong.");
+    throw new ProtocolViolation("The snappy stream identifier is wrong.");
 }
 
-/** CRC-32C, masked as the format wants it. */
+/** CRC-32C, masked as the framing format requires. */
 function checksum(data: Uint8Array): number {
   const crc = crc32c(Buffer.from(data.buffer, data.byteOffset, data.length));
   return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;

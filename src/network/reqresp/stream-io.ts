@@ -1,17 +1,17 @@
 import type { Stream, StreamCloseEvent, StreamMessageEvent } from "@libp2p/interface";
 import { SYSTEM_TIMERS } from "../../async/timers.ts";
-import { EarlyEnd, StreamFailure, StreamTimeout } from "./errors.ts";
+import { StreamReset, StreamTimeout, UnexpectedEnd } from "./errors.ts";
 
-/** What has arrived and was not read yet; beyond this the sender is told to wait. */
+/** Read buffer limit. Beyond it, the stream is paused. */
 const HIGH_WATER_BYTES = 1 << 18;
 
-/** Reads a stream piece by piece, within the time it is given. */
+/** Buffered stream reader with a deadline. */
 export class StreamReader {
   readonly #stream: Stream;
   #pieces: Uint8Array[] = [];
   #length = 0;
   #ended: boolean;
-  #failure: StreamFailure | undefined;
+  #failure: StreamReset | undefined;
   #deadline = Number.POSITIVE_INFINITY;
   #wake: (() => void) | undefined;
 
@@ -23,17 +23,17 @@ export class StreamReader {
     stream.addEventListener("message", this.#onMessage);
   }
 
-  /** From now on until the next call, all reading together may take so long. */
-  allowTime(milliseconds: number): void {
-    this.#deadline = SYSTEM_TIMERS.now() + milliseconds;
+  /** Sets the deadline for all reads until the next call. */
+  setDeadline(timeoutMs: number): void {
+    this.#deadline = SYSTEM_TIMERS.now() + timeoutMs;
   }
 
   async read(count: number): Promise<Uint8Array> {
-    if (!(await this.#fill(count))) throw new EarlyEnd();
+    if (!(await this.#fill(count))) throw new UnexpectedEnd();
     return this.#take(count);
   }
 
-  /** The next byte, or undefined at the end of the stream. */
+  /** Returns the next byte, or undefined at the end of the stream. */
   async readByteOrEnd(): Promise<number | undefined> {
     return (await this.#fill(1)) ? this.#take(1)[0] : undefined;
   }
@@ -60,30 +60,30 @@ export class StreamReader {
   };
 
   readonly #onClose = (event: StreamCloseEvent): void => {
-    if (event.error !== undefined) this.#failure = new StreamFailure(event.error);
+    if (event.error !== undefined) this.#failure = new StreamReset(event.error);
     this.#wake?.();
   };
 
-  /** Whether so many bytes are there; false when the stream ended before. */
+  /** Buffers at least `count` bytes. Returns false if the stream ends before. */
   async #fill(count: number): Promise<boolean> {
     while (this.#length < count) {
       if (this.#stream.readStatus === "paused") this.#stream.resume();
       if (this.#length >= count) break;
       if (this.#failure !== undefined) throw this.#failure;
       if (this.#ended) return false;
-      await this.#news();
+      await this.#nextEvent();
     }
     return true;
   }
 
-  async #news(): Promise<void> {
+  async #nextEvent(): Promise<void> {
     const remaining = this.#deadline - SYSTEM_TIMERS.now();
-    if (remaining <= 0) throw new StreamTimeout("The other end took too long to send.");
+    if (remaining <= 0) throw new StreamTimeout("The peer took too long to send.");
     await new Promise<void>((resolve, reject) => {
       const timer = Number.isFinite(remaining)
         ? setTimeout(() => {
             this.#wake = undefined;
-            reject(new StreamTimeout("The other end took too long to send."));
+            reject(new StreamTimeout("The peer took too long to send."));
           }, remaining)
         : undefined;
       this.#wake = () => {
@@ -107,52 +107,49 @@ export class StreamReader {
 }
 
 /**
- * Writes, and waits until the stream has taken all of it, so that a slow reader never has more than one message waiting.
- * The library's own promise of a drained stream resolves only the first time, and at once ever after.
+ * Writes the bytes and waits until the stream has drained, so that at most one message is buffered for a slow reader.
+ * The library's own drain promise only works once.
  */
 export async function writeAll(stream: Stream, bytes: Uint8Array, timeoutMs: number): Promise<void> {
   try {
     stream.send(bytes);
   } catch (error) {
-    throw new StreamFailure(error);
+    throw new StreamReset(error);
   }
   if (isDrained(stream)) return;
   await new Promise<void>((resolve, reject) => {
     const settle = (error?: Error): void => {
       clearTimeout(timer);
-      stream.removeEventListener("drain", look);
-      stream.removeEventListener("idle", look);
+      stream.removeEventListener("drain", onDrain);
+      stream.removeEventListener("idle", onDrain);
       stream.removeEventListener("close", onClose);
       if (error === undefined) resolve();
       else reject(error);
     };
-    // The stream continues to write after its own listeners have run.
-    const look = (): void => queueMicrotask(() => isDrained(stream) && settle());
-    const onClose = (): void => settle(new StreamFailure());
-    const timer = setTimeout(() => settle(new StreamTimeout("The other end took too long to read.")), timeoutMs);
-    stream.addEventListener("drain", look);
-    stream.addEventListener("idle", look);
+    // The stream continues to write after its listeners have run.
+    const onDrain = (): void => queueMicrotask(() => isDrained(stream) && settle());
+    const onClose = (): void => settle(new StreamReset());
+    const timer = setTimeout(() => settle(new StreamTimeout("The peer took too long to read.")), timeoutMs);
+    stream.addEventListener("drain", onDrain);
+    stream.addEventListener("idle", onDrain);
     stream.addEventListener("close", onClose);
   });
 }
 
-/** Ends the writing side. */
+/** Closes the write side. */
 export async function endWriting(stream: Stream, timeoutMs: number): Promise<void> {
   try {
     await stream.close({ signal: AbortSignal.timeout(timeoutMs) });
   } catch (error) {
-    throw new StreamFailure(error);
+    throw new StreamReset(error);
   }
 }
 
-/** Gives the other end some time to end the stream too, then resets what is left of it. */
+/** Waits for the peer to close the stream, then resets it. */
 export async function closeStream(stream: Stream, timeoutMs: number): Promise<void> {
   if (stream.status === "open" || stream.status === "closing") {
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(
-        () => stream.abort(new StreamTimeout("The other end did not end the stream.")),
-        timeoutMs,
-      );
+      const timer = setTimeout(() => stream.abort(new StreamTimeout("The peer did not close the stream.")), timeoutMs);
       stream.addEventListener(
         "close",
         () => {

@@ -7,8 +7,8 @@ import { CommitteeSubscriptions } from "../../chain/subscriptions/committee-subs
 import { SyncSubscriptions } from "../../chain/subscriptions/sync-subscriptions.ts";
 import { devChainConfig } from "../../dev/chain-config.ts";
 import { LocalNode } from "../local-node.ts";
-import { subnetsOfNode } from "./node-subnets.ts";
 import { SubnetManager } from "./subnet-manager.ts";
+import { computeSubscribedSubnets } from "./subscribed-subnets.ts";
 
 const FORKS = [
   { fork: "electra" as const, epoch: 0 },
@@ -16,9 +16,9 @@ const FORKS = [
 ];
 const config = createBeaconConfig(devChainConfig({ forks: FORKS, slotSeconds: 6, genesisTime: 0 }), new Uint8Array(32));
 const nodeId = new Uint8Array(32).fill(0x5a);
-const lasting = subnetsOfNode(config, nodeId, 0);
+const longLived = computeSubscribedSubnets(config, nodeId, 0);
 
-/** With one committee a slot, the committee of a slot is that of the subnet with its number. */
+/** With one committee per slot, the subnet of a slot is its position in the epoch. */
 const interest = (slot: number, isAggregator: boolean) => ({
   slot,
   committeeIndex: 0,
@@ -60,17 +60,17 @@ function setUp() {
 }
 
 const numerically = (a: number, b: number) => a - b;
-const withLasting = (...subnets: number[]) => [...new Set([...lasting, ...subnets])].sort(numerically);
+const withLasting = (...subnets: number[]) => [...new Set([...longLived, ...subnets])].sort(numerically);
 
-describe("a node's subnets", () => {
-  it("are at first those of its id, which it announces", () => {
+describe("SubnetManager", () => {
+  it("joins and announces the long-lived subnets of the node id", () => {
     const { node, joined, manager } = setUp();
     expect(joined).toMatchObject({ attestation: [withLasting()], sync: [] });
     expect(node.metadata.attnets.getTrueBitIndexes()).toEqual(withLasting());
-    expect(manager.wantedAttestation()).toEqual(new Set(lasting));
+    expect(manager.wantedAttestation()).toEqual(new Set(longLived));
   });
 
-  it("grow at once by those of aggregators, until their slots have passed, without a word to others", async () => {
+  it("joins subnets of aggregators until their slot has passed, without announcing them", async () => {
     const { clock, subscriptions, node, joined } = setUp();
     const before = node.metadata;
     subscriptions.add(interest(3, true));
@@ -87,17 +87,17 @@ describe("a node's subnets", () => {
     expect(node.metadata).toEqual(before);
   });
 
-  it("need peers also where an attestation is to be published soon", async () => {
+  it("wants peers on subnets where an attestation is published soon", async () => {
     const { clock, subscriptions, manager } = setUp();
     subscriptions.add(interest(5, false));
     expect(manager.wantedAttestation().has(5)).toBe(false);
     await clock.advanceTo(4);
     expect(manager.wantedAttestation()).toEqual(new Set(withLasting(5)));
     await clock.advanceTo(6);
-    expect(manager.wantedAttestation()).toEqual(new Set(lasting));
+    expect(manager.wantedAttestation()).toEqual(new Set(longLived));
   });
 
-  it("are those of the sync committees of its clients, which it announces, until their epoch", async () => {
+  it("joins and announces sync committee subnets until their epoch", async () => {
     const { clock, syncSubscriptions, node, joined, manager } = setUp();
     syncSubscriptions.add([0, 2 * SYNC_COMMITTEE_SUBNET_SIZE], 1);
     syncSubscriptions.add([1], 2);
@@ -112,7 +112,7 @@ describe("a node's subnets", () => {
     expect(node.metadata.syncnets.getTrueBitIndexes()).toEqual([]);
   });
 
-  it("are those of the columns that it samples, for which peers are wanted when the first are about to come", async () => {
+  it("joins the subnets of sampled columns, and wants peers shortly before fulu", async () => {
     const { clock, custody, joined, manager } = setUp();
     expect(joined.columns).toEqual([custody.sampled]);
     expect(custody.sampled).toHaveLength(8);
@@ -125,7 +125,7 @@ describe("a node's subnets", () => {
     expect(manager.wantedColumns()).toEqual(new Set(custody.sampled));
   });
 
-  it("follow nothing any more when it is closed", async () => {
+  it("stops updating after close", async () => {
     const { subscriptions, joined, manager } = setUp();
     subscriptions.add(interest(3, true));
     manager.close();

@@ -5,12 +5,12 @@ import type { Epoch } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { Custody } from "../../chain/data/custody.ts";
 import { subnetOfColumn } from "../../data/custody.ts";
-import { boundariesInForce } from "../gossip/topics.ts";
+import { activeForkBoundaries } from "../gossip/topics.ts";
 import type { LocalNode } from "../local-node.ts";
 import type { SubnetNeeds } from "../peers/subnet-coverage.ts";
-import { subnetsOfNode } from "./node-subnets.ts";
+import { computeSubscribedSubnets } from "./subscribed-subnets.ts";
 
-/** Peers of a subnet take a while to find, so they are wanted this many slots before an attestation has to reach them. */
+/** Lead time for finding peers on a subnet before an attestation is published there. */
 const SLOTS_TO_FIND_PEERS = 2;
 
 interface SubnetManagerParts {
@@ -18,20 +18,20 @@ interface SubnetManagerParts {
     data: { custody: Pick<Custody, "sampled" | "onRaised"> };
   };
   node: LocalNode;
-  /** The id by which discovery knows the node, 32 bytes. */
+  /** The discv5 node id, 32 bytes. */
   nodeId: Uint8Array;
   topics: SubnetTopics;
 }
 
 /**
- * Decides in which subnets the node takes part: those that its id gives it for months, which it announces; those whose
- * attestations a client of ours will aggregate, until the slot is over; those of the sync committees of our clients; and those of
- * the columns that it samples.
+ * Selects the subnets to join: the long-lived subnets of the node id, which are announced; subnets of aggregators among
+ * the connected validators, until their slot has passed; sync committee subnets of the connected validators; and the
+ * subnets of the sampled columns.
  */
 export class SubnetManager implements SubnetNeeds {
   readonly #parts: SubnetManagerParts;
-  readonly #endings: (() => void)[] = [];
-  #lasting: { epoch: Epoch; subnets: readonly number[] } | undefined;
+  readonly #unsubscribes: (() => void)[] = [];
+  #longLived: { epoch: Epoch; subnets: readonly number[] } | undefined;
   #isRefreshDue = false;
   #joined: ReadonlySet<number> = new Set();
   #joinedSync: ReadonlySet<number> = new Set();
@@ -44,7 +44,7 @@ export class SubnetManager implements SubnetNeeds {
   start(): void {
     const { chain } = this.#parts;
     const refreshSoon = () => this.#refreshSoon();
-    this.#endings.push(
+    this.#unsubscribes.push(
       chain.clock.onSlot(() => this.#refresh()),
       chain.subscriptions.onAdded(refreshSoon),
       chain.syncSubscriptions.onAdded(refreshSoon),
@@ -54,10 +54,10 @@ export class SubnetManager implements SubnetNeeds {
   }
 
   close(): void {
-    for (const end of this.#endings.splice(0)) end();
+    for (const unsubscribe of this.#unsubscribes.splice(0)) unsubscribe();
   }
 
-  /** Also the subnets that a client's attestation goes to in the next slots: it must be handed to somebody there. */
+  /** Includes subnets that a connected validator will publish an attestation to within the next slots. */
   wantedAttestation(): ReadonlySet<number> {
     const { subscriptions, clock } = this.#parts.chain;
     const soon = subscriptions
@@ -70,20 +70,20 @@ export class SubnetManager implements SubnetNeeds {
     return this.#joinedSync;
   }
 
-  /** None while columns are not about to be gossiped. */
+  /** Empty until columns are about to be gossiped. */
   wantedColumns(): ReadonlySet<number> {
     const { config, clock } = this.#parts.chain;
-    const haveColumns = boundariesInForce(config, clock.currentEpoch).some(({ fork }) => isForkPostFulu(fork));
+    const haveColumns = activeForkBoundaries(config, clock.currentEpoch).some(({ fork }) => isForkPostFulu(fork));
     return haveColumns ? this.#joinedColumns : new Set();
   }
 
-  /** Clients add many subscriptions at a time; the topics follow when all of them are in. */
+  /** Coalesces the updates of a batch of subscriptions. */
   #refreshSoon(): void {
     if (this.#isRefreshDue) return;
     this.#isRefreshDue = true;
     queueMicrotask(() => {
       this.#isRefreshDue = false;
-      if (this.#endings.length > 0) this.#refresh();
+      if (this.#unsubscribes.length > 0) this.#refresh();
     });
   }
 
@@ -91,8 +91,8 @@ export class SubnetManager implements SubnetNeeds {
     const { chain, node, topics } = this.#parts;
     const { currentSlot } = chain.clock;
     const epoch = computeEpochAtSlot(currentSlot);
-    const lasting = this.#lastingAt(epoch);
-    // Whether the chain has dropped what is over already depends on which of us hears of the slot first.
+    const longLived = this.#longLivedAt(epoch);
+    // The chain drops expired subscriptions on the same slot event, in no particular order.
     const aggregated = chain.subscriptions
       .list()
       .filter(({ isAggregator, slot }) => isAggregator && slot >= currentSlot)
@@ -101,7 +101,7 @@ export class SubnetManager implements SubnetNeeds {
       .list()
       .filter(({ untilEpoch }) => untilEpoch > epoch)
       .map(({ subnet }) => subnet);
-    const joined = new Set([...lasting, ...aggregated]);
+    const joined = new Set([...longLived, ...aggregated]);
     const joinedSync = new Set(sync);
     const joinedColumns = new Set(chain.data.custody.sampled.map((column) => subnetOfColumn(chain.config, column)));
     if (!sameMembers(joined, this.#joined)) topics.setAttestationSubnets(joined);
@@ -111,17 +111,17 @@ export class SubnetManager implements SubnetNeeds {
     this.#joinedSync = joinedSync;
     this.#joinedColumns = joinedColumns;
     node.announce({
-      attnets: bitsOf(lasting, ATTESTATION_SUBNET_COUNT),
+      attnets: bitsOf(longLived, ATTESTATION_SUBNET_COUNT),
       syncnets: bitsOf(sync, SYNC_COMMITTEE_SUBNET_COUNT),
     });
   }
 
-  #lastingAt(epoch: Epoch): readonly number[] {
-    if (this.#lasting?.epoch !== epoch) {
+  #longLivedAt(epoch: Epoch): readonly number[] {
+    if (this.#longLived?.epoch !== epoch) {
       const { chain, nodeId } = this.#parts;
-      this.#lasting = { epoch, subnets: subnetsOfNode(chain.config, nodeId, epoch) };
+      this.#longLived = { epoch, subnets: computeSubscribedSubnets(chain.config, nodeId, epoch) };
     }
-    return this.#lasting.subnets;
+    return this.#longLived.subnets;
   }
 }
 
@@ -133,7 +133,7 @@ function bitsOf(members: readonly number[], length: number): BitArray {
   return BitArray.fromBoolArray(Array.from({ length }, (_, index) => members.includes(index)));
 }
 
-/** Which subnets' messages this node takes part in; the topics follow at once. */
+/** Sets the subnets to subscribe to. Topics change immediately. */
 export interface SubnetTopics {
   setAttestationSubnets(subnets: ReadonlySet<number>): void;
   setSyncSubnets(subnets: ReadonlySet<number>): void;

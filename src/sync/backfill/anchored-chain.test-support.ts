@@ -21,14 +21,14 @@ export interface AnchoredChain {
 }
 
 interface AnchorOptions {
-  /** Whether the block that the chain starts from comes with the state. */
+  /** Provides the anchor block with the state. */
   withBlock?: boolean;
-  /** Whether the genesis state is at hand. */
+  /** Provides the genesis state. */
   knowsGenesis?: boolean;
   custody?: CustodyOptions;
 }
 
-/** A chain that was started from the state of a slot of another, whose head it has not seen. */
+/** Opens a chain from the state of a slot of another chain. */
 export async function openAnchoredAt(
   slot: Slot,
   source: Pick<DevChain, "config" | "chain">,

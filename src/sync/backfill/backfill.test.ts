@@ -16,18 +16,18 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => source?.close());
 
-/** What the sync tells of itself. */
+/** A scripted sync state. */
 class FakeSync {
-  isAtRest = false;
+  isIdle = false;
   #tell: () => void = () => {};
 
-  onRest(listener: () => void): () => void {
+  onIdle(listener: () => void): () => void {
     this.#tell = listener;
     return () => {};
   }
 
   rest(): void {
-    this.isAtRest = true;
+    this.isIdle = true;
     this.#tell();
   }
 }
@@ -42,7 +42,7 @@ async function openBackfill(peers: FakePeers, options: { epochs?: number } = {})
   return { chain, sync, backfill, logger };
 }
 
-test("history is fetched once nothing is missing at the head, and not before", async () => {
+test("backfill starts only when the sync is idle", async () => {
   const peers = new FakePeers();
   const { chain, sync, backfill } = await openBackfill(peers);
   peers.add("honest", history);
@@ -55,7 +55,7 @@ test("history is fetched once nothing is missing at the head, and not before", a
   await backfill.close();
 });
 
-test("none is fetched by a node that wants none", async () => {
+test("no history is fetched with 0 epochs", async () => {
   const peers = new FakePeers();
   peers.add("honest", history);
   const { sync, backfill } = await openBackfill(peers, { epochs: 0 });
@@ -65,7 +65,7 @@ test("none is fetched by a node that wants none", async () => {
   await backfill.close();
 });
 
-test("a stop does not wait for a peer that does not answer", async () => {
+test("close does not wait for an unresponsive peer", async () => {
   const peers = new FakePeers();
   const asked = Promise.withResolvers<void>();
   peers.add("silent", history, {

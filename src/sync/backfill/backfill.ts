@@ -3,26 +3,26 @@ import type { BeaconChain } from "../../chain/chain.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { SyncPeers } from "../../network/peers/sync-peers.ts";
 import type { Sync } from "../sync.ts";
-import { BlockWalk } from "./block-walk.ts";
-import { DataWalk } from "./data-walk.ts";
-import { HistoryPeers } from "./history-peers.ts";
-import type { Walk } from "./walk.ts";
+import { BackfillPeers } from "./backfill-peers.ts";
+import type { BackfillTask } from "./backfill-task.ts";
+import { BlockBackfill } from "./block-backfill.ts";
+import { DataBackfill } from "./data-backfill.ts";
 
 interface BackfillLimits {
   batchSlots: number;
-  /** A peer that failed is not asked for so long. */
-  restMs: number;
+  /** Backoff after a failed request to a peer. */
+  backoffMs: number;
 }
 
-const DEFAULT_LIMITS: BackfillLimits = { batchSlots: 64, restMs: 30_000 };
+const DEFAULT_LIMITS: BackfillLimits = { batchSlots: 64, backoffMs: 30_000 };
 
 interface BackfillParts {
   chain: Pick<BeaconChain, "config" | "clock" | "history">;
   peers: SyncPeers;
-  sync: Pick<Sync, "isAtRest" | "onRest">;
+  sync: Pick<Sync, "isIdle" | "onIdle">;
   /**
-   * How far back from the current epoch blocks are fetched: by default as far as every node has to serve them
-   * (phase0/p2p-interface.md, BeaconBlocksByRange); infinite for all of history, 0 for nothing.
+   * How far back from the current epoch blocks are fetched. Default: as far as every node has to serve them
+   * (phase0/p2p-interface.md, BeaconBlocksByRange). Infinity fetches all of history, 0 nothing.
    */
   epochs?: number;
   logger: Logger;
@@ -30,31 +30,31 @@ interface BackfillParts {
   limits?: Partial<BackfillLimits>;
 }
 
-/** Fetches the history that a node lacks which was started from a later state, while it has nothing else to fetch. */
+/** Fetches the history before the anchor of a checkpoint-synced node, while the sync is idle. */
 export class Backfill {
   readonly #parts: BackfillParts;
   readonly #logger: Logger;
-  readonly #walks: readonly Walk[];
+  readonly #tasks: readonly BackfillTask[];
   readonly #closed = new AbortController();
   #running: Promise<void> | null = null;
-  /** Whether something has happened since the last step began. */
+  /** Set by events since the last step started. */
   #isWoken = false;
   #wake: () => void = () => {};
 
   constructor(parts: BackfillParts) {
     const { chain, peers, timers = SYSTEM_TIMERS, epochs = chain.config.MIN_EPOCHS_FOR_BLOCK_REQUESTS } = parts;
-    const { batchSlots, restMs } = { ...DEFAULT_LIMITS, ...parts.limits };
+    const { batchSlots, backoffMs } = { ...DEFAULT_LIMITS, ...parts.limits };
     this.#parts = parts;
     this.#logger = parts.logger.topic("sync");
     const shared = { chain, peers, timers, logger: this.#logger };
-    // A peer that lacks data may well have blocks, so each walk has those that rest to itself.
-    const blockPeers = new HistoryPeers({ peers, timers, restMs });
-    const dataPeers = new HistoryPeers({ peers, timers, restMs });
-    const blocks = new BlockWalk({ ...shared, historyPeers: blockPeers, epochs, batchSlots });
-    this.#walks =
+    // Separate backoffs, since a peer without data may still have blocks.
+    const blockPeers = new BackfillPeers({ peers, timers, backoffMs });
+    const dataPeers = new BackfillPeers({ peers, timers, backoffMs });
+    const blocks = new BlockBackfill({ ...shared, backfillPeers: blockPeers, epochs, batchSlots });
+    this.#tasks =
       epochs === 0
         ? []
-        : [blocks, new DataWalk({ ...shared, historyPeers: dataPeers, blocksTarget: () => blocks.target })];
+        : [blocks, new DataBackfill({ ...shared, backfillPeers: dataPeers, blocksTarget: () => blocks.target })];
   }
 
   start(): void {
@@ -72,33 +72,33 @@ export class Backfill {
       this.#isWoken = true;
       this.#wake();
     };
-    const stops = [peers.onChange(wake), sync.onRest(wake), chain.clock.onSlot(wake)];
+    const stops = [peers.onChange(wake), sync.onIdle(wake), chain.clock.onSlot(wake)];
     signal.addEventListener("abort", wake);
     try {
       while (!signal.aborted) {
         this.#isWoken = false;
-        if (!(await this.#step(signal))) await this.#untilSomethingHappens();
+        if (!(await this.#step(signal))) await this.#nextEvent();
       }
     } catch (error) {
-      if (!signal.aborted) this.#logger.error("Fetching earlier history failed, and ends", { error });
+      if (!signal.aborted) this.#logger.error("Backfill failed", { error });
     } finally {
       signal.removeEventListener("abort", wake);
       for (const stop of stops) stop();
     }
   }
 
-  /** False when there is nothing to do before something happens. */
+  /** Returns false if there is nothing to do until the next event. */
   async #step(signal: AbortSignal): Promise<boolean> {
     let isAdvanced = false;
-    for (const walk of this.#walks) {
-      if (!this.#parts.sync.isAtRest) return false;
+    for (const walk of this.#tasks) {
+      if (!this.#parts.sync.isIdle) return false;
       if (await walk.step(signal)) isAdvanced = true;
     }
     return isAdvanced;
   }
 
-  /** A new slot at the latest; peers that rest may be asked again by then. */
-  #untilSomethingHappens(): Promise<void> {
+  /** Resolves at the next slot at the latest, when the backoff of a peer may be over. */
+  #nextEvent(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve;
       if (this.#isWoken) resolve();

@@ -35,9 +35,7 @@ afterAll(async () => {
   const complaints = scenario.complaints();
   await scenario.end();
   // Every block that was refused, and nothing else.
-  const refusals = complaints.filter((line) =>
-    /A block of a peer is refused +slot=\d+ root=0x\w{64} peer=\w+ /.test(line),
-  );
+  const refusals = complaints.filter((line) => /Rejected block from peer +slot=\d+ root=0x\w{64} peer=\w+ /.test(line));
   expect(complaints).toEqual(refusals);
   const reasons = new Set(refusals.map((line) => /reason=(\S+)/.exec(line)?.[1]));
   expect(reasons).toEqual(new Set(["bad-signature", "wrong-state-root"]));

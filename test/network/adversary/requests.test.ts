@@ -16,7 +16,7 @@ const identifier = encodeFrames(new Uint8Array(0));
 
 let scenario: Scenario;
 beforeAll(async () => {
-  scenario = await Scenario.begin({ victim: { requestLimits: { requestMs: 300, lingerMs: 200, withholdMs: 0 } } });
+  scenario = await Scenario.begin({ victim: { requestLimits: { requestMs: 300, lingerMs: 200, maxDelayMs: 0 } } });
 });
 afterAll(async () => {
   const complaints = scenario.complaints();

@@ -21,7 +21,7 @@ beforeAll(async () => {
     isAlone: true,
     victim: {
       requestLimits: { firstByteMs: 1000, chunkMs: 1000, responseMs: 4000, lingerMs: 100 },
-      syncLimits: { batchSlots: 16, restMs: 50, doubtMs: 100 },
+      syncLimits: { batchSlots: 16, backoffMs: 50, targetBackoffMs: 100 },
     },
   });
   const { blocks } = scenario.honest.chain;
@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(async () => {
   const complaints = scenario.complaints();
   await scenario.end();
-  expect(complaints.filter((line) => !line.includes("A block of a peer is refused"))).toEqual([]);
+  expect(complaints.filter((line) => !line.includes("Rejected block from peer"))).toEqual([]);
 });
 
 interface Range {

@@ -130,7 +130,7 @@ export class Scenario {
   /** Why the victim refused what the peer sent by gossip. */
   refusals(adversary: Adversary): Set<string> {
     const lines = this.victim.log.filter((line) => line.includes(adversary.peerId));
-    return new Set(lines.flatMap((line) => / (?:rejected|refused) .*reason=(\S+)/.exec(line)?.[1] ?? []));
+    return new Set(lines.flatMap((line) => / Rejected .*reason=(\S+)/.exec(line)?.[1] ?? []));
   }
 
   /** How many invalid messages the victim's gossip has noted down for the peer. */

@@ -1,37 +1,37 @@
 import type { Timers } from "../../async/timers.ts";
 import type { SyncPeer, SyncPeers } from "../../network/peers/sync-peers.ts";
 
-interface HistoryPeersParts {
+interface BackfillPeersParts {
   peers: Pick<SyncPeers, "list" | "penalize">;
   timers: Pick<Timers, "now">;
-  restMs: number;
+  backoffMs: number;
 }
 
-/** Whom to ask for history: those who were asked least lately, and not those who could not give it a short while ago. */
-export class HistoryPeers {
-  readonly #parts: HistoryPeersParts;
-  readonly #restsUntil = new Map<string, number>();
-  /** In the order in which they were asked last. */
+/** Selects peers for backfill requests: least recently used first, with a backoff after failures. */
+export class BackfillPeers {
+  readonly #parts: BackfillPeersParts;
+  readonly #backoffUntil = new Map<string, number>();
+  /** Least recently used first. */
   readonly #asked = new Set<string>();
 
-  constructor(parts: HistoryPeersParts) {
+  constructor(parts: BackfillPeersParts) {
     this.#parts = parts;
   }
 
-  /** The next to be asked of those for whom the condition holds; null when there is none. */
+  /** Returns the next eligible peer, or null. */
   pick(isFit: (peer: SyncPeer) => boolean): SyncPeer | null {
     const now = this.#parts.timers.now();
     const able = this.#parts.peers
       .list()
-      .filter((peer) => (this.#restsUntil.get(peer.peerId) ?? 0) <= now && isFit(peer));
+      .filter((peer) => (this.#backoffUntil.get(peer.peerId) ?? 0) <= now && isFit(peer));
     const asked = [...this.#asked];
     const [next] = able.sort((a, b) => asked.indexOf(a.peerId) - asked.indexOf(b.peerId));
     if (next) this.#note(next.peerId);
     return next ?? null;
   }
 
-  /** What the peer gives; null when the request fails. Rejects when the signal is aborted. */
-  async answerOf<T>(peerId: string, request: Promise<T>, signal: AbortSignal): Promise<T | null> {
+  /** Awaits a request. Returns null on failure, after applying the backoff. Rejects if the signal is aborted. */
+  async responseOf<T>(peerId: string, request: Promise<T>, signal: AbortSignal): Promise<T | null> {
     try {
       return await request;
     } catch {
@@ -41,17 +41,17 @@ export class HistoryPeers {
     }
   }
 
-  /** The peer does not have what was asked for, or does not answer. */
+  /** Applies the backoff: the peer failed or lacks the data. */
   rest(peerId: string): void {
-    this.#restsUntil.set(peerId, this.#parts.timers.now() + this.#parts.restMs);
+    this.#backoffUntil.set(peerId, this.#parts.timers.now() + this.#parts.backoffMs);
   }
 
-  /** The peer is not asked again while it is connected. */
+  /** Excludes the peer until it reconnects. */
   dismiss(peerId: string): void {
-    this.#restsUntil.set(peerId, Number.POSITIVE_INFINITY);
+    this.#backoffUntil.set(peerId, Number.POSITIVE_INFINITY);
   }
 
-  /** The peer gave what cannot be right, or withheld something. */
+  /** Penalizes the peer for invalid or withheld data. */
   blame(peerId: string, severity: "severe" | "moderate", reason: string): void {
     this.#parts.peers.penalize(peerId, severity, reason);
     this.rest(peerId);
@@ -62,6 +62,6 @@ export class HistoryPeers {
     this.#asked.add(peerId);
     const present = new Set(this.#parts.peers.list().map((peer) => peer.peerId));
     for (const known of this.#asked) if (!present.has(known)) this.#asked.delete(known);
-    for (const known of this.#restsUntil.keys()) if (!present.has(known)) this.#restsUntil.delete(known);
+    for (const known of this.#backoffUntil.keys()) if (!present.has(known)) this.#backoffUntil.delete(known);
   }
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { subnetsOfNode } from "./node-subnets.ts";
+import { computeSubscribedSubnets } from "./subscribed-subnets.ts";
 
 const CONFIG = { SUBNETS_PER_NODE: 2, EPOCHS_PER_SUBNET_SUBSCRIPTION: 256 };
 
@@ -10,7 +10,7 @@ function littleEndian(value: bigint, length: number): Uint8Array {
   return Uint8Array.from({ length }, (_, i) => Number((value >> BigInt(8 * i)) & 0xffn));
 }
 
-/** compute_shuffled_index of phase0/beacon-chain.md, step by step; the minimal preset has 10 rounds, mainnet's 90. */
+/** compute_shuffled_index of phase0/beacon-chain.md, step by step. The minimal preset has 10 rounds, mainnet 90. */
 function shuffledIndex(start: number, count: number, seed: Uint8Array, rounds: number): number {
   let index = start;
   for (let round = 0; round < rounds; round++) {
@@ -33,27 +33,29 @@ function expectedSubnets(nodeId: bigint, epoch: bigint, rounds: number): number[
   return [permutated, (permutated + 1) % 64];
 }
 
-describe("the lasting subnets of a node", () => {
+describe("computeSubscribedSubnets", () => {
   const idBytes = (id: bigint) => Uint8Array.from(Buffer.from(id.toString(16).padStart(64, "0"), "hex"));
   const rounds = process.env.LODESTAR_PRESET === "mainnet" ? 90 : 10;
   const ids = [0n, 2n ** 256n - 1n, ...Array.from({ length: 20 }, (_, i) => sha256(Uint8Array.of(i)))].map((id) =>
     typeof id === "bigint" ? id : BigInt(`0x${id.toString("hex")}`),
   );
 
-  it("are those of the specification", () => {
+  it("matches the specification", () => {
     for (const id of ids) {
       for (const epoch of [0n, 1n, 255n, 256n, 1_000_000n]) {
-        expect(subnetsOfNode(CONFIG, idBytes(id), Number(epoch))).toEqual(expectedSubnets(id, epoch, rounds));
+        expect(computeSubscribedSubnets(CONFIG, idBytes(id), Number(epoch))).toEqual(
+          expectedSubnets(id, epoch, rounds),
+        );
       }
     }
   });
 
-  it("stay for as long as the specification says, and change when that time is over", () => {
+  it("rotates the subnets after EPOCHS_PER_SUBNET_SUBSCRIPTION", () => {
     const id = ids[5]!;
-    const subnetsAt = (epoch: number) => subnetsOfNode(CONFIG, idBytes(id), epoch).join();
+    const subnetsAt = (epoch: number) => computeSubscribedSubnets(CONFIG, idBytes(id), epoch).join();
     const starts = Array.from({ length: 8 }, (_, period) => 256 * (period + 1) - Number(id % 256n));
     for (const start of starts) expect(subnetsAt(start + 255)).toBe(subnetsAt(start));
-    // By chance two periods may have the same.
+    // Two periods may have the same subnets by chance.
     expect(new Set(starts.map(subnetsAt)).size).toBeGreaterThan(5);
   });
 });

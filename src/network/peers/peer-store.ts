@@ -4,24 +4,24 @@ import type { Logger } from "../../log/logger.ts";
 import { addAddress, type KnownPeers } from "./known-peers.ts";
 
 const MAX_PEERS = 128;
-/** The newest are those that worked last. */
+/** The newest addresses worked last. */
 const ADDRESSES_PER_PEER = 3;
 
-/** The peers that were good and those that are banned, in the database. A restarted node dials the former first. */
-export class PeerMemory {
+/** Stores good peers and bans in the database. A restarted node dials the stored peers first. */
+export class PeerStore {
   readonly #db: Pick<BeaconDb, "meta" | "batch">;
-  /** Those of the last life, the most recently good one first. */
-  readonly remembered: readonly RememberedPeer[];
-  /** The bans of the last run; some may have expired. */
+  /** Peers of the last run, the most recently good first. */
+  readonly peers: readonly RememberedPeer[];
+  /** Bans of the last run, possibly expired. */
   readonly bans: readonly StoredBan[];
 
-  /** A record that cannot be read is ignored: the node finds peers without it. */
-  static async open(db: Pick<BeaconDb, "meta" | "batch">, logger: Logger): Promise<PeerMemory> {
+  /** Reads the stored peers and bans. Unreadable entries are ignored with a warning. */
+  static async open(db: Pick<BeaconDb, "meta" | "batch">, logger: Logger): Promise<PeerStore> {
     const read = async <T>(list: () => Promise<T[] | null>, isValid: (item: T) => boolean): Promise<T[]> => {
       try {
         const items = (await list()) ?? [];
         if (items.every(isValid)) return items;
-        throw new Error("An entry has another form.");
+        throw new Error("An entry has an invalid shape.");
       } catch (error) {
         logger.topic("peers").warn("Stored peers or bans unreadable, ignoring them", { error });
         return [];
@@ -29,22 +29,22 @@ export class PeerMemory {
     };
     const peers = await read(() => db.meta.getPeers(), isPeer);
     const bans = await read(() => db.meta.getBans(), isBan);
-    return new PeerMemory(db, peers, bans);
+    return new PeerStore(db, peers, bans);
   }
 
   private constructor(
     db: Pick<BeaconDb, "meta" | "batch">,
-    remembered: readonly RememberedPeer[],
+    peers: readonly RememberedPeer[],
     bans: readonly StoredBan[],
   ) {
     this.#db = db;
-    this.remembered = remembered;
+    this.peers = peers;
     this.bans = bans;
   }
 
-  /** Makes the remembered peers known, those that were good last as the newest. */
-  recall(known: KnownPeers): void {
-    for (const { id, addresses, enr, lastGoodAt } of this.remembered.toReversed()) {
+  /** Adds the stored peers to the known peers, the most recently good as the newest. */
+  restore(known: KnownPeers): void {
+    for (const { id, addresses, enr, lastGoodAt } of this.peers.toReversed()) {
       const peer = known.touch(id);
       peer.enr ??= enr;
       peer.lastGoodAt = lastGoodAt;
@@ -52,8 +52,8 @@ export class PeerMemory {
     }
   }
 
-  /** Stores the bans, and the peers that were good and can be dialled; of too many, the ones that were good last. */
-  async store(known: KnownPeers, bans: readonly StoredBan[]): Promise<void> {
+  /** Stores the bans and the most recently good peers that have an address. */
+  async save(known: KnownPeers, bans: readonly StoredBan[]): Promise<void> {
     const good = [...known.values()].flatMap(({ id, addresses, enr, lastGoodAt }): RememberedPeer[] =>
       lastGoodAt === null || addresses.size === 0
         ? []

@@ -7,25 +7,25 @@ import { blockRootOfSidecar, type DataSidecar } from "../../data/sidecar.ts";
 import type { Logger } from "../../log/logger.ts";
 import { Progress } from "../../log/progress.ts";
 import type { SyncPeer, SyncPeers } from "../../network/peers/sync-peers.ts";
-import type { HistoryPeers } from "./history-peers.ts";
-import type { Walk } from "./walk.ts";
+import type { BackfillPeers } from "./backfill-peers.ts";
+import type { BackfillTask } from "./backfill-task.ts";
 
-interface DataWalkParts {
+interface DataBackfillParts {
   chain: Pick<BeaconChain, "history">;
   peers: SyncPeers;
-  historyPeers: HistoryPeers;
-  /** Down to which slot blocks are fetched, ahead of their data. */
+  backfillPeers: BackfillPeers;
+  /** First slot to which blocks are fetched, ahead of their data. */
   blocksTarget(): Slot;
   timers: Pick<Timers, "now">;
   logger: Logger;
 }
 
-/** Fetches the data of blocks that are held without it, from whichever peers keep it. What came stays, also when the rest does not. */
-export class DataWalk implements Walk {
-  readonly #parts: DataWalkParts;
+/** Fetches missing blobs and columns of stored blocks. Partial responses are kept. */
+export class DataBackfill implements BackfillTask {
+  readonly #parts: DataBackfillParts;
   #progress: { line: Progress; from: Slot; isDone: boolean } | null = null;
 
-  constructor(parts: DataWalkParts) {
+  constructor(parts: DataBackfillParts) {
     this.#parts = parts;
   }
 
@@ -36,7 +36,7 @@ export class DataWalk implements Walk {
     let lacking = stretch.lacking;
     const asked = new Set<string>();
     while (lacking.length > 0) {
-      const peer = this.#parts.historyPeers.pick(
+      const peer = this.#parts.backfillPeers.pick(
         (peer) => !asked.has(peer.peerId) && partOf(peer, { ...stretch, lacking }).length > 0,
       );
       if (peer === null) return false;
@@ -48,27 +48,27 @@ export class DataWalk implements Walk {
     return true;
   }
 
-  /** What the peer gave, which is stored. */
+  /** Requests and stores sidecars of a peer. Returns what was stored. */
   async #ask(peer: SyncPeer, stretch: DataStretch, signal: AbortSignal): Promise<SidecarsOfBlock[]> {
-    const { chain, peers, historyPeers, logger } = this.#parts;
+    const { chain, peers, backfillPeers, logger } = this.#parts;
     const { peerId } = peer;
     const part = partOf(peer, stretch);
     const wanted = part.map(({ root, missing }) => ({ root, indices: missing }));
     const request: Promise<DataSidecar[]> = stretch.hasColumns
       ? peers.columnSidecarsByRoot(peerId, wanted, signal)
       : peers.blobSidecarsByRoot(peerId, wanted, signal);
-    const sidecars = await historyPeers.answerOf(peerId, request, signal);
+    const sidecars = await backfillPeers.responseOf(peerId, request, signal);
     const entries = sidecars ? entriesOf(part, sidecars) : [];
     if (entries.length === 0) {
-      historyPeers.rest(peerId);
+      backfillPeers.rest(peerId);
       return [];
     }
     try {
       await chain.history.data.store(entries);
     } catch (error) {
       if (!(error instanceof WrongSidecarError)) throw error;
-      logger.warn("Data of an earlier block is refused", { peer: peerId, detail: error.message });
-      historyPeers.blame(peerId, "severe", "wrong data of earlier blocks");
+      logger.warn("Rejected backfill sidecars from peer", { peer: peerId, detail: error.message });
+      backfillPeers.blame(peerId, "severe", "invalid backfill sidecars");
       return [];
     }
     return entries;
@@ -76,17 +76,17 @@ export class DataWalk implements Walk {
 
   #report({ from, before, bottom, windowStart }: DataStretch): void {
     const { logger, timers, blocksTarget } = this.#parts;
-    const message = "Fetching the data of earlier blocks";
+    const message = "Backfilling sidecars";
     this.#progress ??= { line: new Progress({ message, logger, timers }), from: before, isDone: false };
     const { line, from: began } = this.#progress;
-    // Blocks that are to come have data too.
+    // Blocks that are still to be fetched have data too.
     const target = Math.min(bottom, Math.max(windowStart, blocksTarget()));
     this.#progress.isDone = from <= target;
     const fields = (slotsPerSecond: number | undefined) => ({ slot: from, target, slotsPerSecond });
     line.report(began - from, began - target, fields);
   }
 
-  /** There may be nothing to fetch only until more blocks have come. */
+  /** Not finished while more blocks are still to be fetched. */
   #finish(): false {
     if (!this.#progress?.isDone) return false;
     this.#progress.line.finish();
@@ -95,7 +95,7 @@ export class DataWalk implements Walk {
   }
 }
 
-/** What of a stretch the peer may have. */
+/** Returns the part of a stretch that the peer may have. */
 function partOf({ status, columns }: SyncPeer, { hasColumns, lacking }: DataStretch): LackingBlock[] {
   const kept = new Set(columns);
   return lacking

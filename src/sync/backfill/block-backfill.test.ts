@@ -9,10 +9,10 @@ import { RequestError } from "../../network/reqresp/errors.ts";
 import { FakePeers, type ServedBlock } from "../fake-peers.test-support.ts";
 import { blocksOf } from "../history.test-support.ts";
 import { openAnchoredAt } from "./anchored-chain.test-support.ts";
-import { BlockWalk } from "./block-walk.ts";
-import { HistoryPeers } from "./history-peers.ts";
+import { BackfillPeers } from "./backfill-peers.ts";
+import { BlockBackfill } from "./block-backfill.ts";
 
-/** More than a range. */
+/** Longer than a range. */
 const EMPTY_SLOTS = 6;
 const BATCH_SLOTS = 4;
 const REST_MS = 1000;
@@ -36,14 +36,14 @@ function walkOf(
 ) {
   let now = 0;
   const timers = { now: () => now };
-  const historyPeers = new HistoryPeers({ peers, timers, restMs: REST_MS });
+  const backfillPeers = new BackfillPeers({ peers, timers, backoffMs: REST_MS });
   const logger = createRecordingLogger();
-  const walk = new BlockWalk({ chain, peers, historyPeers, epochs, batchSlots, timers, logger });
+  const walk = new BlockBackfill({ chain, peers, backfillPeers, epochs, batchSlots, timers, logger });
   const step = () => walk.step(new AbortController().signal);
   const run = async () => {
     while (await step());
   };
-  /** Lets those be asked again who rest. */
+  /** Ends all backoffs. */
   const letRestersBeAsked = () => {
     now += REST_MS;
   };
@@ -56,11 +56,11 @@ async function heldSlots(chain: BeaconChain): Promise<number[]> {
   return slots.filter((slot) => blocks[slot] !== null);
 }
 
-describe("the history of a chain that was started from a later state", () => {
+describe("the history of a checkpoint-synced chain", () => {
   test.each([
     ["its block", { withBlock: true }],
     ["no block", { withBlock: false }],
-  ])("with %s is fetched down to genesis, from whoever has it, and is whole after a restart", async (_, options) => {
+  ])("with %s is fetched down to genesis, and complete after a restart", async (_, options) => {
     const { chain, db, reopen } = await openAnchoredAt(ANCHOR_SLOT, source.devChain, options);
     const peers = new FakePeers();
     peers.add("young", history, { status: { earliestAvailableSlot: ANCHOR_SLOT + 2 } });
@@ -76,7 +76,7 @@ describe("the history of a chain that was started from a later state", () => {
     expect(peers.ranges.map(({ peerId }) => peerId)).not.toContain("young");
     const tooEarly = ({ peerId, range }: (typeof peers.ranges)[number]) => peerId === "middle" && range.startSlot < 15;
     expect(peers.ranges.filter(tooEarly)).toEqual([]);
-    // Of what came there are no states, but of genesis there is one.
+    // Backfilled blocks have no states, except for genesis.
     await expect(chain.states.canonicalAtSlot(FIRST_SLOT)).rejects.toThrow("is not in this node's history");
     expect((await chain.states.canonicalAtSlot(EMPTY_SLOTS))?.slot).toBe(EMPTY_SLOTS);
 
@@ -87,7 +87,7 @@ describe("the history of a chain that was started from a later state", () => {
     expect(await heldSlots(again)).toEqual([0, ...slotsFrom(FIRST_SLOT, ANCHOR_SLOT)]);
   });
 
-  test("goes on after a restart where it was left, and ends at the epoch that is wanted", async () => {
+  test("continues after a restart, and ends at the configured epoch", async () => {
     const { chain, reopen } = await openAnchoredAt(ANCHOR_SLOT, source.devChain, { knowsGenesis: false });
     const peers = new FakePeers();
     peers.add("honest", history);
@@ -101,12 +101,12 @@ describe("the history of a chain that was started from a later state", () => {
     const starts = peers.ranges.map(({ range }) => range.startSlot);
     expect(starts).toEqual([ANCHOR_SLOT - BATCH_SLOTS, ANCHOR_SLOT - 2 * BATCH_SLOTS]);
 
-    // Nobody sends the genesis block, and without its state it is not known.
+    // The genesis block is not served, and unknown without its state.
     peers.add("other", history);
     const walk = walkOf(again, peers, { batchSlots: FIRST_SLOT });
     await walk.run();
     expect(again.history.earliestBlockSlot).toBe(FIRST_SLOT);
-    // So each is asked for it once.
+    // Each peer is asked once.
     const asked = () => ({ ranges: peers.ranges.length, roots: peers.roots.length });
     const before = asked();
     walk.letRestersBeAsked();
@@ -130,12 +130,12 @@ describe("of a peer that", () => {
 
   test.each<[string, NonNullable<Parameters<FakePeers["add"]>[2]>, string[]]>([
     ["has no such old blocks", { byRange: unavailable, byRoot: unavailable }, []],
-    ["leaves out the last block", { byRange: async (blocks) => blocks.slice(0, -1) }, ["moderate"]],
-    ["leaves out the first block", { byRange: async (blocks) => blocks.slice(1) }, ["moderate"]],
-    ["leaves out a block between", { byRange: async (blocks) => blocks.toSpliced(1, 1) }, ["moderate"]],
-    ["gives nothing", { byRange: async () => [] }, ["moderate"]],
-    ["gives other blocks", { byRange: async (blocks) => blocks.map(otherBlock) }, ["moderate"]],
-    ["gives blocks that nobody signed", { byRange: async (blocks) => blocks.map(badlySigned) }, ["severe"]],
+    ["omits the last block", { byRange: async (blocks) => blocks.slice(0, -1) }, ["moderate"]],
+    ["omits the first block", { byRange: async (blocks) => blocks.slice(1) }, ["moderate"]],
+    ["omits a block in between", { byRange: async (blocks) => blocks.toSpliced(1, 1) }, ["moderate"]],
+    ["serves nothing", { byRange: async () => [] }, ["moderate"]],
+    ["serves other blocks", { byRange: async (blocks) => blocks.map(otherBlock) }, ["moderate"]],
+    ["serves blocks with invalid signatures", { byRange: async (blocks) => blocks.map(badlySigned) }, ["severe"]],
   ])("%s nothing wrong is taken, and others are asked", async (_, behaviour, penalties) => {
     const { chain } = await openAnchoredAt(ANCHOR_SLOT, source.devChain);
     const peers = new FakePeers();
@@ -152,7 +152,7 @@ describe("of a peer that", () => {
 describe("with a history in every slot", () => {
   const LAST_SLOT = 24;
 
-  /** A walk over a history of which only the slots are looked at, and peers that serve a block for each of them. */
+  /** A backfill over a history where only slots matter, with peers that serve a block for each. */
   function walkFrom(before: number) {
     const blocks = slotsFrom(1, LAST_SLOT).map((slot): ServedBlock => {
       const signed = ssz.phase0.SignedBeaconBlock.defaultValue();
@@ -177,7 +177,7 @@ describe("with a history in every slot", () => {
 
   const rootOf = (slot: number) => `0x${slot.toString(16).padStart(64, "0")}`;
 
-  test("a peer that leaves out only the first slot of its range is penalized for it", async () => {
+  test("a peer that omits only the first slot of its range is penalized", async () => {
     const { peers, blocks, step } = walkFrom(LAST_SLOT);
     peers.add("withholding", blocks, { byRange: async (honest) => honest.slice(1) });
     peers.add("honest", blocks);
@@ -192,7 +192,7 @@ describe("with a history in every slot", () => {
     expect(peers.penaltiesOf("honest")).toEqual([]);
   });
 
-  test("a peer whose blocks begin where the history ends is not asked", async () => {
+  test("a peer whose blocks start where our history starts is skipped", async () => {
     const { peers, blocks, step } = walkFrom(LAST_SLOT);
     peers.add("young", blocks, { status: { earliestAvailableSlot: LAST_SLOT } });
     expect(await step()).toBe(false);
@@ -219,7 +219,7 @@ describe("with a history in every slot", () => {
     expect(peers.penalties).toEqual([]);
   });
 
-  test("a peer that has nothing before the first block is not asked again", async () => {
+  test("a peer with nothing before the first block is not asked again", async () => {
     const { peers, blocks, run, letRestersBeAsked } = walkFrom(3);
     peers.add("empty", blocks, { byRange: nothing, byRoot: nothing });
     await run();

@@ -5,39 +5,40 @@ import type { PeerScores } from "./peer-scores.ts";
 import type { PeerSessions } from "./peer-sessions.ts";
 import {
   countBySubnet,
-  ENOUGH_ON_SUBNET,
+  MIN_PEERS_PER_SUBNET,
   type SubnetName,
   type SubnetNeeds,
   subnetsOf,
   wantedSubnets,
 } from "./subnet-coverage.ts";
 
+/** A connected peer as a candidate for pruning. */
 export interface PrunablePeer {
   peerId: string;
   isOutbound: boolean;
-  /** Asked for by the operator: never pruned. */
+  /** Configured by the operator. Never pruned. */
   isDirect: boolean;
-  /** Its chain is known to be ours. */
+  /** On our chain, by its status. */
   isRelevant: boolean;
   score: number;
   subnets: readonly SubnetName[];
-  /** When it connected. */
+  /** Connection time. */
   since: number;
 }
 
-/** Peers that others chose are all the attacker's if we choose none: this share of the target stays outbound. */
+/** Share of the target that stays outbound. An attacker could control all inbound peers. */
 const OUTBOUND_SHARE = 0.3;
 
-/** There may be more peers than wanted by this much, so that newcomers are looked at before somebody has to go. */
+/** Peer limit. The margin above the target lets new peers be evaluated before pruning. */
 export function maxPeers(target: number): number {
   return Math.ceil(target * 1.1);
 }
 
 /**
- * Whom to send away when there are too many: down to the target, or, as far as the others are needed, to the maximum. The
- * worst first; of equals those that came last.
+ * Selects the peers to disconnect when the limit is exceeded. Prunes to the target without touching needed peers, then
+ * to the limit. The worst go first; among equals, the newest.
  */
-export function choosePruned(
+export function selectPeersToPrune(
   peers: readonly PrunablePeer[],
   { target, wanted }: { target: number; wanted: ReadonlySet<SubnetName> },
 ): string[] {
@@ -51,7 +52,7 @@ export function choosePruned(
 
   const isNeeded = (peer: PrunablePeer) =>
     (peer.isOutbound && outbound <= outboundNeeded) ||
-    peer.subnets.some((subnet) => (counts.get(subnet) ?? Number.POSITIVE_INFINITY) <= ENOUGH_ON_SUBNET);
+    peer.subnets.some((subnet) => (counts.get(subnet) ?? Number.POSITIVE_INFINITY) <= MIN_PEERS_PER_SUBNET);
   const prune = (peer: PrunablePeer) => {
     pruned.add(peer.peerId);
     if (peer.isOutbound) outbound--;
@@ -73,7 +74,7 @@ export function choosePruned(
   return [...pruned];
 }
 
-/** Negative when `a` is worth less. */
+/** Negative if `a` is worth less. */
 function compareWorth(a: PrunablePeer, b: PrunablePeer, wanted: ReadonlySet<SubnetName>): number {
   const useful = ({ subnets }: PrunablePeer) => subnets.filter((subnet) => wanted.has(subnet)).length;
   return (
@@ -95,7 +96,7 @@ interface PrunerParts {
   targetPeers: number;
 }
 
-/** Knows which of the connected peers are too many. */
+/** Finds the connected peers to prune. */
 export class Pruner {
   readonly #parts: PrunerParts;
 
@@ -103,15 +104,15 @@ export class Pruner {
     this.#parts = parts;
   }
 
-  /** Those that are already being left do not count. */
-  tooMany(): string[] {
+  /** Peers that are already disconnecting do not count. */
+  excessPeers(): string[] {
     const { subnets, targetPeers, sessions } = this.#parts;
-    // Asked every second, and nearly always there are none.
+    // Called every second; almost always there is no excess.
     if (sessions.size <= maxPeers(targetPeers)) return [];
-    return choosePruned(this.#staying(), { target: targetPeers, wanted: wantedSubnets(subnets) });
+    return selectPeersToPrune(this.#candidates(), { target: targetPeers, wanted: wantedSubnets(subnets) });
   }
 
-  #staying(): PrunablePeer[] {
+  #candidates(): PrunablePeer[] {
     const { known, scores, direct, custody, sessions } = this.#parts;
     return [...sessions.values()].flatMap(({ peerId, direction, since, relevant }) => {
       const peer = known.get(peerId);

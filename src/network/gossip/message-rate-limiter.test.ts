@@ -1,34 +1,34 @@
 import { expect, test } from "vitest";
-import { MessageBudget } from "./message-budget.ts";
+import { MessageRateLimiter } from "./message-rate-limiter.ts";
 
 const MANY = 1_000_000;
 
-function floodUntilRefused(budget: MessageBudget, peerId: string, joined: string[], peers = 1) {
+function floodUntilRefused(budget: MessageRateLimiter, peerId: string, joined: string[], peers = 1) {
   for (let sent = 0; sent < MANY; sent += 100) {
     const outcome = budget.take(peerId, 100, { joined, peers });
-    if (outcome !== "taken") return { sent, outcome };
+    if (outcome !== "ok") return { sent, outcome };
   }
-  return { sent: MANY, outcome: "taken" };
+  return { sent: MANY, outcome: "ok" };
 }
 
-test("a peer may send much, but not without end, and more to a node that has joined more topics", () => {
+test("the rate limit of a peer grows with the joined topics", () => {
   let now = 0;
-  const budget = new MessageBudget(() => 1000, { now: () => now });
+  const budget = new MessageRateLimiter(() => 1000, { now: () => now });
   const { sent: few, outcome } = floodUntilRefused(budget, "p", ["a"]);
   expect(few).toBeLessThan(MANY);
-  expect(outcome).toBe("beyond one");
+  expect(outcome).toBe("peer limit");
   expect(floodUntilRefused(budget, "q", ["a", "b"]).sent).toBeGreaterThan(few * 1.5);
 
   now += 10_000;
   const recovered = floodUntilRefused(budget, "p", ["a"]).sent;
-  // What is expected of an honest peer passes for ever.
+  // The expected rate of an honest peer passes indefinitely.
   expect(recovered).toBeGreaterThanOrEqual(10 * 1000);
   expect(recovered).toBeLessThan(few);
 });
 
-test("many peers that each stay within their limit are bounded together, and take nothing from the one that sends little", () => {
+test("the total rate is limited, without affecting a peer within its share", () => {
   let now = 0;
-  const budget = new MessageBudget(() => 1000, { now: () => now });
+  const budget = new MessageRateLimiter(() => 1000, { now: () => now });
   const joined = ["a"];
   const floodBy = (peers: number) => {
     let sent = 0;
@@ -41,22 +41,22 @@ test("many peers that each stay within their limit are bounded together, and tak
   now += 1_000_000;
   const byMany = floodBy(100);
   expect(byMany).toBeLessThan(20 * alone);
-  expect(floodUntilRefused(budget, "100 99", joined, 101).outcome).toBe("beyond all");
-  expect(budget.take("honest", 100, { joined, peers: 101 })).toBe("taken");
+  expect(floodUntilRefused(budget, "100 99", joined, 101).outcome).toBe("total limit");
+  expect(budget.take("honest", 100, { joined, peers: 101 })).toBe("ok");
 
-  // More peers are not more messages.
+  // More peers do not raise the total.
   now += 1_000_000;
   expect(floodBy(400)).toBeLessThan(1.2 * byMany);
 });
 
-test("what a dozen honest peers bring of everything passes for ever", () => {
+test("a dozen honest peers that deliver everything pass indefinitely", () => {
   let now = 0;
-  const budget = new MessageBudget(() => 1000, { now: () => now });
+  const budget = new MessageRateLimiter(() => 1000, { now: () => now });
   const joined = ["a", "b"];
   const outcomes = new Set<string>();
   for (let second = 0; second < 120; second++) {
     now += 1000;
     for (let peer = 0; peer < 12; peer++) outcomes.add(budget.take(String(peer), 2000, { joined, peers: 60 }));
   }
-  expect([...outcomes]).toEqual(["taken"]);
+  expect([...outcomes]).toEqual(["ok"]);
 });

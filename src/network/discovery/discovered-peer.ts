@@ -2,18 +2,18 @@ import type { ENR } from "@chainsafe/enr";
 import type { BeaconConfig } from "@lodestar/config";
 import { type Epoch, type phase0, ssz } from "@lodestar/types";
 import { isGlobalAddress } from "../address-scope.ts";
-import type { FoundPeer } from "../peers/connector.ts";
+import type { DiscoveredPeer } from "../peers/connector.ts";
 
 /**
- * A record, whose signature the library has checked, as a peer that may be dialled; null when it is none for us. With
- * `onlyGlobal` it needs an address that can be reached from anywhere.
+ * Converts an ENR with a verified signature to a dialable peer. Returns null for a node on another chain or without a
+ * usable TCP endpoint; with `onlyGlobal`, the address must be globally routable.
  */
-export function readFoundRecord(
+export function toDiscoveredPeer(
   record: ENR,
   config: BeaconConfig,
   currentEpoch: Epoch,
   { onlyGlobal = false } = {},
-): FoundPeer | null {
+): DiscoveredPeer | null {
   try {
     const eth2 = record.kvs.get("eth2");
     if (!eth2 || !isCompatibleFork(config, currentEpoch, ssz.phase0.ENRForkID.deserialize(eth2), record.kvs.get("nfd")))
@@ -33,12 +33,11 @@ export function readFoundRecord(
       ...(cgc && { custodyGroupCount: numberOf(cgc) }),
     };
   } catch {
-    // Anybody can sign a record with nonsense in it.
+    // Any node can sign an ENR with invalid content.
     return null;
   }
 }
 
-/** Whether the record names an address that can be reached from anywhere. */
 export function hasGlobalAddress({ ip, ip6 }: Pick<ENR, "ip" | "ip6">): boolean {
   return [ip, ip6].some((address) => address !== undefined && isGlobalAddress(address));
 }
@@ -63,17 +62,17 @@ function portOf(bytes: Uint8Array | undefined): number | null {
   return numberOf(bytes) || null;
 }
 
-/** Of a big-endian integer. */
+/** Reads a big-endian integer. */
 function numberOf(bytes: Uint8Array): number {
   return bytes.reduce((value, byte) => value * 256 + byte, 0);
 }
 
-/** Neither "this host" (0/8) nor multicast and what is reserved above it. */
+/** Excludes "this host" (0/8), multicast and reserved addresses. */
 function isUnicast4([first = 0]: Uint8Array): boolean {
   return first !== 0 && first < 224;
 }
 
-/** Neither the unspecified address nor multicast (ff00::/8). */
+/** Excludes the unspecified address and multicast (ff00::/8). */
 function isUnicast6(ip: Uint8Array): boolean {
   return ip.some((byte) => byte !== 0) && ip[0] !== 0xff;
 }
@@ -83,9 +82,9 @@ function textOfIp6(ip: Uint8Array): string {
 }
 
 /**
- * Whether a node with that entry in its record is on our chain and follows our forks (phase0/p2p-interface.md, eth2 field).
- * Records are read some time after they were signed: one from before a fork is good when it names that fork as its next, which
- * from fulu on its digest says most exactly (fulu/p2p-interface.md, Next fork digest).
+ * Checks that a node is on our chain and follows our forks (phase0/p2p-interface.md, eth2 field). An ENR signed before
+ * a fork is accepted if it announces that fork; from fulu on, `nfd` must match too (fulu/p2p-interface.md, Next fork
+ * digest).
  */
 function isCompatibleFork(
   config: BeaconConfig,
@@ -93,12 +92,12 @@ function isCompatibleFork(
   theirs: phase0.ENRForkID,
   nextForkDigest: Uint8Array | undefined,
 ): boolean {
-  // A digest contains the chain's genesis, so that one which we know is of our chain.
+  // A digest commits to the genesis validators root, so a known digest is of our chain.
   const boundary = config.forkDigest2ForkBoundaryOption(theirs.forkDigest);
   if (!boundary) return false;
   const ours = config.getForkBoundaryAtEpoch(currentEpoch);
   if (boundary.epoch === ours.epoch) return true;
-  // Their clock may be a little ahead.
+  // Tolerates a clock that is slightly ahead.
   if (boundary.epoch > ours.epoch) return boundary.epoch <= currentEpoch + 1;
   const { nextForkEpoch, nextForkVersion } = theirs;
   if (nextForkEpoch > currentEpoch) return false;
@@ -110,10 +109,7 @@ function isCompatibleFork(
 
 const ADDRESS_LENGTHS = { ip: 4, ip6: 16, tcp: 2, udp: 2, tcp6: 2, udp6: 2 };
 
-/**
- * Whether the addresses in a record have the lengths that the library takes for granted. Anybody can sign a record in which
- * they have not, and the library fails when it wants to send something there.
- */
-export function hasSoundAddresses({ kvs }: Pick<ENR, "kvs">): boolean {
+/** Checks the lengths of the endpoint entries. The library assumes them and throws when it sends to such an ENR. */
+export function hasValidAddressLengths({ kvs }: Pick<ENR, "kvs">): boolean {
   return Object.entries(ADDRESS_LENGTHS).every(([name, length]) => (kvs.get(name)?.length ?? length) === length);
 }

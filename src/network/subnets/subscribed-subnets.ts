@@ -7,10 +7,10 @@ import type { Epoch } from "@lodestar/types";
 const NODE_ID_BITS = 256n;
 
 /**
- * The attestation subnets that a node of that id carries for all: `compute_subscribed_subnets` of
- * phase0/p2p-interface.md, Attestation subnet subscription.
+ * `compute_subscribed_subnets` of phase0/p2p-interface.md, Attestation subnet subscription: the long-lived attestation
+ * subnets of a node id.
  */
-export function subnetsOfNode(
+export function computeSubscribedSubnets(
   config: Pick<BeaconConfig, "SUBNETS_PER_NODE" | "EPOCHS_PER_SUBNET_SUBSCRIPTION">,
   nodeId: Uint8Array,
   epoch: Epoch,
@@ -18,7 +18,7 @@ export function subnetsOfNode(
   const id = BigInt(`0x${Buffer.from(nodeId).toString("hex")}`);
   const prefix = Number(id >> (NODE_ID_BITS - BigInt(ATTESTATION_SUBNET_PREFIX_BITS)));
   const period = config.EPOCHS_PER_SUBNET_SUBSCRIPTION;
-  // Nodes change their subnets at different times.
+  // Nodes rotate their subnets at different epochs.
   const offset = Number(id % BigInt(period));
   const seed = sha256OfUint64(Math.floor((epoch + offset) / period));
   const first = computeShuffledIndex(prefix, 2 ** ATTESTATION_SUBNET_PREFIX_BITS, seed);

@@ -9,15 +9,15 @@ import type { BeaconDb } from "../../db/beacon-db.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { FakePeers, type ServedBlock } from "../fake-peers.test-support.ts";
 import { openAnchoredAt } from "./anchored-chain.test-support.ts";
-import { BlockWalk } from "./block-walk.ts";
-import { DataWalk } from "./data-walk.ts";
-import { HistoryPeers } from "./history-peers.ts";
+import { BackfillPeers } from "./backfill-peers.ts";
+import { BlockBackfill } from "./block-backfill.ts";
+import { DataBackfill } from "./data-backfill.ts";
 
-/** More blocks than are fetched for at a time; that of the last slot is the one to start from. */
+/** More blocks than one stretch. The last one is the anchor. */
 const ANCHOR_SLOT = 12;
 const CUSTODY = { nodeId: new Uint8Array(32).fill(7), groupCount: 4 };
 
-/** A chain on which every block but the first has two blobs, and another that was started from its last block. */
+/** A chain whose blocks except the first have two blobs, and another one anchored at its last block. */
 async function openHistory(fork: "electra" | "fulu") {
   const { devChain } = await openQuietDevChain(1, { forks: [{ fork, epoch: 0 }], validators: 8 });
   const { chain, clock } = devChain;
@@ -39,7 +39,7 @@ async function openHistory(fork: "electra" | "fulu") {
   return { history, openAnchored, ...(await openAnchored(true)) };
 }
 
-/** The sidecars are not of real blobs. */
+/** The sidecars have no real blobs. */
 function believingProofs(chain: BeaconChain): BeaconChain {
   for (const method of ["verifyBlobs", "verifyCells"] as const)
     vi.spyOn(chain.data.kzg, method).mockResolvedValue(true);
@@ -48,15 +48,15 @@ function believingProofs(chain: BeaconChain): BeaconChain {
 
 function walksOf(chain: BeaconChain, peers: FakePeers, batchSlots = 16) {
   let now = 0;
-  // Every look at the clock is worth a line of progress.
+  // Every read of the clock triggers a progress log.
   const timers = { now: () => (now += 10_000) };
   const logger = createRecordingLogger();
-  const shared = { chain, peers, timers, logger, historyPeers: new HistoryPeers({ peers, timers, restMs: 1000 }) };
-  const blocks = new BlockWalk({ ...shared, epochs: Number.POSITIVE_INFINITY, batchSlots });
-  const dataPeers = new HistoryPeers({ peers, timers, restMs: 1000 });
-  const data = new DataWalk({ ...shared, historyPeers: dataPeers, blocksTarget: () => blocks.target });
+  const shared = { chain, peers, timers, logger, backfillPeers: new BackfillPeers({ peers, timers, backoffMs: 1000 }) };
+  const blocks = new BlockBackfill({ ...shared, epochs: Number.POSITIVE_INFINITY, batchSlots });
+  const dataPeers = new BackfillPeers({ peers, timers, backoffMs: 1000 });
+  const data = new DataBackfill({ ...shared, backfillPeers: dataPeers, blocksTarget: () => blocks.target });
   const { signal } = new AbortController();
-  const run = async (walk: BlockWalk | DataWalk) => {
+  const run = async (walk: BlockBackfill | DataBackfill) => {
     while (await walk.step(signal));
   };
   return {
@@ -68,13 +68,13 @@ function walksOf(chain: BeaconChain, peers: FakePeers, batchSlots = 16) {
   };
 }
 
-/** The indices of what is stored of each block, by slot. */
+/** Returns the stored sidecar indices by slot. */
 async function stored(db: BeaconDb, history: readonly ServedBlock[]): Promise<number[][]> {
   return Promise.all(history.map(({ root }) => db.data.indices(root)));
 }
 
-describe.each(["electra", "fulu"] as const)("the data of earlier blocks of %s", (fork) => {
-  test("is fetched from those who keep it, refused where it is wrong, and goes on after a restart", async () => {
+describe.each(["electra", "fulu"] as const)("the data of backfilled %s blocks", (fork) => {
+  test("is fetched from custodians, rejected if invalid, and continued after a restart", async () => {
     const { chain, db, reopen, history, openAnchored } = await openHistory(fork);
     const withoutBlock = await openAnchored(false);
     expect(withoutBlock.chain.history.earliestAvailableSlot).toBe(ANCHOR_SLOT + 1);
@@ -107,7 +107,7 @@ describe.each(["electra", "fulu"] as const)("the data of earlier blocks of %s", 
   });
 });
 
-test("progress is counted down to where blocks will be fetched, not to where they are held", async () => {
+test("progress counts to the target of the block backfill, not to the held blocks", async () => {
   const { chain, history } = await openHistory("electra");
   const peers = new FakePeers();
   peers.add("all", history);
@@ -116,7 +116,7 @@ test("progress is counted down to where blocks will be fetched, not to where the
     await stepBlocks();
     await runData();
   }
-  const lines = log.filter(({ message }) => message.startsWith("Fetching the data of earlier blocks"));
+  const lines = log.filter(({ message }) => message.startsWith("Backfilling sidecars"));
   const percents = lines.flatMap(({ fields }) => (fields?.percent === undefined ? [] : [fields.percent as number]));
   expect(percents.length).toBeGreaterThan(2);
   expect(percents).toEqual(percents.toSorted((one, other) => one - other));
@@ -124,7 +124,7 @@ test("progress is counted down to where blocks will be fetched, not to where the
   expect(lines.filter(({ message }) => message.endsWith(": done"))).toHaveLength(1);
 });
 
-test("columns that are kept from now on are fetched of what is held already, and no others", async () => {
+test("a custody increase fetches only the new columns of held blocks", async () => {
   const { chain, db, reopen, history } = await openHistory("fulu");
   const peers = new FakePeers();
   peers.add("all", history);
@@ -143,14 +143,14 @@ test("columns that are kept from now on are fetched of what is held already, and
   const all = [[], ...history.slice(1).map(() => [...columns])];
   expect(await stored(db, history)).toEqual(all);
 
-  // A chain that goes back to before that lacks them again.
+  // A chain rewound to before the increase lacks them again.
   await chain.moments.goBackTo(moment, () => {});
   expect(chain.history.earliestAvailableSlot).toBe(ANCHOR_SLOT);
   await runData();
   expect(await stored(db, history)).toEqual(all);
   expect(peers.data.flatMap(({ indices }) => indices).filter((index) => before.has(index))).toEqual([]);
 
-  // A start that asks for fewer keeps what is there, but what comes from then on lacks the others.
+  // A restart with less custody keeps stored columns, but new blocks lack the others.
   const again = await reopen();
   expect(again.history.earliestAvailableSlot).toBe(0);
   again.data.custody.raiseTo(16);
@@ -158,7 +158,7 @@ test("columns that are kept from now on are fetched of what is held already, and
   await vi.waitFor(() => expect(again.history.earliestAvailableSlot).toBe(0));
 });
 
-test("a peer is asked only for blocks from its earliest available slot on", async () => {
+test("a peer is asked only for blocks since its earliest available slot", async () => {
   const lacking = [6, 5].map((slot) => {
     const signed = ssz.deneb.SignedBeaconBlock.defaultValue();
     signed.message.slot = slot;

@@ -4,29 +4,29 @@ import type { fulu } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../chain/chain.ts";
 
-/** The part of the chain that a peer's status is compared with. */
+/** Chain state that a peer's status is compared with. */
 export type RelevanceChain = Pick<BeaconChain, "config" | "finalizedCheckpoint"> & {
   clock: Pick<BeaconChain["clock"], "currentSlot" | "currentSlotWithTolerance">;
   blocks: Pick<BeaconChain["blocks"], "rootAtOrBefore">;
 };
 
 /**
- * Why a peer is of no use to this node, after phase0/p2p-interface.md, Status; undefined for a peer of our chain. What
- * cannot be told, because this node has not come that far or lacks the history, counts for the peer.
+ * Returns why a peer is not on our chain (phase0/p2p-interface.md, Status), or undefined if it is relevant. A finalized
+ * block that this node does not know counts in favour of the peer.
  */
-export async function irrelevance(status: fulu.Status, chain: RelevanceChain): Promise<string | undefined> {
+export async function irrelevanceReason(status: fulu.Status, chain: RelevanceChain): Promise<string | undefined> {
   if (!forkDigests(chain).some((digest) => equal(digest, status.forkDigest))) {
-    return `another fork digest (${Buffer.from(status.forkDigest).toString("hex")})`;
+    return `different fork digest (${Buffer.from(status.forkDigest).toString("hex")})`;
   }
   const { clock, config } = chain;
-  // One slot more than clocks may differ: the peer's answer may be about a slot that began meanwhile.
+  // One slot of tolerance beyond the clock disparity, since a slot may have started while the response was in transit.
   const latestSlot = clock.currentSlotWithTolerance(config.MAXIMUM_GOSSIP_CLOCK_DISPARITY) + 1;
-  if (status.headSlot > latestSlot) return `a head in the future (slot ${status.headSlot})`;
+  if (status.headSlot > latestSlot) return `head in the future (slot ${status.headSlot})`;
   if (computeStartSlotAtEpoch(status.finalizedEpoch) > latestSlot) {
-    return `a finalized checkpoint in the future (epoch ${status.finalizedEpoch})`;
+    return `finalized checkpoint in the future (epoch ${status.finalizedEpoch})`;
   }
   return (await contradictsFinality(status, chain))
-    ? `another finalized chain (epoch ${status.finalizedEpoch})`
+    ? `different finalized chain (epoch ${status.finalizedEpoch})`
     : undefined;
 }
 
@@ -37,14 +37,14 @@ async function contradictsFinality(
   if (finalizedEpoch > finalized.epoch) return false;
   const theirs = toRootHex(finalizedRoot);
   const isGenesis = finalizedEpoch === GENESIS_EPOCH;
-  // The root is all zeros at genesis, but Prysm, once it was started again, tells that of the genesis block.
+  // The root is zero at genesis, but a restarted Prysm sends the root of the genesis block.
   if (isGenesis && theirs === ZERO_HASH_HEX) return false;
   if (!isGenesis && finalizedEpoch === finalized.epoch) return theirs !== finalized.root;
   const ours = await blocks.rootAtOrBefore(computeStartSlotAtEpoch(finalizedEpoch));
   return ours !== null && ours !== theirs;
 }
 
-/** Of the current slot and its neighbours: around a fork, honest peers may still be in the one or already in the other. */
+/** Fork digests of the current slot and its neighbours, since clocks differ around a fork. */
 function forkDigests({ config, clock }: RelevanceChain): Uint8Array[] {
   const slots = [clock.currentSlot, clock.currentSlot + 1, Math.max(0, clock.currentSlot - 1)];
   return slots.map((slot) => config.forkBoundary2ForkDigest(config.getForkBoundaryAtEpoch(computeEpochAtSlot(slot))));

@@ -1,19 +1,19 @@
 import { defaultCrypto, ENR, SignableENR, setV4Crypto } from "@chainsafe/enr";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { rememberGoodRecords } from "./record-crypto.ts";
+import { cacheEnrSignatures } from "./enr-signature-cache.ts";
 
-test("a record that was found good is not checked again, and a forged one is refused each time", () => {
+test("a valid ENR is verified once, a forged one is rejected every time", () => {
   const key = new Uint8Array(32).fill(7);
   const record = SignableENR.createV4(key, { eth2: Uint8Array.of(1, 2, 3) });
   const text = record.encodeTxt();
   const { nodeId } = ENR.decodeTxt(text);
-  // The last character of a text in base64url may hold bits that count for nothing.
+  // The last base64url character may contain unused bits.
   const at = text.length - 2;
   const forged = `${text.slice(0, at)}${text[at] === "A" ? "B" : "A"}${text.slice(at + 1)}`;
 
   const verify = vi.fn(defaultCrypto.verify);
   onTestFinished(() => setV4Crypto(defaultCrypto));
-  rememberGoodRecords(verify);
+  cacheEnrSignatures(verify);
   for (const _ of [1, 2, 3]) expect(ENR.decodeTxt(text).nodeId).toBe(nodeId);
   expect(verify).toHaveBeenCalledTimes(1);
   for (const _ of [1, 2]) expect(() => ENR.decodeTxt(forged)).toThrow("Unable to verify enr signature");

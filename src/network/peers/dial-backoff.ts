@@ -3,16 +3,16 @@ const MAX_ENTRIES = 2_000;
 interface Entry {
   failures: number;
   failedAt: number;
-  /** By the failures. */
+  /** Earliest retry after the failures. */
   dueAt: number;
-  /** By whoever knows better. */
+  /** Set by `postpone`. */
   postponedAt: number;
   postponedUntil: number;
   barredUntil: number;
 }
 
 const NEVER = Number.NEGATIVE_INFINITY;
-const FRESH: Entry = {
+const INITIAL: Entry = {
   failures: 0,
   failedAt: NEVER,
   dueAt: NEVER,
@@ -21,37 +21,43 @@ const FRESH: Entry = {
   barredUntil: NEVER,
 };
 
-interface BackOffOptions {
+interface DialBackoffOptions {
   firstMs: number;
-  /** Each failure doubles the wait, up to this. */
+  /** Upper bound. Each failure doubles the delay up to this. */
   maxMs: number;
   maxEntries?: number;
 }
 
-/** When something that failed may be tried again. */
-export class BackOff {
+/**
+ * Exponential backoff per key, with explicit postponements and blocks. Bounded: the least recently changed key is
+ * evicted.
+ */
+export class DialBackoff {
   readonly #firstMs: number;
   readonly #maxMs: number;
   readonly #maxEntries: number;
-  /** The entry that changed last stands last. */
+  /** In order of their last change. */
   readonly #entries = new Map<string, Entry>();
 
-  constructor({ firstMs, maxMs, maxEntries = MAX_ENTRIES }: BackOffOptions) {
+  constructor({ firstMs, maxMs, maxEntries = MAX_ENTRIES }: DialBackoffOptions) {
     this.#firstMs = firstMs;
     this.#maxMs = maxMs;
     this.#maxEntries = maxEntries;
   }
 
-  /** In a hurry, one waits no longer than `patienceMs` after what happened last, unless it is barred. */
-  isDue(key: string, now: number, patienceMs = Number.POSITIVE_INFINITY): boolean {
+  /**
+   * Returns true if the key may be retried. `maxWaitMs` shortens the wait after a failure or postponement, but not a
+   * block.
+   */
+  isDue(key: string, now: number, maxWaitMs = Number.POSITIVE_INFINITY): boolean {
     const entry = this.#entries.get(key);
     if (entry === undefined) return true;
     const { failedAt, dueAt, postponedAt, postponedUntil, barredUntil } = entry;
     if (now < barredUntil) return false;
-    return now >= Math.max(dueAt, postponedUntil) || now - Math.max(failedAt, postponedAt) >= patienceMs;
+    return now >= Math.max(dueAt, postponedUntil) || now - Math.max(failedAt, postponedAt) >= maxWaitMs;
   }
 
-  /** Since the last success. */
+  /** Consecutive failures. */
   failures(key: string): number {
     return this.#entries.get(key)?.failures ?? 0;
   }
@@ -62,29 +68,29 @@ export class BackOff {
     this.#change(key, { failures, failedAt: now, dueAt: now + wait });
   }
 
-  /** What was postponed or barred stays so. */
+  /** Resets the failures. Postponements and blocks remain. */
   succeed(key: string): void {
     if (this.#entries.has(key)) this.#change(key, { failures: 0, failedAt: NEVER, dueAt: NEVER });
   }
 
-  /** Later, whatever happens until then, unless one is in a hurry. */
+  /** Postpones the next retry, regardless of successes. */
   postpone(key: string, now: number, ms: number): void {
     const until = Math.max(now + ms, this.#entries.get(key)?.postponedUntil ?? NEVER);
     this.#change(key, { postponedAt: now, postponedUntil: until });
   }
 
-  /** Everything that is not barred is due now. */
+  /** Makes everything due that is not blocked. */
   expire(): void {
-    for (const [key, { barredUntil }] of this.#entries) this.#entries.set(key, { ...FRESH, barredUntil });
+    for (const [key, { barredUntil }] of this.#entries) this.#entries.set(key, { ...INITIAL, barredUntil });
   }
 
-  /** Not before that time, whatever happens until then. */
-  bar(key: string, until: number): void {
+  /** Blocks the key until the given time, also for urgent retries. */
+  block(key: string, until: number): void {
     this.#change(key, { barredUntil: Math.max(until, this.#entries.get(key)?.barredUntil ?? NEVER) });
   }
 
   #change(key: string, changes: Partial<Entry>): void {
-    const before = this.#entries.get(key) ?? FRESH;
+    const before = this.#entries.get(key) ?? INITIAL;
     this.#entries.delete(key);
     this.#entries.set(key, { ...before, ...changes });
     if (this.#entries.size <= this.#maxEntries) return;

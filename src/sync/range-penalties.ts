@@ -8,9 +8,9 @@ import type { SyncChain } from "./sync-chain.ts";
 import type { SyncTarget } from "./sync-target.ts";
 
 /**
- * Rejections that tell about us or about the moment, not about the block or whoever gave it. What a peer gives is compared
- * with what is final before it is imported, so a conflict with that means that finality moved on meanwhile. A peer that follows
- * optimistically cannot know that a payload is invalid (bellatrix/p2p-interface.md, the Req/Resp domain).
+ * Rejections that are not the fault of the serving peer. Finality is checked before the import, so a conflict means
+ * that it has advanced since. An optimistic peer cannot know that a payload is invalid (bellatrix/p2p-interface.md, The
+ * Req/Resp domain).
  */
 export const NO_FAULT_REJECTIONS: ReadonlySet<RejectionReason> = new Set([
   "future-slot",
@@ -26,7 +26,7 @@ export const NO_FAULT_REJECTIONS: ReadonlySet<RejectionReason> = new Set([
   "node-stopping",
 ]);
 
-const DISPUTES_HELD = 32;
+const MAX_DISPUTES = 32;
 
 interface RangePenaltiesParts {
   chain: SyncChain;
@@ -36,44 +36,44 @@ interface RangePenaltiesParts {
 }
 
 /**
- * Whom a run penalizes for what. Blocks of two chains may all be valid, and which of them leads to the target is known at the
- * end: whoever gave those of the other is penalized only then.
+ * Penalizes peers of a range sync run. Blocks of two chains may all be valid; which one leads to the target is only
+ * known at the end, so such penalties are deferred.
  */
 export class RangePenalties {
   readonly #parts: RangePenaltiesParts;
-  /** Whose answers cannot all be right. */
+  /** Batches with contradicting responses. */
   #disputed: Batch[] = [];
 
   constructor(parts: RangePenaltiesParts) {
     this.#parts = parts;
   }
 
-  onRefused(giver: string, reason: RejectionReason): void {
+  onRejected(servingPeer: string, reason: RejectionReason): void {
     if (NO_FAULT_REJECTIONS.has(reason)) return;
-    this.#parts.batchPeers.distrust(giver);
+    this.#parts.batchPeers.distrust(servingPeer);
     const severity = reason === "not-connected" ? "moderate" : "severe";
-    this.#parts.peers.penalize(giver, severity, `block refused in sync: ${reason}`);
+    this.#parts.peers.penalize(servingPeer, severity, `invalid block in range sync: ${reason}`);
   }
 
-  /** The peers that left out blocks, as is seen when the chain goes on from a known block. */
+  /** Returns the peers that omitted blocks, given a known block of the chain after the batches. */
   withholders(batches: readonly Batch[], root: RootHex): string[] {
     return faultyPeersOf(batches, root, this.#parts.chain).withheld;
   }
 
-  /** To be decided at the end, as far as it is not clear. */
+  /** Defers the decision on disputed batches. */
   defer(batches: readonly Batch[]): void {
     const disputed = batches.filter(({ isDisputed }) => isDisputed);
-    this.#disputed = [...this.#disputed, ...disputed].slice(-DISPUTES_HELD);
+    this.#disputed = [...this.#disputed, ...disputed].slice(-MAX_DISPUTES);
   }
 
-  /** The target is reached; the batches are the last of those that led to it. */
+  /** Penalizes after the target is reached. `batches` are the last ones before it. */
   settle(batches: readonly Batch[]): void {
     const { target, chain } = this.#parts;
-    // Whoever left something out of the earlier ones was penalized for it when the chain went on.
+    // Omissions in earlier batches were penalized when the chain continued.
     const { strayed } = faultyPeersOf(this.#disputed, target.root, chain);
     const last = faultyPeersOf(batches, target.root, chain);
     const culprits = [...strayed, ...last.withheld, ...last.strayed];
-    this.penalize(culprits, "withheld blocks, or gave those of another chain");
+    this.penalize(culprits, "withheld blocks or served another chain");
   }
 
   penalize(peerIds: Iterable<string>, reason: string): void {
@@ -84,7 +84,7 @@ export class RangePenalties {
   }
 }
 
-/** Whose answers to the batches were wrong, if the chain goes on from the given block, which is known. */
+/** Returns the peers whose responses contradict the chain of the given known block. */
 function faultyPeersOf(
   batches: readonly Batch[],
   root: RootHex,
@@ -95,7 +95,7 @@ function faultyPeersOf(
   const verdicts = batches.flatMap((batch) => {
     const lastRoot = batch.isDisputed ? rootAt(batch.lastSlot) : undefined;
     const last = lastRoot === undefined ? undefined : forkChoice.get(lastRoot);
-    // Where fork choice does not reach back any more, nothing can be said.
+    // Blocks before the range of fork choice cannot be judged.
     if (last === undefined) return [];
     return batch.faultyPeers({ last: last.slot < batch.range.startSlot ? null : last.root, rootAt, rootOf });
   });

@@ -1,21 +1,21 @@
-/** Runs a task when it is asked for, never twice at the same time, and with a pause after each run. */
-export class SpacedTask {
+/** Runs a task on request, one run at a time, with a minimum pause between runs. */
+export class ThrottledTask {
   readonly #task: () => Promise<void>;
   readonly #pauseMs: number;
   #state: "idle" | "running" | "pausing" | "closed" = "idle";
-  #isAskedFor = false;
+  #isRequested = false;
   #pause: NodeJS.Timeout | undefined;
 
-  /** The task must not fail. */
+  /** The task must not reject. */
   constructor(task: () => Promise<void>, pauseMs: number) {
     this.#task = task;
     this.#pauseMs = pauseMs;
   }
 
-  /** During a run it asks for nothing, and during the pause for one run after it, however often it is called. */
+  /** Requests a run. Ignored during a run; during the pause, all requests together cause one run after it. */
   request(): void {
     if (this.#state === "idle") void this.#run();
-    else if (this.#state === "pausing") this.#isAskedFor = true;
+    else if (this.#state === "pausing") this.#isRequested = true;
   }
 
   close(): void {
@@ -30,8 +30,8 @@ export class SpacedTask {
     this.#state = "pausing";
     this.#pause = setTimeout(() => {
       this.#state = "idle";
-      if (!this.#isAskedFor) return;
-      this.#isAskedFor = false;
+      if (!this.#isRequested) return;
+      this.#isRequested = false;
       this.request();
     }, this.#pauseMs);
   }

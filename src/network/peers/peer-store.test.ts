@@ -4,7 +4,7 @@ import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { openDatabase } from "../../db/open-database.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { addAddress, KnownPeers } from "./known-peers.ts";
-import { PeerMemory } from "./peer-memory.ts";
+import { PeerStore } from "./peer-store.ts";
 
 async function emptyDatabase() {
   const db = await openDatabase(join(tempDirectory(), "beacon-db"), { sync: false });
@@ -14,14 +14,14 @@ async function emptyDatabase() {
 
 const NO_LOGGER = createRecordingLogger();
 
-/** What the next start knows, the newest last. */
-async function recalled(db: Awaited<ReturnType<typeof emptyDatabase>>) {
+/** Returns the peers known after a restart, the newest last. */
+async function restored(db: Awaited<ReturnType<typeof emptyDatabase>>) {
   const known = new KnownPeers();
-  (await PeerMemory.open(db, NO_LOGGER)).recall(known);
+  (await PeerStore.open(db, NO_LOGGER)).restore(known);
   return [...known.values()];
 }
 
-test("peers that were good and can be dialled are remembered, with when they were good", async () => {
+test("good dialable peers are stored with the time they were last good", async () => {
   const db = await emptyDatabase();
   const known = new KnownPeers();
   for (const [id, lastGoodAt, address] of [
@@ -35,15 +35,15 @@ test("peers that were good and can be dialled are remembered, with when they wer
     peer.enr = `enr:of ${id}`;
     if (address !== undefined) addAddress(peer, address);
   }
-  expect(await recalled(db)).toEqual([]);
-  await (await PeerMemory.open(db, NO_LOGGER)).store(known, []);
-  expect(await recalled(db)).toMatchObject([
+  expect(await restored(db)).toEqual([]);
+  await (await PeerStore.open(db, NO_LOGGER)).save(known, []);
+  expect(await restored(db)).toMatchObject([
     { id: "older", state: "disconnected", lastGoodAt: 2_000, enr: "enr:of older" },
     { id: "recent", addresses: new Set(["/ip4/192.0.2.1/tcp/9000"]), lastGoodAt: 3_000 },
   ]);
 });
 
-test("there is an end to what is remembered: those that were good last stay, with their newest addresses", async () => {
+test("storage is bounded: the most recently good peers stay, with their newest addresses", async () => {
   const db = await emptyDatabase();
   const known = new KnownPeers();
   for (let number = 0; number < 500; number++) {
@@ -51,8 +51,8 @@ test("there is an end to what is remembered: those that were good last stay, wit
     peer.lastGoodAt = number;
     for (let port = 1; port <= 8; port++) addAddress(peer, `/ip4/192.0.2.1/tcp/${port}`);
   }
-  await (await PeerMemory.open(db, NO_LOGGER)).store(known, []);
-  const peers = await recalled(db);
+  await (await PeerStore.open(db, NO_LOGGER)).save(known, []);
+  const peers = await restored(db);
   expect(peers.length).toBeLessThanOrEqual(200);
   expect(peers.at(-1)!.id).toBe("499");
   expect(peers.at(0)!.id).toBe(String(500 - peers.length));
@@ -67,20 +67,20 @@ test("bans are stored with their expiry", async () => {
     { peerId: "a", address: "192.0.2.1", until: 5_000 },
     { peerId: "b", address: null, until: 6_000 },
   ];
-  await (await PeerMemory.open(db, NO_LOGGER)).store(new KnownPeers(), bans);
-  expect((await PeerMemory.open(db, NO_LOGGER)).bans).toEqual(bans);
+  await (await PeerStore.open(db, NO_LOGGER)).save(new KnownPeers(), bans);
+  expect((await PeerStore.open(db, NO_LOGGER)).bans).toEqual(bans);
 });
 
 test.each(["{", "{}", "[null]", '[{"peerId":1}]', '[{"peerId":"a","address":null,"until":"soon"}]'])(
-  "stored peers and bans that read %s are ignored with a warning",
+  "unreadable peers and bans are ignored with a warning: %s",
   async (text) => {
     const logger = createRecordingLogger();
     const read = async () => JSON.parse(text);
-    const memory = await PeerMemory.open(
-      { meta: { getPeers: read, getBans: read }, batch: () => {} } as unknown as Parameters<typeof PeerMemory.open>[0],
+    const store = await PeerStore.open(
+      { meta: { getPeers: read, getBans: read }, batch: () => {} } as unknown as Parameters<typeof PeerStore.open>[0],
       logger,
     );
-    expect([memory.remembered, memory.bans]).toEqual([[], []]);
+    expect([store.peers, store.bans]).toEqual([[], []]);
     expect(logger.records.filter(({ level }) => level === "warn")).toHaveLength(2);
   },
 );

@@ -1,0 +1,81 @@
+import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
+import { PeerBuckets, type Rate, TokenBucket } from "../token-bucket.ts";
+
+/** A single peer may deliver all expected messages, some of them late or twice. */
+const PEER_FACTOR = 3;
+/** Every mesh peer, at most a dozen, may deliver every message. */
+const TOTAL_FACTOR = 12;
+/** Lower bound for small networks, where traffic is uneven, and for test networks with fast slots. */
+const MIN_PEER_RATE = 500;
+const MIN_TOTAL_RATE = 4 * MIN_PEER_RATE;
+
+const RATE_CACHE_MS = 1_000;
+
+/** Tokens are seconds of the allowed rate. The burst covers the peak within a slot and late slots. */
+const SECONDS: Rate = { burst: 15, perSecond: 1 };
+
+/** Joined topics and the number of connected peers. */
+interface Traffic {
+  joined: Iterable<string>;
+  peers: number;
+}
+
+/** Allowed messages per second, for one peer and in total. */
+interface AllowedRates {
+  perPeer: number;
+  total: number;
+}
+
+/**
+ * Rate limit for gossip messages, per peer and in total. Useless messages are mostly ignored without a penalty, yet
+ * each costs time and stays in the seen cache for two epochs. Each peer has a guaranteed equal share of the total rate;
+ * what it sends beyond comes out of a common bucket.
+ */
+export class MessageRateLimiter {
+  readonly #buckets: PeerBuckets;
+  readonly #common: TokenBucket;
+  readonly #expectedPerSecond: (topic: string) => number;
+  readonly #timers: Pick<Timers, "now">;
+  #allowance: { joined: Iterable<string>; perSecond: AllowedRates; until: number } | undefined;
+
+  constructor(expectedPerSecond: (topic: string) => number, timers: Pick<Timers, "now"> = SYSTEM_TIMERS) {
+    this.#buckets = new PeerBuckets(timers);
+    this.#common = new TokenBucket(SECONDS, timers);
+    this.#expectedPerSecond = expectedPerSecond;
+    this.#timers = timers;
+  }
+
+  /** Counts messages of a peer. Returns which limit they exceed; rejected messages are not counted. */
+  take(peerId: string, count: number, { joined, peers }: Traffic): "ok" | "peer limit" | "total limit" {
+    if (count === 0) return "ok";
+    const { perPeer, total } = this.#perSecond(joined);
+    const own = this.#buckets.bucket(peerId, "messages", SECONDS);
+    if (own.delayFor(count / perPeer) > 0) return "peer limit";
+    const share = this.#buckets.bucket(peerId, "share", SECONDS);
+    const secondsOfShare = (count * Math.max(1, peers)) / total;
+    if (share.delayFor(secondsOfShare) === 0) {
+      share.take(secondsOfShare);
+    } else if (this.#common.delayFor(count / total) === 0) {
+      this.#common.take(count / total);
+    } else {
+      return "total limit";
+    }
+    own.take(count / perPeer);
+    return "ok";
+  }
+
+  /** Cached for a second: RPCs arrive by the thousand, and the joined topics rarely change. */
+  #perSecond(joined: Iterable<string>): AllowedRates {
+    const now = this.#timers.now();
+    if (this.#allowance?.joined !== joined || now >= this.#allowance.until) {
+      let expected = 0;
+      for (const topic of joined) expected += this.#expectedPerSecond(topic);
+      const perSecond = {
+        perPeer: MIN_PEER_RATE + PEER_FACTOR * expected,
+        total: MIN_TOTAL_RATE + TOTAL_FACTOR * expected,
+      };
+      this.#allowance = { joined, perSecond, until: now + RATE_CACHE_MS };
+    }
+    return this.#allowance.perSecond;
+  }
+}
