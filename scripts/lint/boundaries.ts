@@ -76,6 +76,8 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
   network: ["chain", "data", "db", "log"],
   chain: ["execution", "data", "bls", "db", "ssz", "log"],
   execution: ["http-client", "data", "db", "log (types)"],
+  // Plain computation: no chain, no I/O.
+  evm: [],
   data: ["log (types)"],
   // Logs failures of worker threads.
   bls: ["log (types)"],

@@ -1,0 +1,32 @@
+import type { Keccak } from "./trie.ts";
+
+/** Addresses and slots of the last few blocks. */
+const GENERATION_SIZE = 20_000;
+
+/** Bytes as a map key. */
+export const keyOf = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+
+/** Caches hashes of addresses and slots, most of which recur in every block. Evicts those not used for a generation. */
+export class KeyHashes {
+  readonly #keccak: Keccak;
+  #young = new Map<string, Uint8Array>();
+  #old = new Map<string, Uint8Array>();
+
+  constructor(keccak: Keccak) {
+    this.#keccak = keccak;
+  }
+
+  /** Hash of the bytes that the key stands for. */
+  of(key: string): Uint8Array {
+    const young = this.#young.get(key);
+    if (young !== undefined) return young;
+    const hash = this.#old.get(key) ?? this.#keccak(Buffer.from(key, "latin1"));
+    if (this.#young.size >= GENERATION_SIZE) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    this.#young.set(key, hash);
+    return hash;
+  }
+}

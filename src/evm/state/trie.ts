@@ -1,0 +1,251 @@
+import { encodeBytes, encodeList, RLP_EMPTY_BYTES } from "../rlp.ts";
+
+/**
+ * Immutable Merkle Patricia trie in memory. A new version shares all unchanged nodes with the old one, so a snapshot is
+ * a reference to a root and unreferenced versions are garbage collected. Every node is hashed at most once, when a root
+ * hash is needed. No key may be a prefix of another, which holds for hashes and for RLP-encoded indexes.
+ */
+export type TrieNode<V> = Leaf<V> | Extension<V> | Branch<V>;
+
+export type Keccak = (bytes: Uint8Array) => Uint8Array;
+
+/** How values are encoded and nodes are hashed. */
+export interface TrieCodec<V> {
+  encode(value: V): Uint8Array;
+  keccak: Keccak;
+}
+
+/** Keccak-256 of the RLP of the empty string: the root of a trie without nodes. */
+export const EMPTY_TRIE_ROOT: Uint8Array = new Uint8Array(
+  Buffer.from("56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421", "hex"),
+);
+
+const WIDTH = 16;
+/** A node whose encoding is shorter stands in its parent itself, not its hash. */
+const HASH_SIZE = 32;
+
+/** Stands for the nibbles of `key` from `from` to its end. */
+class Leaf<V> {
+  readonly kind = 0;
+  readonly key: Uint8Array;
+  readonly from: number;
+  readonly value: V;
+  /** What the parent holds of the node: the RLP of its hash, or the node itself if it is short. */
+  reference: Uint8Array | undefined = undefined;
+
+  constructor(key: Uint8Array, from: number, value: V) {
+    this.key = key;
+    this.from = from;
+    this.value = value;
+  }
+}
+
+/** Stands for the nibbles of `key` from `from` to `to`. */
+class Extension<V> {
+  readonly kind = 1;
+  readonly key: Uint8Array;
+  readonly from: number;
+  readonly to: number;
+  readonly child: Branch<V>;
+  reference: Uint8Array | undefined = undefined;
+
+  constructor(key: Uint8Array, from: number, to: number, child: Branch<V>) {
+    this.key = key;
+    this.from = from;
+    this.to = to;
+    this.child = child;
+  }
+}
+
+class Branch<V> {
+  readonly kind = 2;
+  readonly children: readonly (TrieNode<V> | undefined)[];
+  reference: Uint8Array | undefined = undefined;
+
+  constructor(children: readonly (TrieNode<V> | undefined)[]) {
+    this.children = children;
+  }
+}
+
+export function getValue<V>(root: TrieNode<V> | undefined, key: Uint8Array): V | undefined {
+  let node = root;
+  let depth = 0;
+  while (node !== undefined) {
+    if (node.kind === 2) {
+      node = node.children[nibbleAt(key, depth++)];
+    } else if (node.kind === 0) {
+      return sharedUntil(node.key, key, depth) === 2 * key.length ? node.value : undefined;
+    } else {
+      if (sharedUntil(node.key, key, depth) < node.to) return undefined;
+      depth = node.to;
+      node = node.child;
+    }
+  }
+  return undefined;
+}
+
+/** Returns the trie with the value at the key. */
+export function putValue<V>(node: TrieNode<V> | undefined, key: Uint8Array, value: V, depth = 0): TrieNode<V> {
+  if (node === undefined) return new Leaf(key, depth, value);
+  if (node.kind === 2) {
+    const nibble = nibbleAt(key, depth);
+    const children = node.children.slice();
+    children[nibble] = putValue(children[nibble], key, value, depth + 1);
+    return new Branch(children);
+  }
+  const fork = sharedUntil(node.key, key, depth);
+  if (node.kind === 0 && fork === 2 * key.length) return new Leaf(key, depth, value);
+  if (node.kind === 1 && fork >= node.to) {
+    const child = putValue(node.child, key, value, node.to) as Branch<V>;
+    return new Extension(node.key, node.from, node.to, child);
+  }
+  const children = new Array<TrieNode<V> | undefined>(WIDTH).fill(undefined);
+  children[nibbleAt(node.key, fork)] = startingAt(node, fork + 1);
+  children[nibbleAt(key, fork)] = new Leaf(key, fork + 1, value);
+  return extend(key, depth, fork, new Branch(children));
+}
+
+/** Returns the trie without the key, and the same trie if it does not have it. */
+export function deleteValue<V>(node: TrieNode<V> | undefined, key: Uint8Array, depth = 0): TrieNode<V> | undefined {
+  if (node === undefined) return undefined;
+  if (node.kind === 0) return sharedUntil(node.key, key, depth) === 2 * key.length ? undefined : node;
+  if (node.kind === 1) {
+    if (sharedUntil(node.key, key, depth) < node.to) return node;
+    const child = deleteValue(node.child, key, node.to)!;
+    return child === node.child ? node : prepend(child, key, depth, node.to);
+  }
+  const nibble = nibbleAt(key, depth);
+  const child = deleteValue(node.children[nibble], key, depth + 1);
+  if (child === node.children[nibble]) return node;
+  const children = node.children.slice();
+  children[nibble] = child;
+  const only = onlyChild(children);
+  if (only === undefined) return new Branch(children);
+  const path = key.slice();
+  path[depth >> 1] = depth % 2 === 0 ? (only << 4) | (path[depth >> 1]! & 15) : (path[depth >> 1]! & 0xf0) | only;
+  return prepend(children[only]!, path, depth, depth + 1);
+}
+
+/** Yields all values in the order of their keys. */
+export function* entriesOf<V>(node: TrieNode<V> | undefined): Generator<[key: Uint8Array, value: V]> {
+  if (node === undefined) return;
+  if (node.kind === 0) yield [node.key, node.value];
+  else if (node.kind === 1) yield* entriesOf(node.child);
+  else for (const child of node.children) yield* entriesOf(child);
+}
+
+export function rootHash<V>(root: TrieNode<V> | undefined, codec: TrieCodec<V>): Uint8Array {
+  if (root === undefined) return EMPTY_TRIE_ROOT;
+  const reference = referenceTo(root, codec);
+  return reference.length === HASH_SIZE + 1 ? reference.subarray(1) : codec.keccak(reference);
+}
+
+/** Encoded nodes on the way to the key, from the root down: a proof that the key has its value, or none. */
+export function proofOf<V>(root: TrieNode<V> | undefined, key: Uint8Array, codec: TrieCodec<V>): Uint8Array[] {
+  const proof: Uint8Array[] = [];
+  let depth = 0;
+  for (let node = root; node !== undefined; ) {
+    const encoded = encodeNode(node, codec);
+    if (proof.length === 0 || encoded.length >= HASH_SIZE) proof.push(encoded);
+    if (node.kind === 0) break;
+    if (node.kind === 2) {
+      node = node.children[nibbleAt(key, depth++)];
+    } else {
+      if (sharedUntil(node.key, key, depth) < node.to) break;
+      depth = node.to;
+      node = node.child;
+    }
+  }
+  return proof;
+}
+
+/** Root of the trie of a list by RLP-encoded indexes, as headers have for transactions, receipts and withdrawals. */
+export function listRoot(items: readonly Uint8Array[], keccak: Keccak): Uint8Array {
+  let root: TrieNode<Uint8Array> | undefined;
+  for (const [index, item] of items.entries()) root = putValue(root, indexKey(index), item);
+  return rootHash(root, { encode: (item) => item, keccak });
+}
+
+function indexKey(index: number): Uint8Array {
+  if (index === 0) return RLP_EMPTY_BYTES;
+  if (index < 0x80) return Uint8Array.of(index);
+  return index < 0x100 ? Uint8Array.of(0x81, index) : Uint8Array.of(0x82, index >> 8, index & 0xff);
+}
+
+function nibbleAt(key: Uint8Array, index: number): number {
+  const byte = key[index >> 1]!;
+  return (index & 1) === 0 ? byte >> 4 : byte & 15;
+}
+
+/** First nibble from `from` on in which the keys differ, or the length of the shorter one. */
+function sharedUntil(one: Uint8Array, other: Uint8Array, from: number): number {
+  const end = 2 * Math.min(one.length, other.length);
+  let index = from;
+  if ((index & 1) === 1 && index < end) {
+    if (nibbleAt(one, index) !== nibbleAt(other, index)) return index;
+    index++;
+  }
+  while (index < end && one[index >> 1] === other[index >> 1]) index += 2;
+  return index < end && nibbleAt(one, index) === nibbleAt(other, index) ? index + 1 : index;
+}
+
+function startingAt<V>(node: Leaf<V> | Extension<V>, from: number): TrieNode<V> {
+  return node.kind === 0 ? new Leaf(node.key, from, node.value) : extend(node.key, from, node.to, node.child);
+}
+
+function extend<V>(key: Uint8Array, from: number, to: number, child: Branch<V>): TrieNode<V> {
+  return from === to ? child : new Extension(key, from, to, child);
+}
+
+/** Puts the nibbles of `key` from `from` to `to` before a node. */
+function prepend<V>(node: TrieNode<V>, key: Uint8Array, from: number, to: number): TrieNode<V> {
+  if (node.kind === 2) return new Extension(key, from, to, node);
+  return node.kind === 0 ? new Leaf(node.key, from, node.value) : new Extension(node.key, from, node.to, node.child);
+}
+
+function onlyChild(children: readonly unknown[]): number | undefined {
+  let found: number | undefined;
+  for (let index = 0; index < WIDTH; index++) {
+    if (children[index] === undefined) continue;
+    if (found !== undefined) return undefined;
+    found = index;
+  }
+  return found;
+}
+
+function referenceTo<V>(node: TrieNode<V>, codec: TrieCodec<V>): Uint8Array {
+  if (node.reference !== undefined) return node.reference;
+  const encoded = encodeNode(node, codec);
+  const reference = encoded.length < HASH_SIZE ? encoded : encodeBytes(codec.keccak(encoded));
+  node.reference = reference;
+  return reference;
+}
+
+function encodeNode<V>(node: TrieNode<V>, codec: TrieCodec<V>): Uint8Array {
+  if (node.kind === 0) {
+    const path = encodePath(node.key, node.from, 2 * node.key.length, 2);
+    return encodeList([encodeBytes(path), encodeBytes(codec.encode(node.value))]);
+  }
+  if (node.kind === 1) {
+    const path = encodePath(node.key, node.from, node.to, 0);
+    return encodeList([encodeBytes(path), referenceTo(node.child, codec)]);
+  }
+  const items = new Array<Uint8Array>(WIDTH + 1);
+  for (let index = 0; index < WIDTH; index++) {
+    const child = node.children[index];
+    items[index] = child === undefined ? RLP_EMPTY_BYTES : referenceTo(child, codec);
+  }
+  items[WIDTH] = RLP_EMPTY_BYTES;
+  return encodeList(items);
+}
+
+/** Hex-prefix encoding (Yellow Paper, appendix C). */
+function encodePath(key: Uint8Array, from: number, to: number, flag: 0 | 2): Uint8Array {
+  const isOdd = (to - from) % 2 === 1;
+  const path = new Uint8Array(((to - from) >> 1) + 1);
+  path[0] = isOdd ? ((flag + 1) << 4) | nibbleAt(key, from) : flag << 4;
+  let index = isOdd ? from + 1 : from;
+  for (let at = 1; at < path.length; at++, index += 2)
+    path[at] = (nibbleAt(key, index) << 4) | nibbleAt(key, index + 1);
+  return path;
+}

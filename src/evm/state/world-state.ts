@@ -1,0 +1,269 @@
+import type { AccountFields, StateManagerInterface } from "@ethereumjs/common";
+import { Account, type Address } from "@ethereumjs/util";
+import { KeyHashes, keyOf } from "./key-hashes.ts";
+import { deleteValue, getValue, type Keccak, putValue } from "./trie.ts";
+import { type AccountRecord, NO_ACCOUNT, NO_CODE, NO_CODE_HASH, type World, WorldReader } from "./world.ts";
+
+/**
+ * State manager of an EVM on a world: holds all changes since the world was opened, with an undo log for checkpoints.
+ * Slots are 32 bytes long; their values have no leading zeros.
+ */
+export class WorldState implements StateManagerInterface {
+  readonly reader: WorldReader;
+  readonly #keccak: Keccak;
+  readonly #hashes: KeyHashes;
+  #world: World = undefined;
+  /** Changed accounts by address; null stands for a deleted one. */
+  #accounts = new Map<string, AccountRecord | null>();
+  /** Changed slots by address. */
+  #slots = new Map<string, Map<string, Uint8Array>>();
+  /** Code that was set since the world was opened, by its hash. */
+  #codes = new Map<string, Uint8Array>();
+  #undo: (() => void)[] = [];
+  #checkpoints: number[] = [];
+  #originals = new Map<string, Uint8Array>();
+
+  constructor(keccak: Keccak, hashes: KeyHashes = new KeyHashes(keccak)) {
+    this.reader = new WorldReader(keccak);
+    this.#keccak = keccak;
+    this.#hashes = hashes;
+  }
+
+  /**
+   * Values of slots at the start of a transaction. The EVM asks for a slot before it first writes to it, and clears the
+   * cache after each transaction. After a system call it does not: `open` and `clearOriginals` do.
+   */
+  readonly originalStorageCache = {
+    get: async (address: Address, slot: Uint8Array): Promise<Uint8Array> => {
+      const key = keyOf(address.bytes) + keyOf(slot);
+      let value = this.#originals.get(key);
+      if (value === undefined) {
+        value = this.storageAt(address, slot);
+        this.#originals.set(key, value);
+      }
+      return value;
+    },
+    clear: (): void => this.clearOriginals(),
+  };
+
+  /** Continues from a world and drops all changes. */
+  open(world: World): void {
+    this.#world = world;
+    if (this.#accounts.size > 0) this.#accounts = new Map();
+    if (this.#slots.size > 0) this.#slots = new Map();
+    if (this.#codes.size > 0) this.#codes = new Map();
+    this.#undo = [];
+    this.#checkpoints = [];
+    this.clearOriginals();
+  }
+
+  /** Returns the world with all changes, and continues from it. */
+  seal(): World {
+    for (const [key, slots] of this.#slots) {
+      const account = this.#account(key);
+      if (account === undefined) continue;
+      let { storage } = account;
+      for (const [slot, value] of slots) {
+        const hash = this.#hashes.of(slot);
+        storage = value.length > 0 ? putValue(storage, hash, value) : deleteValue(storage, hash);
+      }
+      this.#accounts.set(key, { ...account, storage });
+    }
+    let world = this.#world;
+    for (const [key, account] of this.#accounts) {
+      const hash = this.#hashes.of(key);
+      world = account === null ? deleteValue(world, hash) : putValue(world, hash, account);
+    }
+    this.open(world);
+    return world;
+  }
+
+  clearOriginals(): void {
+    if (this.#originals.size > 0) this.#originals = new Map();
+  }
+
+  account(address: Uint8Array): AccountRecord | undefined {
+    return this.#account(keyOf(address));
+  }
+
+  storageAt(address: Address, slot: Uint8Array): Uint8Array {
+    const key = keyOf(address.bytes);
+    const slotKey = keyOf(slot);
+    const changed = this.#slots.get(key)?.get(slotKey);
+    if (changed !== undefined) return changed;
+    const storage = this.#account(key)?.storage;
+    return storage === undefined ? NO_CODE : (getValue(storage, this.#hashes.of(slotKey)) ?? NO_CODE);
+  }
+
+  setStorage(address: Address, slot: Uint8Array, value: Uint8Array): void {
+    const key = keyOf(address.bytes);
+    let slots = this.#slots.get(key);
+    if (slots === undefined) {
+      slots = new Map();
+      this.#slots.set(key, slots);
+    }
+    const slotKey = keyOf(slot);
+    const previous = slots.get(slotKey);
+    slots.set(slotKey, withoutLeadingZeros(value));
+    if (this.#checkpoints.length === 0) return;
+    const changed = slots;
+    this.#undo.push(() => (previous === undefined ? changed.delete(slotKey) : changed.set(slotKey, previous)));
+  }
+
+  /** Adds to the balance, and deletes the account if it is empty after that (EIP-161). */
+  credit(address: Uint8Array, wei: bigint): void {
+    const key = keyOf(address);
+    const account = this.#account(key);
+    if (account === undefined && wei === 0n) return;
+    const credited = { ...(account ?? NO_ACCOUNT), balance: (account?.balance ?? 0n) + wei };
+    const isEmpty = credited.balance === 0n && credited.nonce === 0n && credited.code.length === 0;
+    this.#set(key, isEmpty ? null : credited);
+  }
+
+  /** Creates or replaces an account. */
+  setAccount(address: Uint8Array, fields: Partial<Omit<AccountRecord, "storage" | "codeHash">>): void {
+    const { code = NO_CODE } = fields;
+    const codeHash = code.length === 0 ? NO_CODE_HASH : this.#keccak(code);
+    this.#set(keyOf(address), { ...NO_ACCOUNT, ...fields, code, codeHash });
+  }
+
+  async getAccount(address: Address): Promise<Account | undefined> {
+    const found = this.#account(keyOf(address.bytes));
+    return found && new Account(found.nonce, found.balance, this.reader.storageRoot(found.storage), found.codeHash);
+  }
+
+  async putAccount(address: Address, account?: Account): Promise<void> {
+    const key = keyOf(address.bytes);
+    if (account === undefined) return this.deleteAccount(address);
+    const { nonce, balance, codeHash } = account;
+    const current = this.#account(key) ?? NO_ACCOUNT;
+    const isSameCode = codeHash === current.codeHash || Buffer.compare(codeHash, current.codeHash) === 0;
+    const code = isSameCode ? current.code : this.#codeOf(codeHash);
+    this.#set(key, {
+      nonce,
+      balance,
+      codeHash: isSameCode ? current.codeHash : codeHash,
+      code,
+      storage: current.storage,
+    });
+  }
+
+  async deleteAccount(address: Address): Promise<void> {
+    const key = keyOf(address.bytes);
+    this.#set(key, null);
+    this.#dropSlots(key);
+  }
+
+  async modifyAccountFields(address: Address, { nonce, balance, codeHash }: AccountFields): Promise<void> {
+    const key = keyOf(address.bytes);
+    const current = this.#account(key) ?? NO_ACCOUNT;
+    this.#set(key, {
+      nonce: nonce ?? current.nonce,
+      balance: balance ?? current.balance,
+      codeHash: codeHash ?? current.codeHash,
+      code: codeHash === undefined ? current.code : this.#codeOf(codeHash),
+      storage: current.storage,
+    });
+  }
+
+  async putCode(address: Address, code: Uint8Array): Promise<void> {
+    const key = keyOf(address.bytes);
+    const current = this.#account(key) ?? NO_ACCOUNT;
+    const codeHash = code.length === 0 ? NO_CODE_HASH : this.#keccak(code);
+    this.#codes.set(keyOf(codeHash), code);
+    this.#set(key, { ...current, code, codeHash });
+  }
+
+  async getCode(address: Address): Promise<Uint8Array> {
+    return this.#account(keyOf(address.bytes))?.code ?? NO_CODE;
+  }
+
+  async getCodeSize(address: Address): Promise<number> {
+    return this.#account(keyOf(address.bytes))?.code.length ?? 0;
+  }
+
+  async getStorage(address: Address, slot: Uint8Array): Promise<Uint8Array> {
+    return this.storageAt(address, slot);
+  }
+
+  async putStorage(address: Address, slot: Uint8Array, value: Uint8Array): Promise<void> {
+    this.setStorage(address, slot, value);
+  }
+
+  async clearStorage(address: Address): Promise<void> {
+    const key = keyOf(address.bytes);
+    const account = this.#account(key);
+    if (account?.storage !== undefined) this.#set(key, { ...account, storage: undefined });
+    this.#dropSlots(key);
+  }
+
+  async checkpoint(): Promise<void> {
+    this.#checkpoints.push(this.#undo.length);
+  }
+
+  async commit(): Promise<void> {
+    this.#checkpoints.pop();
+    if (this.#checkpoints.length === 0) this.#undo = [];
+  }
+
+  async revert(): Promise<void> {
+    const length = this.#checkpoints.pop() ?? 0;
+    while (this.#undo.length > length) this.#undo.pop()!();
+  }
+
+  async getStateRoot(): Promise<Uint8Array> {
+    return this.reader.stateRoot(this.seal());
+  }
+
+  async setStateRoot(): Promise<void> {
+    throw new Error("A world is opened by reference, not by its root.");
+  }
+
+  async hasStateRoot(): Promise<boolean> {
+    return false;
+  }
+
+  clearCaches(): void {}
+
+  shallowCopy(): WorldState {
+    const copy = new WorldState(this.#keccak, this.#hashes);
+    copy.open(this.#world);
+    return copy;
+  }
+
+  #account(key: string): AccountRecord | undefined {
+    const changed = this.#accounts.get(key);
+    if (changed !== undefined) return changed ?? undefined;
+    return getValue(this.#world, this.#hashes.of(key));
+  }
+
+  #codeOf(codeHash: Uint8Array): Uint8Array {
+    const code = Buffer.compare(codeHash, NO_CODE_HASH) === 0 ? NO_CODE : this.#codes.get(keyOf(codeHash));
+    if (code === undefined) throw new Error(`Unknown code hash 0x${Buffer.from(codeHash).toString("hex")}.`);
+    return code;
+  }
+
+  #set(key: string, account: AccountRecord | null): void {
+    if (this.#checkpoints.length > 0) {
+      const previous = this.#accounts.get(key);
+      this.#undo.push(() => {
+        if (previous === undefined) this.#accounts.delete(key);
+        else this.#accounts.set(key, previous);
+      });
+    }
+    this.#accounts.set(key, account);
+  }
+
+  #dropSlots(key: string): void {
+    const slots = this.#slots.get(key);
+    if (slots === undefined) return;
+    this.#slots.delete(key);
+    if (this.#checkpoints.length > 0) this.#undo.push(() => this.#slots.set(key, slots));
+  }
+}
+
+function withoutLeadingZeros(value: Uint8Array): Uint8Array {
+  let start = 0;
+  while (start < value.length && value[start] === 0) start++;
+  return start === 0 ? value : value.slice(start);
+}
