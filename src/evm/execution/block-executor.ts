@@ -1,0 +1,236 @@
+import type { ExecutionPayload } from "@lodestar/types";
+import { listRoot } from "../state/trie.ts";
+import { WorldReader } from "../state/world.ts";
+import { type Block, type ExecutedBlock, encodedBlockSize, encodeWithdrawal, type Withdrawal } from "./block.ts";
+import { type BlockEnvironment, type BlockResult, BlockRun } from "./block-run.ts";
+import { isGasLimitAllowed, nextBaseFee, nextExcessBlobGas, nextGasLimit } from "./fees.ts";
+import { encodeHeader, type Header } from "./header.ts";
+import { InvalidBlockError } from "./invalid-block.ts";
+import { fromPayload, type PayloadContext, reasonOf, toHex } from "./payload.ts";
+import { encodeReceipt, unionOfBlooms } from "./receipt.ts";
+import type { ChainRules, ForkRules } from "./rules.ts";
+import { hashOfRequests, SystemContracts } from "./system-contracts.ts";
+import { type Transaction, versionedHashesOf, withRules } from "./transaction.ts";
+
+/** What the consensus layer decides about a block. */
+export interface BlockAttributes {
+  timestamp: number;
+  prevRandao: Uint8Array;
+  feeRecipient: Uint8Array;
+  /** Since Shanghai; ignored before. */
+  withdrawals?: readonly Withdrawal[];
+  /** Since Cancun; ignored before. */
+  parentBeaconBlockRoot?: Uint8Array;
+  extraData?: Uint8Array;
+  /** Gas limit to move to; by default that of the parent. */
+  desiredGasLimit?: bigint;
+}
+
+const ZERO_HASH = new Uint8Array(32);
+const NO_EXTRA_DATA = new Uint8Array(0);
+/** Gas of the cheapest transaction. */
+const MIN_TRANSACTION_GAS = 21_000n;
+/** Room for the header, the withdrawals and the lengths of lists. */
+const SIZE_RESERVE = 16 * 1024;
+
+/** Builds and verifies blocks on any executed parent. Holds no blocks itself. */
+export class BlockExecutor {
+  readonly rules: ChainRules;
+  readonly reader: WorldReader;
+  readonly #contracts: SystemContracts;
+
+  constructor(rules: ChainRules) {
+    this.rules = rules;
+    this.reader = new WorldReader(rules.crypto.keccak);
+    this.#contracts = new SystemContracts(rules.crypto.keccak);
+  }
+
+  /**
+   * Builds a block with the given transactions in their order. Skips a transaction that does not fit or is not valid,
+   * and all later ones of its sender.
+   */
+  async build(
+    parent: ExecutedBlock,
+    attributes: BlockAttributes,
+    candidates: Iterable<Transaction> = [],
+  ): Promise<ExecutedBlock> {
+    const rules = this.rules.at(attributes.timestamp);
+    const environment = this.environmentOf(parent, attributes);
+    const withdrawals = rules.isSince("shanghai") ? (attributes.withdrawals ?? []) : undefined;
+    return rules.withMachine(async (machine) => {
+      const run = await BlockRun.start(machine, rules, this.#contracts, parent, environment);
+      await applyAll(run, rules, candidates);
+      const result = await run.finish(withdrawals);
+      const header = this.#headerOf(environment, attributes.extraData ?? NO_EXTRA_DATA, rules, result, withdrawals);
+      const hash = this.rules.crypto.keccak(encodeHeader(header));
+      return executed(
+        { hash, header, transactions: result.transactions, withdrawals, requests: result.requests },
+        parent,
+        result,
+      );
+    });
+  }
+
+  /** Executes a payload on its parent. Throws an `InvalidBlockError` that names the wrong field. */
+  async verify(parent: ExecutedBlock, payload: ExecutionPayload, context: PayloadContext): Promise<ExecutedBlock> {
+    const rules = this.rules.at(payload.timestamp);
+    const block = fromPayload(payload, context, rules);
+    if (context.versionedHashes !== undefined || rules.isSince("cancun")) {
+      compareVersionedHashes(context.versionedHashes ?? [], versionedHashesOf(block.transactions));
+    }
+    return this.execute(parent, block);
+  }
+
+  /** Executes a block on its parent. Throws an `InvalidBlockError` that names the wrong field. */
+  async execute(parent: ExecutedBlock, block: Block): Promise<ExecutedBlock> {
+    const { header, transactions, withdrawals } = block;
+    const rules = this.rules.at(header.timestamp);
+    checkAgainstParent(header, parent, rules);
+    if (encodedBlockSize(block) > rules.maxBlockSize) {
+      throw new InvalidBlockError(
+        "transactions",
+        `block has ${encodedBlockSize(block)} bytes, at most ${rules.maxBlockSize} allowed`,
+      );
+    }
+    return rules.withMachine(async (machine) => {
+      const run = await BlockRun.start(machine, rules, this.#contracts, parent, header);
+      for (const [index, transaction] of transactions.entries()) {
+        try {
+          await run.apply(withRules(transaction, rules));
+        } catch (error) {
+          throw new InvalidBlockError(`transactions[${index}]`, reasonOf(error));
+        }
+      }
+      const result = await run.finish(withdrawals);
+      compareHeaders(header, this.#headerOf(header, header.extraData, rules, result, withdrawals));
+      return executed({ ...block, requests: result.requests }, parent, result);
+    });
+  }
+
+  /** Header fields of the next block that do not depend on its content. */
+  environmentOf({ hash, header: parent }: ExecutedBlock, attributes: BlockAttributes): BlockEnvironment {
+    const { timestamp, prevRandao, feeRecipient, parentBeaconBlockRoot, desiredGasLimit } = attributes;
+    if (BigInt(timestamp) <= parent.timestamp) {
+      throw new RangeError(`Timestamp ${timestamp} is not after that of the parent, ${parent.timestamp}.`);
+    }
+    const rules = this.rules.at(timestamp);
+    return {
+      parentHash: hash,
+      feeRecipient,
+      number: parent.number + 1n,
+      gasLimit: desiredGasLimit === undefined ? parent.gasLimit : nextGasLimit(parent.gasLimit, desiredGasLimit),
+      timestamp: BigInt(timestamp),
+      prevRandao,
+      baseFeePerGas: nextBaseFee(parent),
+      ...(rules.blobs && {
+        excessBlobGas: nextExcessBlobGas(parent, rules.blobs, rules.isSince("osaka")),
+        parentBeaconBlockRoot: parentBeaconBlockRoot ?? ZERO_HASH,
+      }),
+    };
+  }
+
+  #headerOf(
+    environment: BlockEnvironment,
+    extraData: Uint8Array,
+    rules: ForkRules,
+    { world, transactions, receipts, requests, gasUsed, blobGasUsed }: BlockResult,
+    withdrawals: readonly Withdrawal[] | undefined,
+  ): Header {
+    const { keccak } = this.rules.crypto;
+    return {
+      ...environment,
+      extraData,
+      stateRoot: this.reader.stateRoot(world),
+      transactionsRoot: listRoot(
+        transactions.map(({ raw }) => raw),
+        keccak,
+      ),
+      receiptsRoot: listRoot(receipts.map(encodeReceipt), keccak),
+      logsBloom: unionOfBlooms(receipts),
+      gasUsed,
+      ...(withdrawals && { withdrawalsRoot: listRoot(withdrawals.map(encodeWithdrawal), keccak) }),
+      ...(rules.blobs && { blobGasUsed }),
+      ...(requests && { requestsHash: hashOfRequests(requests) }),
+    };
+  }
+}
+
+async function applyAll(run: BlockRun, rules: ForkRules, candidates: Iterable<Transaction>): Promise<void> {
+  const skipped = new Set<string>();
+  let sizeLeft = rules.maxBlockSize - SIZE_RESERVE;
+  for (const candidate of candidates) {
+    if (run.gasLeft < MIN_TRANSACTION_GAS) return;
+    const sender = candidate.sender.toString();
+    if (skipped.has(sender)) continue;
+    try {
+      if (candidate.raw.length > sizeLeft) throw new Error("transaction does not fit into the block");
+      await run.apply(withRules(candidate, rules));
+      sizeLeft -= candidate.raw.length + 4;
+    } catch {
+      skipped.add(sender);
+    }
+  }
+}
+
+function executed(block: Block, parent: ExecutedBlock, { receipts, world, value }: BlockResult): ExecutedBlock {
+  const { hash, header, transactions, withdrawals, requests } = block;
+  return {
+    hash,
+    header,
+    transactions,
+    ...(withdrawals && { withdrawals }),
+    ...(requests && { requests }),
+    receipts,
+    world,
+    blockHashes: parent.blockHashes.append(hash),
+    value,
+  };
+}
+
+function checkAgainstParent(header: Header, { hash, header: parent }: ExecutedBlock, rules: ForkRules): void {
+  compare("parentHash", header.parentHash, hash);
+  compare("blockNumber", header.number, parent.number + 1n);
+  if (header.timestamp <= parent.timestamp) {
+    throw new InvalidBlockError(
+      "timestamp",
+      `${header.timestamp} is not after that of the parent, ${parent.timestamp}`,
+    );
+  }
+  if (!isGasLimitAllowed(header.gasLimit, parent.gasLimit)) {
+    throw new InvalidBlockError(
+      "gasLimit",
+      `${header.gasLimit} is too far from that of the parent, ${parent.gasLimit}`,
+    );
+  }
+  if (header.gasUsed > header.gasLimit) {
+    throw new InvalidBlockError("gasUsed", `${header.gasUsed} is above the gas limit, ${header.gasLimit}`);
+  }
+  compare("baseFeePerGas", header.baseFeePerGas, nextBaseFee(parent));
+  if (rules.blobs === undefined) return;
+  compare("excessBlobGas", header.excessBlobGas, nextExcessBlobGas(parent, rules.blobs, rules.isSince("osaka")));
+}
+
+/** Compares what the block says with what its execution gave. Causes come before their effects. */
+function compareHeaders(header: Header, expected: Header): void {
+  compare("blobGasUsed", header.blobGasUsed, expected.blobGasUsed);
+  compare("gasUsed", header.gasUsed, expected.gasUsed);
+  compare("logsBloom", header.logsBloom, expected.logsBloom);
+  compare("receiptsRoot", header.receiptsRoot, expected.receiptsRoot);
+  compare("transactionsRoot", header.transactionsRoot, expected.transactionsRoot);
+  compare("withdrawalsRoot", header.withdrawalsRoot, expected.withdrawalsRoot);
+  compare("executionRequests", header.requestsHash, expected.requestsHash);
+  compare("stateRoot", header.stateRoot, expected.stateRoot);
+}
+
+type FieldValue = Uint8Array | bigint | undefined;
+
+function compare(field: string, got: FieldValue, expected: FieldValue): void {
+  const text = (value: FieldValue) => (value instanceof Uint8Array ? toHex(value) : String(value));
+  if (text(got) !== text(expected)) throw new InvalidBlockError(field, `got ${text(got)}, expected ${text(expected)}`);
+}
+
+function compareVersionedHashes(got: readonly Uint8Array[], expected: readonly Uint8Array[]): void {
+  const text = (hashes: readonly Uint8Array[]) => `[${hashes.map(toHex).join(", ")}]`;
+  if (text(got) === text(expected)) return;
+  throw new InvalidBlockError("versionedHashes", `got ${text(got)}, the transactions have ${text(expected)}`);
+}

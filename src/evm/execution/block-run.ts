@@ -1,0 +1,166 @@
+import { Address } from "@ethereumjs/util";
+import { runTx } from "@ethereumjs/vm";
+import type { World } from "../state/world.ts";
+import type { ExecutedBlock, Withdrawal } from "./block.ts";
+import { blobBaseFee } from "./fees.ts";
+import { GAS_PER_BLOB } from "./forks.ts";
+import type { Header } from "./header.ts";
+import { EMPTY_BLOOM, type Receipt } from "./receipt.ts";
+import type { ForkRules, Machine } from "./rules.ts";
+import type { SystemContracts } from "./system-contracts.ts";
+import { blobCountOf, type Transaction } from "./transaction.ts";
+
+/** Header fields that are known before the block is executed. */
+export type BlockEnvironment = Pick<
+  Header,
+  | "parentHash"
+  | "feeRecipient"
+  | "number"
+  | "gasLimit"
+  | "timestamp"
+  | "prevRandao"
+  | "baseFeePerGas"
+  | "excessBlobGas"
+  | "parentBeaconBlockRoot"
+>;
+
+/** What the execution of a block gave. */
+export interface BlockResult {
+  world: World;
+  receipts: Receipt[];
+  transactions: Transaction[];
+  /** Since Prague. */
+  requests: Uint8Array[] | undefined;
+  gasUsed: bigint;
+  blobGasUsed: bigint;
+  /** Tips, in wei. */
+  value: bigint;
+}
+
+type EvmBlock = NonNullable<Parameters<typeof runTx>[1]["block"]>;
+
+const WEI_PER_GWEI = 10n ** 9n;
+
+/** Execution of one block, transaction by transaction. */
+export class BlockRun {
+  readonly #machine: Machine;
+  readonly #rules: ForkRules;
+  readonly #contracts: SystemContracts;
+  readonly #environment: BlockEnvironment;
+  readonly #block: EvmBlock;
+  readonly #transactions: Transaction[] = [];
+  readonly #receipts: Receipt[] = [];
+  #gasUsed = 0n;
+  #blobGasUsed = 0n;
+  #value = 0n;
+
+  /** Opens the state after the parent and runs the system contracts that come before all transactions. */
+  static async start(
+    machine: Machine,
+    rules: ForkRules,
+    contracts: SystemContracts,
+    parent: ExecutedBlock,
+    environment: BlockEnvironment,
+  ): Promise<BlockRun> {
+    machine.state.open(parent.world);
+    machine.blockHashes = parent.blockHashes;
+    const run = new BlockRun(machine, rules, contracts, environment);
+    const { timestamp, number, parentHash, parentBeaconBlockRoot } = environment;
+    if (parentBeaconBlockRoot !== undefined) {
+      await contracts.storeBeaconRoot(machine, run.#block, timestamp, parentBeaconBlockRoot);
+    }
+    if (rules.isSince("prague")) await contracts.storeParentHash(machine, run.#block, number, parentHash);
+    return run;
+  }
+
+  private constructor(machine: Machine, rules: ForkRules, contracts: SystemContracts, environment: BlockEnvironment) {
+    this.#machine = machine;
+    this.#rules = rules;
+    this.#contracts = contracts;
+    this.#environment = environment;
+    this.#block = evmBlock(environment, rules);
+  }
+
+  get gasLeft(): bigint {
+    return this.#environment.gasLimit - this.#gasUsed;
+  }
+
+  get blobGasLeft(): bigint {
+    return this.#rules.maxBlobGas - this.#blobGasUsed;
+  }
+
+  /** Executes a transaction. Throws if it cannot be in the block; the state is then as before. */
+  async apply(transaction: Transaction): Promise<void> {
+    const { tx } = transaction;
+    if (tx.gasLimit > this.gasLeft) {
+      throw new Error(`gas limit ${tx.gasLimit} is above the ${this.gasLeft} gas left in the block`);
+    }
+    const blobGas = BigInt(blobCountOf(tx)) * GAS_PER_BLOB;
+    if (blobGas > this.blobGasLeft) {
+      throw new Error(`blob gas ${blobGas} is above the ${this.blobGasLeft} blob gas left in the block`);
+    }
+    const result = await runTx(this.#machine.vm, {
+      tx,
+      block: this.#block,
+      blockGasUsed: this.#gasUsed,
+      skipHardForkValidation: true,
+    });
+    const gasUsed = result.totalGasSpent;
+    this.#gasUsed += gasUsed;
+    this.#blobGasUsed += blobGas;
+    this.#value += result.minerValue;
+    this.#transactions.push(transaction);
+    const { logs, bitvector } = result.receipt;
+    this.#receipts.push({
+      type: tx.type,
+      succeeded: result.execResult.exceptionError === undefined,
+      gasUsed,
+      cumulativeGasUsed: this.#gasUsed,
+      effectiveGasPrice: result.amountSpent / gasUsed,
+      logs: logs.map(([address, topics, data]) => ({ address, topics, data })),
+      logsBloom: logs.length === 0 ? EMPTY_BLOOM : bitvector,
+      ...(tx.to === undefined &&
+        result.createdAddress !== undefined && { contractAddress: result.createdAddress.bytes }),
+    });
+  }
+
+  /** Credits withdrawals, runs the request contracts and seals the state. */
+  async finish(withdrawals: readonly Withdrawal[] | undefined): Promise<BlockResult> {
+    const { state } = this.#machine;
+    for (const { address, amount } of withdrawals ?? []) state.credit(address, amount * WEI_PER_GWEI);
+    const requests = this.#rules.isSince("prague")
+      ? await this.#contracts.collectRequests(this.#machine, this.#block, this.#rules, this.#receipts)
+      : undefined;
+    return {
+      world: state.seal(),
+      receipts: this.#receipts,
+      transactions: this.#transactions,
+      requests,
+      gasUsed: this.#gasUsed,
+      blobGasUsed: this.#blobGasUsed,
+      value: this.#value,
+    };
+  }
+}
+
+/** Holds all that the EVM reads of a block. Building a real block object costs a check of every field. */
+function evmBlock(environment: BlockEnvironment, { blobs, common }: ForkRules): EvmBlock {
+  const { feeRecipient, number, gasLimit, timestamp, prevRandao, baseFeePerGas, excessBlobGas = 0n } = environment;
+  let price: bigint | undefined;
+  const header = {
+    coinbase: new Address(feeRecipient),
+    number,
+    gasLimit,
+    gasUsed: 0n,
+    timestamp,
+    difficulty: 0n,
+    prevRandao,
+    baseFeePerGas,
+    excessBlobGas,
+    getBlobGasPrice: () => {
+      price ??= blobs === undefined ? 0n : blobBaseFee(excessBlobGas, blobs);
+      return price;
+    },
+  };
+  return { header, common } as unknown as EvmBlock;
+}

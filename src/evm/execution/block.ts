@@ -1,0 +1,102 @@
+import {
+  asBigint,
+  asBytes,
+  asList,
+  decode,
+  encodeBytes,
+  encodedListSize,
+  encodeList,
+  encodeNumber,
+  RLP_EMPTY_BYTES,
+  RLP_EMPTY_LIST,
+  type RlpItem,
+} from "../rlp.ts";
+import type { World } from "../state/world.ts";
+import type { BlockHashes } from "./block-hashes.ts";
+import { decodeHeader, encodeHeader, type Header } from "./header.ts";
+import type { Receipt } from "./receipt.ts";
+import type { ChainRules } from "./rules.ts";
+import { decodeTransaction, type Transaction } from "./transaction.ts";
+
+/** EIP-4895. Structurally the withdrawal of a beacon block. */
+export interface Withdrawal {
+  index: number;
+  validatorIndex: number;
+  address: Uint8Array;
+  /** In Gwei. */
+  amount: bigint;
+}
+
+export interface Block {
+  hash: Uint8Array;
+  header: Header;
+  transactions: readonly Transaction[];
+  /** Since Shanghai. */
+  withdrawals?: readonly Withdrawal[];
+  /** Since Prague: execution requests by type, without empty ones (EIP-7685). */
+  requests?: readonly Uint8Array[];
+}
+
+/** A block with what its execution gave. Values all: children can be executed on it at any time. */
+export interface ExecutedBlock extends Block {
+  receipts: readonly Receipt[];
+  world: World;
+  /** Of this block and its ancestors. */
+  blockHashes: BlockHashes;
+  /** Tips of all transactions, in wei. */
+  value: bigint;
+}
+
+export function encodeWithdrawal({ index, validatorIndex, address, amount }: Withdrawal): Uint8Array {
+  return encodeList([encodeNumber(index), encodeNumber(validatorIndex), encodeBytes(address), encodeNumber(amount)]);
+}
+
+/** Size of the block in RLP (EIP-7934). Legacy transactions are lists, all others byte strings. */
+export function encodedBlockSize({ header, transactions, withdrawals }: Omit<Block, "hash">): number {
+  const isList = (raw: Uint8Array) => raw[0]! >= RLP_EMPTY_LIST[0]!;
+  const transactionsSize = transactions.reduce(
+    (size, { raw }) => size + (isList(raw) ? raw.length : encodedListSize(raw.length)),
+    0,
+  );
+  const withdrawalsSize = withdrawals?.reduce((size, withdrawal) => size + encodeWithdrawal(withdrawal).length, 0);
+  return encodedListSize(
+    encodeHeader(header).length +
+      encodedListSize(transactionsSize) +
+      RLP_EMPTY_LIST.length +
+      (withdrawalsSize === undefined ? 0 : encodedListSize(withdrawalsSize)),
+  );
+}
+
+/** Encodes a block for storage, with its requests. */
+export function encodeBlock({ header, transactions, withdrawals, requests }: Block): Uint8Array {
+  return encodeList([
+    encodeHeader(header),
+    encodeList(transactions.map(({ raw }) => encodeBytes(raw))),
+    withdrawals === undefined ? RLP_EMPTY_BYTES : encodeList(withdrawals.map(encodeWithdrawal)),
+    requests === undefined ? RLP_EMPTY_BYTES : encodeList(requests.map(encodeBytes)),
+  ]);
+}
+
+/** Decodes what `encodeBlock` made. Recovers the senders of its transactions. */
+export function decodeBlock(bytes: Uint8Array, chain: ChainRules): Block {
+  const [headerItem, transactionItems, withdrawalItems, requestItems] = asList(decode(bytes));
+  const header = decodeHeader(headerItem!);
+  const rules = chain.at(header.timestamp);
+  return {
+    hash: chain.crypto.keccak(encodeHeader(header)),
+    header,
+    transactions: asList(transactionItems).map((item) => decodeTransaction(asBytes(item), rules)),
+    ...(Array.isArray(withdrawalItems) && { withdrawals: withdrawalItems.map(decodeWithdrawal) }),
+    ...(Array.isArray(requestItems) && { requests: requestItems.map(asBytes) }),
+  };
+}
+
+function decodeWithdrawal(item: RlpItem): Withdrawal {
+  const [index, validatorIndex, address, amount] = asList(item);
+  return {
+    index: Number(asBigint(index)),
+    validatorIndex: Number(asBigint(validatorIndex)),
+    address: asBytes(address),
+    amount: asBigint(amount),
+  };
+}

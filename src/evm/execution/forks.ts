@@ -1,0 +1,102 @@
+import type { ChainConfig } from "@lodestar/config";
+
+/** Forks of the execution layer since the merge, in their order. */
+export const EXECUTION_FORKS = ["paris", "shanghai", "cancun", "prague", "osaka"] as const;
+export type ExecutionFork = (typeof EXECUTION_FORKS)[number];
+
+/** Blob limits from a time on (EIP-7840, EIP-7892). */
+export interface BlobParameters {
+  /** Unix seconds; 0 for a chain that starts with them. */
+  timestamp: number;
+  target: number;
+  max: number;
+  updateFraction: bigint;
+}
+
+/** What the rules of a chain depend on. */
+export interface ChainRulesOptions {
+  chainId: number;
+  /** 20 bytes (EIP-6110). */
+  depositContract: Uint8Array;
+  /** Start of each fork in Unix seconds. An absent fork never starts. Paris holds from genesis on. */
+  forks: Partial<Record<Exclude<ExecutionFork, "paris">, number>>;
+  /** In the order of their times. The first one starts with Cancun or earlier. */
+  blobs: readonly BlobParameters[];
+}
+
+type ConsensusConfig = Pick<
+  ChainConfig,
+  | "CAPELLA_FORK_EPOCH"
+  | "DENEB_FORK_EPOCH"
+  | "ELECTRA_FORK_EPOCH"
+  | "FULU_FORK_EPOCH"
+  | "SECONDS_PER_SLOT"
+  | "MAX_BLOBS_PER_BLOCK"
+  | "MAX_BLOBS_PER_BLOCK_ELECTRA"
+  | "BLOB_SCHEDULE"
+  | "DEPOSIT_CONTRACT_ADDRESS"
+>;
+
+/** ln(1.125): a block full of blobs and one without move the price by this much on average (EIP-7691). */
+const PRICE_STEP = Math.log(1.125);
+export const GAS_PER_BLOB: bigint = 2n ** 17n;
+
+/** Derives the execution rules from the configuration of the consensus chain. */
+export function rulesFromConsensus(
+  config: ConsensusConfig,
+  { chainId, genesisTime, slotsPerEpoch }: { chainId: number; genesisTime: number; slotsPerEpoch: number },
+): ChainRulesOptions {
+  const timeOf = (epoch: number) => (epoch === 0 ? 0 : genesisTime + epoch * slotsPerEpoch * config.SECONDS_PER_SLOT);
+  const starts = {
+    shanghai: config.CAPELLA_FORK_EPOCH,
+    cancun: config.DENEB_FORK_EPOCH,
+    prague: config.ELECTRA_FORK_EPOCH,
+    osaka: config.FULU_FORK_EPOCH,
+  };
+  const limits: [epoch: number, max: number, target: number][] = [
+    [config.DENEB_FORK_EPOCH, config.MAX_BLOBS_PER_BLOCK, Math.floor(config.MAX_BLOBS_PER_BLOCK / 2)],
+    [
+      config.ELECTRA_FORK_EPOCH,
+      config.MAX_BLOBS_PER_BLOCK_ELECTRA,
+      Math.floor((config.MAX_BLOBS_PER_BLOCK_ELECTRA * 2) / 3),
+    ],
+    ...config.BLOB_SCHEDULE.map(({ EPOCH, MAX_BLOBS_PER_BLOCK: max }): [number, number, number] => [
+      Math.max(EPOCH, config.FULU_FORK_EPOCH),
+      max,
+      Math.floor((max * 2) / 3),
+    ]),
+  ];
+  return {
+    chainId,
+    depositContract: config.DEPOSIT_CONTRACT_ADDRESS,
+    forks: Object.fromEntries(
+      Object.entries(starts)
+        .filter(([, epoch]) => Number.isFinite(epoch))
+        .map(([fork, epoch]) => [fork, timeOf(epoch)]),
+    ),
+    blobs: limits
+      .filter(([epoch]) => Number.isFinite(epoch))
+      .sort(([one], [other]) => one - other)
+      .map(([epoch, max, target]) => ({
+        timestamp: timeOf(epoch),
+        target,
+        max,
+        updateFraction: updateFractionOf(max),
+      })),
+  };
+}
+
+/** Gives the constants of all forks so far: 3,338,477 for 6 blobs, 5,007,716 for 9, 8,346,193 for 15. */
+export function updateFractionOf(max: number): bigint {
+  return BigInt(Math.round((max * Number(GAS_PER_BLOB)) / 2 / PRICE_STEP));
+}
+
+export function forkAt({ forks }: ChainRulesOptions, timestamp: number): ExecutionFork {
+  return EXECUTION_FORKS.findLast(
+    (fork) => fork === "paris" || (forks[fork] ?? Number.POSITIVE_INFINITY) <= timestamp,
+  )!;
+}
+
+export function blobParametersAt({ blobs }: ChainRulesOptions, timestamp: number): BlobParameters | undefined {
+  return blobs.findLast((parameters) => parameters.timestamp <= timestamp);
+}

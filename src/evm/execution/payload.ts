@@ -1,0 +1,109 @@
+import type { capella, deneb, ExecutionPayload } from "@lodestar/types";
+import { listRoot } from "../state/trie.ts";
+import { type Block, encodeWithdrawal } from "./block.ts";
+import { encodeHeader, type Header } from "./header.ts";
+import { InvalidBlockError } from "./invalid-block.ts";
+import type { ForkRules } from "./rules.ts";
+import { hashOfRequests } from "./system-contracts.ts";
+import { decodeTransaction, type Transaction } from "./transaction.ts";
+
+/** What a beacon block says about its payload. */
+export interface PayloadContext {
+  /** Since deneb. */
+  parentBeaconBlockRoot?: Uint8Array;
+  /** Since deneb: of the blob commitments of the block. */
+  versionedHashes?: readonly Uint8Array[];
+  /** Since electra: execution requests by type, without empty ones (EIP-7685). */
+  requests?: readonly Uint8Array[];
+}
+
+const MAX_EXTRA_DATA = 32;
+
+/** Returns the payload of a block. */
+export function toPayload({ hash, header, transactions, withdrawals }: Block): ExecutionPayload {
+  return {
+    parentHash: header.parentHash,
+    feeRecipient: header.feeRecipient,
+    stateRoot: header.stateRoot,
+    receiptsRoot: header.receiptsRoot,
+    logsBloom: header.logsBloom,
+    prevRandao: header.prevRandao,
+    blockNumber: Number(header.number),
+    gasLimit: Number(header.gasLimit),
+    gasUsed: Number(header.gasUsed),
+    timestamp: Number(header.timestamp),
+    extraData: header.extraData,
+    baseFeePerGas: header.baseFeePerGas,
+    blockHash: hash,
+    transactions: transactions.map(({ raw }) => raw),
+    ...(withdrawals && { withdrawals: [...withdrawals] }),
+    ...(header.excessBlobGas !== undefined && {
+      blobGasUsed: header.blobGasUsed,
+      excessBlobGas: header.excessBlobGas,
+    }),
+  };
+}
+
+/**
+ * Returns the block of a payload, not executed. Throws an `InvalidBlockError` if a field is missing for its fork, if a
+ * transaction cannot be decoded, or if the block hash is not that of its content.
+ */
+export function fromPayload(payload: ExecutionPayload, context: PayloadContext, rules: ForkRules): Block {
+  const { withdrawals } = payload as Partial<capella.ExecutionPayload>;
+  const { blobGasUsed, excessBlobGas } = payload as Partial<deneb.ExecutionPayload>;
+  const { parentBeaconBlockRoot, requests } = context;
+  requireFields(rules.isSince("shanghai"), { withdrawals });
+  requireFields(rules.isSince("cancun"), { blobGasUsed, excessBlobGas, parentBeaconBlockRoot });
+  requireFields(rules.isSince("prague"), { executionRequests: requests });
+  if (payload.extraData.length > MAX_EXTRA_DATA) {
+    throw new InvalidBlockError("extraData", `${payload.extraData.length} bytes, at most ${MAX_EXTRA_DATA} allowed`);
+  }
+  const { keccak } = rules.crypto;
+  const header: Header = {
+    parentHash: payload.parentHash,
+    feeRecipient: payload.feeRecipient,
+    stateRoot: payload.stateRoot,
+    transactionsRoot: listRoot(payload.transactions, keccak),
+    receiptsRoot: payload.receiptsRoot,
+    logsBloom: payload.logsBloom,
+    number: BigInt(payload.blockNumber),
+    gasLimit: BigInt(payload.gasLimit),
+    gasUsed: BigInt(payload.gasUsed),
+    timestamp: BigInt(payload.timestamp),
+    extraData: payload.extraData,
+    prevRandao: payload.prevRandao,
+    baseFeePerGas: payload.baseFeePerGas,
+    ...(withdrawals && { withdrawalsRoot: listRoot(withdrawals.map(encodeWithdrawal), keccak) }),
+    ...(parentBeaconBlockRoot && { blobGasUsed, excessBlobGas, parentBeaconBlockRoot }),
+    ...(requests && { requestsHash: hashOfRequests(requests) }),
+  };
+  const hash = keccak(encodeHeader(header));
+  if (Buffer.compare(hash, payload.blockHash) !== 0) {
+    throw new InvalidBlockError("blockHash", `got ${toHex(payload.blockHash)}, the content has ${toHex(hash)}`);
+  }
+  const transactions = payload.transactions.map((raw, index) => decodeAt(raw, index, rules));
+  return { hash, header, transactions, ...(withdrawals && { withdrawals }), ...(requests && { requests }) };
+}
+
+export const toHex = (bytes: Uint8Array): string =>
+  `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex")}`;
+
+function requireFields(isRequired: boolean, fields: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(fields)) {
+    if ((value !== undefined) === isRequired) continue;
+    throw new InvalidBlockError(name, isRequired ? "missing in this fork" : "not allowed in this fork");
+  }
+}
+
+function decodeAt(raw: Uint8Array, index: number, rules: ForkRules): Transaction {
+  try {
+    return decodeTransaction(raw, rules);
+  } catch (error) {
+    throw new InvalidBlockError(`transactions[${index}]`, reasonOf(error));
+  }
+}
+
+export function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.replace(/\.$/, "");
+}

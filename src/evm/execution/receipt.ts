@@ -1,0 +1,116 @@
+import { asBigint, asBytes, asList, decode, encodeBytes, encodeList, encodeNumber, RLP_EMPTY_BYTES } from "../rlp.ts";
+import type { Keccak } from "../state/trie.ts";
+
+export interface Log {
+  readonly address: Uint8Array;
+  readonly topics: readonly Uint8Array[];
+  readonly data: Uint8Array;
+}
+
+export interface Receipt {
+  readonly type: number;
+  readonly succeeded: boolean;
+  readonly gasUsed: bigint;
+  /** Of the block up to and with this transaction. */
+  readonly cumulativeGasUsed: bigint;
+  readonly effectiveGasPrice: bigint;
+  readonly logs: readonly Log[];
+  readonly logsBloom: Uint8Array;
+  /** Address of the contract that the transaction created. */
+  readonly contractAddress?: Uint8Array;
+}
+
+const BLOOM_SIZE = 256;
+export const EMPTY_BLOOM: Uint8Array = new Uint8Array(BLOOM_SIZE);
+
+/** Encodes a receipt as the receipts trie has it (EIP-2718). */
+export function encodeReceipt({ type, succeeded, cumulativeGasUsed, logsBloom, logs }: Receipt): Uint8Array {
+  const body = encodeList([
+    encodeNumber(succeeded ? 1 : 0),
+    encodeNumber(cumulativeGasUsed),
+    encodeBytes(logsBloom),
+    encodeLogs(logs),
+  ]);
+  if (type === 0) return body;
+  const encoded = new Uint8Array(body.length + 1);
+  encoded[0] = type;
+  encoded.set(body, 1);
+  return encoded;
+}
+
+/** Encodes the receipts of a block for storage. Blooms are left out, since they follow from the logs. */
+export function encodeReceipts(receipts: readonly Receipt[]): Uint8Array {
+  return encodeList(
+    receipts.map(({ type, succeeded, gasUsed, effectiveGasPrice, contractAddress, logs }) =>
+      encodeList([
+        encodeNumber(type),
+        encodeNumber(succeeded ? 1 : 0),
+        encodeNumber(gasUsed),
+        encodeNumber(effectiveGasPrice),
+        contractAddress === undefined ? RLP_EMPTY_BYTES : encodeBytes(contractAddress),
+        encodeLogs(logs),
+      ]),
+    ),
+  );
+}
+
+/** Decodes what `encodeReceipts` made. */
+export function decodeReceipts(bytes: Uint8Array, keccak: Keccak): Receipt[] {
+  let cumulativeGasUsed = 0n;
+  return asList(decode(bytes)).map((item) => {
+    const [type, status, gas, price, address, logItems] = asList(item);
+    const gasUsed = asBigint(gas);
+    cumulativeGasUsed += gasUsed;
+    const logs = asList(logItems).map((log): Log => {
+      const [from, topics, data] = asList(log);
+      return { address: asBytes(from), topics: asList(topics).map(asBytes), data: asBytes(data) };
+    });
+    const contractAddress = asBytes(address);
+    return {
+      type: Number(asBigint(type)),
+      succeeded: asBigint(status) === 1n,
+      gasUsed,
+      cumulativeGasUsed,
+      effectiveGasPrice: asBigint(price),
+      logs,
+      logsBloom: bloomOf(logs, keccak),
+      ...(contractAddress.length > 0 && { contractAddress }),
+    };
+  });
+}
+
+/** Bloom filter of logs (Yellow Paper, 4.3.1). */
+export function bloomOf(logs: readonly Log[], keccak: Keccak): Uint8Array {
+  if (logs.length === 0) return EMPTY_BLOOM;
+  const bloom = new Uint8Array(BLOOM_SIZE);
+  for (const { address, topics } of logs) {
+    addToBloom(bloom, keccak(address));
+    for (const topic of topics) addToBloom(bloom, keccak(topic));
+  }
+  return bloom;
+}
+
+export function unionOfBlooms(receipts: readonly Receipt[]): Uint8Array {
+  if (receipts.every(({ logs }) => logs.length === 0)) return EMPTY_BLOOM;
+  const union = new Uint8Array(BLOOM_SIZE);
+  for (const { logs, logsBloom } of receipts) {
+    if (logs.length === 0) continue;
+    for (let index = 0; index < BLOOM_SIZE; index++) union[index]! |= logsBloom[index]!;
+  }
+  return union;
+}
+
+function addToBloom(bloom: Uint8Array, hash: Uint8Array): void {
+  for (let pair = 0; pair < 6; pair += 2) {
+    const bit = ((hash[pair]! << 8) | hash[pair + 1]!) & 2047;
+    bloom[BLOOM_SIZE - 1 - (bit >> 3)]! |= 1 << (bit & 7);
+  }
+}
+
+function encodeLogs(logs: readonly Log[]): Uint8Array {
+  return encodeList(
+    logs.map(({ address, topics, data }) =>
+      encodeList([encodeBytes(address), encodeList(topics.map(encodeBytes)), encodeBytes(data)]),
+    ),
+  );
+}

@@ -1,0 +1,188 @@
+import { type ChainConfig, Common, type CustomCrypto } from "@ethereumjs/common";
+import { createVM, type VM } from "@ethereumjs/vm";
+import type { EvmCrypto } from "../crypto.ts";
+import { KeyHashes } from "../state/key-hashes.ts";
+import { WorldState } from "../state/world-state.ts";
+import type { BlockHashes } from "./block-hashes.ts";
+import {
+  type BlobParameters,
+  blobParametersAt,
+  type ChainRulesOptions,
+  EXECUTION_FORKS,
+  type ExecutionFork,
+  forkAt,
+  GAS_PER_BLOB,
+} from "./forks.ts";
+
+/** Forks before the merge, all of which hold from genesis on. */
+const EARLY_FORKS = [
+  ["chainstart", "homestead", "tangerineWhistle", "spuriousDragon", "byzantium", "constantinople", "petersburg"],
+  ["istanbul", "berlin", "london"],
+].flat();
+/** EIP-7934: 10 MiB less a margin of 2 MiB for the beacon block. */
+const MAX_BLOCK_SIZE = 8 * 1024 * 1024;
+
+/** An EVM with its state. Executes one block at a time. */
+export class Machine {
+  readonly state: WorldState;
+  readonly vm: VM;
+  readonly #ancestors: { hashes: BlockHashes | undefined };
+
+  static async create(common: Common, crypto: EvmCrypto, hashes: KeyHashes): Promise<Machine> {
+    const state = new WorldState(crypto.keccak, hashes);
+    const ancestors: { hashes: BlockHashes | undefined } = { hashes: undefined };
+    const blockchain = {
+      getBlock: async (number: number | Uint8Array) => ({
+        hash: () => ancestors.hashes?.at(BigInt(number as number)) ?? new Uint8Array(32),
+      }),
+      putBlock: async () => {},
+      shallowCopy: () => blockchain,
+    };
+    return new Machine(state, await createVM({ common, stateManager: state, blockchain }), ancestors);
+  }
+
+  private constructor(state: WorldState, vm: VM, ancestors: { hashes: BlockHashes | undefined }) {
+    this.state = state;
+    this.vm = vm;
+    this.#ancestors = ancestors;
+  }
+
+  /** Sets what BLOCKHASH reads. */
+  set blockHashes(hashes: BlockHashes) {
+    this.#ancestors.hashes = hashes;
+  }
+}
+
+/** Rules of one fork and one set of blob parameters. */
+export class ForkRules {
+  readonly fork: ExecutionFork;
+  readonly common: Common;
+  readonly chainId: bigint;
+  readonly depositContract: Uint8Array;
+  /** Since Cancun. */
+  readonly blobs: BlobParameters | undefined;
+  readonly crypto: EvmCrypto;
+  readonly #hashes: KeyHashes;
+  readonly #idle: Machine[] = [];
+
+  constructor(options: ChainRulesOptions, timestamp: number, crypto: EvmCrypto, hashes: KeyHashes) {
+    this.fork = forkAt(options, timestamp);
+    this.blobs = this.isSince("cancun") ? blobParametersAt(options, timestamp) : undefined;
+    this.common = createCommon(options.chainId, this.fork, this.blobs, crypto.custom);
+    this.chainId = BigInt(options.chainId);
+    this.depositContract = options.depositContract;
+    this.crypto = crypto;
+    this.#hashes = hashes;
+  }
+
+  isSince(fork: ExecutionFork): boolean {
+    return EXECUTION_FORKS.indexOf(this.fork) >= EXECUTION_FORKS.indexOf(fork);
+  }
+
+  get maxBlobGas(): bigint {
+    return BigInt(this.blobs?.max ?? 0) * GAS_PER_BLOB;
+  }
+
+  /** Size of an RLP-encoded block. */
+  get maxBlockSize(): number {
+    return this.isSince("osaka") ? MAX_BLOCK_SIZE : Number.POSITIVE_INFINITY;
+  }
+
+  /** Runs work on an EVM of its own. Idle ones are reused: a VM takes half a millisecond to create. */
+  async withMachine<T>(work: (machine: Machine) => Promise<T>): Promise<T> {
+    const machine = this.#idle.pop() ?? (await Machine.create(this.common, this.crypto, this.#hashes));
+    try {
+      return await work(machine);
+    } finally {
+      machine.state.open(undefined);
+      this.#idle.push(machine);
+    }
+  }
+}
+
+/** Rules of a chain by time. */
+export class ChainRules {
+  readonly crypto: EvmCrypto;
+  readonly #options: ChainRulesOptions;
+  readonly #hashes: KeyHashes;
+  readonly #rules = new Map<string, ForkRules>();
+
+  constructor(options: ChainRulesOptions, crypto: EvmCrypto) {
+    this.#options = options;
+    this.crypto = crypto;
+    this.#hashes = new KeyHashes(crypto.keccak);
+  }
+
+  at(timestamp: number | bigint): ForkRules {
+    const time = Number(timestamp);
+    const key = `${forkAt(this.#options, time)}/${blobParametersAt(this.#options, time)?.timestamp}`;
+    let rules = this.#rules.get(key);
+    if (rules === undefined) {
+      rules = new ForkRules(this.#options, time, this.crypto, this.#hashes);
+      this.#rules.set(key, rules);
+    }
+    return rules;
+  }
+}
+
+function createCommon(
+  chainId: number,
+  fork: ExecutionFork,
+  blobs: BlobParameters | undefined,
+  customCrypto: CustomCrypto,
+): Common {
+  const later = EXECUTION_FORKS.slice(0, EXECUTION_FORKS.indexOf(fork) + 1);
+  const chain: ChainConfig = {
+    name: "fanal",
+    chainId,
+    defaultHardfork: fork,
+    genesis: { gasLimit: 0, difficulty: 0, nonce: "0x0000000000000000", extraData: "0x" },
+    hardforks: [...EARLY_FORKS, ...later].map((name) => ({ name, block: 0 })),
+    bootstrapNodes: [],
+    consensus: { type: "pos", algorithm: "casper" },
+  };
+  const params = blobs && {
+    [fork]: {
+      targetBlobGasPerBlock: blobs.target * Number(GAS_PER_BLOB),
+      maxBlobGasPerBlock: blobs.max * Number(GAS_PER_BLOB),
+      blobGasPriceUpdateFraction: Number(blobs.updateFraction),
+    },
+  };
+  return share(new Common({ chain, hardfork: fork, params, customCrypto }));
+}
+
+/**
+ * Makes one Common serve every transaction and VM of a fork. By default each of them copies it and merges its own
+ * parameters into the copy, which is most of the cost of a transaction object. The fork must not be changed.
+ */
+function share(common: Common): Common {
+  const merged = new Set<unknown>();
+  const values = new Map<string, bigint>();
+  const eips = new Map<number, boolean>();
+  const { updateParams, param, isActivatedEIP } = common;
+  return Object.assign(common, {
+    copy: () => common,
+    updateParams: (params: Parameters<Common["updateParams"]>[0]) => {
+      if (merged.has(params)) return;
+      merged.add(params);
+      values.clear();
+      updateParams.call(common, params);
+    },
+    param: (name: string) => {
+      let value = values.get(name);
+      if (value === undefined) {
+        value = param.call(common, name);
+        values.set(name, value);
+      }
+      return value;
+    },
+    isActivatedEIP: (eip: number) => {
+      let isActive = eips.get(eip);
+      if (isActive === undefined) {
+        isActive = isActivatedEIP.call(common, eip);
+        eips.set(eip, isActive);
+      }
+      return isActive;
+    },
+  });
+}

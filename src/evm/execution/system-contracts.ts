@@ -1,0 +1,190 @@
+import { createHash } from "node:crypto";
+import { Address } from "@ethereumjs/util";
+import {
+  BEACON_ROOTS_CODE,
+  CONSOLIDATION_REQUESTS_CODE,
+  HISTORY_STORAGE_CODE,
+  WITHDRAWAL_REQUESTS_CODE,
+} from "../contract-code.ts";
+import { numberToBytes } from "../rlp.ts";
+import type { Keccak } from "../state/trie.ts";
+import type { WorldState } from "../state/world-state.ts";
+import { InvalidBlockError } from "./invalid-block.ts";
+import type { Log, Receipt } from "./receipt.ts";
+import type { ForkRules, Machine } from "./rules.ts";
+
+type EvmBlock = NonNullable<Parameters<Machine["vm"]["evm"]["runCall"]>[0]["block"]>;
+
+const addressOf = (hex: string) => new Address(new Uint8Array(Buffer.from(hex, "hex")));
+const SYSTEM_ADDRESS = addressOf("fffffffffffffffffffffffffffffffffffffffe");
+export const BEACON_ROOTS_ADDRESS: Address = addressOf("000f3df6d732807ef1319fb7b8bb8522d0beac02");
+export const HISTORY_STORAGE_ADDRESS: Address = addressOf("0000f90827f1c53a10cb7a02335b175320002935");
+export const WITHDRAWAL_REQUESTS_ADDRESS: Address = addressOf("00000961ef480eb55e80d19ad83579a64c007002");
+export const CONSOLIDATION_REQUESTS_ADDRESS: Address = addressOf("0000bbddc7ce488642fb579f8b00f3a590007251");
+
+const WORD = 32;
+const SYSTEM_CALL_GAS = 30_000_000n;
+/** Ring buffer size of both history contracts. */
+const HISTORY_LENGTH = 8191n;
+const DEPOSIT_REQUEST = 0;
+const WITHDRAWAL_REQUEST = 1;
+const CONSOLIDATION_REQUEST = 2;
+/** Of both request contracts: excess, count of the block, head and tail of the queue. All zero: nothing to do. */
+const QUEUE_SLOTS = [0n, 1n, 2n, 3n].map(slotOf);
+/** keccak256("DepositEvent(bytes,bytes,bytes,bytes,bytes)") */
+const DEPOSIT_TOPIC = Buffer.from("649bbc62d0e31342afea4e5cd82d4049e7e1ee912fc0889aa790803be39038c5", "hex");
+const DEPOSIT_LOG_SIZE = 576;
+/** EIP-6110, is_valid_deposit_event_data: offset and length of each field of the ABI-encoded event. */
+const DEPOSIT_FIELDS = [
+  [160, 48],
+  [256, 32],
+  [320, 8],
+  [384, 96],
+  [512, 8],
+] as const;
+
+interface RequestContract {
+  type: number;
+  address: Address;
+  codeHash: Uint8Array;
+}
+
+/**
+ * Calls the system contracts. Contracts with their well-known code are not run where the result is known: EIP-4788 and
+ * EIP-2935 write two slots and one, and a request contract with an empty queue changes nothing.
+ */
+export class SystemContracts {
+  readonly #beaconRootsHash: Uint8Array;
+  readonly #historyHash: Uint8Array;
+  readonly #requests: readonly RequestContract[];
+
+  constructor(keccak: Keccak) {
+    this.#beaconRootsHash = keccak(BEACON_ROOTS_CODE);
+    this.#historyHash = keccak(HISTORY_STORAGE_CODE);
+    this.#requests = [
+      { type: WITHDRAWAL_REQUEST, address: WITHDRAWAL_REQUESTS_ADDRESS, codeHash: keccak(WITHDRAWAL_REQUESTS_CODE) },
+      {
+        type: CONSOLIDATION_REQUEST,
+        address: CONSOLIDATION_REQUESTS_ADDRESS,
+        codeHash: keccak(CONSOLIDATION_REQUESTS_CODE),
+      },
+    ];
+  }
+
+  /** EIP-4788. */
+  async storeBeaconRoot(machine: Machine, block: EvmBlock, timestamp: bigint, root: Uint8Array): Promise<void> {
+    const { state } = machine;
+    if (!hasCode(state, BEACON_ROOTS_ADDRESS, this.#beaconRootsHash)) {
+      await callIfDeployed(machine, block, BEACON_ROOTS_ADDRESS, root);
+      return;
+    }
+    const index = timestamp % HISTORY_LENGTH;
+    state.setStorage(BEACON_ROOTS_ADDRESS, slotOf(index), numberToBytes(timestamp));
+    state.setStorage(BEACON_ROOTS_ADDRESS, slotOf(index + HISTORY_LENGTH), root);
+  }
+
+  /** EIP-2935. */
+  async storeParentHash(machine: Machine, block: EvmBlock, number: bigint, parentHash: Uint8Array): Promise<void> {
+    if (!hasCode(machine.state, HISTORY_STORAGE_ADDRESS, this.#historyHash)) {
+      await callIfDeployed(machine, block, HISTORY_STORAGE_ADDRESS, parentHash);
+      return;
+    }
+    machine.state.setStorage(HISTORY_STORAGE_ADDRESS, slotOf((number - 1n) % HISTORY_LENGTH), parentHash);
+  }
+
+  /** Execution requests of a block in the order of their types, without empty ones (EIP-7685). */
+  async collectRequests(
+    machine: Machine,
+    block: EvmBlock,
+    { depositContract }: ForkRules,
+    receipts: readonly Receipt[],
+  ): Promise<Uint8Array[]> {
+    const requests: Uint8Array[] = [];
+    const deposits = receipts.flatMap(({ logs }) => logs.filter((log) => isDeposit(log, depositContract)));
+    if (deposits.length > 0) requests.push(withType(DEPOSIT_REQUEST, deposits.flatMap(depositFields)));
+    for (const { type, address, codeHash } of this.#requests) {
+      const { state } = machine;
+      if (
+        hasCode(state, address, codeHash) &&
+        QUEUE_SLOTS.every((slot) => state.storageAt(address, slot).length === 0)
+      ) {
+        continue;
+      }
+      const { code, returnValue, error } = await systemCall(machine, block, address, new Uint8Array(0));
+      if (code.length === 0) throw new InvalidBlockError("executionRequests", `system contract ${address} has no code`);
+      if (error !== undefined) {
+        throw new InvalidBlockError("executionRequests", `call of system contract ${address} failed: ${error}`);
+      }
+      if (returnValue.length > 0) requests.push(withType(type, [returnValue]));
+    }
+    return requests;
+  }
+}
+
+/** EIP-7685, requests_hash. */
+export function hashOfRequests(requests: readonly Uint8Array[]): Uint8Array {
+  const hash = createHash("sha256");
+  for (const request of requests) hash.update(createHash("sha256").update(request).digest());
+  return new Uint8Array(hash.digest());
+}
+
+function slotOf(index: bigint): Uint8Array {
+  const slot = new Uint8Array(WORD);
+  const bytes = numberToBytes(index);
+  slot.set(bytes, WORD - bytes.length);
+  return slot;
+}
+
+function hasCode(state: WorldState, address: Address, codeHash: Uint8Array): boolean {
+  const account = state.account(address.bytes);
+  return account !== undefined && Buffer.compare(account.codeHash, codeHash) === 0;
+}
+
+/** A failure of the call changes nothing and does not make the block invalid. */
+async function callIfDeployed(machine: Machine, block: EvmBlock, to: Address, data: Uint8Array): Promise<void> {
+  const code = machine.state.account(to.bytes)?.code;
+  if (code !== undefined && code.length > 0) await systemCall(machine, block, to, data);
+}
+
+async function systemCall(
+  { vm, state }: Machine,
+  block: EvmBlock,
+  to: Address,
+  data: Uint8Array,
+): Promise<{ code: Uint8Array; returnValue: Uint8Array; error: string | undefined }> {
+  const code = await state.getCode(to);
+  const { execResult } = await vm.evm.runCall({
+    caller: SYSTEM_ADDRESS,
+    to,
+    data,
+    block,
+    gasLimit: SYSTEM_CALL_GAS,
+    skipNonceIncrement: true,
+  });
+  // Also drops the system account, which the call has touched.
+  await vm.evm.journal.cleanup();
+  state.clearOriginals();
+  return { code, returnValue: execResult.returnValue, error: execResult.exceptionError?.error };
+}
+
+function isDeposit({ address, topics }: Log, contract: Uint8Array): boolean {
+  const [topic] = topics;
+  return topic !== undefined && DEPOSIT_TOPIC.equals(topic) && Buffer.compare(address, contract) === 0;
+}
+
+function depositFields({ data }: Log): Uint8Array[] {
+  const word = (offset: number) => Buffer.from(data.buffer, data.byteOffset + offset, WORD);
+  const isWord = (offset: number, value: number) => {
+    const bytes = word(offset);
+    return bytes.readUInt32BE(WORD - 4) === value && bytes.subarray(0, WORD - 4).every((byte) => byte === 0);
+  };
+  const isValid =
+    data.length === DEPOSIT_LOG_SIZE &&
+    DEPOSIT_FIELDS.every(([offset, size], index) => isWord(index * WORD, offset) && isWord(offset, size));
+  if (!isValid) throw new InvalidBlockError("executionRequests", "deposit event has an invalid layout");
+  return DEPOSIT_FIELDS.map(([offset, size]) => data.subarray(offset + WORD, offset + WORD + size));
+}
+
+function withType(type: number, parts: readonly Uint8Array[]): Uint8Array {
+  return new Uint8Array(Buffer.concat([Uint8Array.of(type), ...parts]));
+}

@@ -1,0 +1,60 @@
+import { Capability, createTxFromRLP, isBlob4844Tx, type TypedTransaction } from "@ethereumjs/tx";
+import { Address } from "@ethereumjs/util";
+import type { ForkRules } from "./rules.ts";
+
+/** A signed transaction as blocks contain it: without blobs. */
+export interface Transaction {
+  readonly raw: Uint8Array;
+  readonly hash: Uint8Array;
+  readonly sender: Address;
+  /** Bound to the rules of one fork. */
+  readonly tx: TypedTransaction;
+}
+
+/** Decodes a transaction and recovers its sender. Throws if it is not valid in that fork. */
+export function decodeTransaction(raw: Uint8Array, rules: ForkRules, sender?: Address): Transaction {
+  const { keccak } = rules.crypto;
+  // Not frozen, because the sender is attached to it.
+  const tx = createTxFromRLP(raw, { common: rules.common, freeze: false }) as TypedTransaction;
+  if (!tx.isSigned()) throw new Error("transaction is not signed");
+  const address = sender ?? new Address(keccak(tx.getSenderPublicKey()).subarray(12));
+  tx.getSenderAddress = () => address;
+  return { raw, hash: keccak(raw), sender: address, tx };
+}
+
+/** Returns the transaction bound to the given rules, without recovering its sender again. */
+export function withRules(transaction: Transaction, rules: ForkRules): Transaction {
+  if (transaction.tx.common === rules.common) return transaction;
+  return decodeTransaction(transaction.raw, rules, transaction.sender);
+}
+
+/** Highest price per gas that the sender pays. */
+export function maxFeePerGas(tx: TypedTransaction): bigint {
+  return "maxFeePerGas" in tx ? tx.maxFeePerGas : tx.gasPrice;
+}
+
+/** Highest tip per gas that the sender pays. */
+export function maxTipPerGas(tx: TypedTransaction): bigint {
+  return tx.supports(Capability.EIP1559FeeMarket) && "maxPriorityFeePerGas" in tx
+    ? tx.maxPriorityFeePerGas
+    : maxFeePerGas(tx);
+}
+
+/** Tip per gas at a base fee. Negative if the sender does not pay the base fee. */
+export function effectiveTip(tx: TypedTransaction, baseFee: bigint): bigint {
+  const headroom = maxFeePerGas(tx) - baseFee;
+  const tip = maxTipPerGas(tx);
+  if (headroom < tip) return headroom;
+  return tip;
+}
+
+/** Versioned hashes of the blobs of transactions, in their order. */
+export function versionedHashesOf(transactions: readonly Transaction[]): Uint8Array[] {
+  return transactions.flatMap(({ tx }) =>
+    isBlob4844Tx(tx) ? tx.blobVersionedHashes.map((hash) => new Uint8Array(Buffer.from(hash.slice(2), "hex"))) : [],
+  );
+}
+
+export function blobCountOf(tx: TypedTransaction): number {
+  return isBlob4844Tx(tx) ? tx.blobVersionedHashes.length : 0;
+}
