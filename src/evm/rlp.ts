@@ -34,6 +34,11 @@ export function encodeList(items: readonly Uint8Array[]): Uint8Array {
   return encoded;
 }
 
+/** Encodes an item with all that it contains. */
+export function encode(item: RlpItem): Uint8Array {
+  return Array.isArray(item) ? encodeList(item.map(encode)) : encodeBytes(item);
+}
+
 /** Encodes an unsigned integer as its big-endian bytes without leading zeros. */
 export function encodeNumber(value: bigint | number): Uint8Array {
   return encodeBytes(numberToBytes(value));

@@ -1,0 +1,69 @@
+import { isBlob4844Tx } from "@ethereumjs/tx";
+import { GAS_PER_BLOB } from "../execution/forks.ts";
+import { effectiveTip, maxFeePerGas, maxTipPerGas, type Transaction } from "../execution/transaction.ts";
+import type { Sidecar } from "./sidecar.ts";
+
+const BUMP_PERCENT = 10n;
+const BLOB_BUMP_PERCENT = 100n;
+/** Rough size of the objects around the bytes. */
+const OVERHEAD_BYTES = 1024;
+
+/** A transaction of the pool, with what the pool compares. */
+export class PooledTransaction {
+  readonly transaction: Transaction;
+  readonly sidecar: Sidecar | undefined;
+  readonly key: string;
+  readonly sender: string;
+  readonly nonce: bigint;
+  readonly feeCap: bigint;
+  readonly tipCap: bigint;
+  /** Zero for a transaction without blobs. */
+  readonly blobFeeCap: bigint;
+  readonly blobCount: number;
+  /** Most that it can take from the balance of its sender. */
+  readonly cost: bigint;
+  readonly size: number;
+  /** Order of arrival. */
+  readonly arrival: number;
+
+  constructor(transaction: Transaction, sidecar: Sidecar | undefined, arrival: number) {
+    const { tx, hash, sender, raw } = transaction;
+    const blobHashes = isBlob4844Tx(tx) ? tx.blobVersionedHashes : [];
+    this.transaction = transaction;
+    this.sidecar = sidecar;
+    this.key = hashKey(hash);
+    this.sender = sender.toString();
+    this.nonce = tx.nonce;
+    this.feeCap = maxFeePerGas(tx);
+    this.tipCap = maxTipPerGas(tx);
+    this.blobFeeCap = isBlob4844Tx(tx) ? tx.maxFeePerBlobGas : 0n;
+    this.blobCount = blobHashes.length;
+    this.cost = tx.value + tx.gasLimit * this.feeCap + BigInt(this.blobCount) * GAS_PER_BLOB * this.blobFeeCap;
+    this.size = raw.length + OVERHEAD_BYTES;
+    this.arrival = arrival;
+  }
+
+  get isBlob(): boolean {
+    return this.blobCount > 0;
+  }
+
+  /** Tip per gas at a base fee; undefined if it cannot be included at these fees. */
+  tipAt(baseFee: bigint, blobBaseFee: bigint): bigint | undefined {
+    if (this.feeCap < baseFee || (this.isBlob && this.blobFeeCap < blobBaseFee)) return undefined;
+    return effectiveTip(this.transaction.tx, baseFee);
+  }
+
+  /** True if it pays enough more than one of the same nonce: 10 %, with blobs 100 %. */
+  canReplace(other: PooledTransaction): boolean {
+    const percent = 100n + (this.isBlob || other.isBlob ? BLOB_BUMP_PERCENT : BUMP_PERCENT);
+    const isBumped = (price: bigint, previous: bigint) => price * 100n >= previous * percent;
+    return (
+      isBumped(this.feeCap, other.feeCap) &&
+      isBumped(this.tipCap, other.tipCap) &&
+      (!other.isBlob || !this.isBlob || isBumped(this.blobFeeCap, other.blobFeeCap))
+    );
+  }
+}
+
+/** Map key of a transaction hash: its hexadecimal digits with 0x. */
+export const hashKey = (hash: Uint8Array): string => `0x${Buffer.from(hash).toString("hex")}`;

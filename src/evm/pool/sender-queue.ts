@@ -1,0 +1,65 @@
+import type { PooledTransaction } from "./pooled-transaction.ts";
+
+/** Transactions of one sender by nonce. */
+export class SenderQueue {
+  /** Sorted by nonce, each nonce once. */
+  #transactions: PooledTransaction[] = [];
+  #cost = 0n;
+
+  get size(): number {
+    return this.#transactions.length;
+  }
+
+  /** Most that all of them can take from the balance of the sender. */
+  get cost(): bigint {
+    return this.#cost;
+  }
+
+  get last(): PooledTransaction | undefined {
+    return this.#transactions.at(-1);
+  }
+
+  at(nonce: bigint): PooledTransaction | undefined {
+    const found = this.#transactions[this.#indexOf(nonce)];
+    return found?.nonce === nonce ? found : undefined;
+  }
+
+  /** Adds a transaction, or replaces that of the same nonce. */
+  put(transaction: PooledTransaction): void {
+    const index = this.#indexOf(transaction.nonce);
+    const current = this.#transactions[index];
+    const replaced = current?.nonce === transaction.nonce ? current : undefined;
+    this.#transactions.splice(index, replaced ? 1 : 0, transaction);
+    this.#cost += transaction.cost - (replaced?.cost ?? 0n);
+  }
+
+  delete(transaction: PooledTransaction): void {
+    const index = this.#indexOf(transaction.nonce);
+    if (this.#transactions[index] !== transaction) return;
+    this.#transactions.splice(index, 1);
+    this.#cost -= transaction.cost;
+  }
+
+  all(): readonly PooledTransaction[] {
+    return this.#transactions;
+  }
+
+  /** Number of transactions that can be executed one after the other from a nonce on. */
+  executableFrom(nonce: bigint): number {
+    let count = 0;
+    while (this.#transactions[count]?.nonce === nonce + BigInt(count)) count++;
+    return count;
+  }
+
+  /** First index whose nonce is not lower. */
+  #indexOf(nonce: bigint): number {
+    let low = 0;
+    let high = this.#transactions.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#transactions[middle]!.nonce < nonce) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}

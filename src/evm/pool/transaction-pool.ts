@@ -1,0 +1,299 @@
+import type { ExecutedBlock } from "../execution/block.ts";
+import type { ChainRules, ForkRules } from "../execution/rules.ts";
+import { type Transaction, withRules } from "../execution/transaction.ts";
+import { type AccountRecord, type World, WorldReader } from "../state/world.ts";
+import { BlobStore, type StoredBlob } from "./blob-store.ts";
+import { PoolError } from "./pool-error.ts";
+import { hashKey, PooledTransaction } from "./pooled-transaction.ts";
+import { byTip } from "./price-heap.ts";
+import { SenderQueue } from "./sender-queue.ts";
+import { joinSidecar, type Sidecar, type SidecarKzg } from "./sidecar.ts";
+import { checkSidecar, checkTransaction, decodeSent, sidecarVersion } from "./validation.ts";
+
+export interface PoolLimits {
+  transactions: number;
+  perSender: number;
+  /** Without blobs. */
+  bytes: number;
+  /** Of pooled transactions. */
+  blobs: number;
+  /** Of transactions that were included lately. */
+  includedBlobs: number;
+  /** Lowest tip in wei per gas. */
+  minTip: bigint;
+}
+
+export const DEFAULT_LIMITS: PoolLimits = {
+  transactions: 10_000,
+  perSender: 2_000,
+  bytes: 64 * 1024 * 1024,
+  blobs: 256,
+  includedBlobs: 256,
+  minTip: 0n,
+};
+
+interface PoolOptions {
+  rules: ChainRules;
+  kzg: SidecarKzg;
+  limits?: Partial<PoolLimits>;
+}
+
+/** Transactions of one sender: those that can be executed, and those after a nonce gap. */
+export interface SenderContent {
+  pending: readonly PooledTransaction[];
+  queued: readonly PooledTransaction[];
+}
+
+/**
+ * Transaction pool: takes transactions that can be executed on the head, now or once a nonce gap is filled. Needs to be
+ * told about every new head.
+ */
+export class TransactionPool {
+  readonly #rules: ChainRules;
+  readonly #kzg: SidecarKzg;
+  readonly #limits: PoolLimits;
+  readonly #reader: WorldReader;
+  readonly #blobs: BlobStore;
+  readonly #transactions = new Map<string, PooledTransaction>();
+  readonly #senders = new Map<string, SenderQueue>();
+  #world: World;
+  #gasLimit: bigint;
+  #fork: ForkRules;
+  #bytes = 0;
+  #arrivals = 0;
+
+  /** The timestamp is that of the next block, whose rules transactions have to follow. */
+  constructor({ rules, kzg, limits }: PoolOptions, head: ExecutedBlock, nextTimestamp: number) {
+    this.#rules = rules;
+    this.#kzg = kzg;
+    this.#limits = { ...DEFAULT_LIMITS, ...limits };
+    this.#reader = new WorldReader(rules.crypto.keccak);
+    this.#blobs = new BlobStore(this.#limits.includedBlobs);
+    this.#world = head.world;
+    this.#gasLimit = head.header.gasLimit;
+    this.#fork = rules.at(nextTimestamp);
+  }
+
+  get size(): number {
+    return this.#transactions.size;
+  }
+
+  /** Adds a transaction as it was sent: for type 3 with its sidecar. Throws a `PoolError` if it is refused. */
+  async add(sent: Uint8Array): Promise<PooledTransaction> {
+    const { transaction, sidecar } = decodeSent(sent, this.#fork);
+    const key = hashKey(transaction.hash);
+    if (this.#transactions.has(key)) throw new PoolError("alreadyKnown");
+    this.#check(transaction);
+    const checked =
+      sidecar === undefined && transaction.tx.type !== 3
+        ? undefined
+        : await checkSidecar(transaction, sidecar, this.#fork, this.#kzg);
+    // The head may have changed in the meantime.
+    return this.#insert(withRules(transaction, this.#fork), checked);
+  }
+
+  get(hash: Uint8Array): PooledTransaction | undefined {
+    return this.#transactions.get(hashKey(hash));
+  }
+
+  /** Removes a transaction. Later ones of its sender are queued until the gap is filled. */
+  drop(hash: Uint8Array): boolean {
+    const found = this.get(hash);
+    if (found !== undefined) this.#remove(found);
+    return found !== undefined;
+  }
+
+  clear(): void {
+    for (const transaction of [...this.#transactions.values()]) this.#remove(transaction);
+  }
+
+  /** Nonce of the next transaction of a sender after all that can be executed. */
+  nextNonce(address: Uint8Array): bigint {
+    const nonce = this.#reader.account(this.#world, address)?.nonce ?? 0n;
+    const queue = this.#senders.get(hashKey(address));
+    return nonce + BigInt(queue?.executableFrom(nonce) ?? 0);
+  }
+
+  /** Yields executable transactions for a block: by tip, those of one sender by nonce. */
+  *pending(baseFee: bigint, blobBaseFee = 0n): Generator<Transaction> {
+    const sequences = [...this.#senders].map(([sender, queue]) => this.#split(sender, queue).pending);
+    for (const { transaction } of byTip(sequences, baseFee, blobBaseFee)) yield transaction;
+  }
+
+  /** All transactions by sender, as txpool_content has them. */
+  content(): Map<string, SenderContent> {
+    return new Map([...this.#senders].map(([sender, queue]) => [sender, this.#split(sender, queue)]));
+  }
+
+  counts(): { pending: number; queued: number } {
+    let pending = 0;
+    for (const [sender, queue] of this.#senders) pending += this.#split(sender, queue).pending.length;
+    return { pending, queued: this.size - pending };
+  }
+
+  /** Sidecar of a pooled transaction, or of one that was included lately. */
+  sidecarOf(hash: Uint8Array): Sidecar | undefined {
+    return this.#blobs.sidecar(hashKey(hash));
+  }
+
+  blob(versionedHash: Uint8Array): StoredBlob | undefined {
+    return this.#blobs.blob(versionedHash);
+  }
+
+  /** All transactions as they were sent, the oldest first, for storage. `add` takes them back. */
+  encode(): Uint8Array[] {
+    return [...this.#transactions.values()]
+      .sort((one, other) => one.arrival - other.arrival)
+      .map(({ transaction: { raw }, sidecar }) => joinSidecar({ raw, ...(sidecar && { sidecar }) }));
+  }
+
+  /**
+   * Follows a new head: removes what was included or can no longer be, and puts back the transactions of blocks that a
+   * reorganisation has removed.
+   */
+  setHead(head: ExecutedBlock, nextTimestamp: number, returned: readonly Transaction[] = []): void {
+    const fork = this.#rules.at(nextTimestamp);
+    const isNewFork = fork !== this.#fork;
+    this.#world = head.world;
+    this.#gasLimit = head.header.gasLimit;
+    this.#fork = fork;
+    for (const transaction of returned) {
+      try {
+        const sidecar = this.sidecarOf(transaction.hash);
+        if (transaction.tx.type !== 3 || sidecar !== undefined) this.#insert(withRules(transaction, fork), sidecar);
+      } catch {
+        // Not valid on the new branch.
+      }
+    }
+    for (const [sender, queue] of this.#senders) this.#review(sender, queue, isNewFork);
+  }
+
+  #review(sender: string, queue: SenderQueue, isNewFork: boolean): void {
+    const account = this.#accountOf(sender);
+    for (const pooled of [...queue.all()]) {
+      if (pooled.nonce < (account?.nonce ?? 0n)) this.#remove(pooled, true);
+      else if (pooled.cost > (account?.balance ?? 0n)) this.#remove(pooled);
+      else if (isNewFork && !this.#isValidInFork(pooled, account)) this.#remove(pooled);
+    }
+  }
+
+  #isValidInFork({ transaction, sidecar }: PooledTransaction, account: AccountRecord | undefined): boolean {
+    if (sidecar !== undefined && sidecar.version !== sidecarVersion(this.#fork)) return false;
+    try {
+      checkTransaction(withRules(transaction, this.#fork), { rules: this.#fork, gasLimit: this.#gasLimit }, account);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #check(transaction: Transaction): void {
+    const account = this.#reader.account(this.#world, transaction.sender.bytes);
+    checkTransaction(transaction, { rules: this.#fork, gasLimit: this.#gasLimit }, account);
+  }
+
+  #insert(transaction: Transaction, sidecar: Sidecar | undefined): PooledTransaction {
+    const pooled = new PooledTransaction(transaction, sidecar, this.#arrivals++);
+    if (this.#transactions.has(pooled.key)) throw new PoolError("alreadyKnown");
+    this.#check(transaction);
+    if (pooled.tipCap < this.#limits.minTip) {
+      throw new PoolError("underpriced", `gas tip cap ${pooled.tipCap}, minimum needed ${this.#limits.minTip}`);
+    }
+    const queue = this.#senders.get(pooled.sender) ?? new SenderQueue();
+    const replaced = queue.at(pooled.nonce);
+    this.#checkQueue(pooled, queue, replaced);
+    if (replaced !== undefined) this.#remove(replaced);
+    this.#senders.set(pooled.sender, queue);
+    queue.put(pooled);
+    this.#transactions.set(pooled.key, pooled);
+    this.#bytes += pooled.size;
+    if (sidecar !== undefined) this.#blobs.add(pooled.key, sidecar);
+    this.#enforceLimits(pooled);
+    return pooled;
+  }
+
+  #checkQueue(pooled: PooledTransaction, queue: SenderQueue, replaced: PooledTransaction | undefined): void {
+    const account = this.#accountOf(pooled.sender);
+    const balance = account?.balance ?? 0n;
+    const others = queue.cost - (replaced?.cost ?? 0n);
+    if (balance < others + pooled.cost) {
+      const overshot = others + pooled.cost - balance;
+      const queuedText = others > 0n ? `queued cost ${others}, ` : "";
+      throw new PoolError(
+        "insufficientFunds",
+        `balance ${balance}, ${queuedText}tx cost ${pooled.cost}, overshot ${overshot}`,
+      );
+    }
+    if (replaced !== undefined) {
+      if (pooled.canReplace(replaced)) return;
+      throw new PoolError(
+        "replacementUnderpriced",
+        `new tx gas fee cap ${pooled.feeCap}, tip cap ${pooled.tipCap}; queued ${replaced.feeCap}, ${replaced.tipCap}`,
+      );
+    }
+    const nonce = account?.nonce ?? 0n;
+    const next = nonce + BigInt(queue.executableFrom(nonce));
+    if (pooled.isBlob && pooled.nonce > next) {
+      throw new PoolError("nonceTooHigh", `tx nonce ${pooled.nonce}, gapped nonce ${next}`);
+    }
+    if (queue.size >= this.#limits.perSender) throw new PoolError("accountLimit", `pooled ${queue.size} txs`);
+  }
+
+  /** Evicts the cheapest transactions. Throws if the added one is among them. */
+  #enforceLimits(added: PooledTransaction): void {
+    const { transactions, bytes, blobs } = this.#limits;
+    while (this.size > transactions || this.#bytes > bytes || this.#blobs.pooledBlobs > blobs) {
+      const victim = this.#cheapest(this.#blobs.pooledBlobs > blobs) ?? added;
+      const isAdded = victim === added || (victim.sender === added.sender && victim.nonce < added.nonce);
+      this.#remove(isAdded ? added : victim);
+      if (isAdded) throw new PoolError(this.size === 0 ? "poolFull" : "underpriced", `pool is full, ${this.size} txs`);
+    }
+  }
+
+  /**
+   * Of the last transactions of all senders, one after a nonce gap, else the one with the lowest tip. Only last ones are
+   * evicted, so that no gap arises.
+   */
+  #cheapest(isBlobWanted: boolean): PooledTransaction | undefined {
+    let cheapest: PooledTransaction | undefined;
+    let isCheapestQueued = false;
+    for (const [sender, queue] of this.#senders) {
+      const { last } = queue;
+      if (last === undefined || (isBlobWanted && !last.isBlob)) continue;
+      const isQueued = queue.executableFrom(this.#accountOf(sender)?.nonce ?? 0n) < queue.size;
+      const isCheaper =
+        cheapest === undefined ||
+        (isQueued === isCheapestQueued ? isCheaperThan(last, cheapest) : isQueued && !isCheapestQueued);
+      if (!isCheaper) continue;
+      cheapest = last;
+      isCheapestQueued = isQueued;
+    }
+    return cheapest;
+  }
+
+  #remove(pooled: PooledTransaction, isIncluded = false): void {
+    this.#transactions.delete(pooled.key);
+    this.#bytes -= pooled.size;
+    if (isIncluded) this.#blobs.markIncluded(pooled.key);
+    else this.#blobs.delete(pooled.key);
+    const queue = this.#senders.get(pooled.sender);
+    queue?.delete(pooled);
+    if (queue?.size === 0) this.#senders.delete(pooled.sender);
+  }
+
+  #split(sender: string, queue: SenderQueue): SenderContent {
+    const all = queue.all();
+    const count = queue.executableFrom(this.#accountOf(sender)?.nonce ?? 0n);
+    return { pending: all.slice(0, count), queued: all.slice(count) };
+  }
+
+  #accountOf(sender: string): AccountRecord | undefined {
+    return this.#reader.account(this.#world, new Uint8Array(Buffer.from(sender.slice(2), "hex")));
+  }
+}
+
+function isCheaperThan(one: PooledTransaction, other: PooledTransaction): boolean {
+  if (one.tipCap !== other.tipCap) return one.tipCap < other.tipCap;
+  if (one.feeCap !== other.feeCap) return one.feeCap < other.feeCap;
+  return one.arrival > other.arrival;
+}

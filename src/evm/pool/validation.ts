@@ -1,0 +1,94 @@
+import { getCalldataFloorGas, isBlob4844Tx } from "@ethereumjs/tx";
+import { reasonOf } from "../execution/payload.ts";
+import type { ForkRules } from "../execution/rules.ts";
+import { decodeTransaction, type Transaction } from "../execution/transaction.ts";
+import type { AccountRecord } from "../state/world.ts";
+import { PoolError, type PoolErrorCode } from "./pool-error.ts";
+import { type Sidecar, type SidecarKzg, splitSidecar, versionedHashOf } from "./sidecar.ts";
+
+/** What a transaction has to fit to. */
+export interface PoolHead {
+  /** Rules of the next block. */
+  rules: ForkRules;
+  gasLimit: bigint;
+}
+
+/** Largest transaction without its sidecar. */
+const MAX_SIZE = 128 * 1024;
+/** EIP-7702: code of an account that has delegated. */
+const DELEGATION_PREFIX = [0xef, 0x01, 0x00];
+
+/** Errors of the transaction library by their texts. */
+const DECODING_ERRORS: readonly (readonly [pattern: RegExp, code: PoolErrorCode])[] = [
+  [/chain ?id/i, "invalidSender"],
+  [/signature|not signed|EIP-2/i, "invalidSender"],
+  [/TypedTransaction with ID|not (activated|enabled|supported)/i, "typeNotSupported"],
+  [/maxFeePerGas cannot be less than maxPriorityFeePerGas/, "tipAboveFeeCap"],
+  [/EIP-7825/, "maxTxGas"],
+  [/initcode/i, "initCodeSize"],
+  [/blob gas|blobs per tx/i, "tooManyBlobs"],
+];
+
+export function decodeSent(sent: Uint8Array, rules: ForkRules): { transaction: Transaction; sidecar?: Sidecar } {
+  try {
+    const { raw, sidecar } = splitSidecar(sent);
+    if (raw.length > MAX_SIZE) {
+      throw new PoolError("oversized", `transaction size ${raw.length}, limit ${MAX_SIZE}`);
+    }
+    return { transaction: decodeTransaction(raw, rules), ...(sidecar && { sidecar }) };
+  } catch (error) {
+    if (error instanceof PoolError) throw error;
+    const reason = reasonOf(error);
+    const known = DECODING_ERRORS.find(([pattern]) => pattern.test(reason));
+    throw new PoolError(known?.[1] ?? "invalid", reason);
+  }
+}
+
+/** Checks that do not depend on other transactions of the pool. */
+export function checkTransaction(
+  { tx, sender }: Transaction,
+  { rules, gasLimit }: PoolHead,
+  account: AccountRecord | undefined,
+): void {
+  if (tx.gasLimit > gasLimit) throw new PoolError("gasLimit", `limit ${gasLimit}, tx gas ${tx.gasLimit}`);
+  const needed = tx.getIntrinsicGas();
+  if (tx.gasLimit < needed) throw new PoolError("intrinsicGas", `gas ${tx.gasLimit}, minimum needed ${needed}`);
+  const floor = rules.isSince("prague") ? getCalldataFloorGas(tx, sender) : 0n;
+  if (tx.gasLimit < floor) throw new PoolError("floorDataGas", `gas ${tx.gasLimit}, minimum needed ${floor}`);
+  const nonce = account?.nonce ?? 0n;
+  if (tx.nonce < nonce) throw new PoolError("nonceTooLow", `next nonce ${nonce}, tx nonce ${tx.nonce}`);
+  const code = account?.code ?? [];
+  const isDelegated = rules.isSince("prague") && DELEGATION_PREFIX.every((byte, index) => code[index] === byte);
+  if (code.length > 0 && !isDelegated) throw new PoolError("senderNotEoa", `address ${sender}`);
+}
+
+/** Checks the sidecar of a transaction, and returns it as the fork needs it. */
+export async function checkSidecar(
+  { tx }: Transaction,
+  sidecar: Sidecar | undefined,
+  rules: ForkRules,
+  kzg: SidecarKzg,
+): Promise<Sidecar | undefined> {
+  if (!isBlob4844Tx(tx)) return undefined;
+  if (sidecar === undefined) throw new PoolError("missingSidecar");
+  const hashes = sidecar.commitments.map(
+    (commitment) => `0x${Buffer.from(versionedHashOf(commitment)).toString("hex")}`,
+  );
+  const { blobVersionedHashes } = tx;
+  if (
+    hashes.length !== blobVersionedHashes.length ||
+    hashes.some((hash, index) => hash !== blobVersionedHashes[index])
+  ) {
+    throw new PoolError("mismatchedSidecar", `have ${blobVersionedHashes.join(", ")}, want ${hashes.join(", ")}`);
+  }
+  const version = sidecarVersion(rules);
+  const isUpgradable = sidecar.version === 0 && version === 1 && kzg.upgrade !== undefined;
+  if (sidecar.version !== version && !isUpgradable) {
+    throw new PoolError("wrongSidecar", `version ${sidecar.version}, want ${version}`);
+  }
+  if (!(await kzg.verify(sidecar))) throw new PoolError("invalidSidecar");
+  return isUpgradable ? kzg.upgrade!(sidecar) : sidecar;
+}
+
+/** Since Osaka, transactions carry a proof for each cell (EIP-7594). */
+export const sidecarVersion = (rules: ForkRules): 0 | 1 => (rules.isSince("osaka") ? 1 : 0);
