@@ -72,6 +72,10 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   snapshots: {
     about: "how long a dev chain takes to remember a moment and to go back to it",
   },
+  evm: {
+    about: "cost of blocks, transactions and memory in the EVM",
+    before: FLAT,
+  },
   page: {
     about: "what the page for browsers weighs, how soon it shows a head, and what many of them cost the node",
   },
