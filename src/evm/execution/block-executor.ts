@@ -6,7 +6,7 @@ import { type BlockEnvironment, type BlockResult, BlockRun } from "./block-run.t
 import { isGasLimitAllowed, nextBaseFee, nextExcessBlobGas, nextGasLimit } from "./fees.ts";
 import { encodeHeader, type Header } from "./header.ts";
 import { InvalidBlockError } from "./invalid-block.ts";
-import { fromPayload, type PayloadContext, reasonOf, toHex } from "./payload.ts";
+import { checkForkFields, fromPayload, type PayloadContext, reasonOf, toHex } from "./payload.ts";
 import { encodeReceipt, unionOfBlooms } from "./receipt.ts";
 import type { ChainRules, ForkRules } from "./rules.ts";
 import { hashOfRequests, SystemContracts } from "./system-contracts.ts";
@@ -85,6 +85,7 @@ export class BlockExecutor {
   async execute(parent: ExecutedBlock, block: Block): Promise<ExecutedBlock> {
     const { header, transactions, withdrawals } = block;
     const rules = this.rules.at(header.timestamp);
+    checkForkFields({ ...header, withdrawals, requests: header.requestsHash }, rules);
     checkAgainstParent(header, parent, rules);
     if (encodedBlockSize(block) > rules.maxBlockSize) {
       throw new InvalidBlockError(

@@ -1,5 +1,6 @@
 import { Address } from "@ethereumjs/util";
 import { runTx } from "@ethereumjs/vm";
+import { encodeBytes, encodeList, encodeNumber } from "../rlp.ts";
 import type { World } from "../state/world.ts";
 import type { ExecutedBlock, Withdrawal } from "./block.ts";
 import { blobBaseFee } from "./fees.ts";
@@ -119,8 +120,7 @@ export class BlockRun {
       effectiveGasPrice: result.amountSpent / gasUsed,
       logs: logs.map(([address, topics, data]) => ({ address, topics, data })),
       logsBloom: logs.length === 0 ? EMPTY_BLOOM : bitvector,
-      ...(tx.to === undefined &&
-        result.createdAddress !== undefined && { contractAddress: result.createdAddress.bytes }),
+      ...(tx.to === undefined && { contractAddress: createdAddress(transaction, this.#rules) }),
     });
   }
 
@@ -141,6 +141,11 @@ export class BlockRun {
       value: this.#value,
     };
   }
+}
+
+/** Address of the contract that a transaction creates, if it succeeds. */
+function createdAddress({ sender, tx }: Transaction, { crypto }: ForkRules): Uint8Array {
+  return crypto.keccak(encodeList([encodeBytes(sender.bytes), encodeNumber(tx.nonce)])).slice(12);
 }
 
 /** Holds all that the EVM reads of a block. Building a real block object costs a check of every field. */

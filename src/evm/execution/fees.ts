@@ -5,6 +5,7 @@ const ELASTICITY = 2n;
 const BASE_FEE_CHANGE_DENOMINATOR = 8n;
 const GAS_LIMIT_BOUND_DIVISOR = 1024n;
 const MIN_GAS_LIMIT = 5000n;
+const MAX_GAS_LIMIT = 2n ** 63n - 1n;
 const MIN_BLOB_BASE_FEE = 1n;
 /** EIP-7918, BLOB_BASE_COST. */
 const BLOB_BASE_COST = 2n ** 13n;
@@ -28,7 +29,7 @@ export function nextGasLimit(parent: bigint, desired: bigint): bigint {
 
 export function isGasLimitAllowed(limit: bigint, parent: bigint): boolean {
   const distance = limit > parent ? limit - parent : parent - limit;
-  return distance < parent / GAS_LIMIT_BOUND_DIVISOR && limit >= MIN_GAS_LIMIT;
+  return distance < parent / GAS_LIMIT_BOUND_DIVISOR && limit >= MIN_GAS_LIMIT && limit <= MAX_GAS_LIMIT;
 }
 
 /** EIP-4844, get_base_fee_per_blob_gas. */

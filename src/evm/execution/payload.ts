@@ -52,12 +52,7 @@ export function fromPayload(payload: ExecutionPayload, context: PayloadContext, 
   const { withdrawals } = payload as Partial<capella.ExecutionPayload>;
   const { blobGasUsed, excessBlobGas } = payload as Partial<deneb.ExecutionPayload>;
   const { parentBeaconBlockRoot, requests } = context;
-  requireFields(rules.isSince("shanghai"), { withdrawals });
-  requireFields(rules.isSince("cancun"), { blobGasUsed, excessBlobGas, parentBeaconBlockRoot });
-  requireFields(rules.isSince("prague"), { executionRequests: requests });
-  if (payload.extraData.length > MAX_EXTRA_DATA) {
-    throw new InvalidBlockError("extraData", `${payload.extraData.length} bytes, at most ${MAX_EXTRA_DATA} allowed`);
-  }
+  checkForkFields({ ...payload, withdrawals, blobGasUsed, excessBlobGas, parentBeaconBlockRoot, requests }, rules);
   const { keccak } = rules.crypto;
   const header: Header = {
     parentHash: payload.parentHash,
@@ -83,6 +78,27 @@ export function fromPayload(payload: ExecutionPayload, context: PayloadContext, 
   }
   const transactions = payload.transactions.map((raw, index) => decodeAt(raw, index, rules));
   return { hash, header, transactions, ...(withdrawals && { withdrawals }), ...(requests && { requests }) };
+}
+
+/** Checks that exactly those fields are there that the fork has. */
+export function checkForkFields(
+  fields: {
+    extraData: Uint8Array;
+    withdrawals?: unknown;
+    blobGasUsed?: unknown;
+    excessBlobGas?: unknown;
+    parentBeaconBlockRoot?: unknown;
+    requests?: unknown;
+  },
+  rules: ForkRules,
+): void {
+  const { extraData, withdrawals, blobGasUsed, excessBlobGas, parentBeaconBlockRoot, requests } = fields;
+  requireFields(rules.isSince("shanghai"), { withdrawals });
+  requireFields(rules.isSince("cancun"), { blobGasUsed, excessBlobGas, parentBeaconBlockRoot });
+  requireFields(rules.isSince("prague"), { executionRequests: requests });
+  if (extraData.length > MAX_EXTRA_DATA) {
+    throw new InvalidBlockError("extraData", `${extraData.length} bytes, at most ${MAX_EXTRA_DATA} allowed`);
+  }
 }
 
 export const toHex = (bytes: Uint8Array): string =>

@@ -16,7 +16,7 @@ export interface Receipt {
   readonly effectiveGasPrice: bigint;
   readonly logs: readonly Log[];
   readonly logsBloom: Uint8Array;
-  /** Address of the contract that the transaction created. */
+  /** Of a transaction that creates a contract, also if it failed. */
   readonly contractAddress?: Uint8Array;
 }
 
