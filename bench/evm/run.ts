@@ -107,10 +107,10 @@ async function benchMemory(count: number): Promise<void> {
   }
   print("revert by 63 blocks, and a block on it", `${median(reverting).toFixed(2)} ms; a snapshot is a reference`);
   let bytes = new Uint8Array(0) as Uint8Array;
-  const encoding = await wallMs(() => {
+  const encoding = await cpuMs(() => {
     bytes = encodeWorld(snapshot.world);
   });
-  const decoding = await wallMs(() => decodeWorld(bytes, chain.executor.rules.crypto.keccak));
+  const decoding = await cpuMs(() => decodeWorld(bytes, chain.executor.rules.crypto.keccak));
   print(
     "state dump",
     `${(bytes.length / 1e6).toFixed(1)} MB, encoded in ${encoding.toFixed(0)} ms, decoded in ${decoding.toFixed(0)} ms`,

@@ -5,7 +5,7 @@ import { createEvmCrypto } from "../crypto.ts";
 import {
   deleteValue,
   EMPTY_TRIE_ROOT,
-  entriesOf,
+  forEachValue,
   getValue,
   type Keccak,
   listRoot,
@@ -19,6 +19,12 @@ import {
 type Trie = TrieNode<Uint8Array> | undefined;
 
 const hex = (bytes: Uint8Array | undefined | null) => bytes && Buffer.from(bytes).toString("hex");
+
+function entriesOf(trie: Trie): [key: Uint8Array, value: Uint8Array][] {
+  const entries: [Uint8Array, Uint8Array][] = [];
+  forEachValue(trie, (key, value) => entries.push([key, value]));
+  return entries;
+}
 
 /** Deterministic pseudo-random numbers. */
 function generator(seed: number): (below: number) => number {
@@ -63,7 +69,7 @@ describe("trie", () => {
         expect(hex(getValue(trie, key))).toBe(model.get(hex(key)!));
         expect(hex(rootHash(trie, codec)), `seed ${seed}, step ${step}`).toBe(hex(reference.root()));
       }
-      const entries = [...entriesOf(trie)].map(([key, value]) => [hex(key), hex(value)]);
+      const entries = entriesOf(trie).map(([key, value]) => [hex(key), hex(value)]);
       expect(entries).toEqual([...model].sort());
     }
   });
@@ -78,7 +84,7 @@ describe("trie", () => {
       versions.push([trie, hex(rootHash(trie, codec))!]);
     }
     for (const [version, root] of versions) {
-      const copy = [...entriesOf(version)].reduce<Trie>((node, [key, value]) => putValue(node, key, value), undefined);
+      const copy = entriesOf(version).reduce<Trie>((node, [key, value]) => putValue(node, key, value), undefined);
       expect(hex(rootHash(copy, codec))).toBe(root);
     }
   });

@@ -126,12 +126,12 @@ export function deleteValue<V>(node: TrieNode<V> | undefined, key: Uint8Array, d
   return prepend(children[only]!, path, depth, depth + 1);
 }
 
-/** Yields all values in the order of their keys. */
-export function* entriesOf<V>(node: TrieNode<V> | undefined): Generator<[key: Uint8Array, value: V]> {
+/** Visits all values in the order of their keys. */
+export function forEachValue<V>(node: TrieNode<V> | undefined, visit: (key: Uint8Array, value: V) => void): void {
   if (node === undefined) return;
-  if (node.kind === 0) yield [node.key, node.value];
-  else if (node.kind === 1) yield* entriesOf(node.child);
-  else for (const child of node.children) yield* entriesOf(child);
+  if (node.kind === 0) visit(node.key, node.value);
+  else if (node.kind === 1) forEachValue(node.child, visit);
+  else for (const child of node.children) forEachValue(child, visit);
 }
 
 export function rootHash<V>(root: TrieNode<V> | undefined, codec: TrieCodec<V>): Uint8Array {

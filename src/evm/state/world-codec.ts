@@ -1,10 +1,10 @@
 import { bytesToBigint, numberToBytes } from "../rlp.ts";
-import { entriesOf, type Keccak, putValue } from "./trie.ts";
+import { forEachValue, type Keccak, putValue } from "./trie.ts";
 import { type AccountRecord, NO_CODE, NO_CODE_HASH, type Storage, type World } from "./world.ts";
 
 const VERSION = 1;
 const HASH_SIZE = 32;
-const FIRST_SIZE = 64 * 1024;
+const FIRST_SIZE = 1024;
 
 /**
  * Encodes a whole world: its codes, each once, then every account with its slots. Keys are hashes, so that decoding
@@ -12,27 +12,22 @@ const FIRST_SIZE = 64 * 1024;
  */
 export function encodeWorld(world: World): Uint8Array {
   const codes = new Map<string, { index: number; code: Uint8Array }>();
-  const accounts: [key: Uint8Array, account: AccountRecord, codeIndex: number][] = [];
-  for (const [key, account] of entriesOf(world)) {
-    accounts.push([key, account, account.code.length === 0 ? 0 : codeIndex(codes, account)]);
-  }
+  const accounts = new Writer();
+  let count = 0;
+  forEachValue(world, (key, account) => {
+    count++;
+    accounts.bytes(key);
+    accounts.short(numberToBytes(account.nonce));
+    accounts.short(numberToBytes(account.balance));
+    accounts.uint32(account.code.length === 0 ? 0 : codeIndex(codes, account));
+    writeStorage(accounts, account.storage);
+  });
   const writer = new Writer();
   writer.byte(VERSION);
   writer.uint32(codes.size);
   for (const { code } of codes.values()) writer.long(code);
-  writer.uint32(accounts.length);
-  for (const [key, { nonce, balance, storage }, index] of accounts) {
-    writer.bytes(key);
-    writer.short(numberToBytes(nonce));
-    writer.short(numberToBytes(balance));
-    writer.uint32(index);
-    const slots = [...entriesOf(storage)];
-    writer.uint32(slots.length);
-    for (const [slot, value] of slots) {
-      writer.bytes(slot);
-      writer.short(value);
-    }
-  }
+  writer.uint32(count);
+  writer.bytes(accounts.written());
   return writer.finish();
 }
 
@@ -60,6 +55,22 @@ export function decodeWorld(bytes: Uint8Array, keccak: Keccak): World {
   }
   reader.end();
   return world;
+}
+
+function writeStorage(writer: Writer, storage: Storage): void {
+  if (storage === undefined) {
+    writer.uint32(0);
+    return;
+  }
+  const slots = new Writer();
+  let count = 0;
+  forEachValue(storage, (slot, value) => {
+    count++;
+    slots.bytes(slot);
+    slots.short(value);
+  });
+  writer.uint32(count);
+  writer.bytes(slots.written());
 }
 
 /** From 1 on; 0 stands for no code. */
@@ -104,8 +115,13 @@ class Writer {
     this.bytes(bytes);
   }
 
+  /** A view on what was written so far. */
+  written(): Uint8Array {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
   finish(): Uint8Array {
-    return new Uint8Array(this.#buffer.subarray(0, this.#length));
+    return new Uint8Array(this.written());
   }
 
   #reserve(size: number): void {
