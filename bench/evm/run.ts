@@ -65,8 +65,8 @@ async function benchTransactions(name: string, prepare: (chain: BenchChain) => P
   const [add, build, verify] = [adding, building, verifying].map(perTransaction) as [number, number, number];
   print(
     `${name}s, pool and block`,
-    `${(1000 / (add + build)).toFixed(0)}/s (pool with sender recovery ${add.toFixed(3)} ms, block ${build.toFixed(3)} ms, ` +
-      `executed again ${verify.toFixed(3)} ms each)`,
+    `${(1000 / (add + build)).toFixed(0)}/s (each: pool with sender recovery ${add.toFixed(3)} ms, ` +
+      `block ${build.toFixed(3)} ms, executed again ${verify.toFixed(3)} ms)`,
   );
 }
 

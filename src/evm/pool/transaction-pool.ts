@@ -251,8 +251,8 @@ export class TransactionPool {
   }
 
   /**
-   * Of the last transactions of all senders, one after a nonce gap, else the one with the lowest tip. Only last ones are
-   * evicted, so that no gap arises.
+   * Of the last transactions of all senders, one after a nonce gap, else the one with the lowest tip. Evicting only
+   * last ones leaves no gap.
    */
   #cheapest(isBlobWanted: boolean): PooledTransaction | undefined {
     let cheapest: PooledTransaction | undefined;

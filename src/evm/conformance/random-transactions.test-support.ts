@@ -1,7 +1,7 @@
 import { Address, createAddressFromPrivateKey, eoaCode7702SignAuthorization } from "@ethereumjs/util";
 import { bytesOf, type TestChain } from "../evm.test-support.ts";
+import type { Transaction } from "../execution/transaction.ts";
 import { DEFAULT_CHAIN_ID } from "../genesis.ts";
-import type { Transaction } from "./transaction.ts";
 
 type Random = (below: number) => number;
 

@@ -8,10 +8,10 @@ import {
   SLOT_SECONDS,
   TestChain,
 } from "../evm.test-support.ts";
+import type { Receipt } from "../execution/receipt.ts";
+import type { Transaction } from "../execution/transaction.ts";
 import { DEFAULT_CHAIN_ID, devAccounts } from "../genesis.ts";
 import { RandomTransactions } from "./random-transactions.test-support.ts";
-import type { Receipt } from "./receipt.ts";
-import type { Transaction } from "./transaction.ts";
 
 type Edr = typeof import("@nomicfoundation/edr");
 

@@ -1,16 +1,16 @@
 import { bytesOf, hexOf, sharedCrypto } from "../evm.test-support.ts";
+import type { ExecutedBlock, Withdrawal } from "../execution/block.ts";
+import { BlockExecutor } from "../execution/block-executor.ts";
+import { BlockHashes } from "../execution/block-hashes.ts";
+import { BlockRun } from "../execution/block-run.ts";
+import { type ChainRulesOptions, EXECUTION_FORKS, type ExecutionFork, updateFractionOf } from "../execution/forks.ts";
+import { decodeHeader, encodeHeader } from "../execution/header.ts";
+import { InvalidBlockError } from "../execution/invalid-block.ts";
+import { ChainRules } from "../execution/rules.ts";
+import { SystemContracts } from "../execution/system-contracts.ts";
+import { decodeTransaction } from "../execution/transaction.ts";
 import { createGenesisBlock, type GenesisAccount } from "../genesis.ts";
 import { asBytes, asList, decode, encode, type RlpItem } from "../rlp.ts";
-import type { ExecutedBlock, Withdrawal } from "./block.ts";
-import { BlockExecutor } from "./block-executor.ts";
-import { BlockHashes } from "./block-hashes.ts";
-import { BlockRun } from "./block-run.ts";
-import { type ChainRulesOptions, EXECUTION_FORKS, type ExecutionFork, updateFractionOf } from "./forks.ts";
-import { decodeHeader, encodeHeader } from "./header.ts";
-import { InvalidBlockError } from "./invalid-block.ts";
-import { ChainRules } from "./rules.ts";
-import { SystemContracts } from "./system-contracts.ts";
-import { decodeTransaction } from "./transaction.ts";
 
 // Runs tests in the formats of ethereum/tests and execution-spec-tests.
 

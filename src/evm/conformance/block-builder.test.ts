@@ -6,13 +6,13 @@ import { Account, Address, bytesToHex } from "@ethereumjs/util";
 import { buildBlock, createVM, type VM } from "@ethereumjs/vm";
 import { describe, expect, test } from "vitest";
 import { addressOf, DEPOSIT_CONTRACT, hexOf, optionsOf, sharedCrypto, TestChain } from "../evm.test-support.ts";
+import type { ExecutedBlock } from "../execution/block.ts";
+import type { BlockAttributes } from "../execution/block-executor.ts";
+import { EXECUTION_FORKS, type ExecutionFork } from "../execution/forks.ts";
+import { toPayload } from "../execution/payload.ts";
+import { SCENARIO_ACCOUNTS, scenarioTransactions } from "../execution/scenario.test-support.ts";
+import { versionedHashesOf } from "../execution/transaction.ts";
 import { DEFAULT_CHAIN_ID, devAccounts } from "../genesis.ts";
-import type { ExecutedBlock } from "./block.ts";
-import type { BlockAttributes } from "./block-executor.ts";
-import { EXECUTION_FORKS, type ExecutionFork } from "./forks.ts";
-import { toPayload } from "./payload.ts";
-import { SCENARIO_ACCOUNTS, scenarioTransactions } from "./scenario.test-support.ts";
-import { versionedHashesOf } from "./transaction.ts";
 
 const EARLY_FORKS = [
   ["homestead", "eip150", "eip155", "eip158", "byzantium", "constantinople", "petersburg", "istanbul", "berlin"],
