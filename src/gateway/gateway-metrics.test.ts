@@ -1,24 +1,24 @@
 import { readFileSync } from "node:fs";
 import { expect, it, onTestFinished } from "vitest";
-import { GatewayMetrics, type ServingProcesses } from "./gateway-metrics.ts";
-import { GatewayTallies } from "./tallies.ts";
-import { RemoteConditions } from "./workers/remote-conditions.ts";
+import { GatewayCounters } from "./gateway-counters.ts";
+import { GatewayMetrics, type ServerProcesses } from "./gateway-metrics.ts";
+import { RemoteHealth } from "./workers/remote-health.ts";
 
-const CONDITIONS = new RemoteConditions(
+const CONDITIONS = new RemoteHealth(
   {
-    conditions: [
+    health: [
       {
         upstream: "a",
-        fitness: "ready",
+        state: "ready",
         reasons: [],
         head: { slot: 9, root: "0x00" },
         finalized: { epoch: 1, root: "0x00" },
         syncDistance: 0,
       },
-      { upstream: "b", fitness: "down", reasons: ["It is not there."] },
+      { upstream: "b", state: "down", reasons: ["It is not there."] },
     ],
-    floor: 8,
-    rewinds: 0,
+    headFloor: 8,
+    finalityReverts: 0,
   },
   () => {},
 );
@@ -26,19 +26,19 @@ const CONDITIONS = new RemoteConditions(
 const LOAD = { connections: 3, requests: 1, requestBytes: 0, answerBytes: 0 };
 const REFUSED = { connections: 0, "request rate": 0, "request bytes": 0, "answer bytes": 0 };
 
-/** Metrics of two processes that serve, and what is observed in them. */
+/** Creates the metrics of two serving processes, and their counters. */
 function setup() {
-  const tallies = new GatewayTallies();
+  const tallies = new GatewayCounters();
   const metrics = new GatewayMetrics({
-    conditions: CONDITIONS,
-    events: { told: new Map([["head", 5]]) },
+    health: CONDITIONS,
+    events: { eventCounts: new Map([["head", 5]]) },
     hasCache: true,
   });
   onTestFinished(() => metrics.close());
-  const processes: ServingProcesses = {
+  const processes: ServerProcesses = {
     running: 2,
     replaced: 1,
-    readers: new Map([["head", 4]]),
+    subscriberCounts: new Map([["head", 4]]),
     loads: [["rest", { ...LOAD, refused: REFUSED }]],
     lag: undefined,
     refresh: async () => metrics.add({ calls: [], gateway: tallies.take() }),
@@ -47,18 +47,18 @@ function setup() {
   return { metrics, tallies };
 }
 
-it("tells how the upstreams are, what they were asked, and what was found where", async () => {
+it("reports health, requests and cache lookups", async () => {
   const { metrics, tallies } = setup();
-  tallies.cacheIs("up");
-  tallies.asked("a", "getChainHead", 200, 4);
-  tallies.asked("a", "getChainHead", 200, 40);
-  tallies.asked("a", "getChainHead", "error", 400);
+  tallies.onCacheState("up");
+  tallies.onRequestEnd("a", "getChainHead", 200, 4);
+  tallies.onRequestEnd("a", "getChainHead", 200, 40);
+  tallies.onRequestEnd("a", "getChainHead", "error", 400);
   await metrics.text();
-  tallies.askedAnother("a", "slow");
-  tallies.askedAnother("a", "slow");
-  tallies.disagreed("get_v1_beacon_states_root");
-  tallies.looked("memory", true);
-  tallies.looked("cache", false);
+  tallies.onFailover("a", "slow");
+  tallies.onFailover("a", "slow");
+  tallies.onDisagreement("get_v1_beacon_states_root");
+  tallies.onCacheLookup("memory", true);
+  tallies.onCacheLookup("cache", false);
   const lines = (await metrics.text()).split("\n");
   expect(lines).toEqual(
     expect.arrayContaining([
@@ -87,7 +87,7 @@ it("tells how the upstreams are, what they were asked, and what was found where"
   expect(lines.filter((line) => line.startsWith('fanal_upstream_head_slot{upstream="b"}'))).toEqual([]);
 });
 
-it("is documented: what is its own in one table, the rest with the metrics of nodes", async () => {
+it("is documented", async () => {
   const { metrics } = setup();
   const text = await metrics.text();
   const measured = [...text.matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\S+)$/gm)].map(

@@ -1,20 +1,20 @@
 import { expect, it, onTestFinished } from "vitest";
 import { FakeTimers, flushPromises } from "../../test/support/fake-timers.ts";
 import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
-import type { ChainFacts } from "./chain-facts.ts";
+import type { ChainSpec } from "./chain-spec.ts";
 import { Gateway } from "./gateway.ts";
 import { GENESIS_ROOT, ScriptedUpstream } from "./upstream/scripted-upstream.test-support.ts";
 
 const SECONDS_PER_SLOT = 12;
 const ANYWHERE = { host: "127.0.0.1", port: 0 };
 
-/** A gateway in front of one upstream whose head is that of the clock. */
-async function setup(parts: { drainMillis?: number } = {}) {
+/** Opens a gateway with one upstream whose head is at the current slot. */
+async function setup(overrides: { drainMillis?: number } = {}) {
   const timers = new FakeTimers();
   const upstream = await new ScriptedUpstream("a").start();
   onTestFinished(() => upstream.stop());
   upstream.genesisTime = Math.floor(timers.unixNow() / 1000) - upstream.headSlot * SECONDS_PER_SLOT;
-  const facts: ChainFacts = {
+  const chainSpec: ChainSpec = {
     presetBase: "minimal",
     genesisValidatorsRoot: GENESIS_ROOT,
     genesisTime: upstream.genesisTime,
@@ -28,17 +28,17 @@ async function setup(parts: { drainMillis?: number } = {}) {
     broadcast: 1,
     memoryBytes: 1024 * 1024,
     maxSlotsBehind: 3,
-    hedgeMillis: 300,
+    hedgeDelayMillis: 300,
   };
-  const served = { limits: {}, rest: ANYWHERE };
+  const servers = { limits: {}, rest: ANYWHERE };
   const logger = createRecordingLogger();
-  const shared = { options, facts, served, metrics: ANYWHERE, workers: 1, timers, logger };
-  const gateway = await Gateway.open({ ...shared, ...parts });
+  const shared = { options, chainSpec, servers, metrics: ANYWHERE, workers: 1, timers, logger };
+  const gateway = await Gateway.open({ ...shared, ...overrides });
   onTestFinished(() => gateway.close());
-  return { timers, gateway, options, facts };
+  return { timers, gateway, options, chainSpec };
 }
 
-it("says for a while that it is not ready before it stops, and serves meanwhile", async () => {
+it("drains before it stops", async () => {
   const { timers, gateway } = await setup({ drainMillis: 5000 });
   const status = async (path: string, url = gateway.restUrl) => (await fetch(new URL(path, url))).status;
   expect(await status("/fanal/v1/ready")).toBe(200);
@@ -55,16 +55,23 @@ it("says for a while that it is not ready before it stops, and serves meanwhile"
 });
 
 it("names the server whose port is taken, in one process and with workers", async () => {
-  const { gateway, options, facts } = await setup();
+  const { gateway, options, chainSpec } = await setup();
   const taken = { host: "127.0.0.1", port: Number(new URL(gateway.restUrl!).port) };
   const logger = createRecordingLogger();
   const open = (workers: number) =>
-    Gateway.open({ options, facts, served: { limits: {}, rest: taken }, workers, timers: new FakeTimers(), logger });
+    Gateway.open({
+      options,
+      chainSpec,
+      servers: { limits: {}, rest: taken },
+      workers,
+      timers: new FakeTimers(),
+      logger,
+    });
   for (const workers of [1, 2]) {
     await expect(open(workers)).rejects.toMatchObject({ name: "ListenError", server: "rest", code: "EADDRINUSE" });
   }
   const where = new URL(gateway.metricsUrl!);
   const metrics = { host: where.hostname, port: Number(where.port) };
-  const withMetrics = { options, facts, served: { limits: {}, rest: ANYWHERE }, metrics, workers: 1, logger };
+  const withMetrics = { options, chainSpec, servers: { limits: {}, rest: ANYWHERE }, metrics, workers: 1, logger };
   await expect(Gateway.open({ ...withMetrics, timers: new FakeTimers() })).rejects.toMatchObject({ server: "metrics" });
 });

@@ -6,58 +6,58 @@ import { createMetricsServer } from "../metrics/metrics-server.ts";
 import type { WriteLines } from "../server/http/access-log.ts";
 import { ListenError } from "../server/listen-error.ts";
 import type { ProbeAnswer, Probes } from "../server/rest/probes.ts";
-import { healthOf, readinessOf } from "./calls/own.ts";
-import type { ChainFacts } from "./chain-facts.ts";
-import type { Conditions } from "./condition.ts";
-import { MergedFeeds } from "./events/merged-feeds.ts";
-import type { GatewayMetrics, ServingProcesses } from "./gateway-metrics.ts";
-import type { GatewayOptions } from "./options.ts";
+import { healthStatus, readiness } from "./calls/gateway-methods.ts";
+import type { ChainSpec } from "./chain-spec.ts";
+import { EventHub } from "./events/event-hub.ts";
+import type { GatewayMetrics, ServerProcesses } from "./gateway-metrics.ts";
 import {
-  GatewayServing,
-  type Listening,
-  type ServedOptions,
-  type ServedUrls,
+  GatewayServer,
+  type ListenOptions,
   type ServerName,
-  type ServingReport,
-} from "./serving.ts";
-import { UpstreamWatch } from "./upstream/upstream-watch.ts";
-import { freePort } from "./workers/free-port.ts";
-import { Workers } from "./workers/workers.ts";
+  type ServerOptions,
+  type ServerReport,
+  type ServerUrls,
+} from "./gateway-server.ts";
+import type { GatewayOptions } from "./options.ts";
+import { HealthMonitor } from "./upstream/health/health-monitor.ts";
+import type { HealthTracker } from "./upstream-health.ts";
+import { findFreePort } from "./workers/free-port.ts";
+import { WorkerPool } from "./workers/worker-pool.ts";
 
-interface GatewayParts {
+interface OpenGatewayOptions {
   options: GatewayOptions;
-  facts: ChainFacts;
-  served: ServedOptions;
-  /** Where metrics are served; left out when nothing is measured. */
-  metrics?: Omit<Listening, "access"> | undefined;
-  /** Gets the lines of the access log; left out when there is none. */
-  writeAccess?: WriteLines | undefined;
-  /** How many processes serve; with one, this one does. */
+  chainSpec: ChainSpec;
+  servers: ServerOptions;
+  /** Address of the metrics server. Undefined disables metrics. */
+  metrics?: Omit<ListenOptions, "access"> | undefined;
+  /** Receives access log lines. Undefined if there is no access log. */
+  writeAccessLog?: WriteLines | undefined;
+  /** Number of server processes. With 1, this process serves. */
   workers: number;
-  /** How long everything goes on to be served, but for readiness, when it is closed; none unless given. */
+  /** How long the gateway keeps serving as not ready before it closes. By default 0. */
   drainMillis?: number;
   timers?: Timers;
   logger: Logger;
 }
 
-/** How often what was observed is counted although nobody looks, so that it does not grow. */
-const COUNT_MILLIS = 1000;
+/** Interval at which counters are collected, so that they do not grow without a scrape. */
+const REPORT_INTERVAL_MILLIS = 1000;
 
-interface GatewayFacets {
-  conditions: Conditions;
-  urls: ServedUrls;
+interface OpenedGateway {
+  health: HealthTracker;
+  urls: ServerUrls;
   metricsUrl: string | undefined;
-  /** Resolves when nothing more is to be served. */
+  /** Resolves when the drain period is over. */
   drain(): Promise<void>;
 }
 
 /**
- * The interface of a node in front of others. What there must be one of, the watch over the upstreams and their events, is in this
- * process; what serves is here, too, or in workers. All that was opened is closed in reverse order.
+ * A beacon node API in front of other beacon nodes. Health monitoring and event merging run once, in this process.
+ * Requests are served here or in worker processes.
  */
 export class Gateway {
-  readonly conditions: Conditions;
-  /** Undefined for a server that was not asked for. */
+  readonly health: HealthTracker;
+  /** Undefined if the server is disabled. */
   readonly jsonRpcUrl: string | undefined;
   readonly restUrl: string | undefined;
   readonly metricsUrl: string | undefined;
@@ -65,43 +65,43 @@ export class Gateway {
   readonly #drain: () => Promise<void>;
   #closed: Promise<void> | undefined;
 
-  static async open(parts: GatewayParts): Promise<Gateway> {
-    const { options, facts, timers = SYSTEM_TIMERS, logger } = parts;
+  static async open(setup: OpenGatewayOptions): Promise<Gateway> {
+    const { options, chainSpec, timers = SYSTEM_TIMERS, logger } = setup;
     await using opening = new ClosingStack();
-    const watch = new UpstreamWatch({ options, facts, timers, logger });
-    opening.defer(() => watch.close());
-    await watch.start();
-    const events = new MergedFeeds({
+    const monitor = new HealthMonitor({ options, chainSpec, timers, logger });
+    opening.defer(() => monitor.close());
+    await monitor.start();
+    const events = new EventHub({
       upstreams: options.upstreams,
-      conditions: watch,
-      notes: watch,
-      facts,
+      health: monitor,
+      observer: monitor,
+      chainSpec,
       timers,
       logger,
-      ask: (upstream, path) => watch.ask(upstream, path),
+      fetch: (upstream, path) => monitor.fetch(upstream, path),
       cache: options.cache,
     });
     opening.defer(() => events.close());
-    const metrics = parts.metrics && (await createMetrics(watch, events, options));
-    const watched = { watch, events, metrics, timers };
+    const metrics = setup.metrics && (await createMetrics(monitor, events, options));
+    const shared = { monitor, events, metrics, timers };
     const { urls, processes } =
-      parts.workers === 1 ? await serveHere(parts, watched, opening) : await serveInWorkers(parts, watched, opening);
+      setup.workers === 1 ? await serveInProcess(setup, shared, opening) : await serveInWorkers(setup, shared, opening);
     metrics?.watch(processes);
     let isDraining = false;
-    const probes = probesOf(watch, () => isDraining);
-    const metricsUrl = metrics && (await serveMetrics(metrics, probes, parts, opening));
+    const probes = probesOf(monitor, () => isDraining);
+    const metricsUrl = metrics && (await serveMetrics(metrics, probes, setup, opening));
     const drain = async () => {
-      if (!parts.drainMillis) return;
+      if (!setup.drainMillis) return;
       isDraining = true;
-      logger.info("The gateway is not ready any more, and goes on to serve", { seconds: parts.drainMillis / 1000 });
+      logger.info("Draining", { seconds: setup.drainMillis / 1000 });
       processes.drain();
-      await timers.sleep(parts.drainMillis, new AbortController().signal);
+      await timers.sleep(setup.drainMillis, new AbortController().signal);
     };
-    return new Gateway({ conditions: watch, urls, metricsUrl, drain }, opening.move());
+    return new Gateway({ health: monitor, urls, metricsUrl, drain }, opening.move());
   }
 
-  private constructor({ conditions, urls, metricsUrl, drain }: GatewayFacets, opened: ClosingStack) {
-    this.conditions = conditions;
+  private constructor({ health, urls, metricsUrl, drain }: OpenedGateway, opened: ClosingStack) {
+    this.health = health;
     this.jsonRpcUrl = urls["json-rpc"];
     this.restUrl = urls.rest;
     this.metricsUrl = metricsUrl;
@@ -109,58 +109,58 @@ export class Gateway {
     this.#opened = opened;
   }
 
-  /** A gateway goes on whatever happens to its upstreams and workers. */
+  /** Never calls back: a gateway survives failures of its upstreams and workers. */
   onFailure(_callback: (failure: unknown) => void): void {}
 
-  /** Says for a while that it is not ready if it is to, lets running calls finish, then closes all its parts. */
+  /** Drains if configured, waits for running calls, then closes all parts in reverse order. */
   close(): Promise<void> {
     this.#closed ??= this.#drain().then(() => this.#opened[Symbol.asyncDispose]());
     return this.#closed;
   }
 }
 
-/** What there is one of. */
-interface Watched {
-  watch: UpstreamWatch;
-  events: MergedFeeds;
+/** Parts that exist once per gateway. */
+interface SharedParts {
+  monitor: HealthMonitor;
+  events: EventHub;
   metrics: GatewayMetrics | undefined;
   timers: Timers;
 }
 
-interface Serving {
-  urls: ServedUrls;
-  /** `drain` has them say that they are not ready. */
-  processes: ServingProcesses & { drain(): void };
+interface StartedServers {
+  urls: ServerUrls;
+  /** `drain` makes them report as not ready. */
+  processes: ServerProcesses & { drain(): void };
 }
 
-/** The library for it is loaded only when somebody wants metrics. */
+/** Loads the Prometheus client only if metrics are enabled. */
 async function createMetrics(
-  conditions: Conditions,
-  events: MergedFeeds,
+  health: HealthTracker,
+  events: EventHub,
   { cache }: GatewayOptions,
 ): Promise<GatewayMetrics> {
   const { GatewayMetrics } = await import("./gateway-metrics.ts");
-  return new GatewayMetrics({ conditions, events, hasCache: cache !== undefined });
+  return new GatewayMetrics({ health, events, hasCache: cache !== undefined });
 }
 
-/** Health probes for the port of the metrics, answered by what this process knows of the upstreams. */
-function probesOf(conditions: Conditions, isDraining: () => boolean): Probes {
+/** Creates the health probes of the metrics port. */
+function probesOf(health: HealthTracker, isDraining: () => boolean): Probes {
   return new Map<string, () => Promise<ProbeAnswer>>([
     [
       "/fanal/v1/ready",
       async () => {
-        const data = readinessOf(conditions.all, isDraining());
+        const data = readiness(health.all, isDraining());
         return { status: data.ready ? 200 : 503, body: encodeJson({ data }) };
       },
     ],
-    ["/eth/v1/node/health", async () => ({ status: healthOf(conditions.all) })],
+    ["/eth/v1/node/health", async () => ({ status: healthStatus(health.all) })],
   ]);
 }
 
 async function serveMetrics(
   metrics: GatewayMetrics,
   probes: Probes,
-  { metrics: where, logger }: GatewayParts,
+  { metrics: where, logger }: OpenGatewayOptions,
   opening: ClosingStack,
 ): Promise<string> {
   const server = createMetricsServer({ metrics, probes, logger });
@@ -172,24 +172,28 @@ async function serveMetrics(
   }
 }
 
-async function serveHere(parts: GatewayParts, watched: Watched, opening: ClosingStack): Promise<Serving> {
-  const { watch, events, metrics, timers } = watched;
-  const serving = await GatewayServing.open({
-    ...parts,
-    conditions: watch,
+async function serveInProcess(
+  setup: OpenGatewayOptions,
+  shared: SharedParts,
+  opening: ClosingStack,
+): Promise<StartedServers> {
+  const { monitor, events, metrics, timers } = shared;
+  const server = await GatewayServer.open({
+    ...setup,
+    health: monitor,
     events,
-    onSuspect: (upstream, reason) => watch.suspect(upstream, reason),
-    isMeasured: metrics !== undefined,
+    onRepeatedFailure: (upstream, reason) => monitor.reportFailing(upstream, reason),
+    hasMetrics: metrics !== undefined,
     timers,
   });
-  opening.defer(() => serving.close());
-  let loads: ServingReport["loads"] = [];
+  opening.defer(() => server.close());
+  let loads: ServerReport["loads"] = [];
   const count = () => {
-    const report = serving.report();
+    const report = server.report();
     loads = report.loads;
     metrics?.add(report);
   };
-  if (metrics) opening.defer(timers.every(COUNT_MILLIS, count));
+  if (metrics) opening.defer(timers.every(REPORT_INTERVAL_MILLIS, count));
   const processes = {
     running: 1,
     replaced: 0,
@@ -197,33 +201,37 @@ async function serveHere(parts: GatewayParts, watched: Watched, opening: Closing
     get loads() {
       return loads;
     },
-    get readers() {
-      return events.readers;
+    get subscriberCounts() {
+      return events.subscriberCounts;
     },
     refresh: async () => count(),
-    drain: () => serving.drain(),
+    drain: () => server.drain(),
   };
-  return { urls: serving.urls, processes };
+  return { urls: server.urls, processes };
 }
 
-async function serveInWorkers(parts: GatewayParts, watched: Watched, opening: ClosingStack): Promise<Serving> {
-  const { options, facts, served, writeAccess, workers: count, logger } = parts;
-  const { watch, events, metrics, timers } = watched;
-  const { workers, urls } = await Workers.start({
+async function serveInWorkers(
+  setup: OpenGatewayOptions,
+  shared: SharedParts,
+  opening: ClosingStack,
+): Promise<StartedServers> {
+  const { options, chainSpec, servers, writeAccessLog, workers: count, logger } = setup;
+  const { monitor, events, metrics, timers } = shared;
+  const { workers, urls } = await WorkerPool.start({
     count,
-    order: {
+    config: {
       options,
-      facts,
-      served: await withPorts(served),
-      isMeasured: metrics !== undefined,
-      isLogged: writeAccess !== undefined,
+      chainSpec,
+      servers: await withPorts(servers),
+      hasMetrics: metrics !== undefined,
+      hasAccessLog: writeAccessLog !== undefined,
     },
-    conditions: watch,
-    office: {
+    health: monitor,
+    handlers: {
       events,
-      suspect: (upstream, reason) => watch.suspect(upstream, reason),
-      writeAccess: (lines) => writeAccess?.(lines),
-      observe: (report) => metrics?.add(report),
+      onRepeatedFailure: (upstream, reason) => monitor.reportFailing(upstream, reason),
+      writeAccessLog: (lines) => writeAccessLog?.(lines),
+      onReport: (report) => metrics?.add(report),
     },
     timers,
     logger,
@@ -232,19 +240,19 @@ async function serveInWorkers(parts: GatewayParts, watched: Watched, opening: Cl
   return { urls, processes: workers };
 }
 
-/** With ports that are free now, and that all workers know by their numbers. */
-async function withPorts(served: ServedOptions): Promise<ServedOptions> {
-  const { jsonRpc, rest } = served;
+/** Resolves port 0 to a free port, so that all workers listen on the same one. */
+async function withPorts(servers: ServerOptions): Promise<ServerOptions> {
+  const { jsonRpc, rest } = servers;
   return {
-    ...served,
+    ...servers,
     ...(jsonRpc && { jsonRpc: await withPort("json-rpc", jsonRpc) }),
     ...(rest && { rest: await withPort("rest", rest) }),
   };
 }
 
-async function withPort(server: ServerName, listening: Listening): Promise<Listening> {
+async function withPort(server: ServerName, listening: ListenOptions): Promise<ListenOptions> {
   try {
-    return { ...listening, port: await freePort(listening) };
+    return { ...listening, port: await findFreePort(listening) };
   } catch (error) {
     throw new ListenError(server, error as NodeJS.ErrnoException);
   }

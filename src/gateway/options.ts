@@ -1,38 +1,41 @@
-/** One beacon node behind the gateway. */
+/** A beacon node behind the gateway. */
 export interface UpstreamOptions {
-  /** What it is called in headers, logs and metrics; its host and port unless another name is given. */
+  /** Name in headers, logs and metrics. By default host and port. */
   readonly name: string;
-  /** Without credentials: these are in `authorization`. */
+  /** URL without credentials. */
   readonly url: string;
-  /** Those of a later tier are asked only when none of an earlier one can be, or no other where one more is asked. From 0. */
+  /**
+   * Upstreams of a higher tier get requests only if none of a lower tier is available, or for a second attempt. Starts
+   * at 0.
+   */
   readonly tier: number;
-  /** How much of the questions it gets, beside the others of its tier. */
+  /** Share of the requests among the upstreams of a tier. */
   readonly weight: number;
-  /** The value of the header Authorization, read from a file or from the URL; it is told to nobody. */
+  /** Value of the Authorization header. Secret. */
   readonly authorization?: string;
 }
 
-/** Where answers are kept that other gateways have a use for, too. */
+/** Redis or Valkey cache that several gateways share. */
 export interface CacheOptions {
-  /** `redis://` or `rediss://`; credentials in it are told to nobody. */
+  /** `redis://` or `rediss://`. May contain credentials. */
   readonly url: string;
-  /** Stands before all keys, so that several can share an engine. */
+  /** Prefix of all keys. */
   readonly prefix: string;
-  /** How long it keeps what is final. */
-  readonly seconds: number;
+  /** Time to live of final answers. */
+  readonly ttlSeconds: number;
 }
 
 export interface GatewayOptions {
   readonly upstreams: readonly UpstreamOptions[];
-  /** How many upstreams have to agree on a finalized checkpoint or a root; 1 for no such question. */
+  /** Number of upstreams that must agree on a finalized checkpoint or a root. 1 disables quorum reads. */
   readonly quorum: number;
-  /** How many upstreams get what is submitted. */
+  /** Number of upstreams that receive each submission. */
   readonly broadcast: number | "all";
-  /** How many bytes of answers are kept in this process. */
+  /** Size of the in-memory cache of each process. */
   readonly memoryBytes: number;
   readonly cache?: CacheOptions;
-  /** How far an upstream may be behind the others or the clock and still be ready. */
+  /** Maximum lag of a ready upstream behind the others and behind the clock. */
   readonly maxSlotsBehind: number;
-  /** How long an upstream may take to answer before another is asked, where its own latency does not tell yet. */
-  readonly hedgeMillis: number;
+  /** Delay before a read is hedged, until the latency of the upstream is known. */
+  readonly hedgeDelayMillis: number;
 }

@@ -3,11 +3,11 @@ import { slotInJson } from "./slot-in-json.ts";
 
 const slotOf = (value: unknown) => slotInJson(Buffer.from(JSON.stringify(value, null, 1)));
 
-describe("the slot of what is written in JSON", () => {
+describe("the slot in JSON", () => {
   const vote = { aggregation_bits: "0x01", data: { slot: "76", index: "0" }, signature: "0x00" };
   const body = { attestations: [vote], graffiti: '"slot":"1",\\' };
 
-  it("is that of a block, in whatever order its members are", () => {
+  it("is that of a block, in any member order", () => {
     for (const message of [
       { slot: "77", body },
       { body, slot: 77 },
@@ -18,14 +18,14 @@ describe("the slot of what is written in JSON", () => {
     }
   });
 
-  it("is that of the first of several votes, aggregates, messages or slashings", () => {
+  it("is that of the first attestation, aggregate, message or slashing", () => {
     expect(slotOf([vote, { data: { slot: "78" } }])).toBe(76);
     expect(slotOf([{ slot: "76", beacon_block_root: "0x00" }])).toBe(76);
     expect(slotOf([{ signature: "0x00", message: { aggregator_index: "1", aggregate: vote } }])).toBe(76);
     expect(slotOf({ attestation_1: { attesting_indices: ["1"], data: { slot: "76" } } })).toBe(76);
   });
 
-  it("is nothing where there is none, or the text is none or ends", () => {
+  it("is undefined if missing or truncated", () => {
     expect(slotOf({ message: { body } })).toBeUndefined();
     expect(slotOf([])).toBeUndefined();
     expect(slotOf({ slot: "x" })).toBeUndefined();

@@ -8,7 +8,7 @@ import {
   skipSpace,
 } from "../json/json-bytes.ts";
 
-/** The members in which what belongs to a slot comes: blocks, alone and with blobs, votes, aggregates and slashings. */
+/** Members that wrap an object with a slot: blocks with and without blobs, attestations, aggregates and slashings. */
 const WRAPPERS: ReadonlySet<string> = new Set([
   "signed_block",
   "message",
@@ -17,13 +17,16 @@ const WRAPPERS: ReadonlySet<string> = new Set([
   "attestation_1",
   "attestation_2",
 ]);
-/** Of an aggregate in a list: the list, the aggregate that is signed, its message, the vote and its data. */
-const MOST_LEVELS = 5;
-const LONGEST_NUMBER = 24;
+/** Nesting of a list of signed aggregates: list, signed aggregate, message, attestation, data. */
+const MAX_LEVELS = 5;
+const MAX_NUMBER_LENGTH = 24;
 
-/** The slot of the object in a JSON text, or of the first in a list, and never that of something it holds, whichever is written first. */
+/**
+ * Returns the slot of a JSON object, or of the first object of a list. Ignores slots of nested objects, whatever the
+ * order of members.
+ */
 export function slotInJson(text: Buffer): number | undefined {
-  return slotAt(text, skipSpace(text, 0), MOST_LEVELS);
+  return slotAt(text, skipSpace(text, 0), MAX_LEVELS);
 }
 
 function slotAt(bytes: Buffer, start: number, levels: number): number | undefined {
@@ -47,6 +50,6 @@ function slotAt(bytes: Buffer, start: number, levels: number): number | undefine
 }
 
 function numberAt(bytes: Buffer, start: number): number | undefined {
-  const digits = /^"?(\d+)/.exec(bytes.toString("latin1", start, start + LONGEST_NUMBER))?.[1];
+  const digits = /^"?(\d+)/.exec(bytes.toString("latin1", start, start + MAX_NUMBER_LENGTH))?.[1];
   return digits === undefined ? undefined : Number(digits);
 }

@@ -1,13 +1,13 @@
 import { ForkName } from "@lodestar/params";
 import { describe, expect, it } from "vitest";
 import { methods } from "../../src/api/method-groups.ts";
-import { examine, readPubkeys } from "../../src/gateway/doctor/examination.ts";
+import { exampleChainAt, UntestableOperation } from "../../src/gateway/doctor/example-chain.ts";
+import { inspect, readPubkeys } from "../../src/gateway/doctor/inspection.ts";
 import { measureLatencies } from "../../src/gateway/doctor/latency.ts";
-import { operationsOf, RETIRED, requestOf } from "../../src/gateway/doctor/operations.ts";
-import { placeOnChain, Unaskable } from "../../src/gateway/doctor/place-on-chain.ts";
+import { operationsOf, RETIRED_PATHS, requestOf } from "../../src/gateway/doctor/operations.ts";
 import { Probe } from "../../src/gateway/doctor/probe.ts";
 import { healthyScript, root, scriptedProbe } from "../../src/gateway/doctor/scripted-probe.test-support.ts";
-import type { UpstreamRequest } from "../../src/gateway/exchange.ts";
+import type { UpstreamRequest } from "../../src/gateway/upstream-call.ts";
 import { OpenApiRequests } from "./openapi-requests.ts";
 
 const OLDER = new OpenApiRequests("v2.5.0");
@@ -39,19 +39,19 @@ function violationsOf(request: UpstreamRequest): string[] {
 }
 
 it.each(Object.entries(PLACES))("doctor asks for operations as the standard has them on %s", async (_chain, place) => {
-  const chain = placeOnChain({ ...place, headRoot: root("2"), peerId: PEER_ID, pubkeys });
+  const chain = exampleChainAt({ ...place, headRoot: root("2"), peerId: PEER_ID, pubkeys });
   const violations: Record<string, string[]> = {};
   let asked = 0;
   for (const operation of operationsOf(methods)) {
     const name = `${operation.path.verb} ${operation.path.path}`;
     const request = await requestOf(operation, chain, { withStates: true }).catch((error: unknown) => {
-      if (!(error instanceof Unaskable)) throw error;
+      if (!(error instanceof UntestableOperation)) throw error;
     });
     // Lists of submitted objects are sent empty, which clients may decline.
     if (request === undefined || String(request.body) === "[]" || UNDOCUMENTED.has(name)) continue;
     asked++;
-    const found = violationsOf(request);
-    if (found.length > 0) violations[name] = found;
+    const check = violationsOf(request);
+    if (check.length > 0) violations[name] = check;
   }
   expect(violations).toEqual({});
   expect(asked).toBeGreaterThan(40);
@@ -65,7 +65,7 @@ it("doctor asks about upstreams and measures them with requests of the standard"
     return client.request(request, options);
   };
   const probe = new Probe({ name: "a", request }, 1000);
-  await examine(probe);
+  await inspect(probe);
   await readPubkeys(probe);
   await measureLatencies([probe]);
   expect(asked.length).toBeGreaterThan(20);
@@ -77,7 +77,7 @@ it("retired are the operations that version 4.0.0 has removed or deprecated", ()
   const isRetired = (operation: string) =>
     NEWER.stateOf(operation) === "deprecated" ||
     (NEWER.stateOf(operation) === "absent" && OLDER.stateOf(operation) !== "absent");
-  const retired = [...RETIRED].filter((operation) => !UNDOCUMENTED.has(operation));
+  const retired = [...RETIRED_PATHS].filter((operation) => !UNDOCUMENTED.has(operation));
   expect(retired.toSorted()).toEqual(asked.filter(isRetired).toSorted());
 });
 

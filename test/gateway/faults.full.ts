@@ -62,8 +62,8 @@ beforeAll(async () => {
 test("no read fails, no head goes back and no block is missed or told twice, whatever happens to one upstream", async () => {
   const gateway = await openGateway({ first: first.link, second: second.link });
   const announced = await AnnouncedBlocks.listen(gateway);
-  const readers = await Readers.start(gateway, first.restUrl);
-  await readers.answered();
+  const subscriberCounts = await Readers.start(gateway, first.restUrl);
+  await subscriberCounts.answered();
 
   const { link, program } = second;
   const faults: [name: string, begin: () => void, end: () => void][] = [
@@ -77,19 +77,19 @@ test("no read fails, no head goes back and no block is missed or told twice, wha
   for (const [name, begin, end] of faults) {
     const slot = await headSlotOf(first.program);
     begin();
-    await readers.answered();
+    await subscriberCounts.answered();
     // A frozen node falls behind, and is read from again with an older head.
-    while (name === "frozen" && (await headSlotOf(first.program)) < slot + 2) await readers.answered();
+    while (name === "frozen" && (await headSlotOf(first.program)) < slot + 2) await subscriberCounts.answered();
     end();
-    await readers.answered();
-    expect(readers.complaints, name).toEqual([]);
+    await subscriberCounts.answered();
+    expect(subscriberCounts.complaints, name).toEqual([]);
     await untilFitness(gateway, "second", "ready");
   }
   await program.kill();
   await untilFitness(gateway, "second", "down");
-  await readers.answered();
-  await readers.end();
-  expect(readers.complaints, "killed").toEqual([]);
+  await subscriberCounts.answered();
+  await subscriberCounts.end();
+  expect(subscriberCounts.complaints, "killed").toEqual([]);
 
   const last = await headSlotOf(first.program);
   const slots = await announced.upTo(last);

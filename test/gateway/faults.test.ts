@@ -51,7 +51,7 @@ test("with a quorum of two, an upstream that lies about a finalized root is foun
   expect(await ask()).toMatchObject({ result: { finalized: { root: expect.stringMatching(/^0x(?!deadbeef)/) } } });
   links.second.pass(lie);
   const { error } = await ask();
-  expect(error.message).toMatch(/The upstreams (first and second|second and first) do not agree/);
+  expect(error.message).toMatch(/The upstreams (first and second|second and first) disagree/);
   expect(error.message).toMatch(/second says .*0xdeadbeef/);
   expect(error.message).toMatch(/first says .*0x(?!deadbeef)/);
 });
@@ -85,26 +85,26 @@ test("what belongs together is asked of one upstream, and what was submitted is 
     body: JSON.stringify({ message: { epoch: "0", validator_index: "3" }, signature: `0x${"11".repeat(96)}` }),
   });
   expect(response.status).toBeGreaterThanOrEqual(500);
-  expect(await response.text()).toMatch(/not known/);
+  expect(await response.text()).toMatch(/unknown whether/);
   expect(asked(/POST .*voluntary_exits/).flat()).toHaveLength(1);
 });
 
 test("no read fails and no block is missed or told twice when one upstream is cut off, breaks off or answers garbage", async () => {
   const gateway = await openGateway(links);
   const announced = await AnnouncedBlocks.listen(gateway);
-  const readers = await Readers.start(gateway, restUrl);
+  const subscriberCounts = await Readers.start(gateway, restUrl);
   const from = (await headSlotOf(node)) + 1;
   for (const fault of ["nothing passes", "answers break off", spoilAll, spoilBody] as const) {
     links.second.pass(fault);
     await node.call("dev_advance");
-    await readers.answered();
+    await subscriberCounts.answered();
     links.second.mend();
     await node.call("dev_advance");
     await untilFitness(gateway, "second", "ready");
-    expect(readers.complaints, String(fault)).toEqual([]);
+    expect(subscriberCounts.complaints, String(fault)).toEqual([]);
   }
-  await readers.end();
+  await subscriberCounts.end();
   const last = await headSlotOf(node);
   expect(await announced.upTo(last)).toEqual(await slotsWithBlocks(node, from, last));
-  expect(readers.complaints).toEqual([]);
+  expect(subscriberCounts.complaints).toEqual([]);
 });

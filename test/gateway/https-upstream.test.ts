@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterEach, expect, it } from "vitest";
 import { SYSTEM_TIMERS } from "../../src/async/timers.ts";
-import { UpstreamClient } from "../../src/gateway/upstream/upstream-client.ts";
+import { UpstreamClient } from "../../src/gateway/upstream/client/upstream-client.ts";
 
 /** It has signed itself, for localhost and 127.0.0.1. */
 const cert = readFileSync(new URL("../fixtures/tls/certificate.pem", import.meta.url), "utf8");
@@ -40,7 +40,7 @@ it("asks an upstream over TLS by its name or its address when its certificate is
   const server = createServer({ cert, key }, ({ url }, response) => response.end(url === "/large" ? large : "ok"));
   const port = await listen(server);
   await expect(ask(`https://localhost:${port}`)).rejects.toMatchObject({
-    message: "a has a certificate of nobody who is trusted: give that of its CA in NODE_EXTRA_CA_CERTS.",
+    message: "a has an untrusted certificate: set NODE_EXTRA_CA_CERTS to that of its CA.",
     mayHaveArrived: false,
   });
   setDefaultCACertificates([...trusted, cert]);
@@ -57,6 +57,6 @@ it("says what is wrong when https is asked of an upstream that speaks http", asy
   const server = createHttpServer((_request, response) => response.end("ok"));
   const port = await listen(server);
   await expect(ask(`https://127.0.0.1:${port}`)).rejects.toThrow(
-    "a does not speak TLS, so that its URL may have to begin with http://.",
+    "a does not support TLS: its URL may have to start with http://.",
   );
 });

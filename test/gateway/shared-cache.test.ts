@@ -2,36 +2,36 @@ import { EventEmitter, once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { SYSTEM_TIMERS } from "../../src/async/timers.ts";
-import { cacheOfQuorum } from "../../src/gateway/cache/cache-of-quorum.ts";
-import { FACTS, finalAnswer, question, response } from "../../src/gateway/cache/questions.test-support.ts";
-import { Reads } from "../../src/gateway/cache/reads.ts";
-import type { Question, UpstreamResponse } from "../../src/gateway/exchange.ts";
+import { CachingReader } from "../../src/gateway/cache/caching-reader.ts";
+import { CHAIN_SPEC, finalAnswer, methodCall, response } from "../../src/gateway/cache/method-calls.test-support.ts";
+import { withQuorumPrefix } from "../../src/gateway/cache/redis-cache.ts";
+import type { UpstreamCall, UpstreamResponse } from "../../src/gateway/upstream-call.ts";
 import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
 import { flushPromises } from "../support/fake-timers.ts";
 import { missingRedis } from "../support/redis-process.ts";
 import { RedisServer } from "../support/redis-server.ts";
 import { skipSuite } from "../support/skip-suite.ts";
 
-const stateRoot = (slot: number) => question("get_v1_beacon_states_root", { state_id: String(slot) });
-const block = (slot: number) => question("get_v2_beacon_blocks_blockId", { block_id: String(slot) });
+const stateRoot = (slot: number) => methodCall("get_v1_beacon_states_root", { state_id: String(slot) });
+const block = (slot: number) => methodCall("get_v2_beacon_blocks_blockId", { block_id: String(slot) });
 
 /** Of the keys of all answers of the chain. */
-const PREFIX = `test:1:${FACTS.genesisValidatorsRoot}:${FACTS.genesisTime}:`;
+const PREFIX = `test:1:${CHAIN_SPEC.genesisValidatorsRoot}:${CHAIN_SPEC.genesisTime}:`;
 
 /** What the chain answers, long enough for some questions to be compressed. */
-function truth({ request: { url } }: Question): string {
+function truth({ request: { url } }: UpstreamCall): string {
   return finalAnswer(JSON.stringify(url.includes("blocks") ? Array(500).fill(url) : url));
 }
 
 /** Everything that upstreams were asked, by any gateway. */
 class Upstream {
-  readonly asked: Question[] = [];
+  readonly asked: UpstreamCall[] = [];
   /** Replaced by tests in which the upstream takes its time. */
-  answer = async (question: Question): Promise<UpstreamResponse> => response(truth(question));
+  answer = async (methodCall: UpstreamCall): Promise<UpstreamResponse> => response(truth(methodCall));
 
-  ask = (question: Question): Promise<UpstreamResponse> => {
-    this.asked.push(question);
-    return this.answer(question);
+  fetch = (methodCall: UpstreamCall): Promise<UpstreamResponse> => {
+    this.asked.push(methodCall);
+    return this.answer(methodCall);
   };
 }
 
@@ -40,25 +40,30 @@ type CacheState = "up" | "down";
 /** What a gateway has between its clients and its upstreams. */
 class Gateway {
   readonly logger = createRecordingLogger();
-  readonly reads: Reads;
+  readonly reader: CachingReader;
   readonly states: CacheState[] = [];
-  readonly conditions = { all: [], floor: 0, rewinds: 0 };
+  readonly health = { all: [], headFloor: 0, finalityReverts: 0 };
   /** By how much the time of the gateway is ahead. */
   lead = 0;
   /** How many times longer than it would the gateway waits for the engine, which a busy machine may leave little time. */
   patience: number;
   readonly #happenings = new EventEmitter();
 
-  constructor(url: string, upstream: Upstream, facts = FACTS, { rewinds = 0, patience = 50, quorum = 1 } = {}) {
-    this.conditions.rewinds = rewinds;
+  constructor(
+    url: string,
+    upstream: Upstream,
+    chainSpec = CHAIN_SPEC,
+    { finalityReverts = 0, patience = 50, quorum = 1 } = {},
+  ) {
+    this.health.finalityReverts = finalityReverts;
     this.patience = patience;
-    this.reads = new Reads({
-      ask: upstream.ask,
+    this.reader = new CachingReader({
+      fetch: upstream.fetch,
       revision: new Int32Array(2),
-      facts,
+      chainSpec,
       memoryBytes: 2 ** 20,
-      cache: cacheOfQuorum({ url, prefix: "test:", seconds: 60 }, quorum),
-      conditions: this.conditions,
+      cache: withQuorumPrefix({ url, prefix: "test:", ttlSeconds: 60 }, quorum),
+      health: this.health,
       timers: {
         ...SYSTEM_TIMERS,
         now: () => SYSTEM_TIMERS.now() + this.lead,
@@ -66,14 +71,14 @@ class Gateway {
       },
       logger: this.logger,
       observer: {
-        looked: (where) => this.#happenings.emit(`looked into ${where}`),
-        cacheIs: (state) => {
+        onCacheLookup: (where) => this.#happenings.emit(`looked into ${where}`),
+        onCacheState: (state) => {
           this.states.push(state);
           this.#happenings.emit("state");
         },
       },
     });
-    onTestFinished(() => this.reads.close());
+    onTestFinished(() => this.reader.close());
   }
 
   static async open(...parts: ConstructorParameters<typeof Gateway>): Promise<Gateway> {
@@ -90,7 +95,7 @@ class Gateway {
   }
 
   /** When a read has looked into the cache, before it waits for what somebody else asks. */
-  async looked(): Promise<void> {
+  async onCacheLookup(): Promise<void> {
     await once(this.#happenings, "looked into cache");
   }
 
@@ -102,8 +107,8 @@ class Gateway {
   }
 }
 
-const ABSENT = "The cache engine does not answer; until it does, answers are kept in memory alone";
-const BACK = "The cache engine answers again";
+const ABSENT = "Shared cache unavailable, caching in memory only";
+const BACK = "Shared cache available again";
 
 /** Polls the engine, where nothing else tells that a gateway has stored an answer, which it does after it has given it. */
 async function untilStored(redis: RedisServer, answers: number): Promise<void> {
@@ -123,25 +128,25 @@ describe("a shared cache", () => {
     const upstream = new Upstream();
     const asked = Promise.withResolvers<void>();
     const mayAnswer = Promise.withResolvers<void>();
-    upstream.answer = async (question) => {
+    upstream.answer = async (methodCall) => {
       asked.resolve();
       await mayAnswer.promise;
-      return response(truth(question));
+      return response(truth(methodCall));
     };
     const gateways = [await Gateway.open(redis.url, upstream), await Gateway.open(redis.url, upstream)];
-    const reads = Array.from({ length: 1000 }, (_, index) => gateways[index % 2]!.reads.read(block(7)));
+    const reader = Array.from({ length: 1000 }, (_, index) => gateways[index % 2]!.reader.read(block(7)));
     await asked.promise;
     mayAnswer.resolve();
-    const answers = await Promise.all(reads);
+    const answers = await Promise.all(reader);
     expect(new Set(textsOf(answers))).toEqual(new Set([truth(block(7))]));
     expect(upstream.asked).toHaveLength(1);
-    expect(new Set(answers.map(({ kept }) => kept))).toEqual(new Set([undefined, "cache"]));
+    expect(new Set(answers.map(({ cachedIn }) => cachedIn))).toEqual(new Set([undefined, "cache"]));
 
     await untilStored(redis, 1);
     const later = await Gateway.open(redis.url, upstream);
-    const first = await later.reads.read(block(7));
-    const second = await later.reads.read(block(7));
-    expect([first.kept, second.kept]).toEqual(["cache", "memory"]);
+    const first = await later.reader.read(block(7));
+    const second = await later.reader.read(block(7));
+    expect([first.cachedIn, second.cachedIn]).toEqual(["cache", "memory"]);
     expect(textsOf([first, second])).toEqual([truth(block(7)), truth(block(7))]);
     expect(first.headers).toEqual({ "content-type": "application/json" });
     expect(upstream.asked).toHaveLength(1);
@@ -149,16 +154,19 @@ describe("a shared cache", () => {
     expect(key).toBe(`${PREFIX}answer:GET json /eth/v2/beacon/blocks/7`);
     expect(await redis.command("TTL", key!)).toBeGreaterThan(50);
 
-    const ofAnotherChain = await Gateway.open(redis.url, upstream, { ...FACTS, genesisTime: FACTS.genesisTime + 1 });
-    expect((await ofAnotherChain.reads.read(block(7))).kept).toBeUndefined();
+    const ofAnotherChain = await Gateway.open(redis.url, upstream, {
+      ...CHAIN_SPEC,
+      genesisTime: CHAIN_SPEC.genesisTime + 1,
+    });
+    expect((await ofAnotherChain.reader.read(block(7))).cachedIn).toBeUndefined();
   });
 
   it("has no answers for a gateway whose upstreams have to agree from one where fewer have to", async () => {
     const redis = await RedisServer.start();
     const upstream = new Upstream();
     const read = async (quorum: number) => {
-      const { reads } = await Gateway.open(redis.url, upstream, FACTS, { quorum });
-      return (await reads.read(stateRoot(7))).kept;
+      const { reader } = await Gateway.open(redis.url, upstream, CHAIN_SPEC, { quorum });
+      return (await reader.read(stateRoot(7))).cachedIn;
     };
     for (const [index, quorum] of [1, 2, 3].entries()) {
       expect(await read(quorum)).toBeUndefined();
@@ -178,22 +186,22 @@ describe("a shared cache", () => {
       return response('{"data":{},"finalized":false}');
     };
     const gateways = [await Gateway.open(redis.url, upstream), await Gateway.open(redis.url, upstream)];
-    const reads = gateways.map(({ reads }) => reads.read(stateRoot(7)));
+    const reader = gateways.map(({ reader }) => reader.read(stateRoot(7)));
     await asked.promise;
     expect(await redis.keys()).toHaveLength(1);
     expect(upstream.asked).toHaveLength(1);
     mayAnswer.resolve();
-    expect(new Set(textsOf(await Promise.all(reads)))).toEqual(new Set(['{"data":{},"finalized":false}']));
+    expect(new Set(textsOf(await Promise.all(reader)))).toEqual(new Set(['{"data":{},"finalized":false}']));
     expect(upstream.asked).toHaveLength(2);
 
-    upstream.answer = async (question) => response(truth(question));
+    upstream.answer = async (methodCall) => response(truth(methodCall));
     const claim = `${PREFIX}claim:GET json /eth/v1/beacon/states/8/root`;
     await redis.command("SET", claim, "claim:0123456789abcdef", "PX", "50");
-    expect(textsOf([await gateways[0]!.reads.read(stateRoot(8))])).toEqual([truth(stateRoot(8))]);
+    expect(textsOf([await gateways[0]!.reader.read(stateRoot(8))])).toEqual([truth(stateRoot(8))]);
     // One that stays there for ever is not waited for as long.
     await redis.command("SET", claim.replace("8", "9"), "claim:0123456789abcdef");
-    const read = gateways[1]!.reads.read(stateRoot(9));
-    await gateways[1]!.looked();
+    const read = gateways[1]!.reader.read(stateRoot(9));
+    await gateways[1]!.onCacheLookup();
     gateways[1]!.lead = 2000;
     expect(textsOf([await read])).toEqual([truth(stateRoot(9))]);
   });
@@ -202,58 +210,58 @@ describe("a shared cache", () => {
     const redis = await RedisServer.start();
     const upstream = new Upstream();
     const gateways = [await Gateway.open(redis.url, upstream), await Gateway.open(redis.url, upstream)] as const;
-    const others = { ...FACTS, genesisTime: FACTS.genesisTime + 1 };
+    const others = { ...CHAIN_SPEC, genesisTime: CHAIN_SPEC.genesisTime + 1 };
     const ofAnotherChain = await Gateway.open(redis.url, upstream, others);
-    await ofAnotherChain.reads.read(block(1));
-    for (let slot = 1; slot <= 3; slot++) await gateways[0].reads.read(block(slot));
+    await ofAnotherChain.reader.read(block(1));
+    for (let slot = 1; slot <= 3; slot++) await gateways[0].reader.read(block(slot));
     await untilStored(redis, 4);
 
-    const now = (question: Question) => finalAnswer(`"another branch: ${question.request.url}"`);
-    upstream.answer = async (question) => response(now(question));
-    gateways[0].conditions.rewinds++;
-    expect(textsOf([await gateways[0].reads.read(block(1))])).toEqual([now(block(1))]);
+    const now = (methodCall: UpstreamCall) => finalAnswer(`"another branch: ${methodCall.request.url}"`);
+    upstream.answer = async (methodCall) => response(now(methodCall));
+    gateways[0].health.finalityReverts++;
+    expect(textsOf([await gateways[0].reader.read(block(1))])).toEqual([now(block(1))]);
     await untilStored(redis, 1);
     expect(await redis.keys()).toEqual([expect.stringContaining(String(others.genesisTime))]);
-    expect(textsOf([await gateways[1].reads.read(block(1))])).toEqual([now(block(1))]);
+    expect(textsOf([await gateways[1].reader.read(block(1))])).toEqual([now(block(1))]);
     await untilStored(redis, 2);
-    expect((await ofAnotherChain.reads.read(block(1))).kept).toBe("memory");
+    expect((await ofAnotherChain.reader.read(block(1))).cachedIn).toBe("memory");
   });
 
   it("is rid of it though nobody asks, when the gateway ends, and when another process takes its place", async () => {
     const redis = await RedisServer.start();
     const upstream = new Upstream();
     const store = async () => {
-      await (await Gateway.open(redis.url, upstream)).reads.read(block(1));
+      await (await Gateway.open(redis.url, upstream)).reader.read(block(1));
       await untilStored(redis, 1);
     };
-    const unasked = await Gateway.open(redis.url, upstream, FACTS, { patience: 1 });
+    const unasked = await Gateway.open(redis.url, upstream, CHAIN_SPEC, { patience: 1 });
     unasked.patience = 50;
     await store();
-    unasked.conditions.rewinds++;
+    unasked.health.finalityReverts++;
     await untilStored(redis, 0);
     const ending = await Gateway.open(redis.url, upstream);
     await store();
-    ending.conditions.rewinds++;
-    await ending.reads.close();
+    ending.health.finalityReverts++;
+    await ending.reader.close();
     expect(await redis.keys()).toEqual([]);
     await store();
-    const replacing = await Gateway.open(redis.url, upstream, FACTS, { rewinds: 1 });
-    expect((await replacing.reads.read(block(1))).kept).toBeUndefined();
+    const replacing = await Gateway.open(redis.url, upstream, CHAIN_SPEC, { finalityReverts: 1 });
+    expect((await replacing.reader.read(block(1))).cachedIn).toBeUndefined();
     await untilStored(redis, 0);
   });
 
   it("takes no answer of which the chain has gone back while it was looked up", async () => {
     const redis = await RedisServer.start();
     const upstream = new Upstream();
-    await (await Gateway.open(redis.url, upstream)).reads.read(block(1));
+    await (await Gateway.open(redis.url, upstream)).reader.read(block(1));
     await untilStored(redis, 1);
     const gateway = await Gateway.open(redis.url, upstream);
     redis.freeze();
-    const read = gateway.reads.read(block(1));
+    const read = gateway.reader.read(block(1));
     await flushPromises();
-    gateway.conditions.rewinds++;
+    gateway.health.finalityReverts++;
     redis.thaw();
-    expect((await read).kept).toBeUndefined();
+    expect((await read).cachedIn).toBeUndefined();
   });
 
   it("takes no garbage for an answer, whatever is in the engine", async () => {
@@ -261,9 +269,9 @@ describe("a shared cache", () => {
     const upstream = new Upstream();
     const questions = [stateRoot(1), stateRoot(2), block(1), block(2)];
     const readAll = async () => {
-      const { reads } = await Gateway.open(redis.url, upstream);
+      const { reader } = await Gateway.open(redis.url, upstream);
       const before = upstream.asked.length;
-      expect(textsOf(await Promise.all(questions.map((each) => reads.read(each))))).toEqual(questions.map(truth));
+      expect(textsOf(await Promise.all(questions.map((each) => reader.read(each))))).toEqual(questions.map(truth));
       return upstream.asked.length - before;
     };
     expect(await readAll()).toBe(4);
@@ -306,17 +314,17 @@ describe("a shared cache", () => {
     const redis = await RedisServer.start();
     const upstream = new Upstream();
     const gateway = await Gateway.open(redis.url, upstream);
-    await gateway.reads.read(block(1));
+    await gateway.reader.read(block(1));
     await untilStored(redis, 1);
     await redis.kill();
     await gateway.until("down");
     const slots = [2, 3, 4];
-    expect(textsOf(await Promise.all(slots.map((slot) => gateway.reads.read(block(slot)))))).toEqual(
+    expect(textsOf(await Promise.all(slots.map((slot) => gateway.reader.read(block(slot)))))).toEqual(
       slots.map((slot) => truth(block(slot))),
     );
     await redis.start();
     await gateway.until("up", 1);
-    await gateway.reads.read(block(5));
+    await gateway.reader.read(block(5));
     await untilStored(redis, 1);
     expect(gateway.states).toEqual(["up", "down", "up"]);
     expect(gateway.said()).toEqual([expect.stringContaining(ABSENT), BACK]);
@@ -326,7 +334,7 @@ describe("a shared cache", () => {
     const redis = await RedisServer.start();
     const upstream = new Upstream();
     const gateway = await Gateway.open(redis.url, upstream);
-    await gateway.reads.read(block(1));
+    await gateway.reader.read(block(1));
     await untilStored(redis, 1);
     let slot = 2;
     for (const [spoil, mend, reason] of [
@@ -335,22 +343,22 @@ describe("a shared cache", () => {
     ] as const) {
       const seen = gateway.states.length;
       await redis.command(...spoil);
-      for (let reads = 0; reads < 3; reads++) {
+      for (let reader = 0; reader < 3; reader++) {
         slot++;
-        expect(textsOf([await gateway.reads.read(block(slot))])).toEqual([truth(block(slot))]);
+        expect(textsOf([await gateway.reader.read(block(slot))])).toEqual([truth(block(slot))]);
       }
       await gateway.until("down", seen);
       const other = await Gateway.open(redis.url, upstream);
       const asked = upstream.asked.length;
-      expect((await other.reads.read(block(1))).kept).toBe("cache");
+      expect((await other.reader.read(block(1))).cachedIn).toBe("cache");
       expect(upstream.asked).toHaveLength(asked);
       await redis.command(...mend);
       gateway.lead += 10_000;
-      await gateway.reads.read(block(++slot));
+      await gateway.reader.read(block(++slot));
       await gateway.until("up", seen);
       const [refused, stores] = gateway.said().splice(-2);
-      expect(refused).toMatch(new RegExp(`^The cache engine refuses to store answers .*${reason}`));
-      expect(stores).toBe("The cache engine stores answers again");
+      expect(refused).toMatch(new RegExp(`^Shared cache rejects writes .*${reason}`));
+      expect(stores).toBe("Shared cache accepts writes again");
     }
     expect(gateway.said()).toHaveLength(4);
   });
@@ -361,15 +369,15 @@ describe("a shared cache", () => {
     await redis.command("ACL", "SETUSER", "default", "-eval");
     const gateway = await Gateway.open(redis.url, upstream);
     for (let slot = 1; slot <= 4; slot++) {
-      await gateway.reads.read(block(slot));
+      await gateway.reader.read(block(slot));
       gateway.lead += 10_000;
     }
-    await gateway.reads.read(block(5));
-    expect(gateway.said()).toEqual([expect.stringContaining("refuses to store answers")]);
+    await gateway.reader.read(block(5));
+    expect(gateway.said()).toEqual([expect.stringContaining("rejects writes")]);
     await redis.command("ACL", "SETUSER", "default", "+eval");
     gateway.lead += 10_000;
-    await gateway.reads.read(block(6));
-    expect(gateway.said().slice(1)).toEqual(["The cache engine stores answers again"]);
+    await gateway.reader.read(block(6));
+    expect(gateway.said().slice(1)).toEqual(["Shared cache accepts writes again"]);
 
     await redis.command("ACL", "SETUSER", "default", "-mget");
     const other = new Gateway(redis.url, upstream);
@@ -383,14 +391,14 @@ describe("a shared cache", () => {
     const gateway = await Gateway.open(redis.url, upstream);
     gateway.patience = 1;
     redis.freeze();
-    const reads = [1, 2, 3].map((slot) => gateway.reads.read(block(slot)));
-    expect(textsOf(await Promise.all(reads))).toEqual([1, 2, 3].map((slot) => truth(block(slot))));
+    const reader = [1, 2, 3].map((slot) => gateway.reader.read(block(slot)));
+    expect(textsOf(await Promise.all(reader))).toEqual([1, 2, 3].map((slot) => truth(block(slot))));
     expect(gateway.states).toEqual(["up", "down"]);
-    expect(textsOf([await gateway.reads.read(block(4))])).toEqual([truth(block(4))]);
+    expect(textsOf([await gateway.reader.read(block(4))])).toEqual([truth(block(4))]);
     gateway.patience = 50;
     redis.thaw();
     await gateway.until("up", 1);
-    expect(gateway.said()).toEqual([`${ABSENT} It did not answer within 50 milliseconds.`, BACK]);
+    expect(gateway.said()).toEqual([`${ABSENT} It did not answer within 50 ms.`, BACK]);
   });
 
   it("says why it is not let in, without the password, and takes the right one", async () => {
@@ -402,7 +410,7 @@ describe("a shared cache", () => {
     ]) {
       const gateway = new Gateway(`redis://${credentials}127.0.0.1:${redis.port}`, upstream);
       await gateway.until("down");
-      expect(textsOf([await gateway.reads.read(block(1))])).toEqual([truth(block(1))]);
+      expect(textsOf([await gateway.reader.read(block(1))])).toEqual([truth(block(1))]);
       expect(gateway.said()).toEqual([expect.stringContaining(reason!)]);
       expect(JSON.stringify(gateway.logger.records)).not.toContain("hunter2");
     }
@@ -436,9 +444,9 @@ it("works without a cache where something else listens", async () => {
     gateway.patience = 1;
     await gateway.until();
     for (const asked of [block(slot), stateRoot(slot)]) {
-      expect(textsOf([await gateway.reads.read(asked)])).toEqual([truth(asked)]);
+      expect(textsOf([await gateway.reader.read(asked)])).toEqual([truth(asked)]);
     }
-    await gateway.reads.close();
+    await gateway.reader.close();
     expect(JSON.stringify(gateway.logger.records)).not.toContain(password);
     for (const socket of sockets) socket.destroy();
     server.close();

@@ -147,7 +147,7 @@ test("what is wrong with upstreams is told, and who differs is named", async () 
   const [good, twin, lying, late, strange, gone] = report.upstreams;
   expect([good!.problems, twin!.problems]).toEqual([[], []]);
   expect(report.contradictions).toEqual([
-    expect.stringMatching(`CONTRADICT.* slot ${slot} .* but ${OTHER_ROOT} for ${lying!.upstream}\\.$`),
+    expect.stringMatching(`CONFLICTING.* slot ${slot} .* but ${OTHER_ROOT} for ${lying!.upstream}\\.$`),
   ]);
   const rootDifference = report.differences.find(({ request }) => request === `GET /eth/v1/beacon/states/${slot}/root`);
   expect(rootDifference).toMatchObject({
@@ -159,13 +159,13 @@ test("what is wrong with upstreams is told, and who differs is named", async () 
   });
   for (const { said } of report.differences) expect(said[1]!.upstreams).toEqual([lying!.upstream]);
   expect(lying!.problems).toEqual([
-    "One operation gave what the standard does not have there.",
-    "It answers 2 requests otherwise than others do.",
+    "One operation returned something else than the standard specifies.",
+    "It answers 2 requests differently from other upstreams.",
   ]);
   expect(late!.problems).toEqual(
     expect.arrayContaining([
       "It is syncing, 30 slots behind the clock.",
-      expect.stringMatching(/^Its head is at slot 10, that of another upstream at \d+\.$/),
+      expect.stringMatching(/^Its head is at slot 10, but that of another upstream is at \d+\.$/),
       expect.stringMatching(/^Its head is \d+ slots behind the clock\.$/),
     ]),
   );
@@ -173,7 +173,7 @@ test("what is wrong with upstreams is told, and who differs is named", async () 
   expect(gone!.failure).toContain("refused the connection");
 
   const { output: text } = await doctor(urls[0]!, liar, page);
-  expect(text).toMatch(/^THE UPSTREAMS CONTRADICT EACH OTHER/);
+  expect(text).toMatch(/^CONFLICTING FINALITY/);
   expect(text).toMatch(/^GET \/eth\/v1\/beacon\/blocks\/\{block_id\}\/root +yes(?: slow)? +yes(?: slow)? +-$/m);
   expect(text).toMatch(/^GET \/eth\/v1\/config\/deposit_contract +yes(?: slow)? +WRONG(?: slow)? +-$/m);
   expect(text).toContain(`GET /eth/v1/beacon/states/${slot}/root\n  data.root\n`);
@@ -223,7 +223,7 @@ test("a syncing node has no failures", async () => {
   const { upstreams } = JSON.parse(told.output) as Report;
   expect(upstreams[0]!.problems).toEqual([
     "It is syncing, 20 slots behind the clock.",
-    expect.stringMatching(/^\d+ operations had to wait, because it is not ready\.$/),
+    expect.stringMatching(/^\d+ operations could not be served because it is not ready\.$/),
   ]);
 });
 
@@ -238,7 +238,7 @@ test("credentials reach the upstream and nobody else, and Ctrl-C ends a wait", a
   const withUser = guarded.replace("//", "//someone:hidden-word@");
   const program = new Program(["doctor", ...PATIENT, withUser]);
   expect(await program.exited).toEqual({ code: 1, signal: null });
-  expect(program.output).toContain("It lets nobody in without credentials (HTTP status 403)");
+  expect(program.output).toContain("It requires credentials (HTTP status 403)");
   expect(program.output).not.toContain("hidden-word");
   expect([...seen]).toEqual([`Basic ${Buffer.from("someone:hidden-word").toString("base64")}`]);
 

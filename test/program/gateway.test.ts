@@ -104,7 +104,7 @@ test("workers share the ports, one that is killed is replaced and leaves no conn
   process.kill(Number(first), "SIGKILL");
   await Promise.all(asked);
   expect(outcomes.at(-1)).toBe("broken off");
-  await gateway.untilLine(/A worker ended by SIGKILL, and another takes its place\s+pid=\d+/);
+  await gateway.untilLine(/Worker exited, replacing it\s+pid=\d+/);
   for (let time = 0; time < 4; time++) expect((await get("/eth/v1/node/version")).status).toBe(200);
   const samples = async () => (await fetch(metricsUrl!)).text();
   await vi.waitFor(async () => expect(await samples()).toContain("fanal_gateway_workers 2\n"), { timeout: 60_000 });
@@ -127,6 +127,6 @@ test("a gateway without any upstream waits for one, and ends when it is told to"
     "--rest-port",
     "0",
   ]);
-  await gateway.untilLine(/No upstream tells which chain it follows/);
+  await gateway.untilLine(/No upstream reports its chain/);
   expect(await gateway.stop()).toEqual({ code: 0, signal: null });
 });

@@ -1,11 +1,11 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { toHex } from "@lodestar/utils";
 import type { Topic } from "../../src/api/event-stream.ts";
-import { createGatewayTables } from "../../src/gateway/calls/tables.ts";
-import type { ChainFacts } from "../../src/gateway/chain-facts.ts";
-import type { Condition, Conditions } from "../../src/gateway/condition.ts";
-import type { GatewayEvents } from "../../src/gateway/events.ts";
-import { type Question, UpstreamError, type UpstreamResponse } from "../../src/gateway/exchange.ts";
+import { createGatewayTables } from "../../src/gateway/calls/gateway-tables.ts";
+import type { ChainSpec } from "../../src/gateway/chain-spec.ts";
+import type { GatewayEvents } from "../../src/gateway/gateway-events.ts";
+import { type UpstreamCall, UpstreamError, type UpstreamResponse } from "../../src/gateway/upstream-call.ts";
+import type { HealthTracker, UpstreamHealth } from "../../src/gateway/upstream-health.ts";
 import { createRecordingLogger, type LogRecord } from "../../src/log/recording-logger.test-support.ts";
 import { createJsonRpcServer } from "../../src/server/jsonrpc/server.ts";
 import type { Params } from "../../src/server/method-table.ts";
@@ -26,7 +26,7 @@ const WHOLE_BELOW_BYTES = 4096;
 
 /** Asks one upstream for everything, and keeps nothing. */
 function fetchFrom(url: () => string, upstream: string) {
-  return async ({ request, waiting }: Question): Promise<UpstreamResponse> => {
+  return async ({ request, waiting }: UpstreamCall): Promise<UpstreamResponse> => {
     const { verb, headers, body } = request;
     let response: Response;
     try {
@@ -55,7 +55,7 @@ async function* inPieces(bytes: Buffer): AsyncGenerator<Buffer> {
 /** The calls of a gateway before one node, with servers of their own and nothing between them and the node. */
 export async function serveCalls(chain: ExampleDevChain, upstreamUrl: () => string): Promise<ServedCalls> {
   const { config, clock } = chain.chain;
-  const facts: ChainFacts = {
+  const chainSpec: ChainSpec = {
     presetBase: "minimal",
     genesisValidatorsRoot: toHex(config.genesisValidatorsRoot),
     genesisTime: clock.genesisTime,
@@ -65,14 +65,14 @@ export async function serveCalls(chain: ExampleDevChain, upstreamUrl: () => stri
       .filter(({ epoch }) => Number.isFinite(epoch))
       .map(({ name, epoch }) => ({ name, epoch })),
   };
-  const all: Condition[] = [{ upstream: "node", fitness: "ready", reasons: [], version: "Fanal/test" }];
-  const conditions: Conditions = {
+  const all: UpstreamHealth[] = [{ upstream: "node", state: "ready", reasons: [], version: "Fanal/test" }];
+  const health: HealthTracker = {
     all,
     of: (upstream) => all.find((each) => each.upstream === upstream)!,
     onChange: () => () => {},
-    floor: 0,
-    raiseFloor: () => {},
-    rewinds: 0,
+    headFloor: 0,
+    raiseHeadFloor: () => {},
+    finalityReverts: 0,
   };
   const events: GatewayEvents = {
     feed: (topics) => chain.api.context.events.feed(topics as readonly Topic[]),
@@ -80,11 +80,11 @@ export async function serveCalls(chain: ExampleDevChain, upstreamUrl: () => stri
   };
   const ask = fetchFrom(upstreamUrl, "node");
   const tables = createGatewayTables({
-    reads: { read: ask },
+    reader: { read: ask },
     upstreams: { submit: ask },
-    conditions,
+    health,
     events,
-    facts,
+    chainSpec,
     timers: { unixNow: () => clock.nowSeconds() * 1000 },
   });
   const log: LogRecord[] = [];

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import type { Timers } from "../../src/async/timers.ts";
-import type { Fitness } from "../../src/gateway/condition.ts";
+import { fetchChainSpec } from "../../src/gateway/chain-spec.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
 import type { GatewayOptions } from "../../src/gateway/options.ts";
-import { readFacts } from "../../src/gateway/read-facts.ts";
+import type { HealthState } from "../../src/gateway/upstream-health.ts";
 import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
 import { SseClient } from "../../src/server/events/sse-client.test-support.ts";
 import type { FaultyLink } from "./faulty-link.ts";
@@ -27,11 +27,19 @@ export async function openGateway(
 ): Promise<Gateway> {
   const logger = createRecordingLogger();
   const upstreams = Object.entries(links).map(([name, { url }]) => ({ name, url, tier: 0, weight: 1 }));
-  const facts = await readFacts(upstreams, new AbortController().signal, logger);
+  const chainSpec = await fetchChainSpec(upstreams, new AbortController().signal, logger);
   const gateway = await Gateway.open({
-    options: { upstreams, quorum: 1, broadcast: 1, memoryBytes: 0, maxSlotsBehind: 3, hedgeMillis: 300, ...options },
-    facts,
-    served: { limits: {}, jsonRpc: ANYWHERE, rest: ANYWHERE },
+    options: {
+      upstreams,
+      quorum: 1,
+      broadcast: 1,
+      memoryBytes: 0,
+      maxSlotsBehind: 3,
+      hedgeDelayMillis: 300,
+      ...options,
+    },
+    chainSpec,
+    servers: { limits: {}, jsonRpc: ANYWHERE, rest: ANYWHERE },
     workers: 1,
     timers,
     logger,
@@ -41,10 +49,10 @@ export async function openGateway(
   return gateway;
 }
 
-export async function untilFitness({ conditions }: Gateway, upstream: string, fitness: Fitness): Promise<void> {
-  while (conditions.of(upstream).fitness !== fitness) {
+export async function untilFitness({ health }: Gateway, upstream: string, state: HealthState): Promise<void> {
+  while (health.of(upstream).state !== state) {
     await new Promise<void>((resolve) => {
-      const stop = conditions.onChange(() => {
+      const stop = health.onChange(() => {
         stop();
         resolve();
       });
@@ -118,9 +126,9 @@ export class Readers {
   }
 
   #complain(what: string): void {
-    const { conditions } = this.#gateway;
-    const states = conditions.all.map(({ upstream, fitness, reasons }) => [upstream, fitness, ...reasons].join(" "));
-    this.complaints.push(`${what}; ${states.join(", ")}; floor ${conditions.floor}`);
+    const { health } = this.#gateway;
+    const states = health.all.map(({ upstream, state, reasons }) => [upstream, state, ...reasons].join(" "));
+    this.complaints.push(`${what}; ${states.join(", ")}; floor ${health.headFloor}`);
   }
 
   async #get(path: string): Promise<string> {

@@ -32,5 +32,5 @@ export async function followsBack(Run: typeof Program | typeof ProgramHere, work
   const now = await blockRoot(chain);
   expect(now).not.toBe(left);
   for (let time = 0; time < 8; time++) expect(await blockRoot(gateway)).toBe(now);
-  expect(gateway.complaints).toEqual([expect.stringContaining("The chain has gone back behind what was final")]);
+  expect(gateway.complaints).toEqual([expect.stringContaining("Chain reverted behind finality")]);
 }

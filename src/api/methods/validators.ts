@@ -219,7 +219,7 @@ async function findValidator(
 }
 
 /** Validators that are asked for, and where their bytes come from. */
-interface Choice {
+interface ValidatorSelection {
   resolved: ResolvedState;
   /** Undefined when it is all of the state. */
   indices: Uint32Array | undefined;
@@ -231,10 +231,10 @@ async function chooseValidators(
   chain: BeaconChain,
   { stateId, validatorIds = [] }: BalancesQuery,
   call?: CallContext,
-): Promise<Choice> {
+): Promise<ValidatorSelection> {
   const resolved = await resolveState(chain, stateId, call);
   const { state } = resolved;
-  if (validatorIds.length > 0) return choiceOf(resolved, await indicesInRegistry(state, validatorIds));
+  if (validatorIds.length > 0) return selectionOf(resolved, await indicesInRegistry(state, validatorIds));
   const snapshots = snapshotsOf(chain);
   return {
     resolved,
@@ -245,7 +245,7 @@ async function chooseValidators(
 }
 
 /** A few are read from the state itself, whatever its size. */
-function choiceOf(resolved: ResolvedState, indices: Uint32Array): Choice {
+function selectionOf(resolved: ResolvedState, indices: Uint32Array): ValidatorSelection {
   const { state } = resolved;
   return {
     resolved,
@@ -267,7 +267,7 @@ async function writeValidators(
 }
 
 async function recipeOfValidators(
-  { resolved, indices, validators, balances }: Choice,
+  { resolved, indices, validators, balances }: ValidatorSelection,
   statuses: ValidatorsQuery["statuses"] = [],
 ): Promise<Recipe> {
   const input = {
@@ -300,7 +300,7 @@ async function serializeBalances(chain: BeaconChain, query: BalancesQuery, call?
 /** An answer about no more validators than this is written at once, which costs less than a stream. */
 const MAX_WRITTEN_AT_ONCE = 256;
 
-function bodyOf({ resolved, indices }: Choice, recipe: Recipe): Buffer | SharedStream {
+function bodyOf({ resolved, indices }: ValidatorSelection, recipe: Recipe): Buffer | SharedStream {
   const count = indices?.length ?? resolved.state.validators.length;
   return count <= MAX_WRITTEN_AT_ONCE ? writtenAtOnce(recipe) : SharedStream.of(recipe);
 }

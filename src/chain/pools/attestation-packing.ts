@@ -23,7 +23,7 @@ interface ChosenAggregate {
 }
 
 /** The parts of one attestation: several only from electra on, where one carries many committees of the same data. */
-type Choice = ChosenAggregate[];
+type AttestationParts = ChosenAggregate[];
 
 /**
  * The attestations worth most to the proposer of a block on `state`, which must be at the block's slot: those of the
@@ -33,7 +33,7 @@ export function packAttestations(pool: AttestationPool, state: CachedBeaconState
   const fork = state.epochCtx.config.getForkSeq(state.slot);
   const joinsCommittees = fork >= ForkSeq.electra;
   const participation = createParticipation(state);
-  const sources: CoverSource<Choice>[] = [];
+  const sources: CoverSource<AttestationParts>[] = [];
   for (const slot of pool.slots()) {
     if (!isIncludableAt(slot, state.slot, fork)) continue;
     for (const sameData of pool.groupsAt(slot)) {
@@ -53,7 +53,7 @@ export function packAttestations(pool: AttestationPool, state: CachedBeaconState
  * Offers, of each committee that attested to the data, the covering with the most to gain. Committees of a slot share no
  * validator, so the best of each together are the best attestation that can be made.
  */
-function createSource(groups: AttestationGroup[], participation: Participation): CoverSource<Choice> {
+function createSource(groups: AttestationGroup[], participation: Participation): CoverSource<AttestationParts> {
   const { data } = groups[0]!;
   const epoch: Epoch = data.target.epoch;
   const flags = participation.flagsFor(data);
@@ -65,7 +65,7 @@ function createSource(groups: AttestationGroup[], participation: Participation):
   return {
     evaluate() {
       let gain = 0;
-      const choice: Choice = [];
+      const choice: AttestationParts = [];
       for (const { group, coverings } of candidates) {
         let best: { covering: Covering; gain: number } | undefined;
         for (const candidate of coverings) {
@@ -114,12 +114,12 @@ function hasCommitteeOf(state: CachedBeaconStateAllForks, { data, committeeIndex
   );
 }
 
-function toPhase0Attestation(choice: Choice): phase0.Attestation {
+function toPhase0Attestation(choice: AttestationParts): phase0.Attestation {
   const { group, covering } = choice[0]!;
   return { aggregationBits: covering.bits, data: group.data, signature: sumBytes(covering.signatures) };
 }
 
-function toElectraAttestation(choice: Choice): electra.Attestation {
+function toElectraAttestation(choice: AttestationParts): electra.Attestation {
   const attesters = choice.reduce((sum, { group }) => sum + group.committee.length, 0);
   const aggregationBits = BitArray.fromBitLen(attesters);
   const committeeBits = BitArray.fromBitLen(MAX_COMMITTEES_PER_SLOT);

@@ -1,8 +1,8 @@
 import { SYSTEM_TIMERS } from "../../async/timers.ts";
-import { examineAll } from "../../gateway/doctor/examination.ts";
+import { inspectAll } from "../../gateway/doctor/inspection.ts";
 import { Probe } from "../../gateway/doctor/probe.ts";
-import { isWell } from "../../gateway/doctor/report.ts";
-import { UpstreamClient } from "../../gateway/upstream/upstream-client.ts";
+import { isHealthy } from "../../gateway/doctor/report.ts";
+import { UpstreamClient } from "../../gateway/upstream/client/upstream-client.ts";
 import { printableJson } from "../call/printable.ts";
 import { EXIT_CODES } from "../exit.ts";
 import { type FlagSources, resolveFlags } from "../flags/resolve-flags.ts";
@@ -26,22 +26,22 @@ export async function runDoctor(
   const clients = targets.map((target) => new UpstreamClient(target, { timers: SYSTEM_TIMERS }));
   try {
     const probes = clients.map((client) => new Probe(client, timeout * 1000));
-    const examinations = await examineAll(probes);
-    const patients = targets.map(({ url }, place) => ({
+    const inspections = await inspectAll(probes);
+    const upstreams = targets.map(({ url }, place) => ({
       url,
       probe: probes[place]!,
-      examination: examinations[place]!,
+      inspection: inspections[place]!,
     }));
-    const facts = examinations.flatMap((examination) => examination.facts ?? []);
-    environment.LODESTAR_PRESET = facts[0]?.presetBase ?? "mainnet";
+    const chainSpecs = inspections.flatMap((inspection) => inspection.chainSpec ?? []);
+    environment.LODESTAR_PRESET = chainSpecs[0]?.presetBase ?? "mainnet";
     // Loaded late: the definitions of the methods read the preset once, at import.
     const { diagnose } = await import("../../gateway/doctor/diagnosis.ts");
-    const report = await diagnose(patients, { withStates: all });
+    const report = await diagnose(upstreams, { withStates: all });
     const { reportText } = await import("./readable.ts");
-    const isAllWell = isWell(report);
-    const asJson = () => `${printableJson(JSON.stringify({ isWell: isAllWell, ...report }, null, 2))}\n`;
+    const isAllHealthy = isHealthy(report);
+    const asJson = () => `${printableJson(JSON.stringify({ isWell: isAllHealthy, ...report }, null, 2))}\n`;
     await terminal.write(json ? asJson() : reportText(report));
-    return isAllWell ? EXIT_CODES.ok : EXIT_CODES.internal;
+    return isAllHealthy ? EXIT_CODES.ok : EXIT_CODES.internal;
   } finally {
     await Promise.all(clients.map((client) => client.close()));
   }

@@ -42,7 +42,7 @@ describe("what is told of upstreams", () => {
     const refused: Finding = { outcome: "refused", reason: "HTTP status 400: because" };
     const withoutSsz: Finding = { outcome: "ok", ssz: "refused", reason: "as SSZ, HTTP status 400: because" };
     const declined: Finding = { outcome: "declined", reason: "HTTP status 400: No data" };
-    const notAsked: Finding = { outcome: "not-asked", reason: "it submits something" };
+    const notTested: Finding = { outcome: "not-asked", reason: "it is a submission" };
     const text = reportText({
       upstreams: [upstream(1), upstream(2), { ...upstream(3), failure: "It is gone.", problems: ["It is gone."] }],
       contradictions: ["THEY CONTRADICT EACH OTHER."],
@@ -50,7 +50,7 @@ describe("what is told of upstreams", () => {
       operations: [
         operation("/absent", absent, absent, { outcome: "not-asked" }),
         operation("/refused", refused, withoutSsz, declined),
-        operation("/submission", notAsked, notAsked, { outcome: "not-asked" }),
+        operation("/submission", notTested, notTested, { outcome: "not-asked" }),
       ],
       differences: [
         {
@@ -69,7 +69,7 @@ describe("what is told of upstreams", () => {
     expect(text).toMatch(/^GET \/refused +REFUSED +yes\+ERROR +declined$/m);
     expect(text).toContain("GET /refused\n    1: HTTP status 400: because\n    2: as SSZ, HTTP status 400: because\n");
     expect(text).not.toContain("\u001b");
-    expect(text).toContain("Not asked, because it submits something:\n    GET /submission\n");
+    expect(text).toContain("Not asked, because it is a submission:\n    GET /submission\n");
     expect(text).toContain('GET /eth/v1/x\n  data.root\n    "0x01"  host1\n    "0x02"  host2\n');
     expect(text).toMatch(/^1 {2}Nothing is wrong\.\n2 {2}Nothing is wrong\.\n3 {2}It is gone\.\n$/m);
   });

@@ -50,7 +50,7 @@ export function gatewayOptions(
       memoryBytes: memory * 1024 * 1024,
       cache: cacheOptions(values, workingDirectory, logger),
       maxSlotsBehind,
-      hedgeMillis: hedgeAfter,
+      hedgeDelayMillis: hedgeAfter,
     },
     workers: workers === "all" ? availableParallelism() : workers,
     drainMillis: values.drainSeconds * 1000,
@@ -106,5 +106,5 @@ function cacheOptions(
     const file = resolve(workingDirectory, values.cachePasswordFile);
     url.password = encodeURIComponent(readSecret(file, "password file", logger));
   }
-  return { url: url.href, prefix: values.cachePrefix, seconds: values.cacheSeconds };
+  return { url: url.href, prefix: values.cachePrefix, ttlSeconds: values.cacheSeconds };
 }

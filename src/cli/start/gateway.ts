@@ -1,4 +1,4 @@
-import type { Condition } from "../../gateway/condition.ts";
+import type { UpstreamHealth } from "../../gateway/upstream-health.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { LogControl } from "../../log/pino-logger.ts";
 import { withinDescriptors } from "../../node/descriptors.ts";
@@ -27,23 +27,23 @@ export async function runGateway(
   announceGateway(start, logger);
   const asked = await withinDescriptors({ servers: serverOptions(start, logger), networking: undefined }, logger);
   const { jsonRpc, rest, metrics, limits, writeAccess } = asked;
-  const { readFacts } = await import("../../gateway/read-facts.ts");
-  const facts = await readFacts(options.upstreams, stopping, logger);
-  environment.LODESTAR_PRESET = facts.presetBase;
+  const { fetchChainSpec } = await import("../../gateway/chain-spec.ts");
+  const chainSpec = await fetchChainSpec(options.upstreams, stopping, logger);
+  environment.LODESTAR_PRESET = chainSpec.presetBase;
   const { Gateway } = await import("../../gateway/gateway.ts");
   const gateway = await Gateway.open({
     options,
-    facts,
-    served: { limits, jsonRpc, rest, pages: jsonRpc?.page ? pageFiles() : undefined },
+    chainSpec,
+    servers: { limits, jsonRpc, rest, pages: jsonRpc?.page ? pageFiles() : undefined },
     metrics,
-    writeAccess,
+    writeAccessLog: writeAccess,
     workers,
     drainMillis,
     logger,
   }).catch((error: unknown) => {
     throw listenFailure(error, asked);
   });
-  for (const condition of gateway.conditions.all) announceUpstream(condition, logger);
+  for (const health of gateway.health.all) announceUpstream(health, logger);
   announceServers(gateway, start, logger);
   return { ...running(gateway), drainMillis };
 }
@@ -59,8 +59,11 @@ function announceGateway(start: GatewayStart, logger: Logger): void {
 }
 
 /** Says what the gateway is in front of. */
-function announceUpstream({ upstream, fitness, reasons, version, head, finalized }: Condition, logger: Logger): void {
-  const facts = { version, head: head?.slot, finalizedEpoch: finalized?.epoch };
-  if (fitness === "ready") logger.notice(`The gateway is in front of ${upstream}`, facts);
-  else logger.warn(`The upstream ${upstream} is ${fitness}`, { ...facts, reasons });
+function announceUpstream(
+  { upstream, state, reasons, version, head, finalized }: UpstreamHealth,
+  logger: Logger,
+): void {
+  const fields = { version, head: head?.slot, finalizedEpoch: finalized?.epoch };
+  if (state === "ready") logger.notice(`The gateway is in front of ${upstream}`, fields);
+  else logger.warn(`The upstream ${upstream} is ${state}`, { ...fields, reasons });
 }

@@ -33,7 +33,7 @@ interface LockstepModules {
 }
 
 /** A block that can be voted for in a slot. */
-interface Choice {
+interface VoteTarget {
   root: RootHex;
   /** As `stateToAttestOn` gives it. */
   state: CachedBeaconStateAllForks;
@@ -86,7 +86,7 @@ export class LockstepDuties {
     if (block === null) failures.unsettled(PROPOSE, slot);
     const timelyBlock = plan.lateness ? null : block;
     const ballots = await failures.attempt("learn what to attest to", slot, async () => {
-      const usual = timelyBlock ? choiceOf(timelyBlock) : await this.#choice(slot, headRoot);
+      const usual = timelyBlock ? voteTargetOf(timelyBlock) : await this.#choice(slot, headRoot);
       const cast = await this.#ballots(slot, usual, plan);
       // The next block will hold them. They do not leave this process before what was noted of them is stored.
       for (const { votes, syncVotes } of cast) {
@@ -138,12 +138,12 @@ export class LockstepDuties {
     return true;
   }
 
-  async #choice(slot: Slot, root: RootHex): Promise<Choice> {
+  async #choice(slot: Slot, root: RootHex): Promise<VoteTarget> {
     return { root, state: await stateToAttestOn(this.#modules.chain.states, { slot, blockRoot: root }) };
   }
 
   /** What is to be signed in the slot; it is noted as signed. */
-  async #ballots(slot: Slot, usual: Choice, plan: DutyPlan): Promise<Ballot[]> {
+  async #ballots(slot: Slot, usual: VoteTarget, plan: DutyPlan): Promise<Ballot[]> {
     const { dissent } = plan;
     const acts = (voter: ValidatorIndex) => this.#acts(plan, voter);
     if (!dissent) return [this.#ballot(slot, usual, acts)];
@@ -154,11 +154,11 @@ export class LockstepDuties {
     ];
   }
 
-  #ballot(slot: Slot, choice: Choice, isBy: IsVoter): Ballot {
+  #ballot(slot: Slot, choice: VoteTarget, isBy: IsVoter): Ballot {
     return { votes: this.#votesFor(choice, slot, isBy), syncVotes: this.#syncVotesFor(choice, slot, isBy) };
   }
 
-  #votesFor({ root: blockRoot, state }: Choice, slot: Slot, isBy: IsVoter): CommitteeVote[] {
+  #votesFor({ root: blockRoot, state }: VoteTarget, slot: Slot, isBy: IsVoter): CommitteeVote[] {
     const { chain, signer, history } = this.#modules;
     // electra/validator.md, Construct attestation: the index moved out of the data, which then names committee 0.
     const namesCommittee = chain.config.getForkSeq(slot) < ForkSeq.electra;
@@ -184,7 +184,7 @@ export class LockstepDuties {
   }
 
   /** altair/validator.md, Sync committee messages: a member signs once for each of its seats. */
-  #syncVotesFor({ root, state }: Choice, slot: Slot, isBy: IsVoter): SubcommitteeVote[] {
+  #syncVotesFor({ root, state }: VoteTarget, slot: Slot, isBy: IsVoter): SubcommitteeVote[] {
     const { chain, signer } = this.#modules;
     if (chain.config.getForkSeq(slot) < ForkSeq.altair) return [];
     const beaconBlockRoot = fromHex(root);
@@ -212,7 +212,7 @@ export class LockstepDuties {
   }
 }
 
-const choiceOf = ({ root, postState }: ProducedFullBlock): Choice => ({ root, state: postState });
+const voteTargetOf = ({ root, postState }: ProducedFullBlock): VoteTarget => ({ root, state: postState });
 
 function chosenFrom(committee: ArrayLike<ValidatorIndex>, isChosen: (member: ValidatorIndex) => boolean) {
   const bits = BitArray.fromBitLen(committee.length);

@@ -1,125 +1,136 @@
 import type { Timers } from "../../async/timers.ts";
 import { ByteLru } from "../../collections/byte-lru.ts";
 import { REVISION_PLACES } from "../../server/thread/protocol.ts";
-import type { ChainFacts } from "../chain-facts.ts";
-import type { Conditions } from "../condition.ts";
-import type { UpstreamResponse } from "../exchange.ts";
-import { headersOfBody } from "./headers-of-body.ts";
-import type { Lasting, WholeResponse } from "./lasting.ts";
+import type { ChainSpec } from "../chain-spec.ts";
+import type { UpstreamResponse } from "../upstream-call.ts";
+import type { HealthTracker } from "../upstream-health.ts";
+import type { BufferedResponse, CacheLifetime } from "./cache-lifetime.ts";
+import { cacheableHeaders } from "./response-codec.ts";
 
 interface MemoryCacheOptions {
   bytes: number;
-  /** Its numbers are other ones whenever answers about the head, or about the status, may be. */
+  /** Counters that change when answers about the head or the status may change. */
   revision: Int32Array;
-  conditions: Pick<Conditions, "floor" | "rewinds">;
-  facts: Pick<ChainFacts, "secondsPerSlot">;
+  health: Pick<HealthTracker, "headFloor" | "finalityReverts">;
+  chainSpec: Pick<ChainSpec, "secondsPerSlot">;
   timers: Pick<Timers, "now">;
 }
 
-/** What held when an upstream was asked: an answer is kept only while it still holds. */
-export interface Moment {
+/** Revision of the chain when a request was sent. A cached answer is valid only while it is unchanged. */
+export interface RevisionSnapshot {
   readonly head: number;
   readonly status: number;
-  readonly floor: number;
-  readonly rewinds: number;
+  readonly headFloor: number;
+  readonly finalityReverts: number;
   readonly at: number;
-  /** From when on upstreams have surely come to the head that they told of. */
+  /** When upstreams have certainly processed the head that they announced. */
   readonly settledAt: number;
 }
 
-interface Kept {
-  /** Settled, so that whoever asks for it need not make one. */
+interface CacheEntry {
+  /** Resolved. Shared, so that a hit creates no promise. */
   response: Promise<UpstreamResponse>;
-  lasting: Lasting;
-  since: Moment;
-  until: number;
+  lifetime: CacheLifetime;
+  snapshot: RevisionSnapshot;
+  expiresAt: number;
 }
 
-/** A larger answer than this part of the memory is not kept: it would drop too many others. */
-const LARGEST_PART = 16;
-/** About what an answer takes beside its body. */
+/** A single response may use at most 1/16 of the cache, so that it evicts few others. */
+const MAX_ENTRY_SHARE = 16;
+/** Approximate overhead of an entry. */
 const ENTRY_BYTES = 512;
-/** An upstream that is restarted may have another version, or other settings. */
-const FIXED_MILLIS = 180_000;
-/** An upstream that is stuck does not go on telling that all is well. */
-const STATUS_MILLIS = 12_000;
-/** For so long after an upstream has told of a head, its answers may still be those of the one before. */
-const SETTLING_MILLIS = 500;
+/** A restarted upstream may have another version or configuration. */
+const FIXED_TTL_MILLIS = 180_000;
+/** A hung upstream must not appear healthy. */
+const STATUS_TTL_MILLIS = 12_000;
+/** How long answers may still reflect the previous head after a new one was announced. */
+const HEAD_SETTLE_MILLIS = 500;
 
-/** Answers in the memory of this process. */
+/** In-memory LRU cache of responses, bounded by bytes. */
 export class MemoryCache {
-  /** A larger body is not kept. */
+  /** Larger bodies are not cached. */
   readonly maxBodyBytes: number;
   readonly #options: MemoryCacheOptions;
-  readonly #answers: ByteLru<Kept>;
-  readonly #maxMillis: Readonly<Record<Lasting, number>>;
+  readonly #entries: ByteLru<CacheEntry>;
+  readonly #ttlMillis: Readonly<Record<CacheLifetime, number>>;
   #head: number;
   #settledAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: MemoryCacheOptions) {
     this.#options = options;
-    this.maxBodyBytes = Math.floor(options.bytes / LARGEST_PART);
-    this.#answers = new ByteLru({ bytes: options.bytes });
+    this.maxBodyBytes = Math.floor(options.bytes / MAX_ENTRY_SHARE);
+    this.#entries = new ByteLru({ bytes: options.bytes });
     this.#head = Atomics.load(options.revision, REVISION_PLACES.head);
-    const slotMillis = options.facts.secondsPerSlot * 1000;
-    this.#maxMillis = {
+    const slotMillis = options.chainSpec.secondsPerSlot * 1000;
+    this.#ttlMillis = {
       final: Number.POSITIVE_INFINITY,
-      fixed: FIXED_MILLIS,
+      fixed: FIXED_TTL_MILLIS,
       head: slotMillis,
-      status: Math.min(slotMillis, STATUS_MILLIS),
+      status: Math.min(slotMillis, STATUS_TTL_MILLIS),
     };
   }
 
   get(key: string): Promise<UpstreamResponse> | undefined {
-    const kept = this.#answers.get(key);
-    if (kept === undefined) return undefined;
-    if (this.#isTrue(kept)) return kept.response;
-    this.#answers.delete(key);
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    if (this.#isValid(entry)) return entry.response;
+    this.#entries.delete(key);
     return undefined;
   }
 
-  /** `since` is the moment before the upstream was asked. An answer about the head may tell itself that it is of the new one. */
-  put(key: string, response: WholeResponse, lasting: Lasting, since: Moment, isOfNewHead = false): void {
+  /**
+   * Stores a response. `snapshot` was taken before the request was sent. `isForNewHead` tells that the response itself
+   * names the new head.
+   */
+  put(
+    key: string,
+    response: BufferedResponse,
+    lifetime: CacheLifetime,
+    snapshot: RevisionSnapshot,
+    isForNewHead = false,
+  ): void {
     const { length } = response.body;
     if (length > this.maxBodyBytes) return;
-    const headers = headersOfBody(response.headers);
-    const kept = { ...response, headers, body: inMemoryOfItsOwn(response.body), kept: "memory" as const };
+    const headers = cacheableHeaders(response.headers);
+    const entry = { ...response, headers, body: copyToOwnMemory(response.body), cachedIn: "memory" as const };
     const bytes = length + JSON.stringify(headers).length + ENTRY_BYTES;
-    const mayBeEarly = lasting === "head" && !isOfNewHead && since.at < since.settledAt;
-    const until = mayBeEarly ? since.settledAt : since.at + this.#maxMillis[lasting];
-    this.#answers.set(key, { response: Promise.resolve(kept), lasting, since, until }, bytes);
+    const mayBeEarly = lifetime === "head" && !isForNewHead && snapshot.at < snapshot.settledAt;
+    const expiresAt = mayBeEarly ? snapshot.settledAt : snapshot.at + this.#ttlMillis[lifetime];
+    this.#entries.set(key, { response: Promise.resolve(entry), lifetime, snapshot, expiresAt }, bytes);
   }
 
-  moment(): Moment {
-    const { revision, conditions, timers } = this.#options;
+  snapshot(): RevisionSnapshot {
+    const { revision, health, timers } = this.#options;
     const head = Atomics.load(revision, REVISION_PLACES.head);
     const at = timers.now();
     if (head !== this.#head) {
       this.#head = head;
-      this.#settledAt = at + SETTLING_MILLIS;
+      this.#settledAt = at + HEAD_SETTLE_MILLIS;
     }
     return {
       head,
       status: Atomics.load(revision, REVISION_PLACES.status),
-      floor: conditions.floor,
-      rewinds: conditions.rewinds,
+      headFloor: health.headFloor,
+      finalityReverts: health.finalityReverts,
       at,
       settledAt: this.#settledAt,
     };
   }
 
-  #isTrue({ lasting, since, until }: Kept): boolean {
-    const { revision, conditions, timers } = this.#options;
-    if (lasting === "final") return conditions.rewinds === since.rewinds;
-    if (timers.now() >= until) return false;
-    if (lasting === "fixed") return true;
-    // Who has been told of a later head is told nothing of an earlier one.
-    return Atomics.load(revision, REVISION_PLACES[lasting]) === since[lasting] && conditions.floor <= since.floor;
+  #isValid({ lifetime, snapshot, expiresAt }: CacheEntry): boolean {
+    const { revision, health, timers } = this.#options;
+    if (lifetime === "final") return health.finalityReverts === snapshot.finalityReverts;
+    if (timers.now() >= expiresAt) return false;
+    if (lifetime === "fixed") return true;
+    // A client that has seen a later head must not get an answer about an earlier one.
+    return (
+      Atomics.load(revision, REVISION_PLACES[lifetime]) === snapshot[lifetime] && health.headFloor <= snapshot.headFloor
+    );
   }
 }
 
-/** A small body often lies in all that was read from a socket at once, which would be kept with it. */
-function inMemoryOfItsOwn(body: Buffer): Buffer {
+/** A small body is often a slice of a large socket buffer, which it would retain. */
+function copyToOwnMemory(body: Buffer): Buffer {
   if (body.buffer.byteLength === body.length) return body;
   const own = Buffer.allocUnsafeSlow(body.length);
   body.copy(own);

@@ -1,169 +1,180 @@
 import { hash, randomBytes } from "node:crypto";
 import type { Timers } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
-import type { ChainFacts } from "../chain-facts.ts";
-import type { Conditions } from "../condition.ts";
-import type { GatewayObserver } from "../observer.ts";
+import type { ChainSpec } from "../chain-spec.ts";
+import type { GatewayObserver } from "../gateway-observer.ts";
 import type { CacheOptions } from "../options.ts";
-import type { WholeResponse } from "./lasting.ts";
-import { RedisLink } from "./redis-link.ts";
-import { decodeAnswer, encodeAnswer, MAX_BODY_BYTES, STORED_FORM } from "./stored-answer.ts";
+import type { HealthTracker } from "../upstream-health.ts";
+import type { BufferedResponse } from "./cache-lifetime.ts";
+import { RedisConnection } from "./redis-connection.ts";
+import { CODEC_VERSION, decodeResponse, encodeResponse, MAX_BODY_BYTES } from "./response-codec.ts";
 
 interface RedisCacheOptions {
   cache: CacheOptions;
-  facts: Pick<ChainFacts, "genesisValidatorsRoot" | "genesisTime">;
-  conditions: Pick<Conditions, "rewinds">;
+  chainSpec: Pick<ChainSpec, "genesisValidatorsRoot" | "genesisTime">;
+  health: Pick<HealthTracker, "finalityReverts">;
   timers: Timers;
   logger: Logger;
-  observer?: Pick<GatewayObserver, "cacheIs" | "looked">;
+  observer?: Pick<GatewayObserver, "onCacheState" | "onCacheLookup">;
 }
 
-/** Somebody asks an upstream, and others wait for what it brings. */
-export interface Claim {
-  /** Has to be called, with the answer if it can be stored. */
-  end(answer: WholeResponse | undefined): void;
+/** Lock of the gateway that fetches an answer while others wait for it. */
+export interface FetchLock {
+  /** Must be called to release the lock, with the answer if it can be stored. */
+  end(answer: BufferedResponse | undefined): void;
 }
 
-/** What is there: an answer, or the claim of somebody who asks for it. */
-interface Found {
-  answer: WholeResponse | undefined;
-  isClaimed: boolean;
+/** Result of a lookup: an answer, or the lock of another gateway. */
+interface Lookup {
+  answer: BufferedResponse | undefined;
+  isLocked: boolean;
 }
 
-/** Where the answer to a question is, and the claim of whoever asks for it. */
-interface Place {
+/** Keys of an answer and of its lock. */
+interface CacheKeys {
   key: string;
-  claim: string;
+  lock: string;
 }
 
-/** A larger answer, compressed, is not stored: to read it would take too long. */
+/** Larger compressed answers are not stored, because reading them takes too long. */
 const MAX_STORED_BYTES = 1024 * 1024;
-/** A gateway that asks and does not come back is not waited for any longer. */
-const CLAIM_MILLIS = 10_000;
-/** How long others wait for what one asks, before they ask themselves. */
+/** Expiry of the lock of a gateway that does not return. */
+const LOCK_MILLIS = 10_000;
+/** How long other gateways wait for the lock holder before they fetch themselves. */
 const MAX_WAIT_MILLIS = 2000;
-/** How soon what is there of before the chain has gone back is removed, though nobody asks. */
-const CLEAN_MILLIS = 500;
-const FIRST_LOOK_MILLIS = 4;
-const LONGEST_LOOK_MILLIS = 64;
-/** Questions that are longer have their hash in the key. */
+/** How often stale entries are purged after a revert behind finality. */
+const PURGE_INTERVAL_MILLIS = 500;
+const FIRST_POLL_MILLIS = 4;
+const MAX_POLL_MILLIS = 64;
+/** Longer keys are hashed. */
 const MAX_KEY_LENGTH = 250;
 
 const TOKEN = /^claim:[\w-]{16}$/;
-/** The answer and the claim that are there; where there is neither, the claim becomes ours in the same moment. */
-const LOOK_OR_CLAIM = `
+/** Returns answer and lock. If there is neither, acquires the lock atomically. */
+const LOOK_UP_OR_LOCK = `
 local found = redis.call("MGET", KEYS[1], KEYS[2])
 if not found[1] and not found[2] then redis.call("SET", KEYS[2], ARGV[1], "PX", ARGV[2]) end
 return found`;
-/** Only whoever has put a token there removes it, whatever is there by now. */
-const REMOVE_OWN = `if redis.pcall("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`;
+/** Releases the lock only if it still holds the own token. */
+const RELEASE_LOCK = `if redis.pcall("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`;
 
-/** Answers in Redis or Valkey, which all gateways of a chain share. */
+/** Cache of final answers in Redis or Valkey, shared by all gateways of a chain. */
 export class RedisCache {
-  /** A larger body is not stored. */
+  /** Larger bodies are not stored. */
   readonly maxBodyBytes = MAX_BODY_BYTES;
   readonly #options: RedisCacheOptions;
-  readonly #link: RedisLink;
+  readonly #connection: RedisConnection;
   readonly #prefix: string;
-  readonly #endWatch: () => void;
-  /** As many times as the chain had gone back when what was there of before was removed. */
-  #cleanedAfter = 0;
-  #isCleaning = false;
+  readonly #stopTimer: () => void;
+  /** Value of `finalityReverts` at the last purge. */
+  #purgedAtRevert = 0;
+  #isPurging = false;
 
   constructor(options: RedisCacheOptions) {
-    const { cache, facts, timers, logger, observer } = options;
+    const { cache, chainSpec, timers, logger, observer } = options;
     this.#options = options;
-    // Dev chains that are made anew have the validators of those before them.
-    this.#prefix = `${cache.prefix}${STORED_FORM}:${facts.genesisValidatorsRoot}:${facts.genesisTime}:`;
-    const { key, claim } = this.#placeOf("probe");
-    this.#link = new RedisLink({ url: cache.url, probes: [key, claim], timers, logger, observer });
-    this.#endWatch = timers.every(CLEAN_MILLIS, () => {
-      if (!this.#isClean) void this.#clean();
+    // A restarted dev chain keeps its validators, so the genesis time is needed too.
+    this.#prefix = `${cache.prefix}${CODEC_VERSION}:${chainSpec.genesisValidatorsRoot}:${chainSpec.genesisTime}:`;
+    const { key, lock } = this.#idOf("probe");
+    this.#connection = new RedisConnection({ url: cache.url, probes: [key, lock], timers, logger, observer });
+    this.#stopTimer = timers.every(PURGE_INTERVAL_MILLIS, () => {
+      if (!this.#isPurged) void this.#purge();
     });
   }
 
   /**
-   * The answer, if it is there or if another gateway brings it meanwhile; or else a claim for who asks an upstream now. Undefined
-   * when the engine does not answer, or has answers from before the chain has gone back. Rejects when the signal is aborted.
+   * Returns the answer if it is stored or another gateway stores it meanwhile, otherwise a lock for the caller to fetch
+   * it. Undefined if Redis is unavailable or still holds answers from before a revert. Rejects when the signal is
+   * aborted.
    */
-  async find(question: string, signal: AbortSignal): Promise<{ answer: WholeResponse } | { claim: Claim } | undefined> {
-    if (!this.#link.isUp) return undefined;
-    if (!this.#isClean) {
-      void this.#clean();
+  async find(
+    call: string,
+    signal: AbortSignal,
+  ): Promise<{ answer: BufferedResponse } | { lock: FetchLock } | undefined> {
+    if (!this.#connection.isUp) return undefined;
+    if (!this.#isPurged) {
+      void this.#purge();
       return undefined;
     }
-    const place = this.#placeOf(question);
+    const keys = this.#idOf(call);
     const token = `claim:${randomBytes(12).toString("base64url")}`;
-    let found = await this.#lookOrClaim(place, token);
-    this.#options.observer?.looked("cache", found?.answer !== undefined);
-    if (found?.isClaimed) found = await this.#await(place, signal);
-    if (found === undefined) return undefined;
-    if (!found.answer) return { claim: this.#claim(place, token) };
-    // The chain may have gone back meanwhile.
-    return this.#isClean ? { answer: found.answer } : undefined;
+    let lookup = await this.#lookUpOrLock(keys, token);
+    this.#options.observer?.onCacheLookup("cache", lookup?.answer !== undefined);
+    if (lookup?.isLocked) lookup = await this.#awaitResponse(keys, signal);
+    if (lookup === undefined) return undefined;
+    if (!lookup.answer) return { lock: this.#lock(keys, token) };
+    // A revert may have happened meanwhile.
+    return this.#isPurged ? { answer: lookup.answer } : undefined;
   }
 
   async close(): Promise<void> {
-    this.#endWatch();
-    if (!this.#isClean) await this.#clean();
-    await this.#link.close();
+    this.#stopTimer();
+    if (!this.#isPurged) await this.#purge();
+    await this.#connection.close();
   }
 
-  get #isClean(): boolean {
-    return this.#cleanedAfter === this.#options.conditions.rewinds;
+  get #isPurged(): boolean {
+    return this.#purgedAtRevert === this.#options.health.finalityReverts;
   }
 
-  /** An engine that stores nothing now is only looked at. */
-  async #lookOrClaim(place: Place, token: string): Promise<Found | undefined> {
-    const { key, claim } = place;
-    const script = ["EVAL", LOOK_OR_CLAIM, "2", key, claim, token, String(CLAIM_MILLIS)];
-    const reply = this.#link.isStoring ? await this.#link.store(script, { isWaitedFor: true }) : undefined;
-    return reply === undefined ? this.#look(place) : this.#foundIn(reply, key);
+  /** Only looks up if Redis does not accept writes. */
+  async #lookUpOrLock(keys: CacheKeys, token: string): Promise<Lookup | undefined> {
+    const { key, lock } = keys;
+    const script = ["EVAL", LOOK_UP_OR_LOCK, "2", key, lock, token, String(LOCK_MILLIS)];
+    const reply = this.#connection.isWritable
+      ? await this.#connection.write(script, { isOnRequestPath: true })
+      : undefined;
+    return reply === undefined ? this.#lookUp(keys) : this.#parseLookup(reply, key);
   }
 
-  async #look({ key, claim }: Place): Promise<Found | undefined> {
-    const reply = await this.#link.read(["MGET", key, claim]);
-    return reply === undefined ? undefined : this.#foundIn(reply, key);
+  async #lookUp({ key, lock }: CacheKeys): Promise<Lookup | undefined> {
+    const reply = await this.#connection.read(["MGET", key, lock]);
+    return reply === undefined ? undefined : this.#parseLookup(reply, key);
   }
 
-  async #foundIn(reply: unknown, key: string): Promise<Found> {
+  async #parseLookup(reply: unknown, key: string): Promise<Lookup> {
     const [stored, token] = Array.isArray(reply) ? reply : [];
-    const answer = Buffer.isBuffer(stored) ? await decodeAnswer(key, stored).catch(() => undefined) : undefined;
-    if (stored && !answer) this.#link.remove(["DEL", key]);
-    return { answer, isClaimed: TOKEN.test(String(token)) };
+    const answer = Buffer.isBuffer(stored) ? await decodeResponse(key, stored).catch(() => undefined) : undefined;
+    if (stored && !answer) this.#connection.sendUnawaited(["DEL", key]);
+    return { answer, isLocked: TOKEN.test(String(token)) };
   }
 
-  /** Looks until the answer is there, whoever asks has given up, or that has taken too long. */
-  async #await(place: Place, signal: AbortSignal): Promise<Found | undefined> {
+  /** Polls until the answer is stored, the lock is released, or a timeout. */
+  async #awaitResponse(keys: CacheKeys, signal: AbortSignal): Promise<Lookup | undefined> {
     const { timers } = this.#options;
     const end = timers.now() + MAX_WAIT_MILLIS;
-    for (let pause = FIRST_LOOK_MILLIS; ; pause = Math.min(2 * pause, LONGEST_LOOK_MILLIS)) {
-      await timers.sleep(pause, signal);
-      const found = await this.#look(place);
-      if (!found?.isClaimed || found.answer || timers.now() >= end) return found;
+    for (let backoff = FIRST_POLL_MILLIS; ; backoff = Math.min(2 * backoff, MAX_POLL_MILLIS)) {
+      await timers.sleep(backoff, signal);
+      const lookup = await this.#lookUp(keys);
+      if (!lookup?.isLocked || lookup.answer || timers.now() >= end) return lookup;
     }
   }
 
-  /** Every gateway does so: what one has stored before it heard that the chain has gone back is removed when it hears of it. Never rejects. */
-  async #clean(): Promise<void> {
-    if (this.#isCleaning) return;
-    this.#isCleaning = true;
-    const { rewinds } = this.#options.conditions;
-    const isDone = await this.#removeAll();
-    this.#isCleaning = false;
-    if (isDone) this.#cleanedAfter = rewinds;
+  /**
+   * Deletes all answers after a revert. Every gateway does this, because another one may have stored an answer before
+   * it noticed the revert. Never rejects.
+   */
+  async #purge(): Promise<void> {
+    if (this.#isPurging) return;
+    this.#isPurging = true;
+    const { finalityReverts } = this.#options.health;
+    const isDone = await this.#deleteAll();
+    this.#isPurging = false;
+    if (isDone) this.#purgedAtRevert = finalityReverts;
   }
 
-  /** Whether it could be done. */
-  async #removeAll(): Promise<boolean> {
+  /** Returns true on success. */
+  async #deleteAll(): Promise<boolean> {
     const pattern = `${this.#prefix.replace(/[*?[\]\\^]/g, "\\$&")}answer:*`;
     let cursor = "0";
     do {
-      const reply = await this.#link.store(["SCAN", cursor, "MATCH", pattern, "COUNT", "1000"], { isWaitedFor: false });
+      const reply = await this.#connection.write(["SCAN", cursor, "MATCH", pattern, "COUNT", "1000"], {
+        isOnRequestPath: false,
+      });
       if (!Array.isArray(reply)) return false;
       const [next, keys] = reply as [Buffer, Buffer[]];
       if (keys.length > 0) {
-        const removed = await this.#link.store(["UNLINK", ...keys], { isWaitedFor: false });
+        const removed = await this.#connection.write(["UNLINK", ...keys], { isOnRequestPath: false });
         if (removed === undefined) return false;
       }
       cursor = String(next);
@@ -171,26 +182,31 @@ export class RedisCache {
     return true;
   }
 
-  #claim({ key, claim }: Place, token: string): Claim {
-    const remove = () => this.#link.remove(["EVAL", REMOVE_OWN, "1", claim, token]);
+  #lock({ key, lock }: CacheKeys, token: string): FetchLock {
+    const sendUnawaited = () => this.#connection.sendUnawaited(["EVAL", RELEASE_LOCK, "1", lock, token]);
     return {
       end: (answer) => {
-        if (answer === undefined || answer.body.length > MAX_BODY_BYTES) remove();
-        else void this.#store(key, answer).finally(remove);
+        if (answer === undefined || answer.body.length > MAX_BODY_BYTES) sendUnawaited();
+        else void this.#write(key, answer).finally(sendUnawaited);
       },
     };
   }
 
-  async #store(key: string, answer: WholeResponse): Promise<void> {
-    const stored = await encodeAnswer(key, answer);
+  async #write(key: string, answer: BufferedResponse): Promise<void> {
+    const stored = await encodeResponse(key, answer);
     if (stored.length > MAX_STORED_BYTES) return;
-    const { seconds } = this.#options.cache;
-    await this.#link.store(["SET", key, stored, "EX", String(seconds)], { isWaitedFor: false });
+    const { ttlSeconds } = this.#options.cache;
+    await this.#connection.write(["SET", key, stored, "EX", String(ttlSeconds)], { isOnRequestPath: false });
   }
 
-  #placeOf(question: string): Place {
-    const isLong = question.length > MAX_KEY_LENGTH;
-    const name = isLong ? hash("sha256", question, "base64url") : question;
-    return { key: `${this.#prefix}answer:${name}`, claim: `${this.#prefix}claim:${name}` };
+  #idOf(call: string): CacheKeys {
+    const isLong = call.length > MAX_KEY_LENGTH;
+    const name = isLong ? hash("sha256", call, "base64url") : call;
+    return { key: `${this.#prefix}answer:${name}`, lock: `${this.#prefix}claim:${name}` };
   }
+}
+
+/** Separates the cache by quorum, so that a quorum read does not return what fewer upstreams agreed on. */
+export function withQuorumPrefix(cache: CacheOptions, quorum: number): CacheOptions {
+  return quorum > 1 ? { ...cache, prefix: `${cache.prefix}quorum-${quorum}:` } : cache;
 }

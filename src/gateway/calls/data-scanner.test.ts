@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { UpstreamError } from "../exchange.ts";
-import { findData, openData } from "./data-scanner.ts";
+import { UpstreamError } from "../upstream-call.ts";
+import { findData, streamData } from "./data-scanner.ts";
 
 const SPACES = fc.stringMatching(/^[ \t\r\n]{0,3}$/);
 
-/** Texts with all that makes strings hard to tell from what is around them. */
+/** Strings with characters that are hard to scan. */
 const text = fc.string({
   unit: fc.constantFrom("a", '"', "\\", "{", "}", "[", "]", ",", ":", " ", "é", "𝄞", "\u0000"),
   maxLength: 12,
@@ -25,10 +25,10 @@ interface Body {
   meta: Record<string, unknown>;
 }
 
-/** As JSON has it, which knows no -0. */
+/** JSON has no -0. */
 const asJson = (meta: object) => JSON.parse(JSON.stringify(meta));
 
-/** The bodies that a node could send, with its members in any order and white space wherever it may be. */
+/** Bodies that a node could send, with members in any order and any white space. */
 const body: fc.Arbitrary<Body> = fc
   .record({ before: beside, data: value, after: beside, space: fc.array(SPACES, { minLength: 6, maxLength: 6 }) })
   .map(({ before, data, after: given, space: [a, b, c, d, e, f] }) => {
@@ -52,7 +52,7 @@ async function* chunksOf(bytes: Buffer, cuts: readonly number[]): AsyncGenerator
 }
 
 async function read(source: AsyncIterable<Buffer>): Promise<{ text: string; meta: unknown }> {
-  const { data, meta } = await openData(source, "some");
+  const { data, meta } = await streamData(source, "some");
   const bytes = Buffer.isBuffer(data) ? data : Buffer.concat(await Array.fromAsync(data));
   return { text: String(bytes), meta };
 }
@@ -68,7 +68,7 @@ describe("data is found", () => {
     );
   });
 
-  it("wherever bodies are cut", async () => {
+  it("at any chunk boundary", async () => {
     await fc.assert(
       fc.asyncProperty(body, async ({ text: whole, data, meta }) => {
         const bytes = Buffer.from(whole);
@@ -81,7 +81,7 @@ describe("data is found", () => {
     );
   });
 
-  it("in bodies of which only the end is held", async () => {
+  it("in streams of which only the end is buffered", async () => {
     const items = fc.array(value, { minLength: 1, maxLength: 5 });
     const sizes = fc.array(fc.integer({ min: 1, max: 4000 }), { minLength: 1, maxLength: 40 });
     await fc.assert(
@@ -103,35 +103,31 @@ describe("data is found", () => {
   });
 });
 
-describe("a body is refused with the name of its upstream", () => {
+describe("an invalid body is rejected with the name of its upstream", () => {
   const large = JSON.stringify({ data: Array.from({ length: 1000 }, (_, index) => ({ index })), finalized: true });
   it.each([
-    ["that is empty", "", "ends before its data does"],
-    ["that is no JSON", "<html>", "is no JSON object"],
-    ["that is an array", '[{"data":1}]', "is no JSON object"],
-    ["without data", '{"version":"fulu"}', "has no data"],
-    ["with data further down alone", '{"version":{"data":1}}', "has no data"],
-    ["with nothing in its place", '{"data":}', "ends before its data does"],
-    ["that is cut off in its data", '{"data":[{"a":1},{"a":2}', "ends before its data does"],
-    ["that is cut off before its end", '{"data":[1,2]', "ends before its data does"],
-    ["that is cut off behind its data", '{"data":[1,2],"finalized":tru', "ends before its data does"],
-    ["that is cut off before its data", '{"version":"fu', "ends before its data does"],
-    [
-      "with something else behind it",
-      '{"data":[1,2],"finalized":yes}',
-      "has something beside its data that is no JSON",
-    ],
-    ["with two data", '{"data":1,"finalized":true,"data":2}', "has data twice"],
+    ["that is empty", "", "is truncated"],
+    ["that is no JSON", "<html>", "is not a JSON object"],
+    ["that is an array", '[{"data":1}]', "is not a JSON object"],
+    ["without data", '{"version":"fulu"}', 'has no member "data"'],
+    ["with data further down alone", '{"version":{"data":1}}', 'has no member "data"'],
+    ["with nothing in its place", '{"data":}', "is truncated"],
+    ["that is cut off in its data", '{"data":[{"a":1},{"a":2}', "is truncated"],
+    ["that is cut off before its end", '{"data":[1,2]', "is truncated"],
+    ["that is cut off behind its data", '{"data":[1,2],"finalized":tru', "is truncated"],
+    ["that is cut off before its data", '{"version":"fu', "is truncated"],
+    ["with something else behind it", '{"data":[1,2],"finalized":yes}', 'has invalid JSON outside of "data"'],
+    ["with two data", '{"data":1,"finalized":true,"data":2}', 'has the member "data" twice'],
     [
       "with too much before its data",
       `{"before":${"[".repeat(5000)}${"]".repeat(5000)},"data":1}`,
-      "has no data within its first 4096 bytes",
+      'has no member "data" within its first 4096 bytes',
     ],
-    ["that is large and cut off", large.slice(0, -3), "ends before its data does"],
-    ["that is large and cut off in its data", large.slice(0, 9000), "ends before its data does"],
+    ["that is large and cut off", large.slice(0, -3), "is truncated"],
+    ["that is large and cut off in its data", large.slice(0, 9000), "is truncated"],
   ])("%s", async (_what, given, how) => {
     const bytes = Buffer.from(given);
-    const message = `What the upstream some answered ${how}.`;
+    const message = `The answer of upstream some ${how}.`;
     expect(() => findData(bytes, "some")).toThrow(message);
     const cuts = Array.from({ length: Math.floor(bytes.length / 3) }, (_, index) => index * 3);
     await expect(read(chunksOf(bytes, cuts))).rejects.toThrow(message);
@@ -151,12 +147,12 @@ describe("a body is refused with the name of its upstream", () => {
         isOver = true;
       }
     }
-    await expect(read(endless())).rejects.toThrow("What the upstream some answered has no data within its first");
+    await expect(read(endless())).rejects.toThrow('The answer of upstream some has no member "data" within its first');
     expect(isOver).toBe(true);
   });
 });
 
-it("leaves the rest when nobody reads on", async () => {
+it("ends the source when its reader stops", async () => {
   let isOver = false;
   async function* source() {
     try {
@@ -166,7 +162,7 @@ it("leaves the rest when nobody reads on", async () => {
       isOver = true;
     }
   }
-  const { data } = await openData(source(), "some");
+  const { data } = await streamData(source(), "some");
   const chunks = (data as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
   await chunks.next();
   await chunks.return!();

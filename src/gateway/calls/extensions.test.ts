@@ -1,19 +1,22 @@
 import { describe, expect, it } from "vitest";
-import { Operations } from "./operations.ts";
-import { bodyOf, FACTS, ScriptedGateway } from "./scripted-gateway.test-support.ts";
+import { bodyOf, CHAIN_SPEC, ScriptedGateway } from "./scripted-gateway.test-support.ts";
+import { StandardOperations } from "./standard-operations.ts";
 
-describe("what is composed of an answer", () => {
-  it.each(['{"data":null}', '{"data":{}}', '{"data":{x}}'])("fails by the fault of who gave %s", async (body) => {
-    const gateway = new ScriptedGateway(() => ({ body, headers: { "content-type": "application/json" } }));
-    for (const name of ["getNetworkEnr", "getBeaconHead", "getChainHead", "getNetworkPeers"]) {
-      await expect(gateway.call(name)).rejects.toMatchObject({
-        kind: "unavailable",
-        message: expect.stringMatching(/^one answered \w+ in a form that the standard does not have/),
-      });
-    }
-  });
+describe("a composed answer", () => {
+  it.each(['{"data":null}', '{"data":{}}', '{"data":{x}}'])(
+    "fails with the name of the upstream for %s",
+    async (body) => {
+      const gateway = new ScriptedGateway(() => ({ body, headers: { "content-type": "application/json" } }));
+      for (const name of ["getNetworkEnr", "getBeaconHead", "getChainHead", "getNetworkPeers"]) {
+        await expect(gateway.call(name)).rejects.toMatchObject({
+          kind: "unavailable",
+          message: expect.stringMatching(/^one answered \w+ with something else than the standard specifies/),
+        });
+      }
+    },
+  );
 
-  it("is read to a bound, and only while somebody waits", async () => {
+  it("is bounded and cancellable", async () => {
     let isOver = false;
     let sent = 0;
     const chunk = Buffer.alloc(1024 * 1024, "a");
@@ -26,38 +29,38 @@ describe("what is composed of an answer", () => {
       }
     }
     const ask = () => ({ upstream: "one", status: 200, headers: {}, body: endless() });
-    const operations = new Operations({
-      reads: { read: async () => ask() },
+    const operations = new StandardOperations({
+      reader: { read: async () => ask() },
       upstreams: { submit: async () => ask() },
-      facts: FACTS,
+      chainSpec: CHAIN_SPEC,
       timers: { unixNow: () => 0 },
     });
     const leaving = new AbortController();
-    const tell = () => operations.tell("get_v1_node_identity", [], { signal: leaving.signal }, (value) => value);
-    await expect(tell()).rejects.toThrow("one answered with more than");
+    const read = () => operations.read("get_v1_node_identity", [], { signal: leaving.signal }, (value) => value);
+    await expect(read()).rejects.toThrow("one answered with more than");
     expect(isOver).toBe(true);
     expect(sent).toBeLessThan(32 * 1024 * 1024);
     isOver = false;
-    const left = tell();
+    const left = read();
     leaving.abort(new Error("left"));
     await expect(left).rejects.toThrow("left");
     expect(isOver).toBe(true);
   });
 });
 
-describe("what only some nodes have", () => {
+describe("extension methods", () => {
   const LACKING = { status: 404, body: { statusCode: 404, message: "Route GET:/nimbus/v1 not found" } };
 
-  it("is asked of those that have it, and of others again when they have become another version", async () => {
+  it("go to upstreams that support them, and retry others after a version change", async () => {
     const gateway = new ScriptedGateway(
-      ({ lacking }) => (lacking?.has("one") ? { upstream: "two", body: { data: [] } } : LACKING),
+      ({ deprioritized }) => (deprioritized?.has("one") ? { upstream: "two", body: { data: [] } } : LACKING),
       ["one", "two"],
     );
     expect(await gateway.result("getEth1Chain")).toEqual([]);
     expect(gateway.requests).toEqual(Array(2).fill("GET /nimbus/v1/eth1/chain"));
     await gateway.call("getEth1Chain");
     expect(gateway.asked).toHaveLength(3);
-    gateway.conditions[0] = { ...gateway.conditions[0]!, version: "2" };
+    gateway.health[0] = { ...gateway.health[0]!, version: "2" };
     await gateway.call("getEth1Chain");
     expect(gateway.asked).toHaveLength(5);
     const answer = await gateway.request("/fanal/v1/eth1/chain", "/fanal/v1/eth1/chain");
@@ -65,12 +68,12 @@ describe("what only some nodes have", () => {
     expect(gateway.requests.at(-1)).toBe("GET /nimbus/v1/eth1/chain");
   });
 
-  it("is unsupported when nobody has it, which is not asked again", async () => {
+  it("are unsupported if no upstream has them, without further requests", async () => {
     const gateway = new ScriptedGateway(() => LACKING);
     for (let time = 0; time < 2; time++) {
       await expect(gateway.call("getStateProof", ["head", ["slot"]])).rejects.toMatchObject({
         kind: "unsupported",
-        message: "getStateProof is not in the standard, and none of the upstreams has it.",
+        message: "getStateProof is not a standard operation, and no upstream supports it.",
       });
     }
     await expect(gateway.call("setGraffiti", ["hello"])).rejects.toMatchObject({ kind: "unsupported" });
@@ -84,7 +87,7 @@ describe("what only some nodes have", () => {
     ]);
   });
 
-  it("is composed where the standard tells enough", async () => {
+  it("are composed of standard operations if possible", async () => {
     const peer = { peer_id: "Qm1", last_seen_p2p_address: "/ip4/127.0.0.1/tcp/9000" };
     const gateway = new ScriptedGateway(({ request }) =>
       request.url.startsWith("/eth/") ? { body: { data: [peer] } } : LACKING,

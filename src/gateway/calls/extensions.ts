@@ -1,54 +1,54 @@
 import type { Method, RestPath } from "../../api/definition.ts";
 import type { Waiting } from "../../server/method-table.ts";
-import type { Conditions } from "../condition.ts";
-import type { UpstreamResponse } from "../exchange.ts";
-import { lacksPath } from "../upstream/complaint.ts";
-import type { Operations, Request } from "./operations.ts";
+import { isUnsupportedPath } from "../upstream/requests/error-response.ts";
+import type { UpstreamResponse } from "../upstream-call.ts";
+import type { HealthTracker } from "../upstream-health.ts";
+import type { Request, StandardOperations } from "./standard-operations.ts";
 
-/** Where upstreams have a method that is none of the standard's: Fanal has the paths of Nimbus, too. */
+/** Returns the path of a nonstandard method on upstreams. Fanal also serves the paths of Nimbus. */
 export function extensionPath({ name, rest }: Method): RestPath {
   const path = rest.find((each) => each.path.startsWith("/nimbus/")) ?? rest.at(-1);
-  if (path === undefined) throw new Error(`REST does not have ${name}.`);
+  if (path === undefined) throw new Error(`${name} has no REST path.`);
   return path;
 }
 
-/** Asks upstreams for what only some nodes have. Those who said that they do not are not asked again, as long as they are the same. */
+/** Sends nonstandard methods to upstreams that support them. Remembers which do not, until their version changes. */
 export class Extensions {
-  readonly #operations: Operations;
-  readonly #conditions: Conditions;
-  /** By method and upstream, the version of those that do not have it. */
-  readonly #lacking = new Map<string, Map<string, string | undefined>>();
+  readonly #operations: StandardOperations;
+  readonly #health: HealthTracker;
+  /** Versions of upstreams without a method, by method and upstream. */
+  readonly #unsupported = new Map<string, Map<string, string | undefined>>();
 
-  constructor(operations: Operations, conditions: Conditions) {
+  constructor(operations: StandardOperations, health: HealthTracker) {
     this.#operations = operations;
-    this.#conditions = conditions;
+    this.#health = health;
   }
 
-  /** Undefined when no upstream has it. */
-  async ask(method: Method, request: Request, waiting: Waiting): Promise<UpstreamResponse | undefined> {
+  /** Returns undefined if no upstream supports the method. */
+  async request(method: Method, request: Request, waiting: Waiting): Promise<UpstreamResponse | undefined> {
     for (;;) {
-      const lacking = this.#lackingNow(method.name);
-      if (this.#conditions.all.every(({ upstream }) => lacking.has(upstream))) return undefined;
-      const response = await this.#operations.ask(method, request, { waiting, lacking });
-      if (!lacksPath(response)) return response;
-      // None of the others can be asked now.
-      if (lacking.has(response.upstream)) return undefined;
-      this.#note(method.name, response.upstream);
+      const deprioritized = this.#knownUnsupported(method.name);
+      if (this.#health.all.every(({ upstream }) => deprioritized.has(upstream))) return undefined;
+      const response = await this.#operations.request(method, request, { waiting, deprioritized });
+      if (!isUnsupportedPath(response)) return response;
+      // All other upstreams are unavailable.
+      if (deprioritized.has(response.upstream)) return undefined;
+      this.#recordUnsupported(method.name, response.upstream);
     }
   }
 
-  #note(method: string, upstream: string): void {
-    const ofMethod = this.#lacking.get(method) ?? new Map<string, string | undefined>();
-    this.#lacking.set(method, ofMethod.set(upstream, this.#conditions.of(upstream).version));
+  #recordUnsupported(method: string, upstream: string): void {
+    const ofMethod = this.#unsupported.get(method) ?? new Map<string, string | undefined>();
+    this.#unsupported.set(method, ofMethod.set(upstream, this.#health.of(upstream).version));
   }
 
-  /** An upstream that has become another version may have it now. */
-  #lackingNow(method: string): ReadonlySet<string> {
-    const ofMethod = this.#lacking.get(method);
-    const lacking = new Set<string>();
-    for (const { upstream, version } of ofMethod ? this.#conditions.all : []) {
-      if (ofMethod!.has(upstream) && ofMethod!.get(upstream) === version) lacking.add(upstream);
+  /** Forgets an upstream whose version has changed. */
+  #knownUnsupported(method: string): ReadonlySet<string> {
+    const ofMethod = this.#unsupported.get(method);
+    const deprioritized = new Set<string>();
+    for (const { upstream, version } of ofMethod ? this.#health.all : []) {
+      if (ofMethod!.has(upstream) && ofMethod!.get(upstream) === version) deprioritized.add(upstream);
     }
-    return lacking;
+    return deprioritized;
   }
 }

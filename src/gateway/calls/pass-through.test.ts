@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { bodyOf, ROOT, ScriptedGateway } from "./scripted-gateway.test-support.ts";
 
 describe("a request", () => {
-  it("passes with its query, its fork and its body in SSZ, and nothing else", async () => {
+  it("is forwarded with query, fork and SSZ body, and nothing else", async () => {
     const gateway = new ScriptedGateway(() => ({ status: 202 }));
     const path = "/eth/v2/beacon/blocks";
     const headers = {
@@ -27,7 +27,7 @@ describe("a request", () => {
     });
   });
 
-  it("gets bytes in the form that it asks for, with the headers of the standard alone", async () => {
+  it("gets bytes in the requested format, with standard headers only", async () => {
     const headers = {
       "content-type": "application/octet-stream",
       "eth-consensus-version": "fulu",
@@ -49,7 +49,7 @@ describe("a request", () => {
     expect(gateway.asked[0]).toMatchObject({ format: "ssz", params: { state_id: ROOT } });
   });
 
-  it("gets errors as JSON, whoever made them", async () => {
+  it("gets errors as JSON, even those of a proxy", async () => {
     const path = "/eth/v1/beacon/genesis";
     const own = { code: 404, message: "Chain genesis info is not yet known", stacktraces: [] };
     const refused = await new ScriptedGateway(() => ({ status: 404, body: own })).request(path, path);
@@ -58,25 +58,25 @@ describe("a request", () => {
     const failed = await new ScriptedGateway(() => ({ status: 502, body: "<html>" })).request(path, path);
     expect(JSON.parse(bodyOf(failed))).toEqual({
       code: 502,
-      message: "The upstream one answered with the status 502.",
+      message: "Upstream one answered with HTTP status 502.",
     });
     const inText = { status: 400, headers: { "content-type": "text/plain; charset=utf-8" }, body: "no such epoch\n" };
     const told = await new ScriptedGateway(() => inText).request(path, path);
     expect(JSON.parse(bodyOf(told))).toEqual({ code: 400, message: "no such epoch" });
   });
 
-  it("that submits something is told when it may have been taken by a node that nothing is heard of", async () => {
+  it("that submits gets an error with an unknown outcome after a proxy failure", async () => {
     const path = "/eth/v1/beacon/pool/voluntary_exits";
     const gateway = new ScriptedGateway(() => ({ status: 504, body: "<html>" }));
     const headers = { "content-type": "application/json" };
     expect(JSON.parse(bodyOf(await gateway.request(path, path, { headers, body: Buffer.from("{}") })))).toEqual({
       code: 504,
       message:
-        "The upstream one answered with the status 504. Whether it has taken what was submitted is not known, and it is not sent again.",
+        "Upstream one answered with HTTP status 504. It is unknown whether it accepted the submission, which is not retried.",
     });
   });
 
-  it("gets JSON where SSZ is not to be had, if that is welcome, too", async () => {
+  it("falls back to JSON if SSZ is unsupported and JSON accepted", async () => {
     const path = "/eth/v1/beacon/states/{state_id}/validator_balances";
     const url = "/eth/v1/beacon/states/head/validator_balances";
     const gateway = new ScriptedGateway(({ format }) =>
@@ -90,7 +90,7 @@ describe("a request", () => {
     expect(gateway.asked[2]!.request.headers).toEqual({ accept: "application/json" });
   });
 
-  it("passes to the path that it was taken for, whatever else its URL has in it", async () => {
+  it("is forwarded to the matched path, whatever its URL contains", async () => {
     const gateway = new ScriptedGateway();
     const url = "/eth/v1/beacon/states/head/root";
     for (const sent of [`${url}#/../../../../../admin`, `http://10.0.0.1${url}`, url.replace("head", "%68ead")]) {
@@ -100,7 +100,7 @@ describe("a request", () => {
     expect(gateway.requests).toEqual([...Array(3).fill(`GET ${url}`), "GET /nimbus/v1/eth1/chain"]);
   });
 
-  it("names what it is about in the parameters of the standard alone", async () => {
+  it("has only standard parameters", async () => {
     const gateway = new ScriptedGateway();
     await gateway.request("/eth/v1/node/syncing", "/eth/v1/node/syncing?state_id=0&block_id=0");
     await gateway.request(
@@ -110,7 +110,7 @@ describe("a request", () => {
     expect(gateway.asked.map(({ params }) => params)).toEqual([{}, { state_id: "head", id: "1,2" }]);
   });
 
-  it("that could be taken for another path passes to nobody", async () => {
+  it("with an unsafe path parameter is rejected", async () => {
     const gateway = new ScriptedGateway();
     const path = "/eth/v1/beacon/states/{state_id}/root";
     for (const id of ["..%2F..", "%2e%2e", "a%00", "a%3Fb"]) {

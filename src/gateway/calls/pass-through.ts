@@ -4,13 +4,13 @@ import { isReadOnly } from "../../server/access-class.ts";
 import { type Format, MEDIA_TYPES, mediaTypeOf } from "../../server/http/negotiation.ts";
 import { errorBody } from "../../server/http/refusal.ts";
 import type { Lasting, RestAnswer, RestRequest, RestRoute } from "../../server/rest/route-table.ts";
-import type { Question, UpstreamResponse } from "../exchange.ts";
-import { isRefusal, type Refusal, readComplaint } from "../upstream/complaint.ts";
-import { mayHaveBeenTaken, OUTCOME_UNKNOWN } from "../upstream/submission.ts";
-import { isAnsweredByStatus, originOf, standardHeaders } from "./answers.ts";
-import { requirePlain, type TwinRequest } from "./rest-twin.ts";
+import { type ErrorResponse, isErrorResponse, parseErrorBody } from "../upstream/requests/error-response.ts";
+import { hasUnknownOutcome, OUTCOME_UNKNOWN } from "../upstream/requests/submission.ts";
+import type { UpstreamCall, UpstreamResponse } from "../upstream-call.ts";
+import { type BuiltRequest, requirePathSafe } from "./rest-request-builder.ts";
+import { ethHeaders, isStatusOnly, upstreamHeaders } from "./rpc-result.ts";
 
-/** What a server has to know of a path to refuse what no node takes there, before anybody is asked. */
+/** Returns the formats of a route, so that the server can reject unsupported ones without an upstream. */
 export function routeFormats(
   method: Method,
   rest: RestPath,
@@ -18,7 +18,7 @@ export function routeFormats(
   const formats = (what: RestPath["ssz"]): Format[] => (rest.ssz === what ? ["json", "ssz"] : ["json"]);
   const hasBody = placesOf(method.restParams, rest).some(({ from }) => from === "body");
   return {
-    answers: isAnsweredByStatus(method) ? [] : formats("answer"),
+    answers: isStatusOnly(method) ? [] : formats("answer"),
     prefersFirst: rest.prefersJson,
     accepts: hasBody && !rest.takesText ? formats("body") : [],
     bodyOptional: isReadOnly(method.access),
@@ -26,19 +26,19 @@ export function routeFormats(
   };
 }
 
-/** Makes of the requests of clients to a path what an upstream gets at `asked`, the same path unless it is given. */
-export function passedRequests(
+/** Creates a function that turns client requests to a path into upstream requests to `upstreamPath`. */
+export function createForwarder(
   method: Method,
   rest: RestPath,
-  asked = rest.path,
-): (request: RestRequest, format?: Format) => TwinRequest & Pick<Question, "format"> {
+  upstreamPath = rest.path,
+): (request: RestRequest, format?: Format) => BuiltRequest & Pick<UpstreamCall, "format"> {
   const places = placesOf(method.restParams, rest);
   const inQuery = new Set(places.flatMap(({ param, from }) => (from === "query" ? [param.name] : [])));
   return (request, format = request.format ?? "json") => {
     const { body, query } = request;
     const headers: Record<string, string> = { accept: MEDIA_TYPES[format] };
     if (body?.length) {
-      // To read it is to refuse a type that the path does not take.
+      // Reading `bodyFormat` rejects unsupported media types.
       const contentType =
         request.bodyFormat === undefined ? request.headers["content-type"] : MEDIA_TYPES[request.bodyFormat];
       if (contentType !== undefined) headers["content-type"] = contentType;
@@ -48,10 +48,10 @@ export function passedRequests(
       if (name.startsWith("eth-") && value !== undefined) headers[name] = value;
     }
     const params: Record<string, string> = { ...request.params };
-    // The URL of the client may name another host, and has perhaps more in it than the server took for the path.
-    let url = asked;
+    // The URL is rebuilt from the matched path, because that of the client may name another host or have a suffix.
+    let url = upstreamPath;
     for (const name in params) {
-      requirePlain(name, params[name]!);
+      requirePathSafe(name, params[name]!);
       url = url.replace(`{${name}}`, params[name]!);
     }
     if (query !== "") {
@@ -64,37 +64,38 @@ export function passedRequests(
   };
 }
 
-/** Of what is kept in memory, and so is the same object every time it is given, what was made of it. */
-const keptAnswers = new WeakMap<UpstreamResponse, RestAnswer>();
+/** Answers created from cached responses, which are the same object on every hit. */
+const cachedAnswers = new WeakMap<UpstreamResponse, RestAnswer>();
 
-/** The answer of an upstream as a client gets it. */
-export function passedAnswer(method: Method, response: UpstreamResponse): RestAnswer {
-  if (response.kept !== "memory") return newAnswer(method, response);
-  const made = keptAnswers.get(response) ?? newAnswer(method, response);
-  keptAnswers.set(response, made);
-  return made;
+/** Converts an upstream response to a REST answer. */
+export function forwardedAnswer(method: Method, response: UpstreamResponse): RestAnswer {
+  if (response.cachedIn !== "memory") return newAnswer(method, response);
+  const cached = cachedAnswers.get(response) ?? newAnswer(method, response);
+  cachedAnswers.set(response, cached);
+  return cached;
 }
 
 function newAnswer(method: Method, response: UpstreamResponse): RestAnswer {
   const { status, body, headers } = response;
-  const answer = { status, headers: { ...originOf(response), ...standardHeaders(response) } };
-  if (isRefusal(response)) return { ...answer, content: { format: "json", parts: [refusalBody(method, response)] } };
-  // An empty body may be an answer, too: that of an empty list in SSZ.
+  const answer = { status, headers: { ...upstreamHeaders(response), ...ethHeaders(response) } };
+  if (isErrorResponse(response))
+    return { ...answer, content: { format: "json", parts: [refusalBody(method, response)] } };
+  // An empty body may be a valid answer: an empty list in SSZ.
   if (Buffer.isBuffer(body) && body.length === 0 && headers["content-type"] === undefined) return answer;
   const format = mediaTypeOf(headers["content-type"]) === MEDIA_TYPES.ssz ? "ssz" : "json";
-  const lasting = lastingOf(headers["cache-control"]);
+  const lasting = cachingOf(headers["cache-control"]);
   return { ...answer, content: { format, parts: [body] }, lasting, ...(lasting !== "never" && { tag: headers.etag }) };
 }
 
-function lastingOf(cacheControl = ""): Lasting {
+function cachingOf(cacheControl = ""): Lasting {
   if (/\bimmutable\b/.test(cacheControl)) return "forever";
   return /\bno-cache\b/.test(cacheControl) ? "while-unchanged" : "never";
 }
 
-/** Errors are JSON, also those of something between here and a node. */
-function refusalBody(method: Method, response: Refusal): Buffer {
+/** Errors are always JSON, even those of a proxy. */
+function refusalBody(method: Method, response: ErrorResponse): Buffer {
   const { upstream, status, headers, body } = response;
   if (mediaTypeOf(headers["content-type"]) === MEDIA_TYPES.json) return body;
-  const said = readComplaint(response).message || `The upstream ${upstream} answered with the status ${status}.`;
-  return errorBody(status, mayHaveBeenTaken(method, response) ? `${said} ${OUTCOME_UNKNOWN}` : said);
+  const message = parseErrorBody(response).message || `Upstream ${upstream} answered with HTTP status ${status}.`;
+  return errorBody(status, hasUnknownOutcome(method, response) ? `${message} ${OUTCOME_UNKNOWN}` : message);
 }

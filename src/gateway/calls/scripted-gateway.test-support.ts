@@ -2,11 +2,11 @@ import type { Feed } from "../../server/events/feed.ts";
 import type { Answer, Params } from "../../server/method-table.ts";
 import { RequestToRoute } from "../../server/rest/request.ts";
 import type { RestAnswer } from "../../server/rest/route-table.ts";
-import type { ChainFacts } from "../chain-facts.ts";
-import type { Condition, Conditions } from "../condition.ts";
-import type { Question, UpstreamResponse } from "../exchange.ts";
-import { createGatewayTables } from "./tables.ts";
-export const FACTS: ChainFacts = {
+import type { ChainSpec } from "../chain-spec.ts";
+import type { UpstreamCall, UpstreamResponse } from "../upstream-call.ts";
+import type { HealthTracker, UpstreamHealth } from "../upstream-health.ts";
+import { createGatewayTables } from "./gateway-tables.ts";
+export const CHAIN_SPEC: ChainSpec = {
   presetBase: "minimal",
   genesisValidatorsRoot: `0x${"00".repeat(32)}`,
   genesisTime: 1000,
@@ -21,38 +21,38 @@ export const FACTS: ChainFacts = {
 };
 export const ROOT = `0x${"11".repeat(32)}`;
 
-export type Script = (question: Question) => Partial<Omit<UpstreamResponse, "body">> & { body?: unknown };
+export type Script = (call: UpstreamCall) => Partial<Omit<UpstreamResponse, "body">> & { body?: unknown };
 
-/** A gateway whose upstreams answer as told; what they are asked for is noted. */
+/** A gateway with scripted upstreams. Records all calls. */
 export class ScriptedGateway {
-  readonly asked: Question[] = [];
-  readonly conditions: Condition[];
+  readonly asked: UpstreamCall[] = [];
+  readonly health: UpstreamHealth[];
   readonly #tables;
 
   constructor(script: Script = () => ({ body: { data: true } }), upstreams = ["one"]) {
-    this.conditions = upstreams.map((upstream) => ({ upstream, fitness: "ready", reasons: [], version: "1" }));
-    const conditions: Conditions = {
-      all: this.conditions,
-      of: (upstream) => this.conditions.find((each) => each.upstream === upstream)!,
+    this.health = upstreams.map((upstream) => ({ upstream, state: "ready", reasons: [], version: "1" }));
+    const health: HealthTracker = {
+      all: this.health,
+      of: (upstream) => this.health.find((each) => each.upstream === upstream)!,
       onChange: () => () => {},
-      floor: 0,
-      raiseFloor: () => {},
-      rewinds: 0,
+      headFloor: 0,
+      raiseHeadFloor: () => {},
+      finalityReverts: 0,
     };
-    const ask = async (question: Question): Promise<UpstreamResponse> => {
-      this.asked.push(question);
-      const { body = "", ...given } = script(question);
+    const ask = async (call: UpstreamCall): Promise<UpstreamResponse> => {
+      this.asked.push(call);
+      const { body = "", ...given } = script(call);
       const bytes = typeof body === "string" ? Buffer.from(body) : Buffer.from(JSON.stringify(body));
       const headers: UpstreamResponse["headers"] =
         typeof body === "string" ? {} : { "content-type": "application/json" };
       return { upstream: upstreams[0]!, status: 200, headers, body: bytes, ...given };
     };
     this.#tables = createGatewayTables({
-      reads: { read: ask },
+      reader: { read: ask },
       upstreams: { submit: ask },
-      conditions,
+      health,
       events: { feed: (topics): Feed => ({ topics, open: () => () => {} }), revision: new Int32Array(2) },
-      facts: FACTS,
+      chainSpec: CHAIN_SPEC,
       timers: { unixNow: () => (1000 + 6 * 33) * 1000 + 2500 },
     });
   }
@@ -73,7 +73,7 @@ export class ScriptedGateway {
     return JSON.parse(String((await this.call(name, params)).body));
   }
 
-  /** A request to a path, with the placeholders and the rest of what HTTP would have found in it. */
+  /** Sends a REST request to a route. */
   request(path: string, url: string, given: { headers?: Record<string, string>; body?: Buffer; sent?: string } = {}) {
     const verb = given.body ? "POST" : "GET";
     const route = this.#tables.routes.find((each) => each.path === path && each.verb === verb)!;

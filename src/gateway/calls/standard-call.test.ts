@@ -4,7 +4,7 @@ import { parseMessage } from "../../json/parse.ts";
 import type { Params } from "../../server/method-table.ts";
 import { ROOT, ScriptedGateway } from "./scripted-gateway.test-support.ts";
 
-describe("a call becomes its REST twin", () => {
+describe("a call becomes a REST request", () => {
   async function requestOf(name: string, params: Params) {
     const gateway = new ScriptedGateway();
     await gateway.call(name, params);
@@ -39,12 +39,12 @@ describe("a call becomes its REST twin", () => {
     expect(`${request.verb} ${request.url}`).toBe(expected);
   });
 
-  it("with what stands in path and query by the names of the parameters", async () => {
+  it("with path and query parameters", async () => {
     const { params } = await requestOf("get_v1_beacon_states_stateId_validators", ["head", ["1", "2"]]);
     expect(params).toEqual({ state_id: "head", id: "1,2" });
   });
 
-  it("with a body as it came, whatever its numbers are", async () => {
+  it("with an unchanged body", async () => {
     const given = '[[{"slot":"1","big":12345678901234567890,"fraction":1.50}]]';
     const params = parseMessage(Buffer.from(given)) as Params;
     const { request } = await requestOf("post_v2_beacon_pool_attestations", params);
@@ -94,7 +94,7 @@ describe("a call becomes its REST twin", () => {
     expect(JSON.parse(String(balances.request.body))).toEqual(ids);
   });
 
-  it("unless its parameters are wrong, of which no upstream hears", async () => {
+  it("unless its parameters are invalid", async () => {
     const gateway = new ScriptedGateway();
     await expect(gateway.call("get_v1_beacon_states_root", ["tail"])).rejects.toThrow(
       'The parameter "state_id" must be',
@@ -105,10 +105,10 @@ describe("a call becomes its REST twin", () => {
   });
 });
 
-describe("an answer says who gave it", () => {
+describe("an answer names its upstream", () => {
   it("in headers, with its metadata", async () => {
     const body = { version: "fulu", data: { root: ROOT }, finalized: true };
-    const gateway = new ScriptedGateway(() => ({ body, kept: "memory" }));
+    const gateway = new ScriptedGateway(() => ({ body, cachedIn: "memory" }));
     const answer = await gateway.call("get_v1_beacon_states_root", ["head"]);
     expect(String(answer.body)).toBe(JSON.stringify({ root: ROOT }));
     expect(answer.meta).toEqual({ version: "fulu", finalized: true });
@@ -120,7 +120,7 @@ describe("an answer says who gave it", () => {
     });
   });
 
-  it("without headers of what cannot be one", async () => {
+  it("without invalid header values", async () => {
     const gateway = new ScriptedGateway(() => ({ body: { version: "fulu\r\nSet-Cookie: x", data: {} } }));
     expect((await gateway.call("get_v1_beacon_genesis")).headers).toEqual({ "Fanal-Upstream": "one" });
   });
@@ -133,16 +133,16 @@ describe("an answer says who gave it", () => {
     else await expect(accepted).rejects.toMatchObject({ kind: "rejected", message: expect.stringContaining("one") });
   });
 
-  it("with a status of health that REST could not answer with", async () => {
+  it("with any health status", async () => {
     const gateway = new ScriptedGateway(() => ({ status: 206 }));
     expect(await gateway.result("get_v1_node_health", [100])).toEqual({ health: 100 });
     expect(await gateway.result("get_v1_node_health")).toEqual({ health: 206 });
     expect(gateway.requests).toEqual(["GET /eth/v1/node/health", "GET /eth/v1/node/health"]);
   });
 
-  it("with the health of a node without a chain when nobody answers", async () => {
+  it("with health 503 when no upstream answers", async () => {
     const gateway = new ScriptedGateway(() => {
-      throw unavailable("No upstream can answer.");
+      throw unavailable("No upstream is available.");
     });
     expect(await gateway.result("get_v1_node_health", [299])).toEqual({ health: 503 });
     const faulty = new ScriptedGateway(() => {

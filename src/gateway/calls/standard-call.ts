@@ -1,57 +1,58 @@
 import type { Method } from "../../api/definition.ts";
 import { rejected } from "../../errors/failure.ts";
 import type { Answer, Params, Waiting } from "../../server/method-table.ts";
-import { ONLY_BROADCAST } from "../upstream/submission.ts";
-import { answerOf } from "./answers.ts";
-import { readRefusal } from "./failures.ts";
-import { methodNamed, type Operations } from "./operations.ts";
-import type { TwinRequest } from "./rest-twin.ts";
-import type { StandIn } from "./stand-ins.ts";
+import { BROADCAST_ONLY_STATUS } from "../upstream/requests/submission.ts";
+import type { OperationMapping } from "./operation-mapping.ts";
+import type { BuiltRequest } from "./rest-request-builder.ts";
+import { toRpcAnswer } from "./rpc-result.ts";
+import { methodNamed, type StandardOperations } from "./standard-operations.ts";
+import { bufferErrorBody } from "./upstream-failure.ts";
 
-/** Longer ones are refused by some nodes. */
-const LONGEST_URL = 4096;
+/** Some nodes reject longer URLs. */
+const MAX_URL_LENGTH = 4096;
 
-/** The operations that take in their body what is too long for a URL, and their parameters of what the others have in the query. */
-const BY_BODY: Readonly<Record<string, [asked: string, params: (given: TwinRequest["params"]) => Params]>> = {
-  get_v1_beacon_states_stateId_validators: [
-    "post_v1_beacon_states_stateId_validators",
-    ({ state_id, id, status }) => ({
-      state_id,
-      filter: { ...(id && { ids: id.split(",") }), ...(status && { statuses: status.split(",") }) },
-    }),
-  ],
-  get_v1_beacon_states_stateId_validator_balances: [
-    "post_v1_beacon_states_stateId_validator_balances",
-    ({ state_id, id }) => ({ state_id, ...(id && { ids: id.split(",") }) }),
-  ],
-};
+/** POST variants of operations whose query may be too long for a URL, and how their parameters are converted. */
+const POST_VARIANTS: Readonly<Record<string, [operation: string, params: (given: BuiltRequest["params"]) => Params]>> =
+  {
+    get_v1_beacon_states_stateId_validators: [
+      "post_v1_beacon_states_stateId_validators",
+      ({ state_id, id, status }) => ({
+        state_id,
+        filter: { ...(id && { ids: id.split(",") }), ...(status && { statuses: status.split(",") }) },
+      }),
+    ],
+    get_v1_beacon_states_stateId_validator_balances: [
+      "post_v1_beacon_states_stateId_validator_balances",
+      ({ state_id, id }) => ({ state_id, ...(id && { ids: id.split(",") }) }),
+    ],
+  };
 
 interface StandardCall {
   call(params: Params, waiting: Waiting): Promise<Answer>;
-  /** The same with the parameters in a long message. */
+  /** The same for a large message. */
   callByMessage(message: Uint8Array, waiting: Waiting): Promise<Answer>;
 }
 
-/** Answers calls of a method by asking for an operation of the standard. */
+/** Serves JSON-RPC calls of a method by a standard REST operation. */
 export function standardCall(
   method: Method,
-  { asked: name, query, beside, mustBeImported }: StandIn,
-  operations: Operations,
+  { operation: name, query, transform, requiresImport }: OperationMapping,
+  operations: StandardOperations,
 ): StandardCall {
-  const asked = methodNamed(name);
-  const twin = operations.twin(method, asked, query);
-  const byBody = BY_BODY[name];
+  const operation = methodNamed(name);
+  const requestBuilder = operations.requestBuilder(method, operation, query);
+  const postVariant = POST_VARIANTS[name];
   const call = async (params: Params, waiting: Waiting): Promise<Answer> => {
-    const made = twin.requestFor(params);
+    const made = requestBuilder.build(params);
     const request = made instanceof Promise ? await made : made;
     const response =
-      byBody && request.request.url.length > LONGEST_URL
-        ? await operations.respond(byBody[0], byBody[1](request.params), waiting)
-        : await operations.put(asked, request, { waiting });
-    if (mustBeImported && response.status === ONLY_BROADCAST) {
-      throw rejected(`The block was broadcast, but the upstream ${response.upstream} did not import it.`);
+      postVariant && request.request.url.length > MAX_URL_LENGTH
+        ? await operations.call(postVariant[0], postVariant[1](request.params), waiting)
+        : await operations.send(operation, request, { waiting });
+    if (requiresImport && response.status === BROADCAST_ONLY_STATUS) {
+      throw rejected(`The block was broadcast, but upstream ${response.upstream} did not import it.`);
     }
-    return answerOf(method, response.status < 400 ? response : await readRefusal(response, waiting), beside);
+    return toRpcAnswer(method, response.status < 400 ? response : await bufferErrorBody(response, waiting), transform);
   };
-  return { call, callByMessage: async (message, waiting) => call(twin.paramsIn(message), waiting) };
+  return { call, callByMessage: async (message, waiting) => call(requestBuilder.parseParams(message), waiting) };
 }

@@ -7,15 +7,15 @@ const GENESIS_PATH = "/eth/v1/beacon/genesis";
 const FAR_FUTURE_EPOCH = "18446744073709551615";
 const FORK_EPOCH = /^(\w+)_FORK_EPOCH$/;
 
-/** Words in the names of a fork's constants, beside its own name. */
-const WORDS_OF_FORKS: Readonly<Record<string, readonly string[]>> = {
+/** Words in the names of a fork's constants, other than the name of the fork. */
+const FORK_NAME_WORDS: Readonly<Record<string, readonly string[]>> = {
   DENEB: ["BLOB", "BLOBS"],
   GLOAS: ["BUILDER", "BUILDERS", "PAYLOAD", "PTC"],
   HEZE: ["INCLUSION"],
 };
 
 /** True for an empty list of a block's data: some clients return it when they do not hold the data. */
-export function isNotHeld({ isBlockData }: Pick<Operation, "isBlockData">, data: unknown): boolean {
+export function isMissingBlockData({ isBlockData }: Pick<Operation, "isBlockData">, data: unknown): boolean {
   return isBlockData && Array.isArray(data) && data.length === 0;
 }
 
@@ -45,7 +45,7 @@ function withoutUnscheduledForks(spec: Record<string, unknown>): Record<string, 
   const unscheduled = entries.flatMap(([name, value]) =>
     value === FAR_FUTURE_EPOCH ? (FORK_EPOCH.exec(name)?.[1] ?? []) : [],
   );
-  const words = new Set(unscheduled.flatMap((fork) => [fork, ...(WORDS_OF_FORKS[fork] ?? [])]));
+  const words = new Set(unscheduled.flatMap((fork) => [fork, ...(FORK_NAME_WORDS[fork] ?? [])]));
   return Object.fromEntries(entries.filter(([name]) => !name.split("_").some((word) => words.has(word))));
 }
 

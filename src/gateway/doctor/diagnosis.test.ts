@@ -1,20 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { diagnose } from "./diagnosis.ts";
-import { examine } from "./examination.ts";
-import { isWell } from "./report.ts";
+import { inspect } from "./inspection.ts";
+import { isHealthy } from "./report.ts";
 import { Answer, healthyScript, root, scriptedProbe } from "./scripted-probe.test-support.ts";
 
-/** What is found of an upstream that says who it is, and answers everything with one status from then on. */
+/** Diagnoses an upstream that reports its version and then answers everything with one status. */
 async function diagnosisOf(status: number) {
   // In the middle of the slot of its head.
-  const examination = { ...(await examine(scriptedProbe(healthyScript))), observedAt: (1000 + 2 * 42 + 1) * 1000 };
+  const inspection = { ...(await inspect(scriptedProbe(healthyScript))), observedAt: (1000 + 2 * 42 + 1) * 1000 };
   const probe = scriptedProbe({}, "a", new Answer(status, "application/json", '{"message":"because"}'));
-  const patient = { url: "http://a", probe, examination };
-  return diagnose([patient], { withStates: false });
+  const upstream = { url: "http://a", probe, inspection };
+  return diagnose([upstream], { withStates: false });
 }
 
 describe("an upstream that answers every operation with one status", () => {
-  const refusal = /^\d+ operations met with a refusal\.$/;
+  const refusal = /^\d+ operations got a refusal\.$/;
   const failure = /^\d+ operations failed\.$/;
   const cases: [status: number, problem: RegExp][] = [
     [400, refusal],
@@ -29,13 +29,13 @@ describe("an upstream that answers every operation with one status", () => {
     [503, failure],
   ];
   for (const [status, problem] of cases) {
-    it(`is not well by ${status}, which is told of each operation`, async () => {
+    it(`has problems for ${status}, reported per operation`, async () => {
       const report = await diagnosisOf(status);
-      expect(isWell(report)).toBe(false);
+      expect(isHealthy(report)).toBe(false);
       expect(report.upstreams[0]!.problems).toEqual([expect.stringMatching(problem)]);
       for (const { path, findings } of report.operations) {
         const [{ outcome, reason }] = findings as [(typeof findings)[number]];
-        // Its health is told by the status alone.
+        // Health is answered by status alone.
         if (outcome === "not-asked" || (status === 503 && path === "/eth/v1/node/health")) continue;
         expect(outcome, path).not.toBe("ok");
         expect(reason, path).toContain(`HTTP status ${status}: because`);
@@ -58,13 +58,13 @@ describe("two conforming upstreams", () => {
 
   async function differencesOf(...scripts: object[]) {
     const names = ["a", "b"];
-    const patients = await Promise.all(
+    const upstreams = await Promise.all(
       scripts.map(async (script, place) => {
         const probe = scriptedProbe({ ...healthyScript, ...script }, names[place]);
-        return { url: `http://${names[place]}`, probe, examination: await examine(probe) };
+        return { url: `http://${names[place]}`, probe, inspection: await inspect(probe) };
       }),
     );
-    return (await diagnose(patients, { withStates: false })).differences;
+    return (await diagnose(upstreams, { withStates: false })).differences;
   }
 
   const alike: [what: string, first: object, second: object][] = [
@@ -142,10 +142,10 @@ describe("two conforming upstreams", () => {
   }
 });
 
-describe("the epoch of duties that an upstream is asked about", () => {
+describe("the epoch of tested duties", () => {
   const SLOT_SECONDS = 600;
 
-  /** The outcome of proposer duties, which the upstream serves for one epoch alone. Its head is at slot 42. */
+  /** Returns the outcome of proposer duties on an upstream that serves a single epoch. Its head is at slot 42. */
   async function outcomeAt(clockSlot: number, servedEpoch: number) {
     const genesisTime = Math.floor(Date.now() / 1000) - (clockSlot + 0.5) * SLOT_SECONDS;
     const genesis = { ...healthyScript["/eth/v1/beacon/genesis"].data, genesis_time: String(genesisTime) };
@@ -156,8 +156,8 @@ describe("the epoch of duties that an upstream is asked about", () => {
       "/eth/v1/config/spec": { data: spec },
       [`/eth/v1/validator/duties/proposer/${servedEpoch}`]: { data: [] },
     });
-    const patient = { url: "http://a", probe, examination: await examine(probe) };
-    const { operations } = await diagnose([patient], { withStates: false });
+    const upstream = { url: "http://a", probe, inspection: await inspect(probe) };
+    const { operations } = await diagnose([upstream], { withStates: false });
     return operations.find(({ path }) => path === "/eth/v1/validator/duties/proposer/{epoch}")!.findings[0]!.outcome;
   }
 
@@ -172,17 +172,17 @@ describe("the epoch of duties that an upstream is asked about", () => {
   });
 });
 
-describe("two upstreams that say something else of the same data", () => {
+describe("two upstreams with different metadata", () => {
   const ROOT_URL = "/eth/v1/beacon/states/24/root";
 
-  async function patient(name: string, beside: object) {
-    const probe = scriptedProbe({ ...healthyScript, [ROOT_URL]: { data: { root: root("c") }, ...beside } }, name);
-    return { url: `http://${name}`, probe, examination: await examine(probe) };
+  async function upstream(name: string, metadata: object) {
+    const probe = scriptedProbe({ ...healthyScript, [ROOT_URL]: { data: { root: root("c") }, ...metadata } }, name);
+    return { url: `http://${name}`, probe, inspection: await inspect(probe) };
   }
 
   it("differ, which is a problem of both", async () => {
-    const patients = [await patient("a", { finalized: true }), await patient("b", { finalized: false })];
-    const { differences, upstreams } = await diagnose(patients, { withStates: false });
+    const diagnosed = [await upstream("a", { finalized: true }), await upstream("b", { finalized: false })];
+    const { differences, upstreams } = await diagnose(diagnosed, { withStates: false });
     expect(differences).toEqual([
       {
         request: `GET ${ROOT_URL}`,
@@ -194,6 +194,6 @@ describe("two upstreams that say something else of the same data", () => {
       },
     ]);
     for (const { problems } of upstreams)
-      expect(problems).toContain("It answers one request otherwise than others do.");
+      expect(problems).toContain("It answers one request differently from other upstreams.");
   });
 });

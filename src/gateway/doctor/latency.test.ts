@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
 import { FakeTimers, flushPromises } from "../../../test/support/fake-timers.ts";
-import { UpstreamError } from "../exchange.ts";
+import { UpstreamError } from "../upstream-call.ts";
 import { measureLatencies, summaryOf } from "./latency.ts";
 import { Probe } from "./probe.ts";
 
 const TURN_MILLIS = 500;
 
-/** Upstreams of which some never answer, and what they were asked. */
+/** Creates upstreams of which some hang, and records their requests. */
 function upstreams(names: readonly string[], { hanging = [] as readonly string[] } = {}) {
   const asked: string[] = [];
   const { promise: end, resolve: giveUp } = Promise.withResolvers<void>();
@@ -29,13 +29,13 @@ function upstreams(names: readonly string[], { hanging = [] as readonly string[]
 const ALL = { cheap: { calls: 15 }, heavier: { calls: 10 } };
 const NOTHING = { cheap: undefined, heavier: undefined };
 
-it("is measured of one upstream at a time", async () => {
+it("is measured one upstream at a time", async () => {
   const { probes, mostAtOnce } = upstreams(["a", "b", "c"]);
   expect(await measureLatencies(probes)).toMatchObject([ALL, ALL, ALL]);
   expect(mostAtOnce()).toBe(1);
 });
 
-it("is measured while others hang, who are asked once, and told in the order of the upstreams", async () => {
+it("is measured while others hang, in the order of the upstreams", async () => {
   const timers = new FakeTimers();
   const { probes, asked, giveUp } = upstreams(["a", "b", "c", "d"], { hanging: ["a", "c"] });
   const measured = measureLatencies(probes, timers);

@@ -1,6 +1,6 @@
 import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
-import { UpstreamError } from "../exchange.ts";
-import { Turns } from "../upstream/turns.ts";
+import { ConcurrencyLimiter } from "../upstream/client/concurrency-limiter.ts";
+import { UpstreamError } from "../upstream-call.ts";
 import type { Probe } from "./probe.ts";
 
 export interface Latency {
@@ -15,8 +15,8 @@ const CHEAP = ["/eth/v1/node/syncing", "/eth/v1/beacon/headers/head", "/eth/v1/b
 const SOME_VALIDATORS = Array.from({ length: 16 }, (_, index) => `id=${index}`).join("&");
 const HEAVIER = ["/eth/v2/beacon/blocks/head", `/eth/v1/beacon/states/head/validators?${SOME_VALIDATORS}`];
 
-/** Whoever is not answered within so long lets the next one ask, which one who hangs does not slow down. */
-const LONGEST_TURN_MILLIS = 500;
+/** After this time the next request may start, so that an upstream that hangs does not block the others. */
+const MAX_SLOT_MILLIS = 500;
 
 export interface Latencies {
   readonly cheap?: Latency;
@@ -24,19 +24,19 @@ export interface Latencies {
 }
 
 /**
- * How fast upstreams answer a handful of calls that cost little, and some that cost more, in their order. There is one call at a
- * time to all of them together: on one machine they would slow each other down.
+ * Measures the latency of cheap and heavier requests. Sends one request at a time to all upstreams together, because
+ * several on one machine would slow each other down.
  */
 export function measureLatencies(
   probes: readonly Probe[],
   timers: Pick<Timers, "sleep"> = SYSTEM_TIMERS,
 ): Promise<Latencies[]> {
-  const turns = new Turns(1);
+  const limiter = new ConcurrencyLimiter(1);
   const millisOf = async (probe: Probe, url: string) => {
-    await new Promise<void>((begin) => turns.take(begin));
+    await new Promise<void>((start) => limiter.acquire(start));
     const answered = new AbortController();
-    const giveBack = () => turns.giveBack();
-    timers.sleep(LONGEST_TURN_MILLIS, answered.signal).then(giveBack, giveBack);
+    const release = () => limiter.release();
+    timers.sleep(MAX_SLOT_MILLIS, answered.signal).then(release, release);
     try {
       const { status, millis } = await probe.get(url);
       return status === 200 ? [millis] : [];
@@ -47,7 +47,7 @@ export function measureLatencies(
   return Promise.all(probes.map((probe) => latenciesOf((url) => millisOf(probe, url))));
 }
 
-/** What does not answer is not waited for again and again; that it did not is told with its operation. */
+/** Stops after the first request without a response. The operation checks report it. */
 async function latenciesOf(millisOf: (url: string) => Promise<number[]>): Promise<Latencies> {
   const cheap: number[] = [];
   const heavier: number[] = [];

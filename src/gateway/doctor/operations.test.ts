@@ -1,9 +1,9 @@
 import { ForkName } from "@lodestar/params";
 import { describe, expect, it } from "vitest";
 import { methods } from "../../api/method-groups.ts";
-import type { UpstreamRequest } from "../exchange.ts";
+import type { UpstreamRequest } from "../upstream-call.ts";
+import { exampleChainAt, UntestableOperation } from "./example-chain.ts";
 import { operationsOf, requestOf } from "./operations.ts";
-import { placeOnChain, Unaskable } from "./place-on-chain.ts";
 import { root } from "./scripted-probe.test-support.ts";
 
 const PUBKEY = `0x${"ab".repeat(48)}`;
@@ -17,7 +17,7 @@ const PLACE = {
 };
 const operations = operationsOf(methods);
 
-/** What is asked of each operation, by the name of its method; undefined for what is not. */
+/** Returns the test request of each operation by method name, or undefined if it is skipped. */
 async function requestsAt(
   place: typeof PLACE,
   { withStates = false } = {},
@@ -25,24 +25,24 @@ async function requestsAt(
   const all = new Map<string, UpstreamRequest | string>();
   for (const operation of operations) {
     try {
-      all.set(operation.method.name, await requestOf(operation, placeOnChain(place), { withStates }));
+      all.set(operation.method.name, await requestOf(operation, exampleChainAt(place), { withStates }));
     } catch (error) {
-      if (!(error instanceof Unaskable)) throw error;
+      if (!(error instanceof UntestableOperation)) throw error;
       all.set(operation.method.name, error.message);
     }
   }
   return all;
 }
 
-describe("what upstreams are asked", () => {
-  it("names everything by slot, epoch, index or root, and leaves nothing open", async () => {
+describe("test requests", () => {
+  it("use explicit slots, epochs, indices and roots", async () => {
     for (const [name, request] of await requestsAt(PLACE, { withStates: true })) {
       if (typeof request === "string" || name === "subscribe") continue;
       expect(request.url, name).not.toMatch(/[{}]|\bhead\b(?!s|er)|finalized\b(?!_)/);
     }
   });
 
-  it("is what the examples of the methods ask", async () => {
+  it("follow the method examples", async () => {
     const requests = await requestsAt(PLACE);
     expect(requests.get("get_v1_beacon_states_root")).toMatchObject({ url: "/eth/v1/beacon/states/24/root" });
     expect(requests.get("get_v1_beacon_blocks_blockId")).toMatchObject({ url: `/eth/v2/beacon/blocks/${root("2")}` });
@@ -56,7 +56,7 @@ describe("what upstreams are asked", () => {
     });
   });
 
-  it("submits nothing but empty lists", async () => {
+  it("submit only empty lists", async () => {
     const requests = await requestsAt(PLACE);
     const submissions = operations.filter(({ method }) => method.access === "submit");
     expect(submissions.length).toBeGreaterThan(20);
@@ -68,10 +68,10 @@ describe("what upstreams are asked", () => {
       url: "/eth/v2/beacon/pool/attestations",
       headers: { "eth-consensus-version": "fulu" },
     });
-    expect(requests.get("post_v2_beacon_blocks")).toBe("it submits something");
+    expect(requests.get("post_v2_beacon_blocks")).toBe("it is a submission");
   });
 
-  it("leaves out what cannot be known, and says why", async () => {
+  it("skip untestable operations with the reason", async () => {
     const reasons = await requestsAt({
       ...PLACE,
       fork: ForkName.phase0,
@@ -79,23 +79,21 @@ describe("what upstreams are asked", () => {
       pubkeys: new Map(),
       peerId: undefined!,
     });
-    expect(reasons.get("get_v3_validator_blocks_slot")).toBe("it takes what a validator has signed");
-    expect(reasons.get("get_v1_beacon_light_client_finality_update")).toBe("the chain is not at altair yet");
-    expect(reasons.get("get_v1_beacon_states_stateId_randao")).toBe("the chain is too young for it");
-    expect(reasons.get("get_v1_beacon_states_stateId_validators")).toBe(
-      "the public keys of the validators are not known",
-    );
-    expect(reasons.get("get_v1_node_peers_peerId")).toBe("no peer is known that it could be asked about");
-    expect(reasons.get("get_v1_debug_beacon_states_stateId")).toBe("whole states are asked for with --all alone");
+    expect(reasons.get("get_v3_validator_blocks_slot")).toBe("it requires a validator's signature");
+    expect(reasons.get("get_v1_beacon_light_client_finality_update")).toBe("the chain has not reached altair");
+    expect(reasons.get("get_v1_beacon_states_stateId_randao")).toBe("the chain is too short");
+    expect(reasons.get("get_v1_beacon_states_stateId_validators")).toBe("its validators are unknown");
+    expect(reasons.get("get_v1_node_peers_peerId")).toBe("it has no known peer");
+    expect(reasons.get("get_v1_debug_beacon_states_stateId")).toBe("whole states are requested only with --all");
   });
 
-  it("leaves out what an upstream tells that cannot be asked for", async () => {
+  it("skip values that cannot be requested", async () => {
     const reasons = await requestsAt({ ...PLACE, peerId: "../\u001b[2J" });
-    const reason = "what it tells of its chain is nothing that can be asked for";
+    const reason = "it reports its chain in a form that cannot be requested";
     expect(reasons.get("get_v1_node_peers_peerId")).toBe(reason);
   });
 
-  it("is compared where it cannot change any more", () => {
+  it("are compared if the answer is immutable", () => {
     const compared = operations.filter(({ isCompared }) => isCompared).map(({ path }) => path.path);
     expect(compared).toEqual(expect.arrayContaining(["/eth/v1/config/spec", "/eth/v1/beacon/states/{state_id}/root"]));
     for (const path of [

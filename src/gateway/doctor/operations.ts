@@ -4,39 +4,39 @@ import type { Example, ExampleChain } from "../../api/example.ts";
 import { VERSION_HEADER } from "../../api/params/consensus-version.ts";
 import { Failure } from "../../errors/failure.ts";
 import { isReadOnly } from "../../server/access-class.ts";
-import { RestTwin } from "../calls/rest-twin.ts";
-import type { UpstreamRequest } from "../exchange.ts";
-import { Unaskable } from "./place-on-chain.ts";
+import { RestRequestBuilder } from "../calls/rest-request-builder.ts";
+import type { UpstreamRequest } from "../upstream-call.ts";
+import { UntestableOperation } from "./example-chain.ts";
 
-/** An operation of the standard, and how it is looked at. */
+/** A standard operation and how it is tested. */
 export interface Operation {
   readonly method: Method;
   readonly path: RestPath;
-  /** Whether it is asked about what is final; else about the upstream's own head. */
-  readonly isOfPast: boolean;
-  /** Whether all upstreams have to give the same answer. */
+  /** True if it is tested on a finalized block, otherwise on the upstream's own head. */
+  readonly isHistorical: boolean;
+  /** True if all upstreams must give the same answer. */
   readonly isCompared: boolean;
-  /** Whether there is no node without it: it tells of the chain from its beginning on, or how the node is. */
-  readonly isOfEveryNode: boolean;
+  /** True if every node must have it: it depends only on genesis, configuration or node status. */
+  readonly isMandatory: boolean;
   /** True for blobs and columns, which only supernodes have to serve. */
   readonly isBlockData: boolean;
   /** True where the standard has removed or deprecated the path: no node has to serve it. */
   readonly isRetired: boolean;
 }
 
-/** They serve validators, who have to do with the present, or tell what has come since the last block. */
-const OF_PRESENT = /^\/eth\/v\d\/(?:validator|beacon\/pool)\//;
-/** They name what they are about, which does not change once it is final. */
-const OF_SOMETHING = /\{(?:state_id|block_id|block_root|epoch)\}/;
-/** The standard has these take a list, of which an empty one brings nothing. */
+/** Validator and pool operations are about the current slot. */
+const CURRENT_PATH = /^\/eth\/v\d\/(?:validator|beacon\/pool)\//;
+/** The path identifies an object, which does not change once it is final. */
+const IDENTIFIED_PATH = /\{(?:state_id|block_id|block_root|epoch)\}/;
+/** Submissions of a list. An empty list has no effect. */
 const TAKES_LIST =
   /\/pool\/(?:attestations|sync_committees|bls_to_execution_changes|payload_attestations)$|_and_proofs$/;
 const WHOLE_STATE = "/debug/beacon/states/";
 const REWARDS = "/eth/v1/beacon/rewards/";
 const BLOCK_DATA = /\/(?:blobs|blob_sidecars|data_column_sidecars)\/\{block_id\}$/;
 
-/** Paths that version 4.0.0 of the standard no longer has, or has deprecated. */
-export const RETIRED: ReadonlySet<string> = new Set([
+/** Paths that version 4.0.0 of the Beacon API has removed or deprecated. */
+export const RETIRED_PATHS: ReadonlySet<string> = new Set([
   "GET /eth/v1/beacon/blob_sidecars/{block_id}",
   "GET /eth/v1/beacon/blocks/{block_id}/attestations",
   "GET /eth/v1/beacon/deposit_snapshot",
@@ -53,7 +53,7 @@ export const RETIRED: ReadonlySet<string> = new Set([
   "POST /eth/v1/validator/aggregate_and_proofs",
 ]);
 
-/** All that the standard has, of each method the current version. */
+/** Returns the standard operations, each in its current version. */
 export function operationsOf(methods: readonly Method[]): Operation[] {
   return methods.flatMap((method) => {
     const path = method.rest.find((each) => each.path.startsWith("/eth/"));
@@ -63,50 +63,50 @@ export function operationsOf(methods: readonly Method[]): Operation[] {
 
 function operationOf(method: Method, path: RestPath): Operation {
   const isRead = isReadOnly(method.access);
-  const isOfPast = isRead && !OF_PRESENT.test(path.path);
+  const isHistorical = isRead && !CURRENT_PATH.test(path.path);
   const isConstant = method.dependsOn === "nothing" && !path.path.includes("/node/");
-  const isFinal = isOfPast && OF_SOMETHING.test(path.path) && !method.mayGrow;
-  const isOfEveryNode = method.dependsOn === "nothing" || method.dependsOn === "status";
-  const isRetired = RETIRED.has(`${path.verb} ${path.path}`);
+  const isFinal = isHistorical && IDENTIFIED_PATH.test(path.path) && !method.mayGrow;
+  const isMandatory = method.dependsOn === "nothing" || method.dependsOn === "status";
+  const isRetired = RETIRED_PATHS.has(`${path.verb} ${path.path}`);
   const isCompared = !isRetired && (isConstant || isFinal);
-  return { method, path, isOfPast, isCompared, isOfEveryNode, isBlockData: BLOCK_DATA.test(path.path), isRetired };
+  return { method, path, isHistorical, isCompared, isMandatory, isBlockData: BLOCK_DATA.test(path.path), isRetired };
 }
 
-/** What to ask of an operation at a place of the chain. Throws an `Unaskable` for what cannot be, or is better not. */
+/** Builds the test request of an operation. Throws an `UntestableOperation` if it cannot or should not be tested. */
 export async function requestOf(
   { method, path }: Operation,
-  place: ExampleChain,
+  chain: ExampleChain,
   { withStates }: { withStates: boolean },
 ): Promise<UpstreamRequest> {
   const { since, params, example } = method;
-  if (since !== undefined && ForkSeq[place.fork] < ForkSeq[since]) {
-    throw new Unaskable(`the chain is not at ${since} yet`);
+  if (since !== undefined && ForkSeq[chain.fork] < ForkSeq[since]) {
+    throw new UntestableOperation(`the chain has not reached ${since}`);
   }
   if (path.path.includes(WHOLE_STATE) && !withStates) {
-    throw new Unaskable("whole states are asked for with --all alone");
+    throw new UntestableOperation("whole states are requested only with --all");
   }
-  if (!isReadOnly(method.access)) return emptySubmission(method, path, place.fork);
-  if (path.path.startsWith(REWARDS) && place.slot <= 1) throw new Unaskable("the chain is too young for it");
-  const values = await exampleOf(example, place);
-  const fixed = values.map((value, position) => placedValue(params[position]!, value, place));
-  const twin = new RestTwin({ called: method, asked: method, path, forkAt: () => place.fork });
+  if (!isReadOnly(method.access)) return emptySubmission(method, path, chain.fork);
+  if (path.path.startsWith(REWARDS) && chain.slot <= 1) throw new UntestableOperation("the chain is too short");
+  const values = await exampleOf(example, chain);
+  const fixed = values.map((value, position) => valueAt(params[position]!, value, chain));
+  const builder = new RestRequestBuilder({ called: method, asked: method, path, forkAt: () => chain.fork });
   try {
-    return (await twin.requestFor(fixed)).request;
+    return (await builder.build(fixed)).request;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    throw new Unaskable("what it tells of its chain is nothing that can be asked for");
+    throw new UntestableOperation("it reports its chain in a form that cannot be requested");
   }
 }
 
-async function exampleOf({ params = [] }: Example, place: ExampleChain): Promise<readonly unknown[]> {
-  const values = typeof params === "function" ? await params(place) : params;
-  if (values.some((value) => String(value).startsWith("-"))) throw new Unaskable("the chain is too young for it");
+async function exampleOf({ params = [] }: Example, chain: ExampleChain): Promise<readonly unknown[]> {
+  const values = typeof params === "function" ? await params(chain) : params;
+  if (values.some((value) => String(value).startsWith("-"))) throw new UntestableOperation("the chain is too short");
   return values;
 }
 
-/** As a call by JSON-RPC it would be refused, so that it has no twin. */
+/** Built by hand, because the JSON-RPC method rejects an empty list. */
 function emptySubmission({ params }: Method, { verb, path }: RestPath, fork: string): UpstreamRequest {
-  if (!TAKES_LIST.test(path)) throw new Unaskable("it submits something");
+  if (!TAKES_LIST.test(path)) throw new UntestableOperation("it is a submission");
   const namesFork = params.some(({ header }) => header?.name === VERSION_HEADER);
   const headers = {
     "content-type": "application/json",
@@ -115,8 +115,8 @@ function emptySubmission({ params }: Method, { verb, path }: RestPath, fork: str
   return { verb, url: path, headers, body: Buffer.from("[]") };
 }
 
-/** Moves a parameter of an example to the place: its slot instead of `head`, its sync committee period instead of the first. */
-function placedValue({ name }: Param, value: unknown, { slot, epoch }: ExampleChain): unknown {
+/** Adapts an example parameter: `head` becomes the slot, the first sync committee period the current one. */
+function valueAt({ name }: Param, value: unknown, { slot, epoch }: ExampleChain): unknown {
   const isBlockOrState = name === "state_id" || name === "block_id";
   if (isBlockOrState && (value === "head" || value === "finalized")) return String(slot - 1);
   // A node that started from a checkpoint has no updates of earlier periods.

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { BodyStream } from "../../http-client/body-stream.ts";
 import { Probe } from "./probe.ts";
 
-it("waits no longer for a body that does not go on than for an answer that does not begin", async () => {
+it("times out a stalled body like a missing response", async () => {
   let isStopped = false;
   const stop = () => {
     isStopped = true;

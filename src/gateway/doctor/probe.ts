@@ -8,33 +8,33 @@ import {
   OPENING_BRACKET,
   QUOTE,
 } from "../../json/json-bytes.ts";
-import { UpstreamError, type UpstreamRequest, type UpstreamResponse } from "../exchange.ts";
-import { type Askable, discard } from "../upstream/ask.ts";
+import { discardBody, type RequestClient } from "../upstream/client/fetch.ts";
+import { UpstreamError, type UpstreamRequest, type UpstreamResponse } from "../upstream-call.ts";
 
-/** What an upstream answered, whatever its status. */
-export interface Told {
+/** A complete response, whatever its status. */
+export interface ProbeResponse {
   readonly status: number;
-  /** Without parameters, in lower case. */
+  /** Lowercase, without parameters. */
   readonly mediaType: string;
-  /** Undefined when it is too large to be looked into. */
+  /** Undefined if too large to parse. */
   readonly body: Buffer | undefined;
-  /** Of the whole body: SHA-256 in hexadecimal digits. */
+  /** Hex SHA-256 of the whole body. */
   readonly digest: string;
   readonly millis: number;
 }
 
-/** Larger answers are read to their end, but not kept. */
-const LARGEST_KEPT_BYTES = 64 * 1024 * 1024;
+/** Larger bodies are hashed but not kept. */
+const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 
 const MEDIA_TYPES = { json: "application/json", ssz: "application/octet-stream", events: "text/event-stream" } as const;
-export type Form = keyof typeof MEDIA_TYPES;
+export type ResponseFormat = keyof typeof MEDIA_TYPES;
 
-/** Asks one upstream, one thing after the other, and waits for none longer than it was told to. */
+/** Sends requests to one upstream with a timeout. */
 export class Probe {
-  readonly client: Askable;
+  readonly client: RequestClient;
   readonly timeoutMillis: number;
 
-  constructor(client: Askable, timeoutMillis: number) {
+  constructor(client: RequestClient, timeoutMillis: number) {
     this.client = client;
     this.timeoutMillis = timeoutMillis;
   }
@@ -43,15 +43,15 @@ export class Probe {
     return this.client.name;
   }
 
-  /** Throws an `UpstreamError` when there is no answer, or none to its end. Of a stream of events only the beginning is waited for. */
-  async ask(request: UpstreamRequest, form: Form = "json"): Promise<Told> {
+  /** Throws an `UpstreamError` if there is no complete response. Of an event stream, only the headers are awaited. */
+  async request(request: UpstreamRequest, format: ResponseFormat = "json"): Promise<ProbeResponse> {
     const start = performance.now();
     const signal = AbortSignal.timeout(this.timeoutMillis);
     try {
-      const headers = { ...request.headers, accept: MEDIA_TYPES[form] };
+      const headers = { ...request.headers, accept: MEDIA_TYPES[format] };
       const response = await this.client.request({ ...request, headers }, { signal });
-      const isEndless = form === "events" && response.status === 200;
-      if (isEndless) discard(response);
+      const isEndless = format === "events" && response.status === 200;
+      if (isEndless) discardBody(response);
       const read = isEndless ? { body: undefined, digest: "" } : await readBody(response, signal);
       const mediaType = (response.headers["content-type"] ?? "").split(";", 1)[0]!.trim().toLowerCase();
       return { status: response.status, mediaType, ...read, millis: performance.now() - start };
@@ -62,21 +62,21 @@ export class Probe {
     }
   }
 
-  get(url: string): Promise<Told> {
-    return this.ask({ verb: "GET", url, headers: {} });
+  get(url: string): Promise<ProbeResponse> {
+    return this.request({ verb: "GET", url, headers: {} });
   }
 }
 
-export function isOfForm({ mediaType }: Told, form: Form): boolean {
-  return mediaType === MEDIA_TYPES[form];
+export function hasFormat({ mediaType }: ProbeResponse, format: ResponseFormat): boolean {
+  return mediaType === MEDIA_TYPES[format];
 }
 
-/** Far deeper than anything of the standard, and not too deep to be walked through. */
-const DEEPEST = 500;
+/** Far deeper than any answer, and safe for recursion. */
+const MAX_JSON_DEPTH = 500;
 
-/** The JSON of an answer; undefined when it is none, or is nested beyond all measure. */
-export function jsonOf({ body }: Told): unknown {
-  if (body === undefined || depthOf(body) > DEEPEST) return undefined;
+/** Parses the body. Returns undefined if it is invalid or nested too deeply. */
+export function parseJson({ body }: ProbeResponse): unknown {
+  if (body === undefined || depthOf(body) > MAX_JSON_DEPTH) return undefined;
   try {
     return JSON.parse(body.toString("utf8"));
   } catch {
@@ -84,7 +84,7 @@ export function jsonOf({ body }: Told): unknown {
   }
 }
 
-/** How deep arrays and objects are nested in the bytes of a JSON text. */
+/** Returns the nesting depth of JSON bytes. */
 function depthOf(bytes: Buffer): number {
   let depth = 0;
   let deepest = 0;
@@ -97,25 +97,28 @@ function depthOf(bytes: Buffer): number {
   return deepest;
 }
 
-async function readBody(response: UpstreamResponse, signal: AbortSignal): Promise<Pick<Told, "body" | "digest">> {
+async function readBody(
+  response: UpstreamResponse,
+  signal: AbortSignal,
+): Promise<Pick<ProbeResponse, "body" | "digest">> {
   const { body } = response;
   const hash = createHash("sha256");
-  let kept: Buffer[] | undefined = [];
+  let cachedIn: Buffer[] | undefined = [];
   let bytes = 0;
-  // One that does not go on is ended by nothing else.
-  const stop = () => discard(response);
+  // Ends a body that stalls.
+  const stop = () => discardBody(response);
   if (signal.aborted) stop();
   else signal.addEventListener("abort", stop, { once: true });
   try {
     for await (const chunk of Buffer.isBuffer(body) ? [body] : body) {
       hash.update(chunk);
       bytes += chunk.length;
-      if (bytes > LARGEST_KEPT_BYTES) kept = undefined;
-      kept?.push(keepBytes(chunk));
+      if (bytes > MAX_KEPT_BYTES) cachedIn = undefined;
+      cachedIn?.push(keepBytes(chunk));
     }
     signal.throwIfAborted();
   } finally {
     signal.removeEventListener("abort", stop);
   }
-  return { body: kept && Buffer.concat(kept), digest: hash.digest("hex") };
+  return { body: cachedIn && Buffer.concat(cachedIn), digest: hash.digest("hex") };
 }

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import type { Examination } from "./examination.ts";
-import { differingAnswers, failingOperations, standingOf } from "./problems.ts";
+import type { Inspection } from "./inspection.ts";
+import { assessPosition, differenceProblems, operationProblems } from "./problems.ts";
 import type { Difference } from "./report.ts";
 
-const HEALTHY: Examination = {
+const HEALTHY: Inspection = {
   upstream: "a",
   // In the middle of slot 101.
   observedAt: (1000 + 2 * 101 + 1) * 1000,
   genesisValidatorsRoot: "0xaa",
-  facts: {
+  chainSpec: {
     presetBase: "minimal",
     genesisValidatorsRoot: "0xaa",
     genesisTime: 1000,
@@ -21,41 +21,41 @@ const HEALTHY: Examination = {
   syncDistance: 1,
 };
 
-const standing = (change: Partial<Examination> = {}) => {
-  const examination = { ...HEALTHY, ...change };
-  return standingOf(examination, [examination, HEALTHY]);
+const position = (change: Partial<Inspection> = {}) => {
+  const inspection = { ...HEALTHY, ...change };
+  return assessPosition(inspection, [inspection, HEALTHY]);
 };
 
-describe("where an upstream stands", () => {
-  it("is told in slots to the clock and to the best", () => {
-    expect(standing()).toEqual({ behindClock: 1, behindBest: 0, problems: [] });
-    expect(standing({ head: { slot: 93, root: "0x03" } })).toEqual({ behindClock: 8, behindBest: 7, problems: [] });
+describe("the position of an upstream", () => {
+  it("is the lag behind clock and best head", () => {
+    expect(position()).toEqual({ behindClock: 1, behindBest: 0, problems: [] });
+    expect(position({ head: { slot: 93, root: "0x03" } })).toEqual({ behindClock: 8, behindBest: 7, problems: [] });
   });
 
-  it("is measured by the clock of when it was told, not by that of another", () => {
-    expect(standing({ observedAt: (1000 + 2 * 104 + 1) * 1000 })).toMatchObject({ behindClock: 4, behindBest: 0 });
+  it("uses the time of the observation", () => {
+    expect(position({ observedAt: (1000 + 2 * 104 + 1) * 1000 })).toMatchObject({ behindClock: 4, behindBest: 0 });
   });
 
-  it("is told without a clock where its chain is not told", () => {
-    expect(standing({ facts: undefined })).toEqual({
+  it("has no clock lag without a chain spec", () => {
+    expect(position({ chainSpec: undefined })).toEqual({
       behindBest: 0,
-      problems: ["It does not tell what is needed of its chain."],
+      problems: ["It does not report all required chain parameters."],
     });
   });
 
-  it("is not measured by upstreams of another chain", () => {
-    expect(standing({ head: { slot: 98, root: "0x03" }, genesisValidatorsRoot: "0xbb" })).toMatchObject({
+  it("ignores upstreams of another chain", () => {
+    expect(position({ head: { slot: 98, root: "0x03" }, genesisValidatorsRoot: "0xbb" })).toMatchObject({
       behindBest: 0,
       problems: [],
     });
   });
 
-  const cases: [change: Partial<Examination>, problems: RegExp[]][] = [
+  const cases: [change: Partial<Inspection>, problems: RegExp[]][] = [
     [
       { head: { slot: 80, root: "0x03" } },
-      [/at slot 80, that of another upstream at 100/, /21 slots behind the clock/],
+      [/at slot 80, but that of another upstream is at 100/, /21 slots behind the clock/],
     ],
-    [{ finalized: { epoch: 7, root: "0x04" } }, [/finalized epoch 7, another upstream 10/]],
+    [{ finalized: { epoch: 7, root: "0x04" } }, [/finalized epoch 7, but another upstream epoch 10/]],
     [{ syncDistance: 9 }, [/syncing, 9 slots/]],
     [{ isOptimistic: true }, [/optimistic/]],
     [{ isExecutionOffline: true }, [/execution client is offline/]],
@@ -63,17 +63,17 @@ describe("where an upstream stands", () => {
     [{ head: undefined, shortcoming: "It does not tell its head." }, [/does not tell its head/]],
   ];
   for (const [change, problems] of cases) {
-    it(`is told with what is wrong: ${JSON.stringify(change)}`, () => {
-      expect(standing(change).problems).toEqual(problems.map((problem) => expect.stringMatching(problem)));
+    it(`has the problem of ${JSON.stringify(change)}`, () => {
+      expect(position(change).problems).toEqual(problems.map((problem) => expect.stringMatching(problem)));
     });
   }
 
-  it("is also told by its operations", () => {
+  it("includes problems of operations", () => {
     expect(
-      failingOperations([{ outcome: "ok", ssz: "absent" }, { outcome: "absent" }, { outcome: "declined" }]),
+      operationProblems([{ outcome: "ok", ssz: "absent" }, { outcome: "absent" }, { outcome: "declined" }]),
     ).toEqual([]);
     expect(
-      failingOperations([
+      operationProblems([
         { outcome: "ok", ssz: "error" },
         { outcome: "error" },
         { outcome: "refused" },
@@ -81,14 +81,14 @@ describe("where an upstream stands", () => {
         { outcome: "not-ready" },
       ]),
     ).toEqual([
-      "One operation had to wait, because it is not ready.",
+      "One operation could not be served because it is not ready.",
       "2 operations failed.",
-      "One operation met with a refusal.",
-      "One operation gave what the standard does not have there.",
+      "One operation got a refusal.",
+      "One operation returned something else than the standard specifies.",
     ]);
   });
 
-  it("is also told by what it answers otherwise than most, or than one other", () => {
+  it("includes answers that differ from the majority", () => {
     const differing = (request: string, most: string[], others: string[]): Difference => ({
       request,
       path: "data",
@@ -98,12 +98,12 @@ describe("where an upstream stands", () => {
       ],
     });
     const outvoted = [differing("GET /x", ["a", "b"], ["c"]), differing("GET /x", ["a", "b"], ["c"])];
-    expect(differingAnswers("a", outvoted)).toEqual([]);
-    expect(differingAnswers("c", outvoted)).toEqual(["It answers one request otherwise than others do."]);
+    expect(differenceProblems("a", outvoted)).toEqual([]);
+    expect(differenceProblems("c", outvoted)).toEqual(["It answers one request differently from other upstreams."]);
     const even = [differing("GET /x", ["a"], ["b"]), differing("GET /y", ["a"], ["b"])];
     for (const upstream of ["a", "b"]) {
-      expect(differingAnswers(upstream, even)).toEqual(["It answers 2 requests otherwise than others do."]);
+      expect(differenceProblems(upstream, even)).toEqual(["It answers 2 requests differently from other upstreams."]);
     }
-    expect(differingAnswers("c", even)).toEqual([]);
+    expect(differenceProblems("c", even)).toEqual([]);
   });
 });

@@ -1,58 +1,58 @@
-import { slotAt } from "../chain-facts.ts";
-import { judge } from "../upstream/judge.ts";
-import type { Examination } from "./examination.ts";
+import { slotAt } from "../chain-spec.ts";
+import { assessHealth } from "../upstream/health/assess-health.ts";
+import type { Inspection } from "./inspection.ts";
 import type { Difference, Distances, Finding } from "./report.ts";
 
-/** A head may be so many slots behind others or the clock before that is called a problem: proposers miss slots. */
-const MOST_SLOTS_BEHIND = 8;
+/** Lag that counts as a problem. Smaller values occur because of missed proposals. */
+const MAX_SLOTS_BEHIND = 8;
 
-/** Where an upstream stands among others, itself among them, and what is wrong with it, in sentences. */
-export function standingOf(
-  examination: Examination,
-  all: readonly Examination[],
+/** Returns the lag of an upstream behind the clock and the other upstreams, and its problems as sentences. */
+export function assessPosition(
+  inspection: Inspection,
+  all: readonly Inspection[],
 ): Distances & { readonly problems: string[] } {
-  const { facts, observedAt, head, failure } = examination;
-  const genesisValidatorsRoot = examination.genesisValidatorsRoot ?? "";
-  const alike = all.filter((other) => other.genesisValidatorsRoot === examination.genesisValidatorsRoot);
-  // Not that of now: others may have hung meanwhile.
+  const { chainSpec, observedAt, head, failure } = inspection;
+  const genesisValidatorsRoot = inspection.genesisValidatorsRoot ?? "";
+  const alike = all.filter((other) => other.genesisValidatorsRoot === inspection.genesisValidatorsRoot);
+  // The time of the observation: other upstreams may have caused delays since.
   const clockSlot =
-    facts === undefined || observedAt === undefined ? Number.POSITIVE_INFINITY : slotAt(facts, observedAt);
-  const slotsPerEpoch = facts?.slotsPerEpoch ?? 1;
-  const { reasons } = judge(examination, {
+    chainSpec === undefined || observedAt === undefined ? Number.POSITIVE_INFINITY : slotAt(chainSpec, observedAt);
+  const slotsPerEpoch = chainSpec?.slotsPerEpoch ?? 1;
+  const { reasons } = assessHealth(inspection, {
     genesisValidatorsRoot,
-    genesisTime: examination.genesisTime ?? 0,
+    genesisTime: inspection.genesisTime ?? 0,
     clockSlot,
     slotsPerEpoch,
-    maxSlotsBehind: MOST_SLOTS_BEHIND,
+    maxSlotsBehind: MAX_SLOTS_BEHIND,
     all: alike,
   });
   if (failure !== undefined || head === undefined) return { problems: reasons };
   const behindBest = Math.max(...alike.flatMap((other) => other.head?.slot ?? [])) - head.slot;
-  if (facts === undefined)
-    return { behindBest, problems: [...reasons, "It does not tell what is needed of its chain."] };
+  if (chainSpec === undefined)
+    return { behindBest, problems: [...reasons, "It does not report all required chain parameters."] };
   const behindClock = clockSlot - head.slot;
-  const isLate = behindClock > MOST_SLOTS_BEHIND;
+  const isLate = behindClock > MAX_SLOTS_BEHIND;
   const problems = isLate ? [...reasons, `Its head is ${behindClock} slots behind the clock.`] : reasons;
   return { behindClock, behindBest, problems };
 }
 
-/** What is wrong by how it took the operations. */
-export function failingOperations(findings: readonly Finding[]): string[] {
+/** Returns problems found by testing operations. */
+export function operationProblems(findings: readonly Finding[]): string[] {
   const count = (outcome: Finding["outcome"]) =>
     findings.filter((finding) => finding.outcome === outcome || finding.ssz === outcome).length;
-  const told: [count: number, what: string][] = [
-    [count("not-ready"), "had to wait, because it is not ready"],
+  const counts: [count: number, what: string][] = [
+    [count("not-ready"), "could not be served because it is not ready"],
     [count("error"), "failed"],
-    [count("refused"), "met with a refusal"],
-    [count("wrong-form"), "gave what the standard does not have there"],
+    [count("refused"), "got a refusal"],
+    [count("wrong-form"), "returned something else than the standard specifies"],
   ];
-  return told.flatMap(([failed, what]) =>
+  return counts.flatMap(([failed, what]) =>
     failed === 0 ? [] : [`${failed === 1 ? "One operation" : `${failed} operations`} ${what}.`],
   );
 }
 
-/** Who answers otherwise than most; where there is no majority, all whose answers differ. */
-export function differingAnswers(upstream: string, differences: readonly Difference[]): string[] {
+/** Returns a problem if the upstream's answers differ from the majority, or if there is no majority. */
+export function differenceProblems(upstream: string, differences: readonly Difference[]): string[] {
   const requests = new Set(
     differences.flatMap(({ request, said: [most, others] }) => {
       const isOutvoted = others.upstreams.includes(upstream);
@@ -61,5 +61,7 @@ export function differingAnswers(upstream: string, differences: readonly Differe
     }),
   );
   if (requests.size === 0) return [];
-  return [`It answers ${requests.size === 1 ? "one request" : `${requests.size} requests`} otherwise than others do.`];
+  return [
+    `It answers ${requests.size === 1 ? "one request" : `${requests.size} requests`} differently from other upstreams.`,
+  ];
 }

@@ -1,40 +1,40 @@
-import type { Examination } from "./examination.ts";
+import type { Inspection } from "./inspection.ts";
 import type { Latencies } from "./latency.ts";
 
-/** All that was found out about some upstreams; plain values. */
+/** Result of a diagnosis. Plain JSON. */
 export interface Report {
   readonly upstreams: readonly UpstreamReport[];
-  /** What contradicts itself among the upstreams and makes it useless to compare them, or to trust them, in sentences. */
+  /** Contradictions between upstreams that make a comparison meaningless, as sentences. */
   readonly contradictions: readonly string[];
-  /** The finalized block that the upstreams were compared at; undefined where they were not. */
+  /** The finalized block at which answers were compared. Undefined if they were not. */
   readonly comparedAt?: { readonly slot: number; readonly root: string };
   readonly operations: readonly OperationReport[];
   readonly differences: readonly Difference[];
 }
 
-/** How far an upstream is from where it could be. */
+/** Lag of an upstream. */
 export interface Distances {
-  /** Slots between its head and the slot that it is by the clock. */
+  /** Slots between its head and the clock. */
   readonly behindClock?: number;
-  /** Slots between its head and the newest head of all upstreams of its chain. */
+  /** Slots between its head and the newest head on the same chain. */
   readonly behindBest?: number;
 }
 
-export interface UpstreamReport extends Omit<Examination, "spec" | "facts" | "peerId" | "observedAt">, Distances {
+export interface UpstreamReport extends Omit<Inspection, "spec" | "facts" | "peerId" | "observedAt">, Distances {
   readonly url: string;
-  /** What its constants call the network. */
+  /** `CONFIG_NAME` of its constants. */
   readonly network?: string;
-  /** What is wrong with it, in sentences. */
+  /** As sentences. */
   readonly problems: readonly string[];
   readonly latency?: Latencies;
 }
 
 export interface OperationReport {
-  /** The method of the interface that it is. */
+  /** Name of the Fanal method. */
   readonly method: string;
   readonly verb: "GET" | "POST";
   readonly path: string;
-  /** One for each upstream, in their order. */
+  /** One for each upstream, in order. */
   readonly findings: readonly Finding[];
 }
 
@@ -56,18 +56,18 @@ export interface Finding {
   /** Why it is not `ok`. */
   readonly reason?: string;
   readonly millis?: number;
-  /** Whether it answered, but only after a while. */
+  /** True if it answered slowly. */
   readonly isSlow?: boolean;
-  /** How it took the same in SSZ; undefined where the standard has none, or that was not asked. */
+  /** Outcome in SSZ. Undefined if not specified or not tested. */
   readonly ssz?: Outcome;
 }
 
 export interface Difference {
-  /** The request that was answered differently, such as `GET /eth/v1/beacon/states/96/root`. */
+  /** The request, such as `GET /eth/v1/beacon/states/96/root`. */
   readonly request: string;
-  /** Where in the answer. */
+  /** Path in the answer. */
   readonly path: string;
-  /** What most of them say, and what some others do. */
+  /** The majority's answer and a different one. */
   readonly said: readonly [Side, Side];
 }
 
@@ -76,8 +76,8 @@ interface Side {
   readonly value: string;
 }
 
-/** Whether somebody has to do something. */
-export function isWell({ upstreams, contradictions, differences }: Report): boolean {
+/** True if no problem was found. */
+export function isHealthy({ upstreams, contradictions, differences }: Report): boolean {
   return (
     contradictions.length === 0 && differences.length === 0 && upstreams.every(({ problems }) => problems.length === 0)
   );

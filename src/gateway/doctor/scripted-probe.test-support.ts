@@ -1,7 +1,7 @@
-import { UpstreamError, type UpstreamRequest } from "../exchange.ts";
+import { UpstreamError, type UpstreamRequest } from "../upstream-call.ts";
 import { Probe } from "./probe.ts";
 
-/** What a scripted upstream answers: JSON with the status 200, or whatever is said. */
+/** Answers by URL: JSON with status 200, or an `Answer`. */
 type Script = Record<string, unknown | Answer>;
 
 export class Answer {
@@ -18,7 +18,7 @@ export class Answer {
 
 export const root = (digits: string) => `0x${digits.repeat(64 / digits.length)}`;
 
-/** A beacon node of a chain whose finalized epoch is 3 and whose head is at slot 42, with epochs of eight slots. */
+/** A healthy beacon node with finalized epoch 3 and its head at slot 42, with 8 slots per epoch. */
 export const healthyScript = {
   "/eth/v1/node/version": { data: { version: "Example/v1.0.0" } },
   "/eth/v1/beacon/genesis": {
@@ -49,8 +49,8 @@ export function header(slot: number, blockRoot: string) {
 const NOT_FOUND = new Answer(404, "application/json", '{"code":404,"message":"not found"}');
 
 /**
- * Asks a script instead of an upstream; what it does not have is not found, unless something else is said, and without one nobody
- * answers. What is asked for in SSZ stands under "SSZ" and the URL.
+ * Creates a probe that answers from a script. Unknown URLs get `otherwise`. Without a script, connections are refused.
+ * Answers in SSZ have the key "SSZ " and the URL.
  */
 export function scriptedProbe(script: Script | undefined, upstream = "a", otherwise = NOT_FOUND): Probe {
   const request = async ({ url, headers }: UpstreamRequest) => {

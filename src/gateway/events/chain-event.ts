@@ -2,29 +2,29 @@ import type { StreamEvent } from "../../server/events/feed.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** An event with what its JSON says. */
+/** An event with its parsed data. */
 export interface ChainEvent extends StreamEvent {
   readonly value: JsonObject;
 }
 
-export interface BlockPlace {
+export interface BlockRef {
   readonly slot: number;
   readonly root: string;
 }
 
-/** The blocks that duties of an epoch and of the one after it depend on. */
+/** Blocks that the duties of the current and the next epoch depend on. */
 export interface DependentRoots {
   readonly previous: string;
   readonly current: string;
 }
 
-/** A block that is or was the head; of one that was not told by an event less is known. */
-export interface Head extends BlockPlace {
+/** A current or former head. Without an event, only slot and root are known. */
+export interface Head extends BlockRef {
   readonly stateRoot?: string;
   readonly dependentRoots?: DependentRoots;
 }
 
-export interface Finalized {
+export interface FinalizedCheckpoint {
   readonly epoch: number;
   readonly root: string;
 }
@@ -32,8 +32,8 @@ export interface Finalized {
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
-/** Undefined when its data is not a JSON object on one line, or does not say what those of its topic have to. */
-export function readEvent({ topic, data }: StreamEvent): ChainEvent | undefined {
+/** Parses an event. Returns undefined if its data is not a JSON object on one line, or lacks required members. */
+export function parseEvent({ topic, data }: StreamEvent): ChainEvent | undefined {
   if (data.includes(LINE_FEED) || data.includes(CARRIAGE_RETURN)) return undefined;
   try {
     const value: unknown = JSON.parse(data.toString());
@@ -46,47 +46,46 @@ export function readEvent({ topic, data }: StreamEvent): ChainEvent | undefined 
   }
 }
 
-export function makeEvent(topic: string, value: JsonObject): ChainEvent {
+export function createEvent(topic: string, value: JsonObject): ChainEvent {
   return { topic, value, data: Buffer.from(JSON.stringify(value)) };
 }
 
-/** The head that an event of the topic `head` tells of. */
+/** Returns the head of a `head` event. */
 export function headOf({ value }: ChainEvent): Head | undefined {
   const slot = numberAt(value, "slot");
-  const root = textAt(value, "block");
+  const root = stringAt(value, "block");
   if (slot === undefined || root === undefined) return undefined;
-  const previous = textAt(value, "previous_duty_dependent_root");
-  const current = textAt(value, "current_duty_dependent_root");
+  const previous = stringAt(value, "previous_duty_dependent_root");
+  const current = stringAt(value, "current_duty_dependent_root");
   return {
     slot,
     root,
-    stateRoot: textAt(value, "state"),
+    stateRoot: stringAt(value, "state"),
     dependentRoots: previous !== undefined && current !== undefined ? { previous, current } : undefined,
   };
 }
 
-/** What an event of the topic `finalized_checkpoint` tells of. */
-export function finalizedOf({ value }: ChainEvent): Finalized | undefined {
+/** Returns the checkpoint of a `finalized_checkpoint` event. */
+export function finalizedOf({ value }: ChainEvent): FinalizedCheckpoint | undefined {
   const epoch = numberAt(value, "epoch");
-  const root = textAt(value, "block");
+  const root = stringAt(value, "block");
   return epoch === undefined || root === undefined ? undefined : { epoch, root };
 }
 
-/** Who remembers heads. */
-interface Heads {
-  headWith(root: string): BlockPlace | undefined;
+interface HeadLookup {
+  findHead(root: string): BlockRef | undefined;
 }
 
-/** The slot behind which a chain has gone back with an event of the topic `chain_reorg`, where the head before it is known. */
-export function ancestorSlotOf({ value }: ChainEvent, heads: Heads): number | undefined {
-  const old = heads.headWith(textAt(value, "old_head_block") ?? "");
+/** Returns the slot of the common ancestor of a `chain_reorg` event, or undefined if its old head is unknown. */
+export function reorgAncestorSlot({ value }: ChainEvent, heads: HeadLookup): number | undefined {
+  const old = heads.findHead(stringAt(value, "old_head_block") ?? "");
   const depth = numberAt(value, "depth");
   return old && depth !== undefined ? old.slot - depth : undefined;
 }
 
-/** Whether a chain leads to an earlier slot than that of the head before, as a dev chain does that is taken back. */
-export function goesBack({ value }: ChainEvent, heads: Heads): boolean {
-  const old = heads.headWith(textAt(value, "old_head_block") ?? "");
+/** True if the chain now ends at an earlier slot, as after a dev chain revert. */
+export function isRewind({ value }: ChainEvent, heads: HeadLookup): boolean {
+  const old = heads.findHead(stringAt(value, "old_head_block") ?? "");
   const slot = numberAt(value, "slot");
   return old !== undefined && slot !== undefined && slot < old.slot;
 }
@@ -95,17 +94,17 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What stands at the end of a path of names, as a text. */
-export function textAt(value: unknown, ...path: readonly string[]): string | undefined {
+/** Returns the value at a path of member names, as a lowercase string. */
+export function stringAt(value: unknown, ...path: readonly string[]): string | undefined {
   let found = value;
   for (const name of path) found = isObject(found) ? found[name] : undefined;
   if (typeof found === "number" || typeof found === "boolean") return String(found);
   return typeof found === "string" ? found.toLowerCase() : undefined;
 }
 
-/** The standard writes numbers as texts. */
+/** Returns the integer at a path. The Beacon API writes integers as decimal strings. */
 export function numberAt(value: unknown, ...path: readonly string[]): number | undefined {
-  const text = textAt(value, ...path);
+  const text = stringAt(value, ...path);
   const number = text === undefined || !/^\d+$/.test(text) ? Number.NaN : Number(text);
   return Number.isSafeInteger(number) ? number : undefined;
 }

@@ -3,14 +3,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import type { FakeTimers } from "../../../test/support/fake-timers.ts";
-import type { ChainFacts } from "../chain-facts.ts";
+import type { ChainSpec } from "../chain-spec.ts";
 import type { UpstreamOptions } from "../options.ts";
 
 export const SLOTS_PER_EPOCH = 8;
 
 export const GENESIS = block(0);
 
-export const FACTS: ChainFacts = {
+export const CHAIN_SPEC: ChainSpec = {
   presetBase: "minimal",
   genesisValidatorsRoot: GENESIS.root,
   genesisTime: 0,
@@ -25,7 +25,7 @@ export interface ScriptedBlock {
   parent?: ScriptedBlock;
 }
 
-/** A block of this slot; those with different marks are different ones. */
+/** Creates a block. Different marks give different blocks of the same slot. */
 export function block(slot: number, parent?: ScriptedBlock, mark = 0): ScriptedBlock {
   return { slot, parent, root: rootOf("b", slot, mark) };
 }
@@ -36,10 +36,10 @@ function rootOf(kind: string, slot: number, mark: number): string {
 
 export const stateRootOf = ({ root }: ScriptedBlock): string => root.replace("0xb", "0x5");
 
-/** Of a slot without a block. */
+/** State root of an empty slot. */
 export const stateRootAt = (slot: number): string => rootOf("e", slot, 0);
 
-/** The event of a head, as a node writes it. */
+/** Data of a `head` event. */
 export function headEvent(head: ScriptedBlock): Record<string, unknown> {
   const epoch = Math.floor(head.slot / SLOTS_PER_EPOCH);
   return {
@@ -80,22 +80,22 @@ function lastBefore(slot: number, head: ScriptedBlock): ScriptedBlock {
   return found;
 }
 
-/** A beacon node that tells what the test says, over a real socket. */
+/** A beacon node on loopback with scripted events. */
 export class ScriptedUpstream {
   readonly name: string;
-  /** Those of a subscription that is refused. */
+  /** Topics that it rejects. */
   readonly unknownTopics = new Set<string>();
-  /** Whether it answers subscriptions with an error of its own. */
+  /** Answers subscriptions with a server error. */
   isOverloaded = false;
-  /** Whether the head of its answer to a subscription comes only with the first event. */
+  /** Sends the response headers only with the first event. */
   beginsWithEvent = false;
-  /** Whether its answer to a subscription that comes now does not arrive before it is let go. */
+  /** Holds back the responses to new subscriptions until released. */
   holdsBack = false;
-  /** The topics of every subscription, in order. */
+  /** Topics of every subscription, in order. */
   readonly subscriptions: string[][] = [];
   readonly requests: string[] = [];
   readonly authorizations = new Set<string | undefined>();
-  /** Whether it answers anything but subscriptions. */
+  /** Answers requests other than subscriptions. */
   isAnswering = true;
   finalized = { epoch: 0, root: rootOf("b", 0, 0) };
   #head: ScriptedBlock | undefined;
@@ -126,32 +126,32 @@ export class ScriptedUpstream {
     return { name: this.name, url: `http://127.0.0.1:${port}`, tier: 0, weight: 1, ...more };
   }
 
-  /** What it answers when it is asked, without telling anybody. */
+  /** Adds blocks that can be requested, without an event. */
   setHead(head: ScriptedBlock): void {
     this.#head = head;
     for (let at: ScriptedBlock | undefined = head; at; at = at.parent) this.#blocks.set(at.root, at);
   }
 
-  /** Its head moves to a block, of which it tells. */
+  /** Sets the head and announces it. */
   imports(head: ScriptedBlock): void {
     this.setHead(head);
-    this.tellBlock(head);
+    this.publishBlock(head);
     this.tellHead(head);
   }
 
-  tellBlock(told: ScriptedBlock): void {
-    this.tell("block", blockEvent(told));
+  publishBlock(announced: ScriptedBlock): void {
+    this.publish("block", blockEvent(announced));
   }
 
   tellHead(head: ScriptedBlock): void {
-    this.tell("head", headEvent(head));
+    this.publish("head", headEvent(head));
   }
 
-  tell(topic: string, value: unknown): void {
+  publish(topic: string, value: unknown): void {
     this.write(`event: ${topic}\ndata: ${JSON.stringify(value)}\n\n`, topic);
   }
 
-  /** To the subscribers of a topic, or to all. */
+  /** Sends an event to the subscribers of its topic, or to all. */
   write(text: string, topic?: string): void {
     for (const [res, topics] of this.#open) if (topic === undefined || topics.includes(topic)) res.write(text);
   }
@@ -164,26 +164,25 @@ export class ScriptedUpstream {
     return this.#open.size;
   }
 
-  /** Ends all streams of events, or so many of them that were opened first. */
+  /** Ends the event streams, or the oldest ones. */
   breakOff(count = this.#open.size): void {
     for (const res of [...this.#open.keys()].slice(0, count)) res.destroy();
   }
 
-  /** Resolves when so many streams are open. */
+  /** Resolves when this many streams are open. */
   async connected(count = 1): Promise<void> {
     await this.until(() => this.#open.size === count);
   }
 
-  /** Resolves when something is true after a stream was opened, refused or closed. */
-  async until(condition: () => boolean): Promise<void> {
-    while (!condition()) {
+  /** Resolves when a condition holds after a stream was opened, rejected or closed. */
+  async until(upstreamHealth: () => boolean): Promise<void> {
+    while (!upstreamHealth()) {
       await new Promise<void>((resolve) => {
         this.#waiting.push(resolve);
       });
     }
   }
 
-  /** What is at a path. */
   answerTo(path: string): unknown {
     const [, header] = /^\/eth\/v1\/beacon\/headers\/(\w+)$/.exec(path) ?? [];
     if (header) return this.#headerOf(header);
@@ -254,8 +253,8 @@ export class ScriptedUpstream {
   }
 }
 
-/** Asks scripted upstreams over their sockets. */
-export function askOf(upstreams: readonly ScriptedUpstream[]) {
+/** Fetches paths from scripted upstreams. */
+export function fetchFrom(upstreams: readonly ScriptedUpstream[]) {
   return async (name: string, path: string): Promise<Buffer | undefined> => {
     const { url } = upstreams.find((upstream) => upstream.name === name)!.options();
     const response = await fetch(url + path);
@@ -264,7 +263,7 @@ export function askOf(upstreams: readonly ScriptedUpstream[]) {
   };
 }
 
-/** Time passes, in steps, until something is true for which sockets need some turns of the event loop. */
-export async function passUntil(timers: FakeTimers, step: number, condition: () => boolean): Promise<void> {
-  while (!condition()) await timers.advance(step);
+/** Advances time in steps until a condition holds. */
+export async function passUntil(timers: FakeTimers, step: number, upstreamHealth: () => boolean): Promise<void> {
+  while (!upstreamHealth()) await timers.advance(step);
 }

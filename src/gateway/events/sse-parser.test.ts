@@ -10,7 +10,7 @@ function parse(...chunks: (string | Buffer)[]): { topic: string; data: string }[
   return events.map(({ topic, data }) => ({ topic, data: data.toString() }));
 }
 
-it("reads events, whatever order and spaces their fields have, and skips comments and fields of no use", () => {
+it("parses fields in any order and spacing, and skips comments and unknown fields", () => {
   expect(
     parse(
       'event: head\ndata: {"slot":"1"}\n\n:\n\n: alive\n\ndata:{"slot":"2"}\nevent:block\nid: 7\nretry: 1\nnothing\n\n',
@@ -21,26 +21,26 @@ it("reads events, whatever order and spaces their fields have, and skips comment
   ]);
 });
 
-it("takes several lines of data as one", () => {
+it("joins data lines", () => {
   expect(parse('event: head\ndata: {"slot":\ndata: "1"}\n\n')).toEqual([{ topic: "head", data: '{"slot": "1"}' }]);
 });
 
-it("tells nothing of an event without data, nor of one that has not ended", () => {
+it("skips events without data or without an end", () => {
   expect(parse("event: head\n\ndata: {}\n")).toEqual([]);
 });
 
-it("breaks off where a comment says that messages were dropped, after what came before it", () => {
+it("throws when a comment reports dropped events", () => {
   const topics: string[] = [];
   const parser = new SseParser(({ topic }) => topics.push(topic));
   parser.push(Buffer.from("event: head\ndata: {}\n\n: 5 messages, none of which was dropped\n\n:error - dro"));
   expect(() => parser.push(Buffer.from("pped 17 messages\n\nevent: block\ndata: {}\n\n"))).toThrow(
-    "It says that it dropped 17 messages of the stream of events.",
+    "It reported that it dropped 17 events.",
   );
   expect(topics).toEqual(["head"]);
   expect(() => parse(`data: dropped 1 messages\n\n:${"x".repeat(100_000)} dropped 1 messages\n\n`)).not.toThrow();
 });
 
-it("bounds the size of an event, however many chunks and lines it comes in", () => {
+it("bounds the size of an event", () => {
   const parser = new SseParser(() => {}, 100);
   expect(() => {
     for (let line = 0; line < 20; line++) parser.push(Buffer.from("data: 1234567890\n"));
@@ -53,7 +53,7 @@ it("bounds the size of an event, however many chunks and lines it comes in", () 
   expect(() => large.push(Buffer.from("x".repeat(101)))).toThrow("larger than 100 bytes");
 });
 
-it("reads the same events with any line ends, cut into any chunks", () => {
+it("parses any line endings and chunks", () => {
   const line = fc.stringMatching(/^[^\r\n]*$/).filter((text) => !text.startsWith(" "));
   const event = fc.record({
     topic: fc.stringMatching(/^[a-z_]{1,12}$/),

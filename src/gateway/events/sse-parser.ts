@@ -6,29 +6,29 @@ const CARRIAGE_RETURN = 0x0d;
 const SPACE = 0x20;
 const COLON = 0x3a;
 const BYTE_ORDER_MARK = Buffer.from("\uFEFF");
-/** JSON has line breaks only where a space means the same, and with a space one line holds it. */
-const BETWEEN_LINES = Buffer.from(" ");
+/** Joins data lines with a space instead of a line break: JSON allows either, and one line suffices. */
+const LINE_SEPARATOR = Buffer.from(" ");
 
-/** The largest event is a slashing of all validators of a slot, twice. */
+/** Size of a slashing of all validators of a slot, in JSON. */
 export const MAX_EVENT_BYTES = 16 * 1024 * 1024;
-/** About what it takes to hold one line of data, besides its bytes. */
+/** Approximate memory overhead of a data line. */
 const LINE_OVERHEAD_BYTES = 128;
 const EMPTY = Buffer.alloc(0);
-/** What Lighthouse writes into the stream of a reader that is too slow for it, and goes on. */
+/** Comment that Lighthouse sends to a slow reader before it continues. */
 const DROPPED = /\bdropped (\d+) messages?\b/i;
-/** So much is read of a comment. */
+/** How much of a comment is read. */
 const COMMENT_BYTES = 128;
 
-/** Reads events from text/event-stream (HTML standard, section 9.2.6), however it is cut into chunks. */
+/** Parses text/event-stream (HTML Standard, section 9.2.6), in chunks of any size. */
 export class SseParser {
   readonly #onEvent: (event: StreamEvent) => void;
   readonly #maxBytes: number;
-  /** Begins with what has come of a line that has not ended, which is mostly less. */
+  /** Buffer for an incomplete line. Usually longer than the line. */
   #line = EMPTY;
   #lineLength = 0;
   #topic = "";
   #data: Buffer[] = [];
-  /** What is held of the event that has not ended, but for that line. */
+  /** Bytes held of the incomplete event, without that line. */
   #bytes = 0;
   #isFirstLine = true;
   #wasCarriageReturn = false;
@@ -38,7 +38,7 @@ export class SseParser {
     this.#maxBytes = maxBytes;
   }
 
-  /** Throws when an event is too large, or a comment says that events are missing. */
+  /** Throws if an event is too large, or if a comment reports dropped events. */
   push(chunk: Buffer): void {
     let start = this.#wasCarriageReturn && chunk[0] === LINE_FEED ? 1 : 0;
     if (chunk.length > 0) this.#wasCarriageReturn = false;
@@ -63,7 +63,7 @@ export class SseParser {
     }
   }
 
-  /** However small the pieces are, they take no more memory than twice their bytes. */
+  /** Doubles the buffer, so that small chunks take at most twice their size. */
   #addToLine(piece: Buffer): void {
     const length = this.#lineLength + piece.length;
     if (length > this.#line.length) {
@@ -102,12 +102,12 @@ export class SseParser {
     if (name === "event") this.#topic = line.toString("utf8", valueAt);
     if (name !== "data") return;
     this.#bytes += line.length - valueAt + LINE_OVERHEAD_BYTES;
-    if (this.#data.length > 0) this.#data.push(BETWEEN_LINES);
+    if (this.#data.length > 0) this.#data.push(LINE_SEPARATOR);
     this.#data.push(line.subarray(valueAt));
   }
 
   #endEvent(): void {
-    // A copy: what the socket was read into is larger by far, and events may be kept.
+    // Copied, because the socket buffer is much larger and events may be kept.
     const event = { topic: this.#topic || "message", data: Buffer.concat(this.#data) };
     this.#topic = "";
     this.#data = [];
@@ -118,5 +118,5 @@ export class SseParser {
 
 function readComment(line: Buffer): void {
   const [, count] = DROPPED.exec(line.toString("latin1", 0, COMMENT_BYTES)) ?? [];
-  if (count) throw new OperationalError(`It says that it dropped ${count} messages of the stream of events.`);
+  if (count) throw new OperationalError(`It reported that it dropped ${count} events.`);
 }

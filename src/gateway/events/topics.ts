@@ -1,12 +1,12 @@
 import { hash } from "node:crypto";
-import { type ChainEvent, textAt } from "./chain-event.ts";
+import { type ChainEvent, stringAt } from "./chain-event.ts";
 
-/** What tells of the one chain that a node follows; of several nodes these are told of one at a time. */
-export const STORY_TOPICS: ReadonlySet<string> = new Set(["head", "chain_reorg", "finalized_checkpoint"]);
+/** Topics about the chain that a node follows. Published from one upstream at a time. */
+export const CHAIN_TOPICS: ReadonlySet<string> = new Set(["head", "chain_reorg", "finalized_checkpoint"]);
 
-/** Always followed, whether or not somebody reads them: they are small, and known to all clients but for the newest of them. */
-export const STEADY_TOPICS: readonly string[] = [
-  ...STORY_TOPICS,
+/** Topics that are subscribed even without readers: small, and supported by all clients except the newest ones. */
+export const ALWAYS_ON_TOPICS: readonly string[] = [
+  ...CHAIN_TOPICS,
   "block",
   "block_gossip",
   "voluntary_exit",
@@ -17,17 +17,17 @@ export const STEADY_TOPICS: readonly string[] = [
   "light_client_optimistic_update",
 ];
 
-const STEADY: ReadonlySet<string> = new Set(STEADY_TOPICS);
+const ALWAYS_ON: ReadonlySet<string> = new Set(ALWAYS_ON_TOPICS);
 
-/** Whether it is followed always, so that all gateways have it. */
-export const isSteady = (topic: string): boolean => STEADY.has(topic);
+/** True if all gateways have the topic, whatever their readers. */
+export const isAlwaysOn = (topic: string): boolean => ALWAYS_ON.has(topic);
 
-/** Of a signature, as much as no two have in common. */
+/** Suffix of a signature that identifies it. */
 const SIGNATURE_CHARACTERS = 40;
 
 type Path = readonly string[];
 
-/** What tells of an object, and where in it stands what no other object of its kind has. */
+/** Topics about objects, and the members that identify an object. */
 const OBJECT_KEYS: Readonly<Record<string, readonly Path[]>> = {
   block: [["block"]],
   block_gossip: [["block"]],
@@ -71,20 +71,22 @@ const OBJECT_KEYS: Readonly<Record<string, readonly Path[]>> = {
   ],
 };
 
-/** What tells of what one node thinks; of topics that are not known here nothing else can be said. */
-export const isView = (topic: string): boolean => OBJECT_KEYS[topic] === undefined;
+/** True for topics that describe the view of one node. Unknown topics count as such. */
+export const isNodeView = (topic: string): boolean => OBJECT_KEYS[topic] === undefined;
 
-/** The same for all events that tell of the same object; undefined for those that tell of none. */
+/**
+ * Returns a key that is equal for all events about the same object, or undefined if the event is not about an object.
+ */
 export function objectKey({ topic, value, data }: ChainEvent): string | undefined {
-  const parts = OBJECT_KEYS[topic]?.map((path) => partAt(value, path));
-  const key = parts && parts[0] === undefined ? data.toString() : parts?.join(" ");
+  const deps = OBJECT_KEYS[topic]?.map((path) => partAt(value, path));
+  const key = deps && deps[0] === undefined ? data.toString() : deps?.join(" ");
   return key !== undefined && key.length > LONGEST_KEY ? hash("sha256", key, "base64url") : key;
 }
 
-/** A longer one is remembered by its hash. */
+/** Longer keys are hashed. */
 const LONGEST_KEY = 256;
 
 function partAt(value: unknown, path: Path): string | undefined {
-  const text = textAt(value, ...path);
+  const text = stringAt(value, ...path);
   return path.at(-1) === "signature" ? text?.slice(-SIGNATURE_CHARACTERS) : text;
 }

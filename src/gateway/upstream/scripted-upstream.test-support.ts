@@ -17,7 +17,7 @@ export function rootAt(slot: number): string {
   return `0x${slot.toString(16).padStart(64, "0")}`;
 }
 
-/** A beacon node on loopback that answers what the test says; what it is asked for its health it answers by its fields. */
+/** A beacon node on loopback with scripted answers. Health requests are answered from its fields. */
 export class ScriptedUpstream {
   readonly name: string;
   readonly requests: ReceivedRequest[] = [];
@@ -28,13 +28,13 @@ export class ScriptedUpstream {
   isExecutionOffline = false;
   genesisRoot = GENESIS_ROOT;
   genesisTime = 1_600_000_000;
-  /** Answers what is not about its health. */
+  /** Answers all requests other than health polls. */
   handler: Handler = (_request, response) => json(response, { data: { by: this.name } });
-  /** Answers instead of all else. */
+  /** Answers all requests, if set. */
   everything: Handler | undefined;
-  /** Waited for before anything is answered. */
+  /** Awaited before every response. */
   delay: (() => Promise<unknown>) | undefined;
-  /** Takes requests and never answers. */
+  /** Accepts requests and never answers. */
   isFrozen = false;
   readonly #waiting: { url: string; resolve: () => void }[] = [];
   readonly #server = new LoopbackServer((request, response) => void this.#answer(request, response));
@@ -47,12 +47,12 @@ export class ScriptedUpstream {
     return { name: this.name, url: this.#server.url, tier: 0, weight: 1 };
   }
 
-  /** Those that are not about its health. */
+  /** URLs of the requests other than health polls. */
   get questions(): string[] {
     return this.requests.map(({ url }) => url).filter((url) => !(url in this.#healthAnswers()));
   }
 
-  /** At the port of before when it was stopped in between. */
+  /** Reuses its port after a stop. */
   async start(): Promise<this> {
     await this.#server.start();
     return this;
@@ -62,7 +62,7 @@ export class ScriptedUpstream {
     return this.#server.stop();
   }
 
-  /** Resolves when that is asked for next. */
+  /** Resolves at the next request for the URL. */
   received(url: string): Promise<void> {
     return new Promise((resolve) => this.#waiting.push({ url, resolve }));
   }

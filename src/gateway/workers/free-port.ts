@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 
 /**
- * The port itself if it can be listened on, any free one for 0; rejects with the system's error otherwise. Workers share a port that
- * they all know by its number, so that one that comes later finds it again.
+ * Returns the port if it is available, or a free one for port 0. Rejects with the system error otherwise. Workers share
+ * the port by number, so that a replacement can listen on it again.
  */
-export async function freePort({ host, port }: { host: string; port: number }): Promise<number> {
+export async function findFreePort({ host, port }: { host: string; port: number }): Promise<number> {
   const { address } = await lookup(host);
   const server = createServer();
   server.listen({ host: address, port });

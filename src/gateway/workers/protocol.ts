@@ -1,59 +1,58 @@
 import type { LogFields, LogLevel, LogTopic } from "../../log/logger.ts";
-import type { ChainFacts } from "../chain-facts.ts";
-import type { Condition } from "../condition.ts";
+import type { ChainSpec } from "../chain-spec.ts";
+import type { ServerName, ServerOptions, ServerReport, ServerUrls } from "../gateway-server.ts";
 import type { GatewayOptions } from "../options.ts";
-import type { ServedOptions, ServedUrls, ServerName, ServingReport } from "../serving.ts";
-import type { Bond } from "../upstream/bonds.ts";
+import type { RouteKey } from "../upstream/selection/sticky-routes.ts";
+import type { UpstreamHealth } from "../upstream-health.ts";
 
-/** What the primary process of a gateway and those that serve tell each other. Messages arrive in the order in which they were sent. */
+/** Messages between the primary process and the workers. Delivered in order. */
 
-/** All that a worker has to know to serve. */
-export interface WorkerOrder {
+/** Configuration and initial state of a worker. */
+export interface WorkerConfig {
   options: GatewayOptions;
-  facts: ChainFacts;
-  served: ServedOptions;
-  isMeasured: boolean;
-  /** Whether there is an access log. */
-  isLogged: boolean;
-  conditions: readonly Condition[];
-  floor: number;
-  rewinds: number;
+  chainSpec: ChainSpec;
+  servers: ServerOptions;
+  hasMetrics: boolean;
+  hasAccessLog: boolean;
+  health: readonly UpstreamHealth[];
+  headFloor: number;
+  finalityReverts: number;
 }
 
-export interface WorkerReport extends ServingReport {
-  /** How many read events, by topic. */
-  readers: (readonly [topic: string, count: number])[];
+export interface WorkerReport extends ServerReport {
+  /** Event subscribers by topic. */
+  subscriberCounts: (readonly [topic: string, count: number])[];
 }
 
 export type ToWorker =
-  | [kind: "serve", order: WorkerOrder]
-  | [kind: "conditions", conditions: readonly Condition[]]
-  /** `isLetGo` when it is lower because no upstream reaches it, not because a worker has raised it meanwhile. */
-  | [kind: "floor", slot: number, isLetGo: boolean]
-  /** The chain has gone back behind what was final, so often until now. */
-  | [kind: "rewinds", count: number]
-  /** Another worker had an upstream give the first of what belongs together. */
-  | [kind: "tied", bond: Bond, upstream: string]
+  | [kind: "serve", config: WorkerConfig]
+  | [kind: "health", health: readonly UpstreamHealth[]]
+  /** `isLowered` tells a lowered floor from an outdated message. */
+  | [kind: "headFloor", slot: number, isLowered: boolean]
+  /** Number of reverts behind finality so far. */
+  | [kind: "finalityReverts", count: number]
+  /** Another worker has pinned a sticky route. */
+  | [kind: "pinned", routeKey: RouteKey, upstream: string]
   | [kind: "event", topic: string, data: Uint8Array]
-  /** More happens than can be told; whoever reads events gets no more. */
+  /** Events were lost. All subscribers are disconnected. */
   | [kind: "cut off"]
   | [kind: "report"]
-  /** To say from now on that it is not ready, and to go on serving. */
+  /** Report as not ready and continue to serve. */
   | [kind: "drain"]
   | [kind: "close"];
 
 export type ToPrimary =
-  | [kind: "listening", urls: ServedUrls]
+  | [kind: "listening", urls: ServerUrls]
   | [kind: "cannot listen", server: ServerName, error: { message: string; code: string | undefined }]
-  /** Somebody was told of a head at this slot. */
-  | [kind: "raise floor", slot: number]
-  /** Questions to an upstream failed several times in a row. */
-  | [kind: "suspect", upstream: string, reason: string]
-  | [kind: "tied", bond: Bond, upstream: string]
-  /** The topics of which somebody reads the events now. */
-  | [kind: "follow", topics: readonly string[]]
+  /** A client sees a head at this slot. */
+  | [kind: "raise head floor", slot: number]
+  /** Several requests in a row to an upstream failed. */
+  | [kind: "failing", upstream: string, reason: string]
+  | [kind: "pinned", routeKey: RouteKey, upstream: string]
+  /** Topics with subscribers. */
+  | [kind: "subscribe", topics: readonly string[]]
   | [kind: "log", topic: LogTopic | undefined, level: LogLevel, message: string, fields: LogFields | undefined]
-  /** Lines of the access log. */
+  /** Access log lines. */
   | [kind: "access", lines: string]
   | [kind: "report", report: WorkerReport]
   | [kind: "closed"];

@@ -1,0 +1,104 @@
+import { asksForSlot } from "../../api/cache-policy.ts";
+import { MEDIA_TYPES, mediaTypeOf } from "../../server/http/negotiation.ts";
+import { findData } from "../calls/data-scanner.ts";
+import type { ChainSpec } from "../chain-spec.ts";
+import type { UpstreamCall, UpstreamResponse } from "../upstream-call.ts";
+import type { HealthTracker } from "../upstream-health.ts";
+import { readFinalityMetadata } from "./finality-metadata.ts";
+
+/**
+ * How long an answer is valid. `final`: until a revert behind finality. `fixed`: while the upstream runs. `head` and
+ * `status`: until the revision counter of the same name changes.
+ */
+export type CacheLifetime = "final" | "fixed" | "head" | "status";
+
+/** A response with its whole body. */
+export interface BufferedResponse extends UpstreamResponse {
+  readonly body: Buffer;
+}
+
+/** What the upstreams report about finality. */
+export interface FinalityView {
+  /** Returns the last finalized slot of one upstream, or of any. Undefined if unknown. */
+  finalSlot(upstream?: string): number | undefined;
+  /** True if the upstream follows blocks whose payloads it has not verified. */
+  isOptimistic(upstream: string): boolean;
+}
+
+/** Ids that always mean the same block or state: a root, a finalized slot, or genesis. */
+const ROOT = /^0x[0-9a-f]{64}$/i;
+const SLOT = /^\d+$/;
+
+/** True if the answer may turn out to be final. */
+export function mayBeFinal({ method, params }: UpstreamCall, finality: FinalityView): boolean {
+  const id = idOf(params);
+  if (id === undefined || method.mayGrow) return false;
+  if (!SLOT.test(id)) return id === "genesis" || ROOT.test(id);
+  return Number(id) <= (finality.finalSlot() ?? Number.POSITIVE_INFINITY);
+}
+
+/** Returns the lifetime of answers that are not final. Undefined if they must not be cached. */
+export function nonFinalLifetime({ method, params }: UpstreamCall): Exclude<CacheLifetime, "final"> | undefined {
+  if (method.dependsOn === "nothing") return "fixed";
+  // Results for slots between the head and the clock change with time alone.
+  if (method.mayGrow || asksForSlot(method, params)) return undefined;
+  return method.dependsOn ?? (idOf(params) === undefined ? undefined : "head");
+}
+
+/** Returns the lifetime of a response. Undefined if it must not be cached. */
+export function lifetimeOf(
+  call: UpstreamCall,
+  response: BufferedResponse,
+  finality: FinalityView,
+): CacheLifetime | undefined {
+  if (response.status !== 200) return undefined;
+  const lifetime = isFinal(call, response, finality) ? "final" : nonFinalLifetime(call);
+  const isForLong = lifetime === "final" || lifetime === "fixed";
+  return isForLong && !hasData(response) ? undefined : lifetime;
+}
+
+function isFinal(call: UpstreamCall, { upstream, headers, body }: BufferedResponse, finality: FinalityView): boolean {
+  if (!mayBeFinal(call, finality) || isEmpty(body)) return false;
+  const { finalized, optimistic } = readFinalityMetadata(headers, body);
+  if (optimistic) return false;
+  if (finalized !== undefined) return finalized;
+  // SSZ has no metadata, and some upstreams omit it from JSON.
+  const slot = idOf(call.params);
+  if (slot === undefined || !SLOT.test(slot) || finality.isOptimistic(upstream)) return false;
+  return Number(slot) <= (finality.finalSlot(upstream) ?? -1);
+}
+
+/** An upstream that has pruned old block data may return an empty list. */
+function isEmpty(body: Buffer): boolean {
+  return body.length === 0 || (body.length < SHORT_BYTES && /"data"\s*:\s*\[\s*\]/.test(body.toString("latin1")));
+}
+
+/** A proxy may answer for an upstream with its own JSON. */
+function hasData({ upstream, headers, body }: BufferedResponse): boolean {
+  if (mediaTypeOf(headers["content-type"]) !== MEDIA_TYPES.json) return true;
+  try {
+    return findData(body, upstream).data.length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** A body with an empty list is short. */
+const SHORT_BYTES = 512;
+
+const idOf = (params: UpstreamCall["params"]) => params.state_id ?? params.block_id;
+
+/** Derives finality from the health of the upstreams. */
+export function finalityFrom(health: Pick<HealthTracker, "all">, { slotsPerEpoch }: ChainSpec): FinalityView {
+  return {
+    finalSlot(upstream) {
+      let last: number | undefined;
+      for (const { upstream: name, finalized } of health.all) {
+        if (finalized === undefined || (upstream !== undefined && name !== upstream)) continue;
+        last = Math.max(last ?? 0, finalized.epoch * slotsPerEpoch);
+      }
+      return last;
+    },
+    isOptimistic: (upstream) => health.all.find((each) => each.upstream === upstream)?.isOptimistic !== false,
+  };
+}

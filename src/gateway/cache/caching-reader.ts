@@ -1,0 +1,180 @@
+import { hash } from "node:crypto";
+import { SingleFlight } from "../../async/single-flight.ts";
+import type { Timers } from "../../async/timers.ts";
+import type { Logger } from "../../log/logger.ts";
+import { ByteBudget } from "../../server/http/exchanges.ts";
+import type { ChainSpec } from "../chain-spec.ts";
+import type { GatewayObserver } from "../gateway-observer.ts";
+import type { CacheOptions } from "../options.ts";
+import { reportedHeadSlot } from "../upstream/selection/head-bound.ts";
+import { type UpstreamCall, UpstreamError, type UpstreamResponse } from "../upstream-call.ts";
+import type { HealthTracker } from "../upstream-health.ts";
+import { bufferBody } from "./buffer-body.ts";
+import {
+  type BufferedResponse,
+  type FinalityView,
+  finalityFrom,
+  lifetimeOf,
+  mayBeFinal,
+  nonFinalLifetime,
+} from "./cache-lifetime.ts";
+import { MemoryCache } from "./memory-cache.ts";
+import { type FetchLock, RedisCache } from "./redis-cache.ts";
+
+export interface CachingReaderOptions {
+  /** Reads from the upstreams. */
+  fetch(call: UpstreamCall): Promise<UpstreamResponse>;
+  revision: Int32Array;
+  chainSpec: ChainSpec;
+  memoryBytes: number;
+  cache?: CacheOptions;
+  health: Pick<HealthTracker, "all" | "headFloor" | "finalityReverts">;
+  timers: Timers;
+  logger: Logger;
+  observer?: Pick<GatewayObserver, "onCacheLookup" | "onCacheState">;
+}
+
+/** Limit for bodies without Content-Length, such as a list of a million validators. */
+const MAX_UNSIZED_BYTES = 4 * 1024 * 1024;
+
+/** Response of a shared fetch. A streamed body can be handed to only one caller. */
+interface SharedResponse {
+  response: UpstreamResponse;
+  isTaken: boolean;
+}
+
+/** Share of the cache size that bodies in flight may use in addition. */
+const BUFFER_SHARE = 4;
+
+/** Reads through the memory cache and the shared cache. Concurrent identical reads share one fetch (single flight). */
+export class CachingReader {
+  readonly #fetch: CachingReaderOptions["fetch"];
+  readonly #observer: CachingReaderOptions["observer"];
+  readonly #health: CachingReaderOptions["health"];
+  readonly #finality: FinalityView;
+  readonly #memory: MemoryCache;
+  readonly #cache: RedisCache | undefined;
+  readonly #maxBodyBytes: number;
+  readonly #bufferBudget: ByteBudget;
+  readonly #inFlight = new SingleFlight<string, SharedResponse>();
+
+  constructor({
+    fetch,
+    revision,
+    chainSpec,
+    memoryBytes,
+    cache,
+    health,
+    timers,
+    logger,
+    observer,
+  }: CachingReaderOptions) {
+    this.#fetch = fetch;
+    this.#observer = observer;
+    this.#health = health;
+    this.#finality = finalityFrom(health, chainSpec);
+    this.#memory = new MemoryCache({ bytes: memoryBytes, revision, health, chainSpec, timers });
+    this.#cache = cache && new RedisCache({ cache, chainSpec, health, timers, logger, observer });
+    this.#maxBodyBytes = Math.max(this.#memory.maxBodyBytes, this.#cache?.maxBodyBytes ?? 0);
+    this.#bufferBudget = new ByteBudget(Math.max(this.#maxBodyBytes, memoryBytes / BUFFER_SHARE));
+  }
+
+  /** Returns the same object for every hit in memory. */
+  read(call: UpstreamCall): Promise<UpstreamResponse> {
+    if (!this.#isCacheable(call)) return this.#fetch(call);
+    const key = cacheKey(call);
+    const cachedIn = this.#memory.get(key);
+    this.#observer?.onCacheLookup("memory", cachedIn !== undefined);
+    return cachedIn ?? this.#readSingleFlight(key, call);
+  }
+
+  async close(): Promise<void> {
+    await this.#cache?.close();
+  }
+
+  #isCacheable(call: UpstreamCall): boolean {
+    return nonFinalLifetime(call) !== undefined || mayBeFinal(call, this.#finality);
+  }
+
+  async #readSingleFlight(key: string, call: UpstreamCall): Promise<UpstreamResponse> {
+    const { head, status, headFloor } = this.#memory.snapshot();
+    // A caller that has seen newer events does not join an older fetch.
+    const sameTime = `${head} ${status} ${headFloor} ${key}`;
+    const shared = await this.#inFlight.run(sameTime, call.waiting.signal, async (_, abortSignal) => ({
+      response: await this.#lookUp(key, { ...call, waiting: { signal: abortSignal() } }),
+      isTaken: false,
+    }));
+    if (Buffer.isBuffer(shared.response.body)) return shared.response;
+    if (shared.isTaken) return this.#fetch(call);
+    shared.isTaken = true;
+    return shared.response;
+  }
+
+  async #lookUp(key: string, call: UpstreamCall): Promise<UpstreamResponse> {
+    if (this.#cache === undefined || !mayBeFinal(call, this.#finality)) return this.#fetchAndCache(key, call);
+    const found = await this.#cache.find(key, call.waiting.signal);
+    if (found === undefined || "lock" in found) return this.#fetchAndCache(key, call, found?.lock);
+    this.#memory.put(key, found.answer, "final", this.#memory.snapshot());
+    return found.answer;
+  }
+
+  async #fetchAndCache(key: string, call: UpstreamCall, lock?: FetchLock): Promise<UpstreamResponse> {
+    let final: BufferedResponse | undefined;
+    try {
+      const snapshot = this.#memory.snapshot();
+      const response = await this.#fetchBuffered(call);
+      if (!isBuffered(response)) return response;
+      const lifetime = lifetimeOf(call, response, this.#finality);
+      const headSlot = reportedHeadSlot(call, response);
+      const isForNewHead = headSlot !== undefined && headSlot >= this.#knownHeadSlot(response);
+      // An upstream may announce a head before its answers reflect it.
+      if (lifetime !== undefined && (headSlot === undefined || isForNewHead)) {
+        this.#memory.put(key, response, lifetime, snapshot, isForNewHead);
+      }
+      if (lifetime === "final" && snapshot.finalityReverts === this.#memory.snapshot().finalityReverts)
+        final = response;
+      return response;
+    } finally {
+      lock?.end(final);
+    }
+  }
+
+  /** Returns the head slot of the upstream, or the head floor if that is higher. */
+  #knownHeadSlot({ upstream }: UpstreamResponse): number {
+    const { all, headFloor } = this.#health;
+    return Math.max(headFloor, all.find((upstreamHealth) => upstreamHealth.upstream === upstream)?.head?.slot ?? 0);
+  }
+
+  /** Retries once on another upstream if a body breaks off before any of it was forwarded. */
+  async #fetchBuffered(call: UpstreamCall): Promise<UpstreamResponse> {
+    const response = await this.#fetch(call);
+    try {
+      return await this.#bufferBody(response, call.waiting);
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      const deprioritized = new Set([...(call.deprioritized ?? []), response.upstream]);
+      return this.#bufferBody(await this.#fetch({ ...call, deprioritized }), call.waiting);
+    }
+  }
+
+  /** Buffers a body that fits into the cache and the buffer budget. */
+  async #bufferBody(response: UpstreamResponse, { signal }: UpstreamCall["waiting"]): Promise<UpstreamResponse> {
+    const { status, headers, body } = response;
+    if (Buffer.isBuffer(body) || status !== 200) return response;
+    const length = headers["content-length"];
+    const maxBytes = length === undefined ? Math.min(this.#maxBodyBytes, MAX_UNSIZED_BYTES) : this.#maxBodyBytes;
+    if (Number(length ?? 0) > maxBytes) return response;
+    return { ...response, body: await bufferBody(body, { maxBytes, budget: this.#bufferBudget }, signal) };
+  }
+}
+
+function isBuffered(response: UpstreamResponse): response is BufferedResponse {
+  return Buffer.isBuffer(response.body);
+}
+
+/** Everything the answer depends on except the chain. `format` stands for the Accept header. */
+function cacheKey({ request: { verb, url, headers, body }, format }: UpstreamCall): string {
+  let key = `${verb} ${format} ${url}`;
+  for (const name in headers) if (name !== "accept") key += ` ${name}=${headers[name]}`;
+  return body === undefined ? key : `${key} ${hash("sha256", body, "base64url")}`;
+}

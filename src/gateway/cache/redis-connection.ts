@@ -1,0 +1,232 @@
+import type { Timers } from "../../async/timers.ts";
+import type { Logger } from "../../log/logger.ts";
+import { Trouble } from "../../log/trouble.ts";
+import type { GatewayObserver } from "../gateway-observer.ts";
+
+export interface RedisConnectionOptions {
+  url: string;
+  /** Keys that are read to check the connection. */
+  probes: readonly string[];
+  timers: Timers;
+  logger: Logger;
+  observer?: Pick<GatewayObserver, "onCacheState">;
+}
+
+export type Redis = typeof import("@redis/client");
+type Client = ReturnType<typeof createClient>;
+type Command = readonly (string | Buffer)[];
+
+/** Timeout of commands on the path of a client request. */
+const READ_TIMEOUT_MILLIS = 50;
+/** Timeout of background commands. */
+const WRITE_TIMEOUT_MILLIS = 1000;
+const CONNECT_TIMEOUT_MILLIS = 2000;
+/** Exponential backoff between connection attempts. */
+const FIRST_BACKOFF_MILLIS = 250;
+const MAX_BACKOFF_MILLIS = 10_000;
+/** Delay before writes are retried after Redis rejected one. */
+const WRITE_RETRY_MILLIS = 10_000;
+const MAX_PENDING_COMMANDS = 1024;
+
+class TimeoutError extends Error {}
+
+/**
+ * Connection to a Redis or Valkey that may be unavailable, slow, full or read-only at any time. Commands never reject
+ * and have short timeouts. After a failure, no command is sent until a background check succeeds.
+ */
+export class RedisConnection {
+  readonly #options: RedisConnectionOptions;
+  readonly #address: { address: string };
+  readonly #outage: Trouble;
+  readonly #writeRejection: Trouble;
+  readonly #closing = new AbortController();
+  readonly #running: Promise<void>;
+  /** Loaded lazily: a gateway without a cache starts faster. */
+  #redis: Redis | undefined;
+  /** Set while Redis is available. */
+  #client: Client | undefined;
+  #onLost: () => void = () => {};
+  /** Set while Redis rejects writes: the rejected command, and when to retry. */
+  #rejectedWrite: { command: string; retryAt: number } | undefined;
+  #reportedState: "up" | "down" | undefined;
+
+  constructor(options: RedisConnectionOptions) {
+    this.#options = options;
+    // Without the credentials of the URL.
+    this.#address = { address: new URL(options.url).host };
+    this.#outage = new Trouble(options.logger, {
+      begins: "Shared cache unavailable, caching in memory only",
+      ends: "Shared cache available again",
+    });
+    this.#writeRejection = new Trouble(options.logger, {
+      begins: "Shared cache rejects writes",
+      ends: "Shared cache accepts writes again",
+    });
+    this.#running = this.#run();
+  }
+
+  /** True if lookups make sense. */
+  get isUp(): boolean {
+    return this.#client !== undefined;
+  }
+
+  /** True if writes make sense. */
+  get isWritable(): boolean {
+    return this.isUp && this.#options.timers.now() >= (this.#rejectedWrite?.retryAt ?? 0);
+  }
+
+  /** Returns undefined on failure or timeout. */
+  async read(command: Command): Promise<unknown> {
+    const client = this.#client;
+    if (client === undefined) return undefined;
+    try {
+      return await this.#withTimeout(client.sendCommand(command), READ_TIMEOUT_MILLIS);
+    } catch (error) {
+      if (this.#isRedisError(error) || error instanceof TimeoutError) this.#onConnectionLost(client, error);
+      return undefined;
+    }
+  }
+
+  /** The same for a command that needs memory. A full Redis or a replica rejects it. */
+  async write(command: Command, { isOnRequestPath }: { isOnRequestPath: boolean }): Promise<unknown> {
+    const client = this.#client;
+    if (client === undefined || !this.isWritable) return undefined;
+    const name = String(command[0]);
+    try {
+      const reply = await this.#withTimeout(
+        client.sendCommand(command),
+        isOnRequestPath ? READ_TIMEOUT_MILLIS : WRITE_TIMEOUT_MILLIS,
+      );
+      // The success of another command does not mean that this one works again.
+      if (this.#rejectedWrite?.command === name) this.#rejectedWrite = undefined;
+      if (this.#rejectedWrite === undefined) this.#writeRejection.isOver(this.#address);
+      this.#reportState();
+      return reply;
+    } catch (error) {
+      if (this.#isRedisError(error)) this.#onWriteRejected(name, error);
+      else if (error instanceof TimeoutError) this.#onConnectionLost(client, error);
+      return undefined;
+    }
+  }
+
+  /** Sends a command without waiting for it. Failures are ignored. */
+  sendUnawaited(command: Command): void {
+    this.#client?.sendCommand(command).catch(() => {});
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#onLost();
+    await this.#running;
+  }
+
+  #withTimeout<T>(reply: Promise<T>, millis: number): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const end = this.#options.timers.every(millis, () => {
+        end();
+        // If this process was busy, the reply may be waiting in the socket. It is read before the callback.
+        setImmediate(() => reject(new TimeoutError(`It did not answer within ${millis} ms.`)));
+      });
+      reply.finally(end).then(resolve, reject);
+    });
+  }
+
+  /** True if Redis itself reported the error, unlike a full command queue. */
+  #isRedisError(error: unknown): error is Error {
+    return this.#redis !== undefined && error instanceof this.#redis.ErrorReply;
+  }
+
+  #onWriteRejected(command: string, { message }: Error): void {
+    this.#rejectedWrite = { command, retryAt: this.#options.timers.now() + WRITE_RETRY_MILLIS };
+    this.#writeRejection.met({ ...this.#address, reason: this.#redactPassword(message) });
+    this.#reportState();
+  }
+
+  #onConnectionLost(client: Client, error: Error): void {
+    if (client !== this.#client) return;
+    this.#client = undefined;
+    this.#reportOutage(error);
+    this.#onLost();
+  }
+
+  #reportOutage(error: Error & { code?: string }): void {
+    // An error of a host with several addresses has no message.
+    this.#outage.met({ ...this.#address, reason: this.#redactPassword(error.message || String(error.code)) });
+    this.#reportState();
+  }
+
+  /** A server that is not Redis may echo the AUTH command in its error. */
+  #redactPassword(reason: string): string {
+    const password = decodeURIComponent(new URL(this.#options.url).password);
+    return password === "" ? reason : reason.replaceAll(password, "…");
+  }
+
+  /** Reconnects with backoff until closed. */
+  async #run(): Promise<void> {
+    const { timers } = this.#options;
+    const { signal } = this.#closing;
+    this.#redis = await import("@redis/client");
+    let backoff = FIRST_BACKOFF_MILLIS;
+    while (!signal.aborted) {
+      const startedAt = timers.now();
+      await this.#connectOnce(createClient(this.#redis, this.#options.url));
+      // Resets the backoff only after a long stable connection.
+      if (timers.now() - startedAt > 2 * MAX_BACKOFF_MILLIS) backoff = FIRST_BACKOFF_MILLIS;
+      await timers.sleep(backoff, signal).catch(() => {});
+      backoff = Math.min(2 * backoff, MAX_BACKOFF_MILLIS);
+    }
+  }
+
+  /** Resolves when the connection is lost or could not be opened. The client is unusable then. */
+  async #connectOnce(client: Client): Promise<void> {
+    const lost = new Promise<void>((resolve) => {
+      this.#onLost = resolve;
+    });
+    const ready = client
+      .connect()
+      .then(() => this.#withTimeout(client.sendCommand(["MGET", ...this.#options.probes]), READ_TIMEOUT_MILLIS));
+    const broken = new Promise<never>((_, reject) => {
+      // After a protocol error, replies could be matched to the wrong commands.
+      client.on("error", (error: Error) => {
+        reject(error);
+        this.#onConnectionLost(client, error);
+      });
+    });
+    try {
+      await Promise.race([this.#withTimeout(ready, CONNECT_TIMEOUT_MILLIS), broken, lost]);
+      if (this.#closing.signal.aborted) return;
+      this.#client = client;
+      this.#outage.isOver(this.#address);
+      this.#reportState();
+      await lost;
+    } catch (error) {
+      this.#reportOutage(error as Error);
+    } finally {
+      this.#client = undefined;
+      client.destroy();
+      // Otherwise a connection that opens late would stay open.
+      void Promise.allSettled([ready]).then(() => client.destroy());
+    }
+  }
+
+  #reportState(): void {
+    const state = this.#client === undefined || this.#rejectedWrite !== undefined ? "down" : "up";
+    if (state === this.#reportedState) return;
+    this.#reportedState = state;
+    this.#options.observer?.onCacheState(state);
+  }
+}
+
+/** Creates a client that does not reconnect by itself. */
+export function createClient(redis: Redis, url: string) {
+  return redis.createClient({
+    url,
+    RESP: 2,
+    disableClientInfo: true,
+    disableOfflineQueue: true,
+    commandsQueueMaxLength: MAX_PENDING_COMMANDS,
+    // The owner reconnects and checks the connection.
+    socket: { connectTimeout: CONNECT_TIMEOUT_MILLIS, reconnectStrategy: false },
+    commandOptions: { timeout: 0, typeMapping: { [redis.RESP_TYPES.BLOB_STRING]: Buffer } },
+  });
+}

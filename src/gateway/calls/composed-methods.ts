@@ -1,0 +1,244 @@
+import { activePreset, type ForkName, isForkPostElectra } from "@lodestar/params";
+import type { Args } from "../../api/bind.ts";
+import { onlyOne } from "../../api/lookup.ts";
+import type { Timers } from "../../async/timers.ts";
+import { Failure, invalidParams } from "../../errors/failure.ts";
+import { encodeJson } from "../../json/encode.ts";
+import type { Answer, Caller, Waiting } from "../../server/method-table.ts";
+import { type ChainSpec, forkAt, slotAt } from "../chain-spec.ts";
+import { isErrorResponse } from "../upstream/requests/error-response.ts";
+import { toRpcAnswer, upstreamHeaders } from "./rpc-result.ts";
+import { methodNamed, readValue, type StandardOperations } from "./standard-operations.ts";
+import { toFailure } from "./upstream-failure.ts";
+
+export interface HandlerContext {
+  readonly operations: StandardOperations;
+  readonly chainSpec: ChainSpec;
+  readonly timers: Pick<Timers, "unixNow">;
+  readonly waiting: Waiting;
+  readonly caller?: Caller | undefined;
+}
+
+/** Handles a method by calls of standard operations. `args` are the parsed parameters. */
+export type ComposedHandler = (args: Args, call: HandlerContext) => Promise<Answer>;
+
+type Json = Record<string, unknown>;
+
+/** Creates a handler that transforms the result of one operation. */
+function fromOperation<T>(name: string, params: Json, transform: (value: T) => unknown): ComposedHandler {
+  return async (_args, { operations, waiting }) => {
+    const { value, headers } = await operations.read(name, params, waiting, transform);
+    return { body: encodeJson(value), headers };
+  };
+}
+
+interface Header {
+  root: string;
+  header: { message: { slot: string } };
+}
+
+interface Leaf {
+  root: string;
+  slot: string;
+}
+
+interface Checkpoint {
+  epoch: string;
+  root: string;
+}
+
+type FinalityCheckpoints = Record<"finalized" | "previous_justified" | "current_justified", Checkpoint>;
+
+interface FinalizedBlock {
+  root: string;
+  isGenesis: boolean;
+}
+
+interface Peer {
+  peer_id: string;
+  last_seen_p2p_address: string;
+  agent?: string;
+}
+
+const IDENTITY = "get_v1_node_identity";
+const CONNECTED = { state: ["connected"] };
+
+/** Handlers of methods that standard operations fully cover, by method name. */
+export const COMPOSED_METHODS: Readonly<Record<string, ComposedHandler>> = {
+  getBeaconHead: fromOperation<Header>(
+    "get_v1_beacon_headers_blockId",
+    { block_id: "head" },
+    ({ header }) => header.message.slot,
+  ),
+  getChainHead,
+  getNodeVersion: fromOperation<{ version: string }>("get_v1_node_version", {}, ({ version }) => version),
+  getSyncing: fromOperation<{ is_syncing: boolean }>("get_v1_node_syncing", {}, ({ is_syncing }) => is_syncing),
+  getNetworkPeerId: fromOperation<{ peer_id: string }>(IDENTITY, {}, ({ peer_id }) => peer_id),
+  getNetworkEnr: fromOperation<{ enr: string }>(IDENTITY, {}, ({ enr }) => enr),
+  getNetworkPeers: fromOperation<Peer[]>("get_v1_node_peers", CONNECTED, (peers) =>
+    peers.map(({ peer_id }) => peer_id),
+  ),
+  getSpecPreset: fromOperation<Json>("get_v1_config_spec", {}, (spec) => {
+    const ofPreset = Object.keys(activePreset).filter((name) => name in spec);
+    return { ...spec, ...Object.fromEntries(ofPreset.map((name) => [name.toLowerCase(), spec[name]])) };
+  }),
+  getBeaconBlock: nullIfNotFound("getBeaconBlock", "get_v1_beacon_blocks_blockId", "block_id"),
+  getBeaconState: nullIfNotFound("getBeaconState", "get_v1_debug_beacon_states_stateId", "state_id"),
+  get_v1_debug_beacon_heads: fromOperation<Leaf[]>("get_v2_debug_beacon_heads", {}, (leaves) =>
+    leaves.map(({ root, slot }) => ({ root, slot })),
+  ),
+  get_v1_node_health: getHealth,
+  get_v1_validator_aggregate_attestation: getAggregate,
+};
+
+/**
+ * Handlers of extension methods, for when no upstream has them. Standard operations provide only part of the result.
+ */
+export const FALLBACK_HANDLERS: Readonly<Record<string, ComposedHandler>> = {
+  peers: fromOperation<Peer[]>("get_v1_node_peers", CONNECTED, (peers) => ({ peers: peers.map(describePeer) })),
+  getChainTime,
+};
+
+async function getChainHead(_args: Args, { operations, chainSpec, waiting }: HandlerContext): Promise<Answer> {
+  const firstSlot = ({ epoch }: Checkpoint) => String(BigInt(epoch) * BigInt(chainSpec.slotsPerEpoch));
+  const [head, { value: checkpoints }, finalizedBlock] = await Promise.all([
+    operations.read(
+      "get_v1_beacon_headers_blockId",
+      { block_id: "head" },
+      waiting,
+      ({ root, header: { message } }: Header) => ({ head_slot: message.slot, head_block_root: root }),
+    ),
+    operations.read(
+      "get_v1_beacon_states_finality_checkpoints",
+      { state_id: "head" },
+      waiting,
+      ({ finalized, previous_justified, current_justified: justified }: FinalityCheckpoints) => ({
+        candidates: [finalized, previous_justified, justified] as const,
+        justified: { justified_slot: firstSlot(justified), justified_block_root: justified.root },
+      }),
+    ),
+    fetchFinalizedHeader(operations, waiting),
+  ]);
+  const finalized = resolveFinalized(checkpoints.candidates, finalizedBlock);
+  const value = {
+    ...head.value,
+    finalized_slot: firstSlot(finalized),
+    finalized_block_root: finalized.root,
+    ...checkpoints.justified,
+  };
+  return { body: encodeJson(value), headers: head.headers };
+}
+
+/** Returns undefined if the node does not have the block, for example after a checkpoint sync. */
+async function fetchFinalizedHeader(
+  operations: StandardOperations,
+  waiting: Waiting,
+): Promise<FinalizedBlock | undefined> {
+  const method = methodNamed("get_v1_beacon_headers_blockId");
+  const response = await operations.call(method.name, { block_id: "finalized" }, waiting);
+  if (isErrorResponse(response)) return undefined;
+  const read = ({ root, header: { message } }: Header) => ({ root, isGenesis: message.slot === "0" });
+  return (await readValue(method, response, waiting, read)).value;
+}
+
+/**
+ * Between the start of an epoch and its first block, fork choice is ahead of the state of the head: its finalized
+ * checkpoint is then one of the justified checkpoints of that state. The genesis root is ambiguous, because checkpoints
+ * without an earlier block share it.
+ */
+function resolveFinalized(candidates: readonly [Checkpoint, ...Checkpoint[]], block?: FinalizedBlock): Checkpoint {
+  const found = block?.isGenesis ? undefined : candidates.find(({ root }) => root === block?.root);
+  return found ?? candidates[0];
+}
+
+function describePeer({ peer_id: peerId, last_seen_p2p_address: address, agent = "" }: Peer) {
+  return {
+    id: peerId,
+    info: { peerId, addrs: [address], protocols: [], protoVersion: "", agentVersion: agent },
+    connectionState: "Connected",
+    score: 0,
+  };
+}
+
+/** Creates a handler for a block or state by slot or root that returns null if it is not found. */
+function nullIfNotFound(method: string, operation: string, id: string): ComposedHandler {
+  return async (args, { operations, waiting }) => {
+    const wanted = onlyOne(method, args as { slot?: unknown; root?: string });
+    const response = await operations.call(operation, { [id]: String(wanted) }, waiting);
+    if (isErrorResponse(response) && toFailure(methodNamed(operation), response).kind === "not-found") {
+      return { body: encodeJson(null), headers: upstreamHeaders(response) };
+    }
+    return toRpcAnswer(methodNamed(operation), response);
+  };
+}
+
+const SYNCING = 206;
+const NOT_INITIALIZED = 503;
+const HEALTH_STATUSES = [200, SYNCING, NOT_INITIALIZED];
+
+/** A JSON-RPC caller may choose any status, unlike a REST caller. */
+async function getHealth({ syncingStatus = SYNCING }: Args, { operations, waiting }: HandlerContext): Promise<Answer> {
+  const method = methodNamed("get_v1_node_health");
+  const response = await operations.call(method.name, {}, waiting).catch(ignoreUnavailable);
+  if (response === undefined) return { body: encodeJson({ health: NOT_INITIALIZED }) };
+  if (isErrorResponse(response) && !HEALTH_STATUSES.includes(response.status)) throw toFailure(method, response);
+  const health = response.status === SYNCING ? syncingStatus : response.status;
+  return { body: encodeJson({ health }), headers: upstreamHeaders(response) };
+}
+
+function ignoreUnavailable(error: unknown): undefined {
+  if (!(error instanceof Failure) || error.kind !== "unavailable") throw error;
+}
+
+async function getAggregate(args: Args, { operations, chainSpec, waiting }: HandlerContext): Promise<Answer> {
+  const { slot, attestationDataRoot: root, committeeIndex } = args;
+  const wanted = { slot: String(slot), attestation_data_root: String(root) };
+  const first = "get_v1_validator_aggregate_attestation";
+  if (committeeIndex === undefined && !isForkPostElectra(forkAt(chainSpec, Number(slot)) as ForkName)) {
+    return toRpcAnswer(methodNamed(first), await operations.call(first, wanted, waiting));
+  }
+  const index = String(committeeIndex ?? (await singleCommittee(wanted.slot, { operations, chainSpec, waiting })));
+  const params = { ...wanted, committee_index: index };
+  const response = await operations.call("get_v2_validator_aggregate_attestation", params, waiting);
+  return toRpcAnswer(methodNamed(first), response, () => ({}));
+}
+
+/**
+ * Returns the committee index if the slot has only one committee. From electra on, attestation data does not contain
+ * it.
+ */
+async function singleCommittee(
+  slot: string,
+  { operations, chainSpec, waiting }: Pick<HandlerContext, "operations" | "chainSpec" | "waiting">,
+): Promise<number> {
+  const epoch = String(BigInt(slot) / BigInt(chainSpec.slotsPerEpoch));
+  const method = methodNamed("get_v1_beacon_states_stateId_committees_epoch");
+  const response = await operations.call(method.name, { state_id: "head", epoch, slot }, waiting);
+  // Without known committees there are no attestations either.
+  if (isErrorResponse(response) && toFailure(method, response).kind === "invalid-params") return 0;
+  const { value: count } = await readValue(method, response, waiting, ({ length }: unknown[]) => length);
+  if (count === 1) return 0;
+  throw invalidParams(
+    `The parameter "committee_index" is missing: slot ${slot} has ${count} committees, and since electra attestation ` +
+      "data does not name its own.",
+  );
+}
+
+/** Time of a public network, whose clock is the wall clock. */
+async function getChainTime(_args: Args, { chainSpec, timers }: HandlerContext): Promise<Answer> {
+  const { genesisTime, secondsPerSlot } = chainSpec;
+  const now = timers.unixNow();
+  const slot = slotAt(chainSpec, now);
+  const nextSlot = now < genesisTime * 1000 ? 0 : slot + 1;
+  const seconds = (millis: number) => (millis / 1000).toFixed(3);
+  const time = {
+    chain_time: seconds(now),
+    wall_time: seconds(now),
+    offset: seconds(0),
+    speed: 1,
+    slot: String(slot),
+    wall_slot: String(slot),
+    seconds_to_next_slot: seconds((genesisTime + nextSlot * secondsPerSlot) * 1000 - now),
+  };
+  return { body: encodeJson(time) };
+}

@@ -1,0 +1,76 @@
+import type { Method } from "../../api/definition.ts";
+import { type MethodGroup, openRpcDocument } from "../../api/openrpc.ts";
+import { unsupported } from "../../errors/failure.ts";
+import { encodeJson } from "../../json/encode.ts";
+import { VERSION } from "../../runtime/version.ts";
+import type { Answer, Caller } from "../../server/method-table.ts";
+import type { GatewayEvents } from "../gateway-events.ts";
+import type { HealthTracker, UpstreamHealth } from "../upstream-health.ts";
+import type { ComposedHandler } from "./composed-methods.ts";
+
+interface GatewayMethodsDeps {
+  readonly health: HealthTracker;
+  readonly events: GatewayEvents;
+  /** True while the gateway shuts down. */
+  isClosing(): boolean;
+  /** Methods listed by `rpc.discover`. */
+  readonly groups: readonly MethodGroup[];
+}
+
+/** Handlers of the methods that a gateway answers itself, by method name. */
+export function gatewayMethods({
+  health,
+  events,
+  isClosing,
+  groups,
+}: GatewayMethodsDeps): Readonly<Record<string, ComposedHandler>> {
+  let description: Buffer | undefined;
+  return {
+    getReadiness: async () => jsonAnswer(readiness(health.all, isClosing())),
+    async subscribe({ topics }, { caller }) {
+      return jsonAnswer(await requireCaller(caller).subscribe(events.feed(topics as string[])));
+    },
+    async unsubscribe({ subscription }, { caller }) {
+      return jsonAnswer(await requireCaller(caller).unsubscribe(subscription as string));
+    },
+    async "rpc.discover"() {
+      description ??= encodeJson(openRpcDocument(groups, VERSION));
+      return { body: description };
+    },
+  };
+}
+
+/** Returns the status of `/eth/v1/node/health`: 200 ready, 206 syncing, 503 not available. */
+export function healthStatus(health: readonly UpstreamHealth[]): number {
+  if (health.some(({ state }) => state === "ready")) return 200;
+  return health.some(({ state }) => state === "behind") ? 206 : 503;
+}
+
+/** Returns the result of `getReadiness`, with the health of each upstream. */
+export function readiness(health: readonly UpstreamHealth[], isClosing: boolean) {
+  const operation = health.filter(({ state }) => state === "ready" || state === "behind");
+  const isReady = health.some(({ state }) => state === "ready");
+  return {
+    ready: isReady && !isClosing,
+    warmed_up: true,
+    synced: isReady,
+    database_writable: true,
+    execution_online: operation.some(({ isExecutionOffline }) => !isExecutionOffline),
+    upstreams: health.map(({ upstream, state, reasons }) => ({ upstream, fitness: state, reasons })),
+  };
+}
+
+function jsonAnswer(value: unknown): Answer {
+  return { body: encodeJson(value) };
+}
+
+function requireCaller(caller: Caller | undefined): Caller {
+  if (!caller) throw unsupported("Events are not available on this transport.");
+  return caller;
+}
+
+/** Returns why a gateway does not serve a method, or undefined if it does. */
+export function unsupportedReason({ name, access }: Method): string | undefined {
+  if (access !== "dev") return undefined;
+  return `${name} is only available on dev chains, not on a gateway. Call the dev node directly.`;
+}

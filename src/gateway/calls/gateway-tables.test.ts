@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+import { methods as definitions } from "../../api/method-groups.ts";
+import { bodyOf, ScriptedGateway } from "./scripted-gateway.test-support.ts";
+
+describe("a gateway itself", () => {
+  it("is ready while an upstream is, and reports the health of all", async () => {
+    const gateway = new ScriptedGateway(undefined, ["one", "two"]);
+    const reasons = ["It is 40 slots behind."];
+    gateway.health[1] = { upstream: "two", state: "behind", reasons };
+    const ready = { ready: true, warmed_up: true, synced: true, database_writable: true, execution_online: true };
+    expect(await gateway.result("getReadiness")).toEqual({
+      ...ready,
+      upstreams: [
+        { upstream: "one", fitness: "ready", reasons: [] },
+        { upstream: "two", fitness: "behind", reasons },
+      ],
+    });
+    expect((await gateway.request("/fanal/v1/ready", "/fanal/v1/ready")).status).toBe(200);
+    gateway.health[0] = { upstream: "one", state: "down", reasons: ["It cannot be reached."] };
+    expect(await gateway.result("getReadiness")).toMatchObject({ ready: false, synced: false });
+    const answer = await gateway.request("/fanal/v1/ready", "/fanal/v1/ready");
+    expect(answer.status).toBe(503);
+    expect(JSON.parse(bodyOf(answer)).data.ready).toBe(false);
+    expect(gateway.asked).toEqual([]);
+  });
+
+  it("serves all methods of a node except those of dev chains, and describes them", async () => {
+    const gateway = new ScriptedGateway();
+    const all = definitions.flatMap(({ name, aliases }) => [name, ...aliases]);
+    expect(new Set(gateway.names)).toEqual(new Set(all));
+    const { methods } = (await gateway.result("rpc.discover")) as { methods: { name: string }[] };
+    const described = new Set(methods.map(({ name }) => name));
+    for (const { name, access } of definitions) {
+      expect(described.has(name), name).toBe(access !== "dev");
+      if (access === "dev") await expect(gateway.call(name)).rejects.toMatchObject({ kind: "unsupported" });
+    }
+    expect(gateway.asked).toEqual([]);
+  });
+});

@@ -1,0 +1,115 @@
+import type { Method, RestPath } from "../../api/definition.ts";
+import { methodGroups } from "../../api/method-groups.ts";
+import { RequestReader } from "../../api/rest/request.ts";
+import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
+import { nearestName } from "../../errors/nearest-name.ts";
+import type { Method as CallableMethod, ListedMethodTable, Waiting } from "../../server/method-table.ts";
+import type { RestAnswer, RestRequest, RestRoute, RouteTable } from "../../server/rest/route-table.ts";
+import type { ChainSpec } from "../chain-spec.ts";
+import type { GatewayEvents } from "../gateway-events.ts";
+import type { HealthTracker } from "../upstream-health.ts";
+import { COMPOSED_METHODS, FALLBACK_HANDLERS } from "./composed-methods.ts";
+import { Extensions } from "./extensions.ts";
+import { gatewayMethods, unsupportedReason } from "./gateway-methods.ts";
+import {
+  composedMethod,
+  extensionMethod,
+  type GatewayContext,
+  type GatewayMethod,
+  standardMethod,
+  unsupportedMethod,
+} from "./method-handlers.ts";
+import { mappingOf } from "./operation-mapping.ts";
+import { routeFormats } from "./pass-through.ts";
+import { StandardOperations, type UpstreamAccess } from "./standard-operations.ts";
+
+interface GatewayTablesDeps extends UpstreamAccess {
+  readonly health: HealthTracker;
+  readonly events: GatewayEvents;
+  readonly chainSpec: ChainSpec;
+  readonly timers?: Pick<Timers, "unixNow">;
+  /** True while the gateway shuts down. */
+  isClosing?(): boolean;
+}
+
+/** The methods and routes of a gateway's servers. */
+export interface GatewayTables {
+  readonly methods: ListedMethodTable;
+  readonly routes: RouteTable;
+}
+
+export function createGatewayTables(parts: GatewayTablesDeps): GatewayTables {
+  const { health, events, chainSpec, timers = SYSTEM_TIMERS, isClosing = () => false } = parts;
+  const operations = new StandardOperations({ ...parts, timers });
+  const context = { operations, chainSpec, timers, extensions: new Extensions(operations, health) };
+  const groups = methodGroups.map(({ title, methods }) => ({
+    title,
+    methods: methods.filter((method) => unsupportedReason(method) === undefined),
+  }));
+  const ownMethods = gatewayMethods({ health, events, isClosing, groups });
+  const byName = new Map<string, CallableMethod>();
+  const routes: RestRoute[] = [];
+  for (const method of methodGroups.flatMap(({ methods }) => methods)) {
+    const ownHandler = ownMethods[method.name];
+    const gatewayMethod = ownHandler ? composedMethod(method, ownHandler, context) : createMethod(method, context);
+    const callable = callableMethod(method, gatewayMethod);
+    for (const name of [method.name, ...method.aliases]) byName.set(name, callable);
+    for (const path of method.rest) routes.push(routeAt(method, path, handlerAt(method, path, gatewayMethod, events)));
+  }
+  const methods: ListedMethodTable = {
+    entries: () => byName.entries(),
+    find: (name) => byName.get(name),
+    suggest: (name) => nearestName(name, byName.keys()),
+  };
+  return { methods, routes };
+}
+
+function createMethod(method: Method, context: GatewayContext): GatewayMethod {
+  const reason = unsupportedReason(method);
+  if (reason !== undefined) return unsupportedMethod(reason);
+  const ownHandler = COMPOSED_METHODS[method.sameAs ?? method.name];
+  if (ownHandler) return composedMethod(method, ownHandler, context);
+  const mapping = mappingOf(method);
+  if (mapping) return standardMethod(method, mapping, context);
+  return extensionMethod(method, FALLBACK_HANDLERS[method.name], context);
+}
+
+/** For callers that never cancel. */
+const NEVER_CANCELLED: Waiting = { signal: new AbortController().signal };
+
+function callableMethod(method: Method, gatewayMethod: GatewayMethod): CallableMethod {
+  const { name, cost, access, rest } = method;
+  return {
+    name,
+    cost,
+    access,
+    takesLargeBody: method.takesLargeBody ?? rest.some(({ verb, takesText }) => verb === "POST" && !takesText),
+    call: (params, caller, waiting = NEVER_CANCELLED) => gatewayMethod.call(params, waiting, caller),
+    ...(gatewayMethod.callByMessage && {
+      callByMessage: (message, _caller, waiting = NEVER_CANCELLED) => gatewayMethod.callByMessage!(message, waiting),
+    }),
+  };
+}
+
+type Handler = (request: RestRequest) => Promise<RestAnswer>;
+
+function routeAt(method: Method, path: RestPath, handle: Handler): RestRoute {
+  return {
+    method: method.name,
+    verb: path.verb,
+    path: path.path,
+    access: method.access,
+    isProbe: method.isProbe,
+    ...(method.feed ? { answers: [], accepts: [] } : routeFormats(method, path)),
+    handle,
+  };
+}
+
+function handlerAt(method: Method, path: RestPath, gatewayMethod: GatewayMethod, events: GatewayEvents): Handler {
+  if (!method.feed) return gatewayMethod.at(path);
+  const reader = new RequestReader(method.restParams, path);
+  return async (request) => {
+    const { topics } = await reader.args(request, undefined);
+    return { status: 200, feed: events.feed(topics as string[]) };
+  };
+}

@@ -1,0 +1,56 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { UnreadableMessage } from "../../json/parse.ts";
+import { parseParams, RawJson } from "./raw-params.ts";
+
+const json = fc.jsonValue({ maxDepth: 3 });
+const space = fc.constantFrom("", " ", "\n\t");
+
+it("are those of the message", () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(fc.array(json), fc.dictionary(fc.string(), json)),
+      fc.boolean(),
+      space,
+      (params, isRaw, gap) => {
+        const indent = gap === "" ? undefined : 2;
+        const message = JSON.stringify(
+          { jsonrpc: "2.0", id: 1, method: "x", params, meta: [{ params: 1 }] },
+          null,
+          indent,
+        );
+        const read = parseParams(Buffer.from(`${gap}${message}${gap}`), () => isRaw);
+        const values = (Array.isArray(read) ? read : Object.values(read)) as unknown[];
+        const known = values.map((value) =>
+          JSON.parse(value instanceof RawJson ? String(value.bytes) : JSON.stringify(value)),
+        );
+        expect(known).toEqual(Object.values(params as object).map((value) => JSON.parse(JSON.stringify(value))));
+        expect(Object.keys(read)).toEqual(Object.keys(params as object));
+        if (!isRaw) expect(values.some((value) => value instanceof RawJson)).toBe(false);
+      },
+    ),
+  );
+});
+
+it("stay unparsed if raw", () => {
+  const params = parseParams(
+    Buffer.from('{"params":["head",{"a": 1.50, "b":12345678901234567890}],"id":1}'),
+    (key) => key === 1,
+  );
+  expect(params).toEqual(["head", new RawJson(Buffer.from('{"a": 1.50, "b":12345678901234567890}'))]);
+});
+
+it.each(["", "{", '{"params":[}', '{"params":[1,]}', '{"params":[1 2]}', '{"params":["a]}', '{"params":{"a" 1}}'])(
+  "are refused when %j is no message",
+  (text) => {
+    expect(() => parseParams(Buffer.from(text), () => true)).toThrow(UnreadableMessage);
+  },
+);
+
+it("are concatenated to one list", () => {
+  const raw = (text: string) => new RawJson(Buffer.from(text));
+  expect(String(RawJson.concatLists([raw('{"a":1}'), raw("[ ]"), raw('[{"a":2},{"a":3}]')]))).toBe(
+    '[{"a":1},{"a":2},{"a":3}]',
+  );
+  expect(String(RawJson.concatLists([raw("[]")]))).toBe("[]");
+});

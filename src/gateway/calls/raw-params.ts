@@ -1,0 +1,90 @@
+import {
+  afterString,
+  afterValue,
+  COLON,
+  COMMA,
+  OPENING_BRACE,
+  OPENING_BRACKET,
+  QUOTE,
+  skipSpace,
+} from "../../json/json-bytes.ts";
+import { parseMessage } from "../../json/parse.ts";
+import type { Params } from "../../server/method-table.ts";
+
+/** The unparsed bytes of a JSON value. */
+export class RawJson {
+  readonly bytes: Buffer;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
+
+  /** Concatenates values into one JSON array. Values that are arrays are flattened. */
+  static concatLists(values: readonly RawJson[]): Buffer {
+    const items = values.map(({ bytes }) => (bytes[0] === OPENING_BRACKET ? bytes.subarray(1, -1) : bytes));
+    const parts = items.filter((item) => skipSpace(item, 0) < item.length).flatMap((item) => [SEPARATOR, item]);
+    return Buffer.concat([LIST_START, ...parts.slice(1), LIST_END]);
+  }
+}
+
+const LIST_START = Buffer.from("[");
+const SEPARATOR = Buffer.from(",");
+const LIST_END = Buffer.from("]");
+
+/**
+ * Parses the parameters of a JSON-RPC message. Objects and arrays for which `isRaw` returns true for their position or
+ * name stay unparsed. Throws an `UnreadableMessage` for invalid JSON.
+ */
+export function parseParams(message: Uint8Array, isRaw: (key: number | string) => boolean): Params {
+  const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength);
+  return tryParseRaw(bytes, isRaw) ?? (parseMessage(bytes) as { params: Params }).params;
+}
+
+/** Returns undefined if the message must be parsed completely. */
+function tryParseRaw(bytes: Buffer, isRaw: (key: number | string) => boolean): Params | undefined {
+  const found = entriesAt(bytes, skipSpace(bytes, 0))?.findLast(({ key }) => key === "params");
+  const entries = found && entriesAt(bytes, found.start);
+  if (entries === undefined) return undefined;
+  const values = entries.map(({ key, start, end }): [number | string, unknown] => {
+    const written = bytes.subarray(start, end);
+    const isContainer = written[0] === OPENING_BRACE || written[0] === OPENING_BRACKET;
+    return [key, isContainer && isRaw(key) ? new RawJson(written) : parseMessage(written)];
+  });
+  return bytes[found!.start] === OPENING_BRACKET ? values.map(([, value]) => value) : Object.fromEntries(values);
+}
+
+interface Entry {
+  key: number | string;
+  start: number;
+  end: number;
+}
+
+/** Returns the elements of the array or object at an offset, or undefined if there is none. */
+function entriesAt(bytes: Buffer, container: number): Entry[] | undefined {
+  const isArray = bytes[container] === OPENING_BRACKET;
+  if (!isArray && bytes[container] !== OPENING_BRACE) return undefined;
+  const end = (afterValue(bytes, container) ?? 0) - 1;
+  const entries: Entry[] = [];
+  let at = skipSpace(bytes, container + 1);
+  while (at < end) {
+    const key = isArray ? entries.length : nameAt(bytes, at);
+    const start = isArray ? at : valueOfMember(bytes, at);
+    const after = start === undefined ? undefined : afterValue(bytes, start);
+    if (key === undefined || start === undefined || after === undefined) return undefined;
+    entries.push({ key, start, end: after });
+    at = skipSpace(bytes, after);
+    if (at < end && bytes[at] !== COMMA) return undefined;
+    at = skipSpace(bytes, at + 1);
+  }
+  return at === end + 1 || entries.length === 0 ? entries : undefined;
+}
+
+function nameAt(bytes: Buffer, at: number): string | undefined {
+  const after = bytes[at] === QUOTE ? afterString(bytes, at) : undefined;
+  return after === undefined ? undefined : (parseMessage(bytes.subarray(at, after)) as string);
+}
+
+function valueOfMember(bytes: Buffer, at: number): number | undefined {
+  const colon = skipSpace(bytes, afterString(bytes, at) ?? bytes.length);
+  return bytes[colon] === COLON ? skipSpace(bytes, colon + 1) : undefined;
+}

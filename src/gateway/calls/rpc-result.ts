@@ -1,0 +1,148 @@
+import type { Method } from "../../api/definition.ts";
+import { isTrue } from "../../api/schemas.ts";
+import { encodeJson } from "../../json/encode.ts";
+import { UPSTREAM_HEADER } from "../../server/http/access-log.ts";
+import type { Answer } from "../../server/method-table.ts";
+import { isErrorResponse } from "../upstream/requests/error-response.ts";
+import type { UpstreamResponse } from "../upstream-call.ts";
+import { findData, type Metadata, streamData } from "./data-scanner.ts";
+import { toFailure } from "./upstream-failure.ts";
+
+/** Operations whose REST body has no `data` wrapper. */
+const UNWRAPPED_OPERATIONS: ReadonlySet<string> = new Set([
+  "get_v1_debug_fork_choice",
+  "get_v1_beacon_light_client_updates",
+]);
+
+/** Converts the metadata of an operation to that of the method it serves. */
+export type TransformMetadata = (meta: Metadata) => Metadata;
+
+const identity: TransformMetadata = (meta) => meta;
+
+/** True if REST answers by status alone. */
+export function isStatusOnly({ access, result, resultOfStatus }: Method): boolean {
+  return resultOfStatus !== undefined || (access === "submit" && result.schema === isTrue);
+}
+
+/** Answers created from cached responses, which are the same object on every hit. */
+const cachedAnswers = new WeakMap<UpstreamResponse, { method: Method; answer: Answer }>();
+
+/**
+ * Converts a REST response to the answer of a JSON-RPC call. Throws a `Failure` for an error response. Returns a
+ * promise only for streams.
+ */
+export function toRpcAnswer(
+  method: Method,
+  response: UpstreamResponse,
+  transform: TransformMetadata = identity,
+): Answer | Promise<Answer> {
+  const made = response.cachedIn === "memory" ? cachedAnswers.get(response) : undefined;
+  if (made?.method === method) return made.answer;
+  if (isErrorResponse(response)) throw toFailure(method, response);
+  const { body } = response;
+  if (!Buffer.isBuffer(body)) return streamedAnswer(method, response, body, transform);
+  const answer = bufferedAnswer(method, response, body, transform);
+  if (response.cachedIn === "memory") cachedAnswers.set(response, { method, answer });
+  return answer;
+}
+
+function bufferedAnswer(
+  method: Method,
+  response: UpstreamResponse,
+  body: Buffer,
+  transform: TransformMetadata,
+): Answer {
+  if (isStatusOnly(method) || body.length === 0) return answerByStatus(method, response);
+  if (UNWRAPPED_OPERATIONS.has(method.name)) return { body, headers: upstreamHeaders(response) };
+  const { data, meta } = findData(body, response.upstream);
+  const metadata = transform(unwrapMeta(meta));
+  return { body: data, meta: metadata, headers: metadataHeaders(metadata, response) };
+}
+
+async function streamedAnswer(
+  method: Method,
+  response: UpstreamResponse,
+  body: AsyncIterable<Buffer>,
+  transform: TransformMetadata,
+): Promise<Answer> {
+  if (isStatusOnly(method)) {
+    await body[Symbol.asyncIterator]().return?.();
+    return answerByStatus(method, response);
+  }
+  const headers = upstreamHeaders(response);
+  if (UNWRAPPED_OPERATIONS.has(method.name)) return { body, headers };
+  const { data, meta } = await streamData(body, response.upstream);
+  // Complete only when the stream has ended.
+  const metadata = { toJSON: () => transform(unwrapMeta(meta)) };
+  return { body: data, meta: metadata, headers: { ...headers, ...ethHeaders(response) } };
+}
+
+function answerByStatus({ resultOfStatus = () => true }: Method, response: UpstreamResponse): Answer {
+  return { body: encodeJson(resultOfStatus(response.status)), headers: upstreamHeaders(response) };
+}
+
+/** Returns the headers that name the upstream and the cache. */
+export function upstreamHeaders({
+  upstream,
+  cachedIn,
+}: Pick<UpstreamResponse, "upstream" | "cachedIn">): Record<string, string> {
+  return cachedIn === undefined
+    ? { [UPSTREAM_HEADER]: upstream }
+    : { [UPSTREAM_HEADER]: upstream, "Fanal-Kept": cachedIn };
+}
+
+/** Returns the `Eth-` headers of a response. */
+export function ethHeaders({ headers }: Pick<UpstreamResponse, "headers">): Record<string, string> {
+  const standard: Record<string, string> = {};
+  for (const name in headers) {
+    if (name.startsWith("eth-")) standard[canonicalHeaderName(name)] = headers[name]!;
+  }
+  return standard;
+}
+
+/** Bounds the cache against arbitrary header names. */
+const MAX_HEADER_NAMES = 64;
+const headerNames = new Map<string, string>();
+
+function canonicalHeaderName(name: string): string {
+  const known = headerNames.get(name);
+  if (known !== undefined) return known;
+  const written = name.replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
+  if (headerNames.size < MAX_HEADER_NAMES) headerNames.set(name, written);
+  return written;
+}
+
+/** One operation nests its metadata under `meta`. */
+function unwrapMeta(transform: Metadata): Metadata {
+  const { meta } = transform;
+  return typeof meta === "object" && meta !== null ? (meta as Metadata) : transform;
+}
+
+/** Response headers by metadata member. */
+const METADATA_HEADERS: ReadonlyMap<string, string> = new Map([
+  ["version", "Eth-Consensus-Version"],
+  ["execution_optimistic", "Eth-Execution-Optimistic"],
+  ["finalized", "Eth-Consensus-Finalized"],
+  ["dependent_root", "Eth-Consensus-Dependent-Root"],
+  ["execution_payload_blinded", "Eth-Execution-Payload-Blinded"],
+  ["execution_payload_value", "Eth-Execution-Payload-Value"],
+  ["consensus_block_value", "Eth-Consensus-Block-Value"],
+  ["execution_payload_source", "Eth-Execution-Payload-Source"],
+]);
+
+/** Headers of the last answer with the same metadata object. */
+const headersByMetadata = new WeakMap<Metadata, Pick<UpstreamResponse, "upstream" | "cachedIn" | "headers">>();
+
+/** Sets headers from metadata, because not every upstream sends all of them. */
+function metadataHeaders(meta: Metadata, { upstream, cachedIn }: UpstreamResponse): Readonly<Record<string, string>> {
+  const known = headersByMetadata.get(meta);
+  if (known?.upstream === upstream && known.cachedIn === cachedIn) return known.headers;
+  const headers = upstreamHeaders({ upstream, cachedIn });
+  for (const member in meta) {
+    const name = METADATA_HEADERS.get(member);
+    const value = String(meta[member]);
+    if (name !== undefined && /^[\w.-]+$/.test(value)) headers[name] = value;
+  }
+  headersByMetadata.set(meta, { upstream, cachedIn, headers });
+  return headers;
+}

@@ -1,0 +1,147 @@
+import type { Method, RestPath } from "../../api/definition.ts";
+import { methods } from "../../api/method-groups.ts";
+import type { Timers } from "../../async/timers.ts";
+import { isReadOnly } from "../../server/access-class.ts";
+import type { Params, Waiting } from "../../server/method-table.ts";
+import { type ChainSpec, forkAt, slotAt } from "../chain-spec.ts";
+import { readFullBody } from "../upstream/client/fetch.ts";
+import { type UpstreamCall, UpstreamError, type UpstreamResponse } from "../upstream-call.ts";
+import { type BuiltRequest, RestRequestBuilder } from "./rest-request-builder.ts";
+import { toRpcAnswer, upstreamHeaders } from "./rpc-result.ts";
+import { bufferErrorBody } from "./upstream-failure.ts";
+
+/** Where calls are sent. */
+export interface UpstreamAccess {
+  /** For reads. Answers may be cached. */
+  readonly reader: { read(call: UpstreamCall): Promise<UpstreamResponse> };
+  /** For everything else. */
+  readonly upstreams: { submit(call: UpstreamCall): Promise<UpstreamResponse> };
+}
+
+interface StandardOperationsDeps extends UpstreamAccess {
+  readonly chainSpec: ChainSpec;
+  readonly timers: Pick<Timers, "unixNow">;
+}
+
+/** Requests JSON by default. */
+export type Request = BuiltRequest & Partial<Pick<UpstreamCall, "format">>;
+
+/** A value read from an upstream. */
+export interface ReadResult<T> {
+  readonly value: T;
+  /** Headers that name the upstream. */
+  readonly headers: Record<string, string>;
+}
+
+const BY_NAME: ReadonlyMap<string, Method> = new Map(methods.map((method) => [method.name, method]));
+
+export function methodNamed(name: string): Method {
+  const method = BY_NAME.get(name);
+  if (method === undefined) throw new Error(`Unknown method "${name}".`);
+  return method;
+}
+
+/** Returns the standard REST path of a method, or undefined if it has none. */
+export function standardPath({ rest }: Method): RestPath | undefined {
+  return rest.find(({ path }) => path.startsWith("/eth/"));
+}
+
+/** Calls standard operations on upstreams. */
+export class StandardOperations {
+  readonly #parts: StandardOperationsDeps;
+  readonly #twins = new Map<string, RestRequestBuilder>();
+
+  constructor(parts: StandardOperationsDeps) {
+    this.#parts = parts;
+  }
+
+  /** Creates the request builder for a method that is served by the operation `asked`. */
+  requestBuilder(called: Method, asked: Method = called, query?: Readonly<Record<string, string>>): RestRequestBuilder {
+    const path = standardPath(asked);
+    if (path === undefined) throw new Error(`${asked.name} is not a standard operation.`);
+    return this.requestBuilderAt(path, called, asked, query);
+  }
+
+  requestBuilderAt(
+    path: RestPath,
+    called: Method,
+    asked: Method = called,
+    query?: Readonly<Record<string, string>>,
+  ): RestRequestBuilder {
+    const { chainSpec, timers } = this.#parts;
+    const forkOf = (slot = slotAt(chainSpec, timers.unixNow())) => forkAt(chainSpec, slot);
+    return new RestRequestBuilder({ called, asked, path, query, forkAt: forkOf });
+  }
+
+  /**
+   * Sends a request and buffers the body of an error response. Rejects with an `UpstreamError` if there is no response.
+   */
+  async request(
+    method: Method,
+    request: Request,
+    rest: Pick<UpstreamCall, "waiting" | "deprioritized">,
+  ): Promise<UpstreamResponse> {
+    return bufferErrorBody(await this.send(method, request, rest), rest.waiting);
+  }
+
+  /** Sends a request. The body of an error response may be a stream. */
+  send(
+    method: Method,
+    request: Request,
+    rest: Pick<UpstreamCall, "waiting" | "deprioritized">,
+  ): Promise<UpstreamResponse> {
+    const { reader, upstreams } = this.#parts;
+    const call: UpstreamCall = { method, format: "json", ...request, ...rest };
+    return isReadOnly(method.access) ? reader.read(call) : upstreams.submit(call);
+  }
+
+  /** Calls an operation. Returns the response, whatever its status. */
+  async call(name: string, params: Params, waiting: Waiting): Promise<UpstreamResponse> {
+    const method = methodNamed(name);
+    let requestBuilder = this.#twins.get(name);
+    if (requestBuilder === undefined) {
+      requestBuilder = this.requestBuilder(method);
+      this.#twins.set(name, requestBuilder);
+    }
+    return this.request(method, await requestBuilder.build(params), { waiting });
+  }
+
+  /** Calls an operation and transforms its result. Throws a `Failure` for an error response. */
+  async read<T, R>(name: string, params: Params, waiting: Waiting, transform: (value: T) => R): Promise<ReadResult<R>> {
+    return readValue(methodNamed(name), await this.call(name, params, waiting), waiting, transform);
+  }
+}
+
+/** Larger than any result that is transformed. */
+const MAX_READ_BYTES = 16 * 1024 * 1024;
+
+/** Reads the result of a response and transforms it. */
+export async function readValue<T, R>(
+  method: Method,
+  response: UpstreamResponse,
+  { signal }: Pick<Waiting, "signal">,
+  transform: (value: T) => R,
+): Promise<ReadResult<R>> {
+  const { upstream } = response;
+  const { body } = await toRpcAnswer(method, response);
+  const bytes = await readFullBody({ upstream, body }, MAX_READ_BYTES, signal);
+  return { value: transformValue(bytes, { method, upstream, transform }), headers: upstreamHeaders(response) };
+}
+
+interface ValueTransform<T, R> {
+  method: Method;
+  upstream: string;
+  transform(value: T): R;
+}
+
+function transformValue<T, R>(bytes: Buffer, { method, upstream, transform }: ValueTransform<T, R>): R {
+  let cause: unknown;
+  try {
+    const made = transform(JSON.parse(String(bytes)) as T);
+    if (made !== undefined) return made;
+  } catch (error) {
+    cause = error;
+  }
+  const message = `${upstream} answered ${method.name} with something else than the standard specifies.`;
+  throw new UpstreamError(upstream, message, { mayHaveArrived: true, cause });
+}

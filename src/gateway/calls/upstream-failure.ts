@@ -1,0 +1,90 @@
+import type { Method } from "../../api/definition.ts";
+import {
+  Failure,
+  invalidParams,
+  notFound,
+  overloaded,
+  rejected,
+  unavailable,
+  unsupported,
+} from "../../errors/failure.ts";
+import type { Waiting } from "../../server/method-table.ts";
+import { readBodyUpTo } from "../upstream/client/fetch.ts";
+import {
+  type ErrorDetails,
+  type ErrorResponse,
+  isMissingColumns,
+  isUnknownPathMessage,
+  isUnsupportedVersion,
+  parseErrorBody,
+} from "../upstream/requests/error-response.ts";
+import { hasUnknownOutcome, OUTCOME_UNKNOWN } from "../upstream/requests/submission.ts";
+import type { UpstreamResponse } from "../upstream-call.ts";
+
+const MAX_ERROR_BYTES = 1024 * 1024;
+
+/** Buffers the body of an error response. Returns other responses unchanged. */
+export async function bufferErrorBody(
+  response: UpstreamResponse,
+  waiting: Waiting,
+): Promise<UpstreamResponse | ErrorResponse> {
+  const { status, body } = response;
+  if (status < 400 || Buffer.isBuffer(body)) return response;
+  return { ...response, body: await readBodyUpTo(body, MAX_ERROR_BYTES, waiting.signal) };
+}
+
+/**
+ * Converts an error response to the failure that the call would have on the upstream itself, as far as REST shows it.
+ */
+export function toFailure(method: Method, response: ErrorResponse): Failure {
+  const { status, upstream } = response;
+  const details = parseErrorBody(response);
+  const message = details.message || `Upstream ${upstream} answered with HTTP status ${status}.`;
+  switch (status) {
+    case 400:
+      if (isUnsupportedVersion(response)) return unsupportedByUpstream(method, upstream, message);
+      return isMissingColumns(response) ? notFound(message) : toRejection(method, { ...details, message });
+    case 404:
+      return isUnknownPathMessage(response, details.message)
+        ? unsupportedByUpstream(method, upstream)
+        : notFound(message);
+    case 405:
+    case 406:
+    case 410:
+    case 415:
+      return unsupportedByUpstream(method, upstream, message);
+    case 413:
+    case 414:
+      return new Failure("limit-exceeded", message);
+    case 429:
+      return overloaded(message);
+    case 501:
+      return unsupported(message);
+    case 503:
+      return unavailable(message);
+    default:
+      return new Failure("server", serverErrorMessage(method, response, details.message));
+  }
+}
+
+/** Start of messages about invalid parameters. All others are about the submitted object. */
+const PARAMETER_ERROR =
+  /^(The parameter "|Item \d+ of the parameter|The body |The header |The query |The fork given by )/;
+/** Start of messages about rejected objects, before the reason. */
+const REJECTION_PREFIX = /^The (?:submission|block) was rejected: (?:\d+ of \d+ items: )?/;
+
+function toRejection({ failures: kinds }: Method, { message, failures }: ErrorDetails): Failure {
+  const isRejected = kinds.includes("rejected") && !PARAMETER_ERROR.test(message);
+  const detail = REJECTION_PREFIX.test(message) ? message.replace(REJECTION_PREFIX, "") : undefined;
+  return (isRejected ? rejected : invalidParams)(message, { detail, failures });
+}
+
+function unsupportedByUpstream({ name }: Method, upstream: string, message = ""): Failure {
+  return unsupported(`Upstream ${upstream} does not support ${name}.${message && ` Its error: ${message}`}`);
+}
+
+function serverErrorMessage(method: Method, response: ErrorResponse, errorMessage: string): string {
+  const { upstream, status } = response;
+  const failed = `Upstream ${upstream} failed with HTTP status ${status}${errorMessage === "" ? "." : `: ${errorMessage}`}`;
+  return hasUnknownOutcome(method, response) ? `${failed} ${OUTCOME_UNKNOWN}` : failed;
+}

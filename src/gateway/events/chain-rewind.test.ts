@@ -1,0 +1,166 @@
+import { expect, it } from "vitest";
+import { CHAIN_EVENT_TOPICS, openMerger, type PublishedEvent } from "./event-merger.test-support.ts";
+import {
+  block,
+  GENESIS,
+  passUntil,
+  reorgEvent,
+  type ScriptedBlock,
+  type ScriptedUpstream,
+} from "./scripted-upstream.test-support.ts";
+
+function chain(slots: number, parent = GENESIS, mark = 0): ScriptedBlock[] {
+  const blocks: ScriptedBlock[] = [];
+  for (let slot = parent.slot + 1; blocks.length < slots; slot++) {
+    blocks.push(block(slot, blocks.at(-1) ?? parent, mark));
+  }
+  return blocks;
+}
+
+const exit = { message: { epoch: "1", validator_index: "7" }, signature: "0x12" };
+const vote = { attester_index: "1", data: { slot: "18" }, signature: "0x1" };
+const finalized = (epoch: number) => ({ block: "0x01", state: "0x02", epoch: String(epoch) });
+
+/** An update about the block before this slot. */
+const update = (slot: number, stateRoot: string) => ({
+  data: {
+    attested_header: { beacon: { slot: String(slot - 1), state_root: stateRoot } },
+    signature_slot: String(slot),
+    sync_aggregate: { sync_committee_bits: "0xff" },
+  },
+});
+
+const described = ({ topic, value }: PublishedEvent) => `${topic} ${value.slot ?? value.epoch ?? ""}`.trim();
+
+/** Rewinds a chain of 20 blocks to the 16th on all upstreams, with all events published. */
+async function goneBack(...names: string[]) {
+  const merged = await openMerger(...names);
+  const { upstreams, observer, timers, read } = merged;
+  const announced = read([...CHAIN_EVENT_TOPICS, "voluntary_exit", "light_client_optimistic_update"]);
+  const blocks = chain(20);
+  const goOn = (upstream: ScriptedUpstream) => {
+    upstream.publish("voluntary_exit", exit);
+    for (const each of blocks.slice(16)) upstream.imports(each);
+    upstream.publish("light_client_optimistic_update", update(18, "0x17"));
+    upstream.publish("finalized_checkpoint", finalized(1));
+  };
+  const goBack = (upstream: ScriptedUpstream) => {
+    upstream.publish("chain_reorg", reorgEvent(blocks[19]!, blocks[15]!, blocks[15]!));
+    upstream.tellHead(blocks[15]!);
+  };
+  for (const upstream of upstreams) for (const each of blocks.slice(0, 16)) upstream.imports(each);
+  for (const upstream of upstreams) goOn(upstream);
+  await passUntil(timers, 0, () => names.every((name) => observer.includes(`${name} finalized 1`)));
+  await announced.take(32 + 11);
+  for (const upstream of upstreams) goBack(upstream);
+  await passUntil(timers, 0, () => names.every((name) => observer.includes(`${name} reorg after 16`)));
+  expect((await announced.take(2)).map(described)).toEqual(["chain_reorg 16", "head 16"]);
+  return { ...merged, blocks, announced, goOn, goBack };
+}
+
+it("publishes repeated events after each rewind", async () => {
+  const { upstreams, announced, goOn, goBack } = await goneBack("a");
+  const [a] = upstreams as [ScriptedUpstream];
+  for (let time = 0; time < 2; time++) {
+    goOn(a);
+    goBack(a);
+    expect((await announced.take(13)).map(described)).toEqual([
+      "voluntary_exit",
+      ...[17, 18, 19, 20].flatMap((slot) => [`block ${slot}`, `head ${slot}`]),
+      "light_client_optimistic_update",
+      "finalized_checkpoint 1",
+      "chain_reorg 16",
+      "head 16",
+    ]);
+  }
+  a.publish("light_client_optimistic_update", update(18, "0x17"));
+  a.publish("light_client_optimistic_update", update(18, "0x17"));
+  a.publish("light_client_optimistic_update", update(18, "0x18"));
+  const updates = await announced.take(2);
+  expect(updates.map(({ value }) => value)).toEqual([update(18, "0x17"), update(18, "0x18")]);
+});
+
+it("publishes repeated events after a revert behind finality", async () => {
+  const { upstreams, read } = await openMerger("a");
+  const [a] = upstreams as [ScriptedUpstream];
+  const announced = read(["voluntary_exit", "block", "chain_reorg"]);
+  const blocks = chain(20);
+  for (const each of blocks) a.imports(each);
+  a.publish("finalized_checkpoint", finalized(2));
+  a.publish("voluntary_exit", exit);
+  const [, other] = chain(2, blocks[9], 1);
+  a.publish("chain_reorg", reorgEvent(blocks[19]!, other!, blocks[9]!));
+  a.tellHead(other!);
+  a.publish("voluntary_exit", exit);
+  expect((await announced.take(23)).slice(20).map(described)).toEqual([
+    "voluntary_exit",
+    "chain_reorg 12",
+    "voluntary_exit",
+  ]);
+});
+
+it("publishes repeated attestations after a rewind", async () => {
+  const { upstreams, read, goOn, goBack, timers } = await goneBack("a");
+  const [a] = upstreams as [ScriptedUpstream];
+  const announced = read(["chain_reorg", "single_attestation"]);
+  await a.connected(2);
+  await passUntil(timers, 1000, () => a.connections === 1);
+  goOn(a);
+  a.publish("single_attestation", vote);
+  goBack(a);
+  a.publish("single_attestation", vote);
+  a.publish("single_attestation", vote);
+  goOn(a);
+  goBack(a);
+  const topics = (await announced.take(4)).map(({ topic }) => topic);
+  expect(topics).toEqual(["single_attestation", "chain_reorg", "single_attestation", "chain_reorg"]);
+});
+
+it("does not repeat abandoned blocks when another upstream takes over", async () => {
+  const { upstreams, blocks, announced } = await goneBack("a", "b");
+  const [a, b] = upstreams as [ScriptedUpstream, ScriptedUpstream];
+  a.breakOff();
+  await a.connected(0);
+  for (const each of chain(2, blocks[15], 1)) b.imports(each);
+  const events = (await announced.take(4)).map(described);
+  expect(events.toSorted()).toEqual(["block 17", "block 18", "head 17", "head 18"]);
+});
+
+it("rewinds to an earlier head when a restarted upstream does not catch up", async () => {
+  const { upstreams, read, timers, reconnect, health } = await openMerger("a");
+  const [a] = upstreams as [ScriptedUpstream];
+  const announced = read(CHAIN_EVENT_TOPICS);
+  const blocks = chain(6);
+  for (const each of blocks) a.imports(each);
+  await announced.take(12);
+  a.setHead(blocks[2]!);
+  health.set("a", { state: "behind" });
+  await reconnect(a);
+  // An upstream that syncs gets there again.
+  await timers.advance(60_000);
+  expect(announced.left).toBe(0);
+  health.set("a", { state: "ready" });
+  const others = chain(2, blocks[2], 1);
+  a.imports(others[0]!);
+  await passUntil(timers, 1000, () => announced.left === 3);
+  a.imports(others[1]!);
+  const events = await announced.take(5);
+  expect(events.map(described)).toEqual(["block 4", "chain_reorg 4", "head 4", "block 5", "head 5"]);
+  expect(events[1]!.value).toEqual(reorgEvent(blocks[5]!, others[0]!, blocks[2]!));
+});
+
+it("rewinds behind all announced heads", async () => {
+  const { upstreams, read, timers, reconnect } = await openMerger("a");
+  const [a] = upstreams as [ScriptedUpstream];
+  const announced = read(CHAIN_EVENT_TOPICS);
+  for (const each of chain(6)) a.imports(each);
+  await announced.take(12);
+  const [first, second, third] = chain(3, block(0, undefined, 1), 1) as [ScriptedBlock, ScriptedBlock, ScriptedBlock];
+  a.setHead(first);
+  await reconnect(a);
+  for (const each of [second, third]) a.imports(each);
+  await passUntil(timers, 1000, () => announced.left > 0);
+  const events = await announced.take(6);
+  expect(events.map(described)).toEqual("chain_reorg 1,head 1,block 2,head 2,block 3,head 3".split(","));
+  expect(events[0]!.value).toMatchObject({ depth: "5", new_head_block: first.root });
+});

@@ -1,0 +1,65 @@
+import { onTestFinished } from "vitest";
+import { FakeTimers } from "../../../test/support/fake-timers.ts";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { Arrivals } from "../../server/events/arrivals.test-support.ts";
+import { EventHub } from "./event-hub.ts";
+import { ScriptedHealth } from "./scripted-health.test-support.ts";
+import { CHAIN_SPEC, fetchFrom, GENESIS, passUntil, ScriptedUpstream } from "./scripted-upstream.test-support.ts";
+
+export const CHAIN_EVENT_TOPICS = ["head", "block", "chain_reorg", "finalized_checkpoint"];
+
+export interface PublishedEvent {
+  topic: string;
+  value: Readonly<Record<string, unknown>>;
+}
+
+/** Opens a merger of scripted upstreams, the first of which leads. All have the genesis block. */
+export async function openMerger(...names: readonly string[]) {
+  const upstreams = await Promise.all(names.map((name) => ScriptedUpstream.start(name, GENESIS)));
+  const health = new ScriptedHealth(names);
+  for (const name of names) health.set(name, { finalized: { epoch: 0, root: GENESIS.root } });
+  const timers = new FakeTimers();
+  const logger = createRecordingLogger();
+  const observer: unknown[] = [];
+  const fetch = fetchFrom(upstreams);
+  const answers = new Map<string, number>();
+  const hub = new EventHub({
+    upstreams: upstreams.map((upstream, tier) => upstream.options({ tier })),
+    health,
+    observer: {
+      recordHead: (upstream, head) => {
+        observer.push(`${upstream} head ${head.slot}`);
+        health.set(upstream, { head });
+      },
+      recordFinalized: (upstream, { epoch }) => observer.push(`${upstream} finalized ${epoch}`),
+      recordReorg: (upstream, ancestorSlot) => observer.push(`${upstream} reorg after ${ancestorSlot}`),
+    },
+    chainSpec: CHAIN_SPEC,
+    timers,
+    logger,
+    fetch: async (name, path) => {
+      try {
+        return await fetch(name, path);
+      } finally {
+        answers.set(name, (answers.get(name) ?? 0) + 1);
+      }
+    },
+  });
+  onTestFinished(() => hub.close());
+  const read = (topics: readonly string[]) => {
+    const announced = new Arrivals<PublishedEvent>();
+    hub.feed(topics).open({
+      deliver: ({ topic, data }) => announced.push({ topic, value: JSON.parse(data.toString()) }),
+      cutOff: () => announced.end("It was cut off."),
+    });
+    return announced;
+  };
+  // Each upstream is asked for its head on connection.
+  await passUntil(timers, 0, () => answers.size === names.length);
+  const reconnect = async (upstream: ScriptedUpstream) => {
+    const answered = answers.get(upstream.name);
+    upstream.breakOff();
+    await passUntil(timers, 250, () => answers.get(upstream.name) !== answered);
+  };
+  return { upstreams, hub, health, timers, logger, observer, read, reconnect };
+}

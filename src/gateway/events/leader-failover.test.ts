@@ -1,0 +1,115 @@
+import { expect, it } from "vitest";
+import { seededRandom } from "../../../test/support/seeded-random.ts";
+import { CHAIN_EVENT_TOPICS, openMerger, type PublishedEvent } from "./event-merger.test-support.ts";
+import {
+  block,
+  GENESIS,
+  passUntil,
+  reorgEvent,
+  type ScriptedBlock,
+  type ScriptedUpstream,
+} from "./scripted-upstream.test-support.ts";
+
+/** A node that moves from head to head and announces it. */
+class Follower {
+  readonly upstream: ScriptedUpstream;
+  head = GENESIS;
+
+  constructor(upstream: ScriptedUpstream) {
+    this.upstream = upstream;
+  }
+
+  setTopics(head: ScriptedBlock): void {
+    const own = new Set(chainOf(this.head));
+    const branch = chainOf(head).filter((block) => !own.has(block));
+    const ancestor = branch[0]?.parent;
+    if (ancestor === undefined) return;
+    for (const next of branch) {
+      this.upstream.setHead(next);
+      this.upstream.publishBlock(next);
+      if (ancestor === this.head) this.upstream.tellHead(next);
+    }
+    if (ancestor !== this.head) {
+      this.upstream.publish("chain_reorg", reorgEvent(this.head, head, ancestor));
+      this.upstream.tellHead(head);
+    }
+    this.head = head;
+  }
+}
+
+/** Blocks from genesis to a head. */
+function chainOf(head: ScriptedBlock): ScriptedBlock[] {
+  return head.parent ? [...chainOf(head.parent), head] : [head];
+}
+
+/** Returns violations in a sequence of events, in which every head must follow on the previous one or on a reorg. */
+function faultsOf(announced: readonly PublishedEvent[], blocks: ReadonlyMap<unknown, ScriptedBlock>): string[] {
+  const faults: string[] = [];
+  const seen = new Set<unknown>();
+  let head = GENESIS.root;
+  let reorganised: unknown;
+  for (const { topic, value } of announced) {
+    if (topic === "block") {
+      if (seen.has(value.block)) faults.push(`The block of slot ${value.slot} was told twice.`);
+      seen.add(value.block);
+    } else if (topic === "chain_reorg") {
+      if (value.old_head_block !== head)
+        faults.push(`A reorganisation to slot ${value.slot} does not begin at the head.`);
+      reorganised = value.new_head_block;
+    } else {
+      const { root, parent } = blocks.get(value.block)!;
+      if (parent?.root !== head && reorganised !== root)
+        faults.push(`The head of slot ${value.slot} does not follow on the one before.`);
+      head = root;
+    }
+  }
+  for (const { root, slot } of chainOf(blocks.get(head)!).slice(1)) {
+    if (!seen.has(root)) faults.push(`The block of slot ${slot} was not told.`);
+  }
+  return faults;
+}
+
+it.each([1, 2, 3, 4, 5, 6])(
+  "publishes one consistent chain through forks, failures and delays (seed %i)",
+  async (seed) => {
+    const { upstreams, read, health, timers } = await openMerger("a", "b", "c");
+    const reader = read(CHAIN_EVENT_TOPICS);
+    const announced: PublishedEvent[] = [];
+    const takeAll = async () => announced.push(...(await reader.take(reader.left)));
+    const random = seededRandom(seed);
+    const chance = (probability: number) => random() < probability;
+    const followers = upstreams.map((upstream) => new Follower(upstream));
+    const blocks = new Map<unknown, ScriptedBlock>([[GENESIS.root, GENESIS]]);
+    const produce = (slot: number, mark: number) => {
+      const [best] = followers
+        .map(({ head }) => head)
+        .sort((a, b) => (chance(0.2) ? a.slot - b.slot : b.slot - a.slot));
+      const made = block(slot, best, mark);
+      blocks.set(made.root, made);
+      return made;
+    };
+    for (let slot = 1; slot <= 20; slot++) {
+      const made = [produce(slot, 0), ...(chance(0.2) ? [produce(slot, 1)] : [])];
+      for (const follower of followers) {
+        if (chance(0.1)) follower.upstream.breakOff();
+        if (chance(0.1)) health.set(follower.upstream.name, { state: chance(0.5) ? "ready" : "behind" });
+        if (chance(0.8)) follower.setTopics(made[Math.floor(random() * made.length)]!);
+        if (chance(0.3)) await timers.advance(Math.floor(random() * 600));
+      }
+      if (chance(0.5)) await timers.advance(12_000);
+      await takeAll();
+    }
+    for (const { name } of upstreams) health.set(name, { state: "ready" });
+    const last = produce(21, 0);
+    for (const follower of followers) follower.setTopics(last);
+    await passUntil(timers, 100, () => upstreams.every(({ connections }) => connections === 1));
+    const final = block(22, last);
+    blocks.set(final.root, final);
+    for (const follower of followers) follower.setTopics(final);
+    while (announced.findLast(({ topic }) => topic === "head")?.value.block !== final.root) {
+      await timers.advance(100);
+      await takeAll();
+    }
+    expect(faultsOf(announced, blocks)).toEqual([]);
+  },
+);

@@ -1,0 +1,167 @@
+import type { Timers } from "../../async/timers.ts";
+import type { Logger } from "../../log/logger.ts";
+import { Trouble } from "../../log/trouble.ts";
+import type { StreamEvent } from "../../server/events/feed.ts";
+import type { ChainSpec } from "../chain-spec.ts";
+import type { UpstreamOptions } from "../options.ts";
+import type { HealthTracker } from "../upstream-health.ts";
+import {
+  type BlockRef,
+  type ChainEvent,
+  type FinalizedCheckpoint,
+  finalizedOf,
+  headOf,
+  parseEvent,
+  reorgAncestorSlot,
+} from "./chain-event.ts";
+import { errorReason } from "./error-reason.ts";
+import { readHeader } from "./gap-backfill.ts";
+import { SseClient } from "./sse-client.ts";
+import { CHAIN_TOPICS, isAlwaysOn } from "./topics.ts";
+import { UpstreamEventLog } from "./upstream-event-log.ts";
+
+/** A chain that advances has head and block events in every slot. */
+const STALE_SLOTS = 2;
+/** Larger than any event of a deduplicated topic except slashings. */
+const MAX_REMEMBERED_BYTES = 128 * 1024;
+
+/** Fetches a path from an upstream. Undefined for 404. Rejects on timeout. */
+export type FetchFrom = (upstream: string, path: string) => Promise<Buffer | undefined>;
+
+/** Receives what each upstream announces. */
+export interface UpstreamHeadObserver {
+  recordHead(upstream: string, head: BlockRef): void;
+  recordFinalized(upstream: string, finalized: FinalizedCheckpoint): void;
+  /** The upstream has reorged all blocks after this slot. */
+  recordReorg(upstream: string, ancestorSlot: number): void;
+}
+
+export interface UpstreamEventSourceDeps {
+  readonly chainSpec: ChainSpec;
+  readonly health: Pick<HealthTracker, "of">;
+  readonly observer: UpstreamHeadObserver;
+  readonly timers: Timers;
+  readonly logger: Logger;
+  readonly fetch: FetchFrom;
+}
+
+interface UpstreamEventListener {
+  /** It was connected or disconnected. */
+  onConnectionChange(): void;
+  onEvent(source: UpstreamEventSource, event: ChainEvent): void;
+}
+
+/** Events of one upstream, and a log of its chain events since it was connected. */
+export class UpstreamEventSource {
+  readonly name: string;
+  readonly tier: number;
+  readonly log = new UpstreamEventLog();
+  readonly #deps: UpstreamEventSourceDeps;
+  readonly #listener: UpstreamEventListener;
+  readonly #stream: SseClient;
+  readonly #outage: Trouble;
+  readonly #invalidEvents: Trouble;
+  /** Incremented on every connection and disconnection. */
+  #connection = 0;
+  #isConnected = false;
+
+  constructor(upstream: UpstreamOptions, deps: UpstreamEventSourceDeps, listener: UpstreamEventListener) {
+    this.name = upstream.name;
+    this.tier = upstream.tier;
+    this.#deps = deps;
+    this.#listener = listener;
+    const { logger, timers, chainSpec } = deps;
+    this.#outage = new Trouble(logger, {
+      begins: "Upstream event stream disconnected, reconnecting",
+      ends: "Upstream event stream reconnected",
+    });
+    this.#invalidEvents = new Trouble(logger, {
+      begins: "Invalid event from upstream, skipping",
+      ends: "Upstream sends valid events again",
+    });
+    this.#stream = new SseClient({
+      upstream,
+      timeoutMillis: STALE_SLOTS * chainSpec.secondsPerSlot * 1000,
+      isIdle: () => this.#isUpToDate,
+      timers,
+      logger,
+      listener: {
+        connected: () => void this.#start(),
+        event: (event) => this.#onEvent(event),
+        disconnected: (reason) => this.#onDisconnect(reason),
+      },
+    });
+  }
+
+  /** True if it delivers all events. */
+  get isConnected(): boolean {
+    return this.#isConnected;
+  }
+
+  setTopics(topics: Iterable<string>): void {
+    this.#stream.setTopics(topics);
+  }
+
+  close(): Promise<void> {
+    this.#connection++;
+    return this.#stream.close();
+  }
+
+  /** Never rejects. */
+  async #start(): Promise<void> {
+    const connection = ++this.#connection;
+    this.log.clear();
+    const head = await this.#fetchHead();
+    if (connection !== this.#connection) return;
+    if (head) this.log.startAt(head);
+    this.#isConnected = true;
+    this.#listener.onConnectionChange();
+  }
+
+  async #fetchHead(): Promise<BlockRef | undefined> {
+    const { fetch, logger } = this.#deps;
+    try {
+      const answer = await fetch(this.name, "/eth/v1/beacon/headers/head");
+      return answer && readHeader(JSON.parse(answer.toString()));
+    } catch (error) {
+      logger.debug("Upstream did not report its head", { upstream: this.name, reason: errorReason(error) });
+      return undefined;
+    }
+  }
+
+  /** True if it is healthy and its head is the last one that it announced. */
+  get #isUpToDate(): boolean {
+    const { state, head } = this.#deps.health.of(this.name);
+    return (state === "ready" || state === "behind") && head?.root === this.log.head?.root;
+  }
+
+  #onEvent(received: StreamEvent): void {
+    const isTooLarge = isDeduplicated(received.topic) && received.data.length > MAX_REMEMBERED_BYTES;
+    const event = isTooLarge ? undefined : parseEvent(received);
+    if (!event) {
+      this.#invalidEvents.met({ upstream: this.name, topic: received.topic });
+      return;
+    }
+    this.#invalidEvents.isOver({ upstream: this.name });
+    this.#outage.isOver({ upstream: this.name });
+    if (event.topic === "block" || CHAIN_TOPICS.has(event.topic)) this.log.add(event);
+    const { observer } = this.#deps;
+    const head = event.topic === "head" ? headOf(event) : undefined;
+    if (head) observer.recordHead(this.name, { slot: head.slot, root: head.root });
+    const finalized = event.topic === "finalized_checkpoint" ? finalizedOf(event) : undefined;
+    if (finalized) observer.recordFinalized(this.name, finalized);
+    const ancestorSlot = event.topic === "chain_reorg" ? reorgAncestorSlot(event, this.log) : undefined;
+    if (ancestorSlot !== undefined) observer.recordReorg(this.name, ancestorSlot);
+    this.#listener.onEvent(this, event);
+  }
+
+  #onDisconnect(error: Error): void {
+    this.#connection++;
+    this.#outage.met({ upstream: this.name, reason: errorReason(error) });
+    if (!this.#isConnected) return;
+    this.#isConnected = false;
+    this.#listener.onConnectionChange();
+  }
+}
+
+const isDeduplicated = (topic: string): boolean => isAlwaysOn(topic) && topic !== "attester_slashing";

@@ -1,0 +1,13 @@
+/** Receives what the metrics count. */
+export interface GatewayObserver {
+  /** A request to an upstream ended. `outcome` is the HTTP status, or "error" if there was no response. */
+  onRequestEnd(upstream: string, method: string, outcome: number | "error", millis: number): void;
+  /** A read was also sent to another upstream: hedged because this one was slow, or failed over. */
+  onFailover(upstream: string, reason: "slow" | "failed"): void;
+  /** Upstreams disagreed in a quorum read. */
+  onDisagreement(method: string, upstreams: readonly string[]): void;
+  /** A cache was looked up. */
+  onCacheLookup(where: "memory" | "cache", isHit: boolean): void;
+  /** The shared cache became available or unavailable. */
+  onCacheState(state: "up" | "down"): void;
+}

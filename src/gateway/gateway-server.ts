@@ -1,0 +1,166 @@
+import { ClosingStack } from "../async/closing-stack.ts";
+import type { Timers } from "../async/timers.ts";
+import type { Logger } from "../log/logger.ts";
+import { CallTallies, type CallTally } from "../server/call-tallies.ts";
+import { AccessLog, type WriteLines } from "../server/http/access-log.ts";
+import type { AccessOptions } from "../server/http/access-policy.ts";
+import type { PageFiles } from "../server/http/pages.ts";
+import type { HttpServer, ServerLoad } from "../server/http/server.ts";
+import type { JsonRpcLimits } from "../server/jsonrpc/limits.ts";
+import { createJsonRpcServer } from "../server/jsonrpc/server.ts";
+import { ListenError } from "../server/listen-error.ts";
+import { CachingReader } from "./cache/caching-reader.ts";
+import { withQuorumPrefix } from "./cache/redis-cache.ts";
+import { createGatewayTables } from "./calls/gateway-tables.ts";
+import type { ChainSpec } from "./chain-spec.ts";
+import { GatewayCounters, type GatewayCounts } from "./gateway-counters.ts";
+import type { GatewayEvents } from "./gateway-events.ts";
+import type { GatewayOptions } from "./options.ts";
+import { QuorumReader } from "./upstream/requests/quorum.ts";
+import { UpstreamPool } from "./upstream/requests/upstream-pool.ts";
+import type { StickyRoutes } from "./upstream/selection/sticky-routes.ts";
+import type { HealthTracker } from "./upstream-health.ts";
+
+export interface ListenOptions {
+  host: string;
+  /** 0 selects a free port. */
+  port: number;
+  access?: AccessOptions;
+}
+
+/** Which servers to start. Structured-cloneable. */
+export interface ServerOptions {
+  limits: Partial<JsonRpcLimits>;
+  jsonRpc?: ListenOptions;
+  rest?: ListenOptions;
+  /** Web pages for browsers. */
+  pages?: PageFiles | undefined;
+}
+
+interface GatewayServerDeps {
+  options: GatewayOptions;
+  chainSpec: ChainSpec;
+  health: HealthTracker;
+  events: GatewayEvents;
+  /** Called when several requests in a row to an upstream failed. */
+  onRepeatedFailure(upstream: string, reason: string): void;
+  /** Sticky routes that are shared with other processes. */
+  stickyRoutes?: StickyRoutes;
+  servers: ServerOptions;
+  /** Enables the counters. */
+  hasMetrics: boolean;
+  /** Receives access log lines. Undefined if there is no access log. */
+  writeAccessLog?: WriteLines | undefined;
+  timers: Timers;
+  logger: Logger;
+}
+
+export type ServerName = "json-rpc" | "rest";
+export type ServerUrls = { [Name in ServerName]?: string };
+
+/** Server loads, and counts since the previous report. Structured-cloneable. */
+export interface ServerReport {
+  loads: [ServerName, ServerLoad][];
+  calls: CallTally[];
+  gateway: GatewayCounts;
+}
+
+interface OpenedServers {
+  urls: ServerUrls;
+  servers: ReadonlyMap<ServerName, HttpServer>;
+  calls: CallTallies;
+  counters: GatewayCounters;
+  draining: { isDraining: boolean };
+  opened: ClosingStack;
+}
+
+/** The servers of one process, with the request pipeline behind them: tables, cache, quorum and upstream pool. */
+export class GatewayServer {
+  readonly urls: ServerUrls;
+  readonly #servers: ReadonlyMap<ServerName, HttpServer>;
+  readonly #calls: CallTallies;
+  readonly #counters: GatewayCounters;
+  readonly #draining: { isDraining: boolean };
+  readonly #opened: ClosingStack;
+
+  static async open(deps: GatewayServerDeps): Promise<GatewayServer> {
+    const { options, chainSpec, health, events, onRepeatedFailure, stickyRoutes, timers, logger } = deps;
+    const { servers: served, hasMetrics, writeAccessLog } = deps;
+    await using opening = new ClosingStack();
+    const counters = new GatewayCounters();
+    const calls = new CallTallies();
+    const draining = { isDraining: false };
+    const observer = hasMetrics ? counters : undefined;
+    const upstreams = new UpstreamPool({ options, health, timers, observer, logger, onRepeatedFailure, stickyRoutes });
+    opening.defer(() => upstreams.close());
+    const quorum = new QuorumReader({ upstreams, count: options.quorum, timers, observer });
+    const reader = new CachingReader({
+      fetch: (call) => quorum.read(call),
+      revision: events.revision,
+      chainSpec,
+      memoryBytes: options.memoryBytes,
+      cache: options.cache && withQuorumPrefix(options.cache, options.quorum),
+      health,
+      timers,
+      logger,
+      observer,
+    });
+    opening.defer(() => reader.close());
+    const isClosing = () => draining.isDraining;
+    const { methods, routes } = createGatewayTables({ reader, upstreams, health, events, chainSpec, isClosing });
+    const shared = {
+      limits: served.limits,
+      observer: hasMetrics ? calls : undefined,
+      accessLog: writeAccessLog && new AccessLog(writeAccessLog, timers),
+    };
+    const { jsonRpc, rest, pages } = served;
+    const urls: ServerUrls = {};
+    const servers = new Map<ServerName, HttpServer>();
+    async function start(name: ServerName, server: HttpServer, where: ListenOptions): Promise<void> {
+      try {
+        urls[name] = (await server.listen(where)).url;
+      } catch (error) {
+        throw new ListenError(name, error as NodeJS.ErrnoException);
+      }
+      servers.set(name, server);
+    }
+    opening.defer(() => Promise.all(Array.from(servers.values(), (server) => server.close())));
+    if (jsonRpc) {
+      const { access } = jsonRpc;
+      const own = { table: methods, access, pages, logger: logger.topic("rpc") };
+      await start("json-rpc", createJsonRpcServer({ ...shared, ...own }), jsonRpc);
+    }
+    if (rest) {
+      // Loaded lazily because it is slow to load.
+      const { createRestServer } = await import("../server/rest/server.ts");
+      const own = { table: routes, access: rest.access, logger: logger.topic("rest") };
+      await start("rest", createRestServer({ ...shared, ...own }), rest);
+    }
+    return new GatewayServer({ urls, servers, calls, counters, draining, opened: opening.move() });
+  }
+
+  private constructor({ urls, servers, calls, counters, draining, opened }: OpenedServers) {
+    this.urls = urls;
+    this.#servers = servers;
+    this.#calls = calls;
+    this.#counters = counters;
+    this.#draining = draining;
+    this.#opened = opened;
+  }
+
+  report(): ServerReport {
+    const loads = Array.from(this.#servers, ([name, server]): [ServerName, ServerLoad] => [name, server.load()]);
+    return { loads, calls: this.#calls.take(), gateway: this.#counters.take() };
+  }
+
+  /** Reports itself as not ready from now on and continues to serve. */
+  drain(): void {
+    this.#draining.isDraining = true;
+  }
+
+  /** Stops accepting requests, waits for running calls, then closes the pipeline. */
+  async close(): Promise<void> {
+    this.drain();
+    await this.#opened[Symbol.asyncDispose]();
+  }
+}

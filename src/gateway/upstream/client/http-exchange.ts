@@ -1,0 +1,245 @@
+import { type Failure, invalidParams } from "../../../errors/failure.ts";
+import { BodyStream } from "../../../http-client/body-stream.ts";
+import type { Connection, ResponseHandler } from "../../../http-client/connection.ts";
+import { isConnectionLoss } from "../../../http-client/http-error.ts";
+import type { Cost } from "../../../server/method-table.ts";
+import { UpstreamError, type UpstreamResponse } from "../../upstream-call.ts";
+import { redactSecrets, SecretRedactor } from "./redact-secrets.ts";
+
+/** Bodies up to this size are buffered. */
+export const MAX_BUFFERED_BYTES = 64 * 1024;
+/** Joins chunks beyond this number: each takes more memory than its bytes when they arrive one by one. */
+const MAX_CHUNKS = 1024;
+
+/** Tracks the progress of exchanges. */
+export interface ExchangeObserver {
+  /** Runs at the end of the event loop tick if other requests are pending, otherwise at once. */
+  batch(run: () => void): void;
+  /** The response headers have arrived. */
+  onResponseStart(exchange: HttpExchange): void;
+  /** The reader is slower than the upstream, so the connection is paused. */
+  onPaused(exchange: HttpExchange): void;
+  onResumed(exchange: HttpExchange): void;
+  /** Called exactly once. */
+  onDone(exchange: HttpExchange): void;
+}
+
+/** Receives either a response or a failure, once, and only after the exchange has been returned. */
+export interface ExchangeListener {
+  onResponse(response: UpstreamResponse): void;
+  /** An `UpstreamError` if there is no response. Another failure if the request itself is invalid. */
+  onFailure(error: Failure): void;
+}
+
+interface ExchangeOptions {
+  readonly upstream: string;
+  readonly cost: Cost;
+  readonly startedAt: number;
+  readonly idempotent: boolean;
+  /** Redacted in buffered bodies and in error responses. */
+  readonly secrets: readonly string[];
+  readonly listener: ExchangeListener;
+}
+
+/** One request to an upstream and its response. */
+export class HttpExchange implements ResponseHandler {
+  readonly cost: Cost;
+  readonly startedAt: number;
+  readonly idempotent: boolean;
+  /** True from the response headers on. */
+  hasResponse = false;
+  /** True while it holds a concurrency slot of the upstream. */
+  holdsSlot = false;
+  /** Cancels the wait for a slot. */
+  cancelWait: (() => void) | undefined;
+  readonly #upstream: string;
+  readonly #observer: ExchangeObserver;
+  readonly #secrets: readonly string[];
+  readonly #listener: ExchangeListener;
+  /** Set while the request is on a connection. */
+  #connection: Connection | undefined;
+  #isSent = false;
+  #status = 0;
+  #headers: Readonly<Record<string, string>> = {};
+  /** Chunks of a body that may still be buffered. */
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  #stream: BodyStream | undefined;
+  /** Redacts streamed error responses, which may echo request headers. */
+  #redactor: SecretRedactor | undefined;
+  #isDone = false;
+
+  constructor(
+    { upstream, cost, startedAt, idempotent, secrets, listener }: ExchangeOptions,
+    observer: ExchangeObserver,
+  ) {
+    this.cost = cost;
+    this.startedAt = startedAt;
+    this.idempotent = idempotent;
+    this.#upstream = upstream;
+    this.#observer = observer;
+    this.#secrets = secrets;
+    this.#listener = listener;
+  }
+
+  get isDone(): boolean {
+    return this.#isDone;
+  }
+
+  /** Cancels the exchange. The reason is a clause without a period. */
+  abort(reason: string): void {
+    if (!this.#isDone) this.#cancel(reason);
+  }
+
+  onSent(connection: Connection): void {
+    if (this.#isDone) {
+      // Aborted while it waited for the connection.
+      connection.abort(this);
+      return;
+    }
+    this.#connection = connection;
+    this.#isSent = true;
+  }
+
+  onHeaders(status: number, headers: Readonly<Record<string, string>>): void {
+    this.#observer.onResponseStart(this);
+    this.#status = status;
+    this.#headers = headers;
+    const problem = responseProblem(status, headers);
+    if (problem !== undefined) {
+      this.#cancel(problem, { isInvalidResponse: true });
+      return;
+    }
+    // An event stream never ends.
+    const isEndless = headers["content-type"]?.startsWith("text/event-stream");
+    if (isEndless || Number(headers["content-length"]) > MAX_BUFFERED_BYTES) this.#startStream();
+  }
+
+  onData(chunk: Buffer): void {
+    if (this.#stream) {
+      this.#stream.push(this.#redactor ? this.#redactor.push(chunk) : chunk);
+      return;
+    }
+    this.#buffer(chunk);
+    if (this.#bytes > MAX_BUFFERED_BYTES) this.#startStream();
+  }
+
+  onEnd(): void {
+    if (this.#isDone) return;
+    if (this.#stream) {
+      if (this.#redactor) this.#stream.push(this.#redactor.end());
+      this.#stream.end();
+    } else this.#observer.batch(() => this.#respond(redactSecrets(concat(this.#chunks), this.#secrets)));
+    this.#finish();
+  }
+
+  onError(cause: Error): void {
+    if ("code" in cause && (cause.code === "UND_ERR_INVALID_ARG" || cause.code === "UND_ERR_NOT_SUPPORTED")) {
+      // The request is invalid, whatever the upstream.
+      this.#fail(invalidParams("The request cannot be sent over HTTP.", { detail: cause.message }));
+      return;
+    }
+    const reason = this.#status === 0 ? reasonOf(cause) : `closed the response early: ${reasonOf(cause)}`;
+    this.#fail(this.#error(reason, { cause }));
+  }
+
+  #buffer(piece: Buffer): void {
+    this.#chunks.push(piece);
+    this.#bytes += piece.length;
+    if (this.#chunks.length > MAX_CHUNKS) this.#chunks = [concat(this.#chunks)];
+  }
+
+  #cancel(reason: string, options?: { isInvalidResponse: boolean }): void {
+    const connection = this.#connection;
+    this.#fail(this.#error(reason, options));
+    connection?.abort(this);
+  }
+
+  #startStream(): void {
+    const stream = new BodyStream({
+      pause: () => {
+        this.#connection?.pause();
+        this.#observer.onPaused(this);
+      },
+      resume: () => {
+        this.#observer.onResumed(this);
+        this.#connection?.resume();
+      },
+      stop: () => this.abort("was cancelled before its response ended"),
+    });
+    if (this.#status >= 400 && this.#secrets.length > 0) this.#redactor = new SecretRedactor(this.#secrets);
+    for (const chunk of this.#chunks) stream.push(this.#redactor ? this.#redactor.push(chunk) : chunk);
+    this.#chunks = [];
+    this.#stream = stream;
+    queueMicrotask(() => this.#respond(stream));
+  }
+
+  #respond(body: Buffer | BodyStream): void {
+    this.#listener.onResponse({ upstream: this.#upstream, status: this.#status, headers: this.#headers, body });
+  }
+
+  #fail(error: Failure): void {
+    if (this.#isDone) return;
+    if (this.#stream) this.#stream.fail(error);
+    else queueMicrotask(() => this.#listener.onFailure(error));
+    this.#finish();
+  }
+
+  #finish(): void {
+    this.#isDone = true;
+    this.#connection = undefined;
+    this.#observer.onDone(this);
+  }
+
+  #error(what: string, options?: { isInvalidResponse?: boolean; cause?: Error }): UpstreamError {
+    const message = `${this.#upstream} ${what}.`;
+    return new UpstreamError(this.#upstream, message, { mayHaveArrived: this.#isSent, ...options });
+  }
+}
+
+function concat(pieces: Buffer[]): Buffer {
+  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+}
+
+/** Returns why a response is invalid whatever its body, as a clause. */
+function responseProblem(status: number, headers: Readonly<Record<string, string>>): string | undefined {
+  if (status >= 600) return `answered with invalid HTTP status ${status}`;
+  if (status === 304) return "answered with HTTP status 304 to an unconditional request";
+  if (status >= 300 && status < 400) {
+    return `answered with a redirect (HTTP status ${status}). Redirects are not followed: configure the target URL`;
+  }
+  const encoding = headers["content-encoding"];
+  if (encoding === undefined || encoding === "identity") return undefined;
+  return `answered with content encoding ${JSON.stringify(encoding)}, which was not requested`;
+}
+
+/** Describes an error as a clause about the upstream. A host name with several addresses has one error for each. */
+function reasonOf(error: Error): string {
+  if (error instanceof AggregateError) return [...new Set(error.errors.map(reasonOf))].join(", ");
+  if (isConnectionLoss(error)) return "closed the connection";
+  switch ("code" in error ? error.code : undefined) {
+    case "UND_ERR_CONNECT_TIMEOUT":
+      return "did not accept the connection in time";
+    case "UND_ERR_HEADERS_TIMEOUT":
+      return "sent no response headers in time";
+    case "UND_ERR_BODY_TIMEOUT":
+      return "stalled in the response body";
+    case "UND_ERR_RES_CONTENT_LENGTH_MISMATCH":
+      return "sent a body that does not match its Content-Length";
+    case "ECONNREFUSED":
+      return "refused the connection";
+    case "ENOTFOUND":
+      return "has an unknown host name";
+    case "ERR_SSL_WRONG_VERSION_NUMBER":
+    case "ERR_SSL_PACKET_LENGTH_TOO_LONG":
+      return "does not support TLS: its URL may have to start with http://";
+    case "DEPTH_ZERO_SELF_SIGNED_CERT":
+    case "SELF_SIGNED_CERT_IN_CHAIN":
+    case "UNABLE_TO_GET_ISSUER_CERT":
+    case "UNABLE_TO_GET_ISSUER_CERT_LOCALLY":
+    case "UNABLE_TO_VERIFY_LEAF_SIGNATURE":
+      return "has an untrusted certificate: set NODE_EXTRA_CA_CERTS to that of its CA";
+    default:
+      return `cannot be reached: ${error.message.replaceAll(/\s+/g, " ").replace(/[ .]+$/, "")}`;
+  }
+}

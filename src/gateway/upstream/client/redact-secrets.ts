@@ -1,0 +1,55 @@
+/** Shorter strings may occur in any text by chance. */
+const MIN_SECRET_LENGTH = 8;
+const REDACTED = "***";
+
+/** Returns the secrets of an Authorization header: the token, or the password both plain and in Base64. */
+export function extractSecrets(authorization: string | undefined): readonly string[] {
+  const [scheme, credentials = ""] = authorization?.split(" ") ?? [];
+  const password =
+    scheme === "Basic"
+      ? Buffer.from(credentials, "base64")
+          .toString("utf8")
+          .replace(/^[^:]*:/, "")
+      : "";
+  return [credentials, password].filter(({ length }) => length >= MIN_SECRET_LENGTH);
+}
+
+/** Replaces secrets in a body, because an upstream or proxy may echo them. */
+export function redactSecrets(body: Buffer, secrets: readonly string[]): Buffer {
+  let redacted = body;
+  for (const secret of secrets) {
+    if (!redacted.includes(secret)) continue;
+    redacted = Buffer.from(redacted.toString("latin1").replaceAll(asLatin1(secret), REDACTED), "latin1");
+  }
+  return redacted;
+}
+
+/** Redacts secrets in a stream. Keeps its length, which has already been announced. */
+export class SecretRedactor {
+  readonly #secrets: readonly string[];
+  readonly #longest: number;
+  /** Bytes that may be the start of a secret. */
+  #held: Buffer = Buffer.alloc(0);
+
+  constructor(secrets: readonly string[]) {
+    this.#secrets = secrets.map(asLatin1);
+    this.#longest = Math.max(...this.#secrets.map(({ length }) => length));
+  }
+
+  /** Returns the bytes that can be forwarded, as a copy. */
+  push(chunk: Buffer): Buffer {
+    let text = Buffer.concat([this.#held, chunk]).toString("latin1");
+    for (const secret of this.#secrets) text = text.replaceAll(secret, "*".repeat(secret.length));
+    const bytes = Buffer.from(text, "latin1");
+    const end = Math.max(0, bytes.length - this.#longest + 1);
+    this.#held = bytes.subarray(end);
+    return bytes.subarray(0, end);
+  }
+
+  /** Returns the remaining bytes. */
+  end(): Buffer {
+    return this.#held;
+  }
+}
+
+const asLatin1 = (text: string): string => Buffer.from(text).toString("latin1");

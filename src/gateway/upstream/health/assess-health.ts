@@ -1,0 +1,105 @@
+import type { HealthState, UpstreamHealth } from "../../upstream-health.ts";
+
+/** Last known facts about an upstream. */
+export interface Observation extends Omit<UpstreamHealth, "upstream" | "state" | "reasons"> {
+  /** Why it cannot be used, as a sentence. */
+  readonly failure?: string;
+  /** True if the failure is a timeout. */
+  readonly isLate?: boolean;
+  /** Why it is usable but incomplete, as a sentence. */
+  readonly shortcoming?: string;
+  readonly genesisValidatorsRoot?: string;
+  /** Unix seconds. A restarted dev chain keeps its validators, so the root alone does not identify a chain. */
+  readonly genesisTime?: number;
+}
+
+/** What the health of an upstream is measured against. */
+export interface HealthCriteria {
+  readonly genesisValidatorsRoot: string;
+  readonly genesisTime: number;
+  /** Current slot by the local clock. */
+  readonly clockSlot: number;
+  readonly slotsPerEpoch: number;
+  readonly maxSlotsBehind: number;
+  /** All upstreams, including this one. */
+  readonly all: readonly Observation[];
+}
+
+/** Upstreams process an epoch transition at slightly different times. */
+const MAX_EPOCHS_BEHIND = 1;
+
+/** Returns the health state of an upstream, and why it is not ready. */
+export function assessHealth(
+  observation: Observation,
+  criteria: HealthCriteria,
+): { state: HealthState; reasons: string[] } {
+  const otherChain = genesisMismatch(observation, criteria);
+  if (otherChain !== undefined) return { state: "foreign", reasons: [`It is on another chain: ${otherChain}`] };
+  const { failure, isLate } = observation;
+  if (failure !== undefined) return { state: isLate ? "late" : "down", reasons: [failure] };
+  const reasons = [...shortcomings(observation), ...lagReasons(observation, criteria)];
+  return { state: reasons.length === 0 ? "ready" : "behind", reasons };
+}
+
+function genesisMismatch(
+  { genesisValidatorsRoot: root, genesisTime: time }: Observation,
+  { genesisValidatorsRoot, genesisTime }: HealthCriteria,
+): string | undefined {
+  if (root !== undefined && root !== genesisValidatorsRoot) {
+    return `its genesis_validators_root is ${root}, but that of the gateway's chain is ${genesisValidatorsRoot}.`;
+  }
+  if (time === undefined || time === genesisTime) return undefined;
+  return `its genesis_time is ${time}, but that of the gateway's chain is ${genesisTime}.`;
+}
+
+/** Returns the latest slot at which a head is credible: that of the clock, or later if two upstreams report it. */
+export function maxCredibleSlot({
+  clockSlot,
+  maxSlotsBehind,
+  all,
+}: Omit<HealthCriteria, "genesisValidatorsRoot" | "genesisTime">): number {
+  const slots = all.flatMap(({ failure, head }) => (failure === undefined && head ? [head.slot] : []));
+  slots.sort((a, b) => b - a);
+  if (slots.length === 1) return Math.max(clockSlot + 1, slots[0]!);
+  // A dev chain may run ahead of the local clock, and upstreams are polled at different times.
+  return Math.max(clockSlot + 1, (slots[1] ?? 0) + maxSlotsBehind);
+}
+
+function shortcomings({ shortcoming, isOptimistic, isExecutionOffline }: Observation): string[] {
+  return [
+    shortcoming ?? [],
+    isOptimistic ? "It is optimistic: its execution client has not verified its head." : [],
+    isExecutionOffline ? "Its execution client is offline." : [],
+  ].flat();
+}
+
+function lagReasons({ head, finalized, syncDistance = 0 }: Observation, criteria: HealthCriteria): string[] {
+  const { maxSlotsBehind, slotsPerEpoch } = criteria;
+  const latest = maxCredibleSlot(criteria);
+  const others = criteria.all.filter(({ failure }) => failure === undefined);
+  const bestHead = highest(
+    others.map((other) => other.head?.slot).filter((slot) => slot !== undefined && slot <= latest),
+  );
+  const bestFinalized = highest(
+    others
+      .map((other) => other.finalized?.epoch)
+      .filter((epoch) => epoch !== undefined && epoch * slotsPerEpoch <= latest),
+  );
+  const reasons: string[] = [];
+  if (syncDistance > maxSlotsBehind) reasons.push(`It is syncing, ${syncDistance} slots behind the clock.`);
+  if (head && head.slot > latest) reasons.push(`Its head is at slot ${head.slot}, which is in the future.`);
+  if (head && bestHead - head.slot > maxSlotsBehind) {
+    reasons.push(`Its head is at slot ${head.slot}, but that of another upstream is at ${bestHead}.`);
+  }
+  if (finalized && bestFinalized - finalized.epoch > MAX_EPOCHS_BEHIND) {
+    reasons.push(`It has finalized epoch ${finalized.epoch}, but another upstream epoch ${bestFinalized}.`);
+  }
+  if (finalized && finalized.epoch * slotsPerEpoch > latest) {
+    reasons.push(`It has finalized epoch ${finalized.epoch}, which is in the future.`);
+  }
+  return reasons;
+}
+
+function highest(numbers: readonly (number | undefined)[]): number {
+  return Math.max(0, ...numbers.map((number) => number ?? 0));
+}

@@ -1,0 +1,125 @@
+import type { Timers } from "../../../async/timers.ts";
+import { type Failure, unavailable } from "../../../errors/failure.ts";
+import type { GatewayObserver } from "../../gateway-observer.ts";
+import type { UpstreamCall, UpstreamResponse } from "../../upstream-call.ts";
+import { readFullBody } from "../client/fetch.ts";
+import type { UpstreamPool } from "./upstream-pool.ts";
+
+/** Paths of quorum reads: finality and roots. */
+const QUORUM_PATHS: readonly RegExp[] = [
+  /^\/eth\/v\d+\/beacon\/genesis(?:\?|$)/,
+  /^\/eth\/v\d+\/beacon\/states\/[^/]+\/(?:root|finality_checkpoints)(?:\?|$)/,
+  /^\/eth\/v\d+\/beacon\/blocks\/[^/]+\/root(?:\?|$)/,
+  /^\/eth\/v\d+\/beacon\/headers\/[^/]+$/,
+];
+
+/** Delays before a retry. Upstreams update their heads and epochs at slightly different times. */
+const RETRY_DELAYS_MILLIS: readonly number[] = [100, 300, 900, 2000];
+/** A block that is not yet known arrives sooner. After this many retries it has probably been pruned. */
+const MAX_RETRIES_IF_MISSING = 2;
+
+const MAX_BYTES = 64 * 1024;
+const MAX_SHOWN_CHARACTERS = 300;
+
+interface QuorumReaderOptions {
+  upstreams: Pick<UpstreamPool, "read" | "readFromMany">;
+  /** Number of upstreams that must agree. */
+  count: number;
+  timers: Pick<Timers, "sleep">;
+  observer?: GatewayObserver;
+}
+
+/** The answer of one upstream, in a comparable form. */
+interface Vote {
+  readonly response: UpstreamResponse;
+  readonly value: string;
+}
+
+/** Reads finality and roots from several upstreams and requires that they agree. Forwards all other calls. */
+export class QuorumReader {
+  readonly #upstreams: Pick<UpstreamPool, "read" | "readFromMany">;
+  readonly #count: number;
+  readonly #timers: Pick<Timers, "sleep">;
+  readonly #observer: GatewayObserver | undefined;
+
+  constructor({ upstreams, count, timers, observer }: QuorumReaderOptions) {
+    this.#upstreams = upstreams;
+    this.#count = count;
+    this.#timers = timers;
+    this.#observer = observer;
+  }
+
+  read(call: UpstreamCall): Promise<UpstreamResponse> {
+    if (this.#count <= 1 || !needsQuorum(call)) return this.#upstreams.read(call);
+    return this.#readWithQuorum(call);
+  }
+
+  async #readWithQuorum(call: UpstreamCall): Promise<UpstreamResponse> {
+    for (let round = 0; ; round++) {
+      const outcome = await this.#readOnce(call);
+      if ("status" in outcome) return outcome;
+      const isMissing = outcome.some(({ response }) => response.status !== 200);
+      const wait = isMissing && round >= MAX_RETRIES_IF_MISSING ? undefined : RETRY_DELAYS_MILLIS[round];
+      if (wait === undefined) throw this.#disagreement(call, outcome);
+      await this.#timers.sleep(wait, call.waiting.signal);
+    }
+  }
+
+  /** Returns the common response, or two that differ. Throws if too few upstreams answer. */
+  async #readOnce(call: UpstreamCall): Promise<UpstreamResponse | [Vote, Vote]> {
+    const results = await this.#upstreams.readFromMany(call, this.#count);
+    const responses = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+    const answers = responses.filter(({ status }) => status < 500);
+    if (answers.length < this.#count) throw this.#tooFewAnswers(responses, results);
+    // No upstream has it.
+    if (answers.every(({ status }) => status !== 200)) return answers[0]!;
+    const votes = await Promise.all(answers.map((response) => voteOf(response, call.waiting.signal)));
+    const other = votes.find(({ value }) => value !== votes[0]!.value);
+    return other === undefined ? votes[0]!.response : [votes[0]!, other];
+  }
+
+  #tooFewAnswers(
+    responses: readonly UpstreamResponse[],
+    results: readonly PromiseSettledResult<UpstreamResponse>[],
+  ): Failure {
+    const each = responses.map(({ upstream, status }) => `${upstream} answered with HTTP status ${status}.`);
+    const failure = results.find((result) => result.status === "rejected")?.reason as Failure | undefined;
+    const why = [...each, failure?.message ?? []].flat().join(" ");
+    return unavailable(`Fewer than ${this.#count} upstreams answered, as the quorum requires. ${why}`);
+  }
+
+  #disagreement({ method }: UpstreamCall, votes: [Vote, Vote]): Failure {
+    const names = votes.map(({ response }) => response.upstream);
+    this.#observer?.onDisagreement(method.name, names);
+    const each = votes.map(({ response, value }) => `${response.upstream} says ${truncate(value)}.`);
+    return unavailable(`The upstreams ${names.join(" and ")} disagree. ${each.join(" ")}`);
+  }
+}
+
+function needsQuorum({ request: { verb, url } }: UpstreamCall): boolean {
+  return verb === "GET" && QUORUM_PATHS.some((path) => path.test(url));
+}
+
+/** Compares only `data`. Metadata such as `finalized` may differ for a moment. */
+async function voteOf(response: UpstreamResponse, signal: AbortSignal): Promise<Vote> {
+  const body = await readFullBody(response, MAX_BYTES, signal);
+  const whole = { ...response, body };
+  if (response.status !== 200) return { response: whole, value: `HTTP status ${response.status}` };
+  try {
+    const value: unknown = JSON.parse(body.toString("utf8"));
+    return { response: whole, value: JSON.stringify((value as { data?: unknown } | null)?.data ?? value, sortKeys) };
+  } catch {
+    // No JSON, or nested too deeply to be written.
+    return { response: whole, value: `0x${body.toString("hex")}` };
+  }
+}
+
+/** Makes JSON independent of the order of members. */
+function sortKeys(_name: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function truncate(value: string): string {
+  return value.length > MAX_SHOWN_CHARACTERS ? `${value.slice(0, MAX_SHOWN_CHARACTERS)}…` : value;
+}

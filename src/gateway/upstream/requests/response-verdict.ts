@@ -1,0 +1,74 @@
+import { MEDIA_TYPES, mediaTypeOf } from "../../../server/http/negotiation.ts";
+import type { UpstreamCall, UpstreamResponse } from "../../upstream-call.ts";
+import { isHtml, isUnsupportedOperation } from "./error-response.ts";
+
+/**
+ * Classification of the response to a read. `accepted`: returned to the client. `unconfirmed`: returned unless one
+ * other upstream has a better answer. `failed`: retried on other upstreams. `unsupported`: the client software of the
+ * upstream does not have the operation.
+ */
+export type ResponseVerdict = "accepted" | "unconfirmed" | "failed" | "unsupported";
+
+/** The upstream may have pruned the object, not seen it yet, or have stricter limits than others. */
+const MAY_DIFFER: ReadonlySet<number> = new Set([400, 404, 413, 414]);
+/** The upstream rejects the gateway, not the caller. */
+const REJECTS_GATEWAY: ReadonlySet<number> = new Set([401, 403, 408, 429]);
+
+export function classifyResponse(
+  response: UpstreamResponse,
+  { method }: Pick<UpstreamCall, "method">,
+): ResponseVerdict {
+  const { status } = response;
+  if (status < 400) return "accepted";
+  // Health operations answer by status.
+  if (method.restStatusOf !== undefined || method.resultOfStatus !== undefined) return "accepted";
+  if (isUnsupportedOperation(response)) return "unsupported";
+  if (status >= 500 || REJECTS_GATEWAY.has(status) || isHtml(response)) return "failed";
+  return MAY_DIFFER.has(status) ? "unconfirmed" : "accepted";
+}
+
+/** Returns an error message if the upstream rejects the credentials of the gateway. */
+export function credentialError({ upstream, status }: UpstreamResponse): string | undefined {
+  if (status !== 401 && status !== 403) return undefined;
+  return `${upstream} rejects the gateway with HTTP status ${status}. Check the credentials of this upstream.`;
+}
+
+/** Returns why a successful response cannot be from a beacon node, judged without reading a streamed body. */
+export function invalidResponseReason(
+  { upstream, status, headers, body }: UpstreamResponse,
+  { method, format }: UpstreamCall,
+): string | undefined {
+  if (status >= 300 || method.resultOfStatus !== undefined) return undefined;
+  if (status !== 200) return `${upstream} answered with HTTP status ${status}, which has no content.`;
+  const type = mediaTypeOf(headers["content-type"]) || MEDIA_TYPES.json;
+  if (type === MEDIA_TYPES.ssz) {
+    return format === "ssz" ? undefined : `${upstream} answered with SSZ to a request for JSON.`;
+  }
+  if (isHtml({ headers })) return `${upstream} answered with an HTML page instead of a Beacon API response.`;
+  if (type === "text/event-stream") return `${upstream} answered with an event stream.`;
+  if (!Buffer.isBuffer(body) || looksLikeJson(body)) return undefined;
+  return `${upstream} answered with invalid JSON.`;
+}
+
+/** Checks only the first and last character. */
+function looksLikeJson(body: Buffer): boolean {
+  let start = 0;
+  while (body[start]! <= SPACE) start++;
+  let end = body.length;
+  while (end > start && body[end - 1]! <= SPACE) end--;
+  const edges = String.fromCharCode(body[start] ?? 0, body[end - 1] ?? 0);
+  return edges === "{}" || edges === "[]" || SCALAR_EDGES.test(edges);
+}
+
+const SPACE = 0x20;
+/** A string, a number, true, false or null. */
+const SCALAR_EDGES = /^(?:""|[-\d]\d|[tf]e|nl)$/;
+
+/** True if an upstream certainly did not accept a submission, but another one may. */
+export function isNotAccepted(response: UpstreamResponse): boolean {
+  const { status } = response;
+  return NOT_ACCEPTED.has(status) || REJECTS_GATEWAY.has(status) || isUnsupportedOperation(response);
+}
+
+/** Too large for a proxy, unknown path, or not ready. */
+const NOT_ACCEPTED: ReadonlySet<number> = new Set([404, 413, 503]);

@@ -1,0 +1,105 @@
+import { isReadOnly } from "../../../server/access-class.ts";
+import { type UpstreamCall, UpstreamError, type UpstreamResponse } from "../../upstream-call.ts";
+import { discardBody } from "../client/fetch.ts";
+import type { UpstreamClient } from "../client/upstream-client.ts";
+import { isNotAccepted } from "./response-verdict.ts";
+
+/** Submissions that every upstream must know, because any of them may serve the duty later. */
+const FOR_ALL_UPSTREAMS =
+  /^\/eth\/v\d+\/validator\/(?:beacon_committee_subscriptions|sync_committee_subscriptions|prepare_beacon_proposer|register_validator)$/;
+
+/** True if a submission goes to all upstreams whatever the broadcast count. Admin methods do too. */
+export function goesToAllUpstreams({ method, request }: Pick<UpstreamCall, "method" | "request">): boolean {
+  return method.access === "admin" || FOR_ALL_UPSTREAMS.test(request.url);
+}
+
+/** Sends the submission to one upstream. Rejects with an `UpstreamError`. */
+type Send = (client: UpstreamClient) => Promise<UpstreamResponse>;
+
+/**
+ * Submits to the first `count` upstreams in parallel. Fails over to the remaining ones if an upstream certainly did not
+ * accept the submission; never resends one that may have arrived. Returns the first success, otherwise a broadcast-only
+ * response, otherwise the first rejection, and throws if there is none. No request is cancelled.
+ */
+export async function submitToUpstreams(
+  clients: readonly UpstreamClient[],
+  count: number,
+  send: Send,
+): Promise<UpstreamResponse> {
+  const spares = clients.slice(count);
+  const lanes = clients.slice(0, count).map((client) => submitWithFailover(client, spares, send));
+  const accepted = await Promise.any(lanes.map(requireAccepted)).catch(({ errors }: AggregateError) =>
+    pickResponse(errors),
+  );
+  for (const lane of lanes) {
+    lane.then(
+      (response) => {
+        if (response !== accepted) discardBody(response);
+      },
+      () => {},
+    );
+  }
+  return accepted;
+}
+
+async function submitWithFailover(
+  first: UpstreamClient,
+  spares: UpstreamClient[],
+  send: Send,
+): Promise<UpstreamResponse> {
+  let rejection: UpstreamResponse | undefined;
+  for (let client: UpstreamClient | undefined = first; ; ) {
+    let problem: UpstreamError | undefined;
+    try {
+      const response = await send(client);
+      if (!isNotAccepted(response)) return response;
+      if (rejection) discardBody(response);
+      else rejection = response;
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      if (error.mayHaveArrived) throw outcomeUnknownError(error);
+      problem = error;
+    }
+    client = spares.shift();
+    if (client !== undefined) continue;
+    if (rejection) return rejection;
+    throw problem;
+  }
+}
+
+/** Status of a block that was broadcast but not imported. */
+export const BROADCAST_ONLY_STATUS = 202;
+
+/** The submission was rejected, fully or in part. */
+class RejectedSubmission extends Error {
+  readonly response: UpstreamResponse;
+
+  constructor(response: UpstreamResponse) {
+    super("The submission was rejected.");
+    this.response = response;
+  }
+}
+
+async function requireAccepted(lane: Promise<UpstreamResponse>): Promise<UpstreamResponse> {
+  const response = await lane;
+  if (response.status >= 300 || response.status === BROADCAST_ONLY_STATUS) throw new RejectedSubmission(response);
+  return response;
+}
+
+function pickResponse(errors: readonly unknown[]): UpstreamResponse {
+  const fallbacks = errors.flatMap((error) => (error instanceof RejectedSubmission ? error.response : []));
+  const rejection = fallbacks.find(({ status }) => status === BROADCAST_ONLY_STATUS) ?? fallbacks[0];
+  if (rejection) return rejection;
+  throw errors.find((error) => error instanceof UpstreamError && error.mayHaveArrived) ?? errors[0];
+}
+
+export const OUTCOME_UNKNOWN = "It is unknown whether it accepted the submission, which is not retried.";
+
+function outcomeUnknownError({ upstream, message, cause }: UpstreamError): UpstreamError {
+  return new UpstreamError(upstream, `${message} ${OUTCOME_UNKNOWN}`, { mayHaveArrived: true, cause });
+}
+
+/** True if the response leaves open whether the submission was accepted: a proxy or the node itself failed. */
+export function hasUnknownOutcome({ access }: UpstreamCall["method"], response: UpstreamResponse): boolean {
+  return !isReadOnly(access) && response.status >= 500 && !isNotAccepted(response);
+}

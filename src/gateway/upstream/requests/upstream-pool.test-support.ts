@@ -1,0 +1,71 @@
+import { expect, onTestFinished } from "vitest";
+import { FakeTimers } from "../../../../test/support/fake-timers.ts";
+import { Failure } from "../../../errors/failure.ts";
+import { createRecordingLogger } from "../../../log/recording-logger.test-support.ts";
+import type { GatewayObserver } from "../../gateway-observer.ts";
+import type { GatewayOptions, UpstreamOptions } from "../../options.ts";
+import type { UpstreamResponse } from "../../upstream-call.ts";
+import { HealthStub } from "../health-stub.test-support.ts";
+import { ScriptedUpstream } from "../scripted-upstream.test-support.ts";
+import { UpstreamPool } from "./upstream-pool.ts";
+
+export const HEDGE_MILLIS = 50;
+
+interface Setting {
+  names?: string[];
+  broadcast?: GatewayOptions["broadcast"];
+  upstreamOptions?: Record<string, Partial<UpstreamOptions>>;
+}
+
+/** Starts scripted upstreams and a pool that uses them. */
+export async function openPool({ names = ["a", "b"], broadcast = 1, upstreamOptions = {} }: Setting = {}) {
+  const servers = await Promise.all(names.map((name) => new ScriptedUpstream(name).start()));
+  const health = new HealthStub(...names);
+  const timers = new FakeTimers();
+  const events: string[] = [];
+  const observer: GatewayObserver = {
+    onRequestEnd: (upstream, _method, outcome) => void events.push(`${upstream} ${outcome}`),
+    onFailover: (first, reason) => void events.push(`not ${first}: ${reason}`),
+    onDisagreement: () => {},
+    onCacheLookup: () => {},
+    onCacheState: () => {},
+  };
+  const failing: string[] = [];
+  const upstreams = new UpstreamPool({
+    options: {
+      upstreams: servers.map(({ name, options }) => ({ ...options, ...upstreamOptions[name] })),
+      broadcast,
+      hedgeDelayMillis: HEDGE_MILLIS,
+    },
+    health,
+    timers,
+    logger: createRecordingLogger(),
+    observer,
+    onRepeatedFailure: (upstream, reason) => void failing.push(`${upstream}: ${reason}`),
+  });
+  onTestFinished(async () => {
+    await upstreams.close();
+    await Promise.all(servers.map((server) => server.stop()));
+  });
+  const server = (name: string) => servers.find((each) => each.name === name)!;
+  return { upstreams, health, timers, events, failing, server };
+}
+
+export async function failureOf(promise: Promise<unknown>): Promise<Failure> {
+  const error = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(Failure);
+  return error as Failure;
+}
+
+/** Counts the answers of each upstream. */
+export async function answersOf(read: () => Promise<UpstreamResponse>, times: number): Promise<Record<string, number>> {
+  const found: Record<string, number> = {};
+  for (let i = 0; i < times; i++) {
+    const { upstream } = await read();
+    found[upstream] = (found[upstream] ?? 0) + 1;
+  }
+  return found;
+}

@@ -1,0 +1,205 @@
+import type { Timers } from "../../../async/timers.ts";
+import type { Logger } from "../../../log/logger.ts";
+import type { GatewayObserver } from "../../gateway-observer.ts";
+import type { GatewayOptions } from "../../options.ts";
+import { type UpstreamCall, UpstreamError, type UpstreamResponse } from "../../upstream-call.ts";
+import type { HealthTracker } from "../../upstream-health.ts";
+import { discardBody } from "../client/fetch.ts";
+import { UpstreamClient } from "../client/upstream-client.ts";
+import { noUpstreamError } from "../selection/no-upstream-error.ts";
+import { isBlindedBlock, routeKeyOf, StickyRoutes } from "../selection/sticky-routes.ts";
+import { UpstreamSelector } from "../selection/upstream-selector.ts";
+import { isHtml } from "./error-response.ts";
+import { HedgeBudget } from "./hedge-budget.ts";
+import { goesToAllUpstreams, submitToUpstreams } from "./submission.ts";
+import { TimeoutQueue } from "./timeout-queue.ts";
+import { type ReadContext, UpstreamRead } from "./upstream-read.ts";
+
+/** Consecutive errors after which an upstream is reported as failing. */
+const MAX_CONSECUTIVE_ERRORS = 5;
+const SUBMISSION_TIMEOUT_MILLIS = 30_000;
+
+interface ConsecutiveErrors {
+  readonly count: number;
+  /** When the last error occurred. */
+  readonly at: number;
+}
+
+const NO_ERRORS: ConsecutiveErrors = { count: 0, at: Number.NEGATIVE_INFINITY };
+
+interface UpstreamPoolOptions {
+  options: Pick<GatewayOptions, "upstreams" | "broadcast" | "hedgeDelayMillis">;
+  health: HealthTracker;
+  timers: Timers;
+  logger: Logger;
+  observer?: GatewayObserver;
+  /** Called when several requests in a row to an upstream failed. */
+  onRepeatedFailure?(upstream: string, reason: string): void;
+  /** By default private to this pool. */
+  stickyRoutes?: StickyRoutes;
+}
+
+/** All upstreams. Reads go to the best one, with hedging and failover; submissions to one or several. */
+export class UpstreamPool {
+  readonly #clients: readonly UpstreamClient[];
+  readonly #health: HealthTracker;
+  readonly #broadcast: GatewayOptions["broadcast"];
+  readonly #timers: Timers;
+  readonly #logger: Logger;
+  readonly #observer: GatewayObserver | undefined;
+  readonly #onRepeatedFailure: UpstreamPoolOptions["onRepeatedFailure"];
+  readonly #selector: UpstreamSelector;
+  readonly #stickyRoutes: StickyRoutes;
+  readonly #timeouts: TimeoutQueue;
+  readonly #context: ReadContext;
+  readonly #errors = new Map<UpstreamClient, ConsecutiveErrors>();
+
+  constructor({
+    options,
+    health,
+    timers,
+    logger,
+    observer,
+    onRepeatedFailure,
+    stickyRoutes = new StickyRoutes(),
+  }: UpstreamPoolOptions) {
+    this.#clients = options.upstreams.map((upstream) => new UpstreamClient(upstream, { timers }));
+    this.#health = health;
+    this.#broadcast = options.broadcast;
+    this.#timers = timers;
+    this.#logger = logger;
+    this.#observer = observer;
+    this.#onRepeatedFailure = onRepeatedFailure;
+    this.#stickyRoutes = stickyRoutes;
+    this.#selector = new UpstreamSelector(this.#clients, health);
+    this.#timeouts = new TimeoutQueue(timers);
+    this.#context = {
+      health,
+      selector: this.#selector,
+      stickyRoutes,
+      budget: new HedgeBudget(),
+      timeouts: this.#timeouts,
+      timers,
+      hedgeDelayMillis: options.hedgeDelayMillis,
+      observer,
+      recordResponse: (client) => this.#recordResponse(client),
+      recordError: (client, error, startedAt) => this.#recordError(client, error, startedAt),
+    };
+  }
+
+  /** Returns the response of the best upstream, whatever its status. Rejects with a `Failure` if there is none. */
+  read(call: UpstreamCall): Promise<UpstreamResponse> {
+    const { waiting } = call;
+    // With `onOver`, the signal is created lazily and must not be touched.
+    if (waiting.onOver === undefined && waiting.signal.aborted) return Promise.reject(waiting.signal.reason);
+    return new UpstreamRead(call, this.#context).response;
+  }
+
+  /** Reads from `count` different upstreams in parallel. */
+  async readFromMany(call: UpstreamCall, count: number): Promise<PromiseSettledResult<UpstreamResponse>[]> {
+    const tried: UpstreamClient[] = [];
+    const reads = Array.from({ length: count }, () => new UpstreamRead(call, this.#context, tried));
+    const results = await Promise.allSettled(reads.map(({ response }) => response));
+    // An upstream that lost a hedge is needed if too few others answer.
+    const lostHedges = reads.flatMap((read) => read.lostHedges);
+    if (lostHedges.length === 0 || results.every(isAnswered) || call.waiting.signal.aborted) return results;
+    const others = this.#clients.filter((client) => !lostHedges.includes(client));
+    return Promise.all(
+      results.map(async (result) => {
+        if (isAnswered(result)) return result;
+        const [again] = await Promise.allSettled([new UpstreamRead(call, this.#context, others).response]);
+        const [given, dropped] = isAnswered(again) ? [again, result] : [result, again];
+        if (dropped.status === "fulfilled") discardBody(dropped.value);
+        return given;
+      }),
+    );
+  }
+
+  /**
+   * Submits to one or several upstreams. Rejects with a `Failure` if none is available, and with an `UpstreamError` if
+   * the outcome is unknown. Ignores cancellation, because an aborted submission would have an unknown outcome.
+   */
+  async submit(call: UpstreamCall): Promise<UpstreamResponse> {
+    const routeKey = routeKeyOf(call.request);
+    const ranked = this.#selector.ranked(
+      routeKey && {
+        preferred: this.#stickyRoutes.get(routeKey),
+        slot: routeKey.slot,
+        needsPreferred: isBlindedBlock(call.request),
+      },
+    );
+    if (ranked.length === 0) throw noUpstreamError(this.#health, this.#selector);
+    const response = await submitToUpstreams(ranked, this.#targetCount(call, ranked), (client) =>
+      this.#send(client, call),
+    );
+    if (routeKey && response.status < 300) this.#stickyRoutes.pin(routeKey, response.upstream);
+    return response;
+  }
+
+  async close(): Promise<void> {
+    this.#timeouts.close();
+    await Promise.all(this.#clients.map((client) => client.close()));
+  }
+
+  /** Upstreams that are not ready are used only if none is ready. */
+  #targetCount(call: UpstreamCall, ranked: readonly UpstreamClient[]): number {
+    const ready = ranked.filter(({ name }) => this.#health.of(name).state === "ready").length || ranked.length;
+    return goesToAllUpstreams(call) || this.#broadcast === "all" ? ready : Math.min(this.#broadcast, ready);
+  }
+
+  async #send(client: UpstreamClient, { method, request }: UpstreamCall): Promise<UpstreamResponse> {
+    const startedAt = this.#timers.now();
+    this.#selector.recordRequest(client);
+    try {
+      const options = { cost: method.cost, headersTimeoutMs: SUBMISSION_TIMEOUT_MILLIS, idempotent: false };
+      const response = await client.request(request, options);
+      rejectHtml(response);
+      this.#observer?.onRequestEnd(client.name, method.name, response.status, this.#timers.now() - startedAt);
+      this.#recordResponse(client);
+      return response;
+    } catch (error) {
+      this.#observer?.onRequestEnd(client.name, method.name, "error", this.#timers.now() - startedAt);
+      if (error instanceof UpstreamError) {
+        this.#recordError(client, error, startedAt);
+        this.#logger.warn("Submission to upstream failed", { method: method.name, error: error.message });
+      }
+      throw error;
+    }
+  }
+
+  #recordResponse(client: UpstreamClient): void {
+    if (this.#errors.size > 0) this.#errors.delete(client);
+  }
+
+  /**
+   * Counts consecutive errors. Requests that were pending when another failed may share its cause and are not counted.
+   * An invalid response does not count either: the upstream is reachable, and polls determine its health.
+   */
+  #recordError(client: UpstreamClient, { message, isInvalidResponse }: UpstreamError, startedAt: number): void {
+    if (isInvalidResponse) return;
+    const { count, at } = this.#errors.get(client) ?? NO_ERRORS;
+    if (startedAt < at) return;
+    const errors = count + 1;
+    this.#errors.set(client, { count: errors % MAX_CONSECUTIVE_ERRORS, at: this.#timers.now() });
+    if (errors === MAX_CONSECUTIVE_ERRORS)
+      this.#onRepeatedFailure?.(client.name, `${errors} requests in a row failed. Last error: ${message}`);
+  }
+}
+
+/** True for a response that is not a server error. */
+function isAnswered(result: PromiseSettledResult<UpstreamResponse>): boolean {
+  return result.status === "fulfilled" && result.value.status < 500;
+}
+
+/** Throws for HTML, which no beacon node sends: the submission may not have arrived. */
+function rejectHtml(response: UpstreamResponse): void {
+  const { upstream, status } = response;
+  if (status >= 300 || !isHtml(response)) return;
+  discardBody(response);
+  const options = { mayHaveArrived: true, isInvalidResponse: true };
+  throw new UpstreamError(
+    upstream,
+    `${upstream} answered with an HTML page instead of a Beacon API response.`,
+    options,
+  );
+}

@@ -1,0 +1,358 @@
+import type { Timers } from "../../../async/timers.ts";
+import { type Failure, unavailable } from "../../../errors/failure.ts";
+import type { Waiting } from "../../../server/method-table.ts";
+import type { GatewayObserver } from "../../gateway-observer.ts";
+import { type UpstreamCall, UpstreamError, type UpstreamResponse } from "../../upstream-call.ts";
+import type { HealthTracker } from "../../upstream-health.ts";
+import { discardBody } from "../client/fetch.ts";
+import type { ExchangeListener, HttpExchange } from "../client/http-exchange.ts";
+import { SHORT_STALL_MILLIS, UNRESPONSIVE_MILLIS, type UpstreamClient } from "../client/upstream-client.ts";
+import { isHeadBound, reportedHeadSlot } from "../selection/head-bound.ts";
+import { noUpstreamError } from "../selection/no-upstream-error.ts";
+import { type RouteKey, routeKeyOf, type StickyRoutes } from "../selection/sticky-routes.ts";
+import type { UpstreamSelector } from "../selection/upstream-selector.ts";
+import type { HedgeBudget } from "./hedge-budget.ts";
+import { classifyResponse, credentialError, invalidResponseReason, type ResponseVerdict } from "./response-verdict.ts";
+import type { Timeout, TimeoutQueue } from "./timeout-queue.ts";
+
+/** Minimum delay before a hedge. */
+const MIN_HEDGE_MILLIS = 5;
+/** Hedges a heavy read without response headers after this time, and abandons a late upstream. */
+const LONG_TIMEOUT_MILLIS = 10_000;
+/** How long a head-bound read waits for an upstream to reach the head floor. */
+const HEAD_FLOOR_TIMEOUT_MILLIS = 10_000;
+
+/** What all reads share. */
+export interface ReadContext {
+  readonly health: HealthTracker;
+  readonly selector: UpstreamSelector;
+  readonly stickyRoutes: StickyRoutes;
+  readonly budget: HedgeBudget;
+  readonly timeouts: TimeoutQueue;
+  readonly timers: Pick<Timers, "now">;
+  readonly hedgeDelayMillis: number;
+  readonly observer: GatewayObserver | undefined;
+  recordResponse(client: UpstreamClient): void;
+  /** An upstream did not answer a request that was sent at `startedAt`. */
+  recordError(client: UpstreamClient, error: UpstreamError, startedAt: number): void;
+}
+
+/** A request to one upstream. */
+interface Attempt {
+  readonly client: UpstreamClient;
+  readonly exchange: HttpExchange;
+  readonly startedAt: number;
+  /** Head slot of the upstream when the request was sent. */
+  readonly headSlot: number;
+  timeout: Timeout | undefined;
+  /** True if it was aborted because it took too long. */
+  isTimedOut: boolean;
+}
+
+/** One read with failover and hedging: tries upstreams until one gives an acceptable response. */
+export class UpstreamRead {
+  /** Rejects with a `Failure` if no upstream answers or the caller stops waiting. */
+  readonly response: Promise<UpstreamResponse>;
+  /** Upstreams that were cancelled because another one answered first. */
+  readonly lostHedges: UpstreamClient[] = [];
+  readonly #call: UpstreamCall;
+  readonly #context: ReadContext;
+  readonly #tried: UpstreamClient[];
+  readonly #isHeadBound: boolean;
+  readonly #routeKey: RouteKey | undefined;
+  readonly #attempts: Attempt[] = [];
+  #errors: Map<string, string> | undefined;
+  readonly #stopListening: () => void;
+  #resolve!: (response: UpstreamResponse) => void;
+  #reject!: (error: unknown) => void;
+  #isDone = false;
+  /** Responses to use if no better one arrives. */
+  readonly #fallbacks: Partial<Record<ResponseVerdict, UpstreamResponse>> = {};
+  /** Ends the wait for a confirmation. */
+  #confirmationTimeout: Timeout | undefined;
+  /** An upstream that closed the connection, perhaps only a stale keep-alive connection. */
+  #disconnected: UpstreamClient | undefined;
+  #hasRetried = false;
+  #headFloorDeadline: number | undefined;
+  #stopHeadFloorWait: (() => void) | undefined;
+
+  /** Upstreams in `tried` are skipped. Selected ones are added to it. */
+  constructor(call: UpstreamCall, context: ReadContext, tried: UpstreamClient[] = []) {
+    this.#call = call;
+    this.#context = context;
+    this.#tried = tried;
+    this.#routeKey = routeKeyOf(call.request);
+    this.#isHeadBound = isHeadBound(call);
+    this.response = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    this.#stopListening = onOver(call.waiting, (reason) => this.#fail(reason));
+    context.budget.recordRead();
+    this.#proceed();
+  }
+
+  /** Heavy reads and block production are not hedged early. */
+  get #isHedged(): boolean {
+    return this.#call.method.cost !== "heavy" && this.#routeKey?.subject !== "block";
+  }
+
+  /** Sends the request to the next upstream, waits for pending attempts, or finishes with what there is. */
+  #proceed(after?: UpstreamClient): void {
+    const next = this.#selectNext();
+    if (next === undefined) {
+      const { unconfirmed } = this.#fallbacks;
+      if (this.#attempts.length === 0) this.#finishExhausted();
+      else if (unconfirmed && this.#attempts.every(({ client }) => this.#isDegraded(client)))
+        this.#succeed(unconfirmed);
+      return;
+    }
+    if (after) this.#context.observer?.onFailover(after.name, "failed");
+    this.#send(next);
+  }
+
+  #selectNext(): UpstreamClient | undefined {
+    const { stickyRoutes, selector } = this.#context;
+    return selector.select({
+      isHeadBound: this.#isHeadBound,
+      tried: this.#tried,
+      preferred: this.#routeKey && stickyRoutes.get(this.#routeKey),
+      deprioritized: this.#call.deprioritized,
+      slot: this.#routeKey?.slot,
+      isConfirmation: this.#fallbacks.unconfirmed !== undefined,
+    });
+  }
+
+  #send(client: UpstreamClient): void {
+    const { selector, health, timers } = this.#context;
+    const { method, request } = this.#call;
+    const listener: ExchangeListener = {
+      onResponse: (response) => this.#onResponse(attempt, response),
+      onFailure: (error) => this.#onFailure(attempt, error),
+    };
+    const attempt: Attempt = {
+      client,
+      startedAt: timers.now(),
+      headSlot: health.of(client.name).head?.slot ?? 0,
+      exchange: client.start(request, listener, { cost: method.cost }),
+      timeout: undefined,
+      isTimedOut: false,
+    };
+    selector.recordRequest(client);
+    this.#tried.push(client);
+    this.#attempts.push(attempt);
+    this.#armTimeout(attempt, this.#hedgeDelay(client));
+  }
+
+  /** Returns how long to wait before another upstream is tried. */
+  #hedgeDelay(client: UpstreamClient): number {
+    if (!this.#isHedged) return UNRESPONSIVE_MILLIS;
+    const p95 = client.latencies.p95(this.#call.method.cost) ?? this.#context.hedgeDelayMillis;
+    return Math.max(p95, MIN_HEDGE_MILLIS);
+  }
+
+  #armTimeout(attempt: Attempt, millis: number): void {
+    attempt.timeout = this.#context.timeouts.add(millis, () => this.#onTimeout(attempt));
+  }
+
+  #onTimeout(attempt: Attempt): void {
+    const { client } = attempt;
+    const { budget, observer } = this.#context;
+    const isDegraded = this.#isDegraded(client);
+    const isStalled = isDegraded || (this.#isHedged && client.isUnresponsive);
+    const mayHedge = this.#isHedged || this.#isOverdue(attempt);
+    const maySend = isStalled || (mayHedge && !this.#isPinnedTo(client) && this.#attempts.length === 1);
+    const next = maySend ? this.#selectNext() : undefined;
+    if (next === undefined && isDegraded && this.#isHedged && this.#isOverdue(attempt)) {
+      attempt.isTimedOut = true;
+      attempt.exchange.abort(`did not answer within ${LONG_TIMEOUT_MILLIS / 1000} s`);
+      return;
+    }
+    if (next === undefined || !(isStalled || budget.take())) {
+      this.#armTimeout(attempt, this.#isHedged ? SHORT_STALL_MILLIS : UNRESPONSIVE_MILLIS);
+      return;
+    }
+    this.#armTimeout(attempt, LONG_TIMEOUT_MILLIS);
+    observer?.onFailover(client.name, "slow");
+    this.#send(next);
+  }
+
+  /** True if the upstream is late, down or foreign by now. */
+  #isDegraded({ name }: UpstreamClient): boolean {
+    return !["ready", "behind"].includes(this.#context.health.of(name).state);
+  }
+
+  /** True if no response headers have arrived for a long time. Block production may take longer. */
+  #isOverdue({ startedAt, exchange }: Attempt): boolean {
+    if (this.#routeKey?.subject === "block" || exchange.hasResponse) return false;
+    return this.#context.timers.now() - startedAt >= LONG_TIMEOUT_MILLIS;
+  }
+
+  /** True if the sticky route pins the read to this upstream, so that a hedge would give an inconsistent answer. */
+  #isPinnedTo(client: UpstreamClient): boolean {
+    return this.#routeKey !== undefined && this.#context.stickyRoutes.get(this.#routeKey) === client.name;
+  }
+
+  #onResponse(attempt: Attempt, response: UpstreamResponse): void {
+    if (!this.#endAttempt(attempt, response.status)) {
+      discardBody(response);
+      return;
+    }
+    const unusable = invalidResponseReason(response, this.#call);
+    if (unusable !== undefined) {
+      discardBody(response);
+      const options = { mayHaveArrived: true, isInvalidResponse: true };
+      this.#handleError(attempt, new UpstreamError(response.upstream, unusable, options));
+      return;
+    }
+    this.#context.recordResponse(attempt.client);
+    const rejection = credentialError(response);
+    if (rejection !== undefined) {
+      discardBody(response);
+      this.#recordError(response.upstream, rejection);
+      this.#proceed(attempt.client);
+      return;
+    }
+    const verdict = classifyResponse(response, this.#call);
+    if (verdict === "accepted") {
+      this.#recordSuccess(attempt, response);
+      this.#succeed(response);
+    } else if (verdict === "unconfirmed" && this.#fallbacks.unconfirmed) {
+      // A second upstream confirms it.
+      discardBody(response);
+      this.#succeed(this.#fallbacks.unconfirmed);
+    } else {
+      if (this.#fallbacks[verdict]) discardBody(response);
+      else this.#fallbacks[verdict] = response;
+      if (verdict === "unconfirmed") this.#limitConfirmation(response);
+      this.#proceed(attempt.client);
+    }
+  }
+
+  /** Limits the wait for a confirmation, in case the other upstream hangs. */
+  #limitConfirmation(rejection: UpstreamResponse): void {
+    const mayReplay = ["state", "heavy"].includes(this.#call.method.cost);
+    this.#confirmationTimeout = this.#context.timeouts.add(
+      mayReplay ? LONG_TIMEOUT_MILLIS : UNRESPONSIVE_MILLIS,
+      () => {
+        for (const { client } of this.#attempts) client.recordLostHedge();
+        this.#succeed(rejection);
+      },
+    );
+  }
+
+  #onFailure(attempt: Attempt, error: Failure): void {
+    if (!this.#endAttempt(attempt, "error")) return;
+    if (error instanceof UpstreamError) this.#handleError(attempt, error);
+    else this.#fail(error);
+  }
+
+  #handleError({ client, startedAt, isTimedOut }: Attempt, error: UpstreamError): void {
+    this.#context.recordError(client, error, startedAt);
+    this.#recordError(client.name, error.message);
+    if (error.mayHaveArrived && !isTimedOut) this.#disconnected ??= client;
+    this.#proceed(client);
+  }
+
+  #recordError(upstream: string, message: string): void {
+    this.#errors ??= new Map();
+    this.#errors.set(upstream, message);
+  }
+
+  /** Returns false if the read is already over. */
+  #endAttempt(attempt: Attempt, outcome: number | "error"): boolean {
+    const { timeouts, observer, timers } = this.#context;
+    if (attempt.timeout) timeouts.delete(attempt.timeout);
+    this.#attempts.splice(this.#attempts.indexOf(attempt), 1);
+    if (this.#isDone) return false;
+    observer?.onRequestEnd(attempt.client.name, this.#call.method.name, outcome, timers.now() - attempt.startedAt);
+    return true;
+  }
+
+  #recordSuccess(winner: Attempt, response: UpstreamResponse): void {
+    const { stickyRoutes, health } = this.#context;
+    for (const { client, startedAt } of this.#attempts) if (startedAt < winner.startedAt) client.recordLostHedge();
+    if (response.status >= 300) return;
+    if (this.#routeKey) stickyRoutes.pin(this.#routeKey, response.upstream);
+    if (!this.#isHeadBound) return;
+    const slot = reportedHeadSlot(this.#call, response) ?? winner.headSlot;
+    if (slot > health.headFloor) health.raiseHeadFloor(slot);
+  }
+
+  #finishExhausted(): void {
+    const { unconfirmed, failed, unsupported } = this.#fallbacks;
+    if (unconfirmed) {
+      this.#succeed(unconfirmed);
+      return;
+    }
+    if (this.#disconnected && !this.#hasRetried) {
+      this.#hasRetried = true;
+      this.#tried.splice(this.#tried.indexOf(this.#disconnected), 1);
+      this.#proceed(this.#disconnected);
+      return;
+    }
+    const { selector, timers } = this.#context;
+    const isBelowHeadFloor = this.#isHeadBound && selector.hasLaggingUpstream(this.#tried);
+    this.#headFloorDeadline ??= timers.now() + HEAD_FLOOR_TIMEOUT_MILLIS;
+    if (isBelowHeadFloor && timers.now() < this.#headFloorDeadline)
+      this.#waitForHeadFloor(this.#headFloorDeadline - timers.now());
+    else if (failed ?? unsupported) this.#succeed((failed ?? unsupported)!);
+    else this.#fail(this.#noUpstreamError(isBelowHeadFloor));
+  }
+
+  /** Waits until an upstream reaches the head floor, or the floor is lowered. */
+  #waitForHeadFloor(millis: number): void {
+    const { timeouts, health } = this.#context;
+    const proceed = () => {
+      this.#stopHeadFloorWait?.();
+      this.#proceed();
+    };
+    const stop = health.onChange(proceed);
+    const timeout = timeouts.add(millis, proceed);
+    this.#stopHeadFloorWait = () => {
+      this.#stopHeadFloorWait = undefined;
+      stop();
+      timeouts.delete(timeout);
+    };
+  }
+
+  #noUpstreamError(isBelowHeadFloor: boolean): Failure {
+    const { selector, health } = this.#context;
+    if (!isBelowHeadFloor) {
+      const responded = this.#tried.map(({ name }) => name).filter((name) => !this.#errors?.has(name));
+      return noUpstreamError(health, selector, { errors: this.#errors, responded: new Set(responded) });
+    }
+    return unavailable(`No upstream has reached slot ${health.headFloor}, the newest head that clients have seen.`, {
+      detail: "Retry: after two slots, an earlier head is served.",
+    });
+  }
+
+  #succeed(response: UpstreamResponse): void {
+    for (const { client } of this.#attempts) this.lostHedges.push(client);
+    this.#finish("lost the race against another upstream");
+    for (const rejection of Object.values(this.#fallbacks)) if (rejection !== response) discardBody(rejection);
+    this.#resolve(response);
+  }
+
+  #fail(reason: Failure): void {
+    this.#finish("was cancelled by the client");
+    this.#reject(reason);
+  }
+
+  #finish(reasonForOthers: string): void {
+    this.#isDone = true;
+    this.#stopListening();
+    this.#stopHeadFloorWait?.();
+    if (this.#confirmationTimeout) this.#context.timeouts.delete(this.#confirmationTimeout);
+    for (const { exchange } of this.#attempts) exchange.abort(reasonForOthers);
+  }
+}
+
+/** Calls the listener when the caller stops waiting. Returns a function that removes it. */
+function onOver(waiting: Waiting, listener: (reason: Failure) => void): () => void {
+  if (waiting.onOver) return waiting.onOver(listener);
+  const { signal } = waiting;
+  const onAbort = () => listener(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  return () => signal.removeEventListener("abort", onAbort);
+}

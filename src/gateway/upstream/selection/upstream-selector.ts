@@ -1,0 +1,152 @@
+import type { HealthState, HealthTracker, UpstreamHealth } from "../../upstream-health.ts";
+import type { UpstreamClient } from "../client/upstream-client.ts";
+
+/** Which upstreams a request may go to. */
+export interface RouteConstraints {
+  /** True if the upstream's head must have reached the head floor. */
+  readonly isHeadBound: boolean;
+  /** Upstreams that already got the request. */
+  readonly tried: readonly UpstreamClient[];
+  /** Upstream of the sticky route. Selected unless another one ranks better. */
+  readonly preferred?: string | undefined;
+  /** Upstreams that are selected only if there is no other. */
+  readonly deprioritized?: ReadonlySet<string> | undefined;
+  /** Breaks ties, so that all gateways select the same upstream for a slot. */
+  readonly slot?: number | undefined;
+  /** True for a confirmation read: late and unresponsive upstreams are skipped. */
+  readonly isConfirmation?: boolean;
+}
+
+/** Which upstream a submission should go to. */
+export interface RouteAffinity extends Pick<RouteConstraints, "preferred" | "slot"> {
+  /** True if other upstreams can hardly process it, so that it goes to the preferred one whatever its rank. */
+  readonly needsPreferred?: boolean;
+}
+
+/** Compared element by element; lower is better. */
+type Rank = readonly [isDeprioritized: boolean, isUnresponsive: boolean, state: number];
+
+interface Candidate {
+  readonly client: UpstreamClient;
+  readonly rank: Rank;
+  /** Pending requests relative to the weight. */
+  readonly load: number;
+  readonly share: number;
+}
+
+/** Selects upstreams by health, then tier, then load, then weighted round robin. */
+export class UpstreamSelector {
+  readonly #health: Pick<HealthTracker, "of" | "headFloor">;
+  /** Requests relative to the weight, by upstream. */
+  readonly #shares: Map<UpstreamClient, number>;
+  /** Highest share so far. An upstream that returns continues from here instead of getting all requests it missed. */
+  #maxShare = 0;
+
+  constructor(clients: readonly UpstreamClient[], health: Pick<HealthTracker, "of" | "headFloor">) {
+    this.#health = health;
+    this.#shares = new Map(clients.map((client) => [client, 0]));
+  }
+
+  /** Returns the best upstream, or undefined if none is available. */
+  select(constraints: RouteConstraints): UpstreamClient | undefined {
+    let best: Candidate | undefined;
+    let preferred: Candidate | undefined;
+    let equals: UpstreamClient[] = [];
+    for (const [client, share] of this.#shares) {
+      const candidate = this.#candidate(client, share, constraints);
+      if (candidate === undefined) continue;
+      if (client.name === constraints.preferred) preferred = candidate;
+      const difference = best === undefined ? -1 : compareRankAndTier(candidate, best);
+      if (difference < 0) equals = [];
+      if (difference <= 0) equals.push(client);
+      if (difference < 0 || (difference === 0 && compareLoad(candidate, best!) < 0)) best = candidate;
+    }
+    if (preferred && compareRank(preferred.rank, best!.rank) <= 0) return preferred.client;
+    return constraints.slot === undefined ? best?.client : equals[constraints.slot % equals.length];
+  }
+
+  recordRequest(client: UpstreamClient): void {
+    this.#maxShare = Math.max(this.#maxShare, this.#shares.get(client)!);
+    this.#shares.set(client, this.#maxShare + 1 / client.options.weight);
+  }
+
+  /** True if an upstream that was not tried would be available with its head at the head floor. */
+  hasLaggingUpstream(tried: readonly UpstreamClient[]): boolean {
+    return [...this.#shares.keys()].some((client) => {
+      const health = this.#health.of(client.name);
+      return !tried.includes(client) && isUsable(health) && !this.#reachesHeadFloor(health);
+    });
+  }
+
+  /** True if a usable upstream has too many pending requests. */
+  get hasSaturatedUpstream(): boolean {
+    return [...this.#shares.keys()].some((client) => client.isSaturated && isUsable(this.#health.of(client.name)));
+  }
+
+  /**
+   * Returns all available upstreams, the best first. Among those of equal rank, the preferred one comes first, or the
+   * one that `select` would return for the slot.
+   */
+  ranked({ preferred, slot, needsPreferred = false }: RouteAffinity = {}): UpstreamClient[] {
+    const constraints = { isHeadBound: false, tried: [] };
+    const candidates = [...this.#shares].flatMap(
+      ([client, share]) => this.#candidate(client, share, constraints) ?? [],
+    );
+    const first = candidates.some(({ client }) => client.name === preferred)
+      ? preferred
+      : slot !== undefined && this.select({ ...constraints, slot })?.name;
+    const isOther = ({ client }: Candidate) => Number(client.name !== first);
+    return candidates
+      .sort(
+        (a, b) =>
+          (needsPreferred ? isOther(a) - isOther(b) : 0) ||
+          compareRank(a.rank, b.rank) ||
+          isOther(a) - isOther(b) ||
+          compareRankAndTier(a, b) ||
+          compareLoad(a, b),
+      )
+      .map(({ client }) => client);
+  }
+
+  #candidate(client: UpstreamClient, share: number, constraints: RouteConstraints): Candidate | undefined {
+    const { isHeadBound, tried, deprioritized, isConfirmation } = constraints;
+    if (tried.includes(client) || client.isSaturated) return undefined;
+    const health = this.#health.of(client.name);
+    const state = STATE_RANKS[health.state];
+    if (state === undefined || (isHeadBound && !this.#reachesHeadFloor(health))) return undefined;
+    if (isConfirmation && (health.state === "late" || client.isUnresponsive)) return undefined;
+    return {
+      client,
+      rank: [deprioritized?.has(client.name) ?? false, client.isUnresponsive, state],
+      load: client.pendingRequests / client.options.weight,
+      share,
+    };
+  }
+
+  /** An upstream that started from a state alone does not know its head block, and counts as slot 0. */
+  #reachesHeadFloor({ head }: UpstreamHealth): boolean {
+    return (head?.slot ?? 0) >= this.#health.headFloor;
+  }
+}
+
+const STATE_RANKS: Readonly<Record<HealthState, number | undefined>> = {
+  ready: 0,
+  behind: 1,
+  late: 2,
+  down: undefined,
+  foreign: undefined,
+};
+
+const isUsable = ({ state }: UpstreamHealth): boolean => STATE_RANKS[state] !== undefined;
+
+function compareRank(a: Rank, b: Rank): number {
+  return Number(a[0]) - Number(b[0]) || Number(a[1]) - Number(b[1]) || a[2] - b[2];
+}
+
+function compareRankAndTier(a: Candidate, b: Candidate): number {
+  return compareRank(a.rank, b.rank) || a.client.options.tier - b.client.options.tier;
+}
+
+function compareLoad(a: Candidate, b: Candidate): number {
+  return a.load - b.load || a.share - b.share;
+}
