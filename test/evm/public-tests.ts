@@ -1,16 +1,21 @@
-import { bytesOf, hexOf, sharedCrypto } from "../evm.test-support.ts";
-import type { ExecutedBlock, Withdrawal } from "../execution/block.ts";
-import { BlockExecutor } from "../execution/block-executor.ts";
-import { BlockHashes } from "../execution/block-hashes.ts";
-import { BlockRun } from "../execution/block-run.ts";
-import { type ChainRulesOptions, EXECUTION_FORKS, type ExecutionFork, updateFractionOf } from "../execution/forks.ts";
-import { decodeHeader, encodeHeader } from "../execution/header.ts";
-import { InvalidBlockError } from "../execution/invalid-block.ts";
-import { ChainRules } from "../execution/rules.ts";
-import { SystemContracts } from "../execution/system-contracts.ts";
-import { decodeTransaction } from "../execution/transaction.ts";
-import { createGenesisBlock, type GenesisAccount } from "../genesis.ts";
-import { asBytes, asList, decode, encode, type RlpItem } from "../rlp.ts";
+import { bytesOf, hexOf, sharedCrypto } from "../../src/evm/evm.test-support.ts";
+import type { ExecutedBlock, Withdrawal } from "../../src/evm/execution/block.ts";
+import { BlockExecutor } from "../../src/evm/execution/block-executor.ts";
+import { BlockHashes } from "../../src/evm/execution/block-hashes.ts";
+import { BlockRun } from "../../src/evm/execution/block-run.ts";
+import {
+  type ChainRulesOptions,
+  EXECUTION_FORKS,
+  type ExecutionFork,
+  updateFractionOf,
+} from "../../src/evm/execution/forks.ts";
+import { decodeHeader, encodeHeader } from "../../src/evm/execution/header.ts";
+import { InvalidBlockError } from "../../src/evm/execution/invalid-block.ts";
+import { ChainRules } from "../../src/evm/execution/rules.ts";
+import { SystemContracts } from "../../src/evm/execution/system-contracts.ts";
+import { decodeTransaction } from "../../src/evm/execution/transaction.ts";
+import { createGenesisBlock, type GenesisAccount } from "../../src/evm/genesis.ts";
+import { asBytes, asList, decode, encode, type RlpItem } from "../../src/evm/rlp.ts";
 
 // Runs tests in the formats of ethereum/tests and execution-spec-tests.
 

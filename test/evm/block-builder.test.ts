@@ -5,14 +5,21 @@ import { createTxFromRLP } from "@ethereumjs/tx";
 import { Account, Address, bytesToHex } from "@ethereumjs/util";
 import { buildBlock, createVM, type VM } from "@ethereumjs/vm";
 import { describe, expect, test } from "vitest";
-import { addressOf, DEPOSIT_CONTRACT, hexOf, optionsOf, sharedCrypto, TestChain } from "../evm.test-support.ts";
-import type { ExecutedBlock } from "../execution/block.ts";
-import type { BlockAttributes } from "../execution/block-executor.ts";
-import { EXECUTION_FORKS, type ExecutionFork } from "../execution/forks.ts";
-import { toPayload } from "../execution/payload.ts";
-import { SCENARIO_ACCOUNTS, scenarioTransactions } from "../execution/scenario.test-support.ts";
-import { versionedHashesOf } from "../execution/transaction.ts";
-import { DEFAULT_CHAIN_ID, devAccounts } from "../genesis.ts";
+import {
+  addressOf,
+  DEPOSIT_CONTRACT,
+  hexOf,
+  optionsOf,
+  sharedCrypto,
+  TestChain,
+} from "../../src/evm/evm.test-support.ts";
+import type { ExecutedBlock } from "../../src/evm/execution/block.ts";
+import type { BlockAttributes } from "../../src/evm/execution/block-executor.ts";
+import { EXECUTION_FORKS, type ExecutionFork } from "../../src/evm/execution/forks.ts";
+import { toPayload } from "../../src/evm/execution/payload.ts";
+import { SCENARIO_ACCOUNTS, scenarioTransactions } from "../../src/evm/execution/scenario.test-support.ts";
+import { versionedHashesOf } from "../../src/evm/execution/transaction.ts";
+import { DEFAULT_CHAIN_ID, devAccounts } from "../../src/evm/genesis.ts";
 
 const EARLY_FORKS = [
   ["homestead", "eip150", "eip155", "eip158", "byzantium", "constantinople", "petersburg", "istanbul", "berlin"],

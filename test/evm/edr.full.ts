@@ -7,11 +7,11 @@ import {
   optionsOf,
   SLOT_SECONDS,
   TestChain,
-} from "../evm.test-support.ts";
-import type { Receipt } from "../execution/receipt.ts";
-import type { Transaction } from "../execution/transaction.ts";
-import { DEFAULT_CHAIN_ID, devAccounts } from "../genesis.ts";
-import { RandomTransactions } from "./random-transactions.test-support.ts";
+} from "../../src/evm/evm.test-support.ts";
+import type { Receipt } from "../../src/evm/execution/receipt.ts";
+import type { Transaction } from "../../src/evm/execution/transaction.ts";
+import { DEFAULT_CHAIN_ID, devAccounts } from "../../src/evm/genesis.ts";
+import { RandomTransactions } from "./random-transactions.ts";
 
 type Edr = typeof import("@nomicfoundation/edr");
 

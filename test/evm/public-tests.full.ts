@@ -1,13 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
-import {
-  type BlockchainTest,
-  rulesOf,
-  runBlockchainTest,
-  runStateTest,
-  type StateTest,
-} from "./public-tests.test-support.ts";
+import { type BlockchainTest, rulesOf, runBlockchainTest, runStateTest, type StateTest } from "./public-tests.ts";
 
 /**
  * Directory with JSON files of ethereum/tests (BlockchainTests) or execution-spec-tests (blockchain_tests and
