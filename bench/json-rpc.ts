@@ -1,6 +1,6 @@
 /**
- * What a JSON-RPC call costs: requests per second that the server answers, against a bare `node:http` server that reads the same request
- * and answers the same bytes. Both and the load generator are processes of their own; the servers take turns.
+ * Measures JSON-RPC and REST calls: requests per second against a bare `node:http` server that reads the same request and answers the
+ * same bytes. The servers and the load generator are separate processes; the servers take turns.
  *
  *     npm run bench -- json-rpc [rounds] [seconds a round] [fanal-process.ts of another checkout]
  *

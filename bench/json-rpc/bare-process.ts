@@ -15,7 +15,7 @@ const server = createServer((request, response) => {
   request.on("data", (chunk: Buffer) => chunks.push(chunk));
   request.on("end", () => {
     const body = Buffer.concat(chunks);
-    if (body.length === 0) throw new Error("The request has no body.");
+    if (body.length === 0 && request.method === "POST") throw new Error("The request has no body.");
     response.writeHead(200, { "Content-Type": "application/json", "Content-Length": answer.length });
     // As the JSON-RPC server does: a body given as a string leaves in one write together with the head.
     response.end(answer, "latin1");

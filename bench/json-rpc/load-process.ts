@@ -7,6 +7,8 @@ import { parentGone, report } from "../support/child.ts";
 
 export interface LoadOrder {
   port: number;
+  /** Path of a GET request; otherwise the body is posted. */
+  path?: string | undefined;
   body: string;
   connections: number;
   seconds: number;
@@ -23,13 +25,9 @@ process.on("message", (order: LoadOrder) => {
 report({ ready: true });
 await parentGone();
 
-async function load({ port, body, connections, seconds }: LoadOrder): Promise<LoadReport> {
-  const head = [
-    "POST / HTTP/1.1",
-    `Host: 127.0.0.1:${port}`,
-    "Content-Type: application/json",
-    `Content-Length: ${Buffer.byteLength(body)}`,
-  ];
+async function load({ port, path, body, connections, seconds }: LoadOrder): Promise<LoadReport> {
+  const post = ["POST / HTTP/1.1", "Content-Type: application/json", `Content-Length: ${Buffer.byteLength(body)}`];
+  const head = [...(path === undefined ? post : [`GET ${path} HTTP/1.1`]), `Host: 127.0.0.1:${port}`];
   const request = Buffer.from(`${head.join("\r\n")}\r\n\r\n${body}`);
   const start = performance.now();
   const end = start + seconds * 1000;

@@ -2,26 +2,39 @@ import { parse } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Child } from "../support/child.ts";
 import type { LoadOrder, LoadReport } from "./load-process.ts";
+import type { BenchedRequest } from "./requests.ts";
+
+interface Ports {
+  port: number;
+  restPort?: number;
+}
 
 /** A server under test. */
 export class Server {
   readonly port: number;
+  /** The same as `port` for a server that does not tell the protocols apart. */
+  readonly restPort: number;
   readonly child: Child;
 
   static async start(name: "fanal-process" | "bare-process"): Promise<Server> {
-    const { child, report } = await Child.start<{ port: number }>(name, import.meta.url);
-    return new Server(child, report.port);
+    const { child, report } = await Child.start<Ports>(name, import.meta.url);
+    return new Server(child, report);
   }
 
   /** That of another checkout, by the path of the process that serves it. */
   static async startFrom(path: string): Promise<Server> {
-    const { child, report } = await Child.start<{ port: number }>(parse(path).name, pathToFileURL(path).href);
-    return new Server(child, report.port);
+    const { child, report } = await Child.start<Ports>(parse(path).name, pathToFileURL(path).href);
+    return new Server(child, report);
   }
 
-  private constructor(child: Child, port: number) {
+  private constructor(child: Child, { port, restPort = port }: Ports) {
     this.child = child;
     this.port = port;
+    this.restPort = restPort;
+  }
+
+  portOf({ path }: BenchedRequest): number {
+    return path === undefined ? this.port : this.restPort;
   }
 
   async cpuMicroseconds(): Promise<number> {
@@ -37,8 +50,14 @@ export interface Measured {
 
 const CONNECTIONS = 64;
 
-export async function measure(load: Child, server: Server, body: string, seconds: number): Promise<Measured> {
-  const order: LoadOrder = { port: server.port, body, connections: CONNECTIONS, seconds };
+export async function measure(
+  load: Child,
+  server: Server,
+  request: BenchedRequest,
+  seconds: number,
+): Promise<Measured> {
+  const { path, body } = request;
+  const order: LoadOrder = { port: server.portOf(request), path, body, connections: CONNECTIONS, seconds };
   const cpuBefore = await server.cpuMicroseconds();
   const { requests, seconds: elapsed } = await load.ask<LoadReport>(order);
   const cpu = (await server.cpuMicroseconds()) - cpuBefore;

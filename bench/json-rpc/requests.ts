@@ -1,5 +1,7 @@
 export interface BenchedRequest {
   title: string;
+  /** Path of a REST request. A JSON-RPC request has a body instead. */
+  path?: string;
   body: string;
   /** How many calls the request makes. */
   calls: number;
@@ -13,6 +15,8 @@ const single = (title: string, method: string, ...params: unknown[]): BenchedReq
   calls: 1,
 });
 
+const rest = (title: string, path: string): BenchedRequest => ({ title: `${title}, REST`, path, body: "", calls: 1 });
+
 export const GENESIS = single("genesis", "get_v1_beacon_genesis");
 
 export const SINGLE_REQUESTS: readonly BenchedRequest[] = [
@@ -21,6 +25,11 @@ export const SINGLE_REQUESTS: readonly BenchedRequest[] = [
   single("finality checkpoints", "get_v1_beacon_states_finality_checkpoints", "head"),
   single("all 64 validators", "get_v1_beacon_states_stateId_validators", "head"),
   single("one validator", "get_v1_beacon_states_stateId_validators_validatorId", "head", "7"),
+  rest("genesis", "/eth/v1/beacon/genesis"),
+  rest("header of the head", "/eth/v1/beacon/headers/head"),
+  rest("finality checkpoints", "/eth/v1/beacon/states/head/finality_checkpoints"),
+  rest("all 64 validators", "/eth/v1/beacon/states/head/validators"),
+  rest("one validator", "/eth/v1/beacon/states/head/validators/7"),
 ];
 
 export const BATCH: BenchedRequest = {

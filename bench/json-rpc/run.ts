@@ -59,13 +59,14 @@ interface Comparison {
 const rate = ({ requestsPerSecond }: Measured) => requestsPerSecond;
 const cpu = ({ microsecondsPerRequest }: Measured) => microsecondsPerRequest;
 
-async function compare({ title, body }: BenchedRequest, bench: Bench): Promise<Comparison> {
+async function compare(request: BenchedRequest, bench: Bench): Promise<Comparison> {
+  const { title } = request;
   const { fanal, other, bare, load, rounds, seconds } = bench;
-  await bare.child.ask({ answer: await answerOf(fanal, body) });
+  await bare.child.ask({ answer: await answerOf(fanal, request) });
   const servers = other ? [fanal, bare, other] : [fanal, bare];
   const measured = await takeTurns(
     rounds,
-    servers.map((server) => () => measure(load, server, body, seconds)),
+    servers.map((server) => () => measure(load, server, request, seconds)),
   );
   const [ofFanal, ofBare, ofOther = []] = measured as [Measured[], Measured[], Measured[]?];
   const shareOf = (ofServer: Measured[]) => median(ofServer.map((one, round) => rate(one) / rate(ofBare[round]!)));
@@ -99,10 +100,9 @@ function printOther(compared: readonly Comparison[]): void {
 }
 
 async function batchGain({ fanal, load, rounds, seconds }: Bench): Promise<number> {
-  const bodies = [BATCH.body, GENESIS.body];
   const measured = await takeTurns(
     rounds,
-    bodies.map((body) => () => measure(load, fanal, body, seconds)),
+    [BATCH, GENESIS].map((request) => () => measure(load, fanal, request, seconds)),
   );
   const [batches, singles] = measured as [Measured[], Measured[]];
   const callsPerSecond = (measured: Measured) => measured.requestsPerSecond * BATCH.calls;
@@ -115,11 +115,13 @@ async function batchGain({ fanal, load, rounds, seconds }: Bench): Promise<numbe
   return gain;
 }
 
-async function answerOf({ port }: Server, body: string): Promise<string> {
-  const headers = { "Content-Type": "application/json" };
-  const response = await fetch(`http://127.0.0.1:${port}`, { method: "POST", headers, body });
+async function answerOf(server: Server, request: BenchedRequest): Promise<string> {
+  const { path = "/", body } = request;
+  const post = { method: "POST", headers: { "Content-Type": "application/json" }, body };
+  const url = `http://127.0.0.1:${server.portOf(request)}${path}`;
+  const response = await fetch(url, request.path === undefined ? post : undefined);
   const text = await response.text();
-  if (!text.includes('"result":')) throw new Error(`The JSON-RPC server answered ${text}.`);
+  if (!response.ok || text.includes('"error":')) throw new Error(`The server answered ${text}.`);
   return text;
 }
 
