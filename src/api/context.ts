@@ -1,5 +1,5 @@
 import type { BeaconChain } from "../chain/chain.ts";
-import type { PendingFuture } from "../debug/future-tracker.ts";
+import type { PendingPromise } from "../debug/promise-tracker.ts";
 import type { EngineClientVersion } from "../execution/engine.ts";
 import type { Broadcast } from "../network/broadcast.ts";
 import type { NetworkView } from "../network/network-view.ts";
@@ -31,5 +31,5 @@ export interface ApiContext {
   /** Throws a `LogSpecError` for a specification that cannot be read. */
   setLogSpec(spec: string): void;
   /** Only when pending promises are kept track of. */
-  readonly futures?: { pending(): PendingFuture[] };
+  readonly futures?: { pending(): PendingPromise[] };
 }

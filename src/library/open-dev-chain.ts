@@ -8,7 +8,7 @@ import type { DevOptions } from "../cli/flags/options.ts";
 import { serverOptions } from "../cli/start/serving.ts";
 import { requireUsablePeers } from "../cli/start/usable-peers.ts";
 import { clientOver } from "../client/client.ts";
-import { FutureTracker } from "../debug/future-tracker.ts";
+import { PromiseTracker } from "../debug/promise-tracker.ts";
 import { createLogger } from "../log/pino-logger.ts";
 import { DevNode } from "../node/dev-node.ts";
 import type { DevChain, DevChainOptions } from "./dev-chain.ts";
@@ -35,7 +35,7 @@ export async function openDevChain(options: DevOptions, { isTemporary, log }: Su
   });
   useNativeHasher(logger);
   const servers = serverOptions(options, logger);
-  const futures = options.trackFutures ? FutureTracker.started() : undefined;
+  const futures = options.trackFutures ? PromiseTracker.started() : undefined;
   opening.defer(() => futures?.close());
   const { networking } = options;
   if (networking) await requireUsablePeers(networking);

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { LineWriter } from "./line-writer.ts";
 import { RotatingFile } from "./rotating-file.ts";
 
-/** Takes as many bytes as it has room for. */
+/** Accepts as many bytes as it has room for. */
 function fakeSink(room: number) {
   const sink = {
     room,
@@ -26,7 +26,7 @@ describe("line writer", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it("keeps what the sink does not take, and writes it in order when it does", () => {
+  it("buffers what the sink does not accept, and writes it in order later", () => {
     const sink = fakeSink(4);
     const writer = new LineWriter(sink, () => {});
     for (const record of ["one\n", "two\n", "thrée\n"]) writer.write(record);
@@ -39,7 +39,7 @@ describe("line writer", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("drops what is beyond its limit, and tells how much once the sink takes something again", () => {
+  it("drops records beyond the buffer limit, and reports the count when the sink accepts data again", () => {
     const sink = fakeSink(0);
     const writer = new LineWriter(sink, (dropped) => writer.write(`${dropped} dropped\n`));
     const record = `${"x".repeat(1023)}\n`;
@@ -51,20 +51,20 @@ describe("line writer", () => {
     expect(sink.text.endsWith("dropped\nafter\n")).toBe(true);
   });
 
-  it("counts what a failing sink lost, also when the telling fails", () => {
+  it("counts the records that a failing sink lost", () => {
     const sink = fakeSink(Number.POSITIVE_INFINITY);
-    const told: number[] = [];
-    const writer = new LineWriter(sink, (dropped) => told.push(dropped));
+    const reported: number[] = [];
+    const writer = new LineWriter(sink, (dropped) => reported.push(dropped));
     sink.failure = new Error("no space left on device");
     writer.write("lost\n");
     writer.write("lost as well\n");
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     sink.failure = undefined;
     writer.write("there\n");
-    expect([sink.text, told]).toEqual(["there\n", [2]]);
+    expect([sink.text, reported]).toEqual(["there\n", [2]]);
   });
 
-  it("gives what waits a last chance at the end", () => {
+  it("flushes the buffer", () => {
     const sink = fakeSink(0);
     const writer = new LineWriter(sink, () => {});
     writer.write("last words\n");
@@ -84,7 +84,7 @@ describe("rotating file", () => {
     return { path, open, contents };
   }
 
-  it("sets full files aside, keeps as many as it is told, and lets nobody else read them", () => {
+  it("rotates full files, keeps the configured number, and makes them readable by the owner only", () => {
     const { path, open, contents } = fileOf(3);
     const file = open();
     for (const record of ["first 1\n", "second\n", "3\n", "fourth\n", "fifth..\n"]) file.write(Buffer.from(record));
@@ -96,7 +96,7 @@ describe("rotating file", () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  it("goes on with the file that is there, and takes a record that is larger than a file", () => {
+  it("appends to an existing file, and accepts a record larger than the file limit", () => {
     const { open, contents } = fileOf(1);
     open().write(Buffer.from("one\n"));
     open().write(Buffer.from("two\n"));

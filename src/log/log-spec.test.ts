@@ -4,12 +4,12 @@ import { LOG_LEVELS, LOG_TOPICS, type LogTopic } from "./logger.ts";
 
 const NOTHING = Number.POSITIVE_INFINITY;
 const thresholds = (specs: string[], topics: LogTopic[]) => {
-  const selection = specs.reduce((selection, spec) => applyLogSpec(selection, spec), parseLogSpec("INFO"));
-  return topics.map((topic) => topicThreshold(selection, topic));
+  const filter = specs.reduce((filter, spec) => applyLogSpec(filter, spec), parseLogSpec("INFO"));
+  return topics.map((topic) => topicThreshold(filter, topic));
 };
 
 describe("log specification", () => {
-  it("takes each of the seven levels in any case", () => {
+  it("accepts each level in any case", () => {
     for (const level of LOG_LEVELS) {
       for (const text of [level, level.toUpperCase(), `  ${level[0]?.toUpperCase()}${level.slice(1)} `]) {
         expect(topicThreshold(parseLogSpec(text), "chain")).toBe(LEVEL_VALUES[level]);
@@ -32,7 +32,7 @@ describe("log specification", () => {
       specs: ["DEBUG; TRACE:chain,rpc; REQUIRED:chain; DISABLED:none"],
       chain: 10,
       rpc: NOTHING,
-      says: "joins a topic's level with its being required",
+      says: "combines the level of a topic with REQUIRED",
     },
     {
       specs: ["INFO; REQUIRED:chain; TRACE:chain"],
@@ -40,22 +40,37 @@ describe("log specification", () => {
       rpc: NOTHING,
       says: "does not depend on the order of the clauses",
     },
-    { specs: ["INFO; REQUIRED:none; DISABLED:none"], chain: 30, rpc: 30, says: "takes none for no topics" },
-    { specs: ["INFO; TRACE:chain", "WARN"], chain: 10, rpc: 40, says: "keeps earlier settings of unnamed topics" },
+    {
+      specs: ["INFO; REQUIRED:none; DISABLED:none"],
+      chain: 30,
+      rpc: 30,
+      says: "accepts none as the empty list of topics",
+    },
+    {
+      specs: ["INFO; TRACE:chain", "WARN"],
+      chain: 10,
+      rpc: 40,
+      says: "keeps the settings of topics that are not named",
+    },
     {
       specs: ["INFO; DISABLED:chain,rpc", "INFO; DEBUG:rpc"],
       chain: NOTHING,
       rpc: 20,
-      says: "starts a named topic afresh",
+      says: "resets a named topic",
     },
     {
       specs: ["INFO; REQUIRED:chain", "INFO; REQUIRED:none"],
       chain: 30,
       rpc: 30,
-      says: "ends being required with none",
+      says: "clears REQUIRED with none",
     },
-    { specs: ["INFO; DISABLED:rpc", "INFO; DISABLED:NONE"], chain: 30, rpc: 30, says: "ends being muted with none" },
-    { specs: ["INFO; TRACE:rpc", "INFO; TRACE:none"], chain: 30, rpc: 30, says: "ends a topic's level with none" },
+    { specs: ["INFO; DISABLED:rpc", "INFO; DISABLED:NONE"], chain: 30, rpc: 30, says: "clears DISABLED with none" },
+    {
+      specs: ["INFO; TRACE:rpc", "INFO; TRACE:none"],
+      chain: 30,
+      rpc: 30,
+      says: "clears the level of a topic with none",
+    },
     {
       specs: ["INFO; REQUIRED:chain,rpc", "INFO; DISABLED:rpc"],
       chain: 30,
@@ -69,13 +84,13 @@ describe("log specification", () => {
     });
   }
 
-  it("has room for every topic with a level and a state", () => {
+  it("accepts every topic with a level and a state within the length limit", () => {
     const topics = LOG_TOPICS.join(",");
-    const selection = parseLogSpec(`INFO; TRACE:${topics}; REQUIRED:${topics}`);
-    for (const topic of LOG_TOPICS) expect(topicThreshold(selection, topic)).toBe(LEVEL_VALUES.trace);
+    const filter = parseLogSpec(`INFO; TRACE:${topics}; REQUIRED:${topics}`);
+    for (const topic of LOG_TOPICS) expect(topicThreshold(filter, topic)).toBe(LEVEL_VALUES.trace);
   });
 
-  const malformed: [spec: string, complaint: RegExp][] = [
+  const malformed: [spec: string, message: RegExp][] = [
     ["", /starts with "".*TRACE, DEBUG, INFO, NOTICE, WARN, ERROR, FATAL/],
     ["LOUD", /starts with "LOUD"/],
     ["TRACE:chain", /starts with "TRACE:chain"/],
@@ -86,15 +101,15 @@ describe("log specification", () => {
     ["INFO; TRACE:rpc,,chain", /topic ""/],
     ["INFO; TRACE:a b", /topic "a b"/],
     ["INFO; TRACE:a:b", /topic "a:b"/],
-    ["INFO; REQUIRED:none,chain", /"none" stands alone/],
+    ["INFO; REQUIRED:none,chain", /Write "none" alone/],
     ["INFO; TRACE:rpc,chian", /unknown topic "chian". Did you mean "chain"\? The topics are node, chain,/],
     ["INFO; DISABLED:everything", /unknown topic "everything". The topics are node, chain,/],
-    [`INFO; TRACE:${"chain,".repeat(200)}rpc`, /1215 characters; it may have 1000 at most/],
+    [`INFO; TRACE:${"chain,".repeat(200)}rpc`, /1215 characters. The limit is 1000/],
   ];
-  for (const [spec, complaint] of malformed) {
-    it(`refuses ${JSON.stringify(spec)}`, () => {
+  for (const [spec, message] of malformed) {
+    it(`rejects ${JSON.stringify(spec)}`, () => {
       expect(() => parseLogSpec(spec)).toThrow(LogSpecError);
-      expect(() => parseLogSpec(spec)).toThrow(complaint);
+      expect(() => parseLogSpec(spec)).toThrow(message);
     });
   }
 });

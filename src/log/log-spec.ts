@@ -1,7 +1,7 @@
 import { nearestName } from "../errors/nearest-name.ts";
 import { LOG_LEVELS, LOG_TOPICS, type LogLevel, type LogTopic } from "./logger.ts";
 
-/** Severity as a number, spaced as pino spaces its own levels so that the two orders never disagree. */
+/** Numeric severity, on pino's scale. */
 export const LEVEL_VALUES: Readonly<Record<LogLevel, number>> = {
   trace: 10,
   debug: 20,
@@ -15,20 +15,20 @@ export const LEVEL_VALUES: Readonly<Record<LogLevel, number>> = {
 type TopicState = "normal" | "required" | "disabled";
 
 interface TopicSetting {
-  /** Undefined: the topic follows the level of the whole log. */
+  /** Undefined for the global level. */
   readonly level: LogLevel | undefined;
   readonly state: TopicState;
 }
 
-/** Which records are written: the level of the whole log and what was said about single topics. */
-export interface LogSelection {
+/** Which records are written: the global level and the settings of single topics. */
+export interface LogFilter {
   readonly level: LogLevel;
   readonly topics: ReadonlyMap<LogTopic, TopicSetting>;
 }
 
-export const DEFAULT_SELECTION: LogSelection = { level: "info", topics: new Map() };
+export const DEFAULT_LOG_FILTER: LogFilter = { level: "info", topics: new Map() };
 
-/** The log specification cannot be read; whatever was selected before stays selected. */
+/** The log specification is malformed. The previous filter stays in effect. */
 export class LogSpecError extends Error {
   constructor(message: string) {
     super(message);
@@ -43,13 +43,12 @@ interface Clause {
   topics: LogTopic[] | "none";
 }
 
-/** Takes a topic that does not exist. It may throw. */
+/** Called for each unknown topic. May throw. */
 type OnUnknownTopic = (topic: string) => void;
 
 const LEVEL_LIST = LOG_LEVELS.map((level) => level.toUpperCase()).join(", ");
 const TOPIC = /^[^\s,:;]+$/;
-/** Every topic at a level of its own takes a sixth of it. */
-const LONGEST_SPEC = 1000;
+const MAX_SPEC_LENGTH = 1000;
 
 function isLevel(word: string): word is LogLevel {
   return (LOG_LEVELS as readonly string[]).includes(word);
@@ -58,15 +57,13 @@ function isLevel(word: string): word is LogLevel {
 function parseClause(part: string, onUnknownTopic: OnUnknownTopic): Clause {
   const colon = part.indexOf(":");
   if (colon === -1) {
-    throw new LogSpecError(
-      `The part "${part}" of the log specification has no colon; a part after the first is written KEY:topic,topic.`,
-    );
+    throw new LogSpecError(`The part "${part}" of the log specification has no colon. Write it as KEY:topic,topic.`);
   }
   const keyText = part.slice(0, colon).trim();
   const key = keyText.toLowerCase();
   if (!isLevel(key) && key !== "required" && key !== "disabled") {
     throw new LogSpecError(
-      `The word "${keyText}" in the log specification is not known; before a colon stands one of ${LEVEL_LIST}, REQUIRED or DISABLED.`,
+      `The log specification has the unknown key "${keyText}". Use ${LEVEL_LIST}, REQUIRED or DISABLED.`,
     );
   }
   const words = part
@@ -77,12 +74,12 @@ function parseClause(part: string, onUnknownTopic: OnUnknownTopic): Clause {
   const topics = words.filter((topic): topic is LogTopic => {
     if (!TOPIC.test(topic)) {
       throw new LogSpecError(
-        `The part "${part}" of the log specification names the topic "${topic}"; a topic is a word, and several are separated by commas.`,
+        `The part "${part}" of the log specification has the invalid topic "${topic}". Separate topics by commas.`,
       );
     }
     if (topic.toLowerCase() === "none") {
       throw new LogSpecError(
-        `The part "${part}" of the log specification mixes "none" with topics; "none" stands alone.`,
+        `The part "${part}" of the log specification mixes "none" with topics. Write "none" alone.`,
       );
     }
     if (isTopic(topic)) return true;
@@ -96,15 +93,15 @@ function isTopic(word: string): word is LogTopic {
   return (LOG_TOPICS as readonly string[]).includes(word);
 }
 
-function refuseUnknownTopic(word: string): never {
+function rejectUnknownTopic(word: string): never {
   const nearest = nearestName(word, LOG_TOPICS);
   const hint = nearest === undefined ? "" : ` Did you mean "${nearest}"?`;
   throw new LogSpecError(
-    `The log specification names the unknown topic "${word}".${hint} The topics are ${LOG_TOPICS.join(", ")}.`,
+    `The log specification has the unknown topic "${word}".${hint} The topics are ${LOG_TOPICS.join(", ")}.`,
   );
 }
 
-/** `KEY:none` says that no topic has that setting, so it is taken away wherever it was. */
+/** Applies `KEY:none`, which removes the setting from every topic. */
 function withoutSetting(setting: TopicSetting, key: ClauseKey): TopicSetting {
   if (key === "required" || key === "disabled") {
     return setting.state === key ? { ...setting, state: "normal" } : setting;
@@ -113,23 +110,23 @@ function withoutSetting(setting: TopicSetting, key: ClauseKey): TopicSetting {
 }
 
 /**
- * Applies a specification such as `DEBUG; TRACE:chain,rpc; REQUIRED:chain; DISABLED:none` on top of what is selected.
- * The level of the whole log is always replaced. A topic that the specification names starts afresh; every other topic
- * keeps its earlier setting. An unknown topic is refused unless `onUnknownTopic` accepts it.
+ * Applies a specification such as `DEBUG; TRACE:chain,rpc; REQUIRED:chain; DISABLED:none` to a filter. It replaces the
+ * global level and resets the topics it names. Other topics keep their settings. Unknown topics are an error unless
+ * `onUnknownTopic` accepts them.
  */
 export function applyLogSpec(
-  current: LogSelection,
+  current: LogFilter,
   spec: string,
-  onUnknownTopic: OnUnknownTopic = refuseUnknownTopic,
-): LogSelection {
-  if (spec.length > LONGEST_SPEC) {
-    throw new LogSpecError(`The log specification has ${spec.length} characters; it may have ${LONGEST_SPEC} at most.`);
+  onUnknownTopic: OnUnknownTopic = rejectUnknownTopic,
+): LogFilter {
+  if (spec.length > MAX_SPEC_LENGTH) {
+    throw new LogSpecError(`The log specification has ${spec.length} characters. The limit is ${MAX_SPEC_LENGTH}.`);
   }
   const [levelText = "", ...parts] = spec.split(";").map((part) => part.trim());
   const level = levelText.toLowerCase();
   if (!isLevel(level)) {
     throw new LogSpecError(
-      `The log specification starts with "${levelText}", which is not a level; it must start with one of ${LEVEL_LIST}.`,
+      `The log specification starts with "${levelText}". It must start with a level: ${LEVEL_LIST}.`,
     );
   }
   const clauses = parts.map((part) => parseClause(part, onUnknownTopic));
@@ -152,20 +149,20 @@ export function applyLogSpec(
   return { level, topics };
 }
 
-/** Throws a `LogSpecError` when the specification cannot be read. */
-export function parseLogSpec(spec: string): LogSelection {
-  return applyLogSpec(DEFAULT_SELECTION, spec);
+/** Parses a log specification. Throws a `LogSpecError` if it is malformed. */
+export function parseLogSpec(spec: string): LogFilter {
+  return applyLogSpec(DEFAULT_LOG_FILTER, spec);
 }
 
-/** The lowest severity that is written for a topic; `Infinity` when nothing of it is. */
-export function topicThreshold(selection: LogSelection, topic: LogTopic): number {
-  const setting = selection.topics.get(topic);
+/** Returns the lowest severity that is written for a topic, or `Infinity` for a muted topic. */
+export function topicThreshold(filter: LogFilter, topic: LogTopic): number {
+  const setting = filter.topics.get(topic);
   const state = setting?.state ?? "normal";
   if (state === "disabled") return Number.POSITIVE_INFINITY;
   if (state !== "required") {
-    for (const other of selection.topics.values()) {
+    for (const other of filter.topics.values()) {
       if (other.state === "required") return Number.POSITIVE_INFINITY;
     }
   }
-  return LEVEL_VALUES[setting?.level ?? selection.level];
+  return LEVEL_VALUES[setting?.level ?? filter.level];
 }

@@ -1,10 +1,6 @@
 import { OperationalError } from "../errors/operational-error.ts";
 
-/**
- * Turns what callers put into the fields of a record into something every format can write: bytes become hex, integers
- * too large for JSON become decimal strings, and what JSON would lose (`Infinity`, for one the far future epoch) is kept as
- * a word.
- */
+/** Converts a field to a JSON value: bytes to hex, bigints to decimal strings, `Infinity` and `NaN` to words. */
 export function plainLogValue(value: unknown, depth = 0): unknown {
   switch (typeof value) {
     case "bigint":
@@ -21,7 +17,7 @@ export function plainLogValue(value: unknown, depth = 0): unknown {
   }
 }
 
-/** Deeper than this lies no fact for a log line, but perhaps an object that contains itself. */
+/** Limits nesting, which also ends circular references. */
 const MAX_DEPTH = 6;
 
 function plainObject(value: object, depth: number): unknown {
@@ -40,7 +36,7 @@ function plainError(error: Error): unknown {
   return stack === null ? { type, message } : { type, message, stack };
 }
 
-/** The stack of an error followed by the stacks of what caused it; null where nobody needs them. */
+/** Returns the stack traces of an error and its causes, or null for an operational error. */
 export function errorStack(error: Error): string | null {
   if (error instanceof OperationalError) return null;
   const parts: string[] = [];

@@ -17,7 +17,7 @@ function capture(spec: string, format: LogFormat = "json") {
 }
 
 describe("logger", () => {
-  it("writes one JSON object a record", () => {
+  it("writes one JSON object per record", () => {
     const { logger, records, lines } = capture("INFO");
     logger.topic("chain").notice("Finalized", { epoch: 3, root: new Uint8Array([1, 2]), far: 2n ** 64n - 1n });
     expect(records()).toEqual([
@@ -34,7 +34,7 @@ describe("logger", () => {
     expect(lines[0]?.endsWith("\n")).toBe(true);
   });
 
-  it("writes errors with their stack and keeps fields that carry a name of the record's own", () => {
+  it("writes errors with their stack trace, and prefixes fields that collide with keys of the record", () => {
     const { logger, records } = capture("INFO");
     logger.error("Failed", { error: new TypeError("no"), topic: "beacon_block", level: 7 });
     expect(records()[0]).toMatchObject({
@@ -44,17 +44,17 @@ describe("logger", () => {
       _level: 7,
       error: { type: "TypeError", message: "no", stack: expect.stringContaining("TypeError: no\n") },
     });
-    logger.warn("Failed", { error: new OperationalError("It is away.") });
-    expect(records()[1]!.error).toEqual({ type: "Error", message: "It is away." });
+    logger.warn("Failed", { error: new OperationalError("Unavailable.") });
+    expect(records()[1]!.error).toEqual({ type: "Error", message: "Unavailable." });
   });
 
-  it("writes every level at or above the selected one", () => {
+  it("writes records at or above the level", () => {
     const { logger, messages } = capture("NOTICE");
     for (const level of LOG_LEVELS) logger[level](level);
     expect(messages()).toEqual(["notice", "warn", "error", "fatal"]);
   });
 
-  it("does not touch the fields of a record that is not selected", () => {
+  it("does not read the fields of a suppressed record", () => {
     const { logger, lines } = capture("INFO");
     const fields = {
       get costly(): string {
@@ -66,7 +66,7 @@ describe("logger", () => {
     expect(() => logger.info("Shown", fields)).toThrow("The field was read.");
   });
 
-  it("applies a new specification at once to loggers that exist already", () => {
+  it("applies a new specification to existing loggers", () => {
     const { logger, setSpec, messages } = capture("INFO");
     const chain = logger.topic("chain");
     chain.debug("one");
@@ -79,25 +79,25 @@ describe("logger", () => {
     expect(messages()).toEqual(["two", "five"]);
   });
 
-  it("applies the specification to topics that come later", () => {
+  it("applies the specification to loggers created later", () => {
     const { logger, messages } = capture("INFO; TRACE:sync");
     logger.topic("sync").trace("one");
     logger.topic("rpc").trace("two");
     expect(messages()).toEqual(["one"]);
   });
 
-  it("changes nothing when the specification is malformed", () => {
+  it("keeps the filter when the specification is malformed", () => {
     const { logger, setSpec, messages } = capture("DEBUG");
     expect(() => setSpec("ERROR; LOUD:chain")).toThrow(LogSpecError);
     logger.debug("still here");
     expect(messages()).toEqual(["still here"]);
   });
 
-  it("refuses a malformed specification at creation", () => {
+  it("rejects a malformed specification at creation", () => {
     expect(() => capture("LOUD")).toThrow(LogSpecError);
   });
 
-  it("writes lines for people in the text format, without colour to a destination that is no terminal", () => {
+  it("writes the text format without colour to a destination that is not a terminal", () => {
     const { logger, lines } = capture("INFO", "text");
     logger.topic("rpc").info("Listening", { port: 9190 });
     expect(lines).toEqual(["2026-11-15 12:00:00.123 INFO  rpc    Listening  port=9190\n"]);

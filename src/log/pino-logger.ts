@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { LineWriter } from "./line-writer.ts";
-import { applyLogSpec, DEFAULT_SELECTION, LEVEL_VALUES, type LogSelection, topicThreshold } from "./log-spec.ts";
+import { applyLogSpec, DEFAULT_LOG_FILTER, LEVEL_VALUES, type LogFilter, topicThreshold } from "./log-spec.ts";
 import { plainLogValue } from "./log-value.ts";
 import { LOG_LEVELS, LOG_TOPICS, type LogFields, type Logger, type LogLevel, type LogTopic } from "./logger.ts";
 import { type LogFile, RotatingFile } from "./rotating-file.ts";
@@ -10,7 +10,7 @@ import { formatText, type LogRecord } from "./text-format.ts";
 export const LOG_FORMATS = ["text", "json"] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
-/** Where finished lines go. */
+/** Receives formatted records. */
 interface LogDestination {
   write(record: string): void;
   flush?(): void;
@@ -20,30 +20,30 @@ interface LoggerOptions {
   format: LogFormat;
   /** A log specification such as `INFO` or `DEBUG; TRACE:chain; DISABLED:rpc`. */
   spec: string;
-  /** Standard output unless given. */
+  /** Standard output by default. */
   destination?: LogDestination;
-  /** Where everything is written, too. */
+  /** Log file in addition to the destination. */
   file?: LogFile;
-  /** Only the text format has colours. By default they are used on a terminal unless NO_COLOR is set. */
+  /** Colours of the text format. On by default for a terminal, unless NO_COLOR is set. */
   colour?: boolean;
   now?: () => Date;
 }
 
-/** The logger, and the handle by which its selection is changed while the program runs. */
+/** A logger whose filter can be changed at run time. */
 export interface LogControl {
   logger: Logger;
-  /** Ignores unknown topics with a warning. Throws a `LogSpecError` and changes nothing if the specification is malformed. */
+  /** Applies a log specification. Warns about unknown topics. Throws a `LogSpecError` if it is malformed. */
   setSpec(spec: string): void;
-  /** Writes what waits for its readers, as far as they take it within a moment. Nothing is to be logged after it. */
+  /** Writes buffered records before the process exits, up to a timeout. */
   flush(): void;
 }
 
-/** The topic of records made by a logger nobody asked for a topic of its own. */
+/** Topic of the root logger. */
 const ROOT_TOPIC: LogTopic = "node";
 
 type Sink = (record: LogRecord) => void;
 
-/** These names belong to the record itself; a field of the same name is written with an underscore before it. */
+/** Keys of the record itself. A field with the same name gets the prefix `_`. */
 const RECORD_KEYS = new Set(["level", "time", "topic", "msg"]);
 
 function jsonFields(topic: string, fields: LogFields | undefined): Record<string, unknown> {
@@ -85,44 +85,45 @@ function terminalWantsColour(): boolean {
   return process.stdout.isTTY === true && !process.env.NO_COLOR;
 }
 
-/** The threshold of one topic, kept ready so that a record nobody wants costs one comparison. */
-interface TopicGate {
+/** A topic's logger with its cached threshold: a suppressed record costs one comparison. */
+interface TopicLogger {
   threshold: number;
   logger: Logger;
 }
 
-/** Throws the system's error when the log file cannot be opened. */
+/** Creates the root logger. Throws the system's error if the log file cannot be opened. */
 export function createLogger(options: LoggerOptions): LogControl {
   const { format, file } = options;
   const now = options.now ?? (() => new Date());
-  const tellDropped = (what: string) => (records: number) =>
-    root.warn(`Records were dropped because ${what}`, { records });
   const console: LogDestination =
-    options.destination ?? new LineWriter(standardOutput(), tellDropped("nobody read the log"));
+    options.destination ??
+    new LineWriter(standardOutput(), (records) => root.warn("Log records dropped, output blocked", { records }));
   const colour = options.colour ?? (options.destination === undefined && terminalWantsColour());
   const destinations = [console];
   const sinks = [sinkTo(console, format, colour)];
   if (file) {
-    const writer = new LineWriter(new RotatingFile(file), tellDropped("the log file could not be written"));
+    const writer = new LineWriter(new RotatingFile(file), (records) =>
+      root.warn("Log records dropped, log file not writable", { records }),
+    );
     destinations.push(writer);
     sinks.push(sinkTo(writer, format, false));
   }
 
-  let selection: LogSelection = applyLogSpec(DEFAULT_SELECTION, options.spec);
-  const gates = new Map<LogTopic, TopicGate>();
+  let filter: LogFilter = applyLogSpec(DEFAULT_LOG_FILTER, options.spec);
+  const topics = new Map<LogTopic, TopicLogger>();
 
   function topicLogger(topic: LogTopic): Logger {
-    const known = gates.get(topic);
+    const known = topics.get(topic);
     if (known !== undefined) return known.logger;
     const methodOf = (level: LogLevel) => (message: string, fields?: LogFields) => {
-      if (LEVEL_VALUES[level] < gate.threshold) return;
+      if (LEVEL_VALUES[level] < entry.threshold) return;
       const record = { time: now(), level, topic, message, fields };
       for (const sink of sinks) sink(record);
     };
     const methods = Object.fromEntries(LOG_LEVELS.map((level) => [level, methodOf(level)]));
     const logger = { ...methods, topic: topicLogger } as Logger;
-    const gate: TopicGate = { threshold: topicThreshold(selection, topic), logger };
-    gates.set(topic, gate);
+    const entry: TopicLogger = { threshold: topicThreshold(filter, topic), logger };
+    topics.set(topic, entry);
     return logger;
   }
 
@@ -131,8 +132,8 @@ export function createLogger(options: LoggerOptions): LogControl {
     logger: root,
     setSpec(spec) {
       const unknown: string[] = [];
-      selection = applyLogSpec(selection, spec, (topic) => unknown.push(topic));
-      for (const [topic, gate] of gates) gate.threshold = topicThreshold(selection, topic);
+      filter = applyLogSpec(filter, spec, (topic) => unknown.push(topic));
+      for (const [topic, entry] of topics) entry.threshold = topicThreshold(filter, topic);
       if (unknown.length > 0) root.warn("Ignored unknown log topics", { unknown, topics: LOG_TOPICS });
     },
     flush() {

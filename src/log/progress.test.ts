@@ -17,22 +17,22 @@ function setup() {
   return { records: logger.records, at, finishAt };
 }
 
-test("what is over within two seconds is not told of", () => {
+test("logs nothing for a task of less than two seconds", () => {
   const { records, at } = setup();
   for (let ms = 0; ms < 2000; ms += 100) at(ms, ms / 20, 100);
   expect(records).toEqual([]);
 });
 
-test("what takes longer is told of with percent, speed and time left, every five seconds", () => {
+test("logs percentage, rate and remaining time every five seconds", () => {
   const { records, at } = setup();
   for (let ms = 0; ms <= 10_000; ms += 1000) at(ms, ms / 100, 1000);
   expect(records.map(({ fields }) => fields)).toEqual([
-    { done: 20, perSecond: 10, percent: 2, timeLeft: "1min 38s" },
-    { done: 70, perSecond: 10, percent: 7, timeLeft: "1min 33s" },
+    { done: 20, perSecond: 10, percent: 2, remainingSeconds: 98 },
+    { done: 70, perSecond: 10, percent: 7, remainingSeconds: 93 },
   ]);
 });
 
-test("neither more than all nor less than nothing is told to be done, nor a part of what has no end", () => {
+test("clamps the percentage, and omits it for a total that is not positive", () => {
   const { records, at } = setup();
   at(2000, 450, 100);
   at(7000, -5, 100);
@@ -40,20 +40,20 @@ test("neither more than all nor less than nothing is told to be done, nor a part
   expect(records.map(({ fields }) => fields?.percent)).toEqual([100, 0, undefined]);
 });
 
-test("without a total neither percent nor time left is known", () => {
+test("omits percentage and remaining time without a total", () => {
   const { records, at } = setup();
   at(3000, 6, undefined);
   expect(records.map(({ fields }) => fields)).toEqual([
-    { done: 6, perSecond: 2, percent: undefined, timeLeft: undefined },
+    { done: 6, perSecond: 2, percent: undefined, remainingSeconds: undefined },
   ]);
 });
 
-test("the end is told of what took longer than two seconds, and of nothing else", () => {
+test("logs the end of a task of more than two seconds only", () => {
   const quick = setup();
   quick.finishAt(1999);
   expect(quick.records).toEqual([]);
 
   const long = setup();
   long.finishAt(61_000);
-  expect(long.records).toMatchObject([{ message: "Working: done", fields: { took: "1min 1s" } }]);
+  expect(long.records).toMatchObject([{ message: "Working: done", fields: { tookSeconds: 61 } }]);
 });

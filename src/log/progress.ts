@@ -1,10 +1,9 @@
 import { SYSTEM_TIMERS, type Timers } from "../async/timers.ts";
 import type { LogFields, Logger } from "./logger.ts";
 
-/** What is over sooner than this needs no telling; what is not is told of as often. */
 const REPORT_INTERVAL_MS = 5_000;
 const FIRST_REPORT_MS = 2_000;
-/** Over how long the speed is averaged. */
+/** Window of the average rate. */
 const WINDOW_MS = 60_000;
 
 interface Sample {
@@ -12,39 +11,39 @@ interface Sample {
   done: number;
 }
 
-interface ProgressParts {
-  /** What is under way, as the beginning of a line. */
+interface ProgressOptions {
+  /** Log message of every report. */
   message: string;
   logger: Logger;
   timers?: Pick<Timers, "now">;
-  /** How long it may take before the first line; two seconds unless given. */
-  firstAfterMs?: number;
+  /** Delay of the first report. By default two seconds. */
+  firstReportMs?: number;
 }
 
-/** Tells in the log how something long goes, in percent and time left: once in a while, however often it is asked to. */
+/** Logs the progress of a long task, with percentage and remaining time. Reports are rate-limited. */
 export class Progress {
-  readonly #parts: ProgressParts;
+  readonly #options: ProgressOptions;
   readonly #timers: Pick<Timers, "now">;
   readonly #startedAt: number;
-  readonly #firstAfterMs: number;
+  readonly #firstReportMs: number;
   #samples: Sample[] = [];
   #nextReportAt: number;
 
-  constructor(parts: ProgressParts) {
-    this.#parts = parts;
-    this.#timers = parts.timers ?? SYSTEM_TIMERS;
+  constructor(options: ProgressOptions) {
+    this.#options = options;
+    this.#timers = options.timers ?? SYSTEM_TIMERS;
     this.#startedAt = this.#timers.now();
-    this.#firstAfterMs = parts.firstAfterMs ?? FIRST_REPORT_MS;
-    this.#nextReportAt = this.#startedAt + this.#firstAfterMs;
-    this.begin();
+    this.#firstReportMs = options.firstReportMs ?? FIRST_REPORT_MS;
+    this.#nextReportAt = this.#startedAt + this.#firstReportMs;
+    this.restart();
   }
 
-  /** What is done is counted from zero again. */
-  begin(): void {
+  /** Restarts the measurement of the rate, for a task that counts from zero again. */
+  restart(): void {
     this.#samples = [{ at: this.#timers.now(), done: 0 }];
   }
 
-  /** Without a total, or when there was nothing to do, neither percent nor time left can be told. */
+  /** Logs a report if one is due. Percentage and remaining time need a positive `total`. */
   report(
     done: number,
     total: number | undefined,
@@ -55,19 +54,19 @@ export class Progress {
     this.#nextReportAt = at + REPORT_INTERVAL_MS;
     this.#samples = [...this.#samples.filter((sample) => at - sample.at <= WINDOW_MS), { at, done }];
     const perSecond = this.#perSecond();
-    const hasEnd = total !== undefined && total > 0;
-    this.#parts.logger.info(this.#parts.message, {
+    const hasTotal = total !== undefined && total > 0;
+    this.#options.logger.info(this.#options.message, {
       ...fields(perSecond === undefined ? undefined : rounded(perSecond)),
-      percent: hasEnd ? Math.floor((100 * Math.min(Math.max(done, 0), total)) / total) : undefined,
-      timeLeft: hasEnd && perSecond !== undefined ? inWords((total - done) / perSecond) : undefined,
+      percent: hasTotal ? Math.floor((100 * Math.min(Math.max(done, 0), total)) / total) : undefined,
+      remainingSeconds: hasTotal && perSecond !== undefined ? wholeSeconds((total - done) / perSecond) : undefined,
     });
   }
 
-  /** Tells that it is over, unless that was so soon that nothing needed telling. */
+  /** Logs the end of a task that took long enough for a report. */
   finish(): void {
     const took = this.#timers.now() - this.#startedAt;
-    if (took >= this.#firstAfterMs)
-      this.#parts.logger.info(`${this.#parts.message}: done`, { took: inWords(took / 1000) });
+    if (took >= this.#firstReportMs)
+      this.#options.logger.info(`${this.#options.message}: done`, { tookSeconds: wholeSeconds(took / 1000) });
   }
 
   #perSecond(): number | undefined {
@@ -80,13 +79,7 @@ export class Progress {
 
 const noFields = (): LogFields => ({});
 
-/** To three digits, which is as much as a speed is worth. */
+/** Rounds to three significant digits. */
 export const rounded = (value: number): number => Number(value.toPrecision(3));
 
-function inWords(seconds: number): string {
-  const whole = Math.max(0, Math.round(seconds));
-  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
-  if (hours > 0) return `${hours}h ${minutes}min`;
-  if (minutes > 0) return `${minutes}min ${whole % 60}s`;
-  return `${whole}s`;
-}
+const wholeSeconds = (seconds: number): number => Math.max(0, Math.round(seconds));

@@ -10,6 +10,7 @@ export interface RecordingLogger extends Logger {
   records: LogRecord[];
 }
 
+/** Creates a logger that records every level and topic in memory. */
 export function createRecordingLogger(records: LogRecord[] = []): RecordingLogger {
   const methods = Object.fromEntries(
     LOG_LEVELS.map((level) => [

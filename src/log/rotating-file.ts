@@ -3,22 +3,22 @@ import type { ByteSink } from "./line-writer.ts";
 
 export interface LogFile {
   path: string;
-  /** A file that would grow beyond this is set aside. */
+  /** Size at which the file is rotated. */
   maxBytes: number;
-  /** How many files there are at most, the current one included. */
+  /** Maximum number of files, including the current one. */
   count: number;
 }
 
-/** Logs tell addresses of peers and of clients, which are nobody else's business. */
-const OWNER_ALONE = 0o600;
+/** Logs contain addresses of peers and clients. */
+const OWNER_ONLY = 0o600;
 
-/** A log file that is set aside when it is full: `log` becomes `log.1`, which becomes `log.2`, and so on. */
+/** A log file with rotation by size: `log` becomes `log.1`, `log.1` becomes `log.2`, and so on. */
 export class RotatingFile implements ByteSink {
   readonly #file: LogFile;
   #descriptor: number;
   #size: number;
 
-  /** Throws the system's error when the file cannot be opened. */
+  /** Throws the system's error if the file cannot be opened. */
   constructor(file: LogFile) {
     this.#file = file;
     this.#descriptor = openForAppending(file.path);
@@ -35,12 +35,12 @@ export class RotatingFile implements ByteSink {
   #rotate(): void {
     const { path, count } = this.#file;
     if (count === 1) {
-      // On Windows a file that was removed while it is open keeps its name until it is closed.
+      // Truncated, not removed: on Windows the name of an open file stays taken.
       ftruncateSync(this.#descriptor);
       this.#size = 0;
       return;
     }
-    for (let age = count - 1; age > 0; age--) moveIfThere(age === 1 ? path : `${path}.${age - 1}`, `${path}.${age}`);
+    for (let age = count - 1; age > 0; age--) renameIfExists(age === 1 ? path : `${path}.${age - 1}`, `${path}.${age}`);
     const next = openForAppending(path);
     closeSync(this.#descriptor);
     this.#descriptor = next;
@@ -49,12 +49,12 @@ export class RotatingFile implements ByteSink {
 }
 
 function openForAppending(path: string): number {
-  const descriptor = openSync(path, "a", OWNER_ALONE);
-  fchmodSync(descriptor, OWNER_ALONE);
+  const descriptor = openSync(path, "a", OWNER_ONLY);
+  fchmodSync(descriptor, OWNER_ONLY);
   return descriptor;
 }
 
-function moveIfThere(from: string, to: string): void {
+function renameIfExists(from: string, to: string): void {
   try {
     renameSync(from, to);
   } catch (error) {

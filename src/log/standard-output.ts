@@ -1,7 +1,7 @@
 import { constants, openSync, writeSync } from "node:fs";
 import type { ByteSink } from "./line-writer.ts";
 
-/** Standard output, of which no write ever waits for whoever reads it. */
+/** Returns standard output as a sink with non-blocking writes. */
 export function standardOutput(): ByteSink {
   const descriptor = process.stdout.isTTY ? reopenedTerminal() : pipeOrFile();
   return {
@@ -16,7 +16,7 @@ export function standardOutput(): ByteSink {
   };
 }
 
-/** A terminal stops taking anything when it is told to (Ctrl-S) or when its connection hangs. */
+/** Opens the terminal in non-blocking mode, because Ctrl-S or a hanging connection blocks it. */
 function reopenedTerminal(): number {
   try {
     return openSync("/dev/stdout", constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
@@ -25,7 +25,7 @@ function reopenedTerminal(): number {
   }
 }
 
-/** Asking for the stream makes Node take pipes and sockets out of their blocking mode; files never block. */
+/** Accessing `process.stdout` makes Node set pipes and sockets to non-blocking mode. Files never block. */
 function pipeOrFile(): number {
   return process.stdout.fd;
 }

@@ -17,11 +17,11 @@ describe("text format", () => {
     expect(line).toBe("2026-11-15 12:00:00.123 INFO  chain  Block imported  slot=12 root=0xabcd\n");
   });
 
-  it("ends after the message when there are no fields", () => {
+  it("omits fields if there are none", () => {
     expect(formatText(record({ level: "error" }), false)).toBe("2026-11-15 12:00:00.123 ERROR chain  Block imported\n");
   });
 
-  it("leaves out fields that are undefined", () => {
+  it("omits undefined fields", () => {
     expect(formatText(record({ fields: { slot: undefined, epoch: 1 } }), false)).toContain("imported  epoch=1\n");
   });
 
@@ -44,13 +44,13 @@ describe("text format", () => {
     });
   }
 
-  it("ends at some depth, for an object that contains itself", () => {
+  it("limits the depth of circular objects", () => {
     const self: Record<string, unknown> = {};
     self.self = self;
     expect(formatText(record({ fields: { self } }), false)).toContain('"self":"…"}');
   });
 
-  it("lets nobody forge a second line or drive the terminal", () => {
+  it("escapes line breaks and terminal escape sequences", () => {
     const hostile = "x\n2026 FATAL\u001b[2J\u2028";
     const line = formatText(record({ message: hostile, fields: { agent: hostile } }), false);
     expect(line.match(/\n/g)).toHaveLength(1);
@@ -58,7 +58,7 @@ describe("text format", () => {
     expect(line).toContain("x\\n2026 FATAL\\u001b[2J\\u2028  agent=");
   });
 
-  it("writes the stacks of an error and of its cause after the line", () => {
+  it("writes the stack traces of an error and its cause after the line", () => {
     const error = new Error("it broke", { cause: new TypeError("the reason") });
     const lines = formatText(record({ fields: { error, slot: 3 } }), false).split("\n");
     expect(lines[0]).toContain('  error="it broke" slot=3');
@@ -67,12 +67,12 @@ describe("text format", () => {
     expect(lines).toContain("    Caused by: TypeError: the reason");
   });
 
-  it("writes the message alone of an error that was foreseen", () => {
-    const error = new OperationalError("it is away", { cause: new TypeError("the reason") });
-    expect(formatText(record({ fields: { error } }), false)).toMatch(/ {2}error="it is away"\n$/);
+  it("writes only the message of an operational error", () => {
+    const error = new OperationalError("not available", { cause: new TypeError("the reason") });
+    expect(formatText(record({ fields: { error } }), false)).toMatch(/ {2}error="not available"\n$/);
   });
 
-  it("colours only when asked to", () => {
+  it("uses colours only if enabled", () => {
     expect(formatText(record(), true)).toContain("\u001b[32mINFO \u001b[0m");
     expect(formatText(record(), false)).not.toContain("\u001b");
   });

@@ -21,8 +21,8 @@ const LEVEL_COLOURS: Record<LogLevel, string> = {
   fatal: "\u001b[35m",
 };
 
-// A value may come from a peer or a caller: it must not be able to start a new line or to drive the terminal.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
+// Values may come from peers or callers. They must not inject lines or terminal escape sequences.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matching control characters is the purpose.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 const PLAIN_WORD = /^[^\s"=]+$/u;
 
@@ -43,7 +43,7 @@ function fieldText(value: unknown): string {
   return String(plain);
 }
 
-/** One record as lines for people; the stacks of errors among the fields follow on lines of their own. */
+/** Formats a record as one line, followed by the stack traces of errors among its fields. */
 export function formatText({ time, level, topic, message, fields = {} }: LogRecord, colour: boolean): string {
   const paint = (code: string, text: string) => (colour ? `${code}${text}${RESET}` : text);
   const stamp = time.toISOString().replace("T", " ").replace("Z", "");

@@ -29,8 +29,8 @@ test("logs progress every few seconds, with the rate of the last minute and the 
 
   expect(logs).toHaveLength(41);
   expect(logs[0]).toMatchObject({ slot: 0, target: 20_000, peers: 3, slotsPerSecond: undefined });
-  expect(logs[1]).toMatchObject({ slot: 500, slotsPerSecond: 100, timeLeft: "3min 15s" });
-  expect(logs[40]).toMatchObject({ slot: 9200, slotsPerSecond: 10, timeLeft: "18min 0s" });
+  expect(logs[1]).toMatchObject({ slot: 500, slotsPerSecond: 100, remainingSeconds: 195 });
+  expect(logs[40]).toMatchObject({ slot: 9200, slotsPerSecond: 10, remainingSeconds: 1080 });
   expect(progress.summary()).toEqual({ slots: 9200, seconds: 200, slotsPerSecond: 46 });
 });
 

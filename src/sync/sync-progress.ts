@@ -27,14 +27,14 @@ export class SyncProgress {
   constructor({ chain, timers, logger }: SyncProgressParts) {
     this.#chain = chain;
     this.#timers = timers;
-    this.#progress = new Progress({ message: "Syncing", logger, timers, firstAfterMs: 0 });
+    this.#progress = new Progress({ message: "Syncing", logger, timers, firstReportMs: 0 });
   }
 
   /** Starts a run. With `continues`, the summary still counts from the start of the sync. */
   begin({ continues = false } = {}): void {
     this.#began = { at: this.#timers.now(), slot: this.#chain.head.slot };
     if (!continues || this.#began.slot < this.#syncBegan.slot) this.#syncBegan = this.#began;
-    this.#progress.begin();
+    this.#progress.restart();
   }
 
   /** Summary since the start of the sync. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { PendingFuture } from "../../src/debug/future-tracker.ts";
+import type { PendingPromise } from "../../src/debug/promise-tracker.ts";
 import { Caller } from "../support/caller.ts";
 import { openDevChain, QUIET } from "../support/dev-chain.ts";
 import { Program } from "../support/program.ts";
@@ -22,7 +22,7 @@ describe("debug_getChronosFutures", () => {
     const dataDir = tempDirectory();
     const flags = ["--validators", "8", "--warmup-epochs", "0", "--data-dir", dataDir, "--track-futures"];
     const program = await Program.dev(flags);
-    const futures = (await program.call("debug_getChronosFutures")) as PendingFuture[];
+    const futures = (await program.call("debug_getChronosFutures")) as PendingPromise[];
 
     for (const future of futures) {
       expect(Object.keys(future)).toEqual(["id", "child_id", "procname", "filename", "line", "state"]);
@@ -43,12 +43,12 @@ describe("debug_getChronosFutures", () => {
     // What has settled is not listed any more.
     const calls = Array.from({ length: 300 }, (): [string] => ["getChainHead"]);
     for (let round = 0; round < 3; round++) await program.batch(calls);
-    const later = (await program.call("getChronosFutures")) as PendingFuture[];
+    const later = (await program.call("getChronosFutures")) as PendingPromise[];
     expect(later.length).toBeLessThan(futures.length + 300);
 
     // Nor does anything stay of each head that the execution engine was told of.
     await program.call("dev_advance", [HEADS]);
-    const atHead = (await program.call("getChronosFutures")) as PendingFuture[];
+    const atHead = (await program.call("getChronosFutures")) as PendingPromise[];
     expect(atHead.filter(({ filename }) => filename === "src/chain/engine-notifier.ts").length).toBeLessThan(HEADS);
     expect(await program.stop()).toEqual({ code: 0, signal: null });
   });

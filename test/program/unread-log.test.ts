@@ -43,7 +43,7 @@ test("a node whose log nobody reads answers and stops, tells of what was dropped
 
   let output = "";
   child.stdout!.setEncoding("utf8").on("data", (text: string) => (output += text));
-  await vi.waitUntil(() => /Records were dropped because nobody read the log\s+records=\d+/.test(output), {
+  await vi.waitUntil(() => /Log records dropped, output blocked\s+records=\d+/.test(output), {
     timeout: 60_000,
   });
   child.kill("SIGHUP");

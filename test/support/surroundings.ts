@@ -1,4 +1,4 @@
-import type { PendingFuture } from "../../src/debug/future-tracker.ts";
+import type { PendingPromise } from "../../src/debug/promise-tracker.ts";
 import type { GossipPeers, GossipTopicPeer } from "../../src/network/network-view.ts";
 import { CONNECTED_IN } from "./peers.ts";
 
@@ -29,7 +29,7 @@ export const GOSSIP_PEERS: GossipPeers = {
   allPeers: [{ connected: true, peerId: CONNECTED_IN.peerId }],
 };
 
-export const PENDING_FUTURE: PendingFuture = {
+export const PENDING_FUTURE: PendingPromise = {
   id: "7",
   child_id: "",
   procname: "waitForBlock",

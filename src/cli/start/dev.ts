@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { useNativeHasher } from "../../chain/native-hasher.ts";
-import { FutureTracker } from "../../debug/future-tracker.ts";
+import { PromiseTracker } from "../../debug/promise-tracker.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { LogControl } from "../../log/pino-logger.ts";
 import type { NetworkingOptions } from "../../network/networking-options.ts";
@@ -39,7 +39,7 @@ export async function runDev(
     { servers: serverOptions(options, logger), networking: options.networking },
     logger,
   );
-  const futures = options.trackFutures ? FutureTracker.started() : undefined;
+  const futures = options.trackFutures ? PromiseTracker.started() : undefined;
   if (options.networking) await requireUsablePeers(options.networking);
   const node = await DevNode.open({
     ...options,

@@ -1,6 +1,6 @@
 import { useNativeHasher } from "../../chain/native-hasher.ts";
 import type { StaleState } from "../../chain/weak-subjectivity.ts";
-import { FutureTracker } from "../../debug/future-tracker.ts";
+import { PromiseTracker } from "../../debug/promise-tracker.ts";
 import { isDevConfig } from "../../dev/chain-config.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { LogControl } from "../../log/pino-logger.ts";
@@ -32,7 +32,7 @@ export async function runNode(
     { servers: serverOptions(options, logger), networking: options.networking },
     logger,
   );
-  const futures = options.trackFutures ? FutureTracker.started() : undefined;
+  const futures = options.trackFutures ? PromiseTracker.started() : undefined;
   const { devValidators, networking } = options;
   const runsValidators = devValidators === "all" || devValidators.length > 0;
   if (runsValidators) requireDevNetwork(options);
