@@ -6,7 +6,7 @@ import { SingleFlight } from "../async/single-flight.ts";
 import { TimeSlice } from "../async/time-slice.ts";
 import { LruMap } from "../chain/lru-map.ts";
 import { PackedValidator } from "../chain/states/packed-validator.ts";
-import { BALANCE_BYTES, type Chunks, VALIDATORS_PER_CHUNK } from "../json/registry-chunks.ts";
+import { BALANCE_BYTES, type Chunks, VALIDATORS_PER_CHUNK } from "../json/writers/registry-chunks.ts";
 import { VALIDATOR_BYTES } from "../ssz/validator-layout.ts";
 import { perChain } from "./memoize.ts";
 

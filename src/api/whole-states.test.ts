@@ -23,7 +23,7 @@ const validators: phase0.Validator[] = Array.from({ length: COUNT }, (_, index) 
 async function read(stream: AsyncIterable<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = [];
   // What another thread would make of it.
-  const there = stream instanceof SharedStream ? SharedStream.of(structuredClone(stream.recipe)) : stream;
+  const there = stream instanceof SharedStream ? SharedStream.of(structuredClone(stream.descriptor)) : stream;
   for await (const chunk of there) chunks.push(Buffer.from(chunk));
   return Buffer.concat(chunks);
 }
@@ -63,5 +63,5 @@ it("is not made for who does not wait, and made once for all who do", async () =
   gone.abort(new Error("gone"));
   await expect(first).rejects.toThrow("gone");
   const [one, other] = await Promise.all([states.json(state), states.json(state)]);
-  expect((one as SharedStream).recipe.input).toBe((other as SharedStream).recipe.input);
+  expect((one as SharedStream).descriptor.input).toBe((other as SharedStream).descriptor.input);
 });

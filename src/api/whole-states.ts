@@ -2,10 +2,10 @@ import { getNode, type Node } from "@chainsafe/persistent-merkle-tree";
 import { type CompositeTypeAny, ContainerType } from "@chainsafe/ssz";
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import { SingleFlight } from "../async/single-flight.ts";
-import { giveBackBuffer, takeBuffer } from "../json/buffer-pool.ts";
+import { acquireBuffer, releaseBuffer } from "../json/buffer-pool.ts";
 import { SharedStream } from "../json/shared-stream.ts";
 import { streamSszJson } from "../json/ssz-json-stream.ts";
-import type { StatePart } from "../json/state-writer.ts";
+import type { StatePart } from "../json/writers/state-writer.ts";
 import { streamSsz } from "../ssz/pieces.ts";
 import { OFFSET_BYTES, serializedLength } from "../ssz/tree.ts";
 import type { RegistrySnapshots } from "./registry-snapshots.ts";
@@ -44,7 +44,7 @@ export class WholeStates {
   async ssz(state: State, signal?: AbortSignal): Promise<AsyncIterable<Buffer>> {
     state.commit();
     const type = state.type as CompositeTypeAny;
-    if (!isContainer(type)) return streamSsz(type, state.node, takeBuffer);
+    if (!isContainer(type)) return streamSsz(type, state.node, acquireBuffer);
     const parts = await this.#ssz.run(state.node, signal, (throwIfAborted) =>
       this.#sszParts(type, state, throwIfAborted),
     );
@@ -74,7 +74,7 @@ export class WholeStates {
     const nodeOf = ({ gindex }: Entry) => getNode(state.node, gindex);
     const isFixed = ({ fieldType }: Entry) => fieldType.fixedSize !== null;
     const addField = (field: Entry) =>
-      parts.addAll(streamSsz(field.fieldType, nodeOf(field), takeBuffer), throwIfAborted);
+      parts.addAll(streamSsz(field.fieldType, nodeOf(field), acquireBuffer), throwIfAborted);
     let offset = type.fieldsEntries.reduce((sum, { fieldType }) => sum + (fieldType.fixedSize ?? OFFSET_BYTES), 0);
     for (const field of type.fieldsEntries) {
       if (isFixed(field)) {
@@ -123,7 +123,7 @@ class Parts {
       throwIfAborted();
       this.add(piece);
       this.#flush();
-      giveBackBuffer(piece);
+      releaseBuffer(piece);
     }
   }
 

@@ -1,12 +1,12 @@
 import {
-  afterString,
-  afterValue,
   COMMA,
+  endOfString,
+  endOfValue,
   OPENING_BRACE,
   OPENING_BRACKET,
   QUOTE,
   skipSpace,
-} from "../json/json-bytes.ts";
+} from "../json/value-bounds.ts";
 
 /** Members that wrap an object with a slot: blocks with and without blobs, attestations, aggregates and slashings. */
 const WRAPPERS: ReadonlySet<string> = new Set([
@@ -35,14 +35,14 @@ function slotAt(bytes: Buffer, start: number, levels: number): number | undefine
   if (bytes[start] === OPENING_BRACKET) return slotAt(bytes, at, levels - 1);
   if (bytes[start] !== OPENING_BRACE) return undefined;
   while (bytes[at] === QUOTE) {
-    const afterName = afterString(bytes, at);
+    const afterName = endOfString(bytes, at);
     if (afterName === undefined) return undefined;
     const name = bytes.toString("latin1", at + 1, afterName - 1);
     const value = skipSpace(bytes, skipSpace(bytes, afterName) + 1);
     if (name === "slot") return numberAt(bytes, value);
     const slot = WRAPPERS.has(name) ? slotAt(bytes, value, levels - 1) : undefined;
     if (slot !== undefined) return slot;
-    const next = skipSpace(bytes, afterValue(bytes, value) ?? bytes.length);
+    const next = skipSpace(bytes, endOfValue(bytes, value) ?? bytes.length);
     if (bytes[next] !== COMMA) return undefined;
     at = skipSpace(bytes, next + 1);
   }

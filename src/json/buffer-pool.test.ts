@@ -1,19 +1,19 @@
 import { expect, it } from "vitest";
-import { giveBackBuffer, takeBuffer } from "./buffer-pool.ts";
+import { acquireBuffer, releaseBuffer } from "./buffer-pool.ts";
 
-it("gives a buffer to others once it is given back, and to one at a time", () => {
-  const first = takeBuffer();
-  expect(takeBuffer().buffer).not.toBe(first.buffer);
-  giveBackBuffer(first.subarray(0, 10));
-  giveBackBuffer(first);
-  const [second, third] = [takeBuffer(), takeBuffer()];
+it("reuses a released buffer once", () => {
+  const first = acquireBuffer();
+  expect(acquireBuffer().buffer).not.toBe(first.buffer);
+  releaseBuffer(first.subarray(0, 10));
+  releaseBuffer(first);
+  const [second, third] = [acquireBuffer(), acquireBuffer()];
   expect(second.buffer).toBe(first.buffer);
   expect(second).toHaveLength(first.length);
   expect(third.buffer).not.toBe(first.buffer);
 });
 
-it("takes no buffers of others", () => {
+it("ignores buffers that are not from the pool", () => {
   const foreign = Buffer.alloc(256 * 1024);
-  giveBackBuffer(foreign);
-  expect(takeBuffer().buffer).not.toBe(foreign.buffer);
+  releaseBuffer(foreign);
+  expect(acquireBuffer().buffer).not.toBe(foreign.buffer);
 });

@@ -1,31 +1,31 @@
-/** Large enough that what is done once a buffer does not count, small enough to be written in less than a millisecond. */
+/** Large enough to amortize the cost per buffer, small enough to be filled in less than a millisecond. */
 const BUFFER_BYTES = 256 * 1024;
-/** As many as a few streams have under way at once. */
+/** Enough for a few concurrent streams. */
 const MAX_FREE = 32;
 
 const free: Buffer[] = [];
-/** The memory of those that somebody has; what is never given back is left to the garbage collector. */
-const lent = new WeakSet<ArrayBufferLike>();
+/** Memory of acquired buffers. Those that are never released are garbage-collected. */
+const acquired = new WeakSet<ArrayBufferLike>();
 
 /**
- * A buffer for a piece of a large answer. Fresh ones would cost more than to fill them: every page of them is a fault, and
- * hundreds of megabytes of them make the garbage collector look through the whole heap.
+ * Returns a buffer for a piece of a large response. Pooled, because allocating costs more than filling: page faults for
+ * every buffer, and full garbage collections.
  */
-export function takeBuffer(): Buffer {
+export function acquireBuffer(): Buffer {
   const buffer = free.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES);
-  lent.add(buffer.buffer);
+  acquired.add(buffer.buffer);
   return buffer;
 }
 
-/** For whoever is the last to have read such a buffer, or a part of it. Other buffers may be given too, and stay as they are. */
-export function giveBackBuffer({ buffer }: Buffer): void {
-  if (lent.delete(buffer) && free.length < MAX_FREE) free.push(Buffer.from(buffer));
+/** Returns a buffer, or a slice of it, to the pool after its last use. Ignores buffers that are not from the pool. */
+export function releaseBuffer({ buffer }: Buffer): void {
+  if (acquired.delete(buffer) && free.length < MAX_FREE) free.push(Buffer.from(buffer));
 }
 
-/** The same bytes for whoever keeps them for long: such a buffer would be missing, and may be hardly filled. */
-export function keepBytes(bytes: Buffer): Buffer {
-  if (!lent.has(bytes.buffer)) return bytes;
-  const own = Buffer.from(bytes);
-  giveBackBuffer(bytes);
-  return own;
+/** Copies bytes that are kept for long, and releases their pooled buffer. Returns other bytes unchanged. */
+export function copyOutOfPool(bytes: Buffer): Buffer {
+  if (!acquired.has(bytes.buffer)) return bytes;
+  const copy = Buffer.from(bytes);
+  releaseBuffer(bytes);
+  return copy;
 }

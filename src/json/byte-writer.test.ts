@@ -9,13 +9,13 @@ function written(write: (writer: ByteWriter) => void): string {
   return writer.written.toString("latin1").slice(1);
 }
 
-it("writes every safe integer in decimal digits", () => {
+it("writes every safe integer in decimal", () => {
   const edges = [0, 9, 10, 99, 100, 999, 1000, 9999, 10_000, 99_999_999, 1e8, 1e12, 1e16 - 1, Number.MAX_SAFE_INTEGER];
   for (const value of edges.filter(Number.isSafeInteger)) expect(written((w) => w.uint(value))).toBe(String(value));
   fc.assert(fc.property(fc.maxSafeNat(), (value) => written((w) => w.uint(value)) === String(value)));
 });
 
-it("writes numbers of 64 bits by their halves, signed or not", () => {
+it("writes uint64 values from signed or unsigned halves", () => {
   fc.assert(
     fc.property(fc.bigInt(0n, 2n ** 64n - 1n), (value) => {
       const [lower, upper] = [Number(BigInt.asIntN(32, value)), Number(BigInt.asIntN(32, value >> 32n))];
@@ -26,7 +26,7 @@ it("writes numbers of 64 bits by their halves, signed or not", () => {
   expect(written((w) => w.uint(Number.POSITIVE_INFINITY))).toBe("18446744073709551615");
 });
 
-it("writes bytes as hexadecimal digits, also an odd number of them from the midst", () => {
+it("writes bytes as hex digits from any offset and of any length", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 99 }), fc.nat(10), (bytes, start) => {
       const length = Math.max(0, bytes.length - start);
@@ -35,7 +35,7 @@ it("writes bytes as hexadecimal digits, also an odd number of them from the mids
   );
 });
 
-it("writes constants of any length, one after the other", () => {
+it("writes consecutive constants of any length", () => {
   const texts = ["a", "bc", "def", '{"k":', '"value"'];
   const text = written((writer) => {
     for (const each of texts) writer.constant(constant(each));

@@ -1,13 +1,13 @@
 const DIGITS = "0123456789abcdef";
 const TWO_TO_32 = 2 ** 32;
-/** From here on the upper half of a number of 64 bits makes it one that is not exact as a number. */
+/** Upper halves of 64-bit integers from here on exceed the safe integers. */
 const INEXACT_UPPER_HALF = 2 ** 21;
 
 const LONG_COPY_BYTES = 64;
 
-/** Little-endian words of the hexadecimal digits of two bytes, by those bytes read as a little-endian number. */
+/** Hex digits of two bytes as a little-endian word, indexed by the bytes as a little-endian number. */
 const HEX_OF_TWO_BYTES = new Uint32Array(2 ** 16);
-/** Little-endian words of four decimal digits, with leading zeros. */
+/** Four decimal digits with leading zeros as a little-endian word. */
 const FOUR_DIGITS = new Uint32Array(10_000);
 for (let pair = 0; pair < HEX_OF_TWO_BYTES.length; pair++) {
   const [low, high] = [pair & 0xff, pair >> 8];
@@ -26,21 +26,21 @@ function wordOf(digits: number[]): number {
   return digits.reduceRight((word, digit) => word * 256 + DIGITS.charCodeAt(digit), 0);
 }
 
-/** What one step writes of a constant. */
 const STEP_BYTES = 8;
 
-/** How many bytes beyond its end a write may touch. */
+/** Number of bytes that a write may touch beyond its end. */
 export const SPARE_BYTES = STEP_BYTES - 1;
 
 /**
- * ASCII text that is written often, as the numbers of 64 bits that it is made of. They are what the fewest steps write; none of
- * them is NaN, whose bits might change, as that needs a byte above those of ASCII.
+ * Precomputed ASCII text, written eight bytes at a time as float64 values. None is NaN, whose bits might change: that
+ * needs a byte above 0x7f.
  */
 export interface Constant {
   readonly steps: Float64Array;
   readonly length: number;
 }
 
+/** Precomputes ASCII text for `ByteWriter.constant`. */
 export function constant(text: string): Constant {
   const padded = Buffer.alloc(Math.ceil(text.length / STEP_BYTES) * STEP_BYTES);
   padded.write(text, "latin1");
@@ -52,17 +52,17 @@ export function constant(text: string): Constant {
   };
 }
 
-/** The largest number of 64 bits: in the standard's JSON, an epoch that never comes. */
+/** FAR_FUTURE_EPOCH, the largest uint64. */
 const FAR_FUTURE = constant("18446744073709551615");
 
 /**
- * Writes into a buffer, mostly ASCII, with nothing in between: no strings, no objects. Nothing is checked against the end of the
- * buffer: whoever writes keeps room, and up to `SPARE_BYTES` more, which the next write overwrites.
+ * Writes JSON and SSZ directly into a buffer, without intermediate strings or objects. Does not check bounds: the
+ * caller keeps enough room, plus `SPARE_BYTES`, which the next write overwrites.
  */
 export class ByteWriter {
   #bytes: Buffer;
   #view: DataView;
-  /** Where the next byte goes. */
+  /** Position of the next byte. */
   at = 0;
 
   constructor(bytes: Buffer) {
@@ -74,18 +74,19 @@ export class ByteWriter {
     return this.#bytes;
   }
 
-  /** Goes on at the start of another buffer. */
+  /** Continues at the start of another buffer. */
   continueIn(bytes: Buffer): void {
     this.#bytes = bytes;
     this.#view = viewOf(bytes);
     this.at = 0;
   }
 
-  /** What is written so far, without a copy. */
+  /** The bytes written so far, without a copy. */
   get written(): Buffer {
     return this.#bytes.subarray(0, this.at);
   }
 
+  /** Free bytes in the buffer. */
   get room(): number {
     return this.#bytes.length - this.at;
   }
@@ -101,29 +102,29 @@ export class ByteWriter {
     this.at = at + length;
   }
 
-  /** Latin-1 text of any kind; slower than a constant. */
+  /** Writes Latin-1 text. Slower than a constant. */
   text(value: string): void {
     this.at += this.#bytes.write(value, this.at, "latin1");
   }
 
-  /** Bytes as they are; meant for a few. */
+  /** Copies bytes unchanged. Optimized for few bytes. */
   copy(source: Uint8Array, start: number, length: number): void {
     const { at } = this;
     const bytes = this.#bytes;
-    // For few bytes faster than the copies of the platform.
+    // A loop is faster than TypedArray.set for few bytes.
     if (length > LONG_COPY_BYTES) bytes.set(source.subarray(start, start + length), at);
     else for (let offset = 0; offset < length; offset++) bytes[at + offset] = source[start + offset]!;
     this.at = at + length;
   }
 
-  /** A safe integer that is not negative, as the eight bytes that SSZ has for it. */
+  /** Writes a non-negative safe integer as an SSZ uint64. */
   littleEndian64(value: number): void {
     this.#view.setUint32(this.at, value % TWO_TO_32, true);
     this.#view.setUint32(this.at + 4, value / TWO_TO_32, true);
     this.at += 8;
   }
 
-  /** Two digits a byte, without a prefix. */
+  /** Writes bytes as hex digits without a prefix. */
   hex(source: Uint8Array, start: number, length: number): void {
     const even = length & ~1;
     const view = this.#view;
@@ -138,7 +139,7 @@ export class ByteWriter {
     this.at = at;
   }
 
-  /** A safe integer that is not negative, in decimal digits; `Infinity` as the largest number of 64 bits. */
+  /** Writes a non-negative safe integer in decimal, and `Infinity` as the largest uint64. */
   uint(value: number): void {
     if (value < 10_000) {
       this.#shortUint(value);
@@ -158,7 +159,7 @@ export class ByteWriter {
     }
   }
 
-  /** A number of 64 bits, given by its halves, which may be signed as those of a tree's leaves are. */
+  /** Writes a uint64 in decimal, given as two halves. The halves may be signed, as in tree leaves. */
   uint64(lower: number, upper: number): void {
     const high = upper >>> 0;
     const low = lower >>> 0;
@@ -167,7 +168,7 @@ export class ByteWriter {
     else this.text(((BigInt(high) << 32n) | BigInt(low)).toString());
   }
 
-  /** Below 10,000, without leading zeros. */
+  /** Writes an integer below 10,000 without leading zeros. */
   #shortUint(value: number): void {
     const digits = value < 10 ? 1 : value < 100 ? 2 : value < 1000 ? 3 : 4;
     this.#view.setUint32(this.at, FOUR_DIGITS[value]! >>> ((4 - digits) * 8), true);

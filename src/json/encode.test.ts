@@ -12,7 +12,7 @@ describe("encodeJson", () => {
     expect(encodeJson(value).toString("utf8")).toBe(text);
   });
 
-  it("refuses what has no JSON form", () => {
+  it("rejects values without JSON", () => {
     expect(() => encodeJson(undefined)).toThrow("has no JSON form");
   });
 });

@@ -1,8 +1,8 @@
-/** The JSON bytes of a value. A value without a JSON form (`undefined`, a function) is a mistake of the caller. */
+/** Encodes a value as JSON. Throws for values without JSON, such as `undefined` or a function. */
 export function encodeJson(value: unknown): Buffer {
   const text = JSON.stringify(value);
   if (text === undefined) {
-    throw new TypeError(`A value of type ${typeof value} has no JSON form; an answer must be a JSON value.`);
+    throw new TypeError(`A value of type ${typeof value} has no JSON form.`);
   }
   return Buffer.from(text);
 }

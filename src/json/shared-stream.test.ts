@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { SharedStream, writtenAtOnce } from "./shared-stream.ts";
+import { SharedStream, writeToBuffer } from "./shared-stream.ts";
 
-/** Balances of so many validators, each its index in gwei above 32 ether. */
+/** Creates balances of 32 ETH plus the index in gwei. */
 function balancesOf(count: number) {
   const balanceChunks: SharedArrayBuffer[] = [];
   for (let first = 0; first < count; first += 4096) {
@@ -22,21 +22,21 @@ async function read(stream: AsyncIterable<Buffer>): Promise<Buffer[]> {
   return buffers;
 }
 
-describe("a shared stream", () => {
-  it.each([0, 1, 4096, 20_000])("has the bytes of its writer, for %d validators", async (count) => {
+describe("shared stream", () => {
+  it.each([0, 1, 4096, 20_000])("writes the bytes of its writer for %d validators", async (count) => {
     const { stream, json } = balancesOf(count);
     const buffers = await read(stream);
     expect(Buffer.concat(buffers).toString()).toBe(json);
     expect(buffers).toHaveLength(Math.ceil(json.length / (252 * 1024)));
   });
 
-  it("has the same bytes when made of a clone of its recipe", async () => {
+  it("writes the same bytes from a clone of its descriptor", async () => {
     const { stream, json } = balancesOf(5000);
-    const cloned = SharedStream.of(structuredClone(stream.recipe));
+    const cloned = SharedStream.of(structuredClone(stream.descriptor));
     expect(Buffer.concat(await read(cloned)).toString()).toBe(json);
   });
 
-  it("gives others a turn of the event loop for each buffer", async () => {
+  it("yields to the event loop for each buffer", async () => {
     const { stream } = balancesOf(20_000);
     let turns = 0;
     const count = () => {
@@ -51,15 +51,15 @@ describe("a shared stream", () => {
 
   it.each<[string, (stream: SharedStream) => unknown]>([
     ["was read to its end", read],
-    ["was given up before it was read", (stream) => stream[Symbol.asyncIterator]().return?.()],
+    ["was cancelled before it was read", (stream) => stream[Symbol.asyncIterator]().return?.()],
     [
-      "was given up meanwhile",
+      "was cancelled while it was read",
       async (stream) => {
         for await (const _ of stream) break;
       },
     ],
     ["was released", (stream) => stream.release()],
-  ])("tells its end once when it %s", async (_, end) => {
+  ])("calls its end listeners once when it %s", async (_, end) => {
     const { stream } = balancesOf(20_000);
     let ends = 0;
     stream.onEnd(() => ends++);
@@ -71,7 +71,7 @@ describe("a shared stream", () => {
     expect(ends).toBe(2);
   });
 
-  it("ends where it is when it is released while it is read", async () => {
+  it("ends early when it is released while being read", async () => {
     const { stream } = balancesOf(20_000);
     let buffers = 0;
     for await (const _ of stream) {
@@ -81,8 +81,8 @@ describe("a shared stream", () => {
     expect(buffers).toBe(1);
   });
 
-  it("tells its end when its writer fails", async () => {
-    // Nobody's balance has seven bytes.
+  it("calls its end listeners when its writer fails", async () => {
+    // Not a multiple of the eight bytes of a balance.
     const stream = SharedStream.of({ writer: "balances", input: { balanceChunks: [new SharedArrayBuffer(7)] } });
     let ends = 0;
     stream.onEnd(() => ends++);
@@ -90,8 +90,8 @@ describe("a shared stream", () => {
     expect(ends).toBe(1);
   });
 
-  it.each([1, 20_000])("can be written at once, for %d validators", (count) => {
+  it.each([1, 20_000])("can be written synchronously for %d validators", (count) => {
     const { stream, json } = balancesOf(count);
-    expect(writtenAtOnce(stream.recipe).toString()).toBe(json);
+    expect(writeToBuffer(stream.descriptor).toString()).toBe(json);
   });
 });

@@ -1,22 +1,22 @@
-import { giveBackBuffer, takeBuffer } from "./buffer-pool.ts";
+import { acquireBuffer, releaseBuffer } from "./buffer-pool.ts";
 import { ByteWriter } from "./byte-writer.ts";
-import { writeAttesterDuties, writeCommittees } from "./committee-writers.ts";
-import { writeLiveness } from "./liveness-writer.ts";
+import { MIN_ROOM_BYTES, type StreamWriter, streamBuffers } from "./stream-writer.ts";
+import { writeAttesterDuties, writeCommittees } from "./writers/committee-writers.ts";
+import { writeLiveness } from "./writers/liveness-writer.ts";
 import {
   balancesSszLength,
   identitiesSszLength,
-  onlyValidator,
+  selectValidator,
   writeBalances,
   writeBalancesSsz,
   writeIdentities,
   writeIdentitiesSsz,
   writeValidators,
-} from "./registry-writers.ts";
-import { writeAttestationRewards } from "./reward-writers.ts";
-import { stateLength, writeState } from "./state-writer.ts";
-import { ROOM_BYTES, type StreamWriter, writtenBuffers } from "./stream-writer.ts";
+} from "./writers/registry-writers.ts";
+import { writeAttestationRewards } from "./writers/reward-writers.ts";
+import { stateLength, writeState } from "./writers/state-writer.ts";
 
-/** All writers by the names that recipes have for them. */
+/** All writers by name. */
 const writers = {
   validators: writeValidators,
   balances: writeBalances,
@@ -32,57 +32,57 @@ const writers = {
 
 type Writers = typeof writers;
 
-/** What a stream is made of: a structured clone of it makes the same bytes in another thread. */
-export type Recipe = {
+/** Describes a stream by writer and input. A structured clone produces the same bytes in another thread. */
+export type StreamDescriptor = {
   [Name in keyof Writers]: { readonly writer: Name; readonly input: Parameters<Writers[Name]>[0] };
 }[keyof Writers];
 
 /**
- * Bytes that are written as they are read, a buffer in each turn of the event loop. Instead of the bytes, another thread can
- * be given the recipe; this one is then told by `release` that the other has read them or does not want them.
+ * A lazy stream of bytes: one buffer is written per turn of the event loop. Another thread can be sent the descriptor
+ * instead of the bytes; `release` then tells this thread that the other one is done.
  */
 export class SharedStream implements AsyncIterable<Buffer> {
-  readonly recipe: Recipe;
+  readonly descriptor: StreamDescriptor;
   readonly #listeners: (() => void)[] = [];
   #isReleased = false;
 
-  private constructor(recipe: Recipe) {
-    this.recipe = recipe;
+  private constructor(descriptor: StreamDescriptor) {
+    this.descriptor = descriptor;
   }
 
-  static of(recipe: Recipe): SharedStream {
-    return new SharedStream(recipe);
+  static of(descriptor: StreamDescriptor): SharedStream {
+    return new SharedStream(descriptor);
   }
 
-  /** How many bytes it has in all, where that is known before they are written: of SSZ. */
+  /** Total number of bytes, if known in advance: for SSZ only. */
   get length(): number | undefined {
-    switch (this.recipe.writer) {
+    switch (this.descriptor.writer) {
       case "balancesSsz":
-        return balancesSszLength(this.recipe.input);
+        return balancesSszLength(this.descriptor.input);
       case "identitiesSsz":
-        return identitiesSszLength(this.recipe.input);
+        return identitiesSszLength(this.descriptor.input);
       case "state":
-        return stateLength(this.recipe.input);
+        return stateLength(this.descriptor.input);
       default:
         return undefined;
     }
   }
 
-  /** Called once, when the stream was read to its end, has failed, was given up or released. */
+  /** Calls the listener once when the stream has ended, failed, was cancelled or released. */
   onEnd(listener: () => void): void {
     if (this.#isReleased) listener();
     else this.#listeners.push(listener);
   }
 
-  /** Nobody reads on here. */
+  /** Ends the stream: it is not read any further. */
   release(): void {
     this.#isReleased = true;
     for (const listener of this.#listeners.splice(0)) listener();
   }
 
-  /** An iterator by hand, because a generator that was never begun does not hear that it is given up. */
+  /** Not a generator, because `return()` of a generator that was never started does not run its `finally`. */
   [Symbol.asyncIterator](): AsyncIterator<Buffer> {
-    const source = writtenBuffers(writerOf(this.recipe), this.recipe.input);
+    const source = streamBuffers(writerOf(this.descriptor), this.descriptor.input);
     const end = (): IteratorResult<Buffer> => {
       this.release();
       return { done: true, value: undefined };
@@ -94,7 +94,7 @@ export class SharedStream implements AsyncIterable<Buffer> {
           const next = await source.next();
           if (next.done) return end();
           if (!this.#isReleased) return next;
-          giveBackBuffer(next.value);
+          releaseBuffer(next.value);
           return end();
         } catch (error) {
           this.release();
@@ -106,28 +106,28 @@ export class SharedStream implements AsyncIterable<Buffer> {
   }
 }
 
-/** Where small answers are written before they are copied out. */
-const scratch = takeBuffer();
+/** Reused for small results, which are copied. */
+const scratch = acquireBuffer();
 
-/** All bytes at once, for what is small. */
-export function writtenAtOnce(recipe: Recipe): Buffer {
+/** Writes all bytes synchronously, for small results. */
+export function writeToBuffer(descriptor: StreamDescriptor): Buffer {
   const out = new ByteWriter(scratch);
   const pieces: Buffer[] = [];
-  for (const _ of writerOf(recipe)(recipe.input, out)) {
-    if (out.room >= ROOM_BYTES) continue;
+  for (const _ of writerOf(descriptor)(descriptor.input, out)) {
+    if (out.room >= MIN_ROOM_BYTES) continue;
     pieces.push(Buffer.from(out.written));
     out.continueIn(scratch);
   }
   return Buffer.concat([...pieces, out.written]);
 }
 
-/** Returns the JSON of one element of a list; undefined when it has none at the index, or its elements are not indexed. */
-export function writtenElement(list: Recipe, index: number): Buffer | undefined {
-  const input = list.writer === "validators" ? onlyValidator(list.input, index) : undefined;
-  return input && writtenAtOnce({ writer: "validators", input }).subarray(1, -1);
+/** Writes one element of a list by index. Returns undefined if there is no such element, or the list is not indexed. */
+export function writeElement(list: StreamDescriptor, index: number): Buffer | undefined {
+  const input = list.writer === "validators" ? selectValidator(list.input, index) : undefined;
+  return input && writeToBuffer({ writer: "validators", input }).subarray(1, -1);
 }
 
-/** The type of a recipe says that its input is one for its writer. */
-function writerOf({ writer }: Recipe): StreamWriter<unknown> {
+// The type of the descriptor guarantees that its input fits the writer.
+function writerOf({ writer }: StreamDescriptor): StreamWriter<unknown> {
   return writers[writer] as StreamWriter<unknown>;
 }

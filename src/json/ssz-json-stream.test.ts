@@ -17,7 +17,7 @@ describe("streamSszJson", () => {
     expect(Buffer.concat(await collect(type, value)).toString()).toBe(JSON.stringify(type.toJson(value)));
   });
 
-  it("makes one buffer of up to 256 KiB in a turn of the event loop, also when several are read at once", async () => {
+  it("writes one buffer of up to 256 KiB per turn of the event loop, also with concurrent streams", async () => {
     const { type, value } = states[0]!;
     const node = treeOf(type, value);
     const turn = countTurns();

@@ -10,9 +10,9 @@ import {
   serializedLength,
 } from "../ssz/tree.ts";
 import type { ByteWriter } from "./byte-writer.ts";
-import { FlatForm } from "./flat-form.ts";
-import { jsonFormOf } from "./ssz-json.ts";
-import { ROOM_BYTES, writtenBuffers } from "./stream-writer.ts";
+import { FixedSizeWriter } from "./fixed-size-writer.ts";
+import { sszJsonWriterFor } from "./ssz-json.ts";
+import { MIN_ROOM_BYTES, streamBuffers } from "./stream-writer.ts";
 
 const OPENING_BRACE = "{".charCodeAt(0);
 const CLOSING_BRACE = "}".charCodeAt(0);
@@ -20,11 +20,11 @@ const OPENING_BRACKET = "[".charCodeAt(0);
 const CLOSING_BRACKET = "]".charCodeAt(0);
 const COMMA = ",".charCodeAt(0);
 
-/** Of a value or of elements that are written one after the other. */
+/** Maximum SSZ size of a value or run of elements that is serialized at once. */
 const SERIALIZED_BYTES = 32 * 1024;
 
-/** What a writer may write beyond its end stays within the room. */
-const AT_ONCE_BYTES = ROOM_BYTES - 16;
+/** Maximum JSON size of a single write. Leaves space for what a write touches beyond its end. */
+const MAX_WRITE_BYTES = MIN_ROOM_BYTES - 16;
 
 interface Tree {
   type: Type<unknown>;
@@ -32,11 +32,11 @@ interface Tree {
 }
 
 /**
- * The JSON of an SSZ tree, byte for byte what `JSON.stringify(type.toJson(value))` gives, in buffers and without ever
- * holding the whole value: containers go field by field, lists in runs of elements.
+ * Streams an SSZ tree as JSON, identical to `JSON.stringify(type.toJson(value))`. Never holds the whole value:
+ * containers are written field by field, lists in runs of elements.
  */
 export function streamSszJson(type: CompositeTypeAny, node: Node): AsyncGenerator<Buffer, void, undefined> {
-  return writtenBuffers(writeTree, { type, node });
+  return streamBuffers(writeTree, { type, node });
 }
 
 function* writeTree(tree: Tree, out: ByteWriter): Generator<void, void, void> {
@@ -44,20 +44,20 @@ function* writeTree(tree: Tree, out: ByteWriter): Generator<void, void, void> {
   yield* write(tree, out, { uint8Array: bytes, dataView: new DataView(bytes.buffer) });
 }
 
-/** `serialized` is where the SSZ of what is written next goes. */
+/** `serialized` is a scratch buffer for SSZ. */
 function* write({ type, node }: Tree, out: ByteWriter, serialized: ByteViews): Generator<void, void, void> {
   if (serializedLength(type, node) <= SERIALIZED_BYTES) {
     const end = type.tree_serializeToBytes(serialized, 0, node);
-    const form = jsonFormOf(type);
-    if (form.maxLength(serialized, 0, end) <= AT_ONCE_BYTES) {
-      if (out.room < ROOM_BYTES) yield;
-      form.write(out, serialized, 0, end);
+    const writer = sszJsonWriterFor(type);
+    if (writer.maxLength(serialized, 0, end) <= MAX_WRITE_BYTES) {
+      if (out.room < MIN_ROOM_BYTES) yield;
+      writer.write(out, serialized, 0, end);
       return;
     }
   }
   if (hasFieldNodes(type)) yield* writeContainer(type, node, out, serialized);
   else if (isArray(type)) yield* writeArray(type, node, out, serialized);
-  else throw new Error(`A value of the type ${type.typeName} is too large to be written at once.`);
+  else throw new Error(`A value of the SSZ type ${type.typeName} is too large to be written at once.`);
 }
 
 function writeArray(
@@ -66,9 +66,9 @@ function writeArray(
   out: ByteWriter,
   serialized: ByteViews,
 ): Generator<void, void, void> {
-  const form = jsonFormOf(type.elementType);
-  return form instanceof FlatForm && form.bound < AT_ONCE_BYTES
-    ? writeRuns(type, form, node, out, serialized)
+  const writer = sszJsonWriterFor(type.elementType);
+  return writer instanceof FixedSizeWriter && writer.bound < MAX_WRITE_BYTES
+    ? writeRuns(type, writer, node, out, serialized)
     : writeElements(type, node, out, serialized);
 }
 
@@ -79,7 +79,7 @@ function* writeContainer(
   serialized: ByteViews,
 ): Generator<void, void, void> {
   for (const [index, { fieldType, jsonKey, gindex }] of type.fieldsEntries.entries()) {
-    if (out.room < ROOM_BYTES) yield;
+    if (out.room < MIN_ROOM_BYTES) yield;
     out.byte(index === 0 ? OPENING_BRACE : COMMA);
     out.text(`${JSON.stringify(jsonKey)}:`);
     yield* write({ type: fieldType, node: getNode(node, gindex) }, out, serialized);
@@ -95,7 +95,7 @@ function* writeElements(
 ): Generator<void, void, void> {
   let separator = OPENING_BRACKET;
   for (const element of elementNodes(type, node)) {
-    if (out.room < ROOM_BYTES) yield;
+    if (out.room < MIN_ROOM_BYTES) yield;
     out.byte(separator);
     separator = COMMA;
     yield* write({ type: type.elementType, node: element }, out, serialized);
@@ -105,22 +105,22 @@ function* writeElements(
 
 function* writeRuns(
   type: ArrayOfElements,
-  form: FlatForm,
+  writer: FixedSizeWriter,
   node: Node,
   out: ByteWriter,
   serialized: ByteViews,
 ): Generator<void, void, void> {
   const elementLength = type.elementType.fixedSize!;
-  // As many as fit into the room that there is for sure.
-  const portion = Math.floor(AT_ONCE_BYTES / (form.bound + 1)) * elementLength;
+  // As many elements as fit into the guaranteed room.
+  const portion = Math.floor(MAX_WRITE_BYTES / (writer.bound + 1)) * elementLength;
   let separator = OPENING_BRACKET;
   for (const run of fixedSizeRuns(type, node, SERIALIZED_BYTES)) {
     run.serialize(serialized, 0);
     for (let at = 0; at < run.length; at += portion) {
-      if (out.room < ROOM_BYTES) yield;
+      if (out.room < MIN_ROOM_BYTES) yield;
       out.byte(separator);
       separator = COMMA;
-      form.writeSeveral(out, serialized, at, Math.min(at + portion, run.length));
+      writer.writeSeveral(out, serialized, at, Math.min(at + portion, run.length));
     }
     yield;
   }

@@ -9,19 +9,19 @@ import {
   OFFSET_BYTES,
 } from "../ssz/tree.ts";
 import { ByteWriter, type Constant, constant, SPARE_BYTES } from "./byte-writer.ts";
-import { countSteps, FlatForm } from "./flat-form.ts";
+import { countLeaves, FixedSizeWriter } from "./fixed-size-writer.ts";
 
-/** A type with more of them, as one with a long vector in it, is written part by part. */
-const MAX_STEPS = 100;
+/** Types with more leaves, such as long vectors, are written part by part. */
+const MAX_LEAVES = 100;
 
 /**
- * How values of an SSZ type are written as JSON from their SSZ bytes: as `JSON.stringify(type.toJson(value))` writes them,
- * but for integers beyond 2^53, which are exact here.
+ * Writes values of an SSZ type as JSON from their SSZ bytes. Identical to `JSON.stringify(type.toJson(value))`, except
+ * that integers beyond 2^53 are exact.
  */
-export interface JsonForm {
-  /** How long the JSON of any value of the type is at most; infinite for a type without a fixed size. */
+export interface SszJsonWriter {
+  /** Maximum length of the JSON of any value. Infinite for a variable-size type. */
   readonly bound: number;
-  /** How long the JSON of these bytes is at most. */
+  /** Maximum length of the JSON of these bytes. */
   maxLength(source: ByteViews, start: number, end: number): number;
   write(out: ByteWriter, source: ByteViews, start: number, end: number): void;
 }
@@ -33,35 +33,36 @@ const CLOSING_BRACKET = "]".charCodeAt(0);
 const CLOSING_BRACE = "}".charCodeAt(0);
 const HEX_START = constant('"0x');
 
-/** The JSON of a serialized value in one go. */
+/** Converts a serialized value to JSON. */
 export function sszJson(type: Type<unknown>, bytes: Uint8Array): Buffer {
   const source = { uint8Array: bytes, dataView: new DataView(bytes.buffer, bytes.byteOffset, bytes.length) };
-  const form = jsonFormOf(type);
-  const out = new ByteWriter(Buffer.allocUnsafeSlow(form.maxLength(source, 0, bytes.length) + SPARE_BYTES));
-  form.write(out, source, 0, bytes.length);
+  const writer = sszJsonWriterFor(type);
+  const out = new ByteWriter(Buffer.allocUnsafeSlow(writer.maxLength(source, 0, bytes.length) + SPARE_BYTES));
+  writer.write(out, source, 0, bytes.length);
   return out.written;
 }
 
-const forms = new WeakMap<Type<unknown>, JsonForm>();
+const writers = new WeakMap<Type<unknown>, SszJsonWriter>();
 
-export function jsonFormOf(type: Type<unknown>): JsonForm {
-  const known = forms.get(type);
+/** Returns the cached writer of a type. */
+export function sszJsonWriterFor(type: Type<unknown>): SszJsonWriter {
+  const known = writers.get(type);
   if (known) return known;
-  const form = makeForm(type);
-  forms.set(type, form);
-  return form;
+  const writer = createWriter(type);
+  writers.set(type, writer);
+  return writer;
 }
 
-function makeForm(type: Type<unknown>): JsonForm {
-  if (countSteps(type) <= MAX_STEPS) return new FlatForm(type);
+function createWriter(type: Type<unknown>): SszJsonWriter {
+  if (countLeaves(type) <= MAX_LEAVES) return new FixedSizeWriter(type);
   if (type instanceof ByteArrayType || type instanceof BitArrayType) return HEX;
-  if (isContainer(type)) return containerForm(type);
-  if (isArray(type)) return isOfVariableSize(type) ? listOfVariableSize(type) : listOfFixedSize(type);
-  throw new Error(`Nothing is known of how values of the type ${type.typeName} are written as JSON.`);
+  if (isContainer(type)) return containerWriter(type);
+  if (isArray(type)) return isOfVariableSize(type) ? variableSizeListWriter(type) : fixedSizeListWriter(type);
+  throw new Error(`Values of the SSZ type ${type.typeName} cannot be written as JSON.`);
 }
 
-/** Bytes and bits of any length. */
-const HEX: JsonForm = {
+/** Writes bytes and bits of any length. */
+const HEX: SszJsonWriter = {
   bound: Number.POSITIVE_INFINITY,
   maxLength: (_source, start, end) => HEX_START.length + 2 * (end - start) + 1,
   write: (out, { uint8Array }, start, end) => {
@@ -72,20 +73,20 @@ const HEX: JsonForm = {
 };
 
 interface Field {
-  /** The key, and what separates it from what is before it. */
+  /** Key with the preceding separator. */
   key: Constant;
-  form: JsonForm;
-  /** Where its bytes are from the start of the container, or the offset that says where. */
+  writer: SszJsonWriter;
+  /** Position of its bytes in the container, or of its offset. */
   position: number;
   size: number | null;
-  /** Where the offset is that says where its bytes end; undefined for the last one. */
+  /** Position of the next offset, which marks the end of its bytes. Undefined for the last one. */
   next?: number;
 }
 
-function containerForm(type: Container): JsonForm {
+function containerWriter(type: Container): SszJsonWriter {
   const fields = fieldsOf(type);
   const keysLength = fields.reduce((sum, { key }) => sum + key.length, 0) + 1;
-  const bound = fields.reduce((sum, { form }) => sum + form.bound, keysLength);
+  const bound = fields.reduce((sum, { writer }) => sum + writer.bound, keysLength);
 
   const startOf = ({ position, size }: Field, view: DataView, start: number) =>
     start + (size === null ? view.getUint32(start + position, true) : position);
@@ -100,15 +101,15 @@ function containerForm(type: Container): JsonForm {
       if (bound < Number.POSITIVE_INFINITY) return bound;
       const { dataView } = source;
       return fields.reduce((sum, field) => {
-        const { form } = field;
-        return sum + form.maxLength(source, startOf(field, dataView, start), endOf(field, dataView, start, end));
+        const { writer } = field;
+        return sum + writer.maxLength(source, startOf(field, dataView, start), endOf(field, dataView, start, end));
       }, keysLength);
     },
     write: (out, source, start, end) => {
       const { dataView } = source;
       for (const field of fields) {
         out.constant(field.key);
-        field.form.write(out, source, startOf(field, dataView, start), endOf(field, dataView, start, end));
+        field.writer.write(out, source, startOf(field, dataView, start), endOf(field, dataView, start, end));
       }
       out.byte(CLOSING_BRACE);
     },
@@ -122,7 +123,7 @@ function fieldsOf(type: Container): Field[] {
   for (const [index, { fieldType, jsonKey }] of type.fieldsEntries.entries()) {
     const size = fieldType.fixedSize;
     const key = constant(`${index === 0 ? "{" : ","}${JSON.stringify(jsonKey)}:`);
-    const field: Field = { key, form: jsonFormOf(fieldType), position, size };
+    const field: Field = { key, writer: sszJsonWriterFor(fieldType), position, size };
     if (size === null) {
       if (previous) previous.next = position;
       previous = field;
@@ -133,24 +134,24 @@ function fieldsOf(type: Container): Field[] {
   return fields;
 }
 
-function listOfFixedSize({ elementType, fixedSize }: ArrayOfElements): JsonForm {
-  const form = jsonFormOf(elementType);
+function fixedSizeListWriter({ elementType, fixedSize }: ArrayOfElements): SszJsonWriter {
+  const writer = sszJsonWriterFor(elementType);
   const elementSize = elementType.fixedSize!;
-  const maxLength = (size: number) => (size / elementSize) * (form.bound + 1) + 2;
+  const maxLength = (size: number) => (size / elementSize) * (writer.bound + 1) + 2;
   return {
     bound: maxLength(fixedSize ?? Number.POSITIVE_INFINITY),
     maxLength: (_source, start, end) => maxLength(end - start),
     write: (out, source, start, end) => {
       out.byte(OPENING_BRACKET);
-      if (form instanceof FlatForm) form.writeSeveral(out, source, start, end);
-      else writeOneByOne(form, elementSize, out, source, start, end);
+      if (writer instanceof FixedSizeWriter) writer.writeSeveral(out, source, start, end);
+      else writeOneByOne(writer, elementSize, out, source, start, end);
       out.byte(CLOSING_BRACKET);
     },
   };
 }
 
 function writeOneByOne(
-  form: JsonForm,
+  writer: SszJsonWriter,
   size: number,
   out: ByteWriter,
   source: ByteViews,
@@ -159,18 +160,18 @@ function writeOneByOne(
 ): void {
   for (let at = start; at < end; at += size) {
     if (at > start) out.byte(COMMA);
-    form.write(out, source, at, at + size);
+    writer.write(out, source, at, at + size);
   }
 }
 
-function listOfVariableSize({ elementType }: CompositeArray): JsonForm {
-  const form = jsonFormOf(elementType);
+function variableSizeListWriter({ elementType }: CompositeArray): SszJsonWriter {
+  const writer = sszJsonWriterFor(elementType);
   return {
     bound: Number.POSITIVE_INFINITY,
     maxLength: (source, start, end) => {
       let length = 2;
       forEachRange(source.dataView, start, end, (from, to) => {
-        length += form.maxLength(source, from, to) + 1;
+        length += writer.maxLength(source, from, to) + 1;
       });
       return length;
     },
@@ -178,14 +179,14 @@ function listOfVariableSize({ elementType }: CompositeArray): JsonForm {
       out.byte(OPENING_BRACKET);
       forEachRange(source.dataView, start, end, (from, to, index) => {
         if (index > 0) out.byte(COMMA);
-        form.write(out, source, from, to);
+        writer.write(out, source, from, to);
       });
       out.byte(CLOSING_BRACKET);
     },
   };
 }
 
-/** The first offset also tells how many there are. */
+/** Calls `use` with the byte range of each element. The first offset determines their number. */
 function forEachRange(
   view: DataView,
   start: number,

@@ -1,21 +1,20 @@
 import { TimeSlice, yieldToEventLoop } from "../async/time-slice.ts";
-import { giveBackBuffer, takeBuffer } from "./buffer-pool.ts";
+import { acquireBuffer, releaseBuffer } from "./buffer-pool.ts";
 import { ByteWriter } from "./byte-writer.ts";
 
-/** What a writer of a stream has room for when it begins and whenever it is resumed. */
-export const ROOM_BYTES = 4096;
+/** Room that a writer has at least when it starts and after each `yield`. */
+export const MIN_ROOM_BYTES = 4096;
 
 /**
- * Writes what its input stands for, and yields when there might be too little room for what comes next, and now and then
- * while it writes little: whoever runs it then takes what is written, or lets others have a turn.
+ * Writes its input step by step. Yields when less than `MIN_ROOM_BYTES` are left, and periodically, so that the caller
+ * can swap the buffer or yield to the event loop.
  */
 export type StreamWriter<Input> = (input: Input, out: ByteWriter) => Generator<void, void, void>;
 
 /**
- * What a writer writes, a buffer in each turn of the event loop: an answer of any size delays nobody. Whoever has no more use
- * for a buffer can give it back to the pool that it is from.
+ * Streams the output of a writer, one pooled buffer per turn of the event loop. The consumer may release the buffers.
  */
-export async function* writtenBuffers<Input>(
+export async function* streamBuffers<Input>(
   write: StreamWriter<Input>,
   input: Input,
 ): AsyncGenerator<Buffer, void, undefined> {
@@ -24,12 +23,12 @@ export async function* writtenBuffers<Input>(
   for (let isDone = false; !isDone; ) {
     await yieldToEventLoop();
     const slice = new TimeSlice();
-    out.continueIn(takeBuffer());
-    while (!isDone && out.room >= ROOM_BYTES) {
+    out.continueIn(acquireBuffer());
+    while (!isDone && out.room >= MIN_ROOM_BYTES) {
       isDone = steps.next().done === true;
       if (!isDone) await slice.yieldIfDue();
     }
     if (out.at > 0) yield out.written;
-    else giveBackBuffer(out.bytes);
+    else releaseBuffer(out.bytes);
   }
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { statusAt, statusSet, VALIDATOR_STATUSES } from "./validator-status.ts";
 
 const EPOCH = 10;
-/** Around the epoch, around the limit of 32 bits, and never. */
+/** Around the epoch, around 2^32, and FAR_FUTURE_EPOCH. */
 const EPOCHS = [0, EPOCH - 1, EPOCH, EPOCH + 1, 2 ** 32 + EPOCH, 2 ** 53, Number.POSITIVE_INFINITY];
 
 function* allValidators() {
@@ -15,10 +15,10 @@ function* allValidators() {
           for (validator.slashed of [false, true]) for (validator.effectiveBalance of [0, 1, 2 ** 32]) yield validator;
 }
 
-describe("the status of a validator", () => {
-  it("is the library's, whatever its fields are", () => {
+describe("validator status", () => {
+  it("is that of the library for all combinations of fields", () => {
     const different: unknown[] = [];
-    // Not at the start of the bytes, as most are not.
+    // At an offset, as for most validators.
     const bytes = new Uint8Array(2 * 121);
     const view = new DataView(bytes.buffer);
     for (const validator of allValidators()) {
@@ -29,7 +29,7 @@ describe("the status of a validator", () => {
     expect(different).toEqual([]);
   });
 
-  it.each([...VALIDATOR_STATUSES, "pending", "active", "exited", "withdrawal"])("is found by the word %s", (word) => {
+  it.each([...VALIDATOR_STATUSES, "pending", "active", "exited", "withdrawal"])("matches the word %s", (word) => {
     const set = statusSet([word]);
     const found = VALIDATOR_STATUSES.filter((_, bit) => (set & (1 << bit)) !== 0);
     expect(found).toEqual(
@@ -37,7 +37,7 @@ describe("the status of a validator", () => {
     );
   });
 
-  it("is any when no word is given, and each of several when they are", () => {
+  it("matches any status without words, and the union of several words", () => {
     expect(statusSet([])).toBe(statusSet([...VALIDATOR_STATUSES]));
     expect(statusSet(["active", "withdrawal_done"])).toBe(statusSet(["active"]) | statusSet(["withdrawal_done"]));
   });

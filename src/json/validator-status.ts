@@ -2,7 +2,7 @@ import { VALIDATOR_FIELDS } from "../ssz/validator-layout.ts";
 
 const TWO_TO_32 = 2 ** 32;
 
-/** What a validator can be, in the order of its life; what stands before the underscore is a status's group. */
+/** Validator statuses of the Beacon API in order of the life cycle. The part before the underscore is the group. */
 export const VALIDATOR_STATUSES = [
   "pending_initialized",
   "pending_queued",
@@ -17,21 +17,21 @@ export const VALIDATOR_STATUSES = [
 
 type Status = (typeof VALIDATOR_STATUSES)[number];
 
-const place = (status: Status) => VALIDATOR_STATUSES.indexOf(status);
-const PENDING_INITIALIZED = place("pending_initialized");
-const PENDING_QUEUED = place("pending_queued");
-const ACTIVE_ONGOING = place("active_ongoing");
-const ACTIVE_EXITING = place("active_exiting");
-const ACTIVE_SLASHED = place("active_slashed");
-const EXITED_UNSLASHED = place("exited_unslashed");
-const EXITED_SLASHED = place("exited_slashed");
-const WITHDRAWAL_POSSIBLE = place("withdrawal_possible");
-const WITHDRAWAL_DONE = place("withdrawal_done");
+const bitOf = (status: Status) => VALIDATOR_STATUSES.indexOf(status);
+const PENDING_INITIALIZED = bitOf("pending_initialized");
+const PENDING_QUEUED = bitOf("pending_queued");
+const ACTIVE_ONGOING = bitOf("active_ongoing");
+const ACTIVE_EXITING = bitOf("active_exiting");
+const ACTIVE_SLASHED = bitOf("active_slashed");
+const EXITED_UNSLASHED = bitOf("exited_unslashed");
+const EXITED_SLASHED = bitOf("exited_slashed");
+const WITHDRAWAL_POSSIBLE = bitOf("withdrawal_possible");
+const WITHDRAWAL_DONE = bitOf("withdrawal_done");
 
-/** A set of statuses as the bits of a number. */
+/** The set of all statuses. A set of statuses is a bit mask. */
 export const ANY_STATUS = 2 ** VALIDATOR_STATUSES.length - 1;
 
-/** The set that statuses and groups stand for; none given means any. */
+/** Returns the set of the given statuses and groups. Without any, returns all statuses. */
 export function statusSet(words: readonly string[]): number {
   if (words.length === 0) return ANY_STATUS;
   return VALIDATOR_STATUSES.reduce(
@@ -40,7 +40,7 @@ export function statusSet(words: readonly string[]): number {
   );
 }
 
-/** The place among `VALIDATOR_STATUSES` of the status that the validator whose bytes begin there has in an epoch. */
+/** Returns the status of the serialized validator at `at` in an epoch, as an index into `VALIDATOR_STATUSES`. */
 export function statusAt(bytes: DataView, at: number, epoch: number): number {
   if (epochAt(bytes, at + VALIDATOR_FIELDS.activationEpoch) > epoch) {
     const eligibility = epochAt(bytes, at + VALIDATOR_FIELDS.activationEligibilityEpoch);
@@ -58,13 +58,13 @@ export function statusAt(bytes: DataView, at: number, epoch: number): number {
   return hasBalance ? WITHDRAWAL_POSSIBLE : WITHDRAWAL_DONE;
 }
 
-/** Whether the epoch whose bytes begin there is one that never comes. */
-export function isNever(bytes: DataView, at: number): boolean {
+/** Returns true if the epoch at `at` is FAR_FUTURE_EPOCH. */
+export function isFarFuture(bytes: DataView, at: number): boolean {
   return bytes.getUint32(at, true) === 0xffffffff && bytes.getUint32(at + 4, true) === 0xffffffff;
 }
 
-/** `Infinity` for one that never comes. */
+/** Reads an epoch. Returns `Infinity` for FAR_FUTURE_EPOCH. */
 function epochAt(bytes: DataView, at: number): number {
-  if (isNever(bytes, at)) return Number.POSITIVE_INFINITY;
+  if (isFarFuture(bytes, at)) return Number.POSITIVE_INFINITY;
   return bytes.getUint32(at + 4, true) * TWO_TO_32 + bytes.getUint32(at, true);
 }

@@ -79,7 +79,7 @@ export interface Method {
   call(params: Params, caller?: Caller, waiting?: Waiting): Promise<Answer>;
   /**
    * The same with parameters that are the member `params` of a long message, where the method reads that itself; throws an
-   * `UnreadableMessage` when it cannot.
+   * `JsonParseError` when it cannot.
    */
   callByMessage?(message: Uint8Array, caller?: Caller, waiting?: Waiting): Promise<Answer>;
 }

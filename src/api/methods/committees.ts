@@ -16,7 +16,7 @@ import {
 import type { CommitteeIndex, Epoch, Slot } from "@lodestar/types";
 import { distantShuffling } from "../../chain/states/distant-shuffling.ts";
 import { invalidParams, notFound } from "../../errors/failure.ts";
-import { SharedStream, writtenAtOnce } from "../../json/shared-stream.ts";
+import { SharedStream, writeToBuffer } from "../../json/shared-stream.ts";
 import type { ChainView } from "../chain-view.ts";
 import { type CallContext, defineOperation, get, optional } from "../definition.ts";
 import { besideData } from "../encoding.ts";
@@ -151,8 +151,8 @@ function bodyOf(found: readonly Committee[]): Buffer | SharedStream {
     at += members.length;
     return { index, slot, length: members.length };
   });
-  const recipe = { writer: "committees", input: { committees, members: all } } as const;
-  return count <= MAX_MEMBERS_AT_ONCE ? writtenAtOnce(recipe) : SharedStream.of(recipe);
+  const descriptor = { writer: "committees", input: { committees, members: all } } as const;
+  return count <= MAX_MEMBERS_AT_ONCE ? writeToBuffer(descriptor) : SharedStream.of(descriptor);
 }
 
 function refuseUnknownEpoch(epoch: Epoch, stateEpoch: Epoch): void {

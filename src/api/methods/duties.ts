@@ -13,9 +13,9 @@ import { latestBlockHeader } from "../../chain/anchor.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { committeePositions } from "../../chain/committee-positions.ts";
 import { invalidParams } from "../../errors/failure.ts";
-import { AttesterDutyRows } from "../../json/committee-writers.ts";
-import type { LivenessList } from "../../json/liveness-writer.ts";
-import { type Recipe, SharedStream, writtenAtOnce } from "../../json/shared-stream.ts";
+import { SharedStream, type StreamDescriptor, writeToBuffer } from "../../json/shared-stream.ts";
+import { AttesterDutyRows } from "../../json/writers/committee-writers.ts";
+import type { LivenessList } from "../../json/writers/liveness-writer.ts";
 import type { ResponseCodec } from "../codecs.ts";
 import type { ApiContext } from "../context.ts";
 import { defineEncoded, defineOperation, get, post, required } from "../definition.ts";
@@ -209,8 +209,8 @@ export const dutyMethods = [
   getLiveness,
 ] as const;
 
-function bodyOf(count: number, recipe: Recipe): Buffer | SharedStream {
-  return count <= MAX_WRITTEN_AT_ONCE ? writtenAtOnce(recipe) : SharedStream.of(recipe);
+function bodyOf(count: number, descriptor: StreamDescriptor): Buffer | SharedStream {
+  return count <= MAX_WRITTEN_AT_ONCE ? writeToBuffer(descriptor) : SharedStream.of(descriptor);
 }
 
 /** `dependsOn` is the epoch before which the deciding block was made. */

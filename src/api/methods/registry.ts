@@ -4,7 +4,7 @@ import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import { type phase0, ssz, type ValidatorIndex } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { TimeSlice } from "../../async/time-slice.ts";
-import { BALANCE_BYTES, type Chunks, VALIDATORS_PER_CHUNK } from "../../json/registry-chunks.ts";
+import { BALANCE_BYTES, type Chunks, VALIDATORS_PER_CHUNK } from "../../json/writers/registry-chunks.ts";
 import { VALIDATOR_BYTES } from "../../ssz/validator-layout.ts";
 
 /** Validators that are read at a time: few enough that a slice never holds the event loop for long. */

@@ -11,8 +11,8 @@ import {
   genesisSyncCommitteeRewards,
 } from "../../chain/rewards/sync-committee-rewards.ts";
 import { notFound } from "../../errors/failure.ts";
-import { RewardRows } from "../../json/reward-writers.ts";
-import { SharedStream, writtenAtOnce } from "../../json/shared-stream.ts";
+import { SharedStream, writeToBuffer } from "../../json/shared-stream.ts";
+import { RewardRows } from "../../json/writers/reward-writers.ts";
 import type { ChainView } from "../chain-view.ts";
 import { type CallContext, defineEncoded, defineOperation, get, post, required } from "../definition.ts";
 import { besideData } from "../encoding.ts";
@@ -153,8 +153,8 @@ async function attestationRewardsBody(
   }
   const hasInclusionDelays = idealRewards.some(({ inclusionDelay }) => inclusionDelay !== undefined);
   const input = { ideal: ideal.rows, total: total.rows, hasInclusionDelays };
-  const recipe = { writer: "attestationRewards", input } as const;
-  return indices.length <= MAX_VALIDATORS_AT_ONCE ? writtenAtOnce(recipe) : SharedStream.of(recipe);
+  const descriptor = { writer: "attestationRewards", input } as const;
+  return indices.length <= MAX_VALIDATORS_AT_ONCE ? writeToBuffer(descriptor) : SharedStream.of(descriptor);
 }
 
 function stateBefore(

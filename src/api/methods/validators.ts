@@ -11,9 +11,9 @@ import {
 } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { notFound } from "../../errors/failure.ts";
-import type { Chunks } from "../../json/registry-chunks.ts";
-import { type Recipe, SharedStream, writtenAtOnce } from "../../json/shared-stream.ts";
+import { SharedStream, type StreamDescriptor, writeToBuffer } from "../../json/shared-stream.ts";
 import { statusSet } from "../../json/validator-status.ts";
+import type { Chunks } from "../../json/writers/registry-chunks.ts";
 import type { Answer } from "../../server/method-table.ts";
 import type { ChainView } from "../chain-view.ts";
 import type { MetaCodec } from "../codecs.ts";
@@ -262,14 +262,14 @@ async function writeValidators(
   call?: CallContext,
 ): Promise<Answer> {
   const choice = await chooseValidators(chain, query, call);
-  const body = bodyOf(choice, await recipeOfValidators(choice, query.statuses));
+  const body = bodyOf(choice, await describeValidators(choice, query.statuses));
   return { body, ...besideData(meta, metaOf(choice.resolved)) };
 }
 
-async function recipeOfValidators(
+async function describeValidators(
   { resolved, indices, validators, balances }: ValidatorSelection,
   statuses: ValidatorsQuery["statuses"] = [],
-): Promise<Recipe> {
+): Promise<StreamDescriptor> {
   const input = {
     indices,
     validatorChunks: await validators(),
@@ -300,9 +300,9 @@ async function serializeBalances(chain: BeaconChain, query: BalancesQuery, call?
 /** An answer about no more validators than this is written at once, which costs less than a stream. */
 const MAX_WRITTEN_AT_ONCE = 256;
 
-function bodyOf({ resolved, indices }: ValidatorSelection, recipe: Recipe): Buffer | SharedStream {
+function bodyOf({ resolved, indices }: ValidatorSelection, descriptor: StreamDescriptor): Buffer | SharedStream {
   const count = indices?.length ?? resolved.state.validators.length;
-  return count <= MAX_WRITTEN_AT_ONCE ? writtenAtOnce(recipe) : SharedStream.of(recipe);
+  return count <= MAX_WRITTEN_AT_ONCE ? writeToBuffer(descriptor) : SharedStream.of(descriptor);
 }
 
 /** For callers inside the process, who get all at once. */

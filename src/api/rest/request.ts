@@ -1,7 +1,7 @@
 import type { ChainForkConfig } from "@lodestar/config";
 import { yieldToEventLoop } from "../../async/time-slice.ts";
 import { invalidParams } from "../../errors/failure.ts";
-import { LARGE_MESSAGE_BYTES, parseLongMessage, parseMessage, UnreadableMessage } from "../../json/parse.ts";
+import { JsonParseError, LARGE_MESSAGE_BYTES, parseMessage, parseMessageInSlices } from "../../json/parse.ts";
 import type { RestRequest } from "../../server/rest/route-table.ts";
 import { type Args, bind, type Signature } from "../bind.ts";
 import type { RequestCodec } from "../codecs.ts";
@@ -108,9 +108,9 @@ export async function parseJson(body: Buffer): Promise<unknown> {
   try {
     if (body.length < LARGE_MESSAGE_BYTES) return parseMessage(body);
     await yieldToEventLoop();
-    return await parseLongMessage(body);
+    return await parseMessageInSlices(body);
   } catch (cause) {
-    if (!(cause instanceof UnreadableMessage)) throw cause;
+    if (!(cause instanceof JsonParseError)) throw cause;
     throw invalidParams(`The body cannot be read as JSON: ${cause.message}`, { cause });
   }
 }

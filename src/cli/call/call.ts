@@ -1,4 +1,4 @@
-import { parseMessage, UnreadableMessage } from "../../json/parse.ts";
+import { parseMessage, JsonParseError } from "../../json/parse.ts";
 import { EXIT_CODES, StartupError } from "../exit.ts";
 import { withoutCredentials } from "../flags/flag-values.ts";
 import type { Terminal } from "../terminal.ts";
@@ -66,7 +66,7 @@ async function printAnswer(answer: HttpAnswer, options: CallOptions, terminal: T
     printer.printError(read, error);
     return EXIT_CODES.internal;
   } catch (cause) {
-    throw cause instanceof UnreadableMessage ? unreadable(cause) : cause;
+    throw cause instanceof JsonParseError ? unreadable(cause) : cause;
   }
 }
 

@@ -1,4 +1,4 @@
-import { keepBytes } from "../../json/buffer-pool.ts";
+import { copyOutOfPool } from "../../json/buffer-pool.ts";
 import type { ByteBudget } from "../../server/http/exchanges.ts";
 
 interface BufferLimits {
@@ -28,7 +28,7 @@ export async function bufferBody(
       const { done, value } = await chunks.next();
       signal.throwIfAborted();
       if (done) return read.length === 1 ? read[0]! : Buffer.concat(read, bytes);
-      read.push(keepBytes(value));
+      read.push(copyOutOfPool(value));
       bytes += value.length;
       if (bytes > maxBytes || !budget.take(value.length)) return resumeStream(read, chunks);
       held += value.length;

@@ -1,10 +1,10 @@
 import {
-  afterString,
-  afterValue,
   CLOSING_BRACE,
   CLOSING_BRACKET,
   COLON,
   COMMA,
+  endOfString,
+  endOfValue,
   OPENING_BRACE,
   OPENING_BRACKET,
   QUOTE,
@@ -12,7 +12,7 @@ import {
   skipSpaceBack,
   startOfString,
   startOfValue,
-} from "../../json/json-bytes.ts";
+} from "../../json/value-bounds.ts";
 import { UpstreamError } from "../upstream-call.ts";
 
 export type Metadata = Readonly<Record<string, unknown>>;
@@ -151,7 +151,7 @@ function findDataStart(bytes: Buffer, upstream: string): { start: number; before
   const firstMember = at + 1;
   for (;;) {
     const name = skipSpace(bytes, at + 1);
-    const afterName = bytes[name] === QUOTE ? afterString(bytes, name) : undefined;
+    const afterName = bytes[name] === QUOTE ? endOfString(bytes, name) : undefined;
     if (afterName === undefined) {
       if (name >= bytes.length || bytes[name] === QUOTE) return undefined;
       throw invalidBody(upstream, bytes[name] === CLOSING_BRACE ? 'has no member "data"' : "is not valid JSON");
@@ -165,7 +165,7 @@ function findDataStart(bytes: Buffer, upstream: string): { start: number; before
     if (afterName - name === DATA.length && isDataAt(bytes, name)) {
       return { start, before: bytes.toString("utf8", firstMember, at) };
     }
-    const end = afterValue(bytes, start);
+    const end = endOfValue(bytes, start);
     if (end === undefined) return undefined;
     at = skipSpace(bytes, end);
     if (at === bytes.length) return undefined;

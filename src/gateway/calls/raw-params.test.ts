@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { UnreadableMessage } from "../../json/parse.ts";
+import { JsonParseError } from "../../json/parse.ts";
 import { parseParams, RawJson } from "./raw-params.ts";
 
 const json = fc.jsonValue({ maxDepth: 3 });
@@ -43,7 +43,7 @@ it("stay unparsed if raw", () => {
 it.each(["", "{", '{"params":[}', '{"params":[1,]}', '{"params":[1 2]}', '{"params":["a]}', '{"params":{"a" 1}}'])(
   "are refused when %j is no message",
   (text) => {
-    expect(() => parseParams(Buffer.from(text), () => true)).toThrow(UnreadableMessage);
+    expect(() => parseParams(Buffer.from(text), () => true)).toThrow(JsonParseError);
   },
 );
 

@@ -1,14 +1,14 @@
+import { parseMessage } from "../../json/parse.ts";
 import {
-  afterString,
-  afterValue,
   COLON,
   COMMA,
+  endOfString,
+  endOfValue,
   OPENING_BRACE,
   OPENING_BRACKET,
   QUOTE,
   skipSpace,
-} from "../../json/json-bytes.ts";
-import { parseMessage } from "../../json/parse.ts";
+} from "../../json/value-bounds.ts";
 import type { Params } from "../../server/method-table.ts";
 
 /** The unparsed bytes of a JSON value. */
@@ -33,7 +33,7 @@ const LIST_END = Buffer.from("]");
 
 /**
  * Parses the parameters of a JSON-RPC message. Objects and arrays for which `isRaw` returns true for their position or
- * name stay unparsed. Throws an `UnreadableMessage` for invalid JSON.
+ * name stay unparsed. Throws a `JsonParseError` for invalid JSON.
  */
 export function parseParams(message: Uint8Array, isRaw: (key: number | string) => boolean): Params {
   const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength);
@@ -63,13 +63,13 @@ interface Entry {
 function entriesAt(bytes: Buffer, container: number): Entry[] | undefined {
   const isArray = bytes[container] === OPENING_BRACKET;
   if (!isArray && bytes[container] !== OPENING_BRACE) return undefined;
-  const end = (afterValue(bytes, container) ?? 0) - 1;
+  const end = (endOfValue(bytes, container) ?? 0) - 1;
   const entries: Entry[] = [];
   let at = skipSpace(bytes, container + 1);
   while (at < end) {
     const key = isArray ? entries.length : nameAt(bytes, at);
     const start = isArray ? at : valueOfMember(bytes, at);
-    const after = start === undefined ? undefined : afterValue(bytes, start);
+    const after = start === undefined ? undefined : endOfValue(bytes, start);
     if (key === undefined || start === undefined || after === undefined) return undefined;
     entries.push({ key, start, end: after });
     at = skipSpace(bytes, after);
@@ -80,11 +80,11 @@ function entriesAt(bytes: Buffer, container: number): Entry[] | undefined {
 }
 
 function nameAt(bytes: Buffer, at: number): string | undefined {
-  const after = bytes[at] === QUOTE ? afterString(bytes, at) : undefined;
+  const after = bytes[at] === QUOTE ? endOfString(bytes, at) : undefined;
   return after === undefined ? undefined : (parseMessage(bytes.subarray(at, after)) as string);
 }
 
 function valueOfMember(bytes: Buffer, at: number): number | undefined {
-  const colon = skipSpace(bytes, afterString(bytes, at) ?? bytes.length);
+  const colon = skipSpace(bytes, endOfString(bytes, at) ?? bytes.length);
   return bytes[colon] === COLON ? skipSpace(bytes, colon + 1) : undefined;
 }

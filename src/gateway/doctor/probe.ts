@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
-import { keepBytes } from "../../json/buffer-pool.ts";
+import { copyOutOfPool } from "../../json/buffer-pool.ts";
 import {
-  afterString,
   CLOSING_BRACE,
   CLOSING_BRACKET,
+  endOfString,
   OPENING_BRACE,
   OPENING_BRACKET,
   QUOTE,
-} from "../../json/json-bytes.ts";
+} from "../../json/value-bounds.ts";
 import { discardBody, type RequestClient } from "../upstream/client/fetch.ts";
 import { UpstreamError, type UpstreamRequest, type UpstreamResponse } from "../upstream-call.ts";
 
@@ -90,7 +90,7 @@ function depthOf(bytes: Buffer): number {
   let deepest = 0;
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at];
-    if (byte === QUOTE) at = (afterString(bytes, at) ?? bytes.length) - 1;
+    if (byte === QUOTE) at = (endOfString(bytes, at) ?? bytes.length) - 1;
     else if (byte === OPENING_BRACKET || byte === OPENING_BRACE) deepest = Math.max(deepest, ++depth);
     else if (byte === CLOSING_BRACKET || byte === CLOSING_BRACE) depth--;
   }
@@ -114,7 +114,7 @@ async function readBody(
       hash.update(chunk);
       bytes += chunk.length;
       if (bytes > MAX_KEPT_BYTES) cachedIn = undefined;
-      cachedIn?.push(keepBytes(chunk));
+      cachedIn?.push(copyOutOfPool(chunk));
     }
     signal.throwIfAborted();
   } finally {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { Readable, type Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { giveBackBuffer } from "../../json/buffer-pool.ts";
+import { releaseBuffer } from "../../json/buffer-pool.ts";
 import type { ChunkStream } from "./chunk-stream.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 import { errorBody } from "./refusal.ts";
@@ -72,7 +72,7 @@ async function writeChunks(res: ServerResponse, chunks: ChunkStream): Promise<vo
       ahead += byteLength;
       const isTaken = res.write(chunk, (error) => {
         ahead -= byteLength;
-        if (!error) giveBackBuffer(chunk);
+        if (!error) releaseBuffer(chunk);
       });
       if (!isTaken && ahead >= AHEAD_BYTES) await drained(res);
     }

@@ -1,15 +1,15 @@
 import { inspect } from "node:util";
 import { TimeSlice, yieldToEventLoop } from "../../async/time-slice.ts";
 import { Failure } from "../../errors/failure.ts";
-import { firstByte, OPENING_BRACKET } from "../../json/json-bytes.ts";
 import {
+  JsonParseError,
   LARGE_MESSAGE_BYTES,
-  parseLongMessage,
   parseMessage,
-  parseOutline,
+  parseMessageInSlices,
+  parseTopLevel,
   splitArray,
-  UnreadableMessage,
 } from "../../json/parse.ts";
+import { firstNonSpace, OPENING_BRACKET } from "../../json/value-bounds.ts";
 import type { Logger } from "../../log/logger.ts";
 import { isReadOnly } from "../access-class.ts";
 import type { CallObserver, CallServer, ObservedCall } from "../call-observer.ts";
@@ -92,11 +92,11 @@ export function createExecutor(options: ExecutorOptions): Execute {
 
   async function executeLong(message: Uint8Array, sender: Sender): Promise<MessageResponse | undefined> {
     try {
-      if (firstByte(message) === OPENING_BRACKET) return await executeLongBatch(message, sender);
+      if (firstNonSpace(message) === OPENING_BRACKET) return await executeLongBatch(message, sender);
       const { request, rest } = await readLong(message, sender);
       return messageOf(await runElement(request, sender, immediately, rest));
     } catch (error) {
-      if (!(error instanceof UnreadableMessage)) throw error;
+      if (!(error instanceof JsonParseError)) throw error;
       return refuseWhole(parseError(error.message), sender);
     }
   }
@@ -122,12 +122,12 @@ export function createExecutor(options: ExecutorOptions): Execute {
 
   /** Whoever can read the parameters of a call from its message gets that, so that they are not read here. */
   async function readLong(message: Uint8Array, { caller }: Sender): Promise<ReadMessage> {
-    const request = await parseOutline(message);
+    const request = await parseTopLevel(message);
     const call = readRequest(request);
     const method = isInvalid(call) ? undefined : table.find(call.method);
     // To say why it is not served, nobody has to know the parameters.
     if (method === undefined || caller?.refusal(method.access) !== undefined) return { request };
-    return method.callByMessage ? { request, rest: message } : { request: await parseLongMessage(message) };
+    return method.callByMessage ? { request, rest: message } : { request: await parseMessageInSlices(message) };
   }
 
   function executeNow(message: Uint8Array, sender: Sender): Promise<MessageResponse | undefined> {
@@ -135,7 +135,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
     try {
       request = parseMessage(message);
     } catch (error) {
-      if (!(error instanceof UnreadableMessage)) return Promise.reject(error);
+      if (!(error instanceof JsonParseError)) return Promise.reject(error);
       return Promise.resolve(refuseWhole(parseError(error.message), sender));
     }
     if (Array.isArray(request)) return runBatch(request, sender);
@@ -230,7 +230,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
       conclude(observed, response);
       return response;
     } catch (error) {
-      if (error instanceof UnreadableMessage) {
+      if (error instanceof JsonParseError) {
         return failed({ ...call, id: NULL_ID }, parseError(error.message), observed);
       }
       if (!(error instanceof Failure)) {

@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, expect, it, vi } from "vitest";
-import { type Recipe, SharedStream, writtenAtOnce } from "../../json/shared-stream.ts";
+import { SharedStream, type StreamDescriptor, writeToBuffer } from "../../json/shared-stream.ts";
 import { createSignal } from "../http/http.test-support.ts";
 import { json, openTestServer, requestText, type TestServer, type TestServerOptions } from "./server.test-support.ts";
 
@@ -80,18 +80,18 @@ it("a streamed result arrives in its envelope, with the headers of its metadata"
 it("readers of different paces get their own bytes, although buffers are used again", async () => {
   // More than sockets take unread, so that some have to wait while others go on.
   const CHUNKS = 48;
-  const recipeOf = (balance: number): Recipe => {
+  const descriptorOf = (balance: number): StreamDescriptor => {
     const chunk = new SharedArrayBuffer(4096 * 8);
     new BigUint64Array(chunk).fill(BigInt(balance));
     return { writer: "balances", input: { balanceChunks: Array.from({ length: CHUNKS }, () => chunk) } };
   };
   const server = await open({
-    handlers: { balances: async (params) => ({ body: SharedStream.of(recipeOf((params as [number])[0])) }) },
+    handlers: { balances: async (params) => ({ body: SharedStream.of(descriptorOf((params as [number])[0])) }) },
   });
   const isRead = async (balance: number, begin?: Promise<unknown>) => {
     const incoming = await startPost(server, requestText({ method: '"balances"', params: `[${balance}]` }));
     await begin;
-    return (await text(incoming)) === `{"jsonrpc":"2.0","id":1,"result":${writtenAtOnce(recipeOf(balance))}}`;
+    return (await text(incoming)) === `{"jsonrpc":"2.0","id":1,"result":${writeToBuffer(descriptorOf(balance))}}`;
   };
   const fast = Promise.all([isRead(1111), isRead(2222)]);
   expect(await Promise.all([isRead(3333, fast), isRead(4444, fast)])).toEqual([true, true]);

@@ -1,5 +1,5 @@
 import { yieldToEventLoop } from "../../async/time-slice.ts";
-import { LARGE_MESSAGE_BYTES, parseLongMessage, parseMessage } from "../../json/parse.ts";
+import { LARGE_MESSAGE_BYTES, parseMessage, parseMessageInSlices } from "../../json/parse.ts";
 import { SharedStream } from "../../json/shared-stream.ts";
 import type { Feed } from "../events/feed.ts";
 import { abandon } from "../http/chunk-stream.ts";
@@ -172,7 +172,7 @@ export class CallService {
     await yieldToEventLoop();
     try {
       if (running.over) throw running.over;
-      await this.#call(running, position, paramsOf(await parseLongMessage(message)));
+      await this.#call(running, position, paramsOf(await parseMessageInSlices(message)));
     } catch (error) {
       this.#fail(running, error);
     }

@@ -1,4 +1,4 @@
-import { SharedStream, writtenElement } from "../../json/shared-stream.ts";
+import { SharedStream, writeElement } from "../../json/shared-stream.ts";
 import type { Params } from "../method-table.ts";
 import type { BodyPart, RestRequest } from "../rest/route-table.ts";
 import type { ToMain } from "./protocol.ts";
@@ -47,7 +47,7 @@ export function elementOfRequest(listedBy: number, { url, params, format }: Rest
 
 /** The response with one element in the place of the list. */
 export function elementOf(list: Response, index: number): Response | undefined {
-  const written = (part: BodyPart) => (part instanceof SharedStream ? writtenElement(part.recipe, index) : part);
+  const written = (part: BodyPart) => (part instanceof SharedStream ? writeElement(part.descriptor, index) : part);
   if ("body" in list) {
     const body = written(list.body);
     return body && { ...list, body };

@@ -1,5 +1,5 @@
 import type { FailureKind, ItemFailure } from "../../errors/failure.ts";
-import type { Recipe } from "../../json/shared-stream.ts";
+import type { StreamDescriptor } from "../../json/shared-stream.ts";
 import type { LogFields, LogLevel, LogTopic } from "../../log/logger.ts";
 import type { AccessClass } from "../access-class.ts";
 import type { CallTally } from "../call-tallies.ts";
@@ -61,7 +61,7 @@ export type PassedBytes = string | Uint8Array;
 /** A stream whose chunks are sent as they are asked for, or one that the thread makes itself. */
 export interface PassedStream {
   stream: number;
-  recipe?: Recipe;
+  descriptor?: StreamDescriptor;
 }
 
 export type PassedBody = PassedBytes | PassedStream;
@@ -139,7 +139,7 @@ export type ToMain =
   /** The same, with parameters that are a member of the message. */
   | [kind: "message", id: number, method: number, message: PassedBytes]
   | [kind: "request", id: number, route: number, ...request: PassedRequest]
-  /** Is to be answered whenever the answer is another one. Of a list, only a recipe is wanted. */
+  /** Is to be answered whenever the answer is another one. Of a list, only a descriptor is wanted. */
   | [kind: "renew call", id: number, isList: boolean, method: number, params: string]
   | [kind: "renew request", id: number, isList: boolean, route: number, ...request: PassedRequest]
   | [kind: "renew no more", id: number]

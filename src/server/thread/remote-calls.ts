@@ -184,7 +184,7 @@ export class RemoteCalls {
   ): Pending | undefined {
     const pending = id < 0 ? undefined : this.#take(id);
     const key = pending ? pending.key : this.#repeated.keyOf(id);
-    // Of a list only the recipe is used, in memory that the threads share.
+    // Of a list only the descriptor is used, in memory that the threads share.
     if (pending === undefined) for (const part of parts) if (part instanceof SharedStream) part.release();
     const size = sizeOf(parts, pending === undefined);
     if (validity !== undefined && key !== undefined && size !== undefined) {
@@ -255,7 +255,7 @@ function passedHeaders(headers: RestRequest["headers"]): RestRequest["headers"] 
   return passed;
 }
 
-/** Undefined when one of them is a stream, unless that is the recipe of a list. */
+/** Undefined when one of them is a stream, unless that is the descriptor of a list. */
 function sizeOf(parts: readonly BodyPart[], isPrepared: boolean): number | undefined {
   let size = 0;
   for (const part of parts) {

@@ -15,13 +15,13 @@ export class RemoteStreams {
   /** The body of an answer. */
   bodyOf(passed: PassedBody): Buffer | AsyncIterable<Buffer> {
     if (typeof passed === "string" || passed instanceof Uint8Array) return received(passed);
-    const { stream: number, recipe } = passed;
+    const { stream: number, descriptor } = passed;
     const release = () => {
       this.#open.delete(number);
       this.#outbox.send(["release", number]);
     };
-    if (recipe) {
-      const shared = SharedStream.of(recipe);
+    if (descriptor) {
+      const shared = SharedStream.of(descriptor);
       shared.onEnd(release);
       return shared;
     }

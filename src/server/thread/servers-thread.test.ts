@@ -4,9 +4,9 @@ import { Worker } from "node:worker_threads";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { Revision } from "../../chain/revision.ts";
 import { Failure, unavailable } from "../../errors/failure.ts";
-import { BALANCE_BYTES } from "../../json/registry-chunks.ts";
 import { SharedStream } from "../../json/shared-stream.ts";
 import { ANY_STATUS } from "../../json/validator-status.ts";
+import { BALANCE_BYTES } from "../../json/writers/registry-chunks.ts";
 import { createRecordingLogger, type LogRecord } from "../../log/recording-logger.test-support.ts";
 import { VALIDATOR_BYTES } from "../../ssz/validator-layout.ts";
 import type { CallTally } from "../call-tallies.ts";
@@ -372,7 +372,7 @@ it("keeps what depends on the status until that changes, by either server", asyn
   expect(chain.asked).toBe(askedAfter + 3);
 });
 
-it("writes elements of a list from its recipe, from the next change of the revision on", async () => {
+it("writes elements of a list from its descriptor, from the next change of the revision on", async () => {
   const balanceOf = (value: { balance?: string }) => value.balance ?? value;
   const tell = async (index: number) => [
     balanceOf((await call("element", ["head", String(index)])).result as never),

@@ -31,7 +31,7 @@ export class StreamSender {
     const stream = ++this.#last;
     if (body instanceof SharedStream) {
       this.#streams.set(stream, body);
-      return { stream, recipe: body.recipe };
+      return { stream, descriptor: body.descriptor };
     }
     const opened = { credit: CHUNKS_AHEAD, isPumping: false, source: body[Symbol.asyncIterator]() };
     this.#streams.set(stream, opened);

@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { Failure } from "../../errors/failure.ts";
-import { UnreadableMessage } from "../../json/parse.ts";
+import { JsonParseError } from "../../json/parse.ts";
 import { HttpRefusal } from "../http/refusal.ts";
 import type { Thrown } from "./protocol.ts";
 
@@ -14,7 +14,7 @@ export function passThrown(thrown: unknown): Thrown {
     const { status, message, headers } = thrown;
     return { status, message, headers };
   }
-  if (thrown instanceof UnreadableMessage) return { unreadable: thrown.message };
+  if (thrown instanceof JsonParseError) return { unreadable: thrown.message };
   return { unexpected: thrown instanceof Error ? thrown.message : String(thrown), stack: inspect(thrown) };
 }
 
@@ -22,7 +22,7 @@ export function passThrown(thrown: unknown): Thrown {
 export function receiveThrown(thrown: Thrown): Error {
   if ("failure" in thrown) return new Failure(thrown.failure, thrown.message, thrown);
   if ("status" in thrown) return new HttpRefusal(thrown.status, thrown.message, thrown.headers);
-  if ("unreadable" in thrown) return new UnreadableMessage(thrown.unreadable);
+  if ("unreadable" in thrown) return new JsonParseError(thrown.unreadable);
   const error = new Error(thrown.unexpected);
   error.stack = thrown.stack;
   return error;

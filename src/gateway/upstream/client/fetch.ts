@@ -1,5 +1,5 @@
 import type { Timers } from "../../../async/timers.ts";
-import { keepBytes } from "../../../json/buffer-pool.ts";
+import { copyOutOfPool } from "../../../json/buffer-pool.ts";
 import { ACCEPT_JSON, UpstreamError, type UpstreamResponse } from "../../upstream-call.ts";
 import type { UpstreamClient } from "./upstream-client.ts";
 
@@ -84,7 +84,7 @@ export async function readBodyUpTo(
   let bytes = 0;
   try {
     for await (const chunk of body) {
-      chunks.push(keepBytes(chunk));
+      chunks.push(copyOutOfPool(chunk));
       bytes += chunk.length;
       if (bytes > maxBytes) break;
     }

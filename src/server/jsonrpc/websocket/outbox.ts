@@ -1,5 +1,5 @@
 import type { WebSocket } from "ws";
-import { giveBackBuffer } from "../../../json/buffer-pool.ts";
+import { releaseBuffer } from "../../../json/buffer-pool.ts";
 import { type BudgetShare, HELD_FROM_BYTES, PIECE_OVERHEAD_BYTES } from "../../http/exchanges.ts";
 import type { MessageResponse } from "../execute.ts";
 
@@ -113,7 +113,7 @@ export class Outbox {
       this.#socket.send(data, { binary: false, fin }, (error) => {
         if (!error) {
           this.#flushes++;
-          giveBackBuffer(data);
+          releaseBuffer(data);
         }
         resolve();
       });

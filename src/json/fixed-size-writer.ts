@@ -14,45 +14,46 @@ const TRUE = constant("true");
 const FALSE = constant("false");
 const COMMA = ",".charCodeAt(0);
 
-/** What stands in a list for a small number behind another one; nearly all numbers of long lists, such as participation flags, are small. */
+/** JSON of small list elements with their comma. Most numbers in long lists, such as participation flags, are small. */
 const SMALL_NUMBERS = Array.from({ length: 256 }, (_, value) => constant(`,"${value}"`));
 
-type Kind = "boolean" | "uint8" | "uint16" | "uint32" | "uint64" | "hex" | "own";
+/** How a leaf is written. "codec" calls the codec of its type. */
+type Kind = "boolean" | "uint8" | "uint16" | "uint32" | "uint64" | "hex" | "codec";
 
-/** One of the values that a value is made of. */
-interface Step {
-  /** What stands before it. */
+/** A leaf of the value. */
+interface Leaf {
+  /** JSON text before the leaf. */
   text: Constant;
   kind: Kind;
-  /** Where its bytes begin in those of the whole. */
+  /** Offset in the SSZ bytes. */
   position: number;
   size: number;
-  /** How long its JSON is at most. */
+  /** Maximum length of its JSON. */
   bound: number;
-  /** Writes it where its kind is to be written by its type alone. */
   type: Type<unknown>;
 }
 
 /**
- * How values of a type of a fixed size are written from their SSZ bytes: each is a row of steps, with the texts between them
- * made beforehand. Lists of a million such values are what takes long, and this is the fastest way.
+ * Writes values of a fixed-size SSZ type as JSON from their SSZ bytes. The type is compiled once to a flat list of
+ * leaves with precomputed text in between, which makes lists of a million values fast.
  */
-export class FlatForm {
+export class FixedSizeWriter {
+  /** Maximum length of the JSON of a value. */
   readonly bound: number;
   readonly #size: number;
-  readonly #steps: readonly Step[];
+  readonly #leaves: readonly Leaf[];
   readonly #end: Constant;
-  /** Of a number, how many bytes it has; 0 for anything else, or for numbers of a size that few lists have. */
+  /** Size of a uint8 or uint64 type; 0 for any other type. */
   readonly #numberBytes: 0 | 1 | 8;
 
   constructor(type: Type<unknown>) {
     const layout = new Layout();
     layout.add(type);
     this.#size = type.fixedSize!;
-    this.#steps = layout.steps;
+    this.#leaves = layout.leaves;
     this.#end = constant(layout.text);
     this.#numberBytes = numberBytesOf(type);
-    this.bound = layout.steps.reduce((sum, { text, bound }) => sum + text.length + bound, this.#end.length);
+    this.bound = layout.leaves.reduce((sum, { text, bound }) => sum + text.length + bound, this.#end.length);
   }
 
   maxLength(): number {
@@ -60,7 +61,7 @@ export class FlatForm {
   }
 
   write(out: ByteWriter, { uint8Array, dataView }: ByteViews, start: number): void {
-    for (const { text, kind, position, size, type } of this.#steps) {
+    for (const { text, kind, position, size, type } of this.#leaves) {
       const at = start + position;
       out.constant(text);
       switch (kind) {
@@ -82,7 +83,7 @@ export class FlatForm {
         case "uint32":
           out.uint(dataView.getUint32(at, true));
           break;
-        case "own":
+        case "codec":
           out.text(String(type.toJson(type.deserialize(uint8Array.slice(at, at + size)))));
           break;
       }
@@ -90,7 +91,7 @@ export class FlatForm {
     out.constant(this.#end);
   }
 
-  /** Values that follow each other, with commas between them. */
+  /** Writes consecutive values, separated by commas. */
   writeSeveral(out: ByteWriter, source: ByteViews, start: number, end: number): void {
     if (start < end) this.write(out, source, start);
     const rest = start + this.#size;
@@ -99,7 +100,7 @@ export class FlatForm {
     } else if (this.#numberBytes === 8) {
       for (let at = rest; at < end; at += 8) this.#writeNumber(out, source, at);
     } else {
-      for (let at = rest; at < end; at += this.#size) this.#writeBehind(out, source, at);
+      for (let at = rest; at < end; at += this.#size) this.#writeNext(out, source, at);
     }
   }
 
@@ -107,10 +108,10 @@ export class FlatForm {
     const lower = source.dataView.getUint32(at, true);
     if (lower < SMALL_NUMBERS.length && source.dataView.getUint32(at + 4, true) === 0)
       out.constant(SMALL_NUMBERS[lower]!);
-    else this.#writeBehind(out, source, at);
+    else this.#writeNext(out, source, at);
   }
 
-  #writeBehind(out: ByteWriter, source: ByteViews, at: number): void {
+  #writeNext(out: ByteWriter, source: ByteViews, at: number): void {
     out.byte(COMMA);
     this.write(out, source, at);
   }
@@ -121,17 +122,18 @@ function numberBytesOf(type: Type<unknown>): 0 | 1 | 8 {
   return type.byteLength === 1 || type.byteLength === 8 ? type.byteLength : 0;
 }
 
-/** How many steps it takes to write a value of the type; infinitely many for one without a fixed size. */
-export function countSteps(type: Type<unknown>): number {
+/** Counts the leaves of a type. Infinite for a variable-size type. */
+export function countLeaves(type: Type<unknown>): number {
   if (type.fixedSize === null) return Number.POSITIVE_INFINITY;
-  if (isContainer(type)) return type.fieldsEntries.reduce((sum, { fieldType }) => sum + countSteps(fieldType), 0);
-  if (isArray(type)) return (type.fixedSize / type.elementType.fixedSize!) * countSteps(type.elementType);
+  if (isContainer(type)) return type.fieldsEntries.reduce((sum, { fieldType }) => sum + countLeaves(fieldType), 0);
+  if (isArray(type)) return (type.fixedSize / type.elementType.fixedSize!) * countLeaves(type.elementType);
   return 1;
 }
 
+/** Compiles a type to its leaves. */
 class Layout {
-  readonly steps: Step[] = [];
-  /** What stands behind the last step so far. */
+  readonly leaves: Leaf[] = [];
+  /** JSON text after the last leaf. */
   text = "";
   #position = 0;
 
@@ -150,30 +152,30 @@ class Layout {
       }
       this.text += "]";
     } else if (type instanceof BooleanType) {
-      this.#step(type, "boolean", FALSE.length);
+      this.#leaf(type, "boolean", FALSE.length);
     } else if (type instanceof UintNumberType || type instanceof UintBigintType) {
       const { byteLength } = type;
       const bound = String(2n ** BigInt(byteLength * 8) - 1n).length;
-      this.#quoted("", type, byteLength > 8 ? "own" : (`uint${byteLength * 8}` as Kind), bound);
+      this.#quoted("", type, byteLength > 8 ? "codec" : (`uint${byteLength * 8}` as Kind), bound);
     } else if (type instanceof ByteArrayType || type instanceof BitArrayType) {
-      // A type may have a way of its own to write its digits, as addresses have some of them in upper case.
-      const isPlain = [ByteArrayType, BitArrayType].some(({ prototype }) => type.toJson === prototype.toJson);
-      if (isPlain) this.#quoted("0x", type, "hex", 2 * type.fixedSize!);
-      else this.#quoted("", type, "own", 2 + 2 * type.fixedSize!);
+      // Some types override toJson: execution addresses are checksummed.
+      const isPlainHex = [ByteArrayType, BitArrayType].some(({ prototype }) => type.toJson === prototype.toJson);
+      if (isPlainHex) this.#quoted("0x", type, "hex", 2 * type.fixedSize!);
+      else this.#quoted("", type, "codec", 2 + 2 * type.fixedSize!);
     } else {
-      throw new Error(`Nothing is known of how values of the type ${type.typeName} are written as JSON.`);
+      throw new Error(`Values of the SSZ type ${type.typeName} cannot be written as JSON.`);
     }
   }
 
   #quoted(prefix: string, type: Type<unknown>, kind: Kind, bound: number): void {
     this.text += `"${prefix}`;
-    this.#step(type, kind, bound);
+    this.#leaf(type, kind, bound);
     this.text += '"';
   }
 
-  #step(type: Type<unknown>, kind: Kind, bound: number): void {
+  #leaf(type: Type<unknown>, kind: Kind, bound: number): void {
     const size = type.fixedSize!;
-    this.steps.push({ text: constant(this.text), kind, position: this.#position, size, bound, type });
+    this.leaves.push({ text: constant(this.text), kind, position: this.#position, size, bound, type });
     this.text = "";
     this.#position += size;
   }

@@ -1,20 +1,20 @@
-import { type ByteWriter, type Constant, constant } from "./byte-writer.ts";
-import { ROOM_BYTES } from "./stream-writer.ts";
+import { type ByteWriter, type Constant, constant } from "../byte-writer.ts";
+import { MIN_ROOM_BYTES } from "../stream-writer.ts";
 
 type Steps = Generator<void, void, void>;
 
-/** What somebody got for votes, in Gwei; `key` tells who or for which balance. */
+/** Attestation rewards in Gwei. `key` is the validator index or the effective balance. */
 export interface RewardRow {
   key: number;
   head: number;
   target: number;
   source: number;
-  /** In phase0 alone. */
+  /** In phase0 only. */
   inclusionDelay?: number;
   inactivity: number;
 }
 
-/** Rows of numbers, one after the other. */
+/** Attestation rewards of an epoch as concatenated rows. */
 export interface RewardList {
   ideal: Float64Array;
   total: Float64Array;
@@ -38,20 +38,20 @@ const INCLUSION_DELAY = constant('","inclusion_delay":"');
 const INACTIVITY = constant('","inactivity":"');
 const END = constant('"}');
 
-/** The standard's JSON of attestation rewards. */
+/** Writes the response data of getAttestationsRewards (Beacon API). */
 export function* writeAttestationRewards({ ideal, total, hasInclusionDelays }: RewardList, out: ByteWriter): Steps {
   out.constant(IDEAL_REWARDS);
   yield* writeRows(ideal, EFFECTIVE_BALANCE, hasInclusionDelays, out);
-  if (out.room < ROOM_BYTES) yield;
+  if (out.room < MIN_ROOM_BYTES) yield;
   out.constant(TOTAL_REWARDS);
   yield* writeRows(total, VALIDATOR_INDEX, hasInclusionDelays, out);
-  if (out.room < ROOM_BYTES) yield;
+  if (out.room < MIN_ROOM_BYTES) yield;
   out.constant(END_OF_LISTS);
 }
 
 function* writeRows(rows: Float64Array, key: Constant, hasInclusionDelays: boolean, out: ByteWriter): Steps {
   for (let at = 0; at < rows.length; at += ROW_LENGTH) {
-    if (out.room < ROOM_BYTES) yield;
+    if (out.room < MIN_ROOM_BYTES) yield;
     if (at > 0) out.byte(COMMA);
     out.constant(key);
     out.uint(rows[at]!);
@@ -76,7 +76,7 @@ function writeAmount(out: ByteWriter, amount: number): void {
   out.uint(Math.abs(amount));
 }
 
-/** Takes up rewards one after the other, in memory that threads can share. */
+/** Collects rewards in shared memory. */
 export class RewardRows {
   readonly rows: Float64Array;
   #at = 0;

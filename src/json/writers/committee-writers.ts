@@ -1,15 +1,15 @@
-import { type ByteWriter, constant } from "./byte-writer.ts";
-import { ROOM_BYTES } from "./stream-writer.ts";
+import { type ByteWriter, constant } from "../byte-writer.ts";
+import { MIN_ROOM_BYTES } from "../stream-writer.ts";
 
 type Steps = Generator<void, void, void>;
 
-/** Committees, each with its members, which follow each other in `members`. */
+/** Committees. Their members are concatenated in `members`. */
 export interface CommitteeList {
   committees: { index: number; slot: number; length: number }[];
   members: Uint32Array;
 }
 
-/** Who attests where in an epoch: a row of numbers for each validator, and their public keys. */
+/** Attester duties of an epoch: one row of numbers per validator, and the public keys. */
 export interface AttesterDutyList {
   firstSlot: number;
   committeesAtSlot: number;
@@ -17,7 +17,7 @@ export interface AttesterDutyList {
   pubkeys: Uint8Array;
 }
 
-/** What a row of an `AttesterDutyList` holds, in this order. */
+/** One row of an `AttesterDutyList`, in column order. */
 export interface AttesterDutyRow {
   validatorIndex: number;
   committeeIndex: number;
@@ -41,12 +41,12 @@ const NEXT_MEMBER = constant('","');
 const LAST_MEMBER = constant('"');
 const END_OF_COMMITTEE = constant("]}");
 
-/** The standard's JSON of committees. */
+/** Writes the response data of getEpochCommittees (Beacon API). */
 export function* writeCommittees({ committees, members }: CommitteeList, out: ByteWriter): Steps {
   let at = 0;
   out.byte(OPENING_BRACKET);
   for (const [order, { index, slot, length }] of committees.entries()) {
-    if (out.room < ROOM_BYTES) yield;
+    if (out.room < MIN_ROOM_BYTES) yield;
     if (order > 0) out.byte(COMMA);
     out.constant(INDEX);
     out.uint(index);
@@ -54,7 +54,7 @@ export function* writeCommittees({ committees, members }: CommitteeList, out: By
     out.uint(slot);
     out.constant(VALIDATORS);
     for (const end = at + length, first = at; at < end; at++) {
-      if (out.room < ROOM_BYTES) yield;
+      if (out.room < MIN_ROOM_BYTES) yield;
       out.constant(at === first ? FIRST_MEMBER : NEXT_MEMBER);
       out.uint(members[at]!);
     }
@@ -72,12 +72,12 @@ const COMMITTEES_AT_SLOT = constant('","committees_at_slot":"');
 const POSITION = constant('","validator_committee_index":"');
 const END = constant('"}');
 
-/** The standard's JSON of attester duties. */
+/** Writes the response data of getAttesterDuties (Beacon API). */
 export function* writeAttesterDuties(list: AttesterDutyList, out: ByteWriter): Steps {
   const { firstSlot, committeesAtSlot, rows, pubkeys } = list;
   out.byte(OPENING_BRACKET);
   for (let at = 0, key = 0; at < rows.length; at += ROW_LENGTH, key += PUBKEY_BYTES) {
-    if (out.room < ROOM_BYTES) yield;
+    if (out.room < MIN_ROOM_BYTES) yield;
     if (at > 0) out.byte(COMMA);
     out.constant(PUBKEY);
     out.hex(pubkeys, key, PUBKEY_BYTES);
@@ -98,13 +98,12 @@ export function* writeAttesterDuties(list: AttesterDutyList, out: ByteWriter): S
   out.byte(CLOSING_BRACKET);
 }
 
-/** Takes up duties one after the other, in memory that threads can share. */
+/** Collects attester duties in shared memory. */
 export class AttesterDutyRows {
   readonly #rows: Uint32Array;
   readonly #pubkeys: Uint8Array;
   #count = 0;
 
-  /** There may be fewer of them than `capacity`, but no more. */
   constructor(capacity: number) {
     this.#rows = new Uint32Array(new SharedArrayBuffer(capacity * ROW_LENGTH * Uint32Array.BYTES_PER_ELEMENT));
     this.#pubkeys = new Uint8Array(new SharedArrayBuffer(capacity * PUBKEY_BYTES));

@@ -1,21 +1,21 @@
-import type { ByteWriter } from "./byte-writer.ts";
+import type { ByteWriter } from "../byte-writer.ts";
+import { MIN_ROOM_BYTES } from "../stream-writer.ts";
 import { type Chunks, chunkBytes } from "./registry-chunks.ts";
 import { writeBalanceRecords, writeValidatorRecords } from "./registry-writers.ts";
-import { ROOM_BYTES } from "./stream-writer.ts";
 
-/** A part of a state: bytes as they are to be, or such as become JSON. */
+/** A part of a state: encoded bytes, or SSZ chunks that are written as JSON. */
 export interface StatePart {
   readonly kind: "bytes" | "validators" | "balances";
   readonly chunks: Chunks;
 }
 
-/** Undefined where some of it becomes JSON. */
+/** Returns the length of a state in SSZ, or undefined for JSON. */
 export function stateLength(parts: readonly StatePart[]): number | undefined {
   if (parts.some(({ kind }) => kind !== "bytes")) return undefined;
   return parts.reduce((sum, { chunks }) => sum + chunkBytes(chunks), 0);
 }
 
-/** A state of which some parts are written already. Nearly all of a large one are its validators. */
+/** Writes a state of encoded parts. Validators and balances, nearly all of a large state, are encoded here. */
 export function* writeState(parts: readonly StatePart[], out: ByteWriter): Generator<void, void, void> {
   for (const { kind, chunks } of parts) {
     if (kind === "validators") yield* writeValidatorRecords(chunks, out);
@@ -26,7 +26,7 @@ export function* writeState(parts: readonly StatePart[], out: ByteWriter): Gener
 
 function* copy(bytes: Uint8Array, out: ByteWriter): Generator<void, void, void> {
   for (let at = 0; at < bytes.length; ) {
-    if (out.room < ROOM_BYTES) yield;
+    if (out.room < MIN_ROOM_BYTES) yield;
     const length = Math.min(bytes.length - at, out.room);
     out.copy(bytes, at, length);
     at += length;

@@ -1,31 +1,31 @@
 import { routes } from "@lodestar/api";
 import { expect, it } from "vitest";
+import { SharedStream, writeToBuffer } from "../shared-stream.ts";
 import { AttesterDutyRows } from "./committee-writers.ts";
-import { SharedStream, writtenAtOnce } from "./shared-stream.ts";
 
 const { EpochCommitteeResponseListType } = routes.beacon.state;
 const { AttesterDutyListType } = routes.validator;
 
-it("writes committees as the codec does, also empty ones and those that take several buffers", async () => {
+it("writes committees as the codec does, including empty ones and several buffers", async () => {
   const members = Uint32Array.from({ length: 90_000 }, (_, index) => (index * 7919) % 1_000_003);
   const committees = [
     { index: 0, slot: 13_440_000, length: 1 },
     { index: 1, slot: 13_440_000, length: 0 },
     { index: 63, slot: 13_440_031, length: 89_999 },
   ];
-  const recipe = { writer: "committees", input: { committees, members } } as const;
+  const descriptor = { writer: "committees", input: { committees, members } } as const;
   const values = committees.map(({ index, slot, length }) => ({
     index,
     slot,
     validators: length === 1 ? [members[0]!] : Array.from(members.subarray(1, 1 + length)),
   }));
   const expected = JSON.stringify(EpochCommitteeResponseListType.toJson(values));
-  expect(writtenAtOnce(recipe).toString()).toBe(expected);
+  expect(writeToBuffer(descriptor).toString()).toBe(expected);
   const buffers: Buffer[] = [];
-  for await (const buffer of SharedStream.of(recipe)) buffers.push(buffer);
+  for await (const buffer of SharedStream.of(descriptor)) buffers.push(buffer);
   expect(buffers.length).toBeGreaterThan(2);
   expect(Buffer.concat(buffers).toString()).toBe(expected);
-  expect(writtenAtOnce({ writer: "committees", input: { committees: [], members } }).toString()).toBe("[]");
+  expect(writeToBuffer({ writer: "committees", input: { committees: [], members } }).toString()).toBe("[]");
 });
 
 it("writes attester duties as the codec does", () => {
@@ -47,7 +47,7 @@ it("writes attester duties as the codec does", () => {
     slot: 13_440_000 + slotInEpoch,
   }));
   const expected = JSON.stringify(AttesterDutyListType.toJson(values));
-  expect(writtenAtOnce({ writer: "attesterDuties", input }).toString()).toBe(expected);
+  expect(writeToBuffer({ writer: "attesterDuties", input }).toString()).toBe(expected);
   const none = { ...input, ...new AttesterDutyRows(0).columns };
-  expect(writtenAtOnce({ writer: "attesterDuties", input: none }).toString()).toBe("[]");
+  expect(writeToBuffer({ writer: "attesterDuties", input: none }).toString()).toBe("[]");
 });

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { SharedStream } from "../shared-stream.ts";
 import { type RewardRow, RewardRows } from "./reward-writers.ts";
-import { SharedStream } from "./shared-stream.ts";
 
 function rewards(count: number, factor: number): RewardRow[] {
   return Array.from({ length: count }, (_, index) => ({

@@ -1,29 +1,29 @@
-import { CREDENTIALS_BYTES, PUBKEY_BYTES, VALIDATOR_BYTES, VALIDATOR_FIELDS } from "../ssz/validator-layout.ts";
-import { type ByteWriter, constant } from "./byte-writer.ts";
+import { CREDENTIALS_BYTES, PUBKEY_BYTES, VALIDATOR_BYTES, VALIDATOR_FIELDS } from "../../ssz/validator-layout.ts";
+import { type ByteWriter, constant } from "../byte-writer.ts";
+import { MIN_ROOM_BYTES } from "../stream-writer.ts";
+import { isFarFuture, statusAt, VALIDATOR_STATUSES } from "../validator-status.ts";
 import {
   BALANCE_BYTES,
   type Chunks,
   chunkBytes,
   EPOCH_BYTES,
   INDEX_BYTES,
-  type Listed,
   VALIDATORS_PER_CHUNK,
+  type ValidatorSelection,
 } from "./registry-chunks.ts";
-import { ROOM_BYTES } from "./stream-writer.ts";
-import { isNever, statusAt, VALIDATOR_STATUSES } from "./validator-status.ts";
 
-export interface BalanceList extends Listed {
+export interface BalanceList extends ValidatorSelection {
   balanceChunks: Chunks;
 }
 
-export interface IdentityList extends Listed {
+export interface IdentityList extends ValidatorSelection {
   validatorChunks: Chunks;
 }
 
 export interface ValidatorList extends BalanceList, IdentityList {
-  /** For which the statuses are. */
+  /** Epoch of the statuses. */
   epoch: number;
-  /** Validators with others are left out. */
+  /** Set of statuses; other validators are filtered out. */
   statuses: number;
 }
 
@@ -31,7 +31,7 @@ type Steps = Generator<void, void, void>;
 
 const INDEX = constant('{"index":"');
 const BALANCE = constant('","balance":"');
-/** By the place of the status. */
+/** Indexed by status. */
 const STATUS_AND_PUBKEY = VALIDATOR_STATUSES.map((status) =>
   constant(`","status":"${status}","validator":{"pubkey":"0x`),
 );
@@ -43,14 +43,14 @@ const ACTIVATION = constant('","activation_epoch":"');
 const EXIT = constant('","exit_epoch":"');
 const WITHDRAWABLE = constant('","withdrawable_epoch":"');
 const END_OF_VALIDATOR = constant('"}}');
-/** Of most validators, from where they are active. */
-const STAYS = constant('","exit_epoch":"18446744073709551615","withdrawable_epoch":"18446744073709551615');
+/** Shortcut for validators without an exit. */
+const NO_EXIT = constant('","exit_epoch":"18446744073709551615","withdrawable_epoch":"18446744073709551615');
 const PUBKEY = constant('","pubkey":"0x');
 const RECORD = constant('{"pubkey":"0x');
 const END = constant('"}');
 
-/** Returns a list of all validators with none but that of the index; undefined when there is none such. */
-export function onlyValidator(all: ValidatorList, index: number): ValidatorList | undefined {
+/** Reduces a list of all validators to one validator. Returns undefined if the index does not exist. */
+export function selectValidator(all: ValidatorList, index: number): ValidatorList | undefined {
   const position = index % VALIDATORS_PER_CHUNK;
   const recordOf = (chunks: Chunks, bytes: number) =>
     chunks[Math.floor(index / VALIDATORS_PER_CHUNK)]?.slice(position * bytes, (position + 1) * bytes);
@@ -60,18 +60,18 @@ export function onlyValidator(all: ValidatorList, index: number): ValidatorList 
   return { ...all, indices: Uint32Array.of(index), validatorChunks: [validator], balanceChunks: [balance] };
 }
 
-/** The standard's JSON of validators with their balances and statuses. */
+/** Writes the response data of getStateValidators (Beacon API). */
 export function* writeValidators(list: ValidatorList, out: ByteWriter): Steps {
   const { validatorChunks, balanceChunks, epoch, statuses } = list;
-  const brackets = new Brackets(out);
+  const array = new JsonArray(out);
   yield* eachRecord(validatorChunks, VALIDATOR_BYTES, list, out, (chunk) => {
-    const { bytes, view } = readable(validatorChunks[chunk]!);
+    const { bytes, view } = viewsOf(validatorChunks[chunk]!);
     const balances = new DataView(balanceChunks[chunk]!);
     return (position, index) => {
       const at = position * VALIDATOR_BYTES;
       const status = statusAt(view, at, epoch);
       if ((statuses & (1 << status)) === 0) return;
-      brackets.beforeItem();
+      array.beforeItem();
       out.constant(INDEX);
       out.uint(index);
       out.constant(BALANCE);
@@ -81,40 +81,40 @@ export function* writeValidators(list: ValidatorList, out: ByteWriter): Steps {
       out.constant(END_OF_VALIDATOR);
     };
   });
-  brackets.close();
+  array.close();
 }
 
-/** Validators as a state has them. */
+/** Writes the `validators` field of a state as JSON. */
 export function* writeValidatorRecords(validatorChunks: Chunks, out: ByteWriter): Steps {
-  const brackets = new Brackets(out);
+  const array = new JsonArray(out);
   yield* eachRecord(validatorChunks, VALIDATOR_BYTES, {}, out, (chunk) => {
-    const { bytes, view } = readable(validatorChunks[chunk]!);
+    const { bytes, view } = viewsOf(validatorChunks[chunk]!);
     return (position) => {
-      brackets.beforeItem();
+      array.beforeItem();
       out.constant(RECORD);
       writeFields(out, bytes, view, position * VALIDATOR_BYTES);
       out.constant(END);
     };
   });
-  brackets.close();
+  array.close();
 }
 
-/** Balances as a state has them. */
+/** Writes the `balances` field of a state as JSON. */
 export function* writeBalanceRecords(balanceChunks: Chunks, out: ByteWriter): Steps {
-  const brackets = new Brackets(out);
+  const array = new JsonArray(out);
   yield* eachRecord(balanceChunks, BALANCE_BYTES, {}, out, (chunk) => {
     const balances = new DataView(balanceChunks[chunk]!);
     return (position) => {
-      brackets.beforeItem();
+      array.beforeItem();
       out.byte(QUOTE);
       writeUint64(out, balances, position * BALANCE_BYTES);
       out.byte(QUOTE);
     };
   });
-  brackets.close();
+  array.close();
 }
 
-/** What a validator has in SSZ, from within its public key up to within its last epoch. */
+/** Writes the fields of a validator, from the public key to the withdrawable epoch. */
 function writeFields(out: ByteWriter, bytes: Uint8Array, view: DataView, at: number): void {
   out.hex(bytes, at + VALIDATOR_FIELDS.pubkey, PUBKEY_BYTES);
   out.constant(CREDENTIALS);
@@ -125,8 +125,11 @@ function writeFields(out: ByteWriter, bytes: Uint8Array, view: DataView, at: num
   writeUint64(out, view, at + VALIDATOR_FIELDS.activationEligibilityEpoch);
   out.constant(ACTIVATION);
   writeUint64(out, view, at + VALIDATOR_FIELDS.activationEpoch);
-  if (isNever(view, at + VALIDATOR_FIELDS.exitEpoch) && isNever(view, at + VALIDATOR_FIELDS.withdrawableEpoch)) {
-    out.constant(STAYS);
+  if (
+    isFarFuture(view, at + VALIDATOR_FIELDS.exitEpoch) &&
+    isFarFuture(view, at + VALIDATOR_FIELDS.withdrawableEpoch)
+  ) {
+    out.constant(NO_EXIT);
     return;
   }
   out.constant(EXIT);
@@ -135,13 +138,14 @@ function writeFields(out: ByteWriter, bytes: Uint8Array, view: DataView, at: num
   writeUint64(out, view, at + VALIDATOR_FIELDS.withdrawableEpoch);
 }
 
+/** Writes the response data of getStateValidatorBalances (Beacon API). */
 export function* writeBalances(list: BalanceList, out: ByteWriter): Steps {
   const { balanceChunks } = list;
-  const brackets = new Brackets(out);
+  const array = new JsonArray(out);
   yield* eachRecord(balanceChunks, BALANCE_BYTES, list, out, (chunk) => {
     const balances = new DataView(balanceChunks[chunk]!);
     return (position, index) => {
-      brackets.beforeItem();
+      array.beforeItem();
       out.constant(INDEX);
       out.uint(index);
       out.constant(BALANCE);
@@ -149,7 +153,7 @@ export function* writeBalances(list: BalanceList, out: ByteWriter): Steps {
       out.constant(END);
     };
   });
-  brackets.close();
+  array.close();
 }
 
 export function balancesSszLength({ balanceChunks }: BalanceList): number {
@@ -167,15 +171,15 @@ export function* writeBalancesSsz(list: BalanceList, out: ByteWriter): Steps {
   });
 }
 
-/** What never changes about validators, and when they became active. */
+/** Writes the response data of getStateValidatorIdentities (Beacon API). */
 export function* writeIdentities(list: IdentityList, out: ByteWriter): Steps {
   const { validatorChunks } = list;
-  const brackets = new Brackets(out);
+  const array = new JsonArray(out);
   yield* eachRecord(validatorChunks, VALIDATOR_BYTES, list, out, (chunk) => {
-    const { bytes, view } = readable(validatorChunks[chunk]!);
+    const { bytes, view } = viewsOf(validatorChunks[chunk]!);
     return (position, index) => {
       const at = position * VALIDATOR_BYTES;
-      brackets.beforeItem();
+      array.beforeItem();
       out.constant(INDEX);
       out.uint(index);
       out.constant(PUBKEY);
@@ -185,7 +189,7 @@ export function* writeIdentities(list: IdentityList, out: ByteWriter): Steps {
       out.constant(END);
     };
   });
-  brackets.close();
+  array.close();
 }
 
 export function identitiesSszLength({ validatorChunks }: IdentityList): number {
@@ -205,11 +209,11 @@ export function* writeIdentitiesSsz(list: IdentityList, out: ByteWriter): Steps 
   });
 }
 
-/** `open` makes of a chunk what writes the records in it, each by its position in the chunk and its validator's index. */
+/** Iterates over all records. `open` returns the function that writes a record of the chunk by position and index. */
 function* eachRecord(
   chunks: Chunks,
   recordBytes: number,
-  { indices }: Listed,
+  { indices }: ValidatorSelection,
   out: ByteWriter,
   open: (chunk: number) => (position: number, index: number) => void,
 ): Steps {
@@ -218,14 +222,14 @@ function* eachRecord(
     const first = chunk * VALIDATORS_PER_CHUNK;
     const length = byteLength / recordBytes;
     for (let position = 0; position < length; position++) {
-      if (out.room < ROOM_BYTES) yield;
+      if (out.room < MIN_ROOM_BYTES) yield;
       write(position, indices === undefined ? first + position : indices[first + position]!);
     }
     yield;
   }
 }
 
-function readable(chunk: SharedArrayBuffer): { bytes: Uint8Array; view: DataView } {
+function viewsOf(chunk: SharedArrayBuffer): { bytes: Uint8Array; view: DataView } {
   return { bytes: new Uint8Array(chunk), view: new DataView(chunk) };
 }
 
@@ -233,8 +237,8 @@ function writeUint64(out: ByteWriter, source: DataView, at: number): void {
   out.uint64(source.getUint32(at, true), source.getUint32(at + 4, true));
 }
 
-/** Those of a JSON array, and the commas in it. */
-class Brackets {
+/** Writes the brackets and commas of a JSON array. */
+class JsonArray {
   readonly #out: ByteWriter;
   #isEmpty = true;
 

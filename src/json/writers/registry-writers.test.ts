@@ -1,9 +1,9 @@
 import { routes } from "@lodestar/api";
 import { getValidatorStatus, type phase0, ssz } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
+import { SharedStream, type StreamDescriptor, writeElement, writeToBuffer } from "../shared-stream.ts";
+import { ANY_STATUS, statusSet } from "../validator-status.ts";
 import { VALIDATORS_PER_CHUNK } from "./registry-chunks.ts";
-import { type Recipe, SharedStream, writtenAtOnce, writtenElement } from "./shared-stream.ts";
-import { ANY_STATUS, statusSet } from "./validator-status.ts";
 
 const { ValidatorResponseListType, ValidatorBalanceListType, ValidatorIdentitiesType } = routes.beacon.state;
 
@@ -15,7 +15,7 @@ const COUNT = 2 * VALIDATORS_PER_CHUNK + 7;
 
 const pick = <T>(values: readonly T[], index: number): T => values[index % values.length]!;
 
-/** Each field goes through its values at a pace of its own, so that most combinations are met. */
+/** Each field cycles through its values with its own period, which covers most combinations. */
 const validators: phase0.Validator[] = Array.from({ length: COUNT }, (_, index) => ({
   pubkey: Uint8Array.from({ length: 48 }, (_, position) => (index * 31 + position * 7) & 0xff),
   withdrawalCredentials: new Uint8Array(32).fill(index & 0xff, 12).fill(index % 3, 0, 1),
@@ -44,9 +44,9 @@ function chunked(bytes: Uint8Array, recordBytes: number): SharedArrayBuffer[] {
   });
 }
 
-const inputOf = (ofWhom: number[]) => ({
-  validatorChunks: chunked(ssz.phase0.Validators.serialize(ofWhom.map((index) => validators[index]!)), 121),
-  balanceChunks: chunked(ssz.phase0.Balances.serialize(ofWhom.map((index) => balances[index]!)), 8),
+const inputOf = (indices: number[]) => ({
+  validatorChunks: chunked(ssz.phase0.Validators.serialize(indices.map((index) => validators[index]!)), 121),
+  balanceChunks: chunked(ssz.phase0.Balances.serialize(indices.map((index) => balances[index]!)), 8),
   epoch: EPOCH,
   statuses: ANY_STATUS,
 });
@@ -56,7 +56,7 @@ const some = [0, 3, 4095, 4096, COUNT - 1];
 const chosen = { ...inputOf(some), indices: Uint32Array.from(some) };
 const ofSome = some.map((index) => responses[index]!);
 
-const written = (recipe: Recipe) => writtenAtOnce(recipe);
+const written = (descriptor: StreamDescriptor) => writeToBuffer(descriptor);
 const jsonOf = (type: { toJson(value: never): unknown }, value: unknown) => JSON.stringify(type.toJson(value as never));
 
 describe.each([
@@ -71,13 +71,13 @@ describe.each([
     activationEpoch,
   }));
 
-  it("are written byte for byte as the standard's codecs do", () => {
+  it("are written as JSON identical to the codecs", () => {
     expect(written({ writer: "validators", input }).toString()).toBe(jsonOf(ValidatorResponseListType, expected));
     expect(written({ writer: "balances", input }).toString()).toBe(jsonOf(ValidatorBalanceListType, ofBalances));
     expect(written({ writer: "identities", input }).toString()).toBe(jsonOf(ValidatorIdentitiesType, identities));
   });
 
-  it("are serialized byte for byte as the standard's codecs do", () => {
+  it("are written as SSZ identical to the codecs", () => {
     const ssz = (type: { serialize(value: never): Uint8Array }, value: unknown) =>
       Buffer.from(type.serialize(value as never));
     expect(written({ writer: "balancesSsz", input }).equals(ssz(ValidatorBalanceListType, ofBalances))).toBe(true);
@@ -101,7 +101,7 @@ describe.each([
   });
 });
 
-it("numbers above 2^53 are written exactly, where the codecs round them", () => {
+it("writes numbers above 2^53 exactly, where the codecs round them", () => {
   const chunk = new SharedArrayBuffer(24);
   const values = [2n ** 53n + 1n, 2n ** 64n - 2n, 12_345_678_901_234_567_890n];
   new BigUint64Array(chunk).set(values);
@@ -109,13 +109,13 @@ it("numbers above 2^53 are written exactly, where the codecs round them", () => 
   expect(JSON.parse(text).map(({ balance }: { balance: string }) => BigInt(balance))).toEqual(values);
 });
 
-it("one validator of all is written as it is in the list", () => {
-  const recipe: Recipe = { writer: "validators", input: all };
+it("writes a single validator as in the list", () => {
+  const descriptor: StreamDescriptor = { writer: "validators", input: all };
   for (const index of some) {
     const list = jsonOf(ValidatorResponseListType, [responses[index]]);
-    expect(String(writtenElement(recipe, index))).toBe(list.slice(1, -1));
+    expect(String(writeElement(descriptor, index))).toBe(list.slice(1, -1));
   }
-  expect(writtenElement(recipe, COUNT)).toBeUndefined();
-  expect(writtenElement(recipe, 3 * VALIDATORS_PER_CHUNK)).toBeUndefined();
-  expect(writtenElement({ writer: "balances", input: all }, 0)).toBeUndefined();
+  expect(writeElement(descriptor, COUNT)).toBeUndefined();
+  expect(writeElement(descriptor, 3 * VALIDATORS_PER_CHUNK)).toBeUndefined();
+  expect(writeElement({ writer: "balances", input: all }, 0)).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-/** Where values begin and end in the bytes of a JSON text, which is taken to be right: whoever reads the values finds out. */
+// Finds the bounds of values in JSON bytes without parsing. The text is assumed to be valid.
 
 export const SPACE = 0x20;
 export const QUOTE = 0x22;
@@ -10,42 +10,43 @@ export const CLOSING_BRACKET = 0x5d;
 export const OPENING_BRACE = 0x7b;
 export const CLOSING_BRACE = 0x7d;
 
-/** The first byte from here on that is no white space; the length of the bytes when there is none. */
+/** Returns the position of the first non-whitespace byte at or after `from`, or the length. */
 export function skipSpace(bytes: Buffer, from: number): number {
   let at = from;
   while (at < bytes.length && bytes[at]! <= SPACE) at++;
   return at;
 }
 
-/** The last byte up to here that is no white space; -1 when there is none. */
+/** Returns the position of the last non-whitespace byte at or before `from`, or -1. */
 export function skipSpaceBack(bytes: Buffer, from: number): number {
   let at = from;
   while (at >= 0 && bytes[at]! <= SPACE) at--;
   return at;
 }
 
-/** What follows the value that begins here; undefined when the bytes may end before it does. */
-export function afterValue(bytes: Buffer, start: number): number | undefined {
+/** Returns the position after the value that starts at `start`, or undefined if the bytes end first. */
+export function endOfValue(bytes: Buffer, start: number): number | undefined {
   const first = bytes[start];
-  if (first === QUOTE) return afterString(bytes, start);
-  if (first === OPENING_BRACKET || first === OPENING_BRACE) return afterContainer(bytes, start);
+  if (first === QUOTE) return endOfString(bytes, start);
+  if (first === OPENING_BRACKET || first === OPENING_BRACE) return endOfContainer(bytes, start);
   let at = start;
   while (at < bytes.length && !endsScalar(bytes[at]!)) at++;
   return at < bytes.length ? at : undefined;
 }
 
-export function afterString(bytes: Buffer, openingQuote: number): number | undefined {
+/** Returns the position after the closing quote, or undefined if the bytes end first. */
+export function endOfString(bytes: Buffer, openingQuote: number): number | undefined {
   let at = openingQuote + 1;
   while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
   return at < bytes.length ? at + 1 : undefined;
 }
 
-function afterContainer(bytes: Buffer, start: number): number | undefined {
+function endOfContainer(bytes: Buffer, start: number): number | undefined {
   let depth = 0;
   for (let at = start; at < bytes.length; at++) {
     const byte = bytes[at]!;
     if (byte === QUOTE) {
-      const end = afterString(bytes, at);
+      const end = endOfString(bytes, at);
       if (end === undefined) return undefined;
       at = end - 1;
     } else if (byte === OPENING_BRACKET || byte === OPENING_BRACE) {
@@ -57,7 +58,7 @@ function afterContainer(bytes: Buffer, start: number): number | undefined {
   return undefined;
 }
 
-/** Where the value begins whose last byte this is; undefined when a string, an array or an object begins before `from`. */
+/** Returns the start of the value that ends at `last`, or undefined if it starts before `from`. */
 export function startOfValue(bytes: Buffer, last: number, from: number): number | undefined {
   const byte = bytes[last];
   if (byte === QUOTE) return startOfString(bytes, last, from);
@@ -67,6 +68,7 @@ export function startOfValue(bytes: Buffer, last: number, from: number): number 
   return at + 1;
 }
 
+/** Returns the position of the opening quote, or undefined if it is before `from`. */
 export function startOfString(bytes: Buffer, closingQuote: number, from: number): number | undefined {
   for (let at = closingQuote - 1; at >= from; at--) {
     if (bytes[at] === QUOTE && !isEscaped(bytes, at)) return at;
@@ -74,7 +76,7 @@ export function startOfString(bytes: Buffer, closingQuote: number, from: number)
   return undefined;
 }
 
-/** Of a quote: an odd number of backslashes is before it. */
+/** Returns true if an odd number of backslashes precedes the quote. */
 function isEscaped(bytes: Buffer, at: number): boolean {
   let before = at - 1;
   while (bytes[before] === BACKSLASH) before--;
@@ -102,12 +104,12 @@ function endsScalar(byte: number): boolean {
   return byte <= SPACE || byte === COMMA || byte === CLOSING_BRACKET || byte === CLOSING_BRACE;
 }
 
-/** Nobody puts as much white space before a text. */
-const MOST_SPACE_BYTES = 64 * 1024;
+/** Limit of leading whitespace. */
+const MAX_LEADING_SPACE = 64 * 1024;
 
-/** What a text begins with; undefined when that is far away. */
-export function firstByte(bytes: Uint8Array): number | undefined {
-  const end = Math.min(bytes.length, MOST_SPACE_BYTES);
+/** Returns the first non-whitespace byte, or undefined after 64 KiB of whitespace. */
+export function firstNonSpace(bytes: Uint8Array): number | undefined {
+  const end = Math.min(bytes.length, MAX_LEADING_SPACE);
   for (let at = 0; at < end; at++) if (bytes[at]! > SPACE) return bytes[at];
   return undefined;
 }

@@ -1,7 +1,7 @@
-import { type ByteWriter, constant } from "./byte-writer.ts";
-import { ROOM_BYTES } from "./stream-writer.ts";
+import { type ByteWriter, constant } from "../byte-writer.ts";
+import { MIN_ROOM_BYTES } from "../stream-writer.ts";
 
-/** Validators, and at the same places whether they were seen: 1 or 0. */
+/** Validator indices, and at the same positions 1 for a live validator or 0. */
 export interface LivenessList {
   indices: Uint32Array;
   live: Uint8Array;
@@ -14,11 +14,11 @@ const INDEX = constant('{"index":"');
 const LIVE = constant('","is_live":true}');
 const NOT_LIVE = constant('","is_live":false}');
 
-/** The standard's JSON of who was seen in an epoch. */
+/** Writes the response data of getLiveness (Beacon API). */
 export function* writeLiveness({ indices, live }: LivenessList, out: ByteWriter): Generator<void, void, void> {
   out.byte(OPENING_BRACKET);
   for (let at = 0; at < indices.length; at++) {
-    if (out.room < ROOM_BYTES) yield;
+    if (out.room < MIN_ROOM_BYTES) yield;
     if (at > 0) out.byte(COMMA);
     out.constant(INDEX);
     out.uint(indices[at]!);
