@@ -4,24 +4,24 @@ import { CallTallies } from "../server/call-tallies.ts";
 import { CallMetrics } from "./call-metrics.ts";
 import { Instruments } from "./instruments.ts";
 
-it("counts calls by server and method, how long they took, their errors and bytes, and those under way", async () => {
+it("measures duration, errors, bytes and calls in flight by server and method", async () => {
   const registry = new Registry();
   let now = 0;
   const metrics = new CallMetrics(new Instruments(registry));
   const calls = new CallTallies({ now: () => now });
-  const tell = () => {
+  const report = () => {
     for (const tally of calls.take()) metrics.add(tally);
   };
   const first = calls.begin("rest", "getChainHead");
   const second = calls.begin("rest", "getChainHead");
   const nameless = calls.begin("json-rpc", undefined);
-  tell();
+  report();
   now = 40;
   first.end();
   first.bytes(10);
   first.bytes(5);
   nameless.end(-32601);
-  tell();
+  report();
   const lines = (await registry.metrics()).split("\n");
   expect(lines).toEqual(
     expect.arrayContaining([
@@ -36,7 +36,7 @@ it("counts calls by server and method, how long they took, their errors and byte
     ]),
   );
   second.end(503);
-  tell();
+  report();
   expect(await registry.getSingleMetricAsString("fanal_api_call_errors_total")).toContain(
     '{server="rest",method="getChainHead",code="503"} 1',
   );

@@ -6,14 +6,17 @@ import { ValidatorCounts } from "./validator-counts.ts";
 const IMPORT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 12];
 const DELAY_BUCKETS = [0.1, 0.25, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8, 12];
 
-/** The names without "fanal" are those of the clients' common list: github.com/ethereum/beacon-metrics. */
+/**
+ * Adds metrics of the chain. Names without "fanal" are those of github.com/ethereum/beacon-metrics. Returns a stop
+ * function.
+ */
 export function addChainMetrics(instruments: Instruments, chain: BeaconChain): () => void {
   addHeadMetrics(instruments, chain);
   addFinalityMetrics(instruments, chain);
   addValidatorMetrics(instruments, chain);
-  addDuplicateMetrics(instruments, chain);
+  addDuplicateKeyMetrics(instruments, chain);
   addPoolMetrics(instruments, chain);
-  return followChain(instruments, chain);
+  return addChainEventMetrics(instruments, chain);
 }
 
 function addHeadMetrics(instruments: Instruments, chain: BeaconChain): void {
@@ -21,25 +24,21 @@ function addHeadMetrics(instruments: Instruments, chain: BeaconChain): void {
   instruments.gauge("fanal_clock_slot", "Current slot by the clock", () => clock.currentSlot);
   instruments.gauge("beacon_head_slot", "Slot of the head block", () => chain.head.slot);
   instruments.gauge("beacon_head_root", "Root of the head block, as a number", () => rootNumber(chain.head.root));
-  instruments.gauge(
-    "fanal_sync_distance_slots",
-    "Slots from the head to the current one, which may all be empty",
-    () => status.syncDistance,
-  );
+  instruments.gauge("fanal_sync_distance_slots", "Slots from the head to the current slot", () => status.syncDistance);
   instruments.gauge(
     "fanal_earliest_block_slot",
-    "The slot from which on all blocks are held; it falls while history is fetched",
+    "First slot from which all blocks are stored; decreases during backfill",
     () => chain.history.earliestBlockSlot,
   );
   instruments.gauge(
     "fanal_earliest_available_slot",
-    "The slot from which on all blocks are held and all data that has to be served, as peers are told",
+    "First slot from which all blocks and required data columns or blobs are stored, as announced to peers",
     () => chain.history.earliestAvailableSlot,
   );
-  instruments.gauge("fanal_head_optimistic", "1 while the payload of the head is not known to be valid, else 0", () =>
+  instruments.gauge("fanal_head_optimistic", "1 while the head is optimistic, else 0", () =>
     Number(status.isOptimistic),
   );
-  instruments.gauge("fanal_execution_offline", "1 while the execution engine is needed and not reached, else 0", () =>
+  instruments.gauge("fanal_execution_offline", "1 while a required execution client is unreachable, else 0", () =>
     Number(status.executionOffline),
   );
 }
@@ -82,21 +81,21 @@ function addValidatorMetrics(instruments: Instruments, chain: BeaconChain): void
   );
   instruments.total(
     "beacon_processed_deposits_total",
-    "Deposits of the deposit contract that the chain of the head has processed",
+    "Deposits processed by the chain of the head",
     () => chain.headState.eth1DepositIndex,
   );
   instruments.gauges(
     "fanal_participation_ratio",
-    "Share of the active balance that voted for the right target, by epoch: current, which grows until it is over, or previous; from altair on",
+    "Share of the active balance with a correct target vote, by epoch: current (incomplete) or previous; from altair on",
     ["epoch"],
     () => participation(chain),
   );
 }
 
-function addDuplicateMetrics(instruments: Instruments, { validation }: BeaconChain): void {
+function addDuplicateKeyMetrics(instruments: Instruments, { validation }: BeaconChain): void {
   instruments.totals(
     "fanal_duplicate_key_messages_total",
-    "Signed messages which prove that a validator of this node also runs elsewhere, by kind: attestation or block",
+    "Signed messages that prove that a key of this node is also used elsewhere, by kind: attestation or block",
     ["kind"],
     () => Object.entries(validation.duplicates.counts).map(([kind, count]) => [{ kind }, count] as const),
   );
@@ -112,7 +111,7 @@ function participation({ headState, config }: BeaconChain) {
 }
 
 function addPoolMetrics(instruments: Instruments, { pools }: BeaconChain): void {
-  instruments.gauges("fanal_pool_size", "What waits for a block, by pool", ["pool"], () => {
+  instruments.gauges("fanal_pool_size", "Operations waiting for inclusion, by pool", ["pool"], () => {
     const { proposerSlashings, attesterSlashings, voluntaryExits, blsToExecutionChanges } = pools.operations.sizes;
     const sizes = {
       attestations: pools.attestations.size,
@@ -126,25 +125,25 @@ function addPoolMetrics(instruments: Instruments, { pools }: BeaconChain): void 
   });
 }
 
-/** Counts what happens from now on, until the returned function is called. */
-function followChain(instruments: Instruments, { events, clock, status }: BeaconChain): () => void {
-  const reorgs = instruments.counter("beacon_reorgs_total", "Reorganisations of the chain");
-  const blocks = instruments.counter("fanal_blocks_imported_total", "Blocks that were taken onto the chain");
+/** Adds metrics of chain events. Returns a function that unsubscribes. */
+function addChainEventMetrics(instruments: Instruments, { events, clock, status }: BeaconChain): () => void {
+  const reorgs = instruments.counter("beacon_reorgs_total", "Reorgs of the chain");
+  const blocks = instruments.counter("fanal_blocks_imported_total", "Imported blocks");
   const importSeconds = instruments.histogram(
     "fanal_block_import_seconds",
-    "How long it took to take a block onto the chain, but for those that syncing brings in runs",
+    "Duration of block imports, except for segments of range sync",
     IMPORT_BUCKETS,
   );
   const delay = instruments.histogram(
     "fanal_block_delay_seconds",
-    "How long after the beginning of its slot, in chain time, a block of the current slot was on the chain",
+    "Delay from the start of the slot until its block was imported, in chain time",
     DELAY_BUCKETS,
   );
   const missed = instruments.counter(
     "fanal_missed_slots_total",
-    "Slots that were over without a block at the head, while the node was synced",
+    "Slots without a canonical block while the node was synced",
   );
-  const ends = [
+  const unsubscribers = [
     events.on("reorg", () => reorgs.inc()),
     events.on("blockImported", ({ seconds }) => importSeconds.observe(seconds)),
     events.on("block", ({ slot }) => {
@@ -156,11 +155,11 @@ function followChain(instruments: Instruments, { events, clock, status }: Beacon
     }),
   ];
   return () => {
-    for (const end of ends) end();
+    for (const unsubscribe of unsubscribers) unsubscribe();
   };
 }
 
-/** The common list has roots as signed numbers of their last eight bytes, which a dashboard can compare. */
+/** Converts a root to the signed integer of its last eight bytes, as beacon-metrics defines. */
 function rootNumber(root: string): number {
   return bytesNumber(Buffer.from(root.slice(2), "hex"));
 }

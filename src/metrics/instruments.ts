@@ -5,7 +5,7 @@ type Sample<Label extends string> = readonly [labels: Readonly<Record<Label, str
 
 type ReadSamples<Label extends string> = () => Iterable<Sample<Label>> | Promise<Iterable<Sample<Label>>>;
 
-/** Makes the metrics of a registry. Most are read from the node when somebody looks at them. */
+/** Registers metrics. Gauges and totals are observable: they are read when the metrics are scraped. */
 export class Instruments {
   readonly #registry: Registry;
 
@@ -13,6 +13,7 @@ export class Instruments {
     this.#registry = registry;
   }
 
+  /** Registers an observable gauge. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void {
     new Gauge({
       name,
@@ -24,6 +25,7 @@ export class Instruments {
     });
   }
 
+  /** Registers an observable gauge with labels. */
   gauges<Label extends string>(
     name: string,
     help: string,
@@ -43,11 +45,12 @@ export class Instruments {
     });
   }
 
-  /** A counter of what the node itself counts. */
+  /** Registers an observable counter. */
   total(name: string, help: string, read: () => number): void {
     this.totals(name, help, [], () => [[{}, read()]]);
   }
 
+  /** Registers an observable counter with labels. */
   totals<Label extends string>(
     name: string,
     help: string,
@@ -66,15 +69,17 @@ export class Instruments {
     });
   }
 
-  /** The rest is told what happens. */
+  /** Registers a counter that the caller increments. */
   counter<Label extends string>(name: string, help: string, labelNames: readonly Label[] = []): Counter<Label> {
     return new Counter({ name, help, labelNames, registers: [this.#registry] });
   }
 
-  levels<Label extends string>(name: string, help: string, labelNames: readonly Label[]): Gauge<Label> {
+  /** Registers a gauge that the caller increments and decrements. */
+  upDownCounter<Label extends string>(name: string, help: string, labelNames: readonly Label[]): Gauge<Label> {
     return new Gauge({ name, help, labelNames, registers: [this.#registry] });
   }
 
+  /** Registers a histogram that the caller feeds. */
   histogram<Label extends string>(
     name: string,
     help: string,

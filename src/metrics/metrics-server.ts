@@ -14,8 +14,7 @@ import type { Probes } from "../server/rest/probes.ts";
 import type { Metrics } from "./metrics.ts";
 
 const PATH = "/metrics";
-/** Scrapers are few. */
-const CONNECTIONS = 64;
+const MAX_CONNECTIONS = 64;
 
 interface MetricsServerParts {
   metrics: Pick<Metrics, "text" | "contentType">;
@@ -23,15 +22,15 @@ interface MetricsServerParts {
   logger: Logger;
 }
 
-/** Answers `GET /metrics` and health probes, without a token. */
+/** Creates the server of `GET /metrics` and the health probes. It needs no token. */
 export function createMetricsServer({ metrics, probes, logger }: MetricsServerParts): HttpServer {
   const core = new HttpCore({
     logger,
-    limits: { ...DEFAULT_HTTP_LIMITS, connections: CONNECTIONS },
+    limits: { ...DEFAULT_HTTP_LIMITS, connections: MAX_CONNECTIONS },
     handle: (exchange) => void answer(exchange),
     refuse: ({ res }, reason) => refuse(res, reason),
   });
-  let isForThisMachine = true;
+  let isLoopbackOnly = true;
 
   /** Never rejects. */
   async function answer(exchange: Exchange): Promise<void> {
@@ -57,26 +56,26 @@ export function createMetricsServer({ metrics, probes, logger }: MetricsServerPa
       sendRefusal(res, status, message, headers);
       return;
     }
-    logger.error("The metrics could not be collected.", { url: res.req.url, error: inspect(reason) });
-    sendRefusal(res, status, "The metrics could not be collected; the log says why.");
+    logger.error("Metrics could not be collected", { url: res.req.url, error: inspect(reason) });
+    sendRefusal(res, status, "The metrics could not be collected. See the log.");
   }
 
   async function collect() {
     return { status: 200, body: Buffer.from(await metrics.text()), type: metrics.contentType };
   }
 
-  /** Returns the probe that a request is for, undefined for the metrics. Throws an `HttpRefusal` for one that is not answered. */
+  /** Returns the requested probe, or undefined for the metrics. Throws an `HttpRefusal` for any other request. */
   function admit(req: IncomingMessage): ReturnType<Probes["get"]> {
-    if (!namesThisMachine(hostHeaderOf(req)) && isForThisMachine) {
-      throw new HttpRefusal(403, "These metrics are for this machine alone: ask for them at 127.0.0.1 or localhost.");
+    if (!isLocalHostHeader(hostHeaderOf(req)) && isLoopbackOnly) {
+      throw new HttpRefusal(403, "The metrics are available on this machine only: use 127.0.0.1 or localhost.");
     }
     const path = req.url!.split("?", 1)[0]!;
     const probe = probes.get(path);
     if (!probe && path !== PATH) {
-      throw new HttpRefusal(404, `There is nothing here but ${[PATH, ...probes.keys()].join(", ")}.`);
+      throw new HttpRefusal(404, `Not found. Available: ${[PATH, ...probes.keys()].join(", ")}.`);
     }
     if (req.method !== "GET" && req.method !== "HEAD") {
-      throw new HttpRefusal(405, `${path} is asked with GET or HEAD.`, { Allow: "GET, HEAD" });
+      throw new HttpRefusal(405, `${path} accepts only GET and HEAD.`, { Allow: "GET, HEAD" });
     }
     return probe;
   }
@@ -84,8 +83,8 @@ export function createMetricsServer({ metrics, probes, logger }: MetricsServerPa
   return {
     async listen(given) {
       const where = await core.listen(given);
-      isForThisMachine = isLoopbackAddress(where.host);
-      if (!isForThisMachine) logger.warn("Other machines can read the metrics.", { url: where.url });
+      isLoopbackOnly = isLoopbackAddress(where.host);
+      if (!isLoopbackOnly) logger.warn("Metrics are reachable from other machines", { url: where.url });
       return where;
     },
     load: () => core.load,
@@ -93,8 +92,8 @@ export function createMetricsServer({ metrics, probes, logger }: MetricsServerPa
   };
 }
 
-/** A page whose own name was made to mean this machine would come with that name. */
-function namesThisMachine(host: string | undefined): boolean {
+/** Accepts only loopback names and IP addresses, against DNS rebinding. */
+function isLocalHostHeader(host: string | undefined): boolean {
   if (host === undefined) return true;
   const name = hostNameOf(host)!;
   return isIP(name) !== 0 || isLoopbackHost(name);

@@ -14,7 +14,7 @@ import { addDataMetrics } from "./data-metrics.ts";
 import { addExecutionMetrics } from "./execution-metrics.ts";
 import { Instruments } from "./instruments.ts";
 import { addMonitorMetrics } from "./monitor-metrics.ts";
-import { addNetworkMetrics, addSyncMetrics, type Networked } from "./network-metrics.ts";
+import { addNetworkMetrics, addSyncMetrics, type NetworkingSource } from "./network-metrics.ts";
 import { addProcessMetrics } from "./process-metrics.ts";
 import { addEventMetrics, addLaneMetrics, addServerMetrics, type WatchedServers } from "./server-metrics.ts";
 
@@ -23,32 +23,32 @@ interface MetricsParts {
   engine: ExecutionEngine;
   db: BeaconDb;
   network: NetworkView;
-  /** Left out by a node that speaks to no other. */
-  networked?: Networked;
-  /** Left out by a node that follows no deposit chain. */
+  /** Omitted without a network. */
+  networking?: NetworkingSource;
+  /** Omitted if the deposit chain is not followed. */
   eth1?: { readonly isConnected: boolean };
-  /** Left out by a node that monitors no validators. */
+  /** Omitted if no validators are monitored. */
   monitor?: ValidatorMonitor;
   events: EventStream;
   lanes: Lanes;
 }
 
-/** Everything that is measured of a node, in the words of Prometheus. */
+/** All metrics of a node, in the format of Prometheus. */
 export class Metrics {
   readonly #calls: CallMetrics;
   readonly #registry = new Registry();
   #servers: WatchedServers | undefined;
-  readonly #stopFollowing: () => void;
+  readonly #stopChainMetrics: () => void;
 
-  constructor({ chain, engine, db, network, networked, eth1, monitor, events, lanes }: MetricsParts) {
+  constructor({ chain, engine, db, network, networking, eth1, monitor, events, lanes }: MetricsParts) {
     const instruments = new Instruments(this.#registry);
-    this.#stopFollowing = addChainMetrics(instruments, chain);
+    this.#stopChainMetrics = addChainMetrics(instruments, chain);
     if (monitor) addMonitorMetrics(instruments, monitor);
     addDataMetrics(instruments, chain, db);
     addExecutionMetrics(instruments, engine);
     addDepositMetrics(instruments, chain.eth1.deposits, eth1);
-    addSyncMetrics(instruments, chain, networked);
-    addNetworkMetrics(instruments, network, networked);
+    addSyncMetrics(instruments, chain, networking);
+    addNetworkMetrics(instruments, network, networking);
     this.#calls = new CallMetrics(instruments);
     addLaneMetrics(instruments, lanes);
     addServerMetrics(instruments, () => this.#servers);
@@ -61,40 +61,40 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  /** Counts calls that the servers tell of. */
+  /** Adds calls that the servers report. */
   addCalls(tallies: Iterable<CallTally>): void {
     for (const tally of tallies) this.#calls.add(tally);
   }
 
-  /** Shows what the servers have under way from now on. */
+  /** Includes the load of the servers. */
   watch(servers: WatchedServers): void {
     this.#servers = servers;
   }
 
-  /** All metrics as they are now, in Prometheus' text format. */
+  /** Returns all metrics in the text format of Prometheus. */
   async text(): Promise<string> {
     await this.#servers?.refresh();
     return this.#registry.metrics();
   }
 
   close(): void {
-    this.#stopFollowing();
+    this.#stopChainMetrics();
     this.#registry.clear();
   }
 }
 
 function addDepositMetrics(instruments: Instruments, deposits: DepositChain, eth1: MetricsParts["eth1"]): void {
-  instruments.gauge("fanal_eth1_connected", "1 while a node of the deposit chain can be used, else 0", () =>
+  instruments.gauge("fanal_eth1_connected", "1 while a deposit chain node is available, else 0", () =>
     Number(eth1?.isConnected ?? false),
   );
   instruments.gauge(
     "fanal_eth1_block",
-    "Number of the block up to which the deposit chain was read; votes keep behind its head",
+    "Number of the last processed deposit chain block, which lags the head by the follow distance",
     () => deposits.newest?.number ?? 0,
   );
   instruments.gauge("fanal_eth1_deposits", "Deposits up to that block", () => deposits.depositCount);
 }
 
 function addDatabaseMetrics(instruments: Instruments, db: BeaconDb): void {
-  instruments.gauge("fanal_database_bytes", "What the database takes on the disk", () => db.diskBytes());
+  instruments.gauge("fanal_database_bytes", "Disk usage of the database", () => db.diskBytes());
 }

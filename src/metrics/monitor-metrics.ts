@@ -2,13 +2,13 @@ import type { Tally } from "../chain/monitor/tally.ts";
 import type { ValidatorMonitor } from "../chain/monitor/validator-monitor.ts";
 import type { Instruments } from "./instruments.ts";
 
-/** Label of the series of all monitored validators together, as Lighthouse has it. */
+/** Label of the sum over all monitored validators, as in Lighthouse. */
 const TOTAL = "total";
 const STATUSES = ["unknown", "pending", "active", "exited", "withdrawable"] as const;
 
 type Outcomes = Readonly<Record<"included" | "missed", number>>;
 
-/** Figures of `--monitor-validators`: of all of them together and, unless there are too many, of each. */
+/** Adds metrics of `--monitor-validators`: the totals and, unless there are too many, each validator. */
 export function addMonitorMetrics(instruments: Instruments, monitor: ValidatorMonitor): void {
   const tallies = (): [validator: string, tally: Tally][] => [
     [TOTAL, monitor.total],
@@ -29,30 +29,30 @@ export function addMonitorMetrics(instruments: Instruments, monitor: ValidatorMo
   );
   instruments.gauge(
     "fanal_monitor_epoch",
-    "Epoch that was reviewed last; an epoch is reviewed when the next one has ended",
+    "Last reviewed epoch; an epoch is reviewed when the next one has ended",
     () => monitor.reviewedEpoch ?? 0,
   );
   instruments.totals(
     "fanal_monitor_attestations_total",
-    "Attestations that were due, by outcome: included in a canonical block, or missed",
+    "Expected attestations by outcome: included in a canonical block, or missed",
     ["validator", "outcome"],
     byOutcome(({ attestations }) => attestations),
   );
   instruments.totals(
     "fanal_monitor_attestations_seen_total",
-    "Attestations that arrived as such, by gossip or from a validator client",
+    "Unaggregated attestations received by gossip or from a validator client",
     ["validator"],
     byValidator(({ attestationsSeen }) => attestationsSeen),
   );
   instruments.totals(
     "fanal_monitor_inclusion_distance_slots_total",
-    "Slots from included attestations to their blocks, summed; 1 each at best",
+    "Sum of the inclusion distances of attestations; at best 1 each",
     ["validator"],
     byValidator(({ inclusionDistance }) => inclusionDistance),
   );
   instruments.totals(
     "fanal_monitor_correct_votes_total",
-    "Attestations that are rewarded for their vote, by vote: source, target or head",
+    "Attestations with a timely correct vote, by vote: source, target or head",
     ["validator", "vote"],
     () =>
       tallies().flatMap(([validator, { correctVotes }]) =>
@@ -61,13 +61,13 @@ export function addMonitorMetrics(instruments: Instruments, monitor: ValidatorMo
   );
   instruments.totals(
     "fanal_monitor_proposals_total",
-    "Proposals that were due, by outcome: included in the canonical chain, or missed",
+    "Expected proposals by outcome: included in the canonical chain, or missed",
     ["validator", "outcome"],
     byOutcome(({ proposals }) => proposals),
   );
   instruments.totals(
     "fanal_monitor_sync_signatures_total",
-    "Sync committee signatures that blocks could include, by outcome: included or missed",
+    "Expected sync committee signatures by outcome: included or missed",
     ["validator", "outcome"],
     byOutcome(({ syncSignatures }) => syncSignatures),
   );
@@ -79,13 +79,13 @@ export function addMonitorMetrics(instruments: Instruments, monitor: ValidatorMo
   );
   instruments.gauges(
     "fanal_monitor_reward_gwei",
-    "Change of the balance in an epoch, by the last review, in Gwei; withdrawals are added back, deposits count",
+    "Balance change in the last reviewed epoch, in Gwei; withdrawals are added back, deposits count",
     ["validator"],
     byValidator(({ reward }) => reward ?? 0),
   );
   instruments.gauges(
     "fanal_monitor_slashed",
-    "1 for a slashed validator, else 0; in total their number",
+    "1 for a slashed validator, else 0; the total is their number",
     ["validator"],
     byValidator(({ slashed }) => slashed),
   );
@@ -94,7 +94,7 @@ export function addMonitorMetrics(instruments: Instruments, monitor: ValidatorMo
 function statusCounts(monitor: ValidatorMonitor): Map<(typeof STATUSES)[number], number> {
   const counts = new Map(STATUSES.map((status) => [status, 0]));
   for (const [status, count] of monitor.statusCounts()) {
-    // The others, withdrawal_possible and withdrawal_done, are withdrawable.
+    // withdrawal_possible and withdrawal_done.
     const general = STATUSES.find((each) => status.startsWith(each)) ?? "withdrawable";
     counts.set(general, counts.get(general)! + count);
   }

@@ -3,18 +3,18 @@ import { expect, it } from "vitest";
 import { networkWith, PEERS } from "../../test/support/peers.ts";
 import { asBeaconChain, createFakeChain, fakeNetwork } from "../api/fake-chain.test-support.ts";
 import { Instruments } from "./instruments.ts";
-import { addNetworkMetrics, addSyncMetrics, type Networked } from "./network-metrics.ts";
+import { addNetworkMetrics, addSyncMetrics, type NetworkingSource } from "./network-metrics.ts";
 
-it("tells of peers, of what gossip thought of messages, and how far syncing is", async () => {
+it("reports peers, gossip verdicts and the sync state", async () => {
   const fake = createFakeChain([{ fork: "phase0", epoch: 0 }]);
   const registry = new Registry();
   const instruments = new Instruments(registry);
-  const verdicts: Networked["network"]["gossip"]["verdicts"] = new Map([
+  const verdicts: NetworkingSource["network"]["gossip"]["verdicts"] = new Map([
     ["beacon_block", { accept: 3, ignore: 1, reject: 0 }],
   ]);
-  const networked: Networked = { network: { gossip: { verdicts } }, sync: { state: "waiting for peers" } };
-  addNetworkMetrics(instruments, networkWith(PEERS, fakeNetwork(fake)), networked);
-  addSyncMetrics(instruments, asBeaconChain(fake), networked);
+  const networking: NetworkingSource = { network: { gossip: { verdicts } }, sync: { state: "waiting for peers" } };
+  addNetworkMetrics(instruments, networkWith(PEERS, fakeNetwork(fake)), networking);
+  addSyncMetrics(instruments, asBeaconChain(fake), networking);
   const samples = (await registry.metrics()).split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   expect(samples).toEqual([
     "libp2p_peers 2",
@@ -31,6 +31,6 @@ it("tells of peers, of what gossip thought of messages, and how far syncing is",
     'fanal_sync_state{state="syncing"} 0',
     'fanal_sync_state{state="waiting for peers"} 1',
   ]);
-  // A counter that is read twice has not doubled.
+  // Reading an observable counter twice does not double it.
   expect(await registry.getSingleMetricAsString("fanal_gossip_messages_total")).toContain('verdict="accept"} 3');
 });

@@ -5,7 +5,7 @@ import { ValidatorCounts } from "./validator-counts.ts";
 
 const FAR = Number.POSITIVE_INFINITY;
 
-it("counts the validators of an epoch by status, once", async () => {
+it("counts validators by status once per epoch", async () => {
   const { headState } = createFakeChain([{ fork: "phase0", epoch: 0 }]);
   const state = headState.clone();
   state.slot = 8 * 10;

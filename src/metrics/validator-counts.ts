@@ -7,7 +7,7 @@ const STATUSES = ["pending", "active", "exited", "withdrawable"] as const;
 
 type Counts = Record<(typeof STATUSES)[number], number>;
 
-/** How many validators have which status. They change between epochs alone, so each epoch is counted once. */
+/** Counts validators by status. Cached per epoch, because statuses change only between epochs. */
 export class ValidatorCounts {
   #epoch: number | undefined;
   #counts: Promise<Counts> | undefined;
@@ -27,7 +27,7 @@ async function count(state: CachedBeaconStateAllForks, epoch: number): Promise<C
   for (const { validators } of registrySlices(state)) {
     for (const validator of validators) {
       const status = getValidatorStatus(validator, epoch);
-      // The others, withdrawal_possible and withdrawal_done, are withdrawable.
+      // withdrawal_possible and withdrawal_done.
       counts[STATUSES.find((general) => status.startsWith(general)) ?? "withdrawable"]++;
     }
     await nextTurn();

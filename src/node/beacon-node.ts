@@ -257,10 +257,10 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
   /** The library for it is loaded only when somebody wants metrics. */
   async #measure(lanes: Lanes): Promise<Metrics> {
     const { Metrics } = await import("../metrics/metrics.ts");
-    const { chain, db, networking: networked, eth1, monitor } = this;
+    const { chain, db, networking, eth1, monitor } = this;
     const { engine } = this.source;
     const { network, events } = this.api.context;
-    const metrics = new Metrics({ chain, engine, db, network, networked, eth1, monitor, events, lanes });
+    const metrics = new Metrics({ chain, engine, db, network, networking, eth1, monitor, events, lanes });
     this.own(metrics);
     return metrics;
   }
