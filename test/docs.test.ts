@@ -78,7 +78,7 @@ function explainedLines(document: string): RegExp[] {
 function linesOfTrouble(sources: readonly string[]): string[] {
   return sources
     .filter((path) => !/\.(test|test-support)\.ts$/.test(path))
-    .flatMap((path) => [...read(path).matchAll(/(?:\.(?:warn|error|fatal)\(\s*|begins: )(?:"([^"]+)"|`([^`$]+))/g)])
+    .flatMap((path) => [...read(path).matchAll(/(?:\.(?:warn|error|fatal)\(\s*|raised: )(?:"([^"]+)"|`([^`$]+))/g)])
     .map(([, text, beginning]) => text ?? beginning!);
 }
 

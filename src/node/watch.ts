@@ -2,8 +2,8 @@ import { computeEpochAtSlot } from "@lodestar/state-transition";
 import { SYSTEM_TIMERS, type Timers } from "../async/timers.ts";
 import type { BeaconChain } from "../chain/chain.ts";
 import { participationRate } from "../chain/participation-rate.ts";
+import { Alarm } from "../log/alarm.ts";
 import type { Logger } from "../log/logger.ts";
-import { Alarm } from "./alarm.ts";
 
 /** So many slots in a row without a block are more than bad luck. */
 const EMPTY_SLOTS = 4;

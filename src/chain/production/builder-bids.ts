@@ -7,8 +7,8 @@ import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
 import type { BlsVerifier } from "../../bls/verifier.ts";
 import { type Builder, BuilderError, type OfferedBid } from "../../execution/builder/builder.ts";
 import { type BuiltPayload, EngineUnavailableError } from "../../execution/engine.ts";
+import { Alarm } from "../../log/alarm.ts";
 import type { Logger } from "../../log/logger.ts";
-import { Trouble } from "../../log/trouble.ts";
 import { type Clock, slotMs } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { blockHashOf } from "../forkchoice-state.ts";
@@ -48,19 +48,19 @@ const LOCAL_SHARE_OF_SLOT = 1 / 12;
 export class BuilderBids {
   readonly #parts: BuilderBidsParts;
   readonly #timers: Pick<Timers, "sleep">;
-  readonly #noLocalPayload: Trouble;
-  readonly #refusal: Trouble;
+  readonly #noLocalPayload: Alarm;
+  readonly #refusal: Alarm;
 
   constructor(parts: BuilderBidsParts) {
     this.#parts = parts;
     this.#timers = parts.timers ?? SYSTEM_TIMERS;
-    this.#noLocalPayload = new Trouble(parts.logger, {
-      begins: "No payload could be built, so the builder's is taken",
-      ends: "Payloads are built again beside the builder's",
+    this.#noLocalPayload = new Alarm(parts.logger, {
+      raised: "No payload could be built, so the builder's is taken",
+      cleared: "Payloads are built again beside the builder's",
     });
-    this.#refusal = new Trouble(parts.logger, {
-      begins: "There is no bid of the builder",
-      ends: "The builder no longer refuses to bid",
+    this.#refusal = new Alarm(parts.logger, {
+      raised: "There is no bid of the builder",
+      cleared: "The builder no longer refuses to bid",
     });
   }
 
@@ -78,10 +78,10 @@ export class BuilderBids {
     if (bid === null) return building;
     const [local] = await Promise.allSettled([this.#soon(building, block)]);
     if (local.status === "rejected") {
-      this.#noLocalPayload.met({ slot: block.slot, error: local.reason });
+      this.#noLocalPayload.raise({ slot: block.slot, error: local.reason });
       return bid;
     }
-    this.#noLocalPayload.isOver({ slot: block.slot });
+    this.#noLocalPayload.clear({ slot: block.slot });
     const isOverridden = local.value?.shouldOverrideBuilder === true;
     const isBidBetter =
       !isOverridden && (local.value === null || prefersBid(local.value.value, bid.value, boostFactor));
@@ -112,7 +112,7 @@ export class BuilderBids {
     const { expectation, parentHash, proposerPubkey } = proposal;
     try {
       const offered = await builder.getBid({ slot: block.slot, parentHash, proposerPubkey });
-      this.#refusal.isOver({ slot: block.slot });
+      this.#refusal.clear({ slot: block.slot });
       if (offered === null) return null;
       const fault = faultOfBid(this.#parts.config, offered, expectation) ?? (await this.#faultOfSignature(offered));
       if (fault === undefined) return offered.signed.message;
@@ -129,7 +129,7 @@ export class BuilderBids {
   }
 
   #tellNoBid(slot: Slot, { isRefusal, isUnreadable, message: reason }: BuilderError): void {
-    if (isRefusal) this.#refusal.met({ slot, reason });
+    if (isRefusal) this.#refusal.raise({ slot, reason });
     else if (isUnreadable) this.#tellUnusable(slot, reason);
     // Of a builder that does not answer the log has a warning already.
     else this.#parts.logger.info("There is no bid of the builder, which does not answer", { slot, reason });

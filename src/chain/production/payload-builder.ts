@@ -11,8 +11,8 @@ import {
   PayloadUnavailableError,
   type PayloadVerdict,
 } from "../../execution/engine.ts";
+import { Alarm } from "../../log/alarm.ts";
 import type { Logger } from "../../log/logger.ts";
-import { Trouble } from "../../log/trouble.ts";
 import { type Clock, slotMs } from "../clock/clock.ts";
 import { type ForkchoiceView, forkchoiceState } from "../forkchoice-state.ts";
 import { inTime } from "./in-time.ts";
@@ -58,24 +58,24 @@ export class PayloadBuilder {
   #prepared: BegunPayload | undefined;
   /** What the engine last gave. */
   #given: { request: PayloadRequest; built: BuiltPayload } | undefined;
-  readonly #noPreparation: Trouble;
-  readonly #noUsablePayload: Trouble;
-  readonly #noNewPayload: Trouble;
+  readonly #noPreparation: Alarm;
+  readonly #noUsablePayload: Alarm;
+  readonly #noNewPayload: Alarm;
 
   constructor(parts: PayloadBuilderParts) {
     this.#parts = parts;
     this.#timers = parts.timers ?? SYSTEM_TIMERS;
-    this.#noPreparation = new Trouble(parts.logger, {
-      begins: "The execution engine prepares no payload for the next slot",
-      ends: "The execution engine prepares payloads again",
+    this.#noPreparation = new Alarm(parts.logger, {
+      raised: "The execution engine prepares no payload for the next slot",
+      cleared: "The execution engine prepares payloads again",
     });
-    this.#noUsablePayload = new Trouble(parts.logger, {
-      begins: "The execution engine gives no usable payload and is asked for another one",
-      ends: "The execution engine gives usable payloads again",
+    this.#noUsablePayload = new Alarm(parts.logger, {
+      raised: "The execution engine gives no usable payload and is asked for another one",
+      cleared: "The execution engine gives usable payloads again",
     });
-    this.#noNewPayload = new Trouble(parts.logger, {
-      begins: "The execution engine gives no payload; the one that it gave before is used",
-      ends: "The execution engine gives payloads again, and none of before has to be used",
+    this.#noNewPayload = new Alarm(parts.logger, {
+      raised: "The execution engine gives no payload; the one that it gave before is used",
+      cleared: "The execution engine gives payloads again, and none of before has to be used",
     });
   }
 
@@ -95,9 +95,9 @@ export class PayloadBuilder {
       this.#prepared = this.#begun;
       const payloadId = await beginning;
       logger.debug("The execution engine prepares a payload", { slot, payloadId, ms: this.#msSince(startedAt) });
-      this.#noPreparation.isOver({ slot });
+      this.#noPreparation.clear({ slot });
     } catch (error) {
-      this.#noPreparation.met({ slot, error });
+      this.#noPreparation.raise({ slot, error });
     }
   }
 
@@ -109,12 +109,12 @@ export class PayloadBuilder {
     const { slot } = request;
     try {
       const built = await this.#fromEngine(request);
-      this.#noNewPayload.isOver({ slot });
+      this.#noNewPayload.clear({ slot });
       return built;
     } catch (error) {
       const given = this.#given;
       if (!given || !isSameRequest(given.request, request)) throw error;
-      this.#noNewPayload.met({ slot, error });
+      this.#noNewPayload.raise({ slot, error });
       return given.built;
     }
   }
@@ -128,9 +128,9 @@ export class PayloadBuilder {
     let built: BuiltPayload;
     try {
       built = await this.#take(request, id);
-      this.#noUsablePayload.isOver({ slot });
+      this.#noUsablePayload.clear({ slot });
     } catch (error) {
-      this.#noUsablePayload.met({ slot, error });
+      this.#noUsablePayload.raise({ slot, error });
       built = await this.#take(request, await this.#beginNow(request, this.#timers.now()));
     }
     logger.debug("The execution engine gave a payload", {

@@ -1,6 +1,6 @@
 import type { Timers } from "../../async/timers.ts";
+import { Alarm } from "../../log/alarm.ts";
 import type { Logger } from "../../log/logger.ts";
-import { Trouble } from "../../log/trouble.ts";
 import type { GatewayObserver } from "../gateway-observer.ts";
 
 export interface RedisConnectionOptions {
@@ -37,8 +37,8 @@ class TimeoutError extends Error {}
 export class RedisConnection {
   readonly #options: RedisConnectionOptions;
   readonly #address: { address: string };
-  readonly #outage: Trouble;
-  readonly #writeRejection: Trouble;
+  readonly #outage: Alarm;
+  readonly #writeRejection: Alarm;
   readonly #closing = new AbortController();
   readonly #running: Promise<void>;
   /** Loaded lazily: a gateway without a cache starts faster. */
@@ -54,13 +54,13 @@ export class RedisConnection {
     this.#options = options;
     // Without the credentials of the URL.
     this.#address = { address: new URL(options.url).host };
-    this.#outage = new Trouble(options.logger, {
-      begins: "Shared cache unavailable, caching in memory only",
-      ends: "Shared cache available again",
+    this.#outage = new Alarm(options.logger, {
+      raised: "Shared cache unavailable, caching in memory only",
+      cleared: "Shared cache available again",
     });
-    this.#writeRejection = new Trouble(options.logger, {
-      begins: "Shared cache rejects writes",
-      ends: "Shared cache accepts writes again",
+    this.#writeRejection = new Alarm(options.logger, {
+      raised: "Shared cache rejects writes",
+      cleared: "Shared cache accepts writes again",
     });
     this.#running = this.#run();
   }
@@ -99,7 +99,7 @@ export class RedisConnection {
       );
       // The success of another command does not mean that this one works again.
       if (this.#rejectedWrite?.command === name) this.#rejectedWrite = undefined;
-      if (this.#rejectedWrite === undefined) this.#writeRejection.isOver(this.#address);
+      if (this.#rejectedWrite === undefined) this.#writeRejection.clear(this.#address);
       this.#reportState();
       return reply;
     } catch (error) {
@@ -138,7 +138,7 @@ export class RedisConnection {
 
   #onWriteRejected(command: string, { message }: Error): void {
     this.#rejectedWrite = { command, retryAt: this.#options.timers.now() + WRITE_RETRY_MILLIS };
-    this.#writeRejection.met({ ...this.#address, reason: this.#redactPassword(message) });
+    this.#writeRejection.raise({ ...this.#address, reason: this.#redactPassword(message) });
     this.#reportState();
   }
 
@@ -151,7 +151,7 @@ export class RedisConnection {
 
   #reportOutage(error: Error & { code?: string }): void {
     // An error of a host with several addresses has no message.
-    this.#outage.met({ ...this.#address, reason: this.#redactPassword(error.message || String(error.code)) });
+    this.#outage.raise({ ...this.#address, reason: this.#redactPassword(error.message || String(error.code)) });
     this.#reportState();
   }
 
@@ -196,7 +196,7 @@ export class RedisConnection {
       await Promise.race([this.#withTimeout(ready, CONNECT_TIMEOUT_MILLIS), broken, lost]);
       if (this.#closing.signal.aborted) return;
       this.#client = client;
-      this.#outage.isOver(this.#address);
+      this.#outage.clear(this.#address);
       this.#reportState();
       await lost;
     } catch (error) {

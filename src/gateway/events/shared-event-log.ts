@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Timers } from "../../async/timers.ts";
+import { Alarm } from "../../log/alarm.ts";
 import type { Logger } from "../../log/logger.ts";
-import { Trouble } from "../../log/trouble.ts";
 import type { ChainSpec } from "../chain-spec.ts";
 import type { CacheOptions } from "../options.ts";
 import type { HealthState } from "../upstream-health.ts";
@@ -47,8 +47,8 @@ export class SharedEventLog {
   readonly #leaseMillis: number;
   readonly #token = randomUUID();
   readonly #announced: AnnouncedEvents;
-  readonly #outage: Trouble;
-  readonly #invalidEvents: Trouble;
+  readonly #outage: Alarm;
+  readonly #invalidEvents: Alarm;
   readonly #closing = new AbortController();
   readonly #running: Promise<void>;
   /** Nothing is published before the stream was read. */
@@ -65,13 +65,13 @@ export class SharedEventLog {
     this.#options = options;
     this.#announced = new AnnouncedEvents(options.chainSpec);
     this.#leaseMillis = leaseMillis;
-    this.#outage = new Trouble(logger, {
-      begins: "Shared event log unavailable, publishing own events",
-      ends: "Shared event log available again",
+    this.#outage = new Alarm(logger, {
+      raised: "Shared event log unavailable, publishing own events",
+      cleared: "Shared event log available again",
     });
-    this.#invalidEvents = new Trouble(logger, {
-      begins: "Invalid entry in shared event log, skipping",
-      ends: "Shared event log has valid entries again",
+    this.#invalidEvents = new Alarm(logger, {
+      raised: "Invalid entry in shared event log, skipping",
+      cleared: "Shared event log has valid entries again",
     });
     this.#running = this.#run();
   }
@@ -104,7 +104,7 @@ export class SharedEventLog {
       const startedAt = timers.now();
       const error = await this.#replicateUntilBroken();
       if (this.#isClosed) return;
-      this.#outage.met({ reason: errorReason(error) });
+      this.#outage.raise({ reason: errorReason(error) });
       this.#goStandalone();
       if (timers.now() - startedAt > MAX_BACKOFF_MILLIS) backoff = FIRST_BACKOFF_MILLIS;
       await timers.sleep(backoff, this.#closing.signal).catch(() => {});
@@ -169,7 +169,7 @@ export class SharedEventLog {
   #join(entries: readonly StreamEntry[]): void {
     this.#options.producer.deactivate();
     this.#role = "reader";
-    this.#outage.isOver({});
+    this.#outage.clear({});
     const { head } = this.#announced;
     const events = entries.map((entry) => this.#read(entry));
     const isTold = (event: ChainEvent | undefined) =>
@@ -222,8 +222,8 @@ export class SharedEventLog {
 
   #read({ id, event }: StreamEntry): ChainEvent | undefined {
     const read = event && isAlwaysOn(event.topic) ? parseEvent(event) : undefined;
-    if (read) this.#invalidEvents.isOver({});
-    else this.#invalidEvents.met({ id });
+    if (read) this.#invalidEvents.clear({});
+    else this.#invalidEvents.raise({ id });
     return read;
   }
 

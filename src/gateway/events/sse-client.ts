@@ -1,8 +1,8 @@
 import type { Timers } from "../../async/timers.ts";
 import { OperationalError } from "../../errors/operational-error.ts";
 import { HttpClient } from "../../http-client/http-client.ts";
+import { Alarm } from "../../log/alarm.ts";
 import type { Logger } from "../../log/logger.ts";
-import { Trouble } from "../../log/trouble.ts";
 import type { StreamEvent } from "../../server/events/feed.ts";
 import type { UpstreamOptions } from "../options.ts";
 import { ConnectionHandover } from "./connection-handover.ts";
@@ -65,7 +65,7 @@ export class SseClient {
   readonly #lastBytesAt = new Map<SseConnection, number>();
   /** When the current connection resets the backoff. */
   #provenAt = Number.POSITIVE_INFINITY;
-  readonly #outage: Trouble;
+  readonly #outage: Alarm;
 
   constructor(options: SseClientOptions) {
     this.#options = options;
@@ -77,9 +77,9 @@ export class SseClient {
       bodyTimeoutMs: 0,
     });
     this.#pathPrefix = new URL(url).pathname.replace(/\/+$/, "");
-    this.#outage = new Trouble(options.logger, {
-      begins: "Event topics could not be changed, retrying",
-      ends: "Event topics changed",
+    this.#outage = new Alarm(options.logger, {
+      raised: "Event topics could not be changed, retrying",
+      cleared: "Event topics changed",
     });
     this.#running = this.#run();
   }
@@ -139,7 +139,7 @@ export class SseClient {
       });
       this.#provenAt = this.#options.timers.now() + PROVEN_MILLIS;
       listener.connected();
-      this.#outage.isOver({ upstream: upstream.name });
+      this.#outage.clear({ upstream: upstream.name });
       for (;;) {
         const reason = await Promise.race([active.ended, this.#topicsChangedFrom(active.connection.topics)]);
         if (reason) return reason;
@@ -184,7 +184,7 @@ export class SseClient {
       old.forward = forward;
       await this.#dropUnsupported(error, old.connection.topics).catch(async () => {
         if (this.#isClosed) return;
-        this.#outage.met({ upstream: this.#options.upstream.name, reason: errorReason(error) });
+        this.#outage.raise({ upstream: this.#options.upstream.name, reason: errorReason(error) });
         await Promise.race([this.#pause(TOPIC_RETRY_MILLIS), old.ended]);
       });
       return old;
@@ -213,7 +213,7 @@ export class SseClient {
     if (connection.isOver) throw await active.ended;
     old.connection.end();
     handover.end();
-    this.#outage.isOver({ upstream: upstream.name });
+    this.#outage.clear({ upstream: upstream.name });
     return active;
   }
 

@@ -1,6 +1,6 @@
 import type { Timers } from "../../async/timers.ts";
+import { Alarm } from "../../log/alarm.ts";
 import type { Logger } from "../../log/logger.ts";
-import { Trouble } from "../../log/trouble.ts";
 import type { StreamEvent } from "../../server/events/feed.ts";
 import type { ChainSpec } from "../chain-spec.ts";
 import type { UpstreamOptions } from "../options.ts";
@@ -59,8 +59,8 @@ export class UpstreamEventSource {
   readonly #deps: UpstreamEventSourceDeps;
   readonly #listener: UpstreamEventListener;
   readonly #stream: SseClient;
-  readonly #outage: Trouble;
-  readonly #invalidEvents: Trouble;
+  readonly #outage: Alarm;
+  readonly #invalidEvents: Alarm;
   /** Incremented on every connection and disconnection. */
   #connection = 0;
   #isConnected = false;
@@ -71,13 +71,13 @@ export class UpstreamEventSource {
     this.#deps = deps;
     this.#listener = listener;
     const { logger, timers, chainSpec } = deps;
-    this.#outage = new Trouble(logger, {
-      begins: "Upstream event stream disconnected, reconnecting",
-      ends: "Upstream event stream reconnected",
+    this.#outage = new Alarm(logger, {
+      raised: "Upstream event stream disconnected, reconnecting",
+      cleared: "Upstream event stream reconnected",
     });
-    this.#invalidEvents = new Trouble(logger, {
-      begins: "Invalid event from upstream, skipping",
-      ends: "Upstream sends valid events again",
+    this.#invalidEvents = new Alarm(logger, {
+      raised: "Invalid event from upstream, skipping",
+      cleared: "Upstream sends valid events again",
     });
     this.#stream = new SseClient({
       upstream,
@@ -139,11 +139,11 @@ export class UpstreamEventSource {
     const isTooLarge = isDeduplicated(received.topic) && received.data.length > MAX_REMEMBERED_BYTES;
     const event = isTooLarge ? undefined : parseEvent(received);
     if (!event) {
-      this.#invalidEvents.met({ upstream: this.name, topic: received.topic });
+      this.#invalidEvents.raise({ upstream: this.name, topic: received.topic });
       return;
     }
-    this.#invalidEvents.isOver({ upstream: this.name });
-    this.#outage.isOver({ upstream: this.name });
+    this.#invalidEvents.clear({ upstream: this.name });
+    this.#outage.clear({ upstream: this.name });
     if (event.topic === "block" || CHAIN_TOPICS.has(event.topic)) this.log.add(event);
     const { observer } = this.#deps;
     const head = event.topic === "head" ? headOf(event) : undefined;
@@ -157,7 +157,7 @@ export class UpstreamEventSource {
 
   #onDisconnect(error: Error): void {
     this.#connection++;
-    this.#outage.met({ upstream: this.name, reason: errorReason(error) });
+    this.#outage.raise({ upstream: this.name, reason: errorReason(error) });
     if (!this.#isConnected) return;
     this.#isConnected = false;
     this.#listener.onConnectionChange();
