@@ -83,7 +83,7 @@ test("a method that is added as docs/architecture.md says works wherever methods
     bin,
   });
   const [, restUrl] = await program.untilLine(/REST is served at (http:\S+)/);
-  await program.untilLine(/The dev chain is running/);
+  await program.untilLine(/Dev chain is running/);
   const epoch = await program.call<string>("getFinalizedEpoch");
   expect(Number(epoch)).toBeGreaterThan(0);
   const response = await fetch(`${restUrl}/fanal/v1/chain/finalized_epoch`);

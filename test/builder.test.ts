@@ -5,7 +5,7 @@ import { toHex } from "@lodestar/utils";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, test } from "vitest";
 import { BLOB_BYTES } from "../src/data/kzg/fake-kzg.test-support.ts";
 import { PayloadUnavailableError } from "../src/execution/engine.ts";
-import { DEFAULT_BUILDER_OPTIONS } from "../src/node/builder-options.ts";
+import { DEFAULT_BUILDER_OPTIONS } from "../src/node/execution/builder-options.ts";
 import { ByHand } from "./support/by-hand.ts";
 import { ALWAYS_BUILDER, BLOCK, ChainWithBuilder, HEAD } from "./support/chain-with-builder.ts";
 import { openDevChain } from "./support/dev-chain.ts";

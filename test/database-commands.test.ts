@@ -380,7 +380,9 @@ test("a database that may only be read is not taken for a damaged one", async ()
 test("a link to what is not there is taken neither for a database nor for the place of a new one", async () => {
   const directory = join(tempDirectory(), "data");
   const isLink = (path: string) => ({
-    message: expect.stringContaining(`cannot be opened: ${path} is a link to /nowhere/disk, which is not there.`),
+    message: expect.stringContaining(
+      `cannot be opened: ${path} is a symbolic link to /nowhere/disk, which does not exist.`,
+    ),
   });
   symlinkSync("/nowhere/disk", directory);
   await expect(db(directory, "check")).rejects.toMatchObject(isLink(directory));

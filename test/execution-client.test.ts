@@ -4,10 +4,10 @@ import { toHex, toRootHex } from "@lodestar/utils";
 import { expect, it } from "vitest";
 import { DevExecutionEngine } from "../src/execution/dev-engine.ts";
 import { createRecordingLogger } from "../src/log/recording-logger.test-support.ts";
-import { openDataDirectory } from "../src/node/data-directory.ts";
+import { openNetworkSource } from "../src/node/chain-source/network-source.ts";
 import type { DevNodeOptions } from "../src/node/dev-node.ts";
-import { openNetworkSource } from "../src/node/network-source.ts";
 import { StartError } from "../src/node/start-error.ts";
+import { openDataDirectory } from "../src/node/storage/data-directory.ts";
 import { Caller } from "./support/caller.ts";
 import { openDevChain, startDevChain } from "./support/dev-chain.ts";
 import { ExecutionClient } from "./support/execution-client.ts";
@@ -70,7 +70,7 @@ it("begins a dev chain with the genesis block of its execution client, which mak
     const logger = createRecordingLogger();
     const source = await openNetworkSource(db, { dataDir, network, genesisState, execution, logger });
     expect(source.engine.state).toBe(execution ? "online" : "offline");
-    expect(logger.records.some(({ message }) => message.startsWith("There is no execution engine"))).toBe(!execution);
+    expect(logger.records.some(({ message }) => message.startsWith("No execution client"))).toBe(!execution);
     source.engine.close?.();
     source.clock.close();
     await db.close();
@@ -93,7 +93,7 @@ it("leaves a dev chain that was made without one to the built-in engine", async 
   const genesisState = join(network.directory, "genesis.ssz");
   const source = await openNetworkSource(db, { dataDir, network, genesisState, execution, logger });
   expect(source.engine).toBeInstanceOf(DevExecutionEngine);
-  expect(logger.records.map(({ message }) => message)).toContainEqual(expect.stringContaining("--el is not used"));
+  expect(logger.records.map(({ message }) => message)).toContainEqual(expect.stringContaining("Ignoring --el"));
   source.clock.close();
   await db.close();
 });
@@ -102,7 +102,7 @@ it("says what keeps a new dev chain from beginning with an execution client", as
   const late = await ExecutionClient.open({ genesisTime: 4_000_000_000 });
   const directory = tempDirectory();
   const attempt = (client: ExecutionClient) => startDevChain(client.nodeOptions(), directory);
-  await expect(attempt(late)).rejects.toThrow("which is of 2096-10-02T07:06:40.000Z");
+  await expect(attempt(late)).rejects.toThrow("execution client at 2096-10-02T07:06:40.000Z");
   const away = await ExecutionClient.open();
   await away.stop();
   await expect(attempt(away)).rejects.toThrow(StartError);
@@ -115,7 +115,7 @@ it("says what keeps a new dev chain from beginning with an execution client", as
   const again = startDevChain({ ...used.nodeOptions(), reset: true }, directory);
   await expect(again).rejects.toThrow(StartError);
   await expect(again).rejects.toThrow(
-    `The execution client ${used.url} has blocks of another chain already, up to number 2.`,
+    `The execution client ${used.url} already has blocks of another chain, up to number 2.`,
   );
   const kept = await openDevChain(used.nodeOptions(), directory);
   expect(kept.devChain.chain.head.slot).toBe(2);

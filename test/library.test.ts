@@ -135,7 +135,7 @@ it("serves the chain where that is asked for, to clients of other processes too"
   await client.subscribe(["head"], told.resolve);
   await chain.client.dev_advance();
   expect((await told.promise).data.slot).toBe("3");
-  expect(lines.join("")).toContain("The dev chain is running");
+  expect(lines.join("")).toContain("Dev chain is running");
 });
 
 it("refuses the data directory of another chain of this process", async () => {

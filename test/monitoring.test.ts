@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { routes } from "@lodestar/api";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { parse, stringify } from "yaml";
-import type { Servers } from "../src/node/servers.ts";
+import type { Servers } from "../src/node/servers/servers.ts";
 import { send } from "../src/server/http/http.test-support.ts";
 import { ByHand } from "./support/by-hand.ts";
 import { type OpenedDevChain, startQuietDevChain } from "./support/dev-chain.ts";

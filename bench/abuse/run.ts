@@ -58,7 +58,7 @@ const speedFor = (attackName: string) => ["--speed", attackName.includes("events
 async function startNode(args: readonly string[], attackName: string): Promise<ProgramProcess> {
   const flags = [...speedFor(attackName), "--rpc", "--rpc-port", "0", "--rest", "--rest-port", "0"];
   const node = new ProgramProcess([...args, ...flags], { name: "The node", execArgv: GAUGED });
-  await node.untilLine(/The dev chain is running/);
+  await node.untilLine(/Dev chain is running/);
   await node.untilServed();
   await probe(node, { seconds: 1 });
   await readGauge(node);

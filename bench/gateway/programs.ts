@@ -27,6 +27,6 @@ export function serveGateway(
 export async function serveStillChain(directory: string, args: readonly string[] = []): Promise<Served> {
   const chain = ["--data-dir", directory, "--validators", "64", "--fork", "fulu", "--warmup-epochs", "6"];
   const served = await serve("The node", ["dev", ...chain, "--speed", "0.001", ...args]);
-  await served.process.untilLine(/The dev chain is running/);
+  await served.process.untilLine(/Dev chain is running/);
   return served;
 }

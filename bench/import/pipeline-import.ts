@@ -36,7 +36,7 @@ export class PipelineImport {
           secondsPerSlot: config.SECONDS_PER_SLOT,
           startSlot: state.slot,
           speed: 1,
-          onListenerError: (error, slot) => logger.error("The work of a slot failed", { slot, error }),
+          onListenerError: (error, slot) => logger.error("Slot processing failed", { slot, error }),
         });
         return { config, clock, engine: new DevExecutionEngine(), stopClock: () => clock.stop() };
       },

@@ -104,8 +104,8 @@ export class DevNetwork {
     this.#nodes.add(first);
     this.#first = first;
     this.#restUrl = (await first.untilLine(/REST is served at (http:\S+)/))[1]!;
-    this.#address = (await first.untilLine(/Peers are welcome at (\S+)/))[1]!;
-    await first.untilLine(/The dev chain is running/);
+    this.#address = (await first.untilLine(/Listening for peers\s+address=(\S+)/))[1]!;
+    await first.untilLine(/Dev chain is running/);
     this.#genesisTime = Number((await first.call<{ genesis_time: string }>("get_v1_beacon_genesis")).genesis_time);
   }
 

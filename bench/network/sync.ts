@@ -38,7 +38,7 @@ export async function benchSync(network: DevNetwork, fork: DevFork): Promise<boo
       mebibytes(residentBytes),
       mebibytes(peakBytes),
     );
-    peers.push((await node.untilLine(/Peers are welcome at (\S+)/))[1]!);
+    peers.push((await node.untilLine(/Listening for peers\s+address=(\S+)/))[1]!);
   }
   const { bare, withSignatures } = await transitionTimes(network);
   for (const [name, { elapsed, spent }] of [

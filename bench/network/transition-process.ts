@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { createBeaconConfig, createChainForkConfig } from "@lodestar/config";
 import { deserializeSignedBlock } from "../../src/chain/blocks/block-encoding.ts";
 import { useNativeHasher } from "../../src/chain/native-hasher.ts";
-import { loadNetworkConfig } from "../../src/node/network-config.ts";
+import { loadNetworkConfig } from "../../src/node/chain-source/network-config.ts";
 import { LibraryImport } from "../import/library-import.ts";
 import type { RecordedChain } from "../import/record-chain.ts";
 import { parentGone, report } from "../support/child.ts";

@@ -95,7 +95,7 @@ function prepare(command: NodeCommandName, sources: FlagSources, { environment, 
       logging: logOptions(values, workingDirectory),
       servers: values,
       async start(log, stopping) {
-        const { readStoredDevChain } = await import("../node/stored-database.ts");
+        const { readStoredDevChain } = await import("../node/storage/stored-database.ts");
         const dataDir = devDataDir(values, workingDirectory);
         const stored = values.reset ? null : await readStoredDevChain(dataDir, log.logger);
         const options = devOptions(values, workingDirectory, stored);

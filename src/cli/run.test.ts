@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { describe, expect, it, vi } from "vitest";
 import { createLogger } from "../log/pino-logger.ts";
-import { DEFAULT_SERVER_LIMITS } from "../node/server-limits.ts";
+import { DEFAULT_SERVER_LIMITS } from "../node/servers/server-limits.ts";
 import { EXIT_CODES, StartupError } from "./exit.ts";
 import { type RunningNode, runUntilStopped, type StopSignal } from "./run.ts";
 

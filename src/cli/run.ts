@@ -1,7 +1,7 @@
 import { type EventEmitter, once } from "node:events";
 import type { Timers } from "../async/timers.ts";
 import type { Logger } from "../log/logger.ts";
-import { DEFAULT_SERVER_LIMITS } from "../node/server-limits.ts";
+import { DEFAULT_SERVER_LIMITS } from "../node/servers/server-limits.ts";
 import { EXIT_CODES } from "./exit.ts";
 import { asStartupError } from "./start/start-errors.ts";
 

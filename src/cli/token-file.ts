@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import type { Logger } from "../log/logger.ts";
-import { warnIfReadableByOthers } from "../node/secret-file.ts";
+import { warnIfReadableByOthers } from "../node/execution/secret-file.ts";
 import { StartupError } from "./exit.ts";
 
 const TOKEN_BYTES = 32;

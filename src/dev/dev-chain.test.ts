@@ -131,7 +131,7 @@ test("a chain does not leave so many slots empty that its validators could be ej
   const opening = openDevChain(options({ ...ALONE, catchUp: true, timeOfDay }), directory);
   await expect(opening).rejects.toMatchObject({
     kind: "tooFarBehind",
-    message: expect.stringContaining(`${missed + 1} slots behind the time of day, and at most ${missed}`),
+    message: expect.stringContaining(`${missed + 1} slots behind the wall clock, but at most ${missed}`),
   });
 });
 

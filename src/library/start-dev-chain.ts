@@ -31,7 +31,7 @@ export function attachDevChain({ url, token }: { url: string; token?: string }):
 
 async function storedChain({ dataDir }: DevChainOptions): Promise<DevIdentity | null> {
   if (dataDir === undefined) return null;
-  const { readStoredDevChain } = await import("../node/stored-database.ts");
+  const { readStoredDevChain } = await import("../node/storage/stored-database.ts");
   const { createLogger } = await import("../log/pino-logger.ts");
   // Whatever there is to say of the database is said when the chain is opened.
   const { logger } = createLogger({ format: "text", spec: "ERROR", destination: { write: () => {} } });

@@ -11,7 +11,7 @@ import { StartError } from "./start-error.ts";
 
 const OPTIONS = { ...QUIET, validators: 8 };
 
-test("a node is closed once: its clock, then what works on it, then its own parts, the last opened first", async () => {
+test("closes once: the clock, then owned parts, then its own parts in reverse order", async () => {
   const { node, devChain } = await openDevChain(OPTIONS);
   const order: string[] = [];
   const note = (target: { close(): Promise<void> }, name: string) => {
@@ -23,15 +23,15 @@ test("a node is closed once: its clock, then what works on it, then its own part
   };
   note(node.chain, "chain");
   note(node.db, "database");
-  node.own({ close: () => void order.push("first of ours") });
-  node.own({ close: () => void order.push("second of ours") });
+  node.own({ close: () => void order.push("first owned") });
+  node.own({ close: () => void order.push("second owned") });
   const waiting = expect(devChain.clock.untilSlot(9).finally(() => order.push("clock"))).rejects.toThrow("stopped");
   await Promise.all([node.close(), node.close()]);
   await waiting;
-  expect(order).toEqual(["clock", "second of ours", "first of ours", "chain", "database"]);
+  expect(order).toEqual(["clock", "second owned", "first owned", "chain", "database"]);
 });
 
-test("a node that cannot be opened as a whole leaves its data directory to others", async () => {
+test("releases the data directory if opening fails", async () => {
   const dataDir = tempDirectory();
   const { node, close } = await openDevChain(OPTIONS, dataDir);
   const { config, clock, engine } = node.source;
@@ -59,7 +59,7 @@ test("a node that cannot be opened as a whole leaves its data directory to other
   await openDevChain(OPTIONS, dataDir);
 });
 
-test("public keys of many validators are kept beside the database, and made again where they are not right", async () => {
+test("caches public keys of many validators in a file, and rebuilds a damaged one", async () => {
   const dataDir = tempDirectory();
   const path = join(dataDir, "pubkeys");
   const options = { ...OPTIONS, manyKeys: OPTIONS.validators };
@@ -82,12 +82,12 @@ test("public keys of many validators are kept beside the database, and made agai
     expect(await start()).toEqual([]);
     expect(await readFile(path)).toEqual(kept);
   }
-  // A chain of few validators has no file, and begins without that of the chain before it.
+  // A chain with few validators has no file, and deletes that of an earlier chain.
   await start({ reset: true, manyKeys: undefined });
   expect(existsSync(path)).toBe(false);
 });
 
-test("a node whose state turns out to have a public key that is none has to be stopped, and says why", async () => {
+test("fails on an invalid public key in the state", async () => {
   const dataDir = tempDirectory();
   const { node, close } = await openDevChain(OPTIONS, dataDir);
   const { config, clock, engine } = node.source;
@@ -101,7 +101,7 @@ test("a node whose state turns out to have a public key that is none has to be s
     logger: createRecordingLogger(),
     setLogSpec: () => {},
     manyKeys: OPTIONS.validators,
-    source: async () => ({ config, clock, engine, takeFirstState: () => state }),
+    source: async () => ({ config, clock, engine, takeAnchorState: () => state }),
   });
   const failure = await new Promise((resolve) => failing.onFailure(resolve));
   await failing.close();

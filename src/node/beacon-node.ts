@@ -28,30 +28,30 @@ import { type NetworkView, offlineNetworkView } from "../network/network-view.ts
 import type { NetworkingOptions } from "../network/networking-options.ts";
 import { openNodeKey } from "../network/node-key.ts";
 import type { ServersThread } from "../server/thread/servers-thread.ts";
-import type { BuilderOptions } from "./builder-options.ts";
-import { asStartError, openDataDirectory, pubkeyFilePath } from "./data-directory.ts";
-import { Eth1Connection } from "./eth1-connection.ts";
+import type { BuilderOptions } from "./execution/builder-options.ts";
+import { Eth1Connection } from "./execution/eth1-connection.ts";
+import { openBuilder } from "./execution/open-builder.ts";
 import type { Networking, NetworkingParts } from "./networking.ts";
-import { openBuilder } from "./open-builder.ts";
 import { openKzg } from "./open-kzg.ts";
-import { type Servers, type ServersOptions, startServers } from "./servers.ts";
+import { type Servers, type ServersOptions, startServers } from "./servers/servers.ts";
+import { asStartError, openDataDirectory, pubkeyFilePath } from "./storage/data-directory.ts";
 
-/** The chain that a database holds, with what it goes by. */
+/** A stored chain with its configuration, clock and execution engine. */
 export interface ChainSource {
   readonly config: BeaconConfig;
   readonly clock: Clock;
   readonly engine: ExecutionEngine;
-  /** Left out where the genesis state is not at hand. */
+  /** Omitted if the genesis state is not available. */
   readonly readGenesisState?: ReadGenesisState;
-  /** The state that was put into the database just now; it is given once, as it is too large to be held any longer. */
-  takeFirstState?(): BeaconStateAllForks | undefined;
-  /** How far the head may lie behind the clock when no other node can be asked whether there is more. */
+  /** Returns the anchor state of a new chain once, so that the large state is not retained. */
+  takeAnchorState?(): BeaconStateAllForks | undefined;
+  /** Maximum distance of the head from the clock that counts as synced without peers. */
   readonly syncHorizonSlots?: number;
-  /** By default that of one node among others. */
+  /** By default the authority of an ordinary node. */
   readonly authority?: Authority;
-  /** Left out where nothing suspends the node. */
+  /** Omitted if the process is never suspended. */
   readonly suspensions?: SuspensionWatch;
-  /** Left out for a clock that others go by, too. */
+  /** Omitted for a shared clock. */
   stopClock?(): void | Promise<void>;
 }
 
@@ -69,40 +69,40 @@ type ChainSettings = Pick<
   | "createVerifier"
 >;
 
-/** What every node can be told by whoever starts it. */
+/** Options of every node. */
 export interface SharedOptions extends ChainSettings {
   dataDir: string;
   /** Ignored if `kzg` is given. By default `auto`. */
   kzgBackend?: KzgChoice;
-  /** Left out by a node that speaks to no other. */
+  /** Omitted without a network. */
   networking?: NetworkingOptions;
-  /** Left out by a node that builds all its payloads itself. */
+  /** Omitted without an external builder. */
   builder?: BuilderOptions;
-  /** URLs of nodes of the deposit chain; none when it is not followed. */
+  /** URLs of deposit chain nodes. Empty if the deposit chain is not followed. */
   eth1?: readonly string[];
-  /** Left out by a node that monitors no validators. */
+  /** Omitted if no validators are monitored. */
   monitorValidators?: MonitorSelection;
-  /** How many epochs before the current one the history is fetched to; 0 for none, infinite for all of it. */
+  /** Epochs of history to backfill: 0 for none, `Infinity` for all. */
   backfillEpochs?: number;
   logger: Logger;
-  /** Throws a `LogSpecError` for a specification that cannot be read. */
+  /** Throws a `LogSpecError` if the specification is malformed. */
   setLogSpec(spec: string): void;
-  /** Only when pending promises are kept track of. */
+  /** Set if pending promises are tracked. */
   futures?: ApiContext["futures"];
-  /** Ends the opening. */
+  /** Cancels the opening. */
   signal?: AbortSignal;
 }
 
 interface BeaconNodeOptions<Source extends ChainSource> extends SharedOptions {
-  /** Whether every write waits for the disk. */
+  /** Syncs every write to disk. */
   waitForDisk: boolean;
-  /** Finds the chain in the database, or puts its first state there. */
+  /** Opens the stored chain, or initializes the database. */
   source(db: BeaconDb): Promise<Source>;
-  /** Whether all the history is there that the chain is to have before it runs; it is unless this says otherwise. */
+  /** Returns false while the warm-up history is being created. By default always true. */
   isWarmedUp?(): boolean;
-  /** Only of a dev chain. */
+  /** Control of a dev chain. */
   control?(): DevControl | undefined;
-  /** For a network that is not like those of the world. */
+  /** Overrides for test networks. */
   networkTuning?: Pick<NetworkingParts, "allowPeer" | "heartbeatMs" | "requestLimits" | "syncLimits">;
 }
 
@@ -119,10 +119,7 @@ interface NodeParts<Source> {
   logger: Logger;
 }
 
-/**
- * A beacon node: its database, chain, network and sync, API and servers. All that it has opened is closed in reverse
- * order, by `close` or when it cannot be opened as a whole.
- */
+/** A beacon node: database, chain, network, sync, API and servers. Closes its parts in reverse order of opening. */
 export class BeaconNode<Source extends ChainSource = ChainSource> {
   readonly db: BeaconDb;
   readonly source: Source;
@@ -137,7 +134,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
   readonly #serversFailed = Promise.withResolvers<Error>();
   #closed: Promise<void> | undefined;
 
-  /** The chain follows its clock from now on; the network and the servers are started apart. */
+  /** Opens the database and starts the chain. The network and the servers are started separately. */
   static async open<Source extends ChainSource>(options: BeaconNodeOptions<Source>): Promise<BeaconNode<Source>> {
     try {
       return await BeaconNode.#open(options);
@@ -169,7 +166,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
       clock,
       engine,
       readGenesisState,
-      anchorState: source.takeFirstState?.(),
+      anchorState: source.takeAnchorState?.(),
       logger,
       pubkeyFile: pubkeyFilePath(dataDir),
       manyKeys,
@@ -184,7 +181,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
       suggestedFeeRecipient: options.suggestedFeeRecipient,
       syncHorizonSlots,
       builder: options.builder && builder && { ...options.builder, builder },
-      custody: options.networking && (await custodyAmongOthers(local, config, options.networking)),
+      custody: options.networking && (await custodyOptions(local, config, options.networking)),
       signal: options.signal,
     });
     opening.defer(() => chain.close());
@@ -237,14 +234,14 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     this.#logger = logger;
   }
 
-  /** Starts the servers that are asked for, in the thread that was prepared for them, if one was. */
+  /** Starts the configured servers, in the given thread if there is one. */
   async serve(options: ServersOptions, thread?: ServersThread): Promise<Servers> {
     const lanes = new Lanes(options.limits?.calls);
     const methods = createMethodTable(this.api, { lanes });
-    const metrics = options.metrics && (await this.#measure(lanes));
+    const metrics = options.metrics && (await this.#createMetrics(lanes));
     const routes = () => createRouteTable(methods);
     const { events, chain } = this.api.context;
-    // The topics are those that the methods gave themselves.
+    // The topics come from the methods, which validate them.
     const feed = (topics: readonly string[]) => events.feed(topics as readonly Topic[]);
     const { revision } = chain.forkChoice;
     const served = { methods, routes, metrics, feed, revision };
@@ -254,8 +251,8 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     return servers;
   }
 
-  /** The library for it is loaded only when somebody wants metrics. */
-  async #measure(lanes: Lanes): Promise<Metrics> {
+  /** Loads the metrics library lazily. */
+  async #createMetrics(lanes: Lanes): Promise<Metrics> {
     const { Metrics } = await import("../metrics/metrics.ts");
     const { chain, db, networking, eth1, monitor } = this;
     const { engine } = this.source;
@@ -265,27 +262,25 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     return metrics;
   }
 
-  /** Takes over what works on the node: it is closed before the node's own parts. */
+  /** Closes `part` with the node, before the node's own parts. */
   own(part: { close(): void | Promise<void> }): void {
     this.#opened.defer(async () => part.close());
   }
 
   /**
-   * Calls back when the node cannot go on, so that whoever runs it has to close it: because a write to its database failed, and
-   * nothing that it takes in from then on is kept, because its chain turns out to be damaged, or because its servers have come to
-   * an end.
+   * Calls back on an unrecoverable failure of the database, the chain or the servers. The caller has to close the node.
    */
   onFailure(callback: (failure: unknown) => void): void {
     void this.db.failed.then((error) => {
-      this.#logger.error("The database cannot be written any more, so the node has to stop", { error });
+      this.#logger.error("Database write failed, shutting down", { error });
       callback(asStartError(this.#dataDir, error));
     });
     void this.chain.failed.then((error) => {
-      this.#logger.error("The chain cannot be gone on with, so the node has to stop", { error });
+      this.#logger.error("Unrecoverable chain error, shutting down", { error });
       callback(asStartError(this.#dataDir, error) ?? error);
     });
     void this.#serversFailed.promise.then((error) => {
-      this.#logger.error("The servers cannot go on, so the node has to stop", { error });
+      this.#logger.error("Servers failed, shutting down", { error });
       callback(error);
     });
   }
@@ -295,7 +290,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     return this.#closed;
   }
 
-  /** Ends all waiting for a time or for an answer of the execution engine, so that what is under way comes to its end. */
+  /** Stops the clock and the execution engine, which ends all pending waits. */
   async halt(): Promise<void> {
     this.source.engine.close?.();
     await this.source.stopClock?.();
@@ -306,14 +301,14 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     try {
       await this.#opened[Symbol.asyncDispose]();
     } catch (error) {
-      // What follows from a write that failed, such as pools that cannot be kept, says less than the write.
+      // A failed write is the root cause of later errors.
       throw asStartError(this.#dataDir, this.db.failure) ?? error;
     }
   }
 }
 
-/** What the node told others that it keeps it goes on keeping (fulu/validator.md, Validator custody). */
-async function custodyAmongOthers(
+/** Restores the announced custody group count, which never decreases (fulu/validator.md, Validator custody). */
+async function custodyOptions(
   node: LocalNode,
   { NUMBER_OF_CUSTODY_GROUPS }: BeaconConfig,
   { supernode }: NetworkingOptions,
@@ -322,7 +317,7 @@ async function custodyAmongOthers(
   return { nodeId: await node.nodeId(), groupCount };
 }
 
-/** Its code is loaded only when validators are to be monitored. */
+/** Loads the validator monitor lazily. */
 async function openMonitor(
   chain: BeaconChain,
   { monitorValidators: selection, logger }: SharedOptions,
@@ -334,7 +329,7 @@ async function openMonitor(
   return new ValidatorMonitor({ chain, selection, isWarmedUp, logger: logger.topic("validators") });
 }
 
-/** What a chain has to do with other nodes. The libraries for it are loaded only when there are to be any. */
+/** Opens the network. Loads its libraries lazily. */
 async function openNetwork(
   chain: BeaconChain,
   db: BeaconDb,

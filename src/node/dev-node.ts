@@ -8,26 +8,26 @@ import { writeBootnodes, writeNetworkDirectory } from "../dev/network-directory.
 import { SlashingProtection, slashingProtectionStore } from "../dev/validators/slashing-protection.ts";
 import type { Logger } from "../log/logger.ts";
 import { BeaconNode, type SharedOptions } from "./beacon-node.ts";
-import { readyForBlobs } from "./commitments-ahead.ts";
-import { type DevSource, type DevSourceOptions, openDevSource } from "./dev-source.ts";
-import { prepareServers, type Servers, type ServersOptions } from "./servers.ts";
+import { type DevSource, type DevSourceOptions, openDevSource } from "./chain-source/dev-source.ts";
+import { preloadTrustedSetup } from "./preload-trusted-setup.ts";
+import { type Servers, type ServersOptions, startServersThread } from "./servers/servers.ts";
 import { StartError } from "./start-error.ts";
-import { putDamagedDevChainAside } from "./stored-database.ts";
+import { moveDamagedDevChainAside } from "./storage/stored-database.ts";
 
 export interface DevNodeOptions extends SharedOptions, DevSourceOptions {
   servers?: ServersOptions;
   timeOfDay?: TimeOfDay;
 }
 
-/** Who is told what a start leads to. */
+/** Callbacks of a start. */
 interface StartListener {
-  /** Others can join by that directory from now on. */
+  /** Other nodes can join with this directory. */
   onJoinable?(networkDirectory: string): void;
-  /** The chain begins to run at another time than the time of day. */
+  /** The chain time differs from the wall clock. */
   onTimeDifference?(difference: TimeDifference): void;
 }
 
-/** A whole beacon chain in one process: a node with virtual time, validators of its own, and the dev execution engine. */
+/** A dev chain in one process: a node with virtual time, in-process validators and the dev execution engine. */
 export class DevNode {
   readonly node: BeaconNode<DevSource>;
   readonly devChain: DevChain;
@@ -36,20 +36,20 @@ export class DevNode {
   readonly #logger: Logger;
   #starting: Promise<void> | undefined;
 
-  /** Opens the dev chain of the data directory where it stopped, or makes a new one there. Time stands still at first. */
+  /** Opens the dev chain of the data directory, or creates a new one. Time is stopped until `start`. */
   static async open(options: DevNodeOptions): Promise<DevNode> {
     const { logger, timeOfDay = TIME_OF_DAY, networkDirectory, servers = {} } = options;
     await using opening = new ClosingStack();
-    // It starts while the chain is opened.
-    const thread = prepareServers(servers, logger);
+    // Starts concurrently with the chain.
+    const thread = startServersThread(servers, logger);
     opening.defer(() => thread?.close());
-    await using damaged = options.reset ? await putDamagedDevChainAside(options.dataDir, logger) : undefined;
+    await using damaged = options.reset ? await moveDamagedDevChainAside(options.dataDir, logger) : undefined;
     let opened: DevChain | undefined;
     const node = await BeaconNode.open({
       ...options,
       isWarmedUp: () => opened?.isLive === true,
       control: () => opened?.control,
-      // A dev chain need not survive a power cut; that a killed process loses nothing does not depend on this.
+      // Survives a killed process, but not a power failure.
       waitForDisk: false,
       source: async (db) => {
         const source = await openDevSource(db, options, timeOfDay);
@@ -83,8 +83,8 @@ export class DevNode {
     });
     opened = devChain;
     node.own(devChain);
-    if (source.authority === "founder") noteJoining(node, logger);
-    if (networkDirectory !== undefined) await describeNetwork(networkDirectory, devChain);
+    if (source.authority === "founder") recordFirstPeer(node, logger);
+    if (networkDirectory !== undefined) await writeNetworkFiles(networkDirectory, devChain);
     const running = await node.serve(servers, thread);
     opening.move();
     return new DevNode({ node, devChain, servers: running, networkDirectory, logger });
@@ -104,7 +104,7 @@ export class DevNode {
     this.#logger = parts.logger;
   }
 
-  /** Makes the history that is missing, lets other nodes in, and lets time flow. */
+  /** Creates missing history, starts the network, and starts the clock. */
   start(listener: StartListener = {}): Promise<void> {
     this.#starting = this.#start(listener);
     return this.#starting;
@@ -113,21 +113,20 @@ export class DevNode {
   async #start(listener: StartListener): Promise<void> {
     const { devChain, node } = this;
     const { isNew, missingSlots } = devChain;
-    if (!isNew && missingSlots > 0)
-      this.#logger.notice("The chain makes up for missing slots", { slots: missingSlots });
+    if (!isNew && missingSlots > 0) this.#logger.notice("Catching up missed slots", { slots: missingSlots });
     await devChain.warmUp();
     if (node.networking) {
-      node.own(readyForBlobs(node.chain));
+      node.own(preloadTrustedSetup(node.chain));
       await node.networking.start();
       if (this.#networkDirectory !== undefined) {
-        await inviteOthers(this.#networkDirectory, node.networking.listening.enr);
+        await publishBootnode(this.#networkDirectory, node.networking.listening.enr);
         listener.onJoinable?.(this.#networkDirectory);
       }
-      // Time went on meanwhile.
+      // Slots that passed meanwhile.
       await devChain.warmUp();
     }
     const { head, forkChoice } = node.chain;
-    this.#logger.notice("The dev chain is running", { slot: head.slot, finalizedEpoch: forkChoice.finalized.epoch });
+    this.#logger.notice("Dev chain is running", { slot: head.slot, finalizedEpoch: forkChoice.finalized.epoch });
     const { timeDifference } = devChain;
     if (timeDifference) listener.onTimeDifference?.(timeDifference);
     await devChain.run();
@@ -137,7 +136,7 @@ export class DevNode {
     this.node.onFailure(callback);
   }
 
-  /** A start that is under way fails by this. */
+  /** Closes the node. A pending start fails. */
   async close(): Promise<void> {
     await this.node.halt();
     await this.#starting?.catch(() => {});
@@ -145,33 +144,33 @@ export class DevNode {
   }
 }
 
-/** Takes note of the first other node: from then on the chain may have gone on elsewhere whenever this one starts again. */
-function noteJoining({ networking, db }: BeaconNode<DevSource>, logger: Logger): void {
+/** Records in the database that another node has joined: the chain may then advance while this node is stopped. */
+function recordFirstPeer({ networking, db }: BeaconNode<DevSource>, logger: Logger): void {
   const stop = networking?.network.peers.onChange(() => {
     if (networking.network.peers.list().length === 0) return;
     stop?.();
     db.meta.putJoined().catch((error: unknown) => {
-      logger.error("It could not be noted that another node has joined the chain", { error });
+      logger.error("Failed to record that another node joined", { error });
     });
   });
 }
 
-/** Writes down what other nodes need to know of the chain. */
-async function describeNetwork(directory: string, { chain, config, isNew }: DevChain): Promise<void> {
+/** Writes the network directory for other nodes. */
+async function writeNetworkFiles(directory: string, { chain, config, isNew }: DevChain): Promise<void> {
   const genesisState = async () => {
     const genesis = await chain.states.genesis();
-    if (genesis === null) throw new Error("the database does not hold the chain's genesis state");
+    if (genesis === null) throw new Error("the database has no genesis state");
     return genesis.serialize();
   };
-  await writing(directory, () => writeNetworkDirectory(directory, { config, isNew, genesisState }));
+  await withWriteErrors(directory, () => writeNetworkDirectory(directory, { config, isNew, genesisState }));
 }
 
-/** Names this node as the one from which others find the network; from now on they can. */
-async function inviteOthers(directory: string, record: string): Promise<void> {
-  await writing(directory, () => writeBootnodes(directory, [record]));
+/** Publishes this node as the bootnode of the network. */
+async function publishBootnode(directory: string, record: string): Promise<void> {
+  await withWriteErrors(directory, () => writeBootnodes(directory, [record]));
 }
 
-async function writing(directory: string, write: () => Promise<void>): Promise<void> {
+async function withWriteErrors(directory: string, write: () => Promise<void>): Promise<void> {
   try {
     await write();
   } catch (error) {

@@ -4,35 +4,36 @@ import { isDevConfig } from "../dev/chain-config.ts";
 import { type BlobCounts, carryBlobs } from "../dev/dev-blobs.ts";
 import type { KeySource } from "../dev/genesis-parameters.ts";
 import { BeaconNode, type SharedOptions } from "./beacon-node.ts";
-import { readyForBlobs } from "./commitments-ahead.ts";
-import { loadNetworkConfig } from "./network-config.ts";
-import { type NetworkSource, type NetworkSourceOptions, openNetworkSource } from "./network-source.ts";
-import { type ChosenValidators, startValidators } from "./network-validators.ts";
-import { prepareServers, type Servers, type ServersOptions } from "./servers.ts";
+import { loadNetworkConfig } from "./chain-source/network-config.ts";
+import { type NetworkSource, type NetworkSourceOptions, openNetworkSource } from "./chain-source/network-source.ts";
+import { type SelectValidators, startValidators } from "./network-validators.ts";
+import { preloadTrustedSetup } from "./preload-trusted-setup.ts";
+import { type Servers, type ServersOptions, startServersThread } from "./servers/servers.ts";
 
 interface NetworkNodeOptions extends SharedOptions, NetworkSourceOptions {
   syncHorizonSlots?: number;
-  /** Of the network of a dev chain; left out by a node that runs none. */
-  validators?: ChosenValidators;
-  /** Those that their blocks carry, where the built-in engine makes the payloads; by default none. */
+  /** In-process validators of a dev chain network. Omitted for none. */
+  validators?: SelectValidators;
+  /** Blobs in payloads of the built-in engine. By default none. */
   devBlobs?: BlobCounts;
-  /** Where the keys of those validators come from; by default they are the well-known test keys. */
+  /** Source of validator keys. By default the well-known interop keys. */
   keys?: KeySource;
   servers: ServersOptions;
-  /** Told, before any other node is heard, that the chain is to be followed from a state that is too old for it. */
+  /** Called before the network starts if the finalized state is outside the weak subjectivity period. */
   onStale(stale: StaleState): void;
 }
 
-/** A node of a network, as it runs. */
+/** A running node of a network. */
 interface NetworkNode {
   node: BeaconNode<NetworkSource>;
   servers: Servers;
 }
 
+/** Opens and starts a node of a network with its servers. */
 export async function startNetworkNode(options: NetworkNodeOptions): Promise<NetworkNode> {
   await using starting = new ClosingStack();
-  // It starts while the chain is opened.
-  const thread = prepareServers(options.servers, options.logger);
+  // Starts concurrently with the chain.
+  const thread = startServersThread(options.servers, options.logger);
   starting.defer(() => thread?.close());
   const node = await BeaconNode.open({
     ...options,
@@ -50,8 +51,8 @@ export async function startNetworkNode(options: NetworkNodeOptions): Promise<Net
   await node.networking?.start();
   if (options.validators) node.own(await startValidators(options.validators, options.keys, node, options.logger));
   const servers = await node.serve(options.servers, thread);
-  // Only now, so that nobody waits longer for the first answer.
-  if (node.networking) node.own(readyForBlobs(chain));
+  // After the servers, so that it does not delay the first response.
+  if (node.networking) node.own(preloadTrustedSetup(chain));
   starting.move();
   return { node, servers };
 }
@@ -61,7 +62,7 @@ async function findStaleFinality({ chain }: BeaconNode<NetworkSource>): Promise<
   return findStale(config, await states.atCheckpoint(forkChoice.finalized), clock.currentEpoch);
 }
 
-/** A dev chain on a node without a network goes on with that node's validators or not at all, however long they were away. */
+/** Infinite for a dev chain without a network: only this node can extend it, however old its head. */
 function syncHorizon({ syncHorizonSlots, network, networking }: NetworkNodeOptions): number | undefined {
   const isAlone = networking === undefined && isDevConfig(loadNetworkConfig(network));
   return syncHorizonSlots ?? (isAlone ? Number.POSITIVE_INFINITY : undefined);

@@ -9,20 +9,20 @@ import { createDevValidators, type DevValidators } from "../dev/validators/valid
 import type { Logger } from "../log/logger.ts";
 import type { BeaconNode } from "./beacon-node.ts";
 
-/** Says which of so many validators a node runs; undefined for all of them. */
-export type ChosenValidators = (count: number) => readonly ValidatorIndex[] | undefined;
+/** Selects the indices to run out of `count` validators. Undefined selects all. */
+export type SelectValidators = (count: number) => readonly ValidatorIndex[] | undefined;
 
-/** Lets a node of a dev chain's network run some of the chain's validators. */
+/** Starts in-process validators of a dev chain network. */
 export async function startValidators(
-  choose: ChosenValidators,
+  select: SelectValidators,
   keySource: KeySource | undefined,
   { chain, api, db }: BeaconNode,
   rootLogger: Logger,
 ): Promise<Pick<DevValidators, "close">> {
   const logger = rootLogger.topic("validators");
   const all = openKeys(keySource, chain.headState.validators.length);
-  const chosen = choose(all.count);
-  const keys = chosen ? onlyKeysOf(all, chosen) : all;
+  const selected = select(all.count);
+  const keys = selected ? onlyKeysOf(all, selected) : all;
   const history = await SlashingProtection.open(slashingProtectionStore(db));
   const { clock, config } = chain;
   const hasBuilder = () => chain.builder !== undefined;
@@ -32,6 +32,6 @@ export async function startValidators(
   const validators = whileSynced({ validators: own, status: chain.status, logger });
   chain.events.on("head", (head) => validators.onHead(head));
   clock.onSlot((slot) => validators.onSlot(slot));
-  logger.info("Validators run in this process", { count: keys.indices.length });
+  logger.info("Started in-process validators", { count: keys.indices.length });
   return validators;
 }

@@ -14,7 +14,7 @@ const networking = {
 };
 const OPTIONS = { ...QUIET, validators: 8, speed: 1 };
 
-test("a node announces its subnets on a network, and none when it is started again without one", async () => {
+test("announces subnets with a network, and none after a restart without one", async () => {
   const directory = tempDirectory();
   const { devChain, node, close } = await openDevChain({ ...OPTIONS, networking }, directory);
   await node.networking!.start();
@@ -29,38 +29,38 @@ test("a node announces its subnets on a network, and none when it is started aga
   expect(data.metadata.seqNumber).toBeGreaterThan(before.metadata.seqNumber);
 });
 
-test("a node tells the custody that its validators ask for, all of it as a supernode, and no less ever after", async () => {
+test("announces the custody of its validators, all groups as a supernode, and never fewer later", async () => {
   const directory = tempDirectory();
   const start = async (changes: Partial<DevNodeOptions> = {}) => {
     const options = { ...OPTIONS, forks: [{ fork: "fulu", epoch: 0 } as const], networking, ...changes };
     const { node, close } = await openDevChain(options, directory);
-    const told = async () => {
+    const announced = async () => {
       const { metadata, enr } = await node.api.context.network.identity();
       return [metadata.custodyGroupCount, ...ENR.decodeTxt(enr).kvs.get("cgc")!];
     };
-    return { ...node.chain, told, close };
+    return { ...node.chain, announced, close };
   };
   const first = await start();
-  expect(await first.told()).toEqual([4, 4]);
+  expect(await first.announced()).toEqual([4, 4]);
   expect([first.data.custody.columns.length, first.data.custody.sampled.length]).toEqual([4, 8]);
   const raised = new Promise((resolve) => first.data.custody.onRaised(resolve));
   first.preparations.prepare(3, new Uint8Array(20), 0);
   expect(await raised).toBe(8);
-  expect(await first.told()).toEqual([8, 8]);
+  expect(await first.announced()).toEqual([8, 8]);
   await first.close();
 
   const second = await start();
-  expect(await second.told()).toEqual([8, 8]);
+  expect(await second.announced()).toEqual([8, 8]);
   await second.close();
   const third = await start({ networking: { ...networking, supernode: true } });
-  expect(await third.told()).toEqual([128, 128]);
+  expect(await third.announced()).toEqual([128, 128]);
   expect(third.data.custody.columns).toHaveLength(128);
   await third.close();
   const fourth = await start();
   expect(fourth.data.custody.groupCount).toBe(128);
 });
 
-test("a network that is closed while it starts leaves nothing running", async () => {
+test("stops everything when it is closed while starting", async () => {
   const { node, complaints } = await openDevChain({ ...OPTIONS, networking });
   const started = node.networking!.start();
   await node.networking!.close();

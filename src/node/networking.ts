@@ -10,17 +10,17 @@ import { Sync } from "../sync/sync.ts";
 import { StartError } from "./start-error.ts";
 
 export interface NetworkingParts extends Omit<NetworkParts, "unknownBlocks"> {
-  /** Those that differ from the defaults. */
+  /** Overrides of the defaults. */
   syncLimits?: Partial<RangeSyncLimits>;
   authority?: Authority;
   syncHorizonSlots?: number;
-  /** How many epochs before the current one the history is fetched to; 0 for none, infinite for all of it. */
+  /** Epochs of history to backfill: 0 for none, `Infinity` for all. */
   backfillEpochs?: number;
-  /** Left out where nothing suspends the node. */
+  /** Omitted if the process is never suspended. */
   suspensions?: Pick<SuspensionWatch, "onSuspended">;
 }
 
-/** The node among others, and its chain kept level with theirs. */
+/** The network, sync and backfill of a node. */
 export class Networking {
   readonly network: Network;
   readonly sync: Sync;
@@ -64,17 +64,17 @@ export class Networking {
     return this.network.gossip;
   }
 
-  /** Whether there is anybody to turn to, be it only from an earlier start. */
+  /** Returns true if any peer is known, including those of earlier runs. */
   get knowsPeers(): boolean {
     return Object.values(this.view.peerCounts()).some((count) => count > 0);
   }
 
-  /** True from `start` on. */
+  /** Listening addresses and ENR. Valid after `start`. */
   get listening(): ListeningAddresses {
     return this.network.listening;
   }
 
-  /** Lets other nodes in, and says where they find this one. */
+  /** Starts listening, sync and backfill. */
   async start(): Promise<void> {
     const { options, logger } = this.#parts;
     try {
@@ -86,13 +86,13 @@ export class Networking {
     this.#stopWatching = this.#parts.suspensions?.onSuspended(() => this.onSuspended());
     this.#backfill.start();
     const { p2p, enr } = this.listening;
-    for (const address of p2p) logger.notice(`Peers are welcome at ${address}`);
-    logger.info(`The node's record is ${enr}`);
+    for (const address of p2p) logger.notice("Listening for peers", { address });
+    logger.info("Local node record", { enr });
   }
 
-  /** The node was suspended: its view of the chain and its connections are old. */
+  /** Handles a suspension of the process: the head and the connections may be stale. */
   onSuspended(): void {
-    // First of all, so that nothing is signed meanwhile.
+    // First, so that no validator signs on a stale head.
     this.sync.onSuspended();
     this.network.peers.onSuspended();
   }
@@ -108,19 +108,19 @@ export class Networking {
 const LISTEN_CODES = ["EADDRINUSE", "EADDRNOTAVAIL", "EACCES"] as const;
 
 function listenError(error: unknown, { address, port }: NetworkingOptions): StartError | undefined {
-  const code = LISTEN_CODES.find((candidate) => mentions(error, candidate));
+  const code = LISTEN_CODES.find((candidate) => hasCode(error, candidate));
   if (code === undefined) return undefined;
   if (code === "EADDRINUSE") {
     return new StartError("p2pPortInUse", `Port ${port} of ${address} is in use by another process.`, error);
   }
-  const message = `The node cannot listen for others on ${address}, port ${port}: ${code}.`;
+  const message = `The node cannot listen for peers on ${address}, port ${port}: ${code}.`;
   return new StartError("p2pAddressUnusable", message, error);
 }
 
-/** The library wraps what the system said, as a cause, as one of several errors, or in words. */
-function mentions(error: unknown, code: string): boolean {
+/** Returns true if the error, one of its causes or its message contains the code. libp2p wraps system errors. */
+function hasCode(error: unknown, code: string): boolean {
   if (!(error instanceof Error)) return false;
   if (("code" in error && error.code === code) || error.message.includes(code)) return true;
   const inner = error instanceof AggregateError ? error.errors : [];
-  return [error.cause, ...inner].some((each) => each !== error && mentions(each, code));
+  return [error.cause, ...inner].some((each) => each !== error && hasCode(each, code));
 }

@@ -1,40 +1,40 @@
-/** What can keep a node from starting, or from going on, that whoever starts it can mend. */
+/** Reasons why a node cannot start or continue that the operator can fix. */
 export type StartErrorKind =
   | "dataDirInUse"
   | "dataDirDamaged"
   | "dataDirUnusable"
-  /** The system does not let this user at the data directory, or not write to it. */
+  /** No permission to read or write the data directory. */
   | "dataDirForbidden"
-  /** A write to the database failed, so that nothing more can be kept. */
+  /** A write to the database failed. */
   | "dataDirFailed"
-  /** The schema of the database is that of another version of the program. */
+  /** The database has the schema of another version. */
   | "dataDirSchema"
-  /** The data directory holds the chain of another network, or of a network where a dev chain was asked for. */
+  /** The data directory has the chain of another network, or is not a dev chain. */
   | "otherChain"
-  /** The chain of the data directory came to forks at other epochs than its network has now. */
+  /** The stored chain passed forks at other epochs than the network has now. */
   | "otherSchedule"
-  /** The data directory holds a dev chain that was made with other parameters. */
+  /** The data directory has a dev chain with other parameters. */
   | "otherDevChain"
-  /** More slots have passed than a dev chain may leave empty. */
+  /** More slots were missed than a dev chain may leave empty. */
   | "tooFarBehind"
-  /** The history that a new dev chain is to have would not be over yet. */
+  /** The warm-up history of a new dev chain would end in the future. */
   | "genesisTooLate"
-  /** The execution client that a new dev chain is to begin with cannot be asked. */
+  /** The execution client of a new dev chain is unavailable. */
   | "noExecutionClient"
-  /** The execution client that a new dev chain is to begin with is not on the chain of the deposit contract. */
+  /** The execution client of a new dev chain is not on the chain of the deposit contract. */
   | "otherDepositChain"
-  /** The execution client has another chain than the one that the stored dev chain was made with. */
+  /** The execution client has another chain than the stored dev chain. */
   | "otherExecutionChain"
-  /** The execution client's chain begins after the history that a new dev chain is to have. */
+  /** The execution client's genesis is later than that of a new dev chain. */
   | "executionGenesisTooLate"
-  /** The execution client that a new dev chain is to begin with has gone on from its genesis block with another chain. */
+  /** The execution client of a new dev chain already has blocks after genesis. */
   | "executionClientHasBlocks"
-  /** A new node was given no state to start from. */
+  /** A new node has no state to start from. */
   | "noState"
   | "notGenesisState"
-  /** A state, a block or a file of a network cannot be read, or is not what it should be. */
+  /** A state, block, secret or network file is unreadable or invalid. */
   | "unreadableInput"
-  /** The KZG backend that was chosen does not load on this platform. */
+  /** The selected KZG backend does not load on this platform. */
   | "noKzgBackend"
   | "rpcPortInUse"
   | "restPortInUse"
@@ -43,7 +43,7 @@ export type StartErrorKind =
   | "p2pAddressUnusable"
   | "cannotListen";
 
-/** A node cannot start, or cannot go on. The message is a whole sentence; what to do about it is for whoever knows how it was started. */
+/** A node cannot start or continue. The message is a sentence; the command line adds the fix by `kind`. */
 export class StartError extends Error {
   readonly kind: StartErrorKind;
 

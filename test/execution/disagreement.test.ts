@@ -3,7 +3,7 @@ import { toRootHex } from "@lodestar/utils";
 import { expect, it, onTestFinished, vi } from "vitest";
 import type { BeaconChain } from "../../src/chain/chain.ts";
 import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
-import { connectExecutionClients } from "../../src/node/execution-client.ts";
+import { connectExecutionClients } from "../../src/node/execution/execution-client.ts";
 import { openDevChain } from "../support/dev-chain.ts";
 import { ExecutionClient } from "../support/execution-client.ts";
 import { answers, type Fault, syncing } from "../support/execution-layer/faults.ts";

@@ -33,7 +33,7 @@ beforeAll(async () => {
   const whenDone = (end: () => Promise<void>) => opened.defer(end);
   node = await ProgramHere.dev([...chain, "--rest", "--rest-port", "0"], { whenDone });
   restUrl = (await node.untilLine(/REST is served at (http:\S+)/))[1]!;
-  await node.untilLine(/The dev chain is running/);
+  await node.untilLine(/Dev chain is running/);
   links = { first: await FaultyLink.to(restUrl), second: await FaultyLink.to(restUrl) };
   for (const link of Object.values(links)) opened.defer(() => link.close());
 });

@@ -31,5 +31,5 @@ test("discovers Lodestar, and follows its chain by gossip through the fork to al
     // Of the checkpoint's block, which this Lodestar gives in JSON alone, the node may warn.
     expect(late.program.output).not.toMatch(/ ERROR /);
   }
-  expect(fromCheckpoint.program.output).not.toMatch(/Starting the chain from a given state +slot=0 /);
+  expect(fromCheckpoint.program.output).not.toMatch(/Starting from state +slot=0 /);
 });

@@ -109,7 +109,7 @@ test("a chain goes on by itself after @ethereumjs/client was away, lost its data
     flags: ["--fork", "electra", "--warmup-epochs", String(HISTORY_EPOCHS)],
   });
   const { client } = chain;
-  await chain.node.untilLine(/The dev chain is running/);
+  await chain.node.untilLine(/Dev chain is running/);
   const untilOffline = (isOffline: boolean) =>
     chain.node.callUntil<Syncing>("get_v1_node_syncing", ({ el_offline }) => el_offline === isOffline, { seconds: 60 });
   const expectToGoOn = async () => {

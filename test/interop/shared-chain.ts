@@ -12,7 +12,7 @@ const OWN_GRAFFITI = "half of it by Fanal";
 const FINALIZED_EPOCH = 5;
 
 /** Until the other half is there, half of the slots have no block, now and then four in a row, and nothing is finalized. */
-const OF_ONE_HALF = /Slots have no blocks|The chain does not finalize: .* finalized=0 /;
+const OF_ONE_HALF = /No blocks in recent slots|Chain is not finalizing .* finalized=0 /;
 
 /** Where an execution client is known, what it and the node are follows the operator's own words. */
 const isOwn = (graffiti: string) => Buffer.from(graffiti.slice(2), "hex").toString().startsWith(OWN_GRAFFITI);

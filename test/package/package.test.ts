@@ -121,7 +121,7 @@ test("serves a dev chain", async () => {
   const dataDir = join(installed.project, "data");
   const bin = join(installed.root, "bin", "fanal.js");
   const program = await Program.dev(["--data-dir", dataDir, "--validators", "8", "--warmup-epochs", "1"], { bin });
-  await program.untilLine(/The dev chain is running/);
+  await program.untilLine(/Dev chain is running/);
   expect(Number((await program.call("getChainHead")).head_slot)).toBeGreaterThanOrEqual(8);
   expect(program.complaints).toEqual([]);
   expect(await program.stop()).toEqual({ code: 0, signal: null });

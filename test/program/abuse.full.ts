@@ -10,7 +10,7 @@ const LOAD_MILLIS = 1000;
 
 test("a node under as much load as it takes answers all of it", async () => {
   const program = await Program.dev(["--data-dir", tempDirectory(), "--warmup-epochs", "4"]);
-  await program.untilLine(/The dev chain is running/);
+  await program.untilLine(/Dev chain is running/);
   const load = new MixedLoad(await program.untilServed(), 16);
   load.slot = 4 * 8;
   await load.run(performance.now() + LOAD_MILLIS);

@@ -23,7 +23,7 @@ test("a first run serves a chain with history, and its printed curl line works a
   expect(JSON.parse(stdout)).toMatchObject({ jsonrpc: "2.0", id: 1, result: { head_slot: expect.any(String) } });
 
   // The history of five epochs is made at once: in real time it would take 80 seconds.
-  await program.untilLine(/The dev chain is running/);
+  await program.untilLine(/Dev chain is running/);
   const atStart: ChainHead = await program.call("getChainHead");
   expect(Number(atStart.head_slot)).toBeGreaterThanOrEqual(40);
   expect(Number(atStart.finalized_slot)).toBeGreaterThanOrEqual(16);
@@ -87,7 +87,7 @@ test("a chain shows its first keys, and goes on as it was made when it is starte
 
 test("without --rpc nothing is served", async () => {
   const program = new ProgramHere(["dev", "--data-dir", tempDirectory(), "--warmup-epochs", "1", "--validators", "8"]);
-  await program.untilLine(/The dev chain is running/);
+  await program.untilLine(/Dev chain is running/);
   expect(program.output).toMatch(/The JSON-RPC server is off; --rpc turns it on/);
   expect(program.output).not.toMatch(/http:/);
 });

@@ -27,7 +27,7 @@ beforeAll(async () => {
   };
   node = await ProgramHere.dev([...chain, "--rest", "--rest-port", "0"], { whenDone });
   nodeUrl = (await node.untilLine(/REST is served at (http:\S+)/))[1]!;
-  await node.untilLine(/The dev chain is running/);
+  await node.untilLine(/Dev chain is running/);
 });
 
 /** A gateway in front of the node, which has credentials for it. Only workers need a process. */

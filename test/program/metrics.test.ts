@@ -16,7 +16,7 @@ test("health and readiness are told without the token, at the metrics too", asyn
   const program = new Program([...devFlags(), "--metrics-port", "0", ...rest]);
   const [, restUrl] = await program.untilLine(/REST is served at (http:\S+)/);
   const [, metricsUrl] = await program.untilLine(/Metrics are served at (http:\S+)/);
-  await program.untilLine(/The dev chain is running/);
+  await program.untilLine(/Dev chain is running/);
   const ask = (path: string, base: string, headers = {}) => fetch(new URL(path, base), { headers });
   for (const path of ["/fanal/v1/ready", "/eth/v1/node/health"]) {
     const anonymous = await ask(path, restUrl!);

@@ -36,7 +36,7 @@ test("commands that need no chain say it as well", async () => {
 
 test("without the native hasher a chain runs all the same, with one notice", async () => {
   const program = dev("@chainsafe/hashtree", "--warmup-epochs", "1");
-  await program.untilLine(/The dev chain is running/);
+  await program.untilLine(/Dev chain is running/);
   const notices = program.lines.filter((line) => line.includes("hasher"));
   expect(notices).toEqual([expect.stringMatching(/ NOTICE node +No native hasher .+ package=@chainsafe\/hashtree /)]);
   expect(program.complaints).toEqual([]);
@@ -49,7 +49,7 @@ test("without the native KZG package blobs are verified in JavaScript, which one
   const [line] = await program.untilLine(/.*KZG backend loaded.*/);
   expect(line).toMatch(/ NOTICE chain +KZG backend loaded {2}backend=portable verifyBlob=/);
   expect(line).toContain(`reason="node-eth-kzg: ${name} is not installed for ${platformName()}"`);
-  await program.untilLine(/The dev chain is running/);
+  await program.untilLine(/Dev chain is running/);
   expect(program.lines.filter((each) => each.includes("KZG"))).toHaveLength(1);
   expect(program.complaints).toEqual([]);
 });

@@ -18,7 +18,7 @@ test("a node joins a dev chain by its network directory, runs some of its valida
   const flags = `--validators 8 --slot-seconds 1 --warmup-epochs 1 --fork electra --p2p --p2p-port 0 --dev-validators 0-3`;
   const kzg = { ...sharedKzg, prepare: vi.fn(sharedKzg.prepare) };
   const dev = await ProgramHere.dev([...flags.split(" "), "--data-dir", dataDir], { kzg });
-  const [, peerId] = await dev.untilLine(/Peers are welcome at \/ip4\/127\.0\.0\.1\/tcp\/\d+\/p2p\/(\w+)/);
+  const [, peerId] = await dev.untilLine(/Listening for peers\s+address=\/ip4\/127\.0\.0\.1\/tcp\/\d+\/p2p\/(\w+)/);
   const [, network] = await dev.untilLine(
     /Another node joins with: fanal node --network (\S+) --data-dir DIR --p2p-port 0 --p2p-address 127\.0\.0\.1$/,
   );

@@ -343,7 +343,7 @@ describe("a node that starts from a later state", () => {
     await once(server, "listening");
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/state`;
     const node = await ProgramHere.served([...nodeOf(phase0), "--checkpoint-state", url]);
-    await node.untilLine(/WARN .*The block of the checkpoint state could not be fetched, so this node cannot serve it/);
+    await node.untilLine(/WARN .*Checkpoint block download failed, not serving it/);
     expect(await answers(node, [["getBeaconHead"], ["get_v1_beacon_headers_blockId", ["head"]]])).toEqual([
       "24",
       -32001,

@@ -183,33 +183,33 @@ test("states that cannot be used", async () => {
     [
       "--checkpoint-state",
       fileOf("cut.ssz", head.subarray(0, head.length - 1)),
-      /it is not a whole phase0 state \(.+\)\.$/,
+      /it is not a complete phase0 state \(.+\)\.$/,
     ],
     [
       "--checkpoint-state",
       fileOf("short.ssz", head.subarray(0, 50)),
-      /it has 50 bytes, which is too short for a beacon state\.$/,
+      /it has only 50 bytes, too few for a beacon state\.$/,
     ],
     [
       "--genesis-state",
       fileOf("garbage.ssz", new Uint8Array(5000).fill(0xa7)),
-      /no fork of the network fanal-dev has the version 0xa7a7a7a7 .* or no state\.$/,
+      /its fork version 0xa7a7a7a7 is unknown to the network fanal-dev; .* or is not a state\.$/,
     ],
     [
       "--checkpoint-state",
       fileOf("altair.ssz", altair.head),
-      /its fork version is 0x0100fa4a, but at its slot 0 the network fanal-dev is in phase0, whose version is 0x0000fa4a\.$/,
+      /its fork version is 0x0100fa4a, but the network fanal-dev is in phase0 \(0x0000fa4a\) at its slot 0\.$/,
     ],
     [
       "--checkpoint-state",
       fileOf("other.ssz", other.head),
-      /is not of the network smallnet: its genesis validators root is 0x/,
+      /does not belong to the network smallnet: its genesis validators root is 0x/,
     ],
     ["--checkpoint-state", join(directory, "absent.ssz"), /cannot be used: ENOENT: no such file/],
     [
       "--genesis-state",
       fileOf("late.ssz", head),
-      /is not a genesis state: it is of slot 3; --checkpoint-state starts from a later state\.$/,
+      /is not a genesis state: its slot is 3; --checkpoint-state starts from a later state\.$/,
     ],
   ];
   for (const [flag, source, complaint] of cases) {
@@ -236,7 +236,7 @@ test("a state that a server does not give, and none at all", async () => {
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/state`;
   expect(await refusal([...flags, "--checkpoint-state", url], "unreadableInput")).toBe(
-    `The state ${url} cannot be used: the server answered 404 Not Found; there may be no beacon node at this address, or it does not serve states.`,
+    `The state ${url} cannot be used: the server responded 404 Not Found; there is no beacon node at this URL, or it does not serve states.`,
   );
   server.close();
   server.closeAllConnections();

@@ -46,7 +46,7 @@ test("SIGTERM stops in good order, and the next start goes on at the slot where 
   }));
 
   const second = await ProgramHere.dev([...flags, ...STANDING]);
-  await second.untilLine(/The dev chain is running/);
+  await second.untilLine(/Dev chain is running/);
   const after: ChainHead = await second.call("getChainHead");
   expect(after).toMatchObject({ head_slot: String(newest!.slot), head_block_root: newest!.root });
   expect(clockSlot! - newest!.slot).toBeLessThanOrEqual(1);
@@ -103,7 +103,7 @@ test.each([
 ])("a call that moves the chain ends with a stop, and says so, where time %s", async (_how, speed) => {
   const flags = ["--data-dir", tempDirectory(), ...FEW, "--warmup-epochs", "1", "--speed", speed];
   const program = await ProgramHere.dev(flags);
-  await program.untilLine(/The dev chain is running/);
+  await program.untilLine(/Dev chain is running/);
   const { head_slot: before }: ChainHead = await program.call("getChainHead");
   const advanced = program.reply("dev_advance", [65_536]);
   await program.callUntil<ChainHead>("getChainHead", ({ head_slot }) => Number(head_slot) > Number(before) + 2);
@@ -117,13 +117,13 @@ test("a stop during the warm-up works, and the next start finishes the warm-up",
   const first = await ProgramHere.dev(flags);
   await first.callUntil<string>("getBeaconHead", (slot) => Number(slot) >= 3);
   expect(await first.stop()).toEqual({ code: 0, signal: null });
-  expect(first.output).not.toMatch(/The dev chain is running/);
+  expect(first.output).not.toMatch(/Dev chain is running/);
   expect(first.output).not.toMatch(/ (WARN|ERROR|FATAL) /);
 
   const second = await ProgramHere.dev(flags);
   const [, resumedAt] = await second.untilLine(/Chain opened\s+head=(\d+)/);
   expect(Number(resumedAt)).toBeGreaterThanOrEqual(3);
-  const [, slot, finalizedEpoch] = await second.untilLine(/The dev chain is running\s+slot=(\d+) finalizedEpoch=(\d+)/);
+  const [, slot, finalizedEpoch] = await second.untilLine(/Dev chain is running\s+slot=(\d+) finalizedEpoch=(\d+)/);
   expect([slot, finalizedEpoch]).toEqual(["32", "2"]);
   const replies = await second.batch(
     Array.from({ length: 32 }, (_, i) => ["get_v1_beacon_blocks_blockId_root", [i + 1]]),
@@ -155,13 +155,13 @@ test("what the pools hold survives a restart and is put into a block", async () 
 test("--reset starts over, also with other parameters", async () => {
   const dataDir = tempDirectory();
   const first = await ProgramHere.dev(["--data-dir", dataDir, ...FEW, ...STANDING, "--warmup-epochs", "2"]);
-  await first.untilLine(/The dev chain is running/);
+  await first.untilLine(/Dev chain is running/);
   const { root: oldRoot } = await first.call("get_v1_beacon_blocks_blockId_root", ["head"]);
   await first.stop();
 
   const other = ["--data-dir", dataDir, "--validators", "9", ...STANDING, "--warmup-epochs", "1"];
   const second = await ProgramHere.dev([...other, "--reset"]);
-  await second.untilLine(/The dev chain is running/);
+  await second.untilLine(/Dev chain is running/);
   expect(await second.call("getBeaconHead")).toBe("8");
   expect((await second.reply("get_v1_beacon_headers_blockId", [oldRoot])).error).toMatchObject({ code: -32001 });
   const genesis = await second.call("get_v1_beacon_genesis");

@@ -8,7 +8,7 @@ const START = ["--speed", "0", "--warmup-epochs", "4"];
 it("a dev chain that is killed right after it went back is where it went back to, and keeps what waits for a block", async () => {
   const args = [...START, "--data-dir", tempDirectory()];
   const first = await Program.dev(args);
-  await first.untilLine(/The dev chain is running/);
+  await first.untilLine(/Dev chain is running/);
   const before = await first.call("dev_skip", [0]);
   const id = await first.call("dev_snapshot");
   await first.call("dev_advance", [20]);
@@ -19,7 +19,7 @@ it("a dev chain that is killed right after it went back is where it went back to
   await first.kill();
 
   const second = await ProgramHere.dev(args);
-  await second.untilLine(/The dev chain is running/);
+  await second.untilLine(/Dev chain is running/);
   expect(await second.call("dev_skip", [0])).toEqual(before);
   const { error } = await second.reply("get_v1_beacon_headers_blockId", [left.head_block_root]);
   expect(error).toMatchObject({ code: -32001 });

@@ -23,7 +23,7 @@ test("a node whose only peer is gone says that it is behind, gives no duties, an
   const [, network] = await first.untilLine(/Another node joins with: fanal node --network (\S+) /);
   const nodeFlags = "--p2p-port 0 --p2p-address 127.0.0.1".split(" ");
   const node = await ProgramHere.served(["node", "--network", network!, "--data-dir", tempDirectory(), ...nodeFlags]);
-  const [, address] = await node.untilLine(/Peers are welcome at (\S+)/);
+  const [, address] = await node.untilLine(/Listening for peers\s+address=(\S+)/);
   await node.callUntil<Syncing>("get_v1_node_syncing", isSynced);
   expect(await node.call("get_v1_node_health")).toEqual({ health: 200 });
 

@@ -24,7 +24,7 @@ test("a chain that was stopped is behind the time of day, says so, and is level 
   await behind.stop();
 
   const level = await ProgramHere.dev([...flags, "--catch-up"]);
-  await level.untilLine(/The dev chain is running/);
+  await level.untilLine(/Dev chain is running/);
   await level.callUntil<string>("getBeaconHead", (slot) => Number(slot) > STOPPED_AT + MISSED_SLOTS);
   expect(Math.abs(Number((await level.call("getChainTime")).offset))).toBeLessThan(1);
   expect(level.output).not.toMatch(/Chain time is/);

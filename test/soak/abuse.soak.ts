@@ -32,7 +32,7 @@ describe.each(Object.keys(ATTACKS))("%s", (name) => {
       ],
       { execArgv: GAUGED },
     );
-    await program.untilLine(/The dev chain is running/);
+    await program.untilLine(/Dev chain is running/);
     const target = await targetOf(program);
     await probe(program, { seconds: 2 });
     const before = await readGauge(program);

@@ -7,7 +7,7 @@ import { expect } from "vitest";
 import { FakeKzg } from "../../src/data/kzg/fake-kzg.test-support.ts";
 import type { DevFork, ScheduledFork } from "../../src/dev/forks.ts";
 import { DEV_GAS_LIMIT } from "../../src/execution/dev-payload.ts";
-import { DEFAULT_BUILDER_OPTIONS } from "../../src/node/builder-options.ts";
+import { DEFAULT_BUILDER_OPTIONS } from "../../src/node/execution/builder-options.ts";
 import { ByHand } from "./by-hand.ts";
 import { Caller } from "./caller.ts";
 import { type OpenedDevChain, startQuietDevChain } from "./dev-chain.ts";

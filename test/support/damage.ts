@@ -69,7 +69,7 @@ export async function startDamaged(dataDir: string, whole: readonly SlotAnswer[]
     const answers = await answersOf(opened.devChain.chain);
     expect(answers).toEqual(whole.slice(0, answers.length));
     if (answers.length === whole.length) return "same";
-    expect(lines.join("")).toContain("A write that a crash cut short is left out");
+    expect(lines.join("")).toContain("Discarded torn write after crash");
     return "shorter";
   } finally {
     await opened.close();

@@ -1,5 +1,5 @@
 import type { BeaconDb } from "../../src/db/beacon-db.ts";
-import { openDataDirectory } from "../../src/node/data-directory.ts";
+import { openDataDirectory } from "../../src/node/storage/data-directory.ts";
 
 /** Looks into, or changes, the database of a data directory that no program has open. */
 export async function inDataDirectory<T>(dataDir: string, work: (db: BeaconDb) => Promise<T>): Promise<T> {

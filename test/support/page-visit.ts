@@ -43,7 +43,7 @@ export async function visit(args: string[], { width = 1280, dark = false } = {})
     tempDirectory(),
     ...args,
   ]);
-  await program.untilLine(/The dev chain is running/);
+  await program.untilLine(/Dev chain is running/);
   const context = await browser!.newContext({
     viewport: { width, height: 900 },
     colorScheme: dark ? "dark" : "light",

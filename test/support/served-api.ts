@@ -3,7 +3,7 @@ import { type BoundMethods, createMethodTable } from "../../src/api/bound-method
 import type { Topic } from "../../src/api/event-stream.ts";
 import { createRouteTable } from "../../src/api/rest/routes.ts";
 import { createRecordingLogger, type LogRecord } from "../../src/log/recording-logger.test-support.ts";
-import { startServers } from "../../src/node/servers.ts";
+import { startServers } from "../../src/node/servers/servers.ts";
 import type { Params } from "../../src/server/method-table.ts";
 import { serveInSameThread } from "../../src/server/thread/same-thread.test-support.ts";
 import { ServersThread } from "../../src/server/thread/servers-thread.ts";

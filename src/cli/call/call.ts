@@ -1,4 +1,4 @@
-import { parseMessage, JsonParseError } from "../../json/parse.ts";
+import { JsonParseError, parseMessage } from "../../json/parse.ts";
 import { EXIT_CODES, StartupError } from "../exit.ts";
 import { withoutCredentials } from "../flags/flag-values.ts";
 import type { Terminal } from "../terminal.ts";

@@ -1,14 +1,19 @@
 import { resolve } from "node:path";
 import { ChainFileError } from "../../chain/stored/chain-file.ts";
-import { asStartError, type ChainHolder, heldByDirectory, openDataDirectory } from "../../node/data-directory.ts";
 import { StartError, type StartErrorKind } from "../../node/start-error.ts";
 import {
+  asStartError,
+  type ChainLocation,
+  dataDirLocation,
+  openDataDirectory,
+} from "../../node/storage/data-directory.ts";
+import {
   checkStoredFiles,
+  databaseBytes,
   openStoredDatabase,
-  type Replacement,
+  type ReplacementDatabase,
   salvageStoredDatabase,
-  storedBytes,
-} from "../../node/stored-database.ts";
+} from "../../node/storage/stored-database.ts";
 import { EXIT_CODES, StartupError } from "../exit.ts";
 import { asStartupError } from "../start/start-errors.ts";
 import type { Terminal } from "../terminal.ts";
@@ -28,7 +33,7 @@ interface Task extends DbOptions {
   say(text: string): Promise<unknown>;
 }
 
-type Database = Replacement["db"];
+type Database = ReplacementDatabase["db"];
 
 /** At most so many of the things that are wrong are listed. */
 const LISTED = 20;
@@ -95,7 +100,7 @@ async function repair(task: Task): Promise<void> {
   }
   await using replacement = await salvageStoredDatabase(dataDir);
   const { db, salvaged } = replacement;
-  const config = await configOf(await identityOf(dataDir, db), task, heldByDirectory(dataDir, db));
+  const config = await configOf(await identityOf(dataDir, db), task, dataDirLocation(dataDir, db));
   const { mendChain } = await import("../../chain/stored/mend-chain.ts");
   const mended = await mendChain({ config, db });
   if (mended === null) {
@@ -104,7 +109,7 @@ async function repair(task: Task): Promise<void> {
       "cannot be repaired: no finalized state is left in it. It stays as it is; restore a copy of it",
     );
   }
-  const aside = await replacement.takePlace();
+  const aside = await replacement.swapIn();
   await list([...salvaged.losses.map((loss) => `Lost: ${loss}.`), ...mended.dropped], task);
   await say(
     `${dataDir} holds the chain from slot ${mended.firstSlot} to slot ${mended.newestSlot} now, final up to slot ` +
@@ -115,11 +120,11 @@ async function repair(task: Task): Promise<void> {
 
 async function compact({ dataDir, say }: Task): Promise<void> {
   const before = await withDatabase(openStoredDatabase(dataDir), async (db) => {
-    const bytes = await storedBytes(dataDir);
+    const bytes = await databaseBytes(dataDir);
     await db.compactAll();
     return bytes;
   });
-  await say(`The database takes ${await storedBytes(dataDir)} bytes; it took ${before}.`);
+  await say(`The database takes ${await databaseBytes(dataDir)} bytes; it took ${before}.`);
 }
 
 async function exportToFile({ dataDir, file, workingDirectory, say }: Task): Promise<void> {
@@ -156,7 +161,7 @@ async function importFromFile(task: Task): Promise<void> {
 
 /** Tells what is wrong with the chain that a database holds. */
 async function checkStoredChain(task: Task, db: Database): Promise<string[]> {
-  const config = await configOf(await identityOf(task.dataDir, db), task, heldByDirectory(task.dataDir, db));
+  const config = await configOf(await identityOf(task.dataDir, db), task, dataDirLocation(task.dataDir, db));
   const { checkChain } = await import("../../chain/stored/check-chain.ts");
   const { blocks, finalizedBlocks, hotBlocks, states, sidecars, problems } = await checkChain({
     config,
@@ -203,14 +208,14 @@ async function identityOf(dataDir: string, db: Database): Promise<StoredIdentity
 async function configOf(
   identity: StoredIdentity,
   { network: given, workingDirectory, environment }: Task,
-  holder: ChainHolder,
+  holder: ChainLocation,
 ) {
   const { preset, network } = storedPreset(identity, given, workingDirectory);
   environment.LODESTAR_PRESET = preset;
   const { useNativeHasher } = await import("../../chain/native-hasher.ts");
   useNativeHasher();
-  const { storedConfig } = await import("../../node/stored-config.ts");
-  return storedConfig(identity as Parameters<typeof storedConfig>[0], network, holder);
+  const { loadStoredConfig } = await import("../../node/chain-source/stored-config.ts");
+  return loadStoredConfig(identity as Parameters<typeof loadStoredConfig>[0], network, holder);
 }
 
 async function withFile<T>(file: string, work: () => Promise<T>): Promise<T> {

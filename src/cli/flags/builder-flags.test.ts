@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { DEFAULT_BUILDER_OPTIONS } from "../../node/builder-options.ts";
+import { DEFAULT_BUILDER_OPTIONS } from "../../node/execution/builder-options.ts";
 import { optionsInTemporaryDirectory, refusal } from "./options.test-support.ts";
 
 const { dev, node } = optionsInTemporaryDirectory();

@@ -1,4 +1,4 @@
-import { type BuilderOptions, DEFAULT_BUILDER_OPTIONS } from "../../node/builder-options.ts";
+import { type BuilderOptions, DEFAULT_BUILDER_OPTIONS } from "../../node/execution/builder-options.ts";
 import { usageError } from "../exit.ts";
 import { type FlagValues, valueFlag } from "./flag.ts";
 import { httpUrl, uint64, wholeNumber } from "./flag-values.ts";

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import type { CheckpointSource } from "../../node/anchor-block.ts";
-import type { CheckpointPin } from "../../node/checkpoint-pin.ts";
-import { isUrl } from "../../node/read-source.ts";
+import type { CheckpointSource } from "../../node/checkpoint/anchor-block.ts";
+import type { CheckpointPin } from "../../node/checkpoint/checkpoint-pin.ts";
+import { isUrl } from "../../node/checkpoint/read-ssz.ts";
 import { usageError } from "../exit.ts";
 
 interface CheckpointValues {

@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import type { ExecutionClientOptions } from "../../node/execution-client.ts";
+import type { ExecutionClientOptions } from "../../node/execution/execution-client.ts";
 import { usageError } from "../exit.ts";
 import { type FlagTable, type FlagValues, listFlag, valueFlag } from "./flag.ts";
 import { httpUrl, nonEmpty } from "./flag-values.ts";

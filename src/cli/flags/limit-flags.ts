@@ -1,4 +1,4 @@
-import { DEFAULT_SERVER_LIMITS, type ServerLimits } from "../../node/server-limits.ts";
+import { DEFAULT_SERVER_LIMITS, type ServerLimits } from "../../node/servers/server-limits.ts";
 import { type FlagValues, valueFlag } from "./flag.ts";
 import { wholeNumber } from "./flag-values.ts";
 

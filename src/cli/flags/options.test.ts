@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DEV_FORKS } from "../../dev/forks.ts";
-import { DEFAULT_SERVER_LIMITS } from "../../node/server-limits.ts";
+import { DEFAULT_SERVER_LIMITS } from "../../node/servers/server-limits.ts";
 import { optionsInTemporaryDirectory, refusal } from "./options.test-support.ts";
 
 const { folder, dev, node } = optionsInTemporaryDirectory();

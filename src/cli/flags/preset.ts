@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import type { NamedNetwork } from "../../node/network-config.ts";
+import type { NamedNetwork } from "../../node/chain-source/network-config.ts";
 import { loadYaml } from "../../runtime/load-yaml.ts";
 import { StartupError, usageError } from "../exit.ts";
 import { didYouMean } from "./did-you-mean.ts";

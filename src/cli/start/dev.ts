@@ -4,9 +4,9 @@ import { PromiseTracker } from "../../debug/promise-tracker.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { LogControl } from "../../log/pino-logger.ts";
 import type { NetworkingOptions } from "../../network/networking-options.ts";
-import { withinDescriptors } from "../../node/descriptors.ts";
 import { DevNode } from "../../node/dev-node.ts";
-import { Watch } from "../../node/watch.ts";
+import { Notifier } from "../../node/notifier.ts";
+import { limitConnections } from "../../node/servers/connection-limits.ts";
 import { isLoopbackAddress } from "../../server/http/loopback.ts";
 import type { DevOptions } from "../flags/options.ts";
 import type { RunningNode } from "../run.ts";
@@ -35,7 +35,7 @@ export async function runDev(
     logger,
   );
   useNativeHasher(logger);
-  const servers = await withinDescriptors(
+  const servers = await limitConnections(
     { servers: serverOptions(options, logger), networking: options.networking },
     logger,
   );
@@ -54,7 +54,7 @@ export async function runDev(
   if (node.devChain.isNew) announceEarlyCompounding(options, logger);
   announceServers(node.servers, options, logger);
   const { chain, networking } = node.node;
-  const watch = new Watch({
+  const watch = new Notifier({
     chain,
     connectedPeers: networking && (() => networking.view.peerCounts().connected),
     needsPeers: false,

@@ -1,9 +1,9 @@
 import type { UpstreamHealth } from "../../gateway/upstream-health.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { LogControl } from "../../log/pino-logger.ts";
-import { withinDescriptors } from "../../node/descriptors.ts";
-import { listenFailure } from "../../node/listen-failure.ts";
-import { pageFiles } from "../../node/page-files.ts";
+import { limitConnections } from "../../node/servers/connection-limits.ts";
+import { listenStartError } from "../../node/servers/listen-error.ts";
+import { pageFiles } from "../../node/servers/page-files.ts";
 import { VERSION } from "../../runtime/version.ts";
 import type { GatewayCommandOptions } from "../flags/gateway-options.ts";
 import type { RunningNode } from "../run.ts";
@@ -25,7 +25,7 @@ export async function runGateway(
 ): Promise<RunningNode> {
   const { gateway: options, workers, drainMillis, environment } = start;
   announceGateway(start, logger);
-  const asked = await withinDescriptors({ servers: serverOptions(start, logger), networking: undefined }, logger);
+  const asked = await limitConnections({ servers: serverOptions(start, logger), networking: undefined }, logger);
   const { jsonRpc, rest, metrics, limits, writeAccess } = asked;
   const { fetchChainSpec } = await import("../../gateway/chain-spec.ts");
   const chainSpec = await fetchChainSpec(options.upstreams, stopping, logger);
@@ -41,7 +41,7 @@ export async function runGateway(
     drainMillis,
     logger,
   }).catch((error: unknown) => {
-    throw listenFailure(error, asked);
+    throw listenStartError(error, asked);
   });
   for (const health of gateway.health.all) announceUpstream(health, logger);
   announceServers(gateway, start, logger);

@@ -5,10 +5,10 @@ import { isDevConfig } from "../../dev/chain-config.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { LogControl } from "../../log/pino-logger.ts";
 import type { NetworkingOptions } from "../../network/networking-options.ts";
-import { withinDescriptors } from "../../node/descriptors.ts";
-import { loadNetworkConfig } from "../../node/network-config.ts";
+import { loadNetworkConfig } from "../../node/chain-source/network-config.ts";
 import { startNetworkNode } from "../../node/network-node.ts";
-import { Watch } from "../../node/watch.ts";
+import { Notifier } from "../../node/notifier.ts";
+import { limitConnections } from "../../node/servers/connection-limits.ts";
 import { usageError } from "../exit.ts";
 import { networkBootnodes } from "../flags/bootnodes.ts";
 import type { NodeOptions } from "../flags/options.ts";
@@ -28,7 +28,7 @@ export async function runNode(
 ): Promise<RunningNode> {
   announceStart({ network: options.network.name, preset: options.network.preset }, options, logger);
   useNativeHasher(logger);
-  const wanted = await withinDescriptors(
+  const wanted = await limitConnections(
     { servers: serverOptions(options, logger), networking: options.networking },
     logger,
   );
@@ -53,7 +53,7 @@ export async function runNode(
   announceServers(servers, options, logger);
   const { chain } = node;
   const connectedPeers = node.networking && (() => node.networking!.view.peerCounts().connected);
-  node.own(new Watch({ chain, connectedPeers, needsPeers: networking !== undefined, logger }));
+  node.own(new Notifier({ chain, connectedPeers, needsPeers: networking !== undefined, logger }));
   return running(node);
 }
 

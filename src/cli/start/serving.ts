@@ -1,7 +1,7 @@
 import { openAccessLog } from "../../log/access-log-writer.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { LogFile } from "../../log/rotating-file.ts";
-import type { Servers, ServersOptions } from "../../node/servers.ts";
+import type { Servers, ServersOptions } from "../../node/servers/servers.ts";
 import { usageError } from "../exit.ts";
 import type { LogOptions, ServerSettings } from "../flags/options.ts";
 import type { ServerAccess } from "../flags/server-access.ts";

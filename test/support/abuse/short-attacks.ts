@@ -13,7 +13,7 @@ export async function openTarget(): Promise<{ program: Program; target: Target }
     ...["--data-dir", tempDirectory(), "--validators", "8", "--warmup-epochs", "2"],
     ...["--rest", "--rest-port", "0"],
   ]);
-  await program.untilLine(/The dev chain is running/);
+  await program.untilLine(/Dev chain is running/);
   return { program, target: await targetOf(program) };
 }
 

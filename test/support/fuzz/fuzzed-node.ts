@@ -47,7 +47,7 @@ export async function fuzzNode({ firstRequests, requests, seed }: FuzzRun): Prom
     ],
     { execArgv: GAUGED },
   );
-  await program.untilLine(/The dev chain is running/);
+  await program.untilLine(/Dev chain is running/);
   const [, restUrl] = await program.untilLine(/REST is served at (http:\S+)/);
   const target = { jsonRpcUrl: program.url, restUrl: restUrl!, callables };
 

@@ -1,0 +1,300 @@
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { type BeaconConfig, createBeaconConfig } from "@lodestar/config";
+import { ACTIVE_PRESET, SLOTS_PER_EPOCH } from "@lodestar/params";
+import type { phase0, Slot, ValidatorIndex } from "@lodestar/types";
+import { fromHex, toRootHex } from "@lodestar/utils";
+import { initialiseDatabase } from "../../chain/anchor.ts";
+import { SlotTime } from "../../chain/clock/clock.ts";
+import type { SuspensionWatch } from "../../chain/clock/suspension-watch.ts";
+import type { TimeOfDay } from "../../chain/clock/time-of-day.ts";
+import { VirtualClock } from "../../chain/clock/virtual-clock.ts";
+import type { BeaconDb } from "../../db/beacon-db.ts";
+import {
+  asStoredConfig,
+  type DevDeposits,
+  devChainConfig,
+  type RequestedDeposits,
+  storedChainConfig,
+} from "../../dev/chain-config.ts";
+import type { BlobCounts } from "../../dev/dev-blobs.ts";
+import { MOST_EMPTY_EPOCHS } from "../../dev/empty-epochs.ts";
+import { createDevGenesis } from "../../dev/genesis.ts";
+import { genesisDeposits, genesisDepositsInSlices } from "../../dev/genesis-deposits.ts";
+import {
+  type DevIdentity,
+  type DevParameters,
+  OtherChainError,
+  requireDevChain,
+  requireSameChain,
+} from "../../dev/identity.ts";
+import { openKeys } from "../../dev/open-keys.ts";
+import type { DevKeys } from "../../dev/validator-keys.ts";
+import { DevExecutionEngine } from "../../execution/dev-engine.ts";
+import type { ExecutionEngine } from "../../execution/engine.ts";
+import type { ExecutionGenesis, GenesisBlock } from "../../execution/engine-api/genesis-block.ts";
+import type { Logger } from "../../log/logger.ts";
+import { Progress } from "../../log/progress.ts";
+import type { NetworkingOptions } from "../../network/networking-options.ts";
+import type { ChainSource } from "../beacon-node.ts";
+import { warnOnClockJump, watchSuspensions } from "../clock-warnings.ts";
+import {
+  connectExecutionClients,
+  type ExecutionClientOptions,
+  readClientGenesis,
+} from "../execution/execution-client.ts";
+import { StartError } from "../start-error.ts";
+import { pubkeyFilePath } from "../storage/data-directory.ts";
+import { readConfigFile } from "./network-config.ts";
+
+export interface DevSourceOptions extends Omit<DevParameters, "preset"> {
+  dataDir: string;
+  /** Directory that describes the chain for joining nodes. Omitted if none may join. */
+  networkDirectory?: string;
+  /** Deletes the stored dev chain. */
+  reset?: boolean;
+  /** Seconds of chain time per second of real time; 0 for manual time. */
+  speed: number;
+  /** Blobs per payload of the built-in execution engine. By default none. */
+  devBlobs?: BlobCounts;
+  /** Epochs of history that a new chain starts with. */
+  warmupEpochs: number;
+  /** Leaves missed slots empty, so that chain time equals real time. Requires `speed` 1. */
+  catchUp?: boolean;
+  /** By default, the warm-up history of a new chain ends now. */
+  genesisTime?: number;
+  /** Validators that perform duties automatically. By default all. */
+  activeValidators?: readonly ValidatorIndex[];
+  /** Omitted without a network. Requires `speed` 1. */
+  networking?: NetworkingOptions;
+  /** By default the built-in dev execution engine. Execution clients require `speed` 1. */
+  execution?: ExecutionClientOptions;
+  logger: Logger;
+  /** Cancels the creation of a chain and calls to execution clients. */
+  signal?: AbortSignal;
+}
+
+export interface DevSource extends ChainSource {
+  readonly clock: VirtualClock;
+  readonly suspensions: SuspensionWatch;
+  /** Keys of the genesis validators. */
+  readonly keys: DevKeys;
+  /** Deposits of the genesis validators. Undefined with a deposit contract. */
+  readonly genesisDeposits: (() => phase0.DepositData[]) | undefined;
+  /** The chain was created now. */
+  readonly isNew: boolean;
+  /** Other nodes may run validators of the chain. */
+  readonly isShared: boolean;
+}
+
+/** Opens the stored dev chain where it stopped, or creates a new one. Its time is virtual. */
+export async function openDevSource(db: BeaconDb, options: DevSourceOptions, timeOfDay: TimeOfDay): Promise<DevSource> {
+  const { slotSeconds, speed, logger } = options;
+  const stored = await storedIdentity(db, options);
+  const isNew = stored === null;
+  const identity = stored ?? (await createChain(db, options, timeOfDay));
+  const { genesisTime } = identity;
+  const isShared = options.networking !== undefined && options.activeValidators !== undefined;
+  const stoppedAt = await lastSlot(db);
+  const presentSlot = new SlotTime(genesisTime, slotSeconds).slotAt(timeOfDay.nowSeconds());
+  const catchesUp = options.catchUp === true && !isNew;
+  if (catchesUp) requireFewEmptySlots(presentSlot - stoppedAt);
+  const isJoined = await db.meta.isJoined();
+  const config = createBeaconConfig(storedChainConfig(identity), fromHex(identity.genesisValidatorsRoot));
+  const engine = await openEngine(config, options);
+  const suspensions = watchSuspensions(logger);
+  const clock = new VirtualClock({
+    genesisTime,
+    secondsPerSlot: slotSeconds,
+    // The validators of other nodes continued the chain: sync it instead of filling missed slots.
+    startSlot: catchesUp || (isShared && !isNew) ? Math.max(stoppedAt, presentSlot) : stoppedAt,
+    // Used when manual time is released.
+    speed: speed || 1,
+    timeOfDay,
+    onListenerError: (error, slot) => logger.error("Slot processing failed", { slot, error }),
+    onJump: warnOnClockJump(logger),
+    suspensions,
+  });
+  const keys = openKeys(identity.keys, identity.validators);
+  const hasContract = identity.deposits !== undefined || identity.execution !== undefined;
+  return {
+    config,
+    clock,
+    stopClock: () => clock.stop(),
+    suspensions,
+    engine,
+    // Without a network, only this node can extend the chain, however old its head.
+    syncHorizonSlots: options.networking ? undefined : Number.POSITIVE_INFINITY,
+    authority: isShared ? (isJoined ? "member" : "founder") : "sole",
+    keys,
+    genesisDeposits: hasContract ? undefined : () => genesisDeposits(config, keys, identity),
+    isNew,
+    isShared,
+  };
+}
+
+async function openEngine(
+  config: BeaconConfig,
+  { execution, logger, signal }: DevSourceOptions,
+): Promise<ExecutionEngine> {
+  if (!execution) return new DevExecutionEngine();
+  const engine = await connectExecutionClients(execution, config, logger, signal);
+  const { chainMismatch } = engine;
+  if (chainMismatch === undefined) return engine;
+  engine.close();
+  throw new StartError("otherExecutionChain", chainMismatch);
+}
+
+/** Returns null if a new chain has to be created. */
+async function storedIdentity(db: BeaconDb, options: DevSourceOptions): Promise<DevIdentity | null> {
+  const stored = await db.meta.getIdentity();
+  try {
+    if (options.reset) {
+      // Never deletes the chain of a network, which may have taken days to sync.
+      if (stored !== null) requireDevChain(stored);
+      return null;
+    }
+    if (stored === null) return null;
+    const identity = requireSameChain(stored, { ...options, preset: ACTIVE_PRESET });
+    return identity.config ? identity : await addConfig(db, identity, options.networkDirectory);
+  } catch (error) {
+    if (!(error instanceof OtherChainError)) throw error;
+    const kind = error.isDevChain ? "otherDevChain" : "otherChain";
+    throw new StartError(kind, `The data directory ${options.dataDir} holds ${error.held}.`, error);
+  }
+}
+
+/** Constants derived from the parameters of a dev chain. They identify its description. */
+const FROM_PARAMETERS = /^(?:CONFIG_NAME|MIN_GENESIS_TIME|SECONDS_PER_SLOT|[A-Z0-9]+_FORK_EPOCH)$/;
+
+/**
+ * Adds the configuration to the identity of a chain of an earlier version, taken from its network directory if that
+ * matches.
+ */
+async function addConfig(db: BeaconDb, identity: DevIdentity, directory: string | undefined): Promise<DevIdentity> {
+  const present = devChainConfig(identity);
+  const isDescribed = directory !== undefined && existsSync(join(directory, "config.yaml"));
+  const described = isDescribed ? readConfigFile(directory, (named) => named) : {};
+  const isOfChain = Object.entries(described).every(
+    ([name, value]) => !FROM_PARAMETERS.test(name) || value === present[name as keyof typeof present],
+  );
+  const updated = { ...identity, config: asStoredConfig({ ...present, ...(isOfChain && described) }) };
+  const batch = db.batch();
+  batch.meta.putIdentity(updated);
+  await batch.write();
+  return updated;
+}
+
+async function createChain(db: BeaconDb, options: DevSourceOptions, timeOfDay: TimeOfDay): Promise<DevIdentity> {
+  const { validators, forks, slotSeconds, warmupEpochs, logger, reset } = options;
+  const { keys, withdrawals, balances, configOverrides } = options;
+  const client = options.execution && (await readClientGenesis(options.execution, logger, options.signal));
+  const warmupSeconds = warmupEpochs * SLOTS_PER_EPOCH * slotSeconds;
+  const latest = Math.floor(timeOfDay.nowSeconds()) - warmupSeconds;
+  const { genesisTime = latest } = options;
+  requireTimeForHistory(genesisTime, latest);
+  if (client) {
+    requireTimeAfter(client.block, genesisTime);
+    requireNoBlocks(client);
+  }
+  const deposits = options.deposits && resolveDeposits(client, options.deposits);
+  const execution = client && { chainId: client.chainId, genesisBlockHash: toRootHex(client.block.blockHash) };
+  const chainConfig = devChainConfig({ forks, slotSeconds, genesisTime, execution, deposits, configOverrides });
+  const progress = new Progress({ message: "Signing genesis deposits", logger });
+  const signedDeposits = await genesisDepositsInSlices(chainConfig, openKeys(keys, validators), options, (done) => {
+    options.signal?.throwIfAborted();
+    progress.report(done, validators);
+  });
+  progress.finish();
+  const { state, config } = createDevGenesis({
+    chainConfig,
+    validatorCount: validators,
+    genesisTime,
+    executionGenesis: client?.block,
+    depositsElsewhere: deposits !== undefined,
+    signedDeposits,
+    keys,
+    withdrawals,
+    balances,
+  });
+  const identity: DevIdentity = {
+    kind: "dev",
+    preset: ACTIVE_PRESET,
+    validators,
+    forks,
+    slotSeconds,
+    deposits,
+    keys,
+    withdrawals,
+    balances,
+    configOverrides,
+    warmupEpochs,
+    genesisTime,
+    genesisValidatorsRoot: toRootHex(state.genesisValidatorsRoot),
+    ...(execution && { execution }),
+    config: asStoredConfig(chainConfig),
+  };
+  options.signal?.throwIfAborted();
+  // Last, so that the old chain is kept if creating the new one fails.
+  if (reset) await rm(pubkeyFilePath(options.dataDir), { force: true });
+  await initialiseDatabase(db, config, { state }, identity);
+  return identity;
+}
+
+function requireTimeForHistory(genesisTime: number, latest: number): void {
+  if (genesisTime <= latest) return;
+  throw new StartError(
+    "genesisTooLate",
+    `The genesis time ${timeText(genesisTime)} is too late: with its warm-up history, the chain must start by ${timeText(latest)}.`,
+  );
+}
+
+/** Timestamps of execution blocks must increase. */
+function requireTimeAfter({ timestamp }: GenesisBlock, genesisTime: number): void {
+  if (timestamp <= genesisTime) return;
+  throw new StartError(
+    "executionGenesisTooLate",
+    `The genesis time ${timeText(genesisTime)} is before the genesis block of the execution client at ${timeText(timestamp)}.`,
+  );
+}
+
+/** A client with blocks does not build on its genesis block. */
+function requireNoBlocks({ origin, latestNumber }: ExecutionGenesis): void {
+  if (latestNumber === 0) return;
+  throw new StartError(
+    "executionClientHasBlocks",
+    `The execution client ${origin} already has blocks of another chain, up to number ${latestNumber}.`,
+  );
+}
+
+/** The deposit contract must be on the chain of the execution client. */
+function resolveDeposits(client: ExecutionGenesis | undefined, requested: RequestedDeposits): DevDeposits {
+  const { chainId = client?.chainId } = requested;
+  if (chainId === undefined) throw new RangeError("A deposit contract without an execution client needs a chain id.");
+  if (client && chainId !== client.chainId) {
+    throw new StartError(
+      "otherDepositChain",
+      `The deposit contract is on chain ${chainId}, but the execution client ${client.origin} has chain id ${client.chainId}.`,
+    );
+  }
+  return { ...requested, chainId };
+}
+
+const timeText = (unixSeconds: number): string => new Date(unixSeconds * 1000).toISOString();
+
+function requireFewEmptySlots(slots: number): void {
+  const limit = MOST_EMPTY_EPOCHS * SLOTS_PER_EPOCH;
+  if (slots <= limit) return;
+  throw new StartError(
+    "tooFarBehind",
+    `The chain is ${slots} slots behind the wall clock, but at most ${limit} can be left empty: after more, all ` +
+      "validators could be ejected.",
+  );
+}
+
+/** Returns the slot of the stopped chain. After a crash, the newest block may be ahead of the stored slot. */
+async function lastSlot(db: BeaconDb): Promise<Slot> {
+  const newest = await db.hotBlocks.last();
+  return Math.max((await db.meta.getClockSlot()) ?? 0, newest?.slot ?? 0);
+}

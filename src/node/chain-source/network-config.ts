@@ -1,0 +1,37 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type ChainConfig, chainConfigFromJson, createChainConfig } from "@lodestar/config";
+import { networksChainConfig } from "@lodestar/config/networks";
+import { loadYaml } from "../../runtime/load-yaml.ts";
+import { StartError } from "../start-error.ts";
+
+/** A network by name or directory. */
+export interface NamedNetwork {
+  /** Name of a built-in network, or the base name of the directory. */
+  name: string;
+  /** Absolute path of the network directory. Undefined for a built-in network. */
+  directory: string | undefined;
+}
+
+/** Loads the configuration of a network: built in, or from `config.yaml` of its directory. */
+export function loadNetworkConfig({ name, directory }: NamedNetwork): ChainConfig {
+  if (directory === undefined) return networksChainConfig[name as keyof typeof networksChainConfig];
+  return readConfigFile(directory, createChainConfig);
+}
+
+/** Reads the constants in `config.yaml` of a directory and converts them with `make`. */
+export function readConfigFile<T>(directory: string, make: (named: Partial<ChainConfig>) => T): T {
+  const file = join(directory, "config.yaml");
+  try {
+    // Values stay text: as a YAML number, a version such as 0x00000001 would lose digits.
+    const json = loadYaml().parse(readFileSync(file, "utf8"), { schema: "failsafe" }) as Record<string, unknown>;
+    const config = chainConfigFromJson(json);
+    for (const [key, value] of Object.entries(config)) {
+      if (Number.isNaN(value)) throw new Error(`the value ${JSON.stringify(json[key])} of ${key} is not a number`);
+    }
+    return make(config);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StartError("unreadableInput", `The network file ${file} cannot be used: ${reason}.`, error);
+  }
+}

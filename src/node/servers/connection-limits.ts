@@ -1,0 +1,45 @@
+import { readFile } from "node:fs/promises";
+import type { Logger } from "../../log/logger.ts";
+import type { NetworkingOptions } from "../../network/networking-options.ts";
+import { maxPeers } from "../../network/peers/peer-pruner.ts";
+import { DEFAULT_SERVER_LIMITS } from "./server-limits.ts";
+import type { ServersOptions } from "./servers.ts";
+
+/** max_open_files of LevelDB. */
+const DATABASE_FILES = 1000;
+/** Descriptors for code, logs and threads. */
+const OTHER_FILES = 256;
+/** Fewer connections are logged as a warning. */
+const ENOUGH_CONNECTIONS = 1024;
+/** Lower bound, however low the system limit. */
+const MIN_CONNECTIONS = 64;
+
+type LimitedServers = Pick<ServersOptions, "jsonRpc" | "rest"> & { limits?: { connections: number } };
+
+interface LimitOptions<Servers extends LimitedServers> {
+  servers: Servers;
+  networking: NetworkingOptions | undefined;
+}
+
+/**
+ * Reduces the connection limit of the servers to the file descriptor limit (`ulimit -n`), minus what the database and
+ * peers need. Logs a reduction. Linux only, where the limit can be read.
+ */
+export async function limitConnections<Servers extends LimitedServers>(
+  { servers, networking }: LimitOptions<Servers>,
+  logger: Logger,
+  readLimits = () => readFile("/proc/self/limits", "utf8"),
+): Promise<Servers & LimitedServers> {
+  const text = await readLimits().catch(() => "");
+  const allowed = Number(text.match(/^Max open files +(\d+)/m)?.[1] ?? Number.POSITIVE_INFINITY);
+  const limits = servers.limits ?? DEFAULT_SERVER_LIMITS;
+  const count = [servers.jsonRpc, servers.rest].filter((server) => server !== undefined).length;
+  // Excess peers are accepted before they are pruned.
+  const reserved = DATABASE_FILES + OTHER_FILES + (networking ? 2 * maxPeers(networking.targetPeers) : 0);
+  const needed = reserved + count * limits.connections;
+  if (allowed >= needed) return servers;
+  const connections = Math.max(MIN_CONNECTIONS, Math.floor((allowed - reserved) / Math.max(count, 1)));
+  const log = connections < ENOUGH_CONNECTIONS ? logger.warn : logger.info;
+  log("File descriptor limit too low, reducing max connections; raise ulimit -n", { allowed, needed, connections });
+  return { ...servers, limits: { ...limits, connections: Math.min(connections, limits.connections) } };
+}

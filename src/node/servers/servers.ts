@@ -1,0 +1,114 @@
+import { ClosingStack } from "../../async/closing-stack.ts";
+import type { Logger } from "../../log/logger.ts";
+import type { Metrics } from "../../metrics/metrics.ts";
+import type { CallTally } from "../../server/call-tallies.ts";
+import type { WriteLines } from "../../server/http/access-log.ts";
+import type { AccessOptions } from "../../server/http/access-policy.ts";
+import type { HttpServer } from "../../server/http/server.ts";
+import type { JsonRpcLimits } from "../../server/jsonrpc/limits.ts";
+import { ListenError } from "../../server/listen-error.ts";
+import type { RouteTable } from "../../server/rest/route-table.ts";
+import { ServersThread, type Served as ThreadServed } from "../../server/thread/servers-thread.ts";
+import { listenStartError } from "./listen-error.ts";
+import { pageFiles } from "./page-files.ts";
+import type { ServerLimits } from "./server-limits.ts";
+
+interface ListenOptions {
+  host: string;
+  /** 0 for any free port. */
+  port: number;
+}
+
+interface ApiOptions extends ListenOptions {
+  access?: AccessOptions;
+}
+
+interface JsonRpcOptions extends ApiOptions {
+  /** Serves the web page. */
+  page?: boolean;
+}
+
+/** The configured servers. */
+export interface ServersOptions {
+  limits?: ServerLimits;
+  jsonRpc?: JsonRpcOptions;
+  rest?: ApiOptions;
+  metrics?: ListenOptions;
+  /** Writes lines of the access log. Omitted without an access log. */
+  writeAccess?: WriteLines;
+}
+
+/** What the servers serve. */
+interface Served extends Omit<ThreadServed, "routes"> {
+  routes(): RouteTable;
+  /** Omitted without metrics. */
+  metrics?: Metrics;
+}
+
+/** The running servers. */
+export interface Servers {
+  /** Undefined for a server that is not configured. */
+  readonly jsonRpcUrl: string | undefined;
+  readonly restUrl: string | undefined;
+  readonly metricsUrl: string | undefined;
+  /** Resolves when the servers fail. */
+  readonly failed: Promise<Error>;
+  close(): Promise<void>;
+}
+
+/** Starts the thread of the servers early, if any server is configured. */
+export function startServersThread({ jsonRpc, rest }: ServersOptions, logger: Logger): ServersThread | undefined {
+  return jsonRpc || rest ? new ServersThread(logger, { servesRest: rest !== undefined }) : undefined;
+}
+
+/** Starts the configured servers. The metrics server runs in the main thread. */
+export async function startServers(
+  { routes, metrics, ...served }: Served,
+  options: ServersOptions,
+  logger: Logger,
+  thread = startServersThread(options, logger),
+): Promise<Servers> {
+  await using starting = new ClosingStack();
+  const close = async () => {
+    await Promise.all([thread?.close(), metricsServer?.close()]);
+  };
+  let metricsServer: HttpServer | undefined;
+  starting.defer(close);
+  const { jsonRpc, rest, limits } = options;
+  const observe = metrics && ((calls: readonly CallTally[]) => metrics.addCalls(calls));
+  const urls = await thread
+    ?.serve(
+      { ...served, routes: rest && routes() },
+      {
+        listen: { "json-rpc": jsonRpc, rest },
+        pages: jsonRpc?.page ? pageFiles() : undefined,
+        limits: limits && httpLimits(limits),
+        observe,
+        writeAccess: options.writeAccess,
+      },
+    )
+    .catch((error: unknown) => {
+      throw listenStartError(error, options);
+    });
+  if (thread) metrics?.watch(thread);
+  let metricsUrl: string | undefined;
+  if (metrics && options.metrics) {
+    const { createMetricsServer } = await import("../../metrics/metrics-server.ts");
+    const { probesOf } = await import("../../server/rest/probes.ts");
+    const server = createMetricsServer({ metrics, probes: probesOf(routes()), logger });
+    try {
+      metricsUrl = (await server.listen(options.metrics)).url;
+    } catch (error) {
+      throw listenStartError(new ListenError("metrics", error as NodeJS.ErrnoException), options);
+    }
+    metricsServer = server;
+  }
+  starting.move();
+  const failed = thread?.failed ?? new Promise<never>(() => {});
+  return { jsonRpcUrl: urls?.["json-rpc"], restUrl: urls?.rest, metricsUrl, failed, close };
+}
+
+/** Removes the limits of calls, which are enforced in the main thread. */
+function httpLimits({ calls: _, ...limits }: ServerLimits): JsonRpcLimits {
+  return limits;
+}
