@@ -33,7 +33,7 @@ const PART = "export const part = 1;\n";
 const TYPE = "export interface Part {\n  size: number;\n}\n";
 
 describe("lint", () => {
-  it("takes imports of lower folders, of types where only types are allowed, and of anything in tests", async () => {
+  it("accepts imports of lower folders, type imports where only types are allowed, and any import in tests", async () => {
     const { code, output } = await lint({
       "src/runtime/version.ts": PART,
       "src/db/part.ts": 'export { part } from "../runtime/version.ts";\n',
@@ -48,7 +48,7 @@ describe("lint", () => {
     expect(code).toBe(0);
   });
 
-  it("refuses a folder that may not be imported, in whatever way", async () => {
+  it("rejects every kind of import of a forbidden folder", async () => {
     const ways = {
       "src/chain/value.ts": 'import { part } from "../api/part.ts";\n\nexport const whole = part;\n',
       "src/chain/type.ts": 'import type { part } from "../api/part.ts";\n\nexport type Whole = typeof part;\n',
@@ -63,7 +63,7 @@ describe("lint", () => {
     expect(code).toBe(1);
   });
 
-  it("refuses a reserved file outside of its folders", async () => {
+  it("rejects a reserved file outside of its folders", async () => {
     const { code, output } = await lint({
       "src/errors/failure.ts": PART,
       "src/chain/part.ts": 'export { part } from "../errors/failure.ts";\n',
@@ -74,7 +74,7 @@ describe("lint", () => {
     expect(code).toBe(1);
   });
 
-  it("refuses every import of a standalone folder from outside", async () => {
+  it("rejects every import of a standalone folder from outside", async () => {
     const { code, output } = await lint({
       "src/runtime/version.ts": PART,
       "src/client/part.ts": PART,
@@ -88,7 +88,7 @@ describe("lint", () => {
     expect(code).toBe(1);
   });
 
-  it("refuses a value where only types may be imported", async () => {
+  it("rejects a value import where only types are allowed", async () => {
     const { code, output } = await lint({
       "src/server/method-table.ts": PART,
       "src/api/answer.ts": 'import { part } from "../server/method-table.ts";\n\nexport const answer = part;\n',
@@ -97,7 +97,7 @@ describe("lint", () => {
     expect(code).toBe(1);
   });
 
-  it("refuses test support in the program, imports of common folders from above, and files directly in src", async () => {
+  it("rejects test support in the program, imports of common folders from above, and files directly in src", async () => {
     const { code, output } = await lint({
       "src/db/part.test-support.ts": PART,
       "src/db/part.ts": 'export { part } from "./part.test-support.ts";\n',
@@ -113,7 +113,7 @@ describe("lint", () => {
     expect(code).toBe(1);
   });
 
-  it("refuses a circle, also one of types", async () => {
+  it("rejects an import cycle, also of types", async () => {
     const { code, output } = await lint({
       "src/chain/head.ts":
         'import type { Tail } from "./tail.ts";\n\nexport interface Head {\n  tail: Tail | undefined;\n}\n',
@@ -124,7 +124,7 @@ describe("lint", () => {
     expect(code).toBe(1);
   });
 
-  it("refuses promises that nobody waits for, and takes those that somebody does", async () => {
+  it("rejects floating promises, and accepts handled ones", async () => {
     const { code, output } = await lint({
       "src/chain/work.ts": `import { once } from "node:events";
 
@@ -159,7 +159,7 @@ export async function all(emitter: NodeJS.EventEmitter, isWanted: boolean): Prom
 });
 
 describe("lint with types", () => {
-  it("refuses what does not compile, and says where and why, of the page as well", async () => {
+  it("rejects type errors with position and reason, also of the page", async () => {
     const { code, output } = await lint(
       {
         "src/chain/head.ts":
@@ -179,18 +179,18 @@ describe("lint with types", () => {
   });
 });
 
-describe("the table of who may import whom", () => {
+describe("the table of import boundaries", () => {
   it("is the one in docs/architecture.md", () => {
     const rows = Object.entries(BOUNDARIES).map(
       ([part, allowed]) => `| ${part} | ${allowed.join(", ") || "nothing"} |`,
     );
     const section = readFileSync(join(ROOT, "docs", "architecture.md"), "utf8").match(
-      /^## Who may import whom$.*?^\|---\|---\|\n(.*?)\n\n/ms,
+      /^## Import boundaries$.*?^\|---\|---\|\n(.*?)\n\n/ms,
     );
     expect(section?.[1]?.split("\n")).toEqual(rows);
   });
 
-  it("has a line for every folder of src", async () => {
+  it("has a row for every folder of src", async () => {
     const folders = (await readdir(join(ROOT, "src"), { withFileTypes: true })).filter((entry) => entry.isDirectory());
     expect(Object.keys(BOUNDARIES)).toEqual(expect.arrayContaining(folders.map(({ name }) => name)));
   });
