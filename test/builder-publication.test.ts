@@ -32,17 +32,17 @@ describe.each(["electra", "fulu"] as const)("a builder of %s", (fork) => {
     const otherProposer = (Number(block.proposer_index) + 1) % withBuilder.devChain.keys.count;
     const { execution_payload_header: header } = block.body;
     const wrong: [changes: object, level: string | null, complaint: RegExp][] = [
-      [{ slot: String(HEAD + 4) }, null, /slot 7, which has not begun/],
-      [{ parent_root: toHex(other) }, null, /parent 0x09.* is not known/],
-      [{ proposer_index: String(otherProposer) }, null, /it is the turn of/],
+      [{ slot: String(HEAD + 4) }, null, /slot 7 is in the future/],
+      [{ parent_root: toHex(other) }, null, /parent 0x09.* is unknown/],
+      [{ proposer_index: String(otherProposer) }, null, /has proposer \d+, expected/],
       [
         { body: { ...block.body, execution_payload_header: { ...header, timestamp: "1" } } },
         "gossip",
-        /payload has the timestamp 1, but slot 4 begins at/,
+        /payload's timestamp is 1, but slot 4 starts at/,
       ],
-      [{ state_root: toHex(other) }, "consensus", /claims state root 0x09/],
-      [{ state_root: toHex(other) }, "consensus_and_equivocation", /claims state root 0x09/],
-      [{ body: { ...block.body, randao_reveal: `0xc0${"00".repeat(95)}` } }, "consensus", /signature .* is not valid/],
+      [{ state_root: toHex(other) }, "consensus", /Wrong state root: the block has 0x09/],
+      [{ state_root: toHex(other) }, "consensus_and_equivocation", /Wrong state root: the block has 0x09/],
+      [{ body: { ...block.body, randao_reveal: `0xc0${"00".repeat(95)}` } }, "consensus", /Invalid signature/],
     ];
     for (const [changes, level, complaint] of wrong) {
       const { json } = withBuilder.sign({ ...block, ...changes });

@@ -171,7 +171,7 @@ describe("a builder", () => {
     ["with another randao", ({ header }) => (header.prevRandao = other), "prev_randao 0x09"],
     ["of another time", ({ header }) => (header.timestamp += 1), "timestamp"],
     ["of another height", ({ header }) => (header.blockNumber += 1), "block number"],
-    ["with another gas limit", ({ header }) => (header.gasLimit += 1), "gas limit 30000001 instead of 30000000"],
+    ["with another gas limit", ({ header }) => (header.gasLimit += 1), "gas limit 30000001, expected 30000000"],
     ["with other withdrawals", ({ header }) => (header.withdrawalsRoot = other), "withdrawals root 0x09"],
     ["worth nothing", (bid) => (bid.value = 0n), "pays nothing"],
     [
@@ -179,7 +179,7 @@ describe("a builder", () => {
       (bid) => (bid.blobKzgCommitments = Array.from({ length: 10 }, () => new Uint8Array(48))),
       "at most 6",
     ],
-    ["of a key that is none", (bid) => (bid.pubkey = new Uint8Array(48)), "not signed by the builder 0x00"],
+    ["of a key that is none", (bid) => (bid.pubkey = new Uint8Array(48)), "not signed by builder 0x00"],
   ];
 
   it.each(wrongBids)("gets nothing for a bid %s", async (_, change, complaint) => {
@@ -191,12 +191,12 @@ describe("a builder", () => {
   it("gets nothing for a bid that it did not sign, or of another fork", async () => {
     builder.behaviour.changeSigned = ({ message }) => (message.value *= 2n);
     expect(await withBuilder.produce()).toEqual({ isBlinded: false, value: "0" });
-    expect(complaints()).toContain("not signed by the builder");
+    expect(complaints()).toContain("not signed by builder");
     builder.reset();
     builder.behaviour.fork = ForkName.electra;
     builder.behaviour.changeSigned = (signed) => Object.assign(signed.message, { executionRequests: NO_REQUESTS });
     expect(await withBuilder.produce()).toEqual({ isBlinded: false, value: "0" });
-    expect(complaints()).toContain("The bid is of electra");
+    expect(complaints()).toContain("The bid is for electra");
   });
 
   it.each([
@@ -208,7 +208,7 @@ describe("a builder", () => {
       builder.behaviour.bidBody = bidBody;
       expect(await withBuilder.produce()).toEqual({ isBlinded: false, value: "0" });
     }
-    const unused = expect.stringMatching(/The builder's bid cannot be used.*The builder's response cannot be decoded/);
+    const unused = expect.stringMatching(/Invalid builder bid.*The builder's response cannot be decoded/);
     expect(withBuilder.opened.complaints).toEqual([unused, unused]);
   });
 
@@ -302,7 +302,7 @@ describe("a builder", () => {
     await withBuilder.nextSlot();
     expect(devChain.clock.currentSlot).toBe(HEAD + 4);
     expect(opened.complaints).toHaveLength(1);
-    expect(complaints()).toContain("builders are not asked");
+    expect(complaints()).toContain("builder disabled");
     builder.reset();
     expect(await withBuilder.produce({ boostFactor: ALWAYS_BUILDER })).toMatchObject({ isBlinded: false });
     expect(builder.bidRequests).toEqual([]);

@@ -2,7 +2,7 @@ import { CELLS_PER_EXT_BLOB } from "@lodestar/params";
 import type { BlobsBundle } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { expect, test, vi } from "vitest";
-import { ENOUGH_COLUMNS } from "../src/chain/data/blobs-of-block.ts";
+import { RECOVERY_COLUMNS } from "../src/chain/data/blobs-of-block.ts";
 import { validateGossipBlock } from "../src/chain/validation/block.ts";
 import type { DataSidecar } from "../src/data/sidecar.ts";
 import { versionedHashesOf } from "../src/execution/engine.ts";
@@ -12,7 +12,7 @@ import { sharedKzg } from "./support/shared-kzg.ts";
 import { emptyStoredChain, openStoredChain } from "./support/stored-chain.ts";
 
 /** The only sidecars of a block that anybody publishes. */
-const half = (sidecars: readonly DataSidecar[]) => sidecars.slice(0, ENOUGH_COLUMNS);
+const half = (sidecars: readonly DataSidecar[]) => sidecars.slice(0, RECOVERY_COLUMNS);
 
 test("a node that follows a chain of fulu gets data from gossip, by reconstruction, and from its execution client", async () => {
   const { devChain } = await openDevChain({
@@ -43,7 +43,7 @@ test("a node that follows a chain of fulu gets data from gossip, by reconstructi
   expect(made).toEqual([]);
   await clock.advanceTo(5);
   expect(await imported).toEqual({ root: first.root, known: false });
-  expect(made).toEqual(first.sidecars.slice(ENOUGH_COLUMNS));
+  expect(made).toEqual(first.sidecars.slice(RECOVERY_COLUMNS));
   const blobs = await devChain.chain.data.blobs(first);
   expect(blobs).toHaveLength(1);
   expect(await chain.data.blobs(first)).toEqual(blobs);
@@ -75,7 +75,7 @@ test("a node that follows a chain of fulu gets data from gossip, by reconstructi
   expect(chain.head.root).toBe(third.root);
   expect(made).toEqual(third.sidecars);
   expect(await chain.data.sidecars(third)).toEqual(third.sidecars);
-  expect(complaints).toEqual([expect.stringContaining("A block is held until its data comes")]);
+  expect(complaints).toEqual([expect.stringContaining("Block waits for missing data")]);
 
   async function bundleOf(block: (typeof blocks)[0]): Promise<BlobsBundle> {
     const columns = block.sidecars.flatMap((sidecar) => ("column" in sidecar ? [sidecar] : []));

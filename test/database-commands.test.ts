@@ -117,7 +117,7 @@ test("what a block or a state has become is listed without the place where it wa
     await batch.write();
   });
   expect(await db(directory, "repair")).toMatch(
-    new RegExp(`^The block ${root} cannot be read\\.\n${directory} holds`, "m"),
+    new RegExp(`^Block ${root} cannot be decoded\\.\n${directory} holds`, "m"),
   );
 });
 
@@ -206,7 +206,7 @@ test("a directory whose import was cut short holds no chain, and begins one as a
   await db(stored.path, "export", file);
   writeFileSync(file, readFileSync(file).subarray(0, -40));
   const directory = join(tempDirectory(), "new");
-  await expect(db(directory, "import", file)).rejects.toThrow("damaged or cut short");
+  await expect(db(directory, "import", file)).rejects.toThrow("damaged or truncated");
   const begun = await startDevChain(QUIET, directory);
   expect(begun.devChain.isNew).toBe(true);
   await begun.close();

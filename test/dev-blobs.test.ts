@@ -2,8 +2,8 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { deneb, fulu } from "@lodestar/types";
 import { expect, it } from "vitest";
 import type { BeaconChain } from "../src/chain/chain.ts";
-import { isBlobOfItsHeader } from "../src/data/blob-sidecars.ts";
-import { cellsOfColumns, isColumnOfItsHeader } from "../src/data/column-sidecars.ts";
+import { verifyBlobInclusion } from "../src/data/blob-sidecars.ts";
+import { cellsOfColumns, verifyColumnInclusion } from "../src/data/column-sidecars.ts";
 import { commitmentsOf } from "../src/data/commitments.ts";
 import type { DataSidecar } from "../src/data/sidecar.ts";
 import { openDevChain } from "./support/dev-chain.ts";
@@ -27,7 +27,7 @@ async function blockAt({ blocks }: BeaconChain, slot: number) {
 async function verifyBlobs(commitments: readonly Uint8Array[], sidecars: DataSidecar[]): Promise<void> {
   const blobs = sidecars as deneb.BlobSidecar[];
   expect(blobs.map(({ kzgCommitment }) => kzgCommitment)).toEqual(commitments);
-  expect(blobs.every(isBlobOfItsHeader)).toBe(true);
+  expect(blobs.every(verifyBlobInclusion)).toBe(true);
   const proofs = blobs.map(({ kzgProof }) => kzgProof);
   expect(await kzg.verifyBlobs({ blobs: blobs.map(({ blob }) => blob), commitments, proofs })).toBe(true);
 }
@@ -36,7 +36,7 @@ async function verifyColumns(commitments: readonly Uint8Array[], sidecars: DataS
   const columns = sidecars as fulu.DataColumnSidecar[];
   expect(columns).toHaveLength(128);
   expect(columns.every((column) => column.kzgCommitments.length === commitments.length)).toBe(true);
-  expect(columns.every(isColumnOfItsHeader)).toBe(true);
+  expect(columns.every(verifyColumnInclusion)).toBe(true);
   expect(await kzg.verifyCells(cellsOfColumns([columns[5]!, columns[100]!]))).toBe(true);
 }
 

@@ -27,7 +27,7 @@ it("a block and votes of a validator client that contradict those of another pla
   await caller.call("post_v1_validator_prepare_beacon_proposer", [prepared]);
   expect(await publish()).toMatch(/has already proposed another block/);
   expect(complaints).toHaveLength(1);
-  expect(complaints[0]).toMatch(new RegExp(`used elsewhere too.* validator=${proposerIndex} seen=block slot=${SLOT}`));
+  expect(complaints[0]).toMatch(new RegExp(`also used elsewhere.* validator=${proposerIndex} seen=block slot=${SLOT}`));
   expect(complaints[0]).toContain(`conflictsWith=${elsewhere.root}`);
 
   await byHand.attest(SLOT, elsewhere.root);

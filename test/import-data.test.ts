@@ -3,7 +3,7 @@ import { type deneb, type electra, ssz } from "@lodestar/types";
 import { describe, expect, test, vi } from "vitest";
 import type { BeaconChain } from "../src/chain/chain.ts";
 import type { ProducedFullBlock } from "../src/chain/production/block-producer.ts";
-import { withBlock } from "../src/chain/states/advance.ts";
+import { processBlock } from "../src/chain/states/advance.ts";
 import { type DataSidecar, serializeSidecar } from "../src/data/sidecar.ts";
 import { DevExecutionEngine } from "../src/execution/dev-engine.ts";
 import { EngineUnavailableError } from "../src/execution/engine.ts";
@@ -50,7 +50,7 @@ describe.each(["electra", "fulu"] as const)("a block of %s without its data", (f
     const refused = expect(importing).rejects.toMatchObject({ ...UNAVAILABLE, slot, root: block.root });
     await clock.advanceTo(slot + 2);
     await refused;
-    expect(complaints.splice(0)).toEqual([expect.stringContaining("A block is held until its data comes")]);
+    expect(complaints.splice(0)).toEqual([expect.stringContaining("Block waits for missing data")]);
     expect(chain.isWaitingForData(block.root)).toBe(true);
     expect(await db.blocks.has(block.root)).toBe(false);
 
@@ -187,14 +187,14 @@ test("a chain that is gone back has the data of then, and lets go of blocks that
   ];
   add(chain, before, before.sidecars.slice(1));
   const pooled = chain.data.pool.capture();
-  const moment = await chain.moments.take();
+  const moment = await chain.chainSnapshots.take();
 
   add(chain, before);
   await chain.importBlock(before.signed);
   add(chain, after, after.sidecars.slice(1));
   const importing = expect(chain.importBlock(waiting.signed)).rejects.toMatchObject(UNAVAILABLE);
   await vi.waitUntil(() => chain.isWaitingForData(waiting.root));
-  await chain.moments.goBackTo(moment, () => {});
+  await chain.chainSnapshots.revertTo(moment, () => {});
   await importing;
   expect(chain.data.pool.capture()).toEqual(pooled);
   expect(await db.data.indices(before.root)).toEqual([]);
@@ -212,7 +212,7 @@ test("the blobs of an own block are stored with it", async () => {
   const produced = {
     block: signed.message,
     root,
-    postState: withBlock(preState, signed),
+    postState: processBlock(preState, signed),
     blobsBundle: { commitments: [], blobs: [blob, other.blob], proofs: [kzgProof, other.kzgProof] },
   };
   await chain.importOwnBlock(produced as unknown as ProducedFullBlock, signed.signature, () => {});

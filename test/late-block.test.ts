@@ -41,7 +41,7 @@ async function openWithLateHead({ parentSlot = PARENT_SLOT, arrivalSeconds, isVo
   await chain.importBlock(late.signed, { arrivedAt });
   expect(chain.head.root).toBe(late.root);
   if (isVotedFor) await hand.attest(slot, late.root);
-  await chain.engineAnswers.askAgain();
+  await chain.pendingVerdicts.retry();
   const toldHead = () => update.mock.lastCall?.[1].headBlockHash;
   const proposedParent = async (): Promise<RootHex> => {
     const request = { slot: slot + 1, randaoReveal: NO_REVEAL, skipRandaoVerification: true };
@@ -59,7 +59,7 @@ test("a late head without votes is orphaned by the next proposer, and the execut
   expect(await proposedParent()).toBe(parent.root);
   const next = await hand.propose(slot + 1, parent.root);
   expect(chain.head.root).toBe(next.root);
-  await chain.engineAnswers.askAgain();
+  await chain.pendingVerdicts.retry();
   expect(toldHead()).toBe(hashOf(chain.head));
   expect(complaints).toEqual([]);
 });
@@ -74,7 +74,7 @@ describe("a block builds on the head", () => {
     const { chain, clock, late, slot, toldHead, proposedParent } = await openWithLateHead(conditions);
     await clock.advanceTo(slot + 1);
     expect(await proposedParent()).toBe(late.root);
-    await chain.engineAnswers.askAgain();
+    await chain.pendingVerdicts.retry();
     expect(toldHead()).toBe(hashOf(chain.head));
   });
 
@@ -104,6 +104,6 @@ test("a head without votes whose proposer made another block is orphaned althoug
 test("the execution engine follows a late head that none of this node's validators can orphan", async () => {
   const { chain, clock, late, slot, toldHead } = await openWithLateHead({ isVotedFor: true });
   await clock.advanceTo(slot + 1);
-  await chain.engineAnswers.askAgain();
+  await chain.pendingVerdicts.retry();
   expect([chain.head.root, toldHead()]).toEqual([late.root, hashOf(chain.head)]);
 });

@@ -95,7 +95,7 @@ test("a start does without stored votes that cannot be read", async () => {
 
   const { devChain, complaints } = await openDevChain({ ...TOO_FEW, ...QUIET }, directory);
   expect(treeOf(devChain.chain)).toEqual(before);
-  expect(complaints).toEqual([expect.stringContaining("The stored votes cannot be read")]);
+  expect(complaints).toEqual([expect.stringContaining("Stored votes unreadable, counting the votes in blocks again")]);
 });
 
 test("the votes of validators that fell silent long ago still count after a restart", async () => {

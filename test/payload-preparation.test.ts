@@ -110,7 +110,7 @@ test("those who listen are told what an engine is not asked for, because it is a
 
   // Verified after it was time to, the head is prepared for at once; and so is it by an engine that comes back.
   engine.headVerdict = { status: "valid" };
-  await chain.engineAnswers.askAgain();
+  await chain.pendingVerdicts.retry();
   await vi.waitFor(() => expect(engine.begun).toHaveLength(2));
   expect(slotAndParent(engine.begun[1]!)).toEqual({ slot: HEAD + 4, parent: nextBlock.root });
   engine.enter("offline");

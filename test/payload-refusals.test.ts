@@ -46,7 +46,7 @@ async function followAndRefuse(engine: ScriptedEngine, { last, lastValid }: { la
   engine.otherwise = VALID;
   engine.enter("synced");
   await vi.waitFor(() => expect(statusOf(opened.chain, last)).toBe("invalid"));
-  await opened.chain.engineAnswers.untilHeadIsJudged();
+  await opened.chain.pendingVerdicts.untilHeadVerdict();
   return { ...opened, directory };
 }
 
@@ -79,14 +79,14 @@ test("one that stays with its refusal is asked less and less often, which is tol
   const askedIn: number[] = [];
   for (let slots = 1; slots <= 100; slots++) {
     await clock.advanceTo(NOW + slots);
-    await chain.engineAnswers.untilHeadIsJudged();
+    await chain.pendingVerdicts.untilHeadVerdict();
     const asked = engine.takeAsked("newPayload");
     if (asked.length > 0) askedIn.push(slots);
     expect(asked.every((hash) => hash === hashOf(at(7)))).toBe(true);
   }
   expect(askedIn).toEqual([1, 3, 7, 15, 31, 63, 95]);
   expect(chain.head.root).toBe(at(6).root);
-  expect(complaints.filter((line) => line.includes("refuses a block"))).toHaveLength(1);
+  expect(complaints.filter((line) => line.includes("rejected a"))).toHaveLength(1);
 
   // A client that comes back may be another one.
   mend(engine);
@@ -99,7 +99,7 @@ test("the justified block is followed again, too, also by a client that has to s
   const engine = new ScriptedEngine();
   const { chain, clock, complaints } = await followAndRefuse(engine, { last: HEAD, lastValid: 14 });
   expect(chain.forkChoice.justified.epoch).toBeGreaterThan(1);
-  expect(complaints.join()).toMatch(/ERROR .*There is no block to follow/);
+  expect(complaints.join()).toMatch(/ERROR .*No viable head/);
   expect(statusOf(chain, HEAD)).toBe("invalid");
   const tellHead = vi.spyOn(engine, "forkchoiceUpdated");
   for (const block of main) engine.answer(hashOf(block), SYNCING);
@@ -148,7 +148,7 @@ test.each([
     if (engine.takeAsked("newPayload").includes(hashOf(at(7)))) askedIn.push(slots);
   }
   expect(askedIn).toEqual([0, 1, 3, 7, 15, 31]);
-  expect(complaints.filter((line) => line.includes("refuses a block"))).toHaveLength(1);
+  expect(complaints.filter((line) => line.includes("rejected a"))).toHaveLength(1);
   mend(engine);
   await clock.advanceTo(NOW + 63);
   await bring(chain);

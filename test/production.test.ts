@@ -128,7 +128,7 @@ describe("what breaks a rule is rejected", () => {
     [
       "an exit of nobody",
       (api) => api.submitPoolVoluntaryExit({ signedVoluntaryExit: signed.exit(99, { by: 2 }) }),
-      /no validator 99/,
+      /Unknown validator 99/,
     ],
     [
       "an exit of an epoch to come",
@@ -166,7 +166,7 @@ describe("what breaks a rule is rejected", () => {
         api.submitPoolBLSToExecutionChange({
           blsToExecutionChanges: [signed.credentialsChange(5, ADDRESS, { key: 6, by: 6 })],
         }),
-      /not the one/,
+      /does not match the withdrawal credentials/,
     ],
     [
       "a change of credentials that is not signed with the key",
@@ -217,7 +217,7 @@ test("what comes too early for the chain is rejected", async () => {
   const exit = beacon.submitPoolVoluntaryExit({ signedVoluntaryExit: signed.exit(LEAVING) });
   expect(await failureOf(Promise.resolve(exit))).toMatchObject({
     kind: "rejected",
-    message: expect.stringMatching(/may exit after 4 epochs/),
+    message: expect.stringMatching(/can exit after 4 epochs/),
   });
   const change = beacon.submitPoolBLSToExecutionChange({
     blsToExecutionChanges: [signed.credentialsChange(RICH, ADDRESS)],

@@ -199,7 +199,7 @@ it("no cached answer is served after the chain has changed", async () => {
   await look();
   chain.forkChoice.onValidPayload(execution.blockHash);
   await look();
-  chain.status.decideBy({ isSyncing: true });
+  chain.status.setSource({ isSyncing: true });
   await look();
 
   const cached: [name: string, params: unknown[], path: string][] = [

@@ -100,7 +100,7 @@ test("of payloads of which the database tells nothing, those that the execution 
   const refused = await openStoredChain(stored, { slot: 12, engine });
   expect(refused.chain.head.slot).toBe(8);
   expect(refused.complaints).toHaveLength(1);
-  expect(refused.complaints[0]).toMatch(/left out.*blocks=4/);
+  expect(refused.complaints[0]).toMatch(/no longer fit.*blocks=4/);
   await refused.close();
 
   const silent = new ScriptedEngine();
@@ -141,7 +141,7 @@ test("stored blocks that cannot be read, that are not valid or that lead nowhere
   const again = await openStoredChain(stored, { slot });
   expect(again.chain.head.root).toBe(head.root);
   expect(again.complaints).toHaveLength(1);
-  expect(again.complaints[0]).toMatch(/left out.*blocks=4/);
+  expect(again.complaints[0]).toMatch(/no longer fit.*blocks=4/);
   // What is good comes in, and finality clears what was left out away.
   await again.chain.importBlock(byHand.sign(good).signed);
   expect(again.chain.head.slot).toBe(slot);
@@ -206,7 +206,7 @@ test("stored votes and operations that cannot be read or counted are left out, t
 
   const again = await openStoredChain(stored, { slot: 5 });
   expect(again.complaints).toHaveLength(1);
-  expect(again.complaints[0]).toMatch(/left out.*attestations=5.*unreadable=4/);
+  expect(again.complaints[0]).toMatch(/no longer fit.*attestations=5.*unreadable=4/);
   expect(again.chain.pools.operations.hasVoluntaryExit(3)).toBe(true);
   expect(again.chain.pools.attestations.list({ slot: 4 })).toHaveLength(
     chain.pools.attestations.list({ slot: 4 }).length,

@@ -65,8 +65,8 @@ test("a block or a state that is not what it was is never given for it", async (
   const { devChain } = await openDevChain(QUIET, directory);
   const { api, chain } = devChain;
   await expect(chain.blocks.byRoot(root)).rejects.toThrow(DatabaseCorruptError);
-  await expect(api.beacon.getBlockV2({ blockId: 9 })).rejects.toThrow(/has the root 0x/);
-  await expect(api.beacon.getStateFork({ stateId: 3 })).rejects.toThrow(/does not fit the block/);
+  await expect(api.beacon.getBlockV2({ blockId: 9 })).rejects.toThrow(/has root 0x/);
+  await expect(api.beacon.getStateFork({ stateId: 3 })).rejects.toThrow(/does not match block/);
   expect((await chain.blocks.canonicalAtSlot(10))?.root).toBe(whole[10]!.root);
 });
 

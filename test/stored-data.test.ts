@@ -3,7 +3,7 @@ import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { checkChain } from "../src/chain/stored/check-chain.ts";
 import { exportChain } from "../src/chain/stored/export-chain.ts";
 import { importChain } from "../src/chain/stored/import-chain.ts";
-import { mendChain } from "../src/chain/stored/mend-chain.ts";
+import { repairChain } from "../src/chain/stored/repair-chain.ts";
 import type { BeaconDb } from "../src/db/beacon-db.ts";
 import { Bucket } from "../src/db/keys.ts";
 import { openDatabase } from "../src/db/open-database.ts";
@@ -57,20 +57,20 @@ test("a damaged blob is never given, found by a check, and dropped by a repair, 
   damaging.putRaw({ ...first!, value: first!.value.with(70_000, 1) });
   damaging.putRaw({ ...first!, key: first!.key.map((byte) => byte ^ 1) });
   await damaging.write();
-  await expect(chain.data.sidecars(block)).rejects.toThrow("sidecar 0 of the block");
-  await expect(chain.data.sidecarBytes(block.root, 0)).rejects.toThrow("is not what was stored");
+  await expect(chain.data.sidecars(block)).rejects.toThrow("sidecar 0 of block");
+  await expect(chain.data.sidecarBytes(block.root, 0)).rejects.toThrow("does not match its checksum");
   expect(await chain.data.sidecars(block, [1])).toHaveLength(1);
 
   const { sidecars, problems } = await check(db);
   expect(sidecars).toBe(3);
   expect(problems).toEqual(
     expect.arrayContaining([
-      expect.stringContaining(`Sidecar 0 of the block ${block.root} is not what was stored`),
-      expect.stringContaining("is of no block that has any"),
+      expect.stringContaining(`Sidecar 0 of block ${block.root} does not match its checksum`),
+      expect.stringContaining("is not in the index of blocks with sidecars"),
     ]),
   );
   await chain.close();
-  const mended = await mendChain({ config, db });
+  const mended = await repairChain({ config, db });
   expect(mended?.dropped).toHaveLength(2);
   expect(await check(db)).toEqual({ sidecars: 1, problems: [] });
   expect(await db.data.indices(block.root)).toEqual([1]);

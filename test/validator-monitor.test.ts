@@ -203,7 +203,7 @@ it("warns of a slashed validator once, and tells of one that exits", async () =>
   await control.operations.exit(3);
   await toEpoch(7);
   expect(lines("Monitored validator was slashed")).toMatchObject([{ level: "warn", fields: { validator: 1 } }]);
-  expect(lines("Monitored validator exits")).toMatchObject([{ level: "info", fields: { validator: 3 } }]);
+  expect(lines("Monitored validator is exiting")).toMatchObject([{ level: "info", fields: { validator: 3 } }]);
   expect(monitor.total.slashed).toBe(1);
   expect(monitor.single.get(1)!.slashed).toBe(1);
 });
@@ -220,7 +220,7 @@ it("waits for validators that are not on the chain, by index and by key, and say
       ["active_ongoing", 2],
     ]),
   );
-  const told = lines("Waiting for monitored validators that are not on the chain yet");
+  const told = lines("Waiting for unknown monitored validators");
   expect(told).toMatchObject([{ level: "notice", fields: { count: 2, validators: `1000 ${pubkeys[1]}` } }]);
 
   await control.operations.deposit({

@@ -59,7 +59,7 @@ function methodSection(method: Method, example: MadeExample): string {
     `- Errors: ${failuresOf(method)
       .map((kind) => `${OPENRPC_ERRORS[kind].code} ${OPENRPC_ERRORS[kind].message.toLowerCase()}`)
       .join(", ")}`,
-    ...(access === "read" ? [] : [`- AccessClass class: ${access}`]),
+    ...(access === "read" ? [] : [`- Access class: ${access}`]),
     ...(isReadOnly(access) ? [] : ["- Changes the node: in a batch, such calls run one after the other"]),
     ...(number === undefined ? [] : [`- Number ${number} of the interface`]),
   ];

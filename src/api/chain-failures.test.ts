@@ -10,7 +10,7 @@ it("calls answer as before", async () => {
 });
 
 it.each([
-  [new StateUnavailableError("0x01", "block 0x02 is not held"), "not-found"],
+  [new StateUnavailableError("0x01", "block 0x02 is not stored"), "not-found"],
   [new PayloadUnavailableError("There is no payload."), "unavailable"],
 ])("what the chain cannot give is a failure of the call: %s", async (error, kind) => {
   const call = failingAsCall(() => Promise.reject(error));

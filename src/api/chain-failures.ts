@@ -1,5 +1,5 @@
 import { ClockStoppedError } from "../chain/clock/clock.ts";
-import { NobodyActiveError } from "../chain/states/advance.ts";
+import { NoActiveValidatorsError } from "../chain/states/advance.ts";
 import { StateUnavailableError } from "../chain/states/state-store.ts";
 import { DatabaseOpenError, DatabaseWriteError } from "../db/errors.ts";
 import { Failure, notFound, unavailable } from "../errors/failure.ts";
@@ -15,7 +15,7 @@ export function toFailure(error: unknown): unknown {
     error instanceof PayloadUnavailableError ||
     error instanceof EngineUnavailableError ||
     error instanceof DepositsUnavailableError ||
-    error instanceof NobodyActiveError
+    error instanceof NoActiveValidatorsError
   ) {
     return unavailable(error.message, { cause: error });
   }

@@ -27,7 +27,7 @@ export interface TimeControl {
   setSpeed(speed: number): Promise<void>;
 }
 
-/** Moments of the chain, to which it can go back while the process lives. Each is done while time stands still, and nothing else is. */
+/** ChainSnapshots of the chain, to which it can go back while the process lives. Each is done while time stands still, and nothing else is. */
 export interface SnapshotControl {
   /** Tells the id by which the chain goes back to how it is now. */
   take(): Promise<number>;

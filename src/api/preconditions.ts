@@ -16,9 +16,9 @@ export function requireSynced({ status }: Pick<ChainView, "status">): void {
  * Refuses whatever a validator would sign: sync/optimistic.md, "Validator assignments", wants nothing signed by one whose
  * head block has a payload that nobody has checked.
  */
-export async function requireVerifiedHead(chain: Pick<BeaconChain, "status" | "engineAnswers">): Promise<void> {
+export async function requireVerifiedHead(chain: Pick<BeaconChain, "status" | "pendingVerdicts">): Promise<void> {
   // The engine may be about to say it, as when it has just been told of a new head.
-  if (chain.status.isOptimistic) await chain.engineAnswers.untilHeadIsJudged();
+  if (chain.status.isOptimistic) await chain.pendingVerdicts.untilHeadVerdict();
   if (chain.status.isOptimistic) {
     throw unavailable("The head block is verified only optimistically: its execution payload is not validated yet.");
   }

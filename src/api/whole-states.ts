@@ -6,7 +6,7 @@ import { acquireBuffer, releaseBuffer } from "../json/buffer-pool.ts";
 import { SharedStream } from "../json/shared-stream.ts";
 import { streamSszJson } from "../json/ssz-json-stream.ts";
 import type { StatePart } from "../json/writers/state-writer.ts";
-import { streamSsz } from "../ssz/pieces.ts";
+import { streamSsz } from "../ssz/streaming.ts";
 import { OFFSET_BYTES, serializedLength } from "../ssz/tree.ts";
 import type { RegistrySnapshots } from "./registry-snapshots.ts";
 

@@ -11,29 +11,26 @@ function keyOf(secret: bigint): Uint8Array {
     .toBytes();
 }
 
-/** Points that differ in nothing but the sign of y are among them. */
+/** Includes points that differ only in the sign of y. */
 const keys = Array.from({ length: 100 }, (_, i) => BigInt(i + 1)).flatMap((n) => [keyOf(n), keyOf(ORDER - n)]);
 
-/** Of these the first are not decompressed. */
-it.each([0, 100, 150])(
-  "knows of keys what the cache of the library does, %d of them taken up as they are",
-  async (count) => {
-    const [flat, reference] = [new FlatPubkeys(), createPubkeyCache()];
-    await flat.takeUp(keys.slice(0, count).map((pubkey) => ({ pubkey })));
-    keys.slice(0, 150).forEach((key, index) => {
-      if (index >= count) flat.set(index, key);
-      reference.set(index, key);
-    });
-    expect(flat.size).toBe(reference.size);
-    for (const key of keys) expect(flat.getIndex(key)).toBe(reference.getIndex(key));
-    for (let index = 0; index < 152; index++) {
-      expect(flat.get(index)?.toHex()).toBe(reference.get(index)?.toHex());
-    }
-    expect(() => flat.getOrThrow(150)).toThrow("no validator 150");
-  },
-);
+/** The first of these are not decompressed. */
+it.each([0, 100, 150])("matches the library's cache, with %d keys added in bulk", async (count) => {
+  const [flat, reference] = [new FlatPubkeys(), createPubkeyCache()];
+  await flat.addAll(keys.slice(0, count).map((pubkey) => ({ pubkey })));
+  keys.slice(0, 150).forEach((key, index) => {
+    if (index >= count) flat.set(index, key);
+    reference.set(index, key);
+  });
+  expect(flat.size).toBe(reference.size);
+  for (const key of keys) expect(flat.getIndex(key)).toBe(reference.getIndex(key));
+  for (let index = 0; index < 152; index++) {
+    expect(flat.get(index)?.toHex()).toBe(reference.get(index)?.toHex());
+  }
+  expect(() => flat.getOrThrow(150)).toThrow("Unknown validator 150");
+});
 
-it("finds no key that is spelled otherwise than in a state", () => {
+it("finds only keys in their canonical encoding", () => {
   const flat = new FlatPubkeys();
   const [key] = keys as [Uint8Array];
   flat.set(0, key);
@@ -45,10 +42,10 @@ it("finds no key that is spelled otherwise than in a state", () => {
   }
 });
 
-it.each([0, 2])("has a key where it was last told of, and only those at an index now, %d taken up", async (count) => {
+it.each([0, 2])("finds a key at its latest index only, with %d added in bulk", async (count) => {
   const flat = new FlatPubkeys();
   const [first, second, third] = keys as [Uint8Array, Uint8Array, Uint8Array];
-  await flat.takeUp([first, second].slice(0, count).map((pubkey) => ({ pubkey })));
+  await flat.addAll([first, second].slice(0, count).map((pubkey) => ({ pubkey })));
   flat.set(0, first);
   flat.set(1, second);
   flat.set(1, third);
@@ -60,26 +57,26 @@ it.each([0, 2])("has a key where it was last told of, and only those at an index
   expect(flat.getOrThrow(1).toBytes()).toEqual(first);
 });
 
-it("refuses what is no key, and keys out of their order, and stays as it was", async () => {
+it("rejects invalid and out-of-order keys without changes", async () => {
   const flat = new FlatPubkeys();
   expect(() => flat.set(0, new Uint8Array(48))).toThrow(
     `the public key 0x${"00".repeat(48)} of validator 0 is not a point of the curve`,
   );
   expect(() => flat.set(0, new Uint8Array(47))).toThrow("of validator 0 is not a point");
-  expect(() => flat.set(1, keys[0]!)).toThrow("of validator 0 has to be known before that of 1");
+  expect(() => flat.set(1, keys[0]!)).toThrow("expected index 0, got 1");
   const [first, second] = keys as [Uint8Array, Uint8Array];
   const uncompressed = PublicKey.fromBytes(second).toBytes(false).subarray(0, 48);
-  await expect(flat.takeUp([{ pubkey: first }, { pubkey: uncompressed }])).rejects.toThrow("of validator 1 is not a");
-  await expect(flat.takeUp([{ pubkey: first }], AbortSignal.abort(new Error("stopped")))).rejects.toThrow("stopped");
+  await expect(flat.addAll([{ pubkey: first }, { pubkey: uncompressed }])).rejects.toThrow("of validator 1 is not a");
+  await expect(flat.addAll([{ pubkey: first }], AbortSignal.abort(new Error("stopped")))).rejects.toThrow("stopped");
   expect(flat.size).toBe(0);
   expect(flat.get(0)).toBeUndefined();
 });
 
-it("takes the point at infinity for what it is", async () => {
+it("accepts the point at infinity", async () => {
   const infinity = aggregatePublicKeys([PublicKey.fromBytes(keys[0]!), PublicKey.fromBytes(keys[1]!)]).toBytes();
   const [flat, compressed] = [new FlatPubkeys(), new FlatPubkeys()];
   flat.set(0, infinity);
-  await compressed.takeUp([{ pubkey: infinity }]);
+  await compressed.addAll([{ pubkey: infinity }]);
   for (const pubkeys of [flat, compressed]) {
     expect(pubkeys.getIndex(infinity)).toBe(0);
     expect(pubkeys.getOrThrow(0).toBytes()).toEqual(infinity);

@@ -6,10 +6,10 @@ import { KeyIndex } from "./key-index.ts";
 import { isCompressed, isSameKey, KeyMemory } from "./key-memory.ts";
 import { BadPubkeyError, readKey } from "./read-key.ts";
 
-/** After how many keys it is asked whether others are to have their turn. */
-const KEYS_BETWEEN_BREATHS = 1024;
+/** Keys between checks of the time slice. */
+const KEYS_PER_SLICE = 1024;
 
-/** The public keys of validators, in both directions, without an object for each of them. */
+/** Public key cache in both directions, without an object per key. */
 export class FlatPubkeys implements PubkeyCache {
   readonly memory = new KeyMemory();
   readonly #index = new KeyIndex(this.memory);
@@ -25,7 +25,7 @@ export class FlatPubkeys implements PubkeyCache {
 
   getOrThrow(index: ValidatorIndex): PublicKey {
     const pubkey = this.get(index);
-    if (!pubkey) throw new Error(`There is no validator ${index} whose public key could be known.`);
+    if (!pubkey) throw new Error(`Unknown validator ${index}: no public key.`);
     return pubkey;
   }
 
@@ -33,21 +33,21 @@ export class FlatPubkeys implements PubkeyCache {
     return this.#index.find(compressed);
   }
 
-  /** Whoever tells of a validator has verified its key: here it is only decompressed. */
+  /** Adds a verified key; only decompresses it. */
   set(index: ValidatorIndex, compressed: Uint8Array): void {
     if (index > this.#size) {
-      throw new RangeError(`The public key of validator ${this.#size} has to be known before that of ${index}.`);
+      throw new RangeError(`Public keys must be added in order: expected index ${this.#size}, got ${index}.`);
     }
     this.memory.reserve(index + 1);
     const place = this.memory.at(index);
-    // The same deposit is processed once on each branch, and when a block is produced.
+    // A deposit is processed once per branch, and again in block production.
     if (index === this.#size || !isSameKey(place, compressed)) place.set(readKey(index, compressed).toBytes(false));
     this.#index.add(index);
     this.#size = Math.max(this.#size, index + 1);
   }
 
-  /** Takes up the keys of all validators that are not known yet, compressed as they are. What looks like no key is refused. */
-  async takeUp(validators: readonly { pubkey: Uint8Array }[], signal?: AbortSignal): Promise<void> {
+  /** Adds the keys of all new validators, still compressed. Throws a `BadPubkeyError` for malformed keys. */
+  async addAll(validators: readonly { pubkey: Uint8Array }[], signal?: AbortSignal): Promise<void> {
     const bad = validators.findIndex(({ pubkey }, index) => index >= this.#size && !isCompressed(pubkey));
     if (bad >= 0) throw new BadPubkeyError(bad, validators[bad]!.pubkey);
     this.memory.reserve(validators.length);
@@ -55,7 +55,7 @@ export class FlatPubkeys implements PubkeyCache {
     const slice = new TimeSlice();
     while (this.#size < validators.length) {
       signal?.throwIfAborted();
-      const end = Math.min(validators.length, this.#size + KEYS_BETWEEN_BREATHS);
+      const end = Math.min(validators.length, this.#size + KEYS_PER_SLICE);
       while (this.#size < end) {
         this.memory.at(this.#size).set(validators[this.#size]!.pubkey);
         this.#index.add(this.#size++);
@@ -64,7 +64,7 @@ export class FlatPubkeys implements PubkeyCache {
     }
   }
 
-  /** Goes back to when there were only so many validators. */
+  /** Drops the keys from an index on. */
   truncate(size: number): void {
     if (size >= this.#size) return;
     this.#index.truncate(size);

@@ -3,25 +3,25 @@ import { COMPRESSED_LENGTH, isSameKey, KEY_LENGTH } from "./key-memory.ts";
 import { type PackedSets, unpackSets } from "./packed-sets.ts";
 import { verifyBatch, verifyEachInBatch } from "./verify-batch.ts";
 
-/** What threads do, by name: what they are given and what they answer. All of it can be sent from one thread to another. */
+/** Jobs of worker threads by name, with transferable input and result. */
 export interface Jobs {
-  /** "all" is answered with one verdict for the whole job, "each" with one for every set. */
+  /** "all" returns one verdict for the whole job, "each" one per set. */
   verify: { input: { question: "all" | "each"; packed: PackedSets }; answer: boolean[] };
-  completeKeys: { input: KeysToComplete; answer: CompletedKeys };
+  decompressKeys: { input: KeysToDecompress; answer: DecompressedKeys };
 }
 
-interface KeysToComplete {
+interface KeysToDecompress {
   compressed: Uint8Array;
-  /** Where they belong, in memory that is shared. Right ones may be there already, wrong ones, or zeros. */
+  /** Shared output buffer. Can already contain correct keys, wrong ones or zeros. */
   keys: Uint8Array;
 }
 
-interface CompletedKeys {
-  /** How many were not there. */
+interface DecompressedKeys {
+  /** Number of decompressed keys. */
   made: number;
-  /** In place of how many of these there was something else. */
+  /** Number of wrong keys that were replaced. */
   unfit: number;
-  /** Which of them, counted from zero, is no key; the later ones are left as they were. */
+  /** Position of an invalid key; later ones are not processed. */
   bad?: number;
 }
 
@@ -31,13 +31,13 @@ const JOBS: { [Kind in keyof Jobs]: (input: Jobs[Kind]["input"]) => Jobs[Kind]["
     return question === "all" ? [verifyBatch(sets)] : verifyEachInBatch(sets);
   },
 
-  completeKeys({ compressed, keys }) {
+  decompressKeys({ compressed, keys }) {
     let made = 0;
     let unfit = 0;
     for (let i = 0; i * KEY_LENGTH < keys.length; i++) {
       const key = keys.subarray(i * KEY_LENGTH, (i + 1) * KEY_LENGTH);
       const wanted = compressed.subarray(i * COMPRESSED_LENGTH, (i + 1) * COMPRESSED_LENGTH);
-      // A point with that x and that sign of y is the right one, whoever computed it.
+      // A valid point with this x and sign of y is the key, whatever its source.
       if (isSameKey(key, wanted) && readPoint(key)) continue;
       const point = readPoint(wanted);
       if (!point) return { made, unfit, bad: i };
@@ -53,7 +53,7 @@ export function doJob<Kind extends keyof Jobs>(kind: Kind, input: Jobs[Kind]["in
   return JOBS[kind](input);
 }
 
-/** Null for what is no point of the curve. Whether it is one of the group was asked when it was registered. */
+/** Returns null for a point that is not on the curve. Subgroup membership was checked at registration. */
 function readPoint(bytes: Uint8Array): PublicKey | null {
   try {
     return PublicKey.fromBytes(bytes);

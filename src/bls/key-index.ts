@@ -4,13 +4,13 @@ import { COMPRESSED_LENGTH, isCompressed, isSameKey, type KeyMemory } from "./ke
 const MIN_SLOTS = 64;
 const NO_KEY = 0;
 
-/** Finds the index of a key in a memory: a hash table of indices alone, which looks into the memory for the keys. */
+/** Hash table from public keys to indices. Stores only indices; keys are compared in the key memory. */
 export class KeyIndex {
   readonly #memory: KeyMemory;
-  /** Indices from one on, and `NO_KEY` where there is none. The length is a power of two, at most half of it used. */
+  /** Index plus one, or `NO_KEY`. The length is a power of two, at most half used. */
   #slots = new Int32Array(MIN_SLOTS);
   #used = 0;
-  /** Random, so that whoever registers validators cannot choose keys that collide. */
+  /** Random, so that colliding keys cannot be registered on purpose. */
   readonly #factor = randomInt(2 ** 31) * 2 + 1;
 
   constructor(memory: KeyMemory) {
@@ -23,20 +23,20 @@ export class KeyIndex {
     return entry === NO_KEY ? null : entry - 1;
   }
 
-  /** Makes room for that many keys at once. */
+  /** Grows the table for `count` keys. */
   reserve(count: number): void {
     let { length } = this.#slots;
     while (length < 2 * count) length *= 2;
     if (length > this.#slots.length) this.#rebuild(length, Number.POSITIVE_INFINITY);
   }
 
-  /** Has the key that lies at an index in the memory found there from now on, also if it lies elsewhere, too. */
+  /** Maps the key at an index in memory to that index; a duplicate key is remapped. */
   add(index: number): void {
     this.reserve(this.#used + 1);
     this.#put(index);
   }
 
-  /** Forgets all keys from an index on. */
+  /** Removes all keys from an index on. */
   truncate(size: number): void {
     this.#rebuild(this.#slots.length, size);
   }
@@ -54,10 +54,10 @@ export class KeyIndex {
     this.#slots[slot] = index + 1;
   }
 
-  /** The slot that has the index of the key, or the free one where it would be. */
+  /** Returns the slot of the key, or the free slot for it (linear probing). */
   #slotOf(key: Uint8Array): number {
     const mask = this.#slots.length - 1;
-    // Both forms of a key have the same bytes of x, but for the first.
+    // Compressed and uncompressed keys share the bytes of x except the first.
     let slot = (Math.imul(wordAt(key, 8), this.#factor) + wordAt(key, 40)) & mask;
     for (;;) {
       const entry = this.#slots[slot]!;

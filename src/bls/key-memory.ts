@@ -1,23 +1,23 @@
-/** As keys are in a state: the x coordinate of a point, with which of its two y is meant in the leading bits. */
+/** Compressed G1 point: x with flags in the leading bits. */
 export const COMPRESSED_LENGTH = 48;
-/** As the signature library reads and writes them when it is not to compress: x and y. The leading bit is that of a compressed one only. */
+/** Uncompressed G1 point: x and y. The compression flag is not set. */
 export const KEY_LENGTH = 96;
-/** Few pieces at millions of keys, and little room for a chain of few validators. */
+/** Few chunks for millions of keys, and little waste for small chains. */
 export const KEYS_PER_CHUNK = 16_384;
 
 const COMPRESSED_FLAG = 0x80;
 const INFINITY_FLAG = 0x40;
 const LARGER_Y_FLAG = 0x20;
-/** The largest y that is the smaller one of a point and its negative: half of the field's modulus. */
+/** Half of the field modulus: the largest y that is smaller than its negative. */
 const LARGEST_SMALLER_Y = Buffer.from(
   "0d0088f51cbff34d258dd3db21a5d66bb23ba5c279c2895fb39869507b587b120f55ffff58a9ffffdcff7fffffffd555",
   "hex",
 );
 
 /**
- * Public keys by the indices of their validators, one after the other in memory that threads share. To make a key of the bytes of one
- * that is not compressed takes 2 µs where to decompress it takes 30, and a key object for each of a million validators takes a
- * multiple of the memory. Those of a state are put here compressed, and completed by and by. One thread writes; the others read.
+ * Public keys by validator index in shared memory. Reading an uncompressed key takes 2 µs, decompressing one 30 µs, and
+ * a million key objects take several times the memory. Keys are added compressed and decompressed in the background.
+ * One thread writes, others read.
  */
 export class KeyMemory {
   readonly #chunks: SharedArrayBuffer[];
@@ -32,7 +32,7 @@ export class KeyMemory {
     return this.#chunks;
   }
 
-  /** Makes room for that many keys. */
+  /** Allocates memory for `count` keys. */
   reserve(count: number): void {
     while (this.#chunks.length * KEYS_PER_CHUNK < count) {
       const chunk = new SharedArrayBuffer(KEYS_PER_CHUNK * KEY_LENGTH);
@@ -41,23 +41,23 @@ export class KeyMemory {
     }
   }
 
-  /** The place of a key, for which there must be room. */
+  /** Returns a view of a key's memory, which must be allocated. */
   at(index: number): Uint8Array {
     return this.#view(index, index + 1);
   }
 
-  /** A key, whole or compressed. */
+  /** Returns a key, compressed or not. */
   read(index: number): Uint8Array {
     const place = this.at(index);
     const first = Atomics.load(place, 0);
     if ((first & COMPRESSED_FLAG) === 0) return place;
-    // It may be completed by the time that somebody looks at it. Of x, that changes the first byte alone.
+    // Copied, because the key may be decompressed meanwhile. Decompression changes only the first byte of x.
     const compressed = place.slice(0, COMPRESSED_LENGTH);
     compressed[0] = first;
     return compressed;
   }
 
-  /** The compressed forms of the keys from one index to before another. */
+  /** Returns the compressed keys in [from, to). */
   compressed(from: number, to: number): Uint8Array {
     const all = new Uint8Array((to - from) * COMPRESSED_LENGTH);
     for (let index = from; index < to; index++) {
@@ -69,16 +69,16 @@ export class KeyMemory {
     return all;
   }
 
-  /** Makes a compressed key a whole one, unless another one has come to its place. */
-  complete(index: number, key: Uint8Array): void {
+  /** Replaces a compressed key by its uncompressed form, unless the key has changed. */
+  setDecompressed(index: number, key: Uint8Array): void {
     const place = this.at(index);
     if (!isCompressed(place) || !isSameKey(place, key)) return;
     place.set(key.subarray(COMPRESSED_LENGTH), COMPRESSED_LENGTH);
-    // The first byte says that all is there, so it comes last.
+    // The first byte marks the key as complete, so it is written last.
     Atomics.store(place, 0, key[0]!);
   }
 
-  /** The places of the keys from one index to before another, as many at a time as lie together. */
+  /** Yields views of the keys in [from, to), one per contiguous chunk. */
   *pieces(from: number, to: number): Generator<Uint8Array> {
     for (let start = from; start < to; ) {
       const end = Math.min(to, (Math.floor(start / KEYS_PER_CHUNK) + 1) * KEYS_PER_CHUNK);
@@ -98,7 +98,7 @@ export function isCompressed(key: Uint8Array): boolean {
   return (Atomics.load(key, 0) & COMPRESSED_FLAG) !== 0;
 }
 
-/** Whether two keys are the same, each of them whole or compressed. */
+/** Compares two keys, each compressed or not. */
 export function isSameKey(key: Uint8Array, other: Uint8Array): boolean {
   for (let i = 1; i < COMPRESSED_LENGTH; i++) if (key[i] !== other[i]) return false;
   return firstByteCompressed(key) === firstByteCompressed(other);

@@ -6,24 +6,24 @@ import { type KeyedSignature, SIGNATURE_LENGTH } from "./verify-batch.ts";
 const MESSAGE_LENGTH = 32;
 const RECORD_LENGTH = MESSAGE_LENGTH + KEY_LENGTH + SIGNATURE_LENGTH;
 
-/** A signature, still as received, beside the message and the key it has to fit, or the validators whose keys add up to it. */
-export interface SignatureToKey {
+/** A signature with its message and public key, or the indices of the keys to aggregate. */
+export interface SignerSet {
   message: Uint8Array;
   signature: Uint8Array;
   signer: PublicKey | readonly number[];
 }
 
-/** What is sent to a thread: one buffer for all sets but for the keys that are to be added up, of which it is told the indices. */
+/** Signature sets for a worker thread, in one buffer. Aggregates are sent as indices into the shared key memory. */
 export interface PackedSets {
-  /** Keys travel uncompressed, which makes reading them back ten times cheaper than decompressing. */
+  /** Keys are uncompressed, which makes them ten times cheaper to read. */
   records: Uint8Array;
-  /** Those of each set; null where the key is in the record. */
+  /** By set; null if the key is in the record. */
   indices: (Uint32Array | null)[];
-  /** The memory of all keys. */
+  /** Shared memory of all keys. */
   chunks: readonly SharedArrayBuffer[];
 }
 
-export function packSets(sets: readonly SignatureToKey[], memory: KeyMemory): PackedSets {
+export function packSets(sets: readonly SignerSet[], memory: KeyMemory): PackedSets {
   const records = new Uint8Array(sets.length * RECORD_LENGTH);
   const indices = sets.map(({ message, signature, signer }, i) => {
     const start = i * RECORD_LENGTH;
@@ -44,25 +44,27 @@ export function unpackSets({ records, indices, chunks }: PackedSets): KeyedSigna
     const signatureStart = keyStart + KEY_LENGTH;
     return {
       message: records.subarray(start, keyStart),
-      pubkey: signers ? sumOfKeys(memory, signers) : PublicKey.fromBytes(records.subarray(keyStart, signatureStart)),
+      pubkey: signers
+        ? aggregateKeysAt(memory, signers)
+        : PublicKey.fromBytes(records.subarray(keyStart, signatureStart)),
       signature: records.subarray(signatureStart, signatureStart + SIGNATURE_LENGTH),
     };
   });
 }
 
-/** The same without a way to a thread. */
-export function addUpKeys(sets: readonly SignatureToKey[], memory: KeyMemory): KeyedSignature[] {
+/** Resolves keys without a worker thread. */
+export function aggregateKeys(sets: readonly SignerSet[], memory: KeyMemory): KeyedSignature[] {
   return sets.map(({ message, signature, signer }) => {
-    return { message, signature, pubkey: signer instanceof PublicKey ? signer : sumOfKeys(memory, signer) };
+    return { message, signature, pubkey: signer instanceof PublicKey ? signer : aggregateKeysAt(memory, signer) };
   });
 }
 
-/** There has to be at least one. */
-function sumOfKeys(memory: KeyMemory, indices: Iterable<number>): PublicKey {
+/** Requires at least one index. */
+function aggregateKeysAt(memory: KeyMemory, indices: Iterable<number>): PublicKey {
   try {
     return aggregateSerializedPublicKeys(Array.from(indices, (index) => memory.read(index)));
   } catch (error) {
-    // The library does not say which of them is none.
+    // The library does not tell which key is invalid.
     for (const index of indices) readKey(index, memory.read(index));
     throw error;
   }

@@ -1,7 +1,7 @@
 import { PublicKey } from "@chainsafe/blst";
 import { OperationalError } from "../errors/operational-error.ts";
 
-/** The public key of a validator from its bytes, compressed or not. Whether it is one of the group was asked when it was registered. */
+/** Reads a validator's public key, compressed or not. Subgroup membership was checked at registration. */
 export function readKey(index: number, bytes: Uint8Array): PublicKey {
   try {
     return PublicKey.fromBytes(bytes);
@@ -10,7 +10,7 @@ export function readKey(index: number, bytes: Uint8Array): PublicKey {
   }
 }
 
-/** What is registered for a validator is no public key. No transition leads to a state with such a validator. */
+/** A registered public key is invalid. No valid state transition produces this. */
 export class BadPubkeyError extends OperationalError {
   constructor(index: number, bytes: Uint8Array) {
     const key = `0x${Buffer.from(bytes).toString("hex")}`;

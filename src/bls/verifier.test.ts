@@ -27,7 +27,7 @@ function manySets(count: number): ISignatureSet[] {
   return Array.from({ length: count }, (_, i) => indexedSet(i % secretKeys.length, messageOf(i)));
 }
 
-/** A good signature, but by somebody else. */
+/** A valid signature by another key. */
 function spoil(set: ISignatureSet): ISignatureSet {
   return { ...set, signature: secretKeys[63]!.sign(messageOf(250)).toBytes() };
 }
@@ -51,13 +51,13 @@ describe("BlsVerifier", () => {
     return worker;
   };
 
-  it("accepts no sets at all", async () => {
+  it("accepts an empty list", async () => {
     const verifier = open({ startWorker: noWorkers });
     expect(await verifier.verify([])).toBe(true);
     expect(await verifier.verifyEach([])).toEqual([]);
   });
 
-  it("accepts single, indexed and aggregate sets, with messages shared or not, on the event loop", async () => {
+  it("accepts single, indexed and aggregate sets, with shared or distinct messages, on the main thread", async () => {
     const verifier = open({ startWorker: noWorkers });
     const message = messageOf(99);
     const indices = [1, 5, 9];
@@ -75,7 +75,7 @@ describe("BlsVerifier", () => {
     expect(await verifier.verify([{ ...aggregate, indices: [] }])).toBe(false);
   });
 
-  it("does not let two wrong signatures over one message cancel each other out", async () => {
+  it("does not let two wrong signatures over one message cancel out", async () => {
     const verifier = open({ startWorker: noWorkers });
     const message = messageOf(5);
     const [first, second] = [indexedSet(1, message), indexedSet(2, message)];
@@ -87,7 +87,7 @@ describe("BlsVerifier", () => {
     expect(await verifier.verifyEach([...swapped, indexedSet(3, message)])).toEqual([false, false, true]);
   });
 
-  it("finds the bad ones among the good ones", async () => {
+  it("finds invalid signatures among valid ones", async () => {
     const verifier = open({ startWorker: noWorkers });
     const sets = manySets(13);
     for (const bad of [0, 6, 7, 12]) sets[bad] = spoil(sets[bad]!);
@@ -95,7 +95,7 @@ describe("BlsVerifier", () => {
     expect(await verifier.verifyEach(sets)).toEqual(sets.map((_, i) => ![0, 6, 7, 12].includes(i)));
   });
 
-  it("calls malformed signatures and unknown validators bad and does not throw", async () => {
+  it("treats malformed signatures and unknown validators as invalid", async () => {
     const verifier = open({ startWorker: noWorkers });
     const good = indexedSet(1);
     const malformed: ISignatureSet[] = [
@@ -116,7 +116,7 @@ describe("BlsVerifier", () => {
     expect(await verifier.verifyEach([good, ...malformed, good])).toEqual([true, ...malformed.map(() => false), true]);
   });
 
-  it("answers for a big batch in threads what it answers on the event loop", async () => {
+  it("returns the same verdicts in worker threads as on the main thread", async () => {
     const started: Worker[] = [];
     const startWorker = () => {
       const worker = new Worker(new URL("./worker.ts", import.meta.url));
@@ -143,7 +143,7 @@ describe("BlsVerifier", () => {
     expect(started).toHaveLength(2);
   });
 
-  it("does the work of a thread that died itself and replaces the thread", async () => {
+  it("runs the jobs of a dead thread itself and replaces the thread", async () => {
     const started: Worker[] = [];
     const verifier = open({ threads: 1, startWorker: crashing(started) });
     const sets = manySets(30);
@@ -154,17 +154,17 @@ describe("BlsVerifier", () => {
     expect(started).toHaveLength(2);
   });
 
-  /** The keys of the first half are still compressed, and one of them is none where it is spoiled. */
+  /** The first half of the keys is still compressed; `spoiled` makes one invalid. */
   const partlyCompressed = async (spoiled?: number) => {
     const pubkeys = secretKeys.map((secretKey) => ({ pubkey: secretKey.toPublicKey().toBytes() }));
     if (spoiled !== undefined) pubkeys[spoiled]!.pubkey.fill(0x9f);
     const flat = new FlatPubkeys();
-    await flat.takeUp(pubkeys.slice(0, 32));
+    await flat.addAll(pubkeys.slice(0, 32));
     for (let index = 32; index < 64; index++) flat.set(index, pubkeys[index]!.pubkey);
     return flat;
   };
 
-  it("adds up many keys in threads, or itself if they die", async () => {
+  it("aggregates keys in worker threads, or itself if they die", async () => {
     const message = messageOf(1);
     const signatures = secretKeys.map((secretKey) => secretKey.sign(message));
     const setOf = (count: number): ISignatureSet & { indices: number[] } => {
@@ -192,7 +192,7 @@ describe("BlsVerifier", () => {
     expect(started.length).toBeGreaterThan(1);
   });
 
-  it("rejects what was signed by somebody whose registered key is none, wherever that is noticed", async () => {
+  it("rejects for an invalid registered key, wherever it is detected", async () => {
     const verifier = open({ threads: 1, pubkeyCache: await partlyCompressed(5) });
     const { signingRoot, signature } = indexedSet(5);
     const aggregateOf = (count: number): ISignatureSet => {
@@ -205,15 +205,15 @@ describe("BlsVerifier", () => {
     expect(await verifier.verify(manySets(5))).toBe(true);
   });
 
-  it("rejects what is under way and what comes later once it is closed", async () => {
+  it("rejects pending and later calls once closed", async () => {
     const verifier = open({ threads: 1, startWorker: () => new Worker("setInterval(() => {}, 1000)", { eval: true }) });
     const underWay = verifier.verify(manySets(40));
-    const refused = expect(underWay).rejects.toThrow("was closed");
-    // The job is handed over once the keys are found, in a later turn than this one.
+    const refused = expect(underWay).rejects.toThrow("is closed");
+    // The job is posted after key lookup, in a later turn.
     await new Promise((resolve) => setImmediate(resolve));
     await verifier.close();
     await refused;
-    await expect(verifier.verify([indexedSet(1)])).rejects.toThrow("was closed");
-    await expect(verifier.verifyEach([indexedSet(1)])).rejects.toThrow("was closed");
+    await expect(verifier.verify([indexedSet(1)])).rejects.toThrow("is closed");
+    await expect(verifier.verifyEach([indexedSet(1)])).rejects.toThrow("is closed");
   });
 });

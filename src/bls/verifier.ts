@@ -2,69 +2,68 @@ import { availableParallelism } from "node:os";
 import type { Worker } from "node:worker_threads";
 import type { ISignatureSet } from "@lodestar/state-transition";
 import type { Logger } from "../log/logger.ts";
-import { countKeys, findSigners, type SharedPubkeys } from "./keyed-sets.ts";
-import { addUpKeys, packSets, type SignatureToKey } from "./packed-sets.ts";
+import { aggregateKeys, packSets, type SignerSet } from "./packed-sets.ts";
+import { countKeys, findSigners, type SharedPubkeys } from "./signers.ts";
 import { verifyBatch, verifyEachInBatch } from "./verify-batch.ts";
 import { closedError, WorkerPool } from "./worker-pool.ts";
 
-/** Input never makes these methods reject: what is malformed is simply not a good signature. Only closing does, and a registered public key that is none. */
+/**
+ * Verifies signature sets. Malformed input is an invalid signature, not an error. Methods reject only after close, or
+ * for an invalid registered public key.
+ */
 export interface BlsVerifier {
-  /** Whether every set is good; a list of none is. */
+  /** True if all sets are valid; true for an empty list. */
   verify(sets: ISignatureSet[]): Promise<boolean>;
-  /** The verdict on each set, in the order given. */
+  /** Returns the verdict on each set, in order. */
   verifyEach(sets: ISignatureSet[]): Promise<boolean[]>;
-  /** Stops the threads. Verifications still under way, and later ones, reject. */
+  /** Stops the threads. Pending and later calls reject. */
   close(): Promise<void>;
 }
 
 export interface BlsVerifierOptions {
   pubkeyCache: SharedPubkeys;
   logger?: Logger;
-  /** How many worker threads at most; by default `defaultThreads`. */
+  /** Maximum number of worker threads. */
   threads?: number;
-  /** Replaces the threads that are started. */
+  /** Replaces the worker threads, for tests. */
   startWorker?: () => Worker;
 }
 
 /**
- * Up to here a batch blocks the event loop for about 10 ms, which is less than what the way to a busy thread may cost.
- * Measured: a set with a message of its own 0.6 ms, a set that shares its message 0.2 ms, 300 keys to add 0.5 ms.
+ * Batches up to this cost run on the main thread: about 10 ms, less than the latency of a busy worker. Measured: 0.6 ms
+ * for a set with its own message, 0.2 ms with a shared message, 0.5 ms per 300 aggregated keys.
  */
 const MAIN_THREAD_COST = 16;
 const SHARED_MESSAGE_COST = 0.35;
 const KEY_COST = 1 / 360;
-/** Smaller parts lose in repeated pairings and messages what they gain by running side by side. */
+/** Smaller jobs lose more by repeated pairings and messages than they gain by parallelism. */
 const MIN_COST_PER_JOB = 16;
-/** Bounds the halving that one bad signature causes, and lets threads take turns between callers. */
+/** Bounds the bisection after an invalid signature, and lets callers alternate. */
 const MAX_SETS_PER_JOB = 256;
 
 export function createBlsVerifier({ pubkeyCache, logger, threads, startWorker }: BlsVerifierOptions): BlsVerifier {
   const workers = new WorkerPool({ threads: Math.max(1, threads ?? defaultThreads()), logger, startWorker });
 
-  function signed(sets: ISignatureSet[]): (SignatureToKey | null)[] {
+  function signed(sets: ISignatureSet[]): (SignerSet | null)[] {
     if (workers.closed) throw closedError();
     return findSigners(sets, pubkeyCache);
   }
 
-  async function inThreads(
-    question: "all" | "each",
-    sets: readonly SignatureToKey[],
-    cost: number,
-  ): Promise<boolean[]> {
+  async function inThreads(question: "all" | "each", sets: readonly SignerSet[], cost: number): Promise<boolean[]> {
     const verdicts = splitIntoJobs(sets, cost, workers.threads).map((job) =>
       workers.run("verify", { question, packed: packSets(job, pubkeyCache.memory) }),
     );
     return (await Promise.all(verdicts)).flat();
   }
 
-  // Whatever goes to threads is on its way before these return, so that the caller can go on with other work at once.
+  // Jobs are posted before these return, so that callers can continue with other work.
   return {
     async verify(sets) {
       if (sets.length === 0) return true;
       const signatures = signed(sets);
       if (!isComplete(signatures)) return false;
       const cost = costOf(sets);
-      if (cost <= MAIN_THREAD_COST) return verifyBatch(addUpKeys(signatures, pubkeyCache.memory));
+      if (cost <= MAIN_THREAD_COST) return verifyBatch(aggregateKeys(signatures, pubkeyCache.memory));
       return (await inThreads("all", signatures, cost)).every(Boolean);
     },
 
@@ -74,7 +73,7 @@ export function createBlsVerifier({ pubkeyCache, logger, threads, startWorker }:
       const cost = costOf(sets);
       const verdicts =
         cost <= MAIN_THREAD_COST
-          ? verifyEachInBatch(addUpKeys(present, pubkeyCache.memory))
+          ? verifyEachInBatch(aggregateKeys(present, pubkeyCache.memory))
           : await inThreads("each", present, cost);
       let next = 0;
       return signatures.map((signature) => signature !== null && verdicts[next++] === true);
@@ -85,15 +84,14 @@ export function createBlsVerifier({ pubkeyCache, logger, threads, startWorker }:
 }
 
 /**
- * All processors but the one of the main thread. Of two processors both: while the node syncs, nearly all work is signatures,
- * and the main thread waits for them.
+ * All cores but one. Both of two cores: during sync nearly all work is signatures, and the main thread waits for them.
  */
 function defaultThreads(): number {
   const processors = availableParallelism();
   return Math.max(processors - 1, Math.min(processors, 2));
 }
 
-function isComplete(signatures: (SignatureToKey | null)[]): signatures is SignatureToKey[] {
+function isComplete(signatures: (SignerSet | null)[]): signatures is SignerSet[] {
   return !signatures.includes(null);
 }
 

@@ -6,34 +6,34 @@ import {
   verifyMultipleAggregateSignatures,
 } from "@chainsafe/blst";
 
-/** A signature, still as received, beside the message and the one (aggregated) key it has to fit. */
+/** A signature with its message and (aggregated) public key. */
 export interface KeyedSignature {
   message: Uint8Array;
   pubkey: PublicKey;
   signature: Uint8Array;
 }
 
-/** Compressed G2 points; anything else is not a signature of the beacon chain. */
+/** Compressed G2 point. */
 export const SIGNATURE_LENGTH = 96;
 
 /**
- * Whether every signature is good. Signatures over the same message are blinded and summed first, so that they share
- * one pairing: attestations of one committee cost a third of what they would cost apart.
+ * Returns true if all signatures are valid. Signatures over the same message are randomized and summed to share one
+ * pairing, which reduces the cost of a committee's attestations to a third.
  */
 export function verifyBatch(sets: readonly KeyedSignature[]): boolean {
   if (sets.length === 0) return true;
   try {
     return verifyMultipleAggregateSignatures(groupByMessage(sets).map(toSignatureSet));
   } catch {
-    // The library throws for bytes that are no point of the group, and for the point at infinity.
+    // The library throws for invalid points and for the point at infinity.
     return false;
   }
 }
 
-/** The verdict on each signature: one batch when all are good, otherwise the bad ones are found by halving. */
+/** Returns the verdict on each signature: one batch if all are valid, otherwise finds invalid ones by bisection. */
 export function verifyEachInBatch(sets: readonly KeyedSignature[]): boolean[] {
   if (verifyBatch(sets)) return sets.map(() => true);
-  // Bytes that are no signature at all fail any batch they are in: they are told apart one by one, not by halving.
+  // Malformed signatures fail every batch, so they are excluded individually first.
   const verdicts = sets.map(isWellFormed);
   const wellFormed = sets.flatMap((set, index) => (verdicts[index] ? [{ set, index }] : []));
   const markBad = (candidates: typeof wellFormed): void => {
@@ -46,7 +46,7 @@ export function verifyEachInBatch(sets: readonly KeyedSignature[]): boolean[] {
     const right = candidates.slice(middle);
     const leftIsGood = verifyBatch(left.map(({ set }) => set));
     if (!leftIsGood) markBad(left);
-    // A batch of good signatures never fails, so a failed batch whose left half is good has its fault on the right.
+    // A batch of valid signatures never fails, so if the left half is valid, the fault is on the right.
     if (leftIsGood || !verifyBatch(right.map(({ set }) => set))) markBad(right);
   };
   const someAreMalformed = wellFormed.length < sets.length;

@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import type { Logger } from "../log/logger.ts";
 import { doJob, type Jobs } from "./jobs.ts";
 
-/** Compiled as this file is, or not: the compiler does not rewrite paths that are no imports. */
+/** Worker file with the extension of this file: compilers do not rewrite non-import paths. */
 const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
 
 export interface WorkerRequest<Kind extends keyof Jobs = keyof Jobs> {
@@ -12,9 +12,9 @@ export interface WorkerRequest<Kind extends keyof Jobs = keyof Jobs> {
   input: Jobs[Kind]["input"];
 }
 
-/** What a thread is told at its start. */
+/** Options passed to a worker at start-up. */
 export interface WorkerOptions {
-  /** Whether nobody waits for what it does. */
+  /** Lowers the thread's priority. */
   isBackground: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface WorkerAnswer {
 interface PendingJob {
   resolve(answer: Jobs[keyof Jobs]["answer"] | Promise<Jobs[keyof Jobs]["answer"]>): void;
   reject(error: Error): void;
-  /** Does it on the calling thread. */
+  /** Runs the job on the calling thread. */
   doHere(): Promise<Jobs[keyof Jobs]["answer"]>;
 }
 
@@ -38,13 +38,13 @@ interface Member {
 interface WorkerPoolOptions extends Partial<WorkerOptions> {
   threads: number;
   logger?: Logger;
-  /** Replaces the thread that is started; the default runs `worker.ts`. */
+  /** Replaces the worker thread; runs `worker.ts` by default. */
   startWorker?: () => Worker;
 }
 
 /**
- * Threads for what takes long with signatures and keys, started when the first job needs them. A thread that dies takes no answer with it:
- * its jobs are done on the calling thread, and the next job starts a replacement.
+ * Worker threads for signature and key operations, started on demand. If a thread dies, its jobs run on the calling
+ * thread and the next job starts a replacement.
  */
 export class WorkerPool {
   readonly threads: number;
@@ -71,7 +71,7 @@ export class WorkerPool {
       const member = this.#leastBusyMember();
       const id = this.#nextId++;
       member.jobs.set(id, { resolve, reject, doHere: async () => doJob(kind, input) });
-      // A thread at work keeps the process alive; an idle one must not.
+      // A busy thread keeps the process alive, an idle one does not.
       member.worker.ref();
       member.worker.postMessage({ id, kind, input } satisfies WorkerRequest<Kind>);
     });
@@ -113,7 +113,7 @@ export class WorkerPool {
 
   #retire(member: Member, error?: unknown): void {
     if (!this.#members.delete(member)) return;
-    this.#logger?.warn("A signature verification thread died; its work is done on the main thread.", {
+    this.#logger?.warn("Signature verification thread died, continuing on the main thread", {
       jobs: member.jobs.size,
       error,
     });
@@ -124,5 +124,5 @@ export class WorkerPool {
 }
 
 export function closedError(): Error {
-  return new Error("The signature verifier was closed, so the signatures were not verified.");
+  return new Error("The signature verifier is closed.");
 }

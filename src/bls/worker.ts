@@ -1,5 +1,5 @@
-// Runs in a worker thread. It loads the signature library and nothing else of the node, so that it starts in
-// milliseconds and needs neither preset nor configuration.
+// Worker thread. Loads only the signature library, so that it starts in milliseconds and needs no preset or
+// configuration.
 import { parentPort, workerData } from "node:worker_threads";
 import { lowerThreadPriority } from "../runtime/thread-priority.ts";
 import { doJob } from "./jobs.ts";

@@ -15,33 +15,30 @@ import { serializeSignedBlock } from "./blocks/block-encoding.ts";
 import type { Checkpoint, ForkChoiceBlock, ForkChoiceExecution } from "./fork-choice/types.ts";
 import { toCheckpoint } from "./import/fork-choice-import.ts";
 
-/** A state that is trusted without proof, and from which the chain is followed: genesis, or a finalized state. */
+/** Trusted state from which the chain is followed: genesis, or a weak subjectivity checkpoint. */
 interface Anchor {
   state: BeaconStateAllForks;
-  /** The SSZ of the state, where it is at hand. */
+  /** SSZ of the state, if available. */
   bytes?: Uint8Array;
-  /** The newest block the state has seen; a genesis block can be reconstructed, any other one must be given. */
+  /** Block of the state's latest block header. Can be omitted for genesis, whose block is derived. */
   block?: SignedBeaconBlock;
 }
 
-/** The header of the newest block that the state has seen. */
+/** Returns the state's latest block header with its state root filled in. */
 export function latestBlockHeader(state: BeaconStateAllForks): phase0.BeaconBlockHeader {
   const header = ssz.phase0.BeaconBlockHeader.clone(state.latestBlockHeader);
   if (ssz.Root.equals(header.stateRoot, ZERO_HASH)) header.stateRoot = state.hashTreeRoot();
   return header;
 }
 
-/** The block that nobody signed: empty body, zero parent, the genesis state's root. */
+/** Builds the genesis block, which is unsigned: empty body, zero parent root, root of the genesis state. */
 export function genesisBlock(config: BeaconConfig, header: phase0.BeaconBlockHeader): SignedBeaconBlock {
   const block = config.getForkTypes(header.slot).SignedBeaconBlock.defaultValue() as SignedBeaconBlock;
   block.message.stateRoot = header.stateRoot;
   return block;
 }
 
-/**
- * Writes the first state, and its block where it is known, into a database, together with what identifies the chain, by which the
- * database is recognised later. Whatever is there goes: the chain of before, or what an import that was cut short has left.
- */
+/** Clears the database and writes the anchor state, its block if known, and the chain's identity. */
 export async function initialiseDatabase(
   db: BeaconDb,
   config: BeaconConfig,
@@ -63,9 +60,9 @@ export async function initialiseDatabase(
 }
 
 /**
- * The newest checkpoints that a chain which was started from the state knows to be justified and final. Fork choice takes the
- * state's newest block for the checkpoint of the state's epoch. It is one if the epoch's first slot was not before it; otherwise
- * there is no such checkpoint on any chain, and the newest that exist are those that the state itself holds.
+ * Returns the newest justified and finalized checkpoints known from an anchor state. Fork choice treats the anchor
+ * block as the checkpoint of the state's epoch. That is exact only if the block is not after the epoch's first slot;
+ * otherwise the checkpoints in the state are the newest that exist.
  */
 export function checkpointsOf(
   state: BeaconStateAllForks,
@@ -80,7 +77,7 @@ export function checkpointsOf(
   };
 }
 
-/** The anchor as fork choice's first block: everything up to it counts as justified and final. */
+/** Builds the fork choice node of the anchor. It counts as justified and finalized. */
 export function anchorBlock(
   state: CachedBeaconStateAllForks,
   checkpoint: Checkpoint,

@@ -11,12 +11,11 @@ import type { Builder } from "../execution/builder/builder.ts";
 import { type ExecutionEngine, isReachable, type PayloadVerdict } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import { checkpointsOf } from "./anchor.ts";
-import { blamedOnDatabase } from "./bad-pubkey.ts";
 import type { BlockStore } from "./blocks/block-store.ts";
+import type { ChainSnapshots } from "./chain-snapshots.ts";
 import type { Clock } from "./clock/clock.ts";
 import type { DataAvailability } from "./data/data-availability.ts";
 import type { SidecarProcessor } from "./data/sidecar-processor.ts";
-import type { EngineAnswers } from "./engine-answers.ts";
 import type { Eth1Proposals } from "./eth1/eth1-proposals.ts";
 import type { ChainEvents } from "./events.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
@@ -25,18 +24,19 @@ import type { Graffiti } from "./graffiti.ts";
 import type { History } from "./history/history.ts";
 import type { ImportedBlock } from "./import/block-importer.ts";
 import type { Arrival } from "./import/import-queue.ts";
-import type { Alongside } from "./import/segment.ts";
+import type { ExtraWrites } from "./import/segment.ts";
 import type { ImportedSegment } from "./import/segment-importer.ts";
 import type { LightClientServer } from "./light-client/light-client-server.ts";
-import type { Moments } from "./moments.ts";
-import { type OpenedParts, openParts } from "./opening.ts";
+import { type OpenedParts, openParts } from "./open-parts.ts";
 import type { OperationProcessor } from "./operation-processor.ts";
 import type { PayloadVerdicts } from "./payload-verdicts.ts";
 import type { PayloadVerification } from "./payload-verification.ts";
+import type { PendingVerdicts } from "./pending-verdicts.ts";
 import type { Pools } from "./pools/pools.ts";
 import type { BlockProducer, ProducedFullBlock } from "./production/block-producer.ts";
 import type { ProposerHead } from "./production/proposer-head.ts";
 import type { ProposerPreparations } from "./production/proposer-preparations.ts";
+import { asDatabaseError } from "./pubkey-error.ts";
 import type { Pubkeys } from "./pubkeys.ts";
 import { restoreChain } from "./restoring/restore-chain.ts";
 import type { StateStore } from "./states/state-store.ts";
@@ -47,10 +47,7 @@ import type { SyncStatus } from "./sync-status.ts";
 import type { ValidationContext } from "./validation/context.ts";
 import { type ChainParts, type WiredParts, wireParts } from "./wiring.ts";
 
-/**
- * The beacon chain of one node: everything consensus, wired together. Whatever changes it runs through one queue;
- * reading never waits for that queue.
- */
+/** Beacon chain of one node. All changes run through one queue; reads do not wait for it. */
 export class BeaconChain {
   readonly config: BeaconConfig;
   readonly clock: Clock;
@@ -66,7 +63,7 @@ export class BeaconChain {
   readonly sidecars: SidecarProcessor;
   readonly producer: BlockProducer;
   readonly proposerHead: ProposerHead;
-  /** Undefined when the node has none. */
+  /** Undefined without an external builder. */
   readonly builder: Builder | undefined;
   readonly eth1: Eth1Proposals;
   readonly graffiti: Graffiti;
@@ -76,24 +73,24 @@ export class BeaconChain {
   readonly attached: AttachedValidators;
   readonly preparations: ProposerPreparations;
   readonly status: SyncStatus;
-  readonly engineAnswers: EngineAnswers;
-  /** What the gossip rules look at; block submissions and, later, the network validate with it. */
+  readonly pendingVerdicts: PendingVerdicts;
+  /** Dependencies of gossip validation. */
   readonly validation: ValidationContext;
   readonly genesis: { time: number; validatorsRoot: Uint8Array };
 
   readonly #db: BeaconDb;
   readonly #pubkeys: Pubkeys;
   readonly #engine: ExecutionEngine;
-  /** All parts, also those that nobody else has to know of. */
+  /** All components, including internal ones. */
   readonly #wired: WiredParts;
   readonly #logger: Logger;
-  /** What fork choice begins with, and what is known to be justified and final by then. */
+  /** Anchor of fork choice, and the checkpoints known from its state. */
   readonly #beginning: { anchor: Checkpoint; justified: Checkpoint; finalized: Checkpoint };
-  readonly moments: Moments;
+  readonly chainSnapshots: ChainSnapshots;
   #stopTicking: (() => void) | null = null;
   #closed: Promise<void> | null = null;
 
-  /** Opens the chain that the database holds, at the head and finality where it was left. */
+  /** Opens the chain stored in the database. */
   static async open(parts: ChainParts): Promise<BeaconChain> {
     const chain = new BeaconChain(parts, await openParts(parts));
     try {
@@ -103,7 +100,7 @@ export class BeaconChain {
       await chain.#wired.bls.close();
       await chain.data.kzg.close();
       await chain.#pubkeys.close();
-      throw blamedOnDatabase(error, parts.db);
+      throw asDatabaseError(error, parts.db);
     }
     return chain;
   }
@@ -126,7 +123,7 @@ export class BeaconChain {
       settle: () => this.#settle(),
       refreshHead: () => this.refreshHead(),
       applyVerdict: (verdicts, block, verdict) => this.#applyVerdict(verdicts, block, verdict),
-      takeBack: (verdicts, block) => this.#takeBack(verdicts, block),
+      reinstate: (verdicts, block) => this.#reinstate(verdicts, block),
     });
     this.#wired = wired;
     this.events = wired.events;
@@ -137,7 +134,7 @@ export class BeaconChain {
     this.graffiti = wired.graffiti;
     this.history = wired.history;
     this.status = wired.status;
-    this.engineAnswers = wired.engineAnswers;
+    this.pendingVerdicts = wired.pendingVerdicts;
     this.validation = wired.validation;
     this.processor = wired.processor;
     this.sidecars = wired.sidecars;
@@ -145,70 +142,69 @@ export class BeaconChain {
     this.eth1 = wired.eth1;
     this.producer = wired.producer;
     this.proposerHead = wired.proposerHead;
-    this.moments = wired.moments;
+    this.chainSnapshots = wired.chainSnapshots;
     this.subscriptions = wired.subscriptions;
     this.syncSubscriptions = wired.syncSubscriptions;
     this.attached = wired.attached;
     this.preparations = wired.preparations;
   }
 
-  /** The block that fork choice prefers. */
+  /** Head block chosen by fork choice. */
   get head(): ForkChoiceBlock {
     return this.#wired.tracker.head;
   }
 
-  /** The post-state of the head block, not advanced to the current slot. */
+  /** Post-state of the head block, not advanced to the current slot. */
   get headState(): CachedBeaconStateAllForks {
     return this.#wired.tracker.headState;
   }
 
   /**
-   * The newest checkpoint that is known to be final, as others are told. That of fork choice is the same, unless the chain was
-   * started from a state off the boundary of an epoch: then it stands for what is trusted, and exists on no chain.
+   * Newest finalized checkpoint, as reported to clients and peers. Differs from fork choice's only while that is the
+   * anchor: after a start from a state inside an epoch, the anchor checkpoint exists on no chain.
    */
   get finalizedCheckpoint(): Checkpoint {
     const { finalized } = this.forkChoice;
     return sameCheckpoint(finalized, this.#beginning.anchor) ? this.#beginning.finalized : finalized;
   }
 
-  /** The same for the justified checkpoint. */
+  /** Newest justified checkpoint, as reported to clients and peers. */
   get justifiedCheckpoint(): Checkpoint {
     const { justified } = this.forkChoice;
     return sameCheckpoint(justified, this.#beginning.anchor) ? this.#beginning.justified : justified;
   }
 
-  /** Resolves with the reason when the chain turns out to be one that cannot be gone on with. */
+  /** Resolves with the reason after an unrecoverable error. */
   get failed(): Promise<unknown> {
-    return this.#pubkeys.failed.then((error) => blamedOnDatabase(error, this.#db));
+    return this.#pubkeys.failed.then((error) => asDatabaseError(error, this.#db));
   }
 
-  /** Follows the clock from now on. */
+  /** Starts to follow the clock. */
   start(): void {
     this.#stopTicking ??= this.#tick();
-    // Slots that began since the chain was opened were announced to nobody.
+    // Catches up with slots that started while the chain was being opened.
     this.forkChoice.onTick(this.clock.currentSlot);
     this.#wired.engineNotifier.notify();
-    this.#wired.dataUpkeep.start();
+    this.#wired.dataMaintenance.start();
   }
 
   /**
-   * Verifies a block wholly and takes it onto the chain. Resolves when the block is in the database and fork choice
-   * has had its say; throws a `BlockRejection` when the block is not valid.
+   * Verifies and imports a block. Resolves once it is stored and the head is updated; throws a `BlockRejection` if it
+   * is invalid.
    */
   importBlock(signed: SignedBeaconBlock, arrival?: Arrival): Promise<ImportedBlock> {
     return this.#wired.importQueue.importBlock(signed, arrival);
   }
 
   /**
-   * Takes a block onto the chain that this node has produced and that one of its own validators has signed. What it made itself
-   * is not verified again.
+   * Imports a block produced by this node and signed by one of its validators, without verifying it again.
    *
-   * @param alongside adds what is to be stored in the same write as the block
+   * @param extraWrites adds writes to the batch that stores the block
    */
   async importOwnBlock(
     produced: ProducedFullBlock,
     signature: BLSSignature,
-    alongside: Alongside,
+    extraWrites: ExtraWrites,
   ): Promise<ImportedBlock> {
     const { block: message, root, postState, blobsBundle } = produced;
     const { slot, proposerIndex } = message;
@@ -217,44 +213,44 @@ export class BeaconChain {
     this.pools.seen.blockProposers.add(slot, proposerIndex, root);
     this.events.publish("blockGossip", { slot, root, signed });
     if (blobsBundle) this.sidecars.published(await this.data.sidecarsOf(signed, blobsBundle));
-    return this.#wired.importQueue.importOwn({ signed, root, arrivedAt, alongside }, postState);
+    return this.#wired.importQueue.importOwn({ signed, root, arrivedAt, extraWrites }, postState);
   }
 
   /**
-   * Imports blocks in ascending order, each the child of the one before and the first the child of a block we have; much
-   * faster than one by one. Throws a `BlockRejection` that names the first block which is not valid. The blocks before
-   * it stay imported, and so do those that were taken in before the signal aborted the rest.
+   * Imports a chain segment: blocks in ascending order, each the child of the previous, the first the child of a known
+   * block. Faster than single imports. Throws a `BlockRejection` for the first invalid block; earlier blocks stay
+   * imported, also after an abort.
    */
   importSegment(blocks: readonly SignedBeaconBlock[], signal?: AbortSignal): Promise<ImportedSegment> {
     return this.#wired.importQueue.importSegment(blocks, signal);
   }
 
-  /** Whether the block is in order and waits for the execution engine. */
+  /** True for a valid block that waits for the execution engine. */
   isWaitingForEngine(root: RootHex): boolean {
     return this.#wired.importQueue.isWaiting(root);
   }
 
-  /** Whether the block is in order and waits for its blobs or columns. */
+  /** True for a valid block that waits for its blobs or data columns. */
   isWaitingForData(root: RootHex): boolean {
     return this.#wired.importQueue.isAwaitingData(root);
   }
 
-  /** How many blocks do. */
+  /** Number of blocks that wait for data. */
   get blocksWaitingForData(): number {
     return this.#wired.importQueue.awaitingData;
   }
 
-  /** Lets fork choice decide anew, with all attestations counted up to now. */
+  /** Recomputes the head from all attestations received so far. */
   refreshHead(): Promise<void> {
     return this.#wired.changes.run(() => this.#settle());
   }
 
-  /** Stores what lives in memory only, so that all of the chain is in the database. */
+  /** Persists the operation pools and the snapshot being written. */
   store(): Promise<void> {
     return this.#wired.changes.run(() => this.#store());
   }
 
-  /** Ends what is under way and stores what lives in memory only. The database stays open; its owner closes it. */
+  /** Stops all work and persists in-memory data. Does not close the database. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -262,10 +258,10 @@ export class BeaconChain {
 
   async #close(): Promise<void> {
     this.#stopTicking?.();
-    this.#wired.dataUpkeep.stopMaking();
+    this.#wired.dataMaintenance.stopProducing();
     await this.#wired.engineNotifier.close();
     await this.#wired.importQueue.close();
-    await this.#wired.dataUpkeep.close();
+    await this.#wired.dataMaintenance.close();
     try {
       await this.store();
     } finally {
@@ -313,13 +309,13 @@ export class BeaconChain {
       this.#engine.onStateChange((state) => {
         if (!isReachable(state)) return;
         void this.#wired.importQueue.retryWaiting();
-        this.#wired.payloadAnnouncer.resume();
+        this.#wired.payloadPreparer.resume();
       }),
       ...[
-        this.#wired.payloadAnnouncer,
+        this.#wired.payloadPreparer,
         this.#wired.epochPreparer,
         this.#wired.validatorCustody,
-        ...(this.#wired.builderInUse?.followers ?? []),
+        ...(this.#wired.builderComponents?.followers ?? []),
       ].map((follower) => follower.start()),
     ];
     return () => {
@@ -333,7 +329,7 @@ export class BeaconChain {
     this.pools.pruneBySlot(slot);
     this.subscriptions.prune(slot);
     this.syncSubscriptions.prune(computeEpochAtSlot(slot));
-    this.#wired.dataUpkeep.onSlot(slot);
+    this.#wired.dataMaintenance.onSlot(slot);
     void this.#wired.importQueue.retryWaiting();
     await this.refreshHead();
     this.#wired.engineNotifier.onSlot();
@@ -341,16 +337,16 @@ export class BeaconChain {
 
   async #applyVerdict(verdicts: PayloadVerdicts, block: ForkChoiceBlock, verdict: PayloadVerdict): Promise<void> {
     const known = this.forkChoice.get(block.root)?.execution.status;
-    // Nearly all answers confirm what is known, for which nobody has to wait in the queue.
+    // Most verdicts confirm the known status and need not wait for the queue.
     if (verdict.status === "optimistic" || verdict.status === known) return;
     await this.#wired.changes.run(async () => {
       if (await verdicts.apply(block, verdict)) await this.#settle();
     });
   }
 
-  async #takeBack(verdicts: PayloadVerdicts, block: ForkChoiceBlock): Promise<void> {
+  async #reinstate(verdicts: PayloadVerdicts, block: ForkChoiceBlock): Promise<void> {
     await this.#wired.changes.run(async () => {
-      if (await verdicts.takeBack(block)) await this.#settle();
+      if (await verdicts.reinstate(block)) await this.#settle();
     });
   }
 

@@ -6,8 +6,8 @@ import type { SlotAndRoot } from "../db/keys.ts";
 import { parentRootOf, slotOf } from "./blocks/block-encoding.ts";
 import { readStoredBlock } from "./blocks/stored-block.ts";
 
-/** So many of the newest blocks are looked at, and as many in all of the history before. */
-const LOOKED_AT = 1024;
+/** Number of newest blocks to check, and of samples from older history. */
+const CHECKED_BLOCKS = 1024;
 
 interface HistoryParts {
   config: BeaconConfig;
@@ -17,15 +17,15 @@ interface HistoryParts {
 }
 
 /**
- * Looks whether the finalized part of the database is one chain up to the finalized block: its ends are the blocks that they
- * should be, and each block that is looked at is the child of the one before. Throws a `DatabaseCorruptError`.
+ * Checks that the finalized blocks in the database form one chain that ends in the finalized block. Samples older
+ * history. Throws a `DatabaseCorruptError`.
  */
-export async function requireWholeHistory({ config, db, finalizedRoot }: HistoryParts): Promise<void> {
+export async function checkFinalizedHistory({ config, db, finalizedRoot }: HistoryParts): Promise<void> {
   const damaged = (reason: string) => new DatabaseCorruptError(db.path, reason);
   const newest = await db.finalizedBlocks.lastAtOrBefore(Number.POSITIVE_INFINITY);
   const oldest = await db.finalizedBlocks.firstAfter(-1);
   if (!oldest || newest?.root !== finalizedRoot) {
-    throw damaged(`the finalized block ${finalizedRoot} is not the last of the finalized chain`);
+    throw damaged(`the finalized block ${finalizedRoot} is not the newest entry of the finalized chain`);
   }
   for (const { slot, root } of [oldest, newest]) {
     const bytes = await db.blocks.get(root);
@@ -33,7 +33,7 @@ export async function requireWholeHistory({ config, db, finalizedRoot }: History
   }
   let before: SlotAndRoot | undefined;
   for await (const entry of db.finalizedBlocks.range({})) {
-    if (before && isLookedAt(entry.slot, oldest.slot, newest.slot)) await requireChild(entry, before);
+    if (before && isChecked(entry.slot, oldest.slot, newest.slot)) await requireChild(entry, before);
     before = entry;
   }
 
@@ -42,16 +42,16 @@ export async function requireWholeHistory({ config, db, finalizedRoot }: History
     if (!bytes) throw damaged(`the finalized block ${root} of slot ${slot} is missing`);
     requireSlot(slotOf(bytes), slot, root);
     if (parentRootOf(bytes) !== parent.root) {
-      throw damaged(`between the finalized blocks of the slots ${parent.slot} and ${slot} there is another one`);
+      throw damaged(`the finalized block at slot ${slot} is not a child of the one at slot ${parent.slot}`);
     }
   }
 
   function requireSlot(found: Slot, slot: Slot, root: RootHex): void {
-    if (found !== slot) throw damaged(`the finalized block ${root} is of slot ${found}, not of slot ${slot}`);
+    if (found !== slot) throw damaged(`the finalized block ${root} has slot ${found}, expected ${slot}`);
   }
 }
 
-function isLookedAt(slot: Slot, oldest: Slot, newest: Slot): boolean {
-  const step = Math.ceil((newest - oldest) / LOOKED_AT);
-  return slot > newest - LOOKED_AT || (slot - oldest) % step === 0;
+function isChecked(slot: Slot, oldest: Slot, newest: Slot): boolean {
+  const step = Math.ceil((newest - oldest) / CHECKED_BLOCKS);
+  return slot > newest - CHECKED_BLOCKS || (slot - oldest) % step === 0;
 }

@@ -12,15 +12,15 @@ function genesisEpochContext() {
   return createDevGenesis({ chainConfig, validatorCount: VALIDATORS, genesisTime }).state.epochCtx;
 }
 
-test("every validator is found where the library puts it, in this epoch and in the next", async () => {
+test("returns the positions of the library, in the current and the next epoch", async () => {
   const epochCtx = genesisEpochContext();
-  const everybody = Array.from({ length: VALIDATORS }, (_, index) => index);
+  const all = Array.from({ length: VALIDATORS }, (_, index) => index);
   for (const epoch of [0, 1]) {
     const shuffling = epochCtx.getShufflingAtEpoch(epoch);
-    // More than one committee a slot, so that their order counts.
+    // More than one committee per slot, so that their order matters.
     expect(shuffling.committeesPerSlot).toBeGreaterThan(1);
-    const assignments = epochCtx.getCommitteeAssignments(epoch, everybody);
-    const positions = await committeePositions(shuffling, everybody);
+    const assignments = epochCtx.getCommitteeAssignments(epoch, all);
+    const positions = await committeePositions(shuffling, all);
     expect(positions).toHaveLength(VALIDATORS);
     for (const { validatorIndex, ...position } of positions) {
       const duty = assignments.get(validatorIndex)!;
@@ -37,7 +37,7 @@ test("every validator is found where the library puts it, in this epoch and in t
   }
 });
 
-test("whoever is asked for twice comes once, and whoever is not active, or is nobody, not at all", async () => {
+test("deduplicates validators and skips inactive and unknown ones", async () => {
   const shuffling = genesisEpochContext().getShufflingAtEpoch(0);
   const [first, second, ...others] = shuffling.shuffling;
   const asked = [second!, first!, second!, VALIDATORS, Number.MAX_SAFE_INTEGER];
@@ -47,6 +47,6 @@ test("whoever is asked for twice comes once, and whoever is not active, or is no
   const fewer = Uint32Array.of(second!, ...others);
   const withoutFirst = { ...shuffling, shuffling: fewer, activeIndices: fewer.toSorted(), committees: [[fewer]] };
   expect(await found(withoutFirst)).toEqual([second]);
-  const nobody = new Uint32Array();
-  expect(await found({ ...shuffling, shuffling: nobody, activeIndices: nobody, committees: [] })).toEqual([]);
+  const none = new Uint32Array();
+  expect(await found({ ...shuffling, shuffling: none, activeIndices: none, committees: [] })).toEqual([]);
 });

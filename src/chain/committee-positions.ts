@@ -2,7 +2,7 @@ import type { EpochShuffling } from "@lodestar/state-transition";
 import type { ValidatorIndex } from "@lodestar/types";
 import { TimeSlice } from "../async/time-slice.ts";
 
-/** Where a validator attests in the epoch of a shuffling. */
+/** A validator's attestation duty in the epoch of a shuffling. */
 export interface CommitteePosition {
   validatorIndex: ValidatorIndex;
   slotInEpoch: number;
@@ -11,25 +11,27 @@ export interface CommitteePosition {
   committeeLength: number;
 }
 
-const NOWHERE = 0xffffffff;
+const NOT_ACTIVE = 0xffffffff;
 
-/** What is done before it is asked whether others have to have a turn. */
-const AT_ONCE = 16_384;
+/** Iterations between checks of the time slice. */
+const CHUNK = 16_384;
 
-/** Built once for each shuffling, which is shared by all states of an epoch. */
+/** Cached per shuffling, which all states of an epoch share. */
 const tables = new WeakMap<EpochShuffling, Promise<Uint32Array>>();
 
-/** Where these validators attest, by slot, committee and position; who is not active then is left out. */
+/**
+ * Returns the committee positions of validators, ordered by slot, committee and position. Skips inactive validators.
+ */
 export async function committeePositions(
   shuffling: EpochShuffling,
   validators: Iterable<ValidatorIndex>,
 ): Promise<CommitteePosition[]> {
   const table = await tableOf(shuffling);
-  // A mark for each place in the shuffling puts them in order and leaves out what comes twice.
+  // Marks by shuffling position, which sorts and deduplicates.
   const marks = new Uint8Array(shuffling.shuffling.length);
   for (const validator of validators) {
-    const place = table[validator] ?? NOWHERE;
-    if (place !== NOWHERE) marks[place] = 1;
+    const place = table[validator] ?? NOT_ACTIVE;
+    if (place !== NOT_ACTIVE) marks[place] = 1;
   }
   const positions: CommitteePosition[] = [];
   const slice = new TimeSlice();
@@ -57,12 +59,12 @@ function tableOf(shuffling: EpochShuffling): Promise<Uint32Array> {
   return table;
 }
 
-/** For each validator its place in the shuffling, of which committees are parts that follow each other. */
+/** Maps each validator to its position in the shuffling. Committees are consecutive slices of it. */
 async function buildTable({ shuffling, activeIndices }: EpochShuffling): Promise<Uint32Array> {
-  const table = new Uint32Array((activeIndices.at(-1) ?? -1) + 1).fill(NOWHERE);
+  const table = new Uint32Array((activeIndices.at(-1) ?? -1) + 1).fill(NOT_ACTIVE);
   const slice = new TimeSlice();
-  for (let start = 0; start < shuffling.length; start += AT_ONCE) {
-    const end = Math.min(start + AT_ONCE, shuffling.length);
+  for (let start = 0; start < shuffling.length; start += CHUNK) {
+    const end = Math.min(start + CHUNK, shuffling.length);
     for (let place = start; place < end; place++) table[shuffling[place]!] = place;
     await slice.yieldIfDue();
   }

@@ -4,17 +4,17 @@ import type { Slot } from "@lodestar/types";
 import { yieldToEventLoop } from "../async/time-slice.ts";
 import type { Logger } from "../log/logger.ts";
 import type { Clock } from "./clock/clock.ts";
-import { momentOfSlot, untilMomentOfSlot } from "./clock/moment-of-slot.ts";
+import { timeInSlot, untilTimeInSlot } from "./clock/slot-timing.ts";
 import type { ChainEvents } from "./events.ts";
 import type { HeadTracker } from "./head-tracker.ts";
-import { denseCaches } from "./states/dense-caches.ts";
-import { hashInTurns } from "./states/hash-in-turns.ts";
+import { hashInSlices } from "./states/hash-in-slices.ts";
 import type { StateStore } from "./states/state-store.ts";
+import { populateViewCaches } from "./states/view-caches.ts";
 import type { SyncStatus } from "./sync-status.ts";
 
 /**
- * The block of the slot should be there by then, and aggregators have been answered, who ask when two thirds of it are over.
- * Of a slot of twelve seconds three are left, twice as long as an epoch transition takes with a million validators.
+ * The slot's block should have arrived, and aggregators, which act at 2/3 of the slot, have been served. Leaves 3 s of
+ * a 12 s slot, twice the time of an epoch transition with a million validators.
  */
 const SHARE_OF_SLOT_TO_WAIT = 3 / 4;
 
@@ -28,8 +28,8 @@ interface EpochPreparerParts {
 }
 
 /**
- * Makes the state with which the next epoch begins on the head before the epoch does, so that nobody waits for the epoch
- * transition: neither the first block of the epoch, nor its proposer, nor who asks for duties. A head that comes later is prepared for anew.
+ * Computes the first state of the next epoch before the epoch starts, so that block import, proposers and duty requests
+ * do not wait for the epoch transition. Repeats for a later head.
  */
 export class EpochPreparer {
   readonly #parts: EpochPreparerParts;
@@ -39,7 +39,7 @@ export class EpochPreparer {
     this.#parts = parts;
   }
 
-  /** Follows the clock and the head from now on; returns the function that ends it. */
+  /** Follows the clock and the head; returns a function that stops it. */
   start(): () => void {
     const { clock, events } = this.#parts;
     const ends = [
@@ -56,12 +56,12 @@ export class EpochPreparer {
     const { clock } = this.#parts;
     const { currentSlot } = clock;
     if (!isLastOfEpoch(currentSlot)) return;
-    if (clock.nowSeconds() >= momentOfSlot(clock, currentSlot, SHARE_OF_SLOT_TO_WAIT)) void this.#prepare();
+    if (clock.nowSeconds() >= timeInSlot(clock, currentSlot, SHARE_OF_SLOT_TO_WAIT)) void this.#prepare();
   }
 
   async #prepareInTime(slot: Slot): Promise<void> {
     const { clock } = this.#parts;
-    if (await untilMomentOfSlot(clock, slot, SHARE_OF_SLOT_TO_WAIT, this.#stopping.signal)) await this.#prepare();
+    if (await untilTimeInSlot(clock, slot, SHARE_OF_SLOT_TO_WAIT, this.#stopping.signal)) await this.#prepare();
   }
 
   /** Never rejects. */
@@ -69,21 +69,21 @@ export class EpochPreparer {
     const { clock, tracker, states, status, logger } = this.#parts;
     const epoch = computeEpochAtSlot(clock.currentSlot) + 1;
     const start = computeStartSlotAtEpoch(epoch);
-    // Whoever told of a head has something to end first.
+    // Lets the publisher of the head event finish first.
     await yieldToEventLoop();
     const { root, slot } = tracker.head;
     const isNeeded = slot < start && !status.isSyncing && states.isNear(root, start) && !states.held(root, start);
     if (!isNeeded || this.#stopping.signal.aborted) return;
     try {
       const state = await states.afterBlock(root, start);
-      denseCaches(state);
-      await hashInTurns(state.node);
+      populateViewCaches(state);
+      await hashInSlices(state.node);
       await tracker.prepareBalances();
       const secondsAhead = Number((clock.slotStartSeconds(start) - clock.nowSeconds()).toFixed(3));
-      logger.debug("The next epoch is prepared", { epoch, head: root, secondsAhead });
+      logger.debug("Prepared next epoch", { epoch, head: root, secondsAhead });
     } catch (error) {
-      // Whoever needs the state meets the same failure, and tells.
-      logger.debug("The next epoch could not be prepared", { epoch, head: root, error });
+      // The same error reaches every user of the state and is reported there.
+      logger.debug("Failed to prepare next epoch", { epoch, head: root, error });
     }
   }
 }

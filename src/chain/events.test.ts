@@ -4,7 +4,7 @@ import { type BlockEvent, ChainEvents } from "./events.ts";
 
 const BLOCK: BlockEvent = { slot: 7, root: "0x07", executionOptimistic: false };
 
-test("every listener of an event is told, and those of other events are not", () => {
+test("calls every listener of an event, and no others", () => {
   const events = new ChainEvents(createRecordingLogger());
   const [first, second, other] = [vi.fn(), vi.fn(), vi.fn()];
   events.on("block", first);
@@ -18,13 +18,13 @@ test("every listener of an event is told, and those of other events are not", ()
   expect(other).not.toHaveBeenCalled();
 });
 
-test("an event that nobody listens to is no mistake", () => {
+test("accepts an event without listeners", () => {
   const logger = createRecordingLogger();
   new ChainEvents(logger).publish("block", BLOCK);
   expect(logger.records).toEqual([]);
 });
 
-test("a subscription can be ended, even by the event itself", () => {
+test("a subscription can be ended, even during the event", () => {
   const events = new ChainEvents(createRecordingLogger());
   const later = vi.fn();
   const once = vi.fn(() => end());
@@ -39,7 +39,7 @@ test("a subscription can be ended, even by the event itself", () => {
   expect(later).toHaveBeenCalledTimes(2);
 });
 
-test("a listener that throws disturbs nobody and is written down", () => {
+test("logs a listener that throws without affecting others", () => {
   const logger = createRecordingLogger();
   const events = new ChainEvents(logger);
   const error = new Error("I cannot take this.");
@@ -53,6 +53,6 @@ test("a listener that throws disturbs nobody and is written down", () => {
 
   expect(next).toHaveBeenCalledTimes(1);
   expect(logger.records).toEqual([
-    { level: "error", message: "A listener of a chain event failed", fields: { event: "block", error } },
+    { level: "error", message: "Chain event listener failed", fields: { event: "block", error } },
   ]);
 });

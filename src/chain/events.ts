@@ -38,14 +38,14 @@ export interface ReorgEvent {
   executionOptimistic: boolean;
 }
 
-/** A block that may be propagated: it passed the gossip rules, but it may still turn out not to be valid. */
+/** A block that passed gossip validation. It can still be invalid. */
 interface GossipBlockEvent {
   slot: number;
   root: RootHex;
   signed: SignedBeaconBlock;
 }
 
-/** The same for data of a block, which has that root. */
+/** A sidecar that passed gossip validation; `root` is its block's. */
 export interface SidecarEvent<Sidecar extends DataSidecar> {
   slot: number;
   root: RootHex;
@@ -58,14 +58,14 @@ export interface BlockEvent {
   executionOptimistic: boolean;
 }
 
-/** What happens on the chain, for everybody who wants to follow it. */
+/** Events of the chain. */
 interface ChainEventMap {
   blockGossip: GossipBlockEvent;
   block: BlockEvent;
-  /** A block that came alone has been taken onto the chain, which took that long in real time. */
+  /** A single block was imported; `seconds` is wall-clock time. */
   blockImported: { slot: number; seconds: number };
   head: HeadEvent;
-  /** The payload of the head was found valid after the head had been told. */
+  /** The head's payload was found valid after the head event. */
   headVerified: { slot: number; root: RootHex };
   reorg: ReorgEvent;
   justified: Checkpoint;
@@ -78,11 +78,11 @@ interface ChainEventMap {
   contribution: altair.SignedContributionAndProof;
   blobSidecar: SidecarEvent<deneb.BlobSidecar>;
   columnSidecar: SidecarEvent<fulu.DataColumnSidecar>;
-  /** Data of one block that this node made of what it had, or of what its execution client had: the network is to be told of it. */
+  /** Sidecars reconstructed by this node or obtained from its execution client. They are to be published. */
   sidecarsMade: { sidecars: readonly DataSidecar[] };
   lightClientFinalityUpdate: LightClientFinalityUpdate;
   lightClientOptimisticUpdate: LightClientOptimisticUpdate;
-  /** What the payload of the next slot's block is to be built with; made only while somebody listens. */
+  /** Attributes of the next slot's payload. Computed only while there are listeners. */
   payloadAttributes: { version: ForkName; data: SSEPayloadAttributes };
 }
 
@@ -97,24 +97,24 @@ export class ChainEvents {
     this.#logger = logger;
   }
 
-  /** Returns the function that ends the subscription. */
+  /** Returns a function that ends the subscription. */
   on<K extends ChainEventName>(name: K, listener: ChainListener<K>): () => void {
     const listeners = this.#listeners.get(name) ?? new Set();
     this.#listeners.set(name, listeners.add(listener));
     return () => listeners.delete(listener);
   }
 
-  isHeard(name: ChainEventName): boolean {
+  hasListeners(name: ChainEventName): boolean {
     return (this.#listeners.get(name)?.size ?? 0) > 0;
   }
 
-  /** Tells every listener; one that throws is logged and cannot disturb the chain or the other listeners. */
+  /** Calls every listener. Errors are logged and do not affect the chain or other listeners. */
   publish<K extends ChainEventName>(name: K, event: ChainEventMap[K]): void {
     for (const listener of this.#listeners.get(name) ?? []) {
       try {
         (listener as ChainListener<K>)(event);
       } catch (error) {
-        this.#logger.error("A listener of a chain event failed", { event: name, error });
+        this.#logger.error("Chain event listener failed", { event: name, error });
       }
     }
   }

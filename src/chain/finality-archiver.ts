@@ -11,7 +11,7 @@ import type { SnapshotWriter } from "./states/snapshot-writer.ts";
 import type { StateStore } from "./states/state-store.ts";
 import { type CountedVotes, countedVotes, putCountedVotes } from "./stored-fork-choice.ts";
 
-/** So many epochs that become final at once leave a hole in the database that is worth being closed at once. */
+/** Epochs finalized at once that make an immediate compaction worthwhile. */
 const LONG_WITHOUT_FINALITY_EPOCHS = 32;
 
 interface FinalityArchiverParts {
@@ -25,9 +25,8 @@ interface FinalityArchiverParts {
 }
 
 /**
- * Moves what became final out of fork choice into the database's finalized part, in one atomic write. That comes when the state of
- * the checkpoint is ready to be stored with it; a start before then finds the checkpoint before, and what is final since by the
- * blocks after it.
+ * Moves finalized blocks from fork choice into the finalized part of the database, in one atomic write together with
+ * the checkpoint's state. A start before that write resumes from the previous checkpoint.
  */
 export class FinalityArchiver {
   readonly #db: BeaconDb;
@@ -59,12 +58,12 @@ export class FinalityArchiver {
     return this.#archived;
   }
 
-  /** What was archived after that checkpoint is not in the database any more. */
+  /** Resets to a checkpoint after the database was rolled back. */
   restore(archived: Checkpoint): void {
     this.#archived = archived;
   }
 
-  /** Begins to archive up to the finalized checkpoint and returns the checkpoint's state. */
+  /** Starts archiving up to the finalized checkpoint and returns its state. */
   async archive() {
     const { finalized, state } = await this.#finalizedState();
     const before = this.#archived;
@@ -83,18 +82,18 @@ export class FinalityArchiver {
 
   async #commit(finalized: Checkpoint, snapshot: PreparedSnapshot, votes: CountedVotes): Promise<void> {
     const batch = this.#db.batch();
-    // Before any is deleted, so that the one it is a patch of is not.
+    // Before deletions, so that the base of this patch is not deleted.
     this.#snapshots.put(batch, snapshot);
     const canonical = new Set<RootHex>();
     for (const { slot, root } of this.#forkChoice.ancestors(finalized.root)) {
       batch.finalizedBlocks.put(slot, root);
       canonical.add(root);
     }
-    const abandoned: RootHex[] = [];
+    const orphaned: RootHex[] = [];
     for await (const { slot, root } of this.#settledBlocks(finalized)) {
       batch.hotBlocks.delete(slot, root);
       if (canonical.has(root)) continue;
-      if (this.#payloads.isVerified(root)) abandoned.push(root);
+      if (this.#payloads.isVerified(root)) orphaned.push(root);
       this.#snapshots.deleteAllOf(batch, root);
       batch.data.delete({ slot, root }, await this.#db.data.indices(root));
     }
@@ -103,29 +102,29 @@ export class FinalityArchiver {
     batch.meta.putFinalized(finalized);
     const unverifiedFrom = this.#payloads.oldestUnverified(finalized.root);
     batch.meta.putUnverifiedFrom(unverifiedFrom);
-    for (const root of abandoned) batch.abandonedBlocks.put(root);
+    for (const root of orphaned) batch.orphanedBlocks.put(root);
     await batch.write();
-    this.#payloads.noteArchived(unverifiedFrom, abandoned);
-    // Only now, so that every block can be found in one place or the other. More may be final by now; then fork choice keeps
-    // what the next call is to archive.
+    this.#payloads.onArchived(unverifiedFrom, orphaned);
+    // Prunes after the write, so that every block is always found in one place. If finality advanced meanwhile, fork
+    // choice keeps the blocks of the next archive.
     if (sameCheckpoint(finalized, this.#forkChoice.finalized)) this.#forkChoice.prune();
   }
 
-  /** Resolves when nothing is being done to the database behind the chain's back. */
+  /** Resolves when no background compaction is running. */
   async idle(): Promise<void> {
     await this.#compaction;
   }
 
-  /** LevelDB alone would give the room of what was deleted back only when enough is written over it. */
+  /** LevelDB alone reclaims the space of deleted entries only after enough new writes. */
   #compact(): void {
     this.#compaction = this.#db.compact().catch((error: unknown) => {
-      this.#logger.warn("The database could not be compacted", { error });
+      this.#logger.warn("Database compaction failed", { error });
     });
   }
 
   /**
-   * All blocks up to the finalized checkpoint, whether or not fork choice knows them, and those after it that do not
-   * descend from it: on their fate nothing more is to be decided.
+   * Iterates all blocks up to the finalized checkpoint, known to fork choice or not, and later blocks that do not
+   * descend from it.
    */
   async *#settledBlocks({ epoch, root: finalizedRoot }: Checkpoint): AsyncIterable<SlotAndRoot> {
     const firstSlot = computeStartSlotAtEpoch(epoch);
@@ -138,7 +137,7 @@ export class FinalityArchiver {
     }
   }
 
-  /** A tick can finalize more while the state is regenerated. */
+  /** Repeats if a tick advances finality while the state is regenerated. */
   async #finalizedState() {
     for (;;) {
       const { finalized } = this.#forkChoice;

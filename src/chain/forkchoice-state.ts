@@ -5,16 +5,16 @@ import type { ForkChoiceBlock } from "./fork-choice/types.ts";
 
 const ZERO_HASH: RootHex = `0x${"00".repeat(32)}`;
 
-/** What of fork choice the execution engine is told about. */
+/** Parts of fork choice that `forkchoiceState` reads. */
 export type ForkchoiceView = Pick<ForkChoice, "justified" | "finalized" | "get">;
 
-/** What the execution engine is told of fork choice together with a head of its own chain. */
+/** Builds the `ForkchoiceState` of the Engine API. */
 export function forkchoiceState(forkChoice: ForkchoiceView, headBlockHash: RootHex): ForkchoiceState {
   const { justified, finalized } = forkChoice;
   const safe = forkChoice.get(justified.root);
   return {
     headBlockHash,
-    // The engine may refuse the justified block, which is not on the chain of the head then.
+    // An invalid justified block is not on the head's chain.
     safeBlockHash: (safe?.execution.status === "invalid" ? null : blockHashOf(safe)) ?? ZERO_HASH,
     finalizedBlockHash: blockHashOf(forkChoice.get(finalized.root)) ?? ZERO_HASH,
   };

@@ -45,13 +45,13 @@ describe("graffiti", () => {
     ["x".repeat(28), /^x{28}$/],
     ["🔦".repeat(8), /^(🔦){8}$/],
   ];
-  it.each(named)("names both clients behind %j where there is room", (chosen, shown) => {
+  it.each(named)("appends both client codes to %j if they fit", (chosen, shown) => {
     const bytes = chosen === undefined ? undefined : parseGraffiti(chosen)!;
     const graffiti = new Graffiti({ chosen: bytes, engine: { clientVersion: GETH } });
     expect(textOf(graffiti)).toMatch(shown);
   });
 
-  it("names them as soon as the execution client is known, unless they are not to be or the graffiti was set since", () => {
+  it("appends codes once the execution client is known, unless disabled or set explicitly", () => {
     const engine: { clientVersion: typeof GETH | null } = { clientVersion: null };
     const graffiti = new Graffiti({ engine });
     expect(textOf(graffiti)).toBe("Fanal");

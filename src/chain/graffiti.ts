@@ -3,16 +3,16 @@ import { CLIENT_CODE, CLIENT_COMMIT } from "../runtime/version.ts";
 
 export const GRAFFITI_BYTES = 32;
 const DEFAULT_TEXT = "Fanal";
-/** Of a commit in a graffiti, the more the better. */
+/** Commit digits to try, longest first. */
 const COMMIT_DIGITS = [4, 2, 0];
 const HEX_FORM = /^0x(?:[0-9a-f]{2})*$/i;
 
 /**
- * Graffiti is written as `0x` and pairs of hex digits or as text, which is taken as UTF-8; both are filled up with zero
- * bytes on the right. Undefined for what is neither or does not fit.
+ * Parses graffiti given as 0x-prefixed hex or as UTF-8 text, right-padded with zeros. Returns undefined if it is
+ * invalid or too long.
  */
 export function parseGraffiti(written: string): Uint8Array | undefined {
-  // Nothing longer than 32 bytes in hex can fit, so it need not be encoded to be refused.
+  // Cheap length check before encoding.
   if (written.length > 2 + 2 * GRAFFITI_BYTES) return undefined;
   const isHex = written.startsWith("0x");
   if (isHex && !HEX_FORM.test(written)) return undefined;
@@ -27,14 +27,14 @@ export function padGraffiti(bytes: Uint8Array): Uint8Array | undefined {
 }
 
 interface GraffitiOptions {
-  /** What the user chose when the node was started. */
+  /** Configured graffiti. */
   chosen?: Uint8Array | undefined;
-  /** Whether the clients are named where there is room; by default they are. */
+  /** Appends client codes where they fit; true by default. */
   codes?: boolean | undefined;
   engine?: Pick<ExecutionEngine, "clientVersion">;
 }
 
-/** The graffiti of blocks that are produced without one of their own. */
+/** Default graffiti of produced blocks. */
 export class Graffiti {
   readonly #options: GraffitiOptions;
   #set: Uint8Array | undefined;
@@ -47,7 +47,7 @@ export class Graffiti {
     return this.#set ?? this.#atStart();
   }
 
-  /** From now on it is exactly that. */
+  /** Overrides the configured graffiti. */
   set(bytes: Uint8Array): void {
     this.#set = bytes;
   }
@@ -61,8 +61,8 @@ export class Graffiti {
 }
 
 /**
- * Names the execution client and this one behind what the user chose, as in "mine GE168dFA0001": with as many digits of their
- * commits as there is room for, and not at all where there is none for the codes. Other clients write it the same way.
+ * Appends the codes of the execution client and of this client, as in "mine GE168dFA0001" (Engine API,
+ * `ClientVersionV1`). Shortens the commits to fit; omits the codes if they do not fit.
  */
 function withCodes(chosen: Uint8Array = new Uint8Array(), { code, commit }: EngineClientVersion): Uint8Array {
   const own = chosen.subarray(0, chosen.findLastIndex((byte) => byte !== 0) + 1);

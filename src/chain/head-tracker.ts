@@ -21,13 +21,13 @@ interface HeadTrackerParts {
   logger: Logger;
 }
 
-export interface HeadMoment {
+export interface HeadSnapshot {
   head: ForkChoiceBlock;
   headState: CachedBeaconStateAllForks;
   justified: Checkpoint;
 }
 
-/** The head block and its state, which change together, and everybody who wants to know when they do. */
+/** Tracks the head block and its state, and publishes head, reorg and checkpoint events. */
 export class HeadTracker {
   readonly #parts: HeadTrackerParts;
   #head: ForkChoiceBlock;
@@ -51,12 +51,12 @@ export class HeadTracker {
     return this.#headState;
   }
 
-  capture(): HeadMoment {
+  capture(): HeadSnapshot {
     return { head: this.#head, headState: this.#headState, justified: this.#justified };
   }
 
-  /** Goes back to a moment, to which fork choice has gone back already. `forkSlot`: up to there the chain is the same. */
-  restore({ head, headState, justified }: HeadMoment, forkSlot: Slot): void {
+  /** Restores a snapshot after fork choice was restored. The chains are equal up to `forkSlot`. */
+  restore({ head, headState, justified }: HeadSnapshot, forkSlot: Slot): void {
     const previous = this.#head;
     this.#head = head;
     this.#headState = headState;
@@ -66,7 +66,7 @@ export class HeadTracker {
     if (head.root !== previous.root) this.#announce(previous, forkSlot);
   }
 
-  /** Asks fork choice anew. Calls must not overlap; the chain queues them. */
+  /** Recomputes the head. Calls must not overlap; the chain queues them. */
   async refresh(): Promise<void> {
     const { forkChoice, states, events } = this.#parts;
     const outdated = forkChoice.needsBalances();
@@ -95,13 +95,13 @@ export class HeadTracker {
     }
   }
 
-  /** Reads off its state what fork choice will want to know of the checkpoint that the next epoch finds justified. */
+  /** Loads the balances of the checkpoint that becomes justified at the next epoch. */
   async prepareBalances(): Promise<void> {
     const { justified, unrealizedJustified } = this.#parts.forkChoice;
     if (!sameCheckpoint(justified, unrealizedJustified)) await this.#balancesAt(unrealizedJustified);
   }
 
-  /** Each costs a walk over the whole registry, so that the latest is kept. */
+  /** Caches the latest result, which takes a pass over the validator registry. */
   async #balancesAt(checkpoint: Checkpoint): Promise<JustifiedBalances> {
     if (this.#balances && sameCheckpoint(this.#balances.checkpoint, checkpoint)) return this.#balances;
     const state = await this.#parts.states.atCheckpoint(checkpoint);
@@ -141,8 +141,8 @@ export class HeadTracker {
   }
 
   /**
-   * What fork choice prefers. Where an invalid payload leaves nothing to prefer, the head stays as it is: a block that counts as
-   * not verified, on which nothing is built and for which nothing is signed.
+   * Returns fork choice's head. If the justified block is invalid, keeps the current head: it counts as unverified, so
+   * nothing is built on it or signed.
    */
   #chosen(): ForkChoiceBlock {
     const { forkChoice, logger } = this.#parts;
@@ -152,7 +152,7 @@ export class HeadTracker {
       return head;
     } catch (error) {
       if (!(error instanceof ForkChoiceError && error.code === "justified-payload-invalid")) throw error;
-      if (!this.#isLost) logger.error("There is no block to follow; look after the execution client", { error });
+      if (!this.#isLost) logger.error("No viable head; check the execution client", { error });
       this.#isLost = true;
       return forkChoice.get(this.#head.root) ?? this.#head;
     }

@@ -11,27 +11,27 @@ function filled(capacity: number, ...keys: string[]): LruMap<string, number> {
   return map;
 }
 
-test("what was set first goes first", () => {
+test("evicts the oldest entry", () => {
   const map = filled(2, "a", "b", "c");
   expect(keysOf(map)).toEqual(["b", "c"]);
   expect(map.size).toBe(2);
   expect(map.get("a")).toBeUndefined();
 });
 
-test("what is read stays", () => {
+test("reading an entry keeps it", () => {
   const map = filled(2, "a", "b");
   expect(map.get("a")).toBe(0);
   map.set("c", 2);
   expect(keysOf(map)).toEqual(["a", "c"]);
 });
 
-test("reading what is not there drops nothing", () => {
+test("reading a missing entry evicts nothing", () => {
   const map = filled(2, "a", "b");
   expect(map.get("c")).toBeUndefined();
   expect(keysOf(map)).toEqual(["a", "b"]);
 });
 
-test("what is set anew takes the new value and stays", () => {
+test("setting an entry again updates and keeps it", () => {
   const map = filled(2, "a", "b");
   map.set("a", 7);
   map.set("c", 2);

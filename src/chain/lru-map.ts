@@ -1,4 +1,4 @@
-/** A map that holds at most `capacity` entries and drops the least recently used one. */
+/** LRU map with at most `capacity` entries. */
 export class LruMap<K, V> {
   readonly #capacity: number;
   readonly #entries = new Map<K, V>();

@@ -5,8 +5,8 @@ import { missingNativeModule } from "../runtime/native-modules.ts";
 const { hasher, missing } = await loadHasher();
 
 /**
- * Hashes state roots natively, about eight times faster than by the library's default. Falls back to WebAssembly where
- * there is no native binary, such as on Intel Macs. To be called once in each thread.
+ * Installs the native SHA-256 hasher, about eight times faster than the default. Falls back to WebAssembly on platforms
+ * without a native binary, such as Intel Macs. Call it once per thread.
  */
 export function useNativeHasher(logger?: Logger): void {
   setHasher(hasher);

@@ -38,16 +38,16 @@ interface OperationProcessorParts {
   forkChoice: ForkChoice;
   events: ChainEvents;
   pools: { attestations: AttestationPool; operations: OperationPool; syncCommittee: SyncCommitteePool };
-  /** Lets fork choice decide anew. */
+  /** Recomputes the head. */
   refreshHead(): Promise<void>;
 }
 
-/** Nobody aggregated it: it is signed as a whole. */
+/** Attestation of a committee signed by this node's validators, without an aggregator. */
 type OwnAttestation = Omit<ValidatedAggregate, "signature" | "aggregatorIndex"> & { signature: GivenSignature };
 
 /**
- * Where objects from outside enter, by the API or by gossip: validated by the gossip rules, put into the pool, counted
- * by fork choice, announced. What is refused changes nothing.
+ * Entry point of operations from the API and from gossip: validates them, adds them to the pools, counts them in fork
+ * choice and publishes events. A rejected operation changes nothing.
  */
 export class OperationProcessor {
   readonly #parts: OperationProcessorParts;
@@ -57,9 +57,9 @@ export class OperationProcessor {
   }
 
   /**
-   * The outcomes are in the order of the attestations; an accepted one tells its subnet.
+   * Processes attestations. Outcomes are in input order; an accepted one includes its subnet.
    *
-   * @param arrivedOn the subnet that each of the attestations came from; left out when they came by the API
+   * @param arrivedOn subnet of each attestation; omitted for API submissions
    */
   async attestations(
     attestations: readonly (phase0.Attestation | SingleAttestation)[],
@@ -95,7 +95,7 @@ export class OperationProcessor {
     return outcomes;
   }
 
-  /** The vote of this node's own validators in a committee. It is not verified, and nobody is told of it. */
+  /** Adds an attestation of this node's own validators, without verification or events. */
   ownAttestation(attestation: OwnAttestation): void {
     const { context, forkChoice, pools } = this.#parts;
     const { data, dataRoot, attestingIndices } = attestation;
@@ -104,7 +104,7 @@ export class OperationProcessor {
     forkChoice.onAttestation(votesOf(data, attestingIndices), { isFromBlock: false });
   }
 
-  /** The same for what its members of a sync subcommittee sign. */
+  /** Adds a sync committee contribution of this node's own validators, without verification or events. */
   ownContribution(contribution: PooledContribution, members: readonly ValidatorIndex[]): void {
     const { context, pools } = this.#parts;
     const { slot, subcommitteeIndex, beaconBlockRoot } = contribution;
@@ -114,10 +114,10 @@ export class OperationProcessor {
   }
 
   /**
-   * The outcomes are in the order of the messages; an accepted one tells the subcommittees, which are the subnets, for
-   * which it counts.
+   * Processes sync committee messages. Outcomes are in input order; an accepted one includes its subcommittees
+   * (subnets).
    *
-   * @param arrivedOn the subnet that each of the messages came from; left out when they came by the API
+   * @param arrivedOn subnet of each message; omitted for API submissions
    */
   async syncMessages(
     messages: readonly altair.SyncCommitteeMessage[],
@@ -157,7 +157,7 @@ export class OperationProcessor {
     return outcomes;
   }
 
-  /** Throws a `GossipRefusal`, as do all that take one object. */
+  /** Throws a `GossipRefusal`, like all methods that take a single operation. */
   async voluntaryExit(exit: phase0.SignedVoluntaryExit, origin: Origin = "client"): Promise<void> {
     const { context, events, pools } = this.#parts;
     await validateVoluntaryExit(context, exit, origin);
@@ -190,7 +190,9 @@ export class OperationProcessor {
     events.publish("blsToExecutionChange", change);
   }
 
-  /** Attestations of the current slot count from the next one on; older ones count at once and may move the head. */
+  /**
+   * Attestations of the current slot count from the next slot on (fork choice); older ones can move the head at once.
+   */
   async #refreshHeadFor(outcomes: readonly Outcome<{ data: phase0.AttestationData }>[]): Promise<void> {
     const { context, refreshHead } = this.#parts;
     const { currentSlot } = context.clock;
@@ -198,15 +200,14 @@ export class OperationProcessor {
   }
 }
 
-/**
- * An operation in order is needless when the pool holds one of the same validator: the first one stays, and has the same effect. Which epoch an
- * exit names, or by what a slashing proves an offence, makes no difference.
- */
+/** Rejects a valid operation if the pool has an equivalent one for the same validator. */
 function requireAdded(outcome: AddOutcome, subject: string): void {
-  if (outcome !== "added") throw alreadyKnown(`Another ${subject} that makes this one needless was taken before.`);
+  if (outcome !== "added") throw alreadyKnown(`An equivalent ${subject} is already in the pool.`);
 }
 
-/** Unlike other operations, two changes of a validator have different effects: only the first one can be carried out. */
+/**
+ * Unlike other operations, two credential changes of a validator differ in effect, and only the first can be included.
+ */
 function refuseOtherChange(
   { message }: capella.SignedBLSToExecutionChange,
   held: capella.SignedBLSToExecutionChange | undefined,
@@ -214,8 +215,8 @@ function refuseOtherChange(
   if (!held || ssz.capella.BLSToExecutionChange.equals(held.message, message)) return;
   throw ignore(
     "conflicting-change",
-    `Another change of the credentials of validator ${message.validatorIndex}, to the address ` +
-      `${toHex(held.message.toExecutionAddress)}, waits for a block already, and credentials can be changed once only.`,
+    `A change of the withdrawal credentials of validator ${message.validatorIndex} to ` +
+      `${toHex(held.message.toExecutionAddress)} is already pending. Credentials can be changed only once.`,
   );
 }
 

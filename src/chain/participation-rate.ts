@@ -2,8 +2,8 @@ import { ForkSeq } from "@lodestar/params";
 import type { CachedBeaconStateAllForks, CachedBeaconStatePhase0, EpochCache } from "@lodestar/state-transition";
 
 /**
- * The part of the stake whose votes of the epoch before the state's are on chain: from altair on those for the right target,
- * which count for finality. Undefined in the first epoch.
+ * Returns the share of stake whose previous-epoch votes are on chain; from Altair on, only timely target votes, which
+ * count for finality. Undefined in epoch 0.
  */
 export function participationRate(state: CachedBeaconStateAllForks): number | undefined {
   if (state.epochCtx.epoch === 0) return undefined;
@@ -15,7 +15,7 @@ export function participationRate(state: CachedBeaconStateAllForks): number | un
   );
 }
 
-/** The same of the state's own epoch, which grows while the epoch lasts. */
+/** Returns the same share for the current epoch, which grows during the epoch. */
 export function currentParticipationRate(state: CachedBeaconStateAllForks): number {
   return rateOf(
     state,
@@ -34,11 +34,11 @@ function rateOf(
   const { epochCtx } = state;
   const isPhase0 = epochCtx.config.getForkSeq(state.slot) === ForkSeq.phase0;
   const voted = isPhase0 ? phase0Voted(epochCtx, attestations(state as CachedBeaconStatePhase0)) : counted(epochCtx);
-  // Votes count with the stake that validators had when they came, which may have been more.
+  // Votes count with the balance at inclusion, which may have been higher.
   return Math.min(1, voted / activeIncrements);
 }
 
-/** Of those that were active in the epoch before, some of which may have left since. */
+/** Sums over validators active in the previous epoch, including those that have exited since. */
 function previousActiveIncrements({ previousShuffling, effectiveBalanceIncrements }: EpochCache): number {
   let sum = 0;
   for (const index of previousShuffling.activeIndices) sum += effectiveBalanceIncrements[index] ?? 0;

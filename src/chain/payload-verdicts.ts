@@ -5,8 +5,8 @@ import type { LogFields, Logger } from "../log/logger.ts";
 import { ForkChoiceError } from "./fork-choice/error.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
 import type { ForkChoiceBlock } from "./fork-choice/types.ts";
-import type { PayloadRefusal } from "./import/block-rejection.ts";
-import { putBlockFacts } from "./stored-fork-choice.ts";
+import type { InvalidPayloadRejection } from "./import/block-rejection.ts";
+import { putForkChoiceBlock } from "./stored-fork-choice.ts";
 
 interface PayloadVerdictsParts {
   db: BeaconDb;
@@ -15,27 +15,27 @@ interface PayloadVerdictsParts {
 }
 
 /**
- * What the execution engine says about blocks that are on the chain: it moves fork choice, and the database remembers it. The
- * head has to be found anew afterwards. Calls must not overlap; the chain queues them.
+ * Applies the execution engine's verdicts on imported blocks to fork choice and the database. The head must be
+ * recomputed afterwards. Calls must not overlap; the chain queues them.
  */
 export class PayloadVerdicts {
   readonly #parts: PayloadVerdictsParts;
-  /** What was said of blocks about which the engine is asked again and again. */
-  readonly #told = new Map<RootHex, Set<string>>();
+  /** Messages already logged per block, because the engine is asked repeatedly. */
+  readonly #logged = new Map<RootHex, Set<string>>();
 
   constructor(parts: PayloadVerdictsParts) {
     this.#parts = parts;
   }
 
-  /** Tells whether the status of any block changed. */
+  /** Returns true if the status of any block changed. */
   async apply({ root }: { root: RootHex }, verdict: PayloadVerdict): Promise<boolean> {
     const { forkChoice } = this.#parts;
     const block = forkChoice.get(root);
-    // Finality may have taken the block out of fork choice since the engine was asked.
+    // Finality may have pruned the block meanwhile.
     if (!block || block.execution.status === "pre-merge" || verdict.status === "optimistic") return false;
     const { blockHash } = block.execution;
     if (verdict.status === "valid") {
-      if (block.execution.status !== "invalid") this.#told.delete(root);
+      if (block.execution.status !== "invalid") this.#logged.delete(root);
       return this.#change(block, () => {
         forkChoice.onValidPayload(blockHash);
         return null;
@@ -44,28 +44,33 @@ export class PayloadVerdicts {
     const { latestValidHash, message } = verdict;
     const { slot } = block;
     const fields = { slot, root, latestValidHash, message };
-    this.#tellOnce("warn", "The execution engine refuses a block of the chain", fields);
+    this.#logOnce("warn", "Execution engine rejected an imported block", fields);
     return this.#change(block, () => forkChoice.onInvalidPayload(root, latestValidHash));
   }
 
-  /** For a block of the chain that the engine refused before, and finds valid now. Tells whether the status of any block changed. */
-  async takeBack({ root, slot }: { root: RootHex; slot: Slot }): Promise<boolean> {
+  /**
+   * Reinstates a block that the engine rejected and now finds valid. Returns true if the status of any block changed.
+   */
+  async reinstate({ root, slot }: { root: RootHex; slot: Slot }): Promise<boolean> {
     const { forkChoice, logger } = this.#parts;
     if (forkChoice.get(root)?.execution.status !== "invalid") return false;
-    logger.notice("The execution engine takes blocks that it refused", { slot, root });
+    logger.notice("Execution engine accepted previously rejected blocks", { slot, root });
     return this.#change({ root }, () => {
-      forkChoice.onTakenBack(root);
+      forkChoice.onReinstatedPayload(root);
       return null;
     });
   }
 
-  /** For a block that was refused for its payload, which may condemn its ancestors too. */
-  async applyRefusal(root: RootHex, { slot, parentRoot, latestValidHash }: PayloadRefusal): Promise<boolean> {
+  /** Applies a rejection at import, which can also invalidate ancestors. */
+  async applyRejection(
+    root: RootHex,
+    { slot, parentRoot, latestValidHash }: InvalidPayloadRejection,
+  ): Promise<boolean> {
     const { forkChoice, logger } = this.#parts;
     const isChanged = await this.#change({ root }, () => {
-      return forkChoice.onRefusedPayload({ root, parentRoot }, latestValidHash);
+      return forkChoice.onRejectedPayload({ root, parentRoot }, latestValidHash);
     });
-    if (isChanged) logger.warn("Blocks before one that the execution engine refuses fall with it", { slot, root });
+    if (isChanged) logger.warn("Invalid payload invalidated ancestor blocks", { slot, root });
     return isChanged;
   }
 
@@ -74,33 +79,37 @@ export class PayloadVerdicts {
     const before = new Set(forkChoice.all());
     try {
       const contradicted = run();
-      if (contradicted) this.#complain(root, `the payload of block ${contradicted.root} is final or was found valid`);
+      if (contradicted)
+        this.#logContradiction(root, `the payload of block ${contradicted.root} is final or was found valid`);
     } catch (error) {
       if (!(error instanceof ForkChoiceError)) throw error;
-      this.#complain(root, error.message);
+      this.#logContradiction(root, error.message);
     }
-    // A change of status makes a new object.
+    // A status change replaces the block object.
     const changed = [...forkChoice.all()].filter((block) => !before.has(block));
     if (changed.length === 0) return false;
     const batch = db.batch();
-    for (const block of changed) if (forkChoice.isHot(block)) putBlockFacts(batch, block);
+    for (const block of changed) if (forkChoice.isHot(block)) putForkChoiceBlock(batch, block);
     await batch.write();
     return true;
   }
 
-  /** Transitions that sync/optimistic.md leaves out: only a faulty execution client brings them about. */
-  #complain(root: RootHex, detail: string): void {
-    this.#tellOnce("error", "The execution client contradicts itself about payloads; look after it", { root, detail });
+  /** Transitions that sync/optimistic.md does not define; only a faulty execution client causes them. */
+  #logContradiction(root: RootHex, detail: string): void {
+    this.#logOnce("error", "Execution client contradicts its earlier payload verdicts; check the client", {
+      root,
+      detail,
+    });
   }
 
-  /** Once of each block, until it is found valid. */
-  #tellOnce(level: "warn" | "error", message: string, fields: LogFields & { root: RootHex }): void {
+  /** Logs a message once per block, until the block is found valid. */
+  #logOnce(level: "warn" | "error", message: string, fields: LogFields & { root: RootHex }): void {
     const { forkChoice, logger } = this.#parts;
     const { root } = fields;
-    const told = this.#told.get(root) ?? new Set();
-    logger[told.has(message) ? "debug" : level](message, fields);
-    told.add(message);
-    for (const other of this.#told.keys()) if (!forkChoice.get(other)) this.#told.delete(other);
-    this.#told.set(root, told);
+    const logged = this.#logged.get(root) ?? new Set();
+    logger[logged.has(message) ? "debug" : level](message, fields);
+    logged.add(message);
+    for (const other of this.#logged.keys()) if (!forkChoice.get(other)) this.#logged.delete(other);
+    this.#logged.set(root, logged);
   }
 }

@@ -7,29 +7,28 @@ import type { ForkChoiceBlock } from "./fork-choice/types.ts";
 interface PayloadVerificationParts {
   config: BeaconConfig;
   forkChoice: ForkChoice;
-  /** What `oldestUnverified` told when finality was last archived. */
+  /** Result of `oldestUnverified` when finality was last archived. */
   unverifiedFrom: Slot | null;
-  /** Blocks that finality has left behind, and that were found valid before. */
-  abandoned: Iterable<RootHex>;
+  /** Orphaned blocks whose payloads were found valid. */
+  orphaned: Iterable<RootHex>;
 }
 
 /**
- * Whether the execution payload of a block is known to be valid; all who want to know it ask here. A valid payload makes those
- * of all ancestors valid, so that of the finalized chain, which fork choice has let go of, one slot tells it all. Of the blocks that
- * finality left behind those that were valid are remembered. The block that a node was started from is trusted, and what it
- * descends from is valid with it.
+ * Tracks which execution payloads are known to be valid. A valid payload implies valid ancestors, so one slot describes
+ * the finalized chain after pruning. Valid orphaned blocks are remembered individually. The anchor and its ancestors
+ * are trusted.
  */
 export class PayloadVerification {
   readonly #config: BeaconConfig;
   readonly #forkChoice: ForkChoice;
   #unverifiedFrom: Slot | null;
-  readonly #abandoned: Set<RootHex>;
+  readonly #orphaned: Set<RootHex>;
 
-  constructor({ config, forkChoice, unverifiedFrom, abandoned }: PayloadVerificationParts) {
+  constructor({ config, forkChoice, unverifiedFrom, orphaned }: PayloadVerificationParts) {
     this.#config = config;
     this.#forkChoice = forkChoice;
     this.#unverifiedFrom = unverifiedFrom;
-    this.#abandoned = new Set(abandoned);
+    this.#orphaned = new Set(orphaned);
   }
 
   capture(): Slot | null {
@@ -41,38 +40,38 @@ export class PayloadVerification {
     this.#forkChoice.revision.raise();
   }
 
-  /** Whether nobody has found the payload of the block to be valid. */
+  /** True unless the block's payload is known to be valid. */
   isOptimistic({ root, slot }: { root: RootHex; slot: Slot }, { isFinalized = false } = {}): boolean {
     const block = this.#forkChoice.get(root);
     if (block) return isUnverified(block);
-    if (!isFinalized) return this.#config.getForkSeq(slot) >= ForkSeq.bellatrix && !this.#abandoned.has(root);
+    if (!isFinalized) return this.#config.getForkSeq(slot) >= ForkSeq.bellatrix && !this.#orphaned.has(root);
     const newest = this.#forkChoice.get(this.#forkChoice.finalized.root);
     return (
       this.#unverifiedFrom !== null && slot >= this.#unverifiedFrom && newest !== undefined && isUnverified(newest)
     );
   }
 
-  /** The first slot of the chain up to that block whose payload is not known to be valid; null when all are. */
+  /** Returns the first slot on the chain of a block whose payload is not known to be valid; null if all are. */
   oldestUnverified(root: RootHex): Slot | null {
     let oldest: Slot | null = null;
     for (const block of this.#forkChoice.ancestors(root)) {
       if (!isUnverified(block)) return oldest;
       oldest = block.slot;
     }
-    // Those before have left fork choice already.
+    // Older blocks have been pruned.
     return this.#unverifiedFrom ?? oldest;
   }
 
-  /** Whether that has to be remembered of a block that finality leaves behind. */
+  /** True if the payload is known to be valid. Archived with orphaned blocks. */
   isVerified(root: RootHex): boolean {
     const block = this.#forkChoice.get(root);
     return block !== undefined && !isUnverified(block);
   }
 
-  /** To be told when all of that is in the database. */
-  noteArchived(unverifiedFrom: Slot | null, abandoned: readonly RootHex[]): void {
+  /** Updates the archive state after it was written to the database. */
+  onArchived(unverifiedFrom: Slot | null, orphaned: readonly RootHex[]): void {
     this.#unverifiedFrom = unverifiedFrom;
-    for (const root of abandoned) this.#abandoned.add(root);
+    for (const root of orphaned) this.#orphaned.add(root);
     this.#forkChoice.revision.raise();
   }
 }

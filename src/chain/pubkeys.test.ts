@@ -31,7 +31,7 @@ function withoutFile() {
   return new Pubkeys({ logger: createRecordingLogger() });
 }
 
-/** Starts that have one file between them. */
+/** Successive starts with a shared file. */
 async function fileScene() {
   const directory = await createTempDir();
   onTestFinished(() => directory.remove());
@@ -41,7 +41,7 @@ async function fileScene() {
     const pubkeys = new Pubkeys({ logger, file: new PubkeyFile(path), manyKeys: MANY, signal });
     return { pubkeys, records: logger.records };
   };
-  /** What is said when the keys are learned, which have to be the right ones before and after. */
+  /** Log of loading the keys, which must be correct before and after. */
   const learn = async (registered = keys) => {
     const { pubkeys, records } = open();
     await pubkeys.learn(validatorsWith(registered));
@@ -50,35 +50,35 @@ async function fileScene() {
     requireKeys(pubkeys, registered);
     expect(Buffer.concat([...pubkeys.memory.pieces(0, pubkeys.size)])).toEqual(uncompressed(registered));
     await pubkeys.close();
-    // A slow machine also tells how far it is.
-    const said = records.filter(({ message }) => !message.startsWith("Learning "));
+    // A slow machine also logs progress.
+    const said = records.filter(({ message }) => !message.startsWith("Loading "));
     return said.map(({ level, message, fields }) => [level, message, fields?.fromFile ?? fields?.replaced]);
   };
   return { path, open, learn };
 }
 
-const learned = (fromFile: number) => ["info", "Learned the validators' public keys", fromFile];
-const replaced = (count: number) => ["notice", "The file of public keys was not that of these validators", count];
+const learned = (fromFile: number) => ["info", "Loaded validator public keys", fromFile];
+const replaced = (count: number) => ["notice", "Public key cache did not match the validators", count];
 
-it("knows keys anew that come to other places after it went back", () => {
+it("learns new keys at indices freed by a restore", () => {
   const pubkeys = withoutFile();
   pubkeys.set(0, keys[0]!);
-  const moment = pubkeys.capture();
+  const snapshot = pubkeys.capture();
   pubkeys.set(1, keys[1]!);
   pubkeys.set(2, keys[2]!);
   expect(indicesIn(pubkeys)).toEqual([0, 1, 2]);
-  pubkeys.restore(moment);
+  pubkeys.restore(snapshot);
   expect(pubkeys.size).toBe(1);
   expect(indicesIn(pubkeys)).toEqual([0, null, null]);
   expect(pubkeys.get(1)).toBeUndefined();
-  expect(() => pubkeys.getOrThrow(2)).toThrow("no validator 2");
+  expect(() => pubkeys.getOrThrow(2)).toThrow("Unknown validator 2");
 
   pubkeys.set(1, keys[2]!);
   expect(indicesIn(pubkeys)).toEqual([0, null, 1]);
   expect(pubkeys.getOrThrow(1).toBytes()).toEqual(keys[2]);
 });
 
-it("takes over what another one knows, and hears of what is told to that one", () => {
+it("adopts another instance and follows its additions", () => {
   const [pubkeys, others] = [withoutFile(), withoutFile()];
   pubkeys.set(0, keys[0]!);
   pubkeys.set(1, keys[1]!);
@@ -91,7 +91,7 @@ it("takes over what another one knows, and hears of what is told to that one", (
   expect(indicesIn(pubkeys)).toEqual([0, 1, null]);
 });
 
-it("keeps many keys in a file for their owner alone, and trusts nothing in it that is not theirs", async () => {
+it("caches many keys in a private file and verifies its contents", async () => {
   const { path, open, learn } = await fileScene();
   const count = keys.length;
   const { pubkeys: few } = open();
@@ -130,7 +130,7 @@ it("keeps many keys in a file for their owner alone, and trusts nothing in it th
     expect((await learn()).slice(0, 1)).toEqual([replaced(bad)]);
     expect(await readFile(path)).toEqual(right);
   }
-  // What was never written, because a start ended early, is nobody else's.
+  // Unwritten ranges after an early exit are not trusted.
   await damage((bytes) => bytes.fill(0, 96, 3 * 96));
   expect(await learn()).toEqual([learned(count - 2)]);
   await truncate(path, 3 * 96);
@@ -142,15 +142,15 @@ it("keeps many keys in a file for their owner alone, and trusts nothing in it th
   expect((await readFile(path)).subarray(0, MANY * 96)).toEqual(uncompressed(others));
 });
 
-it("adds to the file what is registered later, and what takes its place after it went back", async () => {
+it("adds later keys to the file, also after a restore", async () => {
   const { path, open, learn } = await fileScene();
   const { pubkeys } = open();
   await pubkeys.learn(validatorsWith(keys.slice(0, MANY)));
-  const moment = pubkeys.capture();
+  const snapshot = pubkeys.capture();
   keys.slice(MANY).forEach((key, i) => {
     pubkeys.set(MANY + i, key);
   });
-  pubkeys.restore(moment);
+  pubkeys.restore(snapshot);
   const later = keys.slice(MANY).toReversed();
   later.forEach((key, i) => {
     pubkeys.set(MANY + i, key);
@@ -161,14 +161,14 @@ it("adds to the file what is registered later, and what takes its place after it
   expect(await learn(registered)).toEqual([learned(registered.length)]);
 });
 
-it("does without a file that cannot be used, and says so once", async () => {
+it("works without an unusable file and warns once", async () => {
   const { path, learn } = await fileScene();
   await mkdir(path);
-  const unusable = ["warn", "The file of public keys cannot be read, so each start has to make them anew", undefined];
+  const unusable = ["warn", "Public key cache unusable", undefined];
   expect(await learn()).toEqual([unusable, learned(0)]);
 });
 
-it("says which key of a state is none, at once or behind the start, and ends when it is told to", async () => {
+it("reports an invalid key, at once or in the background, and stops when closed", async () => {
   const { open } = await fileScene();
   const { pubkeys } = open();
   const withFifth = (key: Uint8Array) => validatorsWith(keys.with(5, key));
@@ -185,16 +185,16 @@ it("says which key of a state is none, at once or behind the start, and ends whe
   await expect(aborted.pubkeys.learn(validatorsWith(keys))).rejects.toThrow("stopped");
 });
 
-it("keeps what is registered and goes back while keys are decompressed, and ends with what is done by then", async () => {
+it("adds and restores keys during decompression, and stops with what is done", async () => {
   const { path, open, learn } = await fileScene();
   const { pubkeys, records } = open();
   const [first, later] = [keys.slice(0, MANY), keys.slice(MANY)];
   await pubkeys.learn(validatorsWith(first));
-  const moment = pubkeys.capture();
+  const snapshot = pubkeys.capture();
   later.toReversed().forEach((key, i) => {
     pubkeys.set(MANY + i, key);
   });
-  pubkeys.restore(moment);
+  pubkeys.restore(snapshot);
   later.forEach((key, i) => {
     pubkeys.set(MANY + i, key);
   });
@@ -202,11 +202,11 @@ it("keeps what is registered and goes back while keys are decompressed, and ends
   await pubkeys.close();
   requireKeys(pubkeys, keys);
   expect(await readFile(path)).toEqual(uncompressed(keys));
-  expect(records.map(({ message }) => message)).not.toContain("Learned the validators' public keys");
+  expect(records.map(({ message }) => message)).not.toContain("Loaded validator public keys");
   expect(await learn()).toEqual([learned(keys.length)]);
 });
 
-it("goes on with what another one had begun to decompress", async () => {
+it("continues decompression of an adopted instance", async () => {
   const { path, open } = await fileScene();
   const [{ pubkeys }, { pubkeys: others }] = [open(), open()];
   await pubkeys.learn(validatorsWith(keys.slice(0, MANY)));

@@ -1,48 +1,45 @@
 import { availableParallelism } from "node:os";
 import type { PublicKey } from "@chainsafe/blst";
 import type { ValidatorIndex } from "@lodestar/types";
-import { completeKeys } from "../bls/complete-keys.ts";
+import { decompressKeys } from "../bls/decompress-keys.ts";
 import { FlatPubkeys } from "../bls/flat-pubkeys.ts";
 import type { KeyMemory } from "../bls/key-memory.ts";
-import type { SharedPubkeys } from "../bls/keyed-sets.ts";
+import type { SharedPubkeys } from "../bls/signers.ts";
 import { WorkerPool } from "../bls/worker-pool.ts";
 import type { PubkeyFile } from "../db/pubkey-file.ts";
 import type { Logger } from "../log/logger.ts";
 import { Progress } from "../log/progress.ts";
-import { KeptPubkeys } from "./kept-pubkeys.ts";
+import { PubkeyFileCache } from "./pubkey-file-cache.ts";
 
-/** Up to an eighth of a second of decompression, threads and a file are not worth it. */
+/** Fewer keys decompress in less than 1/8 s; threads and a file are not worth it. */
 const MANY_KEYS = 4096;
 
 interface PubkeysParts {
   logger: Logger;
-  /** Where many keys are kept; left out where they are not. */
+  /** File cache; omitted to disable it. */
   file?: PubkeyFile;
-  /** How many keys are many. */
+  /** Minimum number of keys for threads and the file cache. */
   manyKeys?: number;
-  /** Ends taking up keys. */
+  /** Aborts loading. */
   signal?: AbortSignal;
 }
 
-export interface PubkeysMoment {
+export interface PubkeysSnapshot {
   known: FlatPubkeys;
   size: number;
 }
 
-/** The validators of a state, as its views have them. */
+/** Validator list view of a state. */
 interface Validators {
   readonly length: number;
   getAllReadonlyValues(): readonly { pubkey: Uint8Array }[];
 }
 
-/**
- * The public keys of all validators, for all states of a chain. They can go back to when there were fewer validators, after whom
- * other ones may come in the places of the later ones.
- */
+/** Public keys of all validators, shared by all states of a chain. Can be truncated when the chain is reverted. */
 export class Pubkeys implements SharedPubkeys {
   readonly #parts: PubkeysParts;
   readonly #manyKeys: number;
-  readonly #kept: KeptPubkeys | undefined;
+  readonly #fileCache: PubkeyFileCache | undefined;
   #known = new FlatPubkeys();
   #completed: Promise<void> = Promise.resolve();
   readonly #failed = Promise.withResolvers<unknown>();
@@ -51,7 +48,7 @@ export class Pubkeys implements SharedPubkeys {
   constructor(parts: PubkeysParts) {
     this.#parts = parts;
     this.#manyKeys = parts.manyKeys ?? MANY_KEYS;
-    this.#kept = parts.file && new KeptPubkeys(parts.file, parts.logger);
+    this.#fileCache = parts.file && new PubkeyFileCache(parts.file, parts.logger);
   }
 
   get size(): number {
@@ -76,56 +73,56 @@ export class Pubkeys implements SharedPubkeys {
 
   set(index: ValidatorIndex, pubkey: Uint8Array): void {
     this.#known.set(index, pubkey);
-    // What goes wrong with the file is told of where it happens.
-    if (this.size >= this.#manyKeys) void this.#kept?.keepUp(this.memory, this.size);
+    // File errors are reported by the cache.
+    if (this.size >= this.#manyKeys) void this.#fileCache?.flushIfDue(this.memory, this.size);
   }
 
   /**
-   * Takes up the keys of a state's validators before the state is used, if there are many. They are decompressed behind everybody's
-   * back, unless the file has them. Few are learned as the state is made ready for use.
+   * Loads the keys of a state's validators before the state is used, if there are many. They are decompressed in the
+   * background unless the file has them. A few keys are added when the state's caches are built.
    */
   async learn(validators: Validators): Promise<void> {
     if (validators.length - this.size < this.#manyKeys) return;
-    await this.#known.takeUp(validators.getAllReadonlyValues(), this.#parts.signal);
-    this.#kept?.noteKept(this.size);
-    this.#completeBehind();
+    await this.#known.addAll(validators.getAllReadonlyValues(), this.#parts.signal);
+    this.#fileCache?.markStored(this.size);
+    this.#decompressInBackground();
   }
 
-  /** Waits until there is nothing more to decompress, or no more is wanted. */
+  /** Resolves when decompression has finished or was cancelled. */
   idle(): Promise<void> {
     return this.#completed;
   }
 
-  /** Resolves with the reason when keys cannot be decompressed: a `BadPubkeyError` says which of them is none. */
+  /** Resolves with the error if decompression fails; a `BadPubkeyError` names the invalid key. */
   get failed(): Promise<unknown> {
     return this.#failed.promise;
   }
 
-  capture(): PubkeysMoment {
+  capture(): PubkeysSnapshot {
     return { known: this.#known, size: this.size };
   }
 
-  /** Knows from now on what was known at a moment, here or to another one, and the same as that one. */
-  restore({ known, size }: PubkeysMoment): void {
+  /** Restores a snapshot, taken here or from another chain. */
+  restore({ known, size }: PubkeysSnapshot): void {
     known.truncate(size);
     if (known === this.#known) {
-      this.#kept?.forgetFrom(size);
+      this.#fileCache?.truncate(size);
       return;
     }
-    this.#kept?.forgetFrom(0);
+    this.#fileCache?.truncate(0);
     this.#known = known;
-    // Whoever began with it does not go on.
-    this.#completeBehind();
+    // The previous owner stops decompressing.
+    this.#decompressInBackground();
   }
 
-  /** Ends decompression and writes what is still to be kept. */
+  /** Stops decompression and writes pending keys to the file. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#completed;
-    if (this.size >= this.#manyKeys) await this.#kept?.finish(this.memory, this.size);
+    if (this.size >= this.#manyKeys) await this.#fileCache?.flush(this.memory, this.size);
   }
 
-  #completeBehind(): void {
+  #decompressInBackground(): void {
     const known = this.#known;
     const isWanted = () => !this.#isClosed && known === this.#known;
     this.#completed = this.#completed
@@ -133,24 +130,24 @@ export class Pubkeys implements SharedPubkeys {
       .catch((error) => this.#failed.resolve(error));
   }
 
-  /** Leaves a processor to the rest of the node. */
+  /** Uses all but one core. */
   async #complete(known: FlatPubkeys, isWanted: () => boolean): Promise<void> {
     const { logger } = this.#parts;
     const { memory, size } = known;
-    const progress = new Progress({ message: "Learning the validators' public keys", logger });
+    const progress = new Progress({ message: "Loading validator public keys", logger });
     const threads = Math.max(1, availableParallelism() - 1);
     const workers = new WorkerPool({ threads, isBackground: true, logger });
     const sum = { keys: 0, made: 0, unfit: 0 };
     try {
-      await completeKeys(memory, size, {
+      await decompressKeys(memory, size, {
         workers,
-        recall: async (keys, from) => this.#kept?.recall(keys, from),
-        onCompleted: async ({ from, to, made, unfit }) => {
+        loadCached: async (keys, from) => this.#fileCache?.load(keys, from),
+        onDecompressed: async ({ from, to, made, unfit }) => {
           sum.keys += to - from;
           sum.made += made;
           sum.unfit += unfit;
           progress.report(to, size);
-          if (made > 0 && known === this.#known) await this.#kept?.keep(memory, from, to);
+          if (made > 0 && known === this.#known) await this.#fileCache?.store(memory, from, to);
         },
         isWanted,
       });
@@ -158,13 +155,13 @@ export class Pubkeys implements SharedPubkeys {
       await workers.close();
     }
     if (sum.unfit > 0) {
-      logger.notice("The file of public keys was not that of these validators", {
+      logger.notice("Public key cache did not match the validators", {
         file: this.#parts.file?.path,
         replaced: sum.unfit,
       });
     }
     if (sum.keys > 0 && isWanted()) {
-      logger.info("Learned the validators' public keys", { keys: sum.keys, fromFile: sum.keys - sum.made });
+      logger.info("Loaded validator public keys", { keys: sum.keys, fromFile: sum.keys - sum.made });
     }
   }
 }

@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
 import { Revision } from "./revision.ts";
 
-it("tells of several changes as of one, at their end or when it is to be told of", async () => {
+it("publishes the changes of a transaction at its end or on publish()", async () => {
   const revision = new Revision();
   const told: number[][] = [];
   const end = revision.onPublished(() => told.push(Array.from(revision.memory)));
   revision.raiseStatus();
-  await revision.asOne(async () => {
+  await revision.transaction(async () => {
     revision.raiseStatus();
     revision.raise();
     revision.raise();
@@ -15,15 +15,15 @@ it("tells of several changes as of one, at their end or when it is to be told of
     revision.raise();
     expect(told.splice(0)).toEqual([[1, 2]]);
     revision.complete();
-    // From then on nothing is held back.
+    // Nothing is deferred from here on.
     revision.raiseStatus();
     expect(told.splice(0)).toEqual([
       [2, 3],
       [2, 4],
     ]);
   });
-  await revision.asOne(async () => revision.raise());
-  const failing = revision.asOne(async () => {
+  await revision.transaction(async () => revision.raise());
+  const failing = revision.transaction(async () => {
     revision.raise();
     throw new Error("It failed.");
   });

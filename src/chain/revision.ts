@@ -2,32 +2,35 @@ const HEAD = 0;
 const STATUS = 1;
 
 /**
- * Two numbers in shared memory, by which other threads see whether what they were told is still true. The first is another one
- * after every change of the head or of what fork choice says of blocks, the second also after every change of the node's status:
- * when a slot begins, the execution engine comes or goes, or the node has caught up or fallen behind.
+ * Two version counters in shared memory, with which other threads detect stale data. The first changes with the head
+ * and with fork choice data of blocks. The second also changes with the node's status: at a new slot, and when engine
+ * or sync state change.
  */
 export class Revision {
   readonly memory = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
   readonly #listeners = new Set<() => void>();
-  /** Whether others are to see what changes only when it is published. */
+  /** Defers publishing until the end of a transaction. */
   #isHeldBack = false;
   #isHeadRaised = false;
   #isStatusRaised = false;
 
-  /** To be called in the same turn as the change, after it. */
+  /** Call it synchronously after the change. */
   raise(): void {
     this.#isHeadRaised = true;
     this.raiseStatus();
   }
 
-  /** The same for a change of the status alone. */
+  /** Marks a change of the node's status only. */
   raiseStatus(): void {
     this.#isStatusRaised = true;
     if (!this.#isHeldBack) this.publish();
   }
 
-  /** Other threads see what is raised meanwhile at the end, or when it is completed or published: until then they go by what was before. */
-  async asOne<T>(change: () => Promise<T>): Promise<T> {
+  /**
+   * Runs a change as a transaction: other threads see the new versions at its end, or when `complete` or `publish` is
+   * called.
+   */
+  async transaction<T>(change: () => Promise<T>): Promise<T> {
     this.#isHeldBack = true;
     try {
       return await change();
@@ -36,13 +39,13 @@ export class Revision {
     }
   }
 
-  /** What belongs together has changed; nothing is held back from now on. */
+  /** Ends the transaction. */
   complete(): void {
     this.#isHeldBack = false;
     this.publish();
   }
 
-  /** Other threads see what has changed by now. To be called before they are told of anything that follows from it. */
+  /** Publishes pending changes. Call it before sending other threads anything derived from them. */
   publish(): void {
     if (!this.#isStatusRaised) return;
     if (this.#isHeadRaised) Atomics.add(this.memory, HEAD, 1);
@@ -52,7 +55,10 @@ export class Revision {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Calls the listener when a number has changed, perhaps in the midst of a change; returns the function that ends it. */
+  /**
+   * Calls the listener after each publish, possibly inside a transaction; returns a function that ends the
+   * subscription.
+   */
   onPublished(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { SerialQueue, SerialQueues } from "./serial-queue.ts";
 
-test("a task begins when the one before it has ended", async () => {
+test("starts a task after the previous one has ended", async () => {
   const queue = new SerialQueue();
   const log: string[] = [];
   const gate = Promise.withResolvers<void>();
@@ -21,7 +21,7 @@ test("a task begins when the one before it has ended", async () => {
   expect(log).toEqual(["first begins", "first ends", "second"]);
 });
 
-test("a task that fails fails its own caller only", async () => {
+test("a failed task rejects only its own promise", async () => {
   const queue = new SerialQueue();
   const failing = queue.run(() => Promise.reject(new Error("no")));
   const throwing = queue.run(() => {
@@ -34,7 +34,7 @@ test("a task that fails fails its own caller only", async () => {
   await expect(last).resolves.toBe("done");
 });
 
-test("idle waits for everything queued so far, failures included", async () => {
+test("idle waits for all queued tasks, including failed ones", async () => {
   const queue = new SerialQueue();
   await queue.idle();
   const gate = Promise.withResolvers<void>();
@@ -52,7 +52,7 @@ test("idle waits for everything queued so far, failures included", async () => {
   expect(log).toEqual(["task", "idle"]);
 });
 
-test("tasks of one key wait for each other, those of different keys do not", async () => {
+test("serializes tasks per key, not across keys", async () => {
   const queues = new SerialQueues();
   const log: string[] = [];
   const gate = Promise.withResolvers<void>();

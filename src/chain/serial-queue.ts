@@ -1,6 +1,6 @@
 /**
- * Runs tasks one after the other, in the order they were asked for. A task that fails fails only its own caller.
- * Everything that changes the chain goes through one such queue, so no step ever sees a half-applied block.
+ * Runs tasks sequentially, in order. A failed task rejects only its own promise. All changes of the chain go through
+ * one queue, so that no task sees a partly applied block.
  */
 export class SerialQueue {
   #tail: Promise<unknown> = Promise.resolve();
@@ -11,13 +11,13 @@ export class SerialQueue {
     return result;
   }
 
-  /** Resolves when everything queued so far has ended. */
+  /** Resolves when all tasks queued so far have ended. */
   async idle(): Promise<void> {
     await this.#tail;
   }
 }
 
-/** A queue for each key, as long as something is in it. */
+/** One queue per key, kept while it has tasks. */
 export class SerialQueues {
   readonly #queues = new Map<string, { queue: SerialQueue; tasks: number }>();
 

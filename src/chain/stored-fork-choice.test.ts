@@ -2,7 +2,12 @@ import { inflateSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { addBlock, makeBlock, makeForkChoice, optimistic, root } from "./fork-choice/blocks.test-support.ts";
 import type { ForkChoiceBlock } from "./fork-choice/types.ts";
-import { deserializeBlockFacts, deserializeVotes, serializeBlockFacts, serializeVotes } from "./stored-fork-choice.ts";
+import {
+  deserializeForkChoiceBlock,
+  deserializeVotes,
+  serializeForkChoiceBlock,
+  serializeVotes,
+} from "./stored-fork-choice.ts";
 
 const checkpoints: Partial<ForkChoiceBlock> = {
   justified: { epoch: 3, root: root(3) },
@@ -14,12 +19,12 @@ const checkpoints: Partial<ForkChoiceBlock> = {
 test.each([
   ["before the merge", makeBlock(9, 8, 70, checkpoints)],
   ["with a payload", makeBlock(9, 8, 2 ** 40, { ...checkpoints, execution: optimistic(9) })],
-])("what fork choice knows of a block %s comes back the same", (_, block) => {
+])("fork choice data of a block %s round-trips", (_, block) => {
   const { slot, root: own, parentRoot } = block;
-  expect(deserializeBlockFacts(serializeBlockFacts(block), { slot, root: own, parentRoot })).toEqual(block);
+  expect(deserializeForkChoiceBlock(serializeForkChoiceBlock(block), { slot, root: own, parentRoot })).toEqual(block);
 });
 
-test("votes come back the same, also those that lie nowhere, and those that were stored as they are", async () => {
+test("votes round-trip, also those without a node and uncompressed ones", async () => {
   const forkChoice = makeForkChoice();
   addBlock(forkChoice, 2, 1, 1);
   forkChoice.onTick(2);

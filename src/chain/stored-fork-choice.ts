@@ -10,8 +10,8 @@ import type { Checkpoint, ForkChoiceBlock, ForkChoiceExecution } from "./fork-ch
 const STATUSES = ["pre-merge", "valid", "optimistic", "invalid"] as const;
 const NO_HASH = new Uint8Array(32);
 
-/** What fork choice knows of a block beside its slot, its root and its parent's. */
-const BlockFacts = new ContainerType({
+/** Fork choice data of a block besides its slot, root and parent root. */
+const StoredForkChoiceBlock = new ContainerType({
   stateRoot: ssz.Root,
   targetRoot: ssz.Root,
   justified: ssz.phase0.Checkpoint,
@@ -23,10 +23,10 @@ const BlockFacts = new ContainerType({
   blockNumber: ssz.UintNum64,
 });
 
-export function serializeBlockFacts(block: ForkChoiceBlock): Uint8Array {
+export function serializeForkChoiceBlock(block: ForkChoiceBlock): Uint8Array {
   const { execution } = block;
   const payload = execution.status === "pre-merge" ? undefined : execution;
-  return BlockFacts.serialize({
+  return StoredForkChoiceBlock.serialize({
     stateRoot: fromHex(block.stateRoot),
     targetRoot: fromHex(block.targetRoot),
     justified: checkpointBytes(block.justified),
@@ -39,16 +39,16 @@ export function serializeBlockFacts(block: ForkChoiceBlock): Uint8Array {
   });
 }
 
-/** Notes a block that is not final yet with all that fork choice knows of it now. */
-export function putBlockFacts(batch: BeaconDbBatch, block: ForkChoiceBlock): void {
-  batch.hotBlocks.put(block.slot, block.root, block.parentRoot, serializeBlockFacts(block));
+/** Stores an unfinalized block with its current fork choice data. */
+export function putForkChoiceBlock(batch: BeaconDbBatch, block: ForkChoiceBlock): void {
+  batch.hotBlocks.put(block.slot, block.root, block.parentRoot, serializeForkChoiceBlock(block));
 }
 
-export function deserializeBlockFacts(
+export function deserializeForkChoiceBlock(
   bytes: Uint8Array,
   position: { slot: Slot; root: RootHex; parentRoot: RootHex },
 ): ForkChoiceBlock {
-  const facts = BlockFacts.deserialize(bytes);
+  const facts = StoredForkChoiceBlock.deserialize(bytes);
   return {
     slot: position.slot,
     root: position.root,
@@ -63,18 +63,21 @@ export function deserializeBlockFacts(
   };
 }
 
-/** The votes that fork choice had counted, and up to which blocks those of the blocks are among them. */
+/** Votes counted by fork choice, and the leaf blocks up to which attestations in blocks are included. */
 export interface CountedVotes extends ExportedVotes {
   leaves: RootHex[];
 }
 
-/** The bound of an SSZ list shows in its root, not in its bytes. */
+/** The limit of an SSZ list affects its root, not its encoding. */
 const LIST_LIMIT = 2 ** 32;
 const Roots = new ListCompositeType(ssz.Root, LIST_LIMIT);
-/** There are as many numbers as validators, too many for lists that are written number by number. */
+/** Stored as bytes: number lists with one entry per validator are slow to serialize element by element. */
 const Numbers = new ByteListType(LIST_LIMIT);
 
-/** With which votes begin that an older program stored as they are: the offset of the first field. Compressed ones never do. */
+/**
+ * First byte of uncompressed votes of older versions: the offset of the first field. Deflate output never starts with
+ * it.
+ */
 const PLAIN_VOTES_BEGINNING = 20;
 
 const Votes = new ContainerType({
@@ -88,7 +91,7 @@ const Votes = new ContainerType({
 const compress = promisify(deflate);
 const decompress = promisify(inflate);
 
-/** Compressed in another thread: most votes are alike, and of a million validators they take 9 MB. */
+/** Compressed on the thread pool: most votes are equal, and those of a million validators take 9 MB. */
 export function serializeVotes({ leaves, roots, messages }: CountedVotes): Promise<Uint8Array> {
   const votes = Votes.serialize({
     leaves: leaves.map((root) => fromHex(root)),
@@ -114,14 +117,14 @@ export async function deserializeVotes(bytes: Uint8Array): Promise<CountedVotes>
   };
 }
 
-/** In the byte order of the machine, as the database never leaves it. */
+/** In native byte order; the database never leaves the machine. */
 const bytesOf = ({ buffer, byteOffset, byteLength }: Int32Array | Uint32Array) =>
   new Uint8Array(buffer, byteOffset, byteLength);
 
-/** Numbers of four bytes can only be read where their place in memory is a multiple of four. */
+/** Copies to an aligned buffer. */
 const ownBuffer = (bytes: Uint8Array): ArrayBuffer => new Uint8Array(bytes).buffer;
 
-/** All votes counted up to now. Stored, they save a start from executing the blocks of now to count them again. */
+/** Returns all votes counted so far. Storing them saves replaying blocks at start-up. */
 export function countedVotes(forkChoice: ForkChoice): CountedVotes {
   return { ...forkChoice.exportVotes(), leaves: forkChoice.leaves().map(({ root }) => root) };
 }
@@ -147,6 +150,6 @@ function executionOf({
   blockNumber: number;
 }): ForkChoiceExecution {
   const status = STATUSES[executionStatus];
-  if (status === undefined) throw new Error(`A stored block has the payload status ${executionStatus}, which is none.`);
+  if (status === undefined) throw new Error(`unknown payload status ${executionStatus} of a stored block`);
   return status === "pre-merge" ? { status } : { status, blockHash: toRootHex(blockHash), blockNumber };
 }

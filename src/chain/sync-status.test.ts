@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { Revision } from "./revision.ts";
 import { SyncStatus } from "./sync-status.ts";
 
-/** Somebody who can be listened to, and how often who listens is told. */
+/** A source of notifications, and a counter of how often its listeners are notified. */
 class Source {
   readonly listeners = new Set<() => void>();
 
@@ -16,12 +16,12 @@ class Source {
   }
 }
 
-it("lets other threads see that the status may have changed, and leaves what depends on the head alone", () => {
+it("publishes status changes to other threads, without head changes", () => {
   const revision = new Revision();
   const [slots, engine, judge] = [new Source(), new Source(), new Source()];
   const parts = { clock: { onSlot: slots.on, secondsPerSlot: 12 }, engine: { onStateChange: engine.on }, revision };
   const status = new SyncStatus(parts as unknown as ConstructorParameters<typeof SyncStatus>[0]);
-  status.decideBy({ isSyncing: true, onChange: judge.on });
+  status.setSource({ isSyncing: true, onChange: judge.on });
   const stop = status.follow();
   for (const source of [slots, engine, judge]) {
     const [head, before] = revision.memory;

@@ -4,19 +4,19 @@ import type { HeadTracker } from "./head-tracker.ts";
 import type { PayloadVerification } from "./payload-verification.ts";
 import type { Revision } from "./revision.ts";
 
-/** How long the head of a chain without a network may lie behind the clock before the node counts as syncing. */
+/** Distance of the head from the clock from which a node without a network counts as syncing. */
 const DEFAULT_HORIZON_SECONDS = 600;
 
 /**
- * Whom a node asks before it goes on with its chain. `sole`: nobody, because all validators are its own and others only
- * follow. `founder`: nobody until others have come to the chain that began with it, and from then on its peers, as a `member`.
+ * Whether a node needs peers to confirm its head before it proceeds. `sole`: no, it runs all validators and others only
+ * follow. `founder`: no, until other nodes have joined the chain it started; then like `member`. `member`: yes.
  */
 export type Authority = "sole" | "founder" | "member";
 
-/** Who knows what the chain alone cannot tell: whether others are further. */
-export interface SyncJudge {
+/** Source of the sync state when there are peers. */
+export interface SyncStateSource {
   readonly isSyncing: boolean;
-  /** Calls the listener when that has changed. */
+  /** Calls the listener on changes. */
   onChange?(listener: () => void): () => void;
 }
 
@@ -29,7 +29,7 @@ interface SyncStatusParts {
   horizonSlots?: number;
 }
 
-/** Whether this node's view of the chain is one to act on. All who want to know it ask here. */
+/** Sync state of the node. */
 export class SyncStatus {
   readonly #clock: Clock;
   readonly #tracker: HeadTracker;
@@ -37,7 +37,7 @@ export class SyncStatus {
   readonly #engine: ExecutionEngine;
   readonly #revision: Revision;
   readonly #horizonSlots: number;
-  #judge: SyncJudge | undefined;
+  #source: SyncStateSource | undefined;
 
   constructor(parts: SyncStatusParts) {
     this.#clock = parts.clock;
@@ -48,24 +48,24 @@ export class SyncStatus {
     this.#horizonSlots = parts.horizonSlots ?? Math.floor(DEFAULT_HORIZON_SECONDS / parts.clock.secondsPerSlot);
   }
 
-  /** Without anybody to ask, the clock decides. */
+  /** Without a source, depends on the distance to the clock. */
   get isSyncing(): boolean {
-    return this.#judge?.isSyncing ?? this.syncDistance > this.#horizonSlots;
+    return this.#source?.isSyncing ?? this.syncDistance > this.#horizonSlots;
   }
 
-  /** Slots from the head to the current one, which may all be empty. */
+  /** Slots between the head and the current slot. They may all be empty. */
   get syncDistance(): number {
     return Math.max(0, this.#clock.currentSlot - this.#tracker.head.slot);
   }
 
-  /** From now on somebody who hears of other nodes decides. */
-  decideBy(judge: SyncJudge): void {
-    this.#judge = judge;
+  /** Uses a source that knows the heads of peers. */
+  setSource(source: SyncStateSource): void {
+    this.#source = source;
     this.#revision.raiseStatus();
-    judge.onChange?.(() => this.#revision.raiseStatus());
+    source.onChange?.(() => this.#revision.raiseStatus());
   }
 
-  /** Lets other threads know of changes that neither the head nor the judge brings; returns the function that ends it. */
+  /** Publishes status changes from the clock and the engine to other threads; returns a function that stops it. */
   follow(): () => void {
     const ends = [
       this.#clock.onSlot(() => this.#revision.raiseStatus()),
@@ -80,7 +80,7 @@ export class SyncStatus {
     return this.#payloads.isOptimistic(this.#tracker.head);
   }
 
-  /** Before the merge nothing has to be asked of an execution engine, so none is missing. */
+  /** False before the merge, when no execution engine is needed. */
   get executionOffline(): boolean {
     return !isReachable(this.#engine.state) && this.#tracker.head.execution.status !== "pre-merge";
   }

@@ -4,7 +4,10 @@ import type { Slot } from "@lodestar/types";
 
 type MergeConfig = Pick<ChainConfig, "TERMINAL_BLOCK_HASH" | "TERMINAL_BLOCK_HASH_ACTIVATION_EPOCH">;
 
-/** A terminal block that the configuration names ends proof of work only from an epoch on (bellatrix/fork-choice.md, validate_merge_block). */
+/**
+ * A configured terminal block hash is accepted only from its activation epoch on (bellatrix/fork-choice.md,
+ * validate_merge_block).
+ */
 export function mayMergeAt(config: MergeConfig, slot: Slot): boolean {
   const isNamed = config.TERMINAL_BLOCK_HASH.some((byte) => byte !== 0);
   return !isNamed || computeEpochAtSlot(slot) >= config.TERMINAL_BLOCK_HASH_ACTIVATION_EPOCH;

@@ -6,19 +6,19 @@ import {
 } from "@lodestar/state-transition";
 import type { Epoch } from "@lodestar/types";
 
-/** A state from which the chain cannot be followed in safety any more. */
+/** A state outside the weak subjectivity period. */
 export interface StaleState {
   epoch: Epoch;
   ageEpochs: number;
-  /** How old it may be. */
+  /** Length of the period. */
   periodEpochs: number;
 }
 
 /**
- * is_within_weak_subjectivity_period of weak-subjectivity.md: so many validators may have left since an older state that they
- * could make another chain from it which looks just as good, at no risk. Null for a state that is recent enough.
+ * Checks `is_within_weak_subjectivity_period` (phase0/weak-subjectivity.md). Returns null for a recent state. After the
+ * period, enough validators may have exited to build a conflicting chain without risk.
  */
-export function findStale(
+export function findStaleState(
   config: BeaconConfig,
   state: CachedBeaconStateAllForks,
   currentEpoch: Epoch,

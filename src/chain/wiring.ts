@@ -4,35 +4,35 @@ import type { Kzg } from "../data/kzg/kzg.ts";
 import { ThreadedKzg } from "../data/kzg/threaded-kzg.ts";
 import type { ExecutionEngine, PayloadVerdict } from "../execution/engine.ts";
 import { BlockStore } from "./blocks/block-store.ts";
+import { ChainSnapshots } from "./chain-snapshots.ts";
 import type { Clock } from "./clock/clock.ts";
 import { Custody, type CustodyOptions } from "./data/custody.ts";
 import { DataAvailability } from "./data/data-availability.ts";
-import { DataUpkeep } from "./data/data-upkeep.ts";
+import { DataMaintenance } from "./data/data-maintenance.ts";
 import { SidecarProcessor } from "./data/sidecar-processor.ts";
 import { ValidatorCustody } from "./data/validator-custody.ts";
-import { DistantGenesis, type ReadGenesisState } from "./distant-genesis.ts";
-import { EngineAnswers } from "./engine-answers.ts";
 import { EngineNotifier } from "./engine-notifier.ts";
 import { EpochPreparer } from "./epoch-preparer.ts";
 import { Eth1Proposals } from "./eth1/eth1-proposals.ts";
 import { ChainEvents } from "./events.ts";
 import { FinalityArchiver } from "./finality-archiver.ts";
 import type { ForkChoiceBlock } from "./fork-choice/types.ts";
+import { GenesisLoader, type ReadGenesisState } from "./genesis-loader.ts";
 import { Graffiti } from "./graffiti.ts";
 import { HeadTracker } from "./head-tracker.ts";
 import { History } from "./history/history.ts";
-import { BadBlocks } from "./import/bad-blocks.ts";
 import { ImportQueue } from "./import/import-queue.ts";
+import { InvalidBlockRoots } from "./import/invalid-block-roots.ts";
 import { LightClientServer } from "./light-client/light-client-server.ts";
-import { Moments } from "./moments.ts";
-import type { OpenedParts, OpeningOptions } from "./opening.ts";
+import type { OpenedParts, OpeningOptions } from "./open-parts.ts";
 import { OperationProcessor } from "./operation-processor.ts";
 import { PayloadVerdicts } from "./payload-verdicts.ts";
+import { PendingVerdicts } from "./pending-verdicts.ts";
 import { Pools } from "./pools/pools.ts";
 import { BlockProducer } from "./production/block-producer.ts";
-import { type BuilderUse, useBuilder } from "./production/builder-use.ts";
-import { PayloadAnnouncer } from "./production/payload-announcer.ts";
+import { type BuilderSettings, createBuilderComponents } from "./production/builder-components.ts";
 import { PayloadBuilder } from "./production/payload-builder.ts";
+import { PayloadPreparer } from "./production/payload-preparer.ts";
 import { ProposerHead } from "./production/proposer-head.ts";
 import { ProposerPreparations } from "./production/proposer-preparations.ts";
 import { SerialQueue } from "./serial-queue.ts";
@@ -49,47 +49,47 @@ import { DuplicateKeys } from "./validation/duplicate-keys.ts";
 export interface ChainParts extends OpeningOptions {
   clock: Clock;
   engine: ExecutionEngine;
-  /** For a chain that was started from a later state; left out where the genesis state is not at hand. */
+  /** For a chain started from a later state; omitted if the genesis state is unavailable. */
   readGenesisState?: ReadGenesisState;
   graffiti?: Uint8Array;
-  /** Whether the graffiti names the clients where there is room; by default it does. */
+  /** Appends client codes to the graffiti where they fit; true by default. */
   graffitiCodes?: boolean;
   syncHorizonSlots?: number;
   stateLimits?: StateStoreLimits;
-  /** By default as many as the specification has (sync/optimistic.md). */
+  /** Defaults to the value of sync/optimistic.md. */
   safeSlotsToImportOptimistically?: number;
-  /** Of blocks whose proposer told none; by default the zero address. */
+  /** For proposers without a preparation; zero address by default. */
   suggestedFeeRecipient?: Uint8Array;
-  /** Whether proposers orphan late blocks that have hardly any votes; by default they do. */
+  /** Enables proposer reorgs of late blocks with few votes; true by default. */
   proposerReorgs?: boolean;
-  /** Left out by a node that builds all its payloads itself. */
-  builder?: BuilderUse;
+  /** External builder; omitted to build all payloads locally. */
+  builder?: BuilderSettings;
   custody?: CustodyOptions;
-  /** By default a thread of the chain's own. It is closed with the chain. */
+  /** Defaults to a KZG thread of the chain's own. Closed with the chain. */
   kzg?: Kzg;
-  /** By default `createBlsVerifier`. What it makes is closed with the chain. */
+  /** Defaults to `createBlsVerifier`. Its result is closed with the chain. */
   createVerifier?: typeof createBlsVerifier;
 }
 
-/** What happens to the chain as a whole, which its parts bring about. */
+/** Chain-wide operations that components trigger. */
 interface ChainChanges {
-  /** Follows fork choice to its head, and stores what has become final by then. */
+  /** Updates the head and archives what has become final. */
   settle(): Promise<void>;
-  /** The same in its turn among all that changes the chain. */
+  /** Runs `settle` in the queue of changes. */
   refreshHead(): Promise<void>;
-  /** Takes what an execution engine has said of a block's payload. */
+  /** Applies a payload verdict of the execution engine. */
   applyVerdict(verdicts: PayloadVerdicts, block: ForkChoiceBlock, verdict: PayloadVerdict): Promise<void>;
-  /** Follows what an execution engine had refused, and finds valid now. */
-  takeBack(verdicts: PayloadVerdicts, block: ForkChoiceBlock): Promise<void>;
+  /** Reinstates a rejected block that is now valid. */
+  reinstate(verdicts: PayloadVerdicts, block: ForkChoiceBlock): Promise<void>;
 }
 
 export type WiredParts = ReturnType<typeof wireParts>;
 
-/** Makes the parts of a chain, and tells each of the others that it needs. */
+/** Creates and connects the components of a chain. */
 export function wireParts(
   { config, db, clock, engine, logger, ...options }: ChainParts,
   { pubkeyCache, forkChoice, snapshots, payloads, anchorState, deposits, historyEnd }: OpenedParts,
-  { settle, refreshHead, applyVerdict, takeBack }: ChainChanges,
+  { settle, refreshHead, applyVerdict, reinstate }: ChainChanges,
 ) {
   const log = logger.topic("chain");
   const changes = new SerialQueue();
@@ -98,13 +98,13 @@ export function wireParts(
   const attached = new AttachedValidators(clock);
   const preparations = new ProposerPreparations(attached, {
     suggestedFeeRecipient: options.suggestedFeeRecipient,
-    // The payloads of the built-in engine have no transactions, and so no fees.
+    // Payloads of the built-in engine have no transactions and thus no fees.
     logger: engine.buildsAtOnce ? undefined : log,
   });
   const events = new ChainEvents(log);
   const { readGenesisState: read, stateLimits: limits = stateLimitsFor(anchorState.validators.length) } = options;
   const isDistant = snapshots.oldest.slot > GENESIS_SLOT;
-  const genesis = isDistant && read ? new DistantGenesis({ config, pubkeyCache, read }) : undefined;
+  const genesis = isDistant && read ? new GenesisLoader({ config, pubkeyCache, read }) : undefined;
   const blocks = new BlockStore({ config, db, forkChoice, payloads, genesis });
   const states = new StateStore({ db, blocks, forkChoice, snapshots, genesis, limits });
   states.holdAdvanced(forkChoice.finalized.root, anchorState);
@@ -141,9 +141,9 @@ export function wireParts(
     logger: log,
     apply: (block, verdict) => applyVerdict(verdicts, block, verdict),
     override: () => proposerHead.override(),
-    takeBack: (block) => takeBack(verdicts, block),
+    reinstate: (block) => reinstate(verdicts, block),
   });
-  const invalidBlocks = new BadBlocks();
+  const invalidBlocks = new InvalidBlockRoots();
   const importQueue = new ImportQueue({
     config,
     db,
@@ -173,7 +173,7 @@ export function wireParts(
     revision: forkChoice.revision,
     horizonSlots: options.syncHorizonSlots,
   });
-  const engineAnswers = new EngineAnswers({
+  const pendingVerdicts = new PendingVerdicts({
     clock,
     engine,
     status,
@@ -203,7 +203,7 @@ export function wireParts(
     refreshHead,
   });
   const sidecars = new SidecarProcessor({ context: validation, data, events });
-  const dataUpkeep = new DataUpkeep({
+  const dataMaintenance = new DataMaintenance({
     config,
     db,
     clock,
@@ -225,9 +225,9 @@ export function wireParts(
     events,
     logger: log,
   });
-  const builderInUse =
+  const builderComponents =
     options.builder &&
-    useBuilder(options.builder, {
+    createBuilderComponents(options.builder, {
       config,
       clock,
       forkChoice,
@@ -252,9 +252,9 @@ export function wireParts(
     payloadBuilder,
     pools,
     eth1,
-    bids: builderInUse?.bids,
+    bids: builderComponents?.bids,
   });
-  const payloadAnnouncer = new PayloadAnnouncer({
+  const payloadPreparer = new PayloadPreparer({
     config,
     clock,
     tracker,
@@ -285,7 +285,7 @@ export function wireParts(
     events,
     logger: log,
   });
-  const moments = new Moments({
+  const chainSnapshots = new ChainSnapshots({
     db,
     changes,
     forkChoice,
@@ -305,7 +305,7 @@ export function wireParts(
     lightClient,
     subscriptions,
     syncSubscriptions,
-    payloadAnnouncer,
+    payloadPreparer,
   });
   return {
     events,
@@ -316,7 +316,7 @@ export function wireParts(
     graffiti,
     history,
     status,
-    engineAnswers,
+    pendingVerdicts,
     validation,
     processor,
     sidecars,
@@ -324,7 +324,7 @@ export function wireParts(
     eth1,
     producer,
     proposerHead,
-    moments,
+    chainSnapshots,
     subscriptions,
     syncSubscriptions,
     attached,
@@ -334,9 +334,9 @@ export function wireParts(
     archiver,
     engineNotifier,
     importQueue,
-    dataUpkeep,
-    builderInUse,
-    payloadAnnouncer,
+    dataMaintenance,
+    builderComponents,
+    payloadPreparer,
     epochPreparer,
     validatorCustody,
     snapshotWriter,

@@ -10,7 +10,7 @@ import { verifyMerkleBranch } from "@lodestar/utils";
 import { branchOf, commitmentsOf, signedHeaderOf } from "./commitments.ts";
 import type { BlobBatch } from "./kzg/kzg.ts";
 
-/** deneb/validator.md, get_blob_sidecars: with a proof a blob. */
+/** deneb/validator.md, get_blob_sidecars, with one proof per blob. */
 export function blobSidecarsOf(
   config: BeaconConfig,
   signed: SignedBeaconBlock,
@@ -42,7 +42,7 @@ export function blobSubnetCount(
 }
 
 /** deneb/p2p-interface.md, verify_blob_sidecar_inclusion_proof. */
-export function isBlobOfItsHeader(sidecar: deneb.BlobSidecar): boolean {
+export function verifyBlobInclusion(sidecar: deneb.BlobSidecar): boolean {
   return verifyMerkleBranch(
     ssz.deneb.KZGCommitment.hashTreeRoot(sidecar.kzgCommitment),
     sidecar.kzgCommitmentInclusionProof,
@@ -52,7 +52,7 @@ export function isBlobOfItsHeader(sidecar: deneb.BlobSidecar): boolean {
   );
 }
 
-/** What verify_blob_kzg_proof verifies of each, as one batch. */
+/** Collects the inputs of verify_blob_kzg_proof as a batch. */
 export function blobsOfSidecars(sidecars: readonly deneb.BlobSidecar[]): BlobBatch {
   return {
     blobs: sidecars.map(({ blob }) => blob),

@@ -11,7 +11,7 @@ import { verifyMerkleBranch } from "@lodestar/utils";
 import { branchOf, commitmentsOf, signedHeaderOf } from "./commitments.ts";
 import type { CellBatch, CellsAndProofs } from "./kzg/kzg.ts";
 
-/** What the sidecars of a block have in common. */
+/** Fields shared by all column sidecars of a block. */
 export type ColumnFrame = Pick<
   fulu.DataColumnSidecar,
   "kzgCommitments" | "signedBlockHeader" | "kzgCommitmentsInclusionProof"
@@ -28,7 +28,7 @@ export function columnFrameOf(config: BeaconConfig, signed: SignedBeaconBlock): 
   };
 }
 
-/** fulu/validator.md, get_data_column_sidecars: of the cells and proofs of each blob, all of them; by default every column. */
+/** fulu/validator.md, get_data_column_sidecars, from all cells and proofs of each blob; all columns by default. */
 export function columnSidecarsOf(
   frame: ColumnFrame,
   blobs: readonly CellsAndProofs[],
@@ -47,22 +47,22 @@ export function columnSidecarsOf(
 
 export const ALL_COLUMNS: readonly number[] = Array.from({ length: NUMBER_OF_COLUMNS }, (_, index) => index);
 
-/** fulu/p2p-interface.md, verify_data_column_sidecar: what is wrong with its form, if anything is. */
+/** fulu/p2p-interface.md, verify_data_column_sidecar. Returns the problem as a sentence, or undefined. */
 export function faultOfColumn(config: BeaconConfig, sidecar: fulu.DataColumnSidecar): string | undefined {
   const { index, column, kzgCommitments, kzgProofs, signedBlockHeader } = sidecar;
-  if (index >= NUMBER_OF_COLUMNS) return `There is no column ${index}; the last is ${NUMBER_OF_COLUMNS - 1}.`;
-  if (kzgCommitments.length === 0) return "A column sidecar has at least one commitment.";
+  if (index >= NUMBER_OF_COLUMNS)
+    return `Column index ${index} is out of range: the maximum is ${NUMBER_OF_COLUMNS - 1}.`;
+  if (kzgCommitments.length === 0) return "A column sidecar must have at least one commitment.";
   const limit = config.getMaxBlobsPerBlock(computeEpochAtSlot(signedBlockHeader.message.slot));
-  if (kzgCommitments.length > limit)
-    return `It has ${kzgCommitments.length} commitments, and at most ${limit} are allowed.`;
+  if (kzgCommitments.length > limit) return `It has ${kzgCommitments.length} commitments, the maximum is ${limit}.`;
   if (column.length !== kzgCommitments.length || kzgProofs.length !== kzgCommitments.length) {
-    return `To ${kzgCommitments.length} commitments belong as many cells and proofs, not ${column.length} and ${kzgProofs.length}.`;
+    return `It has ${kzgCommitments.length} commitments, but ${column.length} cells and ${kzgProofs.length} proofs.`;
   }
   return undefined;
 }
 
 /** fulu/p2p-interface.md, verify_data_column_sidecar_inclusion_proof. */
-export function isColumnOfItsHeader(frame: ColumnFrame): boolean {
+export function verifyColumnInclusion(frame: ColumnFrame): boolean {
   return verifyMerkleBranch(
     ssz.deneb.BlobKzgCommitments.hashTreeRoot(frame.kzgCommitments),
     frame.kzgCommitmentsInclusionProof,
@@ -72,7 +72,7 @@ export function isColumnOfItsHeader(frame: ColumnFrame): boolean {
   );
 }
 
-/** What verify_data_column_sidecar_kzg_proofs verifies of each, as one batch. */
+/** Collects the inputs of verify_data_column_sidecar_kzg_proofs as a batch. */
 export function cellsOfColumns(sidecars: readonly fulu.DataColumnSidecar[]): CellBatch {
   return {
     commitments: sidecars.flatMap(({ kzgCommitments }) => kzgCommitments),

@@ -2,7 +2,7 @@ import { createProof, type Node, ProofType, type SingleProof } from "@chainsafe/
 import type { BeaconConfig } from "@lodestar/config";
 import type { deneb, phase0, SignedBeaconBlock } from "@lodestar/types";
 
-/** None before deneb. */
+/** Returns the blob commitments of a block; empty before Deneb. */
 export function commitmentsOf({ message }: SignedBeaconBlock): deneb.BlobKzgCommitments {
   return (message.body as Partial<deneb.BeaconBlockBody>).blobKzgCommitments ?? [];
 }
@@ -17,7 +17,7 @@ export function signedHeaderOf(
   return { message: { slot, proposerIndex, parentRoot, stateRoot, bodyRoot }, signature };
 }
 
-/** compute_merkle_proof: the way from a node of a tree to its root. */
+/** compute_merkle_proof: the branch from a node to the root. */
 export function branchOf(root: Node, gindex: bigint): Uint8Array[] {
   return (createProof(root, { type: ProofType.single, gindex }) as SingleProof).witnesses;
 }

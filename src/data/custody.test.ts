@@ -8,7 +8,7 @@ const idOf = (number: bigint) => new Uint8Array(Buffer.from(number.toString(16).
 const groupsOf = (id: bigint, count: number) => custodyGroupsOf(CONFIG, idOf(id), count);
 
 describe("custody groups", () => {
-  // From the vectors of the specification: networking/get_custody_groups of fulu.
+  // From the specification's test vectors: networking/get_custody_groups of fulu.
   it.each<[bigint, number[]]>([
     [1048576n, [65]],
     [LARGEST_ID, [1, 47, 87, 102]],
@@ -20,11 +20,11 @@ describe("custody groups", () => {
         88, 93, 94, 95, 98, 101, 105, 106, 112, 114, 116, 118, 120, 121, 123, 124, 125, 127,
       ],
     ],
-  ])("of the node %s are those of the specification", (id, groups) => {
+  ])("of node %s match the specification", (id, groups) => {
     expect(groupsOf(id, groups.length)).toEqual(groups);
   });
 
-  it("stay when their number rises, and are all there are at the most", () => {
+  it("are kept as the count grows, up to all groups", () => {
     for (const id of [0n, 7n, LARGEST_ID - 1n]) {
       expect(groupsOf(id, 0)).toEqual([]);
       expect(groupsOf(id, 8)).toEqual(expect.arrayContaining(groupsOf(id, 4)));
@@ -34,12 +34,12 @@ describe("custody groups", () => {
     }
   });
 
-  it("have as many columns each", () => {
+  it("have the same number of columns each", () => {
     expect(columnsOfGroups(CONFIG, [3, 54])).toEqual([3, 54]);
     expect(columnsOfGroups({ NUMBER_OF_CUSTODY_GROUPS: 64 }, [3, 54])).toEqual([3, 54, 67, 118]);
   });
 
-  it("are as many as the balance of validators asks for", () => {
+  it("follow the validators' balance", () => {
     const config = {
       ...CONFIG,
       BALANCE_PER_ADDITIONAL_CUSTODY_GROUP: 32e9,

@@ -4,7 +4,7 @@ import { toRootHex } from "@lodestar/utils";
 import { blobSubnetCount } from "./blob-sidecars.ts";
 import { subnetOfColumn } from "./custody.ts";
 
-/** What stands beside a block: from deneb on a sidecar a blob, from fulu on a sidecar a column of all blobs. */
+/** Data sidecar of a block: one per blob from Deneb on, one per column from Fulu on. */
 export type DataSidecar = deneb.BlobSidecar | fulu.DataColumnSidecar;
 
 export function isColumn(sidecar: DataSidecar): sidecar is fulu.DataColumnSidecar {
@@ -23,13 +23,13 @@ export function serializeSidecar(sidecar: DataSidecar): Uint8Array {
   return isColumn(sidecar) ? ssz.fulu.DataColumnSidecar.serialize(sidecar) : ssz.deneb.BlobSidecar.serialize(sidecar);
 }
 
-/** Which of both it is, its length tells: no number of cells makes a column as long as the sidecar of a blob, which always has the same length. */
+/** Distinguishes both types by length: blob sidecars have a fixed size that no column sidecar can have. */
 export function deserializeSidecar(bytes: Uint8Array): DataSidecar {
   const type = bytes.length === ssz.deneb.BlobSidecar.fixedSize ? ssz.deneb.BlobSidecar : ssz.fulu.DataColumnSidecar;
   return type.deserialize(bytes);
 }
 
-/** compute_subnet_for_blob_sidecar (deneb/validator.md) and compute_subnet_for_data_column_sidecar (fulu/p2p-interface.md). */
+/** compute_subnet_for_blob_sidecar (deneb/validator.md), compute_subnet_for_data_column_sidecar (fulu/p2p-interface.md). */
 export function subnetOfSidecar(config: BeaconConfig, sidecar: DataSidecar): number {
   if (isColumn(sidecar)) return subnetOfColumn(config, sidecar.index);
   return sidecar.index % blobSubnetCount(config, config.getForkSeq(slotOfSidecar(sidecar)));

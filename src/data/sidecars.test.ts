@@ -4,13 +4,13 @@ import { BYTES_PER_CELL, CELLS_PER_EXT_BLOB, SLOTS_PER_EPOCH } from "@lodestar/p
 import { type fulu, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
-import { blobSidecarsOf, isBlobOfItsHeader } from "./blob-sidecars.ts";
+import { blobSidecarsOf, verifyBlobInclusion } from "./blob-sidecars.ts";
 import {
   cellsOfColumns,
   columnFrameOf,
   columnSidecarsOf,
   faultOfColumn,
-  isColumnOfItsHeader,
+  verifyColumnInclusion,
 } from "./column-sidecars.ts";
 import { blockRootOfSidecar, isColumn, serializeSidecar, slotOfSidecar } from "./sidecar.ts";
 
@@ -50,8 +50,8 @@ describe("blob sidecars", () => {
     proofs: commitments.map((_, index) => filled(48, 0xa0 + index)),
   });
 
-  it("are proven to belong to the header of their block, each at its place", () => {
-    expect(sidecars.map(isBlobOfItsHeader)).toEqual([true, true, true]);
+  it("have an inclusion proof in the block header at their index", () => {
+    expect(sidecars.map(verifyBlobInclusion)).toEqual([true, true, true]);
     const [first, second] = sidecars as [(typeof sidecars)[0], (typeof sidecars)[0]];
     const { kzgCommitmentInclusionProof: branch } = first;
     const header = {
@@ -64,11 +64,11 @@ describe("blob sidecars", () => {
       { ...first, signedBlockHeader: header },
       { ...first, kzgCommitmentInclusionProof: [branch[1]!, branch[0]!, ...branch.slice(2)] },
     ]) {
-      expect(isBlobOfItsHeader(wrong)).toBe(false);
+      expect(verifyBlobInclusion(wrong)).toBe(false);
     }
   });
 
-  it("name their block and have its bytes", () => {
+  it("know their block and round-trip", () => {
     const [, second] = sidecars;
     expect(blockRootOfSidecar(second!)).toBe(rootOf(block));
     expect(slotOfSidecar(second!)).toBe(2);
@@ -88,7 +88,7 @@ describe("column sidecars", () => {
   const sidecars = columnSidecarsOf(frame, extended);
   const tenth = sidecars[10] as fulu.DataColumnSidecar;
 
-  it("hold the cells of one index of all blobs", () => {
+  it("contain the cells of one index of all blobs", () => {
     expect(sidecars.map(({ index }) => index)).toEqual(extended[0]!.cells.map((_, index) => index));
     expect(tenth.column).toEqual(extended.map(({ cells }) => cells[10]));
     expect(tenth.kzgProofs).toEqual(extended.map(({ proofs }) => proofs[10]));
@@ -101,15 +101,15 @@ describe("column sidecars", () => {
     });
   });
 
-  it("are proven to belong to the header of their block", () => {
-    expect(isColumnOfItsHeader(tenth)).toBe(true);
-    expect(isColumnOfItsHeader({ ...tenth, kzgCommitments: commitments.slice(1) })).toBe(false);
-    expect(isColumnOfItsHeader({ ...tenth, kzgCommitments: [...commitments].reverse() })).toBe(false);
+  it("have an inclusion proof in the block header", () => {
+    expect(verifyColumnInclusion(tenth)).toBe(true);
+    expect(verifyColumnInclusion({ ...tenth, kzgCommitments: commitments.slice(1) })).toBe(false);
+    expect(verifyColumnInclusion({ ...tenth, kzgCommitments: [...commitments].reverse() })).toBe(false);
     const branch = tenth.kzgCommitmentsInclusionProof;
-    expect(isColumnOfItsHeader({ ...tenth, kzgCommitmentsInclusionProof: [...branch].reverse() })).toBe(false);
+    expect(verifyColumnInclusion({ ...tenth, kzgCommitmentsInclusionProof: [...branch].reverse() })).toBe(false);
   });
 
-  it("name their block and have its bytes", () => {
+  it("know their block and round-trip", () => {
     expect(blockRootOfSidecar(tenth)).toBe(rootOf(block));
     expect(isColumn(tenth)).toBe(true);
     const read = ssz.fulu.DataColumnSidecar.deserialize(serializeSidecar(tenth));
@@ -117,12 +117,12 @@ describe("column sidecars", () => {
   });
 
   it.each<[string, Partial<fulu.DataColumnSidecar>]>([
-    ["There is no column 128; the last is 127.", { index: 128 }],
-    ["A column sidecar has at least one commitment.", { kzgCommitments: [], column: [], kzgProofs: [] }],
-    ["It has 10 commitments, and at most 9 are allowed.", { kzgCommitments: Array(10).fill(commitments[0]) }],
-    ["To 3 commitments belong as many cells and proofs, not 2 and 3.", { column: tenth.column.slice(1) }],
-    ["To 3 commitments belong as many cells and proofs, not 3 and 2.", { kzgProofs: tenth.kzgProofs.slice(1) }],
-  ])("are not in form: %s", (fault, change) => {
+    ["Column index 128 is out of range: the maximum is 127.", { index: 128 }],
+    ["A column sidecar must have at least one commitment.", { kzgCommitments: [], column: [], kzgProofs: [] }],
+    ["It has 10 commitments, the maximum is 9.", { kzgCommitments: Array(10).fill(commitments[0]) }],
+    ["It has 3 commitments, but 2 cells and 3 proofs.", { column: tenth.column.slice(1) }],
+    ["It has 3 commitments, but 3 cells and 2 proofs.", { kzgProofs: tenth.kzgProofs.slice(1) }],
+  ])("are malformed: %s", (fault, change) => {
     expect(faultOfColumn(config, tenth)).toBeUndefined();
     expect(faultOfColumn(config, { ...tenth, ...change })).toBe(fault);
   });

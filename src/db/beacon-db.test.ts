@@ -9,7 +9,7 @@ import { DatabaseInUseError, DatabaseSchemaError } from "./errors.ts";
 import { salvageDatabase } from "./files/salvage.ts";
 import { Bucket } from "./keys.ts";
 import { LevelStore } from "./level-store.ts";
-import { openDatabase, raiseSchema, SCHEMA_VERSION } from "./open-database.ts";
+import { openDatabase, SCHEMA_VERSION, upgradeSchema } from "./open-database.ts";
 import { createTempDir } from "./temp-dir.test-support.ts";
 
 const root = (n: number) => toRootHex(new Uint8Array(32).fill(n));
@@ -39,7 +39,7 @@ describe("BeaconDb", () => {
     db = await openDatabase(dir.path, { sync: true });
   };
 
-  it("keeps blocks by root, given as hex or as bytes", async () => {
+  it("stores blocks by root, given as hex or as bytes", async () => {
     await write((batch) => batch.blocks.put(root(1), bytes(1, 2, 3)));
     expect(await db.blocks.get(new Uint8Array(32).fill(1))).toEqual(bytes(1, 2, 3));
     expect(await db.blocks.has(root(2))).toBe(false);
@@ -47,11 +47,11 @@ describe("BeaconDb", () => {
     expect(await db.blocks.get(root(1))).toBeNull();
   });
 
-  it("refuses a root of the wrong length", () => {
-    expect(() => db.batch().blocks.put("0x1234", bytes())).toThrow("A root has 32 bytes, not 2.");
+  it("rejects a root of the wrong length", () => {
+    expect(() => db.batch().blocks.put("0x1234", bytes())).toThrow("expected 32 bytes, got 2");
   });
 
-  it("is the same when it is opened again or salvaged while layers lie over it", async () => {
+  it("has the same contents after reopening or salvaging with live layers", async () => {
     await write((batch) => batch.blocks.put(root(1), bytes(1)));
     await db.addLayer();
     await write((batch) => {
@@ -74,22 +74,22 @@ describe("BeaconDb", () => {
     }
   });
 
-  it("iterates hot blocks in the order of slots", async () => {
+  it("iterates hot blocks in slot order", async () => {
     await write((batch) => {
       for (const slot of [70_000, 2, 256, 255, 5_000_000_000]) batch.hotBlocks.put(slot, root(9), root(slot % 7));
       batch.hotBlocks.put(255, root(3), root(4), bytes(1, 2));
     });
     const entries = await collect(db.hotBlocks.entries());
     expect(entries.map(({ slot }) => slot)).toEqual([2, 255, 255, 256, 70_000, 5_000_000_000]);
-    expect(entries[0]).toEqual({ slot: 2, root: root(9), parentRoot: root(2), facts: bytes() });
-    expect(entries[1]).toEqual({ slot: 255, root: root(3), parentRoot: root(4), facts: bytes(1, 2) });
+    expect(entries[0]).toEqual({ slot: 2, root: root(9), parentRoot: root(2), forkChoiceData: bytes() });
+    expect(entries[1]).toEqual({ slot: 255, root: root(3), parentRoot: root(4), forkChoiceData: bytes(1, 2) });
     expect(await collect(db.hotBlocks.entries({ to: 255 }))).toEqual(entries.slice(0, 3));
     await write((batch) => batch.hotBlocks.delete(255, root(9)));
     expect(await collect(db.hotBlocks.entries())).toHaveLength(5);
     expect(await db.hotBlocks.last()).toEqual({ slot: 5_000_000_000, root: root(9) });
   });
 
-  it("is as good as new after a clear", async () => {
+  it("is empty after clear", async () => {
     expect(await db.hotBlocks.last()).toBeNull();
     await write((batch) => {
       batch.blocks.put(root(1), bytes(1));
@@ -123,7 +123,7 @@ describe("BeaconDb", () => {
     const slots = async (range: Parameters<BeaconDb["finalizedBlocks"]["range"]>[0]) =>
       (await collect(db.finalizedBlocks.range(range))).map(({ slot }) => slot);
 
-    it("gives ranges both ways", async () => {
+    it("iterates ranges in both directions", async () => {
       expect(await slots({})).toEqual([0, 10, 255, 256, 300]);
       expect(await slots({ from: 10, to: 256 })).toEqual([10, 255, 256]);
       expect(await slots({ from: 10, to: 299, reverse: true })).toEqual([256, 255, 10]);
@@ -158,7 +158,7 @@ describe("BeaconDb", () => {
     expect(await db.stateIndex.get(root(1))).toBeNull();
   });
 
-  it("keeps several snapshots of a slot apart", async () => {
+  it("stores several snapshots of one slot", async () => {
     await write((batch) => {
       batch.snapshots.put(8, root(1), bytes(8));
       batch.snapshots.put(256, root(2), bytes(16));
@@ -171,7 +171,7 @@ describe("BeaconDb", () => {
     expect((await collect(db.snapshots.keys())).map(({ slot }) => slot)).toEqual([8, 256, 300]);
   });
 
-  it("gives back the room of deleted states", async () => {
+  it("reclaims the disk space of deleted states", async () => {
     const states = Array.from({ length: 64 }, (_, slot) => ({ slot, bytes: randomBytes(2 ** 17) }));
     for (const state of states) await write((batch) => batch.snapshots.put(state.slot, root(1), state.bytes));
     for (const { slot } of states)
@@ -181,7 +181,7 @@ describe("BeaconDb", () => {
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(2 ** 20);
   });
 
-  it("replaces the stored operations as a whole", async () => {
+  it("replaces the stored operations atomically", async () => {
     const exits = Array.from({ length: 300 }, (_, n) => ({ kind: "exits", bytes: bytes(n >> 8, n & 0xff) }));
     const slashing = { kind: "slashings/electra", bytes: bytes(1) };
     await db.operations.replaceAll([slashing, ...exits]);
@@ -192,15 +192,15 @@ describe("BeaconDb", () => {
     expect(await db.operations.getAll()).toEqual([]);
   });
 
-  it("keeps single values over a reopening", async () => {
+  it("persists meta values", async () => {
     expect(await db.meta.getFinalized()).toBeNull();
     await write((batch) => {
       batch.meta.putIdentity({ name: "dev", genesisRoot: root(1) });
       batch.meta.putFinalized({ epoch: 3, root: root(2) });
       batch.meta.putClockSlot(99);
       batch.meta.putNodeKey(bytes(1, 2));
-      batch.meta.putFree("nodeKey", bytes(3));
-      batch.meta.putFree("node/1", bytes(4));
+      batch.meta.putCustom("nodeKey", bytes(3));
+      batch.meta.putCustom("node/1", bytes(4));
     });
     await reopen();
     expect(await db.meta.getSchemaVersion()).toBe(SCHEMA_VERSION);
@@ -208,14 +208,14 @@ describe("BeaconDb", () => {
     expect(await db.meta.getFinalized()).toEqual({ epoch: 3, root: root(2) });
     expect(await db.meta.getClockSlot()).toBe(99);
     expect(await db.meta.getNodeKey()).toEqual(bytes(1, 2));
-    expect(await collect(db.meta.freeEntries("node"))).toEqual([
+    expect(await collect(db.meta.customEntries("node"))).toEqual([
       ["node/1", bytes(4)],
       ["nodeKey", bytes(3)],
     ]);
-    expect(await collect(db.meta.freeEntries("node/"))).toEqual([["node/1", bytes(4)]]);
+    expect(await collect(db.meta.customEntries("node/"))).toEqual([["node/1", bytes(4)]]);
   });
 
-  it("commits writes of several repositories together", async () => {
+  it("commits writes of several repositories atomically", async () => {
     const batch = db.batch();
     batch.blocks.put(root(1), bytes(1));
     batch.hotBlocks.put(1, root(1), root(0));
@@ -228,27 +228,27 @@ describe("BeaconDb", () => {
     expect(await db.finalizedBlocks.get(1)).toBe(root(1));
   });
 
-  it("is in use while it is open, and free after a refusal", async () => {
+  it("locks the database while open and releases it after a failed open", async () => {
     await expect(openDatabase(dir.path, { sync: true })).rejects.toThrow(DatabaseInUseError);
     await reopen();
   });
 
-  it("reads what version 1 wrote, and marks it as its own when it is to be written", async () => {
+  it("reads schema version 1 and upgrades it before writing", async () => {
     await write((batch) => {
       batch.meta.putSchemaVersion(1);
       batch.snapshots.put(8, root(1), bytes(8));
     });
     await reopen();
-    // Whoever only looks into it can still go back to the program that wrote it.
+    // A read-only open does not upgrade the schema.
     expect(await db.meta.getSchemaVersion()).toBe(1);
     expect(await db.snapshots.get(8, root(1))).toEqual(bytes(8));
-    await raiseSchema(db);
+    await upgradeSchema(db);
     await reopen();
     expect(await db.meta.getSchemaVersion()).toBe(SCHEMA_VERSION);
     expect(await db.snapshots.get(8, root(1))).toEqual(bytes(8));
   });
 
-  it("refuses a newer schema and leaves the database as it was", async () => {
+  it("rejects a newer schema without changing the database", async () => {
     await write((batch) => {
       batch.meta.putSchemaVersion(SCHEMA_VERSION + 1);
       batch.blocks.put(root(1), bytes(1));
@@ -266,14 +266,14 @@ describe("BeaconDb", () => {
     await store.close();
   });
 
-  it("refuses a database that is not ours", async () => {
+  it("rejects a foreign database", async () => {
     const foreign = await createTempDir();
     const store = await LevelStore.open(foreign.path, { sync: true });
     const batch = store.batch();
     batch.put(42, bytes(1), bytes(1));
     await batch.write();
     await store.close();
-    await expect(openDatabase(foreign.path, { sync: true })).rejects.toThrow("not one of this program");
+    await expect(openDatabase(foreign.path, { sync: true })).rejects.toThrow("not created by Fanal");
     await foreign.remove();
   });
 });

@@ -1,12 +1,12 @@
 import {
-  AbandonedBlockRepository,
-  AbandonedBlockWrites,
   BlockRepository,
   BlockWrites,
   FinalizedBlockRepository,
   FinalizedBlockWrites,
   HotBlockRepository,
   HotBlockWrites,
+  OrphanedBlockRepository,
+  OrphanedBlockWrites,
 } from "./block-repositories.ts";
 import { DataRepository, DataWrites } from "./data-repository.ts";
 import type { DatabaseWriteError } from "./errors.ts";
@@ -20,12 +20,12 @@ import { OperationRepository } from "./operation-repository.ts";
 import { SnapshotRepository, SnapshotWrites } from "./snapshot-repository.ts";
 import { StateIndexRepository, StateIndexWrites } from "./state-repositories.ts";
 
-/** Writes to several repositories that come to be all together or not at all. */
+/** Atomic batch of writes across repositories. */
 export class BeaconDbBatch {
   readonly blocks: BlockWrites;
   readonly hotBlocks: HotBlockWrites;
   readonly finalizedBlocks: FinalizedBlockWrites;
-  readonly abandonedBlocks: AbandonedBlockWrites;
+  readonly orphanedBlocks: OrphanedBlockWrites;
   readonly stateIndex: StateIndexWrites;
   readonly snapshots: SnapshotWrites;
   readonly data: DataWrites;
@@ -37,7 +37,7 @@ export class BeaconDbBatch {
     this.blocks = new BlockWrites(batch);
     this.hotBlocks = new HotBlockWrites(batch);
     this.finalizedBlocks = new FinalizedBlockWrites(batch);
-    this.abandonedBlocks = new AbandonedBlockWrites(batch);
+    this.orphanedBlocks = new OrphanedBlockWrites(batch);
     this.stateIndex = new StateIndexWrites(batch);
     this.snapshots = new SnapshotWrites(batch);
     this.data = new DataWrites(batch);
@@ -48,13 +48,13 @@ export class BeaconDbBatch {
     this.#batch.put(bucket, key, value);
   }
 
-  /** A batch can be written once. */
+  /** Commits the batch. A batch can be written once. */
   write(): Promise<void> {
     return this.#batch.write();
   }
 }
 
-/** An entry of the database as it lies there. */
+/** A database entry with its raw key and value. */
 export interface RawEntry {
   bucket: number;
   key: Uint8Array;
@@ -62,8 +62,7 @@ export interface RawEntry {
 }
 
 /**
- * What the node keeps on disk. Reads go to the repositories, writes into a batch, so that what belongs together is
- * written together:
+ * The node's database. Reads go through the repositories; writes go into an atomic batch:
  *
  *     const batch = db.batch();
  *     batch.blocks.put(root, bytes);
@@ -75,7 +74,7 @@ export class BeaconDb {
   readonly blocks: BlockRepository;
   readonly hotBlocks: HotBlockRepository;
   readonly finalizedBlocks: FinalizedBlockRepository;
-  readonly abandonedBlocks: AbandonedBlockRepository;
+  readonly orphanedBlocks: OrphanedBlockRepository;
   readonly stateIndex: StateIndexRepository;
   readonly snapshots: SnapshotRepository;
   readonly data: DataRepository;
@@ -91,7 +90,7 @@ export class BeaconDb {
     this.blocks = new BlockRepository(store);
     this.hotBlocks = new HotBlockRepository(store);
     this.finalizedBlocks = new FinalizedBlockRepository(store);
-    this.abandonedBlocks = new AbandonedBlockRepository(store);
+    this.orphanedBlocks = new OrphanedBlockRepository(store);
     this.stateIndex = new StateIndexRepository(store);
     this.snapshots = new SnapshotRepository(store);
     this.data = new DataRepository(store);
@@ -101,7 +100,7 @@ export class BeaconDb {
     this.meta = new MetaRepository(store);
   }
 
-  /** Resolves when a write has failed; there are no more from then on, so that none can be lost unnoticed. */
+  /** Resolves with the first write error. All later writes are rejected. */
   get failed(): Promise<DatabaseWriteError> {
     return this.#store.failed;
   }
@@ -115,19 +114,22 @@ export class BeaconDb {
   }
 
   /**
-   * Begins a layer, into which all is written from now on, and tells its number: to drop it is to leave the database as it is
-   * now. The next time that the database is opened, what is in layers becomes part of it.
+   * Starts a layer that takes all further writes and returns its number. Dropping the layer restores the current
+   * contents. Layers are merged into the database when it is next opened.
    */
   addLayer(): Promise<number> {
     return this.#store.addLayer();
   }
 
-  /** Forgets in one write all that was written since the layer was begun. */
+  /** Discards everything written since the layer was added, in one atomic write. */
   dropLayer(number: number): Promise<void> {
     return this.#store.dropLayer(number);
   }
 
-  /** All that buckets hold of the chain, as it lies there; nothing that belongs to the node alone. */
+  /**
+   * Iterates the raw entries of the chain in the given buckets. Excludes values that belong to the node, such as its
+   * key.
+   */
   async *chainEntries(buckets: readonly number[] = Object.values(Bucket)): AsyncGenerator<RawEntry> {
     for await (const { bucket, key } of this.#chainKeys(buckets)) {
       const value = await this.#store.get(bucket, key);
@@ -136,10 +138,10 @@ export class BeaconDb {
   }
 
   /**
-   * Puts what another database holds of its chain in the place of all that this one does, which a crash leaves done or undone.
-   * Layers that were begun before stay where the database can go back to.
+   * Replaces the chain in this database by the one in another, atomically. The change is a layer of its own, so older
+   * layers can still be restored.
    */
-  async takeChainOf(other: BeaconDb): Promise<void> {
+  async replaceChainWith(other: BeaconDb): Promise<void> {
     await this.#store.addFilledLayer(this.#replacement(other));
   }
 
@@ -163,20 +165,20 @@ export class BeaconDb {
   }
 
   /**
-   * Makes the database as good as new. The single values go last: cut short before, the database still knows which
-   * chain it held, and cannot be taken for an empty one.
+   * Deletes all entries except the schema version. Meta values go last: after a crash in between, the database still
+   * names its chain and does not pass for an empty one.
    */
   async clear(): Promise<void> {
     for (const bucket of Object.values(Bucket)) if (bucket !== Bucket.meta) await this.#store.clear(bucket);
     await this.meta.clear();
   }
 
-  /** Gives the room back that deleted states and entries of unfinalized blocks still take; reads and writes go on. */
+  /** Compacts the buckets with the most deletions: hot blocks and state snapshots. Does not block reads and writes. */
   async compact(): Promise<void> {
     for (const bucket of [Bucket.hotBlocks, Bucket.snapshots, Bucket.snapshotParts]) await this.#store.compact(bucket);
   }
 
-  /** The same for everything, which takes longer. */
+  /** Compacts all buckets. */
   async compactAll(): Promise<void> {
     for (const bucket of Object.values(Bucket)) await this.#store.compact(bucket);
   }

@@ -13,7 +13,7 @@ import {
 } from "./keys.ts";
 import type { LevelStore, WriteBatch } from "./level-store.ts";
 
-/** Block root → SSZ of the signed block, finalized or not. */
+/** Block root → SSZ-encoded signed block, finalized or not. */
 export class BlockRepository {
   readonly #store: LevelStore;
 
@@ -29,7 +29,7 @@ export class BlockRepository {
     return this.#store.has(Bucket.blocks, rootBytes(root));
   }
 
-  /** In no order that means anything. */
+  /** Iterates all blocks, in no particular order. */
   async *entries(): AsyncGenerator<{ root: RootHex; bytes: Uint8Array }> {
     for await (const [key, bytes] of this.#store.entries(Bucket.blocks)) yield { root: toRootHex(key), bytes };
   }
@@ -53,15 +53,15 @@ export class BlockWrites {
 
 interface HotBlock extends SlotAndRoot {
   parentRoot: RootHex;
-  /** What fork choice knows of the block, as it was put; empty when nothing was. */
-  facts: Uint8Array;
+  /** Encoded fork choice data of the block; empty if none was stored. */
+  forkChoiceData: Uint8Array;
 }
 
 const PARENT_ROOT_BYTES = 32;
-const NO_FACTS = new Uint8Array();
+const NO_DATA = new Uint8Array();
 const NO_VALUE = new Uint8Array();
 
-/** The unfinalized blocks, from which fork choice is built again after a start. */
+/** Index of the unfinalized blocks. Fork choice is rebuilt from it at start-up. */
 export class HotBlockRepository {
   readonly #store: LevelStore;
 
@@ -75,11 +75,11 @@ export class HotBlockRepository {
     return null;
   }
 
-  /** Up to a slot, by default all; in the order of slots, so that a parent comes before its children. */
+  /** Iterates blocks up to and including slot `to`, in slot order, so that a parent precedes its children. */
   async *entries({ to = Number.POSITIVE_INFINITY }: { to?: Slot } = {}): AsyncGenerator<HotBlock> {
     for await (const [key, value] of this.#store.entries(Bucket.hotBlocks, { lt: slotBound(to + 1) })) {
       const parentRoot = toRootHex(value.subarray(0, PARENT_ROOT_BYTES));
-      yield { ...slotAndRootOfKey(key), parentRoot, facts: value.subarray(PARENT_ROOT_BYTES) };
+      yield { ...slotAndRootOfKey(key), parentRoot, forkChoiceData: value.subarray(PARENT_ROOT_BYTES) };
     }
   }
 }
@@ -91,10 +91,10 @@ export class HotBlockWrites {
     this.#batch = batch;
   }
 
-  put(slot: Slot, root: Root, parentRoot: Root, facts: Uint8Array = NO_FACTS): void {
-    const value = new Uint8Array(PARENT_ROOT_BYTES + facts.length);
+  put(slot: Slot, root: Root, parentRoot: Root, forkChoiceData: Uint8Array = NO_DATA): void {
+    const value = new Uint8Array(PARENT_ROOT_BYTES + forkChoiceData.length);
     value.set(rootBytes(parentRoot));
-    value.set(facts, PARENT_ROOT_BYTES);
+    value.set(forkChoiceData, PARENT_ROOT_BYTES);
     this.#batch.put(Bucket.hotBlocks, slotAndRootKey(slot, root), value);
   }
 
@@ -103,8 +103,8 @@ export class HotBlockWrites {
   }
 }
 
-/** Roots of the blocks that finality has left behind and whose payloads were found valid before. */
-export class AbandonedBlockRepository {
+/** Roots of blocks orphaned by finality whose payloads had been found valid. */
+export class OrphanedBlockRepository {
   readonly #store: LevelStore;
 
   constructor(store: LevelStore) {
@@ -112,11 +112,11 @@ export class AbandonedBlockRepository {
   }
 
   async *roots(): AsyncGenerator<RootHex> {
-    for await (const key of this.#store.keys(Bucket.abandonedBlocks)) yield toRootHex(key);
+    for await (const key of this.#store.keys(Bucket.orphanedBlocks)) yield toRootHex(key);
   }
 }
 
-export class AbandonedBlockWrites {
+export class OrphanedBlockWrites {
   readonly #batch: WriteBatch;
 
   constructor(batch: WriteBatch) {
@@ -124,7 +124,7 @@ export class AbandonedBlockWrites {
   }
 
   put(root: Root): void {
-    this.#batch.put(Bucket.abandonedBlocks, rootBytes(root), NO_VALUE);
+    this.#batch.put(Bucket.orphanedBlocks, rootBytes(root), NO_VALUE);
   }
 }
 
@@ -137,7 +137,7 @@ interface SlotRange {
   limit?: number;
 }
 
-/** Slot → root of the finalized chain's block; slots without a block have no entry. */
+/** Slot → block root on the finalized chain. Empty slots have no entry. */
 export class FinalizedBlockRepository {
   readonly #store: LevelStore;
 

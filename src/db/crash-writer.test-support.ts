@@ -1,13 +1,13 @@
 /**
- * The child process of the crash test: writes batch after batch into the database at its first argument and prints the
- * number of each once it is written, until it is killed.
+ * Child process of the crash test. Writes batches into the database at the path in its first argument and prints the
+ * number of each committed batch, until it is killed.
  */
 import { writeSync } from "node:fs";
 import { toRootHex } from "@lodestar/utils";
 import { openDatabase } from "./open-database.ts";
 
 const path = process.argv[2];
-if (path === undefined) throw new Error("The path of the database is missing.");
+if (path === undefined) throw new Error("Missing argument: path of the database.");
 
 const db = await openDatabase(path, { sync: true });
 for (let slot = 1; ; slot++) {

@@ -11,7 +11,7 @@ import { createTempDir } from "./temp-dir.test-support.ts";
 const WRITER = fileURLToPath(new URL("./crash-writer.test-support.ts", import.meta.url));
 const BATCHES_BEFORE_KILL = 50;
 
-describe("a process that is killed while it writes", () => {
+describe("a process killed while writing", () => {
   let dir: Awaited<ReturnType<typeof createTempDir>>;
 
   beforeEach(async () => {
@@ -20,7 +20,7 @@ describe("a process that is killed while it writes", () => {
 
   afterEach(() => dir.remove());
 
-  it("locks the database while it lives and leaves all reported batches, each whole", async () => {
+  it("holds the lock while alive and leaves every acknowledged batch complete", async () => {
     const child = spawn(process.execPath, [WRITER, dir.path], { stdio: ["ignore", "pipe", "inherit"] });
     const exited = once(child, "exit");
     let reported = 0;

@@ -6,7 +6,7 @@ import { createTempDir } from "./temp-dir.test-support.ts";
 
 const rootOf = (fill: number) => toRootHex(new Uint8Array(32).fill(fill));
 
-it("keeps sidecars by block and index, tells which blocks have any, and gives no damaged one", async () => {
+it("stores sidecars by block and index, indexes their blocks, and rejects damaged ones", async () => {
   const dir = await createTempDir();
   const db = await openDatabase(dir.path, { sync: false });
   onTestFinished(async () => {

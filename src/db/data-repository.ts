@@ -11,8 +11,8 @@ const MAX_INDEX = 2 ** (8 * INDEX_BYTES) - 1;
 const CHECKSUM_BYTES = 4;
 
 /**
- * Block root and index → SSZ of the blob sidecar or column sidecar; which of both, the fork of the block tells. A checksum stands behind
- * it, because only a commitment tells whether a blob is the right one, and that takes long to verify.
+ * Block root and index → SSZ-encoded blob sidecar or data column sidecar, depending on the block's fork. Each value
+ * ends with a CRC-32C checksum, because verifying the KZG commitment on every read would be slow.
  */
 export class DataRepository {
   readonly #store: LevelStore;
@@ -21,14 +21,14 @@ export class DataRepository {
     this.#store = store;
   }
 
-  /** Throws a `DatabaseCorruptError` for bytes that are not those that were put. */
+  /** Throws a `DatabaseCorruptError` if the checksum does not match. */
   async get(root: Root, index: number): Promise<Uint8Array | null> {
     if (index > MAX_INDEX) return null;
     const value = await this.#store.get(Bucket.dataSidecars, sidecarKey(root, index));
     if (!value) return null;
     const sidecar = withoutChecksum(value);
     if (sidecar) return sidecar;
-    const reason = `sidecar ${index} of the block ${toRootHex(rootBytes(root))} is not what was stored`;
+    const reason = `sidecar ${index} of block ${toRootHex(rootBytes(root))} does not match its checksum`;
     throw new DatabaseCorruptError(this.#store.path, reason);
   }
 
@@ -36,21 +36,21 @@ export class DataRepository {
     return index <= MAX_INDEX && this.#store.has(Bucket.dataSidecars, sidecarKey(root, index));
   }
 
-  /** In ascending order. */
+  /** Returns the stored indices of a block in ascending order. */
   async indices(root: Root): Promise<number[]> {
     const indices: number[] = [];
     for await (const key of this.#store.keys(Bucket.dataSidecars, rangeOf(root))) indices.push(indexOfKey(key));
     return indices;
   }
 
-  /** All of them, those of a block one after the other, and blocks in no order that means anything. */
+  /** Iterates all sidecars, grouped by block; blocks come in no particular order. */
   async *sidecars(): AsyncGenerator<{ root: RootHex; index: number }> {
     for await (const key of this.#store.keys(Bucket.dataSidecars)) {
       yield { root: toRootHex(key.subarray(0, ROOT_BYTES)), index: indexOfKey(key) };
     }
   }
 
-  /** The blocks that have any, up to a slot, by default all; in the order of slots. */
+  /** Iterates the blocks with stored sidecars from slot `from` to slot `to` (inclusive), in slot order. */
   async *blocks({
     from = 0,
     to = Number.POSITIVE_INFINITY,
@@ -63,7 +63,7 @@ export class DataRepository {
     for await (const key of this.#store.keys(Bucket.dataBlocks, keys)) yield slotAndRootOfKey(key);
   }
 
-  /** About what all take on the disk. */
+  /** Returns the approximate size of all sidecars on disk. */
   diskBytes(): Promise<number> {
     return this.#store.bytesOf(Bucket.dataSidecars);
   }
@@ -81,12 +81,12 @@ export class DataWrites {
     this.#batch.put(Bucket.dataSidecars, sidecarKey(block.root, index), withChecksum(sidecar));
   }
 
-  /** Notes that the block has sidecars. */
+  /** Adds the block to the index of blocks with sidecars. */
   putBlock({ slot, root }: SlotAndRoot): void {
     this.#batch.put(Bucket.dataBlocks, slotAndRootKey(slot, root), new Uint8Array());
   }
 
-  /** All that the block has, which are of these indices. */
+  /** Deletes the block and its sidecars. `indices` must list all sidecars stored for it. */
   delete({ slot, root }: SlotAndRoot, indices: readonly number[]): void {
     for (const index of indices) this.deleteSidecar(root, index);
     this.#batch.delete(Bucket.dataBlocks, slotAndRootKey(slot, root));
@@ -104,7 +104,7 @@ function withChecksum(sidecar: Uint8Array): Uint8Array {
   return value;
 }
 
-/** Undefined where it is not that of the bytes before it. */
+/** Returns undefined if the checksum does not match. */
 function withoutChecksum(value: Uint8Array): Uint8Array | undefined {
   const length = value.length - CHECKSUM_BYTES;
   if (length < 0) return undefined;

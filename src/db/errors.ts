@@ -1,4 +1,4 @@
-/** Anything that keeps the database from being used. */
+/** Base class of all database errors. */
 class DatabaseError extends Error {
   readonly path: string;
 
@@ -10,17 +10,17 @@ class DatabaseError extends Error {
 }
 
 export class DatabaseInUseError extends DatabaseError {
-  /** Who has it open. */
+  /** The process that has the database open. */
   readonly user: "this process" | "another process";
 
   constructor(path: string, user: DatabaseInUseError["user"], cause?: unknown) {
-    super(path, `The database at ${path} is in use by ${user}; it can be open once at a time.`, cause);
+    super(path, `The database at ${path} is in use by ${user}. It can be opened only once at a time.`, cause);
     this.user = user;
   }
 }
 
 export class DatabaseCorruptError extends DatabaseError {
-  /** What is wrong with it: a sentence for a list of such things. */
+  /** The problem as a full sentence, for lists of findings. */
   readonly problem: string;
 
   constructor(path: string, cause?: unknown) {
@@ -30,14 +30,14 @@ export class DatabaseCorruptError extends DatabaseError {
   }
 }
 
-/** The database could not be opened for a reason of the file system: no permission, or not a directory. */
+/** The file system refused access: missing permission, or not a directory. */
 export class DatabaseOpenError extends DatabaseError {
   constructor(path: string, cause?: unknown) {
     super(path, `The database at ${path} cannot be opened: ${reasonOf(cause)}.`, cause);
   }
 }
 
-/** A write failed. Later ones are refused too: LevelDB could lose them again, although it reported them done. */
+/** A write failed. All later writes are rejected, because LevelDB could lose them although it reported success. */
 export class DatabaseWriteError extends DatabaseError {
   constructor(path: string, cause?: unknown) {
     super(path, `The database at ${path} could not be written: ${reasonOf(cause)}.`, cause);
@@ -56,9 +56,9 @@ export class DatabaseSchemaError extends DatabaseError {
 }
 
 function schemaMessage(path: string, found: number | null, supported: number): string {
-  if (found === null) return `The directory ${path} holds a database, but not one of this program.`;
-  const advice = found > supported ? "use the newer program that wrote it" : "start with an empty directory";
-  return `The database at ${path} has schema version ${found}, this program knows version ${supported}: ${advice}.`;
+  if (found === null) return `The directory ${path} contains a database that was not created by Fanal.`;
+  const advice = found > supported ? "use the newer version that wrote it" : "start with an empty directory";
+  return `The database at ${path} has schema version ${found}, this version supports ${supported}: ${advice}.`;
 }
 
 function reasonOf(cause: unknown): string {

@@ -1,22 +1,22 @@
 import { Bucket, slotKey, slotOfKey } from "./keys.ts";
 import type { LevelStore } from "./level-store.ts";
 
-/** What was read of the deposit chain since the last time; what is in it comes to be together or not at all. */
+/** Changes to the stored deposit chain, written atomically. */
 export interface Eth1Changes {
-  /** Blocks by their numbers. */
+  /** By block number. */
   blocks?: ReadonlyMap<number, Uint8Array>;
-  /** Deposits by their indices. */
+  /** By deposit index. */
   deposits?: ReadonlyMap<number, Uint8Array>;
   snapshot?: Uint8Array;
-  /** Blocks from this number on, and before that one, are dropped; those above are put after it. */
+  /** Deletes blocks with numbers >= `from` or < `before`, before `blocks` are written. */
   dropBlocks?: { from?: number; before?: number };
-  /** The same for deposits, by their indices. */
+  /** Deletes deposits with indices >= `from` or < `before`. */
   dropDeposits?: { from?: number; before?: number };
 }
 
 const SNAPSHOT_KEY = new Uint8Array();
 
-/** The blocks and deposits of the deposit chain that a node needs for its votes and its blocks. */
+/** Blocks and deposits of the execution chain that eth1 votes and block production need before Electra. */
 export class Eth1Repository {
   readonly #store: LevelStore;
 
@@ -31,7 +31,7 @@ export class Eth1Repository {
     return blocks;
   }
 
-  /** In order, from an index on and before another. */
+  /** Iterates deposits with indices in [from, before), in order. */
   async *deposits(from: number, before: number): AsyncGenerator<[index: number, value: Uint8Array]> {
     const range = { gte: slotKey(from), lt: slotKey(before) };
     for await (const [key, value] of this.#store.entries(Bucket.eth1Deposits, range)) yield [slotOfKey(key), value];

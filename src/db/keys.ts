@@ -1,7 +1,7 @@
 import type { RootHex, Slot } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 
-/** The leading byte of every key. A number that was ever released is never given to something else. */
+/** Key prefixes. A released number is never reused for another purpose. */
 export const Bucket = {
   meta: 0,
   blocks: 1,
@@ -18,10 +18,10 @@ export const Bucket = {
   snapshotParts: 12,
   dataSidecars: 13,
   dataBlocks: 14,
-  abandonedBlocks: 15,
+  orphanedBlocks: 15,
 } as const;
 
-/** The leading byte of what stands in layers over the buckets; never one of a bucket. */
+/** Key prefix of layer entries; distinct from every bucket. */
 export const LAYERS = 0xfe;
 
 export type Root = RootHex | Uint8Array;
@@ -34,14 +34,14 @@ export interface SlotAndRoot {
 const SLOT_BYTES = 8;
 const ROOT_BYTES = 32;
 
-/** Big-endian, so that the byte order of keys is the order of slots. */
+/** Encodes a slot big-endian, so that byte order is slot order. */
 export function slotKey(slot: Slot): Uint8Array {
   const bytes = new Uint8Array(SLOT_BYTES);
   new DataView(bytes.buffer).setBigUint64(0, BigInt(slot));
   return bytes;
 }
 
-/** For the bounds of a query, where any number makes sense: one beyond what a slot can be stands for the last slot. */
+/** Encodes a slot as a range bound. Clamps values outside the valid slots. */
 export function slotBound(slot: Slot): Uint8Array {
   return slot > Number.MAX_SAFE_INTEGER ? new Uint8Array(SLOT_BYTES).fill(0xff) : slotKey(Math.max(0, slot));
 }
@@ -52,7 +52,7 @@ export function slotOfKey(key: Uint8Array): Slot {
 
 export function rootBytes(root: Root): Uint8Array {
   const bytes = typeof root === "string" ? fromHex(root) : root;
-  if (bytes.length !== ROOT_BYTES) throw new Error(`A root has ${ROOT_BYTES} bytes, not ${bytes.length}.`);
+  if (bytes.length !== ROOT_BYTES) throw new Error(`Invalid root: expected ${ROOT_BYTES} bytes, got ${bytes.length}.`);
   return bytes;
 }
 

@@ -2,14 +2,14 @@ import { ClassicLevel } from "classic-level";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { collect } from "./collect.test-support.ts";
 import { LAYERS } from "./keys.ts";
-import { Layers, readLive } from "./layers.ts";
+import { Layers, readLiveLayers } from "./layers.ts";
 import { LevelStore } from "./level-store.ts";
 import { createTempDir } from "./temp-dir.test-support.ts";
 
 const BUCKETS = [1, 2, 3];
 const KEYS = 24;
 
-/** Numbers from 0 to 1, the same in every run. */
+/** Seeded pseudo-random numbers in [0, 1). */
 function numbersFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -18,26 +18,26 @@ function numbersFrom(seed: number): () => number {
   };
 }
 
-/** What a store is to hold: bucket to the number of the key to that of the value. */
+/** Expected contents: bucket → key number → value number. */
 type Model = Map<string, number>;
 
 describe("Layers", () => {
-  it("names no dropped layer as live, so that none comes back after a crash", () => {
+  it("never lists a dropped layer as live", () => {
     const layers = new Layers();
     const numbers = [1, 2, 3].map(() => {
-      const number = layers.next();
+      const number = layers.allocate();
       layers.add(number);
       return number;
     });
     const liveAfter = (number: number) => {
-      const operation = layers.dropping(number);
-      return readLive(operation.type === "put" ? operation.value : undefined);
+      const operation = layers.dropOperation(number);
+      return readLiveLayers(operation.type === "put" ? operation.value : undefined);
     };
     expect(numbers.map(liveAfter)).toEqual([[], [1], [1, 2]]);
   });
 });
 
-describe("the layers of a store", () => {
+describe("LevelStore layers", () => {
   let dir: Awaited<ReturnType<typeof createTempDir>>;
   let store: LevelStore;
 
@@ -57,7 +57,7 @@ describe("the layers of a store", () => {
     await dir.remove();
   });
 
-  // The last keys have bytes that are no text, and the first one is a part of all others.
+  // The last keys are not valid UTF-8, and the first is a prefix of all others.
   const keyOf = (n: number) => (n === 0 ? new Uint8Array() : Uint8Array.of(0xff - KEYS + n, n % 3));
   const bytesOf = (n: number) => new Uint8Array(n % 4).fill(n);
 
@@ -153,7 +153,7 @@ describe("the layers of a store", () => {
     }
   });
 
-  it("begin with what they are given, unless that cannot be had", async () => {
+  it("start with the given operations, or not at all if their source fails", async () => {
     await write([
       [1, 1, 1],
       [1, 2, 2],
@@ -181,19 +181,19 @@ describe("the layers of a store", () => {
     expect(await collect(store.keys(1))).toEqual([keyOf(1), keyOf(2)]);
   });
 
-  it("delete what was dropped", async () => {
+  it("delete the entries of dropped layers", async () => {
     await write([[1, 1, 1]]);
     const first = await store.addLayer();
     await write([[1, 2, 2]]);
     await store.addLayer();
     await write([[1, 3, 3]]);
     await store.dropLayer(first);
-    // The list of the live layers is all that is left.
+    // Only the list of live layers is left.
     await vi.waitFor(async () => expect(await layerEntries()).toHaveLength(1));
     expect(await contents()).toEqual({ [`1/${[...keyOf(1)]}`]: bytesOf(1) });
   });
 
-  it("let a range that is being read end as it began when its layer is dropped", async () => {
+  it("finish a running iteration consistently when its layer is dropped", async () => {
     await write([[1, 1, 1]]);
     const layer = await store.addLayer();
     await write([[1, 2, 2]]);
@@ -204,8 +204,8 @@ describe("the layers of a store", () => {
     expect([[], [[keyOf(2), bytesOf(2)]]]).toContainEqual(rest);
   });
 
-  describe("when a write is the last that comes through", () => {
-    /** Lets that many writes through; those after it fail, as if the process had ended. */
+  describe("after a crash between two writes", () => {
+    /** Lets `count` writes through and fails all later ones, as if the process had ended. */
     function failAfter(writes: number): void {
       let left = writes;
       for (const name of ["batch", "clear"] as const) {
@@ -265,7 +265,7 @@ describe("the layers of a store", () => {
       const { all } = await fill();
       failAfter(writes);
       const operations = (async function* () {
-        // More than is written at once.
+        // More than one chunk.
         for (let n = 0; n < 3000; n++) yield { type: "del", key: Uint8Array.of(9, n >> 8, n & 255) } as const;
         yield { type: "put", key: Uint8Array.of(1, ...keyOf(7)), value: bytesOf(7) } as const;
       })();
@@ -275,7 +275,7 @@ describe("the layers of a store", () => {
       expect(await layerEntries()).toEqual([]);
     });
 
-    it("a snapshot changes nothing", async () => {
+    it("addOperation a layer changes nothing", async () => {
       await fill();
       const before = await contents();
       failAfter(0);
@@ -284,7 +284,7 @@ describe("the layers of a store", () => {
       expect(await contents()).toEqual(before);
     });
 
-    it("opening the store again goes on where it was", async () => {
+    it("reopening resumes the merge", async () => {
       const opened = vi.fn();
       for (let writes = 0; writes < 5; writes++) {
         await fill();
@@ -297,7 +297,7 @@ describe("the layers of a store", () => {
         expect(await contents()).toEqual(before);
         expect(await layerEntries()).toEqual([]);
       }
-      // Two layers and the deletion of what is left of them are three writes.
+      // Two layers and the clean-up are three writes.
       expect(opened).toHaveBeenCalledTimes(2);
     });
   });

@@ -2,35 +2,35 @@ import { LAYERS } from "./keys.ts";
 
 export type Operation = { type: "put"; key: Uint8Array; value: Uint8Array } | { type: "del"; key: Uint8Array };
 
-/** What an operation says of its key. */
+/** An operation without its value. */
 export type Change = Pick<Operation, "type" | "key">;
 
-/** A key as a string of one character a byte: such strings are equal, and in order, as their bytes are. */
+/** A key as a latin1 string: usable as a map key, with the same order as the bytes. */
 type Name = string;
 
-/** What is written since a snapshot was taken. */
+/** Writes since a point that can be restored. */
 interface Layer {
   readonly number: number;
   readonly names: Name[];
   isLive: boolean;
 }
 
-/** A layer that is not live, and the keys that are held of it, if any are. */
+/** A layer that is no longer live, with its keys if they are in memory. */
 export type DroppedLayer = Pick<Layer, "number"> & Partial<Pick<Layer, "names">>;
 
-/** What a layer says of a key. */
+/** State of a key in one layer. */
 interface Version {
   readonly layer: Layer;
   isDeleted: boolean;
 }
 
-/** A key of which a layer says something, and where its value stands; null for a key that it deleted. */
+/** A key with an entry in a layer, and the database key of its value; null if the layer deleted it. */
 export interface LayeredKey {
   name: Name;
   valueKey: Uint8Array | null;
 }
 
-/** The bounds of a range, with the byte of the bucket. */
+/** Range bounds, including the bucket prefix. */
 interface Bounds {
   gt?: Uint8Array;
   gte?: Uint8Array;
@@ -39,7 +39,7 @@ interface Bounds {
   reverse: boolean;
 }
 
-/** A place among names: before one of them, or after it. */
+/** Position in a sorted list: before or after a name. */
 interface Bound {
   name: Name;
   isAfter: boolean;
@@ -47,22 +47,22 @@ interface Bound {
 
 const NUMBER_BYTES = 4;
 const HEADER_BYTES = 1 + NUMBER_BYTES;
-/** Under which the live layers are named. Numbers of layers begin with one, so that this key is none of theirs. */
+/** Lists the live layers. Layer numbers start at 1, so the key belongs to no layer. */
 export const LIVE_LAYERS_KEY = layerPrefix(0);
 const DELETED = new Uint8Array();
 
 /**
- * Layers over the keys of a store. While there are any, all writes go into the newest one, and reads find what the newest
- * layer says of a key, or else what stands below all layers. So the store is as it was before a layer when that layer and
- * those above it are not named among the live ones any more, which takes one write however much they hold.
+ * Copy-on-write layers over a key-value store. All writes go into the top layer. Reads take the newest live version of
+ * a key, then the base. Removing a layer and those above it from the live list restores the earlier contents in one
+ * write.
  *
- * An entry of a layer stands under a reserved byte, the number of the layer and the key itself. What each live layer has of
- * keys, not of values, is held here.
+ * A layer entry is stored under a reserved prefix, the layer number and the original key. Keys of live layers are held
+ * in memory, values are not.
  */
 export class Layers {
-  /** Of each key what its layers say, the newest last. Those of dropped layers go when they are met, or by `forget`. */
+  /** Versions of each key, newest last. Versions of dropped layers are removed on access or by `forget`. */
   readonly #versions = new Map<Name, Version[]>();
-  /** The same keys of each bucket, in order. */
+  /** Sorted keys of each bucket. */
   readonly #names = new Map<number, Name[]>();
   #live: Layer[] = [];
   #lastNumber = 0;
@@ -71,28 +71,28 @@ export class Layers {
     return this.#live.length === 0;
   }
 
-  /** The number of a layer that is to come to be. */
-  next(): number {
+  /** Allocates a layer number. */
+  allocate(): number {
     return ++this.#lastNumber;
   }
 
-  /** The write by which it does. */
-  adding(number: number): Operation {
-    return namingLive([...this.#live.map((layer) => layer.number), number]);
+  /** Returns the write that makes the layer live. */
+  addOperation(number: number): Operation {
+    return putLiveLayers([...this.#live.map((layer) => layer.number), number]);
   }
 
-  /** To be called when that write is done, with what was written into the layer before. */
+  /** Adds a layer after `addOperation` was committed. `operations` are the changes already written into it. */
   add(number: number, operations: readonly Change[] = []): void {
     this.#live.push({ number, names: [], isLive: true });
-    this.note(operations);
+    this.record(operations);
   }
 
-  /** The write by which a layer and all above it come to be dropped. */
-  dropping(number: number): Operation {
-    return namingLive(this.#live.map((layer) => layer.number).filter((each) => each < number));
+  /** Returns the write that drops a layer and all layers above it. */
+  dropOperation(number: number): Operation {
+    return putLiveLayers(this.#live.map((layer) => layer.number).filter((each) => each < number));
   }
 
-  /** To be called when that write is done; tells which layers have entries now that belong to none. */
+  /** Drops the layers after `dropOperation` was committed. Returns the layers whose entries can be deleted. */
   drop(number: number): readonly DroppedLayer[] {
     const dropped = this.#live.filter((layer) => layer.number >= number);
     for (const layer of dropped) layer.isLive = false;
@@ -100,7 +100,7 @@ export class Layers {
     return dropped;
   }
 
-  /** Gives the memory back that keys of a dropped layer take. */
+  /** Frees the memory held for keys of a dropped layer. */
   forget({ names = [] }: DroppedLayer): void {
     const touched = new Set<number>();
     for (const name of names) {
@@ -112,12 +112,12 @@ export class Layers {
     }
   }
 
-  /** What layers say of a key; undefined when they say nothing. */
+  /** Returns the newest layered version of a key; undefined if no layer has one. */
   find(key: Uint8Array): LayeredKey | undefined {
     return this.isEmpty ? undefined : this.#find(nameOf(key));
   }
 
-  /** The keys within a range of which layers say something, in the order of the range; each is looked for when it is asked for. */
+  /** Iterates the layered keys within a range, in range order. Lookups are lazy. */
   *range({ gt, gte, lt, lte, reverse }: Bounds): Generator<LayeredKey> {
     if (this.isEmpty) return;
     const lower = gt ?? gte ?? new Uint8Array();
@@ -125,12 +125,12 @@ export class Layers {
     const bucket = lower[0] ?? 0;
     const lowest: Bound = { name: nameOf(lower), isAfter: gt !== undefined };
     const highest: Bound | undefined = upper && { name: nameOf(upper), isAfter: lte !== undefined };
-    // Keys may come and go meanwhile, so that positions say nothing from one key to the next.
+    // Keys may be added and removed during iteration, so positions are looked up again for each key.
     for (let last: Name | undefined; ; ) {
       const names = this.#names.get(bucket) ?? [];
-      const from = positionIn(names, last === undefined || reverse ? lowest : { name: last, isAfter: true });
+      const from = lowerBound(names, last === undefined || reverse ? lowest : { name: last, isAfter: true });
       const end = last !== undefined && reverse ? { name: last, isAfter: false } : highest;
-      const to = end ? positionIn(names, end) : names.length;
+      const to = end ? lowerBound(names, end) : names.length;
       if (from >= to) return;
       last = names[reverse ? to - 1 : from]!;
       const found = this.#find(last);
@@ -138,19 +138,19 @@ export class Layers {
     }
   }
 
-  /** What has to be written so that the newest layer has the operations; just these when there is none. */
+  /** Maps operations to writes into the top layer; returns them unchanged if there is no layer. */
   layered(operations: readonly Operation[]): Operation[] {
     const top = this.#live.at(-1);
     return top ? inLayer(top.number, operations) : [...operations];
   }
 
-  /** To be called when that is written. */
-  note(operations: readonly Change[]): void {
+  /** Records operations after they were committed. */
+  record(operations: readonly Change[]): void {
     const top = this.#live.at(-1);
-    if (top) for (const { type, key } of operations) this.#note(top, nameOf(key), type === "del");
+    if (top) for (const { type, key } of operations) this.#record(top, nameOf(key), type === "del");
   }
 
-  #note(top: Layer, name: Name, isDeleted: boolean): void {
+  #record(top: Layer, name: Name, isDeleted: boolean): void {
     const newest = this.#newest(name);
     if (newest?.layer === top) {
       newest.isDeleted = isDeleted;
@@ -165,8 +165,8 @@ export class Layers {
     this.#versions.set(name, [{ layer: top, isDeleted }]);
     const bucket = name.charCodeAt(0);
     const names = this.#names.get(bucket) ?? [];
-    const position = positionIn(names, { name, isAfter: false });
-    // A key of a dropped layer may still stand there.
+    const position = lowerBound(names, { name, isAfter: false });
+    // A key of a dropped layer may still be in the list.
     if (names[position] !== name) names.splice(position, 0, name);
     this.#names.set(bucket, names);
   }
@@ -189,10 +189,10 @@ export const nameOf = (key: Uint8Array): Name => Buffer.from(key.buffer, key.byt
 
 export const plainKeyOf = ({ name }: LayeredKey): Uint8Array => new Uint8Array(Buffer.from(name, "latin1"));
 
-/** The last byte says that there is a value, however short. */
+/** Strips the trailing byte that tells an empty value from a deletion. */
 export const plainValueOf = (value: Uint8Array): Uint8Array => value.subarray(0, -1);
 
-/** What an entry of a layer means for the keys below it. */
+/** Converts a layer entry to an operation on the base. */
 export function asPlainOperation(key: Uint8Array, value: Uint8Array): Operation {
   const plainKey = key.subarray(HEADER_BYTES);
   return value.length === 0
@@ -200,7 +200,7 @@ export function asPlainOperation(key: Uint8Array, value: Uint8Array): Operation 
     : { type: "put", key: plainKey, value: plainValueOf(value) };
 }
 
-/** What has to be written so that a layer has the operations. */
+/** Converts operations to writes into a layer. */
 export function inLayer(number: number, operations: readonly Operation[]): Operation[] {
   return operations.map((operation) => ({
     type: "put",
@@ -209,20 +209,20 @@ export function inLayer(number: number, operations: readonly Operation[]): Opera
   }));
 }
 
-/** Where the entries of a layer stand. */
-export function rangeOfLayer(number: number) {
+/** Key range of a layer's entries. */
+export function layerRange(number: number) {
   return { gte: layerPrefix(number), lt: layerPrefix(number + 1) };
 }
 
-/** Where the entries of all layers stand, and which of them are live. The latter is the first key. */
-export const RANGE_OF_LAYERS = { gte: Uint8Array.of(LAYERS), lt: Uint8Array.of(LAYERS + 1) };
+/** Key range of all layers, including the list of live layers, which is its first key. */
+export const ALL_LAYERS_RANGE = { gte: Uint8Array.of(LAYERS), lt: Uint8Array.of(LAYERS + 1) };
 
-/** The numbers of the live layers, the oldest first. */
-export function readLive(value: Uint8Array | undefined): number[] {
+/** Decodes the numbers of the live layers, oldest first. */
+export function readLiveLayers(value: Uint8Array | undefined): number[] {
   return value === undefined ? [] : (JSON.parse(new TextDecoder().decode(value)) as number[]);
 }
 
-function namingLive(numbers: number[]): Operation {
+function putLiveLayers(numbers: number[]): Operation {
   return { type: "put", key: LIVE_LAYERS_KEY, value: new TextEncoder().encode(JSON.stringify(numbers)) };
 }
 
@@ -247,8 +247,8 @@ function layerValue(value: Uint8Array): Uint8Array {
   return layered;
 }
 
-/** Where a name stands in a list, or would; or where those after it begin. */
-function positionIn(names: readonly Name[], { name, isAfter }: Bound): number {
+/** Binary search: index of the first name at or after the bound. */
+function lowerBound(names: readonly Name[], { name, isAfter }: Bound): number {
   let [from, to] = [0, names.length];
   while (from < to) {
     const middle = (from + to) >>> 1;

@@ -29,13 +29,13 @@ describe("LevelStore", () => {
     await batch.write();
   };
 
-  it("tells what its files take", async () => {
+  it("reports its disk size", async () => {
     const before = await store.diskBytes();
     await put([1, bytes(1), new Uint8Array(100_000).fill(7)]);
     expect(await store.diskBytes()).toBeGreaterThan(before + 50_000);
   });
 
-  it("keeps buckets apart, also in ranges without bounds", async () => {
+  it("isolates buckets, also in unbounded ranges", async () => {
     await put([1, bytes(255, 255), bytes(1)], [2, bytes(), bytes(2)], [2, bytes(0), bytes(3)], [3, bytes(0), bytes(4)]);
     expect(await collect(store.entries(2))).toEqual([
       [bytes(), bytes(2)],
@@ -46,7 +46,7 @@ describe("LevelStore", () => {
     expect(await store.has(1, bytes(255, 255))).toBe(true);
   });
 
-  it("iterates ranges with inclusive and exclusive bounds, both ways, up to a limit", async () => {
+  it("iterates ranges with inclusive and exclusive bounds, in both directions, up to a limit", async () => {
     await put(...[1, 2, 3, 4, 5].map((n): [number, Uint8Array, Uint8Array] => [7, bytes(n), bytes(n)]));
     const keys = async (range: Parameters<LevelStore["keys"]>[1]) =>
       (await collect(store.keys(7, range))).map((key) => key[0]);
@@ -56,14 +56,14 @@ describe("LevelStore", () => {
     expect(await keys({ gt: bytes(3) })).toEqual([4, 5]);
   });
 
-  it("hands out plain Uint8Arrays of their own", async () => {
+  it("returns plain Uint8Arrays with their own memory", async () => {
     await put([1, bytes(1), bytes(1, 2, 3)]);
     const value = await store.get(1, bytes(1));
     expect(value?.constructor).toBe(Uint8Array);
     for await (const [key] of store.entries(1)) expect(key.constructor).toBe(Uint8Array);
   });
 
-  it("writes nothing early and writes a batch once", async () => {
+  it("writes nothing before write(), and a batch only once", async () => {
     const batch = store.batch();
     batch.put(1, bytes(1), bytes(1));
     expect(await store.isEmpty()).toBe(true);
@@ -72,7 +72,7 @@ describe("LevelStore", () => {
     await expect(batch.write()).rejects.toThrow("can be written once");
   });
 
-  it("lets the last write to a key in a batch count", async () => {
+  it("applies the last write to a key in a batch", async () => {
     const batch = store.batch();
     batch.delete(1, bytes(1));
     batch.put(1, bytes(1), bytes(1));
@@ -83,7 +83,7 @@ describe("LevelStore", () => {
     expect(await store.get(1, bytes(2))).toBeNull();
   });
 
-  it("takes no more writes after one that failed, not even one that waited behind it", async () => {
+  it("rejects all writes after a failed one, including queued ones", async () => {
     await put([1, bytes(1), bytes(1)]);
     const writing = vi.spyOn(ClassicLevel.prototype, "batch").mockRejectedValueOnce(new Error("No space left."));
     onTestFinished(() => writing.mockRestore());
@@ -92,21 +92,21 @@ describe("LevelStore", () => {
     await expect(store.clear(1)).rejects.toThrow(DatabaseWriteError);
     expect(writing).toHaveBeenCalledTimes(1);
     expect((await store.failed).message).toBe(`The database at ${dir.path} could not be written: No space left.`);
-    // What was written before can still be read.
+    // Earlier writes stay readable.
     expect(await collect(store.keys(1))).toEqual([bytes(1)]);
   });
 
-  it("does not take a write after closing for one that failed", async () => {
+  it("does not report a write after close as a failure", async () => {
     await store.close();
     await expect(put([1, bytes(1), bytes(1)])).rejects.toThrow("not open");
     expect(store.failure).toBeUndefined();
   });
 
-  it("says that a database is in use", async () => {
+  it("reports a database in use", async () => {
     await expect(LevelStore.open(dir.path, { sync: false })).rejects.toThrow(DatabaseInUseError);
   });
 
-  it("says that a database is damaged, whether a file is garbled or gone", async () => {
+  it("reports a damaged database for a corrupt or missing file", async () => {
     await put([1, bytes(1), bytes(1)]);
     await store.close();
     await writeFile(join(dir.path, "CURRENT"), "garbled");
@@ -115,7 +115,7 @@ describe("LevelStore", () => {
     await expect(LevelStore.open(dir.path, { sync: false })).rejects.toThrow(DatabaseCorruptError);
   });
 
-  it("says that a path cannot be opened when the file system is the reason", async () => {
+  it("reports file system errors as open errors", async () => {
     const file = join(dir.path, "plain-file");
     await writeFile(file, "");
     await expect(LevelStore.open(file, { sync: false })).rejects.toThrow(DatabaseOpenError);

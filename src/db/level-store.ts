@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { ClassicLevel } from "classic-level";
 import { DatabaseCorruptError, DatabaseInUseError, DatabaseOpenError, DatabaseWriteError } from "./errors.ts";
 import {
+  ALL_LAYERS_RANGE,
   asPlainOperation,
   type Change,
   type DroppedLayer,
@@ -11,18 +12,17 @@ import {
   Layers,
   LIVE_LAYERS_KEY,
   layerKey,
+  layerRange,
   nameOf,
   type Operation,
   plainKeyOf,
   plainValueOf,
-  RANGE_OF_LAYERS,
-  rangeOfLayer,
-  readLive,
+  readLiveLayers,
 } from "./layers.ts";
 
 type LevelDb = ClassicLevel<Uint8Array, Uint8Array>;
 
-/** Bounds are keys inside the bucket; ranges go over keys in byte order. */
+/** Bounds are keys within the bucket. Ranges are in byte order. */
 interface KeyRange {
   gt?: Uint8Array;
   gte?: Uint8Array;
@@ -32,16 +32,16 @@ interface KeyRange {
   limit?: number;
 }
 
-/** So much is written at once when much has to be rewritten or deleted; other writes come in between. */
-const PORTION_BYTES = 2 ** 22;
-const PORTION_KEYS = 2000;
+/** Chunk limits of bulk rewrites and deletions. Other writes run between chunks. */
+const CHUNK_BYTES = 2 ** 22;
+const CHUNK_KEYS = 2000;
 
 export interface StoreOptions {
-  /** Whether a write is on the disk itself, not only with the operating system, when it is reported done. */
+  /** Waits for fsync before a write resolves. */
   sync: boolean;
 }
 
-/** Writes that come to be all together or not at all. */
+/** Atomic batch of writes. */
 export class WriteBatch {
   readonly #operations: Operation[] = [];
   readonly #commit: (operations: Operation[]) => Promise<void>;
@@ -51,7 +51,7 @@ export class WriteBatch {
     this.#commit = commit;
   }
 
-  /** Of several writes to one key, the last counts. */
+  /** If a key is written more than once, the last write wins. */
   put(bucket: number, key: Uint8Array, value: Uint8Array): void {
     this.#operations.push({ type: "put", key: prefixed(bucket, key), value });
   }
@@ -61,13 +61,13 @@ export class WriteBatch {
   }
 
   async write(): Promise<void> {
-    if (this.#written) throw new Error("This batch was written before; a batch can be written once.");
+    if (this.#written) throw new Error("This batch has already been written. A batch can be written once.");
     this.#written = true;
     await this.#commit(this.#operations);
   }
 }
 
-/** LevelDB with its keys parted into buckets by a leading byte. */
+/** LevelDB with one-byte bucket prefixes and copy-on-write layers. */
 export class LevelStore {
   readonly path: string;
   readonly #level: LevelDb;
@@ -76,7 +76,7 @@ export class LevelStore {
   readonly #failed = Promise.withResolvers<DatabaseWriteError>();
   #failure: DatabaseWriteError | undefined;
   #lastWrite: Promise<unknown> = Promise.resolve();
-  #cleaning: Promise<void> = Promise.resolve();
+  #purging: Promise<void> = Promise.resolve();
   #isClosing = false;
 
   private constructor(level: LevelDb, path: string, sync: boolean) {
@@ -96,8 +96,8 @@ export class LevelStore {
   }
 
   /**
-   * Throws a `DatabaseInUseError` when another process has the database open. To find out, LevelDB is asked for what it
-   * refuses in any case, but only after it has looked for the lock.
+   * Throws a `DatabaseInUseError` if the database is open elsewhere. `errorIfExists` makes LevelDB fail after taking
+   * the lock and before changing anything.
    */
   static async requireUnused(path: string): Promise<void> {
     const level: LevelDb = new ClassicLevel(path, { createIfMissing: false, errorIfExists: true });
@@ -105,7 +105,7 @@ export class LevelStore {
     if (refusal instanceof DatabaseInUseError) throw refusal;
   }
 
-  /** Resolves when a write has failed, after which there are no more. */
+  /** Resolves with the first write error. All later writes are rejected. */
   get failed(): Promise<DatabaseWriteError> {
     return this.#failed.promise;
   }
@@ -136,7 +136,7 @@ export class LevelStore {
 
   async *entries(bucket: number, range: KeyRange = {}): AsyncGenerator<[key: Uint8Array, value: Uint8Array]> {
     try {
-      for await (const { key, value, layered } of this.#found(bucket, range, { values: true })) {
+      for await (const { key, value, layered } of this.#iterate(bucket, range, { values: true })) {
         const found = layered ? await this.#valueOf(layered) : plainBytes(value);
         if (found) yield [plainBytes(key.subarray(1)), found];
       }
@@ -147,7 +147,7 @@ export class LevelStore {
 
   async *keys(bucket: number, range: KeyRange = {}): AsyncGenerator<Uint8Array> {
     try {
-      for await (const { key } of this.#found(bucket, range, { values: false })) yield plainBytes(key.subarray(1));
+      for await (const { key } of this.#iterate(bucket, range, { values: false })) yield plainBytes(key.subarray(1));
     } catch (error) {
       this.#rethrow(error);
     }
@@ -157,20 +157,20 @@ export class LevelStore {
     return new WriteBatch((operations) => this.#write(() => this.#commit(operations)));
   }
 
-  /** What the files of the store take. */
+  /** Returns the size of all files of the store. */
   async diskBytes(): Promise<number> {
     const sizes = await Promise.all((await readdir(this.path)).map((name) => sizeOf(join(this.path, name))));
     return sizes.reduce((sum, size) => sum + size, 0);
   }
 
-  /** Deletes whatever is in a bucket; not atomic. */
+  /** Deletes all entries of a bucket; not atomic. */
   async clear(bucket: number): Promise<void> {
     if (this.#layers.isEmpty) return this.#write(() => this.#level.clear(levelRange(bucket, {})));
     let batch = this.batch();
     let keys = 0;
     for await (const key of this.keys(bucket)) {
       batch.delete(bucket, key);
-      if (++keys % PORTION_KEYS > 0) continue;
+      if (++keys % CHUNK_KEYS > 0) continue;
       await batch.write();
       batch = this.batch();
     }
@@ -178,87 +178,87 @@ export class LevelStore {
   }
 
   /**
-   * Begins a new layer, into which all writes go from now on, and tells its number. It lasts until it is dropped or the store
-   * is opened the next time, which makes its writes those of the store.
+   * Adds a layer that takes all further writes and returns its number. It lasts until it is dropped or merged at the
+   * next open.
    */
   async addLayer(): Promise<number> {
-    const number = this.#layers.next();
-    await this.#bringIn(number);
+    const number = this.#layers.allocate();
+    await this.#activate(number);
     return number;
   }
 
-  /** The same with operations in it from the beginning, which come to be all together however many they are. */
+  /** Adds a layer that already contains the operations. They become visible atomically, however many there are. */
   async addFilledLayer(operations: AsyncIterable<Operation>): Promise<number> {
-    const number = this.#layers.next();
+    const number = this.#layers.allocate();
     try {
       const changes: Change[] = [];
-      for await (const portion of inPortions(operations)) {
-        await this.#write(() => this.#level.batch(inLayer(number, portion), { sync: this.#sync }));
-        for (const { type, key } of portion) changes.push({ type, key });
+      for await (const chunk of inChunks(operations)) {
+        await this.#write(() => this.#level.batch(inLayer(number, chunk), { sync: this.#sync }));
+        for (const { type, key } of chunk) changes.push({ type, key });
       }
-      await this.#bringIn(number, changes);
+      await this.#activate(number, changes);
       return number;
     } catch (error) {
-      this.#clean([{ number }]);
+      this.#purge([{ number }]);
       throw error;
     }
   }
 
-  /** Leaves the store as it was when the layer was begun, in one write; those above it are dropped with it. */
+  /** Restores the contents from before the layer, in one write. Layers above it are dropped too. */
   async dropLayer(number: number): Promise<void> {
     const dropped = await this.#write(async () => {
-      await this.#level.batch([this.#layers.dropping(number)], { sync: this.#sync });
+      await this.#level.batch([this.#layers.dropOperation(number)], { sync: this.#sync });
       return this.#layers.drop(number);
     });
-    this.#clean(dropped);
+    this.#purge(dropped);
   }
 
   /**
-   * Makes the writes of the layers that were live when the store was last closed those of the store. One that was cut short
-   * goes on at the next start: a layer is wholly done before the one above it is begun.
+   * Merges the layers that were live at the last close into the base. Resumable: a layer is merged completely before
+   * the next one.
    */
   async mergeLayers(): Promise<void> {
     try {
-      for (const number of readLive(await this.#level.get(LIVE_LAYERS_KEY))) await this.#mergeLayer(number);
-      await this.#write(() => this.#level.clear(RANGE_OF_LAYERS));
+      for (const number of readLiveLayers(await this.#level.get(LIVE_LAYERS_KEY))) await this.#mergeLayer(number);
+      await this.#write(() => this.#level.clear(ALL_LAYERS_RANGE));
     } catch (error) {
       this.#rethrow(error);
     }
   }
 
-  /** Gives the room back that deleted entries of a bucket still take on the disk, which may take long. */
+  /** Reclaims disk space of deleted entries in a bucket. Can take long. */
   compact(bucket: number): Promise<void> {
     return this.#level
       .compactRange(Uint8Array.of(bucket), Uint8Array.of(bucket + 1))
       .catch((error) => this.#rethrow(error));
   }
 
-  /** What a bucket takes on the disk, but for what was written last and for what is in layers. */
+  /** Returns the approximate disk size of a bucket, without recent writes and layers. */
   bytesOf(bucket: number): Promise<number> {
     return this.#level.approximateSize(Uint8Array.of(bucket), Uint8Array.of(bucket + 1));
   }
 
-  /** Waits for the writes and reads under way. */
+  /** Waits for pending reads and writes. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    await this.#cleaning;
+    await this.#purging;
     await this.#level.close();
   }
 
   async #commit(operations: readonly Operation[]): Promise<void> {
     await this.#level.batch(this.#layers.layered(operations), { sync: this.#sync });
-    this.#layers.note(operations);
+    this.#layers.record(operations);
   }
 
-  /** Null for a key that was deleted, or whose layer was dropped since it was found. */
+  /** Returns null if the key was deleted or its layer was dropped meanwhile. */
   async #valueOf({ valueKey }: LayeredKey): Promise<Uint8Array | null> {
     if (valueKey === null) return null;
     const value = await this.#level.get(valueKey).catch((error) => this.#rethrow(error));
     return value === undefined ? null : plainBytes(plainValueOf(value));
   }
 
-  /** What stands below the layers, with what these say of it. Of an entry of a layer there is no value yet. */
-  async *#found(bucket: number, range: KeyRange, { values }: { values: boolean }): AsyncGenerator<FoundEntry> {
+  /** Iterates a range over base and layers. Values of layered entries are not loaded. */
+  async *#iterate(bucket: number, range: KeyRange, { values }: { values: boolean }): AsyncGenerator<FoundEntry> {
     const { limit, ...bounds } = levelRange(bucket, range);
     const upper = this.#layers.range(bounds);
     const first = upper.next();
@@ -295,9 +295,9 @@ export class LevelStore {
   }
 
   /** Makes a layer live. */
-  #bringIn(number: number, changes: readonly Change[] = []): Promise<void> {
+  #activate(number: number, changes: readonly Change[] = []): Promise<void> {
     return this.#write(async () => {
-      await this.#level.batch([this.#layers.adding(number)], { sync: this.#sync });
+      await this.#level.batch([this.#layers.addOperation(number)], { sync: this.#sync });
       this.#layers.add(number, changes);
     });
   }
@@ -305,38 +305,38 @@ export class LevelStore {
   async #mergeLayer(number: number): Promise<void> {
     const level = this.#level;
     const entries = (async function* () {
-      for await (const [key, value] of level.iterator(rangeOfLayer(number))) yield asPlainOperation(key, value);
+      for await (const [key, value] of level.iterator(layerRange(number))) yield asPlainOperation(key, value);
     })();
-    for await (const portion of inPortions(entries)) {
-      const moved = portion.map(({ key }): Operation => ({ type: "del", key: layerKey(number, key) }));
-      await this.#write(() => level.batch([...portion, ...moved], { sync: this.#sync }));
+    for await (const chunk of inChunks(entries)) {
+      const moved = chunk.map(({ key }): Operation => ({ type: "del", key: layerKey(number, key) }));
+      await this.#write(() => level.batch([...chunk, ...moved], { sync: this.#sync }));
     }
   }
 
-  /** Deletes what layers that are not live have left, behind everybody's back. */
-  #clean(layers: readonly DroppedLayer[]): void {
-    const cleaning = this.#cleaning.then(async () => {
+  /** Deletes the entries of dropped layers in the background. */
+  #purge(layers: readonly DroppedLayer[]): void {
+    const purging = this.#purging.then(async () => {
       for (const layer of layers) {
         await this.#deleteLayer(layer.number);
         this.#layers.forget(layer);
       }
     });
-    // A write that fails is told to all who wait for `failed`; what is left is deleted at the next start.
-    this.#cleaning = cleaning.catch(() => {});
+    // A failed write is reported through `failed`. The next start deletes the rest.
+    this.#purging = purging.catch(() => {});
   }
 
-  /** In portions, so that nobody waits long for a write. */
+  /** Deletes in chunks, so that other writes are not delayed. */
   async #deleteLayer(number: number): Promise<void> {
-    const range = rangeOfLayer(number);
+    const range = layerRange(number);
     const hasAny = async () => (await this.#level.keys({ ...range, limit: 1 }).all()).length > 0;
     while (!this.#isClosing && (await hasAny())) {
-      await this.#write(() => this.#level.clear({ ...range, limit: PORTION_KEYS }));
+      await this.#write(() => this.#level.clear({ ...range, limit: CHUNK_KEYS }));
     }
   }
 
   /**
-   * One at a time, and none after one that failed: what LevelDB appends to a log after a record that was cut short can be
-   * unreadable at the next start.
+   * Serializes writes and rejects all after a failure: records that LevelDB appends after a torn one can be unreadable
+   * at the next start.
    */
   #write<T>(write: () => Promise<T>): Promise<T> {
     const written = this.#lastWrite.then(async () => {
@@ -374,12 +374,12 @@ async function sizeOf(file: string): Promise<number> {
   }
 }
 
-/** Opening a database writes to it. LevelDB has no codes for what the operating system says, only its words. */
+/** LevelDB reports operating system errors only as text. */
 const OWN_LOCK = /already held by process/i;
 const NO_ROOM = /No space left|File too large|quota exceeded|not enough space/i;
 
 function openFailure(path: string, error: unknown): Error {
-  // LevelDB's own reason is the cause of a general "not open".
+  // The actual reason is the cause of a generic "not open" error.
   const reason = error instanceof Error && error.cause !== undefined ? error.cause : error;
   switch (errorCode(reason)) {
     case "LEVEL_LOCKED":
@@ -387,7 +387,7 @@ function openFailure(path: string, error: unknown): Error {
     case "LEVEL_CORRUPTION":
       return new DatabaseCorruptError(path, reason);
     case "LEVEL_IO_ERROR":
-      // LevelDB creates what a new database needs, so a file it misses is one that an existing database has lost.
+      // LevelDB creates the files of a new database, so a missing file means damage.
       if (/No such file|cannot find the/i.test(String(reason))) return new DatabaseCorruptError(path, reason);
       return NO_ROOM.test(String(reason)) ? new DatabaseWriteError(path, reason) : new DatabaseOpenError(path, reason);
     default:
@@ -406,26 +406,26 @@ export function prefixed(bucket: number, key: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** LevelDB hands out Buffers, whose `slice` shares memory where a Uint8Array's copies. */
+/** Converts a Buffer to a plain Uint8Array, whose `slice` copies. */
 function plainBytes(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-async function* inPortions(operations: AsyncIterable<Operation>): AsyncGenerator<Operation[]> {
-  let portion: Operation[] = [];
+async function* inChunks(operations: AsyncIterable<Operation>): AsyncGenerator<Operation[]> {
+  let chunk: Operation[] = [];
   let bytes = 0;
   for await (const operation of operations) {
-    portion.push(operation);
+    chunk.push(operation);
     bytes += operation.type === "put" ? operation.value.length : 0;
-    if (bytes < PORTION_BYTES && portion.length < PORTION_KEYS) continue;
-    yield portion;
-    portion = [];
+    if (bytes < CHUNK_BYTES && chunk.length < CHUNK_KEYS) continue;
+    yield chunk;
+    chunk = [];
     bytes = 0;
   }
-  if (portion.length > 0) yield portion;
+  if (chunk.length > 0) yield chunk;
 }
 
-/** An entry, and where its value stands when that is in a layer. */
+/** An entry of the base, or a layered key whose value is not loaded yet. */
 interface FoundEntry {
   key: Uint8Array;
   value: Uint8Array;

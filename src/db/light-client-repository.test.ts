@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "./open-database.ts";
 import { createTempDir } from "./temp-dir.test-support.ts";
 
-it("keeps the light client update of each period, and drops the old ones with a new one", async () => {
+it("stores one update per period and deletes old ones with a new one", async () => {
   const dir = await createTempDir();
   const db = await openDatabase(dir.path, { sync: false });
   onTestFinished(async () => {

@@ -3,16 +3,16 @@ import { Bucket, slotAndRootKey, slotAndRootOfKey, slotBound, slotKey, slotOfKey
 import type { LevelStore } from "./level-store.ts";
 
 interface StoredLightClientUpdate {
-  /** Of the header that the update attests to; it tells the fork that the update has the form of. */
+  /** Slot of the attested header; determines the fork of the update. */
   attestedSlot: Slot;
-  /** The block whose sync aggregate the update holds. */
+  /** Block with the sync aggregate of the update. */
   blockRoot: RootHex;
   bytes: Uint8Array;
 }
 
 const POSITION_BYTES = 40;
 
-/** The best light client update of each sync committee period. */
+/** Best light client update of each sync committee period. */
 export class LightClientRepository {
   readonly #store: LevelStore;
 
@@ -27,7 +27,7 @@ export class LightClientRepository {
     return { attestedSlot: slot, blockRoot: root, bytes: value.subarray(POSITION_BYTES) };
   }
 
-  /** The first period from that one on of which there is an update. */
+  /** Returns the first period at or after `period` that has an update. */
   async firstPeriodFrom(period: SyncPeriod): Promise<SyncPeriod | null> {
     for await (const key of this.#store.keys(Bucket.lightClientUpdates, { gte: slotBound(period), limit: 1 })) {
       return slotOfKey(key);
@@ -35,7 +35,7 @@ export class LightClientRepository {
     return null;
   }
 
-  /** Replaces the update of the period and drops those of periods before `oldestKept`, both or neither. */
+  /** Stores the update of a period and deletes those before `oldestKept`, atomically. */
   async put(period: SyncPeriod, update: StoredLightClientUpdate, oldestKept: SyncPeriod): Promise<void> {
     const value = new Uint8Array(POSITION_BYTES + update.bytes.length);
     value.set(slotAndRootKey(update.attestedSlot, update.blockRoot));

@@ -8,43 +8,43 @@ interface CheckpointRecord {
   root: RootHex;
 }
 
-/** What a node has told others about itself under a number, and so must not tell otherwise under the same number. */
+/** What the node last announced about itself. Other contents need a higher sequence number. */
 export interface AnnouncedNode {
-  /** The newest record that was signed, in its text form. */
+  /** The newest signed ENR, in text form. */
   record: string;
-  /** The metadata of the networking specification: SSZ in hexadecimal digits. */
+  /** Metadata of the p2p specification: SSZ in hex. */
   metadata: string;
 }
 
-/** From which slot on the data of the finalized chain's blocks is held, and of how many custody groups. */
+/** Range of stored data sidecars of the finalized chain: first slot and number of custody groups. */
 export interface HeldData {
   from: Slot;
   groups: number;
 }
 
-/** Another node that was a good peer of this one. */
+/** A peer remembered over restarts. */
 export interface RememberedPeer {
-  /** In base58btc. */
+  /** Peer ID in base58btc. */
   id: string;
-  /** Multiaddresses, the newest last. */
+  /** Multiaddresses, newest last. */
   addresses: string[];
-  /** Its signed record in text form, where it is known. */
+  /** ENR in text form, if known. */
   enr: string | null;
   /** Unix milliseconds. */
   lastGoodAt: number;
 }
 
-/** A peer that no connection is opened with for a while. */
+/** A banned peer. */
 export interface StoredBan {
-  /** In base58btc. */
+  /** Peer ID in base58btc. */
   peerId: string;
-  /** The public IP address that it was last connected from; null where there is none. */
+  /** Public IP address of its last connection; null if unknown. */
   address: string | null;
   /** Expiry in Unix milliseconds. */
   until: number;
 }
 
-/** The names of the single values; `free` values live under a prefix, so that their names cannot meet these. */
+/** Keys of the single values. Custom values have a prefix, so their names cannot collide with these. */
 const Name = {
   schemaVersion: "schemaVersion",
   identity: "identity",
@@ -60,10 +60,10 @@ const Name = {
   joined: "joined",
 } as const;
 
-/** Those of the database and its node; all others are of the chain. */
+/** Values of the database and the node. All others belong to the chain. */
 const NODE_NAMES = [Name.schemaVersion, Name.nodeKey, Name.announcedNode, Name.peers, Name.bans, Name.joined];
 
-/** Single values about the database, its chain and its node. */
+/** Single values about the database, the chain and the node. */
 export class MetaRepository {
   readonly #store: LevelStore;
 
@@ -75,7 +75,7 @@ export class MetaRepository {
     return this.#getJson<number>(Name.schemaVersion);
   }
 
-  /** Whatever tells this chain from every other, as the JSON value that was put. */
+  /** Returns the JSON value that identifies the chain. */
   getIdentity(): Promise<unknown> {
     return this.#getJson<unknown>(Name.identity);
   }
@@ -84,34 +84,34 @@ export class MetaRepository {
     return this.#getJson<CheckpointRecord>(Name.finalized);
   }
 
-  /** The first slot of the finalized chain whose execution payload was not known to be valid; null when all were. */
+  /** First slot of the finalized chain whose execution payload is not known to be valid; null if all are. */
   getUnverifiedFrom(): Promise<Slot | null> {
     return this.#getJson<Slot | null>(Name.unverifiedFrom);
   }
 
-  /** Null where nobody has noted it yet. */
+  /** Returns null if no range was stored yet. */
   getHeldData(): Promise<HeldData | null> {
     return this.#getJson<HeldData>(Name.heldData);
   }
 
-  /** The votes that fork choice had counted when a state was last stored. */
+  /** Votes counted by fork choice when a state was last stored. */
   getVotes(): Promise<Uint8Array | null> {
     return this.#store.get(Bucket.meta, nameKey(Name.votes));
   }
 
-  /** The slot a dev chain's clock had reached. */
+  /** Last slot of a dev chain's clock. */
   getClockSlot(): Promise<Slot | null> {
     return this.#getJson<Slot>(Name.clockSlot);
   }
 
-  /** By itself, because a slot passes whether or not there is something else to write. */
+  /** Written on its own: slots pass without other writes. */
   async putClockSlot(slot: Slot): Promise<void> {
     const batch = this.#store.batch();
     new MetaWrites(batch).putClockSlot(slot);
     await batch.write();
   }
 
-  /** The private key of the node's network identity. */
+  /** Private key of the node's network identity. */
   getNodeKey(): Promise<Uint8Array | null> {
     return this.#store.get(Bucket.meta, nameKey(Name.nodeKey));
   }
@@ -128,7 +128,7 @@ export class MetaRepository {
     return this.#getJson<StoredBan[]>(Name.bans);
   }
 
-  /** Whether other nodes have come to the chain that began with this one. */
+  /** True once other nodes have joined the dev chain of this node. */
   async isJoined(): Promise<boolean> {
     return (await this.#getJson<boolean>(Name.joined)) ?? false;
   }
@@ -139,28 +139,28 @@ export class MetaRepository {
     await batch.write();
   }
 
-  getFree(name: string): Promise<Uint8Array | null> {
-    return this.#store.get(Bucket.meta, freeKey(name));
+  getCustom(name: string): Promise<Uint8Array | null> {
+    return this.#store.get(Bucket.meta, customKey(name));
   }
 
-  /** The free values whose names begin so, by name. */
-  async *freeEntries(prefix: string): AsyncGenerator<[name: string, value: Uint8Array]> {
-    const first = freeKey(prefix);
-    // After all keys that begin with the prefix: no UTF-8 text has this byte.
+  /** Iterates the custom values whose names start with the prefix, in name order. */
+  async *customEntries(prefix: string): AsyncGenerator<[name: string, value: Uint8Array]> {
+    const first = customKey(prefix);
+    // End of the range: 0xff does not occur in UTF-8.
     const end = Uint8Array.of(...first, 0xff);
     for await (const [key, value] of this.#store.entries(Bucket.meta, { gte: first, lt: end })) {
-      yield [new TextDecoder().decode(key).slice(FREE.length), value];
+      yield [new TextDecoder().decode(key).slice(CUSTOM.length), value];
     }
   }
 
-  /** What belongs to the chain and not to the node that holds it. */
+  /** Iterates the keys that belong to the chain rather than to the node. */
   async *chainKeys(): AsyncGenerator<Uint8Array> {
     for await (const key of this.#store.keys(Bucket.meta)) {
       if (!NODE_NAMES.some((name) => byteArrayEquals(key, nameKey(name)))) yield key;
     }
   }
 
-  /** Forgets everything but the schema version, which tells a database without a chain from one that is not ours. */
+  /** Deletes everything but the schema version, which marks the database as ours. */
   async clear(): Promise<void> {
     const batch = this.#store.batch();
     for await (const key of this.#store.keys(Bucket.meta)) {
@@ -234,8 +234,8 @@ export class MetaWrites {
     this.#putJson(Name.joined, true);
   }
 
-  putFree(name: string, value: Uint8Array): void {
-    this.#batch.put(Bucket.meta, freeKey(name), value);
+  putCustom(name: string, value: Uint8Array): void {
+    this.#batch.put(Bucket.meta, customKey(name), value);
   }
 
   #putJson(name: string, value: unknown): void {
@@ -247,8 +247,8 @@ function nameKey(name: string): Uint8Array {
   return new TextEncoder().encode(name);
 }
 
-const FREE = "free/";
+const CUSTOM = "free/";
 
-function freeKey(name: string): Uint8Array {
-  return nameKey(`${FREE}${name}`);
+function customKey(name: string): Uint8Array {
+  return nameKey(`${CUSTOM}${name}`);
 }

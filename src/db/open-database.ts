@@ -3,23 +3,23 @@ import { DatabaseSchemaError } from "./errors.ts";
 import { type CheckProgress, checkFiles } from "./files/check-files.ts";
 import { LevelStore, type StoreOptions } from "./level-store.ts";
 
-/** To be raised with every change after which older programs would misread the database. */
+/** Raise on every change that makes older versions misread the database. */
 export const SCHEMA_VERSION = 2;
 
-/** What this program reads as it is, although an older one wrote it: version 1 has no states that are patches of others. */
+/** Older version that is read as is. It has no snapshots stored as patches. */
 const OLDER_READABLE_VERSION = 1;
 
-/** Of tables with nothing but blocks or states this much is read at a start, which takes a second or two. */
+/** Limit on bulk tables checked at start-up, which takes a second or two. */
 const BULK_BYTES_AT_START = 2 ** 28;
 
 interface OpenOptions extends StoreOptions {
-  /** Told when a crash had cut the last write short. */
+  /** Called if the last write before a crash was incomplete. */
   onTornWrite?(tornBytes: number): void;
-  /** Told how far the check of the files is. */
+  /** Reports progress of the file check. */
   onCheck?(done: CheckProgress): void;
 }
 
-/** Opens the database in a directory, which is created when there is none. One that is damaged is left as it is. */
+/** Opens the database in a directory and creates it if missing. A damaged database is not changed. */
 export async function openDatabase(path: string, { onTornWrite, onCheck, ...options }: OpenOptions): Promise<BeaconDb> {
   await LevelStore.requireUnused(path);
   const { tornBytes } = await checkFiles(path, { bulkBytes: BULK_BYTES_AT_START, onProgress: onCheck });
@@ -27,7 +27,7 @@ export async function openDatabase(path: string, { onTornWrite, onCheck, ...opti
   const store = await LevelStore.open(path, options);
   try {
     const db = new BeaconDb(store);
-    await settleSchema(db, store);
+    await checkSchema(db, store);
     await store.mergeLayers();
     return db;
   } catch (error) {
@@ -36,19 +36,19 @@ export async function openDatabase(path: string, { onTornWrite, onCheck, ...opti
   }
 }
 
-/** Marks a new database with the schema version, and refuses, without a write, one that cannot be read. */
-async function settleSchema(db: BeaconDb, store: LevelStore): Promise<void> {
+/** Writes the schema version into a new database. Rejects an unsupported one without writing. */
+async function checkSchema(db: BeaconDb, store: LevelStore): Promise<void> {
   const found = await db.meta.getSchemaVersion();
   if (found === SCHEMA_VERSION || found === OLDER_READABLE_VERSION) return;
   if (found !== null || !(await store.isEmpty())) throw new DatabaseSchemaError(store.path, found, SCHEMA_VERSION);
-  await raiseSchema(db);
+  await upgradeSchema(db);
 }
 
 /**
- * Marks a database that an older program wrote as one of this program, after which the older one does not open it any more. Has to be
- * done before a chain is written to it, and not before, so that whoever only looked into it can go back.
+ * Marks a database of an older version as current; the older version can no longer open it. Call it before the first
+ * write of a chain. Read-only commands must not call it.
  */
-export async function raiseSchema(db: BeaconDb): Promise<void> {
+export async function upgradeSchema(db: BeaconDb): Promise<void> {
   if ((await db.meta.getSchemaVersion()) === SCHEMA_VERSION) return;
   const batch = db.batch();
   batch.meta.putSchemaVersion(SCHEMA_VERSION);

@@ -1,7 +1,7 @@
 import { Bucket } from "./keys.ts";
 import type { LevelStore } from "./level-store.ts";
 
-/** Operations of a pool. The kind says what the SSZ is of; to the database it is a name like any other. */
+/** A pooled operation. The database does not interpret the kind. */
 interface StoredOperation {
   kind: string;
   bytes: Uint8Array;
@@ -9,7 +9,7 @@ interface StoredOperation {
 
 const NUMBER_BYTES = 4;
 
-/** What the operation pools held at shutdown. */
+/** Contents of the operation pools at shutdown. */
 export class OperationRepository {
   readonly #store: LevelStore;
 
@@ -17,7 +17,7 @@ export class OperationRepository {
     this.#store = store;
   }
 
-  /** Puts these operations in the place of all that there are, atomically. */
+  /** Replaces all stored operations atomically. */
   async replaceAll(operations: readonly StoredOperation[]): Promise<void> {
     const batch = this.#store.batch();
     for await (const key of this.#store.keys(Bucket.operations)) batch.delete(Bucket.operations, key);
@@ -27,7 +27,7 @@ export class OperationRepository {
     await batch.write();
   }
 
-  /** Operations of one kind come in the order in which they were given. */
+  /** Returns all operations. Those of one kind keep their order. */
   async getAll(): Promise<StoredOperation[]> {
     const operations: StoredOperation[] = [];
     for await (const [key, bytes] of this.#store.entries(Bucket.operations)) {

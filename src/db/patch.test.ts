@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { seededRandom } from "../../test/support/seeded-random.ts";
-import { combine, MAX_OPERATION_BYTES, PatchReader, PatchWriter } from "./patch.ts";
+import { MAX_OPERATION_BYTES, PatchReader, PatchWriter, xorInto } from "./patch.ts";
 
 const EXTREMES = [0n, 1n, 2n ** 31n, 2n ** 32n - 1n, 2n ** 32n, 2n ** 63n - 1n, 2n ** 63n, 2n ** 64n - 1n];
 
@@ -12,7 +12,7 @@ function applied(patch: Uint8Array, base: Uint8Array, length: number, pieceLengt
 
 const bytesOf = (numbers: bigint[]) => new Uint8Array(BigUint64Array.from(numbers).buffer);
 
-test("numbers come back whatever they were and are", () => {
+test("integers round-trip for any base", () => {
   const pairs = EXTREMES.flatMap((before) => EXTREMES.map((after) => [before, after] as const));
   const base = bytesOf(pairs.map(([before]) => before));
   const numbers = bytesOf(pairs.map(([, after]) => after));
@@ -23,14 +23,14 @@ test("numbers come back whatever they were and are", () => {
   expect(made).toEqual(new Uint8Array([...numbers, ...numbers]));
 });
 
-test("differences that are small either way have but one byte that is not zero", () => {
+test("small differences of either sign have one non-zero byte", () => {
   const writer = new PatchWriter();
   writer.numbers(bytesOf([32_000_000_005n, 31_999_999_990n]), bytesOf([32_000_000_000n, 32_000_000_000n]));
   const patch = writer.take();
   expect(patch.filter((byte) => byte > 0)).toHaveLength(2 + 2);
 });
 
-test("any operations make the bytes that they were written for, in whatever pieces they come", () => {
+test("random operations round-trip in arbitrary chunks", () => {
   const random = seededRandom(15);
   const upTo = (limit: number) => Math.floor(random() * limit);
   const noise = (length: number) => Uint8Array.from({ length }, () => upTo(256));
@@ -51,7 +51,7 @@ test("any operations make the bytes that they were written for, in whatever piec
       if (operation === 3) {
         const combined = writer.xor(length);
         combined.set(fresh);
-        combine(combined, old);
+        xorInto(combined, old);
       }
       if (operation === 4) writer.numbers(fresh, old);
       if (operation === 1) made.push(old);
@@ -66,17 +66,17 @@ test("any operations make the bytes that they were written for, in whatever piec
   }
 });
 
-test("what is no patch, or one of something else, is refused", () => {
+test("rejects invalid patches and patches of other sizes", () => {
   const writer = new PatchWriter();
   writer.raw(3).set([1, 2, 3]);
   const patch = writer.take();
-  expect(() => applied(patch.subarray(0, -1), new Uint8Array(), 3)).toThrow("cut short");
-  expect(() => applied(patch, new Uint8Array(), 4)).toThrow("cut short");
-  expect(() => applied(patch, new Uint8Array(), 2)).toThrow("too many bytes");
+  expect(() => applied(patch.subarray(0, -1), new Uint8Array(), 3)).toThrow("truncated");
+  expect(() => applied(patch, new Uint8Array(), 4)).toThrow("truncated");
+  expect(() => applied(patch, new Uint8Array(), 2)).toThrow("too long");
   expect(() => applied(Uint8Array.of(9, 0), new Uint8Array(), 0)).toThrow("operation 9");
-  expect(() => applied(new Uint8Array(20).fill(0xff), new Uint8Array(), 9)).toThrow("a length that is none");
-  expect(() => applied(Uint8Array.of(4, 7, 0, 0, 0, 0, 0, 0, 0), new Uint8Array(7), 7)).toThrow("part of a number");
-  expect(() => writer.raw(MAX_OPERATION_BYTES + 1)).toThrow("cannot bring");
+  expect(() => applied(new Uint8Array(20).fill(0xff), new Uint8Array(), 9)).toThrow("invalid length");
+  expect(() => applied(Uint8Array.of(4, 7, 0, 0, 0, 0, 0, 0, 0), new Uint8Array(7), 7)).toThrow("incomplete integer");
+  expect(() => writer.raw(MAX_OPERATION_BYTES + 1)).toThrow("limited to");
   writer.copy(2 ** 40);
-  expect(() => applied(writer.take(), new Uint8Array(), 100)).toThrow("too many bytes");
+  expect(() => applied(writer.take(), new Uint8Array(), 100)).toThrow("too long");
 });

@@ -1,36 +1,36 @@
 /**
- * How bytes are made of others: operations one after the other, each a byte that says which, a length as a varint
- * (LEB128), and what it brings along. Those that read the other bytes, the base, do it from where the one before ended;
- * behind their end there are zeros. docs/decisions/states-as-patches.md describes them.
+ * Binary patch format: a sequence of operations, each an opcode byte, a LEB128 length and its data. Operations that
+ * read the base continue where the previous one stopped. Past its end the base reads as zeros. See
+ * docs/decisions/states-as-patches.md.
  */
 const Operation = {
-  /** The next bytes of the base. */
+  /** Copy bytes from the base. */
   copy: 0,
-  /** The next bytes of the base are left out. */
+  /** Skip bytes of the base. */
   skip: 1,
-  /** The bytes that follow. */
+  /** Literal bytes. */
   raw: 2,
-  /** The next bytes of the base, each combined by exclusive or with one of those that follow. */
+  /** Base bytes XORed with the data. */
   xor: 3,
-  /** The next numbers of the base, of eight bytes each, with what is added to them: see `addNumbers`. */
+  /** 64-bit integers of the base plus encoded differences; see `addNumbers`. */
   add: 4,
 } as const;
 
 type OperationCode = (typeof Operation)[keyof typeof Operation];
 
-/** What an operation brings along at the most, so that a reader need not hold more of a patch than that. */
+/** Maximum data of one operation; bounds the reader's buffer. */
 export const MAX_OPERATION_BYTES = 2 ** 19;
 const NUMBER_BYTES = 8;
 const MAX_VARINT_BYTES = 8;
 const FIRST_BUFFER_BYTES = 2 ** 16;
 
-/** Writes a patch. Copies that follow each other are joined. */
+/** Encodes a patch. Consecutive copies are merged. */
 export class PatchWriter {
   #buffer = new Uint8Array(FIRST_BUFFER_BYTES);
   #length = 0;
   #copied = 0;
 
-  /** How many bytes wait to be taken. */
+  /** Number of encoded bytes not taken yet. */
   get length(): number {
     return this.#length;
   }
@@ -43,22 +43,22 @@ export class PatchWriter {
     if (length > 0) this.#begin(Operation.skip, length);
   }
 
-  /** Gives the place where the bytes are to be written at once. */
+  /** Returns the buffer to fill with the literal bytes before the next call. */
   raw(length: number): Uint8Array {
-    return this.#place(Operation.raw, length);
+    return this.#allocate(Operation.raw, length);
   }
 
-  /** The same; they are to be those of the base combined with the new ones. */
+  /** Returns the buffer to fill with base XOR new bytes before the next call. */
   xor(length: number): Uint8Array {
-    return this.#place(Operation.xor, length);
+    return this.#allocate(Operation.xor, length);
   }
 
-  /** Makes numbers of those of the base. Without a base, whose bytes are all zero then, they are stored as they are. */
+  /** Encodes 64-bit integers as differences to the base. Without a base, the base is all zeros. */
   numbers(numbers: Uint8Array, base: Uint8Array | undefined): void {
-    subtractNumbers(numbers, base, this.#place(Operation.add, numbers.length));
+    subtractNumbers(numbers, base, this.#allocate(Operation.add, numbers.length));
   }
 
-  /** All that was written since this was called the last time. */
+  /** Returns the bytes encoded since the last call. */
   take(): Uint8Array {
     this.#writeCopied();
     const taken = this.#buffer.slice(0, this.#length);
@@ -66,8 +66,10 @@ export class PatchWriter {
     return taken;
   }
 
-  #place(operation: OperationCode, length: number): Uint8Array {
-    if (length > MAX_OPERATION_BYTES) throw new Error(`An operation of a patch cannot bring ${length} bytes along.`);
+  #allocate(operation: OperationCode, length: number): Uint8Array {
+    if (length > MAX_OPERATION_BYTES) {
+      throw new Error(`A patch operation is limited to ${MAX_OPERATION_BYTES} bytes, got ${length}.`);
+    }
     this.#begin(operation, length);
     this.#reserve(length);
     const from = this.#length;
@@ -103,13 +105,13 @@ export class PatchWriter {
   }
 }
 
-/** Applies a patch that comes in pieces. Throws when it is not one, or does not fit. */
+/** Streaming decoder that applies a patch. Throws if the patch is invalid or does not match the sizes. */
 export class PatchReader {
   readonly #base: Uint8Array;
   readonly #made: Uint8Array;
   #baseAt = 0;
   #madeAt = 0;
-  /** The beginning of an operation whose end has not come yet. */
+  /** Start of an incomplete operation. */
   #rest = new Uint8Array();
 
   constructor(base: Uint8Array, madeLength: number) {
@@ -128,20 +130,20 @@ export class PatchReader {
     this.#rest = bytes.slice(at);
   }
 
-  /** The bytes that the patch makes of the base. */
+  /** Returns the patched bytes. */
   end(): Uint8Array {
-    if (this.#rest.length > 0 || this.#madeAt !== this.#made.length) throw new Error("a patch is cut short");
+    if (this.#rest.length > 0 || this.#madeAt !== this.#made.length) throw new Error("truncated patch");
     return this.#made;
   }
 
-  /** Tells where the next operation begins; that is where this one does, as long as it is not there wholly. */
+  /** Applies one operation and returns the offset of the next; returns `from` if the operation is incomplete. */
   #applyOne(bytes: Uint8Array, from: number): number {
     let at = from + 1;
     let length = 0;
     for (let factor = 1; ; factor *= 0x80) {
       const byte = bytes[at++];
       if (byte === undefined) return from;
-      if (at - from > MAX_VARINT_BYTES) throw new Error("a patch has a length that is none");
+      if (at - from > MAX_VARINT_BYTES) throw new Error("invalid length in patch");
       length += (byte & 0x7f) * factor;
       if (byte < 0x80) break;
     }
@@ -150,13 +152,13 @@ export class PatchReader {
       this.#baseAt += length;
       return at;
     }
-    if (this.#madeAt + length > this.#made.length) throw new Error("a patch makes too many bytes");
+    if (this.#madeAt + length > this.#made.length) throw new Error("patch output is too long");
     if (operation === Operation.copy) {
       this.#made.set(this.#nextOfBase(length), this.#madeAt);
       this.#madeAt += length;
       return at;
     }
-    if (length > MAX_OPERATION_BYTES) throw new Error("a patch has an operation that is too long");
+    if (length > MAX_OPERATION_BYTES) throw new Error("patch operation is too long");
     if (at + length > bytes.length) return from;
     const brought = bytes.subarray(at, at + length);
     const made = this.#made.subarray(this.#madeAt, this.#madeAt + length);
@@ -167,14 +169,14 @@ export class PatchReader {
         break;
       case Operation.xor:
         made.set(this.#nextOfBase(length));
-        combine(made, brought);
+        xorInto(made, brought);
         break;
       case Operation.add:
         made.set(this.#nextOfBase(length));
         addNumbers(made, brought);
         break;
       default:
-        throw new Error(`a patch has the operation ${operation}, which is none`);
+        throw new Error(`unknown patch operation ${operation}`);
     }
     return at + length;
   }
@@ -186,14 +188,14 @@ export class PatchReader {
   }
 }
 
-/** Puts into each byte what it is by exclusive or with the other one. */
-export function combine(bytes: Uint8Array, others: Uint8Array): void {
+/** XORs `others` into `bytes`. */
+export function xorInto(bytes: Uint8Array, others: Uint8Array): void {
   for (let at = 0; at < bytes.length; at++) bytes[at]! ^= others[at]!;
 }
 
 /**
- * The differences of numbers, modulo 2^64, with the sign in the lowest bit, so that small ones have but low bytes. First come
- * the lowest bytes of all, then the next, and so on: bytes of one place are much alike, which compresses well.
+ * Writes zigzag-encoded differences modulo 2^64, so that small ones occupy only low bytes. Bytes are grouped by
+ * significance, lowest first, because similar bytes compress well.
  */
 function subtractNumbers(numbers: Uint8Array, base: Uint8Array | undefined, differences: Uint8Array): void {
   const count = numbers.length / NUMBER_BYTES;
@@ -208,24 +210,24 @@ function subtractNumbers(numbers: Uint8Array, base: Uint8Array | undefined, diff
     const sign = high >> 31;
     const codedLow = (low << 1) ^ sign;
     const codedHigh = ((high << 1) | (low >>> 31)) ^ sign;
-    for (let place = 0; place < 4; place++) {
-      differences[place * count + index] = codedLow >>> (8 * place);
-      differences[(place + 4) * count + index] = codedHigh >>> (8 * place);
+    for (let significance = 0; significance < 4; significance++) {
+      differences[significance * count + index] = codedLow >>> (8 * significance);
+      differences[(significance + 4) * count + index] = codedHigh >>> (8 * significance);
     }
   }
 }
 
-/** The other way round. */
+/** Inverse of `subtractNumbers`. */
 function addNumbers(numbers: Uint8Array, differences: Uint8Array): void {
   const count = numbers.length / NUMBER_BYTES;
-  if (!Number.isInteger(count)) throw new Error("a patch adds to a part of a number");
+  if (!Number.isInteger(count)) throw new Error("patch adds to an incomplete integer");
   const own = viewOf(numbers);
   for (let index = 0, at = 0; index < count; index++, at += NUMBER_BYTES) {
     let codedLow = 0;
     let codedHigh = 0;
-    for (let place = 0; place < 4; place++) {
-      codedLow |= differences[place * count + index]! << (8 * place);
-      codedHigh |= differences[(place + 4) * count + index]! << (8 * place);
+    for (let significance = 0; significance < 4; significance++) {
+      codedLow |= differences[significance * count + index]! << (8 * significance);
+      codedHigh |= differences[(significance + 4) * count + index]! << (8 * significance);
     }
     const sign = -(codedLow & 1);
     const low = ((codedLow >>> 1) | (codedHigh << 31)) ^ sign;

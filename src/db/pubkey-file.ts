@@ -2,10 +2,7 @@ import { constants, type FileHandle, open } from "node:fs/promises";
 
 const OWNER_ONLY = 0o600;
 
-/**
- * A file of public keys, one after the other by the indices of their validators. It holds nothing but them: whoever reads it has
- * the states by which to tell whether they are right.
- */
+/** File of public keys in validator index order. It has no checksum; readers verify the keys against the state. */
 export class PubkeyFile {
   readonly path: string;
 
@@ -13,7 +10,7 @@ export class PubkeyFile {
     this.path = path;
   }
 
-  /** Fills the pieces from a position of the file on; tells how many bytes there were. */
+  /** Fills the buffers from a file position and returns the number of bytes read. */
   async read(pieces: Iterable<Uint8Array>, position: number): Promise<number> {
     await using file = await this.#openToRead();
     let count = 0;
@@ -25,7 +22,7 @@ export class PubkeyFile {
     return count;
   }
 
-  /** Does not wait for the disk: what a crash takes away can be made again. */
+  /** Writes without fsync: lost keys can be computed again. */
   async write(pieces: Iterable<Uint8Array>, position: number): Promise<void> {
     await using file = await open(this.path, constants.O_WRONLY | constants.O_CREAT, OWNER_ONLY);
     let end = position;
@@ -45,7 +42,7 @@ export class PubkeyFile {
   }
 }
 
-/** A read may give less than there is; the end of the file is where it gives nothing. */
+/** Repeats short reads until the buffer is full or the file ends. */
 async function readWhole(file: FileHandle, piece: Uint8Array, position: number): Promise<number> {
   let count = 0;
   while (count < piece.length) {

@@ -2,26 +2,26 @@ import type { Slot } from "@lodestar/types";
 import { DatabaseCorruptError } from "./errors.ts";
 import { Bucket, type Root, slotAndRootKey } from "./keys.ts";
 import type { LevelStore, WriteBatch } from "./level-store.ts";
-import { unpacked } from "./snapshot-packing.ts";
+import { applyCompressedPatch } from "./snapshot-compression.ts";
 import { positionOf, type StatePosition } from "./state-repositories.ts";
 
-/** How a state is stored that does not lie there as it is: as a patch, compressed, in several entries. */
+/** Metadata of a state stored as a compressed patch in several entries. */
 export interface Packing {
-  /** How many bytes the state has. */
+  /** SSZ size of the state. */
   size: number;
   parts: number;
-  /** The state that the patch is applied to; null when it makes the state of nothing. That of a base is always null. */
+  /** State that the patch applies to; null if the patch is self-contained. A base always is. */
   base: StatePosition | null;
-  /** Whether the state would be deleted if others were not made of it. */
+  /** True for a state that is kept only because others are patches of it. */
   isOnlyBase: boolean;
 }
 
 export interface StoredSnapshot extends StatePosition {
-  /** Null for a state whose SSZ lies there as it is. */
+  /** Null for a state stored as plain SSZ. */
   packing: Packing | null;
 }
 
-/** Whole states, from which the states in between are computed again. */
+/** Full states. States between them are replayed from blocks. */
 export class SnapshotRepository {
   readonly #store: LevelStore;
 
@@ -29,18 +29,21 @@ export class SnapshotRepository {
     this.#store = store;
   }
 
-  /** The SSZ of a state. Throws a `DatabaseCorruptError` when what it has to be made of is damaged or missing. */
+  /**
+   * Returns the SSZ-encoded state. Throws a `DatabaseCorruptError` if it, or the base of its patch, is damaged or
+   * missing.
+   */
   async get(slot: Slot, blockRoot: Root): Promise<Uint8Array | null> {
     const packing = await this.#packing(slot, blockRoot);
     return packing ? this.#unpack(slot, blockRoot, packing) : this.#plain(slot, blockRoot);
   }
 
-  /** In the order of slots. */
+  /** In slot order. */
   async *keys(): AsyncGenerator<StatePosition> {
     for await (const { slot, blockRoot } of this.entries()) yield { slot, blockRoot };
   }
 
-  /** In the order of slots. */
+  /** In slot order. */
   async *entries(): AsyncGenerator<StoredSnapshot> {
     const found: StoredSnapshot[] = [];
     for await (const key of this.#store.keys(Bucket.snapshots)) found.push({ ...positionOf(key), packing: null });
@@ -50,7 +53,7 @@ export class SnapshotRepository {
     yield* found.sort((a, b) => a.slot - b.slot || (a.blockRoot < b.blockRoot ? -1 : 1));
   }
 
-  /** Where parts lie; also those of states whose writing was cut short. */
+  /** Iterates the positions of all parts, including those of incomplete writes. */
   async *partKeys(): AsyncGenerator<StatePosition & { part: number }> {
     for await (const key of this.#store.keys(Bucket.snapshotParts)) {
       const part = new DataView(key.buffer, key.byteOffset).getUint32(POSITION_BYTES);
@@ -72,14 +75,14 @@ export class SnapshotRepository {
       const { size, parts, base, isOnlyBase } = JSON.parse(new TextDecoder().decode(value)) as Packing;
       return { size, parts, base: base && { slot: base.slot, blockRoot: base.blockRoot }, isOnlyBase };
     } catch {
-      throw new DatabaseCorruptError(this.#store.path, "how a state is stored cannot be read");
+      throw new DatabaseCorruptError(this.#store.path, "the metadata of a stored state cannot be parsed");
     }
   }
 
   async #unpack(slot: Slot, blockRoot: Root, { size, base, parts }: Packing): Promise<Uint8Array> {
     try {
       const baseBytes = base ? await this.#base(slot, base) : new Uint8Array();
-      return await unpacked(this.#parts(slot, blockRoot, parts), baseBytes, size);
+      return await applyCompressedPatch(this.#parts(slot, blockRoot, parts), baseBytes, size);
     } catch (error) {
       if (error instanceof DatabaseCorruptError) throw error;
       const reason = error instanceof Error ? error.message : String(error);
@@ -93,7 +96,7 @@ export class SnapshotRepository {
     if (packing?.base === null) return this.#unpack(base.slot, base.blockRoot, packing);
     const bytes = packing ? null : await this.#plain(base.slot, base.blockRoot);
     if (bytes) return bytes;
-    const reason = `the state of slot ${base.slot}, of which that of slot ${slot} is made, is missing`;
+    const reason = `the state of slot ${base.slot}, the base of that of slot ${slot}, is missing`;
     throw new DatabaseCorruptError(this.#store.path, reason);
   }
 
@@ -113,12 +116,12 @@ export class SnapshotWrites {
     this.#batch = batch;
   }
 
-  /** The SSZ of a state, as it is. */
+  /** Stores a state as plain SSZ. */
   put(slot: Slot, blockRoot: Root, state: Uint8Array): void {
     this.#batch.put(Bucket.snapshots, slotAndRootKey(slot, blockRoot), state);
   }
 
-  /** A part of a state that is not there before `putPacking` says so. */
+  /** Stores a part. The state becomes visible with `putPacking`. */
   putPart(slot: Slot, blockRoot: Root, part: number, bytes: Uint8Array): void {
     this.#batch.put(Bucket.snapshotParts, partKey(slot, blockRoot, part), bytes);
   }
@@ -132,7 +135,7 @@ export class SnapshotWrites {
     this.#batch.delete(Bucket.snapshotParts, partKey(slot, blockRoot, part));
   }
 
-  /** Nothing may be made of the state any more. */
+  /** Deletes a state. No other state may be a patch of it. */
   delete({ slot, blockRoot, packing }: StoredSnapshot): void {
     const key = slotAndRootKey(slot, blockRoot);
     if (!packing) {

@@ -3,13 +3,13 @@ import { toRootHex } from "@lodestar/utils";
 import { Bucket, type Root, rootBytes, slotAndRootKey, slotAndRootOfKey } from "./keys.ts";
 import type { LevelStore, WriteBatch } from "./level-store.ts";
 
-/** Where a state lies in the chain: the state at `slot` after the block (and the empty slots since). */
+/** Identifies a state: the block's post-state advanced to `slot`. */
 export interface StatePosition {
   slot: Slot;
   blockRoot: RootHex;
 }
 
-/** State root → position, for questions that name a state by its root. */
+/** State root → position. */
 export class StateIndexRepository {
   readonly #store: LevelStore;
 
@@ -22,7 +22,7 @@ export class StateIndexRepository {
     return value === null ? null : positionOf(value);
   }
 
-  /** In no order that means anything. */
+  /** Iterates all entries, in no particular order. */
   async *entries(): AsyncGenerator<StatePosition & { stateRoot: RootHex }> {
     for await (const [key, value] of this.#store.entries(Bucket.stateIndex)) {
       yield { stateRoot: toRootHex(key), ...positionOf(value) };

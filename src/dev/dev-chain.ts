@@ -166,7 +166,7 @@ export class DevChain {
     // History is made without the builder, which has no part in the past.
     const hasBuilder = () => chain.builder !== undefined && this.#isLive;
     const isAlone = !hasNetwork && !parts.hasExecutionClient;
-    const isOverheard = () => chain.events.isHeard("attestation") || chain.events.isHeard("contribution");
+    const isOverheard = () => chain.events.hasListeners("attestation") || chain.events.hasListeners("contribution");
     const shortcut = {
       chain,
       isOpen: () => isAlone && !hasBuilder() && !isOverheard() && !chain.status.isOptimistic,

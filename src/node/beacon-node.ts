@@ -12,14 +12,14 @@ import { BeaconChain } from "../chain/chain.ts";
 import type { Clock } from "../chain/clock/clock.ts";
 import type { SuspensionWatch } from "../chain/clock/suspension-watch.ts";
 import type { CustodyOptions } from "../chain/data/custody.ts";
-import type { ReadGenesisState } from "../chain/distant-genesis.ts";
+import type { ReadGenesisState } from "../chain/genesis-loader.ts";
 import type { MonitorSelection } from "../chain/monitor/monitored-validators.ts";
 import type { ValidatorMonitor } from "../chain/monitor/validator-monitor.ts";
 import type { Authority } from "../chain/sync-status.ts";
 import type { ChainParts } from "../chain/wiring.ts";
 import type { KzgChoice } from "../data/kzg/backend.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
-import { raiseSchema } from "../db/open-database.ts";
+import { upgradeSchema } from "../db/open-database.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import type { Metrics } from "../metrics/metrics.ts";
@@ -152,7 +152,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     opening.defer(() => source.engine.close?.());
     opening.defer(() => source.suspensions?.close());
     options.signal?.throwIfAborted();
-    await raiseSchema(db);
+    await upgradeSchema(db);
     const { config, clock, engine, readGenesisState, syncHorizonSlots } = source;
     const { graffiti, graffitiCodes, stateLimits, snapshotIntervalEpochs, safeSlotsToImportOptimistically, manyKeys } =
       options;

@@ -1,4 +1,4 @@
-import type { JumpListener } from "../chain/clock/jump-watch.ts";
+import type { JumpListener } from "../chain/clock/clock-jump-detector.ts";
 import { SuspensionWatch } from "../chain/clock/suspension-watch.ts";
 import type { Logger } from "../log/logger.ts";
 

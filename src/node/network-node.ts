@@ -1,5 +1,5 @@
 import { ClosingStack } from "../async/closing-stack.ts";
-import { findStale, type StaleState } from "../chain/weak-subjectivity.ts";
+import { findStaleState, type StaleState } from "../chain/weak-subjectivity.ts";
 import { isDevConfig } from "../dev/chain-config.ts";
 import { type BlobCounts, carryBlobs } from "../dev/dev-blobs.ts";
 import type { KeySource } from "../dev/genesis-parameters.ts";
@@ -59,7 +59,7 @@ export async function startNetworkNode(options: NetworkNodeOptions): Promise<Net
 
 async function findStaleFinality({ chain }: BeaconNode<NetworkSource>): Promise<StaleState | null> {
   const { config, clock, states, forkChoice } = chain;
-  return findStale(config, await states.atCheckpoint(forkChoice.finalized), clock.currentEpoch);
+  return findStaleState(config, await states.atCheckpoint(forkChoice.finalized), clock.currentEpoch);
 }
 
 /** Infinite for a dev chain without a network: only this node can extend it, however old its head. */

@@ -16,7 +16,7 @@ function validators(count: number) {
 
 const roots = (count: number) => Array.from({ length: count }, (_, index) => new Uint8Array(32).fill(index));
 
-// Counts that are no multiple of a slice or of a leaf, so that the last, shorter ones are met too.
+// Not multiples of a slice or leaf, so that shorter last ones are covered.
 function filled<T extends { slot: number }>(state: T): T {
   const count = 1301;
   const common = {
@@ -37,7 +37,7 @@ export interface SampleState {
   value: unknown;
 }
 
-/** A state of every form that states have, with something in each of the lists that differ between the forks. */
+/** A state of every fork, with elements in each list that differs between forks. */
 export function sampleStates(): SampleState[] {
   const phase0 = filled(ssz.phase0.BeaconState.defaultValue());
   phase0.previousEpochAttestations = Array.from({ length: 130 }, (_, index) => ({

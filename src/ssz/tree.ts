@@ -21,12 +21,12 @@ import {
   VectorCompositeType,
 } from "@chainsafe/ssz";
 
-/** Where the bytes of what has no fixed size begin is told in its place. */
+/** Size of an SSZ offset. */
 export const OFFSET_BYTES = 4;
 
 const LEAF_BYTES = 32;
 
-/** Looking up a few together costs less than each alone. */
+/** Batched lookups are cheaper. */
 const NODES_AT_ONCE = 512;
 
 type Fields = Record<string, Type<unknown>>;
@@ -50,7 +50,7 @@ export function isContainer(type: Type<unknown>): type is Container {
   return type instanceof ContainerType || type instanceof ProgressiveContainerType;
 }
 
-/** A container that is kept as a plain object in one node, as a validator is, has no nodes of its own for its fields. */
+/** False for a container stored as a plain object in one node, such as a validator. */
 export function hasFieldNodes(type: Type<unknown>): type is Container {
   return isContainer(type) && !(type instanceof ContainerNodeStructType);
 }
@@ -71,19 +71,19 @@ function isCompositeArray(type: Type<unknown>): type is CompositeArray {
   );
 }
 
-/** Whether each element has a size of its own. */
+/** True if elements have variable size. */
 export function isOfVariableSize(type: ArrayOfElements): type is CompositeArray {
   return type.elementType.fixedSize === null;
 }
 
-/** Elements of an array that follow each other. */
+/** Consecutive elements of an array. */
 export interface Run {
-  /** Of their SSZ. */
+  /** SSZ length. */
   readonly length: number;
   serialize(output: ByteViews, offset: number): void;
 }
 
-/** All elements of an array whose elements have a fixed size, in runs whose SSZ has about `length` bytes. */
+/** Iterates an array with fixed-size elements in runs of about `length` bytes. */
 export function* fixedSizeRuns(type: ArrayOfElements, node: Node, length: number): Generator<Run, void, undefined> {
   if (isBasicArray(type)) yield* leafRuns(type, node, length);
   else yield* elementRuns(type, node, length);
@@ -115,12 +115,12 @@ function* elementRuns(type: CompositeArray, node: Node, length: number): Generat
   }
 }
 
-/** The nodes of the elements of an array whose elements are not basic, one after the other. */
+/** Iterates the nodes of a composite array. */
 export function* elementNodes(type: ArrayOfElements, node: Node): Generator<Node, void, undefined> {
   for (const nodes of nodeRuns(type, node, NODES_AT_ONCE)) yield* nodes;
 }
 
-/** The nodes of an array in order, at most `count` at a time: of basic elements the leaves, else one for each element. */
+/** Iterates the nodes of an array, at most `count` at a time: leaves for basic elements, otherwise one per element. */
 function* nodeRuns(type: ArrayOfElements, node: Node, count: number): Generator<Node[], void, undefined> {
   const chunksNode = type.tree_getChunksNode(node);
   const all = Math.ceil(type.tree_getLength(node) / type.itemsPerChunk);
@@ -128,7 +128,7 @@ function* nodeRuns(type: ArrayOfElements, node: Node, count: number): Generator<
     yield* runsAtDepth(chunksNode, type.chunkDepth, all, count);
     return;
   }
-  // Subtrees of 1, 4, 16 and so on, each to the left of all that follow.
+  // Progressive list: subtrees of 1, 4, 16, … chunks, each to the left of the rest.
   let subtree = chunksNode as BranchNode;
   for (let [depth, remaining] = [0, all]; remaining > 0; depth += 2, subtree = subtree.right as BranchNode) {
     yield* runsAtDepth(subtree.left, depth, Math.min(2 ** depth, remaining), count);
@@ -146,7 +146,7 @@ function* runsAtDepth(node: Node, depth: number, all: number, count: number): Ge
   }
 }
 
-/** The length of what `type` serializes of the tree, without a walk through lists whose elements all have the same. */
+/** Returns the SSZ length, without visiting lists with fixed-size elements. */
 export function serializedLength(type: Type<unknown>, node: Node): number {
   if (type.fixedSize !== null) return type.fixedSize;
   if (isArray(type) && !isOfVariableSize(type)) return type.tree_getLength(node) * type.elementType.fixedSize!;

@@ -1,9 +1,9 @@
-/** A validator in SSZ. */
+/** SSZ size of a validator. */
 export const VALIDATOR_BYTES = 121;
 export const PUBKEY_BYTES = 48;
 export const CREDENTIALS_BYTES = 32;
 
-/** Where the fields of a validator begin. */
+/** Byte offsets of a validator's fields. */
 export const VALIDATOR_FIELDS = {
   pubkey: 0,
   withdrawalCredentials: 48,

@@ -25,7 +25,7 @@ describe.each(["electra", "fulu"] as const)("an %s block that waits for its data
     peers.add("honest", history, { ...SILENT, score: 1 });
     chain.data.pool.add({ slot: 1, root: first.root }, first.sidecars!.slice(0, 1));
 
-    await expect(chain.importBlock(first.signed, { waitsForData: false })).rejects.toThrow("have not come");
+    await expect(chain.importBlock(first.signed, { waitsForData: false })).rejects.toThrow("are missing");
     expect(peers.data).toEqual([]);
     await clock.advanceTo(2);
     await untilHead(chain, first.root);
@@ -44,7 +44,7 @@ describe.each(["electra", "fulu"] as const)("an %s block that waits for its data
       peers.add(`claiming ${index}`, withoutData(history), { ...SILENT, score: 2 });
     }
     peers.add("honest", history, { ...SILENT, score: 1 });
-    await expect(chain.importBlock(first.signed, { waitsForData: false })).rejects.toThrow("have not come");
+    await expect(chain.importBlock(first.signed, { waitsForData: false })).rejects.toThrow("are missing");
     for (let slot = 2; slot <= 4; slot++) {
       await clock.advanceTo(slot);
       await expect.poll(() => peers.data.length).toBeGreaterThanOrEqual(Math.min(8 * (slot - 1), 21));
@@ -81,7 +81,7 @@ describe.each(["electra", "fulu"] as const)("an %s block that waits for its data
     peers.add("late", history, { ...SILENT, score: 2, data: async (honest) => (isThere ? honest : []) });
     peers.add("slow", history, { ...SILENT, score: 1, data: () => answer.promise.then(() => []) });
 
-    await expect(chain.importBlock(first.signed, { waitsForData: false })).rejects.toThrow("have not come");
+    await expect(chain.importBlock(first.signed, { waitsForData: false })).rejects.toThrow("are missing");
     await clock.advanceTo(2);
     await expect.poll(() => peers.data.map(({ peerId }) => peerId)).toEqual(["late", "slow"]);
     isThere = true;

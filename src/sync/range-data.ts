@@ -2,7 +2,7 @@ import { BYTES_PER_FIELD_ELEMENT, FIELD_ELEMENTS_PER_BLOB, FIELD_ELEMENTS_PER_CE
 import type { SignedBeaconBlock, Slot } from "@lodestar/types";
 import type { Timers } from "../async/timers.ts";
 import { blockRoot } from "../chain/blocks/block-encoding.ts";
-import { firstUnsigned } from "../chain/blocks/proposer-signatures.ts";
+import { findInvalidSignature } from "../chain/blocks/proposer-signatures.ts";
 import type { CommittingBlock } from "../chain/data/data-availability.ts";
 import { WrongSidecarError } from "../chain/data/verify-sidecars.ts";
 import { commitmentsOf } from "../data/commitments.ts";
@@ -138,7 +138,7 @@ export class RangeData {
    * pool carry the block signature, which the root does not cover.
    */
   async #signedOf(blocks: readonly CommittingBlock[]): Promise<readonly CommittingBlock[]> {
-    const unsigned = await firstUnsigned(blocks, this.#parts.chain.validation);
+    const unsigned = await findInvalidSignature(blocks, this.#parts.chain.validation);
     return unsigned ? blocks.slice(0, blocks.indexOf(unsigned)) : blocks;
   }
 

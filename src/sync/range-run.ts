@@ -247,7 +247,7 @@ export class RangeRun {
     const { chain, logger } = this.#parts;
     if (!this.#isWaitingForEngine) logger.warn("Sync is waiting for the execution engine", { slot, detail });
     this.#isWaitingForEngine = true;
-    await chain.engineAnswers.untilWorthAsking(signal);
+    await chain.pendingVerdicts.untilRetryDue(signal);
   }
 
   #refuse(batch: Batch, rejection: BlockRejection): void {

@@ -16,7 +16,7 @@ export type SyncChain = Pick<
   | "isWaitingForData"
   | "data"
   | "validation"
-  | "engineAnswers"
+  | "pendingVerdicts"
 >;
 
 /** Returns the finalized slot. No block at or before it can be imported. */

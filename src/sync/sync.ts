@@ -1,7 +1,7 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { RootHex, SignedBeaconBlock } from "@lodestar/types";
 import { SYSTEM_TIMERS, type Timers } from "../async/timers.ts";
-import type { Authority, SyncJudge } from "../chain/sync-status.ts";
+import type { Authority, SyncStateSource } from "../chain/sync-status.ts";
 import type { Logger } from "../log/logger.ts";
 import type { UnknownBlocks } from "../network/gossip/block-handler.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
@@ -30,7 +30,7 @@ interface SyncParts {
 }
 
 /** Keeps the chain in sync with the peers and decides whether the node is synced. */
-export class Sync implements SyncJudge, UnknownBlocks {
+export class Sync implements SyncStateSource, UnknownBlocks {
   readonly #chain: SyncChain;
   readonly #peers: SyncPeers;
   readonly #logger: Logger;
@@ -81,7 +81,7 @@ export class Sync implements SyncJudge, UnknownBlocks {
       onLongBranch: (branch) => this.#range.addBranch(branch),
     });
     this.#dataLookups = new DataLookups({ chain, peers, logger: this.#logger });
-    chain.status.decideBy(this);
+    chain.status.setSource(this);
   }
 
   get state(): SyncState {

@@ -1,8 +1,8 @@
 import { getBlockProposerSignatureSet } from "@lodestar/state-transition";
 import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { blockRoot } from "../chain/blocks/block-encoding.ts";
-import { BadBlocks } from "../chain/import/bad-blocks.ts";
 import { BlockRejection, isWaitingForEngine } from "../chain/import/block-rejection.ts";
+import { InvalidBlockRoots } from "../chain/import/invalid-block-roots.ts";
 import type { Logger } from "../log/logger.ts";
 import type { UnknownBlocks } from "../network/gossip/block-handler.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
@@ -34,7 +34,7 @@ export class UnknownBlockSync implements UnknownBlocks {
   readonly #pending: PendingBlocks;
   readonly #lookups: BlockLookups;
   /** Blocks on branches that left the chain before finality, and their descendants. */
-  readonly #finalityConflicts = new BadBlocks();
+  readonly #finalityConflicts = new InvalidBlockRoots();
   readonly #importing = new Map<RootHex, Promise<void>>();
   #unsubscribes: (() => void)[] = [];
 
@@ -221,13 +221,13 @@ export class UnknownBlockSync implements UnknownBlocks {
   }
 
   /** Returns the list that marks the block as bad, if any. */
-  #badBlocksWith(root: RootHex): Pick<BadBlocks, "add"> | undefined {
+  #badBlocksWith(root: RootHex): Pick<InvalidBlockRoots, "add"> | undefined {
     const { invalidBlocks } = this.#parts.chain.validation;
     return [invalidBlocks, this.#finalityConflicts].find((memory) => memory.has(root));
   }
 
   /** Marks the block and its descendants as bad, and penalizes their senders. */
-  #markBad(root: RootHex, culprits: Iterable<string>, reason: string, memory: Pick<BadBlocks, "add">): void {
+  #markBad(root: RootHex, culprits: Iterable<string>, reason: string, memory: Pick<InvalidBlockRoots, "add">): void {
     const descendants = this.#pending.removeDescendantsOf(root);
     for (const held of descendants) this.#warn(held, { reason: "invalid-parent", message: `It ${reason}.` });
     for (const bad of [root, ...descendants.map((held) => held.root)]) memory.add(bad);

@@ -78,8 +78,8 @@ it("a dump is written to a file and loaded from it, and what is none changes not
   const wrong: [unknown[] | Record<string, unknown>, RegExp][] = [
     [[dumpOfOther], /the genesis time is \d+ there and \d+ now\. Only one of the same genesis/],
     [[dumpOfOtherVersion], /a dev chain whose SHARD_COMMITTEE_PERIOD is "5", where it is "4" here\. Only one/],
-    [["0x1234"], /The dump cannot be loaded: it is not an exported chain\./],
-    [[dump.slice(0, -400)], /The dump cannot be loaded: its entry \d+ is damaged or cut short\./],
+    [["0x1234"], /The dump cannot be loaded: it is not a chain file\./],
+    [[dump.slice(0, -400)], /The dump cannot be loaded: entry \d+ is damaged or truncated\./],
     [{ file: "six.chain" }, /There is no file six\.chain in /],
     [{ file: "../five.chain" }, /must be the name of a file/],
     [{}, /One of dump and file is to be given\./],

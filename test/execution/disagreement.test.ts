@@ -91,9 +91,9 @@ it("follows what its own client finds valid, where clients disagree, also after 
     expect(different.size, name).toBeLessThanOrEqual(4);
     await condemn(other);
     judgeHeads();
-    await second.chain.engineAnswers.askAgain();
+    await second.chain.pendingVerdicts.retry();
     await vi.waitFor(() => expect(second.chain.head.slot, name).toBe(head));
-    await second.chain.engineAnswers.askAgain();
+    await second.chain.pendingVerdicts.retry();
     await vi.waitFor(() => expect(second.chain.status.isOptimistic, name).toBe(false));
     await second.close();
 
@@ -119,7 +119,7 @@ it("uses the next client while the first is away, misses no slot, and holds to w
   expect(node.takeLines()).toEqual([
     "Execution client is offline",
     "Switched execution client",
-    "The execution engine gives no usable payload and is asked for another one",
+    "Execution engine returned an unusable payload, requesting another",
   ]);
 
   // Of a block that was found valid nobody can say later that it is not.
@@ -127,7 +127,7 @@ it("uses the next client while the first is away, misses no slot, and holds to w
   second.layer.chain.condemn(await hashOf(node.chain, 5));
   expect(await node.advance(1)).toEqual([6]);
   expect(node.chain.head.root).toBe(head);
-  expect(node.takeLines()).toContain("The execution client contradicts itself about payloads; look after it");
+  expect(node.takeLines()).toContain("Execution client contradicts its earlier payload verdicts; check the client");
   await bring(second, first);
   await first.start();
   await node.timers.advance(100);

@@ -28,14 +28,14 @@ const GET = "engine_getPayload";
 
 const AWAY = "Execution client is offline";
 const BACK = "Execution client reconnected";
-const WAITS = "A block waits for the execution engine";
-const NOT_TOLD = "The execution engine was not told of a block";
-const NOT_PREPARED = "The execution engine prepares no payload for the next slot";
-const ANOTHER = "The execution engine gives no usable payload and is asked for another one";
+const WAITS = "Block waits for the execution engine";
+const NOT_TOLD = "Execution engine unavailable, block not sent";
+const NOT_PREPARED = "Execution engine failed to prepare a payload";
+const ANOTHER = "Execution engine returned an unusable payload, requesting another";
 const NOT_PROPOSED = "Validators could not propose a block";
 const NOT_ATTESTED = "Validators could not learn what to attest to";
 const NOT_CONTRIBUTED = "Validators could not contribute for a sync subcommittee";
-const REFUSED = "The execution engine refuses a block, which is not imported";
+const REFUSED = "Execution engine rejected a block";
 const UNAUTHORIZED =
   "Execution client rejected the JWT: --jwt-secret must name the same file as the execution client's";
 const REORG = "Chain reorganised";

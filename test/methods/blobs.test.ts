@@ -15,8 +15,8 @@ import { createApi } from "../../src/api/api.ts";
 import { fakeNetwork } from "../../src/api/fake-chain.test-support.ts";
 import { blobOf } from "../../src/chain/data/blobs.test-support.ts";
 import { checkGossipBlock } from "../../src/chain/validation/block.ts";
-import { isBlobOfItsHeader } from "../../src/data/blob-sidecars.ts";
-import { ALL_COLUMNS, isColumnOfItsHeader } from "../../src/data/column-sidecars.ts";
+import { verifyBlobInclusion } from "../../src/data/blob-sidecars.ts";
+import { ALL_COLUMNS, verifyColumnInclusion } from "../../src/data/column-sidecars.ts";
 import { FakeKzg } from "../../src/data/kzg/fake-kzg.test-support.ts";
 import type { DataSidecar } from "../../src/data/sidecar.ts";
 import type { DevExecutionEngine } from "../../src/execution/dev-engine.ts";
@@ -189,7 +189,7 @@ describe.each(variants({ fast: [ForkName.fulu], full: [ForkName.electra] } as co
     const sidecars = ssz.deneb.BlobSidecars.deserialize(bytes);
     expect(ssz.deneb.BlobSidecars.toJson(sidecars)).toEqual(result);
     expect(sidecars.map(({ blob }) => blob)).toEqual(bundle.blobs);
-    expect(sidecars.every(isBlobOfItsHeader)).toBe(true);
+    expect(sidecars.every(verifyBlobInclusion)).toBe(true);
     const commitments = sidecars.map(({ kzgCommitment }) => kzgCommitment);
     const proofs = sidecars.map(({ kzgProof }) => kzgProof);
     expect(await kzg.verifyBlobs({ blobs: bundle.blobs, commitments, proofs })).toBe(true);
@@ -205,7 +205,7 @@ describe.each(variants({ fast: [ForkName.fulu], full: [ForkName.electra] } as co
     const sidecars = ssz.fulu.DataColumnSidecars.deserialize(bytes);
     expect(ssz.fulu.DataColumnSidecars.toJson(sidecars)).toEqual(result);
     expect(sidecars.map(({ index }) => index)).toEqual(fork === ForkName.fulu ? ALL_COLUMNS : []);
-    expect(sidecars.every(isColumnOfItsHeader)).toBe(true);
+    expect(sidecars.every(verifyColumnInclusion)).toBe(true);
     const some = await served.ask(`${path}?indices=127,3`);
     expect(JSON.parse(some.text).data).toEqual(fork === ForkName.fulu ? [result[3], result[127]] : []);
   });
@@ -308,7 +308,7 @@ it("blobs of fulu are recovered from half of the columns, and not from less", as
   await forget(slot, root, others.slice(0, 1));
   expect((await call(BLOBS, [root])).error).toMatchObject({
     code: NOT_FOUND,
-    message: expect.stringMatching(/63 .*columns are here.* 64/),
+    message: expect.stringMatching(/63 .*columns .*are available.* 64/),
   });
 });
 
@@ -333,6 +333,6 @@ it("a payload with more blobs than a block may have is not proposed", async () =
   const many = new Array<Uint8Array>(limit + 1).fill(new Uint8Array(48));
   engine.takeBlobsFrom(async () => ({ commitments: many, proofs: many, blobs: many }));
   expect((await call(PRODUCE, await productionParams(slot))).error.message).toMatch(
-    `it has ${limit + 1} blobs, and a block of its slot has at most ${limit}`,
+    `it has ${limit + 1} blobs, but its slot allows at most ${limit}`,
   );
 });

@@ -82,7 +82,7 @@ describe("blocks that are not good", () => {
     const block = await byHand.produce(SLOT, devChain.chain.head.root);
     block.proposerIndex = (block.proposerIndex + 1) % 8;
     const error = await caller.error(POST, [toJson(byHand.sign(block).signed)]);
-    expect(error).toMatchObject({ code: -32003, data: { detail: expect.stringContaining("turn") } });
+    expect(error).toMatchObject({ code: -32003, data: { detail: expect.stringContaining("has proposer") } });
   });
 
   it("are broadcast but not imported with a wrong state root", async () => {
@@ -295,7 +295,7 @@ test("blocks of a finalized chain are taken once more", async () => {
 test("no block is taken while the node is syncing", async () => {
   const { devChain, caller, makeBlock } = await open("phase0");
   const { json } = await makeBlock();
-  devChain.chain.status.decideBy({ isSyncing: true });
+  devChain.chain.status.setSource({ isSyncing: true });
   for (const method of [POST, POST_2020]) {
     expect(await caller.error(method, [json])).toMatchObject({ code: -32002 });
     expect(await caller.error(method, [{}])).toMatchObject({ code: -32602 });

@@ -44,8 +44,8 @@ test("an attestation to a block before the finalized one is refused with that re
   const error = await caller.error(POST_ATTESTATIONS, [ssz.phase0.Attestation.toJson(attestation)]);
   expect(error).toMatchObject({ code: -32003 });
   expect(error.data.detail).toBe(
-    `The attestation votes for block ${root} of slot ${slot}, which lies before the finalized block ${finalized.root} of epoch ` +
-      `${finalized.epoch}: it is too late for votes for it.`,
+    `The attestation votes for block ${root} of slot ${slot}, which is before the finalized block ${finalized.root} of epoch ` +
+      `${finalized.epoch}.`,
   );
 });
 
@@ -110,7 +110,7 @@ describe.each(["phase0", "fulu"] as const)("attestations of %s", (fork) => {
     const { code, data } = await caller.error(POST_ATTESTATIONS, [[good, unknownBlock], badSignature, other]);
     expect(code).toBe(-32003);
     expect(data.failures?.map(({ index }) => index)).toEqual([1, 2]);
-    expect(data.failures?.[0]?.message).toContain("not known");
+    expect(data.failures?.[0]?.message).toContain("unknown block");
     expect(data.failures?.[1]?.message).toContain("not signed");
     const [pooled] = await caller.call(ATTESTATIONS, ofSlot);
     // The first and the third of the four, and the bit that ends the list.

@@ -106,8 +106,8 @@ describe("changes of credentials", () => {
       code: REJECTED,
       data: {
         failures: [
-          { index: 1, message: expect.stringContaining("is not signed with its withdrawal key") },
-          { index: 2, message: expect.stringContaining(`validator 3, to the address 0x${"ab".repeat(20)}, waits`) },
+          { index: 1, message: expect.stringContaining("is not signed by its withdrawal key") },
+          { index: 2, message: expect.stringContaining(`validator 3 to 0x${"ab".repeat(20)} is already pending`) },
         ],
       },
     });
@@ -119,7 +119,7 @@ describe("changes of credentials", () => {
     expect(await caller.call(`get_${CHANGES}`)).toEqual([change]);
     expect(await caller.error(`post_${CHANGES}`, [[change]])).toMatchObject({
       code: REJECTED,
-      data: { detail: expect.stringContaining(`already execution credentials, with the address 0x${"ab".repeat(20)}`) },
+      data: { detail: expect.stringContaining(`already execution credentials with address 0x${"ab".repeat(20)}`) },
     });
   });
 

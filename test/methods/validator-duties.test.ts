@@ -238,7 +238,7 @@ test("nobody gets duties, data or blocks, or may subscribe, while the node is sy
   const { devChain } = await openDevChain(QUIET);
   const caller = new Caller(devChain.api);
   await devChain.clock.advanceTo(11);
-  devChain.chain.status.decideBy({ isSyncing: true });
+  devChain.chain.status.setSource({ isSyncing: true });
   const slot = devChain.clock.currentSlot;
   const root = `0x${"00".repeat(32)}`;
   const subscription = {

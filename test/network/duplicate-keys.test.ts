@@ -5,7 +5,7 @@ import type { TestNode } from "./support/test-node.ts";
 const VALIDATORS = 8;
 const LAST_SLOT = 6;
 
-const reported = ({ log }: TestNode) => log.filter((line) => line.includes("Validator key is used elsewhere too"));
+const reported = ({ log }: TestNode) => log.filter((line) => line.includes("Validator key is also used elsewhere"));
 
 test("a node says that its validators run on another node, which does not take its own echoes for others", async () => {
   const network = new TestNetwork({ validators: VALIDATORS, forks: [{ fork: "electra", epoch: 0 }] });

@@ -96,7 +96,7 @@ test("a data directory of a newer schema, which stays as it is", async () => {
   for (const reset of [[], ["--reset"]]) {
     expect(await refusal([...devFlags(dataDir), ...reset], "dataDirMismatch")).toBe(
       `The database at ${join(dataDir, "beacon-db")} has schema version ` +
-        `${SCHEMA_VERSION + 1}, this program knows version ${SCHEMA_VERSION}: use the newer program that wrote it.`,
+        `${SCHEMA_VERSION + 1}, this version supports ${SCHEMA_VERSION}: use the newer version that wrote it.`,
     );
   }
 });
@@ -116,7 +116,7 @@ test("a data directory that cannot be opened, or is damaged", async () => {
   const database = join(dataDir, "beacon-db");
   for (const name of readdirSync(database)) if (name.startsWith("MANIFEST")) truncateSync(join(database, name), 10);
   expect(await refusal(devFlags(dataDir), "dataDirUnusable")).toMatch(
-    /^The database at \S+ is damaged: the file MANIFEST-\d+ holds nothing; "fanal db check" says more, "fanal db repair" keeps what can be kept; or restore it from a copy, or give another --data-dir\.$/,
+    /^The database at \S+ is damaged: the file MANIFEST-\d+ is empty; "fanal db check" says more, "fanal db repair" keeps what can be kept; or restore it from a copy, or give another --data-dir\.$/,
   );
 });
 

@@ -252,7 +252,7 @@ export class ModelledChain {
       boostedRoot: this.#spec.boostedRoot,
     });
     // Votes from before a crash may be of blocks that finality has passed. Validators of the model also vote twice.
-    const isExpected = (line: string) => /no longer fit the chain|Validator key is used elsewhere too/.test(line);
+    const isExpected = (line: string) => /no longer fit the chain|Validator key is also used elsewhere/.test(line);
     expect(this.#opened.complaints.filter((line) => !isExpected(line))).toEqual([]);
   }
 

@@ -1,6 +1,6 @@
 import type { Slot } from "@lodestar/types";
 import { fromHex, toHex } from "@lodestar/utils";
-import { type Clock, MOST_SPEED, SlotTime } from "../../chain/clock/clock.ts";
+import { type Clock, MAX_SPEED, SlotTime } from "../../chain/clock/clock.ts";
 import { invalidParams } from "../../errors/failure.ts";
 import { defineMethod, optional, required } from "../definition.ts";
 import { controlOf } from "../dev-control.ts";
@@ -206,8 +206,8 @@ const evmSetIntervalMining = defineMethod({
     const { secondsPerSlot } = context.chain.clock;
     const { time } = controlOf(context);
     const speed = interval === 0 ? 0 : secondsPerSlot / interval;
-    if (speed > MOST_SPEED) {
-      throw invalidParams(`A slot cannot take ${interval} seconds: ${secondsPerSlot / MOST_SPEED} are the fewest.`);
+    if (speed > MAX_SPEED) {
+      throw invalidParams(`A slot cannot take ${interval} seconds: ${secondsPerSlot / MAX_SPEED} are the fewest.`);
     }
     await time.setSpeed(speed);
     return null;

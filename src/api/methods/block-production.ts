@@ -223,7 +223,7 @@ async function requestOnHead(chain: BeaconChain, request: BlockProductionRequest
   if (chain.config.getForkSeq(request.slot) >= ForkSeq.gloas) {
     throw unsupported("Blocks of the gloas fork have another form: use get_v4_validator_blocks_slot.");
   }
-  await chain.engineAnswers.askAgain();
+  await chain.pendingVerdicts.retry();
   await chain.refreshHead();
   await requireVerifiedHead(chain);
   const { head } = chain;

@@ -6,14 +6,9 @@ import type { RootHex, SignedBeaconBlock, SignedBlindedBeaconBlock, SignedBlockC
 import { toRootHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { AnySignedBlock } from "../../chain/import/apply-block.ts";
-import { BlockRejection, isOfStop, isWaitingForEngine } from "../../chain/import/block-rejection.ts";
+import { BlockRejection, isNodeStopping, isWaitingForEngine } from "../../chain/import/block-rejection.ts";
 import { verifyBlindedBlock } from "../../chain/import/verify-block.ts";
-import {
-  checkGossipBlock,
-  noteBlockForBuilder,
-  noteGossipBlock,
-  reportConflict,
-} from "../../chain/validation/block.ts";
+import { checkGossipBlock, markBlockExpected, markBlockSeen, reportConflict } from "../../chain/validation/block.ts";
 import { GossipRefusal } from "../../chain/validation/outcome.ts";
 import { unavailable } from "../../errors/failure.ts";
 import { codecOf, type RequestCodec } from "../codecs.ts";
@@ -212,7 +207,7 @@ async function publish(
   const sidecars = await rightSidecars(chain, contents);
   const send = async () => {
     // Noted only now: in the place of a block that is never published, the proposer may still publish another one.
-    const note = () => noteGossipBlock(chain.validation, signed.message, root);
+    const note = () => markBlockSeen(chain.validation, signed.message, root);
     const isNew = mayBeNew && (await requireGossipRules(chain, signed, note));
     chain.sidecars.note(sidecars);
     if (isNew) chain.events.publish("blockGossip", { slot, root, signed });
@@ -244,7 +239,7 @@ async function importOf(
     return null;
   } catch (error) {
     if (!(error instanceof BlockRejection)) throw error;
-    if (isOfStop(error)) throw error.cause;
+    if (isNodeStopping(error)) throw error.cause;
     return error;
   }
 }
@@ -266,7 +261,7 @@ async function publishThroughBuilder(
   if (level !== BroadcastValidation.gossip) await requireTransition(chain, signed);
   await refuseEquivocation(chain, signed);
   const root = rootOf(chain, signed.message);
-  await requireGossipRules(chain, signed, () => noteBlockForBuilder(chain.validation, signed.message, root));
+  await requireGossipRules(chain, signed, () => markBlockExpected(chain.validation, signed.message, root));
   if (isForkPostFulu(chain.config.getForkName(signed.message.slot))) {
     await letBuilderPublish(builder, signed);
     return { status: HttpStatusCode.ACCEPTED };

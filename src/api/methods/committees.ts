@@ -14,7 +14,7 @@ import {
   type EpochShuffling,
 } from "@lodestar/state-transition";
 import type { CommitteeIndex, Epoch, Slot } from "@lodestar/types";
-import { distantShuffling } from "../../chain/states/distant-shuffling.ts";
+import { computeShuffling } from "../../chain/states/compute-shuffling.ts";
 import { invalidParams, notFound } from "../../errors/failure.ts";
 import { SharedStream, writeToBuffer } from "../../json/shared-stream.ts";
 import type { ChainView } from "../chain-view.ts";
@@ -182,7 +182,7 @@ async function shufflingAt(
   // after a full round.
   const mixEpoch = epoch - MIN_SEED_LOOKAHEAD - 1;
   if (mixEpoch + EPOCHS_PER_HISTORICAL_VECTOR > computeEpochAtSlot(state.slot)) {
-    return distantShuffling(state, epoch, call?.signal);
+    return computeShuffling(state, epoch, call?.signal);
   }
   const stateThen = await chain.states.canonicalAtSlot(computeStartSlotAtEpoch(epoch));
   if (stateThen === null) throw notFound(`The node no longer has a state that knows the committees of epoch ${epoch}.`);

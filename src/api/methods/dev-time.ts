@@ -1,7 +1,7 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { getValidatorStatus, type ValidatorStatus } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
-import { MOST_SPEED } from "../../chain/clock/clock.ts";
+import { MAX_SPEED } from "../../chain/clock/clock.ts";
 import { Failure, invalidParams, notFound } from "../../errors/failure.ts";
 import { VALIDATOR_STATUSES } from "../../json/validator-status.ts";
 import type { ApiContext } from "../context.ts";
@@ -68,7 +68,7 @@ const goal = paramSchema<Goal>(
   readGoal,
 );
 
-const speedFactor = numberBetween(0, MOST_SPEED, `a number from 0 to ${MOST_SPEED}`);
+const speedFactor = numberBetween(0, MAX_SPEED, `a number from 0 to ${MAX_SPEED}`);
 
 const slots = integerUpTo(BigInt(MOST_SLOTS), `a number of slots from 0 to ${MOST_SLOTS}`);
 const epochs = integerUpTo(

@@ -73,7 +73,7 @@ const prepareBeaconCommitteeSubnet = defineOperation("validator.prepareBeaconCom
         "slotSignature" in subscription
           ? await provenInterest(chain, subscription)
           : declaredInterest(chain, subscription);
-      chain.attached.name(validatorIndex, chain.clock.currentEpoch);
+      chain.attached.register(validatorIndex, chain.clock.currentEpoch);
       // A client that starts in the middle of an epoch subscribes for all of it.
       if (interest.slot >= chain.clock.currentSlot - 1) chain.subscriptions.add(interest);
     });
@@ -144,7 +144,7 @@ const prepareSyncCommitteeSubnets = defineOperation("validator.prepareSyncCommit
       requireSoundSubscription(chain, subscription);
       const { validatorIndex, syncCommitteeIndices, untilEpoch } = subscription;
       if (untilEpoch < currentEpoch) return;
-      chain.attached.name(validatorIndex, chain.clock.currentEpoch);
+      chain.attached.register(validatorIndex, chain.clock.currentEpoch);
       chain.syncSubscriptions.add(syncCommitteeIndices, Math.min(untilEpoch, endOfNextPeriod(currentEpoch)));
     });
   },

@@ -195,7 +195,7 @@ describe("a produced block", () => {
 
 test("a node that is syncing gives nobody anything to sign", async () => {
   const { devChain } = await openDevChain(QUIET);
-  devChain.chain.status.decideBy({ isSyncing: true });
+  devChain.chain.status.setSource({ isSyncing: true });
   const { validator } = devChain.api;
   const questions = () => [
     validator.getAttesterDuties({ epoch: 0, indices: EVERYBODY }),

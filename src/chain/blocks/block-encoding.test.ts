@@ -6,7 +6,7 @@ import { devChainConfig } from "../../dev/chain-config.ts";
 import { DEV_FORKS } from "../../dev/forks.ts";
 import { deserializeSignedBlock, parentRootOf, serializeSignedBlock, slotOf } from "./block-encoding.ts";
 
-test.each(DEV_FORKS)("slot, parent and state root are read off the bytes of a block of %s", (fork) => {
+test.each(DEV_FORKS)("reads slot and parent root from the bytes of a %s block", (fork) => {
   const chainConfig = devChainConfig({
     forks: fork === "phase0" ? [] : [{ fork, epoch: 0 }],
     slotSeconds: 2,
@@ -20,7 +20,7 @@ test.each(DEV_FORKS)("slot, parent and state root are read off the bytes of a bl
   block.message.stateRoot = Uint8Array.from({ length: 32 }, (_, i) => 100 + i);
   block.message.body.graffiti = new Uint8Array(32).fill(9);
   const bytes = serializeSignedBlock(config, block);
-  // As it comes from a database: somewhere in a larger buffer.
+  // As from a database: inside a larger buffer.
   const inside = new Uint8Array([9, 9, 9, ...bytes, 9]).subarray(3, 3 + bytes.length);
 
   expect(slotOf(inside)).toBe(0x0102030405);

@@ -17,7 +17,7 @@ export function parentRootOf(signedBlockBytes: Uint8Array): RootHex {
   return toRootHex(signedBlockBytes.subarray(PARENT_ROOT_OFFSET, PARENT_ROOT_OFFSET + 32));
 }
 
-/** The slot names the fork, and the fork the type. */
+/** Deserializes by the fork of the slot in the bytes. */
 export function deserializeSignedBlock(config: BeaconConfig, bytes: Uint8Array): SignedBeaconBlock {
   return config.getForkTypes(slotOf(bytes)).SignedBeaconBlock.deserialize(bytes) as SignedBeaconBlock;
 }

@@ -4,14 +4,14 @@ import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import { DatabaseCorruptError } from "../../db/errors.ts";
 import type { SlotAndRoot } from "../../db/keys.ts";
-import type { DistantGenesis } from "../distant-genesis.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
+import type { GenesisLoader } from "../genesis-loader.ts";
 import { LruMap } from "../lru-map.ts";
 import type { PayloadVerification } from "../payload-verification.ts";
 import { parentRootOf, slotOf } from "./block-encoding.ts";
 import { readStoredBlock } from "./stored-block.ts";
 
-/** Where a block stands on the chain. */
+/** Position of a block relative to the chain. */
 export interface BlockPosition {
   root: RootHex;
   slot: Slot;
@@ -26,7 +26,7 @@ export interface ChainBlock extends BlockPosition {
   signed: SignedBeaconBlock;
 }
 
-/** Where a block hangs on the chain. */
+/** Slot and parent root of a block. */
 export interface BlockLink {
   slot: Slot;
   parentRoot: RootHex;
@@ -39,17 +39,17 @@ interface BlockStoreParts {
   db: BeaconDb;
   forkChoice: ForkChoice;
   payloads: PayloadVerification;
-  /** Of a chain that was started from a later state. */
-  genesis: DistantGenesis | undefined;
+  /** Set for a chain that was started from a later state. */
+  genesis: GenesisLoader | undefined;
 }
 
-/** Every block the node holds, canonical or not, and where each stands on the chain. */
+/** All blocks known to the node, canonical or not, with their positions. */
 export class BlockStore {
   readonly #config: BeaconConfig;
   readonly #db: BeaconDb;
   readonly #forkChoice: ForkChoice;
   readonly #payloads: PayloadVerification;
-  readonly #genesis: DistantGenesis | undefined;
+  readonly #genesis: GenesisLoader | undefined;
   readonly #recent = new LruMap<RootHex, SignedBeaconBlock>(RECENT_BLOCKS);
 
   constructor({ config, db, forkChoice, payloads, genesis }: BlockStoreParts) {
@@ -60,31 +60,31 @@ export class BlockStore {
     this.#genesis = genesis;
   }
 
-  /** Keeps a block that was just imported at hand. */
-  remember(root: RootHex, signed: SignedBeaconBlock): void {
+  /** Caches an imported block. */
+  cache(root: RootHex, signed: SignedBeaconBlock): void {
     this.#recent.set(root, signed);
   }
 
-  /** Forgets what is at hand, so that only what the database holds is found. */
+  /** Clears the cache, so that only blocks in the database are found. */
   clear(): void {
     this.#recent.clear();
   }
 
-  /** Throws a `DatabaseCorruptError` for bytes that are not those of the block. */
+  /** Throws a `DatabaseCorruptError` if the stored bytes do not match the root. */
   async signedByRoot(root: RootHex): Promise<SignedBeaconBlock | null> {
     const recent = this.#recent.get(root);
     if (recent) return recent;
     const bytes = await this.#db.blocks.get(root);
     if (bytes) return readStoredBlock({ config: this.#config, db: this.#db }, root, bytes);
-    const genesis = await this.#genesis?.facts();
+    const genesis = await this.#genesis?.info();
     return genesis?.root === root ? genesis.block : null;
   }
 
-  /** Reads no more of the block than that. */
+  /** Reads only slot and parent root. */
   async link(root: RootHex): Promise<BlockLink | null> {
     const bytes = await this.#db.blocks.get(root);
     if (bytes) return { slot: slotOf(bytes), parentRoot: parentRootOf(bytes) };
-    const genesis = await this.#genesis?.facts();
+    const genesis = await this.#genesis?.info();
     if (genesis?.root !== root) return null;
     return { slot: GENESIS_SLOT, parentRoot: ZERO_HASH_HEX };
   }
@@ -94,24 +94,24 @@ export class BlockStore {
     return signed && { ...(await this.#positionAt(root, signed.message.slot)), signed };
   }
 
-  /** Also of the block that the chain was started from, which may not be held itself. */
+  /** Also knows the anchor block, which need not be stored. */
   async positionOf(root: RootHex): Promise<BlockPosition | null> {
     const slot = this.#forkChoice.get(root)?.slot ?? (await this.#storedSlot(root));
     return slot === null ? null : this.#positionAt(root, slot);
   }
 
-  /** The canonical block of exactly that slot. */
+  /** Returns the canonical block at exactly that slot. */
   async canonicalAtSlot(slot: Slot): Promise<ChainBlock | null> {
     const root = await this.rootAtSlot(slot);
     return root === null ? null : this.#indexed(root);
   }
 
-  /** Null on a chain that was started from a later state, when the genesis state is not at hand. */
+  /** Returns null for a chain started from a later state if the genesis state is unavailable. */
   genesis(): Promise<ChainBlock | null> {
     return this.canonicalAtSlot(GENESIS_SLOT);
   }
 
-  /** All known blocks of that slot, the canonical one first. */
+  /** Returns all known blocks of a slot, the canonical one first. */
   async atSlot(slot: Slot): Promise<ChainBlock[]> {
     const roots = new Set(this.#forkChoice.blocksAtSlot(slot).map(({ root }) => root));
     const canonicalRoot = await this.rootAtSlot(slot);
@@ -129,15 +129,15 @@ export class BlockStore {
     return this.#load(roots);
   }
 
-  /** The root of the canonical block of exactly that slot. */
+  /** Returns the root of the canonical block at exactly that slot. */
   async rootAtSlot(slot: Slot): Promise<RootHex | null> {
-    // Fork choice first: it lets go of what became final only when that is in the database.
+    // Fork choice first: it prunes finalized blocks only after they are in the database.
     const recent = this.#forkChoice.canonicalAtSlot(slot);
     if (recent) return recent.slot === slot ? recent.root : null;
     return (await this.#db.finalizedBlocks.get(slot)) ?? this.#genesisRootAt(slot);
   }
 
-  /** The root of the canonical block at that slot or, when the slot is empty, before it. */
+  /** Returns the root of the canonical block at or before a slot. */
   async rootAtOrBefore(slot: Slot): Promise<RootHex | null> {
     const recent = this.#forkChoice.canonicalAtSlot(slot);
     return recent?.root ?? (await this.#db.finalizedBlocks.lastAtOrBefore(slot))?.root ?? this.#genesisRootAt(slot);
@@ -147,12 +147,15 @@ export class BlockStore {
     return (await this.rootAtSlot(slot)) === root;
   }
 
-  /** What lies between a distant genesis and the history of this node is not known, so that it tells of its own slot alone. */
+  /**
+   * Blocks between a separately loaded genesis and the node's history are unknown, so genesis answers only for its own
+   * slot.
+   */
   async #genesisRootAt(slot: Slot): Promise<RootHex | null> {
-    return slot === GENESIS_SLOT ? ((await this.#genesis?.facts())?.root ?? null) : null;
+    return slot === GENESIS_SLOT ? ((await this.#genesis?.info())?.root ?? null) : null;
   }
 
-  /** Up to here canonical blocks can no longer change. */
+  /** Newest slot whose canonical block can no longer change. */
   get #finalizedBlockSlot(): Slot {
     return this.#forkChoice.get(this.#forkChoice.finalized.root)?.slot ?? 0;
   }
@@ -172,7 +175,7 @@ export class BlockStore {
   }
 
   async #finalizedChildOf(root: RootHex): Promise<RootHex | null> {
-    // The genesis block has no parent, and names the zero root in its place.
+    // The parent root of the genesis block is zero.
     if (root === ZERO_HASH_HEX) return this.rootAtSlot(GENESIS_SLOT);
     const parent = await this.byRoot(root);
     if (!parent?.finalized) return null;
@@ -186,11 +189,11 @@ export class BlockStore {
     return blocks.filter((block) => block !== null);
   }
 
-  /** A block that the chain is known to have; of these only that which the chain was started from need not be held. */
+  /** Loads a block that must exist; only the anchor block need not be stored. */
   async #indexed(root: RootHex): Promise<ChainBlock | null> {
     const block = await this.byRoot(root);
     if (block || root === (await this.#oldest())?.root) return block;
-    throw new DatabaseCorruptError(this.#db.path, `the block ${root} is missing`);
+    throw new DatabaseCorruptError(this.#db.path, `block ${root} is missing`);
   }
 
   #oldest(): Promise<SlotAndRoot | null> {

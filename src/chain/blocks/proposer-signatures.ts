@@ -6,10 +6,10 @@ import { fromHex } from "@lodestar/utils";
 import type { BlsVerifier } from "../../bls/verifier.ts";
 
 /**
- * The first of some blocks that is not signed by the validator that it names, whether or not it was that validator's turn. Validators
- * are never removed, so the keys of today are also those of any earlier block.
+ * Returns the first block whose signature does not match its proposer index. Does not check the proposer duty.
+ * Validators are never removed, so current keys also verify old blocks.
  */
-export async function firstUnsigned<Block extends { signed: SignedBeaconBlock; root: RootHex }>(
+export async function findInvalidSignature<Block extends { signed: SignedBeaconBlock; root: RootHex }>(
   blocks: readonly Block[],
   { config, bls }: { config: BeaconConfig; bls: Pick<BlsVerifier, "verifyEach"> },
 ): Promise<Block | undefined> {

@@ -4,7 +4,7 @@ import type { phase0, SignedBeaconBlock } from "@lodestar/types";
 
 const known = new WeakMap<SignedBeaconBlock, phase0.SignedBeaconBlockHeader>();
 
-/** Returns the header of a block. It is kept as long as the block, since it takes hashing the whole body. */
+/** Returns the signed header of a block. Memoized per block object, because it hashes the whole body. */
 export function signedHeaderOf(config: ChainForkConfig, block: SignedBeaconBlock): phase0.SignedBeaconBlockHeader {
   let header = known.get(block);
   if (header === undefined) {

@@ -4,8 +4,8 @@ import { DatabaseCorruptError } from "../../db/errors.ts";
 import { blockRoot, deserializeSignedBlock } from "./block-encoding.ts";
 
 /**
- * The block whose bytes lie under a root. LevelDB gives bytes back as it finds them, so only the hash tells whether they are
- * those of the block. Throws a `DatabaseCorruptError`.
+ * Decodes a stored block and verifies its root, because LevelDB does not verify values on read. Throws a
+ * `DatabaseCorruptError`.
  */
 export function readStoredBlock(
   { config, db }: { config: BeaconConfig; db: { path: string } },
@@ -13,9 +13,9 @@ export function readStoredBlock(
   bytes: Uint8Array,
 ): SignedBeaconBlock {
   const signed = deserialize(config, bytes);
-  if (signed === undefined) throw new DatabaseCorruptError(db.path, `the block ${root} cannot be read`);
+  if (signed === undefined) throw new DatabaseCorruptError(db.path, `block ${root} cannot be decoded`);
   const found = blockRoot(config, signed.message);
-  if (found !== root) throw new DatabaseCorruptError(db.path, `the block under the root ${root} has the root ${found}`);
+  if (found !== root) throw new DatabaseCorruptError(db.path, `the block stored under root ${root} has root ${found}`);
   return signed;
 }
 

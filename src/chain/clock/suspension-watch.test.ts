@@ -16,7 +16,7 @@ function watched() {
   return { timers, watch, suspensions, gap };
 }
 
-test("a suspension is reported once, with its length", async () => {
+test("reports a suspension once, with its length", async () => {
   const { timers, watch, suspensions, gap } = watched();
   await timers.advance(60_000);
   gap(67);
@@ -28,7 +28,7 @@ test("a suspension is reported once, with its length", async () => {
   expect(suspensions).toEqual([67]);
 });
 
-test("a clock that asks first hears of it before the next heartbeat", () => {
+test("check() reports a suspension before the next heartbeat", () => {
   const { watch, suspensions, gap } = watched();
   gap(41);
   watch.check();
@@ -39,7 +39,7 @@ test("a clock that asks first hears of it before the next heartbeat", () => {
 test.each([
   ["a gap of a few seconds", 4, 0],
   ["a busy event loop", 30, 29],
-])("%s is no suspension", async (_, seconds, cpuSeconds) => {
+])("%s is not a suspension", async (_, seconds, cpuSeconds) => {
   const { timers, suspensions, gap } = watched();
   gap(seconds, cpuSeconds);
   await timers.advance(60_000);

@@ -2,22 +2,22 @@ import { uptime } from "node:os";
 import type { Timers } from "../../async/timers.ts";
 
 const HEARTBEAT_MS = 1_000;
-/** A shorter gap may be garbage collection or a busy machine. */
+/** Shorter gaps may be garbage collection or load. */
 const SHORTEST_SUSPENSION_MS = 5_000;
-/** A process that used more of the gap than this was busy, not suspended. */
+/** Above this share of CPU time in the gap, the process was busy, not suspended. */
 const MAX_CPU_SHARE = 0.1;
 
 /** Receives the length of the suspension in seconds. */
 export type SuspensionListener = (seconds: number) => void;
 
-/** Time that passes while the process is stopped or the machine sleeps, and CPU time that does not. */
+/** Time sources: elapsed time that includes suspension, and CPU time that does not. */
 export interface SuspensionTime {
   elapsedMs(): number;
   cpuMs(): number;
 }
 
 const SYSTEM_TIME: SuspensionTime = {
-  // Unlike `performance.now()`, the uptime includes the time that the machine slept.
+  // Unlike `performance.now()`, uptime includes sleep.
   elapsedMs: () => uptime() * 1000,
   cpuMs() {
     const { user, system } = process.cpuUsage();
@@ -25,7 +25,7 @@ const SYSTEM_TIME: SuspensionTime = {
   },
 };
 
-/** Keeps no process running. */
+/** Does not keep the process alive. */
 const UNREF_TIMERS: Pick<Timers, "every"> = {
   every(ms, run) {
     const timer = setInterval(run, ms).unref();
@@ -33,7 +33,7 @@ const UNREF_TIMERS: Pick<Timers, "every"> = {
   },
 };
 
-/** Detects that the process was stopped (SIGSTOP) or the machine slept, by gaps in its heartbeat without CPU use. */
+/** Detects that the process was stopped (SIGSTOP) or the machine slept, by heartbeat gaps without CPU use. */
 export class SuspensionWatch {
   readonly #time: SuspensionTime;
   readonly #listeners = new Set<SuspensionListener>();
@@ -46,13 +46,13 @@ export class SuspensionWatch {
     this.#stop = timers.every(HEARTBEAT_MS, () => this.check());
   }
 
-  /** Returns the function that ends the subscription. */
+  /** Returns a function that ends the subscription. */
   onSuspended(listener: SuspensionListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Notifies the listeners at once if the process has just been resumed. Clocks call it before they announce a slot. */
+  /** Notifies listeners now if the process was just resumed. Clocks call it before announcing a slot. */
   check(): void {
     const now = this.#read();
     const gapMs = now.elapsedMs - this.#last.elapsedMs - HEARTBEAT_MS;

@@ -1,4 +1,4 @@
-/** Real time, which every machine shows alike, whatever a chain's own clock does. */
+/** Real time, independent of a chain's clock. */
 export interface TimeOfDay {
   /** Unix seconds, with a fraction. */
   nowSeconds(): number;

@@ -6,13 +6,13 @@ interface Waiter {
   reject: (reason: unknown) => void;
 }
 
-/** The promises of a clock that wait for a moment in chain time. The clock decides when that moment has come. */
+/** Pending promises of a clock, by chain time. The clock decides when they are due. */
 export class TimeWaiters {
   readonly #waiters = new Set<Waiter>();
   readonly #onChange: () => void;
   #stopped = false;
 
-  /** `onChange` is called whenever a waiter came or gave up, so that the owner can set its timer anew. */
+  /** `onChange` is called when a waiter is added or aborted, so that the owner can reset its timer. */
   constructor(onChange: () => void) {
     this.#onChange = onChange;
   }
@@ -46,7 +46,7 @@ export class TimeWaiters {
     });
   }
 
-  /** The moment of the waiter that is due next, or Infinity. */
+  /** Returns the earliest due time, or Infinity. */
   nextDue(): number {
     let next = Number.POSITIVE_INFINITY;
     for (const { dueAt } of this.#waiters) next = Math.min(next, dueAt);
@@ -59,7 +59,7 @@ export class TimeWaiters {
     return count;
   }
 
-  /** Resolves, in the order of their moments, the waiters whose moment has come. */
+  /** Resolves the waiters that are due, in order of due time. */
   release(nowSeconds: number): void {
     const due = [...this.#waiters].filter(({ dueAt }) => dueAt <= nowSeconds);
     for (const waiter of due.sort((a, b) => a.dueAt - b.dueAt)) waiter.resolve();

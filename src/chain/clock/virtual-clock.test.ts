@@ -8,7 +8,7 @@ const SECONDS_PER_SLOT = 6;
 const SPEED = 60;
 const SLOT_MS = 100;
 
-/** A promise and what resolves it. */
+/** A promise and its resolver. */
 const gate = () => Promise.withResolvers<void>();
 
 describe("VirtualClock", () => {
@@ -33,7 +33,7 @@ describe("VirtualClock", () => {
     vi.useRealTimers();
   });
 
-  describe("at rest", () => {
+  describe("paused", () => {
     it("stands still at the start of its slot", async () => {
       await vi.advanceTimersByTimeAsync(10 * SLOT_MS);
       expect(clock.currentSlot).toBe(3);
@@ -43,7 +43,7 @@ describe("VirtualClock", () => {
       expect(clock.currentSlotWithTolerance(SECONDS_PER_SLOT * 1000)).toBe(4);
     });
 
-    it("advances slot by slot, each after the listeners of the one before", async () => {
+    it("advances slot by slot, each after the listeners of the previous one", async () => {
       const log: string[] = [];
       clock.onSlot(async (slot) => {
         log.push(`begin ${slot} at ${clock.nowSeconds() - GENESIS_TIME}`);
@@ -68,7 +68,7 @@ describe("VirtualClock", () => {
       await advance;
     });
 
-    it("jumps to the moments of the slot for which listeners wait", async () => {
+    it("jumps to times in the slot that listeners await", async () => {
       const log: string[] = [];
       clock.onSlot(async (slot) => {
         const start = clock.slotStartSeconds(slot);
@@ -90,7 +90,7 @@ describe("VirtualClock", () => {
       ]);
     });
 
-    it("lets the work of one listener end before the moment another waits for", async () => {
+    it("finishes the work of one listener before the time another awaits", async () => {
       const work = gate();
       const log: string[] = [];
       clock.onSlot(async () => {
@@ -108,7 +108,7 @@ describe("VirtualClock", () => {
       expect(log).toEqual(["worked until 24", "attest at 26"]);
     });
 
-    it("comes to an awaited moment by itself when another listener depends on it", async () => {
+    it("reaches an awaited time on its own if another listener depends on it", async () => {
       const attested = gate();
       clock.onSlot(() => attested.promise);
       clock.onSlot(async (slot) => {
@@ -121,7 +121,7 @@ describe("VirtualClock", () => {
       expect(clock.nowSeconds()).toBe(GENESIS_TIME + 27);
     });
 
-    it("resolves waits of outsiders when their slot is reached", async () => {
+    it("resolves waits from outside when their slot is reached", async () => {
       const order: string[] = [];
       clock.onSlot((slot) => void order.push(`listener ${slot}`));
       const wait = clock.untilSlot(4).then(() => order.push("outsider"));
@@ -131,7 +131,7 @@ describe("VirtualClock", () => {
     });
 
     it("refuses to go back, to advance twice at once and to advance while running", async () => {
-      await expect(clock.advanceTo(2)).rejects.toThrow("cannot go back to slot 2");
+      await expect(clock.advanceTo(2)).rejects.toThrow("Cannot advance to slot 2");
       const first = clock.advanceTo(4);
       await expect(clock.advanceTo(5)).rejects.toThrow("this one is advancing");
       await first;
@@ -139,7 +139,7 @@ describe("VirtualClock", () => {
       await expect(clock.advanceTo(6)).rejects.toThrow("this one is running");
     });
 
-    it("goes on after a listener failed", async () => {
+    it("continues after a listener failed", async () => {
       clock.onSlot(async (slot) => {
         throw new Error(`slot ${slot}`);
       });
@@ -149,7 +149,7 @@ describe("VirtualClock", () => {
   });
 
   describe("running", () => {
-    it("starts within its slot when told so, and makes up for late slots when it keeps its timetable", async () => {
+    it("starts within its slot if requested, and makes up late slots with keepTimetable", async () => {
       const work = gate();
       clock.onSlot((slot) => (slot === 4 ? work.promise : undefined));
       clock.run({ fromSeconds: GENESIS_TIME + 21, keepTimetable: true });
@@ -163,7 +163,7 @@ describe("VirtualClock", () => {
       expect(clock.nowSeconds()).toBeCloseTo(GENESIS_TIME + 21 + (3 * SLOT_MS + 1 + SLOT_MS / 10) * (SPEED / 1000), 1);
     });
 
-    it("goes by the moment that it is given, also when its slot has come further while it was at rest", async () => {
+    it("starts from the given time, also if the slot was further along while paused", async () => {
       const begun: [slot: number, realMs: number][] = [];
       const off = clock.onSlot((slot) => clock.untilTime(clock.slotStartSeconds(slot) + 4));
       await clock.advanceTo(4);
@@ -173,18 +173,18 @@ describe("VirtualClock", () => {
       clock.onSlot((slot) => void begun.push([slot, Date.now() - start]));
       clock.run({ fromSeconds: GENESIS_TIME + 25, keepTimetable: true });
       await vi.advanceTimersByTimeAsync(2 * SLOT_MS);
-      // There are five seconds left of its slot, of which each takes a sixth of SLOT_MS.
+      // Five seconds are left in the slot, each a sixth of SLOT_MS.
       expect(begun).toEqual([
         [5, 84],
         [6, 184],
       ]);
     });
 
-    it("goes through the slots that a sleeping machine missed when it keeps its timetable", async () => {
+    it("announces slots missed during sleep with keepTimetable", async () => {
       const slots: number[] = [];
       clock.onSlot((slot) => void slots.push(slot));
       clock.run({ keepTimetable: true });
-      // The timers of a machine that sleeps stand still with it, the time of day does not.
+      // The timers of a sleeping machine stand still, the time of day does not.
       vi.setSystemTime(Date.now() + 5.5 * SLOT_MS);
       await vi.advanceTimersByTimeAsync(SLOT_MS);
       await vi.advanceTimersByTimeAsync(SLOT_MS / 10);
@@ -194,7 +194,7 @@ describe("VirtualClock", () => {
       expect(clock.nowSeconds()).toBeGreaterThanOrEqual(clock.slotStartSeconds(9));
     });
 
-    it("announces only the present slot after a sleep when it skips what it missed, and goes back with the time of day", async () => {
+    it("skips missed slots after sleep with skipMissed, and follows the time of day back", async () => {
       const slots: number[] = [];
       clock.onSlot((slot) => void slots.push(slot));
       clock.run({ keepTimetable: true, skipMissed: true });
@@ -208,7 +208,7 @@ describe("VirtualClock", () => {
       expect(slots).toEqual([4, 10, 11, 7]);
     });
 
-    it("checks for a suspension before it announces a slot", async () => {
+    it("checks for a suspension before announcing a slot", async () => {
       const log: string[] = [];
       const watched = new VirtualClock({
         genesisTime: GENESIS_TIME,
@@ -225,7 +225,7 @@ describe("VirtualClock", () => {
       await watched.stop();
     });
 
-    it("stops making up for slots when a time of day that jumped ahead comes back", async () => {
+    it("stops catching up when a jump of the time of day is undone", async () => {
       const slots: number[] = [];
       const work = gate();
       clock.onSlot((slot) => {
@@ -243,7 +243,7 @@ describe("VirtualClock", () => {
       expect(clock.nowSeconds()).toBeCloseTo(GENESIS_TIME + (3 + 3.5) * SECONDS_PER_SLOT, 1);
     });
 
-    it("flows at its speed", async () => {
+    it("runs at its speed", async () => {
       const slots: number[] = [];
       clock.onSlot((slot) => void slots.push(slot));
       clock.run();
@@ -254,7 +254,7 @@ describe("VirtualClock", () => {
       expect(clock.currentSlot).toBe(13);
     });
 
-    it("wakes seldom while slots last longer than any timer", async () => {
+    it("wakes rarely while slots are longer than any timer", async () => {
       clock.setSpeed(SPEED / 1e9);
       clock.run();
       const from = Date.now();
@@ -262,7 +262,7 @@ describe("VirtualClock", () => {
       expect(Date.now() - from).toBeGreaterThan(SLOT_MS);
     });
 
-    it("resolves waits for moments inside slots", async () => {
+    it("resolves waits for times inside slots", async () => {
       const moments: number[] = [];
       clock.onSlot(async (slot) => {
         await clock.untilTime(clock.slotStartSeconds(slot) + 3);
@@ -274,7 +274,7 @@ describe("VirtualClock", () => {
       for (const moment of moments) expect(moment).toBeCloseTo(3, 1);
     });
 
-    it("slips instead of skipping or overlapping slots when work takes longer than a slot", async () => {
+    it("falls behind instead of skipping or overlapping slots", async () => {
       const work = gate();
       const log: string[] = [];
       clock.onSlot(async (slot) => {
@@ -298,7 +298,7 @@ describe("VirtualClock", () => {
       expect(clock.currentSlot).toBe(6);
     });
 
-    it("keeps the timetable when a slot begins only a little late", async () => {
+    it("keeps the timetable if a slot starts slightly late", async () => {
       const work = gate();
       clock.onSlot((slot) => (slot === 4 ? work.promise : undefined));
       clock.run();
@@ -313,7 +313,7 @@ describe("VirtualClock", () => {
       expect(clock.currentSlot).toBe(6);
     });
 
-    it("stops: waits are rejected, no slot comes any more, time stands", async () => {
+    it("stops: rejects waits, announces no slot, time stands still", async () => {
       const slots: number[] = [];
       clock.onSlot((slot) => void slots.push(slot));
       clock.run();
@@ -329,7 +329,7 @@ describe("VirtualClock", () => {
       expect(vi.getTimerCount()).toBe(0);
     });
 
-    it("ends listeners that wait in their slot when it stops, and waits for those at work", async () => {
+    it("stop() ends waiting listeners and waits for busy ones", async () => {
       const work = gate();
       clock.onSlot((slot) => clock.untilTime(clock.slotStartSeconds(slot) + 5));
       clock.onSlot(() => work.promise);
@@ -346,7 +346,7 @@ describe("VirtualClock", () => {
       await stopping;
     });
 
-    it("rejects an advance that a stop cut short", async () => {
+    it("rejects an interrupted advance", async () => {
       clock.onSlot(() => void clock.stop());
       await expect(clock.advanceTo(9)).rejects.toThrow(ClockStoppedError);
       expect(clock.currentSlot).toBe(4);

@@ -4,22 +4,22 @@ import {
   type Clock,
   ClockStoppedError,
   type ListenerErrorHandler,
-  LONGEST_TIMER_MS,
+  MAX_TIMER_MS,
   type SlotListener,
   SlotListeners,
   SlotTime,
 } from "./clock.ts";
-import { type JumpListener, JumpWatch } from "./jump-watch.ts";
+import { ClockJumpDetector, type JumpListener } from "./clock-jump-detector.ts";
 import type { SuspensionWatch } from "./suspension-watch.ts";
 import { TIME_OF_DAY, type TimeOfDay } from "./time-of-day.ts";
 import { TimeWaiters } from "./time-waiters.ts";
 
-/** Chain time stays this far below the next slot until that slot is announced: well above a double's resolution there. */
+/** Chain time stops this far before the next slot until the slot is announced; well above double precision. */
 const END_OF_SLOT_SECONDS = 1e-5;
 
 /**
- * The part of a slot by which its announcement may be late and still keep the timetable, so that the jitter of timers
- * does not slow the chain down. A slot that is later than that begins anew, with all of its time ahead of it.
+ * Share of a slot by which an announcement may be late without slowing the chain down, to absorb timer jitter. A later
+ * slot gets its full duration.
  */
 const TOLERATED_LATENESS = 1 / 8;
 
@@ -28,14 +28,14 @@ type Mode = "paused" | "advancing" | "running" | "stopped";
 interface VirtualClockOptions {
   genesisTime: number;
   secondsPerSlot: number;
-  /** The clock starts at rest at the beginning of this slot. */
+  /** The clock starts paused at the start of this slot. */
   startSlot: Slot;
-  /** Seconds of chain time in one second of real time. */
+  /** Chain seconds per real second. */
   speed: number;
-  /** By default that of the machine. */
+  /** Defaults to the system clock. */
   timeOfDay?: TimeOfDay;
   onListenerError: ListenerErrorHandler;
-  /** Told of jumps of the time of day while the clock keeps its timetable by it. */
+  /** Called on jumps of the time of day while `keepTimetable` is set. */
   onJump?: JumpListener;
   /** Checked before slots are announced. */
   suspensions?: Pick<SuspensionWatch, "check">;
@@ -44,14 +44,14 @@ interface VirtualClockOptions {
 interface RunOptions {
   fromSeconds?: number;
   keepTimetable?: boolean;
-  /** Skips slots that have passed, as `WallClock` does. Needs `keepTimetable`. */
+  /** Skips missed slots, like `WallClock`. Requires `keepTimetable`. */
   skipMissed?: boolean;
 }
 
 /**
- * The clock of a dev chain. Every slot is announced, one after the other: a slot begins only when the listeners of the
- * one before it have finished, so when they take longer than a slot, chain time slips behind instead of skipping slots.
- * Only with `skipMissed`, for a chain that others go on with, slots that have passed are not announced.
+ * Clock of a dev chain. Announces every slot in sequence: a slot starts only after the listeners of the previous one
+ * have finished. If they take longer than a slot, chain time falls behind instead of skipping slots. With `skipMissed`,
+ * for a chain with other nodes, missed slots are skipped.
  */
 export class VirtualClock implements Clock {
   readonly genesisTime: number;
@@ -62,13 +62,13 @@ export class VirtualClock implements Clock {
   readonly #waiters: TimeWaiters;
   readonly #onJump: JumpListener;
   readonly #suspensions: Pick<SuspensionWatch, "check"> | undefined;
-  #jumps: JumpWatch | undefined;
+  #jumps: ClockJumpDetector | undefined;
   #speed: number;
   #mode: Mode = "paused";
   #slot: Slot;
-  /** Chain time was this … */
+  /** Chain time at `#baseRealMs`. */
   #baseSeconds: number;
-  /** … when the real time was that. Without meaning unless running. */
+  /** Real time at `#baseSeconds`. Valid only while running. */
   #baseRealMs = 0;
   #keepTimetable = false;
   #skipMissed = false;
@@ -138,21 +138,21 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Lets time flow, from where it stands or from another moment of the slot, which may be one that it has jumped over. A clock that
-   * keeps its timetable makes up for late slots with shorter ones.
+   * Starts time, from the current time or from another time in the current slot. With `keepTimetable`, late slots are
+   * made up by shorter ones.
    */
   run({ fromSeconds = this.#baseSeconds, keepTimetable = false, skipMissed = false }: RunOptions = {}): void {
     this.#require("paused", "run");
     this.#keepTimetable = keepTimetable;
     this.#skipMissed = skipMissed;
-    if (keepTimetable) this.#jumps = new JumpWatch(this.secondsPerSlot / this.speed, this.#onJump);
+    if (keepTimetable) this.#jumps = new ClockJumpDetector(this.secondsPerSlot / this.speed, this.#onJump);
     if (fromSeconds >= this.#slotTime.startOf(this.#slot)) this.#baseSeconds = Math.min(fromSeconds, this.#endOfSlot());
     this.#mode = "running";
     this.#baseRealMs = this.#realMs();
     this.#proceed();
   }
 
-  /** Lets time stand still where it is. Who waits for a later moment waits on. */
+  /** Stops time. Pending waiters stay pending. */
   pause(): void {
     this.#require("running", "pause");
     this.#baseSeconds = this.nowSeconds();
@@ -160,7 +160,7 @@ export class VirtualClock implements Clock {
     clearTimeout(this.#timer);
   }
 
-  /** How fast time flows from now on, when it does. */
+  /** Sets the speed of chain time. */
   setSpeed(speed: number): void {
     this.#baseSeconds = this.nowSeconds();
     this.#baseRealMs = this.#realMs();
@@ -169,13 +169,13 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Goes through the slots up to the given one while the clock is at rest, and resolves when the listeners of the last
-   * have finished; those of the slot where it stands finish first. Time stands still while listeners work; when all that have
-   * not finished wait for a moment of their slot, time jumps there (see `#proceed`).
+   * Advances a paused clock slot by slot. Resolves when the listeners of the last slot have finished. Time stands still
+   * while listeners work; if all unfinished ones wait for a time in their slot, the clock jumps there (see `#proceed`).
    */
   async advanceTo(slot: Slot): Promise<void> {
     this.#require("paused", "advance");
-    if (slot < this.#slot) throw new Error(`The clock is at slot ${this.#slot} and cannot go back to slot ${slot}.`);
+    if (slot < this.#slot)
+      throw new Error(`Cannot advance to slot ${slot}: the clock is already at slot ${this.#slot}.`);
     this.#mode = "advancing";
     this.#proceed();
     await this.#slotWork;
@@ -186,20 +186,22 @@ export class VirtualClock implements Clock {
     this.#mode = "paused";
   }
 
-  /** Returns the function that sets the clock to where it stands now; it is to be at rest then, with its slot's work done. */
+  /**
+   * Returns a function that resets the clock to the current time. The clock must be paused and idle when it is called.
+   */
   capture(): () => void {
     const [slot, seconds] = [this.#slot, this.nowSeconds()];
     return () => this.moveTo(slot, seconds);
   }
 
-  /** Goes to another time, be it an earlier one, at rest and with its slot's work done. No slot is announced by this. */
+  /** Moves a paused, idle clock to another time, also backwards. Announces no slot. */
   moveTo(slot: Slot, seconds = this.#slotTime.startOf(slot)): void {
     this.#require("paused", "be moved");
     this.#slot = slot;
     this.#baseSeconds = seconds;
   }
 
-  /** Ends the clock for good; resolves when the listeners at work have finished, so a listener must not await it. */
+  /** Stops the clock permanently. Resolves when running listeners have finished, so a listener must not await it. */
   async stop(): Promise<void> {
     this.#baseSeconds = this.nowSeconds();
     this.#mode = "stopped";
@@ -217,13 +219,13 @@ export class VirtualClock implements Clock {
     return this.#slotTime.startOf(this.#slot + 1) - END_OF_SLOT_SECONDS;
   }
 
-  /** Where chain time would be if no slot ever waited for its listeners, nor the time of day was ever set back. */
+  /** Chain time without delays by listeners and without backward jumps of the time of day. */
   #timetableSeconds(): number {
     if (this.#mode !== "running") return this.#baseSeconds;
     return this.#baseSeconds + ((this.#realMs() - this.#baseRealMs) / 1000) * this.#speed;
   }
 
-  /** A timetable that is kept is that of other nodes, who go by the time of day: it goes on while the machine sleeps. */
+  /** With `keepTimetable`, follows the time of day like other nodes, also while the machine sleeps. */
   #realMs(): number {
     return this.#keepTimetable ? Date.now() : performance.now();
   }
@@ -246,7 +248,7 @@ export class VirtualClock implements Clock {
     return this.#slotWork;
   }
 
-  /** Sets the timer for whatever comes next; called after every change of what that could be. */
+  /** Schedules the next event. Called after every relevant change. */
   #proceed(): void {
     clearTimeout(this.#timer);
     if (this.#mode === "running") this.#proceedRunning();
@@ -265,13 +267,13 @@ export class VirtualClock implements Clock {
 
   #onRunningTimer(): void {
     this.#suspensions?.check();
-    this.#jumps?.look();
+    this.#jumps?.check();
     const timetable = this.#timetableSeconds();
     const next = this.#nextSlot(timetable);
     const nextSlotStart = this.#slotTime.startOf(next);
     if (timetable >= nextSlotStart && this.#unfinishedListeners === 0) {
       const isOnTime = this.#keepTimetable || timetable - nextSlotStart <= this.secondsPerSlot * TOLERATED_LATENESS;
-      // What the listeners do never rejects, and whoever has to wait for it finds it in slotWork.
+      // Listener promises never reject; `#slotWork` tracks them.
       void this.#beginSlot(next, isOnTime ? timetable : nextSlotStart);
       return;
     }
@@ -279,7 +281,7 @@ export class VirtualClock implements Clock {
     this.#proceed();
   }
 
-  /** Like `WallClock`, a clock that skips slots also goes back when the time of day is set back by more than a slot. */
+  /** Like `WallClock`, goes back if the time of day was set back by more than a slot. */
   #nextSlot(timetable: number): Slot {
     const present = Math.max(0, this.#slotTime.slotAt(timetable));
     const isElsewhere = present > this.#slot + 1 || present + 1 < this.#slot;
@@ -287,15 +289,15 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Listeners that wait for a moment of their own slot would wait forever in a clock at rest. The moment comes when as
-   * many wait as have not finished, which gives work that is under way the time to end first; and, in case a listener
-   * waits for another listener instead of for the clock, at the latest after the real time it takes a running clock.
+   * Listeners that await a time in their slot would wait forever in a paused clock. Jumps once as many waiters as
+   * unfinished listeners are pending, so that running work ends first. If a listener waits for another listener, jumps
+   * after the real time that a running clock would need.
    */
   #proceedAdvancing(): void {
     const nextWaiter = this.#waiters.nextDue();
     if (this.#unfinishedListeners === 0 || nextWaiter > this.#endOfSlot()) return;
     this.#wakeAt(nextWaiter, () => this.#jumpTo(nextWaiter));
-    // Not at once: whoever asked for this moment may be about to ask for an earlier one.
+    // Deferred: an earlier time may be requested in the same turn.
     queueMicrotask(() => {
       if (this.#mode === "advancing" && this.#unfinishedListeners > 0 && this.#allUnfinishedWait()) {
         this.#jumpTo(this.#waiters.nextDue());
@@ -316,8 +318,8 @@ export class VirtualClock implements Clock {
 
   #wakeAt(chainSeconds: number, action: () => void): void {
     const delayMs = ((chainSeconds - this.#timetableSeconds()) / this.#speed) * 1000;
-    // Not for longer than a slot: the time of day may be set meanwhile.
-    const longestMs = Math.min((this.secondsPerSlot / this.#speed) * 1000, LONGEST_TIMER_MS);
+    // At most one slot: the time of day may change.
+    const longestMs = Math.min((this.secondsPerSlot / this.#speed) * 1000, MAX_TIMER_MS);
     this.#timer = setTimeout(action, Math.max(Math.ceil(Math.min(delayMs, longestMs)), 0));
   }
 }

@@ -33,13 +33,13 @@ describe("WallClock", () => {
     vi.useRealTimers();
   });
 
-  it("is the time of day", () => {
+  it("returns the time of day", () => {
     setTime(4.5);
     expect(clock.nowSeconds()).toBe(GENESIS_TIME + 4.5);
     expect([clock.offsetSeconds(), clock.speed]).toEqual([0, 1]);
   });
 
-  it("tells slot and epoch, 0 before genesis", () => {
+  it("returns slot and epoch, 0 before genesis", () => {
     setTime(-1000);
     expect([clock.currentSlot, clock.currentEpoch]).toEqual([0, 0]);
     setTime(SECONDS_PER_SLOT * SLOTS_PER_EPOCH * 3 - 0.001);
@@ -48,7 +48,7 @@ describe("WallClock", () => {
     expect([clock.currentSlot, clock.currentEpoch]).toEqual([SLOTS_PER_EPOCH * 3, 3]);
   });
 
-  it("grants a tolerance towards the next slot", () => {
+  it("applies a tolerance towards the next slot", () => {
     setTime(SECONDS_PER_SLOT * 2 - 0.5);
     expect(clock.currentSlotWithTolerance(499)).toBe(1);
     expect(clock.currentSlotWithTolerance(500)).toBe(2);
@@ -67,7 +67,7 @@ describe("WallClock", () => {
     expect(slots).toEqual([0, 1, 2]);
   });
 
-  it("does not announce the slot in which it starts, even when that began after its creation", () => {
+  it("does not announce the slot in which it starts, even if that started after its creation", () => {
     setTime(SECONDS_PER_SLOT * 5 + 1);
     const slots: number[] = [];
     clock.onSlot((slot) => void slots.push(slot));
@@ -76,7 +76,7 @@ describe("WallClock", () => {
     expect(slots).toEqual([6]);
   });
 
-  it("waits for a genesis that is further away than a timer reaches", () => {
+  it("waits for a genesis beyond the maximum timer delay", () => {
     const days = 60;
     setTime(-days * 86_400);
     const slots: number[] = [];
@@ -88,17 +88,17 @@ describe("WallClock", () => {
     expect(slots).toEqual([0]);
   });
 
-  it("announces only the newest slot when the timer was late", () => {
+  it("announces only the newest slot after a late timer", () => {
     const slots: number[] = [];
     clock.onSlot((slot) => void slots.push(slot));
     clock.start();
-    // Leaves the timer alone, which comes a slot's time later: at 4 slots and 2 seconds.
+    // Does not move the timer, which fires at 4 slots and 2 seconds.
     setTime(SECONDS_PER_SLOT * 3 + 2);
     vi.advanceTimersToNextTimer();
     expect(slots).toEqual([4]);
   });
 
-  it("announces no slot twice when the time of day is set back", () => {
+  it("announces no slot twice if the time of day is set back", () => {
     const slots: number[] = [];
     clock.onSlot((slot) => void slots.push(slot));
     clock.start();
@@ -109,7 +109,7 @@ describe("WallClock", () => {
     expect(jumps).toEqual([-SECONDS_PER_SLOT]);
   });
 
-  it("follows a time of day that jumps an hour ahead and comes back", () => {
+  it("follows a time of day that jumps an hour ahead and back", () => {
     const slots: number[] = [];
     const hour = 3600;
     clock.onSlot((slot) => void slots.push(slot));
@@ -123,7 +123,7 @@ describe("WallClock", () => {
     expect(jumps).toEqual([hour, -hour]);
   });
 
-  it("calls neither late timers nor slow corrections of the time of day a jump", () => {
+  it("does not report late timers or slewing as a jump", () => {
     clock.start();
     for (let slot = 1; slot <= 20; slot++) {
       setTime(slot * SECONDS_PER_SLOT - 0.2 * slot);
@@ -147,7 +147,7 @@ describe("WallClock", () => {
     expect(errors).toEqual([new Error("thrown"), new Error("rejected")]);
   });
 
-  it("calls a listener no more after its subscription ended", () => {
+  it("does not call a listener after its subscription ended", () => {
     const slots: number[] = [];
     const unsubscribe = clock.onSlot((slot) => void slots.push(slot));
     clock.start();
@@ -157,7 +157,7 @@ describe("WallClock", () => {
     expect(slots).toEqual([1]);
   });
 
-  it("resolves waits in the order of their moments", async () => {
+  it("resolves waits in order of due time", async () => {
     const order: string[] = [];
     const waits = [
       clock.untilSlot(2).then(() => order.push("slot 2")),
@@ -173,7 +173,7 @@ describe("WallClock", () => {
     expect(order).toEqual(["slot 0", "8 s", "slot 2"]);
   });
 
-  it("waits for genesis when asked for slot 0", async () => {
+  it("waits for genesis for slot 0", async () => {
     setTime(-10);
     let started = false;
     const wait = clock.untilSlot(0).then(() => {
@@ -185,7 +185,7 @@ describe("WallClock", () => {
     await wait;
   });
 
-  it("ends a wait with the reason of the abort and leaves no timer", async () => {
+  it("rejects a wait with the abort reason and leaves no timer", async () => {
     const abort = new AbortController();
     const wait = clock.untilSlot(9, abort.signal);
     abort.abort(new Error("no longer needed"));

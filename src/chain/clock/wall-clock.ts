@@ -3,12 +3,12 @@ import type { Epoch, Slot } from "@lodestar/types";
 import {
   type Clock,
   type ListenerErrorHandler,
-  LONGEST_TIMER_MS,
+  MAX_TIMER_MS,
   type SlotListener,
   SlotListeners,
   SlotTime,
 } from "./clock.ts";
-import { type JumpListener, JumpWatch } from "./jump-watch.ts";
+import { ClockJumpDetector, type JumpListener } from "./clock-jump-detector.ts";
 import type { SuspensionWatch } from "./suspension-watch.ts";
 import { TimeWaiters } from "./time-waiters.ts";
 
@@ -22,9 +22,8 @@ interface WallClockOptions {
 }
 
 /**
- * The clock of a node on a network: chain time is the time of day. After a pause of the process (a late timer, a
- * suspended machine) only the newest slot is announced; slots that passed meanwhile are not. When the time of day is set
- * back by more than a slot, slots are announced a second time: whoever follows the clock goes back with it.
+ * Clock of a network node: chain time is the time of day. After a pause of the process, only the newest slot is
+ * announced. If the time of day is set back by more than a slot, slots are announced again.
  */
 export class WallClock implements Clock {
   readonly genesisTime: number;
@@ -34,7 +33,7 @@ export class WallClock implements Clock {
   readonly #slotTime: SlotTime;
   readonly #listeners: SlotListeners;
   readonly #waiters: TimeWaiters;
-  readonly #jumps: JumpWatch;
+  readonly #jumps: ClockJumpDetector;
   readonly #suspensions: Pick<SuspensionWatch, "check"> | undefined;
   #announcing = false;
   #announcedSlot = -1;
@@ -46,7 +45,7 @@ export class WallClock implements Clock {
     this.#slotTime = new SlotTime(genesisTime, secondsPerSlot);
     this.#listeners = new SlotListeners(onListenerError);
     this.#waiters = new TimeWaiters(() => this.#setTimer());
-    this.#jumps = new JumpWatch(secondsPerSlot, onJump);
+    this.#jumps = new ClockJumpDetector(secondsPerSlot, onJump);
     this.#suspensions = suspensions;
   }
 
@@ -88,7 +87,7 @@ export class WallClock implements Clock {
     return waiting;
   }
 
-  /** Begins to announce slots; the first is the one after the current. */
+  /** Starts to announce slots, from the next one on. */
   start(): void {
     this.#announcedSlot = this.#startedSlot();
     this.#announcing = true;
@@ -101,7 +100,7 @@ export class WallClock implements Clock {
     this.#setTimer();
   }
 
-  /** The newest slot that has started, -1 before genesis: slot 0 is announced when it starts. */
+  /** Newest started slot; -1 before genesis, so that slot 0 is announced. */
   #startedSlot(): number {
     return Math.max(-1, this.#slotTime.slotAt(this.nowSeconds()));
   }
@@ -112,13 +111,13 @@ export class WallClock implements Clock {
     const nextEvent = Math.min(nextSlotStart, this.#waiters.nextDue());
     if (nextEvent === Number.POSITIVE_INFINITY) return;
     const delayMs = Math.ceil(nextEvent * 1000 - Date.now());
-    this.#timer = setTimeout(() => this.#onTimer(), Math.min(Math.max(delayMs, 0), LONGEST_TIMER_MS));
+    this.#timer = setTimeout(() => this.#onTimer(), Math.min(Math.max(delayMs, 0), MAX_TIMER_MS));
   }
 
-  /** A timer may come early or late, and the time of day may be set: what to do is read from the time alone. */
+  /** Timers can fire early or late, and the time of day can change, so only the current time counts. */
   #onTimer(): void {
     this.#suspensions?.check();
-    this.#jumps.look();
+    this.#jumps.check();
     const slot = this.#startedSlot();
     const wasSetBack = slot + 1 < this.#announcedSlot;
     if (this.#announcing && (slot > this.#announcedSlot || wasSetBack)) {

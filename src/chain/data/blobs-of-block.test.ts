@@ -4,11 +4,11 @@ import { TestChain } from "../validation/validation-chain.test-support.ts";
 import { type BlockWithBlobs, produceWithBlobs } from "./blobs.test-support.ts";
 import { blobsOfBlock, DataUnavailableError } from "./blobs-of-block.ts";
 
-describe("the blobs of a block", () => {
+describe("blobsOfBlock", () => {
   let chain: TestChain;
   afterEach(() => chain.close());
 
-  /** What a node gives that holds these sidecars. */
+  /** A node with these sidecars. */
   const blobsOf = (
     block: BlockWithBlobs,
     held: readonly DataSidecar[],
@@ -22,24 +22,24 @@ describe("the blobs of a block", () => {
     });
   const unable = { recover: () => Promise.reject(new Error("Nothing is to be computed.")) };
 
-  test("before fulu they are in their sidecars, and all of them have to be here", async () => {
+  test("before Fulu, requires all blob sidecars", async () => {
     chain = new TestChain("deneb");
     const block = await produceWithBlobs(chain, 1, { count: 3 });
     expect(await blobsOf(block, block.sidecars)).toEqual(block.blobs);
     const lacking = blobsOf(block, block.sidecars.slice(1));
-    await expect(lacking).rejects.toThrow("Of the 3 blobs of the block of slot 1, 2 are here.");
+    await expect(lacking).rejects.toThrow("Only 2 of 3 blobs of the block at slot 1 are available.");
     await expect(lacking).rejects.toBeInstanceOf(DataUnavailableError);
     expect(await blobsOf(await produceWithBlobs(chain, 1, { count: 0 }), [])).toEqual([]);
   });
 
-  test("from fulu on they are the first half of the columns, or are recovered from any half", async () => {
+  test("from Fulu on, joins the first half of the columns or recovers from any half", async () => {
     chain = new TestChain("fulu");
     const block = await produceWithBlobs(chain, 1);
     expect(await blobsOf(block, block.sidecars.slice(0, 64), unable)).toEqual(block.blobs);
     expect(await blobsOf(block, block.sidecars.slice(64))).toEqual(block.blobs);
     expect(await blobsOf(block, block.sidecars.slice(10, 84))).toEqual(block.blobs);
     await expect(blobsOf(block, block.sidecars.slice(65))).rejects.toThrow(
-      "63 of 128 columns are here, and 64 are needed for its blobs. This node keeps 8 of 128 columns; with --supernode it keeps all.",
+      "64 are needed for its blobs. This node keeps 8 of 128 columns. Use --supernode to keep all.",
     );
   });
 });

@@ -7,13 +7,13 @@ import { type DataSidecar, isColumn } from "../../data/sidecar.ts";
 import { OperationalError } from "../../errors/operational-error.ts";
 import type { CommittingBlock } from "./committing-block.ts";
 
-/** From so many columns on, all others can be computed (fulu/das-core.md, recover_matrix). */
-export const ENOUGH_COLUMNS = NUMBER_OF_COLUMNS / 2;
+/** Number of columns from which all others can be recovered (fulu/das-core.md, recover_matrix). */
+export const RECOVERY_COLUMNS = NUMBER_OF_COLUMNS / 2;
 
-/** The cells of these are the blob as it is; the others extend it. */
+/** The cells of these columns are the blob itself; the others are the extension. */
 const BLOB_COLUMNS = ALL_COLUMNS.slice(0, CELLS_PER_EXT_BLOB / 2);
 
-/** Data of a block is not here. A whole sentence. */
+/** Data of a block is not available. The message is a full sentence. */
 export class DataUnavailableError extends OperationalError {
   constructor(message: string) {
     super(message);
@@ -23,15 +23,15 @@ export class DataUnavailableError extends OperationalError {
 
 interface HeldData {
   kzg: Pick<Kzg, "recover">;
-  /** How many columns of each block the node keeps. */
+  /** Number of columns kept per block. */
   keptColumns: number;
   hasColumns(slot: Slot): boolean;
-  /** Those that are here; all of them, unless indices are named. */
+  /** Returns the available sidecars; all of them without `indices`. */
   sidecars(block: { root: RootHex; slot: Slot }, indices?: readonly number[]): Promise<DataSidecar[]>;
 }
 
 /**
- * The blobs of a block, in the order of its commitments.
+ * Returns the blobs of a block in commitment order.
  *
  * @throws DataUnavailableError
  */
@@ -50,7 +50,9 @@ async function fromBlobSidecars(
 ): Promise<Uint8Array[]> {
   const blobs = (await sidecars(block)).flatMap((sidecar) => (isColumn(sidecar) ? [] : [sidecar.blob]));
   if (blobs.length === count) return blobs;
-  throw new DataUnavailableError(`Of the ${count} blobs of the block of slot ${block.slot}, ${blobs.length} are here.`);
+  throw new DataUnavailableError(
+    `Only ${blobs.length} of ${count} blobs of the block at slot ${block.slot} are available.`,
+  );
 }
 
 async function fromColumns(block: { root: RootHex; slot: Slot }, count: number, held: HeldData): Promise<Uint8Array[]> {
@@ -60,11 +62,11 @@ async function fromColumns(block: { root: RootHex; slot: Slot }, count: number, 
     return rows.map((row) => joined(blobColumns.map(({ column }) => column[row]!)));
   }
   const columns = await columnsOf(block, held);
-  if (columns.length < ENOUGH_COLUMNS) {
+  if (columns.length < RECOVERY_COLUMNS) {
     throw new DataUnavailableError(
-      `Of the block of slot ${block.slot}, ${columns.length} of ${NUMBER_OF_COLUMNS} columns are here, and ` +
-        `${ENOUGH_COLUMNS} are needed for its blobs. This node keeps ${held.keptColumns} of ${NUMBER_OF_COLUMNS} ` +
-        "columns; with --supernode it keeps all.",
+      `Only ${columns.length} of ${NUMBER_OF_COLUMNS} columns of the block at slot ${block.slot} are available; ` +
+        `${RECOVERY_COLUMNS} are needed for its blobs. This node keeps ${held.keptColumns} of ${NUMBER_OF_COLUMNS} ` +
+        "columns. Use --supernode to keep all.",
     );
   }
   const recovered = await recoverBlobs(held.kzg, columns);
@@ -79,12 +81,12 @@ async function columnsOf(
   return (await sidecars(block, indices)).filter(isColumn);
 }
 
-/** All cells and proofs of the blobs of a block, from at least half of its columns. */
+/** Recovers all cells and proofs of a block's blobs from at least half of its columns. */
 export function recoverBlobs(
   kzg: Pick<Kzg, "recover">,
   columns: readonly fulu.DataColumnSidecar[],
 ): Promise<CellsAndProofs[]> {
-  const known = columns.slice(0, ENOUGH_COLUMNS);
+  const known = columns.slice(0, RECOVERY_COLUMNS);
   const indices = known.map(({ index }) => index);
   const blobs = known[0]?.column ?? [];
   return Promise.all(

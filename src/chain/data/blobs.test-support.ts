@@ -9,7 +9,10 @@ import type { DataSidecar } from "../../data/sidecar.ts";
 import type { PayloadBlobs, PooledBlob } from "../../execution/engine.ts";
 import type { TestChain } from "../validation/validation-chain.test-support.ts";
 
-/** A blob like no other of another name: every field element is a hash with its first byte zero, so that it is below the modulus. */
+/**
+ * Creates a distinct blob by name. Each field element is a hash with a zero first byte, so that it is below the
+ * modulus.
+ */
 export function blobOf(name: string): Uint8Array {
   const blob = new Uint8Array(BLOB_BYTES);
   for (let at = 0; at < BLOB_BYTES; at += BYTES_PER_FIELD_ELEMENT) {
@@ -22,7 +25,7 @@ export interface BlockWithBlobs {
   signed: SignedBeaconBlock;
   root: RootHex;
   blobs: Uint8Array[];
-  /** As an execution client has them in its pool. */
+  /** As in an execution client's pool. */
   pooled: PooledBlob[];
   /** All of them, in order. */
   sidecars: DataSidecar[];
@@ -31,13 +34,13 @@ export interface BlockWithBlobs {
 interface BlobsOptions {
   count?: number;
   kzg?: Kzg;
-  /** Blobs with real commitments and proofs, which need no computation. */
+  /** Blobs with precomputed real commitments and proofs. */
   bundle?: PayloadBlobs;
   parent?: RootHex;
   change?: (block: BeaconBlock) => void;
 }
 
-/** A block in order, but for the blobs that no payload has. A change comes before the signing. */
+/** A valid block, except that its payload lacks the blobs. `change` runs before signing. */
 export async function produceWithBlobs(
   chain: TestChain,
   slot: Slot,

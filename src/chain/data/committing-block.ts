@@ -1,6 +1,6 @@
 import type { RootHex, SignedBeaconBlock } from "@lodestar/types";
 
-/** A block that data belongs to. */
+/** A block with blob commitments. */
 export interface CommittingBlock {
   signed: SignedBeaconBlock;
   root: RootHex;

@@ -2,15 +2,15 @@ import type { BeaconConfig } from "@lodestar/config";
 import { columnsOfGroups, custodyGroupsOf } from "../../data/custody.ts";
 
 export interface CustodyOptions {
-  /** The id by which discovery knows the node, 32 bytes; left out by a node that speaks to no other, and keeps every column. */
+  /** Discovery node ID, 32 bytes; omitted by a node without a network, which keeps all columns. */
   nodeId?: Uint8Array;
-  /** Of the groups that it keeps at least; those that the specification asks of every node by default. */
+  /** Minimum custody group count; defaults to CUSTODY_REQUIREMENT. */
   groupCount?: number;
 }
 
 type CustodyListener = (groupCount: number) => void;
 
-/** Which columns the node keeps and serves, and which it has to see before it imports a block (fulu/das-core.md). */
+/** Columns that the node keeps and serves, and columns that it samples before import (fulu/das-core.md). */
 export class Custody {
   readonly #config: BeaconConfig;
   readonly #nodeId: Uint8Array | undefined;
@@ -30,17 +30,20 @@ export class Custody {
     return this.#groupCount;
   }
 
-  /** Those that are kept and served, in ascending order. */
+  /** Columns kept and served, ascending. */
   get columns(): readonly number[] {
     return this.#columns;
   }
 
-  /** Those without which no block is imported: all that are kept, and never fewer than SAMPLES_PER_SLOT groups. */
+  /** Columns required for import: all kept columns, and at least SAMPLES_PER_SLOT groups. */
   get sampled(): readonly number[] {
     return this.#sampled;
   }
 
-  /** The number never falls: what was once told to others is kept (fulu/validator.md, Validator custody). */
+  /**
+   * Raises the custody group count. It never decreases, because it was advertised (fulu/validator.md, Validator
+   * custody).
+   */
   raiseTo(groupCount: number): void {
     const raised = Math.min(groupCount, this.#config.NUMBER_OF_CUSTODY_GROUPS);
     if (raised <= this.#groupCount) return;
@@ -49,7 +52,7 @@ export class Custody {
     for (const listener of this.#listeners) listener(raised);
   }
 
-  /** Returns the function that ends it. */
+  /** Returns a function that ends the subscription. */
   onRaised(listener: CustodyListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

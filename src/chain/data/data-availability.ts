@@ -11,7 +11,7 @@ import { type DataSidecar, serializeSidecar } from "../../data/sidecar.ts";
 import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
 import type { SlotAndRoot } from "../../db/keys.ts";
 import type { Clock } from "../clock/clock.ts";
-import { BlockRejection, blaming } from "../import/block-rejection.ts";
+import { attributeTo, BlockRejection } from "../import/block-rejection.ts";
 import { blobsOfBlock } from "./blobs-of-block.ts";
 import type { CommittingBlock } from "./committing-block.ts";
 import type { Custody } from "./custody.ts";
@@ -29,20 +29,20 @@ interface DataAvailabilityParts {
 
 export type { CommittingBlock };
 
-/** The blobs of a block with their proofs: one a blob in deneb and electra, one a cell from fulu on. */
+/** Blobs of a block with proofs: one per blob in Deneb and Electra, one per cell from Fulu on. */
 export interface BlobsAndProofs {
   blobs: readonly Uint8Array[];
   proofs: readonly Uint8Array[];
-  /** The cells of each blob, if they are known already. */
+  /** Cells of each blob, if known. */
   cells?: readonly Uint8Array[][];
 }
 
-/** What is stored goes to the database in one piece afterwards, which takes its time, too. */
+/** Short slices: the final database write takes time as well. */
 const STORING_MS = 5;
 
 type AwaitedListener = (block: CommittingBlock, missing: readonly number[]) => void;
 
-/** Whether what blocks commit to is there (fork-choice.md of deneb and fulu, is_data_available). */
+/** Tracks data availability of blocks (fork-choice.md of deneb and fulu, is_data_available). */
 export class DataAvailability {
   readonly custody: Custody;
   readonly kzg: Kzg;
@@ -62,12 +62,12 @@ export class DataAvailability {
     this.custody = custody;
   }
 
-  /** Whether blocks of the slot have columns instead of blob sidecars. */
+  /** True if blocks of the slot have columns instead of blob sidecars. */
   hasColumns(slot: Slot): boolean {
     return this.#config.getForkSeq(slot) >= ForkSeq.fulu;
   }
 
-  /** Whether peers still have to serve the data of the slot (p2p-interface.md of deneb and fulu, the windows of requests). */
+  /** True within the data retention window (p2p-interface.md of deneb and fulu). */
   isWithinWindow(slot: Slot): boolean {
     const { MIN_EPOCHS_FOR_BLOB_SIDECARS_REQUESTS, MIN_EPOCHS_FOR_DATA_COLUMN_SIDECARS_REQUESTS } = this.#config;
     const epochs = this.hasColumns(slot)
@@ -76,7 +76,7 @@ export class DataAvailability {
     return computeEpochAtSlot(slot) + epochs >= this.#clock.currentEpoch;
   }
 
-  /** The indices of the sidecars without which a block is not imported. */
+  /** Returns the indices of the sidecars required for import. */
   required(signed: SignedBeaconBlock): readonly number[] {
     const { slot } = signed.message;
     const { length } = commitmentsOf(signed);
@@ -84,26 +84,26 @@ export class DataAvailability {
     return this.hasColumns(slot) ? this.custody.sampled : Array.from({ length }, (_, index) => index);
   }
 
-  /** Those of them that are not here. */
+  /** Returns the required sidecars that are missing. */
   missing({ signed, root }: CommittingBlock): number[] {
     return this.required(signed).filter((index) => !this.pool.has(root, index));
   }
 
-  /** The blocks that wait for their data. */
+  /** Blocks waiting for data. */
   awaited(): CommittingBlock[] {
     return [...this.#awaited.values()];
   }
 
-  /** Calls the listener with each block that begins to wait for data. Returns the function that ends it. */
+  /** Calls the listener when a block starts to wait for data. Returns a function that ends the subscription. */
   onAwaited(listener: AwaitedListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   /**
-   * Resolves when nothing is missing.
+   * Resolves when no required data is missing.
    *
-   * @throws the signal's reason when it is aborted first
+   * @throws the signal's reason on abort
    */
   async whenAvailable(block: CommittingBlock, signal: AbortSignal): Promise<void> {
     const missing = this.missing(block);
@@ -118,21 +118,21 @@ export class DataAvailability {
     }
   }
 
-  /** For blocks whose data has to be here already, as those that syncing brings. */
+  /** Throws unless all required data is available, as for blocks from sync. */
   requireAvailable(block: CommittingBlock): void {
     if (this.missing(block).length > 0) throw this.unavailable(block);
   }
 
-  /** What is to be said of a block without all of its data. */
+  /** Creates the rejection of a block with missing data. */
   unavailable(block: CommittingBlock): BlockRejection {
     const { slot } = block.signed.message;
     const [missing, needed] = [this.missing(block).length, this.required(block.signed).length];
     const what = this.hasColumns(slot) ? "columns" : "blobs";
-    const message = `Of the block of slot ${slot}, ${missing} of ${needed} ${what} have not come.`;
-    return blaming(new BlockRejection("data-unavailable", message), { slot, root: block.root });
+    const message = `${missing} of ${needed} ${what} of the block at slot ${slot} are missing.`;
+    return attributeTo(new BlockRejection("data-unavailable", message), { slot, root: block.root });
   }
 
-  /** The sidecars of a block, all of them, from its blobs. */
+  /** Creates all sidecars of a block from its blobs. */
   async sidecarsOf(signed: SignedBeaconBlock, { blobs, proofs, cells }: BlobsAndProofs): Promise<DataSidecar[]> {
     if (blobs.length === 0) return [];
     if (!this.hasColumns(signed.message.slot)) return blobSidecarsOf(this.#config, signed, { blobs, proofs });
@@ -144,15 +144,15 @@ export class DataAvailability {
     return columnSidecarsOf(columnFrameOf(this.#config, signed), extended);
   }
 
-  /** @throws WrongSidecarError with the first that is wrong */
+  /** @throws WrongSidecarError for the first invalid sidecar */
   verify(entries: readonly SidecarsOfBlock[]): Promise<void> {
     return verifySidecars(this.#config, this.kzg, entries);
   }
 
   /**
-   * Takes sidecars that were fetched for blocks, once they are verified together.
+   * Verifies fetched sidecars as a batch and adds them to the pool.
    *
-   * @throws WrongSidecarError with the first that is wrong; then none is taken
+   * @throws WrongSidecarError for the first invalid sidecar; then none is added
    */
   async take(entries: readonly SidecarsOfBlock[]): Promise<void> {
     await this.verify(entries);
@@ -161,7 +161,7 @@ export class DataAvailability {
     }
   }
 
-  /** The sidecars of a block that are here, on the chain or not yet, in ascending order; by default all. */
+  /** Returns available sidecars of a block, pooled or stored, in ascending order; all of them without `indices`. */
   async sidecars({ root }: SlotAndRoot, indices?: readonly number[]): Promise<DataSidecar[]> {
     const wanted = [...new Set(indices ?? (await this.indices(root)))].sort((a, b) => a - b);
     const found = await Promise.all(
@@ -170,7 +170,7 @@ export class DataAvailability {
     return found.filter((sidecar) => sidecar !== null);
   }
 
-  /** The SSZ of one of them. */
+  /** Returns the SSZ of a sidecar. */
   async sidecarBytes(root: RootHex, index: number): Promise<Uint8Array | null> {
     const pooled = this.pool.get(root, index);
     if (pooled) return serializeSidecar(pooled);
@@ -179,14 +179,15 @@ export class DataAvailability {
     return bytes;
   }
 
-  /** Which of them are here, in ascending order. */
+  /** Returns the indices of available sidecars, ascending. */
   async indices(root: RootHex): Promise<number[]> {
     const pooled = this.pool.all(root).map(({ index }) => index);
     return [...new Set([...(await this.#db.data.indices(root)), ...pooled])].sort((a, b) => a - b);
   }
 
   /**
-   * The blobs of a block, in the order of its commitments; from fulu on put together from columns, or recovered from half of them.
+   * Returns the blobs of a block in commitment order; from Fulu on assembled from columns, or recovered from half of
+   * them.
    *
    * @throws DataUnavailableError
    */
@@ -200,8 +201,8 @@ export class DataAvailability {
   }
 
   /**
-   * Has sidecars of a block stored. Columns beyond those that this node keeps come only with a block that is made or published
-   * here, or are made here, and may be nowhere else if no peer was connected then. All columns of a block are megabytes.
+   * Stores sidecars of a block. Also stores columns outside custody: they come from local production, publication or
+   * reconstruction, and may exist nowhere else. Sliced, because all columns of a block are megabytes.
    */
   async store(batch: BeaconDbBatch, { slot, root }: SlotAndRoot, sidecars: readonly DataSidecar[]): Promise<void> {
     for (const sidecar of sidecars) {

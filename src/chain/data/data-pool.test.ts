@@ -18,8 +18,8 @@ function openPool({ blocks = 3, cells = 100, blocksPerProposal = 2 } = {}) {
 
 const blockOf = (slot: number, mark = 0) => new SampleSidecars({ slot, mark });
 
-describe("the pool of sidecars", () => {
-  it("gives what it was given by block and index, counts it once, and forgets what it is told to", () => {
+describe("DataPool", () => {
+  it("stores sidecars by block and index, counts them once and deletes them", () => {
     const { pool, add } = openPool();
     const block = blockOf(5);
     const told: string[] = [];
@@ -43,7 +43,7 @@ describe("the pool of sidecars", () => {
     expect(pool.size).toEqual({ blocks: 0, bytes: 0 });
   });
 
-  it("lets go of the blocks of which nothing has come for the longest time, but of none that is waited for", () => {
+  it("evicts the blocks least recently extended, but none that is awaited", () => {
     const { pool, awaited, add } = openPool();
     const [a, b, c, d, e] = [10, 9, 8, 7, 6].map((slot) => blockOf(slot));
     awaited.add(a!.root);
@@ -55,7 +55,7 @@ describe("the pool of sidecars", () => {
     expect([a, b, d, e].map((block) => pool.count(block!.root))).toEqual([1, 0, 1, 1]);
   });
 
-  it("has a bound for bytes, which the newest alone may exceed", () => {
+  it("limits bytes, except for the newest block", () => {
     const { pool, add } = openPool({ cells: 4 });
     const [a, b] = [blockOf(1), blockOf(2)];
     add(a, 0, 1, 2);
@@ -65,7 +65,7 @@ describe("the pool of sidecars", () => {
     expect(pool.size).toEqual({ blocks: 1, bytes: 5 * CELL_BYTES });
   });
 
-  it("holds few blocks of one proposer and slot, who drives out no other by signing more", () => {
+  it("limits blocks per proposer and slot, without evicting others", () => {
     const { pool, awaited, add } = openPool({ blocks: 4 });
     const other = blockOf(4);
     add(other, 0);
@@ -76,7 +76,7 @@ describe("the pool of sidecars", () => {
     expect(pool.count(other.root)).toBe(1);
   });
 
-  it("forgets what is before a slot, and goes back to what it held, of which nobody is told", () => {
+  it("prunes by slot and restores a snapshot without notifying listeners", () => {
     const { pool, add } = openPool();
     const [a, b] = [blockOf(3), blockOf(4)];
     add(a, 0);

@@ -4,11 +4,11 @@ import { type DataSidecar, isColumn } from "../../data/sidecar.ts";
 interface DataPoolLimits {
   blocks: number;
   bytes: number;
-  /** Of one proposer in one slot, who may have signed any number. */
+  /** Per proposer and slot. An equivocating proposer can sign any number. */
   blocksPerProposal: number;
 }
 
-/** Room for a range of blocks that syncing brings, with all columns, and for what gossip brings meanwhile. */
+/** Enough for a sync range with all columns, plus gossip. */
 const LIMITS: DataPoolLimits = { blocks: 256, bytes: 512 * 2 ** 20, blocksPerProposal: 4 };
 
 interface PooledBlock {
@@ -20,21 +20,21 @@ interface PooledBlock {
 
 interface DataPoolOptions {
   limits?: DataPoolLimits;
-  /** Whether a verified block waits for its data, which then gives way to no other. */
+  /** Data of blocks that wait for it is not evicted. */
   isAwaited?(root: RootHex): boolean;
 }
 
-/** All that the pool holds, as it was at a moment. */
+/** Snapshot of the pool. */
 export type PooledData = ReturnType<DataPool["capture"]>;
 
 /**
- * The verified sidecars of blocks that are not on the chain yet, whichever way they came: by gossip, from peers that were asked, from
- * whoever published the block, from the execution client, or made of others.
+ * Verified sidecars of blocks that are not imported yet, from gossip, peers, publication, the execution client or
+ * reconstruction.
  */
 export class DataPool {
   readonly #limits: DataPoolLimits;
   readonly #isAwaited: (root: RootHex) => boolean;
-  /** In the order in which something was last added. */
+  /** In order of the latest addition. */
   readonly #blocks = new Map<RootHex, PooledBlock>();
   readonly #listeners = new Set<(root: RootHex) => void>();
   #bytes = 0;
@@ -44,7 +44,7 @@ export class DataPool {
     this.#isAwaited = isAwaited;
   }
 
-  /** How many blocks it holds something of, and how much that is. */
+  /** Number of blocks with data, and its size. */
   get size(): { blocks: number; bytes: number } {
     return { blocks: this.#blocks.size, bytes: this.#bytes };
   }
@@ -57,7 +57,7 @@ export class DataPool {
     return this.#blocks.get(root)?.sidecars.get(index);
   }
 
-  /** In ascending order of their indices. */
+  /** Ascending by index. */
   all(root: RootHex): DataSidecar[] {
     return [...(this.#blocks.get(root)?.sidecars.values() ?? [])].sort((a, b) => a.index - b.index);
   }
@@ -67,15 +67,15 @@ export class DataPool {
   }
 
   /**
-   * Where there is too much, the blocks give way of which nothing has come for the longest time: first others of the same proposer
-   * and slot, so that nobody who signs many blocks drives out those of others.
+   * Adds sidecars. Evicts least recently extended blocks, first those of the same proposer and slot, so that an
+   * equivocating proposer cannot evict the data of others.
    */
   add({ slot, root }: { slot: Slot; root: RootHex }, sidecars: readonly DataSidecar[]): void {
     this.#put({ slot, root }, sidecars);
     for (const listener of [...this.#listeners]) listener(root);
   }
 
-  /** Forgets what is here of a block, or only these. */
+  /** Deletes all sidecars of a block, or the given ones. */
   delete(root: RootHex, sidecars?: readonly DataSidecar[]): void {
     const block = this.#blocks.get(root);
     if (!block) return;
@@ -88,12 +88,12 @@ export class DataPool {
     if (block.sidecars.size === 0) this.#blocks.delete(root);
   }
 
-  /** Forgets the blocks of slots before. */
+  /** Deletes blocks before a slot. */
   prune(slot: Slot): void {
     for (const [root, block] of [...this.#blocks]) if (block.slot < slot) this.delete(root);
   }
 
-  /** Calls the listener with the root of each block of which something was added. Returns the function that ends it. */
+  /** Calls the listener with the block root when sidecars are added. Returns a function that ends the subscription. */
   onAdded(listener: (root: RootHex) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -103,7 +103,7 @@ export class DataPool {
     return [...this.#blocks].map(([root, { slot, sidecars }]) => ({ slot, root, sidecars: [...sidecars.values()] }));
   }
 
-  /** Nobody is told what is here again. */
+  /** Restores a snapshot without notifying listeners. */
   restore(data: PooledData): void {
     this.#blocks.clear();
     this.#bytes = 0;
@@ -151,7 +151,7 @@ export class DataPool {
   }
 }
 
-/** But for the little that all sidecars have. */
+/** Without the small fixed overhead. */
 function bytesOf(sidecar: DataSidecar): number {
   return isColumn(sidecar) ? sidecar.column.reduce((sum, cell) => sum + cell.length, 0) : sidecar.blob.length;
 }

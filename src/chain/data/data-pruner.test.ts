@@ -9,7 +9,7 @@ import { DataPruner } from "./data-pruner.ts";
 
 const rootOf = (slot: number) => toRootHex(new Uint8Array(32).fill(slot));
 
-it("deletes what is outside the window, at the beginning of an epoch, while other changes have their turns", async () => {
+it("deletes data outside the window at the start of an epoch, interleaved with other changes", async () => {
   const dir = await createTempDir();
   const db = await openDatabase(dir.path, { sync: false });
   onTestFinished(async () => {

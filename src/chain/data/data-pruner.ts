@@ -6,18 +6,18 @@ import type { Logger } from "../../log/logger.ts";
 import type { SerialQueue } from "../serial-queue.ts";
 import type { DataAvailability } from "./data-availability.ts";
 
-/** So many blocks lose their data in one turn among the changes of the chain, which others wait for. */
+/** Blocks per run in the queue of changes, to keep it short. */
 const BLOCKS_PER_SLICE = 8;
 
 export interface DataPrunerParts {
   db: BeaconDb;
   data: Pick<DataAvailability, "isWithinWindow">;
-  /** Everything that changes the chain. */
+  /** Queue of all changes of the chain. */
   changes: SerialQueue;
   logger: Logger;
 }
 
-/** Deletes the data that peers can no longer ask for, once an epoch and a slice at a time. */
+/** Deletes sidecars outside the retention window once per epoch, in slices. */
 export class DataPruner {
   readonly #parts: DataPrunerParts;
   #pruning: Promise<void> | null = null;
@@ -31,17 +31,17 @@ export class DataPruner {
     if (slot % SLOTS_PER_EPOCH === 0) this.begin();
   }
 
-  /** Begins, unless it is at it. */
+  /** Starts pruning unless it is running. */
   begin(): void {
     if (this.#isClosed) return;
     this.#pruning ??= this.#prune()
-      .catch((error: unknown) => this.#parts.logger.error("Old blobs could not be deleted", { error }))
+      .catch((error: unknown) => this.#parts.logger.error("Failed to prune old sidecars", { error }))
       .finally(() => {
         this.#pruning = null;
       });
   }
 
-  /** Resolves when nothing is being deleted. */
+  /** Resolves when no pruning is running. */
   async idle(): Promise<void> {
     await this.#pruning;
   }
@@ -56,7 +56,7 @@ export class DataPruner {
     for (let deleted = 1; deleted > 0 && !this.#isClosed; blocks += deleted) {
       deleted = await this.#parts.changes.run(() => this.#pruneSlice());
     }
-    if (blocks > 0) this.#parts.logger.debug("Old blobs deleted", { blocks });
+    if (blocks > 0) this.#parts.logger.debug("Pruned old sidecars", { blocks });
   }
 
   async #pruneSlice(): Promise<number> {
@@ -68,7 +68,7 @@ export class DataPruner {
     return old.length;
   }
 
-  /** The first of those that are outside the window. Where blobs had a longer one than columns, columns stay as long as these. */
+  /** Returns the first blocks outside the window. If the window of blobs is longer, columns are kept as long. */
   async #oldest(): Promise<SlotAndRoot[]> {
     const old: SlotAndRoot[] = [];
     for await (const block of this.#parts.db.data.blocks()) {

@@ -14,7 +14,7 @@ import { Custody } from "./custody.ts";
 import { DataPool } from "./data-pool.ts";
 import { EngineBlobs } from "./engine-blobs.ts";
 
-describe.each(["deneb", "fulu"] as const)("blobs of %s that the execution client has", (fork) => {
+describe.each(["deneb", "fulu"] as const)("%s blobs from the execution client", (fork) => {
   let chain: TestChain;
   let engine: ScriptedEngine;
   let pool: DataPool;
@@ -62,7 +62,7 @@ describe.each(["deneb", "fulu"] as const)("blobs of %s that the execution client
     return chain.close();
   });
 
-  /** The client gets the transactions with these blobs. */
+  /** Adds transactions with these blobs to the client. */
   function give(indices: readonly number[]): void {
     const hashes = versionedHashesOf(commitmentsOf(block.signed));
     for (const index of indices) engine.blobs.set(toRootHex(hashes[index]!), block.pooled[index]!);
@@ -72,7 +72,7 @@ describe.each(["deneb", "fulu"] as const)("blobs of %s that the execution client
     for (let turn = 0; turn < 5; turn++) await flushPromises();
   }
 
-  test("become the sidecars that the node needs, but for those that it has", async () => {
+  test("become the missing sidecars", async () => {
     give([0, 1, 2]);
     pool.add({ slot: 1, root: block.root }, wanted.slice(0, 1));
     await gossip();
@@ -80,7 +80,7 @@ describe.each(["deneb", "fulu"] as const)("blobs of %s that the execution client
     expect(engine.blobQuestions).toBe(1);
   });
 
-  test("are asked for once, whatever the answer", async () => {
+  test("are requested once, whatever the response", async () => {
     await gossip();
     give([0, 1, 2]);
     await gossip();
@@ -89,20 +89,20 @@ describe.each(["deneb", "fulu"] as const)("blobs of %s that the execution client
     expect(engine.blobQuestions).toBe(1);
   });
 
-  test("count one by one before fulu, and only all together from then on", async () => {
+  test("count individually before Fulu, only all together from Fulu on", async () => {
     give([0, 2]);
     await gossip();
     expect(made).toEqual(fork === "fulu" ? [] : [block.sidecars[0], block.sidecars[2]]);
   });
 
-  test("are asked for when a block waits that came another way", async () => {
+  test("are requested for a waiting block from another source", async () => {
     give([0, 1, 2]);
     onAwaited(block, []);
     for (let turn = 0; turn < 5; turn++) await flushPromises();
     expect(made).toEqual(wanted);
   });
 
-  test("are not asked for when there are none, all are here, the block is the node's own, or the client is away", async () => {
+  test("are not requested if there are none or none missing, for own blocks, or if the client is offline", async () => {
     await gossip(await produceWithBlobs(chain, 1, { count: 0 }));
     own = block.root;
     await gossip();
@@ -115,7 +115,7 @@ describe.each(["deneb", "fulu"] as const)("blobs of %s that the execution client
     expect(engine.blobQuestions).toBe(0);
   });
 
-  test("change nothing when the client fails, or when the node is closed meanwhile", async () => {
+  test("are ignored if the client fails or the node is closed", async () => {
     engine.otherwise = "error";
     await gossip();
     expect(engine.blobQuestions).toBe(1);
@@ -132,7 +132,7 @@ describe.each(["deneb", "fulu"] as const)("blobs of %s that the execution client
 
   if (fork !== "fulu") return;
 
-  test("are asked for as soon as one column is here", async () => {
+  test("are requested as soon as one column is available", async () => {
     give([0, 1, 2]);
     const [sidecar] = wanted;
     pool.add({ slot: 1, root: block.root }, [sidecar!]);

@@ -21,7 +21,7 @@ import type { CommittingBlock } from "./committing-block.ts";
 import type { DataAvailability } from "./data-availability.ts";
 import type { SidecarProcessor } from "./sidecar-processor.ts";
 
-/** More blocks than can wait for data at the same time. */
+/** More blocks than can wait for data at once. */
 const REMEMBERED_BLOCKS = 256;
 
 export interface EngineBlobsParts {
@@ -31,27 +31,26 @@ export interface EngineBlobsParts {
   data: Pick<DataAvailability, "pool" | "custody" | "kzg" | "hasColumns" | "onAwaited">;
   sidecars: Pick<SidecarProcessor, "made">;
   events: ChainEvents;
-  /** Whether this node has produced the block, whose blobs then come with it. */
+  /** True for blocks produced by this node, whose blobs are already available. */
   isOwn(root: RootHex): boolean;
   logger: Logger;
 }
 
-/** Data that the node needs of a block. */
+/** Missing data of a block. */
 interface Wanted {
   slot: Slot;
   root: RootHex;
   commitments: readonly Uint8Array[];
-  /** The indices of the sidecars. */
+  /** Sidecar indices. */
   indices: readonly number[];
-  /** Makes those sidecars for which enough was found. */
+  /** Creates the sidecars for which enough blobs were found. */
   make(found: readonly (PooledBlob | null)[]): DataSidecar[] | Promise<DataSidecar[]>;
 }
 
 /**
- * Takes the blobs of new blocks from the execution client, whose pool of transactions has most of them before the block is made
- * (deneb/p2p-interface.md, Blob retrieval via local execution-layer client; fulu/p2p-interface.md, Distributed blob publishing). It is
- * asked once for each block, as soon as the block or its first column has passed the rules of gossip. What it gives is not verified
- * again, as the specification advises: the client has verified it, and is trusted with more than that.
+ * Fetches blobs of new blocks from the execution client's transaction pool (deneb/p2p-interface.md, Blob retrieval via
+ * local execution-layer client; fulu/p2p-interface.md, Distributed blob publishing). One request per block, once the
+ * block or its first column passed gossip validation. Results are not verified again, as the specification advises.
  */
 export class EngineBlobs {
   readonly #parts: EngineBlobsParts;
@@ -69,7 +68,7 @@ export class EngineBlobs {
       events.on("columnSidecar", ({ slot, root, sidecar }) => {
         this.#want(this.#columnsOf({ slot, root }, sidecar.kzgCommitments, () => sidecar));
       }),
-      // Not all blocks come by gossip.
+      // Not all blocks arrive by gossip.
       data.onAwaited((block) => this.#onBlock(block)),
     ];
   }
@@ -126,7 +125,7 @@ export class EngineBlobs {
     if (commitments.length === 0 || this.#asked.get(root) || this.#missing(wanted).length === 0) return;
     if (!engine.getBlobs || !isReachable(engine.state)) return;
     this.#asked.set(root, true);
-    // It never rejects.
+    // Never rejects.
     void this.#fetch(wanted);
   }
 
@@ -137,20 +136,20 @@ export class EngineBlobs {
       const fork = config.getForkName(slot) as ForkPostDeneb;
       const found = (await engine.getBlobs?.(fork, versionedHashesOf(commitments))) ?? [];
       const made = await wanted.make(found);
-      // Others may have brought them meanwhile.
+      // Others may have arrived meanwhile.
       const missing = this.#isClosed ? [] : this.#missing(wanted);
       const news = made.filter(({ index }) => missing.includes(index));
       if (news.length === 0) return;
-      logger.debug("The execution client has blobs of a block", { slot, root, sidecars: news.length });
+      logger.debug("Fetched blobs from execution client", { slot, root, sidecars: news.length });
       sidecars.made(news);
     } catch (error) {
       if (this.#isClosed) return;
       const level = error instanceof EngineUnavailableError ? "debug" : "warn";
-      logger[level]("The execution client gives no blobs of a block", { slot, root, error });
+      logger[level]("Failed to fetch blobs from execution client", { slot, root, error });
     }
   }
 
-  /** None of a block that is on the chain. */
+  /** Returns nothing for imported blocks. */
   #missing({ root, indices }: Wanted): number[] {
     const { data, forkChoice } = this.#parts;
     return forkChoice.has(root) ? [] : indices.filter((index) => !data.pool.has(root, index));

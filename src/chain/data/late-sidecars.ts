@@ -6,7 +6,7 @@ import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { SerialQueue } from "../serial-queue.ts";
 import type { DataAvailability } from "./data-availability.ts";
 
-/** So many blocks are looked at in one turn among the changes of the chain. */
+/** Blocks per write in the queue of changes. */
 const BLOCKS_PER_WRITE = 8;
 
 export interface LateSidecarsParts {
@@ -14,14 +14,14 @@ export interface LateSidecarsParts {
   forkChoice: Pick<ForkChoice, "get" | "has">;
   data: DataAvailability;
   events: Pick<ChainEvents, "on">;
-  /** Everything that changes the chain. */
+  /** Queue of all changes of the chain. */
   changes: SerialQueue;
   logger: Logger;
 }
 
 /**
- * Stores the sidecars that come when their block is on the chain already, such as columns by gossip that nobody had to wait for. All
- * that come while something is being written are written together next, and stay in the pool until they are.
+ * Stores sidecars that arrive after their block was imported, such as columns that import did not require. Batches
+ * everything that arrives during a write; sidecars stay pooled until stored.
  */
 export class LateSidecars {
   readonly #parts: LateSidecarsParts;
@@ -34,12 +34,12 @@ export class LateSidecars {
     const { data, events } = parts;
     this.#stop = [
       data.pool.onAdded((root) => this.#lookAfter(root)),
-      // Some may have come while the block was being stored.
+      // Sidecars may have arrived while the block was being stored.
       events.on("block", ({ root }) => this.#lookAfter(root)),
     ];
   }
 
-  /** Resolves when what has come is stored. */
+  /** Resolves when pending sidecars are stored. */
   async close(): Promise<void> {
     for (const stop of this.#stop) stop();
     await this.#writing;
@@ -61,7 +61,7 @@ export class LateSidecars {
       try {
         await this.#parts.changes.run(() => this.#write(roots));
       } catch (error) {
-        this.#parts.logger.error("Blobs that came late could not be stored", { error });
+        this.#parts.logger.error("Failed to store late sidecars", { error });
       }
     }
   }

@@ -17,7 +17,7 @@ describe("Reconstruction", () => {
   let reconstruction: Reconstruction;
   afterEach(() => reconstruction.close());
 
-  /** Of a node that keeps so many groups of columns. */
+  /** A node with the given custody group count. */
   function open(groupCount: number) {
     let now = 0;
     let recoveries = 0;
@@ -67,7 +67,7 @@ describe("Reconstruction", () => {
     root: block.root,
   });
 
-  test("makes what is missing of half of the columns, after a while and once", async () => {
+  test("reconstructs missing columns from half of them, once, after a delay", async () => {
     block = await produceWithBlobs(chain, 1);
     const { pool, made, recoveries, add, pass } = open(128);
     for (const sidecar of block.sidecars.slice(0, 63)) add(block, [sidecar]);
@@ -88,7 +88,7 @@ describe("Reconstruction", () => {
     expect(recoveries()).toBe(block.blobs.length);
   });
 
-  test("makes nothing when the rest comes in time, or the block is on the chain", async () => {
+  test("does nothing if the rest arrives in time or the block is imported", async () => {
     const { imported, made, add, pass } = open(128);
     block = await produceWithBlobs(chain, 2);
     add(block, block.sidecars.slice(64));
@@ -101,7 +101,7 @@ describe("Reconstruction", () => {
     expect(made).toEqual([]);
   });
 
-  test("makes nothing on a node that keeps fewer than half, or has all that it samples", async () => {
+  test("does nothing with less than half of the columns or without missing ones", async () => {
     block = await produceWithBlobs(chain, 1);
     const small = open(63);
     small.add(block, block.sidecars.slice(0, 100));
@@ -118,18 +118,16 @@ describe("Reconstruction", () => {
     expect(half.made).toEqual([]);
   });
 
-  test("says so when it fails, and does nothing once it is closed", async () => {
+  test("logs a failure and does nothing once closed", async () => {
     block = await produceWithBlobs(chain, 1);
     const { made, logger, add, pass } = open(128);
-    // The cells of these do not make up a blob for the commitments of tests.
+    // These cells do not match the commitments.
     add(
       block,
       block.sidecars.filter(({ index }) => index % 2 === 0),
     );
     await pass(PATIENCE_SECONDS);
-    expect(logger.records).toMatchObject([
-      { level: "warn", message: "The columns that a block lacks could not be made" },
-    ]);
+    expect(logger.records).toMatchObject([{ level: "warn", message: "Failed to reconstruct columns" }]);
 
     const closed = open(128);
     closed.add(block, block.sidecars.slice(64));

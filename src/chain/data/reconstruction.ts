@@ -6,14 +6,14 @@ import type { Clock } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { LruMap } from "../lru-map.ts";
 import { SerialQueue } from "../serial-queue.ts";
-import { ENOUGH_COLUMNS, recoverBlobs } from "./blobs-of-block.ts";
+import { RECOVERY_COLUMNS, recoverBlobs } from "./blobs-of-block.ts";
 import type { DataAvailability } from "./data-availability.ts";
 import type { SidecarProcessor } from "./sidecar-processor.ts";
 
-/** What others are still sending comes within a second of slots of twelve. */
+/** Grace period for columns still in transit: one second of a 12-second slot. */
 const PATIENCE_SLOTS = 1 / 12;
 
-/** More blocks than can lack columns at the same time. */
+/** More blocks than can lack columns at once. */
 const REMEMBERED_BLOCKS = 256;
 
 export interface ReconstructionParts {
@@ -25,14 +25,13 @@ export interface ReconstructionParts {
 }
 
 /**
- * Makes the columns of a block that do not come of those that came, once these are half of all (fulu/das-core.md, Reconstruction and
- * cross-seeding). Only a node that keeps at least half can have so many. One that lacks none of its own makes none for others: a
- * supernode will.
+ * Reconstructs missing columns of a block once half of them are available (fulu/das-core.md, Reconstruction and
+ * cross-seeding). Only possible for nodes that keep at least half. A node with all its own columns leaves it to others.
  */
 export class Reconstruction {
   readonly #parts: ReconstructionParts;
   readonly #begun = new LruMap<RootHex, true>(REMEMBERED_BLOCKS);
-  /** Each takes the computing power of a machine for a second or more. */
+  /** Each uses the whole machine for a second or more. */
   readonly #turns = new SerialQueue();
   readonly #closing = new AbortController();
   readonly #stopListening: () => void;
@@ -50,15 +49,15 @@ export class Reconstruction {
   #consider(root: RootHex): void {
     if (this.#begun.get(root) || !this.#canBeCompleted(root)) return;
     this.#begun.set(root, true);
-    // It never rejects.
+    // Never rejects.
     void this.#completeLater(root);
   }
 
-  /** A block that is on the chain had all that it needs. */
+  /** Imported blocks have all required columns. */
   #canBeCompleted(root: RootHex): boolean {
     const { forkChoice, data } = this.#parts;
     const { pool, custody } = data;
-    if (custody.columns.length < ENOUGH_COLUMNS || pool.count(root) < ENOUGH_COLUMNS) return false;
+    if (custody.columns.length < RECOVERY_COLUMNS || pool.count(root) < RECOVERY_COLUMNS) return false;
     return !forkChoice.has(root) && custody.sampled.some((column) => !pool.has(root, column));
   }
 
@@ -73,7 +72,7 @@ export class Reconstruction {
     try {
       await this.#turns.run(() => this.#complete(root));
     } catch (error) {
-      if (!signal.aborted) logger.warn("The columns that a block lacks could not be made", { root, error });
+      if (!signal.aborted) logger.warn("Failed to reconstruct columns", { root, error });
     }
   }
 
@@ -84,10 +83,10 @@ export class Reconstruction {
     const [first] = columns;
     if (first === undefined) return;
     const blobs = await recoverBlobs(data.kzg, columns);
-    // Whatever was missing may have come meanwhile.
+    // Missing columns may have arrived meanwhile.
     if (this.#closing.signal.aborted || !this.#canBeCompleted(root)) return;
     const missing = ALL_COLUMNS.filter((column) => !data.pool.has(root, column));
-    logger.debug("Columns were reconstructed", { slot: slotOfSidecar(first), root, count: missing.length });
+    logger.debug("Reconstructed columns", { slot: slotOfSidecar(first), root, count: missing.length });
     sidecars.made(columnSidecarsOf(first, blobs, missing));
   }
 }

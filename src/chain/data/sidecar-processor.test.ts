@@ -10,7 +10,7 @@ import { SidecarProcessor } from "./sidecar-processor.ts";
 describe.each([
   ["electra", "blobSidecar"],
   ["fulu", "columnSidecar"],
-] as const)("new sidecars of %s", (fork, eventName) => {
+] as const)("new %s sidecars", (fork, eventName) => {
   let chain: TestChain;
   let pool: DataPool;
   let processor: SidecarProcessor;
@@ -29,7 +29,7 @@ describe.each([
   });
   afterEach(() => chain.close());
 
-  test("come into the pool and are told once they pass the rules", async () => {
+  test("are pooled and published after validation", async () => {
     const { sidecars, root } = await produceWithBlobs(chain, 1);
     const sidecar = sidecars[1]!;
     expect(await refusalOf(processor.process(sidecar, 0))).toMatchObject({ reason: "wrong-subnet" });
@@ -40,7 +40,7 @@ describe.each([
     expect(made).toEqual([]);
   });
 
-  test("that are published with their block are known to gossip", async () => {
+  test("published with their block are marked as seen", async () => {
     const { root, sidecars } = await produceWithBlobs(chain, 1);
     processor.published([]);
     processor.published(sidecars);
@@ -51,7 +51,7 @@ describe.each([
     expect(refusal).toMatchObject({ reason: "already-known", known: true });
   });
 
-  test("that the node has made are known to gossip, and the network is to be told", async () => {
+  test("made by the node are marked as seen and published to the network", async () => {
     const { root, sidecars } = await produceWithBlobs(chain, 1);
     processor.made([]);
     processor.made(sidecars.slice(0, 2));

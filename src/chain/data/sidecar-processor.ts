@@ -13,8 +13,8 @@ interface SidecarProcessorParts {
 }
 
 /**
- * Where new data of blocks enters, by gossip, by whoever publishes a block, or made by this node itself: put into the pool once it is
- * verified, and announced. What is asked of peers comes by `DataAvailability.take` instead, since it is new to nobody.
+ * Entry point of new block data from gossip, publication or this node: adds verified sidecars to the pool and publishes
+ * events. Data requested from peers goes through `DataAvailability.take`, because it is not new.
  */
 export class SidecarProcessor {
   readonly #parts: SidecarProcessorParts;
@@ -24,7 +24,7 @@ export class SidecarProcessor {
   }
 
   /**
-   * One of gossip.
+   * Validates and processes a sidecar from gossip.
    *
    * @throws GossipRefusal
    */
@@ -37,20 +37,20 @@ export class SidecarProcessor {
     this.#announce(root, [sidecar]);
   }
 
-  /** Those that are published with one block and known to be right. */
+  /** Processes valid sidecars published with a block. */
   published(sidecars: readonly DataSidecar[]): void {
     this.hold(sidecars);
     this.note(sidecars);
   }
 
-  /** Holds sidecars of one block that are known to be right, so that the block can be imported. */
+  /** Adds valid sidecars of a block to the pool, so that the block can be imported. */
   hold(sidecars: readonly DataSidecar[]): void {
     const [first] = sidecars;
     if (first === undefined) return;
     this.#parts.data.pool.add({ slot: slotOfSidecar(first), root: blockRootOfSidecar(first) }, sidecars);
   }
 
-  /** Notes sidecars of one block that are about to be published, and announces them. */
+  /** Marks sidecars that are about to be published as seen, and publishes events. */
   note(sidecars: readonly DataSidecar[]): void {
     const [first] = sidecars;
     if (first === undefined) return;
@@ -59,13 +59,13 @@ export class SidecarProcessor {
     this.#announce(root, sidecars);
   }
 
-  /** Those of one block that this node has made itself, out of what was verified. The network is told of them. */
+  /** Processes sidecars created by this node, and has them published to the network. */
   made(sidecars: readonly DataSidecar[]): void {
     this.published(sidecars);
     if (sidecars.length > 0) this.#parts.events.publish("sidecarsMade", { sidecars });
   }
 
-  /** So that gossip takes neither them nor others in their place. */
+  /** Marks sidecars as seen, so that gossip ignores duplicates and conflicts. */
   #noteSeen(root: RootHex, sidecars: readonly DataSidecar[]): void {
     const { seen } = this.#parts.context;
     for (const { index, signedBlockHeader } of sidecars) {

@@ -5,11 +5,11 @@ import { blockRootOfSidecar } from "../../data/sidecar.ts";
 interface SampleBlock {
   slot: Slot;
   proposer?: number;
-  /** Blocks of one slot and proposer differ by it. */
+  /** Distinguishes blocks of one slot and proposer. */
   mark?: number;
 }
 
-/** Sidecars of a block that commits to nothing real. */
+/** Sidecars of a block with fake commitments. */
 export class SampleSidecars {
   readonly slot: Slot;
   readonly root: string;
@@ -27,7 +27,7 @@ export class SampleSidecars {
     return this.#withHeader({ ...ssz.deneb.BlobSidecar.defaultValue(), index });
   }
 
-  /** Of one cell. */
+  /** Size of a cell. */
   column(index: number): fulu.DataColumnSidecar {
     const cell = new Uint8Array(ssz.fulu.Cell.fixedSize ?? 0).fill(index);
     const point = new Uint8Array(48);

@@ -5,7 +5,7 @@ import { readStoredSidecar } from "./stored-sidecar.ts";
 
 const DB = { path: "/somewhere" };
 
-it("reads blobs and columns in their place, and nothing in the place of another", () => {
+it("reads blob and column sidecars and rejects mismatched ones", () => {
   const block = new SampleSidecars({ slot: 5 });
   const other = new SampleSidecars({ slot: 6 });
   for (const sidecar of [block.blob(3), block.column(3)]) {
@@ -13,9 +13,9 @@ it("reads blobs and columns in their place, and nothing in the place of another"
     const stored = readStoredSidecar(DB, { root: block.root, index: 3 }, bytes);
     expect(Buffer.compare(serializeSidecar(stored), bytes)).toBe(0);
     const read = (root: string, index: number) => () => readStoredSidecar(DB, { root, index }, bytes);
-    expect(read(block.root, 4)).toThrow(`in the place of sidecar 4 of the block ${block.root} is sidecar 3`);
-    expect(read(other.root, 3)).toThrow(`is sidecar 3 of the block ${block.root}`);
+    expect(read(block.root, 4)).toThrow(`sidecar 4 of block ${block.root} is stored as sidecar 3`);
+    expect(read(other.root, 3)).toThrow(`is stored as sidecar 3 of block ${block.root}`);
   }
   const cut = serializeSidecar(block.column(3)).subarray(0, 300);
-  expect(() => readStoredSidecar(DB, { root: block.root, index: 3 }, cut)).toThrow("cannot be read");
+  expect(() => readStoredSidecar(DB, { root: block.root, index: 3 }, cut)).toThrow("cannot be decoded");
 });

@@ -8,21 +8,21 @@ interface SidecarPlace {
   index: number;
 }
 
-/** Null where there is none. Throws a `DatabaseCorruptError` for one that is not as it should be. */
+/** Reads a stored sidecar; null if there is none. Throws a `DatabaseCorruptError` if it is damaged. */
 export async function storedSidecar(db: BeaconDb, place: SidecarPlace): Promise<DataSidecar | null> {
   const bytes = await db.data.get(place.root, place.index);
   return bytes && readStoredSidecar(db, place, bytes);
 }
 
-/** The sidecar whose bytes lie under the root of a block and an index. Throws a `DatabaseCorruptError` when they are of another. */
+/** Decodes a stored sidecar. Throws a `DatabaseCorruptError` if it does not match its block root and index. */
 export function readStoredSidecar(db: { path: string }, { root, index }: SidecarPlace, bytes: Uint8Array): DataSidecar {
   const sidecar = deserialize(bytes);
-  if (!sidecar) throw new DatabaseCorruptError(db.path, `sidecar ${index} of the block ${root} cannot be read`);
+  if (!sidecar) throw new DatabaseCorruptError(db.path, `sidecar ${index} of block ${root} cannot be decoded`);
   const found = blockRootOfSidecar(sidecar);
   if (found === root && sidecar.index === index) return sidecar;
   throw new DatabaseCorruptError(
     db.path,
-    `in the place of sidecar ${index} of the block ${root} is sidecar ${sidecar.index} of the block ${found}`,
+    `sidecar ${index} of block ${root} is stored as sidecar ${sidecar.index} of block ${found}`,
   );
 }
 

@@ -15,7 +15,7 @@ const config = createBeaconConfig(devChainConfig({ forks, slotSeconds: 6, genesi
 const FEES = new Uint8Array(20);
 const ETH_32 = (32 * 10 ** 9) / EFFECTIVE_BALANCE_INCREMENT;
 
-/** A chain of validators of 32 ETH each, unless said otherwise. */
+/** A chain of validators with 32 ETH each by default. */
 function setUp(increments = Array<number>(200).fill(ETH_32)) {
   const logger = createRecordingLogger();
   const events = new ChainEvents(logger);
@@ -39,23 +39,23 @@ function setUp(increments = Array<number>(200).fill(ETH_32)) {
   return { attached, custody, clock, increments, logger, stop, settle, finalize, timesAsked: () => asked };
 }
 
-describe("the custody of a node with validators", () => {
-  it("is that of any node without them, and a minimum with any", async () => {
+describe("ValidatorCustody", () => {
+  it("keeps the default without validators and a minimum with any", async () => {
     const { attached, custody, settle, timesAsked } = setUp();
     await settle();
     expect([custody.groupCount, timesAsked()]).toEqual([config.CUSTODY_REQUIREMENT, 0]);
-    attached.name(5, 0);
+    attached.register(5, 0);
     await settle();
     expect(custody.groupCount).toBe(config.VALIDATOR_CUSTODY_REQUIREMENT);
   });
 
-  it("rises with their balance, counts validators that are named together at once, and never falls", async () => {
+  it("grows with the balance, debounces registrations and never shrinks", async () => {
     const { attached, custody, clock, increments, settle, finalize, timesAsked } = setUp();
     const preparations = new ProposerPreparations(attached);
     for (let validator = 0; validator < 10; validator++) preparations.prepare(validator, FEES, 0);
-    // One that subscribes as well is one, and one that the state does not have yet has no balance.
-    attached.name(9, 0);
-    attached.name(10_000, 0);
+    // Preparing and subscribing counts once, and an unknown validator has no balance.
+    attached.register(9, 0);
+    attached.register(10_000, 0);
     await settle();
     expect([custody.groupCount, timesAsked()]).toEqual([10, 1]);
 
@@ -71,10 +71,10 @@ describe("the custody of a node with validators", () => {
 
     clock.currentEpoch = 9;
     preparations.prepareOwn([], FEES);
-    attached.name(1, 9);
+    attached.register(1, 9);
     await settle();
     expect(custody.groupCount).toBe(24);
-    for (const validator of increments.keys()) attached.name(validator, 9);
+    for (const validator of increments.keys()) attached.register(validator, 9);
     await settle();
     expect(custody.groupCount).toBe(config.NUMBER_OF_CUSTODY_GROUPS);
     const asked = timesAsked();
@@ -83,14 +83,14 @@ describe("the custody of a node with validators", () => {
     expect(timesAsked()).toBe(asked);
   });
 
-  it("forgets who has not been named for three epochs, and follows nobody when it has ended", async () => {
+  it("drops validators after three epochs and stops when it has ended", async () => {
     const { attached, custody, clock, stop, settle } = setUp();
-    for (let validator = 0; validator < 20; validator++) attached.name(validator, 0);
+    for (let validator = 0; validator < 20; validator++) attached.register(validator, 0);
     clock.currentEpoch = 3;
     await settle();
     expect(custody.groupCount).toBe(config.CUSTODY_REQUIREMENT);
     stop();
-    attached.name(1, 3);
+    attached.register(1, 3);
     await settle();
     expect(custody.groupCount).toBe(config.CUSTODY_REQUIREMENT);
   });

@@ -21,7 +21,10 @@ interface ValidatorCustodyParts {
   logger: Logger;
 }
 
-/** Has the node keep as many custody groups as the balance of its validators asks for (fulu/validator.md, Validator custody). */
+/**
+ * Raises the custody group count to what the balances of attached validators require (fulu/validator.md, Validator
+ * custody).
+ */
 export class ValidatorCustody {
   readonly #parts: ValidatorCustodyParts;
   #isDue = false;
@@ -31,7 +34,7 @@ export class ValidatorCustody {
     this.#parts = parts;
   }
 
-  /** Follows validators and finality from now on; returns the function that ends it. */
+  /** Follows validators and finality; returns a function that stops it. */
   start(): () => void {
     const { attached, events } = this.#parts;
     const review = () => void this.#reviewSoon();
@@ -43,7 +46,7 @@ export class ValidatorCustody {
     };
   }
 
-  /** Clients name many validators at a time; they are counted when all of them are in. */
+  /** Debounced: clients register many validators at a time. */
   async #reviewSoon(): Promise<void> {
     if (this.#isDue || !this.#mayRise) return;
     this.#isDue = true;
@@ -52,7 +55,7 @@ export class ValidatorCustody {
     try {
       if (!this.#isStopped) await this.#review();
     } catch (error) {
-      if (!this.#isStopped) this.#parts.logger.warn("The custody that validators ask for is not known", { error });
+      if (!this.#isStopped) this.#parts.logger.warn("Failed to compute the validator custody requirement", { error });
     }
   }
 
@@ -71,6 +74,6 @@ export class ValidatorCustody {
     const groups = custodyRequirementOf(config, increments * EFFECTIVE_BALANCE_INCREMENT);
     if (groups <= custody.groupCount) return;
     custody.raiseTo(groups);
-    logger.info("More columns are kept for the validators of this node", { validators: validators.size, groups });
+    logger.info("Raised custody group count for attached validators", { validators: validators.size, groups });
   }
 }

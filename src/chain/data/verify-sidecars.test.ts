@@ -14,7 +14,7 @@ async function errorOf(promise: Promise<void>): Promise<WrongSidecarError> {
   throw new Error("The sidecars were taken.", { cause: error });
 }
 
-describe.each(["electra", "fulu"] as const)("sidecars that are brought for blocks of %s", (fork) => {
+describe.each(["electra", "fulu"] as const)("verifySidecars on %s", (fork) => {
   let chain: TestChain;
   let block: BlockWithBlobs;
   let other: BlockWithBlobs;
@@ -27,14 +27,14 @@ describe.each(["electra", "fulu"] as const)("sidecars that are brought for block
 
   const verify = (...entries: { block: BlockWithBlobs; sidecars: readonly DataSidecar[] }[]) =>
     verifySidecars(chain.config, chain.kzg, entries);
-  /** Some of the block, of which the second is not as it should be. */
+  /** Sidecars of the block, the second one changed. */
   const withWrong = (change: (copy: DataSidecar) => void) => {
     const [first, second] = block.sidecars.slice(0, 2).map((sidecar) => structuredClone(sidecar));
     change(second!);
     return [first!, second!];
   };
 
-  test("those of several blocks are verified in one batch", async () => {
+  test("verifies several blocks in one batch", async () => {
     chain.kzg.batches = 0;
     await verify({ block, sidecars: block.sidecars }, { block: other, sidecars: other.sidecars.slice(1, 3) });
     expect(chain.kzg.batches).toBe(1);
@@ -44,61 +44,58 @@ describe.each(["electra", "fulu"] as const)("sidecars that are brought for block
 
   test.each<[fault: string, change: (sidecar: DataSidecar) => void]>([
     [
-      "its header is that of the block 0x",
+      "its header has root 0x",
       ({ signedBlockHeader }) => {
         signedBlockHeader.message.slot++;
       },
     ],
     [
-      "its header has another signature than the block.",
+      "its header's signature differs from the block's.",
       ({ signedBlockHeader }) => signedBlockHeader.signature.fill(1),
     ],
     [
-      "what it commits to is not what the block commits to.",
+      "its commitments differ from the block's.",
       (sidecar) => (isColumn(sidecar) ? sidecar.kzgCommitments[1]! : sidecar.kzgCommitment).fill(1),
     ],
     [
-      "its inclusion proof does not lead to the block.",
+      "its inclusion proof is invalid.",
       (sidecar) =>
         (isColumn(sidecar) ? sidecar.kzgCommitmentsInclusionProof : sidecar.kzgCommitmentInclusionProof)[0]!.fill(1),
     ],
-    [
-      "its KZG proof does not fit its data and its commitment.",
-      (sidecar) => (isColumn(sidecar) ? sidecar.column[1]! : sidecar.blob).fill(1, 1, 9),
-    ],
+    ["its KZG proof is invalid.", (sidecar) => (isColumn(sidecar) ? sidecar.column[1]! : sidecar.blob).fill(1, 1, 9)],
   ])("%s", async (fault, change) => {
     const entries = [
       { block: other, sidecars: other.sidecars.slice(0, 2) },
       { block, sidecars: withWrong(change) },
     ];
     const error = await errorOf(verify(...entries));
-    expect(error.message).toContain(` 1 of the block of slot 2 is wrong: ${fault}`);
+    expect(error.message).toContain(` 1 of the block at slot 2 is invalid: ${fault}`);
     expect(error).toMatchObject({ index: 1, block: { root: block.root } });
   });
 
-  test("one that came twice, that of another block, and one of the other kind are wrong", async () => {
+  test("rejects duplicates, sidecars of other blocks and of the other kind", async () => {
     const [first] = block.sidecars;
-    expect((await errorOf(verify({ block, sidecars: [first!, first!] }))).message).toContain("it came twice.");
+    expect((await errorOf(verify({ block, sidecars: [first!, first!] }))).message).toContain("it is a duplicate.");
     const foreign = await errorOf(verify({ block, sidecars: other.sidecars.slice(0, 1) }));
-    expect(foreign.message).toContain(`its header is that of the block ${other.root}, not of ${block.root}.`);
+    expect(foreign.message).toContain(`its header has root ${other.root}, expected ${block.root}.`);
     const { kzgCommitments: _, column: __, ...rest } = first as fulu.DataColumnSidecar;
     const otherKind = isColumn(first!)
       ? (rest as unknown as deneb.BlobSidecar)
       : { ...rest, column: [], kzgCommitments: [] };
     const wrongKind = await errorOf(verify({ block, sidecars: [otherKind] }));
-    expect(wrongKind.message).toContain(fork === "fulu" ? "in columns from fulu on" : "in blob sidecars before fulu");
+    expect(wrongKind.message).toContain(
+      fork === "fulu" ? "have column sidecars from fulu on" : "have blob sidecars before fulu",
+    );
   });
 
-  test("an index or a number of cells that cannot be is told as such", async () => {
+  test("reports an invalid index or number of cells", async () => {
     const [sidecar] = withWrong(() => {});
     if (!isColumn(sidecar!)) {
       const { message } = await errorOf(verify({ block, sidecars: [{ ...sidecar!, index: 2 }] }));
-      expect(message).toContain(
-        "Blob 2 of the block of slot 2 is wrong: the block commits to 2 blobs, counted from 0.",
-      );
+      expect(message).toContain("Blob 2 of the block at slot 2 is invalid: the block has only 2 blobs.");
       return;
     }
     const { message } = await errorOf(verify({ block, sidecars: [{ ...sidecar, column: sidecar.column.slice(1) }] }));
-    expect(message).toContain("To 2 commitments belong as many cells and proofs, not 1 and 2.");
+    expect(message).toContain("It has 2 commitments, but 1 cells and 2 proofs.");
   });
 });

@@ -2,29 +2,29 @@ import type { BeaconConfig } from "@lodestar/config";
 import { ForkSeq } from "@lodestar/params";
 import { type deneb, type fulu, ssz } from "@lodestar/types";
 import { byteArrayEquals } from "@lodestar/utils";
-import { blobsOfSidecars, isBlobOfItsHeader } from "../../data/blob-sidecars.ts";
-import { cellsOfColumns, faultOfColumn, isColumnOfItsHeader } from "../../data/column-sidecars.ts";
+import { blobsOfSidecars, verifyBlobInclusion } from "../../data/blob-sidecars.ts";
+import { cellsOfColumns, faultOfColumn, verifyColumnInclusion } from "../../data/column-sidecars.ts";
 import { commitmentsOf } from "../../data/commitments.ts";
 import type { Kzg } from "../../data/kzg/kzg.ts";
 import { blockRootOfSidecar, type DataSidecar, isColumn } from "../../data/sidecar.ts";
 import { OperationalError } from "../../errors/operational-error.ts";
 import type { CommittingBlock } from "./committing-block.ts";
 
-/** What is said to be data of a block. */
+/** Sidecars received for a block. */
 export interface SidecarsOfBlock {
   block: CommittingBlock;
   sidecars: readonly DataSidecar[];
 }
 
-/** A sidecar is not one of the block that it was brought for. */
+/** A sidecar does not match its block. */
 export class WrongSidecarError extends OperationalError {
   readonly block: CommittingBlock;
-  /** Of the sidecar, as it says itself. */
+  /** Index claimed by the sidecar. */
   readonly index: number;
 
   constructor({ block, sidecar, fault }: { block: CommittingBlock; sidecar: DataSidecar; fault: string }) {
     const what = isColumn(sidecar) ? "Column" : "Blob";
-    super(`${what} ${sidecar.index} of the block of slot ${block.signed.message.slot} is wrong: ${fault}`);
+    super(`${what} ${sidecar.index} of the block at slot ${block.signed.message.slot} is invalid: ${fault}`);
     this.name = "WrongSidecarError";
     this.block = block;
     this.index = sidecar.index;
@@ -32,9 +32,9 @@ export class WrongSidecarError extends OperationalError {
 }
 
 /**
- * Verifies what was fetched or published for blocks that are known, all of it with one batch of proofs.
+ * Verifies sidecars of known blocks, all proofs as one batch.
  *
- * @throws WrongSidecarError with the first that is wrong
+ * @throws WrongSidecarError for the first invalid sidecar
  */
 export async function verifySidecars(
   config: BeaconConfig,
@@ -42,17 +42,17 @@ export async function verifySidecars(
   entries: readonly SidecarsOfBlock[],
 ): Promise<void> {
   for (const entry of entries) refuseFaults(config, entry);
-  if (await areProven(kzg, entries)) return;
+  if (await verifyProofs(kzg, entries)) return;
   for (const { block, sidecars } of entries) {
-    if (await areProven(kzg, [{ block, sidecars }])) continue;
+    if (await verifyProofs(kzg, [{ block, sidecars }])) continue;
     for (const sidecar of sidecars) {
-      if (await areProven(kzg, [{ block, sidecars: [sidecar] }])) continue;
-      throw new WrongSidecarError({ block, sidecar, fault: "its KZG proof does not fit its data and its commitment." });
+      if (await verifyProofs(kzg, [{ block, sidecars: [sidecar] }])) continue;
+      throw new WrongSidecarError({ block, sidecar, fault: "its KZG proof is invalid." });
     }
   }
 }
 
-async function areProven(
+async function verifyProofs(
   kzg: Pick<Kzg, "verifyBlobs" | "verifyCells">,
   entries: readonly SidecarsOfBlock[],
 ): Promise<boolean> {
@@ -71,11 +71,11 @@ async function areProven(
   return verdicts.every((verdict) => verdict);
 }
 
-/** All that can be told without computing with commitments. */
+/** Checks everything except KZG proofs. */
 function refuseFaults(config: BeaconConfig, { block, sidecars }: SidecarsOfBlock): void {
   const indices = new Set<number>();
   for (const sidecar of sidecars) {
-    const fault = indices.has(sidecar.index) ? "it came twice." : faultOf(config, block, sidecar);
+    const fault = indices.has(sidecar.index) ? "it is a duplicate." : faultOf(config, block, sidecar);
     if (fault !== undefined) throw new WrongSidecarError({ block, sidecar, fault });
     indices.add(sidecar.index);
   }
@@ -92,24 +92,24 @@ function faultOf(config: BeaconConfig, block: CommittingBlock, sidecar: DataSide
 function faultOfKind(config: BeaconConfig, { signed }: CommittingBlock, sidecar: DataSidecar): string | undefined {
   const hasColumns = config.getForkSeq(signed.message.slot) >= ForkSeq.fulu;
   if (hasColumns === isColumn(sidecar)) return undefined;
-  const kind = hasColumns ? "columns from fulu on" : "blob sidecars before fulu";
-  return `the data of blocks is in ${kind}.`;
+  const kind = hasColumns ? "column sidecars from fulu on" : "blob sidecars before fulu";
+  return `blocks have ${kind}.`;
 }
 
-/** A header has one valid signature only, which is that of the block. */
+/** A header has only one valid signature, the block's. */
 function faultOfHeader({ signed, root }: CommittingBlock, sidecar: DataSidecar): string | undefined {
   const itsRoot = blockRootOfSidecar(sidecar);
-  if (itsRoot !== root) return `its header is that of the block ${itsRoot}, not of ${root}.`;
+  if (itsRoot !== root) return `its header has root ${itsRoot}, expected ${root}.`;
   if (byteArrayEquals(sidecar.signedBlockHeader.signature, signed.signature)) return undefined;
-  return "its header has another signature than the block.";
+  return "its header's signature differs from the block's.";
 }
 
 function faultOfBlobIn({ signed }: CommittingBlock, sidecar: deneb.BlobSidecar): string | undefined {
   const commitments = commitmentsOf(signed);
   const commitment = commitments[sidecar.index];
-  if (commitment === undefined) return `the block commits to ${commitments.length} blobs, counted from 0.`;
+  if (commitment === undefined) return `the block has only ${commitments.length} blobs.`;
   if (!byteArrayEquals(sidecar.kzgCommitment, commitment)) return OTHER_COMMITMENT;
-  return isBlobOfItsHeader(sidecar) ? undefined : WRONG_INCLUSION;
+  return verifyBlobInclusion(sidecar) ? undefined : WRONG_INCLUSION;
 }
 
 function faultOfColumnIn(
@@ -120,8 +120,8 @@ function faultOfColumnIn(
   const fault = faultOfColumn(config, sidecar);
   if (fault !== undefined) return fault;
   if (!ssz.deneb.BlobKzgCommitments.equals(sidecar.kzgCommitments, commitmentsOf(signed))) return OTHER_COMMITMENT;
-  return isColumnOfItsHeader(sidecar) ? undefined : WRONG_INCLUSION;
+  return verifyColumnInclusion(sidecar) ? undefined : WRONG_INCLUSION;
 }
 
-const OTHER_COMMITMENT = "what it commits to is not what the block commits to.";
-const WRONG_INCLUSION = "its inclusion proof does not lead to the block.";
+const OTHER_COMMITMENT = "its commitments differ from the block's.";
+const WRONG_INCLUSION = "its inclusion proof is invalid.";

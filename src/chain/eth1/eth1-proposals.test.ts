@@ -8,7 +8,7 @@ import { type DepositChain, DepositsUnavailableError, type Eth1Block } from "../
 import { Eth1Proposals } from "./eth1-proposals.ts";
 
 const GENESIS_TIME = 10_000;
-/** One vote less than what more than half of the 32 slots of a period are. */
+/** One vote less than a majority of the 32 slots of a period. */
 const VOTES_BEFORE_DECISION = 16;
 const BLOCK: Eth1Block = {
   number: 7,
@@ -33,7 +33,7 @@ function stateOf(fork: DevFork, votes: number): CachedBeaconStateAllForks {
   return state;
 }
 
-/** A deposit chain of that one block; what is asked of it shows in the deposits that it gives. */
+/** A deposit chain with one block. Its deposits show what was requested. */
 const DEPOSITS = {
   blocks: [BLOCK],
   newest: BLOCK,
@@ -42,18 +42,18 @@ const DEPOSITS = {
 const proposals = new Eth1Proposals(DEPOSITS);
 
 describe("Eth1Proposals", () => {
-  it("holds no deposits that the chain has not agreed on yet", async () => {
+  it("includes no deposits that are not agreed on yet", async () => {
     const state = stateOf("phase0", VOTES_BEFORE_DECISION - 1);
     expect(await proposals.forBlock(state)).toEqual({ eth1Data: VOTE, deposits: [] });
   });
 
-  it("holds deposits that its own vote makes the chain agree on, as many as a block may have", async () => {
+  it("includes deposits that its own vote makes agreed on, up to the limit", async () => {
     const { eth1Data, deposits } = await proposals.forBlock(stateOf("phase0", VOTES_BEFORE_DECISION));
     expect(eth1Data).toEqual(VOTE);
     expect(deposits).toEqual([{ eth1Data: VOTE, from: 0, count: 16 }]);
   });
 
-  it("leaves what was agreed on before to be proven when its vote does not decide", async () => {
+  it("proves against the agreed eth1 data if its vote is not decisive", async () => {
     const agreed = { ...VOTE, depositCount: 5n };
     const state = stateOf("phase0", 3);
     state.eth1Data = ssz.phase0.Eth1Data.toViewDU(agreed);
@@ -61,20 +61,20 @@ describe("Eth1Proposals", () => {
     expect((await proposals.forBlock(state)).deposits).toEqual([{ eth1Data: agreed, from: 2, count: 3 }]);
   });
 
-  it("goes in electra no further than to the first deposit that came with an execution payload", async () => {
+  it("stops in Electra at the first deposit request", async () => {
     const state = stateOf("electra", VOTES_BEFORE_DECISION) as CachedBeaconStateElectra;
     state.eth1DepositIndex = 4;
     state.depositRequestsStartIndex = 6n;
     expect((await proposals.forBlock(state)).deposits).toEqual([{ eth1Data: VOTE, from: 4, count: 2 }]);
   });
 
-  it("holds none from fulu on, whatever was agreed on", async () => {
+  it("includes none from Fulu on", async () => {
     const state = stateOf("fulu", 0);
     state.eth1Data = ssz.phase0.Eth1Data.toViewDU(VOTE);
     expect(await proposals.forBlock(state)).toEqual({ eth1Data: VOTE, deposits: [] });
   });
 
-  it("says when deposits are needed and nothing was read of the deposit chain", async () => {
+  it("reports missing deposits without a deposit chain", async () => {
     const nothing = new Eth1Proposals({ blocks: [], newest: undefined } as unknown as DepositChain);
     const state = stateOf("phase0", 0);
     expect(await nothing.forBlock(state)).toEqual({ eth1Data: state.eth1Data.toValue(), deposits: [] });

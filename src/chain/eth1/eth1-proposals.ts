@@ -8,7 +8,7 @@ export interface Eth1Proposal {
   deposits: phase0.Deposit[];
 }
 
-/** What a block says about the deposit chain. */
+/** Eth1 data and deposits for produced blocks. */
 export class Eth1Proposals {
   readonly deposits: DepositChain;
 
@@ -17,12 +17,13 @@ export class Eth1Proposals {
   }
 
   /**
-   * The vote of a block on this state, and the deposits that it has to hold. Rejects with a `DepositsUnavailableError` when
-   * there are such that this node does not know.
+   * Returns the eth1 vote and the deposits of a block on this state. Rejects with a `DepositsUnavailableError` if
+   * required deposits are unknown.
    */
   async forBlock(preState: CachedBeaconStateAllForks): Promise<Eth1Proposal> {
     const vote = eth1Vote(preState, this.deposits.blocks);
-    // The vote is counted before the deposits are (phase0/beacon-chain.md, process_block), so it may be what they are proven against.
+    // The vote is processed before the deposits (phase0/beacon-chain.md, process_block), so it can decide what they are
+    // proven against.
     const isDecisive = becomesNewEth1Data(preState, ssz.phase0.Eth1Data.toViewDU(vote));
     const eth1Data = isDecisive ? vote : preState.eth1Data.toValue();
     const due = isBridgeRetired(preState) ? 0 : getEth1DepositCount(preState, eth1Data);
@@ -33,7 +34,7 @@ export class Eth1Proposals {
   #deposits(eth1Data: phase0.Eth1Data, from: number, count: number): Promise<phase0.Deposit[]> {
     if (this.deposits.newest) return this.deposits.provenDeposits(eth1Data, from, count);
     throw new DepositsUnavailableError(
-      `A block has to hold ${count} deposits now, which this node does not know: it follows no deposit chain (--eth1).`,
+      `The block must include ${count} deposits, but this node does not follow the deposit chain. Set --eth1.`,
     );
   }
 }

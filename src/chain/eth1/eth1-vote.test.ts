@@ -27,7 +27,7 @@ function stateOf(fork: DevFork = "phase0"): CachedBeaconStateAllForks {
   return createDevGenesis({ chainConfig, validatorCount: 16, genesisTime: GENESIS_TIME, depositsElsewhere }).state;
 }
 
-/** A block so many seconds before the start of the first period. */
+/** A block the given number of seconds before the first period. */
 function block(secondsBefore: number, depositCount = 0): Eth1Block {
   return {
     number: 1000 - secondsBefore,
@@ -51,28 +51,28 @@ function withVotes(state: CachedBeaconStateAllForks, ...blocks: Eth1Block[]): Ca
 }
 
 describe("eth1Vote", () => {
-  it("is for what was agreed on before when there is no candidate", () => {
+  it("keeps the agreed eth1 data without a candidate", () => {
     const state = stateOf();
     const agreed = state.eth1Data.toValue();
     expect(eth1Vote(state, [])).toEqual(agreed);
     expect(eth1Vote(state, [block(2 * FOLLOW_SECONDS + 1), block(FOLLOW_SECONDS - 1)])).toEqual(agreed);
-    // A vote for what is no candidate does not count either.
+    // A vote for a non-candidate does not count.
     expect(eth1Vote(withVotes(state, block(5)), [block(5)])).toEqual(agreed);
   });
 
-  it("is for the newest candidate when nobody has voted for one", () => {
+  it("picks the newest candidate without votes", () => {
     const [oldest, newest] = [block(2 * FOLLOW_SECONDS), block(FOLLOW_SECONDS)];
     expect(eth1Vote(stateOf(), [oldest, newest, block(FOLLOW_SECONDS - 1)])).toEqual(voteFor(newest));
     expect(eth1Vote(stateOf(), [oldest])).toEqual(voteFor(oldest));
   });
 
-  it("is with the most of those before, and with the first of those that are as many", () => {
+  it("follows the majority, on a tie the first", () => {
     const [a, b, c] = [block(60), block(50), block(41)];
     const state = stateOf();
     expect(eth1Vote(withVotes(state, b), [a, b, c])).toEqual(voteFor(b));
     expect(eth1Vote(withVotes(state, b, a, a), [a, b, c])).toEqual(voteFor(a));
     expect(eth1Vote(withVotes(state, b, a, a, b), [a, b, c])).toEqual(voteFor(b));
-    // What others vote for and this node does not know is no candidate.
+    // Votes for unknown blocks are not candidates.
     expect(eth1Vote(withVotes(state, a, a, b), [b, c])).toEqual(voteFor(b));
     const otherRoot = { ...a, depositRoot: new Uint8Array(32).fill(9) };
     expect(eth1Vote(withVotes(state, otherRoot), [a, b, c])).toEqual(voteFor(c));
@@ -85,7 +85,7 @@ describe("eth1Vote", () => {
     expect(eth1Vote(withVotes(state, block(50, 4)), [block(50, 4)])).toEqual(state.eth1Data.toValue());
   });
 
-  it("goes by the start of the voting period, through all of it", () => {
+  it("uses the start of the voting period throughout the period", () => {
     const candidate = block(FOLLOW_SECONDS - PERIOD_SLOTS * SLOT_SECONDS);
     const last = processSlots(stateOf(), PERIOD_SLOTS - 1);
     expect(eth1Vote(last, [candidate])).toEqual(last.eth1Data.toValue());
@@ -94,7 +94,7 @@ describe("eth1Vote", () => {
     }
   });
 
-  it("does not change any more when deposits come with execution payloads", () => {
+  it("is fixed once deposits come through execution payloads", () => {
     const candidate = block(50, 3);
     const electra = stateOf("electra") as CachedBeaconStateElectra;
     expect(isBridgeRetired(electra)).toBe(false);

@@ -9,8 +9,8 @@ import { toRootHex } from "@lodestar/utils";
 import type { Eth1Block } from "../../execution/eth1/deposit-chain.ts";
 
 /**
- * Whether deposits come by the execution payloads alone (electra/beacon-chain.md, EIP-6110). The state transition takes none
- * of the deposit chain from fulu on.
+ * True once deposits come only through execution payloads (electra/beacon-chain.md, EIP-6110). From Fulu on, the
+ * transition accepts no eth1 deposits.
  */
 export function isBridgeRetired(state: CachedBeaconStateAllForks): boolean {
   const fork = state.config.getForkSeq(state.slot);
@@ -19,7 +19,7 @@ export function isBridgeRetired(state: CachedBeaconStateAllForks): boolean {
   return fork >= ForkSeq.fulu || BigInt(eth1DepositIndex) === depositRequestsStartIndex;
 }
 
-/** The vote of a block on this state, by the majority of those before it (phase0/validator.md, get_eth1_vote). */
+/** Returns the eth1 vote of a block on this state (phase0/validator.md, get_eth1_vote). */
 export function eth1Vote(state: CachedBeaconStateAllForks, blocks: readonly Eth1Block[]): phase0.Eth1Data {
   if (isBridgeRetired(state)) return state.eth1Data.toValue();
   const periodStart = votingPeriodStart(state);
@@ -49,7 +49,7 @@ function eth1DataOf({ depositRoot, depositCount, hash }: Eth1Block): phase0.Eth1
   return { depositRoot, depositCount: BigInt(depositCount), blockHash: hash };
 }
 
-/** Of several that are as frequent, the one that was first. */
+/** Returns the most frequent vote; on a tie, the earliest. */
 function mostFrequent(votes: readonly phase0.Eth1Data[]): phase0.Eth1Data | undefined {
   const counts = new Map<string, { vote: phase0.Eth1Data; count: number }>();
   for (const vote of votes) {

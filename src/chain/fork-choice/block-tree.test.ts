@@ -89,7 +89,7 @@ describe("pruning", () => {
     expect(forkChoice.prune()).toEqual([]);
   });
 
-  test("keeps answers about what is left right", () => {
+  test("keeps queries correct for the remaining blocks", () => {
     const forkChoice = makeTree();
     finalizeThree(forkChoice);
     forkChoice.prune();
@@ -102,7 +102,7 @@ describe("pruning", () => {
     expect(forkChoice.has(root(6))).toBe(false);
   });
 
-  test("moves votes along with their blocks and lets those for removed blocks move on", () => {
+  test("moves votes with their blocks and lets votes for removed blocks move on", () => {
     const forkChoice = makeTree();
     forkChoice.onAttestation({ indices: [1], slot: 11, targetEpoch: 1, blockRoot: root(6) });
     finalizeThree(forkChoice);

@@ -2,11 +2,11 @@ import type { RootHex } from "@lodestar/types";
 import { NO_NODE, type ProtoArray, type ProtoNode } from "./proto-array.ts";
 import { type Checkpoint, type ForkChoiceBlock, sameCheckpoint } from "./types.ts";
 
-/** The questions about the block tree that need no votes: ancestry, the canonical chain, branches. */
+/** Queries on the block tree that need no votes: ancestry, canonical chain, branches. */
 export abstract class BlockTree {
   protected readonly tree: ProtoArray;
   protected readonly slotsPerEpoch: number;
-  /** Nodes found to descend from the finalized block: it is asked of every message, and the way there may be long. */
+  /** Cached descendants of the finalized block: checked for every message, and the path can be long. */
   #descent: { finalized: Checkpoint; nodes: WeakSet<ProtoNode> } | null = null;
 
   protected constructor(tree: ProtoArray, slotsPerEpoch: number) {
@@ -25,17 +25,17 @@ export abstract class BlockTree {
     return this.tree.get(root);
   }
 
-  /** get_ancestor of phase0/fork-choice.md; undefined where the tree does not reach back to the slot. */
+  /** phase0/fork-choice.md, get_ancestor; undefined if the tree does not reach back to the slot. */
   ancestorAtSlot(root: RootHex, slot: number): RootHex | undefined {
     return this.#blockAt(this.tree.ancestorAtSlot(this.tree.indexOf(root), slot))?.root;
   }
 
-  /** Whether the first block is on the chain of the second; a block is a descendant of itself. */
+  /** True if `ancestorRoot` is on the chain of `root`. A block descends from itself. */
   isDescendant(ancestorRoot: RootHex, root: RootHex): boolean {
     return this.tree.isAncestor(this.tree.indexOf(ancestorRoot), this.tree.indexOf(root));
   }
 
-  /** Whether get_checkpoint_block of phase0/fork-choice.md at the finalized epoch is the finalized root. */
+  /** True if get_checkpoint_block (phase0/fork-choice.md) at the finalized epoch is the finalized root. */
   isDescendantOfFinalized(root: RootHex): boolean {
     const { epoch, root: finalizedRoot } = this.finalized;
     if (this.#descent === null || !sameCheckpoint(this.finalized, this.#descent.finalized)) {
@@ -54,12 +54,12 @@ export abstract class BlockTree {
     return true;
   }
 
-  /** The block, its parent and so on down to the oldest block of the tree. */
+  /** Iterates the block and its ancestors, newest first. */
   ancestors(root: RootHex): Iterable<ForkChoiceBlock> {
     return this.tree.chain(this.tree.indexOf(root));
   }
 
-  /** The block and its ancestors as far back as their payloads are not validated; none when its own is. */
+  /** Returns the block and its ancestors while they are optimistic, newest first. */
   optimisticAncestors(root: RootHex): ForkChoiceBlock[] {
     const optimistic: ForkChoiceBlock[] = [];
     for (const block of this.ancestors(root)) {
@@ -69,18 +69,18 @@ export abstract class BlockTree {
     return optimistic;
   }
 
-  /** The first block of each branch whose payloads are invalid. */
-  refusedBlocks(): ForkChoiceBlock[] {
+  /** Returns the first block of each invalid branch. */
+  invalidBranchRoots(): ForkChoiceBlock[] {
     const isInvalid = (block: ForkChoiceBlock | undefined) => block?.execution.status === "invalid";
     return this.#blocksWhere((block) => isInvalid(block) && !isInvalid(this.get(block.parentRoot)));
   }
 
-  /** Whether the block is not archived yet; the tree begins with the last block that is. */
+  /** True if the block is not archived yet. The root of the tree is the last archived block. */
   isHot({ parentRoot }: ForkChoiceBlock): boolean {
     return this.has(parentRoot);
   }
 
-  /** The latest block of the canonical chain at or before the slot. */
+  /** Returns the latest canonical block at or before the slot. */
   canonicalAtSlot(slot: number): ForkChoiceBlock | undefined {
     return this.#blockAt(this.tree.ancestorAtSlot(this.tree.indexOf(this.head.root), slot));
   }
@@ -103,18 +103,18 @@ export abstract class BlockTree {
     return this.#blocksWhere((block) => block.slot === slot);
   }
 
-  /** is_proposer_equivocation, among the blocks whose proposer is known. */
+  /** is_proposer_equivocation, among blocks with a known proposer. */
   isProposerEquivocation({ root, slot, proposerIndex }: ForkChoiceBlock): boolean {
     if (proposerIndex === undefined) return false;
     return this.blocksAtSlot(slot).some((other) => other.root !== root && other.proposerIndex === proposerIndex);
   }
 
-  /** All blocks, parents before their children. */
+  /** Iterates all blocks, parents before children. */
   all(): Iterable<ForkChoiceBlock> {
     return this.tree.nodes.map(({ block }) => block);
   }
 
-  /** Balance, in increments, behind the block and its descendants when the head was last selected; zero if unknown. */
+  /** Balance behind the block and its descendants at the last head selection, in increments; 0 if unknown. */
   weightOf(root: RootHex): number {
     return this.tree.nodes[this.tree.indexOf(root)]?.weight ?? 0;
   }

@@ -2,7 +2,7 @@ import type { RootHex } from "@lodestar/types";
 import { ForkChoice, type ForkChoiceAnchor } from "./fork-choice.ts";
 import type { Checkpoint, ForkChoiceBlock, ForkChoiceExecution } from "./types.ts";
 
-/** Slots per epoch of the trees that tests build by hand. */
+/** Slots per epoch of hand-built trees. */
 export const EPOCH = 8;
 
 export const root = (id: number): RootHex => `0x${id.toString(16).padStart(64, "0")}`;
@@ -15,7 +15,7 @@ export const optimistic = (id: number): ForkChoiceExecution => ({
   blockNumber: id,
 });
 
-/** A block with the identity `id` on the block `parent`, at the slot, with genesis checkpoints unless told otherwise. */
+/** A block `id` on the block `parent` at the slot, with genesis checkpoints by default. */
 export function makeBlock(
   id: number,
   parent: number,
@@ -50,7 +50,7 @@ export function makeForkChoice(options: Partial<ForkChoiceAnchor> = {}): ForkCho
   });
 }
 
-/** Lets the block arrive too late for a boost, the clock being at least at its slot. */
+/** Imports the block too late for a boost, with the clock at its slot or later. */
 export function addBlock(forkChoice: ForkChoice, ...args: Parameters<typeof makeBlock>): void {
   const block = makeBlock(...args);
   forkChoice.onTick(block.slot);

@@ -9,7 +9,7 @@ type ForkChoiceErrorCode =
   | "justified-block-unknown"
   | "justified-payload-invalid";
 
-/** A refusal by fork choice. The call that threw it has changed nothing. */
+/** Fork choice rejected a call, without changing anything. */
 export class ForkChoiceError extends Error {
   readonly code: ForkChoiceErrorCode;
 

@@ -6,7 +6,7 @@ import type { ForkChoice } from "./fork-choice.ts";
 const vote = (forkChoice: ForkChoice, indices: number[], block: number, slot: number) =>
   forkChoice.onAttestation({ indices, slot, targetEpoch: Math.floor(slot / EPOCH), blockRoot: root(block) });
 
-/** Two blocks of slot 1 on genesis, the clock at slot 2. */
+/** Two blocks at slot 1 on genesis, with the clock at slot 2. */
 function makeFork(): ForkChoice {
   const forkChoice = makeForkChoice();
   addBlock(forkChoice, 2, 1, 1);
@@ -25,13 +25,13 @@ const codeOf = (action: () => void): string | undefined => {
 };
 
 describe("head", () => {
-  test("is the anchor to begin with", () => {
+  test("is the anchor initially", () => {
     const forkChoice = makeForkChoice();
     expect(forkChoice.head.root).toBe(root(1));
     expect(forkChoice.updateHead().root).toBe(root(1));
   });
 
-  test("a tie is broken by the larger root, whatever came first", () => {
+  test("breaks ties by the larger root, independent of order", () => {
     const forkChoice = makeForkChoice();
     addBlock(forkChoice, 0xf, 1, 1);
     addBlock(forkChoice, 0xa, 1, 1);
@@ -39,7 +39,7 @@ describe("head", () => {
     expect(forkChoice.updateHead().root).toBe(root(0x10));
   });
 
-  test("follows the votes, also when they move", () => {
+  test("follows votes, also when they move", () => {
     const forkChoice = makeFork();
     vote(forkChoice, [0, 1], 2, 1);
     expect(forkChoice.updateHead().root).toBe(root(2));
@@ -57,7 +57,7 @@ describe("head", () => {
     expect(forkChoice.head.root).toBe(root(3));
   });
 
-  test("stays right on a chain of a thousand blocks with a fork at every tenth", () => {
+  test("is correct on a chain of a thousand blocks with a fork at every tenth", () => {
     const forkChoice = makeForkChoice();
     for (let slot = 1; slot <= 1000; slot++) {
       addBlock(forkChoice, slot + 1, slot, slot);
@@ -75,7 +75,7 @@ describe("head", () => {
 describe("a clock that was set back", () => {
   const HOUR = 300;
 
-  /** A block and a vote for it that came while the clock was far ahead of slot 2. */
+  /** A block and a vote for it, received while the clock was far ahead of slot 2. */
   function jumpedAhead(voters: number[]): ForkChoice {
     const forkChoice = makeForkChoice();
     addBlock(forkChoice, 2, 1, 1);
@@ -87,7 +87,7 @@ describe("a clock that was set back", () => {
     return forkChoice;
   }
 
-  test("lets blocks from beyond it wait for their time, and the chain go on", () => {
+  test("lets future blocks wait, and the chain continue", () => {
     const forkChoice = jumpedAhead([0]);
     expect(forkChoice.currentSlot).toBe(2);
     expect(forkChoice.updateHead().root).toBe(root(2));
@@ -95,7 +95,7 @@ describe("a clock that was set back", () => {
     expect(forkChoice.updateHead().root).toBe(root(3));
   });
 
-  test("lets votes from beyond it give way to those that come", () => {
+  test("lets future votes be replaced", () => {
     const forkChoice = jumpedAhead([0, 1]);
     addBlock(forkChoice, 3, 2, 2);
     addBlock(forkChoice, 4, 2, 2);
@@ -119,11 +119,11 @@ describe("a clock that was set back", () => {
     expect(forkChoice.weightOf(root(9))).toBe(32);
   });
 
-  test("takes nothing of a chain for which most validators vouch", () => {
+  test("keeps a chain with a majority of votes", () => {
     expect(jumpedAhead([0, 1, 2]).updateHead().root).toBe(root(9));
   });
 
-  test("is followed only backwards, and ticks only forwards", () => {
+  test("goes back only by onClockSetBack, forward only by ticks", () => {
     const forkChoice = makeFork();
     forkChoice.onClockSetBack(7);
     expect(forkChoice.currentSlot).toBe(2);
@@ -133,7 +133,7 @@ describe("a clock that was set back", () => {
 });
 
 describe("attestations", () => {
-  test("of the current slot count only from the next slot", () => {
+  test("of the current slot count from the next slot", () => {
     const forkChoice = makeFork();
     vote(forkChoice, [0], 2, 2);
     expect(forkChoice.updateHead().root).toBe(root(3));
@@ -150,7 +150,7 @@ describe("attestations", () => {
     expect(forkChoice.updateHead().root).toBe(root(2));
   });
 
-  test("that waited count in the order of their slots, also when the clock skips some", () => {
+  test("in the queue count in slot order, also if the clock skips slots", () => {
     const forkChoice = makeFork();
     vote(forkChoice, [0], 3, 3);
     vote(forkChoice, [0], 2, 2);
@@ -158,14 +158,14 @@ describe("attestations", () => {
     expect(forkChoice.updateHead().root).toBe(root(2));
   });
 
-  test("for a block that is not in the tree are left out and do not block a later vote", () => {
+  test("for an unknown block are ignored and do not block a later vote", () => {
     const forkChoice = makeFork();
     vote(forkChoice, [0], 99, 1);
     vote(forkChoice, [0], 2, 1);
     expect(forkChoice.updateHead().root).toBe(root(2));
   });
 
-  test("for a block of a later slot than their own are left out and do not block a later vote", () => {
+  test("for a block after their own slot are ignored and do not block a later vote", () => {
     const forkChoice = makeFork();
     forkChoice.onBlock(makeBlock(4, 3, 2), { timely: false });
     forkChoice.onTick(3);
@@ -176,7 +176,7 @@ describe("attestations", () => {
     expect(forkChoice.updateHead().root).toBe(root(2));
   });
 
-  test("of an epoch before the previous one count only when a block brings them", () => {
+  test("from before the previous epoch count only in blocks", () => {
     const forkChoice = makeFork();
     forkChoice.onTick(2 * EPOCH);
     const late = { indices: [0], slot: EPOCH - 1, targetEpoch: 0, blockRoot: root(2) };
@@ -188,7 +188,7 @@ describe("attestations", () => {
     expect(forkChoice.updateHead().root).toBe(root(3));
   });
 
-  test("an equivocating validator loses its weight for good", () => {
+  test("an equivocating validator loses its weight permanently", () => {
     const forkChoice = makeFork();
     vote(forkChoice, [0, 1], 2, 1);
     vote(forkChoice, [2], 3, 1);
@@ -210,7 +210,7 @@ describe("proposer boost", () => {
     forkChoice.onBlock(makeBlock(5, 3, 2), { timely: true });
     expect(forkChoice.proposerBoostRoot).toBe(root(4));
     expect(forkChoice.updateHead().root).toBe(root(4));
-    // Four validators of 32 in 8 slots make a committee of 16, of which 40 % is the boost.
+    // Four validators with 32 ETH in 8 slots make a committee of 16, of which the boost is 40 %.
     expect(forkChoice.weightOf(root(4))).toBe(6.4);
     expect(forkChoice.weightOf(root(2))).toBe(6.4);
     forkChoice.onTick(3);
@@ -229,7 +229,7 @@ describe("proposer boost", () => {
     expect(forkChoice.weightOf(root(2))).toBe(0);
   });
 
-  test("is not for a late block nor for a block of an earlier slot", () => {
+  test("is not given to a late block or a block of an earlier slot", () => {
     const forkChoice = makeFork();
     forkChoice.onBlock(makeBlock(4, 2, 2), { timely: false });
     forkChoice.onTick(3);
@@ -237,7 +237,7 @@ describe("proposer boost", () => {
     expect(forkChoice.proposerBoostRoot).toBeNull();
   });
 
-  test("is not for a block whose proposer another chain than the canonical one decides", () => {
+  test("is not given to a block with another dependent root than the head", () => {
     const forkChoice = makeFork();
     vote(forkChoice, [0], 3, 1);
     forkChoice.onTick(2 * EPOCH);
@@ -247,7 +247,7 @@ describe("proposer boost", () => {
     expect(forkChoice.proposerBoostRoot).toBe(root(5));
   });
 
-  test("is measured by the total active balance when that is given", () => {
+  test("uses the total active balance if given", () => {
     const forkChoice = makeForkChoice({ totalActiveBalance: 256 });
     forkChoice.onTick(1);
     forkChoice.onBlock(makeBlock(2, 1, 1), { timely: true });
@@ -259,7 +259,7 @@ describe("proposer boost", () => {
 describe("checkpoints", () => {
   const justifiedTwo = { epoch: 1, root: root(2) };
 
-  test("unrealized ones are pulled up at the epoch boundary, not before", () => {
+  test("unrealized ones are pulled up at the epoch boundary", () => {
     const forkChoice = makeForkChoice();
     addBlock(forkChoice, 2, 1, EPOCH);
     addBlock(forkChoice, 3, 2, EPOCH + 6, { unrealizedJustified: justifiedTwo });
@@ -272,7 +272,7 @@ describe("checkpoints", () => {
     expect(forkChoice.finalized).toEqual(GENESIS);
   });
 
-  test("those of a block from an earlier epoch count at once", () => {
+  test("of a block from an earlier epoch count at once", () => {
     const forkChoice = makeForkChoice();
     addBlock(forkChoice, 2, 1, EPOCH);
     forkChoice.onTick(2 * EPOCH);
@@ -280,7 +280,7 @@ describe("checkpoints", () => {
     expect(forkChoice.justified).toEqual(justifiedTwo);
   });
 
-  test("a branch without the justified checkpoint loses the head however heavy it is", () => {
+  test("a branch without the justified checkpoint cannot be head, whatever its weight", () => {
     const forkChoice = makeForkChoice();
     addBlock(forkChoice, 2, 1, EPOCH);
     addBlock(forkChoice, 9, 1, EPOCH);
@@ -292,7 +292,7 @@ describe("checkpoints", () => {
     expect(forkChoice.updateHead().root).toBe(root(3));
   });
 
-  test("a leaf that undoes by a slashing what its parent justified takes the whole branch along", () => {
+  test("a leaf that undoes its parent's justification by a slashing excludes the branch", () => {
     const forkChoice = makeForkChoice();
     const justified = { epoch: 3, root: root(2) };
     addBlock(forkChoice, 2, 1, 3 * EPOCH);
@@ -302,11 +302,11 @@ describe("checkpoints", () => {
     forkChoice.onTick(4 * EPOCH);
     vote(forkChoice, [0, 1, 2], 4, 4 * EPOCH - 1);
     expect(forkChoice.justified).toEqual(justified);
-    // filter_block_tree asks leaves only, and block 4 is of a source too old.
+    // filter_block_tree checks only leaves, and the voting source of block 4 is too old.
     expect(forkChoice.updateHead().root).toBe(root(5));
   });
 
-  test("balances are asked for when justification moves", () => {
+  test("balances are requested when justification moves", () => {
     const forkChoice = makeForkChoice();
     addBlock(forkChoice, 2, 1, EPOCH);
     vote(forkChoice, [0], 2, EPOCH);
@@ -320,8 +320,8 @@ describe("checkpoints", () => {
   });
 });
 
-describe("refused blocks", () => {
-  test("name what is wrong and change nothing", () => {
+describe("rejected blocks", () => {
+  test("report the problem and change nothing", () => {
     const forkChoice = makeFork();
     const add = (...args: Parameters<typeof makeBlock>) =>
       codeOf(() => forkChoice.onBlock(makeBlock(...args), { timely: false }));
@@ -334,11 +334,11 @@ describe("refused blocks", () => {
     expect(forkChoice.has(root(7))).toBe(false);
   });
 
-  test("a block beside the finalized chain is refused, also one whose parent is the finalized block", () => {
+  test("a block off the finalized chain is rejected, also a child of the finalized block", () => {
     const forkChoice = makeForkChoice();
     addBlock(forkChoice, 2, 1, 6);
     addBlock(forkChoice, 3, 2, 7);
-    // The checkpoint block of epoch 1 is block 2, so block 3, in a slot before that epoch, is not on the finalized chain.
+    // The checkpoint block of epoch 1 is block 2, so block 3, before that epoch, is not on the finalized chain.
     const finalized = { epoch: 1, root: root(2) };
     expect(forkChoice.isDescendantOfFinalized(root(3))).toBe(true);
     addBlock(forkChoice, 4, 2, 3 * EPOCH, { justified: { epoch: 2, root: root(2) }, finalized });
@@ -348,13 +348,13 @@ describe("refused blocks", () => {
     expect(codeOf(() => addBlock(forkChoice, 6, 2, 3 * EPOCH))).toBeUndefined();
   });
 
-  test("an anchor that is not its checkpoint's block is refused", () => {
+  test("an anchor other than its checkpoint's block is rejected", () => {
     expect(codeOf(() => makeForkChoice({ checkpoint: { epoch: 0, root: root(9) } }))).toBe("unknown-block");
   });
 });
 
 describe("exported votes", () => {
-  test("weigh the same in another fork choice, and later ones replace them", () => {
+  test("have the same weight in another fork choice, and later ones replace them", () => {
     const before = makeFork();
     vote(before, [0, 1], 2, 1);
     vote(before, [3], 3, 1);
@@ -371,7 +371,7 @@ describe("exported votes", () => {
     }
   });
 
-  test("lie nowhere when their block is gone, and keep earlier ones from counting", () => {
+  test("have no node if their block is gone, but supersede earlier ones", () => {
     const before = makeFork();
     before.onTick(EPOCH + 1);
     vote(before, [0], 2, EPOCH);

@@ -1,12 +1,12 @@
 import type { ChainForkConfig } from "@lodestar/config";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { RootHex } from "@lodestar/types";
-import { GrowingPauses, type Pause } from "../growing-pauses.ts";
+import { Backoff, type BackoffEntry } from "../backoff.ts";
 import { Revision } from "../revision.ts";
 import { BlockTree } from "./block-tree.ts";
 import { ForkChoiceError } from "./error.ts";
 import { proposerBoostScore, selectHead, shufflingDependentSlot } from "./head-selection.ts";
-import { markAncestorsInvalid, markPayloadInvalid, markPayloadValid, takeBackInvalid } from "./payload-status.ts";
+import { markAncestorsInvalid, markPayloadInvalid, markPayloadValid, reinstatePayload } from "./payload-status.ts";
 import { NO_NODE, ProtoArray, type ProtoNode } from "./proto-array.ts";
 import {
   type AttestationVotes,
@@ -16,32 +16,32 @@ import {
   sameCheckpoint,
 } from "./types.ts";
 import { descentFromFinalized } from "./viability.ts";
-import { type LatestMessages, Votes, type VotesMoment } from "./votes.ts";
+import { type LatestMessages, Votes, type VotesSnapshot } from "./votes.ts";
 
 export interface ForkChoiceAnchor {
   config: Pick<ChainForkConfig, "PROPOSER_SCORE_BOOST">;
   currentSlot: number;
-  /** The trusted block: nothing before it is ever considered. */
+  /** Trusted block. Nothing before it is considered. */
   anchor: ForkChoiceBlock;
-  /** Justified and finalized checkpoint to begin with; its root is the anchor's. */
+  /** Initial justified and finalized checkpoint, with the anchor as its block. */
   checkpoint: Checkpoint;
-  /** Effective balances of the checkpoint's state in increments of 1 ETH, zero for inactive or slashed validators. */
+  /** Effective balances of the checkpoint state in increments of 1 ETH; zero for inactive or slashed validators. */
   balances: Uint16Array;
-  /** Balance of all active validators, slashed ones included, for the proposer boost; by default the sum of `balances`. */
+  /** Total active balance including slashed validators, for the proposer boost; defaults to the sum of `balances`. */
   totalActiveBalance?: number;
   slotsPerEpoch?: number;
 }
 
-/** The latest messages in a form that outlives the tree: their nodes are positions in the list of roots. */
+/** Latest messages independent of the tree: nodes are positions in `roots`. */
 export interface ExportedVotes {
   roots: RootHex[];
   messages: LatestMessages;
 }
 
-/** All that fork choice knows at a moment, from which it can go on again. */
-export interface ForkChoiceMoment {
+/** Snapshot of fork choice. */
+export interface ForkChoiceSnapshot {
   nodes: ProtoNode[];
-  votes: VotesMoment;
+  votes: VotesSnapshot;
   currentSlot: number;
   setBackFrom: number;
   justified: Checkpoint;
@@ -53,19 +53,19 @@ export interface ForkChoiceMoment {
   late: [RootHex, number][];
   head: ForkChoiceBlock;
   queued: AttestationVotes[];
-  refusals: [RootHex, Pause][];
+  retryBackoff: [RootHex, BackoffEntry][];
 }
 
-/** The store of phase0/fork-choice.md and its handlers, with payload status by sync/optimistic.md. */
+/** Store and handlers of phase0/fork-choice.md, with payload status by sync/optimistic.md. */
 export class ForkChoice extends BlockTree {
-  /** Raised with every change but those of votes, which are counted when the head is updated. */
+  /** Raised on every change except votes, which are counted when the head is updated. */
   readonly revision = new Revision();
-  /** When the execution engine may be asked again about blocks that it refused, be they in the tree or left out of it. */
-  readonly refusals = new GrowingPauses();
+  /** Backoff for asking the execution engine again about invalid payloads, in the tree or not. */
+  readonly retryBackoff = new Backoff();
   readonly #votes = new Votes();
   readonly #boostPercent: number;
   #currentSlot: number;
-  /** Where the clock was before it was last set back. */
+  /** Latest slot before the clock was set back. */
   #setBackFrom = Number.NEGATIVE_INFINITY;
   #justified: Checkpoint;
   #finalized: Checkpoint;
@@ -73,17 +73,17 @@ export class ForkChoice extends BlockTree {
   #unrealizedFinalized: Checkpoint;
   #balances: JustifiedBalances;
   #boostedRoot: RootHex | null = null;
-  /** The slots of the blocks of this slot and the one before that missed the attestation deadline. */
+  /** Blocks of the current and the previous slot that missed the attestation deadline, with slots. */
   #late = new Map<RootHex, number>();
   #head: ForkChoiceBlock;
   #queued: AttestationVotes[] = [];
 
-  /** get_forkchoice_store of phase0/fork-choice.md. */
+  /** phase0/fork-choice.md, get_forkchoice_store. */
   static fromAnchor(options: ForkChoiceAnchor): ForkChoice {
     if (options.checkpoint.root !== options.anchor.root) {
       throw new ForkChoiceError(
         "unknown-block",
-        `The checkpoint block ${options.checkpoint.root} is not the anchor block ${options.anchor.root}; fork choice begins at a checkpoint's own block.`,
+        `The checkpoint root ${options.checkpoint.root} must be the anchor root ${options.anchor.root}.`,
       );
     }
     return new ForkChoice(options);
@@ -99,7 +99,7 @@ export class ForkChoice extends BlockTree {
     this.#unrealizedJustified = checkpoint;
     this.#unrealizedFinalized = checkpoint;
     this.#balances = { checkpoint, balances, totalActive: totalActiveBalance ?? sum(balances) };
-    // The anchor is trusted to have justified its own checkpoint, whatever its state says.
+    // The anchor counts as having justified its own checkpoint, whatever its state says.
     this.#head = { ...options.anchor, unrealizedJustified: checkpoint, unrealizedFinalized: checkpoint };
     this.tree.insert(this.#head);
   }
@@ -128,12 +128,12 @@ export class ForkChoice extends BlockTree {
     return this.#boostedRoot;
   }
 
-  /** The block that the last updateHead selected, with its payload status of now. */
+  /** Head selected by the last `updateHead`, with its current payload status. */
   get head(): ForkChoiceBlock {
     return this.get(this.#head.root) ?? this.#head;
   }
 
-  capture(): ForkChoiceMoment {
+  capture(): ForkChoiceSnapshot {
     return {
       nodes: this.tree.capture(),
       votes: this.#votes.capture(),
@@ -148,30 +148,30 @@ export class ForkChoice extends BlockTree {
       late: [...this.#late],
       head: this.#head,
       queued: [...this.#queued],
-      refusals: this.refusals.capture(),
+      retryBackoff: this.retryBackoff.capture(),
     };
   }
 
-  /** Takes the moment over, whatever was known or final before. */
-  restore(moment: ForkChoiceMoment): void {
-    this.tree.restore(moment.nodes);
-    this.#votes.rewind(moment.votes);
-    this.#currentSlot = moment.currentSlot;
-    this.#setBackFrom = moment.setBackFrom;
-    this.#justified = moment.justified;
-    this.#finalized = moment.finalized;
-    this.#unrealizedJustified = moment.unrealizedJustified;
-    this.#unrealizedFinalized = moment.unrealizedFinalized;
-    this.#balances = moment.balances;
-    this.#boostedRoot = moment.boostedRoot;
-    this.#late = new Map(moment.late);
-    this.#head = moment.head;
-    this.#queued = moment.queued;
-    this.refusals.restore(moment.refusals);
+  /** Restores a snapshot, also across finality. */
+  restore(snapshot: ForkChoiceSnapshot): void {
+    this.tree.restore(snapshot.nodes);
+    this.#votes.rewind(snapshot.votes);
+    this.#currentSlot = snapshot.currentSlot;
+    this.#setBackFrom = snapshot.setBackFrom;
+    this.#justified = snapshot.justified;
+    this.#finalized = snapshot.finalized;
+    this.#unrealizedJustified = snapshot.unrealizedJustified;
+    this.#unrealizedFinalized = snapshot.unrealizedFinalized;
+    this.#balances = snapshot.balances;
+    this.#boostedRoot = snapshot.boostedRoot;
+    this.#late = new Map(snapshot.late);
+    this.#head = snapshot.head;
+    this.#queued = snapshot.queued;
+    this.retryBackoff.restore(snapshot.retryBackoff);
     this.revision.raise();
   }
 
-  /** on_tick: a slot that is not later than the current one changes nothing. */
+  /** on_tick. Ignores slots that are not later than the current one. */
   onTick(slot: number): void {
     if (slot <= this.#currentSlot) return;
     const newEpoch = this.epochOf(slot) > this.epochOf(this.#currentSlot);
@@ -183,8 +183,8 @@ export class ForkChoice extends BlockTree {
   }
 
   /**
-   * The clock was set back, which the time of the specification never is. Blocks and votes from beyond it stay known: the
-   * blocks wait for their time (`selectHead`), the votes give way to those that come (`Votes.record`).
+   * The clock was set back, which the specification does not cover. Later blocks stay in the tree and wait for their
+   * time (`selectHead`); later votes can be replaced (`Votes.record`).
    */
   onClockSetBack(slot: number): void {
     if (slot >= this.#currentSlot) return;
@@ -193,13 +193,13 @@ export class ForkChoice extends BlockTree {
     this.#boostedRoot = null;
   }
 
-  /** on_block, for a block that passed the state transition. `timely`: it arrived before the attestation deadline. */
+  /** on_block, after the state transition. `timely`: arrived before the attestation deadline. */
   onBlock(block: ForkChoiceBlock, { timely }: { timely: boolean }): void {
     if (this.has(block.root)) return;
     this.#refuseUnfit(block);
     const boosted = timely && this.#deservesBoost(block);
     const index = this.tree.insert(block);
-    this.refusals.delete(block.root);
+    this.retryBackoff.delete(block.root);
     if (block.execution.status === "valid") markPayloadValid(this.tree, [index]);
     if (boosted) this.#boostedRoot = block.root;
     if (!timely && block.slot + 1 >= this.#currentSlot) this.#late.set(block.root, block.slot);
@@ -215,10 +215,9 @@ export class ForkChoice extends BlockTree {
   }
 
   /**
-   * on_attestation. A vote counts from the slot after its own; until then it is queued. A vote for a block that is not
-   * in the tree (older than the anchor, or pruned) says nothing about any branch and is left out, as is one for a block
-   * of a later slot than the vote's (validate_on_attestation). One that does not come with a block has to be of this epoch
-   * or the previous one (validate_target_epoch_against_current_time). The indices are kept, not copied.
+   * on_attestation. A vote counts from the next slot on and is queued until then. Ignores votes for blocks that are not
+   * in the tree, and votes for blocks later than the vote (validate_on_attestation). Votes from gossip must be of the
+   * current or previous epoch (validate_target_epoch_against_current_time). Keeps a reference to the indices.
    */
   onAttestation(attestation: AttestationVotes, { isFromBlock = true } = {}): void {
     if (!isFromBlock && attestation.targetEpoch + 1 < this.epochOf(this.#currentSlot)) return;
@@ -231,7 +230,7 @@ export class ForkChoice extends BlockTree {
     for (const index of indices) this.#votes.markEquivocating(index);
   }
 
-  /** is_head_late; false for blocks of earlier slots than the previous one. */
+  /** is_head_late; false for blocks before the previous slot. */
   isLate(root: RootHex): boolean {
     return this.#late.has(root);
   }
@@ -240,7 +239,7 @@ export class ForkChoice extends BlockTree {
     return this.#votes.isEquivocating(validator);
   }
 
-  /** get_attestation_score: the weight when the head was last selected, without the proposer boost; in increments. */
+  /** get_attestation_score: weight at the last head selection without proposer boost, in increments. */
   attestationScore(root: RootHex): number {
     const isBoosted = this.#boostedRoot !== null && this.isDescendant(root, this.#boostedRoot);
     return this.weightOf(root) - (isBoosted ? this.committeeFraction(this.#boostPercent) : 0);
@@ -251,12 +250,12 @@ export class ForkChoice extends BlockTree {
     return proposerBoostScore(this.#balances.totalActive, this.slotsPerEpoch, percent);
   }
 
-  /** The justified checkpoint, when the balances held are not those of its state. */
+  /** Returns the justified checkpoint if its balances are not loaded. */
   needsBalances(): Checkpoint | null {
     return sameCheckpoint(this.#balances.checkpoint, this.#justified) ? null : this.#justified;
   }
 
-  /** The array is kept and must not change any more; see ForkChoiceAnchor for its contents. */
+  /** Keeps a reference to the array, which must not change. See `ForkChoiceAnchor` for its contents. */
   setJustifiedBalances(checkpoint: Checkpoint, balances: Uint16Array, totalActiveBalance?: number): void {
     this.#balances = { checkpoint, balances, totalActive: totalActiveBalance ?? sum(balances) };
   }
@@ -264,11 +263,11 @@ export class ForkChoice extends BlockTree {
   /** get_head */
   updateHead(): ForkChoiceBlock {
     const { block } = this.tree.nodeAt(this.#selectHead());
-    // "Re-Orgs" of sync/optimistic.md: there is no way around an invalid justified block but to say so.
+    // sync/optimistic.md, "Re-orgs": an invalid justified block cannot be worked around.
     if (block.execution.status === "invalid") {
       throw new ForkChoiceError(
         "justified-payload-invalid",
-        `The payload of the justified block ${block.root} is invalid, which leaves no block that could be the head.`,
+        `The payload of the justified block ${block.root} is invalid, so no block can be the head.`,
       );
     }
     if (block !== this.#head) {
@@ -278,7 +277,7 @@ export class ForkChoice extends BlockTree {
     return block;
   }
 
-  /** The execution engine found a payload valid. A hash that no block of the tree carries is of no consequence. */
+  /** Applies a VALID verdict of the execution engine. Ignores unknown hashes. */
   onValidPayload(blockHash: RootHex): void {
     const indices: number[] = [];
     this.tree.nodes.forEach(({ block: { execution } }, index) => {
@@ -289,13 +288,13 @@ export class ForkChoice extends BlockTree {
   }
 
   /**
-   * The execution engine found the payload of a block invalid. Returns the block that it contradicts itself about, if there is
-   * one: a block that is final or known to be valid stays what it is.
+   * Applies an INVALID verdict to a block in the tree. Returns the finalized or valid block that the verdict
+   * contradicts, if any; such a block keeps its status.
    */
   onInvalidPayload(blockRoot: RootHex, latestValidHash: RootHex | null): ForkChoiceBlock | null {
     const index = this.tree.indexOf(blockRoot);
     if (index === NO_NODE) {
-      throw new ForkChoiceError("unknown-block", `The block ${blockRoot} with the invalid payload is not in the tree.`);
+      throw new ForkChoiceError("unknown-block", `Block ${blockRoot} with an invalid payload is not in the tree.`);
     }
     const contradicted = markPayloadInvalid(this.tree, index, { latestValidHash, finalizedRoot: this.#finalized.root });
     this.#noteFallen();
@@ -303,12 +302,15 @@ export class ForkChoice extends BlockTree {
     return contradicted;
   }
 
-  /** The same of a block that was refused for its payload: its ancestors may be invalid with it, and nothing is to build on it. */
-  onRefusedPayload(
+  /**
+   * Applies an INVALID verdict to a block that was not imported. Can invalidate its ancestors, and blocks its
+   * descendants.
+   */
+  onRejectedPayload(
     { root, parentRoot }: { root: RootHex; parentRoot: RootHex },
     latestValidHash: RootHex | null,
   ): ForkChoiceBlock | null {
-    this.refusals.begin(root, this.#currentSlot);
+    this.retryBackoff.schedule(root, this.#currentSlot);
     const parent = this.tree.indexOf(parentRoot);
     const invalid = { latestValidHash, finalizedRoot: this.#finalized.root };
     const contradicted = markAncestorsInvalid(this.tree, parent, invalid);
@@ -317,19 +319,19 @@ export class ForkChoice extends BlockTree {
     return contradicted;
   }
 
-  /** The execution engine finds a payload valid that it had refused, and with it those of all ancestors. */
-  onTakenBack(root: RootHex): void {
-    takeBackInvalid(this.tree, this.tree.indexOf(root));
+  /** Reinstates a payload that the execution engine rejected and now finds valid, with all ancestors. */
+  onReinstatedPayload(root: RootHex): void {
+    reinstatePayload(this.tree, this.tree.indexOf(root));
     this.revision.raise();
   }
 
-  /** Whether the block was found to have an invalid payload, or one that builds on such a payload. */
+  /** True if the block's payload, or one it builds on, is invalid. */
   isInvalid(root: RootHex): boolean {
     const block = this.get(root);
-    return block ? block.execution.status === "invalid" : this.refusals.has(root);
+    return block ? block.execution.status === "invalid" : this.retryBackoff.has(root);
   }
 
-  /** Removes all blocks but the finalized one and its descendants; returns what was removed, oldest first. */
+  /** Removes all blocks except the finalized one and its descendants; returns the removed blocks, oldest first. */
   prune(): ForkChoiceBlock[] {
     if (!this.has(this.#finalized.root)) return [];
     const keep = descentFromFinalized(this.tree, this.#finalized, this.slotsPerEpoch);
@@ -352,17 +354,17 @@ export class ForkChoice extends BlockTree {
     return { roots, messages: { ...messages, nodes: messages.nodes.map(positionOf) } };
   }
 
-  /** A vote for a block that is not in the tree lies nowhere, but keeps an earlier one from counting. */
+  /** A vote for an unknown block has no node, but still supersedes earlier ones. */
   importVotes({ roots, messages }: ExportedVotes): void {
     const indices = roots.map((root) => this.tree.indexOf(root));
     const nodes = messages.nodes.map((position) => indices[position] ?? NO_NODE);
     this.#votes.restore({ ...messages, nodes });
   }
 
-  /** What falls with the first block of a branch was not refused by itself. */
+  /** Starts the backoff of branch roots that were invalidated indirectly. */
   #noteFallen(): void {
-    for (const { root } of this.refusedBlocks()) {
-      if (!this.refusals.has(root)) this.refusals.begin(root, this.#currentSlot);
+    for (const { root } of this.invalidBranchRoots()) {
+      if (!this.retryBackoff.has(root)) this.retryBackoff.schedule(root, this.#currentSlot);
     }
   }
 
@@ -380,14 +382,14 @@ export class ForkChoice extends BlockTree {
     });
   }
 
-  /** The assertions of on_block; that no payload known to be invalid is imported or built on is sync/optimistic.md. */
+  /** Assertions of on_block, and of sync/optimistic.md about invalid payloads. */
   #refuseUnfit(block: ForkChoiceBlock): void {
     const parent = this.get(block.parentRoot);
     const named = `Block ${block.root} of slot ${block.slot}`;
     if (parent === undefined) {
       throw new ForkChoiceError(
         "unknown-parent",
-        `${named} has the unknown parent ${block.parentRoot}; it comes first.`,
+        `${named} has an unknown parent ${block.parentRoot}. Import the parent first.`,
       );
     }
     if (block.execution.status === "invalid" || parent.execution.status === "invalid") {
@@ -412,15 +414,15 @@ export class ForkChoice extends BlockTree {
   }
 
   /**
-   * update_proposer_boost_root: the first timely block of the slot, if the blocks that decide the epoch's proposers are
-   * the same on its chain and on that of the head. Called before the block is added, as the head is to be the one before.
+   * update_proposer_boost_root: the first timely block of the slot, if its chain and the head's have the same dependent
+   * block for the epoch's proposers. Called before the block is added.
    */
   #deservesBoost(block: ForkChoiceBlock): boolean {
     if (this.#boostedRoot !== null || block.slot !== this.#currentSlot) return false;
     const dependentSlot = shufflingDependentSlot(this.epochOf(this.#currentSlot), this.slotsPerEpoch);
     const ofHead = this.tree.ancestorAtSlot(this.#selectHead(), dependentSlot);
     const ofBlock = this.tree.ancestorAtSlot(this.tree.indexOf(block.parentRoot), dependentSlot);
-    // Where the deciding block lies before the anchor there is none on either side: the chains share it.
+    // If the dependent block is before the anchor, both chains share it.
     return ofHead === ofBlock;
   }
 
@@ -431,7 +433,7 @@ export class ForkChoice extends BlockTree {
     this.revision.raise();
   }
 
-  /** In the order of their slots, also when the clock skips some: of two votes of an epoch the first one counts. */
+  /** In slot order, also if the clock skips slots: the first vote of an epoch counts. */
   #recordQueued(): void {
     const queued = this.#queued.sort((a, b) => a.slot - b.slot);
     this.#queued = [];

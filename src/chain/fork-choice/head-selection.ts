@@ -4,25 +4,25 @@ import { NO_NODE, type ProtoArray, type ProtoNode } from "./proto-array.ts";
 import { isViableLeaf, nodesOnFinalizedChain, type ViabilityCriteria } from "./viability.ts";
 
 interface HeadCriteria extends ViabilityCriteria {
-  /** The node that carries the proposer boost, or NO_NODE. */
+  /** Node with the proposer boost, or NO_NODE. */
   boostedNode: number;
   boostScore: number;
-  /** Balance of all active validators, in the unit of the votes. */
+  /** Total active balance, in the unit of the votes. */
   totalActiveBalance: number;
 }
 
 /**
- * get_head of phase0/fork-choice.md in two passes over the tree: the first finds the finalized chain, the second, from the
- * last node to the first, adds up weights and lets each node that leads to a viable leaf offer itself to its parent as the
- * best child. Leaves alone are asked whether they are viable: what a block justified its child can undo by a slashing.
- * When no descendant of the justified block is viable the head is the justified block, as in the specification.
+ * phase0/fork-choice.md, get_head, in two passes: forward to find the finalized chain, backward to sum weights and
+ * propagate each node that leads to a viable leaf to its parent as best child. Only leaves are checked for viability,
+ * because a slashing in a child can undo what its parent justified. Falls back to the justified block, as in the
+ * specification.
  */
 export function selectHead(tree: ProtoArray, criteria: HeadCriteria): number {
   const start = tree.indexOf(criteria.justified.root);
   if (start === NO_NODE) {
     throw new ForkChoiceError(
       "justified-block-unknown",
-      `The justified block ${criteria.justified.root} of epoch ${criteria.justified.epoch} is not in the block tree; the head is searched among its descendants.`,
+      `The justified block ${criteria.justified.root} of epoch ${criteria.justified.epoch} is not in the block tree.`,
     );
   }
   gatherWeights(tree, criteria);
@@ -42,7 +42,7 @@ function gatherWeights(tree: ProtoArray, criteria: HeadCriteria): void {
   });
   for (let index = nodes.length - 1; index >= 0; index--) {
     const node = nodes[index]!;
-    // "Fork Choice" of sync/optimistic.md: an invalidated block is never canonical and adds no weight to its ancestors.
+    // sync/optimistic.md, "Fork Choice": an invalidated block is never canonical and adds no weight to its ancestors.
     if (node.block.execution.status === "invalid") {
       node.weight = 0;
       continue;
@@ -61,14 +61,14 @@ function gatherWeights(tree: ProtoArray, criteria: HeadCriteria): void {
 }
 
 /**
- * A block of a later slot than the current one is there only when the clock was set back. It waits for its time, unless most
- * validators vouch for it: then it is the clock that is wrong.
+ * Blocks after the current slot exist only if the clock was set back. They wait, unless a majority votes for them: then
+ * the clock is wrong.
  */
 function isBeforeItsTime({ block, weight }: ProtoNode, { currentSlot, totalActiveBalance }: HeadCriteria): boolean {
   return block.slot > currentSlot && 2 * weight <= totalActiveBalance;
 }
 
-/** Ties go to the lexicographically larger root; roots are lower-case hex of one length, so strings compare as bytes. */
+/** Ties go to the lexicographically larger root. Lower-case hex strings of equal length compare as bytes. */
 function isBetterChild(candidate: ProtoNode, best: ProtoNode | undefined): boolean {
   if (best === undefined) return true;
   if (candidate.weight !== best.weight) return candidate.weight > best.weight;
@@ -76,15 +76,15 @@ function isBetterChild(candidate: ProtoNode, best: ProtoNode | undefined): boole
 }
 
 /**
- * compute_proposer_score of phase0/fork-choice.md, in the unit of the balance. The specification rounds down to a Gwei;
- * in whole increments of 1 ETH and with a power of two as slots per epoch nothing is left to round, and rounding to
- * an increment would be wrong.
+ * phase0/fork-choice.md, compute_proposer_score, in the unit of the balance. The specification rounds down to Gwei. In
+ * increments of 1 ETH with a power of two as slots per epoch the result is exact; rounding to increments would be
+ * wrong.
  */
 export function proposerBoostScore(totalActiveBalance: number, slotsPerEpoch: number, boostPercent: number): number {
   return (totalActiveBalance * boostPercent) / (slotsPerEpoch * 100);
 }
 
-/** compute_shuffling_dependent_slot of phase0/fork-choice.md: the last slot that decides an epoch's proposers. */
+/** phase0/fork-choice.md, compute_shuffling_dependent_slot: last slot that determines an epoch's proposers. */
 export function shufflingDependentSlot(epoch: number, slotsPerEpoch: number): number {
   return epoch <= MIN_SEED_LOOKAHEAD ? GENESIS_SLOT : (epoch - MIN_SEED_LOOKAHEAD) * slotsPerEpoch - 1;
 }

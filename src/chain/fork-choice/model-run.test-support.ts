@@ -11,37 +11,37 @@ import type { Checkpoint } from "./types.ts";
 import { type Vote, type VotingBlock, VotingChain } from "./voting-chain.test-support.ts";
 
 const VALIDATORS = 24;
-/** Those that vote as they like; with less than a third of the stake they cannot break finality. */
+/** Byzantine validators. With less than a third of the stake they cannot break finality. */
 const FAITHLESS = 4;
 const BOOST_PERCENT = 40;
-/** The weights of all blocks are compared this seldom, as that takes the specification longer than all else. */
+/** Weights of all blocks are compared rarely, because the specification is slow. */
 const STEPS_TO_WEIGHING = 16;
 const BALANCES = Uint16Array.from({ length: VALIDATORS }, (_, index) => 32 + ((index * 5) % 7));
 
-/** What happened in runs: a comparison is worth something only if the parts that are hard were reached. */
+/** Coverage counters: a comparison is useful only if the hard cases were reached. */
 export type Happenings = Record<
-  "reorgs" | "finalizations" | "boosts" | "prunings" | "refusedBlocks" | "refusedVotes" | "restarts" | "dropped",
+  "reorgs" | "finalizations" | "boosts" | "prunings" | "invalidBranchRoots" | "refusedVotes" | "restarts" | "dropped",
   number
 >;
 
 /**
- * The fork choice of the node and the store of the specification, led through the same random history. A step is a
- * number, from which all its choices follow, so that the same steps, or some of them, can be taken again.
+ * Runs the node's fork choice and the specification's store through the same random history. All choices of a step
+ * follow from a number, so that steps can be repeated.
  */
 export class ModelRun {
-  /** What the steps did, in words. */
+  /** Log of the steps. */
   readonly story: string[] = [];
   readonly #happenings: Happenings;
   #steps = 0;
   readonly #chain = new VotingChain(BALANCES, EPOCH);
-  /** Blocks that somebody made, whether the node has them or not. */
+  /** All blocks, known to the node or not. */
   readonly #made: VotingBlock[] = [this.#chain.genesis];
-  /** Votes that somebody cast in this or the previous epoch. */
+  /** Votes cast in this or the previous epoch. */
   #cast: Vote[] = [];
-  /** Those of them that came to the node by themselves. */
+  /** Votes that reached the node outside blocks. */
   #heard: Vote[] = [];
   readonly #slashed = new Set<number>();
-  /** Of each faithful validator the last vote; the next one has to be compatible. */
+  /** Last vote of each honest validator; the next must not be slashable. */
   readonly #lastVotes = new Map<number, { source: number; target: number }>();
   #spec: SpecStore;
   #forkChoice: ForkChoice;
@@ -128,7 +128,7 @@ export class ModelRun {
     this.#forkChoice.onTick(slot);
   }
 
-  /** A block of somebody, honest or not; most are given to the node at once. */
+  /** A block, honest or not; most are imported at once. */
   #makeBlock(): void {
     const { currentSlot } = this.#spec;
     const parent = this.#pickBlock();
@@ -154,11 +154,11 @@ export class ModelRun {
     const refusal = this.#takeBlock(block, timely);
     if (refusal !== null) {
       this.#tell(`… and is refused: not so that ${refusal}`);
-      this.#happenings.refusedBlocks++;
+      this.#happenings.invalidBranchRoots++;
     } else if (isNew && this.#spec.boostedRoot === block.root) this.#happenings.boosts++;
   }
 
-  /** What the specification misses in the block, if anything; the node must think the same. */
+  /** The specification's objection to the block, if any; the node must agree. */
   #takeBlock(block: VotingBlock, timely: boolean): string | null {
     const { finalized } = this.#spec;
     const isKnown = this.#spec.blocks.has(block.root);
@@ -178,7 +178,7 @@ export class ModelRun {
     return null;
   }
 
-  /** Some that are faithful vote, once an epoch each and never around an earlier vote of theirs. */
+  /** Some honest validators vote, once per epoch and never slashably. */
   #castVotes(): void {
     const { currentSlot } = this.#spec;
     const slot = this.#choices.chance(0.85) ? currentSlot : Math.max(0, currentSlot - this.#choices.integer(1, EPOCH));
@@ -197,7 +197,7 @@ export class ModelRun {
     this.#publish({ ...vote, indices });
   }
 
-  /** The others vote more than once, for whatever they like, also for what makes no sense. */
+  /** Byzantine validators vote repeatedly and arbitrarily. */
   #castFaithlessVotes(): void {
     const slot = Math.max(0, this.#spec.currentSlot + this.#choices.integer(-EPOCH, 1));
     const block = this.#choices.chance(0.5) ? this.#pickBlock() : this.#choices.pick(this.#made.slice(-30));
@@ -220,7 +220,7 @@ export class ModelRun {
     if (this.#choices.chance(0.6)) this.#hear([vote]);
   }
 
-  /** Votes reach the node by themselves. What the specification refuses, the rules of gossip let nowhere near fork choice. */
+  /** Delivers votes to the node. Votes that the specification rejects would not pass gossip validation. */
   #hear(votes: readonly Vote[]): void {
     for (const vote of votes) {
       const missing = assertionOf(() => this.#spec.onAttestation(vote, { isFromBlock: false }));
@@ -253,8 +253,8 @@ export class ModelRun {
   }
 
   /**
-   * Both begin anew at the finalized block, with the blocks, votes and slashings that a database holds: time goes through
-   * the slots of the blocks and then to the present, as in the node.
+   * Restarts both from the finalized block with stored blocks, votes and slashings: time advances through the slots of
+   * the blocks to the present, as in the node.
    */
   #restart(): void {
     const before = this.#spec;
@@ -313,14 +313,14 @@ export class ModelRun {
     this.#forkChoice.setJustifiedBalances(checkpoint, balances, totalActive);
   }
 
-  /** The head, as the node sees it, or another block: a recent one, known to the node or not, or any that it knows. */
+  /** The head, or another recent or known block. */
   #pickBlock(): VotingBlock {
     if (this.#choices.chance(this.#isCalm() ? 0.97 : 0.5)) return this.#chain.get(this.#spec.getHead());
     if (this.#choices.chance(0.7)) return this.#choices.pick(this.#made.slice(-8));
     return this.#chain.get(this.#choices.pick([...this.#spec.blocks.keys()]));
   }
 
-  /** Times in which the chain finalizes alternate with times in which hardly anybody agrees. */
+  /** Alternates between periods with and without finality. */
   #isCalm(): boolean {
     return this.#chain.epochOf(this.#spec.currentSlot) % 9 < 6;
   }
@@ -330,7 +330,7 @@ export class ModelRun {
   }
 }
 
-/** The number that a block's root has in its last digits. */
+/** The number in the last digits of a block's root. */
 const name = (root: RootHex): string => `block ${Number.parseInt(root.slice(-8), 16)}`;
 
 function refusalOf(action: () => void): string | null {
@@ -343,7 +343,7 @@ function refusalOf(action: () => void): string | null {
   }
 }
 
-/** What a beacon block would bring to fork choice. */
+/** What a beacon block contributes to fork choice. */
 function toBlockOperations({ votes, slashed }: VotingBlock): [BeaconBlock, IndexedAttestation[]] {
   const block = ssz.phase0.BeaconBlock.defaultValue();
   if (slashed.length > 0) {

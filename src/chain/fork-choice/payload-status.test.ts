@@ -5,7 +5,7 @@ import type { ForkChoice } from "./fork-choice.ts";
 
 const hash = (id: number) => root(id + 0xe000);
 
-/** Pre-merge 1 and 2, then payloads 3 - 4 - 5 and, from 3, the branch 6; all in slots of their own. */
+/** Pre-merge 1 and 2, then payloads 3 - 4 - 5 and, from 3, the branch 6; each in its own slot. */
 function makeTree(): ForkChoice {
   const forkChoice = makeForkChoice();
   addBlock(forkChoice, 2, 1, 1);
@@ -21,7 +21,7 @@ const statuses = (forkChoice: ForkChoice) =>
   Object.fromEntries([...forkChoice.all()].map((block) => [Number(block.root), block.execution.status]));
 
 describe("a valid payload", () => {
-  test("makes its ancestors valid, not its descendants nor other branches", () => {
+  test("validates its ancestors, but not descendants or other branches", () => {
     const forkChoice = makeTree();
     forkChoice.onValidPayload(hash(4));
     expect(statuses(forkChoice)).toEqual({
@@ -34,20 +34,20 @@ describe("a valid payload", () => {
     });
   });
 
-  test("does the same when the block arrives with it", () => {
+  test("also does so when the block arrives with it", () => {
     const forkChoice = makeTree();
     addBlock(forkChoice, 7, 5, 6, { execution: { status: "valid", blockHash: hash(7), blockNumber: 7 } });
     expect(statuses(forkChoice)).toMatchObject({ 3: "valid", 4: "valid", 5: "valid", 6: "optimistic" });
   });
 
-  test("is found on every block that carries it", () => {
+  test("applies to every block that carries it", () => {
     const forkChoice = makeTree();
     addBlock(forkChoice, 7, 4, 6, { execution: optimistic(5) });
     forkChoice.onValidPayload(hash(5));
     expect(statuses(forkChoice)).toMatchObject({ 5: "valid", 7: "valid" });
   });
 
-  test("cannot stand on an invalid one", () => {
+  test("cannot have an invalid ancestor", () => {
     const forkChoice = makeTree();
     forkChoice.onInvalidPayload(root(4), null);
     expect(() => forkChoice.onValidPayload(hash(5))).toThrow(ForkChoiceError);
@@ -56,13 +56,13 @@ describe("a valid payload", () => {
 });
 
 describe("an invalid payload", () => {
-  test("with the hash of an ancestor takes along what came after that ancestor", () => {
+  test("with an ancestor's hash invalidates everything after that ancestor", () => {
     const forkChoice = makeTree();
     forkChoice.onInvalidPayload(root(5), hash(3));
     expect(statuses(forkChoice)).toMatchObject({ 3: "optimistic", 4: "invalid", 5: "invalid", 6: "optimistic" });
   });
 
-  test("with the zero hash takes along every payload of the chain", () => {
+  test("with the zero hash invalidates every payload of the chain", () => {
     const forkChoice = makeTree();
     forkChoice.onInvalidPayload(root(5), root(0));
     expect(statuses(forkChoice)).toEqual({
@@ -78,13 +78,13 @@ describe("an invalid payload", () => {
   test.each([
     ["no hash", null],
     ["an unknown hash", root(0xbad)],
-  ])("with %s stands for itself and its descendants", (_, latestValidHash) => {
+  ])("with %s invalidates itself and its descendants", (_, latestValidHash) => {
     const forkChoice = makeTree();
     forkChoice.onInvalidPayload(root(4), latestValidHash);
     expect(statuses(forkChoice)).toMatchObject({ 3: "optimistic", 4: "invalid", 5: "invalid", 6: "optimistic" });
   });
 
-  test("gives no weight to its ancestors and is never the head", () => {
+  test("adds no weight to its ancestors and is never the head", () => {
     const forkChoice = makeTree();
     forkChoice.onAttestation({ indices: [0, 1], slot: 4, targetEpoch: 0, blockRoot: root(5) });
     expect(forkChoice.updateHead().root).toBe(root(5));
@@ -94,7 +94,7 @@ describe("an invalid payload", () => {
     expect(() => addBlock(forkChoice, 7, 5, 6, { execution: optimistic(7) })).toThrow(ForkChoiceError);
   });
 
-  test("changes nothing about a payload known to be valid, nor about what is final", () => {
+  test("does not change valid or finalized payloads", () => {
     const forkChoice = makeTree();
     forkChoice.onValidPayload(hash(4));
     expect(forkChoice.onInvalidPayload(root(4), null)?.root).toBe(root(4));
@@ -115,11 +115,11 @@ describe("an invalid payload", () => {
     ["an unknown hash", root(0xbad), { 3: "optimistic", 4: "optimistic", 5: "optimistic" }],
     ["an earlier hash", hash(3), { 3: "optimistic", 4: "invalid", 5: "invalid", 6: "optimistic" }],
     ["the zero hash", root(0), { 3: "invalid", 4: "invalid", 5: "invalid", 6: "invalid" }],
-  ])("of a block that was refused, with %s, says as much of its ancestors", (_, latestValidHash, expected) => {
+  ])("of a block that was not imported, with %s, applies to its ancestors", (_, latestValidHash, expected) => {
     const forkChoice = makeTree();
     const refused = { root: root(7), parentRoot: root(5) };
     expect(forkChoice.isInvalid(refused.root)).toBe(false);
-    expect(forkChoice.onRefusedPayload(refused, latestValidHash)).toBeNull();
+    expect(forkChoice.onRejectedPayload(refused, latestValidHash)).toBeNull();
     expect(statuses(forkChoice)).toMatchObject(expected);
     expect(forkChoice.isInvalid(refused.root)).toBe(true);
     expect(forkChoice.isInvalid(root(5))).toBe(expected[5] === "invalid");
@@ -133,12 +133,12 @@ describe("an invalid payload", () => {
   });
 });
 
-describe("a payload that is taken back to be valid", () => {
-  test("makes those before it valid, and leaves those after it and other branches as they are", () => {
+describe("a reinstated payload", () => {
+  test("validates its ancestors, but not descendants or other branches", () => {
     const forkChoice = makeTree();
     forkChoice.onInvalidPayload(root(3), null);
-    expect(forkChoice.refusedBlocks().map((block) => Number(block.root))).toEqual([3]);
-    forkChoice.onTakenBack(root(4));
+    expect(forkChoice.invalidBranchRoots().map((block) => Number(block.root))).toEqual([3]);
+    forkChoice.onReinstatedPayload(root(4));
     expect(statuses(forkChoice)).toEqual({
       1: "pre-merge",
       2: "pre-merge",
@@ -147,19 +147,19 @@ describe("a payload that is taken back to be valid", () => {
       5: "invalid",
       6: "invalid",
     });
-    expect(forkChoice.refusedBlocks().map((block) => Number(block.root))).toEqual([5, 6]);
+    expect(forkChoice.invalidBranchRoots().map((block) => Number(block.root))).toEqual([5, 6]);
   });
 
-  test("of a block that was refused when it came, counts when it is imported", () => {
+  test("of a block rejected on arrival counts once it is imported", () => {
     const forkChoice = makeTree();
-    forkChoice.onRefusedPayload({ root: root(7), parentRoot: root(5) }, hash(5));
+    forkChoice.onRejectedPayload({ root: root(7), parentRoot: root(5) }, hash(5));
     addBlock(forkChoice, 7, 5, 6, { execution: { status: "valid", blockHash: hash(7), blockNumber: 7 } });
     expect(forkChoice.isInvalid(root(7))).toBe(false);
     expect(() => addBlock(forkChoice, 8, 7, 7, { execution: optimistic(8) })).not.toThrow();
   });
 });
 
-test("the head shows the payload status of now", () => {
+test("the head has its current payload status", () => {
   const forkChoice = makeTree();
   expect(forkChoice.updateHead().execution.status).toBe("optimistic");
   const { execution } = forkChoice.head;

@@ -6,8 +6,8 @@ import type { ForkChoiceBlock } from "./types.ts";
 const ZERO_HASH: RootHex = `0x${"00".repeat(32)}`;
 
 /**
- * A payload found valid makes valid every ancestor that was imported optimistically ("How to optimistically import
- * blocks", sync/optimistic.md). Several blocks may carry the payload, so several indices are taken at once.
+ * Marks payloads and all their optimistic ancestors as valid (sync/optimistic.md, "How to optimistically import
+ * blocks"). Several blocks can carry the same payload.
  */
 export function markPayloadValid(tree: ProtoArray, indices: readonly number[]): void {
   const optimistic = indices.flatMap((index) => optimisticChain(tree, index));
@@ -21,7 +21,7 @@ function optimisticChain(tree: ProtoArray, index: number): number[] {
     if (execution.status === "invalid") {
       throw new ForkChoiceError(
         "contradicting-payload-status",
-        `The payload of block ${root} was reported invalid, so neither it nor a payload built on it can be valid.`,
+        `The payload of block ${root} was reported invalid; it and its descendants cannot be valid.`,
       );
     }
     if (execution.status === "optimistic") optimistic.push(current);
@@ -30,8 +30,8 @@ function optimisticChain(tree: ProtoArray, index: number): number[] {
   return optimistic;
 }
 
-/** A payload that was refused turns out to be valid, and so do all that it builds on. */
-export function takeBackInvalid(tree: ProtoArray, index: number): void {
+/** Marks an invalidated payload and its ancestors as valid. */
+export function reinstatePayload(tree: ProtoArray, index: number): void {
   for (let current = index; current !== NO_NODE; current = tree.parentOf(current)) {
     const { status } = tree.nodeAt(current).block.execution;
     if (status === "valid" || status === "pre-merge") return;
@@ -45,16 +45,16 @@ interface InvalidPayload {
 }
 
 /**
- * Applies an INVALID payload status: the first invalid block, named by `latestValidHash`, and all its descendants become
- * invalid ("How to apply latestValidHash when payload status is INVALID", sync/optimistic.md). What is final or known to be
- * valid stays so: the youngest such block that would have to be invalid is returned, and only what follows it changes.
+ * Applies an INVALID status: the first invalid block by `latestValidHash` and all its descendants become invalid
+ * (sync/optimistic.md, "How to apply latestValidHash when payload status is INVALID"). Finalized and valid blocks keep
+ * their status: returns the youngest that would have to change, and invalidates only its descendants.
  */
 export function markPayloadInvalid(tree: ProtoArray, index: number, invalid: InvalidPayload): ForkChoiceBlock | null {
   const ancestor = firstInvalidUpTo(tree, tree.parentOf(index), invalid.latestValidHash);
   return invalidate(tree, { first: ancestor === NO_NODE ? index : ancestor, last: index }, invalid);
 }
 
-/** The same when the payload in question is that of a child of the block, which is not in the tree. */
+/** Applies an INVALID status of a child of `parent` that is not in the tree. */
 export function markAncestorsInvalid(
   tree: ProtoArray,
   parent: number,
@@ -64,7 +64,7 @@ export function markAncestorsInvalid(
   return first === NO_NODE ? null : invalidate(tree, { first, last: parent }, invalid);
 }
 
-/** The first invalid block of the chain up to the given one; none when the hash tells nothing about that chain. */
+/** Returns the first invalid block on the chain of `index`; NO_NODE if the hash says nothing about that chain. */
 function firstInvalidUpTo(tree: ProtoArray, index: number, latestValidHash: RootHex | null): number {
   let first = NO_NODE;
   for (let current = index; current !== NO_NODE; current = tree.parentOf(current)) {
@@ -73,12 +73,11 @@ function firstInvalidUpTo(tree: ProtoArray, index: number, latestValidHash: Root
     if (execution.blockHash === latestValidHash) return first;
     first = current;
   }
-  // The all-zero hash says that not even the first payload of the chain is valid; a hash that no block of the chain
-  // carries says nothing about the ancestors.
+  // The zero hash means that no payload of the chain is valid. An unknown hash says nothing about the ancestors.
   return latestValidHash === ZERO_HASH ? first : NO_NODE;
 }
 
-/** Makes the blocks of a chain from the first to the last invalid, with all their descendants. */
+/** Invalidates the chain from `first` to `last` and all descendants. */
 function invalidate(
   tree: ProtoArray,
   { first, last }: { first: number; last: number },

@@ -1,16 +1,16 @@
 import type { RootHex } from "@lodestar/types";
 import type { ForkChoiceBlock } from "./types.ts";
 
-/** Stands where an index would stand when there is no such node. */
+/** Marks a missing node. */
 export const NO_NODE = -1;
 
 export interface ProtoNode {
   block: ForkChoiceBlock;
-  /** Always smaller than the node's own index, because a parent is inserted before its children. */
+  /** Always less than the node's own index: parents are inserted first. */
   parent: number;
-  /** Balance of the validators whose latest message names this very block. */
+  /** Balance of validators whose latest message is for this block. */
   votes: number;
-  /** Balance behind the block and all its descendants, boost included, as of the last head selection. */
+  /** Balance behind the block and its descendants, including boost, at the last head selection. */
   weight: number;
   bestChild: number;
   bestDescendant: number;
@@ -18,14 +18,13 @@ export interface ProtoNode {
 
 interface PruneResult {
   removed: ForkChoiceBlock[];
-  /** For every index before pruning the index after it, or NO_NODE for a node that was removed. */
+  /** Old index → new index; NO_NODE for removed nodes. */
   newIndexOf: Int32Array;
 }
 
 /**
- * The block tree as one array in order of insertion. Because parents come first, one pass from the front carries facts
- * from ancestors to descendants, one pass from the back gathers weights from descendants to ancestors, and a walk to an
- * ancestor follows falling indices.
+ * Block tree as an array in insertion order. Parents come first, so a forward pass propagates from ancestors to
+ * descendants, a backward pass sums weights towards ancestors, and a walk to an ancestor follows decreasing indices.
  */
 export class ProtoArray {
   #nodes: ProtoNode[] = [];
@@ -39,19 +38,19 @@ export class ProtoArray {
     return this.#nodes.length;
   }
 
-  /** All nodes as they are now, for `restore`. */
+  /** Copies all nodes for `restore`. */
   capture(): ProtoNode[] {
     return this.#nodes.map((node) => ({ ...node }));
   }
 
-  /** Takes the nodes over. */
+  /** Replaces all nodes. */
   restore(nodes: ProtoNode[]): void {
     this.#nodes = nodes;
     this.#indexOf.clear();
     for (const [index, { block }] of nodes.entries()) this.#indexOf.set(block.root, index);
   }
 
-  /** Adds a block and returns its index. A block whose parent is not in the array becomes a root of its own. */
+  /** Adds a block and returns its index. A block without a known parent becomes a root. */
   insert(block: ForkChoiceBlock): number {
     const known = this.#indexOf.get(block.root);
     if (known !== undefined) return known;
@@ -88,14 +87,14 @@ export class ProtoArray {
     return this.nodeAt(index).parent;
   }
 
-  /** Adds to each block the change of the balance that votes for it. */
+  /** Applies changes of voting balance per node. */
   applyVoteDeltas(deltas: Float64Array): void {
     for (let index = 0; index < this.#nodes.length; index++) {
       this.#nodes[index]!.votes += deltas[index] ?? 0;
     }
   }
 
-  /** get_ancestor of phase0/fork-choice.md: the latest block of the chain at or before the slot. */
+  /** phase0/fork-choice.md, get_ancestor: latest block of the chain at or before the slot. */
   ancestorAtSlot(index: number, slot: number): number {
     let current = index;
     for (let node = this.#nodes[current]; node !== undefined && node.block.slot > slot; node = this.#nodes[current]) {
@@ -104,7 +103,7 @@ export class ProtoArray {
     return current;
   }
 
-  /** Whether the ancestor lies on the chain of the node; a node is its own ancestor. */
+  /** True if `ancestor` is on the chain of `index`. A node is its own ancestor. */
   isAncestor(ancestor: number, index: number): boolean {
     if (ancestor === NO_NODE) return false;
     let current = index;
@@ -114,7 +113,7 @@ export class ProtoArray {
 
   commonAncestor(a: number, b: number): number {
     let [left, right] = [a, b];
-    // The larger index cannot be an ancestor of the smaller one, so it is always the one to step back.
+    // The larger index cannot be an ancestor of the smaller one, so it steps back.
     while (left !== right) {
       if (left === NO_NODE || right === NO_NODE) return NO_NODE;
       if (left > right) left = this.parentOf(left);
@@ -123,9 +122,9 @@ export class ProtoArray {
     return left;
   }
 
-  /** The block itself, its parent and so on to the first block the array holds. */
+  /** Yields the block and its ancestors, newest first. */
   *chain(index: number): Generator<ForkChoiceBlock> {
-    // Nodes are followed, not indices, so that pruning between two steps cannot lead the walk astray.
+    // Follows nodes instead of indices, because pruning can happen between steps.
     let node = this.#nodes[index];
     while (node !== undefined) {
       yield node.block;
@@ -133,7 +132,7 @@ export class ProtoArray {
     }
   }
 
-  /** Removes the nodes that are not to be kept. What is kept may lose its parent, never its place in the order. */
+  /** Removes nodes. Kept nodes may lose their parent, but stay in order. */
   prune(keep: Uint8Array): PruneResult {
     const kept: ProtoNode[] = [];
     const removed: ForkChoiceBlock[] = [];

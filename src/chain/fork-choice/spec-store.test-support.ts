@@ -12,11 +12,11 @@ export interface SpecAttestation {
   readonly target: Checkpoint;
 }
 
-/** What the store asks of the state of a checkpoint. */
+/** Data that the store needs from a checkpoint's state. */
 export interface CheckpointBalances {
-  /** Effective balances in ETH, zero for validators that are inactive or slashed. */
+  /** Effective balances in ETH; zero for inactive or slashed validators. */
   readonly balances: Uint16Array;
-  /** The balance of all active validators, slashed ones included. */
+  /** Total active balance, including slashed validators. */
   readonly totalActive: number;
 }
 
@@ -29,14 +29,14 @@ interface SpecStoreOptions {
   balancesAt(checkpoint: Checkpoint): CheckpointBalances;
 }
 
-/** A call that the specification calls invalid. It has changed nothing. */
+/** A call that the specification rejects. It changed nothing. */
 class SpecAssertion extends Error {}
 
 function assert(condition: boolean, what: string): asserts condition {
   if (!condition) throw new SpecAssertion(what);
 }
 
-/** What the specification misses in a call, if anything. */
+/** The specification's objection to a call, if any. */
 export function assertionOf(call: () => void): string | null {
   try {
     call();
@@ -48,8 +48,8 @@ export function assertionOf(call: () => void): string | null {
 }
 
 /**
- * The store of phase0/fork-choice.md done the slow way, function by function as the specification defines them, for
- * tests to compare with. A block is given with the checkpoints of its state, as it is and pulled up; time in whole slots.
+ * Reference implementation of the store of phase0/fork-choice.md, function by function. Blocks come with the
+ * checkpoints of their state, realized and unrealized; time is in whole slots.
  */
 export class SpecStore {
   readonly blocks = new Map<RootHex, ForkChoiceBlock>();
@@ -92,7 +92,7 @@ export class SpecStore {
     }
   }
 
-  /** `isBeforeAttesting`: the block arrived before attesting was due in the slot that it arrived in. */
+  /** `isBeforeAttesting`: the block arrived before the attestation deadline of the slot it arrived in. */
   onBlock(block: ForkChoiceBlock, isBeforeAttesting: boolean): void {
     if (this.blocks.has(block.root)) return;
     assert(this.blocks.has(block.parentRoot), "the parent is known");
@@ -109,8 +109,8 @@ export class SpecStore {
   }
 
   /**
-   * Says whether the attestation counts already. One that may be valid later is considered again in each slot, as the
-   * specification suggests; for others an assertion fails.
+   * Returns whether the attestation counts already. One that may become valid is retried each slot, as the
+   * specification suggests; others fail an assertion.
    */
   onAttestation(attestation: SpecAttestation, { isFromBlock }: { isFromBlock: boolean }): "counted" | "delayed" {
     this.#validateOnAttestation(attestation);
@@ -167,7 +167,7 @@ export class SpecStore {
     return this.getAncestor(root, epoch * this.#slotsPerEpoch);
   }
 
-  /** Before the oldest block the store knows only the name of that block's parent. */
+  /** Before the oldest block, the store knows only that block's parent root. */
   getAncestor(root: RootHex, slot: number): RootHex {
     let ancestor = root;
     for (
@@ -181,8 +181,8 @@ export class SpecStore {
   }
 
   /**
-   * Not of the specification, which never forgets: leaves out the blocks that do not descend from the finalized
-   * checkpoint. No head can be among them, and who votes for them from now on votes for an unknown block.
+   * Not in the specification: drops blocks that do not descend from the finalized checkpoint. None can be head, and
+   * later votes for them are votes for unknown blocks.
    */
   prune(): void {
     const { root: finalizedRoot, epoch } = this.finalized;
@@ -198,7 +198,7 @@ export class SpecStore {
     }
   }
 
-  /** All of validate_on_attestation that time does not change. */
+  /** The time-independent part of validate_on_attestation. */
   #validateOnAttestation({ slot, blockRoot, target }: SpecAttestation): void {
     assert(target.epoch === this.#epochOf(slot), "the target is of the epoch of the attestation");
     assert(this.blocks.has(target.root), "the target is known");

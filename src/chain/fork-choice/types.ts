@@ -5,10 +5,7 @@ export interface Checkpoint {
   readonly root: RootHex;
 }
 
-/**
- * What is known about a block's execution payload (sync/optimistic.md): "optimistic" is the specification's
- * NOT_VALIDATED, "invalid" its INVALIDATED.
- */
+/** Execution payload status (sync/optimistic.md): "optimistic" is NOT_VALIDATED, "invalid" is INVALIDATED. */
 export type ForkChoiceExecution =
   | { readonly status: "pre-merge" }
   | {
@@ -17,25 +14,25 @@ export type ForkChoiceExecution =
       readonly blockNumber: number;
     };
 
-/** A block as fork choice sees it. Objects handed out are snapshots: a change of payload status makes a new one. */
+/** Block in fork choice. Immutable: a change of payload status creates a new object. */
 export interface ForkChoiceBlock {
   readonly slot: number;
   readonly root: RootHex;
   readonly parentRoot: RootHex;
-  /** Left out of blocks that are restored from the database. */
+  /** Omitted for blocks restored from the database. */
   readonly proposerIndex?: number;
   readonly stateRoot: RootHex;
-  /** The checkpoint block of the block's own epoch, which is what an attestation to this block has as its target. */
+  /** Checkpoint block of the block's epoch; target of attestations to this block. */
   readonly targetRoot: RootHex;
   readonly justified: Checkpoint;
   readonly finalized: Checkpoint;
-  /** The checkpoints the block's state would have if its epoch ended right after it. */
+  /** Checkpoints the block's state would have if its epoch ended right after it. */
   readonly unrealizedJustified: Checkpoint;
   readonly unrealizedFinalized: Checkpoint;
   readonly execution: ForkChoiceExecution;
 }
 
-/** The part of a validated attestation that moves votes. */
+/** Fork choice view of a validated attestation. */
 export interface AttestationVotes {
   readonly indices: ArrayLike<number>;
   readonly slot: number;
@@ -45,11 +42,11 @@ export interface AttestationVotes {
 
 export const sameCheckpoint = (a: Checkpoint, b: Checkpoint): boolean => a.epoch === b.epoch && a.root === b.root;
 
-/** What fork choice has to know of the state of the justified checkpoint. */
+/** Balances of the justified checkpoint's state. */
 export interface JustifiedBalances {
   checkpoint: Checkpoint;
-  /** Effective balances in increments of 1 ETH, zero for inactive or slashed validators. */
+  /** Effective balances in increments of 1 ETH; zero for inactive or slashed validators. */
   balances: Uint16Array;
-  /** Balance of all active validators, slashed ones included. */
+  /** Total active balance including slashed validators. */
   totalActive: number;
 }

@@ -10,9 +10,9 @@ export interface ViabilityCriteria {
 }
 
 /**
- * Marks with 1 every node for which get_checkpoint_block (phase0/fork-choice.md) at the finalized epoch is the finalized
- * root. A chain's checkpoint block is the last one at or before the first slot of the epoch: a node after that slot has
- * the checkpoint block of its parent, a node up to that slot is on the finalized chain only as the finalized block.
+ * Marks every node whose get_checkpoint_block (phase0/fork-choice.md) at the finalized epoch is the finalized root. A
+ * node after the epoch's first slot inherits from its parent; an earlier node qualifies only if it is the finalized
+ * block.
  */
 export function descentFromFinalized(tree: ProtoArray, finalized: Checkpoint, slotsPerEpoch: number): Uint8Array {
   const firstSlot = finalized.epoch * slotsPerEpoch;
@@ -24,7 +24,10 @@ export function descentFromFinalized(tree: ProtoArray, finalized: Checkpoint, sl
   return descends;
 }
 
-/** A state that itself justified or finalized a checkpoint vouches for having the checkpoint's block on its chain. */
+/**
+ * True if the block's state itself justified or finalized the checkpoint, which implies that it is on the block's
+ * chain.
+ */
 function vouchesFor(block: ForkChoiceBlock, checkpoint: Checkpoint): boolean {
   return (
     sameCheckpoint(block.finalized, checkpoint) ||
@@ -34,7 +37,7 @@ function vouchesFor(block: ForkChoiceBlock, checkpoint: Checkpoint): boolean {
   );
 }
 
-/** Marks with 1 every node that is on the finalized chain: correct_finalized of filter_block_tree, phase0/fork-choice.md. */
+/** Marks nodes on the finalized chain: correct_finalized in filter_block_tree (phase0/fork-choice.md). */
 export function nodesOnFinalizedChain(
   tree: ProtoArray,
   { finalized, slotsPerEpoch }: Pick<ViabilityCriteria, "finalized" | "slotsPerEpoch">,
@@ -47,7 +50,7 @@ export function nodesOnFinalizedChain(
   return descends;
 }
 
-/** Whether the votes that a leaf carries let it be the head: correct_justified of filter_block_tree, phase0/fork-choice.md. */
+/** True if a leaf can be the head: correct_justified in filter_block_tree (phase0/fork-choice.md). */
 export function isViableLeaf(
   block: ForkChoiceBlock,
   { justified, currentSlot, slotsPerEpoch }: Pick<ViabilityCriteria, "justified" | "currentSlot" | "slotsPerEpoch">,
@@ -57,7 +60,7 @@ export function isViableLeaf(
   return justified.epoch === GENESIS_EPOCH || source.epoch === justified.epoch || source.epoch + 2 >= currentEpoch;
 }
 
-/** get_voting_source of phase0/fork-choice.md: a block of an earlier epoch counts with what it would have justified. */
+/** phase0/fork-choice.md, get_voting_source: a block of an earlier epoch counts with its unrealized justification. */
 function votingSource(block: ForkChoiceBlock, currentEpoch: number, slotsPerEpoch: number): Checkpoint {
   const blockEpoch = Math.floor(block.slot / slotsPerEpoch);
   return currentEpoch > blockEpoch ? block.unrealizedJustified : block.justified;

@@ -1,17 +1,17 @@
 import { NO_NODE } from "./proto-array.ts";
 
-/** The latest message of each validator, by its index. */
+/** Latest message of each validator, by index. */
 export interface LatestMessages {
-  /** The node voted for, or NO_NODE. */
+  /** Voted node, or NO_NODE. */
   nodes: Int32Array;
-  /** Target epoch plus one; zero is a validator never heard of. */
+  /** Target epoch plus one; zero for validators without a message. */
   epochs: Uint32Array;
-  /** One for those that equivocated. */
+  /** One for equivocating validators. */
   equivocating: Uint8Array;
 }
 
-/** All that `Votes` knows at a moment. */
-export interface VotesMoment {
+/** Snapshot of `Votes`. */
+export interface VotesSnapshot {
   applied: Int32Array<ArrayBuffer>;
   wanted: Int32Array<ArrayBuffer>;
   epochs: Uint32Array<ArrayBuffer>;
@@ -23,13 +23,13 @@ export interface VotesMoment {
 const EMPTY_BALANCES = new Uint16Array(0);
 
 /**
- * The latest messages of all validators, 13 bytes a validator. A vote is kept twice: where its balance lies in the tree
- * now, and where the latest message wants it. The difference becomes deltas once a head is asked for.
+ * Latest messages of all validators, 13 bytes each. Stores both the node that currently has the balance and the node
+ * that the latest message wants. Differences are applied as deltas when a head is selected.
  */
 export class Votes {
   #applied = new Int32Array(0);
   #wanted = new Int32Array(0);
-  /** Target epoch plus one; zero is a validator never heard of. */
+  /** Target epoch plus one; zero for validators without a message. */
   #epochs = new Uint32Array(0);
   #equivocating = new Uint8Array(0);
   #validators = 0;
@@ -37,8 +37,8 @@ export class Votes {
   #balances: Uint16Array = EMPTY_BALANCES;
 
   /**
-   * update_latest_messages of phase0/fork-choice.md: only a later target epoch replaces a validator's message, or any when
-   * the known one is of an epoch that has not come, because the clock was set back.
+   * phase0/fork-choice.md, update_latest_messages: only a later target epoch replaces a message. Exception: a message
+   * of a future epoch after the clock was set back is always replaced.
    */
   record(validator: number, node: number, targetEpoch: number, currentEpoch = Number.POSITIVE_INFINITY): void {
     this.#makeRoomFor(validator);
@@ -48,7 +48,7 @@ export class Votes {
     this.#move(validator, node);
   }
 
-  /** on_attester_slashing of phase0/fork-choice.md: the validator has no weight from now on, whatever it attests to. */
+  /** phase0/fork-choice.md, on_attester_slashing: the validator permanently loses its weight. */
   markEquivocating(validator: number): void {
     this.#makeRoomFor(validator);
     this.#equivocating[validator] = 1;
@@ -60,8 +60,8 @@ export class Votes {
   }
 
   /**
-   * The change of the voting balance of each node since the last call, which was made with the balances before. With the
-   * same array of balances only the votes that moved are visited, with another one all of them.
+   * Returns the change of voting balance per node since the last call. Visits only moved votes if the balances array is
+   * the same, all votes otherwise.
    */
   takeDeltas(nodeCount: number, balances: Uint16Array): Float64Array {
     const deltas = new Float64Array(nodeCount);
@@ -75,7 +75,7 @@ export class Votes {
     return deltas;
   }
 
-  /** Follows a pruning. A vote for a removed block stays known by its epoch but lies nowhere. */
+  /** Updates indices after pruning. A vote for a removed block keeps its epoch but has no node. */
   remap(newIndexOf: Int32Array): void {
     for (let validator = 0; validator < this.#validators; validator++) {
       this.#applied[validator] = newIndexOf[this.#applied[validator]!] ?? NO_NODE;
@@ -91,7 +91,7 @@ export class Votes {
     };
   }
 
-  capture(): VotesMoment {
+  capture(): VotesSnapshot {
     return {
       applied: this.#applied.slice(0, this.#validators),
       wanted: this.#wanted.slice(0, this.#validators),
@@ -102,8 +102,8 @@ export class Votes {
     };
   }
 
-  /** Takes the moment over. */
-  rewind({ applied, wanted, epochs, equivocating, moved, balances }: VotesMoment): void {
+  /** Restores a snapshot. */
+  rewind({ applied, wanted, epochs, equivocating, moved, balances }: VotesSnapshot): void {
     this.#applied = applied;
     this.#wanted = wanted;
     this.#epochs = epochs;
@@ -113,7 +113,7 @@ export class Votes {
     this.#balances = balances;
   }
 
-  /** Takes over messages of before; what is known already and is later stays. */
+  /** Merges earlier messages; later known ones are kept. */
   restore({ nodes, epochs, equivocating }: LatestMessages): void {
     for (let validator = 0; validator < nodes.length; validator++) {
       if (equivocating[validator] === 1) this.markEquivocating(validator);

@@ -2,24 +2,24 @@ import type { RootHex } from "@lodestar/types";
 import type { CheckpointBalances, SpecAttestation } from "./spec-store.test-support.ts";
 import { type Checkpoint, type ForkChoiceBlock, sameCheckpoint } from "./types.ts";
 
-/** An attestation with both of its votes: for a block, and from a source to a target. */
+/** An attestation with its head, source and target votes. */
 export interface Vote extends SpecAttestation {
   readonly source: Checkpoint;
 }
 
 export interface VotingBlock extends ForkChoiceBlock {
   readonly votes: readonly Vote[];
-  /** The validators that this block proves to have voted twice. */
+  /** Validators that this block proves to be equivocating. */
   readonly slashed: readonly number[];
 }
 
-/** What votes leave behind in a beacon state, and nothing else. */
+/** The part of a beacon state that depends on votes. */
 interface VotingState {
   epoch: number;
-  /** Who voted for the right target in the previous and in the current epoch. */
+  /** Validators with a correct target vote in the previous and current epoch. */
   previousVoters: ReadonlySet<number>;
   currentVoters: ReadonlySet<number>;
-  /** justification_bits, the newest epoch first. */
+  /** justification_bits, newest epoch first. */
   bits: readonly boolean[];
   previousJustified: Checkpoint;
   justified: Checkpoint;
@@ -29,12 +29,12 @@ interface VotingState {
 }
 
 const NOBODY: ReadonlySet<number> = new Set();
-/** How far the balance of a validator that does not vote falls below what it was at first. */
+/** Decrease of the balance of a validator that does not vote. */
 const LARGEST_LOSS = 4;
 
 /**
- * Blocks without signatures and bodies, whose votes alone justify and finalize, by the rules of phase0/beacon-chain.md.
- * So checkpoints on branches are such as can happen, at a millionth of the price of a beacon state.
+ * Blocks without signatures and bodies whose votes justify and finalize by phase0/beacon-chain.md. Yields realistic
+ * checkpoints on branches much faster than beacon states.
  */
 export class VotingChain {
   readonly genesis: VotingBlock;
@@ -69,7 +69,7 @@ export class VotingChain {
     return block;
   }
 
-  /** A block with those of the votes that it may carry. */
+  /** A block with the votes that it may include. */
   build(parent: VotingBlock, slot: number, votes: readonly Vote[], slashed: readonly number[]): VotingBlock {
     const state = { ...this.#stateAt(parent.root, slot) };
     const carried = votes.filter((vote) => this.#mayCarry(state, vote, slot));
@@ -86,7 +86,7 @@ export class VotingChain {
     );
   }
 
-  /** A vote such as an honest validator would cast that has the block for its head. */
+  /** The vote of an honest validator with that head. */
   vote(indices: readonly number[], block: VotingBlock, slot: number): Vote {
     const epoch = this.epochOf(slot);
     const target = { epoch, root: this.checkpointBlock(block, epoch) };
@@ -134,7 +134,7 @@ export class VotingChain {
     return block;
   }
 
-  /** The state of a block, after the ends of all epochs up to the slot. */
+  /** The state of a block after all epoch transitions up to the slot. */
   #stateAt(root: RootHex, slot: number): VotingState {
     let state = this.#states.get(root)!;
     while (state.epoch < this.epochOf(slot)) {
@@ -181,7 +181,7 @@ export class VotingChain {
     return { ...state, bits, previousJustified: oldCurrent, justified, finalized };
   }
 
-  /** What process_attestation of phase0/beacon-chain.md asks of a vote; it may name any block. */
+  /** Conditions of process_attestation (phase0/beacon-chain.md); the vote may be for any block. */
   #mayCarry(state: VotingState, { slot, target, source }: Vote, blockSlot: number): boolean {
     if (slot >= blockSlot || target.epoch !== this.epochOf(slot) || target.epoch < state.epoch - 1) return false;
     return sameCheckpoint(source, target.epoch === state.epoch ? state.justified : state.previousJustified);
@@ -192,7 +192,7 @@ export class VotingChain {
     return this.checkpointBlock(this.get(block.parentRoot), epoch);
   }
 
-  /** Scattered, so that ties are not always broken in favour of the younger. */
+  /** Scattered roots, so that ties do not always favour the younger block. */
   #newRoot(): RootHex {
     const id = this.#blocks.size + 1;
     const scattered = Math.imul(id, 0x9e3779b1) >>> 0;

@@ -19,7 +19,9 @@ interface Making {
   blobs?: number;
 }
 
-/** A chain with a block in every slot, whose node began with the fewest columns, and has of every block what it had to see. */
+/**
+ * A chain with a block in every slot on a node with the minimum custody, which has the sampled columns of every block.
+ */
 async function openWithCustody({ forks, lastSlot, blobs = 1 }: Making) {
   const { devChain, db } = await openDevChain({ ...QUIET, forks });
   const { chain, clock, config } = devChain;
@@ -45,7 +47,7 @@ async function openWithCustody({ forks, lastSlot, blobs = 1 }: Making) {
   return { chain, clock, db, custody, open };
 }
 
-test("that more columns are kept says nothing of what is held before there are columns", async () => {
+test("a higher custody group count does not affect data from before Fulu", async () => {
   const forks: ScheduledFork[] = [
     { fork: "electra", epoch: 0 },
     { fork: "fulu", epoch: 100 },
@@ -57,7 +59,7 @@ test("that more columns are kept says nothing of what is held before there are c
   expect((await open()).earliestSlot).toBe(0);
 });
 
-test("what was sampled is not missing when it is kept, too", async () => {
+test("sampled columns are not missing when they become custody columns", async () => {
   const { custody, open } = await openWithCustody({ forks: ELECTRA_THEN_FULU, lastSlot: FULU_SLOT + 2 });
   const history = await open();
   custody.raiseTo(8);
@@ -65,7 +67,7 @@ test("what was sampled is not missing when it is kept, too", async () => {
   expect((await open()).earliestSlot).toBe(0);
 });
 
-test("where blocks have no data nothing is missing, however many columns are kept", async () => {
+test("nothing is missing for blocks without data", async () => {
   const { custody, open } = await openWithCustody({ forks: ELECTRA_THEN_FULU, lastSlot: FULU_SLOT + 2, blobs: 0 });
   const history = await open();
   custody.raiseTo(128);
@@ -74,7 +76,7 @@ test("where blocks have no data nothing is missing, however many columns are kep
   await vi.waitFor(() => expect(again.earliestSlot).toBe(0));
 });
 
-test("columns that are missing are told from the slot of the change on, never from one after the head", async () => {
+test("missing columns are reported from the slot of the change on, but not after the head", async () => {
   const lastSlot = FULU_SLOT + 2;
   const { chain, clock, custody, open } = await openWithCustody({ forks: ELECTRA_THEN_FULU, lastSlot });
   const history = await open();

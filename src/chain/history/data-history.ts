@@ -11,26 +11,26 @@ import type { CommittingBlock, DataAvailability } from "../data/data-availabilit
 import { type SidecarsOfBlock, verifySidecars } from "../data/verify-sidecars.ts";
 import { firstSlotWithData } from "./data-window.ts";
 
-/** So many blocks are looked at, and so many of those that lack something are fetched for, at a time. */
-const LOOKED_AT = 64;
-const FETCHED_FOR = 8;
+/** Blocks checked, and incomplete blocks returned, per call. */
+const MAX_CHECKED = 64;
+const MAX_INCOMPLETE = 8;
 
-/** A block and the indices of the sidecars that are not held of it, though they are to be. */
-export interface LackingBlock extends CommittingBlock {
+/** A block and the indices of its missing sidecars. */
+export interface IncompleteBlock extends CommittingBlock {
   missing: readonly number[];
 }
 
-/** Blocks next to each other on the chain, all of them with columns or all with blob sidecars. */
-export interface DataStretch {
+/** Consecutive blocks, all with columns or all with blob sidecars. */
+export interface DataRange {
   hasColumns: boolean;
-  /** In descending order of slots; only those that lack something. */
-  lacking: readonly LackingBlock[];
-  /** From here on all data is held once these have theirs. */
+  /** Incomplete blocks in descending slot order. */
+  incomplete: readonly IncompleteBlock[];
+  /** From this slot on, all data is stored once these blocks are complete. */
   from: Slot;
   before: Slot;
-  /** Down to here data is wanted, and blocks are held. */
+  /** Lowest slot for which data is needed and blocks are stored. */
   bottom: Slot;
-  /** Down to here data is wanted, whether or not blocks are held. */
+  /** Lowest slot for which data is needed, with or without stored blocks. */
   windowStart: Slot;
 }
 
@@ -40,21 +40,24 @@ interface DataHistoryParts {
   clock: Pick<Clock, "currentSlot" | "currentEpoch">;
   blocks: BlockStore;
   data: DataAvailability;
-  /** From which slot on blocks are held. */
+  /** First slot with stored blocks. */
   earliestBlockSlot(): Slot;
 }
 
 /**
- * The data of blocks that came without it: those from before the state that the node was started from, and those that were imported
- * when the node had fewer columns to keep. It is looked for from the newest to the oldest, on the finalized chain only.
+ * Backfill of blob and column data: for blocks before the anchor, and for blocks imported with a smaller custody group
+ * count. Works from newest to oldest, on the finalized chain only.
  */
 export class DataHistory {
   readonly #parts: DataHistoryParts;
   #held: HeldData;
-  /** Below what is noted as held, nothing is missing down to here: blocks may have no data, or more than had to be kept. */
+  /**
+   * Below `#held.from`, data is also complete down to this slot: blocks may have no data, or more than required was
+   * stored.
+   */
   #completeFrom: Slot = GENESIS_SLOT;
-  /** The newest look at what is missing; one that was begun before has nothing more to say. */
-  #look: object | undefined;
+  /** Identifies the latest scan; an older one discards its result. */
+  #scan: object | undefined;
 
   constructor(parts: DataHistoryParts) {
     this.#parts = parts;
@@ -62,41 +65,41 @@ export class DataHistory {
     parts.data.custody.onRaised((groups) => {
       if (groups <= this.#held.groups) return;
       this.#raise(groups);
-      // A write that fails brings the node to a stop.
-      void this.#note().catch(() => {});
+      // A failed write stops the node.
+      void this.#persist().catch(() => {});
     });
   }
 
-  /** Takes up what an earlier run has noted, or begins behind the block that the chain was started from. */
+  /** Resumes from the stored range, or starts after the anchor block. */
   async open(): Promise<void> {
-    const noted = await this.#parts.db.meta.getHeldData();
-    this.#takeUp(noted ?? { from: await this.#afterAnchor(), groups: this.#groupsOfImport });
-    if (noted?.groups !== this.#held.groups) await this.#note();
+    const stored = await this.#parts.db.meta.getHeldData();
+    this.#adopt(stored ?? { from: await this.#afterAnchor(), groups: this.#groupsOfImport });
+    if (stored?.groups !== this.#held.groups) await this.#persist();
   }
 
   capture(): HeldData {
     return this.#held;
   }
 
-  /** The database holds the data of then already. */
+  /** Restores the range after the database was reverted. */
   restore(held: HeldData): void {
-    this.#takeUp(held);
+    this.#adopt(held);
   }
 
-  /** Import takes no block without its data, but the one that a chain was started from has none. */
+  /** Import requires data for every block; only the anchor block has none. */
   async #afterAnchor(): Promise<Slot> {
     const oldest = await this.#parts.db.finalizedBlocks.firstAfter(GENESIS_SLOT - 1);
     return oldest && oldest.slot > GENESIS_SLOT ? oldest.slot + 1 : GENESIS_SLOT;
   }
 
-  /** From this slot on all data is held that has to be served (fulu/p2p-interface.md, Status v2). */
+  /** Returns the first slot from which all data to be served is stored (fulu/p2p-interface.md, Status v2). */
   get earliestSlot(): Slot {
     const from = Math.min(this.#held.from, this.#completeFrom);
     return from <= this.#firstSlotWithData ? GENESIS_SLOT : from;
   }
 
-  /** What is to be looked at next; null when that is nothing, or has to wait for finality or for older blocks. */
-  async next(): Promise<DataStretch | null> {
+  /** Returns the next range to backfill; null if there is none, or if it has to wait for finality or older blocks. */
+  async next(): Promise<DataRange | null> {
     const { db } = this.#parts;
     if (this.#isComplete) return null;
     const before = this.#held.from;
@@ -104,30 +107,30 @@ export class DataHistory {
     const windowStart = this.#firstSlotWithData;
     const newest = await db.finalizedBlocks.lastAtOrBefore(Number.POSITIVE_INFINITY);
     if (before <= bottom || !newest || newest.slot < before - 1) return null;
-    const lacking: LackingBlock[] = [];
+    const incomplete: IncompleteBlock[] = [];
     let hasColumns = false;
     let from = before;
-    let lookedAt = 0;
+    let checked = 0;
     for await (const { slot, root } of db.finalizedBlocks.range({ from: bottom, to: before - 1, reverse: true })) {
-      const block = await this.#lackingBlock(root);
+      const block = await this.#incompleteBlock(root);
       if (block) {
         const kind = this.#parts.data.hasColumns(slot);
-        if (lacking.length > 0 && kind !== hasColumns)
-          return { hasColumns, lacking, from, before, bottom, windowStart };
+        if (incomplete.length > 0 && kind !== hasColumns)
+          return { hasColumns, incomplete, from, before, bottom, windowStart };
         hasColumns = kind;
-        lacking.push(block);
+        incomplete.push(block);
       }
       from = slot;
-      if (++lookedAt === LOOKED_AT || lacking.length === FETCHED_FOR)
-        return { hasColumns, lacking, from, before, bottom, windowStart };
+      if (++checked === MAX_CHECKED || incomplete.length === MAX_INCOMPLETE)
+        return { hasColumns, incomplete, from, before, bottom, windowStart };
     }
-    return { hasColumns, lacking, from: bottom, before, bottom, windowStart };
+    return { hasColumns, incomplete, from: bottom, before, bottom, windowStart };
   }
 
   /**
-   * Stores what was fetched for blocks of a stretch.
+   * Verifies and stores fetched sidecars.
    *
-   * @throws a `WrongSidecarError` when something is not what the blocks commit to
+   * @throws a `WrongSidecarError` if a sidecar does not match its block
    */
   async store(entries: readonly SidecarsOfBlock[]): Promise<void> {
     const { config, db, data } = this.#parts;
@@ -139,15 +142,15 @@ export class DataHistory {
     await batch.write();
   }
 
-  /** The stretch has all its data now. */
-  async settle({ from, before }: DataStretch): Promise<void> {
-    // More columns may have to be kept by now; then all is looked at again.
+  /** Marks a range as complete. */
+  async settle({ from, before }: DataRange): Promise<void> {
+    // The custody group count may have grown; then everything is checked again.
     if (this.#held.from !== before) return;
     this.#held = { from, groups: this.#parts.data.custody.groupCount };
-    await this.#note();
+    await this.#persist();
   }
 
-  /** Down to here data is wanted, and blocks are held. */
+  /** Lowest slot for which data is needed and blocks are stored. */
   get #bottom(): Slot {
     return Math.max(this.#firstSlotWithData, this.#parts.earliestBlockSlot());
   }
@@ -160,7 +163,7 @@ export class DataHistory {
     return this.#held.from <= this.#firstSlotWithData;
   }
 
-  async #lackingBlock(root: string): Promise<LackingBlock | null> {
+  async #incompleteBlock(root: string): Promise<IncompleteBlock | null> {
     const { blocks, db } = this.#parts;
     const signed = await blocks.signedByRoot(root);
     const wanted = signed ? this.#wanted(signed) : [];
@@ -177,47 +180,47 @@ export class DataHistory {
     return data.hasColumns(signed.message.slot) ? data.custody.columns : Array.from({ length }, (_, index) => index);
   }
 
-  /** No block is imported without the columns that are sampled, and all that came are stored. */
+  /** Import requires all sampled columns and stores every column received. */
   get #groupsOfImport(): number {
     const { config, data } = this.#parts;
     return Math.max(data.custody.groupCount, config.SAMPLES_PER_SLOT);
   }
 
-  /** What was held when so many groups were kept; there may be more to keep by now. */
-  #takeUp({ from, groups }: HeldData): void {
+  /** Adopts a stored range. The custody group count may have grown since. */
+  #adopt({ from, groups }: HeldData): void {
     const { groupCount } = this.#parts.data.custody;
     this.#held = { from, groups: Math.min(groups, this.#groupsOfImport) };
     this.#completeFrom = from;
-    // That of no group all is held says that nobody has looked yet.
-    if (groups === 0) this.#lookAgain(groupCount);
+    // Zero groups: never checked.
+    if (groups === 0) this.#restartScan(groupCount);
     else if (groups < groupCount) this.#raise(groupCount);
-    else if (!this.#isComplete) void this.#lookDown();
+    else if (!this.#isComplete) void this.#scanDown();
   }
 
-  /** Before fulu there is nothing that depends on custody. */
+  /** Custody matters only from Fulu on. */
   #raise(groups: number): void {
     const { clock, data } = this.#parts;
-    if (data.hasColumns(clock.currentSlot)) this.#lookAgain(groups);
+    if (data.hasColumns(clock.currentSlot)) this.#restartScan(groups);
     else this.#held = { ...this.#held, groups };
   }
 
   /**
-   * Blocks of the current slot may be on their way onto the chain with the columns that were to be kept before. Until it is known
-   * that no more is missing, peers are told the slot of the change (fulu/validator.md, Validator custody), or that of the head.
+   * Restarts the backfill after the current slot, whose blocks may still be imported with the previous columns. Until
+   * the scan finishes, peers are sent the slot of the change (fulu/validator.md, Validator custody).
    */
-  #lookAgain(groups: number): void {
+  #restartScan(groups: number): void {
     const { currentSlot } = this.#parts.clock;
     this.#held = { from: currentSlot + 1, groups };
     this.#completeFrom = currentSlot;
-    void this.#lookDown({ withHead: true });
+    void this.#scanDown({ withHead: true });
   }
 
-  /** Goes down the canonical chain from what is noted as held to the first block that lacks something. */
-  async #lookDown({ withHead = false } = {}): Promise<void> {
+  /** Walks the canonical chain down from the stored range to the first incomplete block. */
+  async #scanDown({ withHead = false } = {}): Promise<void> {
     const { blocks } = this.#parts;
     const bottom = this.#bottom;
-    const look = {};
-    this.#look = look;
+    const scan = {};
+    this.#scan = scan;
     try {
       const newest = await blocks.rootAtOrBefore(this.#held.from - 1);
       let root = newest;
@@ -225,18 +228,18 @@ export class DataHistory {
         const signed: SignedBeaconBlock | null = await blocks.signedByRoot(root);
         if (!signed) return;
         const { slot, parentRoot } = signed.message;
-        const isLacking = slot >= bottom && (await this.#lackingBlock(root)) !== null;
-        if (this.#look !== look) return;
-        if (!isLacking || (withHead && root === newest)) this.#completeFrom = Math.max(slot, bottom);
-        if (isLacking || slot <= bottom) return;
+        const isIncomplete = slot >= bottom && (await this.#incompleteBlock(root)) !== null;
+        if (this.#scan !== scan) return;
+        if (!isIncomplete || (withHead && root === newest)) this.#completeFrom = Math.max(slot, bottom);
+        if (isIncomplete || slot <= bottom) return;
         root = toRootHex(parentRoot);
       }
     } catch {
-      // What cannot be read is not told to be there; whoever needs it will find out why.
+      // Unreadable data does not count as available. Readers of it get the error.
     }
   }
 
-  async #note(): Promise<void> {
+  async #persist(): Promise<void> {
     const batch = this.#parts.db.batch();
     batch.meta.putHeldData(this.#held);
     await batch.write();

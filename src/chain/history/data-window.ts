@@ -3,8 +3,8 @@ import { computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import type { Epoch, Slot } from "@lodestar/types";
 
 /**
- * The first slot whose data nodes have to serve (p2p-interface.md of deneb and fulu: the windows of BlobSidecarsByRange and
- * DataColumnSidecarsByRange); infinite while no block has any.
+ * Returns the first slot in the data retention window (p2p-interface.md of deneb and fulu, BlobSidecarsByRange and
+ * DataColumnSidecarsByRange); Infinity before Deneb.
  */
 export function firstSlotWithData(config: BeaconConfig, currentEpoch: Epoch): Slot {
   const { DENEB_FORK_EPOCH, FULU_FORK_EPOCH } = config;

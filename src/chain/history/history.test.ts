@@ -12,7 +12,7 @@ const blocks = chainOf([3, 4, 5]);
 const signed = blocks.map(({ bytes }) => ssz.phase0.SignedBeaconBlock.deserialize(bytes));
 const END = { root: blocks.at(-1)!.root, before: 7 };
 
-/** A history that lacks the blocks, whose writes and signature checks end as the test says. */
+/** A history without blocks, with controllable writes and signature checks. */
 function historyWith({ areSigned = true } = {}) {
   const write = Promise.withResolvers<void>();
   const written: string[] = [];
@@ -42,7 +42,7 @@ function historyWith({ areSigned = true } = {}) {
   return { history, write, written, untilWriting: begun.promise };
 }
 
-test("earlier blocks are held once they are written, and not before", async () => {
+test("earlier blocks are available once written", async () => {
   const { history, write, written, untilWriting } = historyWith();
   let isDone = false;
   const prepended = history.prepend(signed).then(() => {
@@ -58,7 +58,7 @@ test("earlier blocks are held once they are written, and not before", async () =
   expect(written).toEqual(blocks.map(({ root }) => root));
 });
 
-test("earlier blocks whose write fails are not held", async () => {
+test("earlier blocks are not available if the write fails", async () => {
   const { history, write, untilWriting } = historyWith();
   const refused = expect(history.prepend(signed)).rejects.toThrow("No space left");
   await untilWriting;
@@ -67,7 +67,7 @@ test("earlier blocks whose write fails are not held", async () => {
   expect(history.end).toEqual(END);
 });
 
-test("earlier blocks that are not signed are refused before anything is written", async () => {
+test("unsigned earlier blocks are rejected before anything is written", async () => {
   const { history, write, written } = historyWith({ areSigned: false });
   write.resolve();
   await expect(history.prepend(signed)).rejects.toMatchObject({ reason: "invalid-signature", slot: 3 });
@@ -78,7 +78,7 @@ test("earlier blocks that are not signed are refused before anything is written"
 test.each([
   ["do not end with the block that comes next", signed.slice(0, -1)],
   ["have a gap", [signed[0]!, signed[2]!]],
-])("earlier blocks that %s are refused", async (_, given) => {
+])("earlier blocks that %s are rejected", async (_, given) => {
   const { history, write, written } = historyWith();
   write.resolve();
   await expect(history.prepend(given)).rejects.toMatchObject({ reason: "not-connected" });

@@ -12,21 +12,23 @@ import {
 } from "@lodestar/state-transition";
 import type { IndexedAttestation, SignedBeaconBlock, SignedBlindedBeaconBlock } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { withBlock } from "../states/advance.ts";
+import { processBlock } from "../states/advance.ts";
 import { BlockRejection } from "./block-rejection.ts";
 
-/** The transition takes the header of a payload as well as the payload. */
+/** The transition accepts full and blinded blocks. */
 export type AnySignedBlock = SignedBeaconBlock | SignedBlindedBeaconBlock;
 
 export interface ReadBlock {
   indexedAttestations: IndexedAttestation[];
-  /** Whether the block has a payload for the execution engine (bellatrix/beacon-chain.md, is_execution_enabled). */
+  /** True if the block has an execution payload (bellatrix/beacon-chain.md, is_execution_enabled). */
   hasPayload: boolean;
-  /** Whether that payload is the first of the chain (bellatrix/beacon-chain.md, is_merge_transition_block). */
+  /** True for the merge transition block (bellatrix/beacon-chain.md, is_merge_transition_block). */
   isMergeTransition: boolean;
 }
 
-/** What a block says on its pre-state (the parent's state advanced to the block's slot), before anything of it is verified. */
+/**
+ * Extracts from a block what verification needs, using its pre-state: the parent's state advanced to the block's slot.
+ */
 export function readBlock(
   config: BeaconConfig,
   signed: AnySignedBlock,
@@ -37,7 +39,7 @@ export function readBlock(
   if (proposerIndex !== expectedProposer) {
     throw new BlockRejection(
       "wrong-proposer",
-      `The proposer of slot ${slot} is validator ${expectedProposer}, not ${proposerIndex}.`,
+      `Wrong proposer ${proposerIndex} at slot ${slot}, expected validator ${expectedProposer}.`,
     );
   }
   try {
@@ -53,7 +55,7 @@ export function readBlock(
   }
 }
 
-/** Everything that has to be signed in a block. */
+/** Returns the signature sets of all signatures in a block. */
 export function signatureSetsOf(
   config: BeaconConfig,
   signed: AnySignedBlock,
@@ -66,7 +68,7 @@ export function signatureSetsOf(
     const hasSyncCommittee = config.getForkSeq(slot) >= ForkSeq.altair;
     const syncCommittee = hasSyncCommittee ? epochCtx.currentSyncCommitteeIndexed : new SyncCommitteeCacheEmpty();
     const view = new BeaconStateView(preState);
-    // A payload is not signed by anybody.
+    // Payloads carry no signature.
     return getBlockSignatureSets(config, syncCommittee, view, signed as SignedBeaconBlock, indexedAttestations);
   } catch (error) {
     throw invalidTransition(slot, error);
@@ -74,8 +76,8 @@ export function signatureSetsOf(
 }
 
 /**
- * The state after a block, which is the one that the block claims. Signatures and payload are not looked at. Where the node
- * has produced just this block, it has made the state already.
+ * Applies the state transition and checks the state root. Does not verify signatures or the payload. Returns the known
+ * post-state of a block produced by this node.
  */
 export function applyBlock(
   signed: AnySignedBlock,
@@ -86,23 +88,22 @@ export function applyBlock(
   if (producedState) return producedState;
   let postState: CachedBeaconStateAllForks;
   try {
-    postState = withBlock(preState, signed);
+    postState = processBlock(preState, signed);
   } catch (error) {
     throw invalidTransition(slot, error);
   }
   const actual = toRootHex(postState.hashTreeRoot());
   const claimed = toRootHex(stateRoot);
   if (actual !== claimed) {
-    throw new BlockRejection("wrong-state-root", `The block claims state root ${claimed}, but leads to ${actual}.`);
+    throw new BlockRejection(
+      "wrong-state-root",
+      `Wrong state root: the block has ${claimed}, the transition gives ${actual}.`,
+    );
   }
   return postState;
 }
 
 function invalidTransition(slot: number, error: unknown): BlockRejection {
   const detail = error instanceof Error ? error.message : String(error);
-  return new BlockRejection(
-    "invalid-transition",
-    `The block of slot ${slot} breaks a consensus rule: ${detail}`,
-    error,
-  );
+  return new BlockRejection("invalid-transition", `Invalid state transition at slot ${slot}: ${detail}`, error);
 }

@@ -7,14 +7,14 @@ import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
 import { serializeSignedBlock } from "../blocks/block-encoding.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
 import type { Clock } from "../clock/clock.ts";
-import { attestationDueShare, momentOfSlot } from "../clock/moment-of-slot.ts";
+import { attestationDueShare, timeInSlot } from "../clock/slot-timing.ts";
 import type { DataAvailability } from "../data/data-availability.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { withPayloadStatus } from "../fork-choice/payload-status.ts";
 import type { ForkChoiceBlock } from "../fork-choice/types.ts";
 import type { StateStore } from "../states/state-store.ts";
-import { putBlockFacts } from "../stored-fork-choice.ts";
-import { blaming } from "./block-rejection.ts";
+import { putForkChoiceBlock } from "../stored-fork-choice.ts";
+import { attributeTo } from "./block-rejection.ts";
 import { checkBeforeTransition } from "./cheap-checks.ts";
 import { applyBlockAttestations, toForkChoiceBlock } from "./fork-choice-import.ts";
 import type { VerifiedBlock } from "./verify-block.ts";
@@ -35,8 +35,8 @@ export interface BlockCommitterParts {
 }
 
 /**
- * Makes verified blocks part of the chain. The database comes before fork choice, so that whatever the node builds on is
- * there after a crash. Calls must not overlap; the chain queues them.
+ * Adds verified blocks to the chain. Writes the database before fork choice, so that nothing the node builds on is lost
+ * in a crash. Calls must not overlap; the chain queues them.
  */
 export class BlockCommitter {
   readonly #parts: BlockCommitterParts;
@@ -46,8 +46,8 @@ export class BlockCommitter {
   }
 
   /**
-   * Takes a run of blocks, each the child of the one before, in one write to the database. Throws a `BlockRejection` when
-   * finality has passed them in the meantime, or the pool has let go of their data.
+   * Commits a run of blocks, each the child of the previous, in one database write. Throws a `BlockRejection` if
+   * finality has passed them or the pool has evicted their data.
    */
   async commit(run: readonly VerifiedBlock[]): Promise<void> {
     const first = run[0];
@@ -63,21 +63,21 @@ export class BlockCommitter {
     );
     if (blocks[0]?.block.execution.status === "valid") {
       for (const ancestor of forkChoice.optimisticAncestors(parent.root)) {
-        if (forkChoice.isHot(ancestor)) putBlockFacts(batch, withPayloadStatus(ancestor, "valid"));
+        if (forkChoice.isHot(ancestor)) putForkChoiceBlock(batch, withPayloadStatus(ancestor, "valid"));
       }
     }
     let before = parent;
     for (const { verified, block } of blocks) {
       this.#store(batch, verified, { block, parent: before });
       await data.store(batch, block, pooled.get(block.root) ?? []);
-      verified.alongside?.(batch);
+      verified.extraWrites?.(batch);
       before = block;
     }
     await batch.write();
     try {
       this.#requireFit(first);
     } catch (error) {
-      await this.#abandon(run, pooled);
+      await this.#orphan(run, pooled);
       throw error;
     }
     for (const { verified, block } of blocks) {
@@ -87,8 +87,8 @@ export class BlockCommitter {
   }
 
   /**
-   * A valid payload makes those before it valid, as fork choice will find when it takes the blocks. One that stands on the first
-   * payload of a chain does so only with a judgement of the terminal block, which is made when the engine is told of the head.
+   * A valid payload implies valid ancestors, as in fork choice. Exception: if the unverified chain starts at the merge
+   * transition block, its terminal block must be checked first, which happens with the next forkchoice update.
    */
   #withJointStatus(run: readonly BlockToCommit[], parent: ForkChoiceBlock): BlockToCommit[] {
     const { forkChoice } = this.#parts;
@@ -104,20 +104,20 @@ export class BlockCommitter {
     }));
   }
 
-  /** Time goes on during verification and the write, and a tick can finalize. What the first block is fit for, all are. */
+  /** Time passes during verification and the write, and a tick can finalize. Checking the first block is enough. */
   #requireFit({ signed, root }: VerifiedBlock): ForkChoiceBlock {
     const { forkChoice, clock } = this.#parts;
-    // The slot may have begun without having been announced yet: announcements are late when the process is busy.
+    // Slot announcements are late when the process is busy.
     forkChoice.onTick(clock.currentSlot);
     try {
       return checkBeforeTransition(signed.message, this.#parts);
     } catch (error) {
-      throw blaming(error, { slot: signed.message.slot, root });
+      throw attributeTo(error, { slot: signed.message.slot, root });
     }
   }
 
-  /** Leaves the blocks as finality leaves those of other branches: stored, but on no chain and without data. */
-  async #abandon(run: readonly VerifiedBlock[], stored: ReadonlyMap<RootHex, readonly DataSidecar[]>): Promise<void> {
+  /** Treats the blocks as orphaned: stored, but in no chain and without data. */
+  async #orphan(run: readonly VerifiedBlock[], stored: ReadonlyMap<RootHex, readonly DataSidecar[]>): Promise<void> {
     const batch = this.#parts.db.batch();
     for (const { signed, root } of run) {
       const { slot } = signed.message;
@@ -128,7 +128,7 @@ export class BlockCommitter {
     await batch.write();
   }
 
-  /** For a block that the database has already. */
+  /** Adds a block from the database to fork choice. */
   restore(verified: VerifiedBlock): void {
     this.#addToForkChoice(verified, toForkChoiceBlock(verified), { timely: false });
   }
@@ -140,15 +140,15 @@ export class BlockCommitter {
   ): void {
     const { forkChoice, blocks, states } = this.#parts;
     forkChoice.onBlock(block, { timely });
-    blocks.remember(root, signed);
+    blocks.cache(root, signed);
     states.hold(root, state);
     applyBlockAttestations(forkChoice, signed.message, indexedAttestations);
   }
 
-  /** Proposer boost is for blocks that came before attesting was due (fork-choice.md, record_block_timeliness). */
+  /** Proposer boost requires arrival before the attestation deadline (fork-choice.md, record_block_timeliness). */
   #isTimely({ signed, arrivedAt }: VerifiedBlock): boolean {
     const { clock, config } = this.#parts;
-    return arrivedAt < momentOfSlot(clock, signed.message.slot, attestationDueShare(config));
+    return arrivedAt < timeInSlot(clock, signed.message.slot, attestationDueShare(config));
   }
 
   #store(
@@ -158,9 +158,9 @@ export class BlockCommitter {
   ): void {
     const { slot, root, stateRoot } = block;
     batch.blocks.put(root, serializeSignedBlock(this.#parts.config, signed));
-    putBlockFacts(batch, block);
+    putForkChoiceBlock(batch, block);
     batch.stateIndex.put(stateRoot, { slot, blockRoot: root });
-    // This block confirms the slots since its parent as empty; their states can be asked for by root, too.
+    // Indexes the states of the empty slots since the parent, which this block confirms.
     for (let empty = Math.max(parent.slot + 1, slot - SLOTS_PER_HISTORICAL_ROOT); empty < slot; empty++) {
       const emptySlotRoot = state.stateRoots.get(empty % SLOTS_PER_HISTORICAL_ROOT);
       batch.stateIndex.put(toRootHex(emptySlotRoot), { slot: empty, blockRoot: parent.root });

@@ -7,15 +7,15 @@ import type { Clock } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { StateStore } from "../states/state-store.ts";
 import type { BlockCommitter } from "./block-committer.ts";
-import { blaming } from "./block-rejection.ts";
-import { checkBeforeTransition, refuseInvalidPayload, refuseUnsignedLeap } from "./cheap-checks.ts";
+import { attributeTo } from "./block-rejection.ts";
+import { checkBeforeTransition, refuseInvalidPayload, requireSignedEpochSkip } from "./cheap-checks.ts";
 import type { ArrivedBlock } from "./segment.ts";
 import { preStateOf, type VerifiedBlock, verifyBlock } from "./verify-block.ts";
 import type { VerifyPayload } from "./verify-payload.ts";
 
 export interface ImportedBlock {
   root: RootHex;
-  /** The node had this block already; nothing was done. */
+  /** The block was already known. */
   known: boolean;
 }
 
@@ -26,12 +26,15 @@ interface BlockImporterParts {
   states: StateStore;
   bls: BlsVerifier;
   verifyPayload: VerifyPayload;
-  /** The state after a block of that root, if this node has produced it lately. */
+  /** Post-state of a block recently produced by this node. */
   producedState(root: RootHex): CachedBeaconStateAllForks | undefined;
   committer: BlockCommitter;
 }
 
-/** Verifies one block, by cheap checks, state transition, all signatures in one batch and the execution engine; and restores those of the database. */
+/**
+ * Verifies single blocks: cheap checks, state transition, batched signatures and the execution payload. Also restores
+ * blocks from the database.
+ */
 export class BlockImporter {
   readonly #parts: BlockImporterParts;
 
@@ -40,22 +43,22 @@ export class BlockImporter {
   }
 
   /**
-   * Regenerates the state before a block when it is not at hand, as for a block on an old branch. That may take long and
-   * changes nothing, so it comes before the block's turn in the queue.
+   * Regenerates the pre-state if it is not cached, for example for an old branch. Runs outside the queue, because it
+   * can take long and changes nothing.
    */
   async prepare(signed: SignedBeaconBlock, root: RootHex): Promise<void> {
     const { forkChoice, states } = this.#parts;
     const { slot, parentRoot } = signed.message;
     const parent = toRootHex(parentRoot);
-    if (forkChoice.has(root) || !forkChoice.has(parent) || states.isAtHand(parent, slot)) return;
+    if (forkChoice.has(root) || !forkChoice.has(parent) || states.needsNoReplay(parent, slot)) return;
     try {
       await this.#checkedPreState(signed);
     } catch (error) {
-      throw blaming(error, { slot, root });
+      throw attributeTo(error, { slot, root });
     }
   }
 
-  /** Verifies a block from outside, which may take as long as the execution engine is asked. Null when the chain has it already. */
+  /** Verifies a received block. Waits for the execution engine. Returns null if the block is known. */
   async verify(block: ArrivedBlock): Promise<VerifiedBlock | null> {
     const { signed, root } = block;
     const { forkChoice } = this.#parts;
@@ -65,11 +68,11 @@ export class BlockImporter {
       const producedState = this.#parts.producedState(root);
       return await verifyBlock(block, await this.#checkedPreState(signed), { ...this.#parts, producedState });
     } catch (error) {
-      throw blaming(error, { slot: signed.message.slot, root });
+      throw attributeTo(error, { slot: signed.message.slot, root });
     }
   }
 
-  /** The same for a block that this node has produced and signed itself, of which the payload alone is to be verified. */
+  /** Verifies the payload of a block produced and signed by this node. */
   async verifyOwn(block: ArrivedBlock, producedState: CachedBeaconStateAllForks): Promise<VerifiedBlock | null> {
     const { signed, root } = block;
     const { config, forkChoice, clock, states, verifyPayload } = this.#parts;
@@ -79,16 +82,15 @@ export class BlockImporter {
       const preState = await preStateOf(signed, states);
       return await verifyBlock(block, preState, { config, bls: null, verifyPayload, producedState });
     } catch (error) {
-      throw blaming(error, { slot: signed.message.slot, root });
+      throw attributeTo(error, { slot: signed.message.slot, root });
     }
   }
 
   /**
-   * Takes a block of our own database back into fork choice. Its signatures were verified before it was stored. Throws a
-   * `BlockRejection` when the block does not fit the chain any more.
+   * Restores a block from the database to fork choice. Its signatures were verified before it was stored. Throws a
+   * `BlockRejection` if it no longer fits the chain.
    *
-   * Fork choice is taken to the block's slot, not to the present: the present would justify and finalize more than was
-   * final when the block came, and leave out what was good then.
+   * Ticks fork choice to the block's slot, not to the present, which could finalize more and exclude the block.
    */
   async restore(signed: SignedBeaconBlock, root: RootHex, verifyPayload: VerifyPayload): Promise<void> {
     const { config, forkChoice, states, committer } = this.#parts;
@@ -96,7 +98,7 @@ export class BlockImporter {
     checkBeforeTransition(signed.message, { forkChoice, clock: forkChoice });
     const preState = await preStateOf(signed, states);
     const verifiers = { config, bls: null, verifyPayload };
-    // When it came is not known any more: it counts as late.
+    // The arrival time is unknown; the block counts as late.
     const block = { signed, root, arrivedAt: Number.POSITIVE_INFINITY };
     committer.restore(await verifyBlock(block, preState, verifiers));
   }
@@ -104,7 +106,7 @@ export class BlockImporter {
   async #checkedPreState(signed: SignedBeaconBlock): Promise<CachedBeaconStateAllForks> {
     const { forkChoice, clock, states } = this.#parts;
     const parent = checkBeforeTransition(signed.message, { forkChoice, clock });
-    await refuseUnsignedLeap(signed, parent.slot, this.#parts);
+    await requireSignedEpochSkip(signed, parent.slot, this.#parts);
     return preStateOf(signed, states);
   }
 }

@@ -20,10 +20,10 @@ export type RejectionReason =
   | "data-unavailable"
   | "node-stopping";
 
-/** Why a block was not imported. The chain is as it was before. */
+/** A block was not imported. The chain is unchanged. */
 export class BlockRejection extends Error {
   readonly reason: RejectionReason;
-  /** The block at fault: with a run of blocks it need not be the first. */
+  /** The offending block; in a segment it need not be the first. */
   slot?: Slot;
   root?: RootHex;
 
@@ -34,8 +34,8 @@ export class BlockRejection extends Error {
   }
 }
 
-/** The execution engine refuses the payload of a block. */
-export class PayloadRefusal extends BlockRejection {
+/** The execution engine found the payload invalid. */
+export class InvalidPayloadRejection extends BlockRejection {
   readonly parentRoot: RootHex;
   readonly latestValidHash: RootHex | null;
 
@@ -49,18 +49,20 @@ export class PayloadRefusal extends BlockRejection {
   }
 }
 
-/** Reasons for which a block waits for what the execution engine may tell later; nothing is wrong with it. */
+/** True if the block waits for the execution engine. The block itself is fine. */
 export const isWaitingForEngine = ({ reason }: BlockRejection): boolean =>
   reason === "engine-unavailable" || reason === "unknown-terminal-block";
 
-/** Reasons for which the chain holds a block and imports it later by itself. */
+/** True if the chain keeps the block and retries the import on its own. */
 export const isHeld = (rejection: BlockRejection): boolean =>
   isWaitingForEngine(rejection) || rejection.reason === "data-unavailable";
 
-/** Whether the block was not judged at all, because the node stops. */
-export const isOfStop = ({ reason }: BlockRejection): boolean => reason === "node-stopping";
+/** True if the block was not checked because the node is stopping. */
+export const isNodeStopping = ({ reason }: BlockRejection): boolean => reason === "node-stopping";
 
-/** Whatever comes, the block of that root is never imported. A bad signature says nothing of the kind: the root does not cover it. */
+/**
+ * Reasons for which a block with this root can never be imported. Excludes signatures, which the root does not cover.
+ */
 const CONDEMNING: ReadonlySet<RejectionReason> = new Set([
   "finalized-slot",
   "invalid-parent",
@@ -73,10 +75,10 @@ const CONDEMNING: ReadonlySet<RejectionReason> = new Set([
   "wrong-terminal-block",
 ]);
 
-export const condemnsBlock = ({ reason }: BlockRejection): boolean => CONDEMNING.has(reason);
+export const isPermanentRejection = ({ reason }: BlockRejection): boolean => CONDEMNING.has(reason);
 
-/** Notes the block at fault in an error, if it is a rejection that does not name one yet. */
-export function blaming<E>(error: E, block: { slot: Slot; root: RootHex }): E {
+/** Adds the offending block to a rejection that has none. */
+export function attributeTo<E>(error: E, block: { slot: Slot; root: RootHex }): E {
   if (error instanceof BlockRejection) {
     error.slot ??= block.slot;
     error.root ??= block.root;

@@ -2,14 +2,14 @@ import type { BeaconConfig } from "@lodestar/config";
 import type { RootHex } from "@lodestar/types";
 import type { Logger } from "../../log/logger.ts";
 import type { Clock } from "../clock/clock.ts";
-import { attestationDueShare, untilMomentOfSlot } from "../clock/moment-of-slot.ts";
+import { attestationDueShare, untilTimeInSlot } from "../clock/slot-timing.ts";
 import type { DataAvailability } from "../data/data-availability.ts";
 import { BlockRejection } from "./block-rejection.ts";
 import type { VerifiedBlock } from "./verify-block.ts";
 
-/** Each is held with a state. They are siblings, as nothing that builds on them is verified. */
+/** Each is held with its post-state. They are siblings, because children of pending blocks are not verified. */
 const MAX_BLOCKS = 16;
-/** Of one proposer in one slot, who may have signed any number. */
+/** Per proposer and slot. An equivocating proposer can sign any number. */
 const MAX_BLOCKS_PER_PROPOSAL = 2;
 
 interface BlocksAwaitingDataParts {
@@ -17,22 +17,23 @@ interface BlocksAwaitingDataParts {
   clock: Clock;
   data: DataAvailability;
   logger: Logger;
-  /** Takes a verified block onto the chain; tells how many blocks were new to it. */
+  /** Imports a verified block; returns the number of blocks that were new. */
   commit(block: VerifiedBlock): Promise<number>;
 }
 
 interface HeldBlock {
   block: VerifiedBlock;
   dropping: AbortController;
-  /** What those are told who wait for the block. */
+  /** Result for callers that wait for the block. */
   answer: Promise<number>;
-  /** Settles when the block is on the chain or is held no longer. */
+  /** Settles when the block is imported or dropped. */
   end: Promise<unknown>;
 }
 
 /**
- * Blocks that are in order but for their data (fork-choice.md of deneb and fulu, is_data_available). They are held with the states that
- * they lead to, and imported when the data is there. Their descendants wait elsewhere, because they are blocks with an unknown parent.
+ * Verified blocks that wait for blobs or data columns (is_data_available in fork-choice.md of deneb and fulu). They are
+ * held with their post-states and imported once the data is available. Their descendants have an unknown parent and
+ * wait elsewhere.
  */
 export class BlocksAwaitingData {
   readonly #parts: BlocksAwaitingDataParts;
@@ -50,15 +51,14 @@ export class BlocksAwaitingData {
     return this.#blocks.has(root);
   }
 
-  /** What those are told who wait for a block that is held, as `hold` tells it. */
+  /** Returns the pending result of a held block. */
   answerOf(root: RootHex): Promise<number> | undefined {
     return this.#blocks.get(root)?.answer;
   }
 
   /**
-   * Holds a block, and tells when it has been imported. Rejects with a `BlockRejection` when that has not come to pass until
-   * attestations are due in the next slot: by then the validators of two slots have voted without the block, and nobody who asked for it
-   * can act on it any more. It is held nevertheless.
+   * Holds a block and resolves when it is imported. Rejects with a `BlockRejection` at the attestation deadline of the
+   * next slot, when callers can no longer act on it. The block stays held.
    */
   hold(block: VerifiedBlock): Promise<number> {
     const { root } = block;
@@ -71,7 +71,7 @@ export class BlocksAwaitingData {
       ended.abort();
     });
     const answer = Promise.race([imported, this.#patience(block, imported, ended.signal)]);
-    // The block is imported, or not, whether or not somebody waits for it.
+    // The import does not depend on a waiting caller.
     answer.catch(() => undefined);
     const end = imported.catch((error: unknown) => this.#note(block, error));
     this.#blocks.set(root, { block, dropping, answer, end });
@@ -79,7 +79,7 @@ export class BlocksAwaitingData {
     return answer;
   }
 
-  /** Lets go of the blocks that the check throws for, with what it throws. */
+  /** Drops the blocks for which `check` throws, with its error. */
   dropUnfit(check: (block: VerifiedBlock) => void): void {
     for (const { block, dropping } of [...this.#blocks.values()]) {
       try {
@@ -94,7 +94,7 @@ export class BlocksAwaitingData {
     for (const held of [...this.#blocks.values()]) this.#drop(held);
   }
 
-  /** Lets go of all, and ends when those are on the chain that were just being imported. */
+  /** Drops all blocks and waits for imports in progress. */
   async close(): Promise<void> {
     const ends = [...this.#blocks.values()].map(({ end }) => end);
     this.dropAll();
@@ -106,24 +106,24 @@ export class BlocksAwaitingData {
     return this.#parts.commit(block);
   }
 
-  /** Rejects when nobody is to wait any longer, unless the block is being imported by then. */
+  /** Rejects at the deadline unless the block is being imported. */
   async #patience(block: VerifiedBlock, imported: Promise<number>, ended: AbortSignal): Promise<number> {
     const { config, clock, data, logger } = this.#parts;
-    const isOver = await untilMomentOfSlot(clock, clock.currentSlot + 1, attestationDueShare(config), ended);
+    const isOver = await untilTimeInSlot(clock, clock.currentSlot + 1, attestationDueShare(config), ended);
     if (ended.aborted || data.missing(block).length === 0) return imported;
     const rejection = data.unavailable(block);
     const { slot, root, message } = rejection;
-    if (isOver) logger.warn("A block is held until its data comes", { slot, root, message });
+    if (isOver) logger.warn("Block waits for missing data", { slot, root, message });
     throw rejection;
   }
 
   #note({ signed, root }: VerifiedBlock, error: unknown): void {
     const level = error instanceof BlockRejection ? "debug" : "error";
     const { slot } = signed.message;
-    this.#parts.logger[level]("A block that waited for its data is not imported", { slot, root, error });
+    this.#parts.logger[level]("Block with missing data not imported", { slot, root, error });
   }
 
-  /** The network brings what finds no room here again. */
+  /** Evicted blocks can be fetched from the network again. */
   #makeRoomFor({ root: added, signed: { message } }: VerifiedBlock): void {
     const others = [...this.#blocks.values()].filter(({ block }) => block.root !== added);
     const ofProposal = others.filter(({ block: { signed } }) => {

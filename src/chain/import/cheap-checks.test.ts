@@ -8,7 +8,7 @@ import type { BlsVerifier } from "../../bls/verifier.ts";
 import type { Clock } from "../clock/clock.ts";
 import { addBlock, EPOCH, makeForkChoice, optimistic, root } from "../fork-choice/blocks.test-support.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
-import { checkBeforeTransition, refuseUnsignedLeap } from "./cheap-checks.ts";
+import { checkBeforeTransition, requireSignedEpochSkip } from "./cheap-checks.ts";
 
 const clockAt = (slot: number) => ({ currentSlot: slot }) as unknown as Clock;
 
@@ -25,7 +25,7 @@ function reasonAgainst(forkChoice: ForkChoice, block: BeaconBlock, currentSlot =
   }
 }
 
-/** Genesis is block 1; block 2 is its child at slot 2, block 3 the one of slot 5. */
+/** Genesis is block 1; block 2 is its child at slot 2, block 3 at slot 5. */
 function smallTree(): ForkChoice {
   const forkChoice = makeForkChoice();
   addBlock(forkChoice, 2, 1, 2);
@@ -33,23 +33,23 @@ function smallTree(): ForkChoice {
   return forkChoice;
 }
 
-test("a block that follows a known one is fit to be verified, on whichever branch", () => {
+test("accepts a child of a known block on any branch", () => {
   expect(reasonAgainst(smallTree(), blockAt(6, 3))).toBeNull();
   expect(reasonAgainst(smallTree(), blockAt(6, 2))).toBeNull();
 });
 
-test("the current slot is the last that may have a block", () => {
+test("accepts blocks up to the current slot", () => {
   expect(reasonAgainst(smallTree(), blockAt(7, 3), 7)).toBeNull();
   expect(reasonAgainst(smallTree(), blockAt(8, 3), 7)).toBe("future-slot");
 });
 
-test("the parent has to be known and earlier", () => {
+test("requires a known, earlier parent", () => {
   expect(reasonAgainst(smallTree(), blockAt(6, 9))).toBe("unknown-parent");
   expect(reasonAgainst(smallTree(), blockAt(5, 3))).toBe("not-later-than-parent");
   expect(reasonAgainst(smallTree(), blockAt(4, 3))).toBe("not-later-than-parent");
 });
 
-test("nothing is built on a payload that the execution engine found invalid", () => {
+test("rejects children of a block with an invalid payload", () => {
   const forkChoice = smallTree();
   addBlock(forkChoice, 4, 3, 6, { execution: optimistic(4) });
   expect(reasonAgainst(forkChoice, blockAt(7, 4))).toBeNull();
@@ -59,11 +59,11 @@ test("nothing is built on a payload that the execution engine found invalid", ()
   expect(reasonAgainst(forkChoice, blockAt(7, 4))).toBe("invalid-parent");
 });
 
-test("a finalized slot is settled, and so is which branch goes on", () => {
+test("rejects finalized slots and branches off the finalized chain", () => {
   const forkChoice = smallTree();
   const finalized = { epoch: 1, root: root(4) };
   addBlock(forkChoice, 4, 3, EPOCH);
-  // A sibling of the block that is about to be finalized, which pruning has not yet removed.
+  // A sibling of the finalized block that is not pruned yet.
   addBlock(forkChoice, 5, 3, EPOCH + 1);
   addBlock(forkChoice, 6, 4, EPOCH + 2, { justified: finalized, finalized });
   expect(forkChoice.finalized).toEqual(finalized);
@@ -92,7 +92,7 @@ test.each([
           return isSigned;
         },
       };
-      return refuseUnsignedLeap(signed, parentSlot, { config, bls: bls as BlsVerifier });
+      return requireSignedEpochSkip(signed, parentSlot, { config, bls: bls as BlsVerifier });
     };
 
     if (checks > 0) await expect(refusal(false)).rejects.toMatchObject({ reason: "invalid-signature" });

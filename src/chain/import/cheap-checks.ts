@@ -10,7 +10,7 @@ import type { ForkChoiceBlock } from "../fork-choice/types.ts";
 import { BlockRejection } from "./block-rejection.ts";
 import { badSignature } from "./verify-block.ts";
 
-/** What can be said about a block from fork choice and the clock alone (fork-choice.md, on_block). Returns its parent. */
+/** Checks a block against fork choice and the clock (fork-choice.md, on_block). Returns its parent. */
 export function checkBeforeTransition(
   { slot, parentRoot }: BeaconBlock,
   { forkChoice, clock }: { forkChoice: ForkChoice; clock: Pick<Clock, "currentSlot"> },
@@ -21,7 +21,7 @@ export function checkBeforeTransition(
   if (slot <= finalizedSlot) {
     throw new BlockRejection(
       "finalized-slot",
-      `The block is of slot ${slot}, but the chain is finalized up to slot ${finalizedSlot}.`,
+      `The block's slot ${slot} is not after the finalized slot ${finalizedSlot}.`,
     );
   }
   const parentHex = toRootHex(parentRoot);
@@ -29,7 +29,7 @@ export function checkBeforeTransition(
     throw new BlockRejection("invalid-parent", `The execution payload of the parent block ${parentHex} is invalid.`);
   }
   const parent = forkChoice.get(parentHex);
-  if (!parent) throw new BlockRejection("unknown-parent", `The parent block ${parentHex} is not known.`);
+  if (!parent) throw new BlockRejection("unknown-parent", `Unknown parent block ${parentHex}.`);
   refuseEarlierThanParent(slot, parent.slot);
   if (!forkChoice.isDescendantOfFinalized(parentHex)) {
     throw new BlockRejection(
@@ -40,20 +40,14 @@ export function checkBeforeTransition(
   return parent;
 }
 
-/**
- * What the execution engine refused a short while ago need not be asked about again. Those of the tree are asked about behind the
- * chain's back (`RefusalReview`).
- */
+/** Skips payloads that the engine rejected recently. Blocks in the tree are retried in the background. */
 export function refuseInvalidPayload(root: RootHex, forkChoice: ForkChoice): void {
   if (!forkChoice.isInvalid(root)) return;
-  if (!forkChoice.has(root) && forkChoice.refusals.isOver(root, forkChoice.currentSlot)) return;
-  throw new BlockRejection(
-    "invalid-payload",
-    `The execution payload of the block ${root} was found to be invalid before.`,
-  );
+  if (!forkChoice.has(root) && forkChoice.retryBackoff.isDue(root, forkChoice.currentSlot)) return;
+  throw new BlockRejection("invalid-payload", `The execution payload of block ${root} is known to be invalid.`);
 }
 
-/** The same for a block whose parent passed all this just before, but is not in fork choice yet. */
+/** Checks a block whose parent passed these checks but is not in fork choice yet. */
 export function checkAfterParent({ slot }: BeaconBlock, parent: BeaconBlock, clock: Clock): void {
   refuseFutureSlot(slot, clock);
   refuseEarlierThanParent(slot, parent.slot);
@@ -61,22 +55,25 @@ export function checkAfterParent({ slot }: BeaconBlock, parent: BeaconBlock, clo
 
 function refuseFutureSlot(slot: Slot, { currentSlot }: Pick<Clock, "currentSlot">): void {
   if (slot <= currentSlot) return;
-  throw new BlockRejection("future-slot", `The block is of slot ${slot}, but the current slot is ${currentSlot}.`);
+  throw new BlockRejection(
+    "future-slot",
+    `The block's slot ${slot} is in the future: the current slot is ${currentSlot}.`,
+  );
 }
 
 function refuseEarlierThanParent(slot: Slot, parentSlot: Slot): void {
   if (slot > parentSlot) return;
   throw new BlockRejection(
     "not-later-than-parent",
-    `The block is of slot ${slot}, which is not after its parent's slot ${parentSlot}.`,
+    `The block's slot ${slot} is not after its parent's slot ${parentSlot}.`,
   );
 }
 
 /**
- * Each epoch between a block and its parent costs an epoch transition before anything of the block can be verified. For
- * many of them it must at least be signed by the validator it names, so that nobody can invent such work for nothing.
+ * Requires a valid proposer signature before the state is advanced by more than an epoch. Otherwise unsigned blocks
+ * could cause expensive epoch transitions.
  */
-export async function refuseUnsignedLeap(
+export async function requireSignedEpochSkip(
   signed: SignedBeaconBlock,
   parentSlot: Slot,
   { config, bls }: { config: BeaconConfig; bls: BlsVerifier },

@@ -7,7 +7,7 @@ import { applyBlockAttestations } from "./fork-choice-import.ts";
 
 const NO_SLASHINGS: BeaconBlock = ssz.phase0.BeaconBlock.defaultValue();
 
-/** Genesis is block 1, with the children 2 and 3 in slot 1; four validators may attest. */
+/** Genesis is block 1, with children 2 and 3 at slot 1; four validators attest. */
 function twoBranches(): ForkChoice {
   const forkChoice = makeForkChoice();
   addBlock(forkChoice, 2, 1, 1);
@@ -25,7 +25,7 @@ function vote(block: number, attestingIndices: number[], target = 1): phase0.Ind
   return attestation;
 }
 
-test("the attestations of a block count", () => {
+test("counts the attestations of a block", () => {
   for (const [favourite, other] of [
     [2, 3],
     [3, 2],
@@ -36,13 +36,13 @@ test("the attestations of a block count", () => {
   }
 });
 
-test("an attestation with another target than the branch it is for has, or for a block nobody knows, does not count", () => {
+test("ignores attestations with a wrong target or for an unknown block", () => {
   const forkChoice = twoBranches();
   applyBlockAttestations(forkChoice, NO_SLASHINGS, [vote(2, [0]), vote(3, [1, 2, 3], 2), vote(9, [1, 2, 3])]);
   expect(forkChoice.updateHead().root).toBe(root(2));
 });
 
-test("an attestation for a block of a later slot than its own does not count", () => {
+test("ignores an attestation for a block after its own slot", () => {
   const forkChoice = twoBranches();
   addBlock(forkChoice, 4, 3, 3);
   forkChoice.onTick(4);
@@ -50,7 +50,7 @@ test("an attestation for a block of a later slot than its own does not count", (
   expect(forkChoice.updateHead().root).toBe(root(2));
 });
 
-test("whoever is proven to have attested twice loses its weight", () => {
+test("discounts validators proven to be equivocating", () => {
   const forkChoice = twoBranches();
   applyBlockAttestations(forkChoice, NO_SLASHINGS, [vote(2, [0, 1]), vote(3, [2])]);
   expect(forkChoice.updateHead().root).toBe(root(2));

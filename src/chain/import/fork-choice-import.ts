@@ -13,7 +13,7 @@ import type { Checkpoint, ForkChoiceBlock, ForkChoiceExecution } from "../fork-c
 
 export const toCheckpoint = ({ epoch, root }: phase0.Checkpoint): Checkpoint => ({ epoch, root: toRootHex(root) });
 
-/** What fork choice needs to know of a block, read off its post-state. */
+/** Builds the fork choice node of a block from its post-state. */
 export function toForkChoiceBlock({
   signed: { message: block },
   root,
@@ -42,7 +42,7 @@ export function toForkChoiceBlock({
   };
 }
 
-/** Counts the attestations that a valid block carries, and takes the weight of those it proves to equivocate. */
+/** Counts the attestations of a valid block and discounts validators that it proves to be equivocating. */
 export function applyBlockAttestations(
   forkChoice: ForkChoice,
   block: BeaconBlock,
@@ -53,8 +53,8 @@ export function applyBlockAttestations(
   }
   for (const { data, attestingIndices } of indexedAttestations) {
     const blockRoot = toRootHex(data.beaconBlockRoot);
-    // fork-choice.md, validate_on_attestation: the target must be the attestation's own checkpoint. An attestation to a
-    // block that was pruned, or that this node has not seen, has nothing to count for.
+    // fork-choice.md, validate_on_attestation: the target must be the checkpoint of the attested block. Attestations to
+    // pruned or unknown blocks are ignored.
     const targetSlot = computeStartSlotAtEpoch(data.target.epoch);
     if (forkChoice.ancestorAtSlot(blockRoot, targetSlot) !== toRootHex(data.target.root)) continue;
     forkChoice.onAttestation({

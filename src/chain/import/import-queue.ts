@@ -11,17 +11,22 @@ import type { PayloadVerdicts } from "../payload-verdicts.ts";
 import type { PayloadVerification } from "../payload-verification.ts";
 import { SerialQueue } from "../serial-queue.ts";
 import type { HotSnapshots } from "../states/hot-snapshots.ts";
-import { type BadBlocks, isInvalidForCertain } from "./bad-blocks.ts";
 import { BlockCommitter, type BlockCommitterParts } from "./block-committer.ts";
 import { BlockImporter, type ImportedBlock } from "./block-importer.ts";
-import { BlockRejection, condemnsBlock, isWaitingForEngine, PayloadRefusal } from "./block-rejection.ts";
+import {
+  BlockRejection,
+  InvalidPayloadRejection,
+  isPermanentRejection,
+  isWaitingForEngine,
+} from "./block-rejection.ts";
 import { BlocksAwaitingData } from "./blocks-awaiting-data.ts";
+import { BlocksAwaitingEngine } from "./blocks-awaiting-engine.ts";
 import { checkBeforeTransition } from "./cheap-checks.ts";
+import { type InvalidBlockRoots, isPermanentlyInvalid } from "./invalid-block-roots.ts";
 import { type ArrivedBlock, isKnownBlock } from "./segment.ts";
 import { type ImportedSegment, SegmentImporter } from "./segment-importer.ts";
 import type { VerifiedBlock } from "./verify-block.ts";
 import { knownPayload, payloadVerifier, trustingPayloadVerifier, type VerifyPayload } from "./verify-payload.ts";
-import { WaitingBlocks } from "./waiting-blocks.ts";
 
 interface ImportQueueParts extends BlockCommitterParts {
   bls: BlsVerifier;
@@ -29,40 +34,40 @@ interface ImportQueueParts extends BlockCommitterParts {
   safeSlotsToImportOptimistically?: number;
   payloads: PayloadVerification;
   verdicts: PayloadVerdicts;
-  /** Those that break a rule of consensus. */
-  invalidBlocks: BadBlocks;
+  /** Blocks that violate consensus rules. */
+  invalidBlocks: InvalidBlockRoots;
   events: ChainEvents;
   logger: Logger;
   hotSnapshots: HotSnapshots;
-  /** The state after a block of that root, if this node has produced it lately. */
+  /** Post-state of a block recently produced by this node. */
   producedState(root: RootHex): CachedBeaconStateAllForks | undefined;
-  /** Everything that changes the chain. */
+  /** Queue of all changes of the chain. */
   changes: SerialQueue;
-  /** Draws the consequences of new blocks: head, finality. */
+  /** Updates head and finality after new blocks. */
   settle(): Promise<void>;
 }
 
 export interface Arrival {
-  /** When the block came, in chain time; now, unless it was held up on its way here. */
+  /** Arrival in chain time; defaults to now. */
   arrivedAt?: number;
-  /** Whether the caller waits a while where the block lacks data, which is held in any case; by default it does. */
+  /** Waits for missing data, up to a deadline; true by default. The block is held in any case. */
   waitsForData?: boolean;
 }
 
-/** Null when the chain has the block already. */
+/** Returns null if the block is known. */
 type Verify = () => Promise<VerifiedBlock | null>;
 
-/** The ways onto the chain: for one block, for a run of them, and for those that the database holds. */
+/** Imports single blocks, segments and blocks from the database. */
 export class ImportQueue {
   readonly #parts: ImportQueueParts;
   readonly #committer: BlockCommitter;
   readonly #importer: BlockImporter;
   readonly #segmentImporter: SegmentImporter;
-  /** A block is verified before its turn among the changes, which do not wait for the execution engine. */
+  /** Blocks are verified before they enter the queue of changes, which must not wait for the engine. */
   readonly #singles = new SerialQueue();
   readonly #segments = new SerialQueue();
   readonly #trusting: VerifyPayload;
-  readonly #waiting = new WaitingBlocks();
+  readonly #waiting = new BlocksAwaitingEngine();
   readonly #awaitingData: BlocksAwaitingData;
   #retrying: Promise<void> | null = null;
   readonly #closing = new AbortController();
@@ -77,32 +82,32 @@ export class ImportQueue {
     this.#awaitingData = new BlocksAwaitingData({ ...parts, commit: (block) => this.#commit([block]) });
   }
 
-  /** Whether the block waits for the execution engine. */
+  /** True if the block waits for the execution engine. */
   isWaiting(root: RootHex): boolean {
     return this.#waiting.has(root);
   }
 
-  /** Whether the block is verified and waits for its data. */
+  /** True if the block is verified and waits for its data. */
   isAwaitingData(root: RootHex): boolean {
     return this.#awaitingData.has(root);
   }
 
-  /** How many blocks wait for their data. */
+  /** Number of blocks that wait for data. */
   get awaitingData(): number {
     return this.#awaitingData.size;
   }
 
-  /** Lets go of the blocks that wait for data and that finality has passed. */
+  /** Drops blocks waiting for data that finality has passed. */
   dropUnfit(): void {
     this.#awaitingData.dropUnfit(({ signed }) => checkBeforeTransition(signed.message, this.#parts));
   }
 
-  /** Lets go of all blocks that wait for data. */
+  /** Drops all blocks waiting for data. */
   dropAwaiting(): void {
     this.#awaitingData.dropAll();
   }
 
-  /** Tries again to import what waits for the execution engine. Never rejects. */
+  /** Retries blocks that wait for the execution engine. Never rejects. */
   async retryWaiting(): Promise<void> {
     if (this.#closing.signal.aborted) return;
     this.#retrying ??= this.#retry().finally(() => {
@@ -120,7 +125,7 @@ export class ImportQueue {
   }
 
   /**
-   * For a block that this node has produced and signed itself: its signatures and its state are known to be right, and its data is
+   * Imports a block produced and signed by this node. Its signatures and state are known to be valid, and its data is
    * in the pool.
    */
   importOwn(block: ArrivedBlock, postState: CachedBeaconStateAllForks): Promise<ImportedBlock> {
@@ -135,7 +140,7 @@ export class ImportQueue {
     } catch (error) {
       if (error instanceof BlockRejection) {
         if (isWaitingForEngine(error)) this.#hold(block, error);
-        if (condemnsBlock(error)) this.#parts.data.pool.delete(block.root);
+        if (isPermanentRejection(error)) this.#parts.data.pool.delete(block.root);
         await this.#noteIfInvalid(error, block.signed);
       }
       throw error;
@@ -149,7 +154,7 @@ export class ImportQueue {
     await this.#untilCurrent(slot);
     const began = SYSTEM_TIMERS.now();
     await this.#importer.prepare(signed, root);
-    // What comes behind the block does not wait for its data: the number is a promise then.
+    // Later blocks do not wait for this one's data, so the count can be a promise.
     const { count } = await this.#singles.run(async () => this.#takeIn(root, verify));
     if (!waitsForData && this.#awaitingData.has(root)) data.requireAvailable(block);
     const known = (await count) === 0;
@@ -161,7 +166,7 @@ export class ImportQueue {
     const { data } = this.#parts;
     const awaited = this.#awaitingData.answerOf(root);
     if (awaited) {
-      // For whoever brings it again, the block is known once it is imported; if it is not, nobody need wait for that.
+      // A second submission counts as known once the first is imported. Nobody may be waiting for a failure.
       const known = awaited.then(() => 0);
       known.catch(() => undefined);
       return { count: known };
@@ -192,18 +197,18 @@ export class ImportQueue {
 
   async #noteIfInvalid(rejection: BlockRejection, signed: SignedBeaconBlock): Promise<void> {
     const { root } = rejection;
-    if (root === undefined || !(await isInvalidForCertain(rejection, signed, this.#parts))) return;
+    if (root === undefined || !(await isPermanentlyInvalid(rejection, signed, this.#parts))) return;
     this.#parts.invalidBlocks.add(root);
   }
 
-  /** Takes a block of our own database back into fork choice, with what was known of its payload; nobody is told. */
+  /** Restores a block from the database to fork choice with its known payload status. Publishes no events. */
   restore(signed: SignedBeaconBlock, root: RootHex, execution: ForkChoiceExecution | null): Promise<void> {
     return this.#importer.restore(signed, root, execution ? knownPayload(execution) : this.#trusting);
   }
 
-  /** Resolves when no block is under way any more. */
+  /** Resolves when no import is in progress. */
   async close(): Promise<void> {
-    this.#closing.abort(new Error("The chain is being closed, so no more blocks are imported."));
+    this.#closing.abort(new Error("The chain is closing; no more blocks are imported."));
     await this.#awaitingData.close();
     await this.#segments.idle();
     await this.#retrying;
@@ -213,20 +218,20 @@ export class ImportQueue {
 
   #hold(block: ArrivedBlock, { message }: BlockRejection): void {
     const { root, signed } = block;
-    // Those that follow are likely to wait for the same reason.
+    // Later blocks likely wait for the same reason.
     const level = this.#waiting.size > 0 ? "debug" : "warn";
-    this.#parts.logger[level]("A block waits for the execution engine", { slot: signed.message.slot, root, message });
+    this.#parts.logger[level]("Block waits for the execution engine", { slot: signed.message.slot, root, message });
     this.#waiting.add(block);
   }
 
-  /** Ends with the first block that the engine still cannot be asked about. */
+  /** Stops at the first block for which the engine is still unavailable. */
   async #retry(): Promise<void> {
     for (const { signed, root, arrivedAt } of this.#waiting.inOrder()) {
       if (this.#closing.signal.aborted) return;
       try {
         await this.importBlock(signed, { arrivedAt, waitsForData: false });
       } catch (error) {
-        this.#parts.logger.debug("A block that waited is not imported", { slot: signed.message.slot, root, error });
+        this.#parts.logger.debug("Pending block not imported", { slot: signed.message.slot, root, error });
         const isRejection = error instanceof BlockRejection;
         if (isRejection && error.reason === "engine-unavailable") return;
         if (!isRejection || !isWaitingForEngine(error)) this.#waiting.delete(root);
@@ -234,7 +239,7 @@ export class ImportQueue {
     }
   }
 
-  /** Throws what the import throws, once its consequences are drawn. */
+  /** Applies the consequences of a failed import, then rethrows. */
   async #withConsequences<T>(run: () => Promise<T>): Promise<T> {
     try {
       return await run();
@@ -244,25 +249,25 @@ export class ImportQueue {
     }
   }
 
-  /** A payload that is refused may condemn the blocks before it. */
+  /** An invalid payload can invalidate ancestors. */
   async #drawConsequences(error: unknown): Promise<void> {
     const { forkChoice, verdicts, settle, logger } = this.#parts;
-    if (!(error instanceof PayloadRefusal) || error.root === undefined) return;
+    if (!(error instanceof InvalidPayloadRejection) || error.root === undefined) return;
     const { slot, root, message } = error;
     const level = forkChoice.isInvalid(error.root) ? "debug" : "warn";
-    logger[level]("The execution engine refuses a block, which is not imported", { slot, root, message });
-    if (await verdicts.applyRefusal(error.root, error)) await settle();
+    logger[level]("Execution engine rejected a block", { slot, root, message });
+    if (await verdicts.applyRejection(error.root, error)) await settle();
   }
 
-  /** Takes in a run of blocks that was verified while the chain went on; some of them may have come another way. */
+  /** Commits blocks verified in the meantime. Skips blocks that were imported another way. */
   #commit(run: readonly VerifiedBlock[]): Promise<number> {
     const { changes, forkChoice, settle, hotSnapshots } = this.#parts;
     return changes.run(async () => {
       const unknown: VerifiedBlock[] = [];
       for (const block of run) if (!(await isKnownBlock(block, this.#parts))) unknown.push(block);
       if (unknown.length === 0) return 0;
-      // That a block is there, and that it is the head, is one change to those who ask.
-      await forkChoice.revision.asOne(async () => {
+      // The new block and the new head become visible to readers in one step.
+      await forkChoice.revision.transaction(async () => {
         await this.#committer.commit(unknown);
         for (const { signed, root } of unknown) this.#announce(signed, root);
         await settle();
@@ -279,8 +284,8 @@ export class ImportQueue {
   }
 
   /**
-   * A sender's clock may be a little ahead, so gossip lets a block pass before its slot; fork choice takes it only when the
-   * slot has begun. The wait stays outside the queue of changes, which must not stand still meanwhile.
+   * Gossip accepts blocks slightly before their slot (clock disparity), fork choice does not. Waits outside the queue
+   * of changes.
    */
   async #untilCurrent(slot: Slot): Promise<void> {
     const { clock, config, forkChoice } = this.#parts;
@@ -290,7 +295,7 @@ export class ImportQueue {
     try {
       await clock.untilSlot(slot);
     } catch (cause) {
-      throw new BlockRejection("node-stopping", `The node stopped before slot ${slot} of the block began.`, cause);
+      throw new BlockRejection("node-stopping", `The node stopped before the block's slot ${slot} started.`, cause);
     }
     forkChoice.onTick(slot);
   }

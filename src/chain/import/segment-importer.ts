@@ -11,18 +11,23 @@ import type { ForkChoiceExecution } from "../fork-choice/types.ts";
 import { advanceToSlot } from "../states/advance.ts";
 import type { StateStore } from "../states/state-store.ts";
 import { applyBlock, readBlock, signatureSetsOf } from "./apply-block.ts";
-import { blaming } from "./block-rejection.ts";
-import { checkAfterParent, checkBeforeTransition, refuseInvalidPayload, refuseUnsignedLeap } from "./cheap-checks.ts";
+import { attributeTo } from "./block-rejection.ts";
+import {
+  checkAfterParent,
+  checkBeforeTransition,
+  refuseInvalidPayload,
+  requireSignedEpochSkip,
+} from "./cheap-checks.ts";
 import { type ArrivedBlock, isKnownBlock, linkSegment, mayAddValidators } from "./segment.ts";
 import { badSignature, preStateOf, type VerifiedBlock } from "./verify-block.ts";
 import type { VerifyPayload } from "./verify-payload.ts";
 
-/** How many blocks are verified and stored together. The light client server looks at no more behind a new head. */
+/** Blocks verified and stored together. The light client server looks back no further. */
 const BLOCKS_PER_RUN = 32;
 
 export interface ImportedSegment {
   imported: number;
-  /** How many of the blocks the node had already. */
+  /** Number of blocks that were already known. */
   known: number;
 }
 
@@ -35,31 +40,30 @@ interface SegmentImporterParts {
   data: DataAvailability;
   bls: BlsVerifier;
   verifyPayload: VerifyPayload;
-  /** Takes verified blocks onto the chain; tells how many of them were new to it. */
+  /** Imports verified blocks; returns the number of new ones. */
   commit(run: readonly VerifiedBlock[]): Promise<number>;
 }
 
 interface AppliedBlock extends ArrivedBlock {
   state: CachedBeaconStateAllForks;
   indexedAttestations: IndexedAttestation[];
-  /** Under way, after those of all blocks before it. */
+  /** Pending payload verification, sequential after all earlier blocks. */
   execution: Promise<ForkChoiceExecution>;
 }
 
-/** Blocks that went through the state transition, with the verdict on their signatures under way. */
+/** Blocks that passed the state transition, with pending signature verification. */
 interface AppliedRun {
   blocks: AppliedBlock[];
-  /** Those of each block; the last ones may belong to a block that failed in the transition. */
+  /** By block. The last entry can belong to a block that failed the transition. */
   signatureSets: ISignatureSet[][];
   signatures: Promise<boolean>;
   failure: { block: ArrivedBlock; error: unknown } | null;
 }
 
 /**
- * Takes many blocks of one chain onto ours, as syncing has them, in runs: all signatures of a run are verified in one batch
- * by the threads, while the main thread is at the state transitions of the next run and the execution engine at the payloads; a
- * run is stored in one write, and fork choice decides once. All of that but the taking in of a run happens outside the chain's queue, so
- * that gossip and ticks never wait for long. Calls must not overlap.
+ * Imports chain segments during sync, in runs of blocks. A pipeline: worker threads verify the signatures of one run as
+ * a batch while the main thread executes the next run and the execution engine verifies payloads. A run is stored in
+ * one write. Only the commit runs in the chain's queue, so gossip and ticks are not delayed. Calls must not overlap.
  */
 export class SegmentImporter {
   readonly #parts: SegmentImporterParts;
@@ -69,8 +73,8 @@ export class SegmentImporter {
   }
 
   /**
-   * The blocks have to be in order, each the child of the one before. Throws a `BlockRejection` that names the first
-   * block which is not valid; the blocks before it stay imported. So do those taken in before the signal.
+   * Imports blocks in order, each the child of the previous. Throws a `BlockRejection` for the first invalid block;
+   * earlier ones stay imported, also after an abort.
    */
   async import(
     segment: readonly SignedBeaconBlock[],
@@ -89,14 +93,14 @@ export class SegmentImporter {
         underway = this.#finish(run).then((count) => {
           imported += count;
         });
-        // It is awaited later; until then its failure is not one that nobody cares for.
+        // Awaited later; avoids an unhandled rejection until then.
         underway.catch(() => undefined);
         if (run.failure) break;
         parent = run.blocks.at(-1);
         next += run.blocks.length;
       }
     } catch (error) {
-      // Nothing goes on after the answer, and a failure of the blocks before is the one that counts.
+      // Waits for the previous run, whose failure takes precedence.
       await underway;
       throw error;
     }
@@ -104,7 +108,7 @@ export class SegmentImporter {
     return { imported, known: linked.length - imported };
   }
 
-  /** The blocks before the first that the chain lacks, or holds to be invalid. */
+  /** Counts the leading blocks that are known and not invalid. */
   async #countKnown(linked: readonly ArrivedBlock[]): Promise<number> {
     const { forkChoice } = this.#parts;
     for (const [index, block] of linked.entries()) {
@@ -113,7 +117,7 @@ export class SegmentImporter {
     return linked.length;
   }
 
-  /** Applies as many of the blocks as can be before those that came before are known to be valid. */
+  /** Executes blocks of a run. Stops early at a block that must wait until all earlier ones are known to be valid. */
   async #apply(
     run: readonly ArrivedBlock[],
     applied: AppliedBlock | undefined,
@@ -135,7 +139,7 @@ export class SegmentImporter {
         const preState = await this.#preState(block, parent);
         const read = readBlock(config, block.signed, preState);
         signatureSets.push(signatureSetsOf(config, block.signed, preState, read));
-        // In order, as the execution engine cannot tell of a payload before its parent; and none after one that fails.
+        // Sequential: the engine needs a parent before its child. Nothing is sent after a failure.
         const execution = (parent?.execution ?? Promise.resolve()).then(() => {
           signal.throwIfAborted();
           return this.#parts.verifyPayload(block.signed, read);
@@ -159,19 +163,19 @@ export class SegmentImporter {
     const { clock, forkChoice, states } = this.#parts;
     if (parent) {
       checkAfterParent(signed.message, parent.signed.message, clock);
-      await refuseUnsignedLeap(signed, parent.signed.message.slot, this.#parts);
+      await requireSignedEpochSkip(signed, parent.signed.message.slot, this.#parts);
       return advanceToSlot(parent.state, signed.message.slot);
     }
     const { slot } = checkBeforeTransition(signed.message, { forkChoice, clock });
-    await refuseUnsignedLeap(signed, slot, this.#parts);
+    await requireSignedEpochSkip(signed, slot, this.#parts);
     return preStateOf(signed, states);
   }
 
-  /** Takes in what is valid of a run, and throws what is wrong with the block after that. */
+  /** Commits the valid blocks of a run and throws the error of the next one. */
   async #finish(run: AppliedRun): Promise<number> {
     let { blocks } = run;
     let failure = run.failure;
-    const unsigned = (await run.signatures) ? -1 : await this.#firstUnsigned(run.signatureSets);
+    const unsigned = (await run.signatures) ? -1 : await this.#findInvalidSignature(run.signatureSets);
     if (unsigned !== -1) {
       const block = blocks[unsigned] ?? run.failure?.block;
       if (block) failure = { block, error: badSignature(block.signed) };
@@ -180,7 +184,7 @@ export class SegmentImporter {
     const verified: VerifiedBlock[] = [];
     for (const block of blocks) {
       try {
-        // What came another way meanwhile has left the pool.
+        // The data of a block imported another way has left the pool.
         if (!(await isKnownBlock(block, this.#parts))) this.#parts.data.requireAvailable(block);
         verified.push({ ...block, execution: await block.execution });
       } catch (error) {
@@ -189,12 +193,13 @@ export class SegmentImporter {
       }
     }
     const imported = verified.length > 0 ? await this.#parts.commit(verified) : 0;
-    if (failure) throw blaming(failure.error, { slot: failure.block.signed.message.slot, root: failure.block.root });
+    if (failure)
+      throw attributeTo(failure.error, { slot: failure.block.signed.message.slot, root: failure.block.root });
     return imported;
   }
 
-  /** The index of the first block that has a bad signature. */
-  async #firstUnsigned(signatureSets: ISignatureSet[][]): Promise<number> {
+  /** Returns the index of the first block with an invalid signature. */
+  async #findInvalidSignature(signatureSets: ISignatureSet[][]): Promise<number> {
     const verdicts = await this.#parts.bls.verifyEach(signatureSets.flat());
     let next = 0;
     for (const [index, { length }] of signatureSets.entries()) {

@@ -11,21 +11,21 @@ import type { BeaconDbBatch } from "../../db/beacon-db.ts";
 import { blockRoot } from "../blocks/block-encoding.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
-import { BlockRejection, blaming } from "./block-rejection.ts";
+import { attributeTo, BlockRejection } from "./block-rejection.ts";
 
-/** A block as it came. */
+/** A received block. */
 export interface ArrivedBlock {
   signed: SignedBeaconBlock;
   root: RootHex;
-  /** When it came, in chain time: whatever happens to it afterwards does not make it late. */
+  /** Arrival in chain time. Later processing does not make the block late. */
   arrivedAt: number;
-  /** What is to be stored in the same write as the block, if there is anything. */
-  alongside?: Alongside;
+  /** Adds writes to the batch that stores the block. */
+  extraWrites?: ExtraWrites;
 }
 
-export type Alongside = (batch: BeaconDbBatch) => void;
+export type ExtraWrites = (batch: BeaconDbBatch) => void;
 
-/** Finds the roots of blocks that are said to be a chain, and refuses them when one is not the child of the one before. */
+/** Computes the roots of a chain segment and rejects it if a block is not the child of the previous one. */
 export async function linkSegment(
   config: BeaconConfig,
   blocks: readonly SignedBeaconBlock[],
@@ -37,8 +37,8 @@ export async function linkSegment(
     const root = blockRoot(config, signed.message);
     const before = linked.at(-1);
     if (before && toRootHex(parentRoot) !== before.root) {
-      const message = `The block of slot ${slot} does not build on the block of slot ${before.signed.message.slot} before it.`;
-      throw blaming(new BlockRejection("not-connected", message), { slot, root });
+      const message = `The block at slot ${slot} is not a child of the previous block at slot ${before.signed.message.slot}.`;
+      throw attributeTo(new BlockRejection("not-connected", message), { slot, root });
     }
     linked.push({ signed, root, arrivedAt });
     await nextTurn();
@@ -46,7 +46,7 @@ export async function linkSegment(
   return linked;
 }
 
-/** Whether the chain has the block: fork choice forgets those of the finalized history. */
+/** True if the chain has the block, including finalized blocks that fork choice has pruned. */
 export async function isKnownBlock(
   { root, signed }: ArrivedBlock,
   { forkChoice, blocks }: { forkChoice: ForkChoice; blocks: BlockStore },
@@ -58,12 +58,12 @@ export async function isKnownBlock(
 }
 
 /**
- * Whether the way from a block's post-state over its child may add validators. All states share one table of their keys,
- * which nothing leaves again: what adds to it must follow from blocks that are known to be valid.
+ * True if advancing to and applying the child can add validators. All states share one append-only public key table, so
+ * only blocks known to be valid may extend it.
  */
 export function mayAddValidators(state: CachedBeaconStateAllForks, { message }: SignedBeaconBlock): boolean {
   if (message.body.deposits.length > 0) return true;
-  // electra/beacon-chain.md, process_pending_deposits: a part of the epoch transition.
+  // electra/beacon-chain.md, process_pending_deposits: part of the epoch transition.
   const isNextEpoch = computeEpochAtSlot(message.slot) > computeEpochAtSlot(state.slot);
   return isNextEpoch && "pendingDeposits" in state && state.pendingDeposits.length > 0;
 }

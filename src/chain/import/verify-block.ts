@@ -12,7 +12,7 @@ import type { ArrivedBlock } from "./segment.ts";
 import type { VerifyPayload } from "./verify-payload.ts";
 
 export interface VerifiedBlock extends ArrivedBlock {
-  /** After the block. */
+  /** Post-state. */
   state: CachedBeaconStateAllForks;
   indexedAttestations: IndexedAttestation[];
   execution: ForkChoiceExecution;
@@ -20,9 +20,9 @@ export interface VerifiedBlock extends ArrivedBlock {
 
 interface TransitionVerifiers {
   config: BeaconConfig;
-  /** Null for blocks whose signatures were verified before, or made by this node. */
+  /** Null if the signatures were verified before or made by this node. */
   bls: Pick<BlsVerifier, "verify"> | null;
-  /** The state after the block, if this node produced it. */
+  /** Post-state if this node produced the block. */
   producedState?: CachedBeaconStateAllForks | undefined;
 }
 
@@ -30,7 +30,7 @@ interface Verifiers extends TransitionVerifiers {
   verifyPayload: VerifyPayload;
 }
 
-/** Everything that makes a block valid on its pre-state (the parent's state advanced to the block's slot). */
+/** Verifies a block completely on its pre-state (the parent's state advanced to the block's slot). */
 export async function verifyBlock(
   block: ArrivedBlock,
   preState: CachedBeaconStateAllForks,
@@ -39,13 +39,13 @@ export async function verifyBlock(
   const { signed } = block;
   const read = readBlock(verifiers.config, signed, preState);
   const payload = verifyPayload(signed, read);
-  // Unless the rest is in order, nobody asks for it.
+  // Not awaited if the rest is invalid.
   payload.catch(() => undefined);
   const state = await verifiedState(signed, preState, read, verifiers);
   return { ...block, state, indexedAttestations: read.indexedAttestations, execution: await payload };
 }
 
-/** All that can be said of a block whose parent is known before a builder gives its payload. Throws a `BlockRejection`. */
+/** Verifies a blinded block without its payload, before the builder reveals it. Throws a `BlockRejection`. */
 export async function verifyBlindedBlock(
   signed: SignedBlindedBeaconBlock,
   { states, config, bls }: { states: StateStore; config: BeaconConfig; bls: Pick<BlsVerifier, "verify"> },
@@ -54,17 +54,17 @@ export async function verifyBlindedBlock(
   await verifiedState(signed, preState, readBlock(config, signed, preState), { config, bls });
 }
 
-/** The state after a block, the payload left aside. */
+/** Returns the post-state after verifying everything but the payload. */
 async function verifiedState(
   signed: AnySignedBlock,
   preState: CachedBeaconStateAllForks,
   read: ReadBlock,
   { config, bls, producedState }: TransitionVerifiers,
 ): Promise<CachedBeaconStateAllForks> {
-  // A large batch runs in worker threads while the transition runs here; a bad signature is the verdict that counts.
+  // Worker threads verify the signatures while the transition runs here. An invalid signature takes precedence.
   const signatures = Promise.resolve(bls?.verify(signatureSetsOf(config, signed, preState, read)) ?? true);
   signatures.catch(() => undefined);
-  // The transition holds this thread, so that whoever waits for it is answered first.
+  // The transition blocks the thread; pending requests go first.
   if (!producedState) await nextTurn();
   const transition = captureFailure(() => applyBlock(signed, preState, producedState));
   if (!(await signatures)) throw badSignature(signed);
@@ -72,10 +72,10 @@ async function verifiedState(
 }
 
 export function badSignature({ message }: AnySignedBlock): BlockRejection {
-  return new BlockRejection("invalid-signature", `A signature of the block of slot ${message.slot} is not valid.`);
+  return new BlockRejection("invalid-signature", `Invalid signature in the block at slot ${message.slot}.`);
 }
 
-/** Runs now, but throws only when the result is asked for. */
+/** Runs now and defers a thrown error until the result is read. */
 function captureFailure<T>(run: () => T): () => T {
   try {
     const result = run();
@@ -87,13 +87,13 @@ function captureFailure<T>(run: () => T): () => T {
   }
 }
 
-/** The state of a known parent, advanced to the block's slot. */
+/** Returns the parent's state advanced to the block's slot. */
 export async function preStateOf({ message }: AnySignedBlock, states: StateStore): Promise<CachedBeaconStateAllForks> {
   try {
     return await states.afterBlock(toRootHex(message.parentRoot), message.slot);
   } catch (error) {
     if (!(error instanceof StateUnavailableError)) throw error;
-    // The chain was started from a state that was already advanced past this slot.
-    throw new BlockRejection("before-history", `The state before the block is not known. ${error.message}`, error);
+    // The anchor state is already past this slot.
+    throw new BlockRejection("before-history", `The pre-state of the block is unavailable. ${error.message}`, error);
   }
 }

@@ -41,7 +41,7 @@ function verify(
   return verifyPayload(blockWith(), { hasPayload: true, isMergeTransition });
 }
 
-test("the engine's verdict is what is known of a payload", async () => {
+test("returns the engine's verdict", async () => {
   const engine = new ScriptedEngine();
   const known = { blockHash: HASH, blockNumber: 5 };
   await expect(verify(engine)).resolves.toEqual({ status: "valid", ...known });
@@ -54,7 +54,7 @@ test("the engine's verdict is what is known of a payload", async () => {
   await expect(verify(new NoExecutionEngine())).resolves.toEqual({ status: "optimistic", ...known });
 });
 
-test("a payload with an empty transaction is refused before the engine is asked, and before the merge there is none", async () => {
+test("rejects an empty transaction without asking the engine, and ignores pre-merge blocks", async () => {
   const engine = new ScriptedEngine();
   const verifyPayload = payloadVerifier({ config, clock: { currentSlot: SLOT }, engine });
   const read = { hasPayload: true, isMergeTransition: false };
@@ -64,7 +64,7 @@ test("a payload with an empty transaction is refused before the engine is asked,
   expect(engine.questions).toEqual([]);
 });
 
-test("the first payload of a chain goes on from a terminal block, or is old enough to be taken on trust", async () => {
+test("the merge transition block needs a terminal parent or a minimum age", async () => {
   const engine = new ScriptedEngine();
   const first = { isMergeTransition: true };
   await expect(verify(engine, first)).resolves.toMatchObject({ status: "valid" });
@@ -87,7 +87,7 @@ test("the first payload of a chain goes on from a terminal block, or is old enou
   await expect(verify(new NoExecutionEngine(), first)).resolves.toMatchObject({ status: "optimistic" });
 });
 
-test("a terminal block that the configuration names ends proof of work from its epoch on", async () => {
+test("a configured terminal block hash is valid from its activation epoch on", async () => {
   const engine = new ScriptedEngine();
   const epoch = computeEpochAtSlot(SLOT);
   const named = (activation: number) => ({

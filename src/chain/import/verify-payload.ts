@@ -13,14 +13,14 @@ import type { Clock } from "../clock/clock.ts";
 import type { ForkChoiceExecution } from "../fork-choice/types.ts";
 import { mayMergeAt } from "../terminal-block-hash.ts";
 import type { ReadBlock } from "./apply-block.ts";
-import { BlockRejection, PayloadRefusal } from "./block-rejection.ts";
+import { BlockRejection, InvalidPayloadRejection } from "./block-rejection.ts";
 
-/** sync/optimistic.md; a user may choose another number. */
+/** sync/optimistic.md; configurable. */
 const SAFE_SLOTS_TO_IMPORT_OPTIMISTICALLY = 128;
 
 const PRE_MERGE: ForkChoiceExecution = { status: "pre-merge" };
 
-/** What is known of the payload of a block. Rejects with a `BlockRejection` when the block cannot be imported with it. */
+/** Determines the payload status of a block. Rejects with a `BlockRejection` if the block cannot be imported. */
 export type VerifyPayload = (
   signed: SignedBeaconBlock,
   read: Pick<ReadBlock, "hasPayload" | "isMergeTransition">,
@@ -30,20 +30,20 @@ interface PayloadVerifierParts {
   config: BeaconConfig;
   clock: Pick<Clock, "currentSlot">;
   engine: ExecutionEngine;
-  /** How many slots old the first payload of a chain has to be for the chain to be trusted with it. */
+  /** Minimum age in slots of a merge transition block that is imported optimistically. */
   safeSlotsToImportOptimistically?: number;
 }
 
-/** Asks the execution engine about payloads (bellatrix/beacon-chain.md, verify_and_notify_new_payload). */
+/** Verifies payloads with the execution engine (bellatrix/beacon-chain.md, verify_and_notify_new_payload). */
 export function payloadVerifier(parts: PayloadVerifierParts): VerifyPayload {
   const { config, engine } = parts;
   return async (signed, { hasPayload, isMergeTransition }) => {
     if (!hasPayload) return PRE_MERGE;
     refuseEmptyTransactions(signed);
     try {
-      if (!isMergeTransition) return executionOf(signed, await askAbout(signed, config, engine));
-      // Both are asked at once. What is wrong with the terminal block counts first, as it is a rule of consensus.
-      const asked = askAbout(signed, config, engine);
+      if (!isMergeTransition) return executionOf(signed, await requestPayloadVerdict(signed, config, engine));
+      // Sent concurrently. A wrong terminal block takes precedence: it violates a consensus rule.
+      const asked = requestPayloadVerdict(signed, config, engine);
       asked.catch(() => undefined);
       const isTerminalKnown = await checkTerminalBlock(signed, parts);
       const execution = executionOf(signed, await asked);
@@ -52,31 +52,34 @@ export function payloadVerifier(parts: PayloadVerifierParts): VerifyPayload {
       if (!(error instanceof EngineUnavailableError)) throw error;
       throw new BlockRejection(
         "engine-unavailable",
-        `The payload of the block of slot ${signed.message.slot} cannot be verified now. ${error.message}`,
+        `The payload of the block at slot ${signed.message.slot} cannot be verified now. ${error.message}`,
         error,
       );
     }
   };
 }
 
-/** For blocks of our own database, of whose payloads the database tells what was known. */
+/** Returns the payload status stored in the database. */
 export const knownPayload =
   (known: ForkChoiceExecution): VerifyPayload =>
   async () =>
     known;
 
-/** For blocks of our own database of which nothing is told: what was not refused before is not refused for the engine's silence. */
+/** For stored blocks without a payload status: imports optimistically if the engine has no verdict. */
 export function trustingPayloadVerifier({
   config,
   engine,
 }: Pick<PayloadVerifierParts, "config" | "engine">): VerifyPayload {
   return async (signed, { hasPayload }) => {
     if (!hasPayload) return PRE_MERGE;
-    return executionOf(signed, await askAbout(signed, config, engine).catch(() => ({ status: "optimistic" as const })));
+    return executionOf(
+      signed,
+      await requestPayloadVerdict(signed, config, engine).catch(() => ({ status: "optimistic" as const })),
+    );
   };
 }
 
-export function askAbout(
+export function requestPayloadVerdict(
   { message }: Pick<SignedBeaconBlock, "message">,
   config: BeaconConfig,
   engine: Pick<ExecutionEngine, "notifyNewPayload">,
@@ -91,8 +94,8 @@ export function askAbout(
 
 function executionOf({ message }: SignedBeaconBlock, verdict: PayloadVerdict): ForkChoiceExecution {
   if (verdict.status === "invalid") {
-    throw new PayloadRefusal(
-      `The execution engine refuses the payload of the block of slot ${message.slot}: ${verdict.message}`,
+    throw new InvalidPayloadRejection(
+      `The execution engine rejected the payload of the block at slot ${message.slot}: ${verdict.message}`,
       { parentRoot: toRootHex(message.parentRoot), latestValidHash: verdict.latestValidHash },
     );
   }
@@ -104,20 +107,20 @@ function optimistic(execution: ForkChoiceExecution): ForkChoiceExecution {
   return execution.status === "pre-merge" ? execution : { ...execution, status: "optimistic" };
 }
 
-/** bellatrix/beacon-chain.md, verify_and_notify_new_payload: no transaction is of no bytes. */
+/** bellatrix/beacon-chain.md, verify_and_notify_new_payload: transactions must not be empty. */
 function refuseEmptyTransactions({ message }: SignedBeaconBlock): void {
   const { transactions } = (message.body as bellatrix.BeaconBlockBody).executionPayload;
   const empty = transactions.findIndex((transaction) => transaction.length === 0);
   if (empty === -1) return;
   throw new BlockRejection(
     "invalid-transition",
-    `Transaction ${empty} of the payload of the block of slot ${message.slot} is empty.`,
+    `Transaction ${empty} in the payload of the block at slot ${message.slot} is empty.`,
   );
 }
 
 /**
- * bellatrix/fork-choice.md, validate_merge_block. False when the engine cannot tell, but the block is one that may be imported
- * nevertheless (sync/optimistic.md, is_optimistic_candidate_block).
+ * bellatrix/fork-choice.md, validate_merge_block. Returns false if the engine has no verdict but the block may be
+ * imported optimistically (sync/optimistic.md, is_optimistic_candidate_block).
  */
 async function checkTerminalBlock(
   signed: SignedBeaconBlock,
@@ -133,7 +136,8 @@ async function checkTerminalBlock(
   if (!mayMergeAt(config, slot)) {
     throw new BlockRejection(
       "wrong-terminal-block",
-      `The block of slot ${slot} has a payload, and proof of work does not end before epoch ${config.TERMINAL_BLOCK_HASH_ACTIVATION_EPOCH}.`,
+      `The block at slot ${slot} has a payload before the terminal block activation epoch ` +
+        `${config.TERMINAL_BLOCK_HASH_ACTIVATION_EPOCH}.`,
     );
   }
   const verdict = await engine.judgeTerminalBlock(terminal);
@@ -141,19 +145,19 @@ async function checkTerminalBlock(
   if (verdict === "not-terminal") {
     throw new BlockRejection(
       "wrong-terminal-block",
-      `The first payload of the chain goes on from the block ${terminal}, which does not end proof of work.`,
+      `The parent ${terminal} of the merge transition block is not a valid terminal PoW block.`,
     );
   }
-  // The rule keeps validators from being led astray; those of a node without an engine sign nothing.
+  // The rule protects validators; a node without an engine has none that sign.
   if (engine instanceof NoExecutionEngine) return false;
   if (slot + safeSlots <= clock.currentSlot) return false;
   throw new BlockRejection(
     "unknown-terminal-block",
-    `The first payload of the chain goes on from the block ${terminal}, which the execution engine does not know.`,
+    `The execution engine does not know the terminal PoW block ${terminal} of the merge transition block.`,
   );
 }
 
-/** What the first payload of a chain goes on from. */
+/** Returns the parent hash of a payload; for the merge transition block, the terminal PoW block. */
 export function terminalHashOf({ message }: SignedBeaconBlock): RootHex {
   return toRootHex((message.body as bellatrix.BeaconBlockBody).executionPayload.parentHash);
 }

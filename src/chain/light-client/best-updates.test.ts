@@ -17,7 +17,7 @@ interface TestBlock {
   parent?: RootHex;
 }
 
-/** A chain of block headers, with nothing in the database. */
+/** A chain of block headers with an empty database. */
 function open(blocks: readonly TestBlock[], head: RootHex) {
   const byRoot = new Map(blocks.map((block) => [block.root, block]));
   const ancestors = (root: RootHex | undefined): RootHex[] =>
@@ -65,7 +65,7 @@ const candidate = ({ slot, root }: TestBlock, participants: number): Candidate =
 const GENESIS = { slot: 0, root: "genesis" };
 
 describe("BestUpdates", () => {
-  it("reads no periods beyond the newest known one, however many are asked for", async () => {
+  it("reads no periods beyond the newest known one", async () => {
     const orphan = { slot: PERIOD_SLOTS + 1, root: "orphan", parent: GENESIS.root };
     const head = { slot: PERIOD_SLOTS + 2, root: "head", parent: GENESIS.root };
     const { updates, state } = open([GENESIS, orphan, head], head.root);
@@ -75,12 +75,12 @@ describe("BestUpdates", () => {
     expect(state.reads).toBeLessThan(5);
   });
 
-  it("keeps the best update of every branch, so that a reorg loses none", async () => {
+  it("keeps the best update of every branch across reorgs", async () => {
     const left = { slot: 1, root: "left", parent: GENESIS.root };
     const right = { slot: 2, root: "right", parent: GENESIS.root };
     const { updates, state } = open([GENESIS, left, right], left.root);
-    await updates.note(left, summary(20));
-    await updates.note(right, summary(10));
+    await updates.offerSummary(left, summary(20));
+    await updates.offerSummary(right, summary(10));
     expect(updates.capture().map(({ root }) => root)).toEqual(["left", "right"]);
 
     updates.restore([candidate(left, 20), candidate(right, 10)]);
@@ -89,12 +89,12 @@ describe("BestUpdates", () => {
     expect(await updates.range(0, 1, 128)).toMatchObject([{ signatureSlot: right.slot }]);
   });
 
-  it("keeps no update that is worse than one before it on the same branch", async () => {
+  it("drops an update that is worse than an earlier one on the branch", async () => {
     const first = { slot: 1, root: "first", parent: GENESIS.root };
     const second = { slot: 2, root: "second", parent: first.root };
     const { updates } = open([GENESIS, first, second], second.root);
-    await updates.note(first, summary(20));
-    await updates.note(second, summary(10));
+    await updates.offerSummary(first, summary(20));
+    await updates.offerSummary(second, summary(10));
     expect(updates.capture().map(({ root }) => root)).toEqual(["first"]);
   });
 

@@ -13,19 +13,19 @@ import type { BlockStore } from "../blocks/block-store.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { summaryOf, withNextSyncCommittee } from "./light-client-data.ts";
 
-/** More than the periods for which blocks have to be served (p2p interface, MIN_EPOCHS_FOR_BLOCK_REQUESTS). */
+/** More than the block retention period (p2p-interface.md, MIN_EPOCHS_FOR_BLOCK_REQUESTS). */
 const PERIODS_KEPT = 130;
 
-/** An update and the state that it attests to. */
+/** A finality update and its attested state. */
 export interface DerivedUpdate {
   update: LightClientFinalityUpdate;
   attestedState: CachedBeaconStateAllForks;
 }
 
-/** What a block that is not final gives, where that is better than all that the blocks before it give. */
+/** Update of an unfinalized block that is better than all earlier ones on its branch. */
 export interface Candidate extends SlotAndRoot {
   summary: LightClientUpdateSummary;
-  /** Undefined until somebody wants it, where the state was not at hand. */
+  /** Created on demand if the state was not cached. */
   update?: LightClientUpdate;
 }
 
@@ -34,20 +34,20 @@ interface BestUpdatesParts {
   db: BeaconDb;
   forkChoice: ForkChoice;
   blocks: BlockStore;
-  /** Undefined when the block gives none, or its state is not held. */
+  /** Returns undefined if the block has no update or its state is unavailable. */
   derive(root: RootHex): Promise<DerivedUpdate | undefined>;
 }
 
 /**
- * The best update of each sync committee period: with one of each, a client follows the committees from period to period. In the database
- * is the best one of what is final. Of blocks that are not final each is kept here that is the best up to it on its own branch, so that
- * whichever branch is left, the best one of the other is there; they are found anew after a start.
+ * Best update per sync committee period, with which a light client follows the committees. The database holds the best
+ * finalized ones. Candidates of unfinalized blocks are kept per branch, so that a reorg needs no search; they are
+ * derived again after a restart.
  */
 export class BestUpdates {
   readonly #parts: BestUpdatesParts;
   readonly #candidates = new Map<RootHex, Candidate>();
   #settled: RootHex | undefined;
-  /** What was last read from the database or written to it; it is asked for with every block. */
+  /** Latest entry read or written. Needed for every block. */
   #final: { period: SyncPeriod; blockRoot: RootHex; update: LightClientUpdate } | undefined;
 
   constructor(parts: BestUpdatesParts) {
@@ -65,19 +65,19 @@ export class BestUpdates {
     this.#final = undefined;
   }
 
-  /** Keeps the update that a block gives, if it is better than what the blocks before it give. */
+  /** Keeps a block's update if it is better than earlier ones. */
   async offer(block: SlotAndRoot, { update, attestedState }: DerivedUpdate): Promise<void> {
     if (!(await this.#isBetter(block, summaryOf(update)))) return;
     const whole = withNextSyncCommittee(update, attestedState);
     this.#candidates.set(block.root, { ...block, summary: summaryOf(update), update: whole });
   }
 
-  /** The same for an update of which only that much is known. */
-  async note(block: SlotAndRoot, summary: LightClientUpdateSummary): Promise<void> {
+  /** Like `offer`, for an update that is not created yet. */
+  async offerSummary(block: SlotAndRoot, summary: LightClientUpdateSummary): Promise<void> {
     if (await this.#isBetter(block, summary)) this.#candidates.set(block.root, { ...block, summary });
   }
 
-  /** Brings what became final into the database, and forgets what can no longer become so. */
+  /** Stores finalized candidates and drops those that can no longer be finalized. */
   async settle(): Promise<void> {
     const { forkChoice, blocks } = this.#parts;
     const { root: finalizedRoot } = forkChoice.finalized;
@@ -94,8 +94,8 @@ export class BestUpdates {
   }
 
   /**
-   * Returns the updates of the periods from `start` to before `end`: from the first period with an update to the first one without.
-   * `end` may lie in the distant future.
+   * Returns the updates of periods in [start, end), without gaps, from the first period that has one. `end` can be far
+   * in the future.
    */
   async range(start: SyncPeriod, end: SyncPeriod, limit: number): Promise<LightClientUpdate[]> {
     const updates: LightClientUpdate[] = [];
@@ -103,7 +103,7 @@ export class BestUpdates {
     const stored = await db.lightClient.firstPeriodFrom(start);
     const recent = Array.from(this.#candidates.values(), periodOf).filter((period) => period >= start);
     const first = Math.min(stored ?? Number.POSITIVE_INFINITY, ...recent);
-    // Stored updates are final. None is newer than the finalized block.
+    // Stored updates are finalized, so none is newer than the finalized block.
     const newest = Math.max(periodOf(forkChoice.get(forkChoice.finalized.root) ?? { slot: 0 }), ...recent);
     for (let period = first; period < end && period <= newest && updates.length < limit; period++) {
       const update = await this.#get(period);
@@ -134,7 +134,7 @@ export class BestUpdates {
     return (best && (await this.#updateOf(best))) ?? this.#stored(period);
   }
 
-  /** Of a database that an earlier version wrote, it may be of a block that was abandoned. */
+  /** Databases of older versions can contain updates of orphaned blocks. */
   async #stored(period: SyncPeriod): Promise<LightClientUpdate | undefined> {
     const { db, blocks } = this.#parts;
     if (this.#final?.period !== period) {
@@ -173,5 +173,5 @@ export class BestUpdates {
   }
 }
 
-/** Only updates that are signed in the period of the block that they attest to are of use here. */
+/** Only updates signed in the period of their attested block are used. */
 const periodOf = ({ slot }: { slot: Slot }): SyncPeriod => computeSyncPeriodAtSlot(slot);

@@ -24,13 +24,13 @@ import { byteArrayEquals } from "@lodestar/utils";
 // altair/light-client/full-node.md, "Deriving light client data".
 
 interface SignedAttestedBlock {
-  /** Of the block whose sync aggregate signs its parent. */
+  /** From the block whose sync aggregate signs its parent. */
   syncAggregate: altair.SyncAggregate;
   signatureSlot: number;
-  /** Of that parent. */
+  /** Header of the parent, which is attested. */
   attestedHeader: LightClientHeader;
   attestedState: CachedBeaconStateAllForks;
-  /** Of the block that the parent's state finalizes; null when it is genesis, undefined when it is not held. */
+  /** Header finalized by the attested state; null for genesis, undefined if it is not stored. */
   finalizedHeader: LightClientHeader | null | undefined;
 }
 
@@ -42,7 +42,9 @@ export function createBootstrap(header: LightClientHeader, state: CachedBeaconSt
   } as LightClientBootstrap;
 }
 
-/** All of an update but the next sync committee, which is the large part and only wanted of the best update of a period. */
+/**
+ * Creates an update without the next sync committee, which is large and needed only for the best update of a period.
+ */
 export function createFinalityUpdate(config: BeaconConfig, signed: SignedAttestedBlock): LightClientFinalityUpdate {
   const { syncAggregate, signatureSlot, attestedHeader, attestedState, finalizedHeader } = signed;
   const { slot } = attestedHeader.beacon;
@@ -69,7 +71,7 @@ export function withNextSyncCommittee(
   } as LightClientUpdate;
 }
 
-/** What decides over which update of a period is best, told before the update is made. */
+/** Summarizes an update for comparison (is_better_update). */
 export function summaryOf(update: LightClientFinalityUpdate): LightClientUpdateSummary {
   return {
     activeParticipants: participants(update.syncAggregate),
@@ -81,7 +83,7 @@ export function summaryOf(update: LightClientFinalityUpdate): LightClientUpdateS
   };
 }
 
-/** The next sync committee is of use only when the current one signed it. */
+/** The next sync committee is useful only if the current committee signed it. */
 function isSignedInSamePeriod({ attestedHeader, signatureSlot }: LightClientFinalityUpdate): boolean {
   return computeSyncPeriodAtSlot(attestedHeader.beacon.slot) === computeSyncPeriodAtSlot(signatureSlot);
 }
@@ -97,7 +99,7 @@ function stateProof(state: CachedBeaconStateAllForks, path: string[]): Uint8Arra
 
 type BodyType = ContainerType<Record<string, never>>;
 
-/** capella/light-client/full-node.md, block_to_light_client_header, in the form of the block's own fork. */
+/** capella/light-client/full-node.md, block_to_light_client_header, in the format of the block's fork. */
 export function blockToLightClientHeader(config: BeaconConfig, block: BeaconBlock): LightClientHeader {
   const { slot, proposerIndex, parentRoot, stateRoot, body } = block;
   const bodyType = config.getForkTypes(slot).BeaconBlockBody as unknown as BodyType;
@@ -114,10 +116,10 @@ export function blockToLightClientHeader(config: BeaconConfig, block: BeaconBloc
   } as LightClientHeader;
 }
 
-/** A header as objects of a later fork hold it. */
+/** Converts a header to the format of a later fork. */
 function headerInFork(config: BeaconConfig, fork: ForkPostAltair, header: LightClientHeader): LightClientHeader {
   if (config.getForkSeq(header.beacon.slot) >= ForkSeq[fork]) return header;
-  // The upgrade writes into what it is given.
+  // `upgradeLightClientHeader` mutates its argument.
   const copy = { ...header } as deneb.LightClientHeader;
   if (copy.execution) copy.execution = { ...copy.execution };
   return upgradeLightClientHeader(config, fork, copy);

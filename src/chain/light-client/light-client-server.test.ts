@@ -19,13 +19,13 @@ const EMPTY_BRANCH = ssz.altair.LightClientFinalityUpdate.defaultValue().finalit
 
 interface BlockOptions {
   parent?: RootHex;
-  /** What its state holds to be final. */
+  /** Finalized checkpoint of its state. */
   finalized?: RootHex;
-  /** How many seats of the sync committee sign the parent. */
+  /** Number of sync committee positions that sign the parent. */
   signers?: number;
 }
 
-/** A light client server on an altair chain whose blocks and states hold nothing but what light clients get. */
+/** A light client server on an Altair chain with minimal blocks and states. */
 function scene() {
   const logger = createRecordingLogger();
   const events = new ChainEvents(logger);
@@ -87,7 +87,7 @@ function scene() {
   return { server, add, follow, announced, finalityUpdates, logger };
 }
 
-test("a signed block is announced, but no finality while the finalized checkpoint is the zero root", async () => {
+test("publishes a signed block, but no finality update for the zero root", async () => {
   const { server, add, follow, announced } = scene();
   const genesis = add(0, {});
   const first = add(1, { parent: genesis });
@@ -98,7 +98,7 @@ test("a signed block is announced, but no finality while the finalized checkpoin
   expect((await server.optimisticUpdate())?.attestedHeader.beacon.slot).toBe(1);
 });
 
-test("the zero root is proven as the finalized one, for the best update of the period", async () => {
+test("proves the zero root for the best update of the period", async () => {
   const { server, add, follow } = scene();
   const first = add(1, { parent: add(0, {}) });
   await follow(add(2, { parent: first }));
@@ -108,7 +108,7 @@ test("the zero root is proven as the finalized one, for the best update of the p
   expect(update?.finalityBranch).not.toEqual(EMPTY_BRANCH);
 });
 
-test("a checkpoint that names genesis by its root has no proof and is not announced as finality", async () => {
+test("publishes no finality update for a checkpoint with the genesis root", async () => {
   const { server, add, follow, announced } = scene();
   const genesis = add(0, {});
   const first = add(1, { parent: genesis, finalized: genesis, signers: 0 });
@@ -120,7 +120,7 @@ test("a checkpoint that names genesis by its root has no proof and is not announ
   expect(update?.finalityBranch).toEqual(EMPTY_BRANCH);
 });
 
-test("finality is announced from the first block on whose parent's state finalizes one", async () => {
+test("publishes finality from the first block whose parent's state finalizes", async () => {
   const { server, add, follow, announced, finalityUpdates } = scene();
   const first = add(1, { parent: add(0, {}) });
   const second = add(2, { parent: first, finalized: first });
@@ -132,7 +132,7 @@ test("finality is announced from the first block on whose parent's state finaliz
   expect(await server.finalityUpdate()).toBe(finalityUpdates[0]);
 });
 
-test("an update is announced once, although its block is the head again after another one was", async () => {
+test("publishes an update once, also if its block becomes head again", async () => {
   const { add, follow, announced } = scene();
   const first = add(1, { parent: add(0, {}) });
   const second = add(2, { parent: first, finalized: first });
@@ -146,7 +146,7 @@ test("an update is announced once, although its block is the head again after an
   expect(announced).toEqual(once);
 });
 
-test("an update of an abandoned block is announced again with the block that replaces it", async () => {
+test("publishes again after a reorg replaces the block", async () => {
   const { add, follow, announced } = scene();
   const first = add(1, { parent: add(0, {}) });
   await follow(add(2, { parent: first }));
@@ -155,7 +155,7 @@ test("an update of an abandoned block is announced again with the block that rep
   expect(announced).toEqual(["optimistic 1"]);
 });
 
-test("a block without signatures of the sync committee gives nothing", async () => {
+test("a block without sync committee signatures provides no update", async () => {
   const { server, add, follow, announced } = scene();
   const first = add(1, { parent: add(0, {}), signers: 0 });
   await follow(first);
@@ -165,16 +165,16 @@ test("a block without signatures of the sync committee gives nothing", async () 
   expect(announced).toEqual(["optimistic 1"]);
 });
 
-test("a restored server has the updates of then, and announces what follows", async () => {
+test("a restored server has the earlier updates and publishes new ones", async () => {
   const { server, add, follow, announced } = scene();
   const first = add(1, { parent: add(0, {}) });
   await follow(first);
-  const moment = server.capture();
+  const snapshot = server.capture();
   const second = add(2, { parent: first, finalized: first });
   const third = add(3, { parent: second, finalized: first });
   await follow(third);
   expect(await server.finalityUpdate()).not.toBeNull();
-  server.restore(moment);
+  server.restore(snapshot);
   expect(await server.finalityUpdate()).toBeNull();
   announced.length = 0;
   await follow(third);

@@ -42,97 +42,99 @@ interface LightClientParts {
   logger: Logger;
 }
 
-/** How many blocks behind a new head are looked at, as many as a chain has that finalizes, and of how many states are made; on most heads it is none. */
+/**
+ * Limits per head: blocks to look back, as many as a finalizing chain has, and states to regenerate. Usually one block.
+ */
 const MAX_BLOCKS_AT_ONCE = 5 * SLOTS_PER_EPOCH;
 const MAX_STATES_AT_ONCE = 32;
 const REMEMBERED_BLOCKS = 256;
 /** Each attested header is used once, the finalized one for an epoch. */
 const KEPT_HEADERS = 4;
 
-interface Latest {
+interface LatestUpdate {
   update: LightClientFinalityUpdate;
-  /** The block that holds the signatures. */
+  /** The block with the sync aggregate. */
   block: ForkChoiceBlock;
 }
 
-export interface LightClientMoment {
+export interface LightClientSnapshot {
   best: Candidate[];
   taken: RootHex[];
   followed: RootHex | undefined;
-  optimistic: Latest | undefined;
-  finality: Latest | undefined;
+  optimistic: LatestUpdate | undefined;
+  finality: LatestUpdate | undefined;
 }
 
 /**
- * What light clients ask for, derived from the canonical chain as it grows (altair/light-client/full-node.md). A block's
- * sync aggregate signs its parent, so that every head gives an update on the block before it.
+ * Light client data, derived as the canonical chain grows (altair/light-client/full-node.md). A block's sync aggregate
+ * signs its parent, so every head provides an update for its parent.
  */
 export class LightClientServer {
   readonly #parts: LightClientParts;
   readonly #best: BestUpdates;
-  readonly #taken = new LruMap<RootHex, true>(REMEMBERED_BLOCKS);
+  readonly #processed = new LruMap<RootHex, true>(REMEMBERED_BLOCKS);
   readonly #headers = new LruMap<RootHex, LightClientHeader>(KEPT_HEADERS);
   #followed: RootHex | undefined;
-  #optimistic: Latest | undefined;
-  #finality: Latest | undefined;
+  #optimistic: LatestUpdate | undefined;
+  #finality: LatestUpdate | undefined;
 
   constructor(parts: LightClientParts) {
     this.#parts = parts;
-    this.#best = new BestUpdates({ ...parts, derive: (root) => this.#derive(root).catch(ifStateIsHeld) });
+    this.#best = new BestUpdates({ ...parts, derive: (root) => this.#derive(root).catch(ignoreMissingState) });
   }
 
-  capture(): LightClientMoment {
+  capture(): LightClientSnapshot {
     return {
       best: this.#best.capture(),
-      taken: Array.from(this.#taken.entries(), ([root]) => root),
+      taken: Array.from(this.#processed.entries(), ([root]) => root),
       followed: this.#followed,
       optimistic: this.#optimistic,
       finality: this.#finality,
     };
   }
 
-  restore({ best, taken, followed, optimistic, finality }: LightClientMoment): void {
+  restore({ best, taken, followed, optimistic, finality }: LightClientSnapshot): void {
     this.#best.restore(best);
-    this.#taken.clear();
-    for (const root of taken) this.#taken.set(root, true);
+    this.#processed.clear();
+    for (const root of taken) this.#processed.set(root, true);
     this.#headers.clear();
     this.#followed = followed;
     this.#optimistic = optimistic;
     this.#finality = finality;
   }
 
-  /** Derives what the head and the blocks since the last one give. Calls must not overlap; the chain queues them. */
+  /** Derives data from the head and new ancestors. Calls must not overlap; the chain queues them. */
   async follow(head: ForkChoiceBlock): Promise<void> {
     if (head.root !== this.#followed) {
       this.#followed = head.root;
-      const untaken = this.#untakenUpTo(head);
-      for (const [index, block] of untaken.entries()) {
-        this.#taken.set(block.root, true);
-        const hasState = untaken.length - index <= MAX_STATES_AT_ONCE;
-        await this.#attempt(block.root, () => (hasState ? this.#take(block) : this.#note(block)));
+      const unprocessed = this.#unprocessedUpTo(head);
+      for (const [index, block] of unprocessed.entries()) {
+        this.#processed.set(block.root, true);
+        const hasState = unprocessed.length - index <= MAX_STATES_AT_ONCE;
+        await this.#attempt(block.root, () => (hasState ? this.#process(block) : this.#processSummary(block)));
       }
     }
     await this.#attempt(head.root, () => this.#best.settle());
   }
 
-  /** Null when the block or its state is not held. */
+  /** Returns null if the block or its state is unavailable. */
   async bootstrap(root: RootHex): Promise<LightClientBootstrap | null> {
     const { blocks, states } = this.#parts;
     const signed = await blocks.signedByRoot(root);
     if (!signed) return null;
     const state = await states.afterBlock(root);
-    // The state from which a chain was started may have been advanced past its block.
+    // An anchor state may be advanced past its block.
     if (state.slot !== signed.message.slot) return null;
     const header = await this.#header(root);
     return header ? createBootstrap(header, state) : null;
   }
 
-  /** The best update of each period from the first one on that has any, without gaps. */
+  /** Returns the best updates without gaps, from the first period that has one. */
   updates(startPeriod: SyncPeriod, count: number): Promise<LightClientUpdate[]> {
     return this.#best.range(startPeriod, startPeriod + count, MAX_REQUEST_LIGHT_CLIENT_UPDATES);
   }
 
-  /** Null before anything is finalized. */
+  /** Returns null before the first finalization. */
   async finalityUpdate(): Promise<LightClientFinalityUpdate | null> {
     return (await this.#canonical(this.#finality)) ?? null;
   }
@@ -142,12 +144,15 @@ export class LightClientServer {
     return update ? toOptimisticUpdate(update) : null;
   }
 
-  /** From the oldest to the head, which is always among them: it may have been left and become the head again. */
-  #untakenUpTo(head: ForkChoiceBlock): ForkChoiceBlock[] {
+  /**
+   * Returns unprocessed ancestors and the head, oldest first. The head is always included: it may have become head
+   * again.
+   */
+  #unprocessedUpTo(head: ForkChoiceBlock): ForkChoiceBlock[] {
     const { forkChoice } = this.#parts;
     const path = [head];
     let block = forkChoice.get(head.parentRoot);
-    while (block && path.length < MAX_BLOCKS_AT_ONCE && !this.#taken.get(block.root)) {
+    while (block && path.length < MAX_BLOCKS_AT_ONCE && !this.#processed.get(block.root)) {
       path.push(block);
       block = forkChoice.get(block.parentRoot);
     }
@@ -158,23 +163,23 @@ export class LightClientServer {
     try {
       await work();
     } catch (error) {
-      // Where the chain's history begins the state to prove from may be missing.
+      // At the start of the history, required states may be missing.
       if (error instanceof StateUnavailableError) return;
-      this.#parts.logger.error("Light client data could not be derived", { root, error });
+      this.#parts.logger.error("Failed to derive light client data", { root, error });
     }
   }
 
-  async #take(block: ForkChoiceBlock): Promise<void> {
+  async #process(block: ForkChoiceBlock): Promise<void> {
     const derived = await this.#derive(block.root);
     if (!derived) return;
     const { update } = derived;
-    await this.#takeOptimistic({ update, block });
-    if (update.finalizedHeader.beacon.slot > GENESIS_SLOT) await this.#takeFinality({ update, block });
+    await this.#updateOptimistic({ update, block });
+    if (update.finalizedHeader.beacon.slot > GENESIS_SLOT) await this.#updateFinality({ update, block });
     await this.#best.offer(block, derived);
   }
 
-  /** What decides over the best update needs no state. */
-  async #note(block: ForkChoiceBlock): Promise<void> {
+  /** Comparing updates needs no state. */
+  async #processSummary(block: ForkChoiceBlock): Promise<void> {
     const { blocks, forkChoice } = this.#parts;
     const attested = forkChoice.get(block.parentRoot);
     const signed = await blocks.signedByRoot(block.root);
@@ -182,7 +187,7 @@ export class LightClientServer {
     if (!syncAggregate) return;
     const { root } = attested.finalized;
     const finalizedSlot = root === ZERO_HASH_HEX ? GENESIS_SLOT : (await blocks.link(root))?.slot;
-    await this.#best.note(block, {
+    await this.#best.offerSummary(block, {
       activeParticipants: participants(syncAggregate),
       attestedHeaderSlot: attested.slot,
       signatureSlot: block.slot,
@@ -192,7 +197,7 @@ export class LightClientServer {
     });
   }
 
-  /** Undefined where the block signs nothing that light clients can use. */
+  /** Returns undefined if the aggregate is not usable for light clients. */
   #usefulAggregate(signed: SignedBeaconBlock, attested: { slot: Slot }): altair.SyncAggregate | undefined {
     if (!hasLightClientForm(this.#parts.config, attested.slot)) return undefined;
     const { syncAggregate } = signed.message.body as altair.BeaconBlockBody;
@@ -224,31 +229,31 @@ export class LightClientServer {
     return { update, attestedState };
   }
 
-  async #takeOptimistic(latest: Latest): Promise<void> {
-    if (!(await this.#isNews(latest, this.#optimistic))) return;
+  async #updateOptimistic(latest: LatestUpdate): Promise<void> {
+    if (!(await this.#isNewer(latest, this.#optimistic))) return;
     this.#optimistic = latest;
     this.#parts.events.publish("lightClientOptimisticUpdate", toOptimisticUpdate(latest.update));
   }
 
-  async #takeFinality(latest: Latest): Promise<void> {
-    if (!(await this.#isNews(latest, this.#finality))) return;
+  async #updateFinality(latest: LatestUpdate): Promise<void> {
+    if (!(await this.#isNewer(latest, this.#finality))) return;
     this.#finality = latest;
     this.#parts.events.publish("lightClientFinalityUpdate", latest.update);
   }
 
-  async #isNews({ update }: Latest, before: Latest | undefined): Promise<boolean> {
+  async #isNewer({ update }: LatestUpdate, before: LatestUpdate | undefined): Promise<boolean> {
     const known = await this.#canonical(before);
     return known === undefined || attestedSlot(known) < attestedSlot(update);
   }
 
-  /** Updates whose block was abandoned are not given out. */
-  async #canonical(latest: Latest | undefined): Promise<LightClientFinalityUpdate | undefined> {
+  /** Returns undefined if the block is no longer canonical. */
+  async #canonical(latest: LatestUpdate | undefined): Promise<LightClientFinalityUpdate | undefined> {
     if (!latest) return undefined;
     const { root, slot } = latest.block;
     return (await this.#parts.blocks.isCanonical(root, slot)) ? latest.update : undefined;
   }
 
-  /** No proof can be given for a checkpoint that names genesis by its root: clients take genesis for the zero root. */
+  /** Clients represent genesis by the zero root, so a checkpoint with the genesis block root cannot be proven. */
   async #finalizedHeader(root: RootHex): Promise<LightClientHeader | undefined> {
     const header = await this.#header(root);
     return header?.beacon.slot === GENESIS_SLOT ? undefined : header;
@@ -266,11 +271,11 @@ export class LightClientServer {
   }
 }
 
-function ifStateIsHeld(error: unknown): undefined {
+function ignoreMissingState(error: unknown): undefined {
   if (!(error instanceof StateUnavailableError)) throw error;
 }
 
-/** From altair on; gloas gives headers another form, which this chain does not produce. */
+/** From Altair on. Gloas headers have another format, which this chain does not produce. */
 function hasLightClientForm({ ALTAIR_FORK_EPOCH, GLOAS_FORK_EPOCH }: BeaconConfig, slot: number): boolean {
   const epoch = computeEpochAtSlot(slot);
   return epoch >= ALTAIR_FORK_EPOCH && epoch < GLOAS_FORK_EPOCH;

@@ -32,16 +32,16 @@ import { TimeSlice } from "../../async/time-slice.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
 import { type CommitteePosition, committeePositions } from "../committee-positions.ts";
 
-/** Which parts of a vote the chain rewards. From altair on a part counts only if the vote was included in time. */
+/** Correct parts of a vote. From Altair on, a part counts only if it was included in time. */
 export interface VoteParts {
   source: boolean;
   target: boolean;
   head: boolean;
 }
 
-/** How one validator did in an epoch, on the canonical chain. */
+/** Performance of a validator in an epoch, on the canonical chain. */
 export interface ValidatorReview {
-  /** Undefined for a validator without a duty to attest. */
+  /** Undefined without an attestation duty. */
   attestation?: { distance: number | undefined; correct: VoteParts };
   proposed: Slot[];
   missedProposals: Slot[];
@@ -55,25 +55,28 @@ export interface ValidatorReview {
   exitEpoch: Epoch;
 }
 
-/** Positions in the sync committee, by validator. */
+/** Sync committee positions by validator. */
 export type SyncSeats = ReadonlyMap<ValidatorIndex, readonly number[]>;
 
 interface ReviewParts {
   config: BeaconConfig;
   blocks: Pick<BlockStore, "signedByRoot">;
   epoch: Epoch;
-  /** A state of the next epoch, when that has ended: votes may be included until then. */
+  /** State at the end of the next epoch: votes can be included until then. */
   state: CachedBeaconStateAllForks;
-  /** Of the newest block of that state. */
+  /** Latest block of that state. */
   blockRoot: RootHex;
   validators: Iterable<ValidatorIndex>;
-  /** Of the blocks of the epoch; undefined where they are not known. */
+  /** Undefined if the sync committee of the epoch is unknown. */
   syncSeats: SyncSeats | undefined;
-  /** The slot of the balances that the review is compared with. */
+  /** Slot of the previous balances. */
   balancesSince: Slot;
 }
 
-/** Reviews an epoch from the canonical blocks of it and the next one. Reads the state of the given validators only. */
+/**
+ * Reviews an epoch from its canonical blocks and those of the next epoch. Reads only the given validators from the
+ * state.
+ */
 export async function reviewEpoch(parts: ReviewParts): Promise<Map<ValidatorIndex, ValidatorReview>> {
   const { state, epoch, validators, syncSeats, balancesSince } = parts;
   const reviews = new Map<ValidatorIndex, ValidatorReview>();
@@ -83,7 +86,7 @@ export async function reviewEpoch(parts: ReviewParts): Promise<Map<ValidatorInde
     await slice.yieldIfDue();
   }
   const positions = await committeePositions(state.epochCtx.previousShuffling, reviews.keys());
-  // Votes of the genesis slot are not expected: a chain is often started after that slot.
+  // Votes of the genesis slot are not expected: chains often start after it.
   const isDue = ({ slotInEpoch }: CommitteePosition) => computeStartSlotAtEpoch(epoch) + slotInEpoch > GENESIS_SLOT;
   const duties = new Duties(positions.filter(isDue), state);
   for (const { validatorIndex } of duties.all) {
@@ -91,15 +94,15 @@ export async function reviewEpoch(parts: ReviewParts): Promise<Map<ValidatorInde
   }
   const proposers = new Map<Slot, ValidatorIndex>();
   for await (const { message } of canonicalBlocks(parts)) {
-    noteVotes(parts, duties, message, reviews);
-    noteWithdrawals(message, balancesSince, reviews);
+    countVotes(parts, duties, message, reviews);
+    countWithdrawals(message, balancesSince, reviews);
     if (computeEpochAtSlot(message.slot) === epoch) {
       proposers.set(message.slot, message.proposerIndex);
-      if (syncSeats) noteSync(message, syncSeats, reviews);
+      if (syncSeats) countSync(message, syncSeats, reviews);
     }
     await slice.yieldIfDue();
   }
-  noteProposals(parts, proposers, reviews);
+  countProposals(parts, proposers, reviews);
   return reviews;
 }
 
@@ -117,13 +120,13 @@ function emptyReview(state: CachedBeaconStateAllForks, index: ValidatorIndex): V
   };
 }
 
-/** From the newest to the oldest, back to the first slot of the epoch. The genesis block is left out: it is no validator's work. */
+/** Iterates from the newest block back to the first slot of the epoch, without the genesis block. */
 async function* canonicalBlocks({ blocks, blockRoot, epoch }: ReviewParts): AsyncGenerator<SignedBeaconBlock> {
   const firstSlot = Math.max(computeStartSlotAtEpoch(epoch), GENESIS_SLOT + 1);
   let root = blockRoot;
   for (;;) {
     const signed = await blocks.signedByRoot(root);
-    // The genesis block need not be held.
+    // The genesis block need not be stored.
     if (signed === null || signed.message.slot < firstSlot) return;
     yield signed;
     if (signed.message.slot === firstSlot) return;
@@ -131,7 +134,7 @@ async function* canonicalBlocks({ blocks, blockRoot, epoch }: ReviewParts): Asyn
   }
 }
 
-/** The duties to attest in an epoch, by slot and committee. */
+/** Attestation duties of an epoch by slot and committee. */
 class Duties {
   readonly all: readonly CommitteePosition[];
   readonly #byCommittee = new Map<number, CommitteePosition[]>();
@@ -148,12 +151,12 @@ class Duties {
     }
   }
 
-  /** The validators that an attestation of a block has votes of. */
+  /** Yields the validators whose votes an attestation includes. */
   *votersIn(attestation: Attestation): Generator<ValidatorIndex> {
     const { aggregationBits, data } = attestation;
     const slotInEpoch = data.slot % SLOTS_PER_EPOCH;
     const committees = isElectraAttestation(attestation) ? attestation.committeeBits.getTrueBitIndexes() : [data.index];
-    // From electra on the bits of several committees follow each other (EIP-7549).
+    // From Electra on, the bits of several committees are concatenated (EIP-7549).
     let offset = 0;
     for (const committee of committees) {
       for (const { position, validatorIndex } of this.#byCommittee.get(this.#key(slotInEpoch, committee)) ?? []) {
@@ -168,7 +171,7 @@ class Duties {
   }
 }
 
-function noteVotes(
+function countVotes(
   { config, epoch, state }: ReviewParts,
   duties: Duties,
   block: SignedBeaconBlock["message"],
@@ -187,7 +190,7 @@ function noteVotes(
   }
 }
 
-/** Reads what the state keeps of the votes of the epoch before its own. Phase0 keeps whole attestations instead. */
+/** Reads the participation flags of the previous epoch. Phase0 stores attestations instead. */
 function correctVotes(state: CachedBeaconStateAllForks, validator: ValidatorIndex): VoteParts {
   if (state.config.getForkSeq(state.slot) === ForkSeq.phase0) return { source: false, target: false, head: false };
   const flags = (state as CachedBeaconStateAltair).previousEpochParticipation.get(validator);
@@ -199,14 +202,14 @@ function correctVotes(state: CachedBeaconStateAllForks, validator: ValidatorInde
   };
 }
 
-/** A block includes no vote with another source. */
+/** Included votes always have the correct source. */
 function phase0Correct(state: CachedBeaconStateAllForks, data: phase0.AttestationData): VoteParts {
   const target = byteArrayEquals(data.target.root, getBlockRoot(state, data.target.epoch));
   const head = target && byteArrayEquals(data.beaconBlockRoot, getBlockRootAtSlot(state, data.slot));
   return { source: true, target, head };
 }
 
-function noteWithdrawals(
+function countWithdrawals(
   { slot, body }: SignedBeaconBlock["message"],
   since: Slot,
   reviews: ReadonlyMap<ValidatorIndex, ValidatorReview>,
@@ -218,7 +221,7 @@ function noteWithdrawals(
   }
 }
 
-function noteSync(
+function countSync(
   { body }: SignedBeaconBlock["message"],
   seats: SyncSeats,
   reviews: ReadonlyMap<ValidatorIndex, ValidatorReview>,
@@ -232,8 +235,8 @@ function noteSync(
   }
 }
 
-/** A state that was just loaded does not know the proposers of the epoch before its own. Then no proposal counts as missed. */
-function noteProposals(
+/** A freshly loaded state does not know the previous epoch's proposers; then no proposal counts as missed. */
+function countProposals(
   { epoch, state }: ReviewParts,
   proposers: ReadonlyMap<Slot, ValidatorIndex>,
   reviews: ReadonlyMap<ValidatorIndex, ValidatorReview>,

@@ -3,22 +3,22 @@ import type { ValidatorIndex } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import type { Logger } from "../../log/logger.ts";
 
-/** Validators by index or by public key. They need not be on the chain yet. */
+/** Validators selected by index or public key. They need not exist yet. */
 export interface MonitorSelection {
   readonly indices: readonly ValidatorIndex[];
-  /** In hexadecimal digits, with 0x. */
+  /** 0x-prefixed hex. */
   readonly pubkeys: readonly string[];
 }
 
-const MOST_IN_LOG = 10;
+const MAX_IN_LOG = 10;
 
-/** Resolves the selected validators to indices as they come onto the chain. */
+/** Resolves selected validators to indices as they are added to the chain. */
 export class MonitoredValidators {
   readonly #logger: Pick<Logger, "info" | "notice">;
   readonly #known = new Set<ValidatorIndex>();
   readonly #unknownIndices: Set<ValidatorIndex>;
   readonly #unknownPubkeys: Set<string>;
-  #toldOfUnknown = false;
+  #loggedUnknown = false;
 
   constructor({ indices, pubkeys }: MonitorSelection, logger: Pick<Logger, "info" | "notice">) {
     this.#unknownIndices = new Set(indices);
@@ -34,7 +34,7 @@ export class MonitoredValidators {
     return this.#unknownIndices.size + this.#unknownPubkeys.size;
   }
 
-  /** Looks for the validators that were not on the chain so far. */
+  /** Resolves validators that were unknown so far. */
   resolve({ validators, epochCtx }: CachedBeaconStateAllForks): void {
     for (const index of this.#unknownIndices) {
       if (index >= validators.length) continue;
@@ -44,25 +44,25 @@ export class MonitoredValidators {
     for (const pubkey of this.#unknownPubkeys) {
       const bytes = fromHex(pubkey);
       const index = epochCtx.pubkeyCache.getIndex(bytes);
-      // The cache also holds keys of other branches.
+      // The cache includes keys of other branches.
       if (index === null || index >= validators.length) continue;
       if (Buffer.compare(validators.getReadonly(index).pubkey, bytes) !== 0) continue;
       this.#unknownPubkeys.delete(pubkey);
       this.#add(index, pubkey);
     }
-    this.#tellOfUnknown();
+    this.#logUnknown();
   }
 
   #add(validator: ValidatorIndex, pubkey?: string): void {
     this.#known.add(validator);
-    if (this.#toldOfUnknown) this.#logger.info("Found monitored validator", { validator, pubkey });
+    if (this.#loggedUnknown) this.#logger.info("Found monitored validator", { validator, pubkey });
   }
 
-  #tellOfUnknown(): void {
-    if (this.#toldOfUnknown || this.unknownCount === 0) return;
-    this.#toldOfUnknown = true;
-    const validators = [...this.#unknownIndices, ...this.#unknownPubkeys].slice(0, MOST_IN_LOG).join(" ");
-    this.#logger.notice("Waiting for monitored validators that are not on the chain yet", {
+  #logUnknown(): void {
+    if (this.#loggedUnknown || this.unknownCount === 0) return;
+    this.#loggedUnknown = true;
+    const validators = [...this.#unknownIndices, ...this.#unknownPubkeys].slice(0, MAX_IN_LOG).join(" ");
+    this.#logger.notice("Waiting for unknown monitored validators", {
       count: this.unknownCount,
       validators,
     });

@@ -6,26 +6,26 @@ import type { Tally } from "./tally.ts";
 
 type Reviews = ReadonlyMap<ValidatorIndex, ValidatorReview>;
 
-interface ToldReview {
+interface LoggedReview {
   epoch: Epoch;
-  /** Of this epoch alone. */
+  /** Of this epoch only. */
   total: Tally;
   reviews: Reviews;
-  /** The reviews of the epoch before, if any. */
+  /** Reviews of the previous epoch, if any. */
   before: Reviews | undefined;
 }
 
-const MOST_IN_LOG = 10;
+const MAX_IN_LOG = 10;
 
-/** Logs one summary of an epoch, and a warning for each thing that went wrong in it. */
-export function tellOfReview(logger: Logger, review: ToldReview): void {
+/** Logs a summary of an epoch and warnings for failures. */
+export function logReview(logger: Logger, review: LoggedReview): void {
   logger.info("Validator summary", summaryFields(review));
-  tellOfMissedProposals(logger, review);
-  tellOfMissedAttestations(logger, review);
-  tellOfChanges(logger, review);
+  logMissedProposals(logger, review);
+  logMissedAttestations(logger, review);
+  logChanges(logger, review);
 }
 
-function summaryFields({ epoch, total, reviews }: ToldReview): Record<string, unknown> {
+function summaryFields({ epoch, total, reviews }: LoggedReview): Record<string, unknown> {
   const { attestations, inclusionDistance, correctVotes, proposals, syncSignatures, balance, reward } = total;
   const expected = attestations.included + attestations.missed;
   const share = ({ included, missed }: { included: number; missed: number }) =>
@@ -45,25 +45,25 @@ function summaryFields({ epoch, total, reviews }: ToldReview): Record<string, un
   };
 }
 
-/** Bounded, since all proposals of an epoch can be of monitored validators while nothing works. */
-function tellOfMissedProposals(logger: Logger, { epoch, total, reviews }: ToldReview): void {
+/** Bounded: during an outage, all proposals of an epoch can be missed. */
+function logMissedProposals(logger: Logger, { epoch, total, reviews }: LoggedReview): void {
   const missed = [...reviews].flatMap(([validator, { missedProposals }]) =>
     missedProposals.map((slot) => ({ validator, slot })),
   );
-  for (const { validator, slot } of missed.slice(0, MOST_IN_LOG)) {
+  for (const { validator, slot } of missed.slice(0, MAX_IN_LOG)) {
     logger.warn("Monitored validator missed its proposal", { validator, slot, epoch, inEpoch: total.proposals.missed });
   }
 }
 
-/** A validator that stays away is told of once, until it has attested again. */
-function tellOfMissedAttestations(logger: Logger, { epoch, total, reviews, before }: ToldReview): void {
+/** Reports a validator once until it attests again. */
+function logMissedAttestations(logger: Logger, { epoch, total, reviews, before }: LoggedReview): void {
   const isNew = [...reviews].filter(([validator, review]) => missed(review) && !missed(before?.get(validator)));
   if (isNew.length === 0) return;
   logger.warn("Monitored validators missed attestations", {
     epoch,
     missed: total.attestations.missed,
     validators: isNew
-      .slice(0, MOST_IN_LOG)
+      .slice(0, MAX_IN_LOG)
       .map(([validator]) => validator)
       .join(" "),
   });
@@ -72,12 +72,12 @@ function tellOfMissedAttestations(logger: Logger, { epoch, total, reviews, befor
 const missed = (review: ValidatorReview | undefined): boolean =>
   review?.attestation !== undefined && review.attestation.distance === undefined;
 
-function tellOfChanges(logger: Logger, { reviews, before }: ToldReview): void {
+function logChanges(logger: Logger, { reviews, before }: LoggedReview): void {
   for (const [validator, { slashed, exitEpoch }] of reviews) {
     const earlier = before?.get(validator);
     if (slashed && !earlier?.slashed) logger.warn("Monitored validator was slashed", { validator, exitEpoch });
     else if (earlier && exitEpoch !== earlier.exitEpoch && exitEpoch !== FAR_FUTURE_EPOCH) {
-      logger.info("Monitored validator exits", { validator, exitEpoch });
+      logger.info("Monitored validator is exiting", { validator, exitEpoch });
     }
   }
 }

@@ -1,17 +1,17 @@
 import type { ValidatorReview } from "./epoch-review.ts";
 
-/** What was counted of one validator, or of all monitored ones together, since the start. */
+/** Counters of one validator, or of all monitored validators, since the start. */
 export interface Tally {
   attestations: { included: number; missed: number };
   attestationsSeen: number;
-  /** Slots from each included attestation to its block, summed. */
+  /** Sum of inclusion distances in slots. */
   inclusionDistance: number;
   correctVotes: { source: number; target: number; head: number };
   proposals: { included: number; missed: number };
   syncSignatures: { included: number; missed: number };
-  /** In Gwei, as are rewards. */
+  /** In Gwei, like rewards. */
   balance: number;
-  /** Of the epoch that was reviewed last; undefined without earlier balances to compare with. */
+  /** Of the latest reviewed epoch; undefined without earlier balances. */
   reward: number | undefined;
   slashed: number;
 }
@@ -28,7 +28,7 @@ export const newTally = (): Tally => ({
   slashed: 0,
 });
 
-/** Begins an epoch: levels are set anew, counts go on. */
+/** Resets gauges for a new epoch; counters continue. */
 export function resetLevels(tally: Tally): void {
   tally.balance = 0;
   tally.reward = undefined;

@@ -12,11 +12,11 @@ import type { Logger } from "../../log/logger.ts";
 import type { BeaconChain } from "../chain.ts";
 import { reviewEpoch, type SyncSeats, type ValidatorReview } from "./epoch-review.ts";
 import { MonitoredValidators, type MonitorSelection } from "./monitored-validators.ts";
-import { tellOfReview } from "./review-log.ts";
+import { logReview } from "./review-log.ts";
 import { addReview, newTally, resetLevels, type Tally } from "./tally.ts";
 
-/** Beyond as many validators there are no figures of single ones, which bounds the number of metric series. */
-export const MOST_SINGLE_VALIDATORS = 64;
+/** Maximum number of validators with individual metrics. Bounds the number of metric series. */
+export const MAX_SINGLE_VALIDATORS = 64;
 
 type MonitoredChain = Pick<
   BeaconChain,
@@ -26,28 +26,28 @@ type MonitoredChain = Pick<
 interface ValidatorMonitorParts {
   chain: MonitoredChain;
   selection: MonitorSelection;
-  /** False while the chain makes history that is not worth a line an epoch. */
+  /** False while a dev chain builds its history, which is not logged per epoch. */
   isWarmedUp(): boolean;
   logger: Logger;
 }
 
-/** What a review is compared with. */
+/** Baseline of the next review. */
 interface LastReview {
   epoch: Epoch;
-  /** Of the state that the balances are from. */
+  /** Slot of the state with the balances. */
   slot: Slot;
   reviews: ReadonlyMap<ValidatorIndex, ValidatorReview>;
 }
 
 /**
- * Follows how selected validators do. An epoch is reviewed when the next one has ended, on the canonical chain of that time, so that
- * reorganisations and late inclusions are counted. Nothing is done between epochs.
+ * Monitors the performance of selected validators. Reviews an epoch when the next one has ended, on the canonical chain
+ * at that time, so that reorgs and late inclusions are counted. Idle between epochs.
  */
 export class ValidatorMonitor {
   readonly #parts: ValidatorMonitorParts;
   readonly #monitored: MonitoredValidators;
   readonly #total = newTally();
-  /** Undefined where there are too many validators. */
+  /** Undefined if there are too many validators. */
   readonly #single: Map<ValidatorIndex, Tally> | undefined;
   readonly #stop: () => void;
   #epoch: Epoch;
@@ -57,20 +57,20 @@ export class ValidatorMonitor {
   #last: LastReview | undefined;
   #work: Promise<void> = Promise.resolve();
 
-  /** Monitors until it is closed. */
+  /** Monitors until `close`. */
   constructor(parts: ValidatorMonitorParts) {
     const { chain, selection, logger } = parts;
     this.#parts = parts;
     this.#monitored = new MonitoredValidators(selection, logger);
     const count = selection.indices.length + selection.pubkeys.length;
-    this.#single = count <= MOST_SINGLE_VALIDATORS ? new Map() : undefined;
+    this.#single = count <= MAX_SINGLE_VALIDATORS ? new Map() : undefined;
     this.#epoch = chain.clock.currentEpoch;
     this.#monitored.resolve(chain.headState);
     logger.notice("Monitoring validators", { count, unknown: this.#monitored.unknownCount || undefined });
     this.#stop = chain.clock.onSlot((slot) => this.#onSlot(slot));
   }
 
-  /** The epoch that was reviewed last. */
+  /** Latest reviewed epoch. */
   get reviewedEpoch(): Epoch | undefined {
     return this.#last?.epoch;
   }
@@ -79,12 +79,12 @@ export class ValidatorMonitor {
     return this.#total;
   }
 
-  /** By validator; empty where there are too many. */
+  /** By validator; empty if there are too many. */
   get single(): ReadonlyMap<ValidatorIndex, Tally> {
     return this.#single ?? new Map();
   }
 
-  /** How many validators have each status, by the last review; those that are not on the chain are `unknown`. */
+  /** Number of validators by status in the latest review; `unknown` are not on the chain. */
   statusCounts(): Map<ValidatorStatus | "unknown", number> {
     const counts = new Map<ValidatorStatus | "unknown", number>([["unknown", this.#monitored.unknownCount]]);
     for (const { status } of this.#last?.reviews.values() ?? []) counts.set(status, (counts.get(status) ?? 0) + 1);
@@ -100,7 +100,7 @@ export class ValidatorMonitor {
     const epoch = computeEpochAtSlot(slot);
     const isNext = epoch > this.#epoch;
     this.#epoch = epoch;
-    // A dev chain can also go back.
+    // A dev chain can go back in time.
     if (!isNext) return undefined;
     const { chain, isWarmedUp } = this.#parts;
     const { head, headState } = chain;
@@ -108,14 +108,14 @@ export class ValidatorMonitor {
     this.#noteSeen(epoch - 1);
     const reviewed = epoch - 2;
     if (reviewed < 0 || chain.status.isSyncing || !isWarmedUp()) return undefined;
-    // A block of the new epoch may have come before its slot.
+    // A block of the new epoch may have arrived before its slot.
     const root = chain.forkChoice.ancestorAtSlot(head.root, slot - 1) ?? head.root;
     const found = root === head.root ? headState : undefined;
     this.#work = this.#work.then(() => this.#review(reviewed, root, found));
     return this.#work;
   }
 
-  /** The cache forgets an epoch when the next one has ended. */
+  /** The cache drops an epoch when the next one has ended. */
   #noteSeen(epoch: Epoch): void {
     const { attesters } = this.#parts.chain.pools.seen;
     this.#seen.set(epoch, new Set([...this.#monitored.indices].filter((validator) => attesters.has(epoch, validator))));
@@ -125,10 +125,10 @@ export class ValidatorMonitor {
   async #review(epoch: Epoch, blockRoot: RootHex, found: CachedBeaconStateAllForks | undefined): Promise<void> {
     const { chain, logger } = this.#parts;
     try {
-      // After a start from a checkpoint, votes may be in blocks that the node does not hold.
+      // After a checkpoint start, votes may be in blocks that are not stored.
       if (chain.history.earliestBlockSlot > computeStartSlotAtEpoch(epoch)) return;
       const state = await this.#stateOf(epoch + 1, blockRoot, found);
-      // Without a block for two epochs there is nothing to review.
+      // Nothing to review without a block for two epochs.
       if (state === undefined) return;
       const last = this.#last?.epoch === epoch - 1 ? this.#last : undefined;
       const reviews = await reviewEpoch({
@@ -144,7 +144,7 @@ export class ValidatorMonitor {
       this.#count(epoch, reviews, last);
       this.#last = { epoch, slot: state.slot, reviews };
     } catch (error) {
-      logger.warn("Epoch could not be reviewed for monitored validators", { epoch, error });
+      logger.warn("Failed to review monitored validators", { epoch, error });
     }
   }
 
@@ -160,7 +160,7 @@ export class ValidatorMonitor {
     return isNear ? states.afterBlock(blockRoot, computeEndSlotAtEpoch(epoch)) : undefined;
   }
 
-  /** The state is of the epoch after the reviewed one, which may have another sync committee. */
+  /** The state is in the epoch after the reviewed one, which may have another sync committee. */
   #syncSeats(state: CachedBeaconStateAllForks, epoch: Epoch): SyncSeats | undefined {
     const before = this.#syncCommittee;
     const isAltair = state.config.getForkSeq(state.slot) >= ForkSeq.altair;
@@ -191,7 +191,7 @@ export class ValidatorMonitor {
         addReview(single, reviewed);
       }
     }
-    tellOfReview(this.#parts.logger, { epoch, total: ofEpoch, reviews, before: this.#last?.reviews });
+    logReview(this.#parts.logger, { epoch, total: ofEpoch, reviews, before: this.#last?.reviews });
   }
 }
 

@@ -24,14 +24,14 @@ function expectVerified({ bits, signature }: Aggregate) {
 }
 
 describe("AggregateSet", () => {
-  it("has nothing to give when it is empty", () => {
+  it("returns nothing if empty", () => {
     const set = new AggregateSet(SIZE);
     expect(set.best()).toBeUndefined();
     expect(set.list()).toEqual([]);
     expect(set.addAggregate({ bits: BitArray.fromBitLen(SIZE), signature: single(0) })).toBe("known");
   });
 
-  it("adds up single signatures, each once", () => {
+  it("sums single signatures, each once", () => {
     const set = new AggregateSet(SIZE);
     expect(set.addSingle(3, single(3))).toBe("added");
     expect(set.addSingle(9, single(9))).toBe("added");
@@ -40,7 +40,7 @@ describe("AggregateSet", () => {
     expectVerified(set.best()!);
   });
 
-  it("does not change what it handed out before", () => {
+  it("does not change earlier results", () => {
     const set = new AggregateSet(SIZE);
     set.addSingle(3, single(3));
     const before = set.list()[0]!;
@@ -49,7 +49,7 @@ describe("AggregateSet", () => {
     expectVerified(before);
   });
 
-  it("keeps no subset of another aggregate or of the singles", () => {
+  it("drops subsets of other aggregates and of the singles", () => {
     const set = new AggregateSet(SIZE);
     expect(set.addAggregate(aggregate(1, 2))).toBe("added");
     expect(set.addAggregate(aggregate(1, 2))).toBe("known");
@@ -61,7 +61,7 @@ describe("AggregateSet", () => {
     expect(set.addAggregate(aggregate(2, 4))).toBe("known");
   });
 
-  it("adds up what shares no signer, and only that", () => {
+  it("sums only disjoint aggregates", () => {
     const set = new AggregateSet(SIZE);
     set.addAggregate(aggregate(0, 1, 2, 3));
     set.addAggregate(aggregate(3, 4, 5));
@@ -75,7 +75,7 @@ describe("AggregateSet", () => {
     }
   });
 
-  it("finds a larger sum than the one that starts from the largest aggregate", () => {
+  it("finds a larger union than the one starting from the largest aggregate", () => {
     const set = new AggregateSet(SIZE);
     set.addAggregate(aggregate(2, 3, 4, 5));
     set.addAggregate(aggregate(0, 1, 2));
@@ -83,7 +83,7 @@ describe("AggregateSet", () => {
     expect(positionsOf(set.best()!)).toEqual([0, 1, 2, 5, 6, 7]);
   });
 
-  it("keeps the largest when there are too many", () => {
+  it("keeps the largest aggregates", () => {
     const set = new AggregateSet(SIZE);
     for (let i = 0; i < SIZE; i++) set.addAggregate(aggregate(i, (i + 1) % SIZE));
     expect(set.list()).toHaveLength(8);

@@ -15,24 +15,24 @@ interface HeldAggregate<HeldSignature extends PooledSignature = PooledSignature>
   signature: HeldSignature;
 }
 
-/** Aggregates without a common signer, to be added up into one when somebody asks for it. */
+/** Disjoint aggregates, summed on demand. */
 export interface Covering {
   readonly bits: BitArray;
   readonly count: number;
-  /** Their sum is the signature. */
+  /** Their sum is the aggregate signature. */
   readonly signatures: readonly PooledSignature[];
 }
 
 /**
- * Sixteen aggregators are chosen for a committee on average (validator guide, "Aggregation selection"); half of that
- * many *different* views of a committee is more than is ever worth keeping.
+ * On average 16 aggregators are selected per committee (phase0/validator.md, "Aggregation selection"); more than 8
+ * different aggregates are not worth keeping.
  */
 const MAX_AGGREGATES = 8;
 
 /**
- * Everything known of who of one committee signed one message: single signatures, as one aggregate, and the
- * aggregates of others. A signature in an aggregate cannot be taken out again, so two aggregates are only ever added up
- * when they share no signer. All signatures were verified by the caller.
+ * All known signatures of one committee over one message: single signatures, summed into one aggregate, and received
+ * aggregates. A signature cannot be removed from an aggregate, so only disjoint aggregates are summed. Callers verify
+ * all signatures.
  */
 export class AggregateSet {
   readonly bitLength: number;
@@ -44,7 +44,7 @@ export class AggregateSet {
     this.bitLength = bitLength;
   }
 
-  /** One that goes its own way from now on. */
+  /** Returns an independent copy. */
   copy(): AggregateSet {
     const copy = new AggregateSet(this.bitLength);
     copy.#singles = this.#singles;
@@ -52,7 +52,7 @@ export class AggregateSet {
     return copy;
   }
 
-  /** The number of signers in the largest aggregate held. */
+  /** Number of signers in the largest aggregate. */
   get largestCount(): number {
     return Math.max(this.#singles?.count ?? 0, this.#aggregates[0]?.count ?? 0);
   }
@@ -64,7 +64,7 @@ export class AggregateSet {
     } else if (this.#singles.bits.get(position)) {
       return "known";
     } else {
-      // A new array each time: what was handed out before must not change.
+      // Copies the bits, because earlier ones may have been returned to callers.
       const bits = this.#singles.bits.clone();
       bits.set(position, true);
       this.#singles = { bits, count: this.#singles.count + 1, signature: this.#singles.signature.with(signature) };
@@ -73,7 +73,7 @@ export class AggregateSet {
     return "added";
   }
 
-  /** Answers "known" also for an aggregate smaller than all of those that fill the set. */
+  /** Also returns "known" if the set is full of larger aggregates. */
   addAggregate({ bits, signature }: { bits: BitArray; signature: GivenSignature }): AddOutcome {
     const count = countBits(bits);
     if (count === 0 || this.#held().some((held) => isSubset(bits, held.bits))) return "known";
@@ -87,14 +87,14 @@ export class AggregateSet {
     return "added";
   }
 
-  /** What was received, without additions: the aggregates, and the singles as one more. */
+  /** Returns the received aggregates, and the singles as one more. */
   list(): Aggregate[] {
     return this.#held().map(({ bits, signature }) => ({ bits, signature: sumBytes([signature]) }));
   }
 
   /**
-   * The ways to cover much of the committee: starting from each aggregate in turn, the largest others that fit.
-   * Largest first, none a subset of another.
+   * Returns candidate unions: each starts from one aggregate and adds the largest disjoint others. Largest first, none
+   * a subset of another.
    */
   coverings(): Covering[] {
     const held = this.#held();
@@ -116,7 +116,7 @@ export class AggregateSet {
     );
   }
 
-  /** The covering with the most signers. */
+  /** Returns the union with the most signers. */
   best(): Aggregate | undefined {
     const [best] = this.coverings();
     return best && { bits: best.bits, signature: sumBytes(best.signatures) };

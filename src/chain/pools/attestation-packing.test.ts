@@ -25,13 +25,13 @@ function addWholeCommittees(chain: TestChain, pool: AttestationPool, slot: numbe
 describe.each(FORKS)("packAttestations on %s", (fork) => {
   const isElectra = ForkSeq[fork] >= ForkSeq.electra;
 
-  it("fills block after block until the chain finalizes, and repeats no attestation", () => {
+  it("fills blocks until the chain finalizes and repeats no attestation", () => {
     const chain = new TestChain(fork, { validators: 64 });
     const pool = new AttestationPool();
     for (let slot = 1; slot <= 4 * SLOTS_PER_EPOCH + 1; slot++) {
       const state = chain.stateAt(slot);
       const attestations = packAttestations(pool, state);
-      // All attestations but those of the last slot are on chain already.
+      // All attestations except the last slot's are on chain.
       expect(attestations).toHaveLength(slot === 1 ? 0 : isElectra ? 1 : COMMITTEES);
       if (slot > 1) expect(attestations.every(({ data }) => data.slot === slot - 1)).toBe(true);
       const post = chain.addBlock(slot, { attestations });
@@ -49,7 +49,7 @@ describe.each(FORKS)("packAttestations on %s", (fork) => {
     expect(chain.head.finalizedCheckpoint.epoch).toBeGreaterThan(0);
   });
 
-  it("chooses the aggregates that add most, those with nothing to add never", () => {
+  it("chooses the most valuable aggregates and none without gain", () => {
     const chain = new TestChain(fork);
     chain.addBlock(1);
     const pool = new AttestationPool();
@@ -67,7 +67,7 @@ describe.each(FORKS)("packAttestations on %s", (fork) => {
     expect(packAttestations(pool, chain.stateAt(3))).toEqual([]);
   });
 
-  it("leaves out what the block may not include", () => {
+  it("skips what the block cannot include", () => {
     const chain = new TestChain(fork);
     chain.addBlock(1);
     const pool = new AttestationPool();
@@ -82,7 +82,7 @@ describe.each(FORKS)("packAttestations on %s", (fork) => {
     expect(packAttestations(pool, chain.stateAt(3)).map(({ data }) => data.slot)).toEqual([2]);
   });
 
-  it("accepts an equal committee that is another object", () => {
+  it("accepts an equal committee in another array", () => {
     const chain = new TestChain(fork);
     chain.addBlock(1);
     const pool = new AttestationPool();
@@ -91,11 +91,11 @@ describe.each(FORKS)("packAttestations on %s", (fork) => {
     expect(packAttestations(pool, chain.stateAt(2))).toHaveLength(1);
   });
 
-  it("keeps to the inclusion window of its fork", () => {
+  it("respects the inclusion window of the fork", () => {
     const chain = new TestChain(fork);
     chain.addBlock(1);
     const pool = new AttestationPool();
-    // Far into the epoch, so that the end of the next one is later than a whole epoch after.
+    // Late in the epoch, so that the end of the next one is more than an epoch away.
     chain.addSingle(pool, chain.attestation(2, 0), 0);
     const last = 2 + SLOTS_PER_EPOCH;
     const atLast = packAttestations(pool, chain.stateAt(last));
@@ -107,7 +107,7 @@ describe.each(FORKS)("packAttestations on %s", (fork) => {
 });
 
 describe("packAttestations", () => {
-  it("joins the committees of the same data from electra on, in committee order", () => {
+  it("joins committees with the same data from Electra on, in committee order", () => {
     const chain = new TestChain(ForkName.electra);
     chain.addBlock(1);
     const pool = new AttestationPool();
@@ -122,7 +122,7 @@ describe("packAttestations", () => {
     chain.addBlock(2, { attestations });
   });
 
-  it("prefers an attestation to one of as many attesters that sets fewer flags", () => {
+  it("prefers attestations that set more flags", () => {
     const chain = new TestChain(ForkName.electra);
     chain.addBlock(1);
     const pool = new AttestationPool();
@@ -133,7 +133,7 @@ describe("packAttestations", () => {
     expect(attestations.map(({ committeeBits }) => committeeBits.getTrueBitIndexes())).toEqual([[1], [0]]);
   });
 
-  it("leaves attestations of the former shape out of electra blocks", () => {
+  it("excludes pre-Electra attestations from Electra blocks", () => {
     const chain = new TestChain(ForkName.deneb, { overrides: { ELECTRA_FORK_EPOCH: 1 } });
     const pool = new AttestationPool();
     const lastOfDeneb = SLOTS_PER_EPOCH - 1;
@@ -152,14 +152,14 @@ describe("packAttestations", () => {
       fast: [[ForkName.electra, MAX_ATTESTATIONS_ELECTRA]],
       full: [[ForkName.deneb, MAX_ATTESTATIONS]],
     }),
-  )("keeps to the limit of %s", (fork, limit) => {
+  )("respects the limit of %s", (fork, limit) => {
     const chain = new TestChain(fork, { validators: 512 });
     chain.addBlock(1);
     const pool = new AttestationPool();
     const slots = SLOTS_PER_EPOCH;
     for (let slot = 1; slot < slots; slot++) {
       for (let index = 0; index < chain.head.epochCtx.getCommitteeCountPerSlot(0); index++) {
-        // Everybody attests to a head of their own, so that no two attestations can be joined.
+        // All attest to different heads, so that no attestations can be joined.
         const { committee } = chain.attestation(slot, index);
         committee.forEach((validator, position) => {
           const beaconBlockRoot = new Uint8Array(32);

@@ -16,18 +16,18 @@ import { type CoverSource, maxCover } from "./max-cover.ts";
 import { createParticipation, type Participation } from "./participation.ts";
 import { sumBytes } from "./pooled-signature.ts";
 
-/** What a block includes of one committee. */
+/** Included aggregate of one committee. */
 interface ChosenAggregate {
   group: AttestationGroup;
   covering: Covering;
 }
 
-/** The parts of one attestation: several only from electra on, where one carries many committees of the same data. */
+/** Parts of one attestation. From Electra on, one attestation can cover several committees with the same data. */
 type AttestationParts = ChosenAggregate[];
 
 /**
- * The attestations worth most to the proposer of a block on `state`, which must be at the block's slot: those of the
- * block's fork that the block may include, greedily by the participation they add.
+ * Packs the attestations for a block on `state`, which must be at the block's slot. Greedy by added participation
+ * reward.
  */
 export function packAttestations(pool: AttestationPool, state: CachedBeaconStateAllForks): Attestation[] {
   const fork = state.epochCtx.config.getForkSeq(state.slot);
@@ -50,8 +50,8 @@ export function packAttestations(pool: AttestationPool, state: CachedBeaconState
 }
 
 /**
- * Offers, of each committee that attested to the data, the covering with the most to gain. Committees of a slot share no
- * validator, so the best of each together are the best attestation that can be made.
+ * Offers the best aggregates of all committees with the same data. Committees of a slot are disjoint, so the best of
+ * each together form the best attestation.
  */
 function createSource(groups: AttestationGroup[], participation: Participation): CoverSource<AttestationParts> {
   const { data } = groups[0]!;
@@ -59,7 +59,7 @@ function createSource(groups: AttestationGroup[], participation: Participation):
   const flags = participation.flagsFor(data);
   const candidates = groups.map((group) => ({
     group,
-    // Largest first, with what each was last found to add: an upper bound for what it adds now.
+    // Largest first, with the last computed gain as an upper bound.
     coverings: group.aggregates.coverings().map((covering) => ({ covering, gain: Number.POSITIVE_INFINITY })),
   }));
   return {
@@ -85,17 +85,17 @@ function createSource(groups: AttestationGroup[], participation: Participation):
   };
 }
 
-/** The inclusion window of `process_attestation`; deneb removed its end in slots (EIP-7045). */
+/** Inclusion window of `process_attestation`; Deneb removed the upper bound in slots (EIP-7045). */
 function isIncludableAt(slot: Slot, blockSlot: Slot, fork: ForkSeq): boolean {
   if (slot + MIN_ATTESTATION_INCLUSION_DELAY > blockSlot) return false;
   return fork >= ForkSeq.deneb || blockSlot <= slot + SLOTS_PER_EPOCH;
 }
 
-/** The checks of `process_attestation` on what all committees of the data have in common. */
+/** Checks of `process_attestation` that do not depend on the committee. */
 function isIncludableData(data: phase0.AttestationData, state: CachedBeaconStateAllForks, fork: ForkSeq): boolean {
   const currentEpoch = state.epochCtx.epoch;
   const { epoch } = data.target;
-  // Electra beacon chain, "Modified process_attestation": the committee bits name the committees instead.
+  // electra/beacon-chain.md, "Modified process_attestation": committee bits replace the index.
   if (fork >= ForkSeq.electra && fork < ForkSeq.gloas && data.index !== 0) return false;
   if (epoch !== computeEpochAtSlot(data.slot)) return false;
   if (epoch !== currentEpoch && epoch !== currentEpoch - 1) return false;
@@ -103,7 +103,7 @@ function isIncludableData(data: phase0.AttestationData, state: CachedBeaconState
   return ssz.phase0.Checkpoint.equals(data.source, justified);
 }
 
-/** Attestations made on another branch may come from a committee that this chain seated differently. */
+/** The committee may differ if the attestation was made on another branch. */
 function hasCommitteeOf(state: CachedBeaconStateAllForks, { data, committeeIndex, committee }: AttestationGroup) {
   const shuffling = state.epochCtx.getShufflingAtSlotOrNull(data.slot);
   const expected = shuffling?.committees[data.slot % SLOTS_PER_EPOCH]?.[committeeIndex];

@@ -17,7 +17,7 @@ describe("AttestationPool before electra", () => {
     chain.addBlock(1);
   });
 
-  it("makes an attestation that verifies out of single attestations and aggregates", () => {
+  it("combines single attestations and aggregates into a verifiable attestation", () => {
     const pool = new AttestationPool();
     const vote = chain.attestation(1, 0);
     expect(chain.addSingle(pool, vote, 0)).toBe("added");
@@ -34,7 +34,7 @@ describe("AttestationPool before electra", () => {
     ssz.phase0.Attestation.serialize(attestation);
   });
 
-  it("has no aggregate for what nobody attested to", () => {
+  it("has no aggregate for unknown data", () => {
     const pool = new AttestationPool();
     const vote = chain.attestation(1, 0);
     expect(pool.getAggregate(1, vote.dataRoot)).toBeUndefined();
@@ -71,17 +71,17 @@ describe("AttestationPool before electra", () => {
     expect(slotsAndCommittees({ slot: 2, committeeIndex: 1 })).toEqual([]);
   });
 
-  it("restores a captured moment without anything that was added or pruned later", () => {
+  it("restores a snapshot without later changes", () => {
     const pool = new AttestationPool();
     const vote = chain.attestation(1, 0);
     chain.addSingle(pool, vote, 0);
     const before = pool.list();
-    const moment = pool.capture();
+    const snapshot = pool.capture();
 
     chain.addSingle(pool, vote, 1);
     chain.addSingle(pool, chain.attestation(1, 1), 0);
     chain.addSingle(pool, chain.attestation(2, 0), 0);
-    pool.restore(moment);
+    pool.restore(snapshot);
 
     expect(pool.list()).toEqual(before);
     expect(pool.size).toBe(1);
@@ -93,7 +93,7 @@ describe("AttestationPool before electra", () => {
     expect(chain.addSingle(pool, vote, 1)).toBe("added");
   });
 
-  it("keeps two epochs and takes nothing older", () => {
+  it("keeps two epochs and rejects older attestations", () => {
     const pool = new AttestationPool();
     const vote = chain.attestation(1, 0);
     chain.addSingle(pool, vote, 0);
@@ -105,7 +105,7 @@ describe("AttestationPool before electra", () => {
     expect(pool.slots()).toEqual([]);
   });
 
-  it("holds its bounds against a flood of opinions and keeps what most attested to", () => {
+  it("limits different votes and keeps those with the most attesters", () => {
     const pool = new AttestationPool();
     const popular = chain.attestation(1, 0);
     chain.addAggregate(pool, popular, [0, 1, 2]);
@@ -129,7 +129,7 @@ describe("AttestationPool before electra", () => {
 });
 
 describe("AttestationPool from electra on", () => {
-  it("tells committees of the same data apart and shapes attestations with committee bits", () => {
+  it("separates committees with the same data and sets committee bits", () => {
     const chain = new TestChain(ForkName.electra);
     chain.addBlock(1);
     const pool = new AttestationPool();
@@ -149,15 +149,15 @@ describe("AttestationPool from electra on", () => {
     ssz.electra.Attestation.serialize(ofSecond);
   });
 
-  it("restores a captured moment without later committees of the same data", () => {
+  it("restores a snapshot without later committees of the same data", () => {
     const chain = new TestChain(ForkName.electra);
     chain.addBlock(1);
     const pool = new AttestationPool();
     chain.addSingle(pool, chain.attestation(1, 0), 0);
     const before = pool.list();
-    const moment = pool.capture();
+    const snapshot = pool.capture();
     chain.addSingle(pool, chain.attestation(1, 1), 0);
-    pool.restore(moment);
+    pool.restore(snapshot);
     expect(pool.list()).toEqual(before);
   });
 });

@@ -2,7 +2,7 @@ import { BitArray } from "@chainsafe/ssz";
 import { type ForkName, isForkPostElectra, MAX_COMMITTEES_PER_SLOT, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { computeEpochAtSlot, computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import type { Attestation, CommitteeIndex, phase0, RootHex, Slot } from "@lodestar/types";
-import { copyOfMap } from "../copy-of-map.ts";
+import { copyMap } from "../copy-map.ts";
 import { type AddOutcome, type Aggregate, AggregateSet } from "./aggregate-set.ts";
 import type { GivenSignature } from "./pooled-signature.ts";
 
@@ -11,23 +11,23 @@ interface CommitteeAttestation {
   dataRoot: RootHex;
   committeeIndex: CommitteeIndex;
   committee: Uint32Array;
-  /** The fork of the attestation's own slot: it decides the shape of the attestation. */
+  /** Fork of the attestation's slot; determines its type. */
   fork: ForkName;
 }
 
 interface SingleCommitteeAttestation extends CommitteeAttestation {
-  /** The attester's place in the committee. */
+  /** Position of the attester in the committee. */
   position: number;
   signature: Uint8Array;
 }
 
 interface AggregatedCommitteeAttestation extends CommitteeAttestation {
-  /** One bit for each member of the committee. */
+  /** One bit per committee member. */
   bits: BitArray;
   signature: GivenSignature;
 }
 
-/** The attestations of one committee for the same data. */
+/** Attestations of one committee with the same data. */
 export interface AttestationGroup {
   readonly data: phase0.AttestationData;
   readonly committeeIndex: CommitteeIndex;
@@ -48,35 +48,35 @@ interface AttestationFilter {
   committeeIndex?: CommitteeIndex | undefined;
 }
 
-export interface AttestationPoolMoment {
+export interface AttestationPoolSnapshot {
   slots: Map<Slot, SlotGroups>;
   lowestSlot: Slot;
 }
 
-/** Room for 32 opinions of every committee; honest committees have two or three. */
+/** 32 different votes per committee; honest committees have two or three. */
 const MAX_GROUPS_PER_SLOT = MAX_COMMITTEES_PER_SLOT * 32;
-/** Two epochs are includable, and attestations of the slots at hand come before the next pruning. */
+/** Two epochs are includable; new slots arrive before the next pruning. */
 const MAX_SLOTS = 3 * SLOTS_PER_EPOCH;
 
 /**
- * Single and aggregated attestations, by slot, data and committee: from electra on the data no longer names the committee.
- * Whatever is put in was validated before; the pool's own limits only keep a flood of valid attestations from filling memory.
+ * Validated attestations, single and aggregated, by slot, data and committee: from Electra on the data does not include
+ * the committee. Limits only protect memory against floods of valid attestations.
  */
 export class AttestationPool {
   #slots = new Map<Slot, SlotGroups>();
   #lowestSlot: Slot = 0;
 
-  capture(): AttestationPoolMoment {
+  capture(): AttestationPoolSnapshot {
     const copyOfGroup = (group: AttestationGroup) => ({ ...group, aggregates: group.aggregates.copy() });
-    const slots = copyOfMap(this.#slots, ({ byDataRoot, count }) => ({
-      byDataRoot: copyOfMap(byDataRoot, (byCommittee) => copyOfMap(byCommittee, copyOfGroup)),
+    const slots = copyMap(this.#slots, ({ byDataRoot, count }) => ({
+      byDataRoot: copyMap(byDataRoot, (byCommittee) => copyMap(byCommittee, copyOfGroup)),
       count,
     }));
     return { slots, lowestSlot: this.#lowestSlot };
   }
 
-  /** Takes the moment over. */
-  restore({ slots, lowestSlot }: AttestationPoolMoment): void {
+  /** Replaces the contents of the pool. */
+  restore({ slots, lowestSlot }: AttestationPoolSnapshot): void {
     this.#slots = slots;
     this.#lowestSlot = lowestSlot;
   }
@@ -90,8 +90,8 @@ export class AttestationPool {
   }
 
   /**
-   * The attestation with the most attesters that can be made of what is known. Without a committee index, that of the
-   * committee with the most attesters (before electra there is only one for a data root).
+   * Returns the aggregate with the most attesters. Without a committee index, returns that of the best committee
+   * (before Electra there is one per data root).
    */
   getAggregate(slot: Slot, dataRoot: RootHex, committeeIndex?: CommitteeIndex): Attestation | undefined {
     const byCommittee = this.#slots.get(slot)?.byDataRoot.get(dataRoot);
@@ -104,12 +104,12 @@ export class AttestationPool {
     return group && best && toAttestation(group, best);
   }
 
-  /** All attestations held, each in the shape of its fork. */
+  /** Returns all attestations, each in the type of its fork. */
   list(filter?: AttestationFilter): Attestation[] {
     return [...this.iterate(filter)];
   }
 
-  /** The same one by one. The pool may change meanwhile; signatures are added up only when their attestation's turn comes. */
+  /** Like `list`, lazily. The pool may change meanwhile; signatures are aggregated on demand. */
   *iterate({ slot, committeeIndex }: AttestationFilter = {}): Generator<Attestation> {
     for (const each of slot === undefined ? this.slots() : [slot]) {
       for (const group of this.groupsAt(each).flat()) {
@@ -119,19 +119,19 @@ export class AttestationPool {
     }
   }
 
-  /** How many groups of attestations are held. */
+  /** Number of attestation groups. */
   get size(): number {
     let size = 0;
     for (const { count } of this.#slots.values()) size += count;
     return size;
   }
 
-  /** The slots that have attestations, in ascending order. */
+  /** Slots with attestations, ascending. */
   slots(): Slot[] {
     return [...this.#slots.keys()].sort((a, b) => a - b);
   }
 
-  /** The groups of a slot; those with the same data are together, in the order of their committees. */
+  /** Returns the groups of a slot by data, each in committee order. */
   groupsAt(slot: Slot): AttestationGroup[][] {
     const slotGroups = this.#slots.get(slot);
     if (!slotGroups) return [];
@@ -141,8 +141,8 @@ export class AttestationPool {
   }
 
   /**
-   * Drops the attestations no block can include any more: those of an epoch are includable to the end of the next (deneb
-   * beacon chain, "Modified process_attestation", after EIP-7045; earlier forks allow less).
+   * Drops attestations that can no longer be included: those of an epoch are includable until the end of the next
+   * (deneb, "Modified process_attestation", EIP-7045; earlier forks allow less).
    */
   prune(currentSlot: Slot): void {
     this.#lowestSlot = computeStartSlotAtEpoch(Math.max(0, computeEpochAtSlot(currentSlot) - 1));
@@ -183,7 +183,7 @@ export class AttestationPool {
   }
 }
 
-/** Attestations that nobody else shares give way first, the oldest of them first. */
+/** Evicts the group with the fewest attesters, the oldest first. */
 function dropLeastSupported(slotGroups: SlotGroups): void {
   let least: { dataRoot: RootHex; group: AttestationGroup } | undefined;
   for (const [dataRoot, byCommittee] of slotGroups.byDataRoot) {

@@ -1,6 +1,6 @@
 import type { BitArray } from "@chainsafe/ssz";
 
-/** How many bits are set. */
+/** Number of set bits. */
 export function countBits(bits: BitArray): number {
   let count = 0;
   for (let byte of bits.uint8Array) {
@@ -9,7 +9,7 @@ export function countBits(bits: BitArray): number {
   return count;
 }
 
-/** Whether every bit of `inner` is also set in `outer`; two equal sets are each other's subsets. */
+/** True if every bit of `inner` is set in `outer`. */
 export function isSubset(inner: BitArray, outer: BitArray): boolean {
   const innerBytes = inner.uint8Array;
   const outerBytes = outer.uint8Array;

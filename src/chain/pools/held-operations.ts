@@ -1,18 +1,15 @@
 import type { ForkName, ForkSeq } from "@lodestar/params";
 import type { AttesterSlashing, capella, phase0, ValidatorIndex } from "@lodestar/types";
 
-/** An operation whose signatures are verified by the fork of the state it is included on. */
+/** An operation with cached signature verdicts. */
 export interface Signed<Operation> {
   readonly operation: Operation;
-  /**
-   * The domain of a signature depends on the state only through its fork, so a verdict is good for all states of that
-   * fork, and must be made anew at the next one.
-   */
+  /** A signing domain depends on the state only through its fork, so a verdict holds for all states of that fork. */
   readonly signatureVerdicts: Map<ForkSeq, boolean>;
 }
 
 export interface HeldAttesterSlashing extends Signed<AttesterSlashing> {
-  /** The fork in whose encoding it came. */
+  /** Fork that determines the encoding. */
   readonly fork: ForkName;
   readonly slashableIndices: ValidatorIndex[];
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type CoverSource, maxCover } from "./max-cover.ts";
 
-/** A source that offers one set of numbers, each worth itself while nobody took it. */
+/** A source with one set of numbers, each worth its value until taken. */
 function createSources(sets: number[][]) {
   const covered = new Set<number>();
   let evaluations = 0;
@@ -21,7 +21,7 @@ function createSources(sets: number[][]) {
   return { sources, evaluations: () => evaluations };
 }
 
-/** The same greedy choice without any cleverness: everything is asked again every time. */
+/** Naive greedy choice that re-evaluates everything each time. */
 function gainsOfNaiveGreedy(sets: number[][], limit: number): number[] {
   const covered = new Set<number>();
   const gains: number[] = [];
@@ -58,15 +58,15 @@ describe("maxCover", () => {
     ]);
   });
 
-  it("keeps to the limit and takes nothing without gain", () => {
+  it("respects the limit and takes nothing without gain", () => {
     const { sources } = createSources([[3], [2], [1], []]);
     expect(maxCover(sources, 2)).toEqual([[3], [2]]);
     expect(maxCover(createSources([[], []]).sources, 2)).toEqual([]);
     expect(maxCover([], 2)).toEqual([]);
   });
 
-  it("never takes a choice with less gain than some other one had", () => {
-    // Values are powers of two: no two different sets are worth the same, so there is only one greedy order.
+  it("never takes a choice with less gain than another", () => {
+    // Values are powers of two, so the greedy order is unique.
     const sets = fc.array(fc.uniqueArray(fc.integer({ min: 0, max: 20 }).map((exponent) => 2 ** exponent)));
     fc.assert(
       fc.property(sets, fc.integer({ min: 0, max: 8 }), (candidates, limit) => {
@@ -76,7 +76,7 @@ describe("maxCover", () => {
     );
   });
 
-  it("asks sources that cannot win only once", () => {
+  it("evaluates sources that cannot win only once", () => {
     const { sources, evaluations } = createSources(Array.from({ length: 5000 }, (_, i) => [i + 1]));
     expect(maxCover(sources, 128)).toHaveLength(128);
     expect(evaluations()).toBeLessThan(5000 + 3 * 128);

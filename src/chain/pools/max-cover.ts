@@ -1,8 +1,8 @@
-/** Something to choose from, again and again: what it offers depends on what was taken before. */
+/** A set of candidates whose gain depends on what was taken before. */
 export interface CoverSource<Choice> {
   /**
-   * The most that can be gained here now, or `null` when nothing can. Taking a choice, here or elsewhere, must never
-   * make it more: this is what lets the search leave most sources unasked.
+   * Returns the best available choice, or null. Taking a choice, here or elsewhere, must never increase the gain; the
+   * lazy search relies on it.
    */
   evaluate(): { gain: number; choice: Choice } | null;
   take(choice: Choice): void;
@@ -12,14 +12,13 @@ interface HeapEntry<Choice> {
   source: CoverSource<Choice>;
   gain: number;
   choice: Choice;
-  /** How many choices had been taken when this one was evaluated. */
+  /** Number of choices taken when this was evaluated. */
   evaluatedAfter: number;
 }
 
 /**
- * Greedy maximum coverage: `limit` times the choice with the largest gain. An old gain is an upper bound for the new
- * one, so only sources at the top of the heap are asked again. Every source is asked once, and few more than once for
- * each choice taken.
+ * Greedy maximum coverage: takes the choice with the largest gain up to `limit` times. A stale gain is an upper bound,
+ * so only sources at the top of the heap are re-evaluated.
  */
 export function maxCover<Choice>(sources: Iterable<CoverSource<Choice>>, limit: number): Choice[] {
   const heap: HeapEntry<Choice>[] = [];

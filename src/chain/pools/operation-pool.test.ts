@@ -19,7 +19,7 @@ import { describe, expect, it } from "vitest";
 import { OperationPool } from "./operation-pool.ts";
 import { TestChain } from "./pool-chain.test-support.ts";
 
-/** No waiting before an exit, so that a young chain can show one. */
+/** No waiting period for exits, so that a young chain can have one. */
 const overrides = { SHARD_COMMITTEE_PERIOD: 0 };
 const FORKS = [ForkName.phase0, ForkName.altair, ForkName.deneb, ForkName.electra, ForkName.fulu];
 
@@ -39,7 +39,7 @@ function proposerSlashing(chain: TestChain, proposerIndex: number): phase0.Propo
   return { signedHeader1: header(1), signedHeader2: header(2) };
 }
 
-/** A double vote of all these validators. */
+/** A double vote of the given validators. */
 function attesterSlashing(chain: TestChain, attestingIndices: number[], filling = 1): AttesterSlashing {
   const domain = chain.config.getDomain(1, DOMAIN_BEACON_ATTESTER, 1);
   const attestation = (root: number) => {
@@ -73,7 +73,7 @@ function credentialsChange(chain: TestChain, validatorIndex: number): capella.Si
 }
 
 describe("OperationPool", () => {
-  it("holds each operation once and lists it", () => {
+  it("stores each operation once and lists it", () => {
     const chain = new TestChain(ForkName.capella, { overrides });
     const pool = new OperationPool();
     expect(pool.addProposerSlashing(proposerSlashing(chain, 1))).toBe("added");
@@ -100,7 +100,7 @@ describe("OperationPool", () => {
     expect(pool.listBlsToExecutionChanges()).toEqual([credentialsChange(chain, 6)]);
   });
 
-  it("comes back from its dump with everything", () => {
+  it("restores everything from its dump", () => {
     const chain = new TestChain(ForkName.electra, { overrides });
     const pool = new OperationPool();
     pool.addProposerSlashing(proposerSlashing(chain, 1));
@@ -118,7 +118,7 @@ describe("OperationPool", () => {
     ]);
     const loaded = new OperationPool();
     loaded.load(structuredClone(dumped));
-    // The values as JSON: the library notes roots it computed on the objects themselves.
+    // As JSON: the library caches roots on the objects.
     const contents = (held: OperationPool) => [
       held.listProposerSlashings().map((slashing) => ssz.phase0.ProposerSlashing.toJson(slashing)),
       held.listAttesterSlashings().map((slashing) => ssz.electra.AttesterSlashing.toJson(slashing)),
@@ -128,14 +128,14 @@ describe("OperationPool", () => {
     expect(contents(loaded)).toEqual(contents(pool));
     expect(loaded.dump()).toEqual(dumped);
     expect(new OperationPool().dump()).toEqual([]);
-    expect(() => loaded.load([{ kind: "deposits", bytes: new Uint8Array() }])).toThrow("does not know");
-    expect(() => loaded.load([{ kind: "attester-slashings/x", bytes: new Uint8Array() }])).toThrow("not known");
+    expect(() => loaded.load([{ kind: "deposits", bytes: new Uint8Array() }])).toThrow("Unknown kind");
+    expect(() => loaded.load([{ kind: "attester-slashings/x", bytes: new Uint8Array() }])).toThrow("Unknown fork");
   });
 
   describe.each(FORKS)("for a block on %s", (fork) => {
     const isElectra = ForkSeq[fork] >= ForkSeq.electra;
 
-    it("gives operations that the transition accepts together, none about the same validator twice", () => {
+    it("selects operations that the transition accepts together, one per validator", () => {
       const chain = new TestChain(fork, { overrides });
       chain.addBlock(1);
       const proposer = chain.stateAt(2).epochCtx.getBeaconProposer(2);
@@ -165,7 +165,7 @@ describe("OperationPool", () => {
         ForkSeq[fork] >= ForkSeq.capella ? [a, f] : [],
       );
 
-      // Nothing of it is valid any more, and once the state is final nothing is kept.
+      // None is valid any more, and the finalized state prunes all.
       expect(Object.values(pool.forBlock(chain.stateAt(3))).flat()).toEqual([]);
       pool.prune(post);
       const kept = ForkSeq[fork] >= ForkSeq.capella ? 0 : 2;
@@ -175,7 +175,7 @@ describe("OperationPool", () => {
       expect(pool.listBlsToExecutionChanges()).toHaveLength(kept);
     });
 
-    it("keeps to the limits", () => {
+    it("respects the limits", () => {
       const chain = new TestChain(fork, { overrides });
       chain.addBlock(1);
       const pool = new OperationPool();
@@ -188,7 +188,7 @@ describe("OperationPool", () => {
     });
   });
 
-  it("prunes nothing that may still come to be valid", () => {
+  it("keeps operations that may become valid", () => {
     const chain = new TestChain(ForkName.capella);
     const pool = new OperationPool();
     pool.addProposerSlashing(proposerSlashing(chain, 1));
@@ -196,13 +196,13 @@ describe("OperationPool", () => {
     pool.addVoluntaryExit(voluntaryExit(chain, 3));
     pool.addBlsToExecutionChange(credentialsChange(chain, 4));
     const before = pool.dump();
-    // The validator was not active for long enough yet.
+    // The validator has not been active long enough.
     expect(pool.forBlock(chain.stateAt(1)).voluntaryExits).toEqual([]);
     pool.prune(chain.head);
     expect(pool.dump()).toEqual(before);
   });
 
-  it("prunes what is signed for a fork of long ago, but no exit that was signed in capella or after it", () => {
+  it("prunes operations signed for old forks, except exits from Capella on", () => {
     const later = { DENEB_FORK_EPOCH: 1, ELECTRA_FORK_EPOCH: 2, FULU_FORK_EPOCH: 3 };
     const chain = new TestChain(ForkName.capella, { overrides: later });
     const pool = new OperationPool();
@@ -215,7 +215,7 @@ describe("OperationPool", () => {
     expect(pool.sizes).toMatchObject({ proposerSlashings: 0, attesterSlashings: 0, voluntaryExits: 1 });
   });
 
-  it("leaves out an exit of a validator with withdrawals pending (electra)", () => {
+  it("excludes an exit with pending withdrawals (Electra)", () => {
     const chain = new TestChain(ForkName.electra, { overrides });
     const pool = new OperationPool();
     pool.addVoluntaryExit(voluntaryExit(chain, 3));
@@ -227,7 +227,7 @@ describe("OperationPool", () => {
     expect(pool.forBlock(state).voluntaryExits).toEqual([voluntaryExit(chain, 4)]);
   });
 
-  it("leaves out what a later fork's domains have made unverifiable", () => {
+  it("excludes operations that later domains make unverifiable", () => {
     const schedule = { ...overrides, BELLATRIX_FORK_EPOCH: 1, CAPELLA_FORK_EPOCH: 2, DENEB_FORK_EPOCH: 3 };
     const chain = new TestChain(ForkName.altair, { overrides: schedule });
     chain.addBlock(1);
@@ -239,7 +239,7 @@ describe("OperationPool", () => {
       const { proposerSlashings, attesterSlashings, voluntaryExits } = pool.forBlock(chain.stateAt(slot));
       return [proposerSlashings.length, attesterSlashings.length, voluntaryExits.length];
     };
-    // A state knows the versions of its own fork and of the one before ("get_domain").
+    // A state has only the versions of its fork and the previous one (get_domain).
     expect(countsAt(2)).toEqual([1, 1, 1]);
     expect(countsAt(8)).toEqual([1, 1, 1]);
     const { proposerSlashings, attesterSlashings, voluntaryExits } = pool.forBlock(chain.stateAt(8));
@@ -248,7 +248,7 @@ describe("OperationPool", () => {
     chain.addBlock(8, { proposerSlashings, attesterSlashings, voluntaryExits });
   });
 
-  it("gives the place of a slashing with a bad signature to the next best", () => {
+  it("replaces a slashing with an invalid signature by the next best", () => {
     const chain = new TestChain(ForkName.electra, { overrides });
     chain.addBlock(1);
     const pool = new OperationPool();
@@ -261,7 +261,7 @@ describe("OperationPool", () => {
     const operations = pool.forBlock(chain.stateAt(2));
     expect(operations.attesterSlashings).toEqual([small]);
     expect(operations.voluntaryExits).toEqual([]);
-    // The validators of the slashings that were not taken may exit.
+    // The validators of the other slashings can exit.
     pool.addVoluntaryExit(voluntaryExit(chain, 1));
     expect(pool.forBlock(chain.stateAt(2)).voluntaryExits).toEqual([voluntaryExit(chain, 1)]);
   });

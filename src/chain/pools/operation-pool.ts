@@ -18,12 +18,12 @@ import type { HeldOperations, Signed } from "./held-operations.ts";
 import { type BlockOperations, selectOperations } from "./operation-selection.ts";
 import { type DumpedOperations, readDump, writeDump } from "./pool-storage.ts";
 
-/** One validator can sign any number of different slashable pairs; beyond this many only new offenders are held. */
+/** A validator can sign any number of slashable pairs; above this limit only slashings of new offenders are added. */
 const MAX_REDUNDANT_ATTESTER_SLASHINGS = 1024;
 
 /**
- * Slashings, exits and withdrawal credential changes that wait for a block. The caller validated them; where it also
- * says for which fork the signatures were good (`verifiedAt`), blocks of that fork need not check them again.
+ * Pending slashings, exits and credential changes. Callers validate them; `verifiedAt` is the fork for which the
+ * signatures were verified, so that blocks of that fork need not verify again.
  */
 export class OperationPool {
   #held: HeldOperations = {
@@ -43,7 +43,7 @@ export class OperationPool {
     };
   }
 
-  /** Takes the operations over, instead of all that are held. */
+  /** Replaces all operations. */
   restore(held: HeldOperations): void {
     this.#held = held;
   }
@@ -78,7 +78,7 @@ export class OperationPool {
     return this.#held.proposerSlashings.has(proposer);
   }
 
-  /** Whether every one of these validators is the offender of some slashing held. */
+  /** True if each of the validators is an offender in some slashing. */
   hasAttesterSlashingFor(indices: readonly ValidatorIndex[]): boolean {
     const missing = new Set(indices);
     for (const { slashableIndices } of this.#held.attesterSlashings.values()) {
@@ -96,7 +96,7 @@ export class OperationPool {
     return this.#held.blsToExecutionChanges.has(validator);
   }
 
-  /** The one that is held of the validator. */
+  /** Returns the pending change of a validator. */
   blsToExecutionChangeOf(validator: ValidatorIndex): capella.SignedBLSToExecutionChange | undefined {
     return this.#held.blsToExecutionChanges.get(validator);
   }
@@ -127,12 +127,15 @@ export class OperationPool {
     };
   }
 
-  /** What a block on `state`, which must be at the block's slot, can include. The pool keeps all of it. */
+  /** Selects operations for a block on `state`, which must be at the block's slot. The pool keeps them. */
   forBlock(state: CachedBeaconStateAllForks): BlockOperations {
     return selectOperations(this.#held, state);
   }
 
-  /** Drops what no later block can include, because the finalized state shows that it was done already or that it is signed for a fork of long ago. */
+  /**
+   * Drops operations that can no longer be included: already applied in the finalized state, or signed for a fork that
+   * is too old.
+   */
   prune(finalizedState: CachedBeaconStateAllForks): void {
     const { proposerSlashings, attesterSlashings, voluntaryExits, blsToExecutionChanges } = this.#held;
     const epoch = computeEpochAtSlot(finalizedState.slot);
@@ -144,7 +147,7 @@ export class OperationPool {
 
     const { config } = finalizedState.epochCtx;
     const fork = config.getForkSeq(finalizedState.slot);
-    // A state knows the versions of its own fork and of the one before ("get_domain").
+    // A state has only the versions of its fork and the previous one (get_domain).
     const isOfForgottenFork = (signedEpoch: Epoch) => fork - config.getForkSeqAtEpoch(signedEpoch) > 1;
 
     for (const [proposer, { operation }] of proposerSlashings) {
@@ -158,7 +161,8 @@ export class OperationPool {
     }
     for (const [index, { operation, signatureVerdicts }] of voluntaryExits) {
       const { epoch: exitEpoch } = operation.message;
-      // From deneb on exits are signed for capella, whatever their epoch (EIP-7044): those of before stay good, if they are of capella.
+      // From Deneb on, exits are signed with the Capella domain regardless of epoch (EIP-7044), so Capella exits stay
+      // valid.
       const isForgotten =
         fork < ForkSeq.deneb
           ? isOfForgottenFork(exitEpoch)
@@ -170,12 +174,12 @@ export class OperationPool {
     }
   }
 
-  /** All that is held, as SSZ lists. */
+  /** Serializes all operations as SSZ lists. */
   dump(): DumpedOperations[] {
     return writeDump(this.#held);
   }
 
-  /** Adds what an earlier `dump` wrote. */
+  /** Adds operations serialized by `dump`. */
   load(dumped: Iterable<{ readonly kind: string; readonly bytes: Uint8Array }>): void {
     readDump(dumped, this);
   }
@@ -185,7 +189,7 @@ function signed<Operation>(operation: Operation, verifiedAt: ForkSeq | undefined
   return { operation, signatureVerdicts: new Map(verifiedAt === undefined ? [] : [[verifiedAt, true]]) };
 }
 
-/** Whether blocks of an earlier fork could have it. */
+/** True if the signature was valid in an earlier fork. */
 function signedBefore(fork: ForkSeq, verdicts: Signed<unknown>["signatureVerdicts"]): boolean {
   for (const [at, isGood] of verdicts) if (isGood && at < fork) return true;
   return false;
@@ -197,7 +201,7 @@ function addOnce<Key, Value>(held: Map<Key, Value>, key: Key, value: Value): Add
   return "added";
 }
 
-/** The same two attestations prove the same offence in whichever order they stand. */
+/** The order of the two attestations does not matter. */
 function attesterSlashingKey({ attestation1, attestation2 }: AttesterSlashing, fork: ForkName): string {
   const type = sszTypesFor(fork).IndexedAttestationBigint;
   return [attestation1, attestation2]
@@ -206,7 +210,7 @@ function attesterSlashingKey({ attestation1, attestation2 }: AttesterSlashing, f
     .join();
 }
 
-/** Unlike one who is not active *yet* (beacon chain, "is_slashable_validator"), this validator is safe for good. */
+/** Unlike a pending validator (is_slashable_validator), this one can never be slashed. */
 function canNeverBeSlashed({ slashed, withdrawableEpoch }: phase0.Validator, epoch: Epoch): boolean {
   return slashed || epoch >= withdrawableEpoch;
 }

@@ -28,8 +28,8 @@ export interface BlockOperations {
 }
 
 /**
- * Chooses in the order in which the block will be processed (`process_operations`), so that each kind knows who was
- * slashed by the kinds before.
+ * Selects operations in processing order (`process_operations`), so that validators slashed by earlier operations are
+ * known.
  */
 export function selectOperations(held: HeldOperations, state: CachedBeaconStateAllForks): BlockOperations {
   const fork = state.epochCtx.config.getForkSeq(state.slot);
@@ -64,7 +64,7 @@ function selectProposerSlashings(
   return selected;
 }
 
-/** Those that slash the most effective balance first: from electra on a block has room for one. */
+/** Prefers slashings of the most effective balance; from Electra on a block has room for one. */
 function selectAttesterSlashings(
   { attesterSlashings }: HeldOperations,
   state: CachedBeaconStateAllForks,
@@ -96,7 +96,7 @@ function selectAttesterSlashings(
 
   const limit = fork >= ForkSeq.electra ? MAX_ATTESTER_SLASHINGS_ELECTRA : MAX_ATTESTER_SLASHINGS;
   let candidates = [...attesterSlashings.values()].filter((held) => holds(() => assertValid(held.operation, false)));
-  // Signatures are checked only of those chosen; one that turns out bad leaves its place to the next best.
+  // Verifies signatures only of chosen slashings, and chooses again if one is invalid.
   for (;;) {
     const slashedNow = new Set(slashed);
     const chosen = maxCover(
@@ -125,13 +125,13 @@ function selectVoluntaryExits(
   const selected: phase0.SignedVoluntaryExit[] = [];
   for (const [index, held] of voluntaryExits) {
     if (selected.length >= MAX_VOLUNTARY_EXITS) break;
-    // A slashed validator's exit is initiated by the slashing ("slash_validator").
+    // A slashing already initiates the exit (slash_validator).
     if (slashed.has(index) || !isValidVoluntaryExit(fork, state, held.operation, false)) continue;
     const verify = () => {
       try {
         return verifyVoluntaryExitSignature(config, pubkeyCache, view, held.operation);
       } catch {
-        // The library throws for bytes that are no signature.
+        // The library throws for malformed signatures.
         return false;
       }
     };
@@ -140,7 +140,7 @@ function selectVoluntaryExits(
   return selected;
 }
 
-/** Their signature domain is that of the genesis fork on every fork ("process_bls_to_execution_change"). */
+/** Signed with the genesis fork domain on every fork (process_bls_to_execution_change). */
 function selectBlsToExecutionChanges(
   { blsToExecutionChanges }: HeldOperations,
   state: CachedBeaconStateAllForks,
@@ -164,7 +164,7 @@ function hasGoodSignature(held: Signed<unknown>, fork: ForkSeq, verify: () => bo
   return verdict;
 }
 
-/** The library states validity by not throwing. */
+/** Converts the library's assertions to a boolean. */
 function holds(assertion: () => void): boolean {
   try {
     assertion();

@@ -12,20 +12,19 @@ import {
 } from "@lodestar/state-transition";
 import type { Epoch, phase0, ValidatorIndex } from "@lodestar/types";
 
-/** The bit patterns of a participation entry: three flags. */
+/** Combinations of the three participation flags. */
 const FLAG_PATTERNS = 8;
 
 /**
- * Which attestations are already on chain, as seen by a block on top of a state, and what further ones would add. From
- * altair on an attestation sets participation flags, worth their weights; in phase0 it is there or not, which is one flag
- * worth one.
+ * Participation already on chain for a block on a state, and the gain of further attestations. From Altair on, flags
+ * with weights; in phase0 a single flag of weight one.
  */
 export interface Participation {
-  /** What the attestation would set if the block included it; 0 for one that comes too late to count or is refused. */
+  /** Returns the flags that the attestation would set; 0 if it is too late or invalid. */
   flagsFor(data: phase0.AttestationData): number;
-  /** The effective balance, times the weight of the flags they would newly set, of the attesters. */
+  /** Sum over attesters of effective balance times the weight of newly set flags. */
   gain(epoch: Epoch, flags: number, committee: Uint32Array, bits: BitArray): number;
-  /** Counts the attestations as being on chain. */
+  /** Marks attestations as included. */
   mark(epoch: Epoch, flags: number, committee: Uint32Array, bits: BitArray): void;
 }
 
@@ -86,16 +85,16 @@ function altairFlagsFor(fork: ForkSeq, state: CachedBeaconStateAllForks): Partic
       const delay = state.slot - data.slot;
       return getAttestationParticipationStatus(fork, data, delay, epoch, rootCache, payloads, parentSlot).flags;
     } catch {
-      // The transition would refuse the attestation, as it does one that names the wrong payload (gloas).
+      // The transition would reject the attestation, for example for a wrong payload (gloas).
       return 0;
     }
   };
 }
 
-/** The flags of all validators for an epoch, as they are on chain; must not be changed. */
+/** Reads the on-chain flags of all validators for an epoch. The result must not be modified. */
 type ReadFlags = () => Uint8Array;
 
-/** The flags of an epoch's attesters: those on chain, which are read once they are asked for, and further ones. */
+/** Flags of an epoch: those on chain, read lazily, plus added ones. */
 class FlagsOfEpoch {
   readonly #read: ReadFlags;
   #onChain: Uint8Array | undefined;
@@ -117,7 +116,7 @@ class FlagsOfEpoch {
   }
 }
 
-/** Lists that are the same node of a tree have the same flags: those of the previous epoch change little from block to block. */
+/** Cached by tree node: the previous epoch's list rarely changes between blocks. */
 const flagsOfLists = new WeakMap<Node, Uint8Array>();
 
 function altairFlags(state: CachedBeaconStateAllForks): { current: ReadFlags; previous: ReadFlags } {

@@ -35,7 +35,7 @@ import type { AttestationPool } from "./attestation-pool.ts";
 const GENESIS_TIME = 1_700_000_000;
 const EXECUTION_GENESIS_HASH = new Uint8Array(32).fill(0x42);
 
-/** A configuration that has reached `fork` at genesis; `overrides` may schedule later forks. */
+/** A configuration with `fork` at genesis; `overrides` can schedule later forks. */
 function configUpTo(fork: ForkName, overrides: Partial<ChainConfig> = {}): Partial<ChainConfig> {
   const epochs: Record<string, number> = {};
   for (const name of forkAll) {
@@ -63,12 +63,12 @@ export class TestChain {
     this.headRoot = transition.computeAnchorCheckpoint(this.config, this.head).checkpoint.root;
   }
 
-  /** The state a block at `slot` on top of the head starts from. */
+  /** Pre-state of a block at `slot` on the head. */
   stateAt(slot: Slot): transition.CachedBeaconStateAllForks {
     return transition.processSlots(this.head, slot);
   }
 
-  /** Adds a block, with all of its signatures verified, and makes it the head. Throws for a body that is not valid. */
+  /** Adds a block with all signatures verified and makes it the head. Throws for an invalid body. */
   addBlock(slot: Slot, body: Partial<BeaconBlockBody> = {}): transition.CachedBeaconStateAllForks {
     const pre = this.stateAt(slot);
     const types = this.config.getForkTypes(slot);
@@ -100,14 +100,14 @@ export class TestChain {
     const domain = this.config.getDomain(slot, DOMAIN_BEACON_PROPOSER, slot);
     const signature = proposer.sign(transition.computeSigningRoot(types.BeaconBlock, block, domain)).toBytes();
     const signed = { message: block, signature } as SignedBeaconBlock;
-    // What a peer would read: bits and lists that do not fit their types fail here.
+    // Serialization round trip, as for a peer: fails for values that do not fit their types.
     const received = types.SignedBeaconBlock.deserialize(types.SignedBeaconBlock.serialize(signed));
     this.head = transition.stateTransition(pre, received, { ...statuses });
     this.headRoot = types.BeaconBlock.hashTreeRoot(block);
     return this.head;
   }
 
-  /** What honest validators attest to at `slot`, given the head. */
+  /** Attestation data of honest validators at `slot` for the head. */
   voteData(slot: Slot, committeeIndex: CommitteeIndex): phase0.AttestationData {
     const state = slot > this.head.slot ? this.stateAt(slot) : this.head;
     const epoch = transition.computeEpochAtSlot(slot);
@@ -122,7 +122,7 @@ export class TestChain {
     };
   }
 
-  /** All that a pool wants to know of a committee's attestation, but for the attesters. */
+  /** A committee's attestation for the pool, without attesters. */
   attestation(slot: Slot, committeeIndex: CommitteeIndex, changes: Partial<phase0.AttestationData> = {}) {
     const data = { ...this.voteData(slot, committeeIndex), ...changes };
     const dataRoot: RootHex = toRootHex(ssz.phase0.AttestationData.hashTreeRoot(data));
@@ -152,7 +152,7 @@ export class TestChain {
     return pool.addAggregate({ ...attestation, bits, signature });
   }
 
-  /** A sync committee message for `root` at `slot`, checked by the block of the next slot. */
+  /** A sync committee message for `root` at `slot`, verified by the next slot's block. */
   signSyncMessage(slot: Slot, root: Root, validator: ValidatorIndex): Uint8Array {
     const domain = this.config.getDomain(slot + 1, DOMAIN_SYNC_COMMITTEE, slot);
     return this.secretKeys[validator]!.sign(transition.computeSigningRoot(ssz.Root, root, domain)).toBytes();

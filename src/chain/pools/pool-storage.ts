@@ -15,9 +15,9 @@ import type { AttestationPool } from "./attestation-pool.ts";
 import type { HeldOperations } from "./held-operations.ts";
 import type { SyncCommitteePool } from "./sync-committee-pool.ts";
 
-/** The operations of one kind as one SSZ list. */
+/** Operations of one kind as an SSZ list. */
 export interface DumpedOperations {
-  /** The encoding of attester slashings depends on their fork, so it is part of their kind. */
+  /** Includes the fork of attester slashings, which determines their encoding. */
   kind: "proposer-slashings" | `attester-slashings/${ForkName}` | "voluntary-exits" | "bls-to-execution-changes";
   bytes: Uint8Array;
 }
@@ -29,7 +29,7 @@ interface OperationReceiver {
   addBlsToExecutionChange(change: capella.SignedBLSToExecutionChange): AddOutcome;
 }
 
-/** The bound of an SSZ list shows in its root, not in its bytes, so any bound above what a pool holds will do. */
+/** The limit of an SSZ list affects its root, not its encoding. */
 const LIST_LIMIT = 2 ** 32;
 const ProposerSlashings = new ListCompositeType(ssz.phase0.ProposerSlashing, LIST_LIMIT);
 const VoluntaryExits = new ListCompositeType(ssz.phase0.SignedVoluntaryExit, LIST_LIMIT);
@@ -81,18 +81,18 @@ export function readDump(
         for (const change of BlsToExecutionChanges.deserialize(bytes)) receiver.addBlsToExecutionChange(change);
         break;
       default:
-        throw new Error(`Stored operations are of the kind "${kind}", which this version does not know.`);
+        throw new Error(`Unknown kind of stored operations "${kind}".`);
     }
   }
 }
 
 function toForkName(name: string | undefined): ForkName {
   const fork = forkAll.find((known) => known === name);
-  if (fork === undefined) throw new Error(`Stored attester slashings are of the fork "${name}", which is not known.`);
+  if (fork === undefined) throw new Error(`Unknown fork of stored attester slashings "${name}".`);
   return fork;
 }
 
-/** The attestations of one slot, or all contributions, as one SSZ list; the slot says in which fork's encoding. */
+/** Attestations of a slot, or all contributions, as an SSZ list. The slot determines the encoding. */
 interface StoredAttestations {
   kind: string;
   bytes: Uint8Array;
@@ -124,7 +124,7 @@ export function isStoredAttestations({ kind }: StoredAttestations): boolean {
   return kind === CONTRIBUTIONS || kind.startsWith(`${ATTESTATIONS}/`);
 }
 
-/** Adds what is stored to `pooled`. */
+/** Decodes stored attestations into `pooled`. */
 export function readAttestations(
   config: BeaconConfig,
   { kind, bytes }: StoredAttestations,

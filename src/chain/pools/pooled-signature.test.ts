@@ -8,7 +8,7 @@ const signatures = interopSecretKeys(6).map((secretKey) => secretKey.sign(messag
 const bytes = signatures.map((signature) => signature.toBytes());
 const sumOf = (count: number) => aggregateSignatures(signatures.slice(0, count)).toHex();
 
-/** The sums of the first one, of the first two, and so on. */
+/** Sums of the first one, two, … signatures. */
 function sums(): SignatureSum[] {
   const all = [new SignatureSum(bytes[0]!)];
   for (const signature of bytes.slice(1)) all.push(all.at(-1)!.with(signature));
@@ -16,14 +16,14 @@ function sums(): SignatureSum[] {
 }
 
 describe("SignatureSum", () => {
-  it("is the sum of what it was made of, whichever sum was asked for before", () => {
+  it("is the sum of its parts, in any order of evaluation", () => {
     const all = sums();
     for (const asked of [3, 1, 5, 0, 4, 2]) expect(all[asked]!.get().toHex()).toBe(sumOf(asked + 1));
     expect(all.map((sum) => sum.get().toHex())).toEqual(all.map((_, index) => sumOf(index + 1)));
     expect(all[2]!.toBytes()).toEqual(aggregateSignatures(signatures.slice(0, 3)).toBytes());
   });
 
-  it("does not decompress a signature that is sent on as it came", () => {
+  it("does not decompress a signature that is returned unchanged", () => {
     const noSignature = new Uint8Array(96).fill(1);
     const sum = new SignatureSum(noSignature);
     expect(sum.toBytes()).toBe(noSignature);

@@ -1,22 +1,21 @@
 import { aggregateSerializedSignatures, aggregateSignatures, type Signature } from "@chainsafe/blst";
 
-/** A signature by validators of this process, which is made only when somebody wants to see it. */
+/** A signature of in-process validators, created on demand. */
 export interface DeferredSignature {
   sign(): Signature;
-  /** Begins to make it elsewhere, if there is where, so that it is there when somebody wants it. */
+  /** Starts signing in another thread, if there is one. */
   signAhead(): void;
-  /** That of the signers of both as one; null when the other one is not over the same message. */
+  /** Combines the signers of both; null if the messages differ. */
   joinedWith(other: DeferredSignature): DeferredSignature | null;
 }
 
 /**
- * One or more signatures over one message, as they came. Most are never seen again, because a larger aggregate makes them needless,
- * and to decompress one takes longer than all else that a pool does with it. So they are decompressed when somebody wants
- * their sum, all of them at once, and none of them twice.
+ * Lazy sum of signatures over one message. Most are never needed, because a larger aggregate replaces them, and
+ * decompression is the most expensive step. Decompresses all at once on demand, and none twice.
  */
 export class SignatureSum {
   readonly #latest: Uint8Array;
-  /** The sum of those before the latest; null when there are none, or when the whole sum is known. */
+  /** Sum of all earlier signatures; null if there are none or the total is computed. */
   #before: SignatureSum | null;
   #sum: Signature | undefined;
 
@@ -25,7 +24,7 @@ export class SignatureSum {
     this.#before = before;
   }
 
-  /** The sum of these and one more; this one stays what it is. */
+  /** Returns the sum with one more signature; does not change this one. */
   with(signature: Uint8Array): SignatureSum {
     return new SignatureSum(signature, this);
   }
@@ -49,18 +48,18 @@ export class SignatureSum {
   }
 }
 
-/** What a pool holds of a signature. */
+/** A signature in a pool. */
 export type PooledSignature = SignatureSum | DeferredSignature;
 
-/** What pools are given as a signature. */
+/** A signature passed to a pool. */
 export type GivenSignature = Uint8Array | DeferredSignature;
 
 export function toPooled(given: GivenSignature): PooledSignature {
   return given instanceof Uint8Array ? new SignatureSum(given) : given;
 }
 
-/** The sum of one or more signatures over one message. What is not made yet is made together, at the price of one. */
-export function addUp(signatures: readonly PooledSignature[]): Signature {
+/** Sums signatures over one message. Deferred ones are combined and signed once. */
+export function sumSignatures(signatures: readonly PooledSignature[]): Signature {
   const parts: Signature[] = [];
   const deferred: DeferredSignature[] = [];
   for (const signature of signatures) {
@@ -71,18 +70,18 @@ export function addUp(signatures: readonly PooledSignature[]): Signature {
   return parts.length === 1 ? parts[0]! : aggregateSignatures(parts);
 }
 
-/** The sum as it is sent. One that came as such is sent as it came. */
+/** Returns the serialized sum. A single received signature is returned unchanged. */
 export function sumBytes(signatures: readonly PooledSignature[]): Uint8Array {
   const [only, ...others] = signatures;
-  return only instanceof SignatureSum && others.length === 0 ? only.toBytes() : addUp(signatures).toBytes();
+  return only instanceof SignatureSum && others.length === 0 ? only.toBytes() : sumSignatures(signatures).toBytes();
 }
 
-/** Begins with what `addUp` will have to make of signatures, those over each message added up. */
+/** Starts signing what `sumSignatures` will need, combined per message. */
 export function signAhead(signatures: readonly DeferredSignature[]): void {
   for (const signature of joined(signatures)) signature.signAhead();
 }
 
-/** One for each message. */
+/** Combines deferred signatures per message. */
 function joined(signatures: readonly DeferredSignature[]): DeferredSignature[] {
   const ofMessages: DeferredSignature[] = [];
   for (const signature of signatures) join(ofMessages, signature);

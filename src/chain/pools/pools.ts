@@ -16,9 +16,9 @@ import {
 } from "./seen.ts";
 import { SyncCommitteePool } from "./sync-committee-pool.ts";
 
-export type PoolsMoment = ReturnType<Pools["capture"]>;
+export type PoolsSnapshot = ReturnType<Pools["capture"]>;
 
-/** What waits to be included in blocks, and the memory of what was seen before. */
+/** Operation pools and seen caches. */
 export class Pools {
   readonly attestations = new AttestationPool();
   readonly operations = new OperationPool();
@@ -49,23 +49,23 @@ export class Pools {
     };
   }
 
-  /** Takes the moment over, instead of all that is held and was seen. */
-  restore(moment: PoolsMoment): void {
-    this.attestations.restore(moment.attestations);
-    this.operations.restore(moment.operations);
-    this.syncCommittee.restore(moment.syncCommittee);
-    this.seen.attesters.restore(moment.attesters);
-    this.seen.aggregators.restore(moment.aggregators);
-    this.seen.aggregates.restore(moment.aggregates);
-    this.seen.blockProposers.restore(moment.blockProposers);
-    this.seen.syncMessages.restore(moment.syncMessages);
-    this.seen.contributions.restore(moment.contributions);
-    this.seen.sidecars.restore(moment.sidecars);
+  /** Replaces all contents. */
+  restore(snapshot: PoolsSnapshot): void {
+    this.attestations.restore(snapshot.attestations);
+    this.operations.restore(snapshot.operations);
+    this.syncCommittee.restore(snapshot.syncCommittee);
+    this.seen.attesters.restore(snapshot.attesters);
+    this.seen.aggregators.restore(snapshot.aggregators);
+    this.seen.aggregates.restore(snapshot.aggregates);
+    this.seen.blockProposers.restore(snapshot.blockProposers);
+    this.seen.syncMessages.restore(snapshot.syncMessages);
+    this.seen.contributions.restore(snapshot.contributions);
+    this.seen.sidecars.restore(snapshot.sidecars);
   }
 
-  /** Drops what is too old to be included or to arrive again. */
+  /** Drops what is too old to be included or received again. */
   pruneBySlot(slot: Slot): void {
-    // Gossip still takes the attestations of an epoch when the one after the next has begun, for as long as clocks may differ.
+    // Gossip accepts an epoch's attestations slightly into the epoch after the next, due to clock disparity.
     const epoch = computeEpochAtSlot(Math.max(slot - 1, 0));
     this.attestations.prune(slot);
     this.syncCommittee.prune(slot);
@@ -76,26 +76,26 @@ export class Pools {
     this.seen.contributions.prune(slot);
   }
 
-  /** Drops what the finalized chain has made pointless. */
+  /** Drops what finality has made obsolete. */
   pruneByFinality(finalizedState: CachedBeaconStateAllForks): void {
     this.operations.prune(finalizedState);
     this.seen.blockProposers.prune(finalizedState.slot);
     this.seen.sidecars.prune(finalizedState.slot);
   }
 
-  /** Keeps everything that waits for a block over a restart. */
+  /** Stores all pools. */
   async save(db: BeaconDb, config: BeaconConfig): Promise<void> {
     await db.operations.replaceAll([...this.operations.dump(), ...writeAttestations(config, this)]);
   }
 
-  /** The same for operations alone, while the chain goes on: votes are out of date too soon. */
+  /** Stores operations only, while the chain is running. Attestations expire too soon. */
   async saveOperations(db: BeaconDb): Promise<void> {
     await db.operations.replaceAll(this.operations.dump());
   }
 
   /**
-   * Takes the stored operations back. Attestations are returned: only the chain can tell what they are worth now.
-   * `unreadable` says how many of the stored lists could not be read.
+   * Loads stored operations. Returns attestations, which must be checked against the chain, and the number of
+   * unreadable lists.
    */
   async load(db: BeaconDb, config: BeaconConfig): Promise<PooledAttestations & { unreadable: number }> {
     const loaded = { attestations: [], contributions: [], unreadable: 0 };

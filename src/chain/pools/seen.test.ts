@@ -18,7 +18,7 @@ const bitsOf = (...positions: number[]) =>
   BitArray.fromBoolArray(Array.from({ length: 16 }, (_, position) => positions.includes(position)));
 
 describe("SeenAttesters", () => {
-  it("knows each validator and epoch once, with the data attested to", () => {
+  it("records each validator and epoch once, with its data", () => {
     const seen = new SeenAttesters();
     expect(seen.has(5, 1000)).toBe(false);
     expect(seen.add(5, 1000, rootOf(1))).toBe(true);
@@ -28,7 +28,7 @@ describe("SeenAttesters", () => {
     expect(seen.has(6, 1000)).toBe(false);
   });
 
-  it("keeps what it knows while higher indices come", () => {
+  it("grows with higher indices", () => {
     const seen = new SeenAttesters();
     for (const validator of [3, 0, 64, 1_000_000, 500_000]) {
       expect(seen.add(1, validator, rootOf(validator % 3))).toBe(true);
@@ -48,7 +48,7 @@ describe("SeenAttesters", () => {
 });
 
 describe("SeenAggregators", () => {
-  it("knows each validator and epoch once", () => {
+  it("records each validator and epoch once", () => {
     const seen = new SeenAggregators();
     const validators = [0, 7, 8, 100, 1_000_001];
     for (const validator of validators) {
@@ -66,7 +66,7 @@ describe("SeenAggregators", () => {
 });
 
 describe("SeenAggregates", () => {
-  it("knows an aggregate whose attesters were all seen in one before", () => {
+  it("recognizes an aggregate covered by an earlier one", () => {
     const seen = new SeenAggregates();
     expect(seen.add(1, rootOf(1), 0, bitsOf(1, 2))).toBe(true);
     expect(seen.hasSuperset(1, rootOf(1), 0, bitsOf(1, 2))).toBe(true);
@@ -75,7 +75,7 @@ describe("SeenAggregates", () => {
     expect(seen.hasSuperset(1, rootOf(1), 1, bitsOf(2))).toBe(false);
     expect(seen.hasSuperset(1, rootOf(2), 0, bitsOf(2))).toBe(false);
     seen.add(1, rootOf(1), 0, bitsOf(3));
-    // Nobody aggregated these three together.
+    // No aggregate contains all three.
     expect(seen.hasSuperset(1, rootOf(1), 0, bitsOf(1, 2, 3))).toBe(false);
     seen.prune(2);
     expect(seen.hasSuperset(1, rootOf(1), 0, bitsOf(2))).toBe(true);
@@ -83,7 +83,7 @@ describe("SeenAggregates", () => {
     expect(seen.hasSuperset(1, rootOf(1), 0, bitsOf(2))).toBe(false);
   });
 
-  it("remembers the largest when there are too many", () => {
+  it("keeps the largest sets", () => {
     const seen = new SeenAggregates();
     seen.add(1, rootOf(1), 0, bitsOf(0, 1, 2));
     for (let i = 0; i < 16; i++) seen.add(1, rootOf(1), 0, bitsOf(i, (i + 5) % 16));
@@ -91,7 +91,7 @@ describe("SeenAggregates", () => {
     expect(seen.hasSuperset(1, rootOf(1), 0, bitsOf(15, 4))).toBe(true);
   });
 
-  it("does not depend on the array it was given", () => {
+  it("copies the given bits", () => {
     const seen = new SeenAggregates();
     const bits = bitsOf(1);
     seen.add(1, rootOf(1), 0, bits);
@@ -113,30 +113,30 @@ describe("SeenBlockProposers", () => {
     expect(seen.root(9, 4)).toBeUndefined();
   });
 
-  it("knows the first block also while that is expected from a builder", () => {
+  it("also recognizes a block expected from a builder", () => {
     const seen = new SeenBlockProposers();
     seen.expect(9, 4, rootOf(1));
     seen.expect(9, 4, rootOf(2));
     expect([seen.root(9, 4), seen.isExpected(9, 4), seen.isExpected(9, 5)]).toEqual([rootOf(1), true, false]);
-    const moment = seen.capture();
+    const snapshot = seen.capture();
     expect(seen.add(9, 4, rootOf(2))).toBe(false);
     expect(seen.add(9, 4, rootOf(1))).toBe(true);
     expect(seen.add(9, 4, rootOf(1))).toBe(false);
     seen.expect(9, 4, rootOf(1));
     expect(seen.isExpected(9, 4)).toBe(false);
-    seen.restore(moment);
+    seen.restore(snapshot);
     expect(seen.isExpected(9, 4)).toBe(true);
   });
 });
 
 describe("SeenSidecars", () => {
-  it("keeps of which block of a proposer the first sidecar of each index was", () => {
+  it("records the block of the first sidecar of each index", () => {
     const seen = new SeenSidecars();
     expect(seen.add(9, 4, 0, rootOf(1))).toBe(true);
     expect(seen.add(9, 4, 127, rootOf(1))).toBe(true);
     expect(seen.add(9, 4, 127, rootOf(2))).toBe(false);
     expect(seen.add(9, 4, 5, rootOf(2))).toBe(true);
-    const moment = seen.capture();
+    const snapshot = seen.capture();
     seen.add(9, 4, 6, rootOf(1));
     const [one, two] = [rootOf(1), rootOf(2)];
     expect([0, 5, 6, 127, 1].map((index) => seen.root(9, 4, index))).toEqual([one, two, one, one, undefined]);
@@ -145,13 +145,13 @@ describe("SeenSidecars", () => {
     expect(seen.root(9, 4, 6)).toBe(rootOf(1));
     seen.prune(9);
     expect(seen.root(9, 4, 0)).toBeUndefined();
-    seen.restore(moment);
+    seen.restore(snapshot);
     expect([0, 6].map((index) => seen.root(9, 4, index))).toEqual([rootOf(1), undefined]);
   });
 });
 
 describe("SeenSyncMessages", () => {
-  it("tells slots, subcommittees and validators apart", () => {
+  it("separates slots, subcommittees and validators", () => {
     const seen = new SeenSyncMessages();
     expect(seen.add(5, 1, 77, rootOf(1))).toBe(true);
     expect(seen.add(5, 1, 77, rootOf(2))).toBe(false);
@@ -176,7 +176,7 @@ describe("SeenContributions", () => {
     return { slot: 5, beaconBlockRoot, subcommitteeIndex, aggregationBits, signature: new Uint8Array(96) };
   };
 
-  it("knows aggregators, and contributions that bring nobody new", () => {
+  it("recognizes aggregators, and contributions without new participants", () => {
     const seen = new SeenContributions();
     seen.add(contribution(1, 0, 3), 42);
     expect(seen.hasAggregator(5, 1, 42)).toBe(true);

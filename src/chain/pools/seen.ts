@@ -2,28 +2,28 @@ import type { BitArray } from "@chainsafe/ssz";
 import { SYNC_COMMITTEE_SUBNET_COUNT } from "@lodestar/params";
 import type { altair, CommitteeIndex, Epoch, RootHex, Slot, ValidatorIndex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { copyOfMap } from "../copy-of-map.ts";
+import { copyMap } from "../copy-map.ts";
 import { countBits, isSubset } from "./bit-sets.ts";
 
-// What gossip validation must remember to forward everything only once. "First seen" means first *valid*: callers ask
-// early, and add when all other checks have passed. `restore` takes over what `capture` gave, instead of what is known.
+// Seen caches of gossip validation. "Seen" means seen and *valid*: callers check early, and add after all other checks.
+// `restore` replaces the contents by a `capture`.
 
 interface AttestationsOfEpoch {
-  /** Of each validator the position of its data root plus one; 0 stands for not seen. */
+  /** By validator, the position of its data root plus one; 0 if not seen. */
   rootOfValidator: Uint32Array<ArrayBuffer>;
   roots: RootHex[];
   positions: Map<RootHex, number>;
 }
 
 /**
- * Validators whose attestation for a target epoch was seen, and for which data ("beacon_attestation_{subnet_id}", p2p
- * interface). Four bytes for each validator and epoch: the data roots are few and kept once.
+ * Attesters by target epoch, with the attested data (p2p-interface.md, beacon_attestation_{subnet_id}). Four bytes per
+ * validator and epoch; data roots are few and shared.
  */
 export class SeenAttesters {
   #epochs = new Map<Epoch, AttestationsOfEpoch>();
 
   capture(): Map<Epoch, AttestationsOfEpoch> {
-    return copyOfMap(this.#epochs, ({ rootOfValidator, roots, positions }) => ({
+    return copyMap(this.#epochs, ({ rootOfValidator, roots, positions }) => ({
       rootOfValidator: rootOfValidator.slice(),
       roots: [...roots],
       positions: new Map(positions),
@@ -38,13 +38,13 @@ export class SeenAttesters {
     return this.dataRoot(epoch, validator) !== undefined;
   }
 
-  /** What the validator attested to, if it was seen to attest. */
+  /** Returns the data root attested by the validator, if seen. */
   dataRoot(epoch: Epoch, validator: ValidatorIndex): RootHex | undefined {
     const ofEpoch = this.#epochs.get(epoch);
     return ofEpoch?.roots[(ofEpoch.rootOfValidator[validator] ?? 0) - 1];
   }
 
-  /** Answers whether this is the first attestation; a later one does not replace it. */
+  /** Returns true for the first attestation; a later one does not replace it. */
   add(epoch: Epoch, validator: ValidatorIndex, dataRoot: RootHex): boolean {
     if (this.has(epoch, validator)) return false;
     const ofEpoch = getOrCreate(this.#epochs, epoch, () => ({
@@ -67,15 +67,12 @@ export class SeenAttesters {
   }
 }
 
-/**
- * Aggregators whose aggregate for a target epoch was seen ("beacon_aggregate_and_proof", p2p interface). One bit for
- * each validator and epoch.
- */
+/** Aggregators by target epoch (p2p-interface.md, beacon_aggregate_and_proof). One bit per validator and epoch. */
 export class SeenAggregators {
   #epochs = new Map<Epoch, Uint8Array>();
 
   capture(): Map<Epoch, Uint8Array> {
-    return copyOfMap(this.#epochs, (bits) => bits.slice());
+    return copyMap(this.#epochs, (bits) => bits.slice());
   }
 
   restore(epochs: Map<Epoch, Uint8Array>): void {
@@ -87,7 +84,7 @@ export class SeenAggregators {
     return ((byte >> (validator & 7)) & 1) === 1;
   }
 
-  /** Answers whether this is the first time. */
+  /** Returns true the first time. */
   add(epoch: Epoch, validator: ValidatorIndex): boolean {
     if (this.has(epoch, validator)) return false;
     const byteIndex = validator >>> 3;
@@ -107,10 +104,10 @@ export class SeenAggregators {
   }
 }
 
-/** Doubling keeps the copying rare while higher and higher indices come. */
+/** Doubles the capacity to amortize copies. */
 const sizeFor = (index: number) => Math.max(64, (index + 1) * 2);
 
-/** Sets of bits of which none is a subset of another, bounded: forgetting one costs a repeated check, no more. */
+/** Bounded set of maximal bit sets, none a subset of another. Evicting one costs at most a repeated check. */
 class MaximalBitSets {
   static readonly #MAX_SETS = 16;
   #sets: BitArray[] = [];
@@ -136,24 +133,24 @@ class MaximalBitSets {
   }
 }
 
-/** Which attesters were seen in aggregates, to ignore one that brings nobody new ("beacon_aggregate_and_proof"). */
+/** Participants of seen aggregates, to ignore aggregates without new ones (beacon_aggregate_and_proof). */
 export class SeenAggregates {
   #epochs = new Map<Epoch, Map<string, MaximalBitSets>>();
 
   capture(): Map<Epoch, Map<string, MaximalBitSets>> {
-    return copyOfMap(this.#epochs, (byKey) => copyOfMap(byKey, (sets) => sets.copy()));
+    return copyMap(this.#epochs, (byKey) => copyMap(byKey, (sets) => sets.copy()));
   }
 
   restore(epochs: Map<Epoch, Map<string, MaximalBitSets>>): void {
     this.#epochs = epochs;
   }
 
-  /** Whether an aggregate with all of these attesters, or more, was seen. */
+  /** True if an aggregate with at least these attesters was seen. */
   hasSuperset(targetEpoch: Epoch, dataRoot: RootHex, committeeIndex: CommitteeIndex, bits: BitArray): boolean {
     return this.#epochs.get(targetEpoch)?.get(aggregateKey(dataRoot, committeeIndex))?.hasSupersetOf(bits) ?? false;
   }
 
-  /** Answers whether the aggregate brings somebody new. */
+  /** Returns true if the aggregate has new attesters. */
   add(targetEpoch: Epoch, dataRoot: RootHex, committeeIndex: CommitteeIndex, bits: BitArray): boolean {
     const byKey = getOrCreate(this.#epochs, targetEpoch, () => new Map<string, MaximalBitSets>());
     return getOrCreate(byKey, aggregateKey(dataRoot, committeeIndex), () => new MaximalBitSets()).add(bits);
@@ -164,38 +161,38 @@ export class SeenAggregates {
   }
 }
 
-/** From electra on the data root alone does not say which committee attested. */
+/** From Electra on the data root does not identify the committee. */
 const aggregateKey = (dataRoot: RootHex, committeeIndex: CommitteeIndex) => `${dataRoot}:${committeeIndex}`;
 
 interface FirstBlock {
   readonly root: RootHex;
-  /** A builder is to complete it. */
+  /** The block is at a builder and will come back with its payload. */
   readonly isExpected: boolean;
 }
 
-/** The first block of each proposer and slot ("beacon_block", p2p interface). */
+/** First block per proposer and slot (p2p-interface.md, beacon_block). */
 export class SeenBlockProposers {
   #slots = new Map<Slot, Map<ValidatorIndex, FirstBlock>>();
 
   capture(): Map<Slot, Map<ValidatorIndex, FirstBlock>> {
-    return copyOfMap(this.#slots, (byProposer) => new Map(byProposer));
+    return copyMap(this.#slots, (byProposer) => new Map(byProposer));
   }
 
   restore(slots: Map<Slot, Map<ValidatorIndex, FirstBlock>>): void {
     this.#slots = slots;
   }
 
-  /** The root of the first block, if one was seen or is expected. */
+  /** Returns the root of the first block, seen or expected. */
   root(slot: Slot, proposer: ValidatorIndex): RootHex | undefined {
     return this.#slots.get(slot)?.get(proposer)?.root;
   }
 
-  /** Whether the first block was not seen as a whole yet. */
+  /** True if the first block is still expected. */
   isExpected(slot: Slot, proposer: ValidatorIndex): boolean {
     return this.#slots.get(slot)?.get(proposer)?.isExpected ?? false;
   }
 
-  /** Answers whether this is the first block; a later one does not replace it. */
+  /** Returns true for the first block; a later one does not replace it. */
   add(slot: Slot, proposer: ValidatorIndex, root: RootHex): boolean {
     const byProposer = getOrCreate(this.#slots, slot, () => new Map<ValidatorIndex, FirstBlock>());
     const first = byProposer.get(proposer);
@@ -204,13 +201,13 @@ export class SeenBlockProposers {
     return true;
   }
 
-  /** The same for a block that a builder is to complete: it still comes as a whole, and no other does. */
+  /** Marks a blinded block as expected: its full block is accepted later, and no other. */
   expect(slot: Slot, proposer: ValidatorIndex, root: RootHex): void {
     const byProposer = getOrCreate(this.#slots, slot, () => new Map<ValidatorIndex, FirstBlock>());
     if (!byProposer.has(proposer)) byProposer.set(proposer, { root, isExpected: true });
   }
 
-  /** Blocks at or before the latest finalized slot are ignored by gossip, so nothing is remembered of them. */
+  /** Gossip ignores blocks at or before the finalized slot. */
   prune(finalizedSlot: Slot): void {
     for (const slot of this.#slots.keys()) {
       if (slot <= finalizedSlot) this.#slots.delete(slot);
@@ -219,28 +216,28 @@ export class SeenBlockProposers {
 }
 
 /**
- * Which sidecars of each block of a proposer were seen ("blob_sidecar_{subnet_id}", "data_column_sidecar_{subnet_id}", p2p interface). One bit
- * for each: a block has up to 128 of them.
+ * Seen sidecars by slot, proposer and block (p2p-interface.md, blob_sidecar_{subnet_id} and
+ * data_column_sidecar_{subnet_id}). One bit per index, up to 128 per block.
  */
 export class SeenSidecars {
   #slots = new Map<Slot, Map<ValidatorIndex, Map<RootHex, bigint>>>();
 
   capture(): Map<Slot, Map<ValidatorIndex, Map<RootHex, bigint>>> {
-    return copyOfMap(this.#slots, (byProposer) => copyOfMap(byProposer, (byRoot) => new Map(byRoot)));
+    return copyMap(this.#slots, (byProposer) => copyMap(byProposer, (byRoot) => new Map(byRoot)));
   }
 
   restore(slots: Map<Slot, Map<ValidatorIndex, Map<RootHex, bigint>>>): void {
     this.#slots = slots;
   }
 
-  /** Of which block the first sidecar of that index was, if one was seen. */
+  /** Returns the block root of the first sidecar seen with that index. */
   root(slot: Slot, proposer: ValidatorIndex, index: number): RootHex | undefined {
     const byRoot = this.#slots.get(slot)?.get(proposer) ?? [];
     for (const [root, indices] of byRoot) if ((indices >> BigInt(index)) & 1n) return root;
     return undefined;
   }
 
-  /** Answers whether this is the first sidecar; a later one does not replace it. */
+  /** Returns true for the first sidecar; a later one does not replace it. */
   add(slot: Slot, proposer: ValidatorIndex, index: number, root: RootHex): boolean {
     if (this.root(slot, proposer, index) !== undefined) return false;
     const byProposer = getOrCreate(this.#slots, slot, () => new Map<ValidatorIndex, Map<RootHex, bigint>>());
@@ -249,7 +246,7 @@ export class SeenSidecars {
     return true;
   }
 
-  /** As of blocks. */
+  /** Gossip ignores sidecars at or before the finalized slot. */
   prune(finalizedSlot: Slot): void {
     for (const slot of this.#slots.keys()) {
       if (slot <= finalizedSlot) this.#slots.delete(slot);
@@ -260,12 +257,12 @@ export class SeenSidecars {
 const memberKey = (subcommittee: number, validator: ValidatorIndex) =>
   validator * SYNC_COMMITTEE_SUBNET_COUNT + subcommittee;
 
-/** Who signed which root for a subcommittee and slot ("sync_committee_{subnet_id}", p2p interface). */
+/** Sync committee messages by slot, subcommittee and validator (p2p-interface.md, sync_committee_{subnet_id}). */
 export class SeenSyncMessages {
   #slots = new Map<Slot, Map<number, RootHex | undefined>>();
 
   capture(): Map<Slot, Map<number, RootHex | undefined>> {
-    return copyOfMap(this.#slots, (rootOfMember) => new Map(rootOfMember));
+    return copyMap(this.#slots, (rootOfMember) => new Map(rootOfMember));
   }
 
   restore(slots: Map<Slot, Map<number, RootHex | undefined>>): void {
@@ -276,12 +273,12 @@ export class SeenSyncMessages {
     return this.#slots.get(slot)?.has(memberKey(subcommittee, validator)) ?? false;
   }
 
-  /** The root that the validator was seen to sign, if it was said when the message was added. */
+  /** Returns the signed root, if it was recorded. */
   root(slot: Slot, subcommittee: number, validator: ValidatorIndex): RootHex | undefined {
     return this.#slots.get(slot)?.get(memberKey(subcommittee, validator));
   }
 
-  /** Answers whether this is the first message; a later one does not replace it. */
+  /** Returns true for the first message; a later one does not replace it. */
   add(slot: Slot, subcommittee: number, validator: ValidatorIndex, root?: RootHex): boolean {
     const rootOfMember = getOrCreate(this.#slots, slot, () => new Map<number, RootHex | undefined>());
     const key = memberKey(subcommittee, validator);
@@ -300,14 +297,14 @@ interface ContributionsOfSlot {
   participants: Map<string, MaximalBitSets>;
 }
 
-/** Contributions, by who aggregated and by who takes part ("sync_committee_contribution_and_proof"). */
+/** Contributions by aggregator and by participants (sync_committee_contribution_and_proof). */
 export class SeenContributions {
   #slots = new Map<Slot, ContributionsOfSlot>();
 
   capture(): Map<Slot, ContributionsOfSlot> {
-    return copyOfMap(this.#slots, ({ aggregators, participants }) => ({
+    return copyMap(this.#slots, ({ aggregators, participants }) => ({
       aggregators: new Set(aggregators),
-      participants: copyOfMap(participants, (sets) => sets.copy()),
+      participants: copyMap(participants, (sets) => sets.copy()),
     }));
   }
 
@@ -319,7 +316,7 @@ export class SeenContributions {
     return this.#slots.get(slot)?.aggregators.has(memberKey(subcommittee, aggregator)) ?? false;
   }
 
-  /** Whether a contribution with all of these participants, or more, was seen. */
+  /** True if a contribution with at least these participants was seen. */
   hasSuperset(contribution: altair.SyncCommitteeContribution): boolean {
     const participants = this.#slots.get(contribution.slot)?.participants.get(contributionKey(contribution));
     return participants?.hasSupersetOf(contribution.aggregationBits) ?? false;
@@ -344,10 +341,10 @@ export class SeenContributions {
 const contributionKey = ({ beaconBlockRoot, subcommitteeIndex }: altair.SyncCommitteeContribution) =>
   `${toRootHex(beaconBlockRoot)}:${subcommitteeIndex}`;
 
-/** Gossip takes messages of the current slot only, give or take the clocks' disparity. */
+/** Gossip accepts only the current slot, with clock disparity. */
 const SYNC_SLOTS_KEPT = 3;
 
-/** Keeps the current and the previous epoch: gossip accepts attestations of no other. */
+/** Keeps the current and the previous epoch, the only ones that gossip accepts. */
 function dropOldEpochs(epochs: Map<Epoch, unknown>, currentEpoch: Epoch): void {
   for (const epoch of epochs.keys()) {
     if (epoch < currentEpoch - 1) epochs.delete(epoch);

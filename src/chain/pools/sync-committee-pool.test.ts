@@ -16,7 +16,7 @@ import { SyncCommitteePool } from "./sync-committee-pool.ts";
 describe("SyncCommitteePool", () => {
   let chain: TestChain;
   let pool: SyncCommitteePool;
-  // With as few validators as this, some sit in the committee more than once.
+  // With few validators, some have several positions in the committee.
   beforeEach(() => {
     chain = new TestChain(ForkName.altair, { validators: 24 });
     chain.addBlock(1);
@@ -48,7 +48,7 @@ describe("SyncCommitteePool", () => {
     };
   }
 
-  it("makes the aggregate of a block out of messages of the whole committee", () => {
+  it("forms a sync aggregate from messages of the whole committee", () => {
     for (let position = 0; position < SYNC_COMMITTEE_SIZE; position++) expect(addMessage(position)).toBe("added");
     expect(addMessage(0)).toBe("known");
     const syncAggregate = pool.getSyncAggregate(1, toRootHex(chain.headRoot));
@@ -58,7 +58,7 @@ describe("SyncCommitteePool", () => {
     chain.addBlock(2, { syncAggregate });
   });
 
-  it("adds up messages and contributions that share nobody", () => {
+  it("sums disjoint messages and contributions", () => {
     addMessage(0);
     expect(pool.addContribution(contribution(0, [1, 2]))).toBe("added");
     expect(pool.addContribution(contribution(0, [2]))).toBe("known");
@@ -75,7 +75,7 @@ describe("SyncCommitteePool", () => {
     chain.addBlock(2, { syncAggregate });
   });
 
-  it("signs nobody's participation with the point at infinity", () => {
+  it("uses the point at infinity for empty participation", () => {
     const root = toRootHex(chain.headRoot);
     expect(pool.getContribution(0, 1, root)).toBeUndefined();
     addMessage(0);
@@ -85,10 +85,10 @@ describe("SyncCommitteePool", () => {
     chain.addBlock(2, { syncAggregate });
   });
 
-  it("restores a captured moment without anything that was added or pruned later", () => {
+  it("restores a snapshot without later changes", () => {
     addMessage(0);
     const before = pool.list();
-    const moment = pool.capture();
+    const snapshot = pool.capture();
     const early = pool.capture();
 
     addMessage(1);
@@ -96,7 +96,7 @@ describe("SyncCommitteePool", () => {
     addMessage(0, 2);
     const otherRoot = toRootHex(new Uint8Array(32).fill(1));
     pool.addMessage({ slot: 1, beaconBlockRoot: otherRoot, ...locate(0), signature: signatureAt(0) });
-    pool.restore(moment);
+    pool.restore(snapshot);
     expect(pool.list()).toEqual(before);
 
     pool.prune(9);
@@ -105,7 +105,7 @@ describe("SyncCommitteePool", () => {
     expect(addMessage(1)).toBe("added");
   });
 
-  it("forgets old slots and takes nothing for them", () => {
+  it("drops old slots and rejects messages for them", () => {
     addMessage(0);
     const root = toRootHex(chain.headRoot);
     pool.prune(8);
@@ -116,7 +116,7 @@ describe("SyncCommitteePool", () => {
     expect(pool.getContribution(0, 1, root)).toBeUndefined();
   });
 
-  it("holds its bounds against a flood of roots and keeps what most signed", () => {
+  it("limits roots and keeps those with the most signers", () => {
     const popular = toRootHex(chain.headRoot);
     for (let position = 0; position < SYNC_COMMITTEE_SUBNET_COUNT; position++) addMessage(position);
     const signature = signatureAt(0);

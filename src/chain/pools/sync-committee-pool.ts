@@ -3,7 +3,7 @@ import { SYNC_COMMITTEE_SIZE, SYNC_COMMITTEE_SUBNET_COUNT, SYNC_COMMITTEE_SUBNET
 import { G2_POINT_AT_INFINITY } from "@lodestar/state-transition";
 import type { altair, RootHex, Slot } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
-import { copyOfMap } from "../copy-of-map.ts";
+import { copyMap } from "../copy-map.ts";
 import { type AddOutcome, AggregateSet } from "./aggregate-set.ts";
 import { type GivenSignature, type PooledSignature, sumBytes } from "./pooled-signature.ts";
 
@@ -11,41 +11,41 @@ interface SyncMessage {
   slot: Slot;
   beaconBlockRoot: RootHex;
   subcommitteeIndex: number;
-  /** A validator that sits in several places of a subcommittee signs for each of them: add the message for each. */
+  /** Add the message once per position of the validator in the subcommittee. */
   indexInSubcommittee: number;
   signature: Uint8Array;
 }
 
-/** A contribution, signed or by those who will sign it when it is wanted. */
+/** A contribution, signed or with a deferred signature. */
 export type PooledContribution = Omit<altair.SyncCommitteeContribution, "signature"> & { signature: GivenSignature };
 
 type Subcommittees = AggregateSet[];
 
-export interface SyncCommitteePoolMoment {
+export interface SyncCommitteePoolSnapshot {
   slots: Map<Slot, Map<RootHex, Subcommittees>>;
   lowestSlot: Slot;
 }
 
-/** A message is for the block of the next slot; a few more slots serve those who ask late. */
+/** Messages are for the next slot's block; the rest serves late requests. */
 const SLOTS_KEPT = 8;
-/** Honest members sign one or two different heads in a slot. */
+/** Honest members sign one or two heads per slot. */
 const MAX_ROOTS_PER_SLOT = 64;
 
 /**
- * Sync committee messages and contributions, by slot, block root and subcommittee. Whatever is put in was validated
- * before; the pool's own limits only keep a flood of valid messages from filling memory.
+ * Validated sync committee messages and contributions by slot, block root and subcommittee. Limits only protect memory
+ * against floods of valid messages.
  */
 export class SyncCommitteePool {
   #slots = new Map<Slot, Map<RootHex, Subcommittees>>();
   #lowestSlot: Slot = 0;
 
-  capture(): SyncCommitteePoolMoment {
-    const slots = copyOfMap(this.#slots, (byRoot) => copyOfMap(byRoot, (sets) => sets.map((set) => set.copy())));
+  capture(): SyncCommitteePoolSnapshot {
+    const slots = copyMap(this.#slots, (byRoot) => copyMap(byRoot, (sets) => sets.map((set) => set.copy())));
     return { slots, lowestSlot: this.#lowestSlot };
   }
 
-  /** Takes the moment over. */
-  restore({ slots, lowestSlot }: SyncCommitteePoolMoment): void {
+  /** Replaces the contents of the pool. */
+  restore({ slots, lowestSlot }: SyncCommitteePoolSnapshot): void {
     this.#slots = slots;
     this.#lowestSlot = lowestSlot;
   }
@@ -61,7 +61,7 @@ export class SyncCommitteePool {
     return subcommittee?.addAggregate({ bits: aggregationBits, signature }) ?? "known";
   }
 
-  /** The contribution with the most signers that can be made of what is known. */
+  /** Returns the contribution with the most signers. */
   getContribution(
     subcommitteeIndex: number,
     slot: Slot,
@@ -79,7 +79,7 @@ export class SyncCommitteePool {
     );
   }
 
-  /** How many contributions can be made of what is known. */
+  /** Number of contributions that can be formed. */
   get size(): number {
     let size = 0;
     for (const byRoot of this.#slots.values()) {
@@ -90,7 +90,7 @@ export class SyncCommitteePool {
     return size;
   }
 
-  /** The best contribution of every subcommittee for every root. */
+  /** Returns the best contribution of every subcommittee and root. */
   list(): altair.SyncCommitteeContribution[] {
     const contributions = [];
     for (const [slot, byRoot] of this.#slots) {
@@ -104,8 +104,8 @@ export class SyncCommitteePool {
   }
 
   /**
-   * For a block whose parent is `beaconBlockRoot`, with `slot` the slot before the block's own. Nobody's participation
-   * is signed with the point at infinity (altair, "eth_fast_aggregate_verify").
+   * Returns the sync aggregate for a block with parent `beaconBlockRoot`; `slot` is the slot before the block's. Empty
+   * participation has the point at infinity as signature (altair, eth_fast_aggregate_verify).
    */
   getSyncAggregate(slot: Slot, beaconBlockRoot: RootHex): altair.SyncAggregate {
     const syncCommitteeBits = BitArray.fromBitLen(SYNC_COMMITTEE_SIZE);
@@ -135,7 +135,7 @@ export class SyncCommitteePool {
     if (slot < this.#lowestSlot) return undefined;
     let byRoot = this.#slots.get(slot);
     if (!byRoot) {
-      // One more than is kept: the messages of a new slot may come before the pruning for it.
+      // One extra: messages of a new slot can arrive before pruning.
       if (this.#slots.size > SLOTS_KEPT) this.#slots.delete(Math.min(...this.#slots.keys()));
       byRoot = new Map();
       this.#slots.set(slot, byRoot);
@@ -153,7 +153,7 @@ export class SyncCommitteePool {
   }
 }
 
-/** A root that few sign gives way first, the oldest of them first. */
+/** Evicts the root with the fewest signers, the oldest first. */
 function dropLeastSupported(byRoot: Map<RootHex, Subcommittees>): void {
   const support = (subcommittees: Subcommittees) => subcommittees.reduce((sum, set) => sum + set.largestCount, 0);
   let least: { root: RootHex; support: number } | undefined;

@@ -10,14 +10,14 @@ import type { StateStore } from "../states/state-store.ts";
 
 interface Vote {
   slot: Slot;
-  /** The block that is voted for. */
+  /** Attested block. */
   blockRoot: RootHex;
   committeeIndex: CommitteeIndex;
 }
 
 /**
- * A state whose committees and justified checkpoint are those of the slot's epoch: the block's own, or the one at the epoch's
- * start for a block of an earlier epoch.
+ * Returns a state with the committees and justified checkpoint of the slot's epoch: the block's post-state, advanced to
+ * the epoch start if the block is older.
  */
 export async function stateToAttestOn(
   states: StateStore,
@@ -28,7 +28,7 @@ export async function stateToAttestOn(
   return postState.slot >= epochStart ? postState : states.afterBlock(blockRoot, epochStart);
 }
 
-/** What is signed for a vote (phase0/validator.md, Construct attestation), on the state of `stateToAttestOn`. */
+/** Builds attestation data (phase0/validator.md, Construct attestation) from the state of `stateToAttestOn`. */
 export function attestationDataOn(
   state: CachedBeaconStateAllForks,
   { slot, blockRoot, committeeIndex }: Vote,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { expectedGasLimit } from "./bid-verification.ts";
 
-describe("the gas limit that a bid must have", () => {
+describe("expectedGasLimit", () => {
   const PARENT = 30_000_000;
-  /** A 1024th of the parent's, less one. */
+  /** 1/1024 of the parent's, minus one. */
   const STEP = 29_295;
 
   it.each([
@@ -15,7 +15,7 @@ describe("the gas limit that a bid must have", () => {
     expect(expectedGasLimit(PARENT, target)).toBe(expected);
   });
 
-  it("stays where no step is possible", () => {
+  it("stays if no step is possible", () => {
     expect(expectedGasLimit(1000, 60_000_000)).toBe(1000);
   });
 });

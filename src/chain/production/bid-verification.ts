@@ -16,20 +16,22 @@ import { builderDomain } from "../../execution/builder/builder-domain.ts";
 import type { PayloadRequest } from "../../execution/engine.ts";
 
 export interface BidExpectation {
-  /** What the state prescribes for a payload, whoever makes it. */
+  /** Attributes prescribed by the state. */
   request: PayloadRequest;
   parentGasLimit: number;
-  /** What the proposer registered. */
+  /** From the proposer's registration. */
   targetGasLimit: number;
 }
 
-/** Says in a whole sentence why a block with that bid would not be valid or is not what the proposer asked for. */
+/**
+ * Returns a sentence that explains why a block with the bid would be invalid or not match the proposer's registration.
+ */
 export function faultOfBid(
   config: BeaconConfig,
   { fork, signed: { message } }: OfferedBid,
   { request, parentGasLimit, targetGasLimit }: BidExpectation,
 ): string | undefined {
-  if (fork !== request.fork) return `The bid is of ${fork}, but slot ${request.slot} is of ${request.fork}.`;
+  if (fork !== request.fork) return `The bid is for ${fork}, but slot ${request.slot} is in ${request.fork}.`;
   const { header, value } = message;
   if (value === 0n) return "The bid pays nothing.";
   return (
@@ -43,7 +45,7 @@ export function faultOfBid(
   );
 }
 
-/** The signature of the bid, or null when what it names as the builder's key is none. */
+/** Returns the signature set of the bid; null if the builder's public key is invalid. */
 export function bidSignatureSet(
   config: BeaconConfig,
   { fork, signed: { message, signature } }: OfferedBid,
@@ -59,8 +61,8 @@ export function bidSignatureSet(
 }
 
 /**
- * The gas limit that is nearest to the target under the rule of the execution layer: the limits of a block and its parent
- * differ by less than a 1024th of the parent's.
+ * Returns the gas limit nearest to the target under the execution layer's rule: it may change by less than 1/1024 of
+ * the parent's.
  */
 export function expectedGasLimit(parent: number, target: number): number {
   const step = Math.max(Math.floor(parent / 1024) - 1, 0);
@@ -69,15 +71,15 @@ export function expectedGasLimit(parent: number, target: number): number {
 
 function faultOfHash(name: string, given: Uint8Array, expected: Uint8Array): string | undefined {
   if (byteArrayEquals(given, expected)) return undefined;
-  return `The bid's header has the ${name} ${toRootHex(given)} instead of ${toRootHex(expected)}.`;
+  return `The bid's header has ${name} ${toRootHex(given)}, expected ${toRootHex(expected)}.`;
 }
 
 function faultOfNumber(name: string, given: number, expected: number): string | undefined {
-  return given === expected ? undefined : `The bid's header has the ${name} ${given} instead of ${expected}.`;
+  return given === expected ? undefined : `The bid's header has ${name} ${given}, expected ${expected}.`;
 }
 
 function faultOfBlockNumber(given: number, { parent }: PayloadRequest): string | undefined {
-  // States of some forks do not tell the parent's number.
+  // States of some forks do not contain the parent's block number.
   return parent?.blockNumber == null ? undefined : faultOfNumber("block number", given, parent.blockNumber + 1);
 }
 
@@ -91,7 +93,5 @@ function faultOfBlobs(config: BeaconConfig, bid: BuilderBid, { slot }: PayloadRe
   if (!("blobKzgCommitments" in bid)) return undefined;
   const { length } = bid.blobKzgCommitments;
   const limit = config.getMaxBlobsPerBlock(computeEpochAtSlot(slot));
-  return length > limit
-    ? `The bid commits to ${length} blobs, but a block of slot ${slot} has at most ${limit}.`
-    : undefined;
+  return length > limit ? `The bid has ${length} blobs, but slot ${slot} allows at most ${limit}.` : undefined;
 }

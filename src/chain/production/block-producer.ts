@@ -23,7 +23,7 @@ import { packAttestations } from "../pools/attestation-packing.ts";
 import type { AttestationPool } from "../pools/attestation-pool.ts";
 import type { OperationPool } from "../pools/operation-pool.ts";
 import type { SyncCommitteePool } from "../pools/sync-committee-pool.ts";
-import { withBlock } from "../states/advance.ts";
+import { processBlock } from "../states/advance.ts";
 import type { StateStore } from "../states/state-store.ts";
 import { mayMergeAt } from "../terminal-block-hash.ts";
 import type { BlockRequest } from "./block-request.ts";
@@ -38,16 +38,16 @@ interface BlockProducerParts {
   engine: ExecutionEngine;
   payloadBuilder: PayloadBuilder;
   pools: { attestations: AttestationPool; operations: OperationPool; syncCommittee: SyncCommitteePool };
-  /** Left out by a node that has no builder. */
+  /** Omitted without a builder. */
   bids?: BuilderBids;
   eth1: Eth1Proposals;
 }
 
 interface ProducedFacts {
   fork: ForkName;
-  /** What the payload pays to the fee recipient, in Wei. */
+  /** Payment to the fee recipient, in Wei. */
   executionPayloadValue: bigint;
-  /** What the chain pays to the proposer, in Wei. */
+  /** Consensus rewards of the proposer, in Wei. */
   consensusBlockValue: bigint;
 }
 
@@ -55,13 +55,13 @@ export interface ProducedFullBlock extends ProducedFacts {
   isBlinded: false;
   block: BeaconBlock;
   root: RootHex;
-  /** The state after the block. */
+  /** Post-state. */
   postState: CachedBeaconStateAllForks;
-  /** Of the blobs that the block commits to; left out where the fork has none. */
+  /** Blobs of the block; omitted before Deneb. */
   blobsBundle?: PayloadBlobs;
 }
 
-/** With the header of a builder's payload. */
+/** Block with a builder's payload header. */
 interface ProducedBlindedBlock extends ProducedFacts {
   isBlinded: true;
   block: BlindedBeaconBlock;
@@ -76,23 +76,23 @@ export type ProducedBlock = ProducedFullBlock | ProducedBlindedBlock;
 
 const WEI_PER_GWEI = 1_000_000_000n;
 
-/** How many hashes of built payloads are remembered after the payloads are dropped. */
+/** Hashes remembered after their payloads were evicted. */
 const KEPT_HASHES = 1024;
 
-/** Builds a block on a parent out of what the pools hold. The pools keep what they gave. */
+/** Produces blocks from the pools. The pools keep their contents. */
 export class BlockProducer {
   readonly #parts: BlockProducerParts;
-  /** By their hashes; with their blobs some megabytes each. */
+  /** By block hash. Some megabytes each with blobs. */
   readonly #payloads = new ProducedCache<RootHex, BuiltPayload>();
   readonly #builtHashes = new LruMap<RootHex, true>(KEPT_HASHES);
-  /** By the roots of the blocks that lead to them. */
+  /** By block root. */
   readonly #postStates = new ProducedCache<RootHex, CachedBeaconStateAllForks>();
 
   constructor(parts: BlockProducerParts) {
     this.#parts = parts;
   }
 
-  /** With a payload that is built for it. */
+  /** Produces a block with a locally built payload. */
   async produce(request: BlockRequest): Promise<ProducedFullBlock> {
     const preState = await this.#preState(request);
     const eth1 = await this.#parts.eth1.forBlock(preState);
@@ -100,7 +100,10 @@ export class BlockProducer {
     return this.#toFullBlock(this.#assemble(preState, request, payload, eth1), payload, request);
   }
 
-  /** With the better of such a payload and the builder's, if there is one; the factor is its own where none is given. */
+  /**
+   * Produces a block with the better of the local payload and the builder's bid. The boost factor defaults to the
+   * configured one.
+   */
   async produceBest(request: BlockRequest, boostFactor?: bigint): Promise<ProducedBlock> {
     const { bids } = this.#parts;
     if (!bids) return this.produce(request);
@@ -113,7 +116,7 @@ export class BlockProducer {
     return { ...facts, isBlinded: true, block: block as BlindedBeaconBlock };
   }
 
-  /** The state after a full block that was produced lately, by the block's root. */
+  /** Returns the post-state of a recently produced full block. */
   postState(root: RootHex): CachedBeaconStateAllForks | undefined {
     return this.#postStates.get(root);
   }
@@ -123,7 +126,7 @@ export class BlockProducer {
     const root = toRootHex(
       ssz.phase0.BeaconBlockHeader.hashTreeRoot({
         ...block,
-        // The transition has hashed the body.
+        // The transition has already hashed the body.
         bodyRoot: postState.latestBlockHeader.bodyRoot,
       }),
     );
@@ -135,7 +138,7 @@ export class BlockProducer {
     return this.#parts.states.afterBlock(parentRoot, slot);
   }
 
-  /** Blinded when what it is given is a bid. */
+  /** Produces a blinded block for a bid. */
   #assemble(
     preState: CachedBeaconStateAllForks,
     request: BlockRequest,
@@ -151,7 +154,7 @@ export class BlockProducer {
       stateRoot: ssz.Root.defaultValue(),
       body: this.#assembleBody(preState, request, payload, eth1),
     };
-    const postState = withBlock(preState, { message: block, signature: ssz.BLSSignature.defaultValue() });
+    const postState = processBlock(preState, { message: block, signature: ssz.BLSSignature.defaultValue() });
     block.stateRoot = postState.hashTreeRoot();
     const { attestations, syncAggregate, slashing } = postState.proposerRewards;
     return {
@@ -168,7 +171,7 @@ export class BlockProducer {
     const fork = config.getForkName(request.slot);
     if (!isForkPostBellatrix(fork)) return null;
     const parent = latestPayload(preState) ?? (mayMergeAt(config, request.slot) ? await engine.terminalBlock() : null);
-    // Proof of work has not ended yet, which a block without a payload says by an empty one.
+    // Before the merge, a block has an empty payload.
     if (!parent) return { payload: sszTypesFor(fork).ExecutionPayload.defaultValue(), value: 0n };
     const built = await payloadBuilder.build(payloadRequest(config, fork, preState, { ...request, parent }));
     const blockHash = toRootHex(built.payload.blockHash);
@@ -177,12 +180,12 @@ export class BlockProducer {
     return built;
   }
 
-  /** A payload that was built lately, with its blobs, by its hash: what a proposer who was given the block without it leaves out. */
+  /** Returns a recently built payload with its blobs by block hash, for proposers that sign without it. */
   builtPayload(blockHash: RootHex): BuiltPayload | undefined {
     return this.#payloads.get(blockHash);
   }
 
-  /** Whether the payload was built here, be it that it is not held any more. */
+  /** True if the payload was built by this node, even if it was evicted. */
   wasBuilt(blockHash: RootHex): boolean {
     return this.#builtHashes.get(blockHash) === true;
   }

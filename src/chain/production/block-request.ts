@@ -5,14 +5,14 @@ import type { Clock } from "../clock/clock.ts";
 import type { Graffiti } from "../graffiti.ts";
 import type { ProposerPreparations } from "./proposer-preparations.ts";
 
-/** What only the proposer and the head decide about a block; the rest comes from the pools. */
+/** Inputs of a block that the proposer and the head determine. The rest comes from the pools. */
 export interface BlockRequest {
   slot: Slot;
   parentRoot: RootHex;
   randaoReveal: BLSSignature;
   graffiti: Uint8Array;
   feeRecipient: Uint8Array;
-  /** Whether no randao reveal shows that the proposer asks. */
+  /** True if no valid randao reveal authenticates the proposer. */
   isAnonymous?: boolean;
 }
 
@@ -23,13 +23,13 @@ interface NodeChoices {
   clock: Clock;
 }
 
-/** A request with what the node chooses where the proposer does not. */
+/** Fills in the node's defaults. */
 export function blockRequest(
   { config, graffiti, preparations, clock }: NodeChoices,
   proposer: ValidatorIndex,
   asked: Omit<BlockRequest, "graffiti" | "feeRecipient"> & Partial<BlockRequest>,
 ): BlockRequest {
-  // A block without a payload, or one that its proposer did not ask for, is nothing to warn of.
+  // No warning for a block without a payload, or one that its proposer did not request.
   const warns = !asked.isAnonymous && config.getForkSeq(asked.slot) >= ForkSeq.bellatrix;
   return {
     slot: asked.slot,

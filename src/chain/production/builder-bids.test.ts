@@ -10,6 +10,6 @@ it.each<[name: string, local: bigint, bid: bigint, factor: bigint, isPreferred: 
   ["less, but more when it is weighed", 1000n, 900n, 120n, true],
   ["much, where the local payload is preferred", 0n, 10n ** 20n, 0n, false],
   ["little, where the builder is preferred", 10n ** 20n, 1n, ALWAYS_BUILDER, true],
-])("a bid is taken or not that is worth %s", (_, local, bid, factor, isPreferred) => {
+])("prefersBid: %s", (_, local, bid, factor, isPreferred) => {
   expect(prefersBid(local, bid, factor)).toBe(isPreferred);
 });

@@ -14,9 +14,9 @@ import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { blockHashOf } from "../forkchoice-state.ts";
 import { type BidExpectation, bidSignatureSet, faultOfBid } from "./bid-verification.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
-import { inTime } from "./in-time.ts";
 import { latestPayload, payloadRequest } from "./payload-request.ts";
 import type { ProposerPreparations } from "./proposer-preparations.ts";
+import { withTimeout } from "./with-timeout.ts";
 
 interface BuilderBidsParts {
   config: BeaconConfig;
@@ -26,7 +26,7 @@ interface BuilderBidsParts {
   builder: Builder;
   breaker: Pick<CircuitBreaker, "isOpen">;
   preparations: ProposerPreparations;
-  /** Where a request does not say it, in percent: with which a bid's value is weighed against that of the local payload. */
+  /** Default `builder_boost_factor` in percent. */
   boostFactor: bigint;
   logger: Logger;
   timers?: Pick<Timers, "sleep">;
@@ -38,13 +38,13 @@ interface BidFor {
   feeRecipient: Uint8Array;
 }
 
-/** The boost factor that stands for "the builder's payload whenever there is one". */
+/** Boost factor that always prefers the builder. */
 const ALWAYS_BUILDER = 2n ** 64n - 1n;
 
-/** For how much of a slot the local payload is still waited for when there is a bid that can be used. */
+/** Share of a slot to wait for the local payload once there is a usable bid. */
 const LOCAL_SHARE_OF_SLOT = 1 / 12;
 
-/** Asks the builder what it bids for a block, and decides between that and the payload that the node builds itself. */
+/** Requests bids from the builder and chooses between the bid and the local payload. */
 export class BuilderBids {
   readonly #parts: BuilderBidsParts;
   readonly #timers: Pick<Timers, "sleep">;
@@ -55,16 +55,19 @@ export class BuilderBids {
     this.#parts = parts;
     this.#timers = parts.timers ?? SYSTEM_TIMERS;
     this.#noLocalPayload = new Alarm(parts.logger, {
-      raised: "No payload could be built, so the builder's is taken",
-      cleared: "Payloads are built again beside the builder's",
+      raised: "Local payload failed, using the builder's",
+      cleared: "Local payloads available again",
     });
     this.#refusal = new Alarm(parts.logger, {
-      raised: "There is no bid of the builder",
-      cleared: "The builder no longer refuses to bid",
+      raised: "Builder declined to bid",
+      cleared: "Builder bids again",
     });
   }
 
-  /** The better of the local payload and the builder's bid, unless the engine insists on the former. Rejects only when there is neither, as the local one did. */
+  /**
+   * Returns the better of the local payload and the builder's bid, unless the engine overrides the builder. Rejects
+   * only if both fail, with the error of the local payload.
+   */
   async choose<Built extends BuiltPayload | null>(
     building: Promise<Built>,
     preState: CachedBeaconStateAllForks,
@@ -72,7 +75,7 @@ export class BuilderBids {
     boostFactor = this.#parts.boostFactor,
   ): Promise<Built | BuilderBid> {
     const { logger } = this.#parts;
-    // Whether it fails is looked at when the builder has answered.
+    // Inspected after the builder has responded.
     building.catch(() => {});
     const bid = await this.#goodBid(preState, block);
     if (bid === null) return building;
@@ -85,7 +88,7 @@ export class BuilderBids {
     const isOverridden = local.value?.shouldOverrideBuilder === true;
     const isBidBetter =
       !isOverridden && (local.value === null || prefersBid(local.value.value, bid.value, boostFactor));
-    logger.info(isBidBetter ? "The builder's payload is taken" : "The builder's payload is not taken", {
+    logger.info(isBidBetter ? "Using the builder's payload" : "Using the local payload", {
       slot: block.slot,
       bid: String(bid.value),
       local: String(local.value?.value ?? 0n),
@@ -95,16 +98,16 @@ export class BuilderBids {
     return isBidBetter ? bid : local.value;
   }
 
-  /** An engine that hangs must not cost the slot for which there is a bid. */
+  /** A hanging engine must not cost a slot for which there is a bid. */
   #soon<Built>(building: Promise<Built>, { slot }: BidFor): Promise<Built> {
     const ms = slotMs(this.#parts.clock) * LOCAL_SHARE_OF_SLOT;
-    return inTime(this.#timers, ms, building, () => {
+    return withTimeout(this.#timers, ms, building, () => {
       const limit = `within ${Math.round(ms)} ms after the builder's bid`;
-      return new EngineUnavailableError(`The execution engine gave no payload for slot ${slot} ${limit}.`);
+      return new EngineUnavailableError(`The execution engine returned no payload for slot ${slot} ${limit}.`);
     });
   }
 
-  /** Null when there is none for that block, or none that can be used. Never rejects. */
+  /** Returns a valid bid, or null. Never rejects. */
   async #goodBid(preState: CachedBeaconStateAllForks, block: BidFor): Promise<BuilderBid | null> {
     const { breaker, builder, logger } = this.#parts;
     const proposal = this.#proposal(preState, block);
@@ -116,26 +119,28 @@ export class BuilderBids {
       if (offered === null) return null;
       const fault = faultOfBid(this.#parts.config, offered, expectation) ?? (await this.#faultOfSignature(offered));
       if (fault === undefined) return offered.signed.message;
-      this.#tellUnusable(block.slot, fault);
+      this.#logUnusable(block.slot, fault);
     } catch (error) {
-      if (error instanceof BuilderError) this.#tellNoBid(block.slot, error);
-      else logger.error("The builder's bid could not be judged", { slot: block.slot, error });
+      if (error instanceof BuilderError) this.#logNoBid(block.slot, error);
+      else logger.error("Failed to validate the builder's bid", { slot: block.slot, error });
     }
     return null;
   }
 
-  #tellUnusable(slot: Slot, reason: string): void {
-    this.#parts.logger.warn("The builder's bid cannot be used", { slot, reason });
+  #logUnusable(slot: Slot, reason: string): void {
+    this.#parts.logger.warn("Invalid builder bid", { slot, reason });
   }
 
-  #tellNoBid(slot: Slot, { isRefusal, isUnreadable, message: reason }: BuilderError): void {
+  #logNoBid(slot: Slot, { isRefusal, isUnreadable, message: reason }: BuilderError): void {
     if (isRefusal) this.#refusal.raise({ slot, reason });
-    else if (isUnreadable) this.#tellUnusable(slot, reason);
-    // Of a builder that does not answer the log has a warning already.
-    else this.#parts.logger.info("There is no bid of the builder, which does not answer", { slot, reason });
+    else if (isUnreadable) this.#logUnusable(slot, reason);
+    // An unresponsive builder is already reported as a warning.
+    else this.#parts.logger.info("No builder bid: builder unresponsive", { slot, reason });
   }
 
-  /** Null for a block that builders have nothing to do with: before the merge is final, or of a proposer that is not registered. */
+  /**
+   * Returns null if builders are not used for the block: the merge is not finalized, or the proposer is not registered.
+   */
   #proposal(preState: CachedBeaconStateAllForks, block: BidFor) {
     const { config, clock, forkChoice, preparations } = this.#parts;
     const fork = config.getForkName(block.slot);
@@ -158,11 +163,11 @@ export class BuilderBids {
     const { config, bls } = this.#parts;
     const set = bidSignatureSet(config, offered);
     if (set !== null && (await bls.verify([set]))) return undefined;
-    return `The bid is not signed by the builder ${toPubkeyHex(offered.signed.message.pubkey)} that it names.`;
+    return `The bid is not signed by builder ${toPubkeyHex(offered.signed.message.pubkey)}.`;
   }
 }
 
-/** The rule of the standard for `builder_boost_factor` (produceBlockV3). */
+/** Rule of `builder_boost_factor` (Beacon API, produceBlockV3). */
 export function prefersBid(localValue: bigint, bidValue: bigint, boostFactor: bigint): boolean {
   return boostFactor === ALWAYS_BUILDER || localValue < boostFactor * (bidValue / 100n);
 }

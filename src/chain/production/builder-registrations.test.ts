@@ -15,11 +15,11 @@ function registration(validator: number, timestamp = 1): bellatrix.SignedValidat
   return registration;
 }
 
-describe("registrations of validators", () => {
+describe("BuilderRegistrations", () => {
   let clock: VirtualClock;
   let preparations: ProposerPreparations;
   let logger: RecordingLogger;
-  /** The batches that the builder got. */
+  /** Batches received by the builder. */
   let batches: bellatrix.SignedValidatorRegistrationV1[][];
   let failure: BuilderError | undefined;
 
@@ -50,12 +50,12 @@ describe("registrations of validators", () => {
     await flushPromises();
   };
 
-  it("are passed on in batches", async () => {
+  it("forwards registrations in batches", async () => {
     await register(...Array.from({ length: 1001 }, (_, validator) => validator));
     expect(sizes()).toEqual([500, 500, 1]);
   });
 
-  it("are passed on again each epoch, until they are too old", async () => {
+  it("forwards them again each epoch until they expire", async () => {
     await register(1, 2);
     await reach(SLOTS_PER_EPOCH - 1);
     expect(sizes()).toEqual([2]);
@@ -63,7 +63,7 @@ describe("registrations of validators", () => {
     expect(sizes()).toEqual([2, 2, 2]);
   });
 
-  it("wait for a builder that does not answer", async () => {
+  it("retries while the builder is unresponsive", async () => {
     failure = new BuilderError("It is away.");
     await register(1);
     preparations.register(registration(1, 2), 0);
@@ -73,7 +73,7 @@ describe("registrations of validators", () => {
     expect(logger.records.filter(({ level }) => level !== "debug")).toEqual([]);
   });
 
-  it("are offered again in the next epoch when they are refused, which is told once", async () => {
+  it("retries refused registrations in the next epoch and logs once", async () => {
     failure = new BuilderError("They are wrong.", { isRefusal: true });
     await register(1);
     await register(2);

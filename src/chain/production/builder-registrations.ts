@@ -14,13 +14,13 @@ interface BuilderRegistrationsParts {
   logger: Logger;
 }
 
-/** Small enough for any builder's limit of a body. */
+/** Below the body limits of all builders. */
 const BATCH_SIZE = 500;
 
 /**
- * Passes validators' registrations on to the builder: at once, and all of them again each epoch
- * (EPOCHS_PER_VALIDATOR_REGISTRATION_SUBMISSION of builder-specs is 1). What the builder did not answer to waits for the next
- * slot, what it refused for the next epoch.
+ * Forwards validator registrations to the builder: immediately, and all of them every epoch
+ * (EPOCHS_PER_VALIDATOR_REGISTRATION_SUBMISSION in builder-specs is 1). Retries in the next slot without a response, in
+ * the next epoch after a refusal.
  */
 export class BuilderRegistrations {
   readonly #parts: BuilderRegistrationsParts;
@@ -32,7 +32,7 @@ export class BuilderRegistrations {
     this.#parts = parts;
   }
 
-  /** Returns the function that ends it. */
+  /** Returns a function that stops it. */
   start(): () => void {
     const { clock, preparations } = this.#parts;
     const ends = [
@@ -60,7 +60,7 @@ export class BuilderRegistrations {
     this.#pass();
   }
 
-  /** What is registered in the same turn goes together. */
+  /** Batches registrations of the same turn. */
   #pass(): void {
     if (this.#isPassing || this.#waiting.size === 0) return;
     this.#isPassing = true;
@@ -78,9 +78,9 @@ export class BuilderRegistrations {
         }
       }
     } catch (error) {
-      // That it does not answer is told by the builder itself.
+      // The builder client reports that it is unresponsive.
       if (!(error instanceof BuilderError)) {
-        this.#parts.logger.error("Registrations could not be passed on to the builder", { error });
+        this.#parts.logger.error("Failed to forward registrations to the builder", { error });
       }
     } finally {
       this.#isPassing = false;
@@ -99,12 +99,12 @@ export class BuilderRegistrations {
     const { builder, logger } = this.#parts;
     try {
       await builder.registerValidators(registrations);
-      logger.debug("Registrations were passed on to the builder", { count: registrations.length });
+      logger.debug("Forwarded registrations to the builder", { count: registrations.length });
       this.#wasRefused = false;
     } catch (error) {
       if (!(error instanceof BuilderError && error.isRefusal)) throw error;
       const fields = { count: registrations.length, reason: error.message };
-      if (!this.#wasRefused) logger.warn("The builder refuses registrations of validators", fields);
+      if (!this.#wasRefused) logger.warn("Builder rejected validator registrations", fields);
       this.#wasRefused = true;
     }
   }

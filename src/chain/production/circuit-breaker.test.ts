@@ -5,7 +5,7 @@ import { VirtualClock } from "../clock/virtual-clock.ts";
 import type { ForkChoiceBlock } from "../fork-choice/types.ts";
 import { CircuitBreaker, missedSlots } from "./circuit-breaker.ts";
 
-/** A chain of blocks at those slots, each named after its slot; what comes before the first is not known. */
+/** A chain of blocks at those slots, named after their slots, starting at the first. */
 function chainOf(slots: readonly number[]) {
   const blocks = slots.map((slot, position) => ({ slot, root: String(slot), parentRoot: String(slots[position - 1]) }));
   const byRoot = new Map(blocks.map((block) => [block.root, block as ForkChoiceBlock]));
@@ -14,26 +14,26 @@ function chainOf(slots: readonly number[]) {
 
 const missed = (slots: readonly number[], slot: number) => missedSlots(chainOf(slots), String(slots.at(-1)), slot);
 
-describe("missed slots", () => {
-  it("are counted up to the slot of the block", () => {
+describe("missedSlots", () => {
+  it("counts up to the block's slot", () => {
     expect(missed([0, 1, 2, 3], 4)).toEqual({ inARow: 0, inAnEpoch: 0 });
     expect(missed([0, 1, 3], 7)).toEqual({ inARow: 3, inAnEpoch: 4 });
   });
 
-  it("do not lie before the first one, or before what is known", () => {
+  it("ignores slots before genesis and before the anchor", () => {
     expect(missed([0], 1)).toEqual({ inARow: 0, inAnEpoch: 0 });
     expect(missed([0], 3)).toEqual({ inARow: 2, inAnEpoch: 2 });
     expect(missed([100, 102], 104)).toEqual({ inARow: 1, inAnEpoch: 2 });
   });
 
-  it("are forgotten after an epoch", () => {
+  it("drops slots after an epoch", () => {
     const sinceThen = Array.from({ length: SLOTS_PER_EPOCH }, (_, i) => 10 + i);
     expect(missed([0, 1, 2, ...sinceThen], 10 + SLOTS_PER_EPOCH)).toEqual({ inARow: 0, inAnEpoch: 0 });
     expect(missed([0, 1, 2], 40)).toEqual({ inARow: 37, inAnEpoch: SLOTS_PER_EPOCH });
   });
 });
 
-describe("the circuit breaker", () => {
+describe("CircuitBreaker", () => {
   const parts = (slots: readonly number[]) => ({
     clock: new VirtualClock({ genesisTime: 0, secondsPerSlot: 1, startSlot: 0, speed: 1, onListenerError() {} }),
     forkChoice: chainOf(slots),
@@ -42,14 +42,14 @@ describe("the circuit breaker", () => {
     logger: createRecordingLogger(),
   });
 
-  it("opens after slots in a row or in an epoch", () => {
+  it("opens after consecutive missed slots or too many in an epoch", () => {
     const inARow = new CircuitBreaker(parts([0, 1, 2]));
     expect([5, 6].map((slot) => inARow.isOpen("2", slot))).toEqual([false, true]);
     const inAnEpoch = new CircuitBreaker(parts([0, 1, 4, 7]));
     expect([8, 9].map((slot) => inAnEpoch.isOpen("7", slot))).toEqual([false, true]);
   });
 
-  it("tells once when it opens and once when it closes, and nothing while the node syncs", async () => {
+  it("logs opening and closing once, and nothing while syncing", async () => {
     const all = parts([0]);
     const { clock, logger } = all;
     const stop = new CircuitBreaker(all).start();

@@ -6,10 +6,10 @@ import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { ForkChoiceBlock } from "../fork-choice/types.ts";
 import type { SyncStatus } from "../sync-status.ts";
 
-/** With how many slots without a block the chain still counts as healthy. */
+/** Limits of missed slots on a healthy chain. */
 export interface MissedSlotLimits {
   inARow: number;
-  /** Of the last slots, as many as an epoch has. */
+  /** Within the last SLOTS_PER_EPOCH slots. */
   inAnEpoch: number;
 }
 
@@ -22,8 +22,8 @@ interface CircuitBreakerParts {
 }
 
 /**
- * Keeps builders out while the chain is not healthy ("Liveness failsafe" of builder-specs, bellatrix/validator.md): when too
- * many slots have no block, it may be that builders withhold payloads, and then every block has to be built by its proposer.
+ * Disables builders while the chain is unhealthy (builder-specs, bellatrix/validator.md, "Liveness failsafe"). Many
+ * missed slots can mean that builders withhold payloads; proposers then build locally.
  */
 export class CircuitBreaker {
   readonly #parts: CircuitBreakerParts;
@@ -33,33 +33,33 @@ export class CircuitBreaker {
     this.#parts = parts;
   }
 
-  /** Tells the log from now on when builders are kept out and when they are not any more; returns the function that ends it. */
+  /** Logs when the breaker opens and closes; returns a function that stops it. */
   start(): () => void {
-    return this.#parts.clock.onSlot((slot) => this.#tell(slot));
+    return this.#parts.clock.onSlot((slot) => this.#logChange(slot));
   }
 
-  /** Whether a block of that slot on that parent has to be built without builders. */
+  /** True if a block on that parent must be built locally. */
   isOpen(parentRoot: RootHex, slot: Slot): boolean {
     const { forkChoice, limits } = this.#parts;
     const missed = missedSlots(forkChoice, parentRoot, slot);
     return missed.inARow >= limits.inARow || missed.inAnEpoch >= limits.inAnEpoch;
   }
 
-  #tell(slot: Slot): void {
+  #logChange(slot: Slot): void {
     const { forkChoice, status, logger } = this.#parts;
-    // What a node that syncs does not have yet is not missed by others.
+    // A syncing node lacks blocks that others have.
     if (status.isSyncing) return;
     const { root } = forkChoice.head;
     const isOpen = this.isOpen(root, slot);
     if (isOpen === this.#wasOpen) return;
     this.#wasOpen = isOpen;
     const missed = missedSlots(forkChoice, root, slot);
-    if (isOpen) logger.warn("Too many slots have no block, so builders are not asked until that is over", missed);
-    else logger.notice("Few enough slots have no block, so builders are asked again", missed);
+    if (isOpen) logger.warn("Too many missed slots, builder disabled", missed);
+    else logger.notice("Missed slots recovered, builder enabled", missed);
   }
 }
 
-/** Counts the slots before the given one that have no block on the chain of the parent. */
+/** Counts missed slots before the given one on the parent's chain. */
 export function missedSlots(
   forkChoice: Pick<ForkChoice, "get">,
   parentRoot: RootHex,
@@ -72,7 +72,7 @@ export function missedSlots(
   for (let block: ForkChoiceBlock | undefined = newest; block && block.slot >= first; ) {
     blocks++;
     const parent = forkChoice.get(block.parentRoot);
-    // Nothing is known of the time before the block from which the chain was started.
+    // Slots before the anchor are unknown.
     if (parent === undefined) first = block.slot;
     block = parent;
   }

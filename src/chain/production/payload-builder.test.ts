@@ -16,7 +16,7 @@ import { PayloadBuilder } from "./payload-builder.ts";
 const bytes = (n: number, length = 32) => new Uint8Array(length).fill(n);
 const config = { getMaxBlobsPerBlock: () => 2 };
 const CHECKPOINT = { epoch: 0, root: `0x${"00".repeat(32)}` };
-/** A slot of a network, in which an engine is given half a second. */
+/** A mainnet slot, in which an engine gets half a second. */
 const FILLING_MS = 500;
 const DEADLINE_MS = 1000;
 const HANGING_MS = 4000;
@@ -49,7 +49,7 @@ function setUp({ secondsPerSlot = 12 } = {}) {
     logger,
     timers,
   });
-  /** What comes of a proposal when that much time passes, step after step. */
+  /** Result of a proposal as time passes in steps. */
   const build = async (request: PayloadRequest, ...passing: number[]): Promise<BuiltPayload | Error> => {
     const building = builder.build(request).catch((error: Error) => error);
     await flushPromises();
@@ -71,7 +71,7 @@ const withBlobs = (count: number) => async (honest: BuiltPayload) => {
   return { ...honest, blobsBundle: { commitments, proofs: commitments, blobs: commitments } };
 };
 
-it("takes what was prepared at once, and again what it took before", async () => {
+it("returns a prepared payload at once, and again on request", async () => {
   const { engine, builder, build, warnings } = setUp();
   await builder.prepare(REQUEST);
   const built = await build({ ...REQUEST, withdrawals: [...REQUEST.withdrawals] });
@@ -82,7 +82,7 @@ it("takes what was prepared at once, and again what it took before", async () =>
   expect(warnings).toEqual([]);
 });
 
-it("shares a preparation whose answer is still awaited", async () => {
+it("shares a pending preparation", async () => {
   const { engine, builder, build } = setUp();
   const preparing = builder.prepare(REQUEST);
   expect(await build(REQUEST)).toHaveProperty("payload");
@@ -98,18 +98,18 @@ const others: [what: string, change: Partial<PayloadRequest>][] = [
   ["fee recipient", { feeRecipient: bytes(9, 20) }],
   ["withdrawals", { withdrawals: [] }],
 ];
-it.each(others)("begins anew, and gives time to fill, for another %s than was prepared", async (_what, change) => {
+it.each(others)("starts anew, with time to fill, for another %s", async (_what, change) => {
   const { engine, builder, build } = setUp();
   await builder.prepare(REQUEST);
   await expect(build({ ...REQUEST, ...change }, FILLING_MS - 1)).rejects.toThrow("still waited for");
   expect(engine.taken).toEqual([]);
-  // Whoever asks for the same meanwhile has to wait no longer.
+  // A concurrent request for the same payload does not wait longer.
   expect(await build({ ...REQUEST, ...change }, 1)).toHaveProperty("payload");
   expect(engine.begun).toHaveLength(2);
   expect(engine.begun.at(-1)).toMatchObject({ request: change });
 });
 
-it("keeps what was prepared while others ask for other payloads", async () => {
+it("keeps the prepared payload while others are requested", async () => {
   const { engine, builder, build } = setUp();
   await builder.prepare(REQUEST);
   await build({ ...REQUEST, feeRecipient: bytes(9, 20) }, FILLING_MS);
@@ -119,7 +119,7 @@ it("keeps what was prepared while others ask for other payloads", async () => {
   expect(engine.taken.at(-1)).toBe(ids(engine)[0]);
 });
 
-it("gives an engine no more than a part of a short slot to fill", async () => {
+it("limits the time to fill in a short slot", async () => {
   const engine = new BuildingEngine();
   const timers = new FakeTimers();
   const { logger } = createLogger({ format: "text", spec: "FATAL", destination: { write: () => {} } });
@@ -132,13 +132,13 @@ it("gives an engine no more than a part of a short slot to fill", async () => {
 });
 
 const wrong: [what: string, change: Partial<capella.ExecutionPayload>, complaint: RegExp][] = [
-  ["parent", { parentHash: bytes(9) }, /its parent is 0x0909\w+ instead of 0x0101/],
-  ["block number", { blockNumber: 8 }, /its block number is 8 instead of 7/],
-  ["timestamp", { timestamp: 1 }, /its timestamp is 1 instead of 1700000054/],
+  ["parent", { parentHash: bytes(9) }, /its parent is 0x0909\w+, expected 0x0101/],
+  ["block number", { blockNumber: 8 }, /its block number is 8, expected 7/],
+  ["timestamp", { timestamp: 1 }, /its timestamp is 1, expected 1700000054/],
   ["randao", { prevRandao: bytes(9) }, /its prev_randao is 0x0909/],
-  ["withdrawals", { withdrawals: [] }, /its withdrawals are not/],
+  ["withdrawals", { withdrawals: [] }, /its withdrawals do not match/],
 ];
-it.each(wrong)("refuses a payload with a wrong %s, and asks for another", async (_what, change, complaint) => {
+it.each(wrong)("rejects a payload with a wrong %s and requests another", async (_what, change, complaint) => {
   const { engine, builder, build, warnings } = setUp();
   await builder.prepare(REQUEST);
   engine.payloads.push(withPayload(change));
@@ -154,7 +154,7 @@ it.each(wrong)("refuses a payload with a wrong %s, and asks for another", async 
   expect((error as Error).message).toMatch(complaint);
 });
 
-it("takes as many blobs as a block may have, and asks for another payload when there are more", async () => {
+it("accepts the maximum number of blobs and requests another payload above it", async () => {
   const { engine, builder, build, warnings } = setUp();
   await builder.prepare(REQUEST);
   engine.payloads.push(withBlobs(3));
@@ -163,10 +163,10 @@ it("takes as many blobs as a block may have, and asks for another payload when t
     blobsBundle: { commitments: [bytes(0, 48), bytes(1, 48)] },
   });
   expect(engine.begun).toHaveLength(2);
-  expect(warnings.join()).toMatch(/it has 3 blobs, and a block of its slot has at most 2/);
+  expect(warnings.join()).toMatch(/it has 3 blobs, but its slot allows at most 2/);
 });
 
-it("takes a payload that pays to somebody else, and warns of it", async () => {
+it("accepts another fee recipient with a warning", async () => {
   const { engine, builder, build, warnings } = setUp();
   await builder.prepare(REQUEST);
   engine.payloads.push(withPayload({ feeRecipient: bytes(8, 20) }));
@@ -174,7 +174,7 @@ it("takes a payload that pays to somebody else, and warns of it", async () => {
   expect(warnings.join()).toMatch(/another fee recipient.*0x0808/);
 });
 
-it("begins anew when the engine does not know the id any more, or does not answer in time", async () => {
+it("starts anew if the engine forgot the id or times out", async () => {
   const { engine, builder, build } = setUp();
   await builder.prepare(REQUEST);
   engine.payloads.push(unknownId);
@@ -184,21 +184,21 @@ it("begins anew when the engine does not know the id any more, or does not answe
   expect(engine.begun).toHaveLength(3);
 });
 
-it("says that the engine did not answer in time when it never does, and uses what it gave before", async () => {
+it("reports a timeout and falls back to the previous payload", async () => {
   const { engine, build, warnings } = setUp();
   engine.payloads.push(silence, silence);
   const error = await build(REQUEST, FILLING_MS, DEADLINE_MS, FILLING_MS, DEADLINE_MS);
   expect(error).toBeInstanceOf(EngineUnavailableError);
-  expect((error as Error).message).toMatch(/did not give its payload for slot 9 within 1000 ms/);
+  expect((error as Error).message).toMatch(/did not return its payload for slot 9 within 1000 ms/);
 
   const given = await build(REQUEST);
   expect(given).toHaveProperty("payload");
   engine.payloads.push(unknownId, silence);
   expect(await build(REQUEST, FILLING_MS, DEADLINE_MS)).toBe(given);
-  expect(warnings.at(-1)).toContain("the one that it gave before is used");
+  expect(warnings.at(-1)).toContain("using the previous one");
 });
 
-it("asks an engine again that could not be asked, for a part of the slot", async () => {
+it("retries an unavailable engine for a part of the slot", async () => {
   const { engine, build } = setUp();
   const away = () => Promise.reject(new EngineUnavailableError("The engine is away."));
   engine.updates.push(away, away);
@@ -208,12 +208,12 @@ it("asks an engine again that could not be asked, for a part of the slot", async
   expect(await build(other, ...Array(10).fill(100))).toMatchObject({ message: "The engine is away." });
 });
 
-it("does not wait for an engine that hangs beyond a third of the slot, whether it was asked before or now", async () => {
+it("stops waiting for a hanging engine after a third of the slot", async () => {
   const { engine, builder, build, timers } = setUp();
   const hanging = () => new Promise<ForkchoiceUpdate>(() => {});
   const tooLate = {
     name: "EngineUnavailableError",
-    message: "The execution engine did not begin with a payload for slot 9 within 4000 ms.",
+    message: "The execution engine did not start a payload for slot 9 within 4000 ms.",
   };
   engine.updates.push(hanging, hanging);
   expect(await build(REQUEST, HANGING_MS)).toMatchObject(tooLate);
@@ -221,12 +221,12 @@ it("does not wait for an engine that hangs beyond a third of the slot, whether i
   const other = { ...REQUEST, feeRecipient: bytes(6, 20) };
   void builder.prepare(other);
   await timers.advance(3000);
-  // It would hear of the same once more only after it has answered.
+  // The same request is not repeated before a response.
   expect(await build(other, HANGING_MS)).toMatchObject(tooLate);
   expect(engine.updates).toEqual([]);
 });
 
-it("begins anew when a preparation fails that is waited for, and waits no longer in all", async () => {
+it("starts anew if an awaited preparation fails, within the same timeout", async () => {
   const { engine, builder, build } = setUp();
   const failing = Promise.withResolvers<ForkchoiceUpdate>();
   engine.updates.push(
@@ -246,7 +246,7 @@ it("gives an engine two seconds in a short slot", async () => {
   expect(await build(REQUEST, 2000)).toMatchObject({ message: expect.stringContaining("within 2000 ms") });
 });
 
-it("warns once while an engine prepares nothing", async () => {
+it("warns once while the engine prepares nothing", async () => {
   const { engine, builder, warnings } = setUp();
   const away = () => Promise.reject(new EngineUnavailableError("The engine is away."));
   engine.updates.push(away, away);
@@ -257,7 +257,7 @@ it("warns once while an engine prepares nothing", async () => {
   expect(warnings).toHaveLength(2);
 });
 
-it("warns once while payloads cannot be used", async () => {
+it("warns once while payloads are unusable", async () => {
   const { engine, build, warnings } = setUp();
   const [first, second, third] = [1, 2, 3].map((id) => ({ ...REQUEST, feeRecipient: bytes(id, 20) }));
   for (const request of [first!, second!]) {
@@ -271,7 +271,7 @@ it("warns once while payloads cannot be used", async () => {
   expect(warnings).toHaveLength(2);
 });
 
-it("keeps what comes too late for the next time", async () => {
+it("keeps a late payload for the next call", async () => {
   const { engine, build } = setUp();
   const late = Promise.withResolvers<void>();
   const lateAnswer = async (honest: BuiltPayload) => {
@@ -287,22 +287,22 @@ it("keeps what comes too late for the next time", async () => {
 const refusals: [verdict: ForkchoiceUpdate["verdict"], words: RegExp][] = [
   [{ status: "optimistic" }, /no payload for slot 9: it is syncing/],
   [{ status: "invalid", latestValidHash: null, message: "Its gas is wrong." }, /invalid\. Its gas is wrong\.$/],
-  [{ status: "valid" }, /did not begin to build/],
+  [{ status: "valid" }, /did not start to build/],
 ];
-it.each(refusals)("says why the engine builds nothing: %o", async (verdict, words) => {
+it.each(refusals)("reports why the engine builds nothing: %o", async (verdict, words) => {
   const { engine, builder, build, warnings } = setUp();
   const nothing = async () => ({ verdict, payloadId: null });
   engine.updates.push(nothing, nothing);
   await builder.prepare(REQUEST);
-  expect(warnings.join()).toMatch(/prepares no payload/);
+  expect(warnings.join()).toMatch(/failed to prepare a payload/);
   const error = await build(REQUEST);
   expect(error).toBeInstanceOf(PayloadUnavailableError);
   expect((error as Error).message).toMatch(words);
-  // The engine may be able to the next time.
+  // The engine may succeed the next time.
   expect(await build(REQUEST, FILLING_MS)).toHaveProperty("payload");
 });
 
-it("does not prepare with an engine that cannot be asked", () => {
+it("does not prepare with an unavailable engine", () => {
   const { engine, builder } = setUp();
   expect(builder.canPrepare).toBe(true);
   engine.state = "offline";

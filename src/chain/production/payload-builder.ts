@@ -15,20 +15,20 @@ import { Alarm } from "../../log/alarm.ts";
 import type { Logger } from "../../log/logger.ts";
 import { type Clock, slotMs } from "../clock/clock.ts";
 import { type ForkchoiceView, forkchoiceState } from "../forkchoice-state.ts";
-import { inTime } from "./in-time.ts";
 import { faultOfBlobs, faultOfPayload, isSameRequest, paysAsRequested } from "./payload-check.ts";
+import { withTimeout } from "./with-timeout.ts";
 
-/** What the Engine API gives engine_getPayload. */
+/** Timeout of engine_getPayload in the Engine API. */
 const GET_PAYLOAD_MS = 1000;
-/** What an engine that was asked only now is given to find transactions, and what it may take of a slot, however short. */
+/** Time for the engine to collect transactions if it was not asked ahead, and its maximum share of a slot. */
 const FILLING_MS = 500;
 const FILLING_SHARE_OF_SLOT = 1 / 24;
-/** For how much of a slot an engine is asked again that could not be asked when a block is proposed, and how often. */
+/** Share of a slot and number of retries for an unavailable engine. */
 const RETRYING_SHARE_OF_SLOT = 1 / 12;
 const RETRIES = 10;
-/** For how much of a slot an engine is waited for that does not answer at all: by then the votes of the slot go elsewhere. */
+/** Timeout for starting a payload, as a share of a slot: later blocks miss the attestations. */
 const BEGINNING_SHARE_OF_SLOT = 1 / 3;
-/** What it is given in the shortest of slots, which are those of chains that are tried out, on machines that have much to do. */
+/** Minimum of that timeout, for dev chains with short slots on busy machines. */
 const LEAST_BEGINNING_MS = 2000;
 const NEVER = new AbortController().signal;
 
@@ -38,7 +38,7 @@ interface PayloadBuilderParts {
   forkChoice: ForkchoiceView;
   clock: Pick<Clock, "secondsPerSlot" | "speed">;
   logger: Logger;
-  /** Is told when the engine builds nothing on a head, of which it may have a verdict that the chain does not know. */
+  /** Called if the engine does not build on the head: it may have a verdict that the chain lacks. */
   doubtHead?(): void;
   timers?: Pick<Timers, "now" | "sleep">;
 }
@@ -48,15 +48,15 @@ interface BegunPayload {
   id: Promise<PayloadId | null>;
 }
 
-/** Has the execution engine build payloads: ahead of time, and when a block is proposed. */
+/** Requests payloads from the execution engine, ahead of time and on proposal. */
 export class PayloadBuilder {
   readonly #parts: PayloadBuilderParts;
   readonly #timers: Pick<Timers, "now" | "sleep">;
-  /** What the engine was last asked to build; null when it did not begin. */
+  /** Latest request to build; `id` resolves to null if the engine did not start. */
   #begun: BegunPayload | undefined;
-  /** What it was last asked to prepare. Requests for other payloads do not replace it. */
+  /** Latest prepared request. Other requests do not replace it. */
   #prepared: BegunPayload | undefined;
-  /** What the engine last gave. */
+  /** Latest payload from the engine. */
   #given: { request: PayloadRequest; built: BuiltPayload } | undefined;
   readonly #noPreparation: Alarm;
   readonly #noUsablePayload: Alarm;
@@ -66,26 +66,26 @@ export class PayloadBuilder {
     this.#parts = parts;
     this.#timers = parts.timers ?? SYSTEM_TIMERS;
     this.#noPreparation = new Alarm(parts.logger, {
-      raised: "The execution engine prepares no payload for the next slot",
-      cleared: "The execution engine prepares payloads again",
+      raised: "Execution engine failed to prepare a payload",
+      cleared: "Execution engine prepares payloads again",
     });
     this.#noUsablePayload = new Alarm(parts.logger, {
-      raised: "The execution engine gives no usable payload and is asked for another one",
-      cleared: "The execution engine gives usable payloads again",
+      raised: "Execution engine returned an unusable payload, requesting another",
+      cleared: "Execution engine returns usable payloads again",
     });
     this.#noNewPayload = new Alarm(parts.logger, {
-      raised: "The execution engine gives no payload; the one that it gave before is used",
-      cleared: "The execution engine gives payloads again, and none of before has to be used",
+      raised: "Execution engine returned no payload, using the previous one",
+      cleared: "Execution engine returns payloads again",
     });
   }
 
-  /** Whether it is of use to have payloads prepared. */
+  /** True if preparing payloads is useful. */
   get canPrepare(): boolean {
     const { engine } = this.#parts;
     return engine.buildsAtOnce !== true && isReachable(engine.state);
   }
 
-  /** Has the engine begin with a payload that is likely to be proposed. Never rejects: whoever proposes asks anew. */
+  /** Starts building a payload that is likely to be proposed. Never rejects; a proposal retries. */
   async prepare(request: PayloadRequest): Promise<void> {
     const { logger } = this.#parts;
     const { slot } = request;
@@ -94,7 +94,7 @@ export class PayloadBuilder {
       const beginning = this.#begin(request, 0);
       this.#prepared = this.#begun;
       const payloadId = await beginning;
-      logger.debug("The execution engine prepares a payload", { slot, payloadId, ms: this.#msSince(startedAt) });
+      logger.debug("Execution engine started a payload", { slot, payloadId, ms: this.#msSince(startedAt) });
       this.#noPreparation.clear({ slot });
     } catch (error) {
       this.#noPreparation.raise({ slot, error });
@@ -102,8 +102,8 @@ export class PayloadBuilder {
   }
 
   /**
-   * The payload that was prepared for such a request, or one that the engine begins with now. Rejects with a
-   * `PayloadUnavailableError` or an `EngineUnavailableError` when none can be had.
+   * Returns the prepared payload, or starts one now. Rejects with a `PayloadUnavailableError` or an
+   * `EngineUnavailableError`.
    */
   async build(request: PayloadRequest): Promise<BuiltPayload> {
     const { slot } = request;
@@ -133,7 +133,7 @@ export class PayloadBuilder {
       this.#noUsablePayload.raise({ slot, error });
       built = await this.#take(request, await this.#beginNow(request, this.#timers.now()));
     }
-    logger.debug("The execution engine gave a payload", {
+    logger.debug("Received payload from execution engine", {
       slot,
       isPrepared: begunBefore !== null,
       wei: String(built.value),
@@ -142,20 +142,20 @@ export class PayloadBuilder {
     return built;
   }
 
-  /** Null when the engine was not asked for such a payload before, or did not begin with it. */
+  /** Returns null if no matching payload was started. */
   async #begunBefore(request: PayloadRequest, since: number): Promise<PayloadId | null> {
     const begun = [this.#begun, this.#prepared].find((each) => each && isSameRequest(each.request, request));
-    return begun ? this.#inTimeToBegin(request, since, begun.id) : null;
+    return begun ? this.#withStartTimeout(request, since, begun.id) : null;
   }
 
-  /** For a payload that is wanted since that moment. An engine that cannot be asked may be back soon after. */
+  /** Starts a payload requested at `since`. Retries an unavailable engine for a while. */
   async #beginNow(request: PayloadRequest, since: number): Promise<PayloadId> {
     const { clock, engine } = this.#parts;
     const fillingMs = engine.buildsAtOnce ? 0 : Math.min(FILLING_MS, slotMs(clock) * FILLING_SHARE_OF_SLOT);
     const retryingMs = slotMs(clock) * RETRYING_SHARE_OF_SLOT;
     for (;;) {
       try {
-        return await this.#inTimeToBegin(request, since, this.#begin(request, fillingMs));
+        return await this.#withStartTimeout(request, since, this.#begin(request, fillingMs));
       } catch (error) {
         const isTooLate = this.#timers.now() - since >= retryingMs;
         if (!(error instanceof EngineUnavailableError) || isTooLate) throw error;
@@ -164,26 +164,26 @@ export class PayloadBuilder {
     }
   }
 
-  async #inTimeToBegin<T>({ slot }: PayloadRequest, since: number, begun: Promise<T>): Promise<T> {
+  async #withStartTimeout<T>({ slot }: PayloadRequest, since: number, begun: Promise<T>): Promise<T> {
     const { clock, engine } = this.#parts;
-    // Such an engine is in this process and keeps nobody waiting.
+    // The built-in engine answers at once.
     if (engine.buildsAtOnce) return begun;
     const ms = Math.max(LEAST_BEGINNING_MS, slotMs(clock) * BEGINNING_SHARE_OF_SLOT);
     const leftMs = Math.max(0, since + ms - this.#timers.now());
-    return inTime(this.#timers, leftMs, begun, () => {
-      const message = `The execution engine did not begin with a payload for slot ${slot} within ${Math.round(ms)} ms.`;
+    return withTimeout(this.#timers, leftMs, begun, () => {
+      const message = `The execution engine did not start a payload for slot ${slot} within ${Math.round(ms)} ms.`;
       return new EngineUnavailableError(message);
     });
   }
 
-  /** It is remembered, so that whoever asks for the same gets what comes of it. */
+  /** Remembered for later requests of the same payload. */
   #begin(request: PayloadRequest, fillingMs: number): Promise<PayloadId> {
-    const id = this.#tellEngine(request, fillingMs);
+    const id = this.#requestPayload(request, fillingMs);
     this.#begun = { request, id: id.catch(() => null) };
     return id;
   }
 
-  async #tellEngine(request: PayloadRequest, fillingMs: number): Promise<PayloadId> {
+  async #requestPayload(request: PayloadRequest, fillingMs: number): Promise<PayloadId> {
     const { engine, forkChoice } = this.#parts;
     const state = forkchoiceState(forkChoice, toRootHex(request.parent.blockHash));
     const { payloadId, verdict } = await engine.forkchoiceUpdated(request.fork, state, request);
@@ -199,11 +199,11 @@ export class PayloadBuilder {
 
   async #take(request: PayloadRequest, id: PayloadId): Promise<BuiltPayload> {
     const { engine } = this.#parts;
-    // An answer that comes too late for this call is there for the next one.
+    // A late response is kept for the next call.
     const answer = engine.getPayload(request.fork, id).then((built) => this.#accept(request, built));
     if (engine.buildsAtOnce) return answer;
-    return inTime(this.#timers, GET_PAYLOAD_MS, answer, () => {
-      const message = `The execution engine did not give its payload for slot ${request.slot} within ${GET_PAYLOAD_MS} ms.`;
+    return withTimeout(this.#timers, GET_PAYLOAD_MS, answer, () => {
+      const message = `The execution engine did not return its payload for slot ${request.slot} within ${GET_PAYLOAD_MS} ms.`;
       return new EngineUnavailableError(message);
     });
   }
@@ -212,9 +212,9 @@ export class PayloadBuilder {
     const { slot } = request;
     const { payload } = built;
     const fault = faultOfPayload(request, payload) ?? faultOfBlobs(this.#parts.config, request, built.blobsBundle);
-    if (fault) throw new EngineUnavailableError(`The execution engine's payload for slot ${slot} is wrong: ${fault}`);
+    if (fault) throw new EngineUnavailableError(`The execution engine's payload for slot ${slot} is invalid: ${fault}`);
     if (!paysAsRequested(request, payload)) {
-      this.#parts.logger.warn("The execution engine's payload pays to another fee recipient than was asked for", {
+      this.#parts.logger.warn("Execution engine used another fee recipient than requested", {
         slot,
         feeRecipient: toHex(payload.feeRecipient),
       });
@@ -231,10 +231,10 @@ export class PayloadBuilder {
 function whyNothing(verdict: PayloadVerdict): string {
   switch (verdict.status) {
     case "optimistic":
-      return "it is syncing and cannot tell yet whether the block before is valid.";
+      return "it is syncing and has not verified the parent block.";
     case "invalid":
-      return `it finds the block before invalid. ${verdict.message}`;
+      return `it finds the parent block invalid. ${verdict.message}`;
     case "valid":
-      return "it finds the block before valid, but did not begin to build on it.";
+      return "it finds the parent block valid, but did not start to build.";
   }
 }

@@ -5,7 +5,7 @@ import { type BlobsBundle, type capella, type ExecutionPayload, ssz } from "@lod
 import { byteArrayEquals, toRootHex } from "@lodestar/utils";
 import type { PayloadRequest } from "../../execution/engine.ts";
 
-/** Whether what is built for the one serves the other. */
+/** True if a payload built for one request satisfies the other. */
 export function isSameRequest(a: PayloadRequest, b: PayloadRequest): boolean {
   return (
     a.fork === b.fork &&
@@ -18,29 +18,29 @@ export function isSameRequest(a: PayloadRequest, b: PayloadRequest): boolean {
   );
 }
 
-/** What would make a block with the payload invalid, as the end of a sentence (bellatrix and capella/beacon-chain.md). */
+/** Returns why a block with the payload would be invalid, as a clause (bellatrix and capella/beacon-chain.md). */
 export function faultOfPayload(request: PayloadRequest, payload: ExecutionPayload): string | undefined {
   const { fork, parent, timestamp, prevRandao, withdrawals } = request;
   if (!byteArrayEquals(payload.parentHash, parent.blockHash)) {
-    return `its parent is ${toRootHex(payload.parentHash)} instead of ${toRootHex(parent.blockHash)}.`;
+    return `its parent is ${toRootHex(payload.parentHash)}, expected ${toRootHex(parent.blockHash)}.`;
   }
   if (parent.blockNumber !== null && payload.blockNumber !== parent.blockNumber + 1) {
-    return `its block number is ${payload.blockNumber} instead of ${parent.blockNumber + 1}.`;
+    return `its block number is ${payload.blockNumber}, expected ${parent.blockNumber + 1}.`;
   }
-  if (payload.timestamp !== timestamp) return `its timestamp is ${payload.timestamp} instead of ${timestamp}.`;
+  if (payload.timestamp !== timestamp) return `its timestamp is ${payload.timestamp}, expected ${timestamp}.`;
   if (!byteArrayEquals(payload.prevRandao, prevRandao)) {
-    return `its prev_randao is ${toRootHex(payload.prevRandao)} instead of ${toRootHex(prevRandao)}.`;
+    return `its prev_randao is ${toRootHex(payload.prevRandao)}, expected ${toRootHex(prevRandao)}.`;
   }
   if (
     isForkPostCapella(fork) &&
     !ssz.capella.Withdrawals.equals((payload as capella.ExecutionPayload).withdrawals, withdrawals)
   ) {
-    return "its withdrawals are not those that the state prescribes.";
+    return "its withdrawals do not match the state's expected withdrawals.";
   }
   return undefined;
 }
 
-/** deneb/beacon-chain.md, process_execution_payload; since fulu the limit comes from the blob schedule (EIP-7892). */
+/** deneb/beacon-chain.md, process_execution_payload; since Fulu the limit comes from the blob schedule (EIP-7892). */
 export function faultOfBlobs(
   config: Pick<BeaconConfig, "getMaxBlobsPerBlock">,
   { slot }: PayloadRequest,
@@ -49,10 +49,10 @@ export function faultOfBlobs(
   if (!bundle?.commitments.length) return undefined;
   const limit = config.getMaxBlobsPerBlock(computeEpochAtSlot(slot));
   const { length } = bundle.commitments;
-  return length > limit ? `it has ${length} blobs, and a block of its slot has at most ${limit}.` : undefined;
+  return length > limit ? `it has ${length} blobs, but its slot allows at most ${limit}.` : undefined;
 }
 
-/** The engine is only told where the fees should go (bellatrix/validator.md: suggested_fee_recipient). */
+/** The engine may use another fee recipient (bellatrix/validator.md, suggested_fee_recipient). */
 export function paysAsRequested({ feeRecipient }: PayloadRequest, payload: ExecutionPayload): boolean {
   return byteArrayEquals(payload.feeRecipient, feeRecipient);
 }

@@ -18,7 +18,7 @@ interface ProposedBlock {
   parent: ParentPayload;
 }
 
-/** What the state prescribes for the execution payload of the next block (bellatrix/validator.md). */
+/** Builds the payload attributes of the next block from the state (bellatrix/validator.md). */
 export function payloadRequest(
   config: BeaconConfig,
   fork: ForkPostBellatrix,
@@ -38,7 +38,7 @@ export function payloadRequest(
   };
 }
 
-/** The payload that the next one follows; null while the merge transition is not complete. */
+/** Returns the parent payload of the next one; null before the merge transition is complete. */
 export function latestPayload(preState: CachedBeaconStateAllForks): ParentPayload | null {
   const state = preState as CachedBeaconStateBellatrix;
   if (!isMergeTransitionComplete(state)) return null;

@@ -3,7 +3,7 @@ import { LruMap } from "../lru-map.ts";
 /** A proposer signs within its slot. */
 const KEPT_OF_EACH = 4;
 
-/** What was produced lately. Requests that no randao reveal vouches for evict only what such requests brought. */
+/** Cache of recent productions. Requests without a valid randao reveal evict only each other. */
 export class ProducedCache<K, V> {
   readonly #proposers = new LruMap<K, V>(KEPT_OF_EACH);
   readonly #anonymous = new LruMap<K, V>(KEPT_OF_EACH);

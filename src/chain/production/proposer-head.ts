@@ -21,13 +21,13 @@ interface ProposerHeadParts {
   forkChoice: ForkChoice;
   tracker: Pick<HeadTracker, "head" | "headState">;
   preparations: Pick<ProposerPreparations, "feeRecipient">;
-  /** By default true. */
+  /** True by default. */
   isEnabled?: boolean;
 }
 
 /**
- * Late-block reorgs of phase0/fork-choice.md and bellatrix/fork-choice.md: a head that arrived after the attestation
- * deadline and has hardly any votes is orphaned by the next proposer, which builds on its parent.
+ * Proposer reorgs of late blocks (phase0 and bellatrix/fork-choice.md): the next proposer orphans a head that arrived
+ * after the attestation deadline and has few votes, by building on its parent.
  */
 export class ProposerHead {
   readonly #parts: ProposerHeadParts;
@@ -36,12 +36,12 @@ export class ProposerHead {
     this.#parts = parts;
   }
 
-  /** get_proposer_head: the block to build on in the slot. */
+  /** get_proposer_head: returns the block to build on. */
   parentFor(slot: Slot): ForkChoiceBlock {
     const { clock, forkChoice, tracker, isEnabled = true } = this.#parts;
     const { head } = tracker;
     const parent = forkChoice.get(head.parentRoot);
-    // Votes of the head's slot count only when the next slot has begun.
+    // Votes of the head's slot count once the next slot has started.
     const isNextSlot = head.slot + 1 === slot && clock.currentSlot === slot;
     if (!isEnabled || parent === undefined || !isNextSlot || forkChoice.proposerBoostRoot === head.root) return head;
     if (!this.#isHeadWeak(head)) return head;
@@ -51,8 +51,8 @@ export class ProposerHead {
   }
 
   /**
-   * should_override_forkchoice_update: the parent of the head, where one of this node's validators is expected to orphan
-   * the head in the next slot. The execution engine is then kept at the parent. Undefined for any other head.
+   * should_override_forkchoice_update: returns the head's parent if a validator of this node is expected to reorg the
+   * head in the next slot. The execution engine is then kept at the parent.
    */
   override(): ForkChoiceBlock | undefined {
     const { clock, forkChoice, tracker, preparations, isEnabled = true } = this.#parts;
@@ -70,7 +70,7 @@ export class ProposerHead {
     return !isCounted || (this.#isHeadWeak(head) && this.#isParentStrong(parent)) ? parent : undefined;
   }
 
-  /** The conditions that do not change once the head is imported. */
+  /** Conditions that are fixed once the head is imported. */
   #mayReorg(head: ForkChoiceBlock, parent: ForkChoiceBlock): boolean {
     const { config, forkChoice } = this.#parts;
     const slot = head.slot + 1;
@@ -91,7 +91,7 @@ export class ProposerHead {
     return (clock.nowSeconds() - clock.slotStartSeconds(slot)) * 1000 <= cutoffMs;
   }
 
-  /** is_head_weak, in increments of 1 ETH. Equivocating members of the head's committees count as votes for the head. */
+  /** is_head_weak, in increments of 1 ETH. Equivocating members of the head's committees count as votes for it. */
   #isHeadWeak(head: ForkChoiceBlock): boolean {
     const { config, forkChoice, tracker } = this.#parts;
     const { epochCtx } = tracker.headState;

@@ -5,7 +5,7 @@ import { ProposerPreparations } from "./proposer-preparations.ts";
 const ZERO_ADDRESS = new Uint8Array(20);
 const address = (byte: number) => new Uint8Array(20).fill(byte);
 
-it("warns once per proposer whose fees go to the zero address", () => {
+it("warns once per proposer that falls back to the zero address", () => {
   const logger = createRecordingLogger();
   const preparations = new ProposerPreparations(undefined, { logger });
   const recipient = (validator: number, warns = true) => preparations.feeRecipientOrDefault(validator, 0, { warns });
@@ -18,7 +18,7 @@ it("warns once per proposer whose fees go to the zero address", () => {
   ]);
 });
 
-it("prefers what the proposer named to what the operator suggested", () => {
+it("prefers the proposer's fee recipient to the suggested one", () => {
   const logger = createRecordingLogger();
   const preparations = new ProposerPreparations(undefined, { suggestedFeeRecipient: address(1), logger });
   preparations.prepare(7, address(2), 0);

@@ -18,9 +18,8 @@ interface RestoreParts {
 }
 
 /**
- * Puts attestations and contributions that were valid when the node stopped back into the pools and into fork choice.
- * An attestation that says nothing about the chain of now is left out; those from before what is final are not counted: after a crash
- * there may be some of an earlier stop.
+ * Restores pooled attestations and contributions from the last shutdown to the pools and fork choice. Skips
+ * attestations that do not fit the current chain, and ignores those before finality, which may remain after a crash.
  */
 export async function restoreAttestations(
   { attestations, contributions }: PooledAttestations,
@@ -43,7 +42,7 @@ async function restoreOne(
   const { data, aggregationBits, signature } = attestation;
   const target = toCheckpoint(data.target);
   const blockRoot = toRootHex(data.beaconBlockRoot);
-  // A target of any other epoch could lie so far ahead that its state is never reached.
+  // Another target epoch could be so far ahead that its state is never reached.
   if (data.slot > forkChoice.currentSlot || target.epoch !== computeEpochAtSlot(data.slot)) return false;
   if (forkChoice.ancestorAtSlot(blockRoot, computeStartSlotAtEpoch(target.epoch)) !== target.root) return false;
   const isPostElectra = config.getForkSeq(data.slot) >= ForkSeq.electra;
@@ -54,7 +53,7 @@ async function restoreOne(
   const { epochCtx } = await states.atCheckpoint(target);
   const committee = epochCtx.getBeaconCommittee(data.slot, committeeIndex);
   const indices = aggregationBits.intersectValues(committee);
-  // The pool looks at a signature only when it is wanted.
+  // The pool decodes signatures lazily, so an invalid one must be found here.
   Signature.fromBytes(signature);
   pools.attestations.addAggregate({
     data,

@@ -10,7 +10,7 @@ import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { ForkChoiceExecution } from "../fork-choice/types.ts";
 import { BlockRejection } from "../import/block-rejection.ts";
 import type { ImportQueue } from "../import/import-queue.ts";
-import { deserializeBlockFacts } from "../stored-fork-choice.ts";
+import { deserializeForkChoiceBlock } from "../stored-fork-choice.ts";
 
 interface RestoreParts {
   config: BeaconConfig;
@@ -19,20 +19,20 @@ interface RestoreParts {
   forkChoice: ForkChoice;
   importQueue: ImportQueue;
   logger: Logger;
-  /** Ends the restoring. */
+  /** Aborts restoring. */
   signal?: AbortSignal;
 }
 
 interface StoredBlock {
   root: RootHex;
-  /** What was known of its payload; null where the database does not tell. */
+  /** Stored payload status; null if unknown. */
   execution: ForkChoiceExecution | null;
 }
 
 /**
- * Takes the unfinalized blocks of the database that fork choice lacks back into it, in the order of their slots. A block that does not
- * fit any more is left out, and so are its descendants; so is one whose payload was found invalid. It stays in the database until
- * finality passes its slot. The execution engine is asked only about payloads of which the database tells nothing.
+ * Imports unfinalized blocks from the database that are missing in fork choice, in slot order. Skips blocks that no
+ * longer fit, their descendants, and blocks with invalid payloads; they stay in the database until finality passes
+ * them. Asks the execution engine only about payloads without a stored status.
  */
 export async function restoreBlocks({
   config,
@@ -44,10 +44,10 @@ export async function restoreBlocks({
   signal,
 }: RestoreParts): Promise<{ restored: number; leftOut: number }> {
   const missing: StoredBlock[] = [];
-  for await (const { facts, ...position } of db.hotBlocks.entries()) {
+  for await (const { forkChoiceData, ...position } of db.hotBlocks.entries()) {
     if (forkChoice.has(position.root)) continue;
-    const execution = readExecution(facts, position);
-    if (execution?.status === "invalid") forkChoice.refusals.begin(position.root, clock.currentSlot);
+    const execution = readExecution(forkChoiceData, position);
+    if (execution?.status === "invalid") forkChoice.retryBackoff.schedule(position.root, clock.currentSlot);
     else missing.push({ root: position.root, execution });
   }
   const progress = new Progress({ message: "Replaying blocks", logger });
@@ -67,7 +67,7 @@ export async function restoreBlocks({
   return { restored, leftOut };
 }
 
-/** Null for bytes that are missing or damaged. */
+/** Returns null if the bytes are missing or damaged. */
 async function readBlock(
   stored: Pick<RestoreParts, "config" | "db">,
   root: RootHex,
@@ -80,11 +80,14 @@ async function readBlock(
   }
 }
 
-/** Null when it was not stored, or cannot be read. */
-function readExecution(facts: Uint8Array, position: SlotAndRoot & { parentRoot: RootHex }): ForkChoiceExecution | null {
-  if (facts.length === 0) return null;
+/** Returns null if it was not stored or cannot be decoded. */
+function readExecution(
+  forkChoiceData: Uint8Array,
+  position: SlotAndRoot & { parentRoot: RootHex },
+): ForkChoiceExecution | null {
+  if (forkChoiceData.length === 0) return null;
   try {
-    return deserializeBlockFacts(facts, position).execution;
+    return deserializeForkChoiceBlock(forkChoiceData, position).execution;
   } catch {
     return null;
   }

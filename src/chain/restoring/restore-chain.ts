@@ -20,11 +20,11 @@ interface RestoreParts {
   pools: Pools;
   importQueue: ImportQueue;
   logger: Logger;
-  /** Ends the restoring. */
+  /** Aborts restoring. */
   signal?: AbortSignal;
 }
 
-/** Takes the blocks and votes of the database back into fork choice and the pools; tells how many blocks these were. */
+/** Restores fork choice and the pools from the database; returns the number of blocks. */
 export async function restoreChain(parts: RestoreParts): Promise<number> {
   const { config, db, clock, forkChoice, states, pools, logger } = parts;
   const counted = await restoreCountedBlocks(parts);
@@ -34,14 +34,14 @@ export async function restoreChain(parts: RestoreParts): Promise<number> {
   for (const slashing of pools.operations.listAttesterSlashings()) {
     forkChoice.onAttesterSlashing(getAttesterSlashableIndices(slashing));
   }
-  // After a crash they are those of before, some of which may have become final since.
+  // After a crash the stored operations are outdated and may be finalized.
   if (Object.values(pools.operations.sizes).some((size) => size > 0)) {
     pools.operations.prune(await states.atCheckpoint(forkChoice.finalized));
   }
   const attestations = await restoreAttestations(pooled, parts);
   const leftOut = { blocks: blocks.leftOut, attestations: attestations.leftOut, unreadable };
   if (Object.values(leftOut).some((count) => count > 0)) {
-    logger.warn("Stored blocks or votes no longer fit the chain and are left out", leftOut);
+    logger.warn("Ignored stored blocks or votes that no longer fit the chain", leftOut);
   }
   return counted + blocks.restored;
 }

@@ -2,7 +2,7 @@ import type { RootHex } from "@lodestar/types";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
-import { deserializeBlockFacts, deserializeVotes } from "../stored-fork-choice.ts";
+import { deserializeForkChoiceBlock, deserializeVotes } from "../stored-fork-choice.ts";
 
 interface RestoreParts {
   db: BeaconDb;
@@ -11,9 +11,8 @@ interface RestoreParts {
 }
 
 /**
- * Takes back into fork choice the blocks up to those with which a state was last stored, and the votes that had been counted
- * by then; tells how many. None of these blocks is executed again. What does not fit in is left out, as whatever came
- * later is.
+ * Restores the blocks and votes that were stored with the latest state to fork choice, without executing the blocks;
+ * returns their number. Skips what does not fit.
  */
 export async function restoreCountedBlocks({ db, forkChoice, logger }: RestoreParts): Promise<number> {
   const votes = await db.meta.getVotes();
@@ -24,7 +23,7 @@ export async function restoreCountedBlocks({ db, forkChoice, logger }: RestorePa
     forkChoice.importVotes(counted);
     return restored;
   } catch (error) {
-    logger.warn("The stored votes cannot be read; those that blocks carry are counted anew", { error });
+    logger.warn("Stored votes unreadable, counting the votes in blocks again", { error });
     return 0;
   }
 }
@@ -37,14 +36,14 @@ async function restoreBlocks(leaves: readonly RootHex[], { db, forkChoice, logge
     for (let root: RootHex | undefined = leaf; root && !counted.has(root); root = parents.get(root)) counted.add(root);
   }
   let restored = 0;
-  for await (const { facts, ...position } of db.hotBlocks.entries()) {
-    if (!counted.has(position.root) || facts.length === 0) continue;
+  for await (const { forkChoiceData, ...position } of db.hotBlocks.entries()) {
+    if (!counted.has(position.root) || forkChoiceData.length === 0) continue;
     try {
       forkChoice.onTick(position.slot);
-      forkChoice.onBlock(deserializeBlockFacts(facts, position), { timely: false });
+      forkChoice.onBlock(deserializeForkChoiceBlock(forkChoiceData, position), { timely: false });
       restored++;
     } catch (error) {
-      logger.debug("A stored block cannot be taken back as it is", { root: position.root, error });
+      logger.debug("Failed to restore a stored block", { root: position.root, error });
     }
   }
   return restored;

@@ -17,22 +17,23 @@ import {
   hasMarkers,
 } from "@lodestar/state-transition";
 import type { ValidatorIndex } from "@lodestar/types";
-import { serializeInSlices } from "../../ssz/pieces.ts";
-import { altairScale } from "./altair-scale.ts";
-import { phase0BaseReward, phase0ProposerReward, phase0Scale } from "./phase0-scale.ts";
-import type { Attester, EpochEnd, Scale, VoteRewards } from "./scale.ts";
+import { serializeInSlices } from "../../ssz/streaming.ts";
+import { altairRewardCalculator } from "./altair-rewards.ts";
+import type { Attester, EpochEnd, RewardCalculator, VoteRewards } from "./attester-rewards.ts";
+import { phase0BaseReward, phase0ProposerReward, phase0RewardCalculator } from "./phase0-rewards.ts";
 import { countAltairVotes, countPhase0Votes, type Phase0Votes, type Votes } from "./votes.ts";
 
 export interface AttestationRewards {
-  /** What an attester that did everything right got, by its effective balance. */
+  /** Rewards for perfect participation, by effective balance. */
   idealRewards: (VoteRewards & { effectiveBalance: number })[];
-  /** What a validator of the registry got; one that was not to vote got nothing. */
+  /** Rewards of a validator; zero without an attestation duty. */
   rewardOf(validator: ValidatorIndex): VoteRewards;
 }
 
 /**
- * What is paid for the votes of an epoch when the next one ends. `state` is the last of that next epoch, `after` the same
- * advanced by one slot: the epoch transition finds out what is final by then, and how inactive everybody was, before it pays.
+ * Computes the rewards for the votes of an epoch, paid at the end of the next. `state` is the last state of that next
+ * epoch, `after` the same state advanced by one slot: the epoch transition updates finality and inactivity scores
+ * before it pays.
  */
 export async function computeAttestationRewards(
   state: CachedBeaconStateAllForks,
@@ -50,14 +51,14 @@ type Finality = Omit<EpochEnd, "totals">;
 
 function phase0Rewards(state: CachedBeaconStatePhase0, finality: Finality): AttestationRewards {
   const votes = countPhase0Votes(state);
-  const scale = phase0Scale({ ...finality, totals: votes.totals });
+  const rewardsOf = phase0RewardCalculator({ ...finality, totals: votes.totals });
   const ofProposers = payProposers(state, votes);
   return {
-    idealRewards: idealRewards(ForkSeq.phase0, scale),
+    idealRewards: idealRewards(ForkSeq.phase0, rewardsOf),
     rewardOf: (index) => {
       const inclusionDelay = votes.inclusionDelays[index] ?? 0;
-      const rewards = scale({ ...attesterAt(state, votes, index), inclusionDelay, inactivityScore: 0 });
-      // A proposer need not have been among those that were to vote.
+      const rewards = rewardsOf({ ...attesterAt(state, votes, index), inclusionDelay, inactivityScore: 0 });
+      // A proposer need not have an attestation duty itself.
       return { ...rewards, inclusionDelay: (rewards.inclusionDelay ?? 0) + (ofProposers.get(index) ?? 0) };
     },
   };
@@ -73,22 +74,22 @@ async function altairRewards(
   const scores = new DataView(
     (await serializeInSlices(inactivityScores.type as CompositeTypeAny, inactivityScores.node)).buffer,
   );
-  const scale = altairScale(state.config, fork, { ...finality, totals: votes.totals });
+  const rewardsOf = altairRewardCalculator(state.config, fork, { ...finality, totals: votes.totals });
   return {
-    idealRewards: idealRewards(fork, scale),
+    idealRewards: idealRewards(fork, rewardsOf),
     rewardOf: (index) => {
       const inactivityScore = Number(scores.getBigUint64(index * 8, true));
-      return scale({ ...attesterAt(state, votes, index), inclusionDelay: 0, inactivityScore });
+      return rewardsOf({ ...attesterAt(state, votes, index), inclusionDelay: 0, inactivityScore });
     },
   };
 }
 
-function idealRewards(fork: ForkSeq, scale: Scale): AttestationRewards["idealRewards"] {
+function idealRewards(fork: ForkSeq, rewardsOf: RewardCalculator): AttestationRewards["idealRewards"] {
   const maxBalance = fork >= ForkSeq.electra ? MAX_EFFECTIVE_BALANCE_ELECTRA : MAX_EFFECTIVE_BALANCE;
   const voted = { votedSource: true, votedTarget: true, votedHead: true, inclusionDelay: 1, inactivityScore: 0 };
   return Array.from({ length: maxBalance / EFFECTIVE_BALANCE_INCREMENT + 1 }, (_, increments) => {
     const effectiveBalance = increments * EFFECTIVE_BALANCE_INCREMENT;
-    return { effectiveBalance, ...scale({ effectiveBalance, ...voted }) };
+    return { effectiveBalance, ...rewardsOf({ effectiveBalance, ...voted }) };
   });
 }
 
@@ -99,7 +100,7 @@ function attesterAt(
 ): Omit<Attester, "inclusionDelay" | "inactivityScore"> {
   const flag = flags[index]!;
   return {
-    // Who was not to vote has nothing at stake.
+    // Validators without a duty have nothing at stake.
     effectiveBalance: hasMarkers(flag, FLAG_ELIGIBLE_ATTESTER) ? effectiveBalance(state, index) : 0,
     votedSource: hasMarkers(flag, FLAG_PREV_SOURCE_ATTESTER_UNSLASHED),
     votedTarget: hasMarkers(flag, FLAG_PREV_TARGET_ATTESTER_UNSLASHED),
@@ -108,8 +109,8 @@ function attesterAt(
 }
 
 /**
- * Phase0 pays whoever included a vote first together with those who voted, and the specification counts it among what is
- * paid for inclusion delays (get_inclusion_delay_deltas).
+ * Phase0 pays proposers for inclusion together with attesters; the specification counts it with the inclusion delay
+ * rewards (get_inclusion_delay_deltas).
  */
 function payProposers(
   state: CachedBeaconStateAllForks,

@@ -8,31 +8,31 @@ import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import type { SignedBeaconBlock, ValidatorIndex } from "@lodestar/types";
 import { replayBlock } from "../states/advance.ts";
 
-/** What a block paid its proposer, in Gwei. */
+/** Rewards of a block's proposer, in Gwei. */
 export interface BlockRewards {
   proposerIndex: ValidatorIndex;
   total: number;
-  /** Nothing in phase0, which pays for inclusions when the epoch after that of the votes ends. */
+  /** Zero in phase0, which pays for inclusion at the end of the next epoch. */
   attestations: number;
   syncAggregate: number;
   proposerSlashings: number;
   attesterSlashings: number;
 }
 
-/** The genesis block was never processed. */
+/** The genesis block is not processed, so its rewards are zero. */
 export function genesisBlockRewards({ message }: SignedBeaconBlock): BlockRewards {
   const nothing = { total: 0, attestations: 0, syncAggregate: 0, proposerSlashings: 0, attesterSlashings: 0 };
   return { proposerIndex: message.proposerIndex, ...nothing };
 }
 
-/** `preState` is the state of the block's slot without the block. The transition itself counts what it pays. */
+/** Replays a block on `preState`, its slot's state before the block. The transition records the rewards. */
 export async function computeBlockRewards(
   preState: CachedBeaconStateAllForks,
   block: SignedBeaconBlock,
 ): Promise<BlockRewards> {
   const { after } = await replayBlock(preState, block);
   const { attestations, syncAggregate, slashing } = after.proposerRewards;
-  // Proposer slashings come first, and each of them slashes one validator; the rest is due to attester slashings.
+  // Proposer slashings are processed first, each slashing one validator; the rest is from attester slashings.
   const proposerSlashings = block.message.body.proposerSlashings
     .map(({ signedHeader1 }) => whistleblowerReward(preState, signedHeader1.message.proposerIndex))
     .reduce((sum, reward) => sum + reward, 0);
@@ -46,7 +46,7 @@ export async function computeBlockRewards(
   };
 }
 
-/** slash_validator: nobody but the proposer of a block is its whistleblower. */
+/** slash_validator: the whistleblower is always the proposer. */
 function whistleblowerReward({ config, slot, epochCtx }: CachedBeaconStateAllForks, slashed: ValidatorIndex): number {
   const isElectra = config.getForkSeq(slot) >= ForkSeq.electra;
   const quotient = isElectra ? WHISTLEBLOWER_REWARD_QUOTIENT_ELECTRA : WHISTLEBLOWER_REWARD_QUOTIENT;

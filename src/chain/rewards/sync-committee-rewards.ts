@@ -4,21 +4,18 @@ import type { CachedBeaconStateAllForks, CachedBeaconStateAltair } from "@lodest
 import type { altair, SignedBeaconBlock, ValidatorIndex } from "@lodestar/types";
 import { replayBlock } from "../states/advance.ts";
 
-/** What a block gave to a member of the sync committee or took from it, in Gwei, for all of its seats together. */
+/** Reward or penalty of a sync committee member for a block, in Gwei, over all its positions. */
 export interface SyncCommitteeReward {
   validatorIndex: ValidatorIndex;
   reward: number;
 }
 
-/** Every member in the order of the seats. The genesis block, which was never processed, gave them nothing. */
+/** Returns all members in committee order with zero rewards: the genesis block is not processed. */
 export function genesisSyncCommitteeRewards(state: CachedBeaconStateAllForks): SyncCommitteeReward[] {
   return [...new Set(seatsOf(state))].map((validatorIndex) => ({ validatorIndex, reward: 0 }));
 }
 
-/**
- * altair/beacon-chain.md, process_sync_aggregate. `preState` is the state of the block's slot without the block. In
- * phase0 there is no committee.
- */
+/** altair/beacon-chain.md, process_sync_aggregate. `preState` is the slot's state before the block. Empty in phase0. */
 export async function computeSyncCommitteeRewards(
   preState: CachedBeaconStateAllForks,
   block: SignedBeaconBlock,
@@ -31,7 +28,7 @@ export async function computeSyncCommitteeRewards(
   const rewards = new Map<ValidatorIndex, number>();
   for (const [seat, member] of seats.entries()) {
     const balance = balances.get(member)!;
-    // No balance falls below zero: from a member that has withdrawn everything, there is nothing to take.
+    // Balances do not go below zero.
     const change = syncCommitteeBits.get(seat) ? seatReward : -Math.min(seatReward, balance);
     balances.set(member, balance + change);
     rewards.set(member, (rewards.get(member) ?? 0) + change);
@@ -39,22 +36,22 @@ export async function computeSyncCommitteeRewards(
   return Array.from(rewards, ([validatorIndex, reward]) => ({ validatorIndex, reward }));
 }
 
-/** The validators in the seats of the committee; one may have several. */
+/** Validators by committee position; a validator can have several. */
 function seatsOf(state: CachedBeaconStateAllForks): readonly ValidatorIndex[] {
   if (state.config.getForkSeq(state.slot) < ForkSeq.altair) return [];
   return Array.from((state as CachedBeaconStateAltair).epochCtx.currentSyncCommitteeIndexed.validatorIndices);
 }
 
 /**
- * What the members have when it is the sync aggregate's turn, which is last of all in a block. It is what they would have
- * after a block in which all of them took part, from whom nothing is taken, less what they would have got for it.
+ * Returns the members' balances before the sync aggregate, which a block processes last. Replays the block with full
+ * participation, which causes no penalties, and subtracts the rewards.
  */
 async function balancesOfMembers(
   preState: CachedBeaconStateAllForks,
   { message, signature }: altair.SignedBeaconBlock,
 ): Promise<Map<ValidatorIndex, number>> {
-  const everybody = BitArray.fromBoolArray(new Array(SYNC_COMMITTEE_SIZE).fill(true));
-  const syncAggregate = { ...message.body.syncAggregate, syncCommitteeBits: everybody };
+  const fullParticipation = BitArray.fromBoolArray(new Array(SYNC_COMMITTEE_SIZE).fill(true));
+  const syncAggregate = { ...message.body.syncAggregate, syncCommitteeBits: fullParticipation };
   const block = { message: { ...message, body: { ...message.body, syncAggregate } }, signature };
   const { after } = await replayBlock(preState, block);
   const balances = new Map<ValidatorIndex, number>();

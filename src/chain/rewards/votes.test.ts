@@ -19,13 +19,13 @@ import { devChainConfig } from "../../dev/chain-config.ts";
 import { createDevGenesis } from "../../dev/genesis.ts";
 import { countAltairVotes } from "./votes.ts";
 
-/** The votes of this epoch are paid for when the next one, the state's own, ends. */
+/** Votes of this epoch are rewarded at the end of the next, the state's. */
 const VOTED_EPOCH = 3;
 const ALL_FLAGS = (1 << TIMELY_SOURCE_FLAG_INDEX) | (1 << TIMELY_TARGET_FLAG_INDEX) | (1 << TIMELY_HEAD_FLAG_INDEX);
 
 type Change = Partial<Pick<phase0.Validator, "slashed" | "activationEpoch" | "exitEpoch" | "withdrawableEpoch">>;
 
-/** A state of the epoch after the voted one, with a validator for each change, all of which voted. */
+/** A state of the epoch after the attested one, with a validator per change, all of which voted. */
 function stateWith(changes: readonly Change[], participation = changes.map(() => ALL_FLAGS)): CachedBeaconStateAltair {
   const chainConfig = devChainConfig({ forks: [{ fork: "altair", epoch: 0 }], slotSeconds: 2, genesisTime: 0 });
   const { state } = createDevGenesis({ chainConfig, validatorCount: changes.length, genesisTime: 0 });
@@ -76,7 +76,7 @@ test.each<[string, Change, { isEligible: boolean; counts: boolean }]>([
   });
 });
 
-test("each kind of vote is counted by itself, in increments of effective balance", async () => {
+test("counts each kind of vote separately, in increments of effective balance", async () => {
   const [source, target, head] = [TIMELY_SOURCE_FLAG_INDEX, TIMELY_TARGET_FLAG_INDEX, TIMELY_HEAD_FLAG_INDEX].map(
     (index) => 1 << index,
   ) as [number, number, number];
@@ -90,7 +90,7 @@ test("each kind of vote is counted by itself, in increments of effective balance
   expect(totals.totalActiveStakeByIncrement).toBe(128);
 });
 
-test("a vote that no stake is behind counts as one increment", async () => {
+test("counts at least one increment", async () => {
   const { totals } = await countAltairVotes(stateWith([{}], [0]));
   expect(totals.prevEpochUnslashedStake).toEqual({
     sourceStakeByIncrement: 1,

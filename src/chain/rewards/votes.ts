@@ -11,27 +11,27 @@ import {
   hasMarkers,
 } from "@lodestar/state-transition";
 import type { ValidatorIndex } from "@lodestar/types";
-import { serializeInSlices } from "../../ssz/pieces.ts";
+import { serializeInSlices } from "../../ssz/streaming.ts";
 import { forEachValidator } from "../states/each-validator.ts";
-import type { VoteTotals } from "./scale.ts";
+import type { VoteTotals } from "./attester-rewards.ts";
 
-/** How everybody voted in an epoch, as the end of the next one finds it. */
+/** Participation of all validators in an epoch, at the end of the next. */
 export interface Votes {
-  /** By validator, in the markers of the library. */
+  /** By validator, as flags of the library. */
   flags: Uint8Array;
   totals: VoteTotals;
 }
 
 export interface Phase0Votes extends Votes {
-  /** Slots until the vote of each validator was included. */
+  /** By validator, in slots. */
   inclusionDelays: readonly number[];
-  /** Who included it. */
+  /** By validator, the proposer that included its vote. */
   proposerIndices: readonly ValidatorIndex[];
 }
 
-/** Phase0 has votes as they were cast, which the transition itself counts. */
+/** Counts phase0 votes with the library's epoch processing. */
 export function countPhase0Votes(state: CachedBeaconStatePhase0): Phase0Votes {
-  // The next epoch transition of whatever chain overwrites what this gives.
+  // The library reuses these arrays in the next epoch transition, so they are copied.
   const { flags, inclusionDelays, proposerIndices, ...totals } = beforeProcessEpoch(state.clone(true));
   return {
     flags: Uint8Array.from(flags),
@@ -42,9 +42,8 @@ export function countPhase0Votes(state: CachedBeaconStatePhase0): Phase0Votes {
 }
 
 /**
- * Altair keeps what counts of the votes. It is counted here as the transition does, altair/beacon-chain.md,
- * get_unslashed_participating_indices and get_eligible_validator_indices, but with turns for others in between: of a million
- * validators it takes a while.
+ * Counts Altair participation like the transition (altair/beacon-chain.md, get_unslashed_participating_indices and
+ * get_eligible_validator_indices), but in time slices.
  */
 export async function countAltairVotes(state: CachedBeaconStateAltair): Promise<Votes> {
   const { epochCtx, previousEpochParticipation } = state;
@@ -74,7 +73,7 @@ export async function countAltairVotes(state: CachedBeaconStateAltair): Promise<
     totals: {
       totalActiveStakeByIncrement: totalActiveBalanceIncrements,
       baseRewardPerIncrement,
-      // get_total_balance is one increment at least.
+      // get_total_balance is at least one increment.
       prevEpochUnslashedStake: {
         sourceStakeByIncrement: Math.max(1, stakes.source),
         targetStakeByIncrement: Math.max(1, stakes.target),

@@ -9,25 +9,25 @@ import {
 } from "@lodestar/state-transition";
 import type { Epoch, SignedBeaconBlock, SignedBlindedBeaconBlock, Slot } from "@lodestar/types";
 import { OperationalError } from "../../errors/operational-error.ts";
-import { denseCaches } from "./dense-caches.ts";
+import { populateViewCaches } from "./view-caches.ts";
 
-/** A chain without validators has no proposers, and no state from then on. */
-export class NobodyActiveError extends OperationalError {
+/** The chain cannot continue without active validators. */
+export class NoActiveValidatorsError extends OperationalError {
   constructor(epoch: Epoch) {
-    super(`No validator is active in epoch ${epoch} or after it, so that the chain cannot go on.`);
-    this.name = "NobodyActiveError";
+    super(`No validator is active in epoch ${epoch} or later. The chain cannot continue.`);
+    this.name = "NoActiveValidatorsError";
   }
 }
 
-/** How the library says it. */
-const NOBODY_ACTIVE = "Validator indices must not be empty";
+/** Error message of the library. */
+const NO_ACTIVE_VALIDATORS = "Validator indices must not be empty";
 
 interface AdvanceOptions {
-  /** Whether the state keeps what was read of it at hand; by default the one that is made of it takes that over. */
+  /** Leaves the view caches with the input state instead of moving them to the result. */
   keepsCaches?: boolean;
 }
 
-/** Advances a state through empty slots, letting others run between two epoch transitions. */
+/** Advances a state through empty slots. Yields to the event loop between epoch transitions. */
 export async function advanceToSlot(
   state: CachedBeaconStateAllForks,
   slot: Slot,
@@ -46,19 +46,19 @@ function throughEpoch(state: CachedBeaconStateAllForks, slot: Slot, keepsCaches:
   try {
     return processSlots(state, slot, { dontTransferCache: keepsCaches });
   } catch (error) {
-    if (error instanceof Error && error.message === NOBODY_ACTIVE) {
-      throw new NobodyActiveError(Math.floor(slot / SLOTS_PER_EPOCH));
+    if (error instanceof Error && error.message === NO_ACTIVE_VALIDATORS) {
+      throw new NoActiveValidatorsError(Math.floor(slot / SLOTS_PER_EPOCH));
     }
     throw error;
   }
 }
 
-/** The state after a block on one of the block's slot. Nothing is verified but what the transition itself depends on. */
-export function withBlock(
+/** Applies a block to a state at the block's slot. Skips all verification that the transition does not need. */
+export function processBlock(
   state: CachedBeaconStateAllForks,
   block: SignedBeaconBlock | SignedBlindedBeaconBlock,
 ): CachedBeaconStateAllForks {
-  denseCaches(state);
+  populateViewCaches(state);
   return stateTransition(state, block, {
     verifyStateRoot: false,
     verifyProposer: false,
@@ -69,15 +69,15 @@ export function withBlock(
 }
 
 /**
- * Applies a block that was verified when it was imported, letting others run in between. Gives the states of the block's slot
- * without the block and with it.
+ * Replays a block that was verified at import. Yields to the event loop. Returns the states before and after the block,
+ * both at its slot.
  */
 export async function replayBlock(
   state: CachedBeaconStateAllForks,
   block: SignedBeaconBlock,
 ): Promise<{ before: CachedBeaconStateAllForks; after: CachedBeaconStateAllForks }> {
   const before = await advanceToSlot(state, block.message.slot);
-  const after = withBlock(before, block);
+  const after = processBlock(before, block);
   await nextTurn();
   return { before, after };
 }

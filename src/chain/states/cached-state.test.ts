@@ -8,7 +8,7 @@ import { Pubkeys } from "../pubkeys.ts";
 import { withCaches } from "./cached-state.ts";
 import { readState } from "./read-state.ts";
 
-test("a state with caches goes through the change of sync committees as the library's does", async () => {
+test("a state with caches handles a sync committee change like the library's", async () => {
   const { devChain } = await openQuietDevChain(3, { forks: [{ fork: "fulu", epoch: 0 }] });
   const { config, headState } = devChain.chain;
   const read = () => readState(ssz.fulu.BeaconState, headState.serialize());

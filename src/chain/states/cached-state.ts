@@ -11,8 +11,7 @@ import {
 import type { Pubkeys } from "../pubkeys.ts";
 
 /**
- * The same state with all that is computed of it once an epoch. Most of that is the shuffling of its committees, which is done in
- * other threads.
+ * Creates the cached state with its epoch cache. Computes the shufflings, the most expensive part, on the thread pool.
  */
 export async function withCaches(
   state: BeaconStateAllForks,
@@ -26,7 +25,7 @@ export async function withCaches(
   );
   const shufflingGetter = (epoch: number) => shufflings.find((shuffling) => shuffling.epoch === epoch) ?? null;
   const cached = createCachedBeaconState(state, caches, { shufflingGetter });
-  // The library gathers these only where it shuffles itself, and the next sync committee is drawn from them.
+  // The library sets this only when it shuffles itself; the next sync committee is sampled from it.
   cached.epochCtx.nextActiveIndices = cached.epochCtx.nextShuffling.activeIndices;
   return cached;
 }

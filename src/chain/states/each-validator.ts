@@ -4,10 +4,13 @@ import type { phase0, ValidatorIndex } from "@lodestar/types";
 import { TimeSlice } from "../../async/time-slice.ts";
 import { type ArrayOfElements, elementNodes } from "../../ssz/tree.ts";
 
-/** What is done before it is asked whether others have to have a turn. */
-const AT_ONCE = 8192;
+/** Iterations between checks of the time slice. */
+const CHUNK = 8192;
 
-/** Calls `visit` for every validator by index, with time slicing. `throwIfAborted` runs between the slices. */
+/**
+ * Calls `visit` for every validator in index order and yields to the event loop regularly. `throwIfAborted` is called before each
+ * yield and may throw to cancel.
+ */
 export async function forEachValidator(
   { validators }: CachedBeaconStateAllForks,
   visit: (validator: phase0.Validator, index: ValidatorIndex) => void,
@@ -21,7 +24,7 @@ export async function forEachValidator(
   for (const node of elementNodes(type, validators.node)) {
     visit(elementType.tree_toValue(node) as phase0.Validator, index);
     index++;
-    if (index % AT_ONCE !== 0) continue;
+    if (index % CHUNK !== 0) continue;
     throwIfAborted?.();
     await slice.yieldIfDue();
   }

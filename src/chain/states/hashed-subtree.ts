@@ -4,14 +4,14 @@ export const ROOT_BYTES = 32;
 
 export interface HashedNodes {
   nodes: readonly Node[];
-  /** Those of the nodes, one after the other. */
+  /** Concatenated roots of the nodes. */
   roots: Uint8Array;
 }
 
 /**
- * The tree over nodes; it is hashed a level at a time, which the native hasher does several times faster than node by node.
+ * Builds the tree over nodes. Hashes level by level, which is several times faster with the native hasher.
  *
- * @param height of the nodes above the leaves of the whole tree
+ * @param height height of the nodes above the leaves of the whole tree
  */
 export function hashedSubtree({ nodes, roots }: HashedNodes, depth: number, height = 0): Node {
   if (nodes.length === 0) return zeroNode(height + depth);
@@ -31,7 +31,7 @@ export function hashedSubtree({ nodes, roots }: HashedNodes, depth: number, heig
   return nodes[0]!;
 }
 
-/** Lets a node know its root, which lies somewhere in a hasher's output. */
+/** Sets a node's root from hasher output. */
 export function setRoot(node: Node, roots: DataView, offset: number): void {
   node.h0 = roots.getInt32(offset, true);
   node.h1 = roots.getInt32(offset + 4, true);

@@ -8,7 +8,7 @@ import type { PreparedSnapshot, SnapshotStore } from "./snapshot-store.ts";
 import type { SnapshotWriter } from "./snapshot-writer.ts";
 import type { StateStore } from "./state-store.ts";
 
-/** How far a chain goes on without a stored state. While finality keeps up, its own stored state is never that far behind. */
+/** Epochs without a stored state on a branch. Not reached during normal finality. */
 const HOT_INTERVAL_EPOCHS = 8;
 
 interface HotSnapshotsParts {
@@ -20,8 +20,8 @@ interface HotSnapshotsParts {
 }
 
 /**
- * Stores states of the chain that is not final yet, so that neither a start nor a look back has to replay all of a long
- * time without finality. Every branch that lasts has its own. Calls must not overlap; the chain queues them.
+ * Stores snapshots of unfinalized chains, so that restarts and historical reads during long non-finality do not replay
+ * everything. Every lasting branch gets its own. Calls must not overlap; the chain queues them.
  */
 export class HotSnapshots {
   readonly #db: BeaconDb;
@@ -38,7 +38,7 @@ export class HotSnapshots {
     this.#states = states;
   }
 
-  /** Begins to store the state after a block that was imported, if it is time for one on the block's branch. */
+  /** Starts to store the post-state of an imported block if a snapshot is due on its branch. */
   async offer(root: RootHex): Promise<void> {
     const block = this.#forkChoice.get(root);
     if (!block || !this.#isDue(block)) return;
@@ -51,7 +51,7 @@ export class HotSnapshots {
     });
   }
 
-  /** The block's branch may have been left behind in the meantime. */
+  /** The block may have been pruned meanwhile. */
   async #commit(root: RootHex, snapshot: PreparedSnapshot, votes: CountedVotes): Promise<void> {
     const block = this.#forkChoice.get(root);
     const batch = this.#db.batch();
@@ -65,7 +65,7 @@ export class HotSnapshots {
     await batch.write();
   }
 
-  /** A branch is young until it has been off the canonical chain for as long as a chain goes on without a stored state. */
+  /** A branch is ignored until it has been off the canonical chain for one interval. */
   #isDue(block: ForkChoiceBlock): boolean {
     const fork = this.#forkChoice.commonAncestor(block.root, this.#forkChoice.head.root);
     if (fork && fork.root !== block.root && !isFarFrom(fork, block)) return false;
@@ -76,7 +76,7 @@ export class HotSnapshots {
     return false;
   }
 
-  /** The unfinalized blocks of the chain in intervals that the block has left behind, newest first. */
+  /** Yields the unfinalized ancestors in earlier snapshot intervals, newest first. */
   *#earlierIntervals(block: ForkChoiceBlock): Generator<ForkChoiceBlock> {
     const interval = this.#snapshots.intervalOf(block.slot);
     const finalizedSlot = computeStartSlotAtEpoch(this.#forkChoice.finalized.epoch);

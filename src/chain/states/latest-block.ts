@@ -8,10 +8,10 @@ interface LatestBlock {
   slot: Slot;
 }
 
-/** By the root node of the state's tree, which never changes, while the state is an object that could. */
+/** By root node, which is immutable, unlike the state object. */
 const known = new WeakMap<CachedBeaconStateAllForks["node"], LatestBlock>();
 
-/** Returns the last block that the state has processed. All changes of the state must be committed. */
+/** Returns the latest block processed by the state. The state must be committed. */
 export function latestBlock(state: CachedBeaconStateAllForks): LatestBlock {
   let block = known.get(state.node);
   if (block === undefined) {

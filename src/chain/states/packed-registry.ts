@@ -5,23 +5,23 @@ import { PUBKEY_BYTES, VALIDATOR_BYTES, VALIDATOR_FIELDS } from "../../ssz/valid
 import { type HashedNodes, ROOT_BYTES, setRoot } from "./hashed-subtree.ts";
 import { PackedValidator } from "./packed-validator.ts";
 
-/** A public key is two leaves, a validator eight: the public key's root and seven more. */
+/** A public key has two leaves; a validator has eight, the first being the public key's root. */
 const PAIR_BYTES = 2 * ROOT_BYTES;
 const LEAVES_BYTES = 8 * ROOT_BYTES;
 
-/** So many are hashed together that what is hashed stays in the processor's cache. */
+/** Small enough for the hash buffers to stay in the CPU cache. */
 const BATCH = 256;
-/** What is written there fills none of the bytes that have to be zero. */
+/** Buffers are reused; padding bytes stay zero. */
 const pubkeys = new Uint8Array(BATCH * PAIR_BYTES);
 const pubkeyRoots = new Uint8Array(BATCH * ROOT_BYTES);
 const leaves = new Uint8Array(BATCH * LEAVES_BYTES);
 const quarters = new Uint8Array(leaves.length / 2);
 const halves = new Uint8Array(leaves.length / 4);
 
-/** One function for all of them: the library makes one for each. */
+/** Shared by all nodes; the library would create one closure per node. */
 const treeOf = (validator: phase0.Validator): Node => ssz.phase0.Validator.value_toTree(validator);
 
-/** The nodes of validators, which know their roots and stay in a copy of the bytes that every thread can read. */
+/** Creates validator nodes with their roots. The validators stay packed in a shared-memory copy of the bytes. */
 export function readValidators(given: Uint8Array): HashedNodes {
   const bytes = new Uint8Array(new SharedArrayBuffer(given.length));
   bytes.set(given);
@@ -49,7 +49,8 @@ function hashValidators(bytes: Uint8Array, roots: Uint8Array): void {
   hashInto(pubkeys.subarray(0, count * PAIR_BYTES), pubkeyRoots.subarray(0, count * ROOT_BYTES));
   for (let i = 0; i < count; i++) {
     const [from, to] = [i * VALIDATOR_BYTES, i * LEAVES_BYTES];
-    if (bytes[from + VALIDATOR_FIELDS.slashed]! > 1) throw new Error("a validator is neither slashed nor not");
+    if (bytes[from + VALIDATOR_FIELDS.slashed]! > 1)
+      throw new Error("invalid boolean in the slashed field of a validator");
     copy(pubkeyRoots, i * ROOT_BYTES, ROOT_BYTES, leaves, to);
     copy(bytes, from + VALIDATOR_FIELDS.withdrawalCredentials, ROOT_BYTES, leaves, to + ROOT_BYTES);
     copy(bytes, from + VALIDATOR_FIELDS.effectiveBalance, 8, leaves, to + 2 * ROOT_BYTES);
@@ -71,7 +72,7 @@ function hashValidators(bytes: Uint8Array, roots: Uint8Array): void {
   hashInto(halvesOfBatch, roots);
 }
 
-/** For few bytes faster than the copies of the platform. */
+/** Faster than `set` for a few bytes. */
 function copy(from: Uint8Array, start: number, count: number, to: Uint8Array, at: number): void {
   for (let i = 0; i < count; i++) to[at + i] = from[start + i]!;
 }

@@ -1,12 +1,12 @@
 import type { phase0 } from "@lodestar/types";
 import { CREDENTIALS_BYTES, PUBKEY_BYTES, VALIDATOR_BYTES, VALIDATOR_FIELDS } from "../../ssz/validator-layout.ts";
 
-/** No number of epochs that is this large can be told from it. */
+/** FAR_FUTURE_EPOCH rounded to a double. */
 const FAR_FUTURE = 2 ** 64;
 
 /**
- * A validator that stays in its SSZ bytes, together with many others, until somebody asks for something of it. An object with two
- * byte arrays of its own takes five times as much memory, which is half a gigabyte for a million of them.
+ * Validator backed by SSZ bytes in a shared buffer; fields are decoded on access. A plain object with two byte arrays
+ * takes five times the memory, half a gigabyte for a million validators.
  */
 export class PackedValidator implements phase0.Validator {
   readonly #bytes: Uint8Array;
@@ -17,7 +17,7 @@ export class PackedValidator implements phase0.Validator {
     this.#offset = offset;
   }
 
-  /** The shared memory that holds these validators in their order and nothing else; undefined when they lie elsewhere. */
+  /** Returns the shared buffer if it contains exactly these validators, in order; otherwise undefined. */
   static memoryOf(validators: readonly unknown[]): SharedArrayBuffer | undefined {
     const [first] = validators;
     if (!(first instanceof PackedValidator)) return undefined;

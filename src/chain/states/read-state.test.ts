@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { readState } from "./read-state.ts";
 
 const FAR_FUTURE = Number.POSITIVE_INFINITY;
-/** A chunk of each list and some more, of which the last leaf of packed ones is not full. */
+/** A full chunk of each list and more, with a partly filled last leaf in packed lists. */
 const MANY = 4096 * 4 + 3;
 
 function validator(index: number): phase0.Validator {
@@ -57,13 +57,13 @@ test.each([...FORKS.map((fork) => [fork, 5] as const), [ForkName.fulu, 0], [Fork
         ssz.phase0.Validator.toJson(validator(index)),
       );
     }
-    // What stands for each list of another length is no part of any field.
+    // List lengths are not part of any field.
     if (fork !== ForkName.gloas) expect(told.at(-1)).toBeGreaterThan(0.98);
     expect(told.toSorted((a, b) => a - b)).toEqual(told);
   },
 );
 
-test("what changes in a state that was read changes its root as in any other", async () => {
+test("changes to a deserialized state change its root as usual", async () => {
   const [read, library] = [
     await readState(ssz.fulu.BeaconState, stateOf(ForkName.fulu, 20).serialize()),
     stateOf(ForkName.fulu, 20),
@@ -79,13 +79,13 @@ test("what changes in a state that was read changes its root as in any other", a
   expect(read.validators.getReadonly(3).pubkey).toEqual(validator(3).pubkey);
 });
 
-test("a proof leads through a validator that stays packed", async () => {
+test("a proof passes through a packed validator", async () => {
   const state = await readState(ssz.fulu.BeaconState, stateOf(ForkName.fulu, 3).serialize());
   const { node } = state.validators.get(1);
   expect(node.left.left.right.root).toEqual(validator(1).withdrawalCredentials);
 });
 
-test("bytes that are no state are refused", async () => {
+test("rejects invalid bytes", async () => {
   const { BeaconState } = ssz.fulu;
   const bytes = stateOf(ForkName.fulu, 2).serialize();
   const ranges = BeaconState.getFieldRanges(
@@ -96,10 +96,10 @@ test("bytes that are no state are refused", async () => {
   const registry = ranges[Object.keys(BeaconState.fields).indexOf("validators")]!;
   const damaged = new Uint8Array(bytes);
   damaged[registry.start + 88] = 2;
-  await expect(readState(BeaconState, damaged)).rejects.toThrow("a validator is neither slashed nor not");
+  await expect(readState(BeaconState, damaged)).rejects.toThrow("invalid boolean in the slashed field");
   await expect(readState(BeaconState, bytes.slice(0, 1000))).rejects.toThrow();
 
-  // One byte more for the registry: whatever comes after it begins one byte later.
+  // One extra byte in the registry shifts everything after it.
   const longer = new Uint8Array(bytes.length + 1);
   longer.set(bytes.subarray(0, registry.end));
   longer.set(bytes.subarray(registry.end), registry.end + 1);
@@ -110,5 +110,5 @@ test("bytes that are no state are refused", async () => {
       at += 3;
     }
   }
-  await expect(readState(BeaconState, longer)).rejects.toThrow("of 243 bytes");
+  await expect(readState(BeaconState, longer)).rejects.toThrow("invalid length 243");
 });

@@ -21,15 +21,15 @@ import { VALIDATOR_BYTES } from "../../ssz/validator-layout.ts";
 import { type HashedNodes, hashedSubtree, ROOT_BYTES } from "./hashed-subtree.ts";
 import { readValidators } from "./packed-registry.ts";
 
-/** Of the subtrees that are read at once. */
+/** Depth of the subtrees read at a time. */
 const CHUNK_DEPTH = 12;
 
-/** Told how many of the bytes are read. */
+/** Reports progress in bytes. */
 export type OnRead = (done: number, total: number) => void;
 
-/** A long list or vector, and how the leaves of its tree lie in its bytes. */
+/** A long list or vector, with the layout of its leaves. */
 interface LongArray {
-  /** Only lists have a limit; the length of a vector is known. */
+  /** Only lists have a limit. */
   type: { limit?: number; chunkDepth: number; typeName: string };
   elementBytes: number;
   leafBytes: number;
@@ -37,15 +37,15 @@ interface LongArray {
 }
 
 /**
- * Reads a state from its SSZ bytes in slices of time. It is the one that the library would read, but what is long in it is hashed on the
- * way, in batches, and validators stay packed. The bytes are not needed any more afterwards.
+ * Deserializes a state in time slices. Equivalent to the library's result, but long fields are hashed in batches on the
+ * way and validators stay packed. Does not keep `bytes`.
  */
 export async function readState(
   type: SSZTypesFor<ForkAll, "BeaconState">,
   bytes: Uint8Array,
   onRead?: OnRead,
 ): Promise<BeaconStateAllForks> {
-  // The states of later forks are trees of another form.
+  // State types of later forks have a different tree structure.
   if (!(type instanceof ContainerType)) return type.deserializeToViewDU(bytes);
   const data = { uint8Array: bytes, dataView: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
   const ranges = type.getFieldRanges(data.dataView, 0, bytes.length);
@@ -94,7 +94,7 @@ async function readArray(
 ): Promise<Node> {
   const length = bytes.length / elementBytes;
   if (!Number.isInteger(length) || length > (type.limit ?? length)) {
-    throw new Error(`${type.typeName} of ${bytes.length} bytes, of which each element takes ${elementBytes}`);
+    throw new Error(`invalid length ${bytes.length} of ${type.typeName} with ${elementBytes}-byte elements`);
   }
   const depth = Math.min(CHUNK_DEPTH, type.chunkDepth);
   const chunkBytes = 2 ** depth * leafBytes;
@@ -109,7 +109,7 @@ async function readArray(
   return type.limit === undefined ? contents : new BranchNode(contents, LeafNode.fromUint32(length));
 }
 
-/** Leaves that hold the bytes as they are. */
+/** Creates leaves from packed bytes. */
 function readPacked(bytes: Uint8Array): HashedNodes {
   const roots = new Uint8Array(Math.ceil(bytes.length / ROOT_BYTES) * ROOT_BYTES);
   roots.set(bytes);

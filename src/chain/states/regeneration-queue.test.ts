@@ -3,7 +3,7 @@ import { RegenerationQueue, RegenerationQueueFullError } from "./regeneration-qu
 
 const idle = () => Promise.resolve();
 
-/** Takes note of what begins and what ends, each when the test lets it. */
+/** Records starts and ends; the test controls the ends. */
 function recorder() {
   const log: string[] = [];
   const ends = new Map<string, () => void>();
@@ -19,7 +19,7 @@ function recorder() {
   return { log, make, end: (name: string) => ends.get(name)?.() };
 }
 
-test("states are made one at a time, those for blocks first", async () => {
+test("regenerates one state at a time, blocks first", async () => {
   const { log, make, end } = recorder();
   const queue = new RegenerationQueue(idle);
   const first = queue.run("vote", make("first vote"));
@@ -44,7 +44,7 @@ test("states are made one at a time, those for blocks first", async () => {
   ]);
 });
 
-test("nothing is begun while the chain is at work", async () => {
+test("starts nothing while the chain is busy", async () => {
   const { log, make, end } = recorder();
   let chainEnds = () => {};
   const chainWork = new Promise<void>((resolve) => {
@@ -60,7 +60,7 @@ test("nothing is begun while the chain is at work", async () => {
   await state;
 });
 
-test("what comes when too many wait is refused, and votes take no room from blocks", async () => {
+test("rejects requests above the limit, with separate limits for blocks and votes", async () => {
   const { log, make, end } = recorder();
   const queue = new RegenerationQueue(idle, 1);
   const running = queue.run("vote", make("running"));
@@ -72,7 +72,7 @@ test("what comes when too many wait is refused, and votes take no room from bloc
   expect(await Promise.all([running, waiting, block])).toEqual(["running", "waited", "block"]);
 });
 
-test("a state that cannot be made fails only whoever asked for it", async () => {
+test("a failed regeneration rejects only its own caller", async () => {
   const queue = new RegenerationQueue(idle);
   const failing = queue.run("vote", () => Promise.reject(new Error("gone")));
   const other = queue.run("vote", async () => "other");

@@ -1,20 +1,20 @@
-/** How many regenerations of each kind may wait. Whoever sends more than that gets no answer. */
+/** Maximum queue length per kind. Further requests are rejected. */
 const DEFAULT_MAX_WAITING = 16;
 
-/** What a state is asked for: the rules for a block come before those for votes. */
+/** Purpose of a regeneration. Blocks take priority over votes. */
 export type RegenerationKind = "block" | "vote";
 
-/** Too many regenerations wait already. */
+/** The regeneration queue is full. */
 export class RegenerationQueueFullError extends Error {
   constructor(kind: RegenerationKind, waiting: number) {
-    super(`${waiting} states are waited for already to judge a ${kind} of the network.`);
+    super(`State regeneration queue full: ${waiting} requests for a ${kind} are waiting.`);
     this.name = "RegenerationQueueFullError";
   }
 }
 
 /**
- * The states that the network asks for. What a message costs is not to be decided by who sends it, so they are made one
- * at a time, few may wait, and none is begun while the chain itself is at work.
+ * Queue of state regenerations for gossip validation. Bounds the cost that messages can cause: one at a time, short
+ * queues, and only while the chain is idle.
  */
 export class RegenerationQueue {
   readonly #untilChainIdle: () => Promise<void>;
@@ -34,7 +34,7 @@ export class RegenerationQueue {
     }
     return new Promise<T>((resolve, reject) => {
       waiting.push(() => Promise.resolve().then(regenerate).then(resolve, reject));
-      // It never rejects: a failure is for whoever asked.
+      // Never rejects; errors go to the caller's promise.
       void this.#runAll();
     });
   }

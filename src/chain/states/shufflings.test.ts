@@ -7,7 +7,7 @@ import { Shufflings } from "./shufflings.ts";
 import type { StateStore } from "./state-store.ts";
 
 const EPOCH = 2;
-/** The last slot whose block decides the committees of that epoch. */
+/** Dependent slot of the epoch's shuffling. */
 const DECIDING = SLOTS_PER_EPOCH - 1;
 const LATEST = EPOCH * SLOTS_PER_EPOCH + 1;
 
@@ -25,7 +25,7 @@ function branchFrom(slot: number, nextSlot = LATEST): RootHex {
   return chain.extend(nextSlot, { parent: roots.get(slot), graffiti: 1 });
 }
 
-/** Shufflings that have the states of these blocks at hand, and ask for all others. */
+/** Shufflings with the states of these blocks cached; all others are requested. */
 function shufflingsWith(...held: RootHex[]) {
   const states = {
     held: (root: RootHex) => (held.includes(root) ? chain.stateAfter(root) : undefined),
@@ -45,7 +45,7 @@ function shufflingsWith(...held: RootHex[]) {
 const committeesOf = (root: RootHex, epoch = EPOCH) =>
   chain.advanced(root, computeStartSlotAtEpoch(epoch)).epochCtx.getShufflingAtEpoch(epoch).committees;
 
-test("branches that share the deciding block share the committees, and no state is asked for", async () => {
+test("branches with the same dependent block share the shuffling without a state", async () => {
   const { root: head } = chain.forkChoice.head;
   const branch = branchFrom(DECIDING);
   const { shufflings, states } = shufflingsWith(head);
@@ -55,7 +55,7 @@ test("branches that share the deciding block share the committees, and no state 
   expect(states.afterBlock).not.toHaveBeenCalled();
 });
 
-test("a branch with another deciding block has committees of its own, for which one state is asked once and not kept", async () => {
+test("a branch with another dependent block requests one state once, without caching it", async () => {
   const { root: head } = chain.forkChoice.head;
   const branch = branchFrom(DECIDING - 1);
   const { shufflings, states } = shufflingsWith(head);
@@ -67,7 +67,7 @@ test("a branch with another deciding block has committees of its own, for which 
   expect(states.afterBlock.mock.calls).toEqual([[branch, undefined, { keep: false }]]);
 });
 
-test("the state of a block of the epoch before is not advanced", async () => {
+test("does not advance the state of a block in the previous epoch", async () => {
   const branch = branchFrom(DECIDING - 1, SLOTS_PER_EPOCH);
   const { shufflings, states } = shufflingsWith();
   expect((await shufflings.of(branch, EPOCH)).committees).toEqual(committeesOf(branch));
@@ -75,14 +75,14 @@ test("the state of a block of the epoch before is not advanced", async () => {
   expect(states.atCheckpoint).not.toHaveBeenCalled();
 });
 
-test("of an older block it is the checkpoint's state, which the chain needs, too", async () => {
+test("uses the checkpoint state for an older block", async () => {
   const { root: head } = chain.forkChoice.head;
   const { shufflings, states } = shufflingsWith(head);
   expect((await shufflings.of(head, EPOCH + 3)).committees).toEqual(committeesOf(head, EPOCH + 3));
   expect(states.atCheckpoint.mock.calls).toEqual([[{ epoch: EPOCH + 3, root: head }]]);
 });
 
-test("a state that could not be had is asked for again", async () => {
+test("retries a failed request", async () => {
   const { root: head } = chain.forkChoice.head;
   const { shufflings, states } = shufflingsWith();
   states.afterBlock.mockRejectedValueOnce(new Error("too many wait"));
@@ -90,7 +90,7 @@ test("a state that could not be had is asked for again", async () => {
   expect((await shufflings.of(head, EPOCH)).committees).toEqual(committeesOf(head));
 });
 
-test("blocks whose deciding block was pruned share it", async () => {
+test("blocks whose dependent block was pruned share the shuffling", async () => {
   const branch = branchFrom(LATEST - 1);
   const finalized = { epoch: EPOCH, root: roots.get(EPOCH * SLOTS_PER_EPOCH)! };
   chain.extend(LATEST + 1, { parent: roots.get(LATEST), finalized });

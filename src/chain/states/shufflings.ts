@@ -8,7 +8,7 @@ import { LruMap } from "../lru-map.ts";
 import type { RegenerationQueue } from "./regeneration-queue.ts";
 import type { StateStore } from "./state-store.ts";
 
-/** Those of three epochs on a handful of branches. */
+/** Three epochs on a handful of branches. */
 const HELD_SHUFFLINGS = 16;
 
 interface ShufflingsParts {
@@ -18,8 +18,8 @@ interface ShufflingsParts {
 }
 
 /**
- * The committees of an epoch. They are decided by the last block before the epoch that precedes it, so that all
- * branches which share that block share them: no state has to be made of a branch for which another one stands.
+ * Shufflings by epoch and dependent block. A shuffling is determined by the last block before the previous epoch, so
+ * branches that share that block share it, and no state is regenerated for it.
  */
 export class Shufflings {
   readonly #parts: ShufflingsParts;
@@ -30,7 +30,7 @@ export class Shufflings {
     this.#parts = parts;
   }
 
-  /** The committees that the chain of a block has in an epoch, which is not before that of the block. */
+  /** Returns the shuffling of an epoch on the chain of a block. The epoch must not be before the block's. */
   async of(blockRoot: RootHex, epoch: Epoch): Promise<EpochShuffling> {
     const { forkChoice } = this.#parts;
     const key = this.#key(blockRoot, epoch);
@@ -46,7 +46,10 @@ export class Shufflings {
     return underway;
   }
 
-  /** Blocks whose deciding block is older than all that fork choice holds have the same one, which is that of the finalized block. */
+  /**
+   * If the dependent block is older than fork choice, it is the same for all blocks: an ancestor of the finalized
+   * block.
+   */
   #key(blockRoot: RootHex, epoch: Epoch): string {
     const { forkChoice } = this.#parts;
     const decidingSlot = shufflingDependentSlot(epoch, SLOTS_PER_EPOCH);
@@ -63,18 +66,17 @@ export class Shufflings {
   async #regenerate(key: string, blockRoot: RootHex, epoch: Epoch): Promise<EpochShuffling> {
     try {
       const block = this.#parts.forkChoice.get(blockRoot);
-      if (!block) throw new Error(`Block ${blockRoot} is not known, so neither are the committees on its chain.`);
+      if (!block) throw new Error(`Unknown block ${blockRoot}: cannot compute the shuffling of epoch ${epoch}.`);
       const state = await this.#parts.regenerations.run("vote", () => this.#stateFor(block, epoch));
       const shuffling = this.#hold(key, epoch, state);
-      if (!shuffling)
-        throw new Error(`The state of slot ${state.slot} does not know the committees of epoch ${epoch}.`);
+      if (!shuffling) throw new Error(`The state of slot ${state.slot} has no shuffling of epoch ${epoch}.`);
       return shuffling;
     } finally {
       this.#underway.delete(key);
     }
   }
 
-  /** A state knows the committees of the next epoch, too. */
+  /** A state also has the shuffling of its next epoch. */
   #stateFor({ root, slot }: ForkChoiceBlock, epoch: Epoch): Promise<CachedBeaconStateAllForks> {
     const { states } = this.#parts;
     if (computeEpochAtSlot(slot) + 1 >= epoch) return states.afterBlock(root, undefined, { keep: false });

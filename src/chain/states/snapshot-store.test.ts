@@ -24,7 +24,7 @@ const [FIRST, SECOND, THIRD, FOURTH] = ["11", "22", "33", "44"].map((byte) => `0
   RootHex,
 ];
 
-/** A chain that is phase0 in epoch 0 and altair from epoch 1 on, so that each state has its own encoding. */
+/** A chain with phase0 in epoch 0 and altair from epoch 1 on, so that states differ in encoding. */
 async function scene() {
   const directory = await createTempDir();
   const db = await openDatabase(directory.path, { sync: false });
@@ -41,7 +41,7 @@ async function scene() {
     return store;
   };
   const root = toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(latestBlockHeader(state)));
-  /** Stores the state as the chain does: what was advanced past its block can be found in the index. */
+  /** Stores the state like the chain: advanced states are in the state index. */
   const store = async (snapshots: SnapshotStore, advanced: CachedBeaconStateAllForks) => {
     const prepared = await snapshots.prepare(root, advanced);
     const batch = db.batch();
@@ -52,7 +52,7 @@ async function scene() {
   return { db, state, root, openStore, store };
 }
 
-test("a stored state comes back the same, whichever fork it is of, and also after a restart", async () => {
+test("a stored state round-trips on any fork, also after a restart", async () => {
   const { state, root, openStore, store } = await scene();
   const advanced = processSlots(state, SLOTS_PER_EPOCH);
   const snapshots = await openStore();
@@ -63,23 +63,23 @@ test("a stored state comes back the same, whichever fork it is of, and also afte
     const [first, second] = [await reader.load(root, 0), await reader.load(root)];
     expect(toRootHex(first!.hashTreeRoot())).toBe(toRootHex(state.hashTreeRoot()));
     expect(toRootHex(second!.hashTreeRoot())).toBe(toRootHex(advanced.hashTreeRoot()));
-    // What was loaded can be worked with, not only looked at.
+    // The loaded state can be advanced.
     expect(processSlots(first!, SLOTS_PER_EPOCH).hashTreeRoot()).toEqual(advanced.hashTreeRoot());
   }
 });
 
-test("bytes that are not those of the state are never given for it", async () => {
+test("never returns bytes that do not match the state", async () => {
   const { db, state, root, openStore, store } = await scene();
   const snapshots = await openStore();
   for (const original of [state, processSlots(state, 3)]) {
     await store(snapshots, original);
     const bytes = original.serialize();
-    // The balances are among the last fields: to the state they are numbers like any other.
+    // Balances are among the last fields and have no constraints.
     const changed = bytes.slice();
     changed[changed.length - 60]! ^= 1;
     for (const wrong of [changed, bytes.subarray(0, 1000), processSlots(original, original.slot + 1).serialize()]) {
       const batch = db.batch();
-      // As an older program stores states.
+      // As older versions store states.
       for await (const stored of db.snapshots.entries()) batch.snapshots.delete(stored);
       batch.snapshots.put(original.slot, root, wrong);
       await batch.write();
@@ -88,7 +88,7 @@ test("bytes that are not those of the state are never given for it", async () =>
   }
 });
 
-test("a state with a validator whose public key is none is told apart from one that can be used", async () => {
+test("reports a state with an invalid public key", async () => {
   const { state, root, openStore, store } = await scene();
   const snapshots = await openStore();
   const broken = processSlots(state, 3);
@@ -113,13 +113,13 @@ async function threeStored() {
     const entries = await collect(opened.db.snapshots.entries());
     return entries.map(({ slot, packing }) => ({ slot, base: packing?.base?.slot, isOnlyBase: packing?.isOnlyBase }));
   };
-  /** What is stored, and what comes back. */
+  /** Stored entries, and loaded states. */
   const slotsOf = (store: SnapshotStore) =>
     Promise.all([1, 9, 10, 11].map(async (slot) => (await store.load(opened.root, slot))?.slot));
   return { ...opened, snapshots, packings, slotsOf };
 }
 
-test("a state is stored as a patch of an earlier one of its fork, which is a patch of none", async () => {
+test("stores a state as a patch of an earlier one of its fork", async () => {
   const { packings, slotsOf, snapshots } = await threeStored();
   expect(await packings()).toEqual([
     { slot: 1, base: undefined, isOnlyBase: false },
@@ -130,7 +130,7 @@ test("a state is stored as a patch of an earlier one of its fork, which is a pat
   expect(await slotsOf(snapshots)).toEqual([1, 9, 10, 11]);
 });
 
-test("the base of others stays, also over a restart, until the last of them is deleted", async () => {
+test("keeps a base until its last patch is deleted, also over a restart", async () => {
   const { db, root, packings, snapshots, openStore, slotsOf } = await threeStored();
   const deleteFrom = async (store: SnapshotStore, slot: number) => {
     const batch = db.batch();
@@ -150,7 +150,7 @@ test("the base of others stays, also over a restart, until the last of them is d
   expect((await collect(db.snapshots.partKeys())).map(({ slot }) => slot)).toEqual([1]);
 });
 
-test("a state whose base or one of whose parts is damaged or missing is never given", async () => {
+test("rejects a state whose base or part is damaged or missing", async () => {
   const { db, root, snapshots } = await threeStored();
   const [, base, patch] = await collect(db.snapshots.entries());
   const damages: ((batch: BeaconDbBatch) => void)[] = [
@@ -169,7 +169,7 @@ test("a state whose base or one of whose parts is damaged or missing is never gi
   }
 });
 
-test("what a crash leaves of a state that was not put is cleared away, and the others can be had", async () => {
+test("deletes incomplete writes after a crash", async () => {
   const { db, state, root, snapshots, openStore, slotsOf } = await threeStored();
   const parts = await collect(db.snapshots.partKeys());
   await snapshots.prepare(root, processSlots(state, 12));
@@ -179,7 +179,7 @@ test("what a crash leaves of a state that was not put is cleared away, and the o
   expect(await slotsOf(again)).toEqual([1, 9, 10, 11]);
 });
 
-test("a state that is not wanted any more leaves nothing, and one that is stored already is not stored again", async () => {
+test("discards an unneeded state and does not store a state twice", async () => {
   const { db, state, root, snapshots, packings } = await threeStored();
   const before = [await packings(), await collect(db.snapshots.partKeys())];
   const batch = db.batch();
@@ -189,7 +189,7 @@ test("a state that is not wanted any more leaves nothing, and one that is stored
   expect([await packings(), await collect(db.snapshots.partKeys())]).toEqual(before);
 });
 
-test("a start goes on with the base it has loaded, and otherwise with a new one", async () => {
+test("resumes with a loaded base, otherwise with a new one", async () => {
   const { state, root, openStore, store, packings } = await threeStored();
   const fromBase = await openStore();
   await fromBase.resumeFrom(root, (await fromBase.load(root, 9))!);
@@ -204,7 +204,7 @@ test("a start goes on with the base it has loaded, and otherwise with a new one"
   ]);
 });
 
-test("there is a new base as soon as a patch is longer than the states are on the average", async () => {
+test("writes a new base once a patch exceeds the average size", async () => {
   const { db, state, openStore } = await scene();
   const snapshots = await openStore();
   const random = seededRandom(3);
@@ -212,7 +212,7 @@ test("there is a new base as soon as a patch is longer than the states are on th
   for (let slot = 1; slot <= 12; slot++) {
     const later = state.clone();
     later.slot = slot;
-    // Roots cannot be compressed, and each state has more of them that are not the base's.
+    // Roots are incompressible, and each state has more that differ from the base.
     for (let n = 0; n < 4 * slot; n++)
       later.randaoMixes.set(
         n,
@@ -231,7 +231,7 @@ test("there is a new base as soon as a patch is longer than the states are on th
   expect(renewals.length).toBeLessThan(6);
 });
 
-test("a state that lies too late is of no use", async () => {
+test("ignores a state that is advanced too far", async () => {
   const { state, root, openStore, store } = await scene();
   const snapshots = await openStore();
   await store(snapshots, processSlots(state, 3));
@@ -241,7 +241,7 @@ test("a state that lies too late is of no use", async () => {
   expect(await snapshots.load(SECOND)).toBeNull();
 });
 
-test("of the states after one block the latest that is of use is taken; what is deleted is gone, but never the first", async () => {
+test("loads the latest usable state of a block; deletes others, but never the anchor", async () => {
   const { db, state, root: FIRST, openStore, store: put } = await scene();
   for (const slot of [1, 2, 9]) await put(await openStore(), processSlots(state, slot));
   const store = await openStore();
@@ -262,7 +262,7 @@ test("of the states after one block the latest that is of use is taken; what is 
   expect(store.oldest).toEqual({ slot: 1, blockRoot: FIRST });
 });
 
-test("of a chain the last state of each interval stays, and the oldest of all", async () => {
+test("keeps the last state of each interval and the oldest of all", async () => {
   const { db, state, openStore } = await scene();
   const first = db.batch();
   first.snapshots.put(0, FIRST, state.serialize());

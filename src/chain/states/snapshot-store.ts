@@ -6,10 +6,10 @@ import {
 } from "@lodestar/state-transition";
 import type { RootHex, Slot } from "@lodestar/types";
 import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
-import { packed } from "../../db/snapshot-packing.ts";
+import { compressPatch } from "../../db/snapshot-compression.ts";
 import type { Packing, StoredSnapshot } from "../../db/snapshot-repository.ts";
 import type { StatePosition } from "../../db/state-repositories.ts";
-import { blamedOnDatabase } from "../bad-pubkey.ts";
+import { asDatabaseError } from "../pubkey-error.ts";
 import type { Pubkeys } from "../pubkeys.ts";
 import { withCaches } from "./cached-state.ts";
 import type { OnRead } from "./read-state.ts";
@@ -22,38 +22,37 @@ interface SnapshotStoreParts {
   config: BeaconConfig;
   db: BeaconDb;
   pubkeyCache: Pubkeys;
-  /** How many epochs lie between two states of a chain that are kept for good. */
+  /** Epochs between two permanently stored states of a chain. */
   intervalEpochs?: number;
 }
 
-/** The state that later ones are stored as patches of. */
+/** Base of the patches that are currently written. */
 interface Base extends StatePosition {
   patchBase: PatchBase;
-  /** How many states were stored since, itself among them, and how many bytes all of them take. */
+  /** Number of states stored since, including the base, and their total size. */
   states: number;
   bytes: number;
 }
 
-/** A state all of whose bytes are in the database already, where nobody finds them before it is put there. */
+/** A state written to the database that is not visible until `put`. */
 export interface PreparedSnapshot {
   readonly snapshot: StoredSnapshot;
-  /** How many bytes were written. */
+  /** Number of bytes written. */
   readonly bytes: number;
-  /** Of a state that is not a patch of another one. */
+  /** Set if the state is not a patch. */
   readonly patchBase?: PatchBase | undefined;
 }
 
-/** Which states the database holds, and the one that the next is to be a patch of. */
-export interface SnapshotsMoment {
+/** Stored snapshots, and the current base. */
+export interface SnapshotIndex {
   snapshots: Map<RootHex, readonly StoredSnapshot[]>;
   base: Base | undefined;
 }
 
 /**
- * States in the database, from which all others can be rebuilt: state of the chain that ends in a block, right after the block or
- * advanced to an epoch's first slot. Most are stored as patches of an earlier one, the base, which stays as long as one of them
- * does. There is a new base as soon as a patch is longer than a state has taken on the average since the last one; from then on
- * each further patch would make that average worse.
+ * States in the database, from which all others are replayed: post-states of blocks, possibly advanced to the first
+ * slot of an epoch. Most are stored as patches of an earlier state, the base, which is kept while patches of it exist.
+ * A new base is written once a patch exceeds the average size per state since the last base.
  */
 export class SnapshotStore {
   readonly #config: BeaconConfig;
@@ -61,8 +60,8 @@ export class SnapshotStore {
   readonly #pubkeyCache: Pubkeys;
   readonly #intervalEpochs: number;
   /**
-   * Which snapshots exist, by block root, in the order of slots. Few enough to be held, and asked for at every step of a
-   * replay. A block has several when no other block came before the first slots of several epochs.
+   * Snapshots by block root, in slot order. A block has several if the first slots of later epochs were reached without
+   * another block.
    */
   #snapshots = new Map<RootHex, readonly StoredSnapshot[]>();
   #oldest: StatePosition | null = null;
@@ -84,9 +83,9 @@ export class SnapshotStore {
     await this.#deleteForgottenParts();
   }
 
-  /** The anchor, which is never deleted: the node's history of states begins with it. */
+  /** The anchor, where the history of states starts. Never deleted. */
   get oldest(): StatePosition {
-    if (!this.#oldest) throw new Error("The database holds no state, so it holds no chain either.");
+    if (!this.#oldest) throw new Error("The database contains no state.");
     return this.#oldest;
   }
 
@@ -94,31 +93,31 @@ export class SnapshotStore {
     return this.#snapshots.has(blockRoot);
   }
 
-  capture(): SnapshotsMoment {
+  capture(): SnapshotIndex {
     return { snapshots: new Map(this.#snapshots), base: this.#base };
   }
 
-  /** Takes over which snapshots the database holds. */
-  restore({ snapshots, base }: SnapshotsMoment): void {
+  /** Restores the index after the database was reverted. */
+  restore({ snapshots, base }: SnapshotIndex): void {
     this.#snapshots = snapshots;
     this.#base = base;
   }
 
-  /** Which of the spans of time a slot belongs to, of each of which one state is kept for good. */
+  /** Returns the interval of a slot. One state per interval is kept permanently. */
   intervalOf(slot: Slot): number {
     return Math.floor(computeEpochAtSlot(slot) / this.#intervalEpochs);
   }
 
   /**
-   * The latest snapshot after that block that was not advanced past the latest slot of use. Throws a `DatabaseCorruptError`
-   * when what is stored is not that state.
+   * Loads the latest snapshot of a block that is not advanced past `latestSlot`. Throws a `DatabaseCorruptError` if the
+   * stored bytes are not that state.
    */
   async load(blockRoot: RootHex, latestSlot?: Slot): Promise<CachedBeaconStateAllForks | null> {
     const state = await this.read(blockRoot, { latestSlot });
     return state && this.withCaches(state);
   }
 
-  /** The same state without what is computed of it. */
+  /** Like `load`, without the epoch cache. */
   async read(
     blockRoot: RootHex,
     { latestSlot = Number.POSITIVE_INFINITY, onRead }: { latestSlot?: Slot; onRead?: OnRead } = {},
@@ -128,19 +127,18 @@ export class SnapshotStore {
     return readSnapshot({ config: this.#config, db: this.#db }, { slot, blockRoot }, onRead);
   }
 
-  /** A stored state, ready for use. */
+  /** Builds the caches of a stored state. */
   async withCaches(state: BeaconStateAllForks): Promise<CachedBeaconStateAllForks> {
     try {
       return await withCaches(state, { config: this.#config, pubkeyCache: this.#pubkeyCache });
     } catch (error) {
-      throw blamedOnDatabase(error, this.#db);
+      throw asDatabaseError(error, this.#db);
     }
   }
 
   /**
-   * Takes a state that was just loaded for the base of those to come, if it can be one: it is no patch itself, and stays where it
-   * is. Another base is not read for it, which would hold up everything else for seconds when there are many validators, while a
-   * new one is written behind everybody's back.
+   * Uses a loaded state as the base of later patches if it can be one: not a patch itself, and not about to be deleted.
+   * Otherwise a new base is written in the background, which is cheaper than reading the old one.
    */
   async resumeFrom(blockRoot: RootHex, state: CachedBeaconStateAllForks): Promise<void> {
     const position = { slot: state.slot, blockRoot };
@@ -152,8 +150,8 @@ export class SnapshotStore {
   }
 
   /**
-   * Writes all of a state but the entry by which it is found, a slice at a time. Until it is put or discarded no other one may be
-   * prepared, put or deleted: it may be a patch of what would be deleted.
+   * Writes the parts of a state in time slices, without the entry that makes it visible. No other snapshot may be
+   * prepared, put or deleted before it is put or discarded.
    */
   async prepare(blockRoot: RootHex, state: CachedBeaconStateAllForks): Promise<PreparedSnapshot> {
     const position = { slot: state.slot, blockRoot };
@@ -163,7 +161,7 @@ export class SnapshotStore {
     const { size, pieces } = statePatch(state, base?.patchBase);
     let parts = 0;
     let bytes = 0;
-    for await (const part of packed(pieces)) {
+    for await (const part of compressPatch(pieces)) {
       const batch = this.#db.batch();
       batch.snapshots.putPart(state.slot, blockRoot, parts, part);
       await batch.write();
@@ -181,12 +179,12 @@ export class SnapshotStore {
     else this.#noteBytes(bytes);
   }
 
-  /** For a state that is not wanted any more. */
+  /** Deletes the parts of a state that is no longer needed. */
   discard(batch: BeaconDbBatch, { snapshot }: PreparedSnapshot): void {
     if (!this.#find(snapshot)) batch.snapshots.delete(snapshot);
   }
 
-  /** Deletes the snapshot of a position, if there is one. The anchor stays, and so does a base as long as it is needed. */
+  /** Deletes a snapshot. Keeps the anchor, and a base while patches of it exist. */
   delete(batch: BeaconDbBatch, position: StatePosition): void {
     const snapshot = this.#find(position);
     if (!snapshot || (this.#oldest && isSame(position, this.#oldest))) return;
@@ -207,10 +205,7 @@ export class SnapshotStore {
     for (const snapshot of this.#snapshots.get(blockRoot) ?? []) this.delete(batch, snapshot);
   }
 
-  /**
-   * Of the snapshots along a chain, whose blocks come newest first, only the last of each interval stays, and the
-   * anchor.
-   */
+  /** Keeps the last snapshot of each interval along a chain, and the anchor. Blocks come newest first. */
   thin(batch: BeaconDbBatch, chain: Iterable<{ root: RootHex }>): void {
     let laterInterval: number | undefined;
     for (const { root } of chain) {
@@ -250,7 +245,7 @@ export class SnapshotStore {
     return (this.#snapshots.get(position.blockRoot) ?? []).filter(({ slot }) => slot !== position.slot);
   }
 
-  /** Whether there is a patch of it. */
+  /** True if another snapshot is a patch of it. */
   #isNeeded(position: StatePosition): boolean {
     for (const snapshots of this.#snapshots.values()) {
       if (snapshots.some(({ packing }) => packing?.base && isSame(packing.base, position))) return true;
@@ -258,7 +253,7 @@ export class SnapshotStore {
     return false;
   }
 
-  /** What a crash has left of a state that was not wholly written. */
+  /** Deletes parts of incomplete writes after a crash. */
   async #deleteForgottenParts(): Promise<void> {
     const batch = this.#db.batch();
     let isAny = false;

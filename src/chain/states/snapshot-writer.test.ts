@@ -29,7 +29,7 @@ function scene() {
 
 const PREPARED = {} as PreparedSnapshot;
 
-test("a state is stored when it is ready, and changes go on until then", async () => {
+test("stores a state in the background while changes continue", async () => {
   const { preparations, changes, writer, committed, begin } = scene();
   await begin("first");
   await changes.run(() => {});
@@ -39,7 +39,7 @@ test("a state is stored when it is ready, and changes go on until then", async (
   expect(writer.isStoring("first")).toBe(false);
 });
 
-test("the next state waits for the one before, and whoever needs all to be stored for the last", async () => {
+test("the next state waits for the previous one, finish() for the last", async () => {
   const { preparations, changes, writer, committed, begin } = scene();
   await begin("first");
   const second = begin("second");
@@ -53,13 +53,11 @@ test("the next state waits for the one before, and whoever needs all to be store
   expect(committed).toEqual(["first", "second"]);
 });
 
-test("a state that cannot be stored is told of, and the next one can be", async () => {
+test("logs a failed write and stores the next state", async () => {
   const { preparations, logger, writer, committed, begin } = scene();
   await begin("first");
   preparations[0]!.reject(new Error("No space left"));
-  await vi.waitFor(() =>
-    expect(logger.records).toMatchObject([{ level: "warn", message: "A state could not be stored" }]),
-  );
+  await vi.waitFor(() => expect(logger.records).toMatchObject([{ level: "warn", message: "Failed to store a state" }]));
   expect(writer.isStoring("first")).toBe(false);
   await begin("second");
   preparations[1]!.resolve(PREPARED);

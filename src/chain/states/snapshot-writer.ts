@@ -6,22 +6,22 @@ import type { PreparedSnapshot, SnapshotStore } from "./snapshot-store.ts";
 
 interface SnapshotWriterParts {
   snapshots: SnapshotStore;
-  /** Everything that changes the chain. */
+  /** Queue of all changes of the chain. */
   changes: SerialQueue;
   logger: Logger;
 }
 
-/** A state to be stored. */
+/** A state to store. */
 interface SnapshotJob {
   blockRoot: RootHex;
   state: CachedBeaconStateAllForks;
-  /** Puts the state into the database, together with what is to be true from then on. Runs in the queue of changes. */
+  /** Commits the prepared snapshot together with dependent changes. Runs in the queue of changes. */
   commit(snapshot: PreparedSnapshot): Promise<void>;
 }
 
 /**
- * Stores states behind the chain's back, one at a time: only the last and short step waits for its turn in the queue of changes,
- * and what comes in the meantime is not held up. Whoever has another state to store before the last one is done waits for it.
+ * Stores states in the background, one at a time. Only the short commit runs in the queue of changes. A second state
+ * waits for the first.
  */
 export class SnapshotWriter {
   readonly #snapshots: SnapshotStore;
@@ -35,12 +35,12 @@ export class SnapshotWriter {
     this.#logger = logger;
   }
 
-  /** Whether a state after that block is being stored. */
+  /** True while a state of the block is being stored. */
   isStoring(blockRoot: RootHex): boolean {
     return this.#underway?.job.blockRoot === blockRoot;
   }
 
-  /** To be called in the queue of changes; resolves when the state before is stored, not when this one is. */
+  /** Starts to store a state. Resolves when the previous one is stored. Call it in the queue of changes. */
   async begin(job: SnapshotJob): Promise<void> {
     await this.finish();
     const prepared = this.#snapshots.prepare(job.blockRoot, job.state);
@@ -51,11 +51,11 @@ export class SnapshotWriter {
       .then(() => this.#changes.run(() => (isUnderway() ? this.finish() : undefined)))
       .catch((error: unknown) => {
         if (isUnderway()) this.#underway = null;
-        this.#logger.warn("A state could not be stored", { slot: job.state.slot, error });
+        this.#logger.warn("Failed to store a state", { slot: job.state.slot, error });
       });
   }
 
-  /** Stores what is under way; to be called in the queue of changes. */
+  /** Waits for the pending state. Call it in the queue of changes. */
   async finish(): Promise<void> {
     const underway = this.#underway;
     if (!underway) return;

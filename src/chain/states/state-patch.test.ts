@@ -18,14 +18,14 @@ import type { BeaconStateAllForks } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
-import { packed, unpacked } from "../../db/snapshot-packing.ts";
+import { applyCompressedPatch, compressPatch } from "../../db/snapshot-compression.ts";
 import { DEV_FORKS } from "../../dev/forks.ts";
 import { type PatchBase, patchBaseOf, statePatch } from "./state-patch.ts";
 
 const random = seededRandom(1515);
 const upTo = (limit: number) => Math.floor(random() * limit);
 const noise = (length: number) => Uint8Array.from({ length }, () => upTo(256));
-/** Of the registry and its lists, so that they fill more than one group. */
+/** Registry size that fills more than one group. */
 const REGISTRY_LENGTH = 1500;
 
 function randomValue(type: Type<unknown>): unknown {
@@ -66,7 +66,7 @@ function randomState(type: ContainerType<Record<string, Type<unknown>>>): Value 
   return value;
 }
 
-/** The same state some time later: fields that did not change, lists of which some elements did, that grew, or whose front went. */
+/** The state some time later: with unchanged fields, and lists with changed, appended and removed elements. */
 function laterState(type: ContainerType<Record<string, Type<unknown>>>, value: Value): Value {
   const later = { ...value };
   for (const [name, field] of Object.entries(type.fields)) {
@@ -88,19 +88,19 @@ function laterState(type: ContainerType<Record<string, Type<unknown>>>, value: V
 
 async function restored(state: BeaconStateAllForks, base?: { bytes: Uint8Array; patchBase: PatchBase }) {
   const { size, pieces } = statePatch(state, base?.patchBase);
-  return unpacked(packed(pieces), base?.bytes ?? new Uint8Array(), size);
+  return applyCompressedPatch(compressPatch(pieces), base?.bytes ?? new Uint8Array(), size);
 }
 
-/** All at once: they are too many to be compared one by one. */
+/** Compared as a whole, because there are too many elements. */
 function expectSame(bytes: Uint8Array, expected: Uint8Array): void {
   expect(Buffer.compare(bytes, expected)).toBe(0);
 }
 
-describe.each(DEV_FORKS)("of %s", (fork) => {
+describe.each(DEV_FORKS)("on %s", (fork) => {
   const type = ssz[fork].BeaconState as unknown as ContainerType<Record<string, Type<unknown>>>;
   const viewOf = (value: Value) => type.toViewDU(value as never) as unknown as BeaconStateAllForks;
 
-  test("a state comes back the same from its patch, of nothing and of any other state", async () => {
+  test("a state round-trips through its patch, with and without a base", async () => {
     let value = randomState(type);
     const first = viewOf(value);
     const bytes = first.serialize();
@@ -117,7 +117,7 @@ describe.each(DEV_FORKS)("of %s", (fork) => {
   });
 });
 
-test("a patch has what differs, not what is the same or has only moved up", async () => {
+test("a patch contains only differences, not shifted elements", async () => {
   const type = ssz.fulu.BeaconState as unknown as ContainerType<Record<string, Type<unknown>>>;
   const value = randomState(type);
   value.pendingDeposits = randomValues({ elementType: ssz.electra.PendingDeposit }, 50);
@@ -141,8 +141,8 @@ test("a patch has what differs, not what is the same or has only moved up", asyn
   }
 });
 
-test("a patch does not lead from one fork to another", async () => {
+test("rejects a base of another fork", async () => {
   const patchBase = await patchBaseOf(ssz.electra.BeaconState.defaultViewDU() as unknown as BeaconStateAllForks);
   const state = ssz.fulu.BeaconState.defaultViewDU() as unknown as BeaconStateAllForks;
-  expect(() => statePatch(state, patchBase)).toThrow("from one fork to another");
+  expect(() => statePatch(state, patchBase)).toThrow("must be of the same fork");
 });

@@ -10,11 +10,11 @@ import {
 } from "@chainsafe/ssz";
 import type { BeaconStateAllForks } from "@lodestar/state-transition";
 import { TimeSlice } from "../../async/time-slice.ts";
-import { combine, MAX_OPERATION_BYTES, PatchWriter } from "../../db/patch.ts";
+import { MAX_OPERATION_BYTES, PatchWriter, xorInto } from "../../db/patch.ts";
 
 type StateType = ContainerType<Record<string, Type<unknown>>>;
 type NumbersType = ListBasicType<BasicType<unknown>> | VectorBasicType<BasicType<unknown>>;
-/** A list or vector type whose elements are all of one size. */
+/** List or vector type with fixed-size elements. */
 interface ElementsType extends Type<unknown> {
   elementType: Type<unknown> & { fixedSize: number };
   chunkDepth: number;
@@ -22,7 +22,7 @@ interface ElementsType extends Type<unknown> {
   tree_getChunksNode(node: Node): Node;
 }
 
-/** A state's field in its tree. */
+/** A field of a state in its tree. */
 interface Field {
   type: Type<unknown>;
   node: Node;
@@ -30,33 +30,33 @@ interface Field {
 }
 
 interface BaseField extends Field {
-  /** The bytes of lists of numbers, of which hardly a node is in the next epoch's tree: they take less room than the nodes. */
+  /** Raw bytes of number lists. Nearly all their nodes change every epoch, and bytes take less memory than nodes. */
   numbers?: Uint8Array;
 }
 
-/** A state against which patches are made. */
+/** State that patches refer to. */
 export interface PatchBase {
   type: unknown;
   fields: BaseField[];
 }
 
-/** How a state's bytes are made of those of the base, or of nothing. */
+/** Patch of a state's SSZ against the base, or against nothing. */
 interface StatePatch {
-  /** How many bytes the state has. */
+  /** SSZ size of the state. */
   size: number;
   pieces: AsyncIterable<Uint8Array>;
 }
 
-/** The rest of the process gets its turns in between, so that none of them comes much later than it would otherwise. */
+/** Short slices keep the event loop responsive. */
 const SLICE_MS = 5;
 const OFFSET_BYTES = 4;
 const LEAF_BYTES = 32;
 const NUMBER_BYTES = 8;
-/** How many elements, or leaves with numbers, are worked on in one go: two to the power of this. */
+/** Elements or leaves processed at a time, as a power of two. */
 const GROUP_DEPTH = 10;
 const PIECE_BYTES = 2 ** 17;
 
-/** What is held of a state so that patches can be made against it. */
+/** Extracts from a state what is needed to make patches against it. */
 export async function patchBaseOf(state: BeaconStateAllForks): Promise<PatchBase> {
   const slice = new TimeSlice(SLICE_MS);
   const fields: BaseField[] = [];
@@ -73,12 +73,12 @@ export async function patchBaseOf(state: BeaconStateAllForks): Promise<PatchBase
 }
 
 /**
- * The patch that makes a state of the base, which must be of the same fork, or of nothing. What both have in common is found by
- * the roots of their trees, so that its size and the time it takes grow with what differs, and with the lists of numbers. It is
- * made a slice at a time, as its pieces are taken.
+ * Creates the patch from the base, which must be of the same fork, to a state; without a base the patch is
+ * self-contained. Equal subtrees are found by their roots, so cost and size grow with the differences and the number
+ * lists. The patch is computed in slices while it is consumed.
  */
 export function statePatch(state: BeaconStateAllForks, base?: PatchBase): StatePatch {
-  if (base && base.type !== state.type) throw new Error("A patch cannot lead from one fork to another.");
+  if (base && base.type !== state.type) throw new Error("Base and state of a patch must be of the same fork.");
   const fields = fieldsOf(state);
   const size = fields.reduce((sum, field) => sum + field.size + (isFixed(field) ? 0 : OFFSET_BYTES), 0);
   return { size, pieces: piecesOf(fields, base?.fields) };
@@ -145,10 +145,10 @@ async function* patchNumbers(
 function writeCombined(writer: PatchWriter, bytes: Uint8Array, base: Uint8Array | undefined): void {
   const combined = writer.xor(bytes.length);
   combined.set(bytes);
-  if (base) combine(combined, base);
+  if (base) xorInto(combined, base);
 }
 
-/** A list or vector of elements of one size. */
+/** List or vector with fixed-size elements. */
 interface Elements {
   chunks: Node;
   depth: number;
@@ -182,7 +182,7 @@ async function* patchElements(
   if (base) writer.skip((base.count - gone - common) * size);
 }
 
-/** Those that are the same are copied, those that differ are combined with the base's, and new ones are added, in runs. */
+/** Copies equal elements, XORs changed ones with the base and appends new ones, in runs. */
 function patchGroup(writer: PatchWriter, elements: Elements, nodes: readonly Node[], base: readonly Node[]): void {
   const { size, write } = elements;
   const isCopied = (index: number) => isSame(nodes[index]!, base[index]!);
@@ -202,14 +202,14 @@ function patchGroup(writer: PatchWriter, elements: Elements, nodes: readonly Nod
         const element = bytes.subarray((at - from) * size, (at - from + 1) * size);
         write(element, nodes[at]!);
         write(other, base[at]!);
-        combine(element, other);
+        xorInto(element, other);
       }
     }
     from = to;
   }
 }
 
-/** How many elements of the base were taken from its front since: a queue moves up. */
+/** Returns the number of elements removed from the front since the base. Queues shift this way. */
 async function goneFromFront(elements: Elements, base: Elements, slice: TimeSlice): Promise<number> {
   if (elements.count === 0) return 0;
   const [first] = nodesOf(elements, 0, 1);
@@ -253,7 +253,7 @@ function fieldsOf(state: BeaconStateAllForks): Field[] {
 
 const isFixed = ({ type }: Field) => type.fixedSize !== null;
 
-/** Where the bytes of each field of a variable size begin. */
+/** Returns the byte offset of each variable-size field. */
 function offsetsOf(fields: readonly Field[]): number[] {
   let next = fields.reduce((sum, field) => sum + (isFixed(field) ? field.size : OFFSET_BYTES), 0);
   return fields.map((field) => {
@@ -297,14 +297,14 @@ function elementsOf(type: ElementsType, { node }: Field): Elements {
   };
 }
 
-/** A group of elements is small enough for one operation. */
+/** Limits a group to the size of one patch operation. */
 const groupDepthOf = ({ depth, size }: Elements) =>
   Math.min(depth, GROUP_DEPTH, Math.floor(Math.log2(MAX_OPERATION_BYTES / size)));
 
 const nodesOf = ({ chunks, depth }: Elements, from: number, to: number) =>
   getNodesAtDepth(chunks, depth, from, to - from);
 
-/** The node above all elements of a group. */
+/** Returns the root node of a group. */
 function groupNode(elements: Elements, from: number): Node {
   const groupDepth = groupDepthOf(elements);
   return getNodesAtDepth(elements.chunks, elements.depth - groupDepth, from / 2 ** groupDepth, 1)[0]!;

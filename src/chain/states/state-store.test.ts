@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { stateLimitsFor } from "./state-store.ts";
 
-it("holds fewer states of history the more validators there are, but never none, and as many recent ones", () => {
+it("reduces historical states with more validators, but not to zero, and keeps recent ones", () => {
   const [few, many, most] = [64, 500_000, 100_000_000].map(stateLimitsFor);
   expect(many!.historicalStates).toBeLessThan(few!.historicalStates);
   expect(many!.replayedStates).toBeLessThan(few!.replayedStates);

@@ -8,7 +8,9 @@ import type { StatePosition } from "../../db/state-repositories.ts";
 import { latestBlockHeader } from "../anchor.ts";
 import { type OnRead, readState } from "./read-state.ts";
 
-/** The state that is stored at a position; null when there is none. Throws a `DatabaseCorruptError` when it is another one. */
+/**
+ * Reads the state stored at a position; null if there is none. Throws a `DatabaseCorruptError` if it does not match.
+ */
 export async function readSnapshot(
   stored: { config: BeaconConfig; db: Pick<BeaconDb, "path" | "snapshots" | "stateIndex"> },
   position: StatePosition,
@@ -19,8 +21,8 @@ export async function readSnapshot(
 }
 
 /**
- * The state whose bytes lie at a position. Right after a block, the block's root says which state it is; a state that was
- * advanced past its block is in the index of states. Throws a `DatabaseCorruptError` when it is another one.
+ * Decodes a stored state. A post-state is verified by its block root, an advanced state by the state index. Throws a
+ * `DatabaseCorruptError` if it does not match.
  */
 async function readStoredState(
   { config, db }: { config: BeaconConfig; db: Pick<BeaconDb, "path" | "stateIndex"> },
@@ -37,5 +39,5 @@ async function readStoredState(
     const indexed = await db.stateIndex.get(state.hashTreeRoot());
     if (indexed?.slot === slot && indexed.blockRoot === blockRoot) return state;
   }
-  throw new DatabaseCorruptError(db.path, `the state of slot ${slot} does not fit the block ${blockRoot}`);
+  throw new DatabaseCorruptError(db.path, `the state of slot ${slot} does not match block ${blockRoot}`);
 }

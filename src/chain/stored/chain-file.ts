@@ -2,27 +2,27 @@ import { type FileHandle, open, rm } from "node:fs/promises";
 import { crc32c } from "@node-rs/crc32";
 import { compress, uncompress } from "snappy";
 
-/** The first bytes of an exported chain; docs/chain-file.md describes the rest. */
+/** Magic bytes of a chain file. The format is described in docs/chain-file.md. */
 const MAGIC = new TextEncoder().encode("fanal chain 1\n");
 const HEADER_BYTES = 9;
-/** No entry of any network comes near, so a larger one is rubbish. */
+/** Larger than any entry of any network. */
 const MAX_ENTRY_BYTES = 2 ** 31;
 
-/** What an entry of the file holds. */
+/** Types of file entries. */
 export const EntryKind = {
-  /** JSON: what identifies the chain, and where it is final. */
+  /** JSON: identity of the chain and finalized checkpoint. */
   about: 1,
-  /** SSZ of a state. */
+  /** SSZ-encoded state. */
   state: 2,
-  /** SSZ of a finalized signed block; ascending. */
+  /** SSZ-encoded finalized signed block; ascending. */
   finalizedBlock: 3,
-  /** SSZ of a signed block that is not final; ascending. */
+  /** SSZ-encoded unfinalized signed block; ascending. */
   hotBlock: 4,
-  /** State root, slot and block root of states in slots without a block, 72 bytes each. */
+  /** State root, slot and block root of states at empty slots, 72 bytes each. */
   emptySlots: 5,
-  /** JSON: how many entries of each kind there were. Without it the file is not whole. */
+  /** JSON: number of entries by type. A file without it is incomplete. */
   end: 6,
-  /** An entry of the database as it lies there: its bucket (1 byte), the length of its key (2, big-endian), key and value. */
+  /** Raw database entry: bucket (1 byte), key length (2, big-endian), key and value. */
   raw: 7,
 } as const;
 
@@ -31,7 +31,7 @@ export interface FileEntry {
   bytes: Uint8Array;
 }
 
-/** A file cannot be imported; the message is the end of a sentence. */
+/** The file cannot be imported. The message completes a sentence. */
 export class ChainFileError extends Error {}
 
 export class ChainFileWriter {
@@ -39,7 +39,7 @@ export class ChainFileWriter {
   readonly #path: string;
   readonly #signal: AbortSignal | undefined;
 
-  /** A file that is there already is not overwritten. Nothing more is written once the signal is aborted. */
+  /** Creates a file; does not overwrite an existing one. Stops writing once the signal is aborted. */
   static async create(path: string, signal?: AbortSignal): Promise<ChainFileWriter> {
     const writer = new ChainFileWriter(await open(path, "wx", 0o600), path, signal);
     try {
@@ -67,7 +67,7 @@ export class ChainFileWriter {
     await this.#file.writeFile(Buffer.concat([header, compressed]));
   }
 
-  /** What was written is on the disk itself when this is done. */
+  /** Syncs and closes the file. */
   async close(): Promise<void> {
     try {
       await this.#file.sync();
@@ -76,26 +76,26 @@ export class ChainFileWriter {
     }
   }
 
-  /** Leaves no file behind. */
+  /** Deletes the file. */
   async discard(): Promise<void> {
     await this.#file.close();
     await rm(this.#path, { force: true });
   }
 }
 
-/** The entries of a file in their order; throws a `ChainFileError` at the first that is not whole. */
+/** Iterates the entries of a file; throws a `ChainFileError` at the first damaged one. */
 export async function* readChainFile(path: string): AsyncGenerator<FileEntry> {
   const file = await open(path, "r");
   try {
     const magic = await take(file, MAGIC.length);
-    if (!magic?.equals(MAGIC)) throw new ChainFileError("it is not an exported chain");
+    if (!magic?.equals(MAGIC)) throw new ChainFileError("it is not a chain file");
     for (let number = 1; ; number++) {
       const header = await take(file, HEADER_BYTES);
       if (header === null) return;
       const length = header.readUInt32LE(1);
       const compressed = length > MAX_ENTRY_BYTES ? null : await take(file, length);
       if (!compressed || crc32c(compressed, crc32c(header.subarray(0, 5))) !== header.readUInt32LE(5)) {
-        throw new ChainFileError(`its entry ${number} is damaged or cut short`);
+        throw new ChainFileError(`entry ${number} is damaged or truncated`);
       }
       yield { kind: header.readUInt8(0), bytes: new Uint8Array((await uncompress(compressed)) as Buffer) };
     }
@@ -104,7 +104,7 @@ export async function* readChainFile(path: string): AsyncGenerator<FileEntry> {
   }
 }
 
-/** The next bytes; null when there are none, or too few. */
+/** Reads the next bytes; null if there are too few. */
 async function take(file: FileHandle, length: number): Promise<Buffer | null> {
   const buffer = Buffer.alloc(length);
   let filled = 0;

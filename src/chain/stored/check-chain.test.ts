@@ -34,7 +34,7 @@ async function checked(damage: (batch: BeaconDbBatch) => void) {
   return checkChain({ config, db, onProgress: () => {} });
 }
 
-test("a whole chain is counted and has no problems", async () => {
+test("counts an intact chain without problems", async () => {
   expect(await checked(() => {})).toEqual({
     blocks: 6,
     finalizedBlocks: 4,
@@ -45,7 +45,7 @@ test("a whole chain is counted and has no problems", async () => {
   });
 });
 
-test("the first finalized block may be missing: a chain may have been started from a state alone", async () => {
+test("accepts a missing first finalized block: a chain may start from a state alone", async () => {
   expect((await checked((batch) => batch.blocks.delete(genesis.root))).problems).toEqual([]);
 });
 
@@ -53,7 +53,7 @@ test.each<[string, (batch: BeaconDbBatch) => void, string[]]>([
   [
     "a finalized block that is not the child of the one before",
     (batch) => batch.finalizedBlocks.delete(second.slot),
-    ["The finalized block of slot 4 is not the child of that of slot 1."],
+    ["The finalized block of slot 4 is not a child of the one of slot 1."],
   ],
   [
     "a finalized block of another branch",
@@ -62,8 +62,8 @@ test.each<[string, (batch: BeaconDbBatch) => void, string[]]>([
       batch.finalizedBlocks.put(2, STRAY.root);
     },
     [
-      "The finalized block of slot 2 is not the child of that of slot 1.",
-      "The finalized block of slot 4 is not the child of that of slot 2.",
+      "The finalized block of slot 2 is not a child of the one of slot 1.",
+      "The finalized block of slot 4 is not a child of the one of slot 2.",
     ],
   ],
   [
@@ -72,50 +72,47 @@ test.each<[string, (batch: BeaconDbBatch) => void, string[]]>([
       batch.finalizedBlocks.delete(second.slot);
       batch.finalizedBlocks.put(3, second.root);
     },
-    [`The finalized block ${second.root} is not of slot 3.`],
+    [`The finalized block ${second.root} does not have slot 3.`],
   ],
   [
     "a finalized block without its bytes",
     (batch) => batch.blocks.delete(second.root),
-    [`The finalized block ${second.root} of slot 2 is not there.`],
+    [`The finalized block ${second.root} of slot 2 is missing.`],
   ],
   [
     "a finalized chain that ends before the checkpoint",
     (batch) => batch.finalizedBlocks.delete(last.slot),
-    ["The finalized chain does not end with the finalized checkpoint's block."],
+    ["The finalized chain does not end in the finalized checkpoint."],
   ],
   [
     "a block that is indexed under another parent",
     (batch) => batch.hotBlocks.put(tip.slot, tip.root, last.root),
-    [`The block ${tip.root} of slot 6 is not there.`],
+    [`Block ${tip.root} of slot 6 is missing.`],
   ],
   [
     "a block that is indexed in another slot",
     (batch) => batch.hotBlocks.put(7, tip.root, tip.parentRoot),
-    [`The block ${tip.root} of slot 7 is not there.`],
+    [`Block ${tip.root} of slot 7 is missing.`],
   ],
   [
     "a block that is indexed without its bytes",
     (batch) => batch.blocks.delete(tip.root),
-    [`The block ${tip.root} of slot 6 is not there.`],
+    [`Block ${tip.root} of slot 6 is missing.`],
   ],
   [
     "bytes of another block",
     (batch) => batch.blocks.put(tip.root, STRAY.bytes),
-    [
-      `The block under the root ${tip.root} has the root ${STRAY.root}.`,
-      `The block ${tip.root} of slot 6 is not there.`,
-    ],
+    [`The block stored under root ${tip.root} has root ${STRAY.root}.`, `Block ${tip.root} of slot 6 is missing.`],
   ],
   [
     "sidecars of an unknown block",
     (batch) => batch.data.putBlock({ slot: 5, root: UNKNOWN }),
-    [`The block ${UNKNOWN} of slot 5, which has sidecars, is not there.`],
+    [`Block ${UNKNOWN} of slot 5 is missing, but has sidecars.`],
   ],
   [
     "sidecars of a block of another slot",
     (batch) => batch.data.putBlock({ slot: 6, root: child.root }),
-    [`The block ${child.root} of slot 6, which has sidecars, is not there.`],
+    [`Block ${child.root} of slot 6 is missing, but has sidecars.`],
   ],
   [
     "a sidecar of a block that is not listed",
@@ -123,12 +120,12 @@ test.each<[string, (batch: BeaconDbBatch) => void, string[]]>([
       batch.data.put(tip, 1, sidecarOf(tip, 1));
       batch.data.delete(tip, []);
     },
-    [`Sidecar 1 of the block ${tip.root} is of no block that has any.`],
+    [`Sidecar 1 of block ${tip.root} is not in the index of blocks with sidecars.`],
   ],
   [
     "a sidecar of another index",
     (batch) => batch.data.put(child, 2, sidecarOf(child, 0)),
-    [`In the place of sidecar 2 of the block ${child.root} is sidecar 0 of the block ${child.root}.`],
+    [`Sidecar 2 of block ${child.root} is stored as sidecar 0 of block ${child.root}.`],
   ],
   [
     "no state of the finalized block",
@@ -136,12 +133,12 @@ test.each<[string, (batch: BeaconDbBatch) => void, string[]]>([
       batch.snapshots.delete({ slot: last.slot, blockRoot: last.root, packing: null });
       batch.snapshots.put(second.slot, second.root, second.state);
     },
-    ["The state of the finalized block is not there."],
+    ["The state of the finalized block is missing."],
   ],
   [
     "the state of another block",
     (batch) => batch.snapshots.put(last.slot, last.root, second.state),
-    [`The state of slot 4 does not fit the block ${last.root}.`, "The state of the finalized block is not there."],
+    [`The state of slot 4 does not match block ${last.root}.`, "The state of the finalized block is missing."],
   ],
 ])("problem: %s", async (_, damage, problems) => {
   expect((await checked(damage)).problems).toEqual(problems);
@@ -152,5 +149,5 @@ test("problem: a finalized checkpoint before the last finalized block", async ()
     batch.meta.putFinalized({ epoch: 0, root: first.root });
     batch.snapshots.put(first.slot, first.root, first.state);
   });
-  expect(problems).toEqual(["The finalized chain does not end with the finalized checkpoint's block."]);
+  expect(problems).toEqual(["The finalized chain does not end in the finalized checkpoint."]);
 });

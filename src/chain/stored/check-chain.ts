@@ -7,7 +7,7 @@ import { readStoredBlock } from "../blocks/stored-block.ts";
 import { storedSidecar } from "../data/stored-sidecar.ts";
 import { readSnapshot } from "../states/stored-state.ts";
 
-/** Where a block that is as it should be hangs on the chain. */
+/** Links of an intact block. */
 export interface BlockLink {
   slot: Slot;
   parentRoot: RootHex;
@@ -19,22 +19,22 @@ export interface CheckedChain {
   finalizedBlocks: number;
   hotBlocks: number;
   states: number;
-  /** Of blobs and columns. */
+  /** Blob and column sidecars. */
   sidecars: number;
-  /** Whole sentences. */
+  /** Full sentences. */
   problems: string[];
 }
 
 interface CheckParts {
   config: BeaconConfig;
   db: BeaconDb;
-  /** Told how many blocks or states have been read. */
+  /** Reports the number of blocks or states read. */
   onProgress(done: { blocks: number; states: number }): void;
 }
 
 const PROGRESS_EVERY_BLOCKS = 1000;
 
-/** Looks at everything that makes up the chain of a database: every block, sidecar and state, and that they fit together. */
+/** Checks all blocks, sidecars and states of a database, and that they form a chain. */
 export async function checkChain({ config, db, onProgress }: CheckParts): Promise<CheckedChain> {
   const problems: string[] = [];
   const note = (problem: string) => problems.push(problem);
@@ -51,21 +51,21 @@ export async function checkChain({ config, db, onProgress }: CheckParts): Promis
   for await (const entry of db.finalizedBlocks.range({})) {
     const link = links.get(entry.root);
     // A chain may have been started from a state alone.
-    if (!link && before) note(`The finalized block ${entry.root} of slot ${entry.slot} is not there.`);
-    if (link && link.slot !== entry.slot) note(`The finalized block ${entry.root} is not of slot ${entry.slot}.`);
+    if (!link && before) note(`The finalized block ${entry.root} of slot ${entry.slot} is missing.`);
+    if (link && link.slot !== entry.slot) note(`The finalized block ${entry.root} does not have slot ${entry.slot}.`);
     if (link && before && link.parentRoot !== before.root) {
-      note(`The finalized block of slot ${entry.slot} is not the child of that of slot ${before.slot}.`);
+      note(`The finalized block of slot ${entry.slot} is not a child of the one of slot ${before.slot}.`);
     }
     finalizedBlocks++;
     before = entry;
   }
   const finalized = await db.meta.getFinalized();
-  if (before?.root !== finalized?.root) note("The finalized chain does not end with the finalized checkpoint's block.");
+  if (before?.root !== finalized?.root) note("The finalized chain does not end in the finalized checkpoint.");
 
   let hotBlocks = 0;
   for await (const { slot, root, parentRoot } of db.hotBlocks.entries()) {
     const link = links.get(root);
-    if (link?.slot !== slot || link.parentRoot !== parentRoot) note(`The block ${root} of slot ${slot} is not there.`);
+    if (link?.slot !== slot || link.parentRoot !== parentRoot) note(`Block ${root} of slot ${slot} is missing.`);
     hotBlocks++;
   }
 
@@ -78,11 +78,11 @@ export async function checkChain({ config, db, onProgress }: CheckParts): Promis
     if (state && position.blockRoot === finalized?.root) hasFinalizedState = true;
     onProgress({ blocks, states: ++states });
   }
-  if (!hasFinalizedState) note("The state of the finalized block is not there.");
+  if (!hasFinalizedState) note("The state of the finalized block is missing.");
   return { blocks, finalizedBlocks, hotBlocks, states, sidecars, problems };
 }
 
-/** How many there are. */
+/** Returns the number of sidecars. */
 async function checkSidecars(
   db: BeaconDb,
   links: ReadonlyMap<RootHex, BlockLink>,
@@ -90,25 +90,26 @@ async function checkSidecars(
 ): Promise<number> {
   const listed = new Set<RootHex>();
   for await (const { slot, root } of db.data.blocks()) {
-    if (links.get(root)?.slot !== slot) note(`The block ${root} of slot ${slot}, which has sidecars, is not there.`);
+    if (links.get(root)?.slot !== slot) note(`Block ${root} of slot ${slot} is missing, but has sidecars.`);
     listed.add(root);
   }
   let sidecars = 0;
   for await (const place of db.data.sidecars()) {
-    if (!listed.has(place.root)) note(`Sidecar ${place.index} of the block ${place.root} is of no block that has any.`);
+    if (!listed.has(place.root))
+      note(`Sidecar ${place.index} of block ${place.root} is not in the index of blocks with sidecars.`);
     await attempt(() => storedSidecar(db, place), note);
     sidecars++;
   }
   return sidecars;
 }
 
-/** Throws a `DatabaseCorruptError` when the bytes are not those of the block. */
+/** Throws a `DatabaseCorruptError` if the bytes do not match the root. */
 export function linkOf(stored: { config: BeaconConfig; db: BeaconDb }, root: RootHex, bytes: Uint8Array): BlockLink {
   const { slot, parentRoot, stateRoot } = readStoredBlock(stored, root, bytes).message;
   return { slot, parentRoot: toRootHex(parentRoot), stateRoot };
 }
 
-/** Undefined, and a problem is noted, for what is not as it should be. */
+/** Returns undefined and reports the problem if the entry is damaged. */
 export async function attempt<T>(read: () => T | Promise<T>, note: (problem: string) => void): Promise<T | undefined> {
   try {
     return await read();

@@ -4,20 +4,20 @@ import type { BeaconDb, RawEntry } from "../../db/beacon-db.ts";
 import { DatabaseCorruptError } from "../../db/errors.ts";
 import { Bucket } from "../../db/keys.ts";
 import type { StatePosition } from "../../db/state-repositories.ts";
-import type { AboutChain } from "./about-chain.ts";
 import { ChainFileWriter, EntryKind } from "./chain-file.ts";
+import type { ChainFileHeader } from "./chain-file-header.ts";
 
-/** How many entries of each kind a file has. */
+/** Number of entries by type. */
 export interface ExportedCounts {
   states: number;
   finalizedBlocks: number;
   hotBlocks: number;
   emptySlots: number;
-  /** Left out where only the chain itself was exported. */
+  /** Omitted if only the chain itself was exported. */
   raw?: number;
 }
 
-/** What is neither a block nor a state nor found by their hashes. */
+/** Buckets exported as raw entries: neither blocks nor states nor indices of them. */
 const BUCKETS_BESIDE: readonly number[] = [
   Bucket.meta,
   Bucket.hotBlocks,
@@ -30,13 +30,13 @@ const BUCKETS_BESIDE: readonly number[] = [
   Bucket.dataBlocks,
 ];
 
-/** How many states of empty slots are written at a time. */
+/** Rows per entry. */
 const EMPTY_SLOTS_PER_ENTRY = 10_000;
 
 /**
- * Writes the chain of a database into a new file: the stored states of the finalized chain, its blocks, and all blocks after
- * it. What belongs to the node and not to the chain, its key and its peers, stays behind. The pools, the votes, blobs and columns, and
- * what validators signed are in a whole export only. Nothing is left of a file that did not become whole.
+ * Exports the chain of a database to a new file: stored states and blocks of the finalized chain, and all later blocks.
+ * Excludes values of the node, such as its key and peers. Only a full export includes pools, votes, sidecars and
+ * signing history. Deletes an incomplete file.
  */
 export async function exportChain(
   db: BeaconDb,
@@ -44,8 +44,8 @@ export async function exportChain(
   { isWhole = false, signal }: { isWhole?: boolean; signal?: AbortSignal | undefined } = {},
 ): Promise<ExportedCounts> {
   const finalized = await db.meta.getFinalized();
-  if (!finalized) throw new DatabaseCorruptError(db.path, "it does not say up to where its chain is final");
-  const about: AboutChain = {
+  if (!finalized) throw new DatabaseCorruptError(db.path, "the finalized checkpoint is missing");
+  const about: ChainFileHeader = {
     identity: await db.meta.getIdentity(),
     finalized,
     clockSlot: await db.meta.getClockSlot(),
@@ -61,7 +61,7 @@ export async function exportChain(
     for await (const { slot, root } of db.finalizedBlocks.range({})) {
       const bytes = await db.blocks.get(root);
       // A chain may have been started from a state alone.
-      if (!bytes && slots.size > 0) throw new DatabaseCorruptError(db.path, `the block ${root} is missing`);
+      if (!bytes && slots.size > 0) throw new DatabaseCorruptError(db.path, `block ${root} is missing`);
       slots.set(root, slot);
       if (!bytes) continue;
       await file.write(EntryKind.finalizedBlock, bytes);
@@ -75,7 +75,7 @@ export async function exportChain(
     }
     for await (const { slot, root } of db.hotBlocks.entries()) {
       const bytes = await db.blocks.get(root);
-      if (!bytes) throw new DatabaseCorruptError(db.path, `the block ${root} is missing`);
+      if (!bytes) throw new DatabaseCorruptError(db.path, `block ${root} is missing`);
       slots.set(root, slot);
       await file.write(EntryKind.hotBlock, bytes);
       counts.hotBlocks++;
@@ -117,12 +117,12 @@ function rawEntryBytes({ bucket, key, value }: RawEntry): Uint8Array {
 
 const RAW_HEADER_BYTES = 3;
 
-/** Throws a RangeError for bytes that are none. */
+/** Throws a RangeError for invalid bytes. */
 export function readRawEntry(bytes: Uint8Array): RawEntry {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const bucket = view.readUInt8(0);
   const end = RAW_HEADER_BYTES + view.readUInt16BE(1);
-  if (end > bytes.length || !BUCKETS_BESIDE.includes(bucket)) throw new RangeError("The entry is none of a database.");
+  if (end > bytes.length || !BUCKETS_BESIDE.includes(bucket)) throw new RangeError("Invalid raw database entry.");
   return { bucket, key: bytes.subarray(RAW_HEADER_BYTES, end), value: bytes.subarray(end) };
 }
 

@@ -11,7 +11,7 @@ const finalized = chainOf([0, 1, 2]);
 const hot = chainOf([3, 4], finalized.at(-1));
 const WHOLE: ExportedCounts = { states: 1, finalizedBlocks: 3, hotBlocks: 2, emptySlots: 0 };
 
-/** Exports a chain, and imports it into another database after its entries were changed. */
+/** Exports a chain and imports it into another database after changing its entries. */
 async function importChanged(change: (entries: FileEntry[]) => FileEntry[]) {
   const directory = await createTempDir();
   onTestFinished(directory.remove);
@@ -42,7 +42,7 @@ const withCounts = (entries: FileEntry[], counts: ExportedCounts) => [
 const without = (entries: FileEntry[], { bytes }: { bytes: Uint8Array }) =>
   entries.filter((entry) => Buffer.compare(entry.bytes, bytes) !== 0);
 
-test("a whole file gives the chain that was exported", async () => {
+test("a complete file restores the exported chain", async () => {
   const { db, imported } = await importChanged((entries) => entries);
   expect(await imported).toEqual(WHOLE);
   expect(await db.meta.getIdentity()).toEqual({ kind: "test" });
@@ -53,13 +53,17 @@ test("a whole file gives the chain that was exported", async () => {
 });
 
 test.each<[string, (entries: FileEntry[]) => FileEntry[], string]>([
-  ["without its end", (entries) => entries.slice(0, -1), "it is not whole"],
-  ["that lacks its last block", (entries) => without(entries, hot[1]!), "it is not whole"],
-  ["that has more states than it counts", (entries) => withCounts(entries, { ...WHOLE, states: 0 }), "it is not whole"],
+  ["without its end", (entries) => entries.slice(0, -1), "it is incomplete"],
+  ["that lacks its last block", (entries) => without(entries, hot[1]!), "it is incomplete"],
+  [
+    "that has more states than it counts",
+    (entries) => withCounts(entries, { ...WHOLE, states: 0 }),
+    "it is incomplete",
+  ],
   [
     "with a gap in its finalized chain",
     (entries) => withCounts(without(entries, finalized[1]!), { ...WHOLE, finalizedBlocks: 2 }),
-    "what it holds is no chain: The finalized block of slot 2 is not the child of that of slot 0",
+    "it does not contain a valid chain: The finalized block of slot 2 is not a child of the one of slot 0",
   ],
   [
     "with a finalized block of another branch",
@@ -69,7 +73,7 @@ test.each<[string, (entries: FileEntry[]) => FileEntry[], string]>([
           ? { ...entry, bytes: blockOn(finalized[0]!, 1, 1).bytes }
           : entry,
       ),
-    "what it holds is no chain: The finalized block of slot 2 is not the child of that of slot 1",
+    "it does not contain a valid chain: The finalized block of slot 2 is not a child of the one of slot 1",
   ],
   [
     "without the finalized state",
@@ -78,10 +82,10 @@ test.each<[string, (entries: FileEntry[]) => FileEntry[], string]>([
         entries.filter(({ kind }) => kind !== EntryKind.state),
         { ...WHOLE, states: 0 },
       ),
-    "what it holds is no chain: The state of the finalized block is not there",
+    "it does not contain a valid chain: The state of the finalized block is missing",
   ],
-  ["with an unknown kind of entry", (entries) => [...entries, json(99, {})], "it has an entry of the kind 99"],
-])("a file %s is refused, and the database holds no chain", async (_, change, message) => {
+  ["with an unknown kind of entry", (entries) => [...entries, json(99, {})], "it has an entry of unknown type 99"],
+])("rejects a file %s and leaves the database without a chain", async (_, change, message) => {
   const { db, imported } = await importChanged(change);
   await expect(imported).rejects.toThrow(message);
   expect(await db.meta.getIdentity()).toBeNull();

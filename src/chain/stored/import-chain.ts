@@ -4,34 +4,34 @@ import { ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BeaconDb, BeaconDbBatch, RawEntry } from "../../db/beacon-db.ts";
 import { Bucket } from "../../db/keys.ts";
-import { raiseSchema } from "../../db/open-database.ts";
+import { upgradeSchema } from "../../db/open-database.ts";
 import { latestBlockHeader } from "../anchor.ts";
 import { blockRoot, deserializeSignedBlock } from "../blocks/block-encoding.ts";
 import { readState } from "../states/read-state.ts";
-import { readAbout } from "./about-chain.ts";
 import { ChainFileError, EntryKind, readChainFile } from "./chain-file.ts";
+import { readChainFileHeader } from "./chain-file-header.ts";
 import { checkChain } from "./check-chain.ts";
 import { EMPTY_SLOT_BYTES, type ExportedCounts, readRawEntry } from "./export-chain.ts";
 
-/** SSZ of BeaconState begins with the genesis time (8 bytes) and the genesis validators root (32); then comes the slot. */
+/** SSZ of BeaconState starts with genesis time (8 bytes) and genesis validators root (32), followed by the slot. */
 const STATE_SLOT_OFFSET = 40;
 
 interface ImportParts {
   config: BeaconConfig;
-  /** Without a chain. */
+  /** A database without a chain. */
   db: BeaconDb;
   onProgress(done: { blocks: number; states: number }): void;
 }
 
 /**
- * Puts the chain of a file into a database. Every block and state is found by its own hash, so that the chain is one as far as
- * hashes go; it is not executed, so the file must be of somebody who is trusted. What names the chain comes last: cut short
- * before, the database holds none. Throws a `ChainFileError`.
+ * Imports the chain of a file into a database. Blocks and states are verified by hash, but not executed, so the file
+ * must come from a trusted source. The chain's identity is written last; after a crash the database contains no chain.
+ * Throws a `ChainFileError`.
  */
 export async function importChain(path: string, { config, db, onProgress }: ImportParts): Promise<ExportedCounts> {
-  const about = await readAbout(path);
+  const about = await readChainFileHeader(path);
   await db.clear();
-  await raiseSchema(db);
+  await upgradeSchema(db);
   const counts: ExportedCounts = { states: 0, finalizedBlocks: 0, hotBlocks: 0, emptySlots: 0 };
   const raw: RawEntry[] = [];
   let end: ExportedCounts | undefined;
@@ -41,16 +41,16 @@ export async function importChain(path: string, { config, db, onProgress }: Impo
     else await importEntry(kind, bytes, { config, batch, counts, raw });
     await batch.write();
   }
-  if (end === undefined || JSON.stringify(end) !== JSON.stringify(counts)) throw new ChainFileError("it is not whole");
+  if (end === undefined || JSON.stringify(end) !== JSON.stringify(counts)) throw new ChainFileError("it is incomplete");
   const last = db.batch();
   last.meta.putFinalized(about.finalized);
   await last.write();
   const { problems } = await checkChain({ config, db, onProgress });
   if (problems[0] !== undefined)
-    throw new ChainFileError(`what it holds is no chain: ${problems[0].replace(/\.$/, "")}`);
+    throw new ChainFileError(`it does not contain a valid chain: ${problems[0].replace(/\.$/, "")}`);
   const named = db.batch();
   for (const entry of raw) named.putRaw(entry);
-  // Whatever data came along is looked for anew, and what is missing is fetched.
+  // Data completeness is checked again and missing data fetched.
   named.meta.putHeldData({ from: 0, groups: 0 });
   named.meta.putIdentity(about.identity);
   if (about.clockSlot !== null) named.meta.putClockSlot(about.clockSlot);
@@ -62,7 +62,7 @@ interface EntryParts {
   config: BeaconConfig;
   batch: BeaconDbBatch;
   counts: ExportedCounts;
-  /** Takes what belongs to the chain as it is now, so that it comes with what names the chain. */
+  /** Collects entries to be written together with the identity. */
   raw: RawEntry[];
 }
 
@@ -88,7 +88,7 @@ async function importEntry(kind: number, bytes: Uint8Array, { config, batch, cou
       const root = ssz.phase0.BeaconBlockHeader.hashTreeRoot(header);
       batch.snapshots.put(state.slot, root, bytes);
       batch.stateIndex.put(state.hashTreeRoot(), { slot: state.slot, blockRoot: root });
-      // The first state may be of a block that the chain does not hold.
+      // The block of the first state need not be in the file.
       if (counts.states === 0) batch.finalizedBlocks.put(header.slot, root);
       counts.states++;
       return;
@@ -103,14 +103,14 @@ async function importEntry(kind: number, bytes: Uint8Array, { config, batch, cou
       return;
     case EntryKind.raw: {
       const entry = await decode(() => readRawEntry(bytes), "an entry of the database");
-      // Blobs and columns are too many to be held, and belong to blocks as those are.
+      // Sidecars do not fit into memory, and blocks do not depend on them.
       if (entry.bucket === Bucket.dataSidecars || entry.bucket === Bucket.dataBlocks) batch.putRaw(entry);
       else raw.push(entry);
       counts.raw = (counts.raw ?? 0) + 1;
       return;
     }
     default:
-      throw new ChainFileError(`it has an entry of the kind ${kind}, which is none`);
+      throw new ChainFileError(`it has an entry of unknown type ${kind}`);
   }
 }
 
@@ -123,7 +123,7 @@ async function decode<T>(read: () => T | Promise<T>, what: string): Promise<T> {
   try {
     return await read();
   } catch {
-    throw new ChainFileError(`${what} in it cannot be read`);
+    throw new ChainFileError(`${what} in it cannot be decoded`);
   }
 }
 

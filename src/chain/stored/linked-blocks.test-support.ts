@@ -10,7 +10,7 @@ import { serializeSignedBlock } from "../blocks/block-encoding.ts";
 
 export const config = createBeaconConfig(chainConfig, new Uint8Array(32));
 
-/** A block that was never executed, and a state whose latest block it is. */
+/** A block that was never executed, and a state with it as its latest block. */
 export interface LinkedBlock {
   slot: Slot;
   root: RootHex;
@@ -22,7 +22,7 @@ export interface LinkedBlock {
 
 const NO_ROOT = toRootHex(new Uint8Array(32));
 
-/** Makes a block on top of another one. Blocks of the same slot and parent differ by their graffiti. */
+/** Creates a block on another one. Blocks of the same slot and parent differ by graffiti. */
 export function blockOn(parent: LinkedBlock | null, slot: Slot, graffiti = 0): LinkedBlock {
   const parentRoot = parent?.root ?? NO_ROOT;
   const signed = ssz.phase0.SignedBeaconBlock.defaultValue();
@@ -52,7 +52,7 @@ export function blockOn(parent: LinkedBlock | null, slot: Slot, graffiti = 0): L
   };
 }
 
-/** Makes a chain with one block in each of the slots. */
+/** Creates a chain with one block at each slot. */
 export function chainOf(slots: readonly Slot[], parent: LinkedBlock | null = null): LinkedBlock[] {
   const blocks: LinkedBlock[] = [];
   for (const slot of slots) blocks.push(blockOn(blocks.at(-1) ?? parent, slot));
@@ -75,7 +75,7 @@ export async function write(db: BeaconDb, change: (batch: BeaconDbBatch) => void
   await batch.write();
 }
 
-/** Stores a chain: its finalized blocks, the state of the last one of them, and the blocks that are not final. */
+/** Stores a chain: finalized blocks, the state of the last of them, and unfinalized blocks. */
 export async function storeChain(
   db: BeaconDb,
   { finalized, hot }: { finalized: readonly LinkedBlock[]; hot: readonly LinkedBlock[] },
@@ -91,7 +91,7 @@ export async function storeChain(
   });
 }
 
-/** Four finalized blocks and two hot ones, of slots 0, 1, 2, 4, 5 and 6. */
+/** Four finalized blocks and two hot ones, at slots 0, 1, 2, 4, 5 and 6. */
 export function finalizedAndHot() {
   const finalized = chainOf([0, 1, 2, 4]);
   const hot = chainOf([5, 6], finalized.at(-1));

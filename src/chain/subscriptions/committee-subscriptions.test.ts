@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { attestationSubnet, CommitteeSubscriptions } from "./committee-subscriptions.ts";
 
-describe("committee subscriptions", () => {
+describe("CommitteeSubscriptions", () => {
   const interest = (slot: number, committeeIndex: number, isAggregator = false) => ({
     slot,
     committeeIndex,
@@ -9,10 +9,10 @@ describe("committee subscriptions", () => {
     isAggregator,
   });
 
-  it("are listed by slot and committee, each with its subnet", () => {
+  it("lists by slot and committee, with subnets", () => {
     const subscriptions = new CommitteeSubscriptions();
     for (const each of [interest(11, 1), interest(10, 1, true), interest(11, 0)]) subscriptions.add(each);
-    // The minimal preset has 8 slots an epoch: slot 10 is the third of its epoch.
+    // The minimal preset has 8 slots per epoch: slot 10 is the third of its epoch.
     expect(subscriptions.list()).toEqual([
       { slot: 10, committeeIndex: 1, subnet: 5, isAggregator: true },
       { slot: 11, committeeIndex: 0, subnet: 6, isAggregator: false },
@@ -20,13 +20,13 @@ describe("committee subscriptions", () => {
     ]);
   });
 
-  it("hold a committee once, and remember that somebody aggregates it", () => {
+  it("stores a committee once and remembers an aggregator", () => {
     const subscriptions = new CommitteeSubscriptions();
     for (const isAggregator of [false, true, false]) subscriptions.add(interest(3, 0, isAggregator));
     expect(subscriptions.list()).toEqual([{ slot: 3, committeeIndex: 0, subnet: 6, isAggregator: true }]);
   });
 
-  it("end after their slot", () => {
+  it("expires after its slot", () => {
     const subscriptions = new CommitteeSubscriptions();
     for (const slot of [3, 4, 5]) subscriptions.add(interest(slot, 0));
     subscriptions.prune(4);
@@ -38,7 +38,7 @@ describe("committee subscriptions", () => {
   });
 });
 
-describe("the subnet of a committee", () => {
+describe("attestationSubnet", () => {
   it.each([
     [1, 0, 0, 0],
     [1, 8, 0, 0],

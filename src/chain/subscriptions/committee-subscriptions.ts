@@ -1,12 +1,12 @@
 import { ATTESTATION_SUBNET_COUNT, SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { CommitteeIndex, Slot } from "@lodestar/types";
-import { copyOfMap } from "../copy-of-map.ts";
+import { copyMap } from "../copy-map.ts";
 
-/** A committee of a slot in which a validator of some client will act. */
+/** A committee duty of a validator of some client. */
 export interface CommitteeInterest {
   slot: Slot;
   committeeIndex: CommitteeIndex;
-  /** How many committees each slot of the epoch has. */
+  /** Committees per slot in the epoch. */
   committeesAtSlot: number;
   isAggregator: boolean;
 }
@@ -15,34 +15,34 @@ interface CommitteeSubscription {
   slot: Slot;
   committeeIndex: CommitteeIndex;
   subnet: number;
-  /** Whether all of the committee's attestations have to be collected; otherwise the node only has to reach the subnet. */
+  /** Aggregators need all attestations of the committee; others only need to reach the subnet. */
   isAggregator: boolean;
 }
 
-/** An interest is dropped when its slot is this far in the past: attestations and aggregates of a slot still come in the next. */
+/** Attestations and aggregates of a slot still arrive in the next one. */
 const SLOTS_KEPT_AFTER = 1;
 
-/** The committees that clients of this node take part in, until their slots have passed. The network reads them. */
+/** Committee subscriptions of validator clients, until their slots have passed. Read by the network. */
 export class CommitteeSubscriptions {
   #slots = new Map<Slot, Map<CommitteeIndex, CommitteeSubscription>>();
   readonly #listeners = new Set<() => void>();
 
-  /** Calls the listener whenever an interest was added. Returns the function that ends it. */
+  /** Calls the listener when a subscription is added. Returns a function that ends the subscription. */
   onAdded(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   capture(): Map<Slot, Map<CommitteeIndex, CommitteeSubscription>> {
-    return copyOfMap(this.#slots, (ofSlot) => new Map(ofSlot));
+    return copyMap(this.#slots, (ofSlot) => new Map(ofSlot));
   }
 
-  /** Takes them over, instead of all that there are. */
+  /** Replaces all subscriptions. */
   restore(slots: Map<Slot, Map<CommitteeIndex, CommitteeSubscription>>): void {
     this.#slots = slots;
   }
 
-  /** Two validators may sit in one committee: one of them being an aggregator makes it worth collecting. */
+  /** Merges with an existing subscription of the committee. */
   add({ slot, committeeIndex, committeesAtSlot, isAggregator }: CommitteeInterest): void {
     let ofSlot = this.#slots.get(slot);
     if (!ofSlot) {
@@ -59,7 +59,7 @@ export class CommitteeSubscriptions {
     for (const listener of this.#listeners) listener();
   }
 
-  /** By slot, then by committee. */
+  /** Sorted by slot and committee. */
   list(): CommitteeSubscription[] {
     return [...this.#slots.values()]
       .flatMap((ofSlot) => [...ofSlot.values()])
@@ -73,7 +73,7 @@ export class CommitteeSubscriptions {
   }
 }
 
-/** compute_subnet_for_attestation of phase0/validator.md: the committees of an epoch go round the subnets in turn. */
+/** phase0/validator.md, compute_subnet_for_attestation. */
 export function attestationSubnet(committeesPerSlot: number, slot: Slot, committeeIndex: CommitteeIndex): number {
   const committeesSinceEpochStart = committeesPerSlot * (slot % SLOTS_PER_EPOCH);
   return (committeesSinceEpochStart + committeeIndex) % ATTESTATION_SUBNET_COUNT;

@@ -3,16 +3,16 @@ import type { Epoch } from "@lodestar/types";
 
 interface SyncSubscription {
   subnet: number;
-  /** The first epoch in which nobody needs the subnet any more. */
+  /** First epoch without the subscription. */
   untilEpoch: Epoch;
 }
 
-/** The sync committee subnets that clients of this node take part in. The network reads them. */
+/** Sync committee subnet subscriptions of validator clients. Read by the network. */
 export class SyncSubscriptions {
   #untilEpochs = new Map<number, Epoch>();
   readonly #listeners = new Set<() => void>();
 
-  /** Calls the listener whenever a subscription was added. Returns the function that ends it. */
+  /** Calls the listener when a subscription is added. Returns a function that ends the subscription. */
   onAdded(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -22,12 +22,12 @@ export class SyncSubscriptions {
     return new Map(this.#untilEpochs);
   }
 
-  /** Takes them over, instead of all that there are. */
+  /** Replaces all subscriptions. */
   restore(untilEpochs: Map<number, Epoch>): void {
     this.#untilEpochs = untilEpochs;
   }
 
-  /** `positions` are those of a validator in the whole sync committee. */
+  /** `positions` are a validator's positions in the sync committee. */
   add(positions: readonly number[], untilEpoch: Epoch): void {
     for (const position of positions) {
       const subnet = Math.floor(position / SYNC_COMMITTEE_SUBNET_SIZE);
@@ -36,7 +36,7 @@ export class SyncSubscriptions {
     for (const listener of this.#listeners) listener();
   }
 
-  /** By subnet. */
+  /** Sorted by subnet. */
   list(): SyncSubscription[] {
     return Array.from(this.#untilEpochs, ([subnet, untilEpoch]) => ({ subnet, untilEpoch })).sort(
       (a, b) => a.subnet - b.subnet,

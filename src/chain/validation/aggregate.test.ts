@@ -14,7 +14,7 @@ afterEach(() => chain.close());
 const validate = (...aggregates: SignedAggregateAndProof[]) => validateAggregates(chain.context, aggregates);
 const votes = (positions: number[], change?: (data: phase0.AttestationData) => void) =>
   aggregatedAttestation(chain, positions, { slot: 2, change });
-/** By the member of the committee at that position. */
+/** Signed by the committee member at that position. */
 const signedBy = (position: number, aggregate: Attestation) => signAggregate(chain, aggregate, committee[position]!);
 
 function start(fork: "phase0" | "fulu"): void {
@@ -27,7 +27,7 @@ function start(fork: "phase0" | "fulu"): void {
 describe.each(["phase0", "fulu"] as const)("the rules for aggregates of %s", (fork) => {
   beforeEach(() => start(fork));
 
-  test("an aggregate in order is accepted, with everything that is known about it", async () => {
+  test("accepts a valid aggregate with its details", async () => {
     const aggregate = aggregatedAttestation(chain, [1, 3], { slot: 2, committeeIndex: 1 });
     const members = committeeOf(chain, 2, 1);
     expect(await validate(signAggregate(chain, aggregate, members[0]!))).toEqual([
@@ -48,7 +48,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for aggregates of %s", (fo
     ]);
   });
 
-  test("what brings nobody new is known; what brings somebody is accepted, once for each aggregator", async () => {
+  test("recognizes aggregates without new votes; accepts others once per aggregator", async () => {
     const first = signedBy(0, votes([0, 1, 2]));
     const outcomes = await validate(first, first, signedBy(1, votes([1, 2])), signedBy(2, votes([2, 3])));
     expect(summarize(outcomes)).toEqual(["ok", "known (ignore, already-known)", "known (ignore, already-known)", "ok"]);
@@ -58,13 +58,13 @@ describe.each(["phase0", "fulu"] as const)("the rules for aggregates of %s", (fo
     ]);
   });
 
-  test("the three signatures of all aggregates are verified together", async () => {
+  test("verifies the three signatures of all aggregates together", async () => {
     const verifyEach = vi.spyOn(chain.context.bls, "verifyEach");
     await validate(signedBy(0, votes([0])), signedBy(1, votes([1])));
     expect(verifyEach.mock.calls.map(([sets]) => sets.length)).toEqual([6]);
   });
 
-  test("each of the three signatures has to be good, and what is refused does not count as seen", async () => {
+  test("requires all three signatures; a refused aggregate is not marked as seen", async () => {
     const aggregate = votes([0, 1]);
     const [aggregator, other] = [committee[0]!, committee[1]!];
     const outcomes = await validate(
@@ -81,7 +81,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for aggregates of %s", (fo
     ]);
   });
 
-  test("the aggregator has to be in the committee", async () => {
+  test("requires the aggregator to be in the committee", async () => {
     const outsider = committeeOf(chain, 2, 1)[0]!;
     expect(summarize(await validate(signAggregate(chain, votes([0]), outsider)))).toEqual(["reject not-in-committee"]);
   });
@@ -93,7 +93,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for aggregates of %s", (fo
     expect(summarize(await validate(signedBy(0, { ...votes([0]), aggregationBits })))).toEqual([expected]);
   });
 
-  test("one without a vote does not wait for the block it is for", async () => {
+  test("rejects an aggregate without votes before its block is known", async () => {
     const { data, ...rest } = votes([0]);
     const unknown = { ...data, beaconBlockRoot: new Uint8Array(32).fill(9) };
     const empty = { ...rest, data: unknown, aggregationBits: BitArray.fromBitLen(4) };
@@ -123,7 +123,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for aggregates of %s", (fo
     expect(summarize(await validate(signedBy(0, votes([0], change))))).toEqual([expected]);
   });
 
-  test("an aggregate is taken half a second before its slot, not earlier", async () => {
+  test("accepts an aggregate half a second before its slot, not earlier", async () => {
     const aggregate = signedBy(0, votes([0]));
     chain.clock.set(2, -501);
     expect(summarize(await validate(aggregate))).toEqual(["ignore future-slot"]);
@@ -131,7 +131,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for aggregates of %s", (fo
     expect(summarize(await validate(aggregate))).toEqual(["ok"]);
   });
 
-  test("old attestations are ignored", async () => {
+  test("ignores old attestations", async () => {
     const aggregate = signedBy(0, votes([0]));
     chain.clock.set(fork === "phase0" ? 2 + 33 : 2 * SLOTS_PER_EPOCH, 501);
     expect(summarize(await validate(aggregate))).toEqual(["ignore past-slot"]);
@@ -141,14 +141,14 @@ describe.each(["phase0", "fulu"] as const)("the rules for aggregates of %s", (fo
 describe("aggregates before Electra", () => {
   beforeEach(() => start("phase0"));
 
-  test("a committee that does not exist is rejected", async () => {
+  test("rejects an unknown committee", async () => {
     const aggregate = votes([0], (data) => {
       data.index = 2;
     });
     expect(summarize(await validate(signedBy(0, aggregate)))).toEqual(["reject committee-index-out-of-range"]);
   });
 
-  test("the shape of Electra is rejected", async () => {
+  test("rejects the Electra type", async () => {
     const signed = signedBy(0, votes([0]));
     const committeeBits = BitArray.fromSingleBit(MAX_COMMITTEES_PER_SLOT, 0);
     const aggregate = { ...signed.message.aggregate, committeeBits };
@@ -174,21 +174,21 @@ describe("aggregates since Electra", () => {
     expect(summarize(await validate(withCommittees(...committees)))).toEqual([expected]);
   });
 
-  test("a data index is rejected", async () => {
+  test("rejects a non-zero data index", async () => {
     const aggregate = votes([0], (data) => {
       data.index = 1;
     });
     expect(summarize(await validate(signedBy(0, aggregate)))).toEqual(["reject data-index-not-zero"]);
   });
 
-  test("the same data of two committees are different attestations", async () => {
+  test("separates committees with the same data", async () => {
     const members = committeeOf(chain, 2, 1);
     const ofOther = aggregatedAttestation(chain, [0], { slot: 2, committeeIndex: 1 });
     const outcomes = await validate(signedBy(0, votes([0])), signAggregate(chain, ofOther, members[0]!));
     expect(summarize(outcomes)).toEqual(["ok", "ok"]);
   });
 
-  test("the shape before Electra is rejected", async () => {
+  test("rejects the pre-Electra type", async () => {
     const signed = signedBy(0, votes([0]));
     const { aggregationBits, data, signature } = signed.message.aggregate;
     const message: phase0.AggregateAndProof = { ...signed.message, aggregate: { aggregationBits, data, signature } };

@@ -22,13 +22,13 @@ import type { ValidationContext } from "./context.ts";
 import type { SignedDuty } from "./duplicate-keys.ts";
 import { alreadyKnown, type Origin, type Outcome, reject } from "./outcome.ts";
 
-/** The attestations of several members of one committee, found to be in order. */
+/** A validated aggregate of one committee. */
 export interface ValidatedAggregate {
   data: phase0.AttestationData;
   dataRoot: RootHex;
   committeeIndex: number;
   committee: Uint32Array;
-  /** Which members of the committee attested. */
+  /** Participating committee members. */
   bits: BitArray;
   attestingIndices: ValidatorIndex[];
   signature: Uint8Array;
@@ -39,9 +39,9 @@ export interface ValidatedAggregate {
 const SUBJECT = "The aggregate";
 
 /**
- * The rules of the topic beacon_aggregate_and_proof (phase0, deneb and electra/p2p-interface.md). The three signatures
- * of all aggregates are verified together; the outcomes come in the order of the aggregates, and each accepted one is
- * remembered as seen.
+ * Validates aggregates by the rules of the topic beacon_aggregate_and_proof (phase0, deneb and
+ * electra/p2p-interface.md). Verifies the three signatures of all aggregates as a batch. Outcomes are in input order;
+ * accepted aggregates are marked as seen.
  */
 export function validateAggregates(
   context: ValidationContext,
@@ -70,9 +70,9 @@ async function examine(
   const { aggregate: attestation, aggregatorIndex, selectionProof } = signedAggregate.message;
   const { data, aggregationBits: bits, signature } = attestation;
   const committeeIndex = committeeIndexOf(context, attestation);
-  // That needs no committee, and so is told before the aggregate waits for its block.
+  // Needs no committee, so it is checked before the aggregate waits for its block.
   if (bits.getTrueBitIndexes().length === 0) {
-    throw reject("no-participants", `${SUBJECT} of committee ${committeeIndex} at slot ${data.slot} holds no vote.`);
+    throw reject("no-participants", `${SUBJECT} of committee ${committeeIndex} at slot ${data.slot} has no votes.`);
   }
   const { dataRoot, signingRoot, shuffling } = await dataRules.check(data);
   const committee = committeeFor(shuffling, data, committeeIndex, SUBJECT);
@@ -105,13 +105,13 @@ async function examine(
       {
         set: createAggregateSignatureSetFromComponents(attestingIndices, signingRoot, signature),
         reason: "bad-signature",
-        message: `${SUBJECT} of slot ${data.slot} is not signed by the ${attestingIndices.length} validators its bits name.`,
+        message: `${SUBJECT} of slot ${data.slot} is not signed by its ${attestingIndices.length} attesters.`,
       },
     ],
   };
 }
 
-/** Reports votes of this node's validators that this node did not see before, or that contradict those it saw. */
+/** Reports votes of this node's validators that were not seen before or conflict with seen ones. */
 function reportDuplicates({ seen, duplicates }: ValidationContext, aggregate: ValidatedAggregate): void {
   const { data, dataRoot, attestingIndices } = aggregate;
   for (const validator of attestingIndices) {
@@ -123,14 +123,14 @@ function reportDuplicates({ seen, duplicates }: ValidationContext, aggregate: Va
   }
 }
 
-/** Since Electra the committee is named by the committee bits instead of the data (EIP-7549). */
+/** Since Electra, committee bits replace the index in the data (EIP-7549). */
 function committeeIndexOf({ config }: ValidationContext, attestation: Attestation): number {
   const { slot, index } = attestation.data;
   const isElectra = config.getForkSeq(slot) >= ForkSeq.electra;
   if (isElectraAttestation(attestation) !== isElectra) {
     throw reject(
       "wrong-fork",
-      `${SUBJECT} is of slot ${slot}, where ${config.getForkName(slot)} is in force: it has to be an Attestation ` +
+      `${SUBJECT} has the wrong type for slot ${slot} (${config.getForkName(slot)}): expected an Attestation ` +
         `${isElectra ? "with" : "without"} committee bits.`,
     );
   }
@@ -139,25 +139,28 @@ function committeeIndexOf({ config }: ValidationContext, attestation: Attestatio
   if (committeeIndex === null) {
     throw reject(
       "not-one-committee",
-      `${SUBJECT} names ${attestation.committeeBits.getTrueBitIndexes().length} committees; it has to name exactly one.`,
+      `${SUBJECT} has ${attestation.committeeBits.getTrueBitIndexes().length} committee bits set, expected ` +
+        "exactly one.",
     );
   }
   return committeeIndex;
 }
 
 /**
- * A client that serves several nodes gives each of them what another one aggregated, so a second aggregate of the same
- * aggregator counts as known even when it holds other attestations.
+ * A validator client with several nodes submits the same duty to each, so a second aggregate of an aggregator counts as
+ * known even with other attestations.
  */
 function refuseSeen({ seen }: ValidationContext, aggregate: ValidatedAggregate): void {
   const { data, dataRoot, committeeIndex, bits, aggregatorIndex } = aggregate;
   if (seen.aggregates.hasSuperset(data.target.epoch, dataRoot, committeeIndex, bits)) {
     throw alreadyKnown(
-      `An aggregate of committee ${committeeIndex} at slot ${data.slot} that holds all these votes was seen before.`,
+      `An aggregate of committee ${committeeIndex} at slot ${data.slot} with all these votes is already known.`,
     );
   }
   if (seen.aggregators.has(data.target.epoch, aggregatorIndex)) {
-    throw alreadyKnown(`An aggregate of aggregator ${aggregatorIndex} for epoch ${data.target.epoch} was seen before.`);
+    throw alreadyKnown(
+      `An aggregate of aggregator ${aggregatorIndex} for epoch ${data.target.epoch} is already known.`,
+    );
   }
 }
 

@@ -11,21 +11,21 @@ import { stateOrIgnore, type ValidationContext } from "./context.ts";
 import { ignore, reject } from "./outcome.ts";
 import { refuseOutsideAttestationWindow } from "./time-window.ts";
 
-/** What is the same for all attestations with the same data. */
+/** Result shared by all attestations with the same data. */
 interface CheckedAttestationData {
   dataRoot: RootHex;
   signingRoot: Uint8Array;
-  /** The committees of the target's epoch. */
+  /** Shuffling of the target epoch. */
   shuffling: EpochShuffling;
 }
 
 /**
- * The rules about what is attested to, shared by single attestations and aggregates. Most of those of a slot have
- * the same data, so the verdict on each data is reached once.
+ * Rules about attestation data, shared by single attestations and aggregates. Caches the verdict per data, because most
+ * attestations of a slot have the same.
  */
 export class AttestationDataRules {
   readonly #context: ValidationContext;
-  /** How a message names the kind of attestation, at the beginning of a sentence. */
+  /** Subject of error messages. */
   readonly #subject: string;
   readonly #verdicts = new Map<string, Promise<CheckedAttestationData>>();
 
@@ -51,14 +51,11 @@ export class AttestationDataRules {
     if (data.target.epoch !== epoch) {
       throw reject(
         "target-epoch-mismatch",
-        `${this.#subject} is of slot ${data.slot} in epoch ${epoch}, but its target is of epoch ${data.target.epoch}.`,
+        `${this.#subject} of slot ${data.slot} (epoch ${epoch}) has target epoch ${data.target.epoch}.`,
       );
     }
     if (config.getForkSeq(data.slot) >= ForkSeq.electra && data.index !== 0) {
-      throw reject(
-        "data-index-not-zero",
-        `${this.#subject} has the data index ${data.index}; since Electra it has to be 0.`,
-      );
+      throw reject("data-index-not-zero", `${this.#subject} has data index ${data.index}, expected 0 since Electra.`);
     }
     await this.#refuseUnfitBlock(data);
     const shuffling = await stateOrIgnore(
@@ -75,7 +72,7 @@ export class AttestationDataRules {
   async #refuseUnfitBlock(data: phase0.AttestationData): Promise<void> {
     const { forkChoice, blocks, invalidBlocks } = this.#context;
     const blockRoot = toRootHex(data.beaconBlockRoot);
-    // Whoever follows optimistically passes such votes on in good faith.
+    // An optimistic peer forwards such votes in good faith.
     if (forkChoice.isInvalid(blockRoot)) {
       throw ignore(
         "invalid-block",
@@ -87,38 +84,38 @@ export class AttestationDataRules {
       if (invalidBlocks.has(blockRoot)) {
         throw reject(
           "invalid-block",
-          `${this.#subject} votes for block ${blockRoot}, which breaks the rules of consensus, or builds on a block that does.`,
+          `${this.#subject} votes for block ${blockRoot}, which is invalid or descends from an invalid block.`,
         );
       }
-      // Fork choice has let go of what is final; a block above that may be on its way in.
+      // Fork choice prunes finalized blocks. A newer unknown block may be on its way.
       const stored = await blocks.link(blockRoot);
       if (stored) this.#refuseBlockBeforeFinality({ root: blockRoot, slot: stored.slot });
-      throw ignore("unknown-block", `${this.#subject} votes for block ${blockRoot}, which is not known.`);
+      throw ignore("unknown-block", `${this.#subject} votes for the unknown block ${blockRoot}.`);
     }
-    // validate_on_attestation of fork-choice.md. The rules of the topics do not have it, so nobody is blamed for passing on
-    // such a vote.
+    // fork-choice.md, validate_on_attestation. Not a gossip rule, so the sender is not penalized.
     if (block.slot > data.slot) {
       throw ignore(
         "block-after-vote",
-        `${this.#subject} is of slot ${data.slot}, but the block it votes for is of the later slot ${block.slot}.`,
+        `${this.#subject} of slot ${data.slot} votes for a block of the later slot ${block.slot}.`,
       );
     }
-    // Not in the specification, but other clients do the same: nothing of the vote is verified yet, and for each such block a
-    // state of its own would have to be advanced. That of the head is advanced anyhow, and what was the head at the slot of the vote
-    // has the same committees: a chain that stood still has to go on.
+    // Not in the specification, but common in other clients: nothing of the vote is verified yet, and each such block
+    // would need its own state advance. The head is exempt, and so is the head at the vote's slot, so that a stalled
+    // chain can recover.
     const isTooOld = computeEpochAtSlot(block.slot) + 1 < data.target.epoch;
     if (isTooOld && blockRoot !== forkChoice.canonicalAtSlot(data.slot)?.root) {
       throw ignore(
         "block-too-old",
-        `${this.#subject} of epoch ${data.target.epoch} votes for block ${blockRoot} of slot ${block.slot}, which is neither of ` +
-          "that epoch nor of the one before, nor was it the head then.",
+        `${this.#subject} of epoch ${data.target.epoch} votes for block ${blockRoot} of slot ${block.slot}, which is neither in ` +
+          "that epoch nor in the previous one, and was not the head.",
       );
     }
     if (!forkChoice.isDescendantOfFinalized(blockRoot)) {
       this.#refuseBlockBeforeFinality(block);
       throw ignore(
         "not-descended-from-finalized",
-        `${this.#subject} votes for block ${blockRoot}, which does not descend from the finalized block ${forkChoice.finalized.root}.`,
+        `${this.#subject} votes for block ${blockRoot}, which does not descend from the finalized block ` +
+          `${forkChoice.finalized.root}.`,
       );
     }
     const targetRoot = toRootHex(data.target.root);
@@ -126,13 +123,14 @@ export class AttestationDataRules {
     if (expectedTarget === undefined) {
       throw ignore(
         "unknown-target",
-        `${this.#subject} has a target of epoch ${data.target.epoch}, which is before the blocks still held.`,
+        `${this.#subject} has a target of epoch ${data.target.epoch}, which is before the oldest block in fork choice.`,
       );
     }
     if (expectedTarget !== targetRoot) {
       throw reject(
         "wrong-target",
-        `${this.#subject} has the target ${targetRoot}, but the branch of the block it votes for has ${expectedTarget} at epoch ${data.target.epoch}.`,
+        `${this.#subject} has target ${targetRoot}, but the voted block's chain has ${expectedTarget} at epoch ` +
+          `${data.target.epoch}.`,
       );
     }
   }
@@ -142,13 +140,13 @@ export class AttestationDataRules {
     if (slot > computeStartSlotAtEpoch(finalized.epoch)) return;
     throw ignore(
       "not-descended-from-finalized",
-      `${this.#subject} votes for block ${root} of slot ${slot}, which lies before the finalized block ${finalized.root} of ` +
-        `epoch ${finalized.epoch}: it is too late for votes for it.`,
+      `${this.#subject} votes for block ${root} of slot ${slot}, which is before the finalized block ${finalized.root} of ` +
+        `epoch ${finalized.epoch}.`,
     );
   }
 }
 
-/** The committee that attests at the slot of the data. */
+/** Returns the committee that attests at the data's slot. */
 export function committeeFor(
   { committees, committeesPerSlot }: EpochShuffling,
   data: phase0.AttestationData,
@@ -159,7 +157,8 @@ export function committeeFor(
   if (!committee) {
     throw reject(
       "committee-index-out-of-range",
-      `${subject} names committee ${committeeIndex} of slot ${data.slot}, which has ${committeesPerSlot}, counted from 0.`,
+      `${subject} has committee index ${committeeIndex}, but slot ${data.slot} has only ${committeesPerSlot} ` +
+        "committees.",
     );
   }
   return committee;

@@ -14,13 +14,13 @@ import type { ValidationContext } from "./context.ts";
 import type { SignedDuty } from "./duplicate-keys.ts";
 import { alreadyKnown, ignore, type Origin, type Outcome, reject } from "./outcome.ts";
 
-/** The attestation of one validator, found to be in order. */
+/** A validated attestation of one validator. */
 export interface ValidatedAttestation {
   data: phase0.AttestationData;
   dataRoot: RootHex;
   committeeIndex: number;
   committee: Uint32Array;
-  /** Where in the committee the validator stands. */
+  /** Position in the committee. */
   position: number;
   validatorIndex: ValidatorIndex;
   signature: Uint8Array;
@@ -31,11 +31,11 @@ export interface ValidatedAttestation {
 const SUBJECT = "The attestation";
 
 /**
- * The rules of the topics beacon_attestation_{subnet_id} (phase0, deneb and electra/p2p-interface.md). All signatures
- * are verified together; the outcomes come in the order of the attestations, and each accepted attestation is remembered as
- * seen.
+ * Validates attestations by the rules of the topics beacon_attestation_{subnet_id} (phase0, deneb and
+ * electra/p2p-interface.md). Verifies all signatures as a batch. Outcomes are in input order; accepted attestations are
+ * marked as seen.
  *
- * @param arrivedOn the subnet that each of the attestations came from; left out when they did not come from the network
+ * @param arrivedOn subnet of each attestation; omitted if they did not come from the network
  */
 export function validateAttestations(
   context: ValidationContext,
@@ -70,14 +70,15 @@ async function examine(
   const committee = committeeFor(shuffling, data, committeeIndex, SUBJECT);
   const subnet = subnetOf(shuffling, data.slot, committeeIndex);
   if (arrivedOn !== undefined && arrivedOn !== subnet) {
-    throw reject("wrong-subnet", `${SUBJECT} came from subnet ${arrivedOn} but belongs to subnet ${subnet}.`);
+    throw reject("wrong-subnet", `${SUBJECT} arrived on subnet ${arrivedOn}, but belongs to subnet ${subnet}.`);
   }
 
   const position = positionInCommittee(attestation, committee);
   const validatorIndex = committee[position]!;
   const fork = context.config.getForkName(data.slot);
   const validated = { data, dataRoot, committeeIndex, committee, position, validatorIndex, signature, fork, subnet };
-  // A client learns first whether its attestation is in order. Of a validator of this node, the signature tells whether its key signed.
+  // API clients get validation errors first. For validators of this node, the signature is checked to detect duplicate
+  // keys.
   if (arrivedOn !== undefined && !(conflictingRoot(context, validated) && context.duplicates.watches(validatorIndex))) {
     refuseSecondAttestation(context, validated);
   }
@@ -93,33 +94,33 @@ async function examine(
   };
 }
 
-/** compute_subnet_for_attestation of phase0/validator.md. */
+/** phase0/validator.md, compute_subnet_for_attestation. */
 function subnetOf({ committeesPerSlot }: EpochShuffling, slot: Slot, committeeIndex: number): number {
   const committeesBefore = committeesPerSlot * (slot % SLOTS_PER_EPOCH);
   return (committeesBefore + committeeIndex) % ATTESTATION_SUBNET_COUNT;
 }
 
-/** Electra replaced the one-bit Attestation by the SingleAttestation (EIP-7549). */
+/** Electra replaced the single-bit Attestation by SingleAttestation (EIP-7549). */
 function refuseWrongShape({ config }: ValidationContext, attestation: SingleAttestation): void {
   const { slot } = attestation.data;
   const isElectra = config.getForkSeq(slot) >= ForkSeq.electra;
   if (isElectraSingleAttestation(attestation) !== isElectra) {
     throw reject(
       "wrong-fork",
-      `${SUBJECT} is of slot ${slot}, where ${config.getForkName(slot)} is in force: it has to be ` +
+      `${SUBJECT} has the wrong type for slot ${slot} (${config.getForkName(slot)}): expected ` +
         `${isElectra ? "a SingleAttestation" : "an Attestation with one aggregation bit"}.`,
     );
   }
 }
 
-/** That needs no committee, and so is told before the vote waits for its block. */
+/** Needs no committee, so it is checked before the vote waits for its block. */
 function refuseManyVotes(attestation: SingleAttestation): void {
   if (isElectraSingleAttestation(attestation)) return;
   const { aggregationBits } = attestation;
   if (aggregationBits.getSingleTrueBit() !== null) return;
   throw reject(
     "not-one-vote",
-    `${SUBJECT} has ${aggregationBits.getTrueBitIndexes().length} aggregation bits set; exactly one has to be.`,
+    `${SUBJECT} has ${aggregationBits.getTrueBitIndexes().length} aggregation bits set, expected exactly one.`,
   );
 }
 
@@ -129,7 +130,8 @@ function positionInCommittee(attestation: SingleAttestation, committee: Uint32Ar
     if (position < 0) {
       throw reject(
         "not-in-committee",
-        `Validator ${attestation.attesterIndex} is not in committee ${attestation.committeeIndex} of slot ${attestation.data.slot}.`,
+        `Validator ${attestation.attesterIndex} is not in committee ${attestation.committeeIndex} of slot ` +
+          `${attestation.data.slot}.`,
       );
     }
     return position;
@@ -144,7 +146,10 @@ function positionInCommittee(attestation: SingleAttestation, committee: Uint32Ar
   return aggregationBits.getSingleTrueBit()!;
 }
 
-/** Reports a signed vote that contradicts an earlier one, if a client of this node submitted it or it is of a validator of this node. */
+/**
+ * Reports a signed vote that conflicts with an earlier one, if a client of this node submitted it or the validator uses
+ * this node.
+ */
 function reportConflict(context: ValidationContext, validated: ValidatedAttestation, origin: Origin): void {
   const first = conflictingRoot(context, validated);
   if (first === undefined) return;
@@ -160,7 +165,7 @@ const dutyOf = ({ validatorIndex, data, dataRoot }: ValidatedAttestation): Signe
   root: dataRoot,
 });
 
-/** Returns the data root of an earlier vote with other data. */
+/** Returns the data root of an earlier, different vote. */
 function conflictingRoot(
   { seen }: ValidationContext,
   { data, dataRoot, validatorIndex }: Pick<ValidatedAttestation, "data" | "dataRoot" | "validatorIndex">,
@@ -177,10 +182,11 @@ function refuseSecondAttestation(
   const seenRoot = seen.attesters.dataRoot(epoch, validatorIndex);
   if (seenRoot === undefined) return;
   if (seenRoot === dataRoot) {
-    throw alreadyKnown(`The same attestation of validator ${validatorIndex} for epoch ${epoch} was seen before.`);
+    throw alreadyKnown(`The attestation of validator ${validatorIndex} for epoch ${epoch} is already known.`);
   }
   throw ignore(
     "conflicting-vote",
-    `Validator ${validatorIndex} has already voted for epoch ${epoch}, with other data (${seenRoot}, now ${dataRoot}).`,
+    `Validator ${validatorIndex} has already voted for epoch ${epoch}, with different data (${seenRoot}, now ` +
+      `${dataRoot}).`,
   );
 }

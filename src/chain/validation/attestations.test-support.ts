@@ -14,7 +14,7 @@ import {
 } from "@lodestar/types";
 import type { TestChain } from "./validation-chain.test-support.ts";
 
-/** An attestation of a member of a committee; a change of the data comes before the signing. */
+/** An attestation of a committee member; `change` runs before signing. */
 interface AttestationOptions {
   slot: Slot;
   committeeIndex?: number;
@@ -39,7 +39,7 @@ function prepare(chain: TestChain, { slot, committeeIndex = 0, head, change = ()
   };
 }
 
-/** The attestation of the member at that position, in the shape of the slot's fork. */
+/** The attestation of the member at that position, in the type of the slot's fork. */
 export function singleAttestation(chain: TestChain, position: number, options: AttestationOptions): SingleAttestation {
   const { isElectra, data, committeeIndex, committee, signingRoot } = prepare(chain, options);
   const attesterIndex = committee[position]!;
@@ -49,7 +49,7 @@ export function singleAttestation(chain: TestChain, position: number, options: A
     : { aggregationBits: BitArray.fromSingleBit(committee.length, position), data, signature };
 }
 
-/** The attestations of the members at those positions, in the shape of the slot's fork. */
+/** The attestations of the members at those positions, in the type of the slot's fork. */
 export function aggregatedAttestation(chain: TestChain, positions: number[], options: AttestationOptions): Attestation {
   const { isElectra, data, committeeIndex, committee, signingRoot } = prepare(chain, options);
   const aggregationBits = BitArray.fromBitLen(committee.length);
@@ -61,7 +61,7 @@ export function aggregatedAttestation(chain: TestChain, positions: number[], opt
   return { ...attestation, committeeBits: BitArray.fromSingleBit(MAX_COMMITTEES_PER_SLOT, committeeIndex) };
 }
 
-/** The aggregate with the proof and the signature of its aggregator. */
+/** The aggregate with the aggregator's proof and signature. */
 export function signAggregate(
   chain: TestChain,
   aggregate: Attestation,

@@ -33,14 +33,14 @@ describe.each(["phase0", "fulu"] as const)("the rules for attester slashings of 
   const validate = (object: AttesterSlashing, origin: Origin = "gossip") =>
     validateAttesterSlashing(chain.context, object, origin);
 
-  test("a slashing in order is accepted and names who signed both", async () => {
+  test("accepts a valid slashing and returns the common attesters", async () => {
     expect(await validate(slashing(vote([1, 2, 3], 1), vote([2, 3, 4], 2)))).toEqual({
       verifiedAt: ForkSeq[fork],
       commonIndices: [2, 3],
     });
   });
 
-  test("it is known when all whom it slashes are covered by slashings in the pool", async () => {
+  test("recognizes a slashing covered by slashings in the pool", async () => {
     chain.operations.addAttesterSlashing(slashing(vote([1, 2], 1), vote([1, 2], 2)), chain.config.getForkName(1));
     expect(await refusalOf(validate(slashing(vote([2], 1), vote([2], 3))))).toMatchObject({
       action: "ignore",
@@ -50,7 +50,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for attester slashings of 
     expect(await validate(slashing(vote([2, 3], 1), vote([2, 3], 3)))).toMatchObject({ commonIndices: [2, 3] });
   });
 
-  test("a client is told what is wrong with a slashing that others in the pool make needless", async () => {
+  test("reports problems to a client even if the slashing is redundant", async () => {
     chain.operations.addAttesterSlashing(slashing(vote([1, 2], 1), vote([1, 2], 2)), chain.config.getForkName(1));
     const forged = slashing(vote([2], 1), vote([2], 3, [4]));
     expect(await refusalOf(validate(forged))).toMatchObject({ action: "ignore", known: true });
@@ -62,11 +62,11 @@ describe.each(["phase0", "fulu"] as const)("the rules for attester slashings of 
     state.commit();
     expect(await refusalOf(validate(needless, "client"))).toMatchObject({
       reason: "not-slashable",
-      message: "All 1 attesters in common are already slashed.",
+      message: "All 1 common attesters are already slashed.",
     });
   });
 
-  test("of two votes the first has to surround the second, which whoever swapped them is told", async () => {
+  test("requires the first vote to surround the second, and reports swapped votes", async () => {
     const between = (source: bigint, target: bigint): IndexedAttestationBigint => {
       const signed = vote([1], 1);
       const root = new Uint8Array(32);
@@ -81,7 +81,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for attester slashings of 
       return refusal.message;
     };
     expect(await messageOf(slashing(between(1n, 2n), between(0n, 3n)))).toBe(
-      "The first attestation has to surround the second, but it is the second that surrounds the first: they have to be swapped.",
+      "The second attestation surrounds the first, but the first must surround the second. Swap them.",
     );
     expect(await messageOf(slashing(between(0n, 1n), between(0n, 3n)))).toContain("neither a double vote nor");
   });
@@ -98,7 +98,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for attester slashings of 
     expect(await refusalOf(validate(make()))).toMatchObject({ action: "reject", reason, known: false });
   });
 
-  test("two attestations of different validators are ignored, and do not count as known", async () => {
+  test("ignores attestations of different validators without marking them as known", async () => {
     expect(await refusalOf(validate(slashing(vote([1], 1), vote([2], 2))))).toMatchObject({
       action: "ignore",
       reason: "no-common-index",
@@ -106,7 +106,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for attester slashings of 
     });
   });
 
-  test("at least one of them has to be slashable", async () => {
+  test("requires at least one slashable attester", async () => {
     const state = chain.headState;
     state.validators.get(1).slashed = true;
     state.commit();

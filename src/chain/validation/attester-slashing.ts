@@ -7,17 +7,17 @@ import {
   isSlashableValidator,
 } from "@lodestar/state-transition";
 import type { AttesterSlashing, ValidatorIndex } from "@lodestar/types";
-import { carryingSlot, type ValidationContext } from "./context.ts";
+import { inclusionSlot, type ValidationContext } from "./context.ts";
 import { alreadyKnown, ignore, type Origin, reject } from "./outcome.ts";
 
 interface ValidatedAttesterSlashing {
-  /** The fork under which the signatures were found good. */
+  /** Fork under which the signatures are valid. */
   verifiedAt: ForkSeq;
-  /** The validators that signed both attestations, slashable or not: fork choice discounts all of them. */
+  /** Validators in both attestations, slashable or not. Fork choice discounts all of them. */
   commonIndices: ValidatorIndex[];
 }
 
-/** The rules of the topic attester_slashing (phase0/p2p-interface.md). */
+/** Validates by the rules of the topic attester_slashing (phase0/p2p-interface.md). */
 export async function validateAttesterSlashing(
   { config, clock, bls, operations, states }: ValidationContext,
   slashing: AttesterSlashing,
@@ -31,18 +31,18 @@ export async function validateAttesterSlashing(
     throw reject(
       "votes-do-not-conflict",
       isSwapped
-        ? "The first attestation has to surround the second, but it is the second that surrounds the first: they have to be swapped."
+        ? "The second attestation surrounds the first, but the first must surround the second. Swap them."
         : "The two attestations are neither a double vote nor does the first surround the second.",
     );
   }
-  // This comes before the question whether they were seen, because common indices are only well defined in sorted lists.
+  // Before the check for known slashings, because common indices are defined only for sorted lists.
   try {
     assertValidAttesterSlashing(config, pubkeyCache, head.slot, head.validators.length, slashing, false);
   } catch {
     throw reject(
       "invalid-indices",
-      "The attesting indices of both attestations have to be sorted, without repetition, not empty and those of " +
-        `validators, of which there are ${head.validators.length}.`,
+      "The attesting indices of both attestations must be sorted, unique, not empty and below the number of " +
+        `validators, ${head.validators.length}.`,
     );
   }
 
@@ -52,19 +52,19 @@ export async function validateAttesterSlashing(
   }
   const refuseNeedless = () => {
     if (!operations.hasAttesterSlashingFor(commonIndices)) return;
-    throw alreadyKnown(`Slashings of all ${commonIndices.length} attesters in common were seen before.`);
+    throw alreadyKnown(`Slashings of all ${commonIndices.length} common attesters are already known.`);
   };
   if (origin === "gossip") refuseNeedless();
   const common = commonIndices.map((index) => head.validators.getReadonly(index));
   if (common.every(({ slashed }) => slashed)) {
-    throw reject("not-slashable", `All ${common.length} attesters in common are already slashed.`);
+    throw reject("not-slashable", `All ${common.length} common attesters are already slashed.`);
   }
   if (!common.some((attester) => isSlashableValidator(attester, epoch))) {
-    throw reject("not-slashable", `None of the ${common.length} attesters in common can be slashed in epoch ${epoch}.`);
+    throw reject("not-slashable", `None of the ${common.length} common attesters can be slashed in epoch ${epoch}.`);
   }
-  const slot = carryingSlot(head, clock);
+  const slot = inclusionSlot(head, clock);
   if (!(await bls.verify(getAttesterSlashingSignatureSets(config, slot, slashing)))) {
-    throw reject("bad-signature", "The two attestations are not both signed by the attesters they name.");
+    throw reject("bad-signature", "The two attestations are not both signed by their attesters.");
   }
   refuseNeedless();
   return { verifiedAt: config.getForkSeq(slot), commonIndices };

@@ -2,31 +2,30 @@ import type { ISignatureSet } from "@lodestar/state-transition";
 import type { ValidationContext } from "./context.ts";
 import { type Outcome, outcomeOf, type RefusalReason, reject } from "./outcome.ts";
 
-/** A signature, and what to say when it is not good. */
+/** A signature to verify, with the error if it is invalid. */
 export interface SignatureClaim {
   set: ISignatureSet;
   reason: RefusalReason;
   message: string;
 }
 
-/** An object that passed every rule but those about its signatures. */
+/** An object that passed all rules except signatures. */
 export interface Candidate<T> {
   value: T;
   signatures: SignatureClaim[];
 }
 
 interface BatchRules<Item, T> {
-  /** All rules that need no signature; throws a refusal. `index` is where in the list the item stands. */
+  /** Checks all rules that need no signature; throws a refusal. `index` is the position in the batch. */
   examine(item: Item, index: number): Promise<Candidate<T>>;
   /**
-   * Remembers the object as seen, or refuses it when an equal one was accepted since it was examined: that may have
-   * been an earlier item of the same list, or one of another list whose signatures were verified meanwhile. Returns
-   * what is left to accept.
+   * Marks the object as seen, or refuses it if an equal one was accepted since `examine`, from this batch or a
+   * concurrent one. Returns what is left to accept.
    */
   claim(value: T): T;
 }
 
-/** Applies the rules to every item, with the signatures of all of them verified together. */
+/** Applies the rules to every item and verifies all signatures as a batch. */
 export async function validateBatch<Item, T>(
   { bls }: Pick<ValidationContext, "bls">,
   items: readonly Item[],

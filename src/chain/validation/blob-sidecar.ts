@@ -2,14 +2,17 @@ import type { BeaconConfig } from "@lodestar/config";
 import { ForkSeq } from "@lodestar/params";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
 import type { deneb, RootHex } from "@lodestar/types";
-import { blobsOfSidecars, isBlobOfItsHeader } from "../../data/blob-sidecars.ts";
+import { blobsOfSidecars, verifyBlobInclusion } from "../../data/blob-sidecars.ts";
 import type { ValidationContext } from "./context.ts";
 import { reject } from "./outcome.ts";
 import { type SidecarRules, validateSidecar } from "./sidecar.ts";
 
 const SUBJECT = "The blob sidecar";
 
-/** The rules of the topics blob_sidecar_{subnet_id} (p2p-interface.md of deneb and electra). Returns the root of the block. */
+/**
+ * Validates by the rules of the topics blob_sidecar_{subnet_id} (p2p-interface.md of deneb and electra). Returns the
+ * block root.
+ */
 export function validateBlobSidecar(
   context: ValidationContext,
   sidecar: deneb.BlobSidecar,
@@ -24,8 +27,8 @@ const RULES: SidecarRules<deneb.BlobSidecar> = {
     refuseOtherFork(config, sidecar);
     refuseWrongIndex(config, sidecar);
   },
-  isOfItsHeader: isBlobOfItsHeader,
-  isProven: (kzg, sidecar) => kzg.verifyBlobs(blobsOfSidecars([sidecar])),
+  verifyInclusion: verifyBlobInclusion,
+  verifyProof: (kzg, sidecar) => kzg.verifyBlobs(blobsOfSidecars([sidecar])),
 };
 
 function refuseOtherFork(config: BeaconConfig, { signedBlockHeader }: deneb.BlobSidecar): void {
@@ -34,15 +37,12 @@ function refuseOtherFork(config: BeaconConfig, { signedBlockHeader }: deneb.Blob
   if (fork >= ForkSeq.deneb && fork < ForkSeq.fulu) return;
   throw reject(
     "wrong-fork",
-    `${SUBJECT} is of slot ${slot}, where ${config.getForkName(slot)} is in force: only blocks of deneb and electra have blob sidecars.`,
+    `${SUBJECT} is for slot ${slot} (${config.getForkName(slot)}): only deneb and electra have blob sidecars.`,
   );
 }
 
 function refuseWrongIndex(config: BeaconConfig, { index, signedBlockHeader }: deneb.BlobSidecar): void {
   const limit = config.getMaxBlobsPerBlock(computeEpochAtSlot(signedBlockHeader.message.slot));
   if (index < limit) return;
-  throw reject(
-    "blob-index-out-of-range",
-    `${SUBJECT} has the index ${index}; the last that a block can have is ${limit - 1}.`,
-  );
+  throw reject("blob-index-out-of-range", `${SUBJECT} has index ${index}, the maximum is ${limit - 1}.`);
 }

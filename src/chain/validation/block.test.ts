@@ -18,7 +18,7 @@ describe.each(["phase0", "bellatrix", "fulu"] as const)("the rules for blocks of
   const validate = (block: { signed: Parameters<typeof validateGossipBlock>[1] }) =>
     validateGossipBlock(chain.context, block.signed);
 
-  test("a block in order is accepted once and known from then on", async () => {
+  test("accepts a valid block once and recognizes it afterwards", async () => {
     const block = chain.produce(2);
     const { root, preState } = await validate(block);
     expect(root).toBe(block.root);
@@ -26,23 +26,23 @@ describe.each(["phase0", "bellatrix", "fulu"] as const)("the rules for blocks of
     expect(await refusalOf(validate(block))).toMatchObject({ action: "ignore", reason: "already-known", known: true });
   });
 
-  test("an imported block is known", async () => {
+  test("recognizes an imported block", async () => {
     const block = chain.produce(2);
     expect(chain.extend(2)).toBe(block.root);
     expect(await refusalOf(validate(block))).toMatchObject({ reason: "already-known", known: true });
   });
 
-  test("half a second before its slot a block is accepted, earlier it is not", async () => {
+  test("accepts a block half a second before its slot, not earlier", async () => {
     const block = chain.produce(3);
     chain.clock.set(3, -501);
     const refusal = await refusalOf(validate(block));
     expect(refusal).toMatchObject({ action: "ignore", reason: "future-slot", known: false });
-    expect(refusal.message).toBe("The block is of slot 3, which has not begun: the current slot is 2.");
+    expect(refusal.message).toBe("The block's slot 3 is in the future: the current slot is 2.");
     chain.clock.set(3, -499);
     expect((await validate(block)).root).toBe(block.root);
   });
 
-  test("a second block of the proposer for the slot is refused", async () => {
+  test("refuses a second block of the proposer for the slot", async () => {
     await validate(chain.produce(2));
     const other = chain.produce(2, { change: (block) => block.body.graffiti.fill(1) });
     expect(await refusalOf(validate(other))).toMatchObject({
@@ -52,7 +52,7 @@ describe.each(["phase0", "bellatrix", "fulu"] as const)("the rules for blocks of
     });
   });
 
-  test("of two blocks validated at the same time one is accepted", async () => {
+  test("accepts one of two blocks validated concurrently", async () => {
     const blocks = [0, 1].map((graffiti) =>
       chain.produce(2, { change: (block) => block.body.graffiti.fill(graffiti) }),
     );
@@ -64,13 +64,13 @@ describe.each(["phase0", "bellatrix", "fulu"] as const)("the rules for blocks of
     expect(await refusalOf(validate(chain.produce(2, { change })))).toMatchObject({ action, reason, known: false });
   });
 
-  test("a proposer that is no validator is rejected", async () => {
+  test("rejects an unknown proposer", async () => {
     const block = chain.produce(2);
     block.signed.message.proposerIndex = 64;
     expect(await refusalOf(validate(block))).toMatchObject({ action: "reject", reason: "unknown-validator" });
   });
 
-  test("a block that its proposer did not sign is rejected, and does not count as seen", async () => {
+  test("rejects an invalid proposer signature without marking the block as seen", async () => {
     const block = chain.produce(2);
     const { signature } = chain.produce(2, { change: (other) => other.body.graffiti.fill(1) }).signed;
     expect(await refusalOf(validate({ signed: { ...block.signed, signature } }))).toMatchObject({
@@ -80,7 +80,7 @@ describe.each(["phase0", "bellatrix", "fulu"] as const)("the rules for blocks of
     expect((await validate(block)).root).toBe(block.root);
   });
 
-  test("with a parent that is not known a block that its proposer did not sign is rejected, and not merely ignored", async () => {
+  test("rejects an unsigned block with an unknown parent instead of ignoring it", async () => {
     const { signed } = chain.produce(2, { change: (block) => block.parentRoot.fill(7) });
     const { signature } = chain.produce(2).signed;
     expect(await refusalOf(validate({ signed: { ...signed, signature } }))).toMatchObject({
@@ -90,19 +90,19 @@ describe.each(["phase0", "bellatrix", "fulu"] as const)("the rules for blocks of
     expect(await refusalOf(validate({ signed }))).toMatchObject({ action: "ignore", reason: "unknown-parent" });
   });
 
-  test("a proposer that the missing blocks may have added is not rejected", async () => {
+  test("does not reject a proposer that missing blocks may have added", async () => {
     const { signed } = chain.produce(2, { change: (block) => block.parentRoot.fill(7) });
     signed.message.proposerIndex = 64;
     expect(await refusalOf(validate({ signed }))).toMatchObject({ action: "ignore", reason: "unknown-validator" });
   });
 
-  test("the signature of its proposer is verified once", async () => {
+  test("verifies the proposer signature once", async () => {
     const verify = vi.spyOn(chain.context.bls, "verify");
     await validate(chain.produce(2));
     expect(verify).toHaveBeenCalledTimes(1);
   });
 
-  test("a slot that is not after the finalized one is ignored, and so is no other", async () => {
+  test("ignores slots up to the finalized one", async () => {
     const boundary = chain.extend(SLOTS_PER_EPOCH);
     chain.extend(SLOTS_PER_EPOCH + 1, { finalized: { epoch: 1, root: boundary } });
     const late = chain.produce(2, { parent: chain.genesisRoot });
@@ -111,7 +111,7 @@ describe.each(["phase0", "bellatrix", "fulu"] as const)("the rules for blocks of
     await validate(chain.produce(SLOTS_PER_EPOCH + 2));
   });
 
-  test("a parent that does not descend from the finalized block is rejected", async () => {
+  test("rejects a parent off the finalized chain", async () => {
     const trunk = chain.headRoot;
     const stale = chain.extend(2, { graffiti: 1 });
     const boundary = chain.extend(SLOTS_PER_EPOCH, { parent: trunk });
@@ -123,16 +123,16 @@ describe.each(["phase0", "bellatrix", "fulu"] as const)("the rules for blocks of
     });
   });
 
-  test("a block on one that breaks the rules is rejected, and so is what builds on it; not so when its proposer did not sign it", async () => {
+  test("rejects signed descendants of an invalid block", async () => {
     const bad = new Uint8Array(32).fill(7);
     const child = chain.produce(2, { change: (block) => block.parentRoot.set(bad) });
     const grandchild = chain.produce(3, { change: (block) => block.parentRoot.set(fromHex(child.root)) });
     chain.context.invalidBlocks.add(toRootHex(bad));
     chain.clock.set(3);
     const { signature } = grandchild.signed;
-    const refusals = [{ ...child.signed, signature }, grandchild.signed, child.signed, grandchild.signed];
+    const retryBackoff = [{ ...child.signed, signature }, grandchild.signed, child.signed, grandchild.signed];
     const reasons: string[] = [];
-    for (const signed of refusals) {
+    for (const signed of retryBackoff) {
       const { action, reason } = await refusalOf(validate({ signed }));
       reasons.push(`${action} ${reason}`);
     }
@@ -144,7 +144,7 @@ describe.each(["phase0", "bellatrix", "fulu"] as const)("the rules for blocks of
     ]);
   });
 
-  test("a block whose parent's state is not available is ignored", async () => {
+  test("ignores a block whose parent's state is unavailable", async () => {
     const context = {
       ...chain.context,
       states: {
@@ -167,7 +167,7 @@ describe("the rules about payloads", () => {
   });
   afterEach(() => chain.close());
 
-  test("a timestamp that is not the slot's is rejected", async () => {
+  test("rejects a wrong payload timestamp", async () => {
     const block = chain.produce(2, {
       change: ({ body }) => {
         if ("executionPayload" in body) body.executionPayload.timestamp++;
@@ -175,10 +175,10 @@ describe("the rules about payloads", () => {
     });
     const refusal = await refusalOf(validateGossipBlock(chain.context, block.signed));
     expect(refusal).toMatchObject({ action: "reject", reason: "wrong-payload-timestamp" });
-    expect(refusal.message).toContain("1700000013, but slot 2 begins at 1700000012");
+    expect(refusal.message).toContain("1700000013, but slot 2 starts at 1700000012");
   });
 
-  test("as many blobs as the epoch allows are accepted, one more is rejected", async () => {
+  test("accepts the maximum number of blobs and rejects one more", async () => {
     const limit = chain.config.getMaxBlobsPerBlock(0);
     const withBlobs = (count: number) =>
       chain.produce(2, {
@@ -193,7 +193,7 @@ describe("the rules about payloads", () => {
     await validateGossipBlock(chain.context, withBlobs(limit));
   });
 
-  test("a parent with an invalid payload is ignored", async () => {
+  test("ignores a parent with an invalid payload", async () => {
     const { signed } = chain.produce(2);
     chain.forkChoice.onInvalidPayload(chain.headRoot, null);
     expect(await refusalOf(validateGossipBlock(chain.context, signed))).toMatchObject({
@@ -202,7 +202,7 @@ describe("the rules about payloads", () => {
     });
   });
 
-  test("a payload of Bellatrix may be empty before the merge, not after it", async () => {
+  test("accepts an empty Bellatrix payload only before the merge", async () => {
     const merged = new TestChain("bellatrix");
     const { ExecutionPayload } = merged.config.getPostBellatrixForkTypes(1);
     const { signed } = merged.produce(1, {

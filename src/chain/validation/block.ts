@@ -22,25 +22,25 @@ import type { SignedDuty } from "./duplicate-keys.ts";
 import { alreadyKnown, ignore, reject } from "./outcome.ts";
 import {
   refuseFinalizedSlot,
-  refuseUnfitParent,
+  refuseInvalidParent,
   refuseUnknownProposer,
+  verifyProposerDuty,
   verifyProposerSignature,
-  verifyTurn,
 } from "./proposal.ts";
 import { refuseFutureSlot } from "./time-window.ts";
 
 const SUBJECT = "The block";
 
-/** No rule but that of its time looks at a payload, and the header of the payload tells that, too. */
+/** Rules use only the payload's timestamp, which the payload header also has. */
 type AnyBlock = BeaconBlock | BlindedBeaconBlock;
 
 interface ValidatedBlock {
   root: RootHex;
-  /** The parent's post-state advanced to the block's slot, on which the import of the block continues. */
+  /** Parent's post-state advanced to the block's slot; reused by the import. */
   preState: CachedBeaconStateAllForks;
 }
 
-/** Judges a block by the rules of gossip; one that passes is the one block of its proposer and slot that ever does. */
+/** Validates a block by the gossip rules and marks it as seen. At most one block per proposer and slot passes. */
 export async function validateGossipBlock(
   context: ValidationContext,
   signed: SignedBeaconBlock,
@@ -48,15 +48,14 @@ export async function validateGossipBlock(
   const validated = await checkGossipBlock(context, signed);
   const { slot, proposerIndex } = signed.message;
   const isExpected = context.seen.blockProposers.isExpected(slot, proposerIndex);
-  noteGossipBlock(context, signed.message, validated.root);
+  markBlockSeen(context, signed.message, validated.root);
   if (!isExpected) context.duplicates.received(dutyOf(signed.message, validated.root));
   return validated;
 }
 
 /**
- * The rules of the topic beacon_block (p2p-interface.md of phase0 and of each fork up to fulu). What is said of
- * the parent, and be it that it is not known, is said only of a block that its proposer has signed. Another block of the proposer still passes
- * as long as this one is not noted.
+ * Checks the rules of the topic beacon_block (p2p-interface.md of phase0 and each fork up to fulu). Parent rules,
+ * including an unknown parent, apply only after the proposer signature is verified. Does not mark the block as seen.
  */
 export async function checkGossipBlock(
   context: ValidationContext,
@@ -67,22 +66,22 @@ export async function checkGossipBlock(
   refuseFutureSlot(context, block.slot, SUBJECT);
   const blockRoot = blindedOrFullBlockHashTreeRoot(config, block);
   const root = toRootHex(blockRoot);
-  if (forkChoice.has(root)) throw alreadyKnown(`The block ${root} of slot ${block.slot} is already imported.`);
+  if (forkChoice.has(root)) throw alreadyKnown(`Block ${root} of slot ${block.slot} is already imported.`);
   refuseFinalizedSlot(context, block.slot, SUBJECT);
   await reportConflict(context, signed, context.seen.blockProposers.root(block.slot, block.proposerIndex));
   refuseSecondBlock(context, block, root);
   refuseUnknownProposer(context, block, SUBJECT);
   const proposal = { proposal: block, root: blockRoot, signature };
   await verifyProposerSignature(context, proposal, SUBJECT);
-  refuseUnfitParent(context, proposal, SUBJECT);
+  refuseInvalidParent(context, proposal, SUBJECT);
   refuseWrongPayload(context, block);
   refuseTooManyBlobs(context, block);
-  return { root, preState: await verifyTurn(context, block, SUBJECT) };
+  return { root, preState: await verifyProposerDuty(context, block, SUBJECT) };
 }
 
 /**
- * Reports a block that contradicts an earlier one of the same proposer and slot, if the proposer is a validator of this node. The
- * signature is verified first; a forged block is refused.
+ * Reports a block that conflicts with an earlier one of the same proposer and slot, if the proposer uses this node.
+ * Verifies the signature first; a forged block is refused.
  */
 export async function reportConflict(
   context: ValidationContext,
@@ -105,14 +104,17 @@ const dutyOf = ({ slot, proposerIndex }: AnyBlock, root: RootHex): SignedDuty =>
   root,
 });
 
-/** Takes note of a block that passed the rules, unless another block of the proposer was accepted meanwhile. */
-export function noteGossipBlock(context: ValidationContext, block: BeaconBlock, root: RootHex): void {
+/** Marks a block as seen after it passed the rules, unless another block of the proposer was accepted meanwhile. */
+export function markBlockSeen(context: ValidationContext, block: BeaconBlock, root: RootHex): void {
   refuseSecondBlock(context, block, root);
   context.seen.blockProposers.add(block.slot, block.proposerIndex, root);
 }
 
-/** The same for a block that a builder is about to get, and that passes the rules again when it comes back with its payload. */
-export function noteBlockForBuilder(context: ValidationContext, block: BlindedBeaconBlock, root: RootHex): void {
+/**
+ * Marks a blinded block as expected before it goes to the builder. It is validated again when it comes back with its
+ * payload.
+ */
+export function markBlockExpected(context: ValidationContext, block: BlindedBeaconBlock, root: RootHex): void {
   refuseSecondBlock(context, block, root);
   context.seen.blockProposers.expect(block.slot, block.proposerIndex, root);
 }
@@ -127,20 +129,20 @@ function refuseSecondBlock({ seen }: ValidationContext, { slot, proposerIndex }:
     );
   }
   if (seen.blockProposers.isExpected(slot, proposerIndex)) return;
-  throw alreadyKnown(`The block ${root} of slot ${slot} was seen before.`);
+  throw alreadyKnown(`Block ${root} of slot ${slot} is already known.`);
 }
 
-/** bellatrix/p2p-interface.md, beacon_block: the time in the payload is that of the slot, once there are payloads. */
+/** bellatrix/p2p-interface.md, beacon_block: the payload's timestamp matches the slot, after the merge. */
 function refuseWrongPayload({ config, clock, states }: ValidationContext, { slot, body }: AnyBlock): void {
   const payload = payloadOf(body);
-  // Builders have payloads to offer only after the merge.
+  // Builders exist only after the merge.
   if (!payload || ("executionPayload" in body && isBeforeMerge(config.getForkSeq(slot), states.head, body))) return;
   const expected = computeTimeAtSlot(config, slot, clock.genesisTime);
   const { timestamp } = payload;
   if (timestamp !== expected) {
     throw reject(
       "wrong-payload-timestamp",
-      `The block's payload has the timestamp ${timestamp}, but slot ${slot} begins at ${expected}.`,
+      `The payload's timestamp is ${timestamp}, but slot ${slot} starts at ${expected}.`,
     );
   }
 }
@@ -150,7 +152,7 @@ function payloadOf(body: AnyBlock["body"]): { timestamp: number } | undefined {
   return "executionPayload" in body ? body.executionPayload : undefined;
 }
 
-/** The opposite of bellatrix/beacon-chain.md `is_execution_enabled`; from Capella on the merge lies behind. */
+/** Opposite of `is_execution_enabled` (bellatrix/beacon-chain.md). From Capella on the merge is complete. */
 function isBeforeMerge(
   fork: ForkSeq,
   head: CachedBeaconStateAllForks,
@@ -161,7 +163,7 @@ function isBeforeMerge(
   return ssz.bellatrix.ExecutionPayload.equals(executionPayload, ssz.bellatrix.ExecutionPayload.defaultValue());
 }
 
-/** deneb/p2p-interface.md, beacon_block; since fulu the limit comes from the blob schedule (EIP-7892). */
+/** deneb/p2p-interface.md, beacon_block; since Fulu the limit comes from the blob schedule (EIP-7892). */
 function refuseTooManyBlobs({ config }: ValidationContext, { slot, body }: AnyBlock): void {
   if (!("blobKzgCommitments" in body)) return;
   const epoch = computeEpochAtSlot(slot);

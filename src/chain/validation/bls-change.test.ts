@@ -31,7 +31,7 @@ function changeOf(
 const validate = (change: capella.SignedBLSToExecutionChange, origin: Origin = "gossip") =>
   validateBlsChange(chain.context, change, origin);
 
-test("a change in order is accepted and known once it is in the pool", async () => {
+test("accepts a valid change and recognizes it once it is in the pool", async () => {
   const change = changeOf(3);
   await validate(change);
   chain.operations.addBlsToExecutionChange(change);
@@ -39,7 +39,7 @@ test("a change in order is accepted and known once it is in the pool", async () 
   expect(await refusalOf(validate(changeOf(3, { address: 0xbb })))).toMatchObject({ action: "ignore", known: true });
 });
 
-test("a client is told what is wrong with a change of which another is in the pool", async () => {
+test("reports problems to a client even if another change is in the pool", async () => {
   chain.operations.addBlsToExecutionChange(changeOf(3));
   const forged = changeOf(3, { address: 0xbb, signedBy: 4 });
   expect(await refusalOf(validate(forged))).toMatchObject({ action: "ignore", known: true });
@@ -47,20 +47,20 @@ test("a client is told what is wrong with a change of which another is in the po
   await validate(changeOf(3, { address: 0xbb }), "client");
 });
 
-test("a validator that does not exist is rejected", async () => {
+test("rejects an unknown validator", async () => {
   const change = changeOf(3);
   change.message.validatorIndex = 64;
   expect(await refusalOf(validate(change))).toMatchObject({ action: "reject", reason: "unknown-validator" });
 });
 
-test("a key that the credentials do not name is rejected", async () => {
+test("rejects a key that does not match the credentials", async () => {
   expect(await refusalOf(validate(changeOf(3, { keyOf: 4, signedBy: 4 })))).toMatchObject({
     action: "reject",
     reason: "wrong-withdrawal-key",
   });
 });
 
-test("a bad signature is rejected", async () => {
+test("rejects an invalid signature", async () => {
   expect(await refusalOf(validate(changeOf(3, { signedBy: 4 })))).toMatchObject({
     action: "reject",
     reason: "bad-signature",
@@ -68,10 +68,10 @@ test("a bad signature is rejected", async () => {
 });
 
 test.each([
-  [1, `already execution credentials, with the address 0x${"00".repeat(20)}`],
-  [2, `already execution credentials, with the address 0x${"00".repeat(20)}`],
-  [3, `0x03${"00".repeat(31)}, do not name a BLS key`],
-])("credentials with the prefix %i cannot be changed", async (prefix, why) => {
+  [1, `already execution credentials with address 0x${"00".repeat(20)}`],
+  [2, `already execution credentials with address 0x${"00".repeat(20)}`],
+  [3, `0x03${"00".repeat(31)}, are not BLS credentials`],
+])("rejects credentials with prefix %i", async (prefix, why) => {
   const credentials = new Uint8Array(32);
   credentials[0] = prefix;
   const state = chain.headState;
@@ -84,7 +84,7 @@ test.each([
   });
 });
 
-test("credentials made from bytes that are no key can be changed by nobody", async () => {
+test("rejects credentials derived from invalid key bytes", async () => {
   const noKey = new Uint8Array(48).fill(0xff);
   const credentials = new Uint8Array(createHash("sha256").update(noKey).digest());
   credentials[0] = 0;
@@ -96,7 +96,7 @@ test("credentials made from bytes that are no key can be changed by nobody", asy
   expect(await refusalOf(validate(change))).toMatchObject({ action: "reject", reason: "bad-signature" });
 });
 
-test("before Capella nothing can be changed", async () => {
+test("ignores changes before Capella", async () => {
   const early = new TestChain("bellatrix");
   expect(await refusalOf(validateBlsChange(early.context, changeOf(3), "gossip"))).toMatchObject({
     action: "ignore",

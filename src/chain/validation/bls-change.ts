@@ -9,7 +9,7 @@ import { toHex } from "@lodestar/utils";
 import type { ValidationContext } from "./context.ts";
 import { alreadyKnown, ignore, type Origin, reject } from "./outcome.ts";
 
-/** The rules of the topic bls_to_execution_change (capella/p2p-interface.md). */
+/** Validates by the rules of the topic bls_to_execution_change (capella/p2p-interface.md). */
 export async function validateBlsChange(
   { config, clock, bls, operations, states }: ValidationContext,
   signedChange: capella.SignedBLSToExecutionChange,
@@ -19,17 +19,17 @@ export async function validateBlsChange(
   const { CAPELLA_FORK_EPOCH } = config;
   if (clock.currentEpoch < CAPELLA_FORK_EPOCH) {
     const begins = Number.isFinite(CAPELLA_FORK_EPOCH)
-      ? `begins at epoch ${CAPELLA_FORK_EPOCH}; the current epoch is ${clock.currentEpoch}`
+      ? `starts at epoch ${CAPELLA_FORK_EPOCH}; the current epoch is ${clock.currentEpoch}`
       : "this chain does not schedule";
     throw ignore("wrong-fork", `Withdrawal credentials can be changed from Capella on, which ${begins}.`);
   }
   if (origin === "gossip" && operations.hasBlsToExecutionChange(validatorIndex)) {
-    throw alreadyKnown(`A change of the credentials of validator ${validatorIndex} was seen before.`);
+    throw alreadyKnown(`A credential change of validator ${validatorIndex} is already known.`);
   }
 
   const { head } = states;
   if (validatorIndex >= head.validators.length) {
-    throw reject("unknown-validator", `There is no validator ${validatorIndex} whose credentials could be changed.`);
+    throw reject("unknown-validator", `Unknown validator ${validatorIndex}.`);
   }
   const validator = head.validators.getReadonly(validatorIndex);
   if (validator.withdrawalCredentials[0] !== BLS_WITHDRAWAL_PREFIX) {
@@ -38,14 +38,14 @@ export async function validateBlsChange(
   if (!isValidBlsToExecutionChange(config, validator, signedChange, false).valid) {
     throw reject(
       "wrong-withdrawal-key",
-      `The key of the change is not the one that the withdrawal credentials of validator ${validatorIndex} name.`,
+      `The key of the change does not match the withdrawal credentials of validator ${validatorIndex}.`,
     );
   }
   const signatureSet = signatureSetOf(config, signedChange);
   if (!signatureSet || !(await bls.verify([signatureSet]))) {
     throw reject(
       "bad-signature",
-      `The change of the credentials of validator ${validatorIndex} is not signed with its withdrawal key.`,
+      `The credential change of validator ${validatorIndex} is not signed by its withdrawal key.`,
     );
   }
 }
@@ -53,15 +53,15 @@ export async function validateBlsChange(
 function noBlsKey(validatorIndex: ValidatorIndex, credentials: Uint8Array): string {
   const [prefix] = credentials;
   if (prefix !== ETH1_ADDRESS_WITHDRAWAL_PREFIX && prefix !== COMPOUNDING_WITHDRAWAL_PREFIX) {
-    return `The withdrawal credentials of validator ${validatorIndex}, ${toHex(credentials)}, do not name a BLS key that could change them.`;
+    return `The withdrawal credentials of validator ${validatorIndex}, ${toHex(credentials)}, are not BLS credentials.`;
   }
   return (
-    `The withdrawal credentials of validator ${validatorIndex} are already execution credentials, with the address ` +
-    `${toHex(credentials.subarray(12))}: they can be changed from a BLS key once only.`
+    `The withdrawal credentials of validator ${validatorIndex} are already execution credentials with address ` +
+    `${toHex(credentials.subarray(12))}. They can be changed from a BLS key only once.`
   );
 }
 
-/** Null when the key is no point of the curve: credentials may have been made from any bytes. */
+/** Returns null if the key is not a valid point: credentials can be derived from arbitrary bytes. */
 function signatureSetOf(
   config: ValidationContext["config"],
   signedChange: capella.SignedBLSToExecutionChange,

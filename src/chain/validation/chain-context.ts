@@ -13,11 +13,11 @@ interface ValidatingChain
   states: StateStore;
   tracker: Pick<HeadTracker, "headState">;
   pools: Pick<Pools, "seen" | "operations">;
-  /** Resolves when nothing changes the chain, which goes before what others ask for. */
+  /** Resolves when no change of the chain is pending. Changes take priority over regenerations. */
   idle(): Promise<void>;
 }
 
-/** What the gossip rules look at on a chain. */
+/** Creates the validation context of a chain. */
 export function validationContextOf(chain: ValidatingChain): ValidationContext {
   const { config, clock, forkChoice, blocks, states, bls, kzg, invalidBlocks, tracker, pools, duplicates } = chain;
   const regenerations = new RegenerationQueue(() => chain.idle());
@@ -32,7 +32,7 @@ export function validationContextOf(chain: ValidatingChain): ValidationContext {
     invalidBlocks,
     seen: pools.seen,
     signedHeaders: new VerifiedHeaders(),
-    headersInTurn: new VerifiedHeaders(),
+    headersOnDuty: new VerifiedHeaders(),
     operations: pools.operations,
     duplicates,
     states: {
@@ -42,7 +42,7 @@ export function validationContextOf(chain: ValidatingChain): ValidationContext {
       shuffling: (blockRoot, epoch) => shufflings.of(blockRoot, epoch),
       preState: (parentRoot, slot) => {
         const make = () => states.afterBlock(parentRoot, slot);
-        // The next block of the chain never waits behind what others ask for.
+        // The next block of the chain does not wait in the queue.
         return states.isNear(parentRoot, slot) ? make() : regenerations.run("block", make);
       },
     },

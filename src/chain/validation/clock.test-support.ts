@@ -2,7 +2,7 @@ import { computeEpochAtSlot } from "@lodestar/state-transition";
 import type { Slot } from "@lodestar/types";
 import { SlotTime } from "../clock/clock.ts";
 
-/** A clock that stands where a test puts it. */
+/** A clock set by the test. */
 export class SetClock {
   readonly genesisTime: number;
   readonly #slotTime: SlotTime;

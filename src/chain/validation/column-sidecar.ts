@@ -1,13 +1,15 @@
 import { ForkSeq } from "@lodestar/params";
 import type { fulu, RootHex } from "@lodestar/types";
-import { cellsOfColumns, faultOfColumn, isColumnOfItsHeader } from "../../data/column-sidecars.ts";
+import { cellsOfColumns, faultOfColumn, verifyColumnInclusion } from "../../data/column-sidecars.ts";
 import type { ValidationContext } from "./context.ts";
 import { reject } from "./outcome.ts";
 import { type SidecarRules, validateSidecar } from "./sidecar.ts";
 
 const SUBJECT = "The column sidecar";
 
-/** The rules of the topics data_column_sidecar_{subnet_id} (fulu/p2p-interface.md). Returns the root of the block. */
+/**
+ * Validates by the rules of the topics data_column_sidecar_{subnet_id} (fulu/p2p-interface.md). Returns the block root.
+ */
 export function validateColumnSidecar(
   context: ValidationContext,
   sidecar: fulu.DataColumnSidecar,
@@ -21,11 +23,11 @@ const RULES: SidecarRules<fulu.DataColumnSidecar> = {
   refuseWrongForm(config, sidecar) {
     const { slot } = sidecar.signedBlockHeader.message;
     if (config.getForkSeq(slot) < ForkSeq.fulu) {
-      throw reject("wrong-fork", `${SUBJECT} is of slot ${slot}, and blocks have columns from fulu on.`);
+      throw reject("wrong-fork", `${SUBJECT} is for slot ${slot}, before fulu: blocks have columns from fulu on.`);
     }
     const fault = faultOfColumn(config, sidecar);
     if (fault !== undefined) throw reject("malformed-column", `${SUBJECT} of slot ${slot} is malformed. ${fault}`);
   },
-  isOfItsHeader: isColumnOfItsHeader,
-  isProven: (kzg, sidecar) => kzg.verifyCells(cellsOfColumns([sidecar])),
+  verifyInclusion: verifyColumnInclusion,
+  verifyProof: (kzg, sidecar) => kzg.verifyCells(cellsOfColumns([sidecar])),
 };

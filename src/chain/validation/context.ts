@@ -6,7 +6,7 @@ import type { Kzg } from "../../data/kzg/kzg.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
-import type { BadBlocks } from "../import/bad-blocks.ts";
+import type { InvalidBlockRoots } from "../import/invalid-block-roots.ts";
 import type { OperationPool } from "../pools/operation-pool.ts";
 import type {
   SeenAggregates,
@@ -32,15 +32,15 @@ export interface SeenCaches {
 }
 
 interface ValidationStates {
-  /** The post-state of the head block. */
+  /** Post-state of the head block. */
   readonly head: CachedBeaconStateAllForks;
-  /** The committees that the chain of a block has in an epoch. */
+  /** Returns the shuffling of an epoch on the chain of a block. */
   shuffling(blockRoot: RootHex, epoch: Epoch): Promise<EpochShuffling>;
-  /** The parent's post-state, advanced to the slot. */
+  /** Returns the parent's post-state advanced to the slot. */
   preState(parentRoot: RootHex, slot: Slot): Promise<CachedBeaconStateAllForks>;
 }
 
-/** Everything the gossip rules look at. */
+/** Dependencies of gossip validation. */
 export interface ValidationContext {
   readonly config: BeaconConfig;
   readonly clock: Pick<
@@ -61,13 +61,13 @@ export interface ValidationContext {
   readonly blocks: Pick<BlockStore, "link">;
   readonly bls: Pick<BlsVerifier, "verify" | "verifyEach">;
   readonly kzg: Pick<Kzg, "verifyBlobs" | "verifyCells">;
-  /** Those that break a rule of consensus, and those that build on them. */
-  readonly invalidBlocks: Pick<BadBlocks, "has" | "add">;
+  /** Blocks that violate consensus rules, and their descendants. */
+  readonly invalidBlocks: Pick<InvalidBlockRoots, "has" | "add">;
   readonly seen: SeenCaches;
-  /** Those that are signed by the validator they name. */
+  /** Headers with a valid proposer signature. */
   readonly signedHeaders: VerifiedHeaders;
-  /** Those of validators whose turn it was. */
-  readonly headersInTurn: VerifiedHeaders;
+  /** Headers whose proposer was on duty. */
+  readonly headersOnDuty: VerifiedHeaders;
   readonly operations: Pick<
     OperationPool,
     "hasVoluntaryExit" | "hasProposerSlashing" | "hasAttesterSlashingFor" | "hasBlsToExecutionChange"
@@ -76,8 +76,11 @@ export interface ValidationContext {
   readonly duplicates: DuplicateKeys;
 }
 
-/** The slot of a block that may carry an operation: its fork says how that is signed. After empty slots it may be a later one than the head's. */
-export function carryingSlot(
+/**
+ * Slot of a block that could include an operation; its fork determines the signing domain. Later than the head's after
+ * empty slots.
+ */
+export function inclusionSlot(
   { slot }: Pick<CachedBeaconStateAllForks, "slot">,
   { currentSlot }: Pick<Clock, "currentSlot">,
 ): Slot {
@@ -85,14 +88,14 @@ export function carryingSlot(
 }
 
 /**
- * Waits for a state, or what is in it, that a rule needs. When it cannot be had the message is ignored, not rejected: the fault may be ours
- * (p2p-interface.md, beacon_block: "if shuffling is not available, IGNORE instead").
+ * Awaits a state that a rule needs. If it is unavailable, the message is ignored, not rejected (p2p-interface.md,
+ * beacon_block: "if shuffling is not available, IGNORE instead").
  */
 export async function stateOrIgnore<T>(state: Promise<T>, what: string): Promise<T> {
   try {
     return await state;
   } catch (cause) {
-    throw new GossipRefusal("ignore", "state-unavailable", `${what} cannot be judged: its state is not available.`, {
+    throw new GossipRefusal("ignore", "state-unavailable", `${what} cannot be validated: its state is unavailable.`, {
       cause,
     });
   }

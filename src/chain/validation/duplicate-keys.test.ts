@@ -23,7 +23,7 @@ const submit = (vote: SingleAttestation) => validateAttestations(chain.context, 
 const receive = (vote: SingleAttestation) => validateAttestations(chain.context, [vote], [SUBNET]);
 const reports = () => chain.logger.records.map(({ fields }) => fields);
 
-/** Two votes of the first member of a committee, for different heads. */
+/** Two votes of the first committee member for different heads. */
 function conflictingVotes() {
   const vote = singleAttestation(chain, 0, { slot: SLOT });
   const other = singleAttestation(chain, 0, { slot: SLOT, head: chain.genesisRoot });
@@ -31,18 +31,18 @@ function conflictingVotes() {
 }
 
 describe("votes", () => {
-  test("a different vote from the network is reported, once per validator, with what was seen", async () => {
+  test("reports a conflicting vote from the network once per validator", async () => {
     const { vote, other, validator } = conflictingVotes();
-    chain.attached.name(validator, 0);
+    chain.attached.register(validator, 0);
     await submit(vote);
     expect(summarize(await receive(other))).toEqual(["ignore conflicting-vote"]);
     await receive(other);
     expect(reports()).toMatchObject([{ validator, seen: "attestation", slot: SLOT }]);
-    expect(chain.logger.records[0]!.message).toMatch(/^Validator key is used elsewhere too/);
+    expect(chain.logger.records[0]!.message).toMatch(/^Validator key is also used elsewhere/);
     expect(chain.context.duplicates.counts).toEqual({ attestation: 2, block: 0 });
   });
 
-  test("the own vote is reported when the network had a different one first, also of an unknown client", async () => {
+  test("reports the client's vote if the network had a different one first, also of an unknown client", async () => {
     const { vote, other, validator } = conflictingVotes();
     await receive(other);
     expect(reports()).toEqual([]);
@@ -50,35 +50,35 @@ describe("votes", () => {
     expect(reports()).toMatchObject([{ validator }]);
   });
 
-  test("identical votes are no evidence: a client may use several nodes, and gossip echoes", async () => {
+  test("ignores identical votes: clients may use several nodes, and gossip echoes", async () => {
     const { vote, validator } = conflictingVotes();
-    chain.attached.name(validator, 0);
+    chain.attached.register(validator, 0);
     await receive(vote);
     await submit(vote);
     await receive(vote);
     expect(reports()).toEqual([]);
   });
 
-  test("a forged conflict is rejected, not reported", async () => {
+  test("rejects a forged conflict without a report", async () => {
     const { vote, other, validator } = conflictingVotes();
-    chain.attached.name(validator, 0);
+    chain.attached.register(validator, 0);
     await submit(vote);
     const { signature } = vote;
     expect(summarize(await receive({ ...other, signature }))).toEqual(["reject bad-signature"]);
     expect(reports()).toEqual([]);
   });
 
-  test("conflicts of validators elsewhere are none of this node's business", async () => {
+  test("ignores conflicts of other validators", async () => {
     const { vote, other } = conflictingVotes();
     await receive(vote);
     expect(summarize(await receive(other))).toEqual(["ignore conflicting-vote"]);
     expect(reports()).toEqual([]);
   });
 
-  test("an in-process key that signed elsewhere is reported at its first vote, but not for a slot before a restart", async () => {
+  test("reports the first foreign vote of an in-process key, but not from before a restart", async () => {
     const { vote, validator } = conflictingVotes();
     const next = committeeOf(chain, 3, 0)[0]!;
-    chain.attached.runOwn([validator, next]);
+    chain.attached.setOwn([validator, next]);
     await receive(vote);
     expect(reports()).toEqual([]);
     chain.extend(3);
@@ -86,9 +86,9 @@ describe("votes", () => {
     expect(reports()).toMatchObject([{ validator: next, slot: 3, conflictsWith: undefined }]);
   });
 
-  test("aggregates from the network are searched, those of clients are not", async () => {
+  test("checks aggregates from the network, not from clients", async () => {
     const { vote, validator } = conflictingVotes();
-    chain.attached.name(validator, 0);
+    chain.attached.register(validator, 0);
     await submit(vote);
     const aggregate = aggregatedAttestation(chain, [0, 1], { slot: SLOT, head: chain.genesisRoot });
     const same = aggregatedAttestation(chain, [0, 1, 2], { slot: SLOT });
@@ -108,9 +108,9 @@ describe("blocks", () => {
     return { first, second, proposer: first.signed.message.proposerIndex };
   };
 
-  test("a second block of a validator of this node is reported; a forged one is rejected", async () => {
+  test("reports a second block of an attached validator; rejects a forged one", async () => {
     const { first, second, proposer } = blocks();
-    chain.attached.name(proposer, 0);
+    chain.attached.register(proposer, 0);
     await validateGossipBlock(chain.context, first.signed);
     const forged = { ...second.signed, signature: first.signed.signature };
     expect(await refusalOf(validateGossipBlock(chain.context, forged))).toMatchObject({ reason: "bad-signature" });
@@ -124,10 +124,10 @@ describe("blocks", () => {
     ]);
   });
 
-  test("a block that an in-process key signed elsewhere is reported; one that a builder returns is not", async () => {
+  test("reports a foreign block of an in-process key, but not one returned by a builder", async () => {
     const { first, proposer } = blocks();
     chain.clock.set(2);
-    chain.attached.runOwn([proposer]);
+    chain.attached.setOwn([proposer]);
     chain.clock.set(3);
     chain.context.seen.blockProposers.expect(3, proposer, first.root);
     await validateGossipBlock(chain.context, first.signed);
@@ -137,15 +137,15 @@ describe("blocks", () => {
     const other = chain.produce(4);
     const next = other.signed.message.proposerIndex;
     chain.clock.set(3);
-    chain.attached.runOwn([next]);
+    chain.attached.setOwn([next]);
     chain.clock.set(4);
     await validateGossipBlock(chain.context, other.signed);
     expect(reports()).toMatchObject([{ validator: next, seen: "block", slot: 4 }]);
   });
 
-  test("a submitted block is compared with one that was imported without gossip", async () => {
+  test("compares a submitted block with one imported without gossip", async () => {
     const { first, second, proposer } = blocks();
-    chain.attached.name(proposer, 0);
+    chain.attached.register(proposer, 0);
     await reportConflict(chain.context, first.signed, first.root);
     expect(reports()).toEqual([]);
     await reportConflict(chain.context, second.signed, first.root);
@@ -153,7 +153,7 @@ describe("blocks", () => {
   });
 });
 
-test("an operator whose whole key set runs twice gets a few lines an epoch, each validator once", () => {
+test("limits log lines per epoch, one per validator", () => {
   const clock = { currentSlot: 0, currentEpoch: 0 };
   const logger = createRecordingLogger();
   const duplicates = new DuplicateKeys({ attached: new AttachedValidators(clock), clock, logger });

@@ -26,10 +26,12 @@ export interface SignedDuty {
 }
 
 /**
- * Detects that keys of this node's validators also sign elsewhere. Callers verify signatures first, so that peers cannot forge evidence.
+ * Detects that keys of this node's validators also sign elsewhere. Callers verify signatures first, so that peers
+ * cannot forge evidence.
  *
- * Identical messages are no evidence for keys of validator clients: a client may use several beacon nodes. Two different messages
- * for one duty are. In-process keys sign only here, so any message that this node did not make is evidence.
+ * Identical messages are no evidence for keys of validator clients: a client may use several beacon nodes. Two
+ * different messages for one duty are. In-process keys sign only here, so any message that this node did not make is
+ * evidence.
  */
 export class DuplicateKeys {
   readonly #parts: DuplicateKeysParts;
@@ -41,7 +43,7 @@ export class DuplicateKeys {
     this.#parts = parts;
   }
 
-  /** False if no validator acts through this node, which spares looking at single ones. */
+  /** False if no validator uses this node, which saves checking individual ones. */
   get isWatching(): boolean {
     return !this.#parts.attached.isEmpty;
   }
@@ -51,20 +53,20 @@ export class DuplicateKeys {
     return this.#counts;
   }
 
-  /** True for a validator that acts through this node. */
+  /** True for a validator that uses this node. */
   watches(validator: ValidatorIndex): boolean {
     return this.#parts.attached.has(validator, this.#parts.clock.currentEpoch);
   }
 
-  /** Takes a message that contradicts the one with the root `first` for the same duty. */
+  /** Reports a message that conflicts with the one with root `first` for the same duty. */
   conflict(duty: SignedDuty, first: RootHex): void {
     this.#report(duty, first);
   }
 
-  /** Takes a message from the network that was not seen before. */
+  /** Reports a message from the network that was not seen before. */
   received(duty: SignedDuty): void {
     const since = this.#parts.attached.ownSince(duty.validator);
-    // This node may have signed duties up to that slot itself, before a restart.
+    // This node may have signed duties up to that slot before a restart.
     if (since !== undefined && duty.slot > since) this.#report(duty);
   }
 
@@ -73,7 +75,7 @@ export class DuplicateKeys {
     if (this.#reported.get(validator) || !this.#mayLog()) return;
     this.#reported.set(validator, true);
     this.#parts.logger.error(
-      "Validator key is used elsewhere too; stop one of the two at once, or the validator gets slashed",
+      "Validator key is also used elsewhere; stop one instance now or the validator will be slashed",
       { validator, seen: kind, slot, root, conflictsWith: first },
     );
   }

@@ -1,4 +1,4 @@
-/** What the network does with a refused message: drop it silently, or drop it and hold it against its sender. */
+/** Gossip validation results: ignore the message, or also penalize its sender. */
 type RefusalAction = "ignore" | "reject";
 
 export type RefusalReason =
@@ -64,16 +64,15 @@ export type RefusalReason =
   | "bad-aggregator-signature";
 
 /**
- * Where an operation comes from. Gossip ignores one that another makes needless before anything of it is verified; a client is
- * told what is wrong with it first, and only an operation in order counts as known.
+ * Source of an operation. Gossip ignores duplicates before any verification; API clients get validation errors first.
  */
 export type Origin = "gossip" | "client";
 
-/** Why an object does not pass the gossip rules of its topic (consensus specification, p2p-interface.md). */
+/** An object violates a gossip rule of its topic (p2p-interface.md). */
 export class GossipRefusal extends Error {
   readonly action: RefusalAction;
   readonly reason: RefusalReason;
-  /** Whether nothing is wrong but that the same object was seen before: a submission of such an object succeeds. */
+  /** True if the only problem is that the object is already known. Submitting it succeeds. */
   readonly known: boolean;
 
   constructor(
@@ -94,10 +93,10 @@ export const ignore = (reason: RefusalReason, message: string) => new GossipRefu
 export const reject = (reason: RefusalReason, message: string) => new GossipRefusal("reject", reason, message);
 export const alreadyKnown = (message: string) => new GossipRefusal("ignore", "already-known", message, { known: true });
 
-/** The result of one item of a list that is validated together. */
+/** Result of one item in a batch. */
 export type Outcome<T> = { ok: true; value: T } | { ok: false; refusal: GossipRefusal };
 
-/** Runs the rules of one item; a refusal concerns that item only, any other error is a defect and passes through. */
+/** Runs the rules of one item. Converts a refusal to an outcome; rethrows other errors. */
 export async function outcomeOf<T>(rules: () => T | Promise<T>): Promise<Outcome<T>> {
   try {
     return { ok: true, value: await rules() };

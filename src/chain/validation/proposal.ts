@@ -9,13 +9,13 @@ import { toRootHex } from "@lodestar/utils";
 import { stateOrIgnore, type ValidationContext } from "./context.ts";
 import { ignore, reject } from "./outcome.ts";
 
-// Rules that hold for a block, and for all that carries its header.
+// Rules shared by blocks and sidecars, which carry the block header.
 
 type Proposal = Pick<phase0.BeaconBlockHeader, "slot" | "proposerIndex" | "parentRoot">;
 
 interface SignedProposal {
   proposal: Proposal;
-  /** Of the block, and so of its header. */
+  /** Root of the block and of its header. */
   root: Uint8Array;
   signature: Uint8Array;
 }
@@ -23,39 +23,29 @@ interface SignedProposal {
 export function refuseFinalizedSlot({ forkChoice }: ValidationContext, slot: Slot, what: string): void {
   const finalizedSlot = computeStartSlotAtEpoch(forkChoice.finalized.epoch);
   if (slot <= finalizedSlot) {
-    throw ignore(
-      "finalized-slot",
-      `${what} is of slot ${slot}, which is not after the finalized slot ${finalizedSlot}.`,
-    );
+    throw ignore("finalized-slot", `${what}'s slot ${slot} is not after the finalized slot ${finalizedSlot}.`);
   }
 }
 
-export function refuseUnfitParent(
+export function refuseInvalidParent(
   { forkChoice, invalidBlocks }: ValidationContext,
   { proposal: { slot, parentRoot }, root }: Pick<SignedProposal, "proposal" | "root">,
   what: string,
 ): void {
   const parentHex = toRootHex(parentRoot);
-  // An invalid payload is ignored because an execution engine may be wrong (bellatrix/p2p-interface.md, beacon_block). A parent
-  // whose payload is not yet validated is fine. That of one that breaks the rules of consensus is never validated, as nobody
-  // waits for what the engine says of it.
+  // Ignored, not rejected, because the execution engine may be wrong (bellatrix/p2p-interface.md, beacon_block). An
+  // optimistic parent is fine.
   if (forkChoice.isInvalid(parentHex)) {
     throw ignore("invalid-parent", `${what}'s parent ${parentHex} has an invalid execution payload.`);
   }
   const parent = forkChoice.get(parentHex);
   if (!parent && invalidBlocks.has(parentHex)) {
     invalidBlocks.add(toRootHex(root));
-    throw reject(
-      "invalid-parent",
-      `${what}'s parent ${parentHex} breaks the rules of consensus, or builds on a block that does.`,
-    );
+    throw reject("invalid-parent", `${what}'s parent ${parentHex} is invalid or descends from an invalid block.`);
   }
-  if (!parent) throw ignore("unknown-parent", `${what}'s parent ${parentHex} is not known.`);
+  if (!parent) throw ignore("unknown-parent", `${what}'s parent ${parentHex} is unknown.`);
   if (slot <= parent.slot) {
-    throw reject(
-      "slot-not-after-parent",
-      `${what} is of slot ${slot}, which is not after its parent's slot ${parent.slot}.`,
-    );
+    throw reject("slot-not-after-parent", `${what}'s slot ${slot} is not after its parent's slot ${parent.slot}.`);
   }
   if (!forkChoice.isDescendantOfFinalized(parent.root)) {
     throw reject(
@@ -65,21 +55,21 @@ export function refuseUnfitParent(
   }
 }
 
-/** A number that is too large to be exact is hashed as another one, so that the root of a block does not tell it from that. */
+/** A number too large to be exact is hashed as another one, so the block root does not detect it. */
 export function refuseUnknownProposer(
   { states, forkChoice }: ValidationContext,
   { proposerIndex, parentRoot }: Proposal,
   what: string,
 ): void {
   if (proposerIndex < states.head.validators.length) return;
-  // Blocks that are missing here may have added the validator.
+  // Missing blocks may have added the validator.
   const refuse = forkChoice.has(toRootHex(parentRoot)) ? reject : ignore;
   throw refuse("unknown-validator", `${what}'s proposer ${proposerIndex} is not a validator.`);
 }
 
 /**
- * Whether the validator that it names signed it. The public key of an index is the same on all branches, so that this holds before
- * the parent is known: what waits for its parent is nothing that anybody can make up.
+ * Verifies the proposer signature. Validator keys are the same on all branches, so this works before the parent is
+ * known and keeps forged blocks out of the queue of orphans.
  */
 export async function verifyProposerSignature(
   { config, bls }: Pick<ValidationContext, "config" | "bls">,
@@ -95,10 +85,10 @@ export async function verifyProposerSignature(
 }
 
 /**
- * Whether it was the proposer's turn. Gives the parent's post-state advanced to the slot, which may take an epoch transition: it is
- * asked for only by what the proposer has signed.
+ * Checks the proposer duty. Returns the parent's post-state advanced to the slot, which can require an epoch
+ * transition; call it only after the signature is verified.
  */
-export async function verifyTurn(
+export async function verifyProposerDuty(
   { states }: ValidationContext,
   { slot, proposerIndex, parentRoot }: Proposal,
   what: string,
@@ -108,7 +98,7 @@ export async function verifyTurn(
   if (proposerIndex !== expectedProposer) {
     throw reject(
       "wrong-proposer",
-      `${what} of slot ${slot} is proposed by validator ${proposerIndex}, but it is the turn of ${expectedProposer}.`,
+      `${what} of slot ${slot} has proposer ${proposerIndex}, expected ${expectedProposer}.`,
     );
   }
   return preState;

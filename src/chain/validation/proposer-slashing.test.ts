@@ -36,7 +36,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for proposer slashings of 
   const validate = (object: phase0.ProposerSlashing, origin: Origin = "gossip") =>
     validateProposerSlashing(chain.context, object, origin);
 
-  test("a slashing in order is accepted, and known once it is in the pool", async () => {
+  test("accepts a valid slashing and recognizes it once it is in the pool", async () => {
     expect(await validate(slashing())).toEqual({ verifiedAt: ForkSeq[fork] });
     chain.operations.addProposerSlashing(slashing());
     expect(await refusalOf(validate(slashing()))).toMatchObject({
@@ -46,7 +46,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for proposer slashings of 
     });
   });
 
-  test("a client is told what is wrong with a slashing of which another is in the pool", async () => {
+  test("reports problems to a client even if another slashing is in the pool", async () => {
     chain.operations.addProposerSlashing(slashing());
     const forged = slashing({ stateRoot: new Uint8Array(32).fill(2), signedBy: 6 });
     expect(await refusalOf(validate(forged))).toMatchObject({ action: "ignore", known: true });
@@ -69,7 +69,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for proposer slashings of 
     });
   });
 
-  test("who is slashed already is not slashed again", async () => {
+  test("rejects an already slashed proposer", async () => {
     const state = chain.headState;
     state.validators.get(5).slashed = true;
     state.commit();

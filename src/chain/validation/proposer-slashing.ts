@@ -5,12 +5,12 @@ import {
   isSlashableValidator,
 } from "@lodestar/state-transition";
 import type { phase0 } from "@lodestar/types";
-import { carryingSlot, type ValidationContext } from "./context.ts";
+import { inclusionSlot, type ValidationContext } from "./context.ts";
 import { alreadyKnown, type Origin, reject } from "./outcome.ts";
 
 /**
- * The rules of the topic proposer_slashing (phase0/p2p-interface.md). Returns the fork under which the signatures were
- * found good.
+ * Validates by the rules of the topic proposer_slashing (phase0/p2p-interface.md). Returns the fork under which the
+ * signatures are valid.
  */
 export async function validateProposerSlashing(
   { config, clock, bls, operations, states }: ValidationContext,
@@ -20,10 +20,10 @@ export async function validateProposerSlashing(
   const { proposerIndex } = slashing.signedHeader1.message;
   const { head } = states;
   if (origin === "gossip" && operations.hasProposerSlashing(proposerIndex)) {
-    throw alreadyKnown(`A slashing of proposer ${proposerIndex} was seen before.`);
+    throw alreadyKnown(`A slashing of proposer ${proposerIndex} is already known.`);
   }
   if (proposerIndex >= head.validators.length) {
-    throw reject("unknown-validator", `There is no validator ${proposerIndex} to slash.`);
+    throw reject("unknown-validator", `Unknown validator ${proposerIndex}.`);
   }
   const proposer = head.validators.getReadonly(proposerIndex);
   const { epoch, pubkeyCache } = head.epochCtx;
@@ -36,11 +36,11 @@ export async function validateProposerSlashing(
   } catch (error) {
     throw reject(
       "headers-do-not-conflict",
-      `The two headers do not prove a double proposal (${error instanceof Error ? error.message : error}): they have to ` +
+      `The two headers do not prove a double proposal (${error instanceof Error ? error.message : error}): they must ` +
         "be different headers of the same slot and proposer.",
     );
   }
-  const slot = carryingSlot(head, clock);
+  const slot = inclusionSlot(head, clock);
   if (!(await bls.verify(getProposerSlashingSignatureSets(config, slot, slashing)))) {
     throw reject("bad-signature", `The two headers are not both signed by proposer ${proposerIndex}.`);
   }

@@ -5,7 +5,7 @@ import { contributionOf, signContribution } from "./sync-committee.test-support.
 import { validateContributions } from "./sync-committee.ts";
 import { summarize, TestChain } from "./validation-chain.test-support.ts";
 
-// The committees of the minimal preset are so small that everybody is selected as an aggregator.
+// Committees of the minimal preset are so small that every validator is selected as an aggregator.
 vi.mock("@lodestar/state-transition", async (importOriginal) => ({
   ...(await importOriginal<typeof import("@lodestar/state-transition")>()),
   isAggregatorFromCommitteeLength: () => false,
@@ -19,14 +19,14 @@ beforeEach(() => {
 });
 afterEach(() => chain.close());
 
-test("an aggregate of a validator that is not selected is rejected", async () => {
+test("rejects an aggregate of a validator that is not selected", async () => {
   const aggregate = signAggregate(chain, aggregatedAttestation(chain, [0], { slot: 1 }), committeeOf(chain, 1, 0)[0]!);
   expect(summarize(await validateAggregates(chain.context, [aggregate]))).toEqual([
     "reject not-selected-as-aggregator",
   ]);
 });
 
-test("a contribution of a validator that is not selected is rejected", async () => {
+test("rejects a contribution of a validator that is not selected", async () => {
   const signed = signContribution(chain, contributionOf(chain, 0, [0], { slot: 1 }));
   expect(summarize(await validateContributions(chain.context, [signed]))).toEqual([
     "reject not-selected-as-aggregator",

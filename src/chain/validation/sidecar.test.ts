@@ -46,7 +46,7 @@ describe.each(FORKS)("the rules for sidecars of %s", (fork) => {
     return sidecars[0]!;
   };
 
-  test("each of a block is accepted once, and the signature of all is verified once", async () => {
+  test("accepts each sidecar of a block once and verifies the signature once", async () => {
     let signatures = 0;
     const { verify, verifyEach } = chain.context.bls;
     const bls = {
@@ -69,7 +69,7 @@ describe.each(FORKS)("the rules for sidecars of %s", (fork) => {
     }
   });
 
-  test("half a second before its slot it is accepted, earlier it is not", async () => {
+  test("accepts a sidecar half a second before its slot, not earlier", async () => {
     const sidecar = await firstSidecar({}, 3);
     chain.clock.set(3, -501);
     expect(await refusalOf(validate(sidecar))).toMatchObject({ action: "ignore", reason: "future-slot" });
@@ -77,7 +77,7 @@ describe.each(FORKS)("the rules for sidecars of %s", (fork) => {
     await validate(sidecar);
   });
 
-  test("one of another block of the proposer is ignored, also when both come at once", async () => {
+  test("ignores a sidecar of a conflicting block, also concurrently", async () => {
     const first = await firstSidecar();
     const other = await firstSidecar({ change: ({ body }) => body.graffiti.fill(1) });
     const settled = await Promise.allSettled([validate(first), validate(other)]);
@@ -94,7 +94,7 @@ describe.each(FORKS)("the rules for sidecars of %s", (fork) => {
     expect(await refusalOf(validate(await firstSidecar({ change })))).toMatchObject({ action, reason, known: false });
   });
 
-  test("one that names no validator is rejected, though its header has the root of one that is verified", async () => {
+  test("rejects an unknown proposer even if the header root is verified", async () => {
     const signedHeaders = new VerifiedHeaders();
     vi.spyOn(signedHeaders, "verify").mockResolvedValue();
     const sidecar = changed(await firstSidecar(), ({ signedBlockHeader }) => {
@@ -123,13 +123,13 @@ describe.each(FORKS)("the rules for sidecars of %s", (fork) => {
     ],
     ["bad-kzg-proof", (sidecar) => (isColumn(sidecar) ? sidecar.column[1]! : sidecar.blob).fill(1, 40, 50)],
     ["bad-kzg-proof", (sidecar) => (isColumn(sidecar) ? sidecar.kzgProofs[1]! : sidecar.kzgProof).fill(1)],
-  ])("%s: rejected, and not counted as seen", async (reason, change) => {
+  ])("%s: rejects without marking as seen", async (reason, change) => {
     const sidecar = await firstSidecar();
     expect(await refusalOf(validate(changed(sidecar, change)))).toMatchObject({ action: "reject", reason });
     await validate(sidecar);
   });
 
-  test("with a parent that is not known it is rejected when its header is not signed, or does not commit to it", async () => {
+  test("with an unknown parent, rejects an unsigned header or a wrong inclusion proof", async () => {
     const orphan = await firstSidecar({ change: (block) => block.parentRoot.fill(7) });
     const forged = changed(orphan, ({ signedBlockHeader }) => signedBlockHeader.signature.copyWithin(0, 48));
     expect(await refusalOf(validate(forged))).toMatchObject({ action: "reject", reason: "bad-signature" });
@@ -140,7 +140,7 @@ describe.each(FORKS)("the rules for sidecars of %s", (fork) => {
     expect(await refusalOf(validate(foreign))).toMatchObject({ action: "reject", reason: "bad-inclusion-proof" });
   });
 
-  test("with a parent that is not known it is not rejected for a proposer that the missing blocks may have added", async () => {
+  test("with an unknown parent, does not reject a proposer that missing blocks may have added", async () => {
     const orphan = changed(
       await firstSidecar({ change: (block) => block.parentRoot.fill(7) }),
       ({ signedBlockHeader }) => {
@@ -150,7 +150,7 @@ describe.each(FORKS)("the rules for sidecars of %s", (fork) => {
     expect(await refusalOf(validate(orphan))).toMatchObject({ action: "ignore", reason: "unknown-validator" });
   });
 
-  test("it is rejected for a turn that was not its proposer's, though the header was found to be signed before the parent was known", async () => {
+  test("rejects a proposer that was not on duty, even if the header signature is verified", async () => {
     const change = (block: BeaconBlock) => {
       block.proposerIndex = (block.proposerIndex + 1) % 64;
     };
@@ -161,21 +161,21 @@ describe.each(FORKS)("the rules for sidecars of %s", (fork) => {
     expect(await refusalOf(validate(sidecar))).toMatchObject({ action: "reject", reason: "wrong-proposer" });
   });
 
-  test("on another subnet it is rejected", async () => {
+  test("rejects a sidecar on the wrong subnet", async () => {
     const sidecar = await firstSidecar();
     const refusal = await refusalOf(validate(sidecar, 1));
     expect(refusal).toMatchObject({ action: "reject", reason: "wrong-subnet" });
-    expect(refusal.message).toContain("has the index 0, which belongs to subnet 0, not 1.");
+    expect(refusal.message).toContain("with index 0 arrived on subnet 1, but belongs to subnet 0.");
   });
 
-  test("of a slot that is not after the finalized one it is ignored", async () => {
+  test("ignores slots up to the finalized one", async () => {
     const late = await firstSidecar({ parent: chain.genesisRoot });
     const boundary = chain.extend(SLOTS_PER_EPOCH);
     chain.extend(SLOTS_PER_EPOCH + 1, { finalized: { epoch: 1, root: boundary } });
     expect(await refusalOf(validate(late))).toMatchObject({ action: "ignore", reason: "finalized-slot" });
   });
 
-  test("of a block that does not descend from the finalized one it is rejected", async () => {
+  test("rejects a block off the finalized chain", async () => {
     const trunk = chain.headRoot;
     const stale = chain.extend(2, { graffiti: 1 });
     const boundary = chain.extend(SLOTS_PER_EPOCH, { parent: trunk });
@@ -186,19 +186,19 @@ describe.each(FORKS)("the rules for sidecars of %s", (fork) => {
     expect(refusal).toMatchObject({ action: "reject", reason: "not-descended-from-finalized" });
   });
 
-  test("with a parent whose payload is invalid it is ignored", async () => {
+  test("ignores a parent with an invalid payload", async () => {
     const sidecar = await firstSidecar();
     chain.forkChoice.onInvalidPayload(chain.headRoot, null);
     expect(await refusalOf(validate(sidecar))).toMatchObject({ action: "ignore", reason: "invalid-parent" });
   });
 
-  test("with a parent that breaks the rules it is rejected", async () => {
+  test("rejects a parent that violates consensus rules", async () => {
     const orphan = await firstSidecar({ change: (block) => block.parentRoot.fill(7) });
     chain.context.invalidBlocks.add(toRootHex(new Uint8Array(32).fill(7)));
     expect(await refusalOf(validate(orphan))).toMatchObject({ action: "reject", reason: "invalid-parent" });
   });
 
-  test("it is ignored while its parent's state is not available, and judged when it is", async () => {
+  test("ignores a sidecar while its parent's state is unavailable", async () => {
     const sidecar = await firstSidecar();
     const { head, shuffling } = chain.context.states;
     const states = { head, shuffling, preState: () => Promise.reject(new Error("gone")) };
@@ -208,22 +208,22 @@ describe.each(FORKS)("the rules for sidecars of %s", (fork) => {
   });
 });
 
-describe("the form of a blob sidecar", () => {
+describe("blob sidecar format", () => {
   test.each([
     ["deneb", 6],
     ["electra", 9],
-  ] as const)("its index is below the number of blobs that a block of %s may have", async (fork, limit) => {
+  ] as const)("limits the index on %s", async (fork, limit) => {
     chain = new TestChain(fork);
     chain.clock.set(1);
     const { sidecars } = await produceWithBlobs(chain, 1, { count: limit });
     const last = sidecars[limit - 1] as deneb.BlobSidecar;
     const refusal = await refusalOf(validateBlobSidecar(chain.context, { ...last, index: limit }, 0));
     expect(refusal).toMatchObject({ action: "reject", reason: "blob-index-out-of-range" });
-    expect(refusal.message).toContain(`has the index ${limit}; the last that a block can have is ${limit - 1}.`);
+    expect(refusal.message).toContain(`has index ${limit}, the maximum is ${limit - 1}.`);
     await validateBlobSidecar(chain.context, last, limit - 1);
   });
 
-  test("there is none of a block of fulu", async () => {
+  test("rejects blob sidecars from Fulu on", async () => {
     chain = new TestChain("fulu");
     const sidecar = ssz.deneb.BlobSidecar.defaultValue();
     expect(await refusalOf(validateBlobSidecar(chain.context, sidecar, 0))).toMatchObject({
@@ -233,10 +233,10 @@ describe("the form of a blob sidecar", () => {
   });
 });
 
-describe("the form of a column", () => {
+describe("column sidecar format", () => {
   test.each<[fault: string, change: (sidecar: fulu.DataColumnSidecar) => void]>([
     [
-      "There is no column 128; the last is 127.",
+      "Column index 128 is out of range: the maximum is 127.",
       (sidecar) => {
         sidecar.index = 128;
       },
@@ -249,10 +249,10 @@ describe("the form of a column", () => {
         sidecar.kzgProofs = [];
       },
     ],
-    ["as many cells and proofs, not 1 and 2", (sidecar) => sidecar.column.pop()],
-    ["as many cells and proofs, not 2 and 3", (sidecar) => sidecar.kzgProofs.push(sidecar.kzgProofs[0]!)],
+    ["but 1 cells and 2 proofs", (sidecar) => sidecar.column.pop()],
+    ["but 2 cells and 3 proofs", (sidecar) => sidecar.kzgProofs.push(sidecar.kzgProofs[0]!)],
     [
-      "at most 9 are allowed",
+      "the maximum is 9",
       (sidecar) => {
         sidecar.kzgCommitments = new Array(10).fill(sidecar.kzgCommitments[0]);
       },
@@ -270,7 +270,7 @@ describe("the form of a column", () => {
     await validateColumnSidecar(chain.context, column, 0);
   });
 
-  test("there is none of a block before fulu", async () => {
+  test("rejects columns before Fulu", async () => {
     chain = new TestChain("electra");
     const sidecar = ssz.fulu.DataColumnSidecar.defaultValue();
     expect(await refusalOf(validateColumnSidecar(chain.context, sidecar, 0))).toMatchObject({

@@ -6,34 +6,34 @@ import type { ValidationContext } from "./context.ts";
 import { alreadyKnown, ignore, reject } from "./outcome.ts";
 import {
   refuseFinalizedSlot,
-  refuseUnfitParent,
+  refuseInvalidParent,
   refuseUnknownProposer,
+  verifyProposerDuty,
   verifyProposerSignature,
-  verifyTurn,
 } from "./proposal.ts";
 import { refuseFutureSlot } from "./time-window.ts";
 
-/** In what the sidecars of one kind differ from others. */
+/** Rules that differ between blob and column sidecars. */
 export interface SidecarRules<Sidecar extends DataSidecar> {
-  /** As sentences begin with it. */
+  /** Subject of error messages. */
   what: string;
-  /** Throws a refusal when the index or the lengths of lists are wrong. */
+  /** Throws a refusal for an invalid index or list length. */
   refuseWrongForm(config: BeaconConfig, sidecar: Sidecar): void;
-  isOfItsHeader(sidecar: Sidecar): boolean;
-  isProven(kzg: ValidationContext["kzg"], sidecar: Sidecar): Promise<boolean>;
+  verifyInclusion(sidecar: Sidecar): boolean;
+  verifyProof(kzg: ValidationContext["kzg"], sidecar: Sidecar): Promise<boolean>;
 }
 
 /**
- * The rules that blob sidecars and columns have in common. Those that need no parent come first, cheap ones before others. Returns the root
- * of the block.
+ * Rules shared by blob and column sidecars. Rules that need no parent come first, cheap ones before expensive ones.
+ * Returns the block root.
  */
 export async function validateSidecar<Sidecar extends DataSidecar>(
   context: ValidationContext,
   sidecar: Sidecar,
   subnet: number,
-  { what, refuseWrongForm, isOfItsHeader, isProven }: SidecarRules<Sidecar>,
+  { what, refuseWrongForm, verifyInclusion, verifyProof }: SidecarRules<Sidecar>,
 ): Promise<RootHex> {
-  const { config, seen, signedHeaders, headersInTurn, kzg } = context;
+  const { config, seen, signedHeaders, headersOnDuty, kzg } = context;
   const { index, signedBlockHeader } = sidecar;
   const { message: header, signature } = signedBlockHeader;
   const { slot, proposerIndex } = header;
@@ -42,7 +42,7 @@ export async function validateSidecar<Sidecar extends DataSidecar>(
   if (subnet !== expectedSubnet) {
     throw reject(
       "wrong-subnet",
-      `${what} has the index ${index}, which belongs to subnet ${expectedSubnet}, not ${subnet}.`,
+      `${what} with index ${index} arrived on subnet ${subnet}, but belongs to subnet ${expectedSubnet}.`,
     );
   }
   refuseFutureSlot(context, slot, what);
@@ -50,22 +50,19 @@ export async function validateSidecar<Sidecar extends DataSidecar>(
   const root = blockRootOfSidecar(sidecar);
   refuseSecondSidecar(context, sidecar, root, what);
   refuseUnknownProposer(context, header, what);
-  if (!isOfItsHeader(sidecar)) {
-    throw reject(
-      "bad-inclusion-proof",
-      `${what} ${index} of slot ${slot} does not prove that its block commits to it.`,
-    );
+  if (!verifyInclusion(sidecar)) {
+    throw reject("bad-inclusion-proof", `${what} ${index} of slot ${slot} has an invalid inclusion proof.`);
   }
 
   const proposal = { proposal: header, root: fromHex(root), signature };
   await signedHeaders.verify(signedBlockHeader, () => verifyProposerSignature(context, proposal, what));
-  refuseUnfitParent(context, proposal, what);
-  await headersInTurn.verify(signedBlockHeader, () => verifyTurn(context, header, what));
-  if (!(await isProven(kzg, sidecar))) {
-    throw reject("bad-kzg-proof", `${what} ${index} of slot ${slot} has data that its KZG proof does not fit.`);
+  refuseInvalidParent(context, proposal, what);
+  await headersOnDuty.verify(signedBlockHeader, () => verifyProposerDuty(context, header, what));
+  if (!(await verifyProof(kzg, sidecar))) {
+    throw reject("bad-kzg-proof", `${what} ${index} of slot ${slot} has an invalid KZG proof.`);
   }
 
-  // The same sidecar, or that of another block of the proposer, may have been accepted meanwhile.
+  // A sidecar of the same or of a conflicting block may have been accepted meanwhile.
   refuseSecondSidecar(context, sidecar, root, what);
   seen.sidecars.add(slot, proposerIndex, index, root);
   return root;
@@ -80,9 +77,10 @@ function refuseSecondSidecar(
   const { slot, proposerIndex } = signedBlockHeader.message;
   const seenRoot = seen.sidecars.root(slot, proposerIndex, index);
   if (seenRoot === undefined) return;
-  if (seenRoot === root) throw alreadyKnown(`${what} ${index} of the block ${root} was seen before.`);
+  if (seenRoot === root) throw alreadyKnown(`${what} ${index} of block ${root} is already known.`);
   throw ignore(
     "conflicting-block",
-    `${what} ${index} of slot ${slot} is of the block ${root}, but one of another block of validator ${proposerIndex} was seen before (${seenRoot}).`,
+    `${what} ${index} of slot ${slot} belongs to block ${root}, but validator ${proposerIndex} already proposed ` +
+      `block ${seenRoot}.`,
   );
 }

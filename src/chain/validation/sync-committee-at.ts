@@ -11,13 +11,13 @@ import { ignore } from "./outcome.ts";
 
 export const SYNC_SUBCOMMITTEE_SIZE = Math.floor(SYNC_COMMITTEE_SIZE / SYNC_COMMITTEE_SUBNET_COUNT);
 
-/** A part of the sync committee, and where in it a validator stands: it may stand there more than once. */
+/** A subcommittee and a validator's positions in it, of which there can be several. */
 export interface SubcommitteePositions {
   subcommitteeIndex: number;
   indicesInSubcommittee: number[];
 }
 
-/** The sync committees of the head's chain. Many messages of one slot share the state that knows its committee. */
+/** Sync committees on the head's chain, cached per slot. */
 export class SyncCommittees {
   readonly #context: ValidationContext;
   readonly #found = new Map<Slot, Promise<SyncCommitteeCache>>();
@@ -26,7 +26,9 @@ export class SyncCommittees {
     this.#context = context;
   }
 
-  /** The committee whose signatures of that slot go into the block of the next (altair/validator.md). */
+  /**
+   * Returns the committee whose signatures at that slot are included in the next slot's block (altair/validator.md).
+   */
   at(slot: Slot): Promise<SyncCommitteeCache> {
     let found = this.#found.get(slot);
     if (!found) {
@@ -39,27 +41,27 @@ export class SyncCommittees {
   async #find(slot: Slot): Promise<SyncCommitteeCache> {
     const { config, forkChoice, states } = this.#context;
     if (config.getForkSeq(slot) < ForkSeq.altair) {
-      throw ignore("wrong-fork", `Slot ${slot} is before Altair, so there is no sync committee to sign it.`);
+      throw ignore("wrong-fork", `Slot ${slot} is before Altair and has no sync committee.`);
     }
     const { head } = states;
     const periodsAhead = computeSyncPeriodAtSlot(slot + 1) - head.epochCtx.syncPeriod;
-    // A state holds the committees of its own and the next period.
+    // A state has the committees of its own and the next period.
     if (periodsAhead !== 0 && periodsAhead !== 1) {
       throw ignore(
         "state-unavailable",
-        `The sync committee of slot ${slot} is not known at the head, which is of slot ${head.slot}.`,
+        `The sync committee of slot ${slot} is unknown at the head, slot ${head.slot}.`,
       );
     }
     if (config.getForkSeq(head.slot) >= ForkSeq.altair) return head.epochCtx.getIndexedSyncCommittee(slot);
-    // As long as all slots since the fork are empty, no block's state has a committee: the fork itself brings it.
+    // If all slots since the fork are empty, only the upgraded state has a committee.
     const epochStart = computeStartSlotAtEpoch(computeEpochAtSlot(slot));
-    const subject = `What the sync committee of slot ${slot} signed`;
+    const subject = `The sync committee message of slot ${slot}`;
     const state = await stateOrIgnore(states.preState(forkChoice.head.root, epochStart), subject);
     return state.epochCtx.getIndexedSyncCommittee(slot);
   }
 }
 
-/** What is to be said of a slot that is signed by others than those who have duties in its period; nothing of other slots. */
+/** Explains that the last slot of a period is signed by the next committee; empty for other slots. */
 export function ofNextPeriod(slot: Slot): string {
   if (computeSyncPeriodAtSlot(slot + 1) === computeSyncPeriodAtSlot(slot)) return "";
   return " The last slot of a sync period is signed by the committee of the next period.";

@@ -32,7 +32,7 @@ export function syncMessage(
   return { slot, beaconBlockRoot: blockRoot, validatorIndex, signature };
 }
 
-/** The signatures of the members of the subcommittee at those positions. */
+/** Signatures of the subcommittee members at those positions. */
 export function contributionOf(
   chain: TestChain,
   subcommitteeIndex: number,

@@ -25,7 +25,7 @@ describe("the rules for sync committee messages", () => {
   const message = (validatorIndex = committee().validatorIndices[0]!) =>
     syncMessage(chain, validatorIndex, { slot: 2 });
 
-  test("each member's message is accepted for every place where the member stands", async () => {
+  test("accepts a message for every position of the member", async () => {
     const members = [...committee().validatorIndexMap.keys()];
     const outcomes = await validate(...members.map((index) => message(index)));
     const places = outcomes.flatMap((outcome) =>
@@ -39,7 +39,7 @@ describe("the rules for sync committee messages", () => {
     for (const [validator, accepted] of places) expect(accepted).toMatchObject({ validatorIndex: validator });
   });
 
-  test("the same message again is known, one for another block is refused", async () => {
+  test("recognizes a repeated message; ignores one for another block", async () => {
     const first = message();
     const other = syncMessage(chain, first.validatorIndex, { slot: 2, blockRoot: OTHER_ROOT });
     expect(summarize(await validate(first, first, other))).toEqual([
@@ -53,7 +53,7 @@ describe("the rules for sync committee messages", () => {
     ]);
   });
 
-  test("a bad signature is rejected and does not count as seen", async () => {
+  test("rejects an invalid signature without marking it as seen", async () => {
     const good = message();
     expect(summarize(await validate({ ...good, beaconBlockRoot: OTHER_ROOT }, good))).toEqual([
       "reject bad-signature",
@@ -61,21 +61,21 @@ describe("the rules for sync committee messages", () => {
     ]);
   });
 
-  test("the signatures are verified together", async () => {
+  test("verifies signatures together", async () => {
     const verifyEach = vi.spyOn(chain.context.bls, "verifyEach");
     const members = [...committee().validatorIndexMap.keys()].slice(0, 3);
     await validate(...members.map((index) => message(index)));
     expect(verifyEach.mock.calls.map(([sets]) => sets.length)).toEqual([3]);
   });
 
-  test("who is not in the committee is rejected", async () => {
+  test("rejects validators outside the committee", async () => {
     const outcomes = await validate(message(outsider()));
     expect(summarize(outcomes)).toEqual(["reject not-in-committee"]);
     const ofSlot = `Validator ${outsider()} is not in the sync committee of slot 2.`;
     expect(outcomes).toMatchObject([{ refusal: { message: ofSlot } }]);
   });
 
-  test("on a subnet a message counts for that subcommittee only", async () => {
+  test("counts a message on a subnet for that subcommittee only", async () => {
     const { validatorIndex } = message();
     const own = positionsOf(committee(), validatorIndex);
     const foreign = [0, 1, 2, 3].find((index) => !own.some(({ subcommitteeIndex }) => subcommitteeIndex === index))!;
@@ -96,7 +96,7 @@ describe("the rules for sync committee messages", () => {
     expect(summarize(await validate(current))).toEqual([expected]);
   });
 
-  test("the committee of the next period signs from the last slot of this one on", async () => {
+  test("the next period's committee signs from the last slot of the period on", async () => {
     const period = chain.headState.epochCtx;
     const next = { ...period.nextSyncCommitteeIndexed, validatorIndexMap: new Map([[outsider(), [0]]]) };
     vi.spyOn(period, "getIndexedSyncCommittee").mockImplementation((slot) =>
@@ -118,7 +118,7 @@ describe("the rules for sync committee messages", () => {
     ]);
   });
 
-  test("a head too old to know the committee makes the message ignored", async () => {
+  test("ignores a message if the head is too old to know the committee", async () => {
     const slot = 20 * SLOTS_PER_EPOCH;
     const { validatorIndex } = message();
     chain.clock.set(slot);
@@ -127,7 +127,7 @@ describe("the rules for sync committee messages", () => {
     ]);
   });
 
-  test("before Altair there is no sync committee", async () => {
+  test("ignores messages before Altair", async () => {
     const old = new TestChain("phase0");
     expect(summarize(await validateSyncMessages(old.context, [syncMessage(old, 0, { slot: 0 })]))).toEqual([
       "ignore wrong-fork",
@@ -141,10 +141,10 @@ describe("the rules for sync committee contributions", () => {
   const contribution = (positions: number[], subcommittee = 1) =>
     contributionOf(chain, subcommittee, positions, { slot: 2 });
   const member = (position: number) => membersOf(chain, 1)[position]!;
-  /** A position whose member is not the one at position 0. */
+  /** A position whose member differs from that at position 0. */
   const secondAggregator = () => membersOf(chain, 1).find((index) => index !== member(0))!;
 
-  test("a contribution in order is accepted", async () => {
+  test("accepts a valid contribution", async () => {
     const signed = signContribution(chain, contribution([1, 4]));
     expect(await validate(signed)).toEqual([
       {
@@ -159,7 +159,7 @@ describe("the rules for sync committee contributions", () => {
     ]);
   });
 
-  test("what brings nobody new is known; what brings somebody is accepted, once for each aggregator", async () => {
+  test("recognizes contributions without new signatures; accepts others once per aggregator", async () => {
     const first = signContribution(chain, contribution([0, 1, 2]));
     const outcomes = await validate(
       first,
@@ -177,7 +177,7 @@ describe("the rules for sync committee contributions", () => {
     ]);
   });
 
-  test("each of the three signatures has to be good; all are verified together", async () => {
+  test("requires all three signatures and verifies them together", async () => {
     const verifyEach = vi.spyOn(chain.context.bls, "verifyEach");
     const good = contribution([0, 1]);
     const other = secondAggregator();
@@ -208,7 +208,7 @@ describe("the rules for sync committee contributions", () => {
     expect(summarize(await validate(changed))).toEqual([expected]);
   });
 
-  test("the aggregator has to be in the subcommittee", async () => {
+  test("requires the aggregator to be in the subcommittee", async () => {
     expect(summarize(await validate(signContribution(chain, contribution([0]), outsider())))).toEqual([
       "reject not-in-committee",
     ]);

@@ -24,15 +24,15 @@ import {
 } from "./sync-committee-at.ts";
 import { refuseUnlessCurrentSlot } from "./time-window.ts";
 
-/** The signature of one member of the sync committee, found to be in order. */
+/** A validated sync committee message. */
 export interface ValidatedSyncMessage {
   message: altair.SyncCommitteeMessage;
   blockRoot: RootHex;
-  /** The subcommittees for which it counts: those for which no message of the validator was seen. */
+  /** Subcommittees for which no message of the validator was seen. */
   subcommittees: SubcommitteePositions[];
 }
 
-/** Signatures of several members of one subcommittee, found to be in order. */
+/** A validated sync committee contribution. */
 export interface ValidatedContribution {
   contribution: altair.SyncCommitteeContribution;
   aggregatorIndex: ValidatorIndex;
@@ -41,11 +41,11 @@ export interface ValidatedContribution {
 }
 
 /**
- * The rules of the topics sync_committee_{subnet_id} (altair/p2p-interface.md). All signatures are verified together;
- * the outcomes come in the order of the messages, and each accepted one is remembered as seen.
+ * Validates messages by the rules of the topics sync_committee_{subnet_id} (altair/p2p-interface.md). Verifies all
+ * signatures as a batch. Outcomes are in input order; accepted messages are marked as seen.
  *
- * @param arrivedOn the subnet that each of the messages came from; left out when they did not come from the network, in
- * which case each counts for all subcommittees of its validator
+ * @param arrivedOn subnet of each message; omitted if they did not come from the network, then each counts for all
+ * subcommittees of its validator
  */
 export function validateSyncMessages(
   context: ValidationContext,
@@ -87,12 +87,13 @@ async function examineMessage(
   if (addressed.length === 0) {
     throw reject(
       "wrong-subnet",
-      `The sync committee message of validator ${validatorIndex} came from subnet ${arrivedOn}, to which the validator does not belong.`,
+      `The sync committee message of validator ${validatorIndex} arrived on subnet ${arrivedOn}, which is not ` +
+        "one of the validator's.",
     );
   }
   const value = { message, blockRoot: toRootHex(beaconBlockRoot), subcommittees: addressed };
   return {
-    // A client learns first whether its message is in order.
+    // API clients get validation errors first.
     value: arrivedOn === undefined ? value : { ...value, subcommittees: unseenSubcommittees(context, value) },
     signatures: [
       {
@@ -115,20 +116,19 @@ function unseenSubcommittees(
   const unseen = subcommittees.filter((_, index) => seenRoots[index] === undefined);
   if (unseen.length > 0) return unseen;
   if (seenRoots.includes(blockRoot)) {
-    throw alreadyKnown(
-      `The same sync committee message of validator ${validatorIndex} for slot ${slot} was seen before.`,
-    );
+    throw alreadyKnown(`The sync committee message of validator ${validatorIndex} for slot ${slot} is already known.`);
   }
   throw ignore(
     "conflicting-vote",
-    `Validator ${validatorIndex} has already signed another block for slot ${slot} (${seenRoots[0]}, now ${blockRoot}).`,
+    `Validator ${validatorIndex} has already signed another block for slot ${slot} (${seenRoots[0]}, now ` +
+      `${blockRoot}).`,
   );
 }
 
 /**
- * The rules of the topic sync_committee_contribution_and_proof (altair/p2p-interface.md). The three signatures of all
- * contributions are verified together; the outcomes come in the order of the contributions, and each accepted one is
- * remembered as seen.
+ * Validates contributions by the rules of the topic sync_committee_contribution_and_proof (altair/p2p-interface.md).
+ * Verifies the three signatures of all contributions as a batch. Outcomes are in input order; accepted contributions
+ * are marked as seen.
  */
 export function validateContributions(
   context: ValidationContext,
@@ -156,7 +156,8 @@ async function examineContribution(
   if (subcommitteeIndex >= SYNC_COMMITTEE_SUBNET_COUNT) {
     throw reject(
       "subcommittee-index-out-of-range",
-      `The contribution names subcommittee ${subcommitteeIndex}; there are ${SYNC_COMMITTEE_SUBNET_COUNT}, counted from 0.`,
+      `The contribution has subcommittee index ${subcommitteeIndex}, the maximum is ` +
+        `${SYNC_COMMITTEE_SUBNET_COUNT - 1}.`,
     );
   }
   const members = subcommitteeMembers(await committees.at(slot), subcommitteeIndex);
@@ -164,13 +165,14 @@ async function examineContribution(
   if (participants.length === 0) {
     throw reject(
       "no-participants",
-      `The contribution of subcommittee ${subcommitteeIndex} at slot ${slot} holds no signature.`,
+      `The contribution of subcommittee ${subcommitteeIndex} at slot ${slot} has no signatures.`,
     );
   }
   if (!members.includes(aggregatorIndex)) {
     throw reject(
       "not-in-committee",
-      `The aggregator ${aggregatorIndex} is not in sync subcommittee ${subcommitteeIndex} of slot ${slot}.${ofNextPeriod(slot)}`,
+      `The aggregator ${aggregatorIndex} is not in sync subcommittee ${subcommitteeIndex} of slot ` +
+        `${slot}.${ofNextPeriod(slot)}`,
     );
   }
   const value = { contribution, aggregatorIndex, blockRoot: toRootHex(beaconBlockRoot), participants };
@@ -184,7 +186,7 @@ async function examineContribution(
   return { value, signatures: contributionSignatures(context, signedContribution, participants) };
 }
 
-/** A second contribution of the same aggregator counts as known, for the reason given with aggregates. */
+/** A second contribution of an aggregator counts as known, like a second aggregate. */
 function refuseSeenContribution(
   { seen }: ValidationContext,
   { contribution, aggregatorIndex }: ValidatedContribution,
@@ -192,12 +194,13 @@ function refuseSeenContribution(
   const { slot, subcommitteeIndex } = contribution;
   if (seen.contributions.hasSuperset(contribution)) {
     throw alreadyKnown(
-      `A contribution of subcommittee ${subcommitteeIndex} at slot ${slot} that holds all these signatures was seen before.`,
+      `A contribution of subcommittee ${subcommitteeIndex} at slot ${slot} with all these signatures is already known.`,
     );
   }
   if (seen.contributions.hasAggregator(slot, subcommitteeIndex, aggregatorIndex)) {
     throw alreadyKnown(
-      `A contribution of aggregator ${aggregatorIndex} for subcommittee ${subcommitteeIndex} at slot ${slot} was seen before.`,
+      `A contribution of aggregator ${aggregatorIndex} for subcommittee ${subcommitteeIndex} at slot ${slot} is ` +
+        "already known.",
     );
   }
 }
@@ -238,7 +241,7 @@ function contributionSignatures(
         contribution.signature,
       ),
       reason: "bad-signature",
-      message: `The contribution of slot ${slot} is not signed by the ${participants.length} members its bits name.`,
+      message: `The contribution of slot ${slot} is not signed by its ${participants.length} participants.`,
     },
   ];
 }

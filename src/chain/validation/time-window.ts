@@ -6,36 +6,30 @@ import { ignore } from "./outcome.ts";
 
 type TimeContext = Pick<ValidationContext, "config" | "clock">;
 
-/** p2p-interface.md `is_future_slot`: the slot has not begun, even if our clock is slow by the allowed disparity. */
+/** p2p-interface.md, `is_future_slot`: the slot has not started, allowing for clock disparity. */
 export function refuseFutureSlot({ config, clock }: TimeContext, slot: Slot, what: string): void {
   const latestSlot = clock.currentSlotWithTolerance(config.MAXIMUM_GOSSIP_CLOCK_DISPARITY);
   if (slot > latestSlot) {
-    throw ignore(
-      "future-slot",
-      `${what} is of slot ${slot}, which has not begun: the current slot is ${clock.currentSlot}.`,
-    );
+    throw ignore("future-slot", `${what}'s slot ${slot} is in the future: the current slot is ${clock.currentSlot}.`);
   }
 }
 
-/** The start of the slot has passed by more than the allowed disparity. */
+/** The slot started longer ago than the allowed clock disparity. */
 function hasPassed({ config, clock }: TimeContext, slot: Slot): boolean {
   return clock.slotStartSeconds(slot) + config.MAXIMUM_GOSSIP_CLOCK_DISPARITY / 1000 < clock.nowSeconds();
 }
 
-/** altair/p2p-interface.md `is_current_slot`. */
+/** altair/p2p-interface.md, `is_current_slot`. */
 export function refuseUnlessCurrentSlot(context: TimeContext, slot: Slot, what: string): void {
   refuseFutureSlot(context, slot, what);
   if (hasPassed(context, slot + 1)) {
-    throw ignore(
-      "past-slot",
-      `${what} is of slot ${slot}, but only those of the current slot ${context.clock.currentSlot} are accepted.`,
-    );
+    throw ignore("past-slot", `${what}'s slot ${slot} is not the current slot ${context.clock.currentSlot}.`);
   }
 }
 
 /**
- * How long attestations travel: a number of slots at first, since Deneb to the end of the following epoch (EIP-7045). The rule
- * is that of the fork in force now, because the block that may carry the attestation is of that fork.
+ * Propagation window of attestations: a number of slots, or since Deneb the end of the next epoch (EIP-7045). Uses the
+ * current fork, which is that of the including block.
  */
 export function refuseOutsideAttestationWindow(context: TimeContext, slot: Slot, what: string): void {
   refuseFutureSlot(context, slot, what);
@@ -45,9 +39,6 @@ export function refuseOutsideAttestationWindow(context: TimeContext, slot: Slot,
       ? computeStartSlotAtEpoch(computeEpochAtSlot(slot) + 2)
       : slot + config.ATTESTATION_PROPAGATION_SLOT_RANGE + 1;
   if (hasPassed(context, firstSlotOutside)) {
-    throw ignore(
-      "past-slot",
-      `${what} is of slot ${slot}, which is too old to be accepted at slot ${clock.currentSlot}.`,
-    );
+    throw ignore("past-slot", `${what}'s slot ${slot} is too old: the current slot is ${clock.currentSlot}.`);
   }
 }

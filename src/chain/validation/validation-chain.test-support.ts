@@ -28,7 +28,7 @@ import type { DevKeys } from "../../dev/validator-keys.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { Checkpoint } from "../fork-choice/types.ts";
-import { BadBlocks } from "../import/bad-blocks.ts";
+import { InvalidBlockRoots } from "../import/invalid-block-roots.ts";
 import { OperationPool } from "../pools/operation-pool.ts";
 import {
   SeenAggregates,
@@ -52,7 +52,7 @@ const VALIDATOR_COUNT = 64;
 
 const geneses = new Map<DevFork, DevGenesis>();
 
-/** Nothing changes a genesis state, so all chains of a test file begin with the same one. */
+/** Shared by all chains of a test file: genesis states are not modified. */
 function genesisOf(fork: DevFork): DevGenesis {
   const made = geneses.get(fork);
   if (made) return made;
@@ -74,7 +74,7 @@ interface ProducedBlock {
   root: RootHex;
 }
 
-/** A real chain of 64 validators with all their keys, in memory, with the context that validates what is sent to it. */
+/** A real in-memory chain of 64 validators with all keys, and its validation context. */
 export class TestChain {
   readonly config: BeaconConfig;
   readonly keys: DevKeys;
@@ -146,7 +146,7 @@ export class TestChain {
     return state;
   }
 
-  /** The state after the block, advanced to the slot. */
+  /** The block's post-state advanced to the slot. */
   advanced(root: RootHex, slot: Slot): CachedBeaconStateAllForks {
     const state = this.stateAfter(root);
     return state.slot < slot ? processSlots(state, slot) : state;
@@ -162,7 +162,7 @@ export class TestChain {
     return this.key(index).sign(signingRoot).toBytes();
   }
 
-  /** The block's proposer signs it, whoever that is. */
+  /** Signs with the proposer's key. */
   signBlock(block: BeaconBlock): ProducedBlock {
     const type = this.config.getForkTypes(block.slot).BeaconBlock;
     const domain = this.config.getDomain(block.slot, DOMAIN_BEACON_PROPOSER, block.slot);
@@ -170,12 +170,12 @@ export class TestChain {
     return { signed: { message: block, signature }, root: toRootHex(type.hashTreeRoot(block)) };
   }
 
-  /** A block in order, without attestations. A change, by which it may cease to be in order, comes before the signing. */
+  /** A valid block without attestations. `change` runs before signing and may make it invalid. */
   produce(slot: Slot, { parent = this.headRoot, change = (_: BeaconBlock) => {} } = {}): ProducedBlock {
     const preState = this.advanced(parent, slot);
     const block = this.#emptyBlock(preState, slot, parent);
     block.stateRoot = this.#applyBlock(preState, block).hashTreeRoot();
-    // The library keeps the root of a body it has hashed, so what is changed has to be a copy.
+    // Copied, because the library caches the root of a hashed body.
     const changed = this.config.getForkTypes(slot).BeaconBlock.clone(block) as BeaconBlock;
     change(changed);
     return this.signBlock(changed);
@@ -222,7 +222,7 @@ export class TestChain {
     return root;
   }
 
-  /** What a validator of that slot attests to when the given block is the head. */
+  /** Attestation data at the slot with the given block as head. */
   voteData(slot: Slot, index: number, head: RootHex = this.headRoot) {
     const epoch = computeEpochAtSlot(slot);
     const target = this.forkChoice.ancestorAtSlot(head, epoch * SLOTS_PER_EPOCH);
@@ -246,10 +246,10 @@ export class TestChain {
       blocks: { link: async () => null },
       bls: this.#bls,
       kzg: this.kzg,
-      invalidBlocks: new BadBlocks(),
+      invalidBlocks: new InvalidBlockRoots(),
       seen: this.#seen,
       signedHeaders: new VerifiedHeaders(),
-      headersInTurn: new VerifiedHeaders(),
+      headersOnDuty: new VerifiedHeaders(),
       operations: this.operations,
       duplicates: new DuplicateKeys({ attached: this.attached, clock: this.clock, logger: this.logger }),
       states: {
@@ -314,7 +314,7 @@ export class TestChain {
   }
 }
 
-/** The refusal with which the promise rejects; a test that expects one fails when there is none. */
+/** The refusal with which the promise rejects; fails if it resolves. */
 export async function refusalOf(promise: Promise<unknown>): Promise<GossipRefusal> {
   try {
     await promise;
@@ -325,7 +325,7 @@ export async function refusalOf(promise: Promise<unknown>): Promise<GossipRefusa
   throw new Error("The object was accepted.");
 }
 
-/** The outcomes in a form that reads well in expectations: "ok", or the refusal's action and reason. */
+/** Outcomes as strings for expectations: "ok", or the refusal's action and reason. */
 export function summarize(outcomes: readonly Outcome<unknown>[]): string[] {
   return outcomes.map((outcome) => {
     if (outcome.ok) return "ok";
@@ -334,7 +334,7 @@ export function summarize(outcomes: readonly Outcome<unknown>[]): string[] {
   });
 }
 
-/** What can be wrong with a proposal, whether its block or a sidecar tells of it. */
+/** Faults of a proposal, in a block or a sidecar. */
 export const PROPOSAL_FAULTS: readonly [reason: string, action: string, change: (block: BeaconBlock) => void][] = [
   ["unknown-parent", "ignore", (block) => block.parentRoot.fill(7)],
   [

@@ -6,7 +6,7 @@ import type { Origin } from "./outcome.ts";
 import { refusalOf, TestChain } from "./validation-chain.test-support.ts";
 import { validateVoluntaryExit } from "./voluntary-exit.ts";
 
-/** Validators of the test chain may exit after this many epochs. */
+/** Epochs after which validators of the test chain can exit. */
 const PERIOD = 4;
 
 describe.each(["phase0", "fulu"] as const)("the rules for voluntary exits of %s", (fork) => {
@@ -19,7 +19,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for voluntary exits of %s"
 
   function exitOf(validatorIndex: number, { epoch = 0, signedBy = validatorIndex } = {}): phase0.SignedVoluntaryExit {
     const message = { epoch, validatorIndex };
-    // From Deneb on the signature is always under Capella's version (EIP-7044).
+    // From Deneb on always signed with Capella's version (EIP-7044).
     const signingFork = fork === "phase0" ? ForkName.phase0 : ForkName.capella;
     const domain = chain.config.getDomainAtFork(signingFork, DOMAIN_VOLUNTARY_EXIT);
     return { message, signature: chain.sign(signedBy, computeSigningRoot(ssz.phase0.VoluntaryExit, message, domain)) };
@@ -27,7 +27,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for voluntary exits of %s"
   const validate = (exit: phase0.SignedVoluntaryExit, origin: Origin = "gossip") =>
     validateVoluntaryExit(chain.context, exit, origin);
 
-  test("an exit in order is accepted, and known once it is in the pool", async () => {
+  test("accepts a valid exit and recognizes it once it is in the pool", async () => {
     const exit = exitOf(3);
     expect(await validate(exit)).toEqual({ verifiedAt: ForkSeq[fork] });
     chain.operations.addVoluntaryExit(exit);
@@ -36,7 +36,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for voluntary exits of %s"
     await validate(exitOf(4));
   });
 
-  test("a client is told what is wrong with an exit of which another is in the pool", async () => {
+  test("reports problems to a client even if another exit is in the pool", async () => {
     chain.operations.addVoluntaryExit(exitOf(3));
     const forged = exitOf(3, { epoch: 1, signedBy: 4 });
     expect(await refusalOf(validate(forged))).toMatchObject({ action: "ignore", known: true });
@@ -44,13 +44,13 @@ describe.each(["phase0", "fulu"] as const)("the rules for voluntary exits of %s"
     await validate(exitOf(3, { epoch: 1 }), "client");
   });
 
-  test("a validator that does not exist is rejected", async () => {
+  test("rejects an unknown validator", async () => {
     const exit = exitOf(3);
     exit.message.validatorIndex = 64;
     expect(await refusalOf(validate(exit))).toMatchObject({ action: "reject", reason: "unknown-validator" });
   });
 
-  test("an epoch in the future is rejected", async () => {
+  test("rejects a future epoch", async () => {
     expect(await refusalOf(validate(exitOf(3, { epoch: PERIOD + 1 })))).toMatchObject({
       action: "reject",
       reason: "future-epoch",
@@ -58,14 +58,14 @@ describe.each(["phase0", "fulu"] as const)("the rules for voluntary exits of %s"
     });
   });
 
-  test("a bad signature is rejected", async () => {
+  test("rejects an invalid signature", async () => {
     expect(await refusalOf(validate(exitOf(3, { signedBy: 4 })))).toMatchObject({
       action: "reject",
       reason: "bad-signature",
     });
   });
 
-  test("a validator that already exits or is not active is rejected", async () => {
+  test("rejects an exiting or inactive validator", async () => {
     const state = chain.headState;
     state.validators.get(3).exitEpoch = PERIOD + 5;
     state.validators.get(4).activationEpoch = PERIOD + 1;
@@ -74,18 +74,18 @@ describe.each(["phase0", "fulu"] as const)("the rules for voluntary exits of %s"
     expect(await refusalOf(validate(exitOf(4)))).toMatchObject({ action: "reject", reason: "not-active" });
   });
 
-  test("a validator that is too young is rejected, with the number of epochs that remain", async () => {
+  test("rejects a validator that is too young, with the remaining epochs", async () => {
     const young = new TestChain(fork);
     young.extend(SLOTS_PER_EPOCH);
     const refusal = await refusalOf(validateVoluntaryExit(young.context, exitOf(3), "gossip"));
     expect(refusal).toMatchObject({ action: "reject", reason: "too-young" });
     expect(refusal.message).toBe(
-      "Validator 3 has been active since epoch 0 and may exit after 4 epochs: 3 of them remain in epoch 1.",
+      "Validator 3 has been active since epoch 0 and can exit after 4 epochs: 3 of them remain in epoch 1.",
     );
     await young.close();
   });
 
-  test("empty slots since the head count as time served", async () => {
+  test("counts empty slots since the head", async () => {
     const idle = new TestChain(fork);
     idle.extend(SLOTS_PER_EPOCH);
     idle.clock.set(PERIOD * SLOTS_PER_EPOCH - 1);
@@ -97,7 +97,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for voluntary exits of %s"
     await idle.close();
   });
 
-  test("a state is advanced only for what time may cure", async () => {
+  test("advances a state only for problems that time can solve", async () => {
     const preState = vi.spyOn(chain.context.states, "preState");
     chain.clock.set((PERIOD + 2) * SLOTS_PER_EPOCH);
     await validate(exitOf(3));
@@ -105,7 +105,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for voluntary exits of %s"
   });
 });
 
-test("since Electra a validator with pending partial withdrawals is rejected", async () => {
+test("since Electra, rejects a validator with pending partial withdrawals", async () => {
   const chain = new TestChain("fulu");
   chain.extend(PERIOD * SLOTS_PER_EPOCH);
   const state = chain.headState as CachedBeaconStateElectra;

@@ -7,10 +7,10 @@ import {
   VoluntaryExitValidity,
 } from "@lodestar/state-transition";
 import type { phase0 } from "@lodestar/types";
-import { carryingSlot, stateOrIgnore, type ValidationContext } from "./context.ts";
+import { inclusionSlot, stateOrIgnore, type ValidationContext } from "./context.ts";
 import { alreadyKnown, type GossipRefusal, type Origin, reject } from "./outcome.ts";
 
-/** What the mere passing of time may cure. */
+/** Problems that can disappear as time passes. */
 const CURED_BY_TIME: ReadonlySet<VoluntaryExitValidity> = new Set([
   VoluntaryExitValidity.earlyEpoch,
   VoluntaryExitValidity.inactive,
@@ -18,8 +18,8 @@ const CURED_BY_TIME: ReadonlySet<VoluntaryExitValidity> = new Set([
 ]);
 
 /**
- * The rules of the topic voluntary_exit (phase0 and deneb/p2p-interface.md). Returns the fork under which the signature
- * was found good.
+ * Validates by the rules of the topic voluntary_exit (phase0 and deneb/p2p-interface.md). Returns the fork under which
+ * the signature is valid.
  */
 export async function validateVoluntaryExit(
   context: ValidationContext,
@@ -29,10 +29,10 @@ export async function validateVoluntaryExit(
   const { config, bls, operations, states } = context;
   const { validatorIndex } = signedExit.message;
   if (origin === "gossip" && operations.hasVoluntaryExit(validatorIndex)) {
-    throw alreadyKnown(`A voluntary exit of validator ${validatorIndex} was seen before.`);
+    throw alreadyKnown(`A voluntary exit of validator ${validatorIndex} is already known.`);
   }
   if (validatorIndex >= states.head.validators.length) {
-    throw reject("unknown-validator", `There is no validator ${validatorIndex} to exit.`);
+    throw reject("unknown-validator", `Unknown validator ${validatorIndex}.`);
   }
 
   let state = states.head;
@@ -43,7 +43,7 @@ export async function validateVoluntaryExit(
   }
   if (validity !== VoluntaryExitValidity.valid) throw refusalFor(validity, context, state, signedExit);
 
-  const slot = carryingSlot(state, context.clock);
+  const slot = inclusionSlot(state, context.clock);
   if (!(await bls.verify([getValidatorVoluntaryExitSignatureSet(config, slot, signedExit)]))) {
     throw reject("bad-signature", `The voluntary exit of validator ${validatorIndex} is not signed by that validator.`);
   }
@@ -58,7 +58,7 @@ function validityOf(
   return getVoluntaryExitValidity(config.getForkSeq(state.slot), state, signedExit, false);
 }
 
-/** When the latest slots are empty, the block that may carry the exit is of a later epoch than the head. */
+/** After empty slots, the block that includes the exit is in a later epoch than the head. */
 function stateInCurrentEpoch({ clock, forkChoice, states }: ValidationContext): Promise<CachedBeaconStateAllForks> {
   const firstSlot = computeStartSlotAtEpoch(clock.currentEpoch);
   return stateOrIgnore(states.preState(forkChoice.head.root, firstSlot), "The voluntary exit");
@@ -86,7 +86,7 @@ function refusalFor(
       const remaining = validator.activationEpoch + config.SHARD_COMMITTEE_PERIOD - epoch;
       return reject(
         "too-young",
-        `Validator ${validatorIndex} has been active since epoch ${validator.activationEpoch} and may exit after ` +
+        `Validator ${validatorIndex} has been active since epoch ${validator.activationEpoch} and can exit after ` +
           `${config.SHARD_COMMITTEE_PERIOD} epochs: ${remaining} of them remain in epoch ${epoch}.`,
       );
     }

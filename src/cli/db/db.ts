@@ -101,8 +101,8 @@ async function repair(task: Task): Promise<void> {
   await using replacement = await salvageStoredDatabase(dataDir);
   const { db, salvaged } = replacement;
   const config = await configOf(await identityOf(dataDir, db), task, dataDirLocation(dataDir, db));
-  const { mendChain } = await import("../../chain/stored/mend-chain.ts");
-  const mended = await mendChain({ config, db });
+  const { repairChain } = await import("../../chain/stored/repair-chain.ts");
+  const mended = await repairChain({ config, db });
   if (mended === null) {
     throw damaged(
       dataDir,
@@ -141,8 +141,8 @@ async function exportToFile({ dataDir, file, workingDirectory, say }: Task): Pro
 async function importFromFile(task: Task): Promise<void> {
   const { dataDir, file, workingDirectory, say } = task;
   const path = resolve(workingDirectory, file);
-  const { readAbout } = await import("../../chain/stored/about-chain.ts");
-  const { identity } = await withFile(file, () => readAbout(path));
+  const { readChainFileHeader } = await import("../../chain/stored/chain-file-header.ts");
+  const { identity } = await withFile(file, () => readChainFileHeader(path));
   const config = await configOf(identity as StoredIdentity, task, { name: `The file ${file}` });
   const { importChain } = await import("../../chain/stored/import-chain.ts");
   const counts = await withDatabase(openDataDirectory(dataDir, { sync: true }), async (db) => {

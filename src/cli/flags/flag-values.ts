@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { MOST_SPEED } from "../../chain/clock/clock.ts";
+import { MAX_SPEED } from "../../chain/clock/clock.ts";
 import { parseGraffiti } from "../../chain/graffiti.ts";
 import { LogSpecError, parseLogSpec } from "../../log/log-spec.ts";
 
@@ -57,8 +57,8 @@ export function positiveNumber(text: string): number {
 
 export function speedFactor(text: string): number {
   const value = plainNumber(text);
-  if (!(value >= 0 && value <= MOST_SPEED)) {
-    throw new FlagValueError(`it must be a number from 0 to ${MOST_SPEED}, such as 2 or 0.5`);
+  if (!(value >= 0 && value <= MAX_SPEED)) {
+    throw new FlagValueError(`it must be a number from 0 to ${MAX_SPEED}, such as 2 or 0.5`);
   }
   return value;
 }

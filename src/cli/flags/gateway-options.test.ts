@@ -109,7 +109,7 @@ describe("a gateway", () => {
   it("has a cache with a password from a file, or in the URL", () => {
     const password = file("password", "p@ss/word\n");
     const { cache } = gateway([...TWO, "--cache", "redis://cache:6379/2", "--cache-password-file", password]).gateway;
-    expect(cache).toEqual({ url: "redis://:p%40ss%2Fword@cache:6379/2", prefix: "fanal:", seconds: 86_400 });
+    expect(cache).toEqual({ url: "redis://:p%40ss%2Fword@cache:6379/2", prefix: "fanal:", ttlSeconds: 86_400 });
     const both = ["--cache", "redis://:x@cache", "--cache-password-file", password];
     expect(refusal(() => gateway([...TWO, ...both]))).toMatch(/must not be given/);
     expect(refusal(() => gateway([...TWO, "--cache-seconds", "5"]))).toMatch(/--cache-seconds is of no use/);

@@ -1,6 +1,6 @@
 import type { OpenBackend } from "./backend.ts";
 
-/** The part of c-kzg 4 that is used. The package is an optional peer dependency, so that its types may be missing. */
+/** The part of c-kzg 4 that is used. The package is an optional peer dependency, so its types may be missing. */
 interface CKzg {
   loadTrustedSetup(precompute: number): void;
   blobToKzgCommitment(blob: Uint8Array): Uint8Array;
@@ -17,10 +17,10 @@ interface CKzg {
   recoverCellsAndKzgProofs(indices: number[], cells: Uint8Array[]): [Uint8Array[], Uint8Array[]];
 }
 
-/** Window size of the tables for proofs, which take 96 MB. */
+/** Window size of the proof tables, which take 96 MB. */
 const PRECOMPUTE_WIDTH = 8;
 
-/** Loads c-kzg where the user has installed it. */
+/** Loads c-kzg if it is installed. */
 export async function loadCKzg(): Promise<OpenBackend> {
   const name: string = "c-kzg";
   const kzg: CKzg = (await import(name)).default;

@@ -1,8 +1,8 @@
 import type { OpenBackend } from "./backend.ts";
 
 /**
- * Loads @crate-crypto/node-eth-kzg. Only its synchronous calls are used: the asynchronous ones free their arguments in the thread that
- * loaded the library first, which crashes the process.
+ * Loads @crate-crypto/node-eth-kzg. Uses only its synchronous calls: the asynchronous ones free their arguments on the
+ * thread that first loaded the library, which crashes the process.
  */
 export async function loadNodeEthKzg(): Promise<OpenBackend> {
   const { DasContextJs } = await import("@crate-crypto/node-eth-kzg");

@@ -4,7 +4,7 @@ import type { CellsAndProofs } from "./kzg.ts";
 export const KZG_BACKENDS = ["node-eth-kzg", "c-kzg", "portable"] as const;
 export type KzgBackendName = (typeof KZG_BACKENDS)[number];
 
-/** `auto` takes the first backend that loads. */
+/** `auto` uses the first backend that loads. */
 export const KZG_CHOICES = ["auto", ...KZG_BACKENDS] as const;
 export type KzgChoice = (typeof KZG_CHOICES)[number];
 
@@ -24,5 +24,5 @@ export interface BackendOptions {
   precompute: boolean;
 }
 
-/** Reads the trusted setup. The library itself is loaded already. */
+/** Loads the trusted setup. The library itself is already loaded. */
 export type OpenBackend = (options: BackendOptions) => KzgBackend;

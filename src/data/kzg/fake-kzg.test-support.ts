@@ -7,11 +7,11 @@ const BLOB_CELLS = CELLS_PER_EXT_BLOB / 2;
 const CELL_BYTES = BLOB_BYTES / BLOB_CELLS;
 
 /**
- * Commitments and proofs that are nothing but hashes: as hard to get by chance as real ones, and ready at once. What extends a blob is the blob
- * with all its bits the other way round, so that a cell can be recovered from the one 64 places away.
+ * Fake KZG with hashes as commitments and proofs. The extension of a blob is the blob with inverted bits, so that a
+ * cell can be recovered from the one 64 positions away.
  */
 export class FakeKzg implements Kzg {
-  /** How many batches were verified. */
+  /** Number of verified batches. */
   batches = 0;
 
   async commitmentOf(blob: Uint8Array): Promise<Uint8Array> {

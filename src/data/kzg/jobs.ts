@@ -101,7 +101,7 @@ function verifyGroups(groups: readonly number[], verify: (from: number, to: numb
   return { verdicts };
 }
 
-/** Backends throw on bytes that are no curve point or no field element. */
+/** Backends throw for invalid curve points and field elements. */
 function falseIfMalformed(verify: () => boolean): boolean {
   try {
     return verify();

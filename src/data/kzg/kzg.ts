@@ -4,8 +4,8 @@ export interface CellsAndProofs {
 }
 
 /**
- * KZG operations of deneb and fulu (deneb/polynomial-commitments.md, fulu/polynomial-commitments-sampling.md). Malformed input fails:
- * verification resolves to false, computation rejects.
+ * KZG operations of Deneb and Fulu (deneb/polynomial-commitments.md, fulu/polynomial-commitments-sampling.md). For
+ * malformed input, verification resolves to false and computation rejects.
  */
 export interface Kzg {
   commitmentOf(blob: Uint8Array): Promise<Uint8Array>;

@@ -1,8 +1,8 @@
 type Value = Uint8Array | readonly Uint8Array[] | readonly number[] | readonly boolean[];
 
 /**
- * Copies all bytes of a record into one buffer, which can be transferred to another thread. A message would copy every array by itself,
- * and an array that is a view of a larger buffer together with that buffer.
+ * Copies all bytes of a record into one transferable buffer. A message would copy every array separately, and a view
+ * together with its whole buffer.
  */
 export function packBuffers<T extends { [Key in keyof T]: Value }>(record: T): { record: T; buffer: ArrayBuffer } {
   const values: [string, Value][] = Object.entries(record);

@@ -6,7 +6,7 @@ import type { KzgBackendName } from "./backend.ts";
 import type { KzgJobs, KzgRequest, KzgWorkerData, KzgWorkerMessage } from "./jobs.ts";
 import { ThreadedKzg } from "./threaded-kzg.ts";
 
-/** Takes the place of a worker thread. Requests are held until the test answers them. */
+/** Fake worker thread. Requests are held until the test answers them. */
 class ScriptedWorker extends EventEmitter {
   readonly data: KzgWorkerData;
   readonly requests: KzgRequest[] = [];
@@ -63,7 +63,7 @@ function open({ processors = 2 } = {}) {
 
 const bytes = (...values: number[]) => Uint8Array.from(values);
 
-/** A number of cells of the blob with that commitment. */
+/** Cells of the blob with that commitment. */
 const cellBatch = (blob: number, count: number) => ({
   commitments: Array(count).fill(bytes(blob)),
   cellIndices: Array.from({ length: count }, (_, index) => index % 128),
@@ -117,7 +117,7 @@ describe("ThreadedKzg", () => {
     expect(workers).toEqual([]);
   });
 
-  it("proves in threads of their own, one fewer than there are processors", async () => {
+  it("proves in separate threads, one fewer than cores", async () => {
     const { kzg, workers } = open({ processors: 3 });
     const proofs = [1, 2, 3].map((blob) => kzg.cellsAndProofsOf(bytes(blob)));
     workers[0]!.load("node-eth-kzg");
@@ -172,14 +172,14 @@ describe("ThreadedKzg", () => {
     const waiting = kzg.blobProofOf(bytes(4), bytes(5));
     workers[1]!.emit("error", new Error("no memory"));
     workers[2]!.emit("exit", 1);
-    await expect(fatal).rejects.toThrow("died before it answered");
+    await expect(fatal).rejects.toThrow("died before it finished");
     workers[3]!.answer({ proof: bytes(6) });
     expect(await waiting).toEqual(bytes(6));
     expect(workers).toHaveLength(4);
     expect(logger.records.map(({ level }) => level)).toEqual(["warn", "warn", "warn"]);
   });
 
-  it("passes on why a computation failed", async () => {
+  it("reports why a computation failed", async () => {
     const { kzg, workers } = open();
     const computed = kzg.commitmentOf(bytes(1));
     workers[0]!.send({ failure: "Invalid blob." });
@@ -200,7 +200,7 @@ describe("ThreadedKzg", () => {
     expect(logger.records.map(({ level }) => level)).toEqual(["error"]);
   });
 
-  it("leaves a failure to the caller of load", async () => {
+  it("leaves a load failure to the caller of load", async () => {
     const { kzg, workers, logger } = open();
     const loading = kzg.load();
     workers[0]!.send({ unavailable: "No KZG backend loads." });
@@ -208,7 +208,7 @@ describe("ThreadedKzg", () => {
     expect(logger.records).toEqual([]);
   });
 
-  it("rejects running and later jobs when it is closed", async () => {
+  it("rejects running and later jobs once closed", async () => {
     const { kzg, workers } = open();
     const jobs = [1, 2].map((blob) => kzg.commitmentOf(bytes(blob)));
     const ends = Promise.allSettled(jobs);

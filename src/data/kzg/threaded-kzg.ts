@@ -8,13 +8,13 @@ import type { KzgJobs, KzgWorkerData, LoadReport } from "./jobs.ts";
 import type { BlobBatch, CellBatch, CellsAndProofs, Kzg } from "./kzg.ts";
 import { KzgWorkerPool, MAX_BATCH } from "./worker-pool.ts";
 
-/** The worker has the extension of this file: the compiler does not rewrite paths that are no imports. */
+/** Worker file with the extension of this file: compilers do not rewrite non-import paths. */
 const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
 
-/** Each native proving thread has tables of 100 MB. */
+/** Each native proving thread has 100 MB of tables. */
 const MAX_PROVING_THREADS = 4;
 
-/** Expected time per blob on one core: to verify a blob of a peer, and to compute its cell proofs (docs/benchmarks.md). */
+/** Expected time per blob on one core, to verify a peer's blob and to compute its cell proofs (docs/benchmarks.md). */
 const EXPECTED_TIMES: Record<KzgBackendName, { verifyBlob: string; proveBlob: string }> = {
   "node-eth-kzg": { verifyBlob: "3-10 ms", proveBlob: "0.2-1.5 s" },
   "c-kzg": { verifyBlob: "3-10 ms", proveBlob: "0.3-1.5 s" },
@@ -24,13 +24,14 @@ const EXPECTED_TIMES: Record<KzgBackendName, { verifyBlob: string; proveBlob: st
 interface ThreadedKzgOptions {
   backend?: KzgChoice;
   processors?: number;
-  /** Replaces the threads that are started. */
+  /** Replaces the worker threads, for tests. */
   startWorker?: (data: KzgWorkerData) => Worker;
 }
 
 /**
- * Runs KZG operations in worker threads. They are started by the first job, since the trusted setup takes seconds to load. Proofs of
- * cells take hundreds of milliseconds and have threads of their own, so that no verification waits for them.
+ * Runs KZG operations in worker threads. They start with the first job, because the trusted setup takes seconds to
+ * load. Cell proofs take hundreds of milliseconds and have their own threads, so that verification does not wait for
+ * them.
  */
 export class ThreadedKzg implements Kzg {
   readonly #verifying: KzgWorkerPool;
@@ -64,7 +65,7 @@ export class ThreadedKzg implements Kzg {
   }
 
   /**
-   * Loads the backend and resolves to its name. A failure is left to the caller and not logged.
+   * Loads the backend and resolves to its name. The caller handles a failure; it is not logged.
    *
    * @throws KzgUnavailableError
    */
@@ -112,7 +113,7 @@ export class ThreadedKzg implements Kzg {
     await Promise.all([this.#verifying.close(), this.#proving.close()]);
   }
 
-  /** Each thread of the portable backend has a setup of its own and slows the others down: one verifies, one proves. */
+  /** Each portable thread has its own setup and slows the others down: one verifies, one proves. */
   #threadLimit(threads: number): number {
     return this.#backend === undefined || this.#backend === "portable" ? 1 : threads;
   }
@@ -140,7 +141,7 @@ export class ThreadedKzg implements Kzg {
   }
 }
 
-/** Says why the portable backend is in use, and how to get a faster one. */
+/** Explains why the portable backend is used, and how to get a faster one. */
 function fallbackHint(backend: KzgBackendName, skipped: readonly string[]): { reason?: string; hint?: string } {
   if (backend !== "portable" || skipped.length === 0) return {};
   return {

@@ -5,10 +5,12 @@ import { joinBatches } from "./batches.ts";
 import type { KzgJobs, KzgRequest, KzgWorkerMessage, LoadReport } from "./jobs.ts";
 import { packBuffers } from "./pack-buffers.ts";
 
-/** Blobs or cells per job: about 50 ms of native code, so that urgent jobs do not wait long. Larger batches hardly gain anything. */
+/**
+ * Blobs or cells per job: about 50 ms of native code, so that urgent jobs do not wait long. Larger batches gain little.
+ */
 export const MAX_BATCH = { verifyBlobs: 16, verifyCells: 512 } as const;
 
-/** A job that a thread died of is retried once. */
+/** A job is retried once if its thread died. */
 const MAX_ATTEMPTS = 2;
 
 type Verification = keyof typeof MAX_BATCH;
@@ -23,7 +25,7 @@ interface Job<Kind extends keyof KzgJobs = keyof KzgJobs> {
 
 interface Member {
   worker: Worker;
-  /** The job under way. */
+  /** Running job. */
   job: Job | undefined;
 }
 
@@ -36,7 +38,7 @@ interface KzgWorkerPoolParts {
   logger: Logger;
 }
 
-/** No backend loads on this platform, or not the one that was chosen. */
+/** The chosen backend, or any backend, does not load on this platform. */
 export class KzgUnavailableError extends OperationalError {
   constructor(message: string) {
     super(message);
@@ -45,16 +47,16 @@ export class KzgUnavailableError extends OperationalError {
 }
 
 /**
- * Worker threads with one job each. Waiting verifications are merged into one batch. A thread that dies is replaced and its job
- * retried. When no backend loads, every job fails with the reason and no further thread is started.
+ * Worker threads with one job at a time. Waiting verifications are merged into one batch. A dead thread is replaced and
+ * its job retried. If no backend loads, every job fails with the reason and no thread is started.
  */
 export class KzgWorkerPool {
   readonly #parts: KzgWorkerPoolParts;
   readonly #members = new Set<Member>();
-  /** Jobs that blocks and duties wait for. */
+  /** Jobs of block import and duties. */
   readonly #urgent: Job[] = [];
   readonly #background: Job[] = [];
-  /** Why no job can be run any more. */
+  /** Reason why no more jobs can run. */
   #failure: Error | undefined;
 
   constructor(parts: KzgWorkerPoolParts) {
@@ -147,7 +149,7 @@ export class KzgWorkerPool {
     else job?.resolve(message.answer);
   }
 
-  /** Rejects all jobs, present and future, with the error. */
+  /** Rejects all current and future jobs with the error. */
   giveUp(error: Error): void {
     void this.#fail(error);
   }
@@ -157,12 +159,12 @@ export class KzgWorkerPool {
     const { job } = member;
     this.#parts.logger.warn("KZG worker thread died, starting another", { error });
     if (job && job.attempts < MAX_ATTEMPTS) this.#urgent.unshift(job);
-    else job?.reject(new Error("The KZG worker thread died before it answered."));
+    else job?.reject(new Error("The KZG worker thread died before it finished the job."));
     this.advance();
   }
 }
 
-/** Takes the first waiting job. A verification is merged with the other ones of its kind, up to the batch limit. */
+/** Takes the first job. Merges a verification with others of its kind, up to the batch limit. */
 function takeFrom(waiting: Job[]): Job {
   const first = waiting.shift()!;
   if (!isVerification(first)) return first;

@@ -1,4 +1,4 @@
-/** Reads the numbers and byte strings of LevelDB's formats one after the other; throws where the bytes end too early. */
+/** Sequential reader of LevelDB's integers and byte strings. Throws if the input ends early. */
 export class ByteReader {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
@@ -30,7 +30,7 @@ export class ByteReader {
     return value;
   }
 
-  /** Of at most 53 bits, which no size of a file and no number of one exceeds. */
+  /** Reads a varint of at most 53 bits, enough for file sizes and file numbers. */
   varint(): number {
     let value = 0;
     for (let factor = 1; factor <= Number.MAX_SAFE_INTEGER; factor *= 0x80) {
@@ -38,18 +38,18 @@ export class ByteReader {
       value += (byte & 0x7f) * factor;
       if (byte < 0x80 && Number.isSafeInteger(value)) return value;
     }
-    throw new RangeError("A number is too large.");
+    throw new RangeError("Varint exceeds 53 bits");
   }
 
   take(length: number): Uint8Array {
     const end = this.#offset + length;
-    if (end > this.#bytes.length) throw new RangeError("The bytes end too early.");
+    if (end > this.#bytes.length) throw new RangeError("Unexpected end of input");
     const taken = this.#bytes.subarray(this.#offset, end);
     this.#offset = end;
     return taken;
   }
 
-  /** Bytes with their length in front. */
+  /** Reads a length-prefixed byte string. */
   string(): Uint8Array {
     return this.take(this.varint());
   }

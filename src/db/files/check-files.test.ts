@@ -10,7 +10,7 @@ import { checkFiles } from "./check-files.ts";
 
 const EVERYTHING = { bulkBytes: Number.POSITIVE_INFINITY };
 
-/** Bytes that cannot be compressed, as blocks mostly cannot, and are the same in every run. */
+/** Incompressible bytes, as most block data is, from a fixed seed. */
 function noise(length: number, seed: number): Uint8Array {
   const bytes = new Uint8Array(length);
   for (let state = seed + 1, i = 0; i < length; i++) {
@@ -20,10 +20,10 @@ function noise(length: number, seed: number): Uint8Array {
   return bytes;
 }
 
-describe("the files of a database", () => {
+describe("checkFiles", () => {
   let made: Awaited<ReturnType<typeof createTempDir>>;
 
-  /** Tables that were compacted, some that are not, and a log that is in no table yet. */
+  /** A database with compacted tables, uncompacted tables, and a log. */
   beforeAll(async () => {
     made = await createTempDir();
     const store = await LevelStore.open(made.path, { sync: false });
@@ -49,7 +49,7 @@ describe("the files of a database", () => {
   }
   const named = (path: string, pattern: RegExp) => readdirSync(path).filter((name) => pattern.test(name));
 
-  /** It must be refused as damaged and stay exactly as it was. */
+  /** Expects a corruption error and unchanged files. */
   async function expectRefused(path: string, reason: RegExp): Promise<void> {
     const files = () =>
       named(path, /^(?!LOG|LOCK)/).map((name) => [
@@ -64,7 +64,7 @@ describe("the files of a database", () => {
     expect(files()).toEqual(before);
   }
 
-  it("are whole after all that LevelDB does to them", async () => {
+  it("accepts files after writes, flushes and compactions", async () => {
     const checked = await checkFiles(made.path, EVERYTHING);
     expect(checked).toEqual({ tables: named(made.path, /ldb$/).length, unreadTables: 0, tornBytes: 0 });
     expect(checked.tables).toBeGreaterThan(2);
@@ -72,19 +72,19 @@ describe("the files of a database", () => {
     expect((await checkFiles(made.path, { bulkBytes: 0 })).unreadTables).toBeGreaterThan(0);
   });
 
-  it("are refused when any byte of any table, log or manifest has changed", async () => {
+  it("rejects a changed byte in any table, log or manifest", async () => {
     const path = await copied();
     for (const name of named(path, /(ldb|log|MANIFEST-\d+)$/)) {
       const file = join(path, name);
       const whole = new Uint8Array(readFileSync(file));
-      const places = Array.from({ length: 12 }, (_, n) => Math.floor((whole.length * n) / 12));
-      // The last bytes of a table are the number by which tables are known; the 40 before it have room to spare.
+      const offsets = Array.from({ length: 12 }, (_, n) => Math.floor((whole.length * n) / 12));
+      // The footer ends with the magic number; the 40 bytes before it include padding.
       const last = name.endsWith("ldb") ? [whole.length - 1, whole.length - 60] : [];
-      for (const place of [...places, ...last]) {
+      for (const offset of [...offsets, ...last]) {
         const damaged = whole.slice();
-        damaged[place]! ^= 1;
+        damaged[offset]! ^= 1;
         writeFileSync(file, damaged);
-        await expect(checkFiles(path, EVERYTHING), `${name} at ${place} of ${whole.length}`).rejects.toThrow(
+        await expect(checkFiles(path, EVERYTHING), `${name} at ${offset} of ${whole.length}`).rejects.toThrow(
           DatabaseCorruptError,
         );
       }
@@ -93,20 +93,20 @@ describe("the files of a database", () => {
     expect((await checkFiles(path, EVERYTHING)).tornBytes).toBe(0);
   });
 
-  it("are refused, and not deleted, when one is missing or too short", async () => {
+  it("rejects a missing or truncated file without deleting any", async () => {
     const missing = async (pattern: RegExp, reason: RegExp) => {
       const path = await copied();
       rmSync(join(path, named(path, pattern)[0]!));
       await expectRefused(path, reason);
     };
     await missing(/^CURRENT$/, /the file CURRENT is missing/);
-    await missing(/^MANIFEST/, /the file that CURRENT names is missing/);
-    await missing(/ldb$/, /the table \d+ is missing/);
-    await missing(/log$/, /the log \d+ is missing/);
+    await missing(/^MANIFEST/, /the manifest named in CURRENT is missing/);
+    await missing(/ldb$/, /table \d+ is missing/);
+    await missing(/log$/, /log \d+ is missing/);
 
     for (const [pattern, reason] of [
-      [/ldb$/, /has \d+ bytes instead of \d+/],
-      [/^MANIFEST/, /is missing|holds nothing/],
+      [/ldb$/, /has \d+ bytes, expected \d+/],
+      [/^MANIFEST/, /is missing|is empty/],
     ] as const) {
       const path = await copied();
       const file = join(path, named(path, pattern)[0]!);
@@ -115,7 +115,7 @@ describe("the files of a database", () => {
     }
   });
 
-  it("are refused when a log lacks writes that a later one goes on from", async () => {
+  it("rejects a gap in the sequence numbers of the logs", async () => {
     const path = await copied();
     const store = await LevelStore.open(path, { sync: false });
     const put = async (n: number) => {
@@ -128,7 +128,7 @@ describe("the files of a database", () => {
     const short = readFileSync(join(path, log));
     await put(101);
     await store.close();
-    // A second log, as there are two while LevelDB moves the first into a table.
+    // A second log, as exists while LevelDB flushes the first into a table.
     const long = new Uint8Array(readFileSync(join(path, log)));
     writeFileSync(
       join(
@@ -138,21 +138,21 @@ describe("the files of a database", () => {
       long.slice(0),
     );
     writeFileSync(join(path, log), short);
-    await expectRefused(path, /writes before number \d+ are missing/);
+    await expectRefused(path, /lacks the writes before sequence \d+/);
   });
 
-  it("are opened without a write that a crash cut short, and that is said", async () => {
+  it("opens without a torn last write and reports it", async () => {
     const path = await copied();
     const log = join(path, named(path, /log$/)[0]!);
     truncateSync(log, statSync(log).size - 10);
     const told: number[] = [];
-    // The database of this test is none of the program, which is found out only after it was opened.
+    // This database lacks the schema version, which is checked after opening.
     await openDatabase(path, { sync: false, onTornWrite: (bytes) => told.push(bytes) }).catch(() => {});
     expect(told).toEqual([expect.any(Number)]);
     expect(told[0]).toBeGreaterThan(0);
   });
 
-  it("are taken for those of a new database when a crash left nothing but a manifest", async () => {
+  it("treats a lone manifest after a crash as a new database", async () => {
     const dir = await createTempDir();
     onTestFinished(dir.remove);
     const made = await openDatabase(dir.path, { sync: false });

@@ -7,7 +7,10 @@ import { checkTable } from "./table-file.ts";
 import { sequencesOf } from "./write-record.ts";
 
 export interface FileCheckOptions {
-  /** How much of the tables that hold nothing but blocks or states is read, newest first; the others are always read. */
+  /**
+   * Limit on the bytes of bulk tables (only blocks, states or sidecars) to check, newest first. Other tables are always
+   * checked.
+   */
   bulkBytes: number;
   onProgress?(done: CheckProgress): void;
 }
@@ -21,24 +24,24 @@ export interface CheckProgress {
 
 export interface CheckedFiles {
   tables: number;
-  /** Tables that were too many to be read. */
+  /** Bulk tables skipped because of `bulkBytes`. */
   unreadTables: number;
-  /** What a crash left of a write that it cut short; nobody was told that it was done. */
+  /** Bytes of an incomplete last write after a crash. The write was never acknowledged. */
   tornBytes: number;
 }
 
-/** A reason for which a directory is not opened, as the end of a sentence. */
+/** A file is damaged. The message completes the sentence "The database is damaged: …". */
 class Damage extends Error {}
 
 /**
- * Checks the files of a database that nobody has open, without changing any: LevelDB itself takes what it cannot read for
- * something that was never there, and then deletes files that belong to it. Throws a `DatabaseCorruptError`.
+ * Checks the files of a closed database without changing them. LevelDB ignores what it cannot read and then deletes
+ * files that belong to it, so this runs before LevelDB opens them. Throws a `DatabaseCorruptError`.
  */
 export async function checkFiles(path: string, options: FileCheckOptions): Promise<CheckedFiles> {
   const files = await listFiles(path);
   try {
     if (!files.hasCurrent) {
-      // A crash while a database is made leaves a manifest alone.
+      // A crash during creation leaves only a manifest.
       if (files.tables.size + files.logs.size === 0) return { tables: 0, unreadTables: 0, tornBytes: 0 };
       throw new Damage("the file CURRENT is missing");
     }
@@ -54,9 +57,9 @@ export async function checkFiles(path: string, options: FileCheckOptions): Promi
 async function readCurrentManifest(files: DatabaseFiles): Promise<Manifest> {
   const named = new TextDecoder().decode(await readBytes(files, "CURRENT"));
   const name = files.manifests.find((manifest) => named === `${manifest}\n`);
-  if (name === undefined) throw new Damage("the file that CURRENT names is missing");
+  if (name === undefined) throw new Damage("the manifest named in CURRENT is missing");
   const { records } = requireUndamaged(name, readLog(await readBytes(files, name)));
-  if (records.length === 0) throw new Damage(`the file ${name} holds nothing`);
+  if (records.length === 0) throw new Damage(`the file ${name} is empty`);
   try {
     return readManifest(records);
   } catch (error) {
@@ -73,7 +76,7 @@ async function checkTables(files: DatabaseFiles, { tables }: Manifest, options: 
     return bulkBytes <= options.bulkBytes;
   });
   const missing = newestFirst.find(({ number }) => !files.tables.has(number));
-  if (missing) throw new Damage(`the table ${missing.number} is missing`);
+  if (missing) throw new Damage(`table ${missing.number} is missing`);
   const ofBytes = toRead.reduce((sum, { size }) => sum + size, 0);
   let bytes = 0;
   for (const [index, table] of toRead.entries()) {
@@ -86,7 +89,7 @@ async function checkTables(files: DatabaseFiles, { tables }: Manifest, options: 
 
 async function checkTableFile(files: DatabaseFiles, name: string, { size }: LiveTable): Promise<void> {
   const bytes = await readBytes(files, name);
-  if (bytes.length !== size) throw new Damage(`the file ${name} has ${bytes.length} bytes instead of ${size}`);
+  if (bytes.length !== size) throw new Damage(`the file ${name} has ${bytes.length} bytes, expected ${size}`);
   try {
     checkTable(bytes);
   } catch (error) {
@@ -101,25 +104,25 @@ const BULK_BUCKETS: ReadonlySet<number | undefined> = new Set([
   Bucket.dataSidecars,
 ]);
 
-/** Blocks and states show by their hashes, and sidecars by checksums, whether they are as they were, whenever they are read. */
+/** True for a table that holds only blocks, states or sidecars. Reads verify those by hash or checksum anyway. */
 function isBulk({ smallestKey, largestKey }: LiveTable): boolean {
   const [first, last] = [smallestKey[0], largestKey[0]];
   return first === last && BULK_BUCKETS.has(first);
 }
 
-/** Every write has the number after that of the one before, so that none can be missing unnoticed; tells the torn bytes. */
+/** Checks that the sequence numbers of the logs have no gap; returns the number of torn bytes. */
 async function checkLogs(files: DatabaseFiles, { firstLog, lastSequence }: Manifest): Promise<number> {
-  if (firstLog > 0 && !files.logs.has(firstLog)) throw new Damage(`the log ${firstLog} is missing`);
+  if (firstLog > 0 && !files.logs.has(firstLog)) throw new Damage(`log ${firstLog} is missing`);
   const logs = [...files.logs].filter(([number]) => number >= firstLog);
   let tornBytes = 0;
   let next: bigint | undefined;
   for (const [number, name] of logs) {
-    if (tornBytes > 0) throw new Damage(`the end of the log before ${name} cannot be read`);
+    if (tornBytes > 0) throw new Damage(`the log before ${name} has a torn end`);
     const contents = requireUndamaged(name, readLog(await readBytes(files, name)));
     for (const record of contents.records) {
       const { first, count } = sequencesOf(record);
       const follows = next === undefined ? first <= lastSequence + 1n : first === next;
-      if (!follows) throw new Damage(`writes before number ${first} are missing in the log ${number}`);
+      if (!follows) throw new Damage(`log ${number} lacks the writes before sequence ${first}`);
       next = first + BigInt(count);
     }
     tornBytes = contents.tornBytes;
@@ -129,7 +132,7 @@ async function checkLogs(files: DatabaseFiles, { firstLog, lastSequence }: Manif
 
 function requireUndamaged(name: string, contents: LogContents): LogContents {
   if (contents.damagedAt === undefined) return contents;
-  throw new Damage(`the file ${name} cannot be read at byte ${contents.damagedAt}`);
+  throw new Damage(`the file ${name} is damaged at byte ${contents.damagedAt}`);
 }
 
 function reasonOf(error: unknown): string {

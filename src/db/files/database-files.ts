@@ -1,18 +1,18 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** The files of a database directory, by what they hold. */
+/** Files of a LevelDB directory by type. */
 export interface DatabaseFiles {
   path: string;
   hasCurrent: boolean;
   manifests: string[];
-  /** File numbers, in ascending order. */
+  /** File number → name, in ascending order. */
   tables: Map<number, string>;
-  /** File numbers, in ascending order. */
+  /** File number → name, in ascending order. */
   logs: Map<number, string>;
 }
 
-/** Looks which files of LevelDB a directory has; none for a directory that is not there. */
+/** Lists the LevelDB files of a directory; empty if the directory does not exist. */
 export async function listFiles(path: string): Promise<DatabaseFiles> {
   const names = (await namesIn(path)).sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
   const numbered = (ending: RegExp) =>

@@ -6,10 +6,10 @@ import { createTempDir } from "../temp-dir.test-support.ts";
 import { readLog } from "./log-file.ts";
 import { entriesOfRecord, sequencesOf } from "./write-record.ts";
 
-/** Sizes that end within a block of the file, fill more than two, and come to lie on the borders of blocks. */
+/** Sizes that end inside a block, span more than two, and fall on block boundaries. */
 const SIZES = [10, 32_700, 3, 70_000, 1, 32_768 - 7 - 14, 500];
 
-describe("a log of LevelDB", () => {
+describe("readLog", () => {
   let dir: Awaited<ReturnType<typeof createTempDir>>;
   let bytes: Uint8Array;
 
@@ -35,7 +35,7 @@ describe("a log of LevelDB", () => {
     return damaged;
   };
 
-  it("gives the writes back as they were made", () => {
+  it("returns the writes in order", () => {
     const { records, damagedAt, tornBytes } = readLog(bytes);
     expect({ damagedAt, tornBytes }).toEqual({ damagedAt: undefined, tornBytes: 0 });
     expect(records.map((record) => [...entriesOfRecord(record)][0]?.value?.length)).toEqual(SIZES);
@@ -45,7 +45,7 @@ describe("a log of LevelDB", () => {
     expect([...entriesOfRecord(records[1]!)][1]).toEqual({ key: Uint8Array.of(1, 0), value: null, sequence: 3n });
   });
 
-  it("takes whatever is cut off at any place for a torn end", () => {
+  it("reports a truncation at any offset as a torn end", () => {
     const whole = readLog(bytes).records;
     for (let length = bytes.length - 1; length > 0; length -= 5003) {
       const { records, damagedAt } = readLog(bytes.subarray(0, length));
@@ -55,7 +55,7 @@ describe("a log of LevelDB", () => {
     }
   });
 
-  it("tells a byte that changed before the last record from a torn end, whichever byte of a record it is", () => {
+  it("reports any changed byte before the last record as damage", () => {
     const lastAt = bytes.length - 500 - 40;
     for (let offset = 0; offset < 34; offset++) expect(readLog(flipped(offset)).damagedAt, `byte ${offset}`).toBe(0);
     for (let offset = 34; offset < lastAt; offset += 1013) {
@@ -63,7 +63,7 @@ describe("a log of LevelDB", () => {
     }
   });
 
-  it("takes a last record that changed for one that was never whole", () => {
+  it("reports a changed last record as a torn end", () => {
     const { records, damagedAt, tornBytes } = readLog(flipped(bytes.length - 3));
     expect({ count: records.length, damagedAt }).toEqual({ count: SIZES.length - 1, damagedAt: undefined });
     expect(tornBytes).toBeGreaterThan(500);

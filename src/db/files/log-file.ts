@@ -1,7 +1,7 @@
-import { checksumFits } from "./checksum.ts";
+import { matchesChecksum } from "./checksum.ts";
 
-// LevelDB, doc/log_format.md: blocks of 32 KiB with records of checksum (4 bytes), length (2), type (1) and data. No record
-// crosses a block; longer ones are parted. What is left of a block that has no room for a header is zero.
+// LevelDB, doc/log_format.md: 32 KiB blocks of records: checksum (4 bytes), length (2), type (1), data. Records do not
+// cross blocks; longer ones are split into fragments. Space too short for a header is zero-filled.
 const BLOCK_BYTES = 32_768;
 const HEADER_BYTES = 7;
 const FULL = 1;
@@ -14,17 +14,17 @@ interface Part {
 }
 
 export interface LogContents {
-  /** Those that are whole, in order. */
+  /** Complete records, in order. */
   records: Uint8Array[];
-  /** The first place that cannot be read although something that can comes after it. */
+  /** Offset of the first unreadable byte that is followed by a readable record. */
   damagedAt: number | undefined;
-  /** How many bytes at the end hold nothing whole, as a crash in the middle of a write leaves them. */
+  /** Number of bytes at the end that hold no complete record, as left by a crash during a write. */
   tornBytes: number;
 }
 
 /**
- * Reads a file of LevelDB's log format, that of its logs and manifests. What a crash cuts short is at the end and nothing comes
- * after it; so wherever something whole comes after bytes that cannot be read, those were damaged later.
+ * Reads a file in LevelDB's log format, used for logs and manifests. A crash leaves an incomplete record only at the
+ * end. Unreadable bytes before a readable record are therefore damage.
  */
 export function readLog(bytes: Uint8Array): LogContents {
   const records: Uint8Array[] = [];
@@ -39,7 +39,7 @@ export function readLog(bytes: Uint8Array): LogContents {
       continue;
     }
     const part = partAt(bytes, offset, room);
-    // A record without content is one that began where nothing but its header fitted; among rubbish it proves nothing.
+    // An empty fragment is valid only where no more than a header fits. Inside damaged bytes it proves nothing.
     if (part === undefined || (unreadableFrom !== undefined && part.data.length === 0)) {
       unreadableFrom ??= parted?.from ?? offset;
       parted = undefined;
@@ -62,7 +62,7 @@ export function readLog(bytes: Uint8Array): LogContents {
   return { records, damagedAt, tornBytes: bytes.length - tornFrom };
 }
 
-/** The record, or part of one, that begins at the offset; undefined where there is none. */
+/** Returns the record or fragment at the offset; undefined if there is none. */
 function partAt(bytes: Uint8Array, offset: number, room: number): Part | undefined {
   if (offset + HEADER_BYTES > bytes.length) return undefined;
   const length = bytes[offset + 4]! | (bytes[offset + 5]! << 8);
@@ -70,7 +70,7 @@ function partAt(bytes: Uint8Array, offset: number, room: number): Part | undefin
   const end = offset + HEADER_BYTES + length;
   if (type < FULL || type > LAST || HEADER_BYTES + length > room || end > bytes.length) return undefined;
   const checksum = new DataView(bytes.buffer, bytes.byteOffset + offset, 4).getUint32(0, true);
-  // The checksum is of the type and the data, which lie side by side.
-  if (!checksumFits(checksum, bytes.subarray(offset + HEADER_BYTES - 1, end))) return undefined;
+  // The checksum covers the type and the data, which are adjacent.
+  if (!matchesChecksum(checksum, bytes.subarray(offset + HEADER_BYTES - 1, end))) return undefined;
   return { type, data: bytes.subarray(offset + HEADER_BYTES, end) };
 }

@@ -1,6 +1,6 @@
 import { ByteReader } from "./byte-reader.ts";
 
-/** A table that the database consists of. */
+/** A table that is part of the current version. */
 export interface LiveTable {
   number: number;
   size: number;
@@ -8,12 +8,12 @@ export interface LiveTable {
   largestKey: Uint8Array;
 }
 
-/** Which files make up a database. */
+/** The files that make up a database. */
 export interface Manifest {
   tables: Map<number, LiveTable>;
-  /** What logs before this one held is in tables; 0 for a database that was never opened. */
+  /** Number of the oldest log that is not yet in tables; 0 for a database that was never opened. */
   firstLog: number;
-  /** That of the newest write when the manifest was last written. */
+  /** Sequence number of the newest write when the manifest was last written. */
   lastSequence: bigint;
 }
 
@@ -27,7 +27,7 @@ const DELETED_FILE = 6;
 const NEW_FILE = 7;
 const PREVIOUS_LOG_NUMBER = 9;
 
-/** Reads the records of a manifest, each of which says what changed. */
+/** Replays the version edits of a manifest. */
 export function readManifest(records: readonly Uint8Array[]): Manifest {
   const manifest: Manifest = { tables: new Map(), firstLog: 0, lastSequence: 0n };
   for (const record of records) {
@@ -73,6 +73,6 @@ function readChange(reader: ByteReader, manifest: Manifest): void {
       return;
     }
     default:
-      throw new Error(`A manifest has the tag ${tag}, which is none.`);
+      throw new Error(`unknown manifest tag ${tag}`);
   }
 }

@@ -1,23 +1,22 @@
 import { LevelStore } from "../level-store.ts";
 import { type DatabaseFiles, listFiles, readBytes } from "./database-files.ts";
-import type { Entry } from "./entry.ts";
 import { readLog } from "./log-file.ts";
 import { type Manifest, readManifest } from "./manifest.ts";
 import { entriesOfTable } from "./table-file.ts";
-import { entriesOfRecord } from "./write-record.ts";
+import { type Entry, entriesOfRecord } from "./write-record.ts";
 
-/** What comes out of a damaged database. */
-export interface Salvaged {
+/** Result of salvaging a damaged database. */
+export interface SalvageResult {
   entries: number;
-  /** What could not be read, each as a part of a sentence. */
+  /** Descriptions of what could not be read, as noun phrases. */
   losses: string[];
 }
 
 /**
- * Writes into a new database whatever can be read of a damaged one, or of one bucket in it; the damaged one stays as it is. Nothing
- * is taken whose checksum does not fit, but what is left need not fit together any more.
+ * Copies everything readable from a damaged database, or from one bucket of it, into a new one. The source is not
+ * changed. Data with a wrong checksum is skipped, so the result may be inconsistent.
  */
-export async function salvageDatabase(from: string, to: string, onlyBucket?: number): Promise<Salvaged> {
+export async function salvageDatabase(from: string, to: string, onlyBucket?: number): Promise<SalvageResult> {
   const files = await listFiles(from);
   const losses: string[] = [];
   const store = await LevelStore.open(to, { sync: false });
@@ -41,28 +40,28 @@ export async function salvageDatabase(from: string, to: string, onlyBucket?: num
   return { entries: newest.size, losses };
 }
 
-/** The entries of all files that belong to the database, in portions. */
+/** Yields the entries of all live files, in batches. */
 async function* readable(files: DatabaseFiles, onLoss: (loss: string) => void): AsyncGenerator<Iterable<Entry>> {
   const manifest = await currentManifest(files);
-  if (manifest === undefined) onLoss("the manifest, which says what files there should be");
+  if (manifest === undefined) onLoss("the manifest, which lists the live files");
   for (const number of manifest?.tables.keys() ?? []) {
-    if (!files.tables.has(number)) onLoss(`the table ${number}, which is missing`);
+    if (!files.tables.has(number)) onLoss(`table ${number}, which is missing`);
   }
   for (const [number, name] of files.tables) {
     if (manifest && !manifest.tables.has(number)) continue;
     const bytes = await readBytes(files, name);
-    yield entriesOfTable(bytes, (reason) => onLoss(`a part of the table ${name}: ${reason}`));
+    yield entriesOfTable(bytes, (reason) => onLoss(`part of table ${name}: ${reason}`));
   }
   for (const [number, name] of files.logs) {
     if (manifest && number < manifest.firstLog) continue;
     const { records, damagedAt, tornBytes } = readLog(await readBytes(files, name));
-    if (damagedAt !== undefined) onLoss(`writes of the log ${name} from byte ${damagedAt} on`);
-    if (tornBytes > 0) onLoss(`the last ${tornBytes} bytes of the log ${name}`);
+    if (damagedAt !== undefined) onLoss(`writes in log ${name} from byte ${damagedAt} on`);
+    if (tornBytes > 0) onLoss(`the last ${tornBytes} bytes of log ${name}`);
     for (const record of records) yield entriesOfRecord(record);
   }
 }
 
-/** Undefined when it is not there or not whole; then all files that there are count. */
+/** Returns undefined if the manifest is missing or damaged; every file is then treated as live. */
 async function currentManifest(files: DatabaseFiles): Promise<Manifest | undefined> {
   try {
     const name = new TextDecoder().decode(await readBytes(files, "CURRENT")).trim();

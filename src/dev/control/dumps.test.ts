@@ -65,5 +65,5 @@ test.each<[string, unknown, string]>([
 });
 
 test("a dump of the same genesis is read on, and refused when it has no more", async () => {
-  expect(await refusalOf(OWN)).toBe("The dump cannot be loaded: it is not whole.");
+  expect(await refusalOf(OWN)).toBe("The dump cannot be loaded: it is incomplete.");
 });

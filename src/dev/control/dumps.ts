@@ -5,8 +5,8 @@ import { ControlRefusal, type DumpControl } from "../../api/dev-control.ts";
 import { ClosingStack } from "../../async/closing-stack.ts";
 import { BeaconChain } from "../../chain/chain.ts";
 import { VirtualClock } from "../../chain/clock/virtual-clock.ts";
-import { readAbout } from "../../chain/stored/about-chain.ts";
 import { ChainFileError } from "../../chain/stored/chain-file.ts";
+import { readChainFileHeader } from "../../chain/stored/chain-file-header.ts";
 import { exportChain } from "../../chain/stored/export-chain.ts";
 import { importChain } from "../../chain/stored/import-chain.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
@@ -124,7 +124,7 @@ export class DevDumps implements DumpControl {
   }
 
   async #requireSameGenesis(path: string) {
-    const about = await readAbout(path);
+    const about = await readChainFileHeader(path);
     const own = await this.#parts.db.meta.getIdentity();
     requireDevChain(own);
     try {
@@ -156,7 +156,7 @@ export class DevDumps implements DumpControl {
     const loaded = await this.#open(db, clockSlot);
     opened.defer(() => loaded.close());
     const signed = await slashingProtectionStore(db).load();
-    await chain.moments.takeOver(loaded.moments, () => {
+    await chain.chainSnapshots.replaceBy(loaded.chainSnapshots, () => {
       clock.moveTo(loaded.clock.currentSlot);
       history.replace(signed);
     });

@@ -166,13 +166,13 @@ export class ExecutionRequestQueue {
   }
 
   async #read(): Promise<Stored> {
-    const bytes = await this.#db.meta.getFree(NAME);
+    const bytes = await this.#db.meta.getCustom(NAME);
     return bytes === null ? { nextId: 0, requests: [] } : (JSON.parse(new TextDecoder().decode(bytes)) as Stored);
   }
 
   async #write(stored: Stored): Promise<void> {
     const batch = this.#db.batch();
-    batch.meta.putFree(NAME, new TextEncoder().encode(JSON.stringify(stored)));
+    batch.meta.putCustom(NAME, new TextEncoder().encode(JSON.stringify(stored)));
     await batch.write();
   }
 }

@@ -1,6 +1,6 @@
 import { ControlRefusal, type SnapshotControl } from "../../api/dev-control.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
-import type { Moment } from "../../chain/moments.ts";
+import type { ChainSnapshot } from "../../chain/chain-snapshots.ts";
 import type { DevTime } from "./time.ts";
 
 /** More ids than this are not listed one by one. */
@@ -19,7 +19,7 @@ interface DevSnapshotsParts {
 }
 
 interface Snapshot {
-  moment: Moment;
+  moment: ChainSnapshot;
   goBack: (() => void)[];
 }
 
@@ -38,7 +38,7 @@ export class DevSnapshots implements SnapshotControl {
     const { chain, time, revertible } = this.#parts;
     return time.atRest(async () => {
       const goBack = revertible.map((part) => part.capture());
-      const moment = await chain.moments.take();
+      const moment = await chain.chainSnapshots.take();
       this.#taken.set(++this.#lastId, { moment, goBack });
       return this.#lastId;
     });
@@ -49,7 +49,7 @@ export class DevSnapshots implements SnapshotControl {
     return time.atRest(async () => {
       const snapshot = this.#taken.get(id);
       if (!snapshot) throw ControlRefusal.absent(`There is no snapshot ${hex(id)}: ${this.#listed()}`);
-      await chain.moments.goBackTo(snapshot.moment, () => {
+      await chain.chainSnapshots.revertTo(snapshot.moment, () => {
         for (const goBack of snapshot.goBack) goBack();
       });
       for (const other of this.#taken.keys()) if (other >= id) this.#taken.delete(other);

@@ -133,12 +133,12 @@ export class StoredPresence {
 
   async replace(offline: ReadonlySet<ValidatorIndex>): Promise<void> {
     const batch = this.#db.batch();
-    batch.meta.putFree(NAME, new TextEncoder().encode(JSON.stringify([...offline])));
+    batch.meta.putCustom(NAME, new TextEncoder().encode(JSON.stringify([...offline])));
     await batch.write();
   }
 }
 
 async function readOffline(db: BeaconDb): Promise<ReadonlySet<ValidatorIndex> | null> {
-  const stored = await db.meta.getFree(NAME);
+  const stored = await db.meta.getCustom(NAME);
   return stored && new Set(JSON.parse(new TextDecoder().decode(stored)) as ValidatorIndex[]);
 }

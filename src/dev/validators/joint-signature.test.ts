@@ -1,7 +1,7 @@
 import { aggregateSignatures, SecretKey } from "@chainsafe/blst";
 import { interopSecretKeys } from "@lodestar/state-transition";
 import { describe, expect, it } from "vitest";
-import { addUp, toPooled } from "../../chain/pools/pooled-signature.ts";
+import { sumSignatures, toPooled } from "../../chain/pools/pooled-signature.ts";
 import { JointSignature, toScalar } from "./joint-signature.ts";
 
 const keys = interopSecretKeys(4);
@@ -32,6 +32,6 @@ describe("JointSignature", () => {
 
   it("adds up with signatures that others made", () => {
     const parts = [joint(keys.slice(0, 1)), toPooled(keys[1]!.sign(message).toBytes()), joint(keys.slice(2))];
-    expect(addUp(parts).toHex()).toBe(sumOf(keys));
+    expect(sumSignatures(parts).toHex()).toBe(sumOf(keys));
   });
 });

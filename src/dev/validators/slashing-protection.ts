@@ -116,7 +116,7 @@ export function slashingProtectionStore(db: BeaconDb): SlashingProtectionStore {
   return {
     async load() {
       const signed: SignedByValidator[] = [];
-      for await (const [name, stored] of db.meta.freeEntries(NAME)) {
+      for await (const [name, stored] of db.meta.customEntries(NAME)) {
         const [proposed, source, target] = JSON.parse(new TextDecoder().decode(stored)) as Row;
         signed.push({ index: Number(name.slice(NAME.length)), proposed, source, target });
       }
@@ -136,6 +136,6 @@ export function slashingProtectionStore(db: BeaconDb): SlashingProtectionStore {
 function addTo(batch: BeaconDbBatch, changed: readonly SignedByValidator[]): void {
   for (const { index, proposed, source, target } of changed) {
     const row: Row = [proposed, source, target];
-    batch.meta.putFree(`${NAME}${index}`, new TextEncoder().encode(JSON.stringify(row)));
+    batch.meta.putCustom(`${NAME}${index}`, new TextEncoder().encode(JSON.stringify(row)));
   }
 }

@@ -2,7 +2,7 @@ import type { RootHex, SignedBeaconBlock } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { blockRoot } from "../../chain/blocks/block-encoding.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
-import { BlockRejection, isHeld, isOfStop, type RejectionReason } from "../../chain/import/block-rejection.ts";
+import { BlockRejection, isHeld, isNodeStopping, type RejectionReason } from "../../chain/import/block-rejection.ts";
 import { validateGossipBlock } from "../../chain/validation/block.ts";
 import { GossipRefusal } from "../../chain/validation/outcome.ts";
 import type { Logger } from "../../log/logger.ts";
@@ -121,7 +121,7 @@ export class BlockHandler {
       }
       // The chain keeps the block and has logged it.
       if (isHeld(error)) return;
-      if (isOfStop(error)) {
+      if (isNodeStopping(error)) {
         logger.debug("Dropped block during shutdown", { slot: signed.message.slot, peer: peerId });
         return;
       }

@@ -5,7 +5,7 @@ import { ssz } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { initialiseDatabase, latestBlockHeader } from "../../chain/anchor.ts";
 import { WallClock } from "../../chain/clock/wall-clock.ts";
-import type { ReadGenesisState } from "../../chain/distant-genesis.ts";
+import type { ReadGenesisState } from "../../chain/genesis-loader.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import { hasBuiltInEngine } from "../../dev/chain-config.ts";
 import { DevExecutionEngine } from "../../execution/dev-engine.ts";

@@ -1,8 +1,8 @@
 import type { Timers } from "../../async/timers.ts";
-import type { BuilderUse } from "../../chain/production/builder-use.ts";
+import type { BuilderSettings } from "../../chain/production/builder-components.ts";
 
 /** Options of the external builder. Loaded before the preset is chosen, so this file imports only types. */
-export interface BuilderOptions extends Omit<BuilderUse, "builder"> {
+export interface BuilderOptions extends Omit<BuilderSettings, "builder"> {
   /** An http(s) URL. */
   url: string;
   bidTimeoutMs: number;

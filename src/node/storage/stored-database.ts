@@ -3,7 +3,7 @@ import { readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { BeaconDb } from "../../db/beacon-db.ts";
 import { type CheckedFiles, checkFiles, type FileCheckOptions } from "../../db/files/check-files.ts";
-import { type Salvaged, salvageDatabase } from "../../db/files/salvage.ts";
+import { type SalvageResult, salvageDatabase } from "../../db/files/salvage.ts";
 import { Bucket } from "../../db/keys.ts";
 import { LevelStore } from "../../db/level-store.ts";
 import { openDatabase, SCHEMA_VERSION } from "../../db/open-database.ts";
@@ -52,7 +52,7 @@ export async function checkStoredFiles(
 /** A salvaged database that can replace the damaged one. Disposing deletes it unless it was swapped in. */
 export interface ReplacementDatabase extends AsyncDisposable {
   db: BeaconDb;
-  salvaged: Salvaged;
+  salvaged: SalvageResult;
   /** Renames the damaged database and moves this one to its place. Returns the new path of the damaged one. */
   swapIn(): Promise<string>;
 }

@@ -423,7 +423,7 @@ it("has what is asked over and over answered again before somebody asks, by eith
 it("sees what was held back before it is told of anything else", async () => {
   const tell = async () => (await call("head")).result;
   await tell();
-  await revision.asOne(async () => {
+  await revision.transaction(async () => {
     chain.head = "y";
     revision.raise();
     // The answer to another call could tell of the new head.

@@ -133,7 +133,7 @@ test("a custody increase fetches only the new columns of held blocks", async () 
   await runData();
   const before = new Set(chain.data.custody.columns);
   peers.data.splice(0);
-  const moment = await chain.moments.take();
+  const moment = await chain.chainSnapshots.take();
 
   chain.data.custody.raiseTo(16);
   expect(chain.history.earliestAvailableSlot).toBe(ANCHOR_SLOT);
@@ -144,7 +144,7 @@ test("a custody increase fetches only the new columns of held blocks", async () 
   expect(await stored(db, history)).toEqual(all);
 
   // A chain rewound to before the increase lacks them again.
-  await chain.moments.goBackTo(moment, () => {});
+  await chain.chainSnapshots.revertTo(moment, () => {});
   expect(chain.history.earliestAvailableSlot).toBe(ANCHOR_SLOT);
   await runData();
   expect(await stored(db, history)).toEqual(all);
@@ -159,12 +159,12 @@ test("a custody increase fetches only the new columns of held blocks", async () 
 });
 
 test("a peer is asked only for blocks since its earliest available slot", async () => {
-  const lacking = [6, 5].map((slot) => {
+  const incomplete = [6, 5].map((slot) => {
     const signed = ssz.deneb.SignedBeaconBlock.defaultValue();
     signed.message.slot = slot;
     return { root: `0x${slot}`, signed, missing: [0] };
   });
-  const stretch = { hasColumns: false, lacking, from: 5, before: 7, bottom: 0, windowStart: 0 };
+  const stretch = { hasColumns: false, incomplete, from: 5, before: 7, bottom: 0, windowStart: 0 };
   const chain = { history: { data: { next: async () => stretch } } } as unknown as BeaconChain;
   const peers = new FakePeers();
   peers.add("young", [], { status: { earliestAvailableSlot: 6 } });

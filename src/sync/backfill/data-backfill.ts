@@ -2,7 +2,7 @@ import type { RootHex, Slot } from "@lodestar/types";
 import type { Timers } from "../../async/timers.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { type SidecarsOfBlock, WrongSidecarError } from "../../chain/data/verify-sidecars.ts";
-import type { DataStretch, LackingBlock } from "../../chain/history/data-history.ts";
+import type { DataRange, IncompleteBlock } from "../../chain/history/data-history.ts";
 import { blockRootOfSidecar, type DataSidecar } from "../../data/sidecar.ts";
 import type { Logger } from "../../log/logger.ts";
 import { Progress } from "../../log/progress.ts";
@@ -33,15 +33,15 @@ export class DataBackfill implements BackfillTask {
     const { data } = this.#parts.chain.history;
     const stretch = await data.next();
     if (stretch === null) return this.#finish();
-    let lacking = stretch.lacking;
+    let incomplete = stretch.incomplete;
     const asked = new Set<string>();
-    while (lacking.length > 0) {
+    while (incomplete.length > 0) {
       const peer = this.#parts.backfillPeers.pick(
-        (peer) => !asked.has(peer.peerId) && partOf(peer, { ...stretch, lacking }).length > 0,
+        (peer) => !asked.has(peer.peerId) && partOf(peer, { ...stretch, incomplete }).length > 0,
       );
       if (peer === null) return false;
       asked.add(peer.peerId);
-      lacking = without(lacking, await this.#ask(peer, { ...stretch, lacking }, signal));
+      incomplete = without(incomplete, await this.#ask(peer, { ...stretch, incomplete }, signal));
     }
     await data.settle(stretch);
     this.#report(stretch);
@@ -49,7 +49,7 @@ export class DataBackfill implements BackfillTask {
   }
 
   /** Requests and stores sidecars of a peer. Returns what was stored. */
-  async #ask(peer: SyncPeer, stretch: DataStretch, signal: AbortSignal): Promise<SidecarsOfBlock[]> {
+  async #ask(peer: SyncPeer, stretch: DataRange, signal: AbortSignal): Promise<SidecarsOfBlock[]> {
     const { chain, peers, backfillPeers, logger } = this.#parts;
     const { peerId } = peer;
     const part = partOf(peer, stretch);
@@ -74,7 +74,7 @@ export class DataBackfill implements BackfillTask {
     return entries;
   }
 
-  #report({ from, before, bottom, windowStart }: DataStretch): void {
+  #report({ from, before, bottom, windowStart }: DataRange): void {
     const { logger, timers, blocksTarget } = this.#parts;
     const message = "Backfilling sidecars";
     this.#progress ??= { line: new Progress({ message, logger, timers }), from: before, isDone: false };
@@ -96,15 +96,15 @@ export class DataBackfill implements BackfillTask {
 }
 
 /** Returns the part of a stretch that the peer may have. */
-function partOf({ status, columns }: SyncPeer, { hasColumns, lacking }: DataStretch): LackingBlock[] {
+function partOf({ status, columns }: SyncPeer, { hasColumns, incomplete }: DataRange): IncompleteBlock[] {
   const kept = new Set(columns);
-  return lacking
+  return incomplete
     .filter(({ signed }) => signed.message.slot >= status.earliestAvailableSlot)
     .map((block) => (hasColumns ? { ...block, missing: block.missing.filter((index) => kept.has(index)) } : block))
     .filter(({ missing }) => missing.length > 0);
 }
 
-function entriesOf(blocks: readonly LackingBlock[], sidecars: readonly DataSidecar[]): SidecarsOfBlock[] {
+function entriesOf(blocks: readonly IncompleteBlock[], sidecars: readonly DataSidecar[]): SidecarsOfBlock[] {
   const given = new Map<RootHex, DataSidecar[]>();
   for (const sidecar of sidecars) {
     const root = blockRootOfSidecar(sidecar);
@@ -116,11 +116,14 @@ function entriesOf(blocks: readonly LackingBlock[], sidecars: readonly DataSidec
   });
 }
 
-function without(lacking: readonly LackingBlock[], entries: readonly SidecarsOfBlock[]): readonly LackingBlock[] {
+function without(
+  incomplete: readonly IncompleteBlock[],
+  entries: readonly SidecarsOfBlock[],
+): readonly IncompleteBlock[] {
   const given = new Map(
     entries.map(({ block, sidecars }) => [block.root, new Set(sidecars.map(({ index }) => index))]),
   );
-  return lacking
+  return incomplete
     .map((block) => ({ ...block, missing: block.missing.filter((index) => !given.get(block.root)?.has(index)) }))
     .filter(({ missing }) => missing.length > 0);
 }

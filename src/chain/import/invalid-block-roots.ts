@@ -1,0 +1,55 @@
+import type { Type } from "@chainsafe/ssz";
+import type { BeaconConfig } from "@lodestar/config";
+import { getBlockProposerSignatureSet } from "@lodestar/state-transition";
+import type { BeaconBlock, RootHex, SignedBeaconBlock } from "@lodestar/types";
+import type { BlsVerifier } from "../../bls/verifier.ts";
+import { LruMap } from "../lru-map.ts";
+import type { BlockRejection, RejectionReason } from "./block-rejection.ts";
+
+const ROOTS_HELD = 1024;
+
+/** LRU set of roots of invalid blocks and their descendants. Bounded, because an attacker can create many. */
+export class InvalidBlockRoots {
+  readonly #roots = new LruMap<RootHex, true>(ROOTS_HELD);
+
+  has(root: RootHex): boolean {
+    return this.#roots.get(root) === true;
+  }
+
+  add(root: RootHex): void {
+    this.#roots.set(root, true);
+  }
+}
+
+/**
+ * Rules whose violation is determined by the block root. Excludes verdicts of the execution engine, which may be wrong.
+ */
+const BROKEN_RULES: ReadonlySet<RejectionReason> = new Set([
+  "not-later-than-parent",
+  "wrong-proposer",
+  "wrong-state-root",
+  "invalid-transition",
+]);
+
+/** True if the rejection reason makes every block with this root permanently invalid. */
+export async function isPermanentlyInvalid(
+  rejection: BlockRejection,
+  signed: SignedBeaconBlock,
+  { config, bls }: { config: BeaconConfig; bls: Pick<BlsVerifier, "verify"> },
+): Promise<boolean> {
+  const { reason, cause } = rejection;
+  // Possibly a bug in this node.
+  if (cause instanceof TypeError || cause instanceof RangeError) return false;
+  // The root covers all signatures except the proposer's.
+  const isOfRoot =
+    reason === "invalid-signature"
+      ? await bls.verify([getBlockProposerSignatureSet(config, signed)])
+      : BROKEN_RULES.has(reason);
+  return isOfRoot && isAsHashed(signed.message, config);
+}
+
+/** False if a number is too large to be exact: it is hashed as another one, which a valid block may contain. */
+function isAsHashed(block: BeaconBlock, config: BeaconConfig): boolean {
+  const type = config.getForkTypes(block.slot).BeaconBlock as Type<BeaconBlock>;
+  return type.equals(type.deserialize(type.serialize(block)), block);
+}

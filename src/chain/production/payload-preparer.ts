@@ -1,0 +1,181 @@
+import type { BeaconConfig } from "@lodestar/config";
+import { type ForkPostBellatrix, ForkSeq, isForkPostBellatrix, isForkPostGloas } from "@lodestar/params";
+import { computeEpochAtSlot } from "@lodestar/state-transition";
+import { type RootHex, type Slot, type SSEPayloadAttributes, ssz, type ValidatorIndex } from "@lodestar/types";
+import type { PayloadRequest } from "../../execution/engine.ts";
+import type { Logger } from "../../log/logger.ts";
+import type { Clock } from "../clock/clock.ts";
+import { timeInSlot, untilTimeInSlot } from "../clock/slot-timing.ts";
+import type { ChainEvents } from "../events.ts";
+import type { HeadTracker } from "../head-tracker.ts";
+import type { StateStore } from "../states/state-store.ts";
+import type { SyncStatus } from "../sync-status.ts";
+import type { PayloadBuilder } from "./payload-builder.ts";
+import { latestPayload, payloadRequest } from "./payload-request.ts";
+import type { ProposerHead } from "./proposer-head.ts";
+import type { ProposerPreparations } from "./proposer-preparations.ts";
+
+/** Without a block by then, the slot is likely empty. */
+const SHARE_OF_SLOT_TO_WAIT = 2 / 3;
+
+interface PayloadPreparerParts {
+  config: BeaconConfig;
+  clock: Clock;
+  tracker: HeadTracker;
+  proposerHead: Pick<ProposerHead, "override">;
+  states: StateStore;
+  status: SyncStatus;
+  preparations: ProposerPreparations;
+  payloadBuilder: PayloadBuilder;
+  events: ChainEvents;
+  logger: Logger;
+  /** Asks the engine again about an unverified head. */
+  reviewHead(): void;
+}
+
+interface NextPayload {
+  request: PayloadRequest;
+  proposerIndex: ValidatorIndex;
+}
+
+/**
+ * Sends the attributes of the next slot's payload to the execution engine and publishes them, if the proposer is
+ * prepared: in time before the slot, and again when the head changes. Once per head and slot. The engine gets them as
+ * soon as it is reachable and has verified the head.
+ */
+export class PayloadPreparer {
+  readonly #parts: PayloadPreparerParts;
+  #announced: { head: RootHex; slot: Slot; isPrepared: boolean } | undefined;
+  #stopping = new AbortController();
+
+  constructor(parts: PayloadPreparerParts) {
+    this.#parts = parts;
+  }
+
+  /** Follows the clock and the head; returns a function that stops it. */
+  start(): () => void {
+    const { clock, events } = this.#parts;
+    const ends = [
+      clock.onSlot((slot) => (this.#isWanted ? this.#announceInTime(slot) : undefined)),
+      events.on("head", () => this.resume()),
+      events.on("headVerified", () => this.resume()),
+    ];
+    return () => {
+      this.#stopping.abort();
+      for (const end of ends) end();
+    };
+  }
+
+  /** Resets after a revert, when past slots and heads come again. */
+  forget(): void {
+    this.#announced = undefined;
+  }
+
+  /** Sends attributes that could not be sent in time. */
+  resume(): void {
+    const { clock } = this.#parts;
+    const { currentSlot } = clock;
+    const due = timeInSlot(clock, currentSlot, SHARE_OF_SLOT_TO_WAIT);
+    if (clock.nowSeconds() >= due) void this.#announce(currentSlot + 1);
+  }
+
+  /** True if there may be a prepared proposer and a recipient. */
+  get #isWanted(): boolean {
+    const { clock, preparations, payloadBuilder } = this.#parts;
+    return (this.#hasListeners || payloadBuilder.canPrepare) && preparations.hasAny(clock.currentEpoch);
+  }
+
+  get #hasListeners(): boolean {
+    return this.#parts.events.hasListeners("payloadAttributes");
+  }
+
+  async #announceInTime(slot: Slot): Promise<void> {
+    const { clock } = this.#parts;
+    const isTime = await untilTimeInSlot(clock, slot, SHARE_OF_SLOT_TO_WAIT, this.#stopping.signal);
+    if (isTime) await this.#announce(slot + 1);
+  }
+
+  /** Never rejects. */
+  async #announce(slot: Slot): Promise<void> {
+    const { signal: stopping } = this.#stopping;
+    const { config, clock, status, payloadBuilder, events, logger } = this.#parts;
+    const fork = config.getForkName(slot);
+    // From Gloas on, builder bids replace this.
+    if (!this.#isWanted || status.isSyncing || !isForkPostBellatrix(fork) || isForkPostGloas(fork)) return;
+    const head = this.#expectedParent;
+    // Blocks cannot be proposed on an optimistic head (sync/optimistic.md).
+    const isPrepared = payloadBuilder.canPrepare && !status.isOptimistic;
+    const before = this.#announced?.head === head && this.#announced.slot === slot ? this.#announced : undefined;
+    if (before && (before.isPrepared || !isPrepared)) return;
+    const telling = { head, slot, isPrepared };
+    this.#announced = telling;
+    try {
+      const next = await this.#nextPayload(head, slot, fork);
+      if (stopping.aborted) return;
+      // The engine must not be moved back to a head that is no longer current.
+      if (next && this.#expectedParent === head) {
+        const secondsAhead = Number((clock.slotStartSeconds(slot) - clock.nowSeconds()).toFixed(3));
+        logger.debug("Preparing the next payload", { slot, head, secondsAhead });
+        const data = this.#hasListeners && !before ? inStandardForm(next) : null;
+        if (data) events.publish("payloadAttributes", { version: fork, data });
+        if (isPrepared) await payloadBuilder.prepare(next.request);
+        else if (payloadBuilder.canPrepare) this.#parts.reviewHead();
+      } else if (this.#announced === telling) {
+        this.#announced = undefined;
+      }
+    } catch (error) {
+      if (this.#announced === telling) this.#announced = undefined;
+      if (!stopping.aborted) {
+        logger.warn("Failed to prepare the next payload", { slot, error });
+      }
+    }
+  }
+
+  /** Expected parent of the next block: the head, or its parent if a late head is to be reorged. */
+  get #expectedParent(): RootHex {
+    const { tracker, proposerHead } = this.#parts;
+    return (proposerHead.override() ?? tracker.head).root;
+  }
+
+  /** Returns null if the proposer is not prepared. */
+  async #nextPayload(parentRoot: RootHex, slot: Slot, fork: ForkPostBellatrix): Promise<NextPayload | null> {
+    const { config, clock, tracker, states, preparations } = this.#parts;
+    const { headState } = tracker;
+    // The head state knows the proposers of its epoch, from Fulu on also of the next (EIP-7917). Avoids advancing it
+    // for proposers that are not prepared.
+    const knownEpochs = config.getForkSeq(headState.slot) >= ForkSeq.fulu ? 2 : 1;
+    const isKnown = computeEpochAtSlot(slot) < computeEpochAtSlot(headState.slot) + knownEpochs;
+    const { epochCtx } = isKnown ? headState : await states.afterBlock(parentRoot, slot);
+    const proposerIndex = epochCtx.getBeaconProposer(slot);
+    const feeRecipient = preparations.feeRecipient(proposerIndex, clock.currentEpoch);
+    if (!feeRecipient) return null;
+    const preState = await states.afterBlock(parentRoot, slot);
+    const parent = latestPayload(preState);
+    // The merge transition payload has no known parent.
+    if (!parent) return null;
+    return {
+      request: payloadRequest(config, fork, preState, { slot, parentRoot, feeRecipient, parent }),
+      proposerIndex,
+    };
+  }
+}
+
+/** Fields that a fork lacks are dropped by the encoder. */
+function inStandardForm({ request, proposerIndex }: NextPayload): SSEPayloadAttributes | null {
+  const { slot, parent, parentBeaconBlockRoot, timestamp, prevRandao, feeRecipient, withdrawals } = request;
+  if (parent.blockNumber === null) return null;
+  return {
+    proposerIndex,
+    proposalSlot: slot,
+    parentBlockNumber: parent.blockNumber,
+    parentBlockRoot: parentBeaconBlockRoot,
+    parentBlockHash: parent.blockHash,
+    payloadAttributes: {
+      timestamp,
+      prevRandao,
+      suggestedFeeRecipient: ssz.ExecutionAddress.toJson(feeRecipient) as string,
+      withdrawals,
+      parentBeaconBlockRoot,
+    },
+  };
+}

@@ -1,0 +1,23 @@
+import { ForkSeq } from "@lodestar/params";
+import {
+  type CachedBeaconStateAllForks,
+  type CachedBeaconStateAltair,
+  isStateValidatorsNodesPopulated,
+} from "@lodestar/state-transition";
+
+/**
+ * Populates the view caches that attestation processing reads. The library caches list elements in an array by index.
+ * Random access leaves that array sparse, and lookups then take ten times as long. A state hands its arrays on to its
+ * successor, so this is rarely needed.
+ */
+export function populateViewCaches(state: CachedBeaconStateAllForks): void {
+  if (!isStateValidatorsNodesPopulated(state)) state.validators.forEachValue(() => {});
+  if (state.epochCtx.config.getForkSeq(state.slot) >= ForkSeq.altair) {
+    const { previousEpochParticipation, currentEpochParticipation } = state as CachedBeaconStateAltair;
+    for (const flags of [previousEpochParticipation, currentEpochParticipation]) {
+      if (!flags.cache.nodesPopulated) flags.getAll();
+    }
+  }
+  // Commits the caches to the state.
+  state.commit();
+}

@@ -1,0 +1,199 @@
+import type { BeaconConfig } from "@lodestar/config";
+import { computeEpochAtSlot } from "@lodestar/state-transition";
+import type { RootHex, Slot } from "@lodestar/types";
+import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
+import type { SlotAndRoot } from "../../db/keys.ts";
+import { upgradeSchema } from "../../db/open-database.ts";
+import type { StatePosition } from "../../db/state-repositories.ts";
+import { storedSidecar } from "../data/stored-sidecar.ts";
+import { readSnapshot } from "../states/stored-state.ts";
+import { attempt, type BlockLink, linkOf } from "./check-chain.ts";
+
+interface RepairParts {
+  config: BeaconConfig;
+  db: BeaconDb;
+}
+
+/** Result of a repair. */
+export interface RepairedChain {
+  firstSlot: Slot;
+  finalizedSlot: Slot;
+  newestSlot: Slot;
+  blocks: number;
+  states: number;
+  /** Descriptions of damaged entries that were dropped, as full sentences. */
+  dropped: string[];
+}
+
+/** An intact state, with the slot of its latest block. */
+interface IntactState extends StatePosition {
+  blockSlot: Slot;
+}
+
+/**
+ * Rebuilds a chain from the intact parts of a database: from the oldest state with a gapless chain to the newest
+ * finalized state, and all later descendants, which the next start executes. Deletes everything else. Returns null
+ * without an intact finalized state. Requires exclusive access.
+ */
+export async function repairChain(parts: RepairParts): Promise<RepairedChain | null> {
+  const { db } = parts;
+  await upgradeSchema(db);
+  const dropped: string[] = [];
+  const links = await intactBlocks(parts, dropped);
+  const states = await intactStates(parts, dropped);
+  const final = await finalRoots(db);
+  const newest = states.findLast(({ blockRoot }) => final.has(blockRoot));
+  if (!newest) return null;
+  const chain = chainDownFrom(newest, links);
+  const oldest = states.find(({ blockRoot }) => chain.has(blockRoot)) ?? newest;
+  for (const [root, slot] of chain) if (slot < oldest.blockSlot) chain.delete(root);
+  const hot = descendants(newest, links);
+
+  await deleteIndices(db);
+  // Blocks on no remaining chain are deleted, because nothing tells whether they were canonical.
+  const others = [...links.keys()].filter((root) => !chain.has(root) && !hot.has(root));
+  await inBatches(db, others, (batch, root) => batch.blocks.delete(root));
+  await inBatches(db, chain, (batch, [root, slot]) => {
+    batch.finalizedBlocks.put(slot, root);
+    const link = links.get(root);
+    if (link) batch.stateIndex.put(link.stateRoot, { slot, blockRoot: root });
+  });
+  await inBatches(db, hot, (batch, [root, { slot, parentRoot, stateRoot }]) => {
+    batch.hotBlocks.put(slot, root, parentRoot);
+    batch.stateIndex.put(stateRoot, { slot, blockRoot: root });
+  });
+  const slots = new Map([...chain, ...[...hot].map(([root, { slot }]) => [root, slot] as const)]);
+  await repairSidecars(db, slots, dropped);
+  const kept = states.filter(({ blockRoot }) => chain.has(blockRoot));
+  await deleteStatesBut(db, kept);
+  const batch = db.batch();
+  batch.meta.deleteVotes();
+  batch.meta.putHeldData({ from: 0, groups: 0 });
+  batch.meta.putFinalized({ epoch: computeEpochAtSlot(newest.slot), root: newest.blockRoot });
+  await batch.write();
+  return {
+    firstSlot: oldest.blockSlot,
+    finalizedSlot: newest.blockSlot,
+    newestSlot: [...hot.values()].at(-1)?.slot ?? newest.blockSlot,
+    blocks: chain.size + hot.size,
+    states: kept.length,
+    dropped,
+  };
+}
+
+async function intactBlocks(parts: RepairParts, dropped: string[]): Promise<Map<RootHex, BlockLink>> {
+  const { db } = parts;
+  const links = new Map<RootHex, BlockLink>();
+  const damaged: RootHex[] = [];
+  for await (const { root, bytes } of db.blocks.entries()) {
+    const link = await attempt(
+      () => linkOf(parts, root, bytes),
+      (problem) => dropped.push(problem),
+    );
+    if (link) links.set(root, link);
+    else damaged.push(root);
+  }
+  await inBatches(db, damaged, (batch, root) => batch.blocks.delete(root));
+  return links;
+}
+
+/** In slot order. */
+async function intactStates(parts: RepairParts, dropped: string[]): Promise<IntactState[]> {
+  const { db } = parts;
+  const states: IntactState[] = [];
+  for await (const position of db.snapshots.keys()) {
+    const state = await attempt(
+      () => readSnapshot(parts, position),
+      (problem) => dropped.push(problem),
+    );
+    if (state) states.push({ ...position, blockSlot: state.latestBlockHeader.slot });
+  }
+  return states;
+}
+
+async function finalRoots(db: BeaconDb): Promise<Set<RootHex>> {
+  const roots = new Set<RootHex>();
+  for await (const { root } of db.finalizedBlocks.range({})) roots.add(root);
+  const finalized = await db.meta.getFinalized();
+  if (finalized) roots.add(finalized.root);
+  return roots;
+}
+
+/** Returns the blocks from a state's block down to the last one with a stored parent, with slots. */
+function chainDownFrom({ blockRoot, blockSlot }: IntactState, links: Map<RootHex, BlockLink>): Map<RootHex, Slot> {
+  const chain = new Map([[blockRoot, blockSlot]]);
+  for (let link = links.get(blockRoot); link; ) {
+    const parent = links.get(link.parentRoot);
+    if (parent) chain.set(link.parentRoot, parent.slot);
+    link = parent;
+  }
+  return chain;
+}
+
+/** Returns the descendants of a state's block, in slot order. */
+function descendants({ blockRoot }: IntactState, links: Map<RootHex, BlockLink>): Map<RootHex, BlockLink> {
+  const found = new Map<RootHex, BlockLink>();
+  for (const [root, link] of [...links].sort(([, a], [, b]) => a.slot - b.slot)) {
+    if (link.parentRoot === blockRoot || found.has(link.parentRoot)) found.set(root, link);
+  }
+  return found;
+}
+
+async function deleteIndices(db: BeaconDb): Promise<void> {
+  const finalized = await Array.fromAsync(db.finalizedBlocks.range({}));
+  await inBatches(db, finalized, (batch, { slot }) => batch.finalizedBlocks.delete(slot));
+  const hot = await Array.fromAsync(db.hotBlocks.entries());
+  await inBatches(db, hot, (batch, { slot, root }) => batch.hotBlocks.delete(slot, root));
+}
+
+/** Keeps only sidecars of remaining blocks. */
+async function repairSidecars(db: BeaconDb, slots: ReadonlyMap<RootHex, Slot>, dropped: string[]): Promise<void> {
+  const listed = await Array.fromAsync(db.data.blocks());
+  const others = listed.filter(({ slot, root }) => slots.get(root) !== slot);
+  await inBatches(db, others, (batch, block) => batch.data.delete(block, []));
+  const kept: SlotAndRoot[] = [];
+  const gone: { root: RootHex; index: number }[] = [];
+  for await (const place of db.data.sidecars()) {
+    const { root } = place;
+    const slot = slots.get(root);
+    const sidecar = await attempt(
+      () => storedSidecar(db, place),
+      (problem) => dropped.push(problem),
+    );
+    if (!sidecar || slot === undefined) gone.push(place);
+    else if (kept.at(-1)?.root !== root) kept.push({ slot, root });
+  }
+  await inBatches(db, kept, (batch, block) => batch.data.putBlock(block));
+  await inBatches(db, gone, (batch, { root, index }) => batch.data.deleteSidecar(root, index));
+}
+
+/** Stores patches of deleted bases as plain states, then deletes all states that are not kept. */
+async function deleteStatesBut(db: BeaconDb, kept: readonly StatePosition[]): Promise<void> {
+  const stored = await Array.fromAsync(db.snapshots.entries());
+  for (const snapshot of stored) {
+    const { slot, blockRoot, packing } = snapshot;
+    if (!packing?.base || !includes(kept, snapshot) || includes(kept, packing.base)) continue;
+    const bytes = await db.snapshots.get(slot, blockRoot);
+    if (!bytes) continue;
+    const batch = db.batch();
+    batch.snapshots.delete(snapshot);
+    batch.snapshots.put(slot, blockRoot, bytes);
+    await batch.write();
+  }
+  const others = stored.filter((snapshot) => !includes(kept, snapshot));
+  await inBatches(db, others, (batch, snapshot) => batch.snapshots.delete(snapshot));
+}
+
+const includes = (positions: readonly StatePosition[], { slot, blockRoot }: StatePosition) =>
+  positions.some((position) => position.slot === slot && position.blockRoot === blockRoot);
+
+const BATCH_ENTRIES = 1000;
+
+async function inBatches<T>(db: BeaconDb, items: Iterable<T>, write: (batch: BeaconDbBatch, item: T) => void) {
+  const all = [...items];
+  for (let from = 0; from < all.length; from += BATCH_ENTRIES) {
+    const batch = db.batch();
+    for (const item of all.slice(from, from + BATCH_ENTRIES)) write(batch, item);
+    await batch.write();
+  }
+}
