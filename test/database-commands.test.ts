@@ -62,7 +62,7 @@ async function dbOfNetwork(network: string | undefined, dataDir: string, ...oper
         printed += String(chunk);
         return true;
       },
-      complain: () => {},
+      writeError: () => {},
       readInput: async () => Buffer.alloc(0),
     },
   );
@@ -81,10 +81,10 @@ function damage(dataDir: string, pattern: RegExp, change: (bytes: Buffer) => voi
 
 test("a whole database is found whole, is not repaired, and can be compacted", async () => {
   const directory = copied(stored.path, tempDirectory());
-  expect(await db(directory, "check")).toMatch(/\nNothing is wrong\.\n$/);
-  expect(await db(directory, "repair")).toMatch(/nothing is changed\.\n$/);
+  expect(await db(directory, "check")).toMatch(/\nNo problems found\.\n$/);
+  expect(await db(directory, "repair")).toMatch(/nothing changed\.\n$/);
   expect(readdirSync(directory)).toEqual(["beacon-db"]);
-  expect(await db(directory, "compact")).toMatch(/^The database takes \d+ bytes; it took \d+\.\n$/);
+  expect(await db(directory, "compact")).toMatch(/^Compacted the database from \d+ to \d+ bytes\.\n$/);
   expect(await answersOfDirectory(directory)).toEqual(whole);
 });
 
@@ -97,11 +97,11 @@ test("what the files do not show is found by reading the chain, and mended by dr
   });
   await expect(db(directory, "check")).rejects.toMatchObject({
     exitCode: EXIT_CODES.dataDirUnusable,
-    message: expect.stringMatching(/is damaged: one thing is wrong/),
+    message: expect.stringMatching(/is damaged \(1 problem\)/),
   });
   const printed = await db(directory, "repair");
-  expect(printed).toMatch(/holds the chain from slot \d+ to slot \d+ now, final up to slot \d+/);
-  expect(await db(directory, "check")).toMatch(/Nothing is wrong/);
+  expect(printed).toMatch(/now holds the chain from slot \d+ to slot \d+, finalized up to slot \d+/);
+  expect(await db(directory, "check")).toMatch(/No problems found/);
   const answers = await answersOfDirectory(directory);
   const first = Number(printed.match(/from slot (\d+)/)![1]);
   expect(first).toBeGreaterThan(3);
@@ -117,7 +117,7 @@ test("what a block or a state has become is listed without the place where it wa
     await batch.write();
   });
   expect(await db(directory, "repair")).toMatch(
-    new RegExp(`^Block ${root} cannot be decoded\\.\n${directory} holds`, "m"),
+    new RegExp(`^Block ${root} cannot be decoded\\.\n${directory} now holds`, "m"),
   );
 });
 
@@ -150,11 +150,11 @@ test("a damaged database is repaired to a chain that is true, and kept beside it
     damage(directory, pattern, change);
     await expect(db(directory, "check"), String(pattern)).rejects.toMatchObject({
       exitCode: EXIT_CODES.dataDirUnusable,
-      message: expect.stringMatching(/[^;]; "fanal db repair" keeps what can be kept; or restore it from a copy\.$/),
+      message: expect.stringMatching(/[^;]; "fanal db repair" salvages what is readable; or restore a backup\.$/),
     });
-    expect(await db(directory, "repair")).toMatch(/The damaged database is kept as \S+beacon-db\.damaged/);
+    expect(await db(directory, "repair")).toMatch(/The damaged database was moved to \S+beacon-db\.damaged/);
     expect(existsSync(join(directory, "beacon-db.damaged", "LOCK"))).toBe(true);
-    expect(await db(directory, "check")).toMatch(/Nothing is wrong/);
+    expect(await db(directory, "check")).toMatch(/No problems found/);
     const { devChain, close } = await startDevChain(QUIET, directory);
     for (const [slot, { root, stateRoot }] of (await answersOf(devChain.chain)).entries()) {
       if (root !== undefined) expect({ root, stateRoot }, `${pattern} slot ${slot}`).toEqual(whole[slot]);
@@ -174,7 +174,9 @@ test("a database without any finalized state left is not repaired, and stays as 
 
 test("an exported chain is the same where it is imported", async () => {
   const file = join(tempDirectory(), "chain");
-  expect(await db(stored.path, "export", file)).toMatch(/\d+ final blocks, \d+ others and \d+ states are in/);
+  expect(await db(stored.path, "export", file)).toMatch(
+    /^Exported \d+ finalized blocks, \d+ others and \d+ states to /,
+  );
   const directory = join(tempDirectory(), "new");
   await db(directory, "import", file);
   expect(await answersOfDirectory(directory)).toEqual(whole);
@@ -183,7 +185,7 @@ test("an exported chain is the same where it is imported", async () => {
   for (const { stateRoot } of whole) expect(await devChain.chain.states.byRoot(stateRoot!)).not.toBeNull();
   expect(whole.filter(({ root }) => root === undefined)).toHaveLength(6);
   await close();
-  expect(await db(directory, "check")).toMatch(/Nothing is wrong/);
+  expect(await db(directory, "check")).toMatch(/No problems found/);
   await expect(db(directory, "import", file)).rejects.toMatchObject({ exitCode: EXIT_CODES.dataDirMismatch });
   await expect(db(stored.path, "export", file)).rejects.toMatchObject({ exitCode: EXIT_CODES.unreadableInput });
 
@@ -211,7 +213,7 @@ test("a directory whose import was cut short holds no chain, and begins one as a
   expect(begun.devChain.isNew).toBe(true);
   await begun.close();
   expect(await answersOfDirectory(directory)).toHaveLength(1);
-  expect(await db(directory, "check")).toMatch(/^1 blocks and 1 states are read.*\nNothing is wrong\.\n$/m);
+  expect(await db(directory, "check")).toMatch(/^Read 1 blocks .* and 1 states\.\nNo problems found\.\n$/m);
 });
 
 /** The system refuses LevelDB what it is to do in the directory that is named so, after some calls in which it does not. */
@@ -250,7 +252,7 @@ test("a disk without room ends an import and a repair with a sentence, and they 
       name: "StartupError",
       exitCode: EXIT_CODES.dataDirFailed,
       message: expect.stringMatching(
-        /^The database at \S+ could not be written: .*No space left on device; mend or free the disk, and try again\.$/,
+        /^The database at \S+ could not be written: .*No space left on device; fix or free the disk, and try again\.$/,
       ),
     });
     free();
@@ -293,7 +295,7 @@ test("a whole database is not taken for a damaged one where another network is g
   await dbOfNetwork(network, directory, "export", file);
   const otherChain = /holds another chain \(its genesis validators root is .*\), not the chain of the network othernet/;
   for (const action of ["check", "repair"]) {
-    expect(await dbOfNetwork(network, directory, action)).toMatch(/Nothing is wrong/);
+    expect(await dbOfNetwork(network, directory, action)).toMatch(/No problems found/);
     await expect(dbOfNetwork(other, directory, action), action).rejects.toMatchObject({
       exitCode: EXIT_CODES.dataDirMismatch,
       message: expect.stringMatching(otherChain),
@@ -368,10 +370,10 @@ test("a database that may only be read is not taken for a damaged one", async ()
     await expect(startDevChain(QUIET, directory)).rejects.toMatchObject({ kind: "dataDirForbidden" });
     await expect(db(directory, "check")).rejects.toMatchObject({
       exitCode: EXIT_CODES.dataDirUnusable,
-      message: `${fact}this user has to be able to write to it, also where it is only to be read: give a copy of it otherwise.`,
+      message: `${fact}it must be writable by this user, even for reading: use a copy otherwise.`,
     });
     await expect(db(directory, "compact")).rejects.toMatchObject({
-      message: `${fact}this user has to be able to write to it.`,
+      message: `${fact}it must be writable by this user.`,
     });
     allow();
   }
@@ -395,9 +397,9 @@ test("a link to what is not there is taken neither for a database nor for the pl
 });
 
 test("what is asked for wrongly is explained", () => {
-  expect(() => readDbOperands([])).toThrow("What is to be done with the database is missing");
-  expect(() => readDbOperands(["chek"])).toThrow(/^"fanal db" does not know "chek": .* Did you mean check\?$/);
-  expect(() => readDbOperands(["export"])).toThrow('"fanal db export" needs the name of a file.');
-  expect(() => readDbOperands(["check", "x"])).toThrow('The argument "x" is not expected');
+  expect(() => readDbOperands([])).toThrow("Missing action. Give one of check");
+  expect(() => readDbOperands(["chek"])).toThrow(/^Unknown action "chek" of "fanal db"\. .* Did you mean check\?$/);
+  expect(() => readDbOperands(["export"])).toThrow('"fanal db export" requires a file name.');
+  expect(() => readDbOperands(["check", "x"])).toThrow('Unexpected argument "x"');
   expect(readDbOperands(["import", "x"])).toEqual({ action: "import", file: "x" });
 });

@@ -54,7 +54,7 @@ it("begins a dev chain with the genesis block of its execution client, which mak
 
   const builtIn = startDevChain({ ...options, execution: undefined }, directory);
   await expect(builtIn).rejects.toThrow(
-    "the maker of payloads is an execution client (--el) there and the built-in dev engine now",
+    "the payload builder is an execution client (--el) (requested: the built-in dev engine)",
   );
 
   const other = await ExecutionClient.open({ chainId: 77, genesisTime: 1_600_000_000 });
@@ -85,7 +85,7 @@ it("leaves a dev chain that was made without one to the built-in engine", async 
   const made = await startDevChain({ forks, networkDirectory: network.directory }, directory);
   await made.close();
   await expect(startDevChain({ forks, execution }, directory)).rejects.toThrow(
-    "the maker of payloads is the built-in dev engine there and an execution client (--el) now",
+    "the payload builder is the built-in dev engine (requested: an execution client (--el))",
   );
   const dataDir = tempDirectory();
   const db = await openDataDirectory(dataDir, { sync: false });

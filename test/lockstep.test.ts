@@ -120,8 +120,8 @@ describe("a plan of the duties in lockstep", () => {
       destination: { write: (line) => opened.complaints.push(line) },
     });
     let plan: DutyPlan = {};
-    const shortcut = { chain, isOpen: () => true };
-    const validators = createDevValidators({ api, clock, config, keys, logger, shortcut, plan: () => plan });
+    const fastPath = { chain, isAllowed: () => true };
+    const validators = createDevValidators({ api, clock, config, keys, logger, fastPath, plan: () => plan });
     const act = async (slot: Slot, chosen: DutyPlan = {}) => {
       plan = chosen;
       await clock.advanceTo(slot);
@@ -159,12 +159,12 @@ describe("a plan of the duties in lockstep", () => {
     const fork = chain.head.root;
     await act(2);
     const head = chain.head.root;
-    await act(3, { parentRoot: fork, dissent: { root: head, isBy: () => true } });
+    await act(3, { parentRoot: fork, splitVote: { root: head, includes: () => true } });
     const [side] = chain.forkChoice.blocksAtSlot(3);
     expect(side?.parentRoot).toBe(fork);
     const votedRoots = chain.pools.attestations.list({ slot: 3 }).map(({ data }) => toRootHex(data.beaconBlockRoot));
     expect(new Set(votedRoots)).toEqual(new Set<RootHex>([head]));
-    // Without a word of votes they are for the block of the slot.
+    // By default votes are for the block of the slot.
     await act(4, { parentRoot: side!.root });
     const [next] = chain.forkChoice.blocksAtSlot(4);
     expect(next?.parentRoot).toBe(side!.root);

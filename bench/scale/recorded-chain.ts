@@ -25,7 +25,7 @@ import {
 import { type electra, type fulu, type Slot, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { latestPayload, payloadRequest } from "../../src/chain/production/payload-request.ts";
-import { JointSignature } from "../../src/dev/validators/joint-signature.ts";
+import { LazyAggregateSignature } from "../../src/dev/validators/lazy-aggregate-signature.ts";
 import { createDevPayload } from "../../src/execution/dev-payload.ts";
 import { IndicesByKey } from "./indices-by-key.ts";
 import { scaleConfig } from "./state.ts";
@@ -156,6 +156,6 @@ export class RecordedChain {
 
   /** One signature that stands for those of all of them. */
   #sign(validators: Iterable<number>, signingRoot: Uint8Array): Uint8Array {
-    return new JointSignature(signingRoot, Array.from(validators, secretScalar)).sign().toBytes();
+    return new LazyAggregateSignature(signingRoot, Array.from(validators, secretScalar)).sign().toBytes();
   }
 }

@@ -84,7 +84,7 @@ export class Crowd {
     committees.forEach((committee, committeeIndex) => {
       if (committeeIndex === 0) return;
       const attestingIndices = Array.from(committee);
-      const signature = this.#signer.signJointly(attestingIndices, signingRoot);
+      const signature = this.#signer.signAggregate(attestingIndices, signingRoot);
       const bits = allOf(committee.length);
       chain.processor.ownAttestation({
         data,
@@ -126,7 +126,7 @@ export class Crowd {
     const committee = state.epochCtx.getIndexedSyncCommittee(slot);
     for (let subcommitteeIndex = 0; subcommitteeIndex < SYNC_COMMITTEE_SUBNET_COUNT; subcommitteeIndex++) {
       const members = Array.from(subcommitteeMembers(committee, subcommitteeIndex));
-      const signature = this.#signer.signJointly(members, signingRoot).sign().toBytes();
+      const signature = this.#signer.signAggregate(members, signingRoot).sign().toBytes();
       const aggregationBits = allOf(members.length);
       const contribution = { slot, beaconBlockRoot, subcommitteeIndex, aggregationBits, signature };
       this.#chain.processor.ownContribution(contribution, members);

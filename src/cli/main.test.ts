@@ -6,7 +6,7 @@ import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { createLogger, type LogControl } from "../log/pino-logger.ts";
 import { EXIT_CODES, StartupError } from "./exit.ts";
 import type { DevOptions, NodeOptions } from "./flags/options.ts";
-import { main, type Surroundings } from "./main.ts";
+import { type CliContext, main } from "./main.ts";
 import type { RunningNode } from "./run.ts";
 import type { GatewayStart } from "./start/gateway.ts";
 
@@ -28,7 +28,7 @@ function setup(
       return outcome();
     };
   };
-  const surroundings: Surroundings = {
+  const context: CliContext = {
     environment,
     workingDirectory: "/nowhere",
     err: (text) => (written.err += text),
@@ -45,11 +45,11 @@ function setup(
         written.out += String(chunk);
         return true;
       },
-      complain: (text) => (written.err += text),
+      writeError: (text) => (written.err += text),
       readInput: async () => Buffer.alloc(0),
     },
   };
-  return { written, started, run: (...argv: string[]) => main(argv, surroundings) };
+  return { written, started, run: (...argv: string[]) => main(argv, context) };
 }
 
 describe("main", () => {
@@ -133,7 +133,7 @@ describe("main", () => {
     });
   });
 
-  it("logs the stack of what nobody foresaw", async () => {
+  it("logs the stack of an unexpected error", async () => {
     const { run, written } = setup({}, () => {
       throw new TypeError("It broke.");
     });
@@ -164,7 +164,7 @@ describe("main", () => {
   it("refuses a call without a method, and one to an address that is none", async () => {
     const { run, written } = setup({ FANAL_CONFIG_FILE: "a-file-for-nodes.yaml" });
     expect(await run("call")).toBe(EXIT_CODES.usage);
-    expect(written.err).toMatch(/^fanal: The method to call is missing: /);
+    expect(written.err).toMatch(/^fanal: Missing method. /);
     expect(await run("call", "getBeaconHead", "--url", "localhost:9190")).toBe(EXIT_CODES.usage);
     expect(written.err).toContain('The value "localhost:9190" of --url is not accepted');
   });
@@ -172,6 +172,6 @@ describe("main", () => {
   it("says in one sentence that no node answers", async () => {
     const { run, written } = setup({ FANAL_URL: "http://127.0.0.1:1" });
     expect(await run("call", "getBeaconHead")).toBe(EXIT_CODES.noAnswer);
-    expect(written.err).toMatch(/^fanal: No node can be reached at http:\/\/127\.0\.0\.1:1: [^\n]+\n$/);
+    expect(written.err).toMatch(/^fanal: The node at http:\/\/127\.0\.0\.1:1 is unreachable: [^\n]+\n$/);
   });
 });

@@ -3,14 +3,13 @@ import { SYSTEM_TIMERS, type Timers } from "../async/timers.ts";
 import type { Logger } from "../log/logger.ts";
 import { createLogger, type LogControl } from "../log/pino-logger.ts";
 import { VERSION } from "../runtime/version.ts";
-import { callAsWritten } from "./call/command.ts";
+import { runCallCommand } from "./call/command.ts";
 import { readShell } from "./completion/shells.ts";
 import { readDbOperands } from "./db/actions.ts";
 import { EXIT_CODES, usageError } from "./exit.ts";
 import { type CommandLine, parseCommandLine } from "./flags/command-line.ts";
 import type { NodeCommandName } from "./flags/commands.ts";
 import { gatewayOptions } from "./flags/gateway-options.ts";
-import { idleFlags, type ServersAskedFor } from "./flags/idle-flags.ts";
 import {
   type DevOptions,
   devDataDir,
@@ -21,12 +20,13 @@ import {
   nodeOptions,
 } from "./flags/options.ts";
 import { type FlagSources, resolveFlags } from "./flags/resolve-flags.ts";
+import { type EnabledServers, unusedFlagWarnings } from "./flags/unused-flags.ts";
 import { type ProcessEvents, type RunningNode, runUntilStopped, type StopSignal } from "./run.ts";
 import type { GatewayStart } from "./start/gateway.ts";
 import { asStartupError } from "./start/start-errors.ts";
 import { processTerminal, type Terminal } from "./terminal.ts";
 
-/** Starts a node; `log` is for changing what is logged while it runs. */
+/** Starts a node. `log` changes the log level at runtime. */
 type Runner<Options> = (
   options: Options,
   logger: Logger,
@@ -34,14 +34,15 @@ type Runner<Options> = (
   stopping: AbortSignal,
 ) => Promise<RunningNode>;
 
-/** Loaded late: the consensus libraries they import read the preset once, at import. */
+/** Lazy imports: the consensus libraries read the preset once, when they are imported. */
 interface Runners {
   dev(): Promise<Runner<DevOptions>>;
   node(): Promise<Runner<NodeOptions>>;
   gateway(): Promise<Runner<GatewayStart>>;
 }
 
-export interface Surroundings {
+/** Process-level dependencies of the command line, replaced in tests. */
+export interface CliContext {
   environment: Record<string, string | undefined>;
   workingDirectory: string;
   err(text: string): void;
@@ -50,13 +51,12 @@ export interface Surroundings {
   exitNow(code: number): void;
   endBy(signal: StopSignal): void;
   timers: Pick<Timers, "now" | "every">;
-  /** Which permissions files and directories are made without. */
   setUmask(mask: number): void;
   runners: Runners;
   terminal: Terminal;
 }
 
-function processSurroundings(): Surroundings {
+function processContext(): CliContext {
   return {
     environment: process.env,
     workingDirectory: process.cwd(),
@@ -65,7 +65,7 @@ function processSurroundings(): Surroundings {
     events: process,
     exitNow: (code) => process.exit(code),
     endBy(signal) {
-      // Without listeners the signal has its default effect. Windows has no SIGHUP that could be sent.
+      // Without listeners the signal has its default effect. Windows cannot send SIGHUP.
       process.removeAllListeners(signal);
       process.kill(process.pid, process.platform === "win32" ? "SIGKILL" : signal);
     },
@@ -82,12 +82,12 @@ function processSurroundings(): Surroundings {
 
 interface Start {
   logging: LogOptions;
-  servers: ServersAskedFor;
+  servers: EnabledServers;
   start(log: LogControl, stopping: AbortSignal): Promise<RunningNode>;
 }
 
-/** The preset is chosen by what is started, and only then the code of the chain is loaded. */
-function prepare(command: NodeCommandName, sources: FlagSources, { environment, runners }: Surroundings): Start {
+/** Resolves the options of a command. `start` sets the preset before it loads the chain code. */
+function prepare(command: NodeCommandName, sources: FlagSources, { environment, runners }: CliContext): Start {
   const { workingDirectory } = sources;
   if (command === "dev") {
     const values = resolveFlags(command, sources);
@@ -127,43 +127,43 @@ function prepare(command: NodeCommandName, sources: FlagSources, { environment, 
   };
 }
 
-async function converse(sources: FlagSources, terminal: Terminal): Promise<number> {
+async function runConsoleCommand(sources: FlagSources, terminal: Terminal): Promise<number> {
   const { runConsole } = await import("./console/console.ts");
   return runConsole(sources, terminal);
 }
 
-async function tellMethods(words: readonly string[], sources: FlagSources, terminal: Terminal): Promise<number> {
+async function runMethodsCommand(words: readonly string[], sources: FlagSources, terminal: Terminal): Promise<number> {
   const flags = resolveFlags("methods", sources);
   const { describeMethods } = await import("./methods/methods.ts");
   await terminal.write(await describeMethods(words, flags));
   return EXIT_CODES.ok;
 }
 
-async function printCompletion(written: readonly string[], terminal: Terminal): Promise<number> {
+async function runCompletionCommand(written: readonly string[], terminal: Terminal): Promise<number> {
   const shell = readShell(written);
   const { completionScript } = await import("./completion/completion.ts");
   await terminal.write(completionScript(shell));
   return EXIT_CODES.ok;
 }
 
-async function examineUpstreams(
+async function runDoctorCommand(
   written: readonly string[],
   sources: FlagSources,
-  surroundings: Surroundings,
+  context: CliContext,
 ): Promise<number> {
   const { runDoctor } = await import("./doctor/doctor.ts");
-  return runDoctor(written, sources, surroundings);
+  return runDoctor(written, sources, context);
 }
 
-/** Looks after a database. The code of chains is loaded for it once the database has said which preset its chain has. */
-async function keepDatabase(
+/** Runs `fanal db`. The chain code is loaded once the preset of the stored chain is known. */
+async function runDbCommand(
   written: readonly string[],
   sources: FlagSources,
-  { environment, terminal }: Surroundings,
+  { environment, terminal }: CliContext,
 ): Promise<number> {
   const operands = readDbOperands(written);
   const { dataDir, network } = resolveFlags("db", sources);
-  if (dataDir === undefined) throw usageError("The data directory is missing: give --data-dir.");
+  if (dataDir === undefined) throw usageError("Missing data directory. Give --data-dir.");
   const { workingDirectory } = sources;
   const { runDb } = await import("./db/db.ts");
   const options = { ...operands, dataDir: resolve(workingDirectory, dataDir), network, workingDirectory, environment };
@@ -172,38 +172,38 @@ async function keepDatabase(
 
 type Run = Extract<CommandLine, { kind: "run" }>;
 
-async function run({ command, operands = [], given }: Run, surroundings: Surroundings): Promise<number> {
-  const { environment, workingDirectory, terminal } = surroundings;
+async function run({ command, operands = [], given }: Run, context: CliContext): Promise<number> {
+  const { environment, workingDirectory, terminal } = context;
   const sources = { given, environment, workingDirectory };
-  if (command === "call") return callAsWritten(operands, sources, terminal);
-  if (command === "console") return converse(sources, terminal);
-  if (command === "methods") return tellMethods(operands, sources, terminal);
-  if (command === "doctor") return examineUpstreams(operands, sources, surroundings);
-  if (command === "completion") return printCompletion(operands, terminal);
-  // What a node keeps is nobody else's business: files of its owner alone, in directories of its owner alone.
-  surroundings.setUmask(0o077);
-  if (command === "db") return keepDatabase(operands, sources, surroundings);
-  const { logging, servers, start } = prepare(command, sources, surroundings);
-  const log = createLog(logging, surroundings);
-  for (const hint of idleFlags(sources, servers)) log.logger.warn(hint);
-  const flushed: Pick<Surroundings, "exitNow" | "endBy"> = {
+  if (command === "call") return runCallCommand(operands, sources, terminal);
+  if (command === "console") return runConsoleCommand(sources, terminal);
+  if (command === "methods") return runMethodsCommand(operands, sources, terminal);
+  if (command === "doctor") return runDoctorCommand(operands, sources, context);
+  if (command === "completion") return runCompletionCommand(operands, terminal);
+  // Files and directories are accessible to their owner only.
+  context.setUmask(0o077);
+  if (command === "db") return runDbCommand(operands, sources, context);
+  const { logging, servers, start } = prepare(command, sources, context);
+  const log = createLog(logging, context);
+  for (const hint of unusedFlagWarnings(sources, servers)) log.logger.warn(hint);
+  const flushed: Pick<CliContext, "exitNow" | "endBy"> = {
     exitNow(code) {
       log.flush();
-      surroundings.exitNow(code);
+      context.exitNow(code);
     },
     endBy(signal) {
       log.flush();
-      surroundings.endBy(signal);
+      context.endBy(signal);
     },
   };
   try {
     return await runUntilStopped((stopping) => start(log, stopping), {
-      ...surroundings,
+      ...context,
       ...flushed,
       logger: log.logger,
     });
   } catch (error) {
-    // On a terminal the log stands beside standard error, which gets the same sentence.
+    // On a terminal, log and standard error are shown together, so the message is not repeated.
     const isBesideLog = terminal.isInteractive && logging.logFormat === "text" && logging.logFile === undefined;
     const known = asStartupError(error);
     if (known && !isBesideLog) {
@@ -215,33 +215,33 @@ async function run({ command, operands = [], given }: Run, surroundings: Surroun
   }
 }
 
-function createLog({ logFormat, logLevel, logFile }: LogOptions, surroundings: Surroundings): LogControl {
+function createLog({ logFormat, logLevel, logFile }: LogOptions, context: CliContext): LogControl {
   try {
-    return surroundings.createLog({ format: logFormat, spec: logLevel, file: logFile });
+    return context.createLog({ format: logFormat, spec: logLevel, file: logFile });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw usageError(`The log file ${logFile?.path} cannot be written: ${reason}.`, error);
   }
 }
 
-/** Runs the program; the result is the exit code. */
-export async function main(argv: readonly string[], surroundings = processSurroundings()): Promise<number> {
-  const { terminal, err } = surroundings;
+/** Runs the program and returns the exit code. */
+export async function main(argv: readonly string[], context = processContext()): Promise<number> {
+  const { terminal, err } = context;
   try {
     const line = parseCommandLine(argv, VERSION);
     if (line.kind === "print") {
-      if (line.wasAskedFor) {
+      if (line.isRequested) {
         await terminal.write(line.text);
         return EXIT_CODES.ok;
       }
       err(line.text);
       return EXIT_CODES.usage;
     }
-    return await run(line, surroundings);
+    return await run(line, context);
   } catch (error) {
-    const mendable = asStartupError(error);
-    if (!mendable) throw error;
-    err(`fanal: ${mendable.message}\n`);
-    return mendable.exitCode;
+    const startupError = asStartupError(error);
+    if (!startupError) throw error;
+    err(`fanal: ${startupError.message}\n`);
+    return startupError.exitCode;
   }
 }

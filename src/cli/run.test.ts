@@ -108,7 +108,7 @@ describe("running a node", () => {
     });
     events.emit("SIGTERM", "SIGTERM");
     expect(await code).toBe(0);
-    expect(records.find(({ level }) => level === "info")?.msg).toBe("Stopped before the start was over");
+    expect(records.find(({ level }) => level === "info")?.msg).toBe("Stopped during startup");
   });
 
   it("ends the process when the stop takes longer than ten seconds", async () => {

@@ -5,54 +5,54 @@ import { DEFAULT_SERVER_LIMITS } from "../node/servers/server-limits.ts";
 import { EXIT_CODES } from "./exit.ts";
 import { asStartupError } from "./start/start-errors.ts";
 
-/** A node that has started. */
+/** Started node. */
 export interface RunningNode {
-  /** Settles when the node has come to its end, by `stop` or by itself; rejects when it failed. */
+  /** Resolves when the node has stopped; rejects when it failed. */
   readonly stopped: Promise<void>;
-  /** How long a stop may take beyond the time that every node has for it; none unless given. */
+  /** Extra time for a stop, on top of the usual limit. */
   readonly drainMillis?: number;
   stop(): Promise<void>;
 }
 
-/** SIGHUP comes when the terminal of the process is closed. SIGUSR2 would end the process at once. */
+/** Signals that stop the node. SIGHUP is sent when the terminal is closed. */
 const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR2"] as const;
 export type StopSignal = (typeof STOP_SIGNALS)[number];
 
 /** The part of `process` that running a node needs. */
 export type ProcessEvents = Pick<EventEmitter, "on" | "off">;
 
-interface RunSurroundings {
+interface RunDeps {
   logger: Logger;
   events: ProcessEvents;
-  /** Ends the process without waiting for anything but its threads, in which there may be native code that takes its time. */
+  /** Exits, but waits for worker threads in native code. */
   exitNow(code: number): void;
-  /** Ends it without waiting even for these. */
+  /** Kills the process without waiting. */
   endBy(signal: StopSignal): void;
   timers: Pick<Timers, "now" | "every">;
 }
 
 /**
- * One Ctrl-C arrives several times when npm or the launcher for older Node versions stands in between: the terminal signals
- * them all, and each passes the signal on. What comes this soon after the first is taken for the same wish.
+ * Ignores repeated signals within this time. Ctrl-C reaches npm and the launcher for older Node versions too, and each
+ * forwards it.
  */
 const SIGNAL_ECHO_MS = 100;
 
 /**
- * Whoever stops a node, such as systemd or a container engine, kills it sooner or later; until then it may end by itself. Clients can
- * hold off the end of the servers, so that as much time again is left for all that ends behind them.
+ * Time limit of a stop, below the kill timeout of service managers. Clients can delay closing the servers up to half of
+ * it; the other half is for the rest of the node.
  */
 const STOP_LIMIT_MS = 2 * DEFAULT_SERVER_LIMITS.closeMillis;
 
-/** Far longer than anything that is waited for. */
-const HOLD_MS = 3_600_000;
+/** Interval of the timer that keeps the process alive. */
+const KEEP_ALIVE_MS = 3_600_000;
 
 /**
- * Starts the node and waits for its end. The first signal stops it in good order, or ends its start, and the next one ends
- * the process at once, as does a stop that takes too long. A `StartupError` is the caller's to report.
+ * Starts the node and waits until it stops. The first signal stops it gracefully or aborts its startup; a second one,
+ * or a stop beyond the time limit, exits at once. A `StartupError` is left to the caller.
  */
 export async function runUntilStopped(
   start: (stopping: AbortSignal) => Promise<RunningNode>,
-  { logger, events, exitNow, endBy, timers }: RunSurroundings,
+  { logger, events, exitNow, endBy, timers }: RunDeps,
 ): Promise<number> {
   const stopping = new AbortController();
   const stopRequested = once(stopping.signal, "abort");
@@ -66,22 +66,22 @@ export async function runUntilStopped(
       logger.notice("Stopping; a second signal exits at once", { signal });
       const limit = STOP_LIMIT_MS + (running?.drainMillis ?? 0);
       endWaiting = timers.every(limit, () => {
-        logger.error("The node did not stop in time; the process ends all the same", { seconds: limit / 1000 });
+        logger.error("Node did not stop in time, exiting", { limitSeconds: limit / 1000 });
         exitNow(EXIT_CODES.stopTimedOut);
       });
-      stopping.abort(new Error("The node was stopped before it had started."));
+      stopping.abort(new Error("The node was stopped during startup."));
     } else if (timers.now() - firstSignalAt >= SIGNAL_ECHO_MS) {
       logger.warn("Exiting without waiting for the node to stop", { signal });
       endBy(signal);
     }
   };
   const onUnexpected = (error: unknown) => {
-    logger.fatal("An unexpected error ends the process", { error });
+    logger.fatal("Unexpected error, exiting", { error });
     exitNow(EXIT_CODES.internal);
   };
 
-  // A node may wait for something that does not keep Node running, such as an execution client that is to come back.
-  const letGo = timers.every(HOLD_MS, () => {});
+  // Keeps the process alive while the node waits on unreferenced timers, such as for its execution client.
+  const stopKeepAlive = timers.every(KEEP_ALIVE_MS, () => {});
   for (const signal of STOP_SIGNALS) events.on(signal, onSignal);
   events.on("uncaughtException", onUnexpected);
   events.on("unhandledRejection", onUnexpected);
@@ -95,16 +95,16 @@ export async function runUntilStopped(
     return EXIT_CODES.ok;
   } catch (error) {
     if (stopping.signal.aborted && !running) {
-      logger.info("Stopped before the start was over");
-      logger.debug("The start ended", { error });
+      logger.info("Stopped during startup");
+      logger.debug("Startup aborted", { error });
       return EXIT_CODES.ok;
     }
-    const mendable = asStartupError(error);
-    if (mendable) throw mendable;
-    logger.fatal("An unexpected error ends the process", { error });
+    const startupError = asStartupError(error);
+    if (startupError) throw startupError;
+    logger.fatal("Unexpected error, exiting", { error });
     return EXIT_CODES.internal;
   } finally {
-    letGo();
+    stopKeepAlive();
     endWaiting();
     for (const signal of STOP_SIGNALS) events.off(signal, onSignal);
     events.off("uncaughtException", onUnexpected);

@@ -1,16 +1,16 @@
 import { StartupError } from "./exit.ts";
 
-/** Where a command that answers at once reads and writes. */
+/** Input and output of a short-running command. */
 export interface Terminal {
-  /** Whether what is written is read by a person, not by another program. */
+  /** True if standard output is a terminal. */
   readonly isInteractive: boolean;
   /**
-   * Resolves when more can be written: to false when nobody reads on, as when `head` has seen enough. Rejects with a
-   * `StartupError` when it cannot be written, as on a full disk.
+   * Writes to standard output. Resolves to false once the reader has closed the pipe, as `head` does. Rejects with a
+   * `StartupError` if the write fails, as on a full disk.
    */
   write(chunk: string | Uint8Array): Promise<boolean>;
-  complain(text: string): void;
-  /** All of standard input. */
+  writeError(text: string): void;
+  /** Reads all of standard input. */
   readInput(): Promise<Buffer>;
 }
 
@@ -20,7 +20,7 @@ export function processTerminal(): Terminal {
   const watch = () => {
     if (watched) return;
     watched = true;
-    // The callback of the write tells the same; without a listener the event would end the process.
+    // The write callback handles the error. Without a listener the event would crash the process.
     process.stdout.on("error", () => {
       isClosed = true;
     });
@@ -38,7 +38,7 @@ export function processTerminal(): Terminal {
         });
       });
     },
-    complain: (text) => process.stderr.write(text),
+    writeError: (text) => process.stderr.write(text),
     readInput: async () => {
       const chunks: Buffer[] = [];
       for await (const chunk of process.stdin) chunks.push(chunk as Buffer);

@@ -51,13 +51,13 @@ it.each(["", "short", "two words of some length", "ein-schlüssel-mit-umlaut", "
   (text) => {
     const file = join(folder, "wrong");
     writeFileSync(file, text);
-    expect(() => openToken(file, createRecordingLogger())).toThrow(`The token file ${file} must hold one word`);
+    expect(() => openToken(file, createRecordingLogger())).toThrow(`The token file ${file} must hold a single token`);
   },
 );
 
 it("says what cannot be read or made", () => {
   const file = join(folder, "nowhere", "token");
   const logger = createRecordingLogger();
-  expect(() => openToken(file, logger)).toThrow(/^The token file .*nowhere\/token cannot be made: ENOENT/);
+  expect(() => openToken(file, logger)).toThrow(/^The token file .*nowhere\/token cannot be created: ENOENT/);
   expect(() => readToken(file)).toThrow(expect.objectContaining({ exitCode: EXIT_CODES.unreadableInput }));
 });

@@ -5,19 +5,21 @@ import { warnIfReadableByOthers } from "../node/execution/secret-file.ts";
 import { StartupError } from "./exit.ts";
 
 const TOKEN_BYTES = 32;
-/** What a header can carry and nobody guesses. */
+/** Printable ASCII, long enough not to be guessed. */
 const TOKEN = /^[\x21-\x7e]{16,1000}$/;
 
-/** The token in the file; a new one is put there, for its owner alone to read, when there is no such file. */
+/**
+ * Reads the token from the file. Creates the file with a random token, readable by its owner only, if it is missing.
+ */
 export function openToken(file: string, logger: Logger): string {
   try {
     const token = randomBytes(TOKEN_BYTES).toString("hex");
     writeFileSync(file, `${token}\n`, { flag: "wx", mode: 0o600 });
-    logger.notice("A token for callers was made", { file });
+    logger.notice("Created token file", { file });
     return token;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") {
-      throw new StartupError("unreadableInput", `The token file ${file} cannot be made: ${reasonOf(error)}.`, error);
+      throw new StartupError("unreadableInput", `The token file ${file} cannot be created: ${reasonOf(error)}.`, error);
     }
     warnIfReadableByOthers(file, logger);
     return readToken(file);
@@ -29,11 +31,11 @@ export function readToken(file: string): string {
   if (TOKEN.test(token)) return token;
   throw new StartupError(
     "unreadableInput",
-    `The token file ${file} must hold one word of 16 to 1000 letters, digits and signs, and nothing else.`,
+    `The token file ${file} must hold a single token of 16 to 1000 printable ASCII characters.`,
   );
 }
 
-/** What the file holds, but for blanks around it. The log, where there is one, says when other users can read it. */
+/** Reads a secret file, trimmed. Warns if other users can read it. */
 export function readSecret(file: string, noun: string, logger?: Pick<Logger, "warn">): string {
   try {
     if (logger) warnIfReadableByOthers(file, logger);

@@ -1,4 +1,4 @@
 export interface CallOptions {
-  /** Ends the waiting for the answer: `AbortSignal.timeout(1000)` gives it a second. */
+  /** Aborts the call, e.g. `AbortSignal.timeout(1000)` after a second. */
   readonly signal?: AbortSignal;
 }

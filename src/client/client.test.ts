@@ -66,7 +66,7 @@ describe.each(TRANSPORTS)("over %s", (_name, urlOf) => {
     const welcome = connect({ url: urlOf(url), token: "a-token-of-enough-characters-1234" });
     expect(await welcome.call("null")).toBeNull();
     await expect(connect({ url: urlOf(url) }).call("null")).rejects.toThrow(
-      urlOf(url) === url ? /answered with 401: .*token/ : /No node can be reached at ws:.*, or it refused/,
+      urlOf(url) === url ? /responded with HTTP status 401: .*token/ : /The node at ws:.* is unreachable or rejected/,
     );
   });
 
@@ -115,19 +115,19 @@ describe.each(TRANSPORTS)("over %s", (_name, urlOf) => {
     expect(new Set(heard)).toEqual(new Set([`Basic ${Buffer.from("us er:seécret").toString("base64")}`]));
   });
 
-  it("says that nobody is there", async () => {
+  it("reports an unreachable node", async () => {
     const server = await openTestServer();
     await server.close();
     await expect(connect({ url: urlOf(server.url) }).call("null")).rejects.toThrow(
-      `No node can be reached at ${urlOf(server.url)}`,
+      `The node at ${urlOf(server.url)} is unreachable`,
     );
   });
 });
 
 it.each(["ftp://user:secret@host", "user:secret@host/path", "//user:secret@host"])(
-  "shows no password of %s, which is no URL of a node",
+  "shows no password of the invalid URL %s",
   (url) => {
-    expect(() => createClient({ url })).toThrow(/is no URL of a node/);
+    expect(() => createClient({ url })).toThrow(/Invalid node URL/);
     expect(() => createClient({ url })).not.toThrow(/secret/);
   },
 );
@@ -139,10 +139,10 @@ it.each([
   await expect(connect({ url }).subscribe(["head"], () => {})).rejects.toThrow(`with the URL ${other}.`);
 });
 
-it("says that a message is larger than the node takes", async () => {
+it("reports that a message exceeds the size limit", async () => {
   const { url } = await serve({ limits: { bodyBytes: 1000 } });
   await expect(connect({ url: url.replace("http", "ws") }).call("echo", ["x".repeat(1000)])).rejects.toThrow(
-    /was closed: a message is larger than the node takes\.$/,
+    /was closed: a message exceeds the size limit of the node\.$/,
   );
 });
 
@@ -187,12 +187,12 @@ describe("events", () => {
     ]);
   });
 
-  it("need somebody to come to", async () => {
+  it("require a listener", async () => {
     const channel = new Channel();
     const { client } = await serveEvents(channel);
     const subscribe = client.subscribe as (topics: string[], listener?: unknown) => Promise<unknown>;
     for (const listener of [undefined, {}]) {
-      await expect(subscribe(["head"], listener)).rejects.toThrow(/a function that is called with each event/);
+      await expect(subscribe(["head"], listener)).rejects.toThrow(/a listener function/);
     }
     expect(channel.readers).toBe(0);
   });
@@ -224,7 +224,7 @@ describe("events", () => {
 it("says which URLs there are", () => {
   for (const url of ["ipc:///tmp/node", "localhost"]) {
     expect(() => createClient({ url })).toThrow(
-      `"${url}" is no URL of a node, which begins with http://, https://, ws:// or wss://.`,
+      `Invalid node URL "${url}". It must start with http://, https://, ws:// or wss://.`,
     );
   }
 });
@@ -234,7 +234,9 @@ it("says what a server answered that does not speak JSON-RPC", async () => {
   onTestFinished(() => void server.close());
   await once(server.listen(0, "127.0.0.1"), "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  await expect(connect({ url }).getChainHead()).rejects.toThrow(`${url} answered with 502: <p>Bad gateway`);
+  await expect(connect({ url }).getChainHead()).rejects.toThrow(
+    `${url} responded with HTTP status 502: <p>Bad gateway`,
+  );
 });
 
 it("ends a connection over which something else than JSON-RPC comes, and makes a new one for the next call", async () => {
@@ -258,6 +260,6 @@ it("says where a WebSocket can send no token, as in browsers", async () => {
   vi.stubGlobal("WebSocket", BrowserWebSocket);
   onTestFinished(() => void vi.unstubAllGlobals());
   await expect(connect({ url: "ws://127.0.0.1:9190", token: "secret" }).getChainHead()).rejects.toThrow(
-    /cannot send a token or a password: a URL of HTTP can be called with it/,
+    /cannot send a token or credentials\. Use an HTTP URL/,
   );
 });

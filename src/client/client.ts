@@ -6,7 +6,7 @@ import { RpcError } from "./rpc-error.ts";
 import type { RpcRequest, RpcResponse, Transport } from "./transport.ts";
 
 export interface Subscription {
-  /** Settles when no more events come: with an error where the node or the connection ended them, else with nothing. */
+  /** Resolves when the subscription ends; with an error if the node or the connection ended it. */
   readonly ended: Promise<Error | undefined>;
   unsubscribe(): Promise<void>;
 }
@@ -15,7 +15,7 @@ type MethodName = keyof Methods;
 type ParamsOf<Name extends MethodName> = NonNullable<Parameters<Methods[Name]>[0]>;
 type ResultOf<Name extends MethodName> = Awaited<ReturnType<Methods[Name]>>;
 
-/** A call of a batch: the name of its method and its parameters. */
+/** Call of a batch: method name and parameters. */
 export type BatchCall = {
   [Name in MethodName]: readonly [method: Name, params?: ParamsOf<Name>];
 }[MethodName];
@@ -24,15 +24,15 @@ type BatchResults<Calls extends readonly BatchCall[]> = {
   -readonly [Index in keyof Calls]: ResultOf<Calls[Index][0]> | RpcError;
 };
 
-/** Every method of the node as a function that takes its parameters by name, and what goes beyond single calls. */
+/** Client with a function for every method of the node, taking parameters by name. */
 export interface Client extends Methods, AsyncDisposable {
-  /** Calls a method by its name, such as one of a newer node. */
+  /** Calls a method by name, e.g. one of a newer node. */
   call(method: string, params?: object, options?: CallOptions): Promise<unknown>;
-  /** Makes several calls at once. Where one was refused, its error stands in the place of its result. */
+  /** Sends several calls as a batch. A failed call has its error in place of the result. */
   batch<const Calls extends readonly BatchCall[]>(calls: Calls, options?: CallOptions): Promise<BatchResults<Calls>>;
-  /** Has the listener called with every event of the topics, from now on. */
+  /** Subscribes to topics. The listener is called with each event. */
   subscribe<T extends Topic>(topics: readonly T[], listener: (event: ChainEvent<T>) => void): Promise<Subscription>;
-  /** Ends the connection and whatever waits for an answer. */
+  /** Closes the connection and rejects pending calls. */
   close(): Promise<void>;
 }
 
@@ -57,13 +57,13 @@ export function clientOver(transport: Transport): Client {
     const requests = calls.map(([method, params]) => requestOf(method, params));
     const responses = await transport.send(requests, signal);
     const byId = new Map(responses.map((response) => [response.id, response]));
-    // A node that refuses a batch as a whole answers once, and not to any of its calls.
+    // A batch that is rejected as a whole has a single response with id null.
     return requests.map(({ id }) => outcomeOf(byId.get(id) ?? byId.get(null)));
   }
 
   async function subscribe(topics: readonly Topic[], listener: (event: ChainEvent) => void): Promise<Subscription> {
     if (typeof listener !== "function") {
-      throw new TypeError("subscribe() takes the topics, and a function that is called with each event.");
+      throw new TypeError("subscribe() requires topics and a listener function.");
     }
     const { promise: ended, resolve } = Promise.withResolvers<Error | undefined>();
     const unsubscribe = await transport.subscribe(topics, {
@@ -77,11 +77,11 @@ export function clientOver(transport: Transport): Client {
     METHOD_NAMES.map((name) => [name, (params?: object, options?: CallOptions) => call(name, params, options)]),
   );
   const close = () => transport.close();
-  // The functions are as the generated types say, of which nothing is left when the program runs.
+  // The cast is safe: the functions match the generated types.
   return { ...methods, call, batch, subscribe, close, [Symbol.asyncDispose]: close } as unknown as Client;
 }
 
 function outcomeOf(response: RpcResponse | undefined): unknown {
-  if (response === undefined) throw new Error("The node left a call unanswered.");
+  if (response === undefined) throw new Error("The node sent no response to a call.");
   return "error" in response ? new RpcError(response.error) : response.result;
 }

@@ -11,7 +11,7 @@ import type {
   Uint64,
 } from "./methods.ts";
 
-/** What is told of the topics that this node has events of, in the words of the standard API's event stream. */
+/** Event data by topic, as in the event stream of the Beacon API. */
 export interface EventData {
   head: {
     slot: Uint64;
@@ -91,13 +91,13 @@ export interface EventData {
 
 type ResultOf<Name extends keyof Methods> = Awaited<ReturnType<Methods[Name]>>;
 
-/** What has the form of its fork stands beside the name of that. */
+/** Data in the format of a fork, with the fork name. */
 interface OfFork<Data> {
   version: string;
   data: Data;
 }
 
-/** An event of one of the topics. That of a topic beyond `EventData` is an object of its fork. */
+/** Event of a topic. Topics without an entry in `EventData` carry an object. */
 export type ChainEvent<T extends Topic = Topic> = T extends keyof EventData
   ? { readonly topic: T; readonly data: EventData[T] }
   : { readonly topic: T; readonly data: object };

@@ -17,13 +17,14 @@ export class HttpTransport implements Transport {
     const response = await this.#post(messageOf(requests), signal ? AbortSignal.any([signal, ending]) : ending);
     const text = await response.text();
     const responses = readResponses(parseJson(text));
-    if (responses === undefined) throw new Error(`${this.#url} answered with ${response.status}: ${wordsOf(text)}`);
+    if (responses === undefined)
+      throw new Error(`${this.#url} responded with HTTP status ${response.status}: ${bodyMessage(text)}`);
     return responses;
   }
 
   subscribe(): Promise<never> {
     const url = this.#url.replace(/^http(s?)/i, (_, secure: string) => `ws${secure.toLowerCase()}`);
-    return Promise.reject(new Error(`Events come over WebSocket alone: create the client with the URL ${url}.`));
+    return Promise.reject(new Error(`Events require a WebSocket. Create the client with the URL ${url}.`));
   }
 
   async close(): Promise<void> {
@@ -36,16 +37,16 @@ export class HttpTransport implements Transport {
       return await fetch(this.#url, { method: "POST", headers, body, signal });
     } catch (error) {
       signal.throwIfAborted();
-      // fetch itself says no more than that it failed.
+      // The message of fetch has no details; its cause does.
       const { cause } = error as Error;
       const reason = cause instanceof Error ? cause.message || cause.name : String(error);
-      throw new Error(`No node can be reached at ${this.#url}: ${reason}.`, { cause: error });
+      throw new Error(`The node at ${this.#url} is unreachable: ${reason}.`, { cause: error });
     }
   }
 }
 
-/** What a server says that serves no call at all, for one because the token is missing. */
-function wordsOf(text: string): string {
+/** Extracts the message of an HTTP error response, e.g. for a missing token. */
+function bodyMessage(text: string): string {
   const body = parseJson(text) as { message?: unknown } | undefined;
   return typeof body?.message === "string" ? body.message : text.trim().slice(0, 500);
 }

@@ -11,15 +11,15 @@ export { RpcError, type RpcErrorData } from "./rpc-error.ts";
 
 export interface ClientOptions {
   /**
-   * Where the node serves JSON-RPC: http:// or https:// for calls, ws:// or wss:// for calls and events. The name and the password of a
-   * user in it are sent as those of HTTP's Basic authentication, for whatever stands before the node.
+   * JSON-RPC URL of the node: http:// or https:// for calls, ws:// or wss:// for calls and events. Credentials in it
+   * are sent by Basic authentication, for a reverse proxy.
    */
   readonly url: string;
-  /** What the node wants of its callers, if it has a token. Browsers can send none over a WebSocket. */
+  /** Bearer token of the node. Browsers cannot send it over a WebSocket. */
   readonly token?: string;
 }
 
-/** A client of a running node. It connects when it is first asked something. */
+/** Creates a client of a running node. Connects on the first call. */
 export function createClient({ url, token }: ClientOptions): Client {
   const { protocol, address, authorization } = readNodeUrl(url);
   const given = token === undefined ? authorization : `Bearer ${token}`;

@@ -1,10 +1,10 @@
-/** What the URL of a node says. */
+/** Parsed URL of a node. */
 interface NodeUrl {
-  /** As `URL` has it, with its colon. */
+  /** With the colon, as in `URL`. */
   protocol: string;
-  /** The URL, without the name and the password that may be in it: they are nobody's to read in a message. */
+  /** URL without credentials, safe for error messages. */
   address: string;
-  /** What those are sent as. */
+  /** Authorization header for the credentials. */
   authorization: string | undefined;
 }
 
@@ -12,7 +12,7 @@ export function readNodeUrl(url: string): NodeUrl {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !/^(http|ws)s?:$/.test(parsed.protocol)) {
     const shown = url.replace(/[^/]*@/, "");
-    throw new Error(`"${shown}" is no URL of a node, which begins with http://, https://, ws:// or wss://.`);
+    throw new Error(`Invalid node URL "${shown}". It must start with http://, https://, ws:// or wss://.`);
   }
   const { protocol, username, password } = parsed;
   if (username === "" && password === "") return { protocol, address: url, authorization: undefined };
@@ -31,6 +31,6 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new Error("The name or the password in the URL of the node is not percent-encoded UTF-8.");
+    throw new Error("The credentials in the node URL are not percent-encoded UTF-8.");
   }
 }

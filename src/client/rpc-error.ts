@@ -1,16 +1,16 @@
-/** What the node says beside the message of an error. */
+/** Details of an error response. */
 export interface RpcErrorData {
-  /** The HTTP status with which the REST API would answer the same call. */
+  /** HTTP status that the REST API returns for the same error. */
   readonly status: number;
   readonly detail?: string;
-  /** Which items of a list were refused, and why. */
+  /** Rejected items of a submitted list. */
   readonly failures?: readonly { readonly index: number; readonly message: string }[];
 }
 
-/** The node's answer to a call that it refused or could not serve. Its message says what was wrong and what is right. */
+/** Error response of the node. The message says what is wrong and how to fix it. */
 export class RpcError extends Error {
   readonly code: number;
-  /** Undefined where another server answered. */
+  /** Undefined if another server responded. */
   readonly data: RpcErrorData | undefined;
 
   constructor({ code, message, data }: { code: number; message: string; data?: RpcErrorData | undefined }) {

@@ -7,7 +7,7 @@ export interface RpcRequest {
   readonly params: object;
 }
 
-/** With an id of null where the node could not make out what it answers. */
+/** JSON-RPC response. The id is null if the node could not read it from the request. */
 export type RpcResponse =
   | { readonly id: number | null; readonly result: unknown }
   | {
@@ -15,23 +15,23 @@ export type RpcResponse =
       readonly error: { readonly code: number; readonly message: string; readonly data?: RpcErrorData };
     };
 
-/** Who reads the events of a subscription. */
+/** Receives the events of a subscription. */
 export interface EventReader {
   deliver(topic: string, data: unknown): void;
-  /** No more events come. There is a reason where nobody here asked for the end. */
+  /** Called at the end of the subscription; with a reason unless it was cancelled by the client. */
   end(reason?: Error): void;
 }
 
-/** The way to a node and back. */
+/** Transport for JSON-RPC requests and subscriptions. */
 export interface Transport {
-  /** Several requests are sent as a batch. Their responses come in any order. */
+  /** Sends several requests as a batch. Responses may be in any order. */
   send(requests: readonly RpcRequest[], signal?: AbortSignal): Promise<readonly RpcResponse[]>;
-  /** The result ends the subscription. */
+  /** Returns a function that ends the subscription. */
   subscribe(topics: readonly string[], reader: EventReader): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
 
-/** Undefined for what is no JSON. */
+/** Parses JSON; undefined if invalid. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -40,7 +40,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Undefined for what is no answer to JSON-RPC. */
+/** Returns the responses in a parsed message; undefined if it is not a JSON-RPC response. */
 export function readResponses(value: unknown): RpcResponse[] | undefined {
   const responses = Array.isArray(value) ? value : [value];
   return responses.every(isResponse) ? responses : undefined;
@@ -50,12 +50,12 @@ function isResponse(value: unknown): value is RpcResponse {
   return typeof value === "object" && value !== null && ("result" in value || "error" in value);
 }
 
-/** The message of a batch, or of the only request. */
+/** Serializes a single request or a batch. */
 export function messageOf(requests: readonly RpcRequest[]): string {
   return JSON.stringify(requests.length === 1 ? requests[0] : requests);
 }
 
-/** The outcome of the work, or a rejection with the reason of the signal as soon as that is aborted. */
+/** Settles with the work, or rejects with the reason of the signal once it is aborted. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   const { promise: aborted, reject } = Promise.withResolvers<never>();

@@ -15,25 +15,25 @@ interface Waiting {
   reject(reason: unknown): void;
 }
 
-/** What the node sends of itself. */
+/** Subscription notification of the node. */
 interface Notification {
   method: "subscription";
   params: { subscription: string; topic: string; data: unknown } | { subscription: string; error: ErrorMembers };
 }
 
-/** A close code that is for applications to use (RFC 6455, section 7.4.2). */
+/** Application-defined close code (RFC 6455, section 7.4.2). */
 const BAD_DATA = 4000;
 const MESSAGE_TOO_BIG = 1009;
 
 type ErrorMembers = ConstructorParameters<typeof RpcError>[0];
 
-/** Calls and events over one connection, which is opened by the first call. */
+/** Sends calls and receives events over one WebSocket, opened by the first call. */
 export class WebSocketTransport implements Transport {
   readonly #url: string;
   readonly #headers: Record<string, string>;
   readonly #waiting = new Map<number, Waiting>();
   readonly #readers = new Map<string, EventReader>();
-  /** Of requests about subscriptions. The ids of the client's calls count upwards. */
+  /** Ids of subscription requests count down; those of calls count up. */
   #lastOwnId = 0;
   #opening: Promise<WebSocket> | undefined;
   #isClosed = false;
@@ -50,7 +50,7 @@ export class WebSocketTransport implements Transport {
   async subscribe(topics: readonly string[], reader: EventReader): Promise<() => Promise<void>> {
     let subscription = "";
     await this.#ask("subscribe", { topics }, (result) => {
-      // At once: the first event may have come together with the answer.
+      // Synchronously: the first event may follow in the same turn.
       subscription = String(result);
       this.#readers.set(subscription, reader);
     });
@@ -89,7 +89,6 @@ export class WebSocketTransport implements Transport {
 
   async #exchange(requests: readonly RpcRequest[], signal?: AbortSignal): Promise<readonly RpcResponse[]> {
     const socket = await this.#connect();
-    // Nobody waits any more, so that nothing is to be done.
     signal?.throwIfAborted();
     const responses = requests.map(({ id }) => {
       const { promise, resolve, reject } = Promise.withResolvers<RpcResponse>();
@@ -108,7 +107,7 @@ export class WebSocketTransport implements Transport {
 
   #open(): Promise<WebSocket> {
     if (typeof WebSocket === "undefined") {
-      throw new Error("There is no WebSocket here: Node has one from version 22 on.");
+      throw new Error("WebSocket is not available. Node has it from version 22 on.");
     }
     const { promise, resolve, reject } = Promise.withResolvers<WebSocket>();
     const socket = openSocket(this.#url, this.#headers);
@@ -116,17 +115,17 @@ export class WebSocketTransport implements Transport {
     socket.addEventListener("message", ({ data }) => {
       if (!this.#read(parseJson(String(data)))) socket.close(BAD_DATA, "This is not JSON-RPC 2.0.");
     });
-    // An error is always followed by the close.
+    // A close event always follows.
     socket.addEventListener("error", () => {});
     socket.addEventListener("close", ({ code, reason }) => {
       this.#opening = undefined;
-      reject(new Error(`No node can be reached at ${this.#url}, or it refused the connection.`));
-      this.#endAll(reason || (code === MESSAGE_TOO_BIG ? "a message is larger than the node takes." : ""));
+      reject(new Error(`The node at ${this.#url} is unreachable or rejected the connection.`));
+      this.#endAll(reason || (code === MESSAGE_TOO_BIG ? "a message exceeds the size limit of the node." : ""));
     });
     return promise;
   }
 
-  /** The next call opens a new connection. */
+  /** Rejects pending calls and ends subscriptions. The next call opens a new connection. */
   #endAll(reason: string): void {
     const error = this.#isClosed
       ? new Error("The client was closed.")
@@ -137,7 +136,7 @@ export class WebSocketTransport implements Transport {
     this.#readers.clear();
   }
 
-  /** False for what is no message of JSON-RPC. */
+  /** Dispatches a message; false if it is not JSON-RPC. */
   #read(message: unknown): boolean {
     if (isNotification(message)) {
       this.#deliver(message.params);
@@ -154,7 +153,7 @@ export class WebSocketTransport implements Transport {
       this.#waiting.delete(response.id);
       return;
     }
-    // A message was refused as a whole, and nobody can tell which.
+    // An id of null cannot be matched to a request, so it settles all of them.
     for (const { resolve } of this.#waiting.values()) resolve(response);
     this.#waiting.clear();
   }
@@ -168,19 +167,16 @@ export class WebSocketTransport implements Transport {
   }
 }
 
-/** A browser's WebSocket sends no headers of its user; that of Node takes them beside what the standard has. */
+/** Opens a WebSocket with headers, which Node supports as an extension. Browsers do not. */
 function openSocket(url: string, headers: Record<string, string>): WebSocket {
   if (Object.keys(headers).length === 0) return new WebSocket(url);
   const Socket = WebSocket as unknown as new (url: string, options: { headers: Record<string, string> }) => WebSocket;
   try {
     return new Socket(url, { headers });
   } catch (error) {
-    throw new Error(
-      "The WebSocket here, like that of browsers, cannot send a token or a password: a URL of HTTP can be called with it.",
-      {
-        cause: error,
-      },
-    );
+    throw new Error("This WebSocket cannot send a token or credentials. Use an HTTP URL.", {
+      cause: error,
+    });
   }
 }
 

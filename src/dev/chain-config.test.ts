@@ -19,12 +19,12 @@ describe("devChainConfig", () => {
     expect(config.TERMINAL_TOTAL_DIFFICULTY).toBe(0n);
   });
 
-  it("takes deposits from a contract when there is one", () => {
+  it("uses the given deposit contract", () => {
     const deposits = { contract: `0x${"12".repeat(20)}`, chainId: 31337, followDistance: 7 };
     const config = devChainConfig({ forks: [], slotSeconds: 3, genesisTime: 1_700_000_000, deposits });
     expect(toHex(config.DEPOSIT_CONTRACT_ADDRESS)).toBe(deposits.contract);
     expect(config).toMatchObject({ DEPOSIT_CHAIN_ID: 31337, DEPOSIT_NETWORK_ID: 31337 });
-    // Blocks of the contract's chain are taken to come as often as slots.
+    // One block of the deposit chain per slot.
     expect(config).toMatchObject({ ETH1_FOLLOW_DISTANCE: 7, SECONDS_PER_ETH1_BLOCK: 3 });
   });
 
@@ -34,19 +34,19 @@ describe("devChainConfig", () => {
     expect(forkConfig.getForkName(1_000_000)).toBe(fork);
   });
 
-  it("climbs one fork an epoch when told so, and never reaches Gloas", () => {
+  it("activates one fork per epoch if scheduled so, and never Gloas", () => {
     const forkConfig = createChainForkConfig(configWith(DEV_FORKS.map((fork, epoch) => ({ fork, epoch }))));
     expect(DEV_FORKS.map((_, epoch) => forkConfig.getForkInfoAtEpoch(epoch).name)).toEqual(DEV_FORKS);
     expect(forkConfig.getForkInfoAtEpoch(1_000_000).name).toBe(ForkName.fulu);
   });
 
-  it("starts with the fork before the listed one", () => {
+  it("starts in the fork before the first listed one", () => {
     const forkConfig = createChainForkConfig(configWith([{ fork: "electra", epoch: 2 }]));
     expect(forkConfig.getForkInfoAtEpoch(1).name).toBe("deneb");
     expect(forkConfig.getForkInfoAtEpoch(2).name).toBe("electra");
   });
 
-  it("has a version of its own for every fork", () => {
+  it("has a unique version for every fork", () => {
     const { forks } = createChainForkConfig(configWith([]));
     const versions = Object.values(forks).map(({ version }) => toHex(version));
     expect(new Set(versions).size).toBe(versions.length);
@@ -58,8 +58,12 @@ describe("devChainConfig", () => {
   });
 
   it.each<[string, ScheduledFork[], RegExp]>([
-    ["an unknown fork", [{ fork: "gloas" as DevFork, epoch: 0 }], /cannot run the fork "gloas": it knows phase0,/],
-    ["a negative epoch", [{ fork: "altair", epoch: -1 }], /cannot begin at epoch -1/],
+    [
+      "an unknown fork",
+      [{ fork: "gloas" as DevFork, epoch: 0 }],
+      /Unknown fork "gloas"\. A dev chain supports phase0,/,
+    ],
+    ["a negative epoch", [{ fork: "altair", epoch: -1 }], /Invalid epoch -1 of the fork altair/],
     [
       "a fork listed twice",
       [
@@ -68,14 +72,14 @@ describe("devChainConfig", () => {
       ],
       /altair is scheduled twice/,
     ],
-    ["a late phase0", [{ fork: "phase0", epoch: 1 }], /phase0 cannot begin at epoch 1/],
+    ["a late phase0", [{ fork: "phase0", epoch: 1 }], /Invalid epoch 1 of the fork phase0/],
     [
       "forks out of order",
       [
         { fork: "altair", epoch: 3 },
         { fork: "bellatrix", epoch: 2 },
       ],
-      /bellatrix cannot begin at/,
+      /Invalid epoch \d of the fork bellatrix/,
     ],
     [
       "two forks at one epoch",
@@ -91,13 +95,13 @@ describe("devChainConfig", () => {
         { fork: "altair", epoch: 2 },
         { fork: "capella", epoch: 4 },
       ],
-      /bellatrix cannot begin at/,
+      /Invalid epoch \d of the fork bellatrix/,
     ],
-  ])("refuses %s", (_, forks, message) => {
+  ])("rejects %s", (_, forks, message) => {
     expect(() => configWith(forks)).toThrow(message);
   });
 
-  it("refuses slots that do not last whole seconds", () => {
+  it("rejects fractional slot times", () => {
     expect(() => devChainConfig({ forks: [], slotSeconds: 0.5, genesisTime: 0 })).toThrow(/whole number of seconds/);
   });
 });

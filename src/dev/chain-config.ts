@@ -10,65 +10,65 @@ const GWEI_PER_ETHER = 10 ** 9;
 
 const DEV_CONFIG_NAME = "fanal-dev";
 
-/** Whether a configuration is that of a dev chain, whoever wrote it down. */
+/** True for the configuration of a dev chain, recognised by its `CONFIG_NAME`. */
 export const isDevConfig = ({ CONFIG_NAME }: ChainConfig): boolean => CONFIG_NAME === DEV_CONFIG_NAME;
 
-/** Whether the payloads of a chain come from the built-in dev execution engine, which alone can judge them. */
+/** True if the built-in dev execution engine produces and validates the payloads of the chain. */
 export const hasBuiltInEngine = (config: ChainConfig): boolean =>
   isDevConfig(config) && config.TERMINAL_BLOCK_HASH.every((byte) => byte === 0);
 
-/** The deposit contract as it is asked for. A new chain with an execution client takes the client's chain id if none is given. */
-export type RequestedDeposits = Omit<DevDeposits, "chainId"> & Partial<Pick<DevDeposits, "chainId">>;
+/** Requested deposit contract. Without a chain id, a new chain uses that of its execution client. */
+export type DepositContractOptions = Omit<DepositContract, "chainId"> & Partial<Pick<DepositContract, "chainId">>;
 
-/** The execution chain that a dev chain goes on from: that of an execution client. */
+/** Chain of an execution client. Its genesis block is the terminal block of the dev chain. */
 export interface ExecutionChain {
   chainId: number;
   genesisBlockHash: RootHex;
 }
 
-/** Where the deposits of a dev chain are made that has a deposit contract. */
-export interface DevDeposits {
-  /** The address of the deposit contract, in hexadecimal digits. */
+/** Deposit contract of a dev chain. */
+export interface DepositContract {
+  /** Address as hex string. */
   contract: string;
-  /** Of the chain that the contract is on. */
+  /** Id of the execution chain that has the contract. */
   chainId: number;
-  /** How many blocks, of the length of a slot, votes keep behind the head of that chain. */
+  /** `ETH1_FOLLOW_DISTANCE` in blocks. A block is taken to last one slot. */
   followDistance: number;
 }
 
 interface DevChainConfigOptions {
   /**
-   * When each fork begins. A fork that is not listed begins together with the one before it, and never when no later one
-   * is listed: `[{ fork: "fulu", epoch: 0 }]` runs Fulu from genesis, `[{ fork: "fulu", epoch: 2 }]` runs Electra from
-   * genesis and Fulu from epoch 2 on, `[]` stays in Phase 0.
+   * Fork schedule. An unlisted fork activates together with the previous fork, or never if no later fork is listed:
+   * `[{ fork: "fulu", epoch: 0 }]` runs Fulu from genesis, `[{ fork: "fulu", epoch: 2 }]` runs Electra from genesis and
+   * Fulu from epoch 2 on, `[]` stays in Phase 0.
    */
   forks: readonly ScheduledFork[];
   slotSeconds: number;
   genesisTime: number;
-  /** Left out by a chain with the built-in dev execution engine. */
+  /** Absent with the built-in dev execution engine. */
   execution?: ExecutionChain;
-  /** Left out by a chain without a deposit contract. */
-  deposits?: DevDeposits;
-  /** Left out by a chain whose configuration is that of every dev chain. */
+  /** Absent without a deposit contract. */
+  deposits?: DepositContract;
   configOverrides?: ConfigOverrides;
 }
 
-/** A whole configuration as it is stored with a chain: texts by the names of the constants. */
+/** Complete chain configuration as stored in the database: string values by constant name. */
 export type StoredConfig = Readonly<Record<string, unknown>>;
 
-export const asStoredConfig = (config: ChainConfig): StoredConfig => chainConfigToJson(config);
+export const serializeConfig = (config: ChainConfig): StoredConfig => chainConfigToJson(config);
 
-/** What a stored chain was made with. Constants that were not known then are as chains of now have them. */
-export function storedChainConfig(made: DevChainConfigOptions & { config?: StoredConfig }): ChainConfig {
-  return { ...devChainConfig(made), ...chainConfigFromJson({ ...made.config }) };
+/** Restores the configuration of a stored chain. Constants missing from it get the default of this version. */
+export function storedChainConfig(identity: DevChainConfigOptions & { config?: StoredConfig }): ChainConfig {
+  return { ...devChainConfig(identity), ...chainConfigFromJson({ ...identity.config }) };
 }
 
-/** The run-time configuration of a dev chain on top of the preset this process was started with. */
+/** Builds the configuration of a dev chain on top of the active preset. */
 export function devChainConfig(options: DevChainConfigOptions): ChainConfig {
   const { forks, slotSeconds, genesisTime, execution, deposits, configOverrides = {} } = options;
   if (!Number.isSafeInteger(slotSeconds) || slotSeconds < 1) {
-    // Execution payloads carry the time of their slot in whole seconds (bellatrix/beacon-chain.md, compute_time_at_slot).
-    throw new RangeError(`A slot of ${slotSeconds} seconds is not possible: slots last a whole number of seconds.`);
+    // Execution payloads carry the time of their slot in whole seconds (bellatrix/beacon-chain.md,
+    // compute_time_at_slot).
+    throw new RangeError(`Invalid slot time: ${slotSeconds} seconds. It must be a whole number of seconds.`);
   }
   const epochs = forkEpochs(forks);
 
@@ -100,7 +100,7 @@ export function devChainConfig(options: DevChainConfigOptions): ChainConfig {
     HEZE_FORK_EPOCH: Infinity,
 
     TERMINAL_TOTAL_DIFFICULTY: 0n,
-    // The genesis block of an execution client is terminal, whatever its difficulty; also, it tells that there is such a client.
+    // The genesis block of an execution client is terminal, whatever its difficulty. hasBuiltInEngine reads this hash.
     ...(execution && {
       TERMINAL_BLOCK_HASH: fromHex(execution.genesisBlockHash),
       TERMINAL_BLOCK_HASH_ACTIVATION_EPOCH: 0,
@@ -109,30 +109,32 @@ export function devChainConfig(options: DevChainConfigOptions): ChainConfig {
     SECONDS_PER_SLOT: slotSeconds,
     SLOT_DURATION_MS: slotSeconds * 1000,
 
-    // Somebody who tries out voluntary exits should not have to wait for the 64 (minimal) or 256 (mainnet) epochs that a
-    // validator has to serve elsewhere.
+    // Allows voluntary exits early. Public networks require 64 (minimal) or 256 (mainnet) epochs.
     SHARD_COMMITTEE_PERIOD: 4,
 
-    // Consolidations get what activations and exits leave of the churn of an epoch. On chains as small as this one that would
-    // be nothing, and none is possible unless it is more than the 32 ETH of a validator.
+    // The consolidation churn is the balance churn minus the activation and exit churn (electra/beacon-chain.md,
+    // get_consolidation_churn_limit). It must exceed MIN_ACTIVATION_BALANCE; with the defaults it is 0 on small chains.
     MIN_PER_EPOCH_CHURN_LIMIT_ELECTRA: 128 * GWEI_PER_ETHER,
     MAX_PER_EPOCH_ACTIVATION_EXIT_CHURN_LIMIT: 64 * GWEI_PER_ETHER,
 
-    // Neither a chain id nor a contract of a network where deposits are worth something.
+    // Chain id and contract address of no public network.
     DEPOSIT_CHAIN_ID: execution?.chainId ?? 1337,
     DEPOSIT_NETWORK_ID: execution?.chainId ?? 1337,
     DEPOSIT_CONTRACT_ADDRESS: fromHex("0x4242424242424242424242424242424242424242"),
     ...(deposits && depositConfig(deposits, slotSeconds)),
-    // The chain's own deposits are never reorganized, so that votes for them need not keep behind.
+    // The simulated deposit chain never reorgs, so eth1 votes need no follow distance.
     ...(!deposits && !execution && { ETH1_FOLLOW_DISTANCE: 0 }),
 
-    // Epochs of mainnet's blob schedule mean nothing here: without entries Electra's limit holds from Fulu on too.
+    // Drops mainnet's blob schedule. Without entries Electra's limit applies from Fulu on.
     BLOB_SCHEDULE: [],
   };
   return applyOverrides(config, configOverrides);
 }
 
-function depositConfig({ contract, chainId, followDistance }: DevDeposits, slotSeconds: number): Partial<ChainConfig> {
+function depositConfig(
+  { contract, chainId, followDistance }: DepositContract,
+  slotSeconds: number,
+): Partial<ChainConfig> {
   return {
     DEPOSIT_CHAIN_ID: chainId,
     DEPOSIT_NETWORK_ID: chainId,
@@ -142,7 +144,7 @@ function depositConfig({ contract, chainId, followDistance }: DevDeposits, slotS
   };
 }
 
-/** Versions of no public network, so that signatures of a dev chain are worthless elsewhere. */
+/** Returns a fork version of no public network, so signatures of a dev chain cannot be replayed there. */
 function forkVersion(position: number): Uint8Array {
   return Uint8Array.of(position, 0x00, 0xfa, 0x4a);
 }
@@ -155,7 +157,7 @@ function forkEpochs(forks: readonly ScheduledFork[]): Record<DevFork, Epoch> {
   for (const [position, fork] of DEV_FORKS.entries()) {
     if (position === 0) continue;
     epochs[fork] = position > lastListed ? Infinity : (listed.get(fork) ?? epochs[previous]);
-    assertOwnEpoch(fork, epochs[fork], previous, epochs[previous]);
+    assertLaterEpoch(fork, epochs[fork], previous, epochs[previous]);
     previous = fork;
   }
   return epochs;
@@ -165,28 +167,28 @@ function listedEpochs(forks: readonly ScheduledFork[]): Map<DevFork, Epoch> {
   const listed = new Map<DevFork, Epoch>();
   for (const { fork, epoch } of forks) {
     if (!DEV_FORKS.includes(fork)) {
-      throw new RangeError(`A dev chain cannot run the fork "${fork}": it knows ${DEV_FORKS.join(", ")}.`);
+      throw new RangeError(`Unknown fork "${fork}". A dev chain supports ${DEV_FORKS.join(", ")}.`);
     }
     if (!Number.isSafeInteger(epoch) || epoch < 0) {
-      throw new RangeError(`The fork ${fork} cannot begin at epoch ${epoch}: epochs are whole numbers from 0 on.`);
+      throw new RangeError(`Invalid epoch ${epoch} of the fork ${fork}. Epochs are whole numbers from 0 on.`);
     }
     if (fork === "phase0" && epoch !== 0) {
-      throw new RangeError(`The fork phase0 cannot begin at epoch ${epoch}: it is where a chain begins, at epoch 0.`);
+      throw new RangeError(`Invalid epoch ${epoch} of the fork phase0. It is the genesis fork, at epoch 0.`);
     }
-    if (listed.has(fork)) throw new RangeError(`The fork ${fork} is scheduled twice: each fork begins once.`);
+    if (listed.has(fork)) throw new RangeError(`The fork ${fork} is scheduled twice. List each fork once.`);
     listed.set(fork, epoch);
   }
   return listed;
 }
 
 /**
- * A state remembers the version of one earlier fork only (phase0/beacon-chain.md, Fork). Were two forks to begin at the
- * same epoch after genesis, attestations of the epoch before could no longer be verified.
+ * Requires a later epoch than that of the previous fork. A state holds only one previous fork version
+ * (phase0/beacon-chain.md, Fork). With two forks in one epoch, attestations of the epoch before could not be verified.
  */
-function assertOwnEpoch(fork: DevFork, epoch: Epoch, previous: DevFork, previousEpoch: Epoch): void {
+function assertLaterEpoch(fork: DevFork, epoch: Epoch, previous: DevFork, previousEpoch: Epoch): void {
   if (epoch === Infinity || epoch > previousEpoch || epoch === 0) return;
   throw new RangeError(
-    `The fork ${fork} cannot begin at epoch ${epoch}: ${previous}, which comes before it, begins at epoch ` +
-      `${previousEpoch}, and each fork after genesis needs a later epoch than the one before it.`,
+    `Invalid epoch ${epoch} of the fork ${fork}: the previous fork ${previous} activates at epoch ${previousEpoch}. ` +
+      "Each fork after genesis needs a later epoch than the previous one.",
   );
 }

@@ -6,8 +6,8 @@ import type { ConfigOverrides } from "./genesis-parameters.ts";
 const configWith = (configOverrides?: ConfigOverrides) =>
   devChainConfig({ forks: [{ fork: "fulu", epoch: 1 }], slotSeconds: 6, genesisTime: 1_700_000_000, configOverrides });
 
-describe("overridden constants", () => {
-  it("take the place of those of every dev chain, and leave the others", () => {
+describe("config overrides", () => {
+  it("replace the given constants only", () => {
     const config = configWith({
       SHARD_COMMITTEE_PERIOD: "0",
       MIN_PER_EPOCH_CHURN_LIMIT: "8",
@@ -26,7 +26,7 @@ describe("overridden constants", () => {
     });
   });
 
-  it("can be all that nothing else sets", () => {
+  it("accept the default value of every constant that no flag sets", () => {
     const current = chainConfigToJson(configWith());
     const overrides: Record<string, string> = {};
     for (const [name, value] of Object.entries(current)) {
@@ -44,8 +44,8 @@ describe("overridden constants", () => {
 
   it.each([
     ["SHARD_COMITTEE_PERIOD", "1", "Did you mean SHARD_COMMITTEE_PERIOD?"],
-    ["NOTHING_OF_THE_KIND_AT_ALL", "1", "network/config.yaml of a dev chain has all"],
-    ["SLOTS_PER_EPOCH", "4", "it belongs to the preset, which --preset chooses as a whole"],
+    ["NOTHING_OF_THE_KIND_AT_ALL", "1", "network/config.yaml of a dev chain lists all"],
+    ["SLOTS_PER_EPOCH", "4", "it is a preset constant. --preset selects a whole preset"],
     ["SECONDS_PER_SLOT", "4", "--slot-seconds sets it"],
     ["ELECTRA_FORK_EPOCH", "4", "--fork and --fork-at set it"],
     ["toString", "4", "is not a constant of the chain configuration"],
@@ -57,10 +57,10 @@ describe("overridden constants", () => {
     ["MIN_PER_EPOCH_CHURN_LIMIT_ELECTRA", "1", "from 1000000000 to"],
     ["ALTAIR_FORK_VERSION", "0x01", "it must be 0x and 8 hex digits"],
     ["ALTAIR_FORK_VERSION", "0x0000fa4a", "GENESIS_FORK_VERSION and ALTAIR_FORK_VERSION are both 0x0000fa4a"],
-    ["BLOB_SCHEDULE", "0:9", "it must be epochs from fulu on"],
+    ["BLOB_SCHEDULE", "0:9", "it must list epochs from fulu on"],
     ["BLOB_SCHEDULE", "4:9;4:12", "in ascending order"],
     ["BLOB_SCHEDULE", "nine", "such as 2:9;4:12"],
-  ])("refuse %s=%s", (name, value, complaint) => {
+  ])("reject %s=%s", (name, value, complaint) => {
     expect(() => configWith({ [name]: value })).toThrow(complaint);
   });
 });

@@ -3,15 +3,15 @@ import { activePreset, EFFECTIVE_BALANCE_INCREMENT, MAX_BLOB_COMMITMENTS_PER_BLO
 import { fromHex, toHex } from "@lodestar/utils";
 import { nearestName } from "../errors/nearest-name.ts";
 import type { ConfigOverrides } from "./genesis-parameters.ts";
-import { ImpossibleChainError } from "./impossible-chain.ts";
+import { InvalidChainError } from "./invalid-chain-error.ts";
 
-/** What is set in another way, and by what. */
+/** Constants that `--config` cannot set, and what sets them. */
 const SET_ELSEWHERE: Readonly<Record<string, string>> = {
   PRESET_BASE: "--preset sets it",
-  CONFIG_NAME: "every dev chain has the same, by which it is known",
+  CONFIG_NAME: "it is the same for every dev chain and identifies one",
   MIN_GENESIS_TIME: "--genesis-time sets it",
-  GENESIS_DELAY: "a dev chain begins at its genesis time",
-  MIN_GENESIS_ACTIVE_VALIDATOR_COUNT: "--validators sets how many there are",
+  GENESIS_DELAY: "a dev chain starts at its genesis time",
+  MIN_GENESIS_ACTIVE_VALIDATOR_COUNT: "--validators sets the number of validators",
   SECONDS_PER_SLOT: "--slot-seconds sets it",
   SLOT_DURATION_MS: "--slot-seconds sets it",
   SECONDS_PER_ETH1_BLOCK: "--slot-seconds sets it",
@@ -24,7 +24,7 @@ const SET_ELSEWHERE: Readonly<Record<string, string>> = {
   ETH1_FOLLOW_DISTANCE: "--eth1-follow-distance sets it",
 };
 
-/** Where 0 makes sense; elsewhere something would be divided by it, or nothing could be asked for any more. */
+/** Constants that may be 0. For the others 0 means a division by zero or a limit that allows nothing. */
 const MAY_BE_ZERO = new Set([
   "MIN_VALIDATOR_WITHDRAWABILITY_DELAY",
   "MIN_BUILDER_WITHDRAWABILITY_DELAY",
@@ -42,22 +42,22 @@ const MAY_BE_ZERO = new Set([
   "CONFIRMATION_BYZANTINE_THRESHOLD",
 ]);
 
-/** Epochs, Gwei and the like can be added to such numbers, and the sums are still exact. */
+/** Upper bound of numbers. Leaves room below 2^53 to add epochs or Gwei. */
 const LARGEST = 1e15;
-/** A validator of 32 ETH must not be ejected at once. */
+/** Below 32 ETH, so that a new validator is not ejected at once. */
 const LARGEST_EJECTION_BALANCE = 31e9;
 const BASIS_POINTS = 10_000;
 
-/** A configuration with other values of some of its constants, each checked by its type and by whether a chain can live with it. */
+/** Returns the configuration with some constants overridden. Throws `InvalidChainError` for an unusable value. */
 export function applyOverrides(config: ChainConfig, overrides: ConfigOverrides): ChainConfig {
   const values: Record<string, SpecValue> = {};
-  for (const [name, text] of Object.entries(overrides)) values[name] = overridden(name, text, config);
+  for (const [name, text] of Object.entries(overrides)) values[name] = parseOverride(name, text, config);
   const changed: ChainConfig = { ...config, ...values };
-  requireOwnVersions(changed);
+  requireUniqueVersions(changed);
   return changed;
 }
 
-function overridden(name: string, text: string, config: ChainConfig): SpecValue {
+function parseOverride(name: string, text: string, config: ChainConfig): SpecValue {
   requireConfigurable(name);
   if (name === "BLOB_SCHEDULE") return blobSchedule(text, config);
   const current = config[name];
@@ -65,33 +65,33 @@ function overridden(name: string, text: string, config: ChainConfig): SpecValue 
   const { least, most } = limitsOf(name);
   const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= least && value <= most) return value;
-  throw refused(name, text, `it must be a whole number from ${least} to ${most}`);
+  throw invalidValue(name, text, `it must be a whole number from ${least} to ${most}`);
 }
 
 function requireConfigurable(name: string): asserts name is keyof ChainConfig {
   const elsewhere = /_FORK_EPOCH$/.test(name) ? "--fork and --fork-at set it" : SET_ELSEWHERE[name];
   if (Object.hasOwn(chainConfigTypes, name)) {
     if (elsewhere === undefined) return;
-    throw new ImpossibleChainError(`${name} cannot be set by --config: ${elsewhere}.`);
+    throw new InvalidChainError(`${name} cannot be set by --config: ${elsewhere}.`);
   }
   if (Object.hasOwn(activePreset, name)) {
-    throw new ImpossibleChainError(
-      `${name} cannot be set by --config: it belongs to the preset, which --preset chooses as a whole.`,
+    throw new InvalidChainError(
+      `${name} cannot be set by --config: it is a preset constant. --preset selects a whole preset.`,
     );
   }
   const nearest = nearestName(name, Object.keys(chainConfigTypes));
   const hint =
     nearest === undefined
-      ? " The file network/config.yaml of a dev chain has all that there are."
+      ? " The file network/config.yaml of a dev chain lists all of them."
       : ` Did you mean ${nearest}?`;
-  throw new ImpossibleChainError(`${name} is not a constant of the chain configuration.${hint}`);
+  throw new InvalidChainError(`${name} is not a constant of the chain configuration.${hint}`);
 }
 
 function limitsOf(name: string): { least: number; most: number } {
   if (/_BPS(?:_GLOAS)?$/.test(name)) return { least: 0, most: BASIS_POINTS };
   if (name === "EJECTION_BALANCE") return { least: 0, most: LARGEST_EJECTION_BALANCE };
   if (/^MAX_BLOBS_PER_BLOCK/.test(name)) return { least: 1, most: MAX_BLOB_COMMITMENTS_PER_BLOCK };
-  // The churn of an epoch is rounded down to whole increments, and exits wait by how often it has to be spent.
+  // The churn limit is rounded down to whole increments, and exit epochs are computed by dividing by it.
   if (name === "MIN_PER_EPOCH_CHURN_LIMIT_ELECTRA" || name === "MAX_PER_EPOCH_ACTIVATION_EXIT_CHURN_LIMIT") {
     return { least: EFFECTIVE_BALANCE_INCREMENT, most: LARGEST };
   }
@@ -100,10 +100,10 @@ function limitsOf(name: string): { least: number; most: number } {
 
 function bytes(name: string, text: string, length: number): Uint8Array {
   if (new RegExp(`^0x[0-9a-f]{${2 * length}}$`, "i").test(text)) return fromHex(text);
-  throw refused(name, text, `it must be 0x and ${2 * length} hex digits`);
+  throw invalidValue(name, text, `it must be 0x and ${2 * length} hex digits`);
 }
 
-/** `EPOCH:BLOBS` for each change of the limit, separated by semicolons. */
+/** Parses `EPOCH:BLOBS` entries separated by semicolons. */
 function blobSchedule(text: string, { FULU_FORK_EPOCH }: ChainConfig): BlobScheduleEntry[] {
   const entries = text.split(";").map((part): BlobScheduleEntry => {
     const [, epoch, blobs] = /^(\d{1,15}):(\d{1,9})$/.exec(part.trim()) ?? [];
@@ -113,28 +113,29 @@ function blobSchedule(text: string, { FULU_FORK_EPOCH }: ChainConfig): BlobSched
     const earliest = position === 0 ? FULU_FORK_EPOCH : entries[position - 1]!.EPOCH + 1;
     if (EPOCH >= earliest && MAX_BLOBS_PER_BLOCK >= 1 && MAX_BLOBS_PER_BLOCK <= MAX_BLOB_COMMITMENTS_PER_BLOCK)
       continue;
-    throw refused(
+    throw invalidValue(
       "BLOB_SCHEDULE",
       text,
-      `it must be epochs from fulu on, in ascending order, each with its most blobs of 1 to ${MAX_BLOB_COMMITMENTS_PER_BLOCK}, such as 2:9;4:12`,
+      "it must list epochs from fulu on in ascending order, each with a limit of " +
+        `1 to ${MAX_BLOB_COMMITMENTS_PER_BLOCK} blobs, such as 2:9;4:12`,
     );
   }
   return entries;
 }
 
-/** By its version it is known to which fork a signature belongs. */
-function requireOwnVersions(config: ChainConfig): void {
+/** Requires unique fork versions: signatures are bound to a fork by its version. */
+function requireUniqueVersions(config: ChainConfig): void {
   const owners = new Map<string, string>();
   for (const [name, value] of Object.entries(config)) {
     if (!name.endsWith("_FORK_VERSION") || !(value instanceof Uint8Array)) continue;
     const version = toHex(value);
     const owner = owners.get(version);
     if (owner !== undefined) {
-      throw new ImpossibleChainError(`${owner} and ${name} are both ${version}: each fork needs a version of its own.`);
+      throw new InvalidChainError(`${owner} and ${name} are both ${version}. Each fork needs a unique version.`);
     }
     owners.set(version, name);
   }
 }
 
-const refused = (name: string, text: string, expected: string) =>
-  new ImpossibleChainError(`The value "${text}" of ${name} is not accepted: ${expected}.`);
+const invalidValue = (name: string, text: string, expected: string) =>
+  new InvalidChainError(`The value "${text}" of ${name} is not accepted: ${expected}.`);

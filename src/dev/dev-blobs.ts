@@ -51,8 +51,9 @@ interface DevBlobsParts {
 }
 
 /**
- * Makes blobs that are cheap and all different: a base blob plus a constant that is added to every element. Commitments, proofs and
- * cells follow from those of the base (docs/decisions/commitments-in-threads.md), so that no KZG backend is needed.
+ * Makes blobs that are cheap and all different: a base blob plus a constant that is added to every element.
+ * Commitments, proofs and cells follow from those of the base (docs/decisions/commitments-in-threads.md), so that no
+ * KZG backend is needed.
  */
 export class DevBlobs {
   readonly #config: DevBlobsParts["config"];
@@ -105,7 +106,7 @@ export class DevBlobs {
 }
 
 /** Makes the payloads of the built-in engine carry blobs. */
-export function carryBlobs(engine: ExecutionEngine, parts: DevBlobsParts): void {
+export function attachBlobs(engine: ExecutionEngine, parts: DevBlobsParts): void {
   if (!(engine instanceof DevExecutionEngine) || parts.counts.most === 0) return;
   const blobs = new DevBlobs(parts);
   engine.takeBlobsFrom((request) => blobs.bundleFor(request));
@@ -121,7 +122,8 @@ function baseLine(): BaseBlob {
 }
 
 /**
- * b·(X^128 + X). The proof of a cell is the quotient by X^64 - t, where t is the 64th power of the points of the cell: b·(X^64 + t).
+ * b·(X^128 + X). The proof of a cell is the quotient by X^64 - t, where t is the 64th power of the points of the cell:
+ * b·(X^64 + t).
  */
 function baseWithCells(): BaseBlob {
   const quotient = PublicKey.fromBytes(fromHex(COMMITMENTS.quotient));
@@ -176,7 +178,10 @@ function sumOf(elements: Uint8Array, constant: bigint): Uint8Array {
   return sum;
 }
 
-/** Evaluates a sum of powers of X, each with the coefficient, at the roots of unity of that order, in bit-reversed order. */
+/**
+ * Evaluates a sum of powers of X, each with the coefficient, at the roots of unity of that order, in bit-reversed
+ * order.
+ */
 function evaluations(exponents: readonly number[], order: number): Uint8Array {
   const root = rootOfUnity(order);
   const factors = exponents.map((exponent) => power(root, BigInt(exponent)));

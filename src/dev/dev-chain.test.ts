@@ -11,7 +11,7 @@ import { slashingProtectionStore } from "./validators/slashing-protection.ts";
 
 const SLOTS_SINCE_GENESIS = 24;
 
-/** Nobody comes: the chain waits for others before its network is started. */
+/** No peers connect: the network is not started. */
 const networking: NetworkingOptions = {
   address: "127.0.0.1",
   port: 0,
@@ -23,7 +23,7 @@ const networking: NetworkingOptions = {
 
 const SLOT_SECONDS = 2;
 const GENESIS_TIME = 1_700_000_000;
-/** The time of day stands still in the middle of a slot. */
+/** Fixed time of day, in the middle of a slot. */
 const timeOfDay = { nowSeconds: () => GENESIS_TIME + (SLOTS_SINCE_GENESIS + 0.5) * SLOT_SECONDS };
 
 function options(more: Partial<DevNodeOptions>): Partial<DevNodeOptions> {
@@ -31,7 +31,7 @@ function options(more: Partial<DevNodeOptions>): Partial<DevNodeOptions> {
   return { ...chain, networking, timeOfDay, ...more };
 }
 
-/** Without others, whom the options above let in. */
+/** Disables the networking of the options above. */
 const ALONE: Partial<DevNodeOptions> = { networking: undefined, warmupEpochs: 0 };
 
 afterEach(() => {
@@ -45,18 +45,18 @@ async function emptySlots({ chain }: DevChain): Promise<number> {
 }
 
 test.each([
-  ["that others will share", { activeValidators: [0, 1] }],
-  ["without others", { networking: undefined }],
-])("a new chain %s is made by all validators up to the present", async (_, more) => {
+  ["shared with other nodes", { activeValidators: [0, 1] }],
+  ["without a network", { networking: undefined }],
+])("a new chain %s is produced by all validators up to the present", async (_, more) => {
   const { devChain } = await openDevChain(options(more));
   expect(devChain.isNew).toBe(true);
   await devChain.warmUp();
   expect(devChain.clock.currentSlot).toBe(SLOTS_SINCE_GENESIS);
-  expect(devChain.timeDifference).toBeNull();
+  expect(devChain.clockOffset).toBeNull();
   expect(await emptySlots(devChain)).toBe(0);
 });
 
-test("after a stop, missed slots are made up for by a chain whose validators are all here, and by no other", async () => {
+test("after a stop, missed slots are caught up only if all validators run in this process", async () => {
   const stopped = async () => {
     const directory = tempDirectory();
     const { devChain, close } = await openDevChain(options({}), directory);
@@ -80,12 +80,12 @@ test("after a stop, missed slots are made up for by a chain whose validators are
   await before.close();
   const { devChain: shared } = await openDevChain(options({ activeValidators }), directory);
   expect(shared.clock.currentSlot).toBe(SLOTS_SINCE_GENESIS);
-  // Even a slot that begins meanwhile stays empty until a peer has told what there is.
+  // New slots stay empty until a peer has confirmed the head.
   await shared.clock.advanceTo(SLOTS_SINCE_GENESIS + 1);
   expect(shared.chain.head.slot).toBe(10);
 });
 
-test("a chain that was stopped says how far it is behind the time of day, and catches up with it on request", async () => {
+test("a stopped chain reports its offset from the time of day, and catches up with --catch-up", async () => {
   const directory = tempDirectory();
   const stoppedAt = 2 * SLOTS_PER_EPOCH + 3;
   const presentSlot = 40 * SLOTS_PER_EPOCH + 2;
@@ -93,13 +93,13 @@ test("a chain that was stopped says how far it is behind the time of day, and ca
   const alone = options({ ...ALONE, timeOfDay: { nowSeconds: () => now } });
   const first = await openDevChain(alone, directory);
   await first.devChain.clock.advanceTo(stoppedAt);
-  expect(first.devChain.timeDifference).toBeNull();
+  expect(first.devChain.clockOffset).toBeNull();
   await first.close();
 
   now = GENESIS_TIME + (presentSlot + 0.5) * SLOT_SECONDS;
   const behind = await openDevChain(alone, directory);
   await behind.devChain.warmUp();
-  expect(behind.devChain.timeDifference).toEqual({
+  expect(behind.devChain.clockOffset).toEqual({
     offsetSeconds: (stoppedAt - presentSlot - 0.5) * SLOT_SECONDS,
     slot: stoppedAt,
     wallSlot: presentSlot,
@@ -111,7 +111,7 @@ test("a chain that was stopped says how far it is behind the time of day, and ca
   const { chain, clock } = devChain;
   await devChain.warmUp();
   expect(clock.currentSlot).toBe(presentSlot);
-  expect(devChain.timeDifference).toBeNull();
+  expect(devChain.clockOffset).toBeNull();
   expect(chain.head.slot).toBe(stoppedAt);
   expect(chain.status).toMatchObject({ isSyncing: false, syncDistance: presentSlot - stoppedAt });
 
@@ -123,7 +123,7 @@ test("a chain that was stopped says how far it is behind the time of day, and ca
   expect(complaints).toEqual([]);
 });
 
-test("a chain does not leave so many slots empty that its validators could be ejected", async () => {
+test("catching up is rejected beyond the limit of empty epochs", async () => {
   const directory = tempDirectory();
   await (await openDevChain(options(ALONE), directory)).close();
   const missed = 2048 * SLOTS_PER_EPOCH;
@@ -135,7 +135,7 @@ test("a chain does not leave so many slots empty that its validators could be ej
   });
 });
 
-test("a chain begins when it is told to, if there is time for its warm-up history, and at no other time later", async () => {
+test("the genesis time leaves room for the warm-up, and cannot change later", async () => {
   const directory = tempDirectory();
   const begun = (genesisTime: number) => openDevChain(options({ ...ALONE, warmupEpochs: 1, genesisTime }), directory);
   const latest = GENESIS_TIME + (SLOTS_SINCE_GENESIS - SLOTS_PER_EPOCH) * SLOT_SECONDS;
@@ -143,11 +143,11 @@ test("a chain begins when it is told to, if there is time for its warm-up histor
   const { devChain, close } = await begun(latest - SLOT_SECONDS);
   expect(devChain.chain.genesis.time).toBe(latest - SLOT_SECONDS);
   await close();
-  await expect(begun(latest)).rejects.toThrow(`the genesis time is ${latest - SLOT_SECONDS} there and ${latest} now`);
+  await expect(begun(latest)).rejects.toThrow(`the genesis time is ${latest - SLOT_SECONDS} (requested: ${latest})`);
 });
 
-test("a running chain warns that the machine is too slow for it", async () => {
-  // Real time passes faster than any machine can work.
+test("a running chain warns that it cannot keep its speed", async () => {
+  // Real time passes a million times faster.
   vi.spyOn(SYSTEM_TIMERS, "now").mockImplementation(() => performance.now() * 1e6);
   const { devChain, complaints } = await openDevChain(options({ ...ALONE, speed: 1000 }));
   const { promise: warned, resolve } = Promise.withResolvers<void>();
@@ -156,10 +156,12 @@ test("a running chain warns that the machine is too slow for it", async () => {
     if (complaints.length > 0) resolve();
   });
   await warned;
-  expect(complaints[0]).toMatch(/WARN .*too slow for the chain's speed.* speed=1000 lagSeconds=\d+/);
+  expect(complaints[0]).toMatch(
+    /WARN .*Chain time falls behind the configured speed.* speed=1000 lagSeconds=\d+ cause=machine/,
+  );
 });
 
-test("a chain that others may share, and to which nobody has come, goes on by itself after a stop", async () => {
+test("a shared chain that no other node has joined continues after a stop", async () => {
   const directory = tempDirectory();
   const activeValidators = [0, 1, 2, 3, 4, 5, 6];
   const first = await openDevChain(options({ activeValidators }), directory);

@@ -15,6 +15,7 @@ import { DevExecutionEngine } from "../execution/dev-engine.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import { Progress } from "../log/progress.ts";
+import { DEV_FEE_RECIPIENT } from "./constants.ts";
 import { DevBranches } from "./control/branches.ts";
 import { DepositLog } from "./control/deposit-log.ts";
 import { DevDeposits } from "./control/deposits.ts";
@@ -24,61 +25,60 @@ import { DevLateBlocks } from "./control/late-blocks.ts";
 import { DevOperations } from "./control/operations.ts";
 import { DevSnapshots } from "./control/snapshots.ts";
 import { DevTime } from "./control/time.ts";
-import { DevPresence, type StoredPresence } from "./control/validators.ts";
-import { PaceWatch } from "./pace-watch.ts";
+import { type PresenceStore, ValidatorPresence } from "./control/validator-presence.ts";
+import { LagMonitor } from "./lag-monitor.ts";
 import { RegisteredKeys } from "./registered-keys.ts";
 import type { DevKeys } from "./validator-keys.ts";
-import { DEV_FEE_RECIPIENT } from "./validators/fee-recipient.ts";
 import type { SlashingProtection } from "./validators/slashing-protection.ts";
-import { isLongPast, whileSynced } from "./validators/synced-validators.ts";
+import { gateOnSync, isExpired } from "./validators/sync-gate.ts";
 import { createDevValidators, type DevValidators } from "./validators/validators.ts";
 
 interface DevChainParts {
-  /** Follows the clock already, so that it takes note of a new slot before its validators act in it. */
+  /** Already subscribed to the clock, so it processes a new slot before the validators act in it. */
   chain: BeaconChain;
   clock: VirtualClock;
   suspensions?: Pick<SuspensionWatch, "onSuspended">;
   engine: ExecutionEngine;
   db: BeaconDb;
   api: Api;
-  /** Whether other nodes may follow the chain. */
+  /** True if other nodes can follow the chain (`--p2p`). */
   hasNetwork: boolean;
-  /** Whether the chain has to do with an execution client, which has a time of its own. */
+  /** True if an execution client (`--el`, `--eth1`), which runs in real time, is part of the chain. */
   hasExecutionClient: boolean;
   timeOfDay: TimeOfDay;
   keys: DevKeys;
-  /** The deposits of these validators; undefined where deposits are made at a contract of an execution client. */
+  /** Deposits of the genesis validators; undefined if deposits are made at a contract of an execution client. */
   genesisDeposits: (() => phase0.DepositData[]) | undefined;
-  /** Those that do their duties by themselves; all when left out. */
+  /** Validators that run in this process (`--dev-validators`); all by default. */
   activeValidators?: readonly ValidatorIndex[];
-  /** Who was told to be online or offline instead. */
-  storedPresence: StoredPresence;
-  /** What they signed before. */
+  /** Presence set by `dev_setValidators`. Takes precedence over `activeValidators`. */
+  presenceStore: PresenceStore;
   history: SlashingProtection;
-  /** Stores the slot where the clock stands. */
-  keepSlot(slot: Slot): Promise<void>;
+  /** Persists the current slot of the clock. */
+  storeSlot(slot: Slot): Promise<void>;
   warmupEpochs: number;
-  /** Whether the chain was made just now. */
+  /** True if the chain was created by this start. */
   isNew: boolean;
-  /** Whether validators of other nodes may have a part in the chain. */
+  /** True if validators of other nodes may take part in the chain. */
   isShared: boolean;
-  /** Whether the chain's time is the real time although nobody else follows it. */
+  /** True if the chain follows real time without a network (`--catch-up`). */
   catchesUp: boolean;
-  /** Whether time flows by itself once the chain runs. */
+  /** True if time flows once the chain runs, false if it starts paused. */
   flows: boolean;
   logger: Logger;
 }
 
-export interface TimeDifference {
-  /** By which chain time is ahead; negative when it is behind. */
+/** Offset between chain time and the time of day. */
+export interface ClockOffset {
+  /** Positive if chain time is ahead. */
   offsetSeconds: number;
   slot: Slot;
-  /** The slot by the time of day. */
+  /** Slot by the time of day. */
   wallSlot: number;
   speed: number;
 }
 
-/** A beacon chain in virtual time, with validators of its own. */
+/** Runs a beacon chain in virtual time with in-process validators. */
 export class DevChain {
   readonly config: BeaconConfig;
   readonly clock: VirtualClock;
@@ -88,18 +88,18 @@ export class DevChain {
   readonly control: DevControl;
   readonly isNew: boolean;
   readonly #validators: DevValidators;
-  /** Who acts before the chain runs live. */
-  readonly #founders: DevValidators;
+  /** Validators that produce the warm-up history and missed slots, before the chain runs live. */
+  readonly #warmupValidators: DevValidators;
   readonly #warmupSlot: Slot;
   readonly #hasNetwork: boolean;
   readonly #keepsRealTime: boolean;
-  /** Whether slots that have passed are made up for before time flows: of a new chain also those that its warm-up took. */
+  /** True if missed slots are caught up before time flows, including those that passed during the warm-up. */
   readonly #beginsAtPresent: boolean;
   readonly #isShared: boolean;
   readonly #catchesUp: boolean;
   readonly #flows: boolean;
   readonly #time: DevTime;
-  readonly #paceWatch: PaceWatch;
+  readonly #lagMonitor: LagMonitor;
   readonly #timeOfDay: TimeOfDay;
   readonly #logger: Logger;
   #isLive = false;
@@ -115,7 +115,7 @@ export class DevChain {
     this.isNew = isNew;
     this.#warmupSlot = parts.warmupEpochs * SLOTS_PER_EPOCH;
     this.#hasNetwork = hasNetwork;
-    // Validators that are left to clients act by real time, so a chain that needs them must not lag by its own start-up.
+    // External validator clients run in real time, so their chain must not lag by the duration of the start-up.
     this.#keepsRealTime =
       hasNetwork || catchesUp || (isNew && flows && clock.speed === 1 && activeValidators !== undefined);
     this.#beginsAtPresent = this.#keepsRealTime || (isNew && flows && clock.speed === 1);
@@ -124,24 +124,24 @@ export class DevChain {
     this.#flows = flows;
     this.#timeOfDay = parts.timeOfDay;
     this.#logger = parts.logger;
-    this.#paceWatch = new PaceWatch({ clock, timers: SYSTEM_TIMERS, engine: parts.engine, logger: parts.logger });
-    parts.suspensions?.onSuspended(() => this.#paceWatch.begin());
-    const { keepSlot } = parts;
+    this.#lagMonitor = new LagMonitor({ clock, timers: SYSTEM_TIMERS, engine: parts.engine, logger: parts.logger });
+    parts.suspensions?.onSuspended(() => this.#lagMonitor.reset());
+    const { storeSlot } = parts;
     this.#time = new DevTime({
       clock,
-      fixedBy: timeIsFixedBy(parts),
+      fixedReason: fixedTimeReason(parts),
       headSlot: () => chain.head.slot,
-      onFlow: () => this.#paceWatch.begin(),
-      keepSlot,
+      onFlow: () => this.#lagMonitor.reset(),
+      storeSlot,
     });
     const time = this.#time;
     const { db, genesisDeposits } = parts;
     const keys = new RegisteredKeys(this.keys, chain);
-    const presence = new DevPresence({
+    const presence = new ValidatorPresence({
       keys,
       time,
       activeValidators,
-      stored: parts.storedPresence,
+      stored: parts.presenceStore,
       onChange: (online) => chain.preparations.prepareOwn(online, DEV_FEE_RECIPIENT),
     });
     const branches = new DevBranches({ chain, time });
@@ -149,59 +149,60 @@ export class DevChain {
     const snapshots = new DevSnapshots({
       chain,
       time,
-      revertible: [clock, history, presence, lateBlocks, { capture: () => () => this.#onGoneBack() }],
+      revertible: [clock, history, presence, lateBlocks, { capture: () => () => this.#onReverted() }],
     });
     const onReplaced = () => {
-      this.#onGoneBack();
+      this.#onReverted();
       return presence.reload();
     };
     const dumps = new DevDumps({ chain, clock, time, db, history, onReplaced, logger: parts.logger });
-    const requests = requestsOf(parts);
+    const requests = createRequestQueue(parts);
     const depositLog = genesisDeposits && new DepositLog({ chain, genesisDeposits });
     const deposits = requests && depositLog && new DevDeposits({ chain, keys, requests, log: depositLog });
     const operations = new DevOperations({ api, chain, db, time, keys, requests, deposits });
     this.control = { time, validators: presence, branches, lateBlocks, operations, keys, snapshots, dumps };
 
     const logger = parts.logger.topic("validators");
-    // History is made without the builder, which has no part in the past.
+    // Builders cannot build blocks for past slots.
     const hasBuilder = () => chain.builder !== undefined && this.#isLive;
     const isAlone = !hasNetwork && !parts.hasExecutionClient;
-    const isOverheard = () => chain.events.hasListeners("attestation") || chain.events.hasListeners("contribution");
-    const shortcut = {
+    const hasVoteListeners = () =>
+      chain.events.hasListeners("attestation") || chain.events.hasListeners("contribution");
+    const fastPath = {
       chain,
-      isOpen: () => isAlone && !hasBuilder() && !isOverheard() && !chain.status.isOptimistic,
+      isAllowed: () => isAlone && !hasBuilder() && !hasVoteListeners() && !chain.status.isOptimistic,
     };
-    const modules = { api, clock, config, keys, logger, history, hasBuilder, shortcut };
+    const modules = { api, clock, config, keys, logger, history, hasBuilder, fastPath };
     const own = createDevValidators({
       ...modules,
-      isPast: (slot) => isShared && this.#isLive && isLongPast(clock, slot),
+      isPast: (slot) => isShared && this.#isLive && isExpired(clock, slot),
       plan: (slot) => ({
         online: presence.onlineNow(),
-        ...(branches.plan ?? { lateness: lateBlocks.latenessAt(slot) }),
+        ...(branches.plan ?? { blockDelay: lateBlocks.delayAt(slot) }),
       }),
     });
-    const validators = isShared ? whileSynced({ validators: own, status: chain.status, logger }) : own;
-    // Nobody else has a part in what happened before the first run, in which all validators act.
-    const founders = isShared && isNew ? createDevValidators(modules) : validators;
+    const validators = isShared ? gateOnSync({ validators: own, status: chain.status, logger }) : own;
+    // Before the first run all validators act here, whatever share of them runs on other nodes later.
+    const warmupValidators = isShared && isNew ? createDevValidators(modules) : validators;
     this.#validators = validators;
-    this.#founders = founders;
+    this.#warmupValidators = warmupValidators;
     chain.events.on("head", (head) => {
-      for (const each of new Set([validators, founders])) each.onHead(head);
+      for (const each of new Set([validators, warmupValidators])) each.onHead(head);
     });
     clock.onSlot(async (slot) => {
       await depositLog?.onSlot(slot);
       await this.#act(slot);
     });
-    // Slots that somebody lets pass are stored when all have; until then the newest block tells of them.
-    clock.onSlot((slot) => (this.#time.passing === "by-itself" ? keepSlot(slot) : undefined));
+    // A call that advances time stores the slot once at its end. Until then the newest block implies it.
+    clock.onSlot((slot) => (this.#time.slotTrigger === "flow" ? storeSlot(slot) : undefined));
   }
 
-  /** Whether time flows, after all history was made. */
+  /** True once the warm-up is over and the chain runs. */
   get isLive(): boolean {
     return this.#isLive;
   }
 
-  /** How many slots `warmUp` goes through. */
+  /** Number of slots that `warmUp` still has to produce. */
   get missingSlots(): number {
     const { currentSlot, genesisTime, secondsPerSlot } = this.clock;
     const slotTime = new SlotTime(genesisTime, secondsPerSlot);
@@ -209,8 +210,8 @@ export class DevChain {
     return Math.max(0, Math.max(this.#warmupSlot, present) - currentSlot);
   }
 
-  /** How chain time and the time of day differ; null when tools that go by the time of day find the same slot. */
-  get timeDifference(): TimeDifference | null {
+  /** Offset between chain time and the time of day; null below one slot. */
+  get clockOffset(): ClockOffset | null {
     const { genesisTime, secondsPerSlot, speed, currentSlot } = this.clock;
     const offsetSeconds = this.clock.offsetSeconds();
     if (Math.abs(offsetSeconds) < secondsPerSlot) return null;
@@ -218,79 +219,79 @@ export class DevChain {
     return { offsetSeconds, slot: currentSlot, wallSlot, speed };
   }
 
-  /** Makes what is missing of the warm-up history and, of a chain that begins at the present, of the time since, as fast as it goes. */
+  /** Produces the warm-up history and missed slots as fast as possible. */
   warmUp(): Promise<void> {
-    return this.#time.inTurn(() => this.#warmUp());
+    return this.#time.exclusive(() => this.#warmUp());
   }
 
   async #warmUp(): Promise<void> {
-    // The state of the present may be many empty epochs away. It is made before the first proposer needs it in time.
+    // Many empty epochs may have to be processed first. Computes the state before the first proposer needs it.
     if (this.#catchesUp) await this.chain.states.afterBlock(this.chain.head.root, this.clock.currentSlot);
-    const progress = new Progress({ message: "Making history", logger: this.#logger });
+    const progress = new Progress({ message: "Producing warm-up history", logger: this.#logger });
     const from = this.clock.currentSlot;
-    const stopTelling = this.clock.onSlot((slot) => {
+    const stopReporting = this.clock.onSlot((slot) => {
       const target = slot + this.missingSlots;
       progress.report(slot - from, target - from, (slotsPerSecond) => ({ slot, target, slotsPerSecond }));
     });
     try {
-      // Time goes on while slots are made up for.
+      // More slots may start meanwhile.
       for (let missing = this.missingSlots; missing > 0; missing = this.missingSlots) {
         await this.clock.advanceTo(this.clock.currentSlot + missing);
       }
     } finally {
-      stopTelling();
+      stopReporting();
     }
   }
 
-  /** Lets time flow, unless it is to stand still until it is told to go on, be it by somebody who was faster. */
+  /** Goes live and starts the clock, unless the chain starts paused or a call has paused it already. */
   run(): Promise<void> {
-    return this.#time.inTurn(async () => {
+    return this.#time.exclusive(async () => {
       this.#isLive = true;
-      if (!(this.#time.isToFlow ?? this.#flows)) return;
+      if (!(this.#time.requestedFlow ?? this.#flows)) return;
       const present = this.#beginsAtPresent ? { fromSeconds: this.#timeOfDay.nowSeconds() } : {};
       if (!this.clock.isFlowing) {
         this.clock.run({ ...present, keepTimetable: this.#keepsRealTime, skipMissed: this.#isShared });
       }
-      this.#paceWatch.begin();
+      this.#lagMonitor.reset();
     });
   }
 
-  /** Ends time, and whatever its validators are about to do. */
+  /** Stops the clock and the validators. */
   async close(): Promise<void> {
-    await Promise.all([this.clock.stop(), this.#validators.close(), this.#founders.close()]);
+    await Promise.all([this.clock.stop(), this.#validators.close(), this.#warmupValidators.close()]);
   }
 
-  #onGoneBack(): void {
-    for (const each of new Set([this.#validators, this.#founders])) each.onGoneBack();
+  #onReverted(): void {
+    for (const each of new Set([this.#validators, this.#warmupValidators])) each.onReverted();
   }
 
   async #act(slot: Slot): Promise<void> {
-    const { passing } = this.#time;
-    if (passing === "skipped") return;
-    if (passing === "advanced") return this.#validators.onSlot(slot, "lockstep");
+    const { slotTrigger } = this.#time;
+    if (slotTrigger === "skip") return;
+    if (slotTrigger === "advance") return this.#validators.onSlot(slot, "lockstep");
     if (this.#isLive) {
-      if (this.clock.isFlowing) this.#paceWatch.onSlot(slot);
+      if (this.clock.isFlowing) this.#lagMonitor.onSlot(slot);
       return this.#validators.onSlot(slot);
     }
-    const makesUp = slot <= this.#warmupSlot || this.#hasNetwork;
-    return this.#founders.onSlot(slot, makesUp ? "lockstep" : undefined);
+    const isCatchingUp = slot <= this.#warmupSlot || this.#hasNetwork;
+    return this.#warmupValidators.onSlot(slot, isCatchingUp ? "lockstep" : undefined);
   }
 }
 
-/** Where execution requests wait for payloads; undefined where an execution client makes these. */
-function requestsOf({ engine, chain, db }: DevChainParts): ExecutionRequestQueue | undefined {
+/** Creates the queue of execution requests; undefined if an execution client builds the payloads. */
+function createRequestQueue({ engine, chain, db }: DevChainParts): ExecutionRequestQueue | undefined {
   if (!(engine instanceof DevExecutionEngine)) return undefined;
   const requests = new ExecutionRequestQueue(chain, db);
-  engine.takeRequestsFrom(({ parentBeaconBlockRoot }) => requests.after(toRootHex(parentBeaconBlockRoot)));
+  engine.takeRequestsFrom(({ parentBeaconBlockRoot }) => requests.selectFor(toRootHex(parentBeaconBlockRoot)));
   return requests;
 }
 
-/** Why nobody may move or stop the time of a chain; undefined when it is this process's alone. */
-function timeIsFixedBy({ hasNetwork, hasExecutionClient }: DevChainParts): string | undefined {
-  const refusal = "This would move the time of the chain, or need it to stand still, and it can do neither:";
-  if (hasNetwork) return `${refusal} other nodes follow it (--p2p), and they go by the time of day.`;
+/** Returns the error message for chains whose time cannot be moved or paused; undefined for the others. */
+function fixedTimeReason({ hasNetwork, hasExecutionClient }: DevChainParts): string | undefined {
+  const problem = "The time of this chain can neither be moved nor paused:";
+  if (hasNetwork) return `${problem} other nodes follow it in real time (--p2p).`;
   if (hasExecutionClient) {
-    return `${refusal} an execution client (--el, --eth1) has a part in it and goes by the time of day.`;
+    return `${problem} its execution client runs in real time (--el, --eth1).`;
   }
   return undefined;
 }

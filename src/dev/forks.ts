@@ -1,6 +1,6 @@
-// Free of the consensus libraries, because the command line reads it before their preset is chosen.
+// Imports no consensus library: the command line loads this file before it selects the preset.
 
-/** The forks a dev chain can run, in the order in which they follow each other. */
+/** Forks that a dev chain supports, in order of activation. */
 export const DEV_FORKS = ["phase0", "altair", "bellatrix", "capella", "deneb", "electra", "fulu"] as const;
 export type DevFork = (typeof DEV_FORKS)[number];
 
@@ -9,6 +9,6 @@ export interface ScheduledFork {
   epoch: number;
 }
 
-/** The fork that a chain with this schedule starts in. */
+/** Returns the fork at genesis. */
 export const forkAtGenesis = (schedule: readonly ScheduledFork[]): DevFork =>
   schedule.findLast(({ epoch }) => epoch === 0)?.fork ?? "phase0";

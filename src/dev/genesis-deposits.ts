@@ -1,24 +1,25 @@
 import { createHash } from "node:crypto";
+import type { SecretKey } from "@chainsafe/blst";
 import type { ChainConfig } from "@lodestar/config";
-import { MAX_EFFECTIVE_BALANCE, MIN_DEPOSIT_AMOUNT } from "@lodestar/params";
+import { DOMAIN_DEPOSIT, MAX_EFFECTIVE_BALANCE, MIN_DEPOSIT_AMOUNT } from "@lodestar/params";
+import { computeDomain, computeSigningRoot, ZERO_HASH } from "@lodestar/state-transition";
 import { type phase0, ssz } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { TimeSlice } from "../async/time-slice.ts";
-import { forEachValidator } from "./for-validators.ts";
 import type { GenesisParameters, WithdrawalTarget } from "./genesis-parameters.ts";
-import { ImpossibleChainError } from "./impossible-chain.ts";
-import { signDeposit } from "./signed-deposit.ts";
+import { InvalidChainError } from "./invalid-chain-error.ts";
 import type { DevKeys } from "./validator-keys.ts";
+import { expandRanges } from "./validator-ranges.ts";
 
 const GWEI_PER_ETHER = 1e9;
-/** In Gwei; sums of such balances are still exact numbers. */
+/** In Gwei. Sums of such balances stay below 2^53. */
 const LARGEST_DEPOSIT = 1_000_000 * GWEI_PER_ETHER;
 
 type DepositParameters = Pick<GenesisParameters, "withdrawals" | "balances">;
 
 /**
- * The deposit each genesis validator would have made: unless something else is wanted, a full stake whose withdrawals its own
- * signing key controls.
+ * Creates the deposits of the genesis validators. Defaults to 32 ETH each, with BLS withdrawal credentials of the
+ * signing key.
  */
 export function genesisDeposits(
   chainConfig: ChainConfig,
@@ -29,7 +30,8 @@ export function genesisDeposits(
 }
 
 /**
- * The same in time slices: a hundred thousand take a minute. `onProgress` is called after each deposit and may throw to stop.
+ * Does the same in time slices; 100,000 deposits take a minute. `onProgress` is called after each deposit and may throw
+ * to cancel.
  */
 export async function genesisDepositsInSlices(
   chainConfig: ChainConfig,
@@ -51,8 +53,8 @@ function* signDeposits(
   keys: DevKeys,
   { withdrawals = [], balances = [] }: DepositParameters,
 ): Generator<phase0.DepositData> {
-  const targets = forEachValidator(withdrawals, keys.count, "withdrawal credentials");
-  const amounts = forEachValidator(balances, keys.count, "balances");
+  const targets = expandRanges(withdrawals, keys.count, "withdrawal credentials");
+  const amounts = expandRanges(balances, keys.count, "balances");
   for (const index of keys.indices) {
     const pubkey = keys.publicKey(index)!;
     yield signDeposit(chainConfig, keys.secretKey(index)!, {
@@ -63,7 +65,7 @@ function* signDeposits(
   }
 }
 
-/** What the deposit contract would report after these deposits. */
+/** Computes the eth1 data of a deposit contract with these deposits. */
 export function eth1DataAfter(deposits: readonly phase0.DepositData[], blockHash: Uint8Array): phase0.Eth1Data {
   const roots = deposits.map((deposit) => ssz.phase0.DepositData.hashTreeRoot(deposit));
   return {
@@ -75,20 +77,20 @@ export function eth1DataAfter(deposits: readonly phase0.DepositData[], blockHash
 
 function depositAmount(gwei = MAX_EFFECTIVE_BALANCE): number {
   if (Number.isSafeInteger(gwei) && gwei >= MIN_DEPOSIT_AMOUNT && gwei <= LARGEST_DEPOSIT) return gwei;
-  throw new ImpossibleChainError(
-    `A validator cannot begin with ${gwei / GWEI_PER_ETHER} ETH: it can with ${MIN_DEPOSIT_AMOUNT / GWEI_PER_ETHER}, the least that ` +
-      `can be deposited, to ${LARGEST_DEPOSIT / GWEI_PER_ETHER}, in whole Gwei.`,
+  throw new InvalidChainError(
+    `Invalid balance of ${gwei / GWEI_PER_ETHER} ETH. Validators start with ` +
+      `${MIN_DEPOSIT_AMOUNT / GWEI_PER_ETHER} to ${LARGEST_DEPOSIT / GWEI_PER_ETHER} ETH, in whole Gwei.`,
   );
 }
 
-/** Those that the key itself controls. */
+/** Returns 0x00 credentials for the key itself. */
 export function blsWithdrawalCredentials(pubkey: Uint8Array): Uint8Array {
   return withdrawalCredentials({ prefix: "0x00" }, pubkey);
 }
 
 /**
- * The first byte says what the others are (phase0/validator.md, Withdrawal credentials): of the hash of the key all but its
- * first byte, or an address. By default that is the end of the same hash.
+ * Returns withdrawal credentials (phase0/validator.md, Withdrawal credentials). The default address is taken from the
+ * hash of the public key.
  */
 function withdrawalCredentials(
   { prefix, address }: WithdrawalTarget = { prefix: "0x00" },
@@ -100,4 +102,18 @@ function withdrawalCredentials(
   credentials.fill(0, 1, 12);
   if (address !== undefined) credentials.set(fromHex(address), 12);
   return credentials;
+}
+
+/**
+ * Signs a deposit, without a genesis validators root: deposits are valid across forks (phase0/beacon-chain.md,
+ * Deposits).
+ */
+export function signDeposit(
+  { GENESIS_FORK_VERSION }: ChainConfig,
+  secretKey: SecretKey,
+  message: phase0.DepositMessage,
+): phase0.DepositData {
+  const domain = computeDomain(DOMAIN_DEPOSIT, GENESIS_FORK_VERSION, ZERO_HASH);
+  const signingRoot = computeSigningRoot(ssz.phase0.DepositMessage, message, domain);
+  return { ...message, signature: secretKey.sign(signingRoot).toBytes() };
 }

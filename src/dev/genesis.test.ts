@@ -34,7 +34,7 @@ const address = `0x${"ab".repeat(20)}`;
 const configStartingWith = (fork: DevFork) =>
   devChainConfig({ forks: [{ fork, epoch: 0 }], slotSeconds: 6, genesisTime });
 
-/** The slow way of the specification: every deposit with its proof, every signature checked. */
+/** Builds the genesis state as specified: verifies the proof and signature of every deposit. */
 function rootByDeposits(
   chainConfig: ChainConfig,
   executionHeader: BeaconStateBellatrix["latestExecutionPayloadHeader"],
@@ -78,7 +78,7 @@ describe("createDevGenesis", () => {
     full: ["altair", "bellatrix", "capella", "deneb"],
   });
 
-  it.each(forks)("equals the state that deposits lead to in %s", (fork) => {
+  it.each(forks)("equals the specified genesis state in %s", (fork) => {
     const chainConfig = configStartingWith(fork);
     const { state } = createDevGenesis({ chainConfig, validatorCount, genesisTime });
     const header = "latestExecutionPayloadHeader" in state ? state.latestExecutionPayloadHeader : undefined;
@@ -86,8 +86,10 @@ describe("createDevGenesis", () => {
     expect(isValidGenesisState(createChainForkConfig(chainConfig), state)).toBe(true);
   });
 
-  /** Before Electra the library lets more than 32 ETH count for 0x02, against the specification of those forks. */
-  it.each(forks)("equals it in %s also with other credentials and balances", (fork) => {
+  /**
+   * Before Electra, Lodestar applies the 2048 ETH limit to 0x02 credentials, unlike the specification of those forks.
+   */
+  it.each(forks)("equals it in %s with other credentials and balances", (fork) => {
     const isElectra = DEV_FORKS.indexOf(fork) >= DEV_FORKS.indexOf("electra");
     const parameters: GenesisParameters = {
       withdrawals: [
@@ -108,7 +110,7 @@ describe("createDevGenesis", () => {
     expect(isValidGenesisState(createChainForkConfig(chainConfig), state)).toBe(true);
   });
 
-  it("lets 2048 ETH count for 0x02 from electra on, and makes nobody active who has less than 32", () => {
+  it("caps 0x02 validators at 2048 ETH from electra on, and activates none below 32 ETH", () => {
     const withdrawals: GenesisParameters["withdrawals"] = [
       { range: { first: 0, last: 0 }, value: { prefix: "0x02", address } },
       { value: { prefix: "0x01" } },
@@ -130,11 +132,11 @@ describe("createDevGenesis", () => {
     const derived = inElectra.slice(1).map(({ withdrawalCredentials }) => toHex(withdrawalCredentials));
     expect(new Set(derived).size).toBe(3);
     for (const credentials of derived) expect(credentials).toMatch(/^0x010{22}[0-9a-f]{40}$/);
-    // altair/beacon-chain.md and the forks up to Deneb: MAX_EFFECTIVE_BALANCE is that of every validator.
+    // Up to Deneb MAX_EFFECTIVE_BALANCE applies to every validator.
     expect(validatorsIn("deneb").map(({ effectiveBalance }) => effectiveBalance)).toEqual([32e9, 32e9, 31e9, 32e9]);
   });
 
-  it("queues what early 0x02 validators have too much when the chain comes to electra", () => {
+  it("queues the excess balance of early 0x02 validators at the electra fork", () => {
     const forks = [
       { fork: "deneb", epoch: 0 },
       { fork: "electra", epoch: 1 },
@@ -164,15 +166,15 @@ describe("createDevGenesis", () => {
       },
       /balances of validator 4 are given twice/,
     ],
-    ["two for all", { withdrawals: [{ value: { prefix: "0x01" } }, { value: { prefix: "0x02" } }] }, /given twice/],
-    ["less than can be deposited", { balances: [{ value: 5e8 }] }, /cannot begin with 0\.5 ETH/],
-    ["a chain that nobody is active on", { balances: [{ value: 31e9 }] }, /without an active validator/],
-  ] satisfies [string, GenesisParameters, RegExp][])("refuses %s", (_what, parameters, complaint) => {
+    ["two defaults", { withdrawals: [{ value: { prefix: "0x01" } }, { value: { prefix: "0x02" } }] }, /given twice/],
+    ["a balance below the minimum deposit", { balances: [{ value: 5e8 }] }, /Invalid balance of 0\.5 ETH/],
+    ["a chain without active validators", { balances: [{ value: 31e9 }] }, /without an active validator/],
+  ] satisfies [string, GenesisParameters, RegExp][])("rejects %s", (_what, parameters, complaint) => {
     const options = { chainConfig: configStartingWith("fulu"), validatorCount, genesisTime, ...parameters };
     expect(() => createDevGenesis(options)).toThrow(complaint);
   });
 
-  it("gives the configuration and the caches that belong to the state", () => {
+  it("returns the configuration and caches of the state", () => {
     const { state, config, pubkeyCache, keys } = createDevGenesis({
       chainConfig: configStartingWith("fulu"),
       validatorCount,
@@ -187,7 +189,7 @@ describe("createDevGenesis", () => {
     );
   });
 
-  it("starts a chain that can pass through every fork", () => {
+  it("creates a state that can be advanced through every fork", () => {
     const forks = DEV_FORKS.map((fork, epoch) => ({ fork, epoch }));
     const chainConfig = devChainConfig({ forks, slotSeconds: 6, genesisTime });
     const { state, config } = createDevGenesis({ chainConfig, validatorCount, genesisTime });
@@ -195,12 +197,12 @@ describe("createDevGenesis", () => {
     expect(later.fork.currentVersion).toEqual(config.FULU_FORK_VERSION);
   });
 
-  it("leaves the first deposit to the deposit contract when there is one", () => {
+  it("starts at deposit index 0 with a deposit contract", () => {
     const chainConfig = configStartingWith("phase0");
     const { state } = createDevGenesis({ chainConfig, validatorCount, genesisTime, depositsElsewhere: true });
     expect(state.validators.length).toBe(validatorCount);
     expect(state.eth1DepositIndex).toBe(0);
-    // What get_deposit_root of a new contract gives.
+    // get_deposit_root of a new contract.
     const root = "0xd70a234731285c6804c2a4f56711ddb8c82c99740f207854891028af34e27e5e";
     expect(ssz.phase0.Eth1Data.toJson(state.eth1Data.toValue())).toMatchObject({
       deposit_root: root,
@@ -208,7 +210,7 @@ describe("createDevGenesis", () => {
     });
   });
 
-  it("starts a chain on which validators can be consolidated", () => {
+  it("leaves churn for consolidations", () => {
     const { state } = createDevGenesis({ chainConfig: configStartingWith("electra"), validatorCount, genesisTime });
     expect(getConsolidationChurnLimit(ForkSeq.electra, state.epochCtx)).toBeGreaterThan(MIN_ACTIVATION_BALANCE);
   });
@@ -218,7 +220,7 @@ describe("createDevGenesis", () => {
     expect(state.epochCtx.getBeaconProposer(0)).toBe(0);
   });
 
-  it("refuses a chain without validators", () => {
+  it("rejects a chain without validators", () => {
     const chainConfig = configStartingWith("phase0");
     expect(() => createDevGenesis({ chainConfig, validatorCount: 0, genesisTime })).toThrow(/at least 1/);
   });

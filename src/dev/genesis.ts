@@ -34,10 +34,10 @@ import { type phase0, ssz } from "@lodestar/types";
 import { FlatPubkeys } from "../bls/flat-pubkeys.ts";
 import { DEV_GENESIS_BLOCK_HASH } from "../execution/dev-payload.ts";
 import type { GenesisBlock } from "../execution/engine-api/genesis-block.ts";
+import { createKeys } from "./create-keys.ts";
 import { eth1DataAfter, genesisDeposits } from "./genesis-deposits.ts";
 import type { GenesisParameters } from "./genesis-parameters.ts";
-import { ImpossibleChainError } from "./impossible-chain.ts";
-import { openKeys } from "./open-keys.ts";
+import { InvalidChainError } from "./invalid-chain-error.ts";
 import type { DevKeys } from "./validator-keys.ts";
 
 const GENESIS_GAS_LIMIT = 30_000_000;
@@ -49,14 +49,14 @@ interface DevGenesisOptions extends Omit<GenesisParameters, "configOverrides"> {
   chainConfig: ChainConfig;
   validatorCount: number;
   genesisTime: number;
-  /** Of an execution client; by default that of the built-in dev execution engine. */
+  /** Genesis block of an execution client; by default that of the built-in dev execution engine. */
   executionGenesis?: GenesisBlock;
   /**
-   * Whether there is a deposit contract, which nobody has made a deposit to for the validators of the genesis. The first
-   * deposit that is made there is then the first that the chain takes.
+   * True with a deposit contract. It holds no deposits of the genesis validators, so the chain starts at deposit index
+   * 0.
    */
   depositsElsewhere?: boolean;
-  /** The deposits of all validators; by default they are signed here. */
+  /** Deposits of all validators; created and signed if absent. */
   signedDeposits?: readonly phase0.DepositData[];
 }
 
@@ -68,24 +68,22 @@ export interface DevGenesis {
 }
 
 /**
- * The genesis state of a dev chain in whichever fork its configuration starts with. It equals, bit for bit, what
- * `initialize_beacon_state_from_eth1` makes of one deposit a validator, without the proofs and the signature checks that
- * make that way slow; the deposits are signed only for the deposit root to be true.
+ * Creates the genesis state of a dev chain, in the fork that its configuration schedules at genesis. Equals the result
+ * of `initialize_beacon_state_from_eth1` with one deposit per validator, but skips the slow proofs and signature
+ * checks. Deposits are signed because the deposit root covers the signatures.
  */
 export function createDevGenesis(options: DevGenesisOptions): DevGenesis {
   const { chainConfig, validatorCount, genesisTime, depositsElsewhere = false } = options;
   const { executionGenesis = devGenesisBlock(genesisTime) } = options;
   if (!Number.isSafeInteger(validatorCount) || validatorCount < 1) {
-    throw new RangeError(
-      `A chain cannot start with ${validatorCount} validators: it needs a whole number of at least 1.`,
-    );
+    throw new RangeError(`Invalid number of validators: ${validatorCount}. It must be a whole number of at least 1.`);
   }
-  const keys = openKeys(options.keys, validatorCount);
+  const keys = createKeys(options.keys, validatorCount);
   const forkConfig = createChainForkConfig(chainConfig);
   const fork = forkConfig.getForkSeq(GENESIS_SLOT);
   if (fork > ForkSeq.fulu) {
     throw new RangeError(
-      `A dev chain cannot start in the fork ${forkConfig.getForkName(GENESIS_SLOT)}: fulu is the last.`,
+      `Unsupported genesis fork ${forkConfig.getForkName(GENESIS_SLOT)}. The latest supported fork is fulu.`,
     );
   }
 
@@ -117,7 +115,7 @@ export function createDevGenesis(options: DevGenesisOptions): DevGenesis {
   if (fork < ForkSeq.fulu) return { state: cached, config, pubkeyCache, keys };
 
   fillProposerLookahead(cached as CachedBeaconStateFulu);
-  // The caches were made from the empty lookahead, so they are made anew from the tree that holds the right one.
+  // The caches were built with the empty lookahead. Rebuilds them from the final tree.
   const refreshed = createCachedBeaconState(state.type.getViewDU(cached.node) as BeaconStateAllForks, {
     config,
     pubkeyCache,
@@ -125,13 +123,13 @@ export function createDevGenesis(options: DevGenesisOptions): DevGenesis {
   return { state: refreshed, config, pubkeyCache, keys };
 }
 
-/** What of a validator's deposit counts, and whether it is enough for the validator to be active from the beginning. */
+/** Effective balance of a genesis validator, and whether it is active at genesis. */
 interface Stake {
   effectiveBalance: number;
   isActive: boolean;
 }
 
-/** `initialize_beacon_state_from_eth1`, Process activations. Before Electra more than 32 ETH count for nobody. */
+/** Applies "Process activations" of `initialize_beacon_state_from_eth1`. Before Electra the cap is 32 ETH. */
 function genesisStakes(deposits: readonly phase0.DepositData[], fork: ForkSeq): Stake[] {
   const stakes = deposits.map(({ withdrawalCredentials, amount }) => {
     const most = fork >= ForkSeq.electra ? getMaxEffectiveBalance(withdrawalCredentials) : MAX_EFFECTIVE_BALANCE;
@@ -139,8 +137,8 @@ function genesisStakes(deposits: readonly phase0.DepositData[], fork: ForkSeq): 
     return { effectiveBalance, isActive: effectiveBalance >= MIN_ACTIVATION_BALANCE };
   });
   if (stakes.some(({ isActive }) => isActive)) return stakes;
-  throw new ImpossibleChainError(
-    "The chain would begin without an active validator: at least one needs a balance of 32 ETH or more.",
+  throw new InvalidChainError(
+    "The chain would start without an active validator. At least one needs a balance of 32 ETH or more.",
   );
 }
 
@@ -188,7 +186,7 @@ function startAltairAccounting(state: BeaconStateAltair, fork: ForkSeq, stakes: 
   state.nextSyncCommittee = ssz.altair.SyncCommittee.toViewDU(syncCommittee);
 }
 
-/** The one block that the execution chain of the built-in engine begins with. */
+/** Creates the genesis block of the built-in execution engine. */
 function devGenesisBlock(timestamp: number): GenesisBlock {
   const { ExecutionPayload } = ssz.deneb;
   return {
@@ -201,7 +199,7 @@ function devGenesisBlock(timestamp: number): GenesisBlock {
   };
 }
 
-/** From Bellatrix on the chain is merged from the start: its execution chain consists of this one block. */
+/** Converts the execution genesis block to a payload header: from Bellatrix on the chain is merged at genesis. */
 function genesisPayloadHeader(forkConfig: ChainForkConfig, block: GenesisBlock): BellatrixHeader {
   const { ExecutionPayloadHeader } = forkConfig.getPostBellatrixForkTypes(GENESIS_SLOT);
   const header = {
@@ -209,11 +207,11 @@ function genesisPayloadHeader(forkConfig: ChainForkConfig, block: GenesisBlock):
     transactionsRoot: ssz.bellatrix.Transactions.hashTreeRoot([]),
     withdrawalsRoot: ssz.capella.Withdrawals.hashTreeRoot([]),
   };
-  // The fields that the fork has are taken, the others are left.
+  // Fields that the fork does not have are ignored.
   return ExecutionPayloadHeader.toViewDU(header) as BellatrixHeader;
 }
 
-/** fulu/beacon-chain.md, initialize_proposer_lookahead: the proposers of this epoch and of the next. */
+/** fulu/beacon-chain.md, initialize_proposer_lookahead: proposers of the current and the next epoch. */
 function fillProposerLookahead(state: CachedBeaconStateFulu): void {
   const proposers = [GENESIS_EPOCH, GENESIS_EPOCH + 1].flatMap((epoch) =>
     computeProposerIndices(ForkSeq.fulu, state, state.epochCtx.getShufflingAtEpoch(epoch), epoch),

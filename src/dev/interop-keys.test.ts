@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { InteropKeys } from "./interop-keys.ts";
 
 describe("InteropKeys", () => {
-  it("gives the keys of the interop mocked start", () => {
+  it("derives the keys of the interop mocked start", () => {
     const keys = new InteropKeys(2);
     expect(keys.indices).toEqual([0, 1]);
     expect(toHex(keys.secretKey(0)!.toBytes())).toBe(
@@ -23,18 +23,18 @@ describe("InteropKeys", () => {
     expect(keys.publicKey(0)).toBe(keys.publicKey(0));
   });
 
-  it("knows nothing of validators beyond its count", () => {
+  it("has no keys beyond its count", () => {
     const keys = new InteropKeys(1);
     expect(keys.secretKey(1)).toBeUndefined();
     expect(keys.publicKey(1)).toBeUndefined();
     expect(keys.publicKey(-1)).toBeUndefined();
   });
 
-  it("begins with another key when that is wanted", () => {
+  it("starts at the given first key", () => {
     expect(new InteropKeys(1, 1).publicKey(0)).toEqual(new InteropKeys(2).publicKey(1));
   });
 
-  it("derives nothing before it is asked", () => {
+  it("derives keys lazily", () => {
     const started = performance.now();
     expect(new InteropKeys(100_000).count).toBe(100_000);
     // Deriving so many public keys takes more than ten seconds.

@@ -2,8 +2,7 @@ import { interopSecretKey } from "@lodestar/state-transition";
 import { DevKeys } from "./validator-keys.ts";
 
 /**
- * The well-known keys of the interop tests, which any tool can sign with: validator `i` has key `i`, or the one that many
- * after another first key.
+ * Derives the public interop test keys. Validator `i` has key `first + i`.
  */
 export class InteropKeys extends DevKeys {
   constructor(count: number, first = 0) {

@@ -6,7 +6,7 @@ const words = (first: string, last: string) => `${first}${" abandon".repeat(10)}
 
 describe("MnemonicKeys", () => {
   it("derives the signing keys that other tools derive", () => {
-    // The mnemonic by which test networks of the ethereum-package are made, and the key of their validator 0.
+    // Mnemonic of ethereum-package test networks, and the key of their validator 0.
     const keys = new MnemonicKeys(
       1,
       "giant issue aisle success illegal bike spike question tent bar rely arctic volcano long crawl hungry vocal artwork sniff fantasy very lucky have athlete",
@@ -19,9 +19,9 @@ describe("MnemonicKeys", () => {
 
   it.each([
     [words("abandon", "abandon"), "checksum is wrong"],
-    [words("abandn", "about"), 'its word 1, "abandn", is none of the English words of BIP-39. Did you mean "abandon"?'],
-    ["abandon about", "it has 2 words, and those of BIP-39 have 12, 15, 18, 21 or 24"],
-  ])("refuses %s", (mnemonic, complaint) => {
+    [words("abandn", "about"), 'word 1, "abandn", is not in the English BIP-39 word list. Did you mean "abandon"?'],
+    ["abandon about", "it has 2 words. A BIP-39 mnemonic has 12, 15, 18, 21 or 24"],
+  ])("rejects %s", (mnemonic, complaint) => {
     expect(() => new MnemonicKeys(1, mnemonic)).toThrow(complaint);
     expect(() => new MnemonicKeys(1, words("abandon", "about"))).not.toThrow();
   });

@@ -2,7 +2,7 @@ import { SecretKey } from "@chainsafe/blst";
 import { mnemonicToSeedSync, validateMnemonic } from "@scure/bip39";
 import { wordlist } from "@scure/bip39/wordlists/english";
 import { nearestName } from "../errors/nearest-name.ts";
-import { ImpossibleChainError } from "./impossible-chain.ts";
+import { InvalidChainError } from "./invalid-chain-error.ts";
 import { DevKeys } from "./validator-keys.ts";
 
 const WORD_COUNTS = [12, 15, 18, 21, 24];
@@ -10,7 +10,7 @@ const WORD_COUNTS = [12, 15, 18, 21, 24];
 const PURPOSE = 12381;
 const COIN_TYPE = 3600;
 
-/** The signing keys that a mnemonic has by EIP-2333 and EIP-2334: that of validator `i` has the path m/12381/3600/i/0/0. */
+/** Derives signing keys from a mnemonic by EIP-2333 and EIP-2334. Validator `i` has the path m/12381/3600/i/0/0. */
 export class MnemonicKeys extends DevKeys {
   constructor(count: number, mnemonic: string) {
     requireMnemonic(mnemonic);
@@ -21,25 +21,24 @@ export class MnemonicKeys extends DevKeys {
   }
 }
 
-/** What is wrong is said without the words that are right, for it ends up in terminals and logs. */
+/** Throws if the mnemonic is invalid. The message never shows valid words, since it ends up in terminals and logs. */
 function requireMnemonic(mnemonic: string): void {
   const words = mnemonic.split(" ");
   if (!WORD_COUNTS.includes(words.length)) {
-    throw new ImpossibleChainError(
-      `The mnemonic cannot be used: it has ${words.length} words, and those of BIP-39 have ${WORD_COUNTS.slice(0, -1).join(", ")} or ${WORD_COUNTS.at(-1)}.`,
+    throw new InvalidChainError(
+      `Invalid mnemonic: it has ${words.length} words. A BIP-39 mnemonic has ` +
+        `${WORD_COUNTS.slice(0, -1).join(", ")} or ${WORD_COUNTS.at(-1)}.`,
     );
   }
   const unknown = words.findIndex((word) => !wordlist.includes(word));
   if (unknown !== -1) {
     const nearest = nearestName(words[unknown]!, wordlist);
     const hint = nearest === undefined ? "" : ` Did you mean "${nearest}"?`;
-    throw new ImpossibleChainError(
-      `The mnemonic cannot be used: its word ${unknown + 1}, "${words[unknown]}", is none of the English words of BIP-39.${hint}`,
+    throw new InvalidChainError(
+      `Invalid mnemonic: word ${unknown + 1}, "${words[unknown]}", is not in the English BIP-39 word list.${hint}`,
     );
   }
   if (!validateMnemonic(mnemonic, wordlist)) {
-    throw new ImpossibleChainError(
-      "The mnemonic cannot be used: its checksum is wrong, so that a word is another one or stands in another place.",
-    );
+    throw new InvalidChainError("Invalid mnemonic: its checksum is wrong. A word is replaced or misplaced.");
   }
 }

@@ -4,19 +4,19 @@ import type { ValidatorIndex } from "@lodestar/types";
 import { byteArrayEquals } from "@lodestar/utils";
 import type { DevKeys, ValidatorKeys } from "./validator-keys.ts";
 
-interface Entrant {
+interface KeyPair {
   secretKey: SecretKey;
   publicKey: Uint8Array;
 }
 
 /**
- * The keys of all validators of a chain that it has: of those that it began with, and of those that entered by a deposit
- * with the chain's key of their index. Who entered with another key is not ours.
+ * Keys of the genesis validators and of validators added by a deposit with the derived key of their index. Validators
+ * added with another key are not ours.
  */
 export class RegisteredKeys implements ValidatorKeys {
   readonly #keys: DevKeys;
   readonly #chain: { readonly headState: Pick<CachedBeaconStateAllForks, "validators"> };
-  readonly #entrants = new Map<ValidatorIndex, Entrant>();
+  readonly #keyPairs = new Map<ValidatorIndex, KeyPair>();
 
   constructor(keys: DevKeys, chain: { readonly headState: Pick<CachedBeaconStateAllForks, "validators"> }) {
     this.#keys = keys;
@@ -27,30 +27,30 @@ export class RegisteredKeys implements ValidatorKeys {
     const { indices, count } = this.#keys;
     const entered = this.#chain.headState.validators.length - count;
     if (entered <= 0) return indices;
-    const entrants = Array.from({ length: entered }, (_, n) => count + n).filter((index) => this.#hasEntered(index));
-    return [...indices, ...entrants];
+    const keyPairs = Array.from({ length: entered }, (_, n) => count + n).filter((index) => this.#hasEntered(index));
+    return [...indices, ...keyPairs];
   }
 
   secretKey(index: ValidatorIndex): SecretKey | undefined {
     if (index < this.#keys.count) return this.#keys.secretKey(index);
-    return this.#hasEntered(index) ? this.entrant(index).secretKey : undefined;
+    return this.#hasEntered(index) ? this.keyPair(index).secretKey : undefined;
   }
 
-  /** With what a validator enters that is to have this index. */
-  entrant(index: ValidatorIndex): Entrant {
-    let entrant = this.#entrants.get(index);
-    if (!entrant) {
-      const secretKey = this.#keys.secretKeyOfEntrant(index);
-      entrant = { secretKey, publicKey: secretKey.toPublicKey().toBytes() };
-      this.#entrants.set(index, entrant);
+  /** Returns the derived key pair for a new validator with this index. */
+  keyPair(index: ValidatorIndex): KeyPair {
+    let keyPair = this.#keyPairs.get(index);
+    if (!keyPair) {
+      const secretKey = this.#keys.deriveSecretKey(index);
+      keyPair = { secretKey, publicKey: secretKey.toPublicKey().toBytes() };
+      this.#keyPairs.set(index, keyPair);
     }
-    return entrant;
+    return keyPair;
   }
 
   #hasEntered(index: ValidatorIndex): boolean {
     const { validators } = this.#chain.headState;
     return (
-      index < validators.length && byteArrayEquals(validators.getReadonly(index).pubkey, this.entrant(index).publicKey)
+      index < validators.length && byteArrayEquals(validators.getReadonly(index).pubkey, this.keyPair(index).publicKey)
     );
   }
 }

@@ -1,15 +1,15 @@
 import type { SecretKey } from "@chainsafe/blst";
 import type { ValidatorIndex } from "@lodestar/types";
 
-/** Secret keys by validator index; `undefined` says that the validator is not one of ours. */
+/** Secret keys by validator index; `undefined` for validators that are not ours. */
 export interface ValidatorKeys {
   readonly indices: readonly ValidatorIndex[];
   secretKey(index: ValidatorIndex): SecretKey | undefined;
 }
 
 /**
- * The keys of all validators that a dev chain begins with. Each key is derived when it is first asked for; the public key
- * costs a curve multiplication and is therefore derived apart from the secret key, and only once.
+ * Keys of the genesis validators of a dev chain. Keys are derived lazily and cached; public keys separately, since each
+ * costs a curve multiplication.
  */
 export class DevKeys implements ValidatorKeys {
   readonly indices: readonly ValidatorIndex[];
@@ -34,20 +34,20 @@ export class DevKeys implements ValidatorKeys {
     return this.#secretKeys[index];
   }
 
-  /** The keys go on: this is the next one for a validator of this index, if it enters by a deposit. */
-  secretKeyOfEntrant(index: ValidatorIndex): SecretKey {
+  /** Derives the key of a validator added after genesis. */
+  deriveSecretKey(index: ValidatorIndex): SecretKey {
     return this.#derive(index);
   }
 
-  /** The compressed public key, 48 bytes. */
+  /** Returns the compressed public key, 48 bytes. */
   publicKey(index: ValidatorIndex): Uint8Array | undefined {
     this.#publicKeys[index] ??= this.secretKey(index)?.toPublicKey().toBytes();
     return this.#publicKeys[index];
   }
 }
 
-/** The keys of some validators only: the others are left alone, as if somebody else ran them or nobody did. */
-export function onlyKeysOf(keys: ValidatorKeys, active: readonly ValidatorIndex[]): ValidatorKeys {
+/** Restricts keys to some validators. The others are treated as not ours. */
+export function selectKeys(keys: ValidatorKeys, active: readonly ValidatorIndex[]): ValidatorKeys {
   const chosen = new Set(active);
   return {
     indices: keys.indices.filter((index) => chosen.has(index)),

@@ -5,8 +5,8 @@ import { createMethodTable } from "../api/bound-methods.ts";
 import { ClosingStack } from "../async/closing-stack.ts";
 import { useNativeHasher } from "../chain/native-hasher.ts";
 import type { DevOptions } from "../cli/flags/options.ts";
-import { serverOptions } from "../cli/start/serving.ts";
-import { requireUsablePeers } from "../cli/start/usable-peers.ts";
+import { serverOptions } from "../cli/start/servers.ts";
+import { verifyPeers } from "../cli/start/verify-peers.ts";
 import { clientOver } from "../client/client.ts";
 import { PromiseTracker } from "../debug/promise-tracker.ts";
 import { createLogger } from "../log/pino-logger.ts";
@@ -14,13 +14,13 @@ import { DevNode } from "../node/dev-node.ts";
 import type { DevChain, DevChainOptions } from "./dev-chain.ts";
 import { InProcessTransport } from "./in-process-transport.ts";
 
-interface Surroundings extends Pick<DevChainOptions, "log"> {
-  /** Whether the chain has a directory that is made for it and removed with it. */
+interface ChainContext extends Pick<DevChainOptions, "log"> {
+  /** True if the data directory is temporary and removed with the chain. */
   isTemporary: boolean;
 }
 
-/** Loads the consensus libraries, so that the preset has to be chosen before. */
-export async function openDevChain(options: DevOptions, { isTemporary, log }: Surroundings): Promise<DevChain> {
+/** Opens a chain. Loads the consensus libraries, so the preset must be set before. */
+export async function openDevChain(options: DevOptions, { isTemporary, log }: ChainContext): Promise<DevChain> {
   await using opening = new ClosingStack();
   let { dataDir } = options;
   if (isTemporary) {
@@ -38,7 +38,7 @@ export async function openDevChain(options: DevOptions, { isTemporary, log }: Su
   const futures = options.trackFutures ? PromiseTracker.started() : undefined;
   opening.defer(() => futures?.close());
   const { networking } = options;
-  if (networking) await requireUsablePeers(networking);
+  if (networking) await verifyPeers(networking);
   const node = await DevNode.open({
     ...options,
     dataDir,

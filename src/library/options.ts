@@ -6,18 +6,18 @@ import type { DevIdentity } from "../dev/identity.ts";
 import { nearestName } from "../errors/nearest-name.ts";
 import type { DevChainOptions } from "./dev-chain.ts";
 
-/** What a test wants where `fanal dev` has it otherwise. */
+/** Defaults for tests that differ from those of `fanal dev`. */
 const DEFAULTS = { speed: 0, warmupEpochs: 0, logLevel: "WARN" } as const satisfies DevChainOptions;
 
 type Given = [flag: string, texts: string[]];
 
-/** The flags of `fanal dev` by their names as options. */
+/** Flags of `fanal dev` by option name. */
 const FLAGS: ReadonlyMap<string, Flag<unknown>> = new Map(
   Object.values<Flag<unknown>>(DEV_FLAGS).map((flag) => [camelCase(flag.name), flag]),
 );
 
-/** What of the command line is said by another option here. */
-const SAID_BY: ReadonlyMap<string, keyof DevChainOptions> = new Map([
+/** Flags that another option replaces. */
+const REPLACED_BY: ReadonlyMap<string, keyof DevChainOptions> = new Map([
   ["auto", "speed"],
   ["rpcPort", "rpc"],
   ["restPort", "rest"],
@@ -26,14 +26,14 @@ const SAID_BY: ReadonlyMap<string, keyof DevChainOptions> = new Map([
   ["logFileCount", "log"],
 ]);
 
-/** The flags that are options here as well. */
+/** Returns the flags that are also options. */
 export function optionFlags(): [option: string, flag: Flag<unknown>][] {
-  return [...FLAGS].filter(([option]) => !SAID_BY.has(option));
+  return [...FLAGS].filter(([option]) => !REPLACED_BY.has(option));
 }
 
 /**
- * Reads the options as the command line reads its flags, so that each has the same meaning and bounds. A chain that is stored
- * already is what the options do not say.
+ * Parses options with the parsers of the flags, so that both have the same meaning and bounds. Options that are not
+ * given fall back to the stored chain.
  */
 export function readOptions(given: DevChainOptions, stored: DevIdentity | null): DevOptions {
   const { log, rpc, rest, forkAt, config, ...options } = given;
@@ -51,17 +51,17 @@ export function readOptions(given: DevChainOptions, stored: DevIdentity | null):
 }
 
 function flagOf([key, value]: [key: string, value: unknown]): Given {
-  const other = SAID_BY.get(key);
-  if (other !== undefined) throw new Error(`There is no option "${key}" of a dev chain: "${other}" says it.`);
+  const other = REPLACED_BY.get(key);
+  if (other !== undefined) throw new Error(`Unknown option "${key}" of a dev chain. Use "${other}".`);
   const flag = FLAGS.get(key);
   if (flag !== undefined) return [flag.name, [value].flat().map(String)];
   const nearest = nearestName(key, [...FLAGS.keys(), "log"]);
   throw new Error(
-    `There is no option "${key}" of a dev chain.${nearest === undefined ? "" : ` Did you mean "${nearest}"?`}`,
+    `Unknown option "${key}" of a dev chain.${nearest === undefined ? "" : ` Did you mean "${nearest}"?`}`,
   );
 }
 
-/** Who does not go by the types may write the pairs as the command line has them. */
+/** Formats pairs as flag values. Strings in the syntax of the command line are accepted too. */
 function pairs(
   flag: string,
   values: Readonly<Record<string, number | string>> | string | readonly string[] = {},

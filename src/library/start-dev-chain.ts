@@ -5,10 +5,10 @@ import type { DevChain, DevChainOptions } from "./dev-chain.ts";
 
 const REQUIRED_MAJOR = 22;
 
-/** Starts a beacon chain in this process, with validators of its own. */
+/** Starts a dev chain with in-process validators. */
 export async function startDevChain(options: DevChainOptions = {}): Promise<DevChain> {
   if (Number.parseInt(process.versions.node, 10) < REQUIRED_MAJOR) {
-    throw new Error(`fanal needs Node ${REQUIRED_MAJOR} or newer to run a chain, and this is ${process.version}.`);
+    throw new Error(`Unsupported Node version ${process.version}. A chain requires Node ${REQUIRED_MAJOR} or newer.`);
   }
   try {
     const { readOptions } = await import("./options.ts");
@@ -22,7 +22,7 @@ export async function startDevChain(options: DevChainOptions = {}): Promise<DevC
   }
 }
 
-/** The chain of a `fanal dev` that runs elsewhere. Its URL begins with http:// or, for events as well, with ws://. */
+/** Connects to a running `fanal dev`, by an http:// URL or, for events, a ws:// URL. */
 export function attachDevChain({ url, token }: { url: string; token?: string }): DevChain {
   const client = createClient({ url, ...(token !== undefined && { token }) });
   const stop = () => client.close();
@@ -33,21 +33,21 @@ async function storedChain({ dataDir }: DevChainOptions): Promise<DevIdentity | 
   if (dataDir === undefined) return null;
   const { readStoredDevChain } = await import("../node/storage/stored-database.ts");
   const { createLogger } = await import("../log/pino-logger.ts");
-  // Whatever there is to say of the database is said when the chain is opened.
+  // Problems of the database are logged when the chain is opened.
   const { logger } = createLogger({ format: "text", spec: "ERROR", destination: { write: () => {} } });
   return readStoredDevChain(dataDir, logger);
 }
 
-/** The consensus libraries read the preset when they are loaded, which is for good. */
+/** Sets the preset. The consensus libraries read it once, when they are loaded. */
 async function choosePreset(preset: string): Promise<void> {
   const before = process.env.LODESTAR_PRESET;
   process.env.LODESTAR_PRESET = preset;
   const { ACTIVE_PRESET } = await import("@lodestar/params");
   if (ACTIVE_PRESET === preset) return;
-  // A variable that is given undefined becomes the text of it.
+  // Assigning undefined would set the string "undefined".
   if (before === undefined) delete process.env.LODESTAR_PRESET;
   else process.env.LODESTAR_PRESET = before;
   throw new Error(
-    `This process runs chains of the preset ${ACTIVE_PRESET}, and a chain of the preset ${preset} needs one of its own.`,
+    `This process uses the preset ${ACTIVE_PRESET}. Start a chain with the preset ${preset} in another process.`,
   );
 }

@@ -1,9 +1,9 @@
 import { ClosingStack } from "../async/closing-stack.ts";
 import { TIME_OF_DAY, type TimeOfDay } from "../chain/clock/time-of-day.ts";
 import { removeUnfinishedDumps } from "../dev/control/dumps.ts";
-import { StoredPresence } from "../dev/control/validators.ts";
-import { carryBlobs } from "../dev/dev-blobs.ts";
-import { DevChain, type TimeDifference } from "../dev/dev-chain.ts";
+import { PresenceStore } from "../dev/control/validator-presence.ts";
+import { attachBlobs } from "../dev/dev-blobs.ts";
+import { type ClockOffset, DevChain } from "../dev/dev-chain.ts";
 import { writeBootnodes, writeNetworkDirectory } from "../dev/network-directory.ts";
 import { SlashingProtection, slashingProtectionStore } from "../dev/validators/slashing-protection.ts";
 import type { Logger } from "../log/logger.ts";
@@ -24,7 +24,7 @@ interface StartListener {
   /** Other nodes can join with this directory. */
   onJoinable?(networkDirectory: string): void;
   /** The chain time differs from the wall clock. */
-  onTimeDifference?(difference: TimeDifference): void;
+  onTimeDifference?(difference: ClockOffset): void;
 }
 
 /** A dev chain in one process: a node with virtual time, in-process validators and the dev execution engine. */
@@ -62,7 +62,7 @@ export class DevNode {
     const { source, db, chain } = node;
     await removeUnfinishedDumps(db.path);
     if (options.devBlobs) {
-      carryBlobs(source.engine, { config: chain.config, counts: options.devBlobs });
+      attachBlobs(source.engine, { config: chain.config, counts: options.devBlobs });
     }
     const devChain = new DevChain({
       ...source,
@@ -75,9 +75,9 @@ export class DevNode {
       catchesUp: options.catchUp === true,
       flows: options.speed > 0,
       hasExecutionClient: options.execution !== undefined || (options.eth1?.length ?? 0) > 0,
-      storedPresence: await StoredPresence.open(db),
+      presenceStore: await PresenceStore.open(db),
       history: await SlashingProtection.open(slashingProtectionStore(db)),
-      keepSlot: (slot) => db.meta.putClockSlot(slot),
+      storeSlot: (slot) => db.meta.putClockSlot(slot),
       warmupEpochs: options.warmupEpochs,
       logger,
     });
@@ -127,8 +127,8 @@ export class DevNode {
     }
     const { head, forkChoice } = node.chain;
     this.#logger.notice("Dev chain is running", { slot: head.slot, finalizedEpoch: forkChoice.finalized.epoch });
-    const { timeDifference } = devChain;
-    if (timeDifference) listener.onTimeDifference?.(timeDifference);
+    const { clockOffset } = devChain;
+    if (clockOffset) listener.onTimeDifference?.(clockOffset);
     await devChain.run();
   }
 

@@ -1,7 +1,7 @@
 import { ClosingStack } from "../async/closing-stack.ts";
 import { findStaleState, type StaleState } from "../chain/weak-subjectivity.ts";
 import { isDevConfig } from "../dev/chain-config.ts";
-import { type BlobCounts, carryBlobs } from "../dev/dev-blobs.ts";
+import { attachBlobs, type BlobCounts } from "../dev/dev-blobs.ts";
 import type { KeySource } from "../dev/genesis-parameters.ts";
 import { BeaconNode, type SharedOptions } from "./beacon-node.ts";
 import { loadNetworkConfig } from "./chain-source/network-config.ts";
@@ -43,7 +43,7 @@ export async function startNetworkNode(options: NetworkNodeOptions): Promise<Net
   starting.defer(() => node.close());
   const { source, chain } = node;
   if (options.devBlobs) {
-    carryBlobs(source.engine, { config: chain.config, counts: options.devBlobs });
+    attachBlobs(source.engine, { config: chain.config, counts: options.devBlobs });
   }
   source.clock.start();
   const stale = await findStaleFinality(node);

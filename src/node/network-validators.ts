@@ -1,10 +1,10 @@
 import type { Slot, ValidatorIndex } from "@lodestar/types";
+import { DEV_FEE_RECIPIENT } from "../dev/constants.ts";
+import { createKeys } from "../dev/create-keys.ts";
 import type { KeySource } from "../dev/genesis-parameters.ts";
-import { openKeys } from "../dev/open-keys.ts";
-import { onlyKeysOf } from "../dev/validator-keys.ts";
-import { DEV_FEE_RECIPIENT } from "../dev/validators/fee-recipient.ts";
+import { selectKeys } from "../dev/validator-keys.ts";
 import { SlashingProtection, slashingProtectionStore } from "../dev/validators/slashing-protection.ts";
-import { isLongPast, whileSynced } from "../dev/validators/synced-validators.ts";
+import { gateOnSync, isExpired } from "../dev/validators/sync-gate.ts";
 import { createDevValidators, type DevValidators } from "../dev/validators/validators.ts";
 import type { Logger } from "../log/logger.ts";
 import type { BeaconNode } from "./beacon-node.ts";
@@ -20,16 +20,16 @@ export async function startValidators(
   rootLogger: Logger,
 ): Promise<Pick<DevValidators, "close">> {
   const logger = rootLogger.topic("validators");
-  const all = openKeys(keySource, chain.headState.validators.length);
+  const all = createKeys(keySource, chain.headState.validators.length);
   const selected = select(all.count);
-  const keys = selected ? onlyKeysOf(all, selected) : all;
+  const keys = selected ? selectKeys(all, selected) : all;
   const history = await SlashingProtection.open(slashingProtectionStore(db));
   const { clock, config } = chain;
   const hasBuilder = () => chain.builder !== undefined;
-  const isPast = (slot: Slot) => isLongPast(clock, slot);
+  const isPast = (slot: Slot) => isExpired(clock, slot);
   const own = createDevValidators({ api, clock, config, keys, logger, history, hasBuilder, isPast });
   chain.preparations.prepareOwn(keys.indices, DEV_FEE_RECIPIENT);
-  const validators = whileSynced({ validators: own, status: chain.status, logger });
+  const validators = gateOnSync({ validators: own, status: chain.status, logger });
   chain.events.on("head", (head) => validators.onHead(head));
   clock.onSlot((slot) => validators.onSlot(slot));
   logger.info("Started in-process validators", { count: keys.indices.length });

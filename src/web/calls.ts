@@ -1,4 +1,4 @@
-/** A parameter as the node's OpenRPC document has it. */
+/** Parameter of the OpenRPC document. */
 export interface Parameter {
   name: string;
   description?: string;
@@ -13,7 +13,7 @@ export interface DiscoveredMethod {
   examples?: { params: { name: string; value: unknown }[] }[];
 }
 
-/** Undefined for what is no JSON. */
+/** Parses JSON; undefined if invalid. */
 function readJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -23,8 +23,8 @@ function readJson(text: string): unknown {
 }
 
 /**
- * What was typed is JSON where it can be read as such, and else text; so is a number that would be another one as JSON. Where nothing
- * but text is taken, it is text without quotes, too.
+ * Parses typed input as JSON, or as a string if it is not JSON or a number that JavaScript would round. For a string
+ * parameter, unquoted input is always a string.
  */
 export function readValue(typed: string, { type }: Parameter["schema"] = {}): unknown {
   const value = readJson(typed);
@@ -37,7 +37,7 @@ export function writeValue(value: unknown): string {
   return typeof value === "string" && readValue(value) === value ? value : JSON.stringify(value);
 }
 
-/** By position, as far as something was typed. */
+/** Returns positional parameters up to the last one that was typed. */
 export function paramsOf(parameters: readonly Parameter[], typed: Readonly<Record<string, string>>): unknown[] {
   const values = parameters.map(({ name, schema }) => {
     const text = typed[name]?.trim() ?? "";
@@ -63,7 +63,7 @@ export function asViem(url: string, method: string, params: readonly unknown[]):
   ].join("\n");
 }
 
-/** Text that `fanal call` would read as something else: a flag, standard input, a file, a parameter with its name. */
+/** Text with a special meaning for `fanal call`: a flag, standard input, a file or a named parameter. */
 const MEANS_MORE = /^[-@]|^[a-z_]\w*=/i;
 
 export function asFanalCall(url: string, method: string, params: readonly unknown[]): string {

@@ -1,24 +1,24 @@
-/** A block as it is drawn. */
+/** Block to draw. */
 export interface BlockNote {
   readonly root: string;
   readonly slot: number;
   readonly parentRoot: string;
-  /** Undefined while it is not known. */
+  /** Undefined until loaded. */
   readonly proposer: string | undefined;
 }
 
 export interface PlacedBlock extends BlockNote {
-  /** 0 for blocks of the chain that ends in the head, one more for each branch beside it. */
+  /** 0 for the canonical chain, higher for branches. */
   readonly lane: number;
 }
 
-/** Blocks with the lanes that they are drawn in, so that no two branches are in the same place. */
+/** Assigns blocks to lanes so that branches do not overlap. */
 export function placeBlocks(blocks: ReadonlyMap<string, BlockNote>, headRoot: string): PlacedBlock[] {
   const lanes = new Map<string, number>();
   for (let block = blocks.get(headRoot); block; block = blocks.get(block.parentRoot)) lanes.set(block.root, 0);
   const parents = new Set([...blocks.values()].map(({ parentRoot }) => parentRoot));
   const tips = [...blocks.values()].filter(({ root }) => !parents.has(root) && !lanes.has(root));
-  /** Of each lane, the spans of slots that are taken. */
+  /** Occupied slot ranges by lane. */
   const taken: [from: number, to: number][][] = [];
   for (const tip of tips.sort((a, b) => b.slot - a.slot)) {
     const branch: BlockNote[] = [];
@@ -43,7 +43,7 @@ export interface EpochSummary {
   orphaned: number;
 }
 
-/** What became of the slots of each epoch from the first one on that is known, newest first. */
+/** Counts proposed and missed slots of each known epoch, newest first. */
 export function summarizeEpochs(
   blocks: readonly PlacedBlock[],
   { from, to, slotsPerEpoch }: { from: number; to: number; slotsPerEpoch: number },

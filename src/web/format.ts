@@ -1,11 +1,11 @@
 const GWEI_PER_ETH = 1_000_000_000n;
 
-/** The ends of a root or key, which is all that one recognises of it. */
+/** Shortens a root or key to its ends. */
 export function short(hex: string): string {
   return hex.length <= 14 ? hex : `${hex.slice(0, 8)}…${hex.slice(-4)}`;
 }
 
-/** Gwei as ETH, with as many decimals as there are. */
+/** Formats Gwei as ETH with all significant decimals. */
 export function eth(gwei: string | bigint): string {
   const amount = BigInt(gwei);
   const sign = amount < 0n ? "-" : "";
@@ -16,7 +16,7 @@ export function eth(gwei: string | bigint): string {
   return `${sign}${grouped(absolute / GWEI_PER_ETH)}${fraction === "" ? "" : `.${fraction}`} ETH`;
 }
 
-/** A whole number with its thousands apart. */
+/** Formats an integer with thousands separators. */
 export function grouped(value: string | number | bigint): string {
   return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, "\u2009");
 }
@@ -31,7 +31,7 @@ export function epochText(epoch: string): string {
   return epoch === FAR_FUTURE ? "never" : grouped(epoch);
 }
 
-/** The bytes as UTF-8 without the zeros behind them, or as they are where they are no text. */
+/** Decodes graffiti as UTF-8 without trailing zeros; returns the hex string if it is not text. */
 export function graffitiText(hex: string): string {
   const bytes = Uint8Array.from(hex.slice(2).match(/../g) ?? [], (digits) => Number.parseInt(digits, 16));
   const length = bytes.findLastIndex((byte) => byte !== 0) + 1;
@@ -43,7 +43,7 @@ export function graffitiText(hex: string): string {
   }
 }
 
-/** How many bits of a list or vector of bits are set; the last set bit of a list only tells its length. */
+/** Counts set bits of an SSZ bitlist or bitvector, without the length bit of a bitlist. */
 export function countBits(hex: string, kind: "list" | "vector"): number {
   const bits = [...hex.slice(2)].reduce((count, digit) => count + (ONES[Number.parseInt(digit, 16)] ?? 0), 0);
   return kind === "list" ? bits - 1 : bits;

@@ -4,9 +4,9 @@ import { type BlockNote, placeBlocks } from "./chain-tree.ts";
 import { messageOf } from "./format.ts";
 import { hasEvents, node, wantsToken } from "./node.ts";
 
-/** How many slots behind the clock are looked at. */
+/** Number of recent slots shown. */
 const SHOWN_SLOTS = 96;
-/** What no event tells of is asked for every few seconds: other nodes, and the time of a chain that somebody else moves. */
+/** Polling interval for values without events: peers, and the time of a dev chain. */
 const REFRESH_MILLIS = 10_000;
 const RECONNECT_MILLIS = 2000;
 const TOPICS = ["head", "block", "chain_reorg", "finalized_checkpoint"] as const;
@@ -20,7 +20,7 @@ export interface Constants {
 
 interface ChainTime {
   slot: number;
-  /** Until the next slot, in chain time, when it was read. */
+  /** Chain time until the next slot, when it was read. */
   secondsLeft: number;
   speed: number;
   readAt: number;
@@ -36,32 +36,32 @@ export interface Reorg {
 export type Connection = "connecting" | "live" | "lost" | "token wanted";
 
 export const connection = signal<Connection>("connecting");
-/** Why the node cannot be asked. */
+/** Error message while the node is unreachable. */
 export const trouble = signal("");
 export const constants = signal<Constants | undefined>(undefined);
 export const version = signal("");
 export const chainHead = signal<Awaited<ReturnType<typeof node.getChainHead>> | undefined>(undefined);
 export const participation = signal<Awaited<ReturnType<typeof node.getParticipation>> | undefined>(undefined);
-/** Of the votes of each epoch, as it was when it was last heard of. */
+/** Last known participation by epoch. */
 export const votesByEpoch = signal<ReadonlyMap<number, number>>(new Map());
-/** Of the sync committee of each epoch, what was heard of with each head. */
+/** Sync committee participation by epoch, one value per head. */
 export const signersByEpoch = signal<ReadonlyMap<number, readonly number[]>>(new Map());
-/** The name of the fork that the head is in. */
+/** Fork of the head. */
 export const fork = signal("");
-/** That the node says payloads are from; empty where it has none. */
+/** Name of the execution client; empty without one. */
 export const executionClient = signal("");
 export const syncing = signal<Awaited<ReturnType<typeof node.get_v1_node_syncing>> | undefined>(undefined);
 export const peerCount = signal<string | undefined>(undefined);
 export const chainTime = signal<ChainTime | undefined>(undefined);
 export const reorgs = signal<readonly Reorg[]>([]);
-/** The names of all methods that the node has. */
+/** Methods of the node. */
 export const methodNames = signal<ReadonlySet<string>>(new Set());
 const blocks = signal<ReadonlyMap<string, BlockNote>>(new Map());
 
 export const placedBlocks = computed(() => placeBlocks(blocks.value, chainHead.value?.head_block_root ?? ""));
 export const isDevChain = computed(() => methodNames.value.has("dev_advance"));
 
-/** Follows the chain for as long as the page is open. */
+/** Follows the chain while the page is open. */
 export async function follow(): Promise<void> {
   for (;;) {
     try {
@@ -76,13 +76,13 @@ export async function follow(): Promise<void> {
   }
 }
 
-/** Returns when the events have ended. */
+/** Resolves when the event subscription ends. */
 async function connect(): Promise<void> {
   const spec = await node.get_v1_config_spec();
   noteForks(spec);
   const [versions, discovered] = await Promise.all([node.get_v1_node_version(), node.call("rpc.discover")]);
   const { methods } = discovered as { methods: { name: string }[] };
-  // From here on nothing is missed: what happens while the past is read is told as an event.
+  // Subscribed first, so that nothing is missed while the past is read.
   const subscription = hasEvents ? await node.subscribe(TOPICS, hear) : undefined;
   const time = timeOf(await node.getChainTime());
   const known = await readPast(time.slot);
@@ -94,7 +94,7 @@ async function connect(): Promise<void> {
     };
     version.value = versions.version;
     methodNames.value = new Set(methods.map(({ name }) => name));
-    // Another chain may be behind the address by now.
+    // Another chain may be served at the address by now.
     blocks.value = known;
     reorgs.value = [];
     votesByEpoch.value = new Map();
@@ -105,7 +105,7 @@ async function connect(): Promise<void> {
   await refreshRest();
   const timer = setInterval(() => void refreshRest().catch(noteTrouble), REFRESH_MILLIS);
   try {
-    if (subscription) throw (await subscription.ended) ?? new Error("The node has ended the events.");
+    if (subscription) throw (await subscription.ended) ?? new Error("The node ended the event subscription.");
     await new Promise(() => {});
   } finally {
     clearInterval(timer);
@@ -133,18 +133,18 @@ function hear(event: ChainEvent<(typeof TOPICS)[number]>): void {
   }
 }
 
-/** Blocks that were heard of, and not looked at yet. */
+/** Announced blocks that are not loaded yet. */
 const unknown = new Set<string>();
 let isRefreshing = false;
 let isStale = false;
 
-/** One question at a time, however fast a chain is moved, and one more when something happened meanwhile. */
+/** Runs one refresh at a time, and another one if something changed meanwhile. */
 async function refreshSoon(): Promise<void> {
   isStale = true;
   if (isRefreshing) return;
   isRefreshing = true;
   while (isStale) {
-    // A block and that it is the head are told one after the other.
+    // Block and head events follow each other; waits for both.
     await new Promise((resolve) => setTimeout(resolve));
     isStale = false;
     await refresh().catch(noteTrouble);
@@ -152,7 +152,7 @@ async function refreshSoon(): Promise<void> {
   isRefreshing = false;
 }
 
-/** Reads again what changes with the head. */
+/** Reloads what changes with the head. */
 export async function refresh(): Promise<void> {
   const roots = [...unknown].filter((root) => !blocks.value.has(root));
   unknown.clear();
@@ -184,7 +184,7 @@ export async function refresh(): Promise<void> {
   });
 }
 
-/** By the versions of the configuration. */
+/** Looks up the fork name by its version in the configuration. */
 const forkNames = new Map<string, string>();
 
 function noteForks(spec: Record<string, unknown>): void {
@@ -194,7 +194,7 @@ function noteForks(spec: Record<string, unknown>): void {
   }
 }
 
-/** What no event tells of. */
+/** Polls values without events. */
 async function refreshRest(): Promise<void> {
   const [sync, peers, versions, ofHead] = await node.batch([
     ["get_v1_node_syncing"],
@@ -224,7 +224,7 @@ function noteOf({ root, header: { message } }: Header): BlockNote {
   return { root, slot: Number(message.slot), parentRoot: message.parent_root, proposer: message.proposer_index };
 }
 
-/** Takes up a block and those before it that are not known, of the slots that are shown. */
+/** Loads a block and its unknown ancestors within the shown slots. */
 async function learn(root: string): Promise<void> {
   const found: BlockNote[] = [];
   const oldest = (chainTime.value?.slot ?? 0) - SHOWN_SLOTS;
@@ -237,7 +237,7 @@ async function learn(root: string): Promise<void> {
   take(found);
 }
 
-/** A dev chain that has gone back knows nothing of what came after. */
+/** Drops blocks after the head when a dev chain was reverted. */
 function forgetLater(slot: number): void {
   const kept = [...blocks.value].filter(([, block]) => block.slot <= slot);
   if (kept.length < blocks.value.size) blocks.value = new Map(kept);
@@ -250,7 +250,7 @@ function take(found: readonly BlockNote[]): void {
   blocks.value = new Map([...kept, ...found.map((note) => [note.root, note] as const)]);
 }
 
-/** All blocks that fork choice knows, and those of the chain before them. */
+/** Loads all blocks of fork choice and their ancestors. */
 async function readPast(currentSlot: number): Promise<Map<string, BlockNote>> {
   const oldest = Math.max(0, currentSlot - SHOWN_SLOTS);
   const slots = Array.from({ length: currentSlot - oldest + 1 }, (_, index) => String(oldest + index));

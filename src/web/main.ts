@@ -57,7 +57,7 @@ function App() {
     <footer>${version.value} ${constants.value?.network}</footer>`;
 }
 
-/** Says so when what is shown may be old. */
+/** Shows a notice while the data may be outdated. */
 function Standing() {
   if (connection.value === "token wanted") return html`<${TokenForm} />`;
   if (connection.value !== "lost") return null;

@@ -2,12 +2,11 @@ import { type Client, createClient } from "../client/index.ts";
 
 const TOKEN_KEY = "fanal-token";
 
-/** A token that the reader gave to this page, for as long as it is open. */
+/** Token entered by the user, kept while the page is open. */
 const token = sessionStorage.getItem(TOKEN_KEY) ?? undefined;
 
 /**
- * Events need a WebSocket, over which browsers send no token: a node that wants one is asked over HTTP, and what it tells is as
- * new as the last question.
+ * False with a token: browsers cannot send one over a WebSocket, so such a node is polled over HTTP.
  */
 export const hasEvents = token === undefined;
 
@@ -15,7 +14,7 @@ export const node: Client = createClient(
   token === undefined ? { url: location.origin.replace(/^http/, "ws") } : { url: location.origin, token },
 );
 
-/** Whether the node answers nobody without a token. The WebSocket of a browser does not tell why it was refused. */
+/** Checks whether the node requires a token. A browser's WebSocket does not report why it was rejected. */
 export async function wantsToken(): Promise<boolean> {
   const { status } = await fetch("/", {
     method: "POST",

@@ -7,13 +7,13 @@ addEventListener("hashchange", () => {
   scrollTo(0, 0);
 });
 
-/** The name of the page that is shown, and what it is about: `#/block/12` is ["block", "12"]. */
+/** Current page and its subject: `#/block/12` is ["block", "12"]. */
 export const route = computed<readonly [page: string, subject: string | undefined]>(() => {
   const [page = "", subject] = hash.value.replace(/^#\/?/, "").split("/", 2);
   return [page, subject === undefined || subject === "" ? undefined : decoded(subject)];
 });
 
-/** What is no encoded text stands for itself. */
+/** Decodes a URI component; returns it unchanged if it is malformed. */
 function decoded(subject: string): string {
   try {
     return decodeURIComponent(subject);

@@ -1,4 +1,4 @@
-/** What something that was typed may stand for, and the page of that. */
+/** Search result with its page. */
 export interface Meaning {
   label: string;
   href: string;
@@ -10,7 +10,7 @@ const WHOLE_NUMBER = /^\d{1,15}$/;
 
 export const SEARCH_HINT = "A slot, an epoch, a validator's index or public key, or the root of a block or a state";
 
-/** In the order in which they are offered; none for what stands for nothing. */
+/** Returns the possible results for typed input, in display order. */
 export function meaningsOf(typed: string): Meaning[] {
   const text = typed.trim();
   if (WHOLE_NUMBER.test(text)) {
@@ -35,6 +35,6 @@ export function meaningsOf(typed: string): Meaning[] {
   if (["head", "finalized", "genesis"].includes(name)) {
     return [{ label: `The block "${name}"`, href: `#/block/${name}` }, state];
   }
-  // The standard has no block of that name.
+  // The Beacon API has no block id of that name.
   return name === "justified" ? [state] : [];
 }

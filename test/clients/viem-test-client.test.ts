@@ -139,7 +139,9 @@ it("goes back to snapshots", async () => {
   await client.mine({ blocks: 3, interval: 2 * SLOT_SECONDS });
   await client.revert({ id });
   expect([slot(), opened.devChain.chain.head.root]).toEqual([before, root]);
-  await expect(client.revert({ id })).rejects.toMatchObject({ details: expect.stringContaining(`no snapshot ${id}`) });
+  await expect(client.revert({ id })).rejects.toMatchObject({
+    details: expect.stringContaining(`Snapshot ${id} does not exist`),
+  });
   await client.mine({ blocks: 1 });
   expect(await blocksSince(before)).toEqual([1]);
 });

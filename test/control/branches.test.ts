@@ -86,14 +86,12 @@ describe("dev_reorg", () => {
   it("goes no deeper than to the justified block, and says how deep that is", async () => {
     const { caller, chain, reorgs, complaints } = await open();
     const only = await caller.error("dev_reorg");
-    expect(only.message).toBe(
-      "The last block cannot be replaced: none can be now, since the head is the justified block.",
-    );
+    expect(only.message).toBe("The last block cannot be replaced: the head is the justified block.");
     await caller.call("dev_advance", [36]);
     const before = await caller.call("dev_advance", [0]);
     expect(await caller.error("dev_reorg", [30])).toMatchObject({
       code: -32003,
-      message: "The last 30 blocks cannot be replaced: at most 12 can be now, those after the justified block.",
+      message: "The last 30 blocks cannot be replaced: only 12 follow the justified block.",
     });
     expect(await caller.error("dev_fork", { depth: 13 })).toMatchObject({ code: -32003 });
     for (const [params, message] of [
@@ -204,7 +202,7 @@ describe("dev_fork", () => {
     const { caller } = await open({ eth1: ["http://127.0.0.1:1"], speed: 1 });
     for (const method of ["dev_reorg", "dev_fork", "dev_dump"]) {
       expect(await caller.error(method)).toMatchObject({
-        message: expect.stringMatching(/^This would move the time of the chain, or need it to stand still, /),
+        message: expect.stringMatching(/^The time of this chain can neither be moved nor paused: /),
       });
     }
     expect((await caller.call("dev_setValidators", { online: "0-9" })).online).toHaveLength(10);
@@ -280,7 +278,9 @@ describe("dev_delayBlocks", () => {
     for (const seconds of [1, 6]) {
       expect(await caller.error("dev_delayBlocks", { seconds })).toMatchObject({
         code: -32602,
-        message: expect.stringMatching(/^"seconds" must be from 2, when attesting is due, to 5\.94,/),
+        message: expect.stringMatching(
+          /^"seconds" must be from 2 \(attestation deadline\) to 5\.94 \(end of the slot\), got /,
+        ),
       });
     }
     expect(await caller.error("dev_delayBlocks", { slots_late: 9 })).toMatchObject({ code: -32602 });

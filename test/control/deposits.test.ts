@@ -60,12 +60,19 @@ describe("deposits before electra", () => {
         "dev_withdraw",
         [1],
         CODES.rejected,
-        /from electra on: this chain is in (phase0|deneb), and never comes to electra/,
+        /from electra on\. This chain is in (phase0|deneb), and electra is not scheduled/,
       ],
       ["dev_consolidate", [1, 2], CODES.rejected, /Validators can be consolidated from electra on/],
       ...(fork === "phase0"
         ? ([["dev_changeCredentials", [1, ADDRESS], CODES.rejected, /can be changed from capella on/]] as const)
-        : ([["dev_changeCredentials", [1, ADDRESS, "0x02"], CODES.rejected, /can compound from electra on/]] as const)),
+        : ([
+            [
+              "dev_changeCredentials",
+              [1, ADDRESS, "0x02"],
+              CODES.rejected,
+              /Compounding credentials are supported from electra on/,
+            ],
+          ] as const)),
     ] as Refusal[]);
   });
 
@@ -102,7 +109,7 @@ it("a deposit is refused whose vote would not be over before fulu, and one befor
   await advance(39);
   expect(await error("dev_deposit")).toMatchObject({
     code: CODES.rejected,
-    message: expect.stringMatching(/fulu begins at slot 56.* make it at slot 48 or later/),
+    message: expect.stringMatching(/activates at slot 56\. Make the deposit at slot 48 \(electra\) or later/),
   });
   await advance(8);
   const [queued] = await call("dev_deposit");

@@ -60,15 +60,15 @@ describe("operations of a chain in fulu", () => {
     await expectRefusals(chain, [
       ["dev_exit", [4], CODES.rejected, /Validator 4 cannot exit before epoch 4: .*SHARD_COMMITTEE_PERIOD/],
       ["dev_withdraw", [LEAVES], CODES.rejected, /Validator 8 cannot exit before epoch 4/],
-      ["dev_withdraw", [4], CODES.rejected, /name no address .* dev_changeCredentials/],
-      ["dev_consolidate", [SOURCE, COMPOUNDS], CODES.rejected, /The target of a consolidation needs compounding/],
+      ["dev_withdraw", [4], CODES.rejected, /have no execution address\. .* dev_changeCredentials/],
+      ["dev_consolidate", [SOURCE, COMPOUNDS], CODES.rejected, /The target of a consolidation requires compounding/],
       ["dev_changeCredentials", [LEAVES, ADDRESS], CODES.rejected, /execution credentials already.*"0x02"/],
-      ["dev_changeCredentials", [5, ADDRESS, "0x02"], CODES.rejected, /name no address/],
+      ["dev_changeCredentials", [5, ADDRESS, "0x02"], CODES.rejected, /have no execution address/],
       [
         "dev_changeCredentials",
         [LEAVES, `0x${"00".repeat(20)}`, "0x02"],
         CODES.rejected,
-        /The address .* stays 0xadad/,
+        /The address .* cannot change from 0xadad/,
       ],
     ]);
     await advance(1);
@@ -126,7 +126,7 @@ describe("operations of a chain in fulu", () => {
     const sizes = { proposerSlashings: 2, attesterSlashings: 1, voluntaryExits: 1 };
     expect(chain.chain.pools.operations.sizes).toMatchObject(sizes);
     await expectRefusals(chain, [
-      ["dev_withdraw", [SOURCE, 1], CODES.rejected, /A part can be withdrawn with compounding credentials/],
+      ["dev_withdraw", [SOURCE, 1], CODES.rejected, /Partial withdrawals require compounding credentials/],
     ]);
     await call("dev_advance", { until: { validator: 2, status: "active_slashed" }, limit: 20 });
     expect(await Promise.all([1, 2, 3, 5].map(status))).toEqual([
@@ -140,21 +140,16 @@ describe("operations of a chain in fulu", () => {
     expect(headState().pendingConsolidations.length).toBe(1);
     await expectRefusals(chain, [
       ["dev_slash", [1], CODES.rejected, /Validator 1 is already slashed/],
-      ["dev_exit", [1], CODES.rejected, /Validator 1 cannot exit: it exits already, at epoch \d+/],
-      ["dev_exit", [4], CODES.rejected, /Validator 4 cannot exit: it exits already/],
-      [
-        "dev_exit",
-        [COMPOUNDS],
-        CODES.rejected,
-        /before its pending partial withdrawals are paid out: they come to 5 ETH/,
-      ],
+      ["dev_exit", [1], CODES.rejected, /Validator 1 cannot exit: it is exiting at epoch \d+/],
+      ["dev_exit", [4], CODES.rejected, /Validator 4 cannot exit: it is exiting/],
+      ["dev_exit", [COMPOUNDS], CODES.rejected, /before its pending partial withdrawals of 5 ETH are processed/],
       ["dev_withdraw", [COMPOUNDS], CODES.rejected, /before its pending partial withdrawals/],
       ["dev_consolidate", [COMPOUNDS, TARGET], CODES.rejected, /pending partial withdrawals/],
       [
         "dev_consolidate",
         [SOURCE, TARGET],
         CODES.rejected,
-        /Validator 10 cannot be consolidated into another: it exits/,
+        /Validator 10 cannot be consolidated into another: it is exiting/,
       ],
       [
         "dev_changeCredentials",
@@ -175,8 +170,8 @@ describe("operations of a chain in fulu", () => {
     expect(await balance(COMPOUNDS)).toBeGreaterThan((before.compounds - 5 * ETHER) * leaked);
     expect(await balance(TARGET)).toBeGreaterThan((before.target + 32 * ETHER) * leaked);
     await expectRefusals(chain, [
-      ["dev_exit", [4], CODES.rejected, /Validator 4 cannot exit: it has exited, at epoch/],
-      ["dev_slash", [4], CODES.rejected, /cannot be slashed any more: its balance can be withdrawn since epoch/],
+      ["dev_exit", [4], CODES.rejected, /Validator 4 cannot exit: it exited at epoch/],
+      ["dev_slash", [4], CODES.rejected, /is no longer slashable: it is withdrawable since epoch/],
     ]);
     await chain.expectFollowed();
     chain.expectHealth();
@@ -191,7 +186,7 @@ describe("operations of a chain in fulu", () => {
       ["dev_slash", [1, "both"], CODES.invalid, /must be one of "proposer", "attester"/],
       ["dev_exit", [`0x${"00".repeat(48)}`], CODES.absent, /There is no validator 0x00/],
       ["dev_withdraw", [1, -1], CODES.invalid, /"amount" must be/],
-      ["dev_changeCredentials", [1], CODES.invalid, /The address is missing/],
+      ["dev_changeCredentials", [1], CODES.invalid, /"address" is missing/],
       ["dev_changeCredentials", [1, ADDRESS, "0x03"], CODES.invalid, /must be one of "0x01", "0x02"/],
       ["dev_consolidate", [1, 1], CODES.invalid, /cannot be consolidated into itself/],
       ["dev_deposit", { validator: 1, count: 2 }, CODES.invalid, /validator and count exclude each other/],
@@ -266,9 +261,11 @@ it("makes on a chain with an execution client what needs no transaction, and say
   expect(await caller.call("dev_slash", [1])).toMatchObject([{ status: "pooled" }]);
   expect(await caller.call("dev_changeCredentials", [2, ADDRESS])).toMatchObject({ status: "pooled" });
   const unsupported = (message: RegExp) => ({ code: -32004, message: expect.stringMatching(message) });
-  expect(await caller.error("dev_withdraw", [2])).toMatchObject(unsupported(/\(--el\).* at the contract of EIP-7002/));
-  expect(await caller.error("dev_consolidate", [2, 3])).toMatchObject(unsupported(/at the contract of EIP-7251/));
-  expect(await caller.error("dev_deposit")).toMatchObject(unsupported(/deposit contract.* send it a transaction/));
+  expect(await caller.error("dev_withdraw", [2])).toMatchObject(unsupported(/\(--el\)\. Instead, call .*EIP-7002/));
+  expect(await caller.error("dev_consolidate", [2, 3])).toMatchObject(unsupported(/call the .*EIP-7251/));
+  expect(await caller.error("dev_deposit")).toMatchObject(
+    unsupported(/deposit contract.* Send the deposit as a transaction/),
+  );
   await devChain.clock.advanceTo(3);
   expect(devChain.chain.headState.validators.getReadonly(1).slashed).toBe(true);
 });

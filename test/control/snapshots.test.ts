@@ -90,11 +90,11 @@ describe("a snapshot", () => {
       expect(await caller.error("dev_revert", [id])).toMatchObject({ code: -32001 });
     }
     expect((await caller.error("dev_revert", ["0x1"])).message).toBe(
-      "There is no snapshot 0x1: there are none. dev_snapshot takes one.",
+      "Snapshot 0x1 does not exist. Take one with dev_snapshot.",
     );
     for (const [id, message] of [
-      ["0xc9", "There is no snapshot 0x7: there is 0xc9 only."],
-      ["0xca", "There is no snapshot 0x7: there are 0xc9 and 0xca."],
+      ["0xc9", "Snapshot 0x7 does not exist. Available: 0xc9."],
+      ["0xca", "Snapshot 0x7 does not exist. Available: 0xc9, 0xca."],
     ]) {
       expect(await caller.call("dev_snapshot")).toBe(id);
       expect((await caller.error("dev_revert", ["0x7"])).message).toBe(message);

@@ -79,7 +79,7 @@ describe("time that is told to go on", () => {
     // In so many epochs without votes all validators could be ejected.
     expect(await caller.error("dev_skip", { epochs: 2049 })).toMatchObject({
       code: -32003,
-      message: expect.stringMatching(/^At most 16384 more slots can be left empty/),
+      message: expect.stringMatching(/^At most 16384 more slots can be skipped/),
     });
     const unknown = { until: { validator: 99, status: "exited_unslashed" } };
     expect(await caller.error("dev_advance", unknown)).toMatchObject({ code: -32001 });

@@ -116,9 +116,9 @@ describe("validators that are told to be offline", () => {
       [{ online: -1 }, -32602, /"online" must be/],
       [{ offline: "5-3" }, -32602, /"offline" must be/],
       [{ offline: [[1]] }, -32602, /"offline" must be/],
-      [{ online: 16 }, -32001, /no key of a validator 16: it has those of 16 validators, up to 15/],
-      [{ online: "0-99999999999" }, -32001, /no key of a validator 16/],
-      [{ online: ["18446744073709551615"] }, -32001, /no key of a validator 18446744073709551615/],
+      [{ online: 16 }, -32001, /The key of validator 16 is unknown\. This chain has keys of 16 validators, up to 15/],
+      [{ online: "0-99999999999" }, -32001, /The key of validator 16 is unknown/],
+      [{ online: ["18446744073709551615"] }, -32001, /The key of validator 18446744073709551615 is unknown/],
     ];
     for (const [params, code, message] of wrong) {
       expect(await caller.error("dev_setValidators", params), JSON.stringify(params)).toMatchObject({

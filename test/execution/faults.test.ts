@@ -32,9 +32,9 @@ const WAITS = "Block waits for the execution engine";
 const NOT_TOLD = "Execution engine unavailable, block not sent";
 const NOT_PREPARED = "Execution engine failed to prepare a payload";
 const ANOTHER = "Execution engine returned an unusable payload, requesting another";
-const NOT_PROPOSED = "Validators could not propose a block";
-const NOT_ATTESTED = "Validators could not learn what to attest to";
-const NOT_CONTRIBUTED = "Validators could not contribute for a sync subcommittee";
+const NOT_PROPOSED = "Validator duty failed: block proposal";
+const NOT_ATTESTED = "Validator duty failed: attestation data";
+const NOT_CONTRIBUTED = "Validator duty failed: sync committee contribution";
 const REFUSED = "Execution engine rejected a block";
 const UNAUTHORIZED =
   "Execution client rejected the JWT: --jwt-secret must name the same file as the execution client's";

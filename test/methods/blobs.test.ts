@@ -61,7 +61,7 @@ beforeAll(async () => {
   const { chain } = opened.devChain;
   byHand = new ByHand(opened.devChain);
   engine = opened.node.source.engine as DevExecutionEngine;
-  carryBlobs(2);
+  attachBlobs(2);
   served = await serveApi(createApi({ chain, network: fakeNetwork(chain), broadcast, setLogSpec: () => {} }));
 }, 30_000);
 afterAll(async () => {
@@ -96,7 +96,7 @@ async function sszOf(path: string): Promise<Uint8Array> {
 }
 
 /** Has each payload from now on come with so many blobs. */
-function carryBlobs(count: number): void {
+function attachBlobs(count: number): void {
   engine.takeBlobsFrom(async ({ fork, slot }) => {
     bundle = await makeBundle(count, fork, slot);
     return bundle;
@@ -315,7 +315,7 @@ it("blobs of fulu are recovered from half of the columns, and not from less", as
 it.each(variants({ fast: [2], full: [MOST_BLOBS] }))(
   "a block with %i blobs is produced, and taken from two clients at once, as JSON and as SSZ",
   async (count) => {
-    carryBlobs(count);
+    attachBlobs(count);
     const { root, contents, json } = await nextContents(ForkName.fulu);
     expect(json.blobs).toHaveLength(count);
     const answers = await Promise.all([call(PUBLISH, [json]), publishSsz(ForkName.fulu, contents)]);

@@ -15,7 +15,7 @@ let network: TestNetwork;
 let source: TestNode;
 beforeAll(async () => {
   network = new TestNetwork({ validators: VALIDATORS, cleanUp: (end) => ends.push(end) });
-  source = await network.add(range(0, VALIDATORS), [], { pace: "lockstep", authority: "sole" });
+  source = await network.add(range(0, VALIDATORS), [], { timing: "lockstep", authority: "sole" });
   await network.clock.advanceTo(HISTORY_EPOCHS * SLOTS_PER_EPOCH);
 });
 afterAll(async () => {

@@ -19,7 +19,7 @@ const ends: (() => Promise<void>)[] = [];
 beforeAll(async () => {
   network = new TestNetwork({ validators: VALIDATORS, cleanUp: (end) => ends.push(end) });
   source = await network.add(range(0, VALIDATORS), [], {
-    pace: "lockstep",
+    timing: "lockstep",
     restsAt: [EMPTY_SLOT],
     authority: "sole",
   });

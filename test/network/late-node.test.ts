@@ -8,7 +8,7 @@ const VALIDATORS = 16;
 
 test("a node that starts late syncs the chain and follows it", { timeout: 120_000 }, async () => {
   const network = new TestNetwork({ validators: VALIDATORS, forks: [{ fork: "altair", epoch: 5 }] });
-  const first = await network.add(range(0, VALIDATORS), [], { pace: "lockstep" });
+  const first = await network.add(range(0, VALIDATORS), [], { timing: "lockstep" });
   await network.clock.advanceTo(HISTORY_EPOCHS * SLOTS_PER_EPOCH);
   const finalized = first.chain.forkChoice.finalized.epoch;
   expect(finalized).toBe(HISTORY_EPOCHS - 2);

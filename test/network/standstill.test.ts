@@ -8,7 +8,7 @@ const EMPTY_SLOTS = 400;
 
 test("nodes whose whole network stood still agree on their old head, and go on", { timeout: 60_000 }, async () => {
   const network = new TestNetwork({ validators: VALIDATORS });
-  const maker = await network.add(range(0, VALIDATORS), [], { pace: "lockstep", restsAt: range(2, EMPTY_SLOTS + 1) });
+  const maker = await network.add(range(0, VALIDATORS), [], { timing: "lockstep", restsAt: range(2, EMPTY_SLOTS + 1) });
   await network.clock.advanceTo(EMPTY_SLOTS);
   const first = await network.add(range(0, 8), [maker]);
   await network.untilSameHead();

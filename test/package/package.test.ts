@@ -162,6 +162,6 @@ test("says which Node it needs, to the shell and to a program", () => {
   const script =
     'import { startDevChain } from "fanal"; await startDevChain().catch((error) => console.log(error.message));';
   expect(node(asNode("20.1.0"), "--input-type=module", "--eval", script).stdout).toBe(
-    "fanal needs Node 22 or newer to run a chain, and this is v20.1.0.\n",
+    "Unsupported Node version v20.1.0. A chain requires Node 22 or newer.\n",
   );
 });

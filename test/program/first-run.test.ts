@@ -51,12 +51,12 @@ test("a chain shows its first keys, and goes on as it was made when it is starte
   const made = await Program.dev(["--data-dir", dataDir, "--log-format", "json", ...flags.split(" ")]);
   const log = made.lines.map((line): Record<string, unknown> => JSON.parse(line));
   expect(log[0]).toMatchObject({
-    msg: expect.stringMatching(/^Fanal \d/),
+    msg: "Starting Fanal",
     ...{ preset: "mainnet", forks: ["phase0"], validators: 32, slotSeconds: 30, dataDir },
   });
-  expect(log.map(({ msg }) => msg)).toContainEqual(expect.stringContaining("worthless on any other chain"));
+  expect(log.map(({ msg }) => msg)).toContainEqual(expect.stringContaining("never use them on another chain"));
   const [key] = await made.call("dev_keys", [0, 0]);
-  expect(log.find(({ msg }) => msg === "Validator 0")).toMatchObject({
+  expect(log.find(({ msg, index }) => msg === "Validator key" && index === 0)).toMatchObject({
     publicKey: key.pubkey,
     secretKey: key.secret_key,
     withdrawalCredentials: key.withdrawal_credentials,
@@ -80,15 +80,15 @@ test("a chain shows its first keys, and goes on as it was made when it is starte
   const other = new Program(["dev", "--data-dir", dataDir, "--balances", "34", "--interop-keys", "7"]);
   expect(await other.exited).toEqual({ code: EXIT_CODES.dataDirMismatch, signal: null });
   expect(other.errors.join()).toContain(
-    "the source of keys is the test keys from 100 on there and the test keys from 7 on now, " +
-      "the set of balances is 31=16,33 ETH there and 34 ETH now;",
+    "the key source is interop keys from 100 on (requested: interop keys from 7 on), " +
+      "the balance setting is 31=16,33 ETH (requested: 34 ETH);",
   );
 });
 
 test("without --rpc nothing is served", async () => {
   const program = new ProgramHere(["dev", "--data-dir", tempDirectory(), "--warmup-epochs", "1", "--validators", "8"]);
   await program.untilLine(/Dev chain is running/);
-  expect(program.output).toMatch(/The JSON-RPC server is off; --rpc turns it on/);
+  expect(program.output).toMatch(/JSON-RPC server is off, enable it with --rpc/);
   expect(program.output).not.toMatch(/http:/);
 });
 
@@ -117,6 +117,6 @@ test("an address that other machines can reach takes a token", async () => {
   expect(await call("getSyncing", "--token-file", tokenFile)).toMatchObject({ stdout: "false\n" });
   await expect(call("getSyncing")).rejects.toMatchObject({
     code: EXIT_CODES.internal,
-    stderr: expect.stringMatching(/^fanal: What answers at \S+ refuses the call: This server wants .*--token-file/),
+    stderr: expect.stringMatching(/^fanal: The server at \S+ rejected the call: This server wants .*--token-file/),
   });
 });

@@ -27,7 +27,7 @@ test("a node joins a dev chain by its network directory, runs some of its valida
 
   const nodeFlags = "--p2p-port 0 --p2p-address 127.0.0.1 --dev-validators 4-7 --dev-blobs 1".split(" ");
   const node = await ProgramHere.served(["node", "--network", network!, "--data-dir", tempDirectory(), ...nodeFlags]);
-  await node.untilLine(/The validators do their duties/);
+  await node.untilLine(/Validators active/);
   // Either may have been the first to dial the other.
   const [peer] = await node.call("get_v1_node_peers");
   expect(peer).toMatchObject({ peer_id: peerId, state: "connected" });

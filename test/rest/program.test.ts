@@ -14,7 +14,7 @@ const devFlags = () => ["dev", "--validators", "8", "--warmup-epochs", "0", "--d
 test("the program serves REST, alone and to the origins that it is told", async () => {
   const program = new Program([...devFlags(), "--rest-port", "0", "--rest-allow-origin", "http://localhost:3000"]);
   const [, url] = await program.untilLine(/REST is served at (http:\S+)/);
-  expect(program.output).toContain("The JSON-RPC server is off");
+  expect(program.output).toContain("JSON-RPC server is off");
   const response = await fetch(`${url}/eth/v1/node/version`, { headers: { Origin: "http://localhost:3000" } });
   expect(response.headers.get("access-control-allow-origin")).toBe("http://localhost:3000");
   expect(await response.json()).toEqual({ data: { version: expect.stringMatching(/^Fanal\//) } });

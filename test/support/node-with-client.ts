@@ -78,7 +78,9 @@ export class NodeWithClient {
   /** The lines of the log that users see as something that is wrong, or right again, since that was last asked. */
   takeLines(): string[] {
     const levels = ["notice", "warn", "error", "fatal"];
-    const lines = this.#records.filter(({ level }) => levels.includes(level)).map(({ message }) => message);
+    const lines = this.#records
+      .filter(({ level }) => levels.includes(level))
+      .map(({ message, fields }) => (fields?.duty === undefined ? message : `${message}: ${fields.duty}`));
     this.#records.length = 0;
     return lines;
   }

@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { constants } from "node:os";
 import { onTestFinished } from "vitest";
 import { SYSTEM_TIMERS } from "../../src/async/timers.ts";
-import { main, type Surroundings } from "../../src/cli/main.ts";
+import { type CliContext, main } from "../../src/cli/main.ts";
 import { runDev } from "../../src/cli/start/dev.ts";
 import { runGateway } from "../../src/cli/start/gateway.ts";
 import { runNode } from "../../src/cli/start/node.ts";
@@ -30,7 +30,7 @@ export class ProgramHere extends ProgramRun {
   constructor(args: readonly string[], { whenDone = onTestFinished, kzg = sharedKzg }: ProgramHereOptions = {}) {
     super();
     const { promise: exitedNow, resolve: exitNow } = Promise.withResolvers<number>();
-    const ended = Promise.race([main(args, this.#surroundings(exitNow, kzg)), exitedNow]);
+    const ended = Promise.race([main(args, this.#context(exitNow, kzg)), exitedNow]);
     this.exited = ended.then((code) => {
       this.end();
       return { code, signal: null };
@@ -55,8 +55,8 @@ export class ProgramHere extends ProgramRun {
     return this.exited;
   }
 
-  #surroundings(exitNow: (code: number) => void, kzg: Kzg): Surroundings {
-    const environment: Surroundings["environment"] = { ...process.env };
+  #context(exitNow: (code: number) => void, kzg: Kzg): CliContext {
+    const environment: CliContext["environment"] = { ...process.env };
     const loaded = environment.LODESTAR_PRESET;
     const requireLoadedPreset = () => {
       const { LODESTAR_PRESET: wanted } = environment;
@@ -96,7 +96,7 @@ export class ProgramHere extends ProgramRun {
           print(String(chunk));
           return true;
         },
-        complain: printError,
+        writeError: printError,
         readInput: async () => Buffer.alloc(0),
       },
     };

@@ -5,7 +5,7 @@ import type { Terminal } from "../terminal.ts";
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
-/** A server that answers as it is told, on any free port. */
+/** Starts an HTTP server with the given handler on a free port; returns its URL. */
 export async function serve(handler: Handler): Promise<string> {
   const server = createServer((request, response) => {
     let body = "";
@@ -23,7 +23,7 @@ export async function serve(handler: Handler): Promise<string> {
 export const answering = (json: string, status = 200) =>
   serve((_request, response) => response.writeHead(status, { "Content-Type": "application/json" }).end(json));
 
-/** A terminal whose reader leaves after some writes. */
+/** Fake terminal whose reader closes the pipe after `reads` writes. */
 export function fakeTerminal({ isInteractive = false, reads = Number.POSITIVE_INFINITY } = {}) {
   const written = { out: "", err: "", count: 0 };
   const fake: Terminal = {
@@ -34,7 +34,7 @@ export function fakeTerminal({ isInteractive = false, reads = Number.POSITIVE_IN
       written.out += typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8");
       return true;
     },
-    complain: (text) => (written.err += text),
+    writeError: (text) => (written.err += text),
     readInput: async () => Buffer.alloc(0),
   };
   return { fake, written };

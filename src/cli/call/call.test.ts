@@ -46,7 +46,8 @@ describe("fanal call", () => {
   });
 
   it("prints nothing that a terminal would take for a command", async () => {
-    // Escape, a C1 control, DEL, a right-to-left override, a line separator; raw, and those that JSON allows as escapes.
+    // Escape, a C1 control, DEL, a right-to-left override, a line separator; raw, and those that JSON allows as
+    // escapes.
     const raw = "a\u001b[2Jb\u009b31mc\u007fd\u202ee\u2028f\rg\u{e0041}";
     const result = `{"${raw}":\t["${raw}", "\\u001b[2J"]}`;
     const CONTROLS = /[^\P{Cc}\n\t]|[\p{Cf}\u2028]/u;
@@ -82,10 +83,10 @@ describe("fanal call", () => {
     expect(await call(url, { token: "secret" })).toMatchObject({ code: 0, out: "true\n" });
     await expect(call(url)).rejects.toMatchObject({
       exitCode: 1,
-      message: `What answers at ${url} refuses the call: "Who are you?\\u001b[2J" --token-file names the file with the token to send.`,
+      message: `The server at ${url} rejected the call: "Who are you?\\u001b[2J" Send a token with --token-file.`,
     });
     const forbidding = await answering("<html>", 403);
-    await expect(call(forbidding)).rejects.toThrow(`at ${forbidding} refuses the call: its HTTP status is 403.`);
+    await expect(call(forbidding)).rejects.toThrow(`at ${forbidding} rejected the call: HTTP status 403.`);
   });
 
   it("tells an error on standard error, with exit code 1", async () => {
@@ -123,11 +124,11 @@ describe("fanal call", () => {
     );
   });
 
-  it("says when nobody listens, with exit code 8", async () => {
+  it("reports an unreachable node with exit code 8", async () => {
     await expect(call("http://127.0.0.1:1")).rejects.toMatchObject({
       exitCode: 8,
       message:
-        "No node can be reached at http://127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1. Does a node run there, with --rpc?",
+        "The node at http://127.0.0.1:1 is unreachable: connect ECONNREFUSED 127.0.0.1:1. Is a node running there, with --rpc?",
     });
   });
 
@@ -164,11 +165,11 @@ describe("fanal call", () => {
     });
     await expect(call(url)).rejects.toMatchObject({
       exitCode: 8,
-      message: `The node at ${url} broke off in the middle of its answer.`,
+      message: `The node at ${url} closed the connection during its response.`,
     });
   });
 
-  it("stops without complaint when nobody reads on, and lets the node go", async () => {
+  it("stops silently when the reader closes the pipe, and closes the connection", async () => {
     const left = Promise.withResolvers<void>();
     const url = await serve((_request, response) => {
       response.on("close", left.resolve);
@@ -191,7 +192,7 @@ describe("a result too large to be laid out", () => {
     expect(written).toMatchObject({ out: "", err: "" });
     await printer.takeResult(Buffer.from(",3"));
     expect(written.out).toBe('{"result":[1,2,3');
-    expect(written.err).toBe("fanal: The result is larger than 5 bytes, so it is printed as the JSON it is.\n");
+    expect(written.err).toBe("fanal: The result exceeds 5 bytes and is printed as JSON.\n");
     await printer.takeResult(Buffer.from("]"));
     await printer.finish(Buffer.from('{"a":1}'));
     expect(written.out).toBe('{"result":[1,2,3],"meta":{"a":1}}\n');

@@ -5,26 +5,24 @@ import type { Terminal } from "../terminal.ts";
 import { EnvelopeSplitter } from "./envelope-splitter.ts";
 import { printable } from "./printable.ts";
 import { CallPrinter } from "./printer.ts";
-import { type HttpAnswer, NoAnswerError, postJson } from "./request.ts";
+import { type HttpAnswer, NoResponseError, postJson } from "./request.ts";
 
-/** A refusal is a sentence. */
-const LONGEST_REFUSAL_BYTES = 10_000;
+const MAX_REFUSAL_BYTES = 10_000;
 
 export interface CallOptions {
   method: string;
-  /** The JSON text of the parameters, a list or an object. */
+  /** Parameters as JSON, an array or an object. */
   params: string;
   url: string;
   json: boolean;
   meta: boolean;
   timeout: number;
-  /** What the node wants of its callers. */
+  /** Bearer token. */
   token?: string;
-  /** Ends the call. */
   signal?: AbortSignal;
 }
 
-/** Calls a method of a node and prints what it answers; the result is the exit code. */
+/** Calls a method of a node, prints the response and returns the exit code. */
 export async function runCall(options: CallOptions, terminal: Terminal): Promise<number> {
   try {
     const { url, token, timeout, signal } = options;
@@ -32,7 +30,7 @@ export async function runCall(options: CallOptions, terminal: Terminal): Promise
     if (answer.status === 401 || answer.status === 403) throw await refusal(answer, options);
     return await printAnswer(answer, options, terminal);
   } catch (error) {
-    if (!(error instanceof NoAnswerError)) throw error;
+    if (!(error instanceof NoResponseError)) throw error;
     throw new StartupError("noAnswer", error.message, error);
   }
 }
@@ -46,13 +44,13 @@ async function printAnswer(answer: HttpAnswer, options: CallOptions, terminal: T
   const splitter = new EnvelopeSplitter();
   const printer = new CallPrinter(options, terminal);
   const others = { error: [] as Buffer[], meta: [] as Buffer[] };
-  const unreadable = (cause?: unknown) => new NoAnswerError(notJsonRpc(options.url, answer.status), cause);
+  const unreadable = (cause?: unknown) => new NoResponseError(notJsonRpc(options.url, answer.status), cause);
   for await (const chunk of answer.body) {
     for (const { name, bytes } of pieces(splitter, chunk, unreadable)) {
       if (name === "result") await printer.takeResult(bytes);
       else if (name === "error" || name === "meta") others[name].push(bytes);
     }
-    if (!printer.isRead) return EXIT_CODES.ok;
+    if (!printer.hasReader) return EXIT_CODES.ok;
   }
   if (!splitter.isComplete) throw unreadable();
   try {
@@ -70,20 +68,20 @@ async function printAnswer(answer: HttpAnswer, options: CallOptions, terminal: T
   }
 }
 
-/** What a node says that does not let the caller in. */
+/** Builds the error of a 401 or 403 response. */
 async function refusal({ status, body }: HttpAnswer, { url }: CallOptions): Promise<StartupError> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of body) {
     chunks.push(chunk);
     length += chunk.length;
-    if (length > LONGEST_REFUSAL_BYTES) break;
+    if (length > MAX_REFUSAL_BYTES) break;
   }
-  const reason = messageOf(Buffer.concat(chunks)) ?? `its HTTP status is ${status}.`;
-  const hint = status === 401 ? " --token-file names the file with the token to send." : "";
+  const reason = messageOf(Buffer.concat(chunks)) ?? `HTTP status ${status}.`;
+  const hint = status === 401 ? " Send a token with --token-file." : "";
   return new StartupError(
     "internal",
-    `What answers at ${withoutCredentials(url)} refuses the call: ${printable(reason)}${hint}`,
+    `The server at ${withoutCredentials(url)} rejected the call: ${printable(reason)}${hint}`,
   );
 }
 
@@ -106,7 +104,7 @@ function* pieces(splitter: EnvelopeSplitter, chunk: Buffer, unreadable: (cause: 
 
 function notJsonRpc(url: string, status: number): string {
   const aside = status === 200 ? "" : ` (HTTP status ${status})`;
-  return `What answers at ${withoutCredentials(url)} does not speak JSON-RPC${aside}.`;
+  return `The server at ${withoutCredentials(url)} does not speak JSON-RPC${aside}.`;
 }
 
 function isErrorObject(value: unknown): value is { code: unknown; message: unknown; data?: unknown } {

@@ -5,15 +5,15 @@ import type { Terminal } from "../terminal.ts";
 import { readToken } from "../token-file.ts";
 import { paramsText } from "./params.ts";
 
-/** What of the flags says how a node is called. */
-export function connectionOf(sources: FlagSources) {
+/** Resolves the connection flags, and reads the token file. */
+export function resolveConnection(sources: FlagSources) {
   const { tokenFile, ...flags } = resolveFlags("call", sources);
   const token = tokenFile === undefined ? undefined : readToken(resolve(sources.workingDirectory, tokenFile));
   return { ...flags, token };
 }
 
-/** Calls a running node as the words after `fanal call` say. Nothing of the chain is loaded for it. */
-export async function callAsWritten(
+/** Runs `fanal call`. Loads no chain code. */
+export async function runCallCommand(
   written: readonly string[],
   sources: FlagSources,
   terminal: Terminal,
@@ -21,11 +21,9 @@ export async function callAsWritten(
 ): Promise<number> {
   const [method, ...params] = written;
   if (method === undefined) {
-    throw usageError(
-      'The method to call is missing: "fanal methods" lists the methods, "fanal call --help" shows how.',
-    );
+    throw usageError('Missing method. "fanal methods" lists the methods, "fanal call --help" shows the usage.');
   }
-  const connection = connectionOf(sources);
+  const connection = resolveConnection(sources);
   const text = await paramsText(params, {
     workingDirectory: sources.workingDirectory,
     readInput: () => terminal.readInput(),

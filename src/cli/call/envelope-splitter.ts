@@ -9,15 +9,15 @@ const CLOSING_BRACE = 0x7d;
 
 type Expecting = "object" | "key" | "key text" | "colon" | "value" | "rest of value" | "comma" | "nothing";
 
-/** A piece of the value of one member of the envelope. */
+/** Part of the value of one envelope member. */
 interface MemberPiece {
   name: string;
   bytes: Buffer;
 }
 
 /**
- * Takes the members of a JSON object apart as its bytes arrive, without reading their values, so that a result of any
- * size passes through. It follows strings and brackets only; whoever reads a value finds out whether it is JSON.
+ * Splits a JSON object into its members as bytes arrive, without parsing the values, so that results of any size can be
+ * streamed. Tracks strings and brackets only; invalid JSON in a value is found by its parser.
  */
 export class EnvelopeSplitter {
   #expecting: Expecting = "object";
@@ -27,12 +27,12 @@ export class EnvelopeSplitter {
   #inString = false;
   #escaped = false;
 
-  /** Whether a whole object has been read. */
+  /** True once the whole object has been read. */
   get isComplete(): boolean {
     return this.#expecting === "nothing";
   }
 
-  /** The pieces of values in the next bytes; throws when the bytes are no object. */
+  /** Yields the value parts in a chunk. Throws a `SyntaxError` if the input is not an object. */
   *split(chunk: Buffer): Generator<MemberPiece> {
     for (let at = 0; at < chunk.length; ) {
       if (this.#expecting === "value" && !isBlank(chunk[at]!)) this.#expecting = "rest of value";
@@ -70,7 +70,7 @@ export class EnvelopeSplitter {
     return end + 1;
   }
 
-  /** Where the value ends in this chunk, or the chunk's end when it goes on in the next. */
+  /** Returns the end of the value in this chunk, or the chunk length if it continues. */
   #endOfValue(chunk: Buffer, start: number): number {
     for (let at = start; at < chunk.length; at++) {
       const byte = chunk[at]!;

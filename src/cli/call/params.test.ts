@@ -58,7 +58,7 @@ describe("parameters of a call", () => {
       '{"until":"finalized","limit":100,"state_id":"","a1":"b=c","list":[1],"exit":{ "epoch": 18446744073709551615 }\n}',
     );
     await expect(whole("head", "limit=1")).rejects.toThrow(
-      `Parameters are given all by name or all by position, but limit has a name and others have none. For the string limit=1, write '"limit=1"'.`,
+      `Parameters must be given all by name or all by position, but only limit has a name. For the string limit=1, write '"limit=1"'.`,
     );
     await expect(whole("limit=1", "limit=2")).rejects.toThrow("The parameter limit is given twice.");
   });
@@ -68,9 +68,9 @@ describe("parameters of a call", () => {
       ["@nothing.json"],
       /^The file of the parameter @nothing\.json cannot be read: ENOENT.*write '"@nothing\.json"'\.$/,
     ],
-    [["@broken.json"], /^There is no JSON in @broken\.json: .+\.$/],
-    [["@empty.json"], /^There is no JSON in @empty\.json: it is empty\.$/],
-    [["-"], /^There is no JSON in standard input: it is empty\.$/],
+    [["@broken.json"], /^Invalid JSON in @broken\.json: .+\.$/],
+    [["@empty.json"], /^Invalid JSON in @empty\.json: it is empty\.$/],
+    [["-"], /^Invalid JSON in standard input: it is empty\.$/],
     [["-", "-"], /^Only one parameter can be "-"/],
   ];
   it.each(refused)("refuses %j in one sentence", async (written, complaint) => {

@@ -7,10 +7,10 @@ interface ParamSources {
   readInput(): Promise<Buffer>;
 }
 
-/** As NAME=VALUE; a string that looks so is written in quotes. */
+/** Matches NAME=VALUE. A literal string of that form is quoted. */
 const NAMED = /^([a-z_]\w*)=(.*)$/is;
 
-/** The JSON text of all parameters: an object when they are written by name, else a list. */
+/** Returns all parameters as JSON: an object if given by name, otherwise an array. */
 export async function paramsText(written: readonly string[], sources: ParamSources): Promise<string> {
   const named = written.map((param) => NAMED.exec(param)).filter((match) => match !== null);
   if (named.length === 0) return `[${(await paramTexts(written, sources)).join(",")}]`;
@@ -18,7 +18,8 @@ export async function paramsText(written: readonly string[], sources: ParamSourc
   if (named.length < written.length) {
     const [param] = named[0]!;
     throw usageError(
-      `Parameters are given all by name or all by position, but ${names[0]} has a name and others have none. For the string ${param}, write '"${param}"'.`,
+      `Parameters must be given all by name or all by position, but only ${names[0]} has a name. ` +
+        `For the string ${param}, write '"${param}"'.`,
     );
   }
   const repeated = names.find((name, index) => names.indexOf(name) !== index);
@@ -29,8 +30,8 @@ export async function paramsText(written: readonly string[], sources: ParamSourc
 }
 
 /**
- * The JSON text of each parameter as written on the command line. JSON is passed on as it was written, never as what
- * JavaScript makes of it: a number that JavaScript would round is the node's to refuse.
+ * Returns each parameter of the command line as JSON. JSON is passed through verbatim, so that the node sees numbers
+ * that JavaScript would round.
  */
 export async function paramTexts(written: readonly string[], sources: ParamSources): Promise<string[]> {
   if (written.filter((param) => param === "-").length > 1) {
@@ -53,7 +54,7 @@ function readPayload(path: string, param: string): Buffer {
   } catch (error) {
     const reason = (error as Error).message;
     throw usageError(
-      `The file of the parameter ${param} cannot be read: ${reason}. For a string that begins with @, write '"${param}"'.`,
+      `The file of the parameter ${param} cannot be read: ${reason}. For a string that starts with @, write '"${param}"'.`,
       error,
     );
   }
@@ -64,11 +65,11 @@ function requireJson(bytes: Buffer, place: string): string {
   const problem = problemOf(text);
   if (problem === undefined) return text;
   throw usageError(
-    text.trim() === "" ? `There is no JSON in ${place}: it is empty.` : `There is no JSON in ${place}: ${problem}.`,
+    text.trim() === "" ? `Invalid JSON in ${place}: it is empty.` : `Invalid JSON in ${place}: ${problem}.`,
   );
 }
 
-/** Why a text is not JSON; undefined when it is. */
+/** Returns why a text is not JSON; undefined if it is. */
 function problemOf(text: string): string | undefined {
   try {
     JSON.parse(text);

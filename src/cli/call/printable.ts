@@ -1,18 +1,18 @@
-/** Characters that would move the cursor or hide something: a node's text must not steer a terminal. */
+/** Control and format characters. Escaped, so that text of a node cannot inject terminal sequences. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\u2028\u2029]/u;
 const ALL_UNPRINTABLE = new RegExp(UNPRINTABLE, "gu");
-/** Valid JSON has them only between its values, where tab and line feed are harmless and escapes would not be JSON. */
+/** The same for JSON, but for tab and line feed, which are harmless between values and must not be escaped there. */
 const UNPRINTABLE_IN_JSON = /[^\P{Cc}\t\n]|[\p{Cf}\u2028\u2029]/gu;
 
-/** A text as it is, or as a JSON string when something in it cannot be printed. */
+/** Returns the text, or a JSON string with escapes if it contains unprintable characters. */
 export function printable(text: string): string {
   return text === "" || UNPRINTABLE.test(text)
-    ? // JSON.stringify leaves some of the unprintable characters as they are.
+    ? // JSON.stringify does not escape all of them.
       JSON.stringify(text).replace(ALL_UNPRINTABLE, escaped)
     : text;
 }
 
-/** Makes JSON that arrives in pieces printable, and leaves it the JSON of the same value. */
+/** Escapes unprintable characters of streamed JSON without changing its value. */
 export class PrintableJson {
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 

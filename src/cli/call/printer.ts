@@ -1,30 +1,30 @@
 import { parseMessage } from "../../json/parse.ts";
 import type { Terminal } from "../terminal.ts";
+import { type FormatOptions, formatLines } from "./format-result.ts";
 import { PrintableJson, printableJson } from "./printable.ts";
-import { type ReadableOptions, readableLines } from "./readable.ts";
 
-/** A result beyond this is printed as JSON as it arrives: laid out for people, it would have to be held as a whole. */
-const LARGEST_READABLE_BYTES = 64 * 1024 * 1024;
-/** Lines are written together until they are this many characters. */
+/** Larger results are streamed as JSON: formatting requires the whole result in memory. */
+const MAX_FORMATTED_BYTES = 64 * 1024 * 1024;
+/** Size of the write buffer in characters. */
 const WRITE_CHARACTERS = 64 * 1024;
 
-/** Prints the answer to a call while it arrives. */
+/** Prints the response to a call as it arrives. */
 export class CallPrinter {
   readonly #terminal: Terminal;
   readonly #withMeta: boolean;
-  readonly #readable: ReadableOptions;
+  readonly #readable: FormatOptions;
   readonly #largestReadableBytes: number;
   readonly #json = new PrintableJson();
   #asJson: boolean;
   #held: Buffer[] = [];
   #heldBytes = 0;
   #hasResult = false;
-  #isRead = true;
+  #hasReader = true;
 
   constructor(
     { json, meta }: { json: boolean; meta: boolean },
     terminal: Terminal,
-    largestReadableBytes = LARGEST_READABLE_BYTES,
+    largestReadableBytes = MAX_FORMATTED_BYTES,
   ) {
     this.#terminal = terminal;
     this.#asJson = json;
@@ -37,9 +37,9 @@ export class CallPrinter {
     return this.#hasResult;
   }
 
-  /** False once nobody reads what is printed. */
-  get isRead(): boolean {
-    return this.#isRead;
+  /** False once the reader has closed the pipe. */
+  get hasReader(): boolean {
+    return this.#hasReader;
   }
 
   async takeResult(bytes: Buffer): Promise<void> {
@@ -54,7 +54,7 @@ export class CallPrinter {
     if (this.#heldBytes > this.#largestReadableBytes) await this.#turnToJson();
   }
 
-  /** After the last of the result; `meta` is the JSON of the metadata, empty where there is none. */
+  /** Prints the rest after the last part of the result. `meta` is the metadata as JSON, or empty. */
   async finish(meta: Buffer): Promise<void> {
     if (this.#asJson) {
       await this.#write(
@@ -62,26 +62,26 @@ export class CallPrinter {
       );
       return;
     }
-    await this.#writeLines(readableLines(parseMessage(Buffer.concat(this.#held)), this.#readable));
+    await this.#writeLines(formatLines(parseMessage(Buffer.concat(this.#held)), this.#readable));
     if (!this.#withMeta) return;
     await this.#writeLines(["", "meta"]);
-    await this.#writeLines(readableLines(meta.length === 0 ? {} : parseMessage(meta), this.#readable, "  "));
+    await this.#writeLines(formatLines(meta.length === 0 ? {} : parseMessage(meta), this.#readable, "  "));
   }
 
   printError({ code, message, data }: { code: unknown; message: unknown; data?: unknown }, json: Buffer): void {
     if (this.#asJson) {
-      this.#terminal.complain(`${printableJson(json.toString("utf8").trim())}\n`);
+      this.#terminal.writeError(`${printableJson(json.toString("utf8").trim())}\n`);
       return;
     }
-    const [sentence] = readableLines(String(message), this.#readable);
+    const [sentence] = formatLines(String(message), this.#readable);
     const details = data === undefined || data === null ? { code } : { code, data };
-    const lines = [`fanal: ${sentence}`, ...readableLines(details, this.#readable, "  ")];
-    this.#terminal.complain(`${lines.join("\n")}\n`);
+    const lines = [`fanal: ${sentence}`, ...formatLines(details, this.#readable, "  ")];
+    this.#terminal.writeError(`${lines.join("\n")}\n`);
   }
 
   async #turnToJson(): Promise<void> {
-    this.#terminal.complain(
-      `fanal: The result is larger than ${this.#largestReadableBytes} bytes, so it is printed as the JSON it is.\n`,
+    this.#terminal.writeError(
+      `fanal: The result exceeds ${this.#largestReadableBytes} bytes and is printed as JSON.\n`,
     );
     this.#asJson = true;
     if (this.#withMeta) await this.#write('{"result":');
@@ -95,13 +95,13 @@ export class CallPrinter {
       text += `${line}\n`;
       if (text.length < WRITE_CHARACTERS) continue;
       await this.#write(text);
-      if (!this.#isRead) return;
+      if (!this.#hasReader) return;
       text = "";
     }
     if (text !== "") await this.#write(text);
   }
 
   async #write(chunk: string): Promise<void> {
-    if (this.#isRead) this.#isRead = await this.#terminal.write(chunk);
+    if (this.#hasReader) this.#hasReader = await this.#terminal.write(chunk);
   }
 }

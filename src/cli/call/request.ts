@@ -3,11 +3,11 @@ import { request as requestHttps } from "node:https";
 import { request as requestHttp } from "../../runtime/node-http.ts";
 import { withoutCredentials } from "../flags/flag-values.ts";
 
-/** The node cannot be reached, is silent, or what it sends is not an answer. */
-export class NoAnswerError extends Error {
+/** The node is unreachable, timed out or sent no valid response. */
+export class NoResponseError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
-    this.name = "NoAnswerError";
+    this.name = "NoResponseError";
   }
 }
 
@@ -19,14 +19,14 @@ export interface HttpAnswer {
 interface JsonPost {
   url: string;
   json: string;
-  /** What the node wants of its callers; undefined when there is none to send. */
+  /** Bearer token. */
   token: string | undefined;
   timeoutSeconds: number;
-  /** Ends the request, and the answer while it comes. */
+  /** Aborts the request and the response. */
   signal?: AbortSignal;
 }
 
-/** Posts a JSON text. The time limit is for each wait on the node, not for the time that the caller takes to read. */
+/** Posts JSON. The timeout applies to each wait for the node, not to the time that the caller takes to read. */
 export async function postJson({ url, json, token, timeoutSeconds, signal }: JsonPost): Promise<HttpAnswer> {
   const shown = withoutCredentials(url);
   const limit = new TimeLimit(shown, timeoutSeconds);
@@ -53,7 +53,7 @@ function send(
     signal,
   });
   request.once("response", resolve);
-  // More than one error can come, and an unheard one would end the process.
+  // Several errors may be emitted, and an unhandled one would crash the process.
   request.on("error", (error) => reject(unreachable(withoutCredentials(url), error)));
   request.end(body);
   return promise;
@@ -68,19 +68,19 @@ async function* chunksOf(url: string, response: IncomingMessage, limit: TimeLimi
       yield next.value;
     }
   } catch (error) {
-    if (error instanceof NoAnswerError) throw error;
-    throw new NoAnswerError(`The node at ${url} broke off in the middle of its answer.`, error);
+    if (error instanceof NoResponseError) throw error;
+    throw new NoResponseError(`The node at ${url} closed the connection during its response.`, error);
   } finally {
     response.destroy();
   }
 }
 
-function unreachable(url: string, error: Error): NoAnswerError {
+function unreachable(url: string, error: Error): NoResponseError {
   const { code } = error as NodeJS.ErrnoException;
-  // Node tries every address of a host name and then has an error without a message.
+  // With several addresses of a host name, the AggregateError has no message.
   const reason = error.message || code || "the connection failed";
-  const hint = code === "ECONNREFUSED" ? " Does a node run there, with --rpc?" : "";
-  return new NoAnswerError(`No node can be reached at ${url}: ${reason}.${hint}`, error);
+  const hint = code === "ECONNREFUSED" ? " Is a node running there, with --rpc?" : "";
+  return new NoResponseError(`The node at ${url} is unreachable: ${reason}.${hint}`, error);
 }
 
 class TimeLimit {
@@ -99,10 +99,10 @@ class TimeLimit {
 
   async within<T>(wait: Promise<T>): Promise<T> {
     const { promise, reject } = Promise.withResolvers<never>();
-    // Timers do not take longer than 2^31-1 ms; a longer one would end at once.
+    // A timer above 2^31-1 ms would fire at once.
     const timer = setTimeout(
       () => {
-        reject(new NoAnswerError(`The node at ${this.#url} did not answer within ${this.#seconds} seconds.`));
+        reject(new NoResponseError(`The node at ${this.#url} did not answer within ${this.#seconds} seconds.`));
         this.#abort.abort();
       },
       Math.min(this.#seconds * 1000, 2 ** 31 - 1),
@@ -111,7 +111,7 @@ class TimeLimit {
       return await Promise.race([wait, promise]);
     } finally {
       clearTimeout(timer);
-      // What is given up may still fail, which then is nobody's concern.
+      // Ignores a later failure of the abandoned wait.
       wait.catch(() => {});
     }
   }

@@ -1,7 +1,7 @@
-import { COMMON_FLAGS, type CompletedCommand, type Offer } from "./offers.ts";
+import { type Candidates, COMMON_FLAGS, type CompletionCommand } from "./candidates.ts";
 
-/** How bash completes the words of the program. */
-export function bashScript(commands: readonly CompletedCommand[]): string {
+/** Generates the bash completion script. */
+export function bashScript(commands: readonly CompletionCommand[]): string {
   const values = commands.flatMap(({ name, flags }) =>
     flags.flatMap(({ written, value }) => (value ? [{ place: `${name} ${written}`, offer: value }] : [])),
   );
@@ -12,7 +12,7 @@ export function bashScript(commands: readonly CompletedCommand[]): string {
     ({ name, flags }) => `      ${name}) words="${flags.map(({ written }) => written).join(" ")}" ;;`,
   );
   const first = [...commands.map(({ name }) => name), ...COMMON_FLAGS.map(({ written }) => written)];
-  return `# Completes the words of fanal in bash. To load it: source <(fanal completion bash)
+  return `# Completion of fanal for bash. To load it: source <(fanal completion bash)
 
 # What a flag of a command takes; fails for a flag that takes nothing.
 _fanal_value() {
@@ -79,8 +79,8 @@ complete -F _fanal fanal
 `;
 }
 
-/** The branches of a case, one for all places with the same offer. */
-function cases(offers: readonly { place: string; offer: Offer }[], indent: string): string {
+/** Generates case branches, one for all positions with the same candidates. */
+function cases(offers: readonly { place: string; offer: Candidates }[], indent: string): string {
   const places = Map.groupBy(offers, ({ offer }) => settings(offer));
   return Array.from(
     places,
@@ -88,4 +88,4 @@ function cases(offers: readonly { place: string; offer: Offer }[], indent: strin
   ).join("\n");
 }
 
-const settings = ({ words, paths }: Offer) => `words="${words.join(" ")}" paths=${paths}`;
+const settings = ({ words, paths }: Candidates) => `words="${words.join(" ")}" paths=${paths}`;

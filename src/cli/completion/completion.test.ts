@@ -7,8 +7,8 @@ import { skipSuite } from "../../../test/support/skip-suite.ts";
 import { methods } from "../../api/method-groups.ts";
 import { parseCommandLine } from "../flags/command-line.ts";
 import { COMMAND_NAMES } from "../flags/commands.ts";
+import { completionCommands } from "./candidates.ts";
 import { completionScript } from "./completion.ts";
-import { completedCommands } from "./offers.ts";
 import { readShell, SHELLS, type Shell } from "./shells.ts";
 
 /** Why a shell cannot be tested; undefined if it can. */
@@ -26,7 +26,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("what is offered", () => {
-  const commands = completedCommands(["getX"]);
+  const commands = completionCommands(["getX"]);
 
   it("is accepted by the command line", () => {
     for (const { name, flags } of commands) {
@@ -130,8 +130,8 @@ describe("fish", () => {
 describe("the shell", () => {
   it("has to be one of those there are", () => {
     expect(readShell(["zsh"])).toBe("zsh");
-    expect(() => readShell([])).toThrow("The name of the shell is missing, one of bash, zsh, fish.");
-    expect(() => readShell(["tcsh"])).toThrow(/does not know "tcsh": it knows bash, zsh, fish\.$/);
-    expect(() => readShell(["fish", "bash"])).toThrow('The argument "bash" is not expected.');
+    expect(() => readShell([])).toThrow("Missing shell. Give one of bash, zsh, fish.");
+    expect(() => readShell(["tcsh"])).toThrow(/Unknown shell "tcsh"\. Give one of bash, zsh, fish\.$/);
+    expect(() => readShell(["fish", "bash"])).toThrow('Unexpected argument "bash".');
   });
 });

@@ -1,7 +1,7 @@
-import { COMMON_FLAGS, type CompletedCommand, type CompletedFlag, type Offer } from "./offers.ts";
+import { type Candidates, COMMON_FLAGS, type CompletionCommand, type CompletionFlag } from "./candidates.ts";
 
-/** How fish completes the words of the program. */
-export function fishScript(commands: readonly CompletedCommand[]): string {
+/** Generates the fish completion script. */
+export function fishScript(commands: readonly CompletionCommand[]): string {
   const valued = new Set(
     commands.flatMap(({ flags }) => flags.filter(({ value }) => value).map(({ written }) => written)),
   );
@@ -11,7 +11,7 @@ export function fishScript(commands: readonly CompletedCommand[]): string {
     ...operands.map((offer, place) => `complete -c fanal -n '__fanal_at ${name} ${place}' ${offerOptions(offer)}`),
   ]);
   const common = COMMON_FLAGS.map((flag) => `complete -c fanal -n __fanal_first ${flagOptions(flag)}`);
-  return `# Completes the words of fanal in fish. To load it: fanal completion fish | source
+  return `# Completion of fanal for fish. To load it: fanal completion fish | source
 
 set -g __fanal_valued ${[...valued].join(" ")}
 
@@ -19,7 +19,7 @@ function __fanal_first
     test (count (commandline -opc)) -eq 1
 end
 
-# Whether the words go on after a command, and, where a number is given, whether as many others than flags are there already.
+# Tests for a command and, with a number, for that many positional arguments before the cursor.
 function __fanal_at
     set -l words (commandline -opc)
     test (count $words) -ge 2; and test "$words[2]" = $argv[1]; or return 1
@@ -45,13 +45,13 @@ ${[...common, ...lines].join("\n")}
 `;
 }
 
-function flagOptions({ written, description, value }: CompletedFlag): string {
+function flagOptions({ written, description, value }: CompletionFlag): string {
   const name = written.startsWith("--") ? `-l ${written.slice(2)}` : `-s ${written.slice(1)}`;
   const explained = `${name} -d ${quoted(description)}`;
   return value === undefined ? explained : `${explained} -r ${offerOptions(value)}`;
 }
 
-function offerOptions({ words, paths }: Offer): string {
+function offerOptions({ words, paths }: Candidates): string {
   const offered = paths === "directories" ? [...words, "(__fish_complete_directories)"] : words;
   return [paths === "files" ? "-F" : "-f", ...(offered.length === 0 ? [] : [`-a ${quoted(offered.join(" "))}`])].join(
     " ",

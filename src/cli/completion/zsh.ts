@@ -1,14 +1,14 @@
-import { COMMON_FLAGS, type CompletedCommand, type CompletedFlag, type Offer } from "./offers.ts";
+import { type Candidates, COMMON_FLAGS, type CompletionCommand, type CompletionFlag } from "./candidates.ts";
 
-/** How zsh completes the words of the program. */
-export function zshScript(commands: readonly CompletedCommand[]): string {
+/** Generates the zsh completion script. */
+export function zshScript(commands: readonly CompletionCommand[]): string {
   const described = commands.map(({ name, description }) => `    ${quoted(`${name}:${description}`)}`);
   const branches = commands.map(({ name, flags, operands }) => {
     const specs = [...flags.map(flagSpec), ...operands.map(operandSpec)];
     return `    ${name})\n      _arguments -S \\\n${specs.map((spec) => `        ${quoted(spec)}`).join(" \\\n")}\n      ;;`;
   });
   return `#compdef fanal
-# Completes the words of fanal in zsh. To load it: source <(fanal completion zsh), after compinit; or keep it as a file _fanal in a
+# Completion of fanal for zsh. To load it: source <(fanal completion zsh) after compinit, or save it as _fanal in a
 # directory of $fpath.
 
 _fanal() {
@@ -37,20 +37,20 @@ fi
 `;
 }
 
-function flagSpec({ written, description, isRepeatable, value }: CompletedFlag): string {
+function flagSpec({ written, description, isRepeatable, value }: CompletionFlag): string {
   const flag = `${isRepeatable ? "*" : ""}${written}`;
   const explained = `[${escaped(description)}]`;
   return value === undefined ? flag + explained : `${flag}=${explained}:${escaped(value.placeholder)}:${action(value)}`;
 }
 
-function operandSpec(offer: Offer, place: number): string {
+function operandSpec(offer: Candidates, place: number): string {
   return `${place + 1}:argument:${action(offer)}`;
 }
 
-function action({ words, paths }: Offer): string {
+function action({ words, paths }: Candidates): string {
   const files = { none: "", files: "_files", directories: "_files -/" }[paths];
   if (words.length === 0) return files || " ";
-  // What ends in = goes on, so that no blank follows it.
+  // A word ending in = takes a value, so no space follows it.
   const suffix = words.some((word) => word.endsWith("=")) ? `-S '' ` : "";
   if (suffix === "" && files === "") return `(${words.join(" ")})`;
   return `{compadd ${suffix}-- ${words.join(" ")}; ${files || ":"}}`;

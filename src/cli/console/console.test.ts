@@ -42,7 +42,7 @@ const sourcesFor = (url: string, ...flags: string[]) => ({
   workingDirectory: folder,
 });
 
-/** Runs lines that nobody types. */
+/** Runs lines without a terminal. */
 function run(url: string, lines: string[], ...flags: string[]) {
   const input = new PassThrough();
   input.end(lines.join("\n"));
@@ -56,7 +56,7 @@ async function runInput(url: string, input: PassThrough, ...flags: string[]) {
   return { code, ...written };
 }
 
-describe("lines that nobody types", () => {
+describe("lines without a terminal", () => {
   it("are called as fanal call does, one after the other, without a prompt", async () => {
     const url = await servedNode();
     writeFileSync(join(folder, "object.json"), '{"a":1}');
@@ -85,8 +85,8 @@ describe("lines that nobody types", () => {
       "fanal: There is none.",
       "  code  -32001",
       "fanal: The quote ' is not closed.",
-      "fanal: The flag --jsno is not known. Did you mean --json?",
-      "fanal: The console reads standard input itself: give the JSON as @FILE.",
+      "fanal: Unknown flag --jsno. Did you mean --json?",
+      "fanal: Standard input is read by the console. Give the JSON as @FILE.",
       "",
     ]);
     expect(await run(url, ["getX 'a", "fail"])).toMatchObject({ code: EXIT_CODES.internal });
@@ -123,8 +123,8 @@ function typist(url: string) {
       wake();
       return isRead;
     },
-    complain: (text: string) => {
-      fake.complain(text);
+    writeError: (text: string) => {
+      fake.writeError(text);
       wake();
     },
   };
@@ -193,14 +193,14 @@ describe("at a terminal", () => {
     await person.told("Cancelled.");
     await person.prompted(2);
     person.type("getX --url http://127.0.0.1:1\r");
-    await person.told("No node can be reached");
+    await person.told("is unreachable");
     person.type("getX after\r");
     await person.printed("after");
     person.type(".exit\r");
     expect(await person.code).toBe(EXIT_CODES.ok);
 
     const early = typist("http://127.0.0.1:1");
-    await early.told("No node can be reached");
+    await early.told("is unreachable");
     await early.prompted(1);
     early.type("\u0004");
     expect(await early.code).toBe(EXIT_CODES.ok);
@@ -242,9 +242,9 @@ describe("a subscription", () => {
     expect(await person.code).toBe(EXIT_CODES.ok);
   });
 
-  it("ends with the end of the input, or with the next line, which is run, where nobody types", async () => {
+  it("ends at the end of the input or at the next line without a terminal", async () => {
     const { url, server } = await eventServer([]);
-    const ended = "Events are printed as they come, until the next line or the end of the input.\n";
+    const ended = "Printing events until the next line or the end of the input.\n";
     expect(await run(url, ["subscribe head"])).toMatchObject({ code: EXIT_CODES.ok, err: ended });
     expect(await run(url, ["subscribe head", `getX --url ${await servedNode()}`])).toMatchObject({
       code: EXIT_CODES.ok,
@@ -265,19 +265,19 @@ describe("a subscription", () => {
     const untilFailure = async (url: string, line: string, broken = {}) => {
       const { fake, written } = fakeTerminal();
       const input = new PassThrough();
-      const complain = (text: string) => {
-        fake.complain(text);
+      const writeError = (text: string) => {
+        fake.writeError(text);
         if (text.startsWith("fanal: ")) input.end();
       };
       input.write(`${line}\n`);
       const face = { input, output: new PassThrough(), isInteractive: false };
-      return { code: await runConsole(sourcesFor(url), { ...fake, complain, ...broken }, face), ...written };
+      return { code: await runConsole(sourcesFor(url), { ...fake, writeError, ...broken }, face), ...written };
     };
     const closing = await eventServer([{ topic: "head", data: { slot: "5" } }], true);
     expect(await untilFailure(closing.url, 'subscribe ["head"] --json')).toMatchObject({
       code: EXIT_CODES.noAnswer,
       out: '{"topic":"head","data":{"slot":"5"}}\n',
-      err: expect.stringContaining("has ended the connection."),
+      err: expect.stringContaining("closed the connection."),
     });
     const slow = await eventServer([{ subscription: "0x1", error: { code: -32005, message: "Too slow." } }]);
     expect(await untilFailure(slow.url, "subscribe head")).toMatchObject({

@@ -1,44 +1,48 @@
 import type { Readable, Writable } from "node:stream";
 import { VERSION } from "../../runtime/version.ts";
-import { callAsWritten, connectionOf } from "../call/command.ts";
+import { resolveConnection, runCallCommand } from "../call/command.ts";
 import { paramTexts } from "../call/params.ts";
-import { NoAnswerError } from "../call/request.ts";
+import { NoResponseError } from "../call/request.ts";
 import { EXIT_CODES, StartupError, usageError } from "../exit.ts";
 import { parseCommandLine } from "../flags/command-line.ts";
 import { withoutCredentials } from "../flags/flag-values.ts";
 import type { FlagSources } from "../flags/resolve-flags.ts";
 import type { Terminal } from "../terminal.ts";
 import { type Connection, discover, type Names } from "./discovery.ts";
-import { History, historyFile, MOST_LINES } from "./history.ts";
+import { History, historyFile, MAX_LINES } from "./history.ts";
 import { type Completion, Prompt } from "./prompt.ts";
 import { splitWords } from "./split-words.ts";
 import { printEvents } from "./subscription.ts";
 
 const OWN_WORDS = ["help", "subscribe", ".exit"];
 
-/** Where lines come from, and where what is typed is shown. */
-export interface Face {
+/** Input and echo streams of the console. */
+export interface ConsoleStreams {
   input: Readable;
   output: Writable;
   isInteractive: boolean;
 }
 
-const processFace = (): Face => ({
+const processStreams = (): ConsoleStreams => ({
   input: process.stdin,
   output: process.stdout,
   isInteractive: process.stdin.isTTY === true && process.stdout.isTTY === true,
 });
 
-/** Runs the lines of the input against a node; the result is the exit code. */
-export async function runConsole(sources: FlagSources, terminal: Terminal, face = processFace()): Promise<number> {
-  const connection = connectionOf(sources);
-  const { isInteractive } = face;
+/** Runs `fanal console`: executes input lines against a node and returns the exit code. */
+export async function runConsole(
+  sources: FlagSources,
+  terminal: Terminal,
+  streams = processStreams(),
+): Promise<number> {
+  const connection = resolveConnection(sources);
+  const { isInteractive } = streams;
   const history = isInteractive ? new History(historyFile(sources.environment)) : undefined;
-  const known = new KnownNames(connection);
+  const known = new CompletionNames(connection);
   const prompt = new Prompt({
-    ...face,
+    ...streams,
     history: history?.lines ?? [],
-    historySize: MOST_LINES,
+    historySize: MAX_LINES,
     complete: (line) => known.complete(line),
   });
   const session = new Session(sources, terminal, prompt);
@@ -47,7 +51,7 @@ export async function runConsole(sources: FlagSources, terminal: Terminal, face 
       const url = withoutCredentials(connection.url);
       await session.attempt(async (signal) => {
         const { methods } = await known.load(signal);
-        terminal.complain(`${methods.length} methods at ${url}. TAB completes, help explains, .exit ends.\n`);
+        terminal.writeError(`${methods.length} methods at ${url}. TAB completes, help explains, .exit ends.\n`);
         return EXIT_CODES.ok;
       });
     }
@@ -75,18 +79,18 @@ class Session {
     this.#prompt = prompt;
     this.#terminal = {
       ...terminal,
-      readInput: () => Promise.reject(usageError("The console reads standard input itself: give the JSON as @FILE.")),
+      readInput: () => Promise.reject(usageError("Standard input is read by the console. Give the JSON as @FILE.")),
     };
   }
 
-  /** Does what a line says, and notes its failure. */
+  /** Executes a line and records its failure. */
   async run(line: string): Promise<void> {
     if (line.startsWith("#")) return;
     const isSubscription = /^\s*subscribe(\s|$)/.test(line);
     await this.attempt(async (signal) => this.#do(splitWords(line), signal), { endsWithLine: isSubscription });
   }
 
-  /** Says what fails instead of ending with it. */
+  /** Runs work interruptibly. Prints known errors instead of throwing. */
   async attempt(work: (signal: AbortSignal) => Promise<number>, options = {}): Promise<void> {
     await this.#prompt.interruptible(async (signal) => {
       const code = await work(signal).catch((error: unknown) => this.#explain(error, signal));
@@ -96,12 +100,12 @@ class Session {
 
   #explain(error: unknown, signal: AbortSignal): number {
     if (signal.aborted) {
-      this.#terminal.complain("Cancelled.\n");
+      this.#terminal.writeError("Cancelled.\n");
       return EXIT_CODES.ok;
     }
-    const known = error instanceof NoAnswerError ? new StartupError("noAnswer", error.message, error) : error;
+    const known = error instanceof NoResponseError ? new StartupError("noAnswer", error.message, error) : error;
     if (!(known instanceof StartupError)) throw known;
-    this.#terminal.complain(`fanal: ${known.message}\n`);
+    this.#terminal.writeError(`fanal: ${known.message}\n`);
     return known.exitCode;
   }
 
@@ -118,7 +122,7 @@ class Session {
     const sources = { ...this.#sources, given: new Map([...this.#sources.given, ...given]) };
     return first === "subscribe"
       ? this.#subscribe(operands.slice(1), sources, signal)
-      : callAsWritten(operands, sources, this.#terminal, signal);
+      : runCallCommand(operands, sources, this.#terminal, signal);
   }
 
   async #help(words: readonly string[]): Promise<number> {
@@ -138,15 +142,15 @@ class Session {
     const topics = texts.length === 1 && texts[0]!.startsWith("[") ? texts[0]! : `[${texts.join(",")}]`;
     const onStart = () => {
       const end = this.#prompt.isInteractive ? "Enter or Ctrl-C" : "the next line or the end of the input";
-      this.#terminal.complain(`Events are printed as they come, until ${end}.\n`);
+      this.#terminal.writeError(`Printing events until ${end}.\n`);
       this.#prompt.endWithInput();
     };
-    return printEvents({ ...connectionOf(sources), topics, onStart }, this.#terminal, signal);
+    return printEvents({ ...resolveConnection(sources), topics, onStart }, this.#terminal, signal);
   }
 }
 
-/** What can be completed. A node that did not tell it is asked again when somebody wants to know. */
-class KnownNames {
+/** Names for completion, loaded from the node. A failed load is retried at the next completion. */
+class CompletionNames {
   readonly #connection: Connection;
   #names: Names | undefined;
 
@@ -170,7 +174,7 @@ class KnownNames {
     return { candidates: candidates.length === 1 ? [`${candidates[0]} `] : candidates, part };
   }
 
-  /** What can follow the first word, or be it. */
+  /** Returns the candidates for the first word, or for the words after it. */
   #words(first: string, { methods, topics }: Names): string[] {
     if (first === "") return [...OWN_WORDS, ...methods];
     if (first === "help") return methods;

@@ -1,7 +1,7 @@
-import { NoAnswerError, postJson } from "../call/request.ts";
+import { NoResponseError, postJson } from "../call/request.ts";
 import { withoutCredentials } from "../flags/flag-values.ts";
 
-/** What a node can be asked, for completion. */
+/** Method and topic names for completion. */
 export interface Names {
   methods: string[];
   topics: string[];
@@ -13,14 +13,14 @@ export interface Connection {
   timeout: number;
 }
 
-const LARGEST_ANSWER_BYTES = 32 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 const REQUEST = '{"jsonrpc":"2.0","id":1,"method":"rpc.discover","params":[]}';
 
 interface Document {
   methods: { name: string; params: { schema: { items?: { enum?: string[] } } }[] }[];
 }
 
-/** Asks a node for its methods; throws a `NoAnswerError` when it does not tell them. */
+/** Fetches the method names by `rpc.discover`. Throws a `NoResponseError` if the response is unusable. */
 export async function discover({ url, token, timeout }: Connection, signal?: AbortSignal): Promise<Names> {
   const { status, body } = await postJson({ url, json: REQUEST, token, timeoutSeconds: timeout, signal });
   const chunks: Buffer[] = [];
@@ -28,15 +28,15 @@ export async function discover({ url, token, timeout }: Connection, signal?: Abo
   for await (const chunk of body) {
     chunks.push(chunk);
     length += chunk.length;
-    if (length > LARGEST_ANSWER_BYTES) break;
+    if (length > MAX_RESPONSE_BYTES) break;
   }
   try {
     const { methods } = (JSON.parse(Buffer.concat(chunks).toString("utf8")) as { result: Document }).result;
     const topics = methods.find(({ name }) => name === "subscribe")?.params[0]?.schema.items?.enum ?? [];
     return { methods: methods.map(({ name }) => name), topics };
   } catch (error) {
-    throw new NoAnswerError(
-      `The node at ${withoutCredentials(url)} does not tell its methods (HTTP status ${status}).`,
+    throw new NoResponseError(
+      `The node at ${withoutCredentials(url)} returned no method list (HTTP status ${status}).`,
       error,
     );
   }

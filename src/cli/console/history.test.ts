@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { History, historyFile, MOST_LINES } from "./history.ts";
+import { History, historyFile, MAX_LINES } from "./history.ts";
 
 let folder: string;
 beforeAll(() => {
@@ -28,7 +28,7 @@ describe("the history of the console", () => {
 
   it("is bounded, and closed to others where it was open", () => {
     const file = join(folder, "long");
-    const lines = Array.from({ length: MOST_LINES + 5 }, (_, index) => `getX ${index}`);
+    const lines = Array.from({ length: MAX_LINES + 5 }, (_, index) => `getX ${index}`);
     writeFileSync(file, lines.join("\n"), { mode: 0o644 });
     expect(new History(file).lines).toEqual(lines.slice(5));
     expect(readFileSync(file, "utf8")).toBe(`${lines.slice(5).join("\n")}\n`);

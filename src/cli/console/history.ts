@@ -2,39 +2,39 @@ import { appendFileSync, chmodSync, mkdirSync, readFileSync, writeFileSync } fro
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 
-export const MOST_LINES = 1000;
-/** What is longer was pasted, and is better kept in a file. */
-const LONGEST_LINE = 10_000;
+export const MAX_LINES = 1000;
+/** Longer lines, usually pasted, are not kept. */
+const MAX_LINE_LENGTH = 10_000;
 
-/** Where the lines of earlier sessions are (XDG Base Directory Specification). */
+/** Returns the path of the history file (XDG Base Directory Specification). */
 export function historyFile(environment: Readonly<Record<string, string | undefined>>): string {
   const { XDG_STATE_HOME: given } = environment;
   const state = given !== undefined && isAbsolute(given) ? given : join(homedir(), ".local", "state");
   return join(state, "fanal", "console-history");
 }
 
-/** The lines that were typed, in a file that its owner alone can read. It is no loss that ends anything when it cannot be written. */
+/** Console history in a file readable by its owner only. Write errors are ignored. */
 export class History {
   readonly #file: string;
-  /** The newest last. */
+  /** Newest last. */
   readonly lines: readonly string[];
   #isWritable = true;
 
   constructor(file: string) {
     this.#file = file;
     const stored = readLines(file);
-    this.lines = stored.slice(-MOST_LINES);
+    this.lines = stored.slice(-MAX_LINES);
     this.#write(() => {
       mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-      if (stored.length > MOST_LINES) writeFileSync(file, this.lines.map((line) => `${line}\n`).join(""));
+      if (stored.length > MAX_LINES) writeFileSync(file, this.lines.map((line) => `${line}\n`).join(""));
       appendFileSync(file, "", { mode: 0o600 });
       chmodSync(file, 0o600);
     });
   }
 
-  /** Keeps a line, unless it begins with a blank. It is appended, so that sessions at the same time lose nothing. */
+  /** Appends a line, unless it starts with a blank. Appending keeps the lines of concurrent sessions. */
   add(line: string): void {
-    if (/^\s|^$/.test(line) || line.length > LONGEST_LINE) return;
+    if (/^\s|^$/.test(line) || line.length > MAX_LINE_LENGTH) return;
     this.#write(() => appendFileSync(this.#file, `${line.trimEnd()}\n`));
   }
 

@@ -1,7 +1,7 @@
 import { createInterface, type Interface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 
-/** What can stand in place of a part of a line that was typed. */
+/** Completion candidates for a part of the line. */
 export interface Completion {
   candidates: string[];
   part: string;
@@ -10,9 +10,9 @@ export interface Completion {
 export interface PromptOptions {
   input: Readable;
   output: Writable;
-  /** Whether somebody types the lines, and so sees a prompt. */
+  /** True on a terminal: shows a prompt. */
   isInteractive: boolean;
-  /** Earlier lines, the newest last. */
+  /** Earlier lines, newest last. */
   history: readonly string[];
   historySize: number;
   complete(line: string): Promise<Completion>;
@@ -23,7 +23,7 @@ interface Running {
   endsWithLine: boolean;
 }
 
-/** Lines of the input, one after the other, and what interrupts the work on one. */
+/** Reads input lines one at a time, and interrupts running work on Ctrl-C. */
 export class Prompt {
   readonly isInteractive: boolean;
   readonly #readline: Interface;
@@ -53,7 +53,7 @@ export class Prompt {
     this.#readline.on("SIGINT", () => this.#interrupt());
   }
 
-  /** The next line; undefined when there is none any more. */
+  /** Returns the next line; undefined at the end of the input. */
   async next(): Promise<string | undefined> {
     const line = this.#lines.shift();
     if (line !== undefined || this.#isClosed) return line;
@@ -64,7 +64,7 @@ export class Prompt {
     return promise;
   }
 
-  /** Works until it is done, or until somebody presses Ctrl-C or Ctrl-D or, if that is wanted, Enter. */
+  /** Runs work that Ctrl-C and Ctrl-D abort, and with `endsWithLine` Enter too. */
   async interruptible<T>(work: (signal: AbortSignal) => Promise<T>, { endsWithLine = false } = {}): Promise<T> {
     const abort = new AbortController();
     this.#running = { abort, endsWithLine: endsWithLine && this.isInteractive };
@@ -76,8 +76,8 @@ export class Prompt {
   }
 
   /**
-   * Where nobody types, the input is read ahead from here on: what is worked on ends with the next line, which is run after it, or
-   * with the end of the input.
+   * Without a terminal, reads the input ahead and aborts the running work at the next line, which runs afterwards, or
+   * at the end of the input.
    */
   endWithInput(): void {
     if (!this.#running || this.isInteractive) return;
@@ -99,7 +99,7 @@ export class Prompt {
     this.#waiting = undefined;
     if (waiting) waiting(line);
     else this.#lines.push(line);
-    // A terminal is read on, because Ctrl-C comes by it.
+    // A terminal is not paused, since Ctrl-C arrives through it.
     if (!this.isInteractive) this.#readline.pause();
   }
 
@@ -114,7 +114,7 @@ export class Prompt {
       this.#running.abort.abort();
       return;
     }
-    if (this.#readline.line === "") this.#output.write("\n.exit or Ctrl-D ends the console.\n");
+    if (this.#readline.line === "") this.#output.write("\nUse .exit or Ctrl-D to quit.\n");
     else {
       this.#output.write("\n");
       this.#readline.write(null, { ctrl: true, name: "e" });

@@ -14,6 +14,6 @@ describe("the words of a line", () => {
 
   it("need their quotes and brackets closed", () => {
     expect(() => splitWords("getX 'a")).toThrow("The quote ' is not closed.");
-    expect(() => splitWords('getX [{"a": 1')).toThrow("The JSON that begins with [ is not closed: }] is missing.");
+    expect(() => splitWords('getX [{"a": 1')).toThrow("The JSON that starts with [ is not closed: }] is missing.");
   });
 });

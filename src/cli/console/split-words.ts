@@ -3,8 +3,8 @@ import { usageError } from "../exit.ts";
 const CLOSING: Readonly<Record<string, string>> = { "[": "]", "{": "}" };
 
 /**
- * The words of a line, as a shell cuts it: at blanks, unless quotes or a backslash say otherwise. A word that begins with a
- * bracket is JSON and ends with its last bracket, so that it needs no quotes around it.
+ * Splits a line into words like a shell: at blanks, with quotes and backslash escapes. A word that starts with a
+ * bracket is JSON up to its closing bracket and needs no quotes.
  */
 export function splitWords(line: string): string[] {
   const words: string[] = [];
@@ -42,7 +42,7 @@ function readWord(line: string, start: number): Read {
   return { word, end: at };
 }
 
-/** Between double quotes a backslash takes their meaning from quotes and backslashes, between single quotes from nothing. */
+/** In double quotes a backslash escapes quotes and backslashes; in single quotes it is literal. */
 function readQuoted(line: string, start: number): Read {
   const quote = line[start]!;
   let word = "";
@@ -73,5 +73,5 @@ function readJson(line: string, start: number): Read {
       if (open.length === 0) return { word: line.slice(start, at + 1), end: at + 1 };
     }
   }
-  throw usageError(`The JSON that begins with ${line[start]} is not closed: ${open.toReversed().join("")} is missing.`);
+  throw usageError(`The JSON that starts with ${line[start]} is not closed: ${open.toReversed().join("")} is missing.`);
 }

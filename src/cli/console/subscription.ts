@@ -1,17 +1,17 @@
 import { WebSocket } from "ws";
+import { formatLines } from "../call/format-result.ts";
 import { printable, printableJson } from "../call/printable.ts";
-import { readableLines } from "../call/readable.ts";
-import { NoAnswerError } from "../call/request.ts";
+import { NoResponseError } from "../call/request.ts";
 import { EXIT_CODES } from "../exit.ts";
 import { withoutCredentials } from "../flags/flag-values.ts";
 import type { Terminal } from "../terminal.ts";
 import type { Connection } from "./discovery.ts";
 
 interface SubscriptionOptions extends Connection {
-  /** The JSON text of the list of topics. */
+  /** JSON array of topics. */
   topics: string;
   json: boolean;
-  /** Called when the node has agreed. */
+  /** Called once the subscription is confirmed. */
   onStart(): void;
 }
 
@@ -21,7 +21,7 @@ interface Message {
   params?: { topic?: unknown; data?: unknown; error?: { message?: unknown } };
 }
 
-/** Prints events as they come until the signal ends it; the result is the exit code, of a failure if the node ends it. */
+/** Prints events until the signal aborts. Returns the exit code; it is a failure if the node ends the subscription. */
 export async function printEvents(
   { url, token, timeout, topics, json, onStart }: SubscriptionOptions,
   terminal: Terminal,
@@ -34,16 +34,16 @@ export async function printEvents(
   const shown = withoutCredentials(url);
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const refuse = (message: unknown) => {
-    terminal.complain(`fanal: ${printable(String(message))}\n`);
+    terminal.writeError(`fanal: ${printable(String(message))}\n`);
     resolve(EXIT_CODES.internal);
   };
   const end = () => resolve(EXIT_CODES.ok);
   signal.addEventListener("abort", end);
   socket.on("open", () => socket.send(`{"jsonrpc":"2.0","id":1,"method":"subscribe","params":[${topics}]}`));
   socket.on("error", (error) =>
-    reject(new NoAnswerError(`No events can be had from ${shown}: ${error.message}.`, error)),
+    reject(new NoResponseError(`The subscription to ${shown} failed: ${error.message}.`, error)),
   );
-  socket.on("close", () => reject(new NoAnswerError(`The node at ${shown} has ended the connection.`)));
+  socket.on("close", () => reject(new NoResponseError(`The node at ${shown} closed the connection.`)));
   socket.on("message", (data) => {
     const { error, params } = readMessage(String(data));
     const failed = error ?? params?.error;
@@ -55,7 +55,7 @@ export async function printEvents(
     return await promise;
   } finally {
     signal.removeEventListener("abort", end);
-    // A connection that is not there yet has an error when it is given up, which is nobody's concern.
+    // Terminating a pending connection emits an error, which is ignored.
     socket.removeAllListeners("close").on("error", () => {});
     socket.terminate();
   }
@@ -65,7 +65,7 @@ function readMessage(text: string): Message {
   try {
     return JSON.parse(text) as Message;
   } catch {
-    return { error: { message: "The node sent what is no JSON." } };
+    return { error: { message: "The node sent invalid JSON." } };
   }
 }
 
@@ -75,6 +75,6 @@ function eventText(
   { isInteractive }: Terminal,
 ): string {
   if (json) return `${printableJson(JSON.stringify({ topic, data }))}\n`;
-  const lines = [printable(String(topic)), ...readableLines(data, { shortenHex: isInteractive }, "  ")];
+  const lines = [printable(String(topic)), ...formatLines(data, { shortenHex: isInteractive }, "  ")];
   return `${lines.join("\n")}\n`;
 }

@@ -21,9 +21,9 @@ import type { DbAction, DbOperands } from "./actions.ts";
 import { type StoredIdentity, storedPreset } from "./stored-preset.ts";
 
 interface DbOptions extends DbOperands {
-  /** An absolute path. */
+  /** Absolute path. */
   dataDir: string;
-  /** As it was given; only a network that is not built in has to be. */
+  /** Value of --network; required only for networks that are not built in. */
   network: string | undefined;
   workingDirectory: string;
   environment: Record<string, string | undefined>;
@@ -35,8 +35,8 @@ interface Task extends DbOptions {
 
 type Database = ReplacementDatabase["db"];
 
-/** At most so many of the things that are wrong are listed. */
-const LISTED = 20;
+/** Number of problems listed individually. */
+const MAX_LISTED = 20;
 const TABLES_PER_LINE = 500;
 
 const RUNS: Record<DbAction, (task: Task) => Promise<void>> = {
@@ -47,7 +47,7 @@ const RUNS: Record<DbAction, (task: Task) => Promise<void>> = {
   import: importFromFile,
 };
 
-/** `fanal db`: looks after the database of a node that does not run; the result is the exit code. */
+/** Runs `fanal db` on the database of a stopped node and returns the exit code. */
 export async function runDb(options: DbOptions, terminal: Terminal): Promise<number> {
   try {
     await RUNS[options.action]({ ...options, say: (text) => terminal.write(`${text}\n`) });
@@ -62,40 +62,41 @@ function asDbError({ dataDir, action }: DbOptions, error: unknown): unknown {
   return asStartupError(known, known instanceof StartError ? adviceOf(known.kind, action) : undefined) ?? known;
 }
 
-/** Undefined where it is what whoever starts a node is advised to do. */
+/** Returns advice for this command; undefined for the default advice of a node start. */
 function adviceOf(kind: StartErrorKind, action: DbAction): string | undefined {
-  // It belongs to no node that runs: what there was stays, and the command can be given again.
-  if (kind === "dataDirFailed") return "; mend or free the disk, and try again";
-  // LevelDB locks what it opens, and writes what its log holds into tables.
+  // No node is running, so the command can simply be repeated.
+  if (kind === "dataDirFailed") return "; fix or free the disk, and try again";
+  // LevelDB locks the directory, and writes its log into tables when it opens.
   if (kind === "dataDirForbidden" && (action === "check" || action === "export")) {
-    return "; this user has to be able to write to it, also where it is only to be read: give a copy of it otherwise";
+    return "; it must be writable by this user, even for reading: use a copy otherwise";
   }
   if (kind !== "dataDirDamaged") return undefined;
-  if (action === "check") return '; "fanal db repair" keeps what can be kept; or restore it from a copy';
-  return action === "repair" ? "; restore it from a copy" : undefined;
+  if (action === "check") return '; "fanal db repair" salvages what is readable; or restore a backup';
+  return action === "repair" ? "; restore a backup" : undefined;
 }
 
 async function check(task: Task): Promise<void> {
   const { dataDir, say } = task;
   const { tables, tornBytes } = await checkStoredFiles(dataDir, ({ tables: done, of }) => {
-    if (done % TABLES_PER_LINE === 0) void say(`${done} of ${of} tables are read.`);
+    if (done % TABLES_PER_LINE === 0) void say(`Read ${done} of ${of} tables.`);
   });
-  await say(`The files are whole: ${tables} tables, and the log.`);
-  if (tornBytes > 0) await say(`A crash cut the last write short; a start leaves its ${tornBytes} bytes out.`);
+  await say(`Files intact: ${tables} tables and the log.`);
+  if (tornBytes > 0)
+    await say(`The last write is incomplete after a crash; its ${tornBytes} bytes are dropped at the next start.`);
   const problems = await withDatabase(openStoredDatabase(dataDir), (db) => checkStoredChain(task, db));
   if (problems.length === 0) {
-    await say("Nothing is wrong.");
+    await say("No problems found.");
     return;
   }
   await list(problems, task);
-  const count = problems.length === 1 ? "one thing is" : `${problems.length} things are`;
-  throw damaged(dataDir, `is damaged: ${count} wrong; "fanal db repair" keeps what can be kept`);
+  const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
+  throw damaged(dataDir, `is damaged (${count}); "fanal db repair" salvages what is readable`);
 }
 
 async function repair(task: Task): Promise<void> {
   const { dataDir, say } = task;
   if (await isWhole(task)) {
-    await say("Nothing is wrong, so nothing is changed.");
+    await say("No problems found, nothing changed.");
     return;
   }
   await using replacement = await salvageStoredDatabase(dataDir);
@@ -104,18 +105,15 @@ async function repair(task: Task): Promise<void> {
   const { repairChain } = await import("../../chain/stored/repair-chain.ts");
   const mended = await repairChain({ config, db });
   if (mended === null) {
-    throw damaged(
-      dataDir,
-      "cannot be repaired: no finalized state is left in it. It stays as it is; restore a copy of it",
-    );
+    throw damaged(dataDir, "cannot be repaired: it has no readable finalized state. It is unchanged; restore a backup");
   }
   const aside = await replacement.swapIn();
   await list([...salvaged.losses.map((loss) => `Lost: ${loss}.`), ...mended.dropped], task);
   await say(
-    `${dataDir} holds the chain from slot ${mended.firstSlot} to slot ${mended.newestSlot} now, final up to slot ` +
+    `${dataDir} now holds the chain from slot ${mended.firstSlot} to slot ${mended.newestSlot}, finalized up to slot ` +
       `${mended.finalizedSlot}, with ${mended.blocks} blocks and ${mended.states} states.`,
   );
-  await say(`The damaged database is kept as ${aside}; delete it when all is well.`);
+  await say(`The damaged database was moved to ${aside}; delete it when it is no longer needed.`);
 }
 
 async function compact({ dataDir, say }: Task): Promise<void> {
@@ -124,7 +122,7 @@ async function compact({ dataDir, say }: Task): Promise<void> {
     await db.compactAll();
     return bytes;
   });
-  await say(`The database takes ${await databaseBytes(dataDir)} bytes; it took ${before}.`);
+  await say(`Compacted the database from ${before} to ${await databaseBytes(dataDir)} bytes.`);
 }
 
 async function exportToFile({ dataDir, file, workingDirectory, say }: Task): Promise<void> {
@@ -134,7 +132,8 @@ async function exportToFile({ dataDir, file, workingDirectory, say }: Task): Pro
     return withFile(file, () => exportChain(db, resolve(workingDirectory, file)));
   });
   await say(
-    `${counts.finalizedBlocks} final blocks, ${counts.hotBlocks} others and ${counts.states} states are in ${file}.`,
+    `Exported ${counts.finalizedBlocks} finalized blocks, ${counts.hotBlocks} others and ${counts.states} states ` +
+      `to ${file}.`,
   );
 }
 
@@ -149,17 +148,17 @@ async function importFromFile(task: Task): Promise<void> {
     if ((await db.meta.getIdentity()) !== null) {
       throw new StartupError(
         "dataDirMismatch",
-        `The data directory ${dataDir} holds a chain already; give an empty one.`,
+        `The data directory ${dataDir} already holds a chain. Give an empty one.`,
       );
     }
     return withFile(file, () => importChain(path, { config, db, onProgress: progressTo(task) }));
   });
   await say(
-    `${counts.finalizedBlocks} final blocks, ${counts.hotBlocks} others and ${counts.states} states are in ${dataDir}.`,
+    `Imported ${counts.finalizedBlocks} finalized blocks, ${counts.hotBlocks} others and ${counts.states} states.`,
   );
 }
 
-/** Tells what is wrong with the chain that a database holds. */
+/** Checks the stored chain and returns its problems. */
 async function checkStoredChain(task: Task, db: Database): Promise<string[]> {
   const config = await configOf(await identityOf(task.dataDir, db), task, dataDirLocation(task.dataDir, db));
   const { checkChain } = await import("../../chain/stored/check-chain.ts");
@@ -168,10 +167,8 @@ async function checkStoredChain(task: Task, db: Database): Promise<string[]> {
     db,
     onProgress: progressTo(task),
   });
-  await task.say(
-    `${blocks} blocks and ${states} states are read: ${finalizedBlocks} blocks are final, ${hotBlocks} are not yet.`,
-  );
-  if (sidecars > 0) await task.say(`${sidecars} sidecars of blobs and columns are read.`);
+  await task.say(`Read ${blocks} blocks (${finalizedBlocks} finalized, ${hotBlocks} not yet) and ${states} states.`);
+  if (sidecars > 0) await task.say(`Read ${sidecars} blob and data column sidecars.`);
   return problems;
 }
 
@@ -204,7 +201,7 @@ async function identityOf(dataDir: string, db: Database): Promise<StoredIdentity
   return identity;
 }
 
-/** Chooses the preset, and loads the code of chains only then. */
+/** Sets the preset of the stored chain, then loads the chain code and the configuration. */
 async function configOf(
   identity: StoredIdentity,
   { network: given, workingDirectory, environment }: Task,
@@ -224,19 +221,19 @@ async function withFile<T>(file: string, work: () => Promise<T>): Promise<T> {
   } catch (error) {
     const isOfFile = error instanceof ChainFileError || (error instanceof Error && "syscall" in error);
     if (!isOfFile) throw error;
-    throw new StartupError("unreadableInput", `The file ${file} cannot be used: ${error.message}.`, error);
+    throw new StartupError("unreadableInput", `Invalid file ${file}: ${error.message}.`, error);
   }
 }
 
 function progressTo({ say }: Task) {
   return ({ blocks, states }: { blocks: number; states: number }) => {
-    void say(states === 0 ? `${blocks} blocks are read.` : `${blocks} blocks and ${states} states are read.`);
+    void say(states === 0 ? `Read ${blocks} blocks.` : `Read ${blocks} blocks and ${states} states.`);
   };
 }
 
 async function list(problems: readonly string[], { say }: Task): Promise<void> {
-  for (const problem of problems.slice(0, LISTED)) await say(problem);
-  if (problems.length > LISTED) await say(`… and ${problems.length - LISTED} more.`);
+  for (const problem of problems.slice(0, MAX_LISTED)) await say(problem);
+  if (problems.length > MAX_LISTED) await say(`… and ${problems.length - MAX_LISTED} more.`);
 }
 
 function damaged(dataDir: string, what: string): StartupError {

@@ -1,16 +1,16 @@
 import { usageError } from "../exit.ts";
 import { BUILT_IN_NETWORKS, type Network, type PresetName, resolveNetwork } from "../flags/preset.ts";
 
-/** What a database says of its chain, as far as it is known before the code of chains is loaded. */
+/** Identity of the stored chain, as far as it can be read before the chain code is loaded. */
 export interface StoredIdentity {
   kind: "dev" | "node";
-  /** Only of a dev chain. */
+  /** Dev chains only. */
   preset?: PresetName;
-  /** Only of a network's. */
+  /** Networks only. */
   network?: string;
 }
 
-/** The preset of a stored chain, and the network it is of; a network that is not built in has to be given. */
+/** Returns the preset and network of a stored chain. A network that is not built in must be given. */
 export function storedPreset(
   { kind, preset, network: name = "" }: StoredIdentity,
   given: string | undefined,
@@ -19,7 +19,7 @@ export function storedPreset(
   if (kind === "dev") return { preset: preset ?? "minimal", network: undefined };
   if (given === undefined && !Object.hasOwn(BUILT_IN_NETWORKS, name)) {
     throw usageError(
-      `The chain is that of the network ${name}, which is not built in: give its directory by --network.`,
+      `The chain belongs to the network ${name}, which is not built in. Give its directory with --network.`,
     );
   }
   const network = resolveNetwork(given ?? name, workingDirectory);

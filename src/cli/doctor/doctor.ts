@@ -14,7 +14,7 @@ interface DoctorSurroundings {
   terminal: Terminal;
 }
 
-/** `fanal doctor`: looks at upstreams and tells what it finds; the result is the exit code. */
+/** Runs `fanal doctor`: examines beacon nodes, prints a report and returns the exit code. */
 export async function runDoctor(
   written: readonly string[],
   sources: FlagSources,
@@ -34,13 +34,13 @@ export async function runDoctor(
     }));
     const chainSpecs = inspections.flatMap((inspection) => inspection.chainSpec ?? []);
     environment.LODESTAR_PRESET = chainSpecs[0]?.presetBase ?? "mainnet";
-    // Loaded late: the definitions of the methods read the preset once, at import.
+    // Lazy import: the method definitions read the preset once, when they are imported.
     const { diagnose } = await import("../../gateway/doctor/diagnosis.ts");
     const report = await diagnose(upstreams, { withStates: all });
-    const { reportText } = await import("./readable.ts");
+    const { formatReport } = await import("./format-report.ts");
     const isAllHealthy = isHealthy(report);
     const asJson = () => `${printableJson(JSON.stringify({ isWell: isAllHealthy, ...report }, null, 2))}\n`;
-    await terminal.write(json ? asJson() : reportText(report));
+    await terminal.write(json ? asJson() : formatReport(report));
     return isAllHealthy ? EXIT_CODES.ok : EXIT_CODES.internal;
   } finally {
     await Promise.all(clients.map((client) => client.close()));

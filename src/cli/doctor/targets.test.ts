@@ -25,7 +25,7 @@ describe("the URLs of upstreams", () => {
   });
 
   const refused: [written: string[], complaint: RegExp][] = [
-    [[], /^A URL is missing/],
+    [[], /^Missing URL/],
     [["127.0.0.1:5052"], /^The URL "127.0.0.1:5052" is not accepted: it must be a URL that begins with http/],
     [["http://me:secret@host:x"], /^The URL "http:\/\/…@host:x" is not accepted/],
     [["http://a:1", "http://me:secret@a:1/"], /^The upstream a:1 is given twice/],

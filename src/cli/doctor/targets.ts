@@ -2,21 +2,21 @@ import type { UpstreamOptions } from "../../gateway/options.ts";
 import { usageError } from "../exit.ts";
 import { FlagValueError, withoutCredentials } from "../flags/flag-values.ts";
 import { requireDistinct, upstreamOptions } from "../flags/gateway-options.ts";
-import { upstream, type WrittenUpstream } from "../flags/upstream-value.ts";
+import { type ParsedUpstream, upstream } from "../flags/upstream-value.ts";
 
 interface TargetOptions {
-  /** For those that have no credentials of their own. */
+  /** Default for upstreams without credentials. */
   tokenFile: string | undefined;
   workingDirectory: string;
 }
 
-/** The upstreams to look at, as --upstream of a gateway has them. */
+/** Parses the upstreams to examine, in the format of --upstream. */
 export function readTargets(
   written: readonly string[],
   { tokenFile, workingDirectory }: TargetOptions,
 ): UpstreamOptions[] {
   if (written.length === 0) {
-    throw usageError("A URL is missing: give the REST API of a beacon node, as in fanal doctor http://127.0.0.1:5052.");
+    throw usageError("Missing URL. Give the REST API of a beacon node, as in fanal doctor http://127.0.0.1:5052.");
   }
   const targets = written.map(readTarget);
   requireDistinct(targets);
@@ -26,7 +26,7 @@ export function readTargets(
   });
 }
 
-function readTarget(text: string): WrittenUpstream {
+function readTarget(text: string): ParsedUpstream {
   try {
     return upstream(text);
   } catch (error) {

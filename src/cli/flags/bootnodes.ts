@@ -3,22 +3,22 @@ import { join, resolve } from "node:path";
 import { StartupError } from "../exit.ts";
 import { isRecordText } from "./peer-values.ts";
 
-/** What the directories of networks call their lists of bootnodes. */
+/** Names of bootnode lists in network directories. */
 const NETWORK_FILES = ["boot_enr.yaml", "bootstrap_nodes.yaml", "bootstrap_nodes.txt"] as const;
 
-/** The records that are given one by one or in files, each once. */
+/** Collects distinct records, given directly or in files. */
 export function givenBootnodes(given: readonly string[], workingDirectory: string): string[] {
   const records = given.flatMap((text) => (isRecordText(text) ? text : readRecords(resolve(workingDirectory, text))));
   return [...new Set(records)];
 }
 
-/** The bootnodes that the directory of a network names, each once. */
+/** Reads the distinct bootnodes of a network directory. */
 export function networkBootnodes(directory: string): string[] {
   const files = NETWORK_FILES.map((name) => join(directory, name)).filter((file) => existsSync(file));
   return [...new Set(files.flatMap(readRecords))];
 }
 
-/** One record a line, or a YAML list of them; what follows a # is a remark. */
+/** Parses one record per line or a YAML list; # starts a comment. */
 function readRecords(file: string): string[] {
   let text: string;
   try {
@@ -35,7 +35,7 @@ function readRecords(file: string): string[] {
     if (!isRecordText(record)) {
       throw new StartupError(
         "unreadableInput",
-        `The bootnodes in ${file} cannot be used: line ${index + 1} is not a record such as enr:-….`,
+        `Invalid bootnodes in ${file}: line ${index + 1} is not a record such as enr:-….`,
       );
     }
     records.push(record);

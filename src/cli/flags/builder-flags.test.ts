@@ -23,9 +23,7 @@ describe("the builder", () => {
       missedSlots: { inARow: 2, inAnEpoch: 4 },
     });
     expect(refusal(() => node(["--builder-boost-factor", "18446744073709551616"]))).toContain("0 to 2^64-1");
-    expect(refusal(() => node(["--builder-timeout", "5"]))).toMatch(
-      /^--builder-timeout is of no use without --builder,/,
-    );
+    expect(refusal(() => node(["--builder-timeout", "5"]))).toMatch(/^--builder-timeout requires --builder,/);
     expect(refusal(() => node(["--builder", "relay.example"]))).toContain("begins with http:// or https://");
   });
 });

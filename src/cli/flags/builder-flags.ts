@@ -5,13 +5,13 @@ import { httpUrl, uint64, wholeNumber } from "./flag-values.ts";
 
 const { bidTimeoutMs, boostFactor, missedSlots } = DEFAULT_BUILDER_OPTIONS;
 
-/** How payloads are had from builders; the names are those of other clients. */
+/** Builder flags, named as in other clients. */
 export const BUILDER_FLAGS = {
   builder: valueFlag({
     name: "builder",
     kind: "text",
     placeholder: "URL",
-    description: "Builder to ask for payloads, such as MEV-Boost or a relay",
+    description: "Builder API for payloads, such as MEV-Boost or a relay",
     fallback: undefined,
     parse: httpUrl,
   }),
@@ -19,7 +19,7 @@ export const BUILDER_FLAGS = {
     name: "builder-timeout",
     kind: "number",
     placeholder: "MS",
-    description: "How many milliseconds the builder's bid for a block is waited for",
+    description: "Timeout for the builder's bid, in milliseconds",
     fallback: bidTimeoutMs,
     parse: wholeNumber(1, 60_000),
   }),
@@ -28,8 +28,8 @@ export const BUILDER_FLAGS = {
     kind: "number",
     placeholder: "PERCENT",
     description:
-      "By how much a bid is weighed against the node's own payload, where the validator client does not say it: 0 prefers " +
-      "the own payload, 2^64-1 the builder's",
+      "Weight of a bid against the local payload, unless the validator client sets it: 0 prefers the local payload, " +
+      "2^64-1 the builder's",
     fallback: boostFactor,
     parse: uint64,
   }),
@@ -37,7 +37,7 @@ export const BUILDER_FLAGS = {
     name: "builder-fallback-skips",
     kind: "number",
     placeholder: "COUNT",
-    description: "Slots without a block in a row at which the builder is not asked any more",
+    description: "Consecutive missed slots after which the builder is not used",
     fallback: missedSlots.inARow,
     parse: wholeNumber(1),
   }),
@@ -45,8 +45,7 @@ export const BUILDER_FLAGS = {
     name: "builder-fallback-skips-per-epoch",
     kind: "number",
     placeholder: "COUNT",
-    description:
-      "Slots without a block among the last, as many as an epoch has, at which the builder is not asked any more",
+    description: "Missed slots within the last epoch's worth of slots after which the builder is not used",
     fallback: missedSlots.inAnEpoch,
     parse: wholeNumber(1),
   }),
@@ -59,12 +58,12 @@ const BUILDER_SETTINGS = [
   "builderFallbackSkipsPerEpoch",
 ] as const;
 
-/** Undefined when there is none. */
+/** Returns the builder options; undefined without a builder. */
 export function builderOptions(values: FlagValues<typeof BUILDER_FLAGS>): BuilderOptions | undefined {
   if (values.builder === undefined) {
     const needless = BUILDER_SETTINGS.find((key) => values[key] !== BUILDER_FLAGS[key].fallback);
     if (needless === undefined) return undefined;
-    throw usageError(`--${BUILDER_FLAGS[needless].name} is of no use without --builder, the URL of a builder.`);
+    throw usageError(`--${BUILDER_FLAGS[needless].name} requires --builder, the URL of a builder.`);
   }
   return {
     url: values.builder,

@@ -20,7 +20,9 @@ export function checkpointSource(values: CheckpointValues, workingDirectory: str
     const rival =
       checkpointState !== undefined ? "--checkpoint-state" : block !== undefined ? "--checkpoint-block" : "";
     if (rival !== "") {
-      throw usageError(`${rival} and --checkpoint-sync-url exclude each other: the URL gives the state and its block.`);
+      throw usageError(
+        `${rival} and --checkpoint-sync-url exclude each other: the URL provides the state and its block.`,
+      );
     }
     const api = checkpointSyncUrl.replace(/\/*$/, "/");
     return { state: new URL(FINALIZED_STATE, api).href, block: undefined, api, pin };
@@ -29,13 +31,11 @@ export function checkpointSource(values: CheckpointValues, workingDirectory: str
   if (state === undefined) {
     if (pin !== undefined) {
       throw usageError(
-        "--checkpoint-root is of no use without --checkpoint-sync-url or --checkpoint-state: it is the block of that state.",
+        "--checkpoint-root requires --checkpoint-sync-url or --checkpoint-state: it is the block root of that state.",
       );
     }
     if (block === undefined) return undefined;
-    throw usageError(
-      "--checkpoint-block is of no use without --checkpoint-state: it is the newest block of that state.",
-    );
+    throw usageError("--checkpoint-block requires --checkpoint-state: it is the latest block of that state.");
   }
   return { state, block, api: isUrl(state) ? new URL("/", state).href : undefined, pin };
 }

@@ -44,7 +44,7 @@ describe("command line", () => {
 
   it("prints the version and the help by their long and short flags, also after a command", () => {
     for (const argv of [["--version"], ["-V"], ["dev", "--version"], ["call", "getX", "-V"]]) {
-      expect(printed(...argv)).toEqual({ kind: "print", text: "fanal 1.2.3\n", wasAskedFor: true });
+      expect(printed(...argv)).toEqual({ kind: "print", text: "fanal 1.2.3\n", isRequested: true });
     }
     for (const argv of [["-h"], ["help"], ["help", "-h"], ["help", "help"]]) {
       expect(printed(...argv)).toEqual(printed("--help"));
@@ -65,37 +65,37 @@ describe("command line", () => {
     }
   });
 
-  it("shows the help, though nobody asked, when there is no command", () => {
+  it("shows the help if the command is missing", () => {
     const line = printed();
-    expect(line.wasAskedFor).toBe(false);
+    expect(line.isRequested).toBe(false);
     expect(line.text).toContain("Usage: fanal <command>");
   });
 
   const refused: [argv: string, complaint: string][] = [
-    ["dev --rpc-prot 1", "The flag --rpc-prot is not known. Did you mean --rpc-port?"],
-    ["dev --rpc-prot=1", "The flag --rpc-prot is not known. Did you mean --rpc-port?"],
-    ["dev --rpc --no-reste", "The flag --no-reste is not known. Did you mean --reset?"],
-    ["dev --zzzzzzzz", 'The flag --zzzzzzzz is not known. "fanal dev --help" lists the flags.'],
-    ["dev -p", "The flag -p is not known."],
-    ["dev --rpc=yes", "The flag --rpc cannot be written that way"],
-    ["node --rpc=yes", "The flag --rpc cannot be written that way"],
+    ["dev --rpc-prot 1", "Unknown flag --rpc-prot. Did you mean --rpc-port?"],
+    ["dev --rpc-prot=1", "Unknown flag --rpc-prot. Did you mean --rpc-port?"],
+    ["dev --rpc --no-reste", "Unknown flag --no-reste. Did you mean --reset?"],
+    ["dev --zzzzzzzz", 'Unknown flag --zzzzzzzz. "fanal dev --help" lists the flags.'],
+    ["dev -p", "Unknown flag -p."],
+    ["dev --rpc=yes", "Invalid use of the flag --rpc"],
+    ["node --rpc=yes", "Invalid use of the flag --rpc"],
     ["node --validators 8", 'The flag --validators belongs to "fanal dev", not to "fanal node".'],
-    ["dev now", 'The argument "now" is not expected'],
-    ["dve", 'The command "dve" is not known. Did you mean dev?'],
+    ["dev now", 'Unexpected argument "now"'],
+    ["dve", 'Unknown command "dve". Did you mean dev?'],
     [
       "something",
-      'The command "something" is not known. The commands are dev, node, gateway, call, console, doctor, db, methods and completion.',
+      'Unknown command "something". The commands are dev, node, gateway, call, console, doctor, db, methods and completion.',
     ],
-    ["--rpc-port 1 dev", 'it must follow it, as in "fanal dev --rpc-port"'],
-    ["--versoin", "The flag --versoin is not known. Did you mean --version?"],
-    ["call getX --jsno", "The flag --jsno is not known. Did you mean --json?"],
+    ["--rpc-port 1 dev", 'must follow the command, as in "fanal dev --rpc-port"'],
+    ["--versoin", "Unknown flag --versoin. Did you mean --version?"],
+    ["call getX --jsno", "Unknown flag --jsno. Did you mean --json?"],
     ["call getX --rpc-port 1", 'The flag --rpc-port belongs to "fanal dev", not to "fanal call".'],
-    ["call getX -v -- x", "The flag -v is not known. Did you mean -V?"],
-    ["-v", "The flag -v is not known. Did you mean -V?"],
-    ["--zzzzzzzz", 'The flag --zzzzzzzz is not known. "fanal --help" lists the commands.'],
-    ["dev --versoin", "The flag --versoin is not known. Did you mean --version?"],
-    ["help dve", 'The command "dve" is not known. Did you mean dev?'],
-    ["dev --rpc-port", "The flag --rpc-port needs a value: --rpc-port PORT."],
+    ["call getX -v -- x", "Unknown flag -v. Did you mean -V?"],
+    ["-v", "Unknown flag -v. Did you mean -V?"],
+    ["--zzzzzzzz", 'Unknown flag --zzzzzzzz. "fanal --help" lists the commands.'],
+    ["dev --versoin", "Unknown flag --versoin. Did you mean --version?"],
+    ["help dve", 'Unknown command "dve". Did you mean dev?'],
+    ["dev --rpc-port", "The flag --rpc-port requires a value: --rpc-port PORT."],
   ];
   for (const [argv, complaint] of refused) {
     it(`refuses ${argv}`, () => {

@@ -4,10 +4,10 @@ import { COMMAND_NAMES, COMMANDS, type CommandDefinition, type CommandName } fro
 import { didYouMean } from "./did-you-mean.ts";
 import { environmentName, type Flag, flagNames } from "./flag.ts";
 
-/** What the arguments ask for: a command to run, or only words to print. */
+/** Parsed command line: a command to run, or text to print. */
 export type CommandLine =
   | { kind: "run"; command: CommandName; given: Map<string, string[]>; operands?: string[] }
-  | { kind: "print"; text: string; wasAskedFor: boolean };
+  | { kind: "print"; text: string; isRequested: boolean };
 
 const HELP_FLAGS = "-h, --help";
 const VERSION_FLAGS = "-V, --version";
@@ -23,7 +23,7 @@ function helpText(flag: Flag<unknown>): string {
   return `${flag.description} (${facts.join("; ")})`;
 }
 
-/** What is given by any of its names is kept under the name of the flag, in the order of the arguments. */
+/** Option that stores values of all its aliases under the name of the flag, in order. */
 class FlagOption extends Option {
   readonly #flag: Flag<unknown>;
 
@@ -60,8 +60,8 @@ function givenTexts(command: Command, flags: readonly Flag<unknown>[]): Map<stri
 }
 
 /**
- * The arguments beside the flags. Those after a `--` are taken as they are; before it, one that looks like a flag is
- * one that is not known. A single dash and negative numbers do not look like flags.
+ * Returns the positional arguments. Those after `--` are literal; before it, an argument that looks like a flag is an
+ * unknown flag. A single dash and negative numbers are not flags.
  */
 function operandsOf(command: CommandName, args: readonly string[], literalCount: number): string[] {
   const unknown = args
@@ -71,7 +71,7 @@ function operandsOf(command: CommandName, args: readonly string[], literalCount:
   return [...args];
 }
 
-/** The flag as it was written, and the name in it. */
+/** Splits an argument into the flag as written and its name. */
 function flagOf(argument: string): { written: string; name: string } {
   const written = argument.split("=")[0]!;
   return { written, name: written.replace(/^-+(?:no-)?/, "") };
@@ -87,44 +87,41 @@ function didYouMeanFlag(argument: string, names: readonly string[]): string {
   return short === undefined ? didYouMean(name, ["help", "version", ...names], "--") : ` Did you mean ${short}?`;
 }
 
-/** Explains an argument that no flag of the command took. */
+/** Creates the error for an unexpected argument of a command. */
 function unexpectedArgument(argument: string, command: CommandName): Error {
   if (!argument.startsWith("-")) {
-    return usageError(`The argument "${argument}" is not expected: "fanal ${command}" takes nothing but flags.`);
+    return usageError(`Unexpected argument "${argument}": "fanal ${command}" takes only flags.`);
   }
   const { written, name } = flagOf(argument);
   const owners = ownersOf(name);
   if (owners.includes(command)) {
-    return usageError(`The flag ${written} cannot be written that way; "fanal ${command} --help" shows how it is.`);
+    return usageError(`Invalid use of the flag ${written}. "fanal ${command} --help" shows its syntax.`);
   }
   if (owners[0] !== undefined) {
     return usageError(`The flag ${written} belongs to "fanal ${owners[0]}", not to "fanal ${command}".`);
   }
   const hint = didYouMeanFlag(written, commandFlags(command).flatMap(flagNames));
-  return usageError(`The flag ${written} is not known.${hint || ` "fanal ${command} --help" lists the flags.`}`);
+  return usageError(`Unknown flag ${written}.${hint || ` "fanal ${command} --help" lists the flags.`}`);
 }
 
 function unexpectedBeforeCommand(argument: string): Error {
   if (!argument.startsWith("-")) {
     const hint = didYouMean(argument, COMMAND_NAMES);
-    return usageError(
-      `The command "${argument}" is not known.${hint || ` The commands are ${COMMAND_NAMES.slice(0, -1).join(", ")} and ${COMMAND_NAMES.at(-1)}.`}`,
-    );
+    const commands = ` The commands are ${COMMAND_NAMES.slice(0, -1).join(", ")} and ${COMMAND_NAMES.at(-1)}.`;
+    return usageError(`Unknown command "${argument}".${hint || commands}`);
   }
   const { written, name } = flagOf(argument);
   const [owner] = ownersOf(name);
   if (owner !== undefined) {
-    return usageError(
-      `The flag ${written} stands before the command; it must follow it, as in "fanal ${owner} ${written}".`,
-    );
+    return usageError(`The flag ${written} must follow the command, as in "fanal ${owner} ${written}".`);
   }
   const names = COMMAND_NAMES.flatMap((command) => commandFlags(command).flatMap(flagNames));
   return usageError(
-    `The flag ${written} is not known.${didYouMeanFlag(written, names) || ' "fanal --help" lists the commands.'}`,
+    `Unknown flag ${written}.${didYouMeanFlag(written, names) || ' "fanal --help" lists the commands.'}`,
   );
 }
 
-/** `help dev` is another way to write `dev --help`; the library would take an unknown command there for none. */
+/** Rewrites `help dev` to `dev --help`. Commander would ignore an unknown command there. */
 function withoutHelpCommand(argv: readonly string[]): string[] {
   const [first, topic = "help"] = argv;
   if (first !== "help") return [...argv];
@@ -133,20 +130,20 @@ function withoutHelpCommand(argv: readonly string[]): string[] {
   return [topic, "--help"];
 }
 
-/** The library's own complaints; the only one left to it is that a flag at the end lacks its value. */
+/** Converts an error of Commander. Only a missing flag value is left to it. */
 function refusal(error: CommanderError): Error {
   const flag = /'(--\S+) <(\S+)>'/.exec(error.message);
   return flag === null
-    ? usageError(`The arguments cannot be understood (${error.message.replace(/^error: /, "")}).`, error)
-    : usageError(`The flag ${flag[1]} needs a value: ${flag[1]} ${flag[2]}.`, error);
+    ? usageError(`Invalid arguments: ${error.message.replace(/^error: /, "")}.`, error)
+    : usageError(`The flag ${flag[1]} requires a value: ${flag[1]} ${flag[2]}.`, error);
 }
 
-/** Takes the arguments apart, without those of node and of the script. Throws a `StartupError` for what it cannot take. */
+/** Parses the arguments after the script name. Throws a `StartupError` if they are invalid. */
 export function parseCommandLine(argv: readonly string[], version: string): CommandLine {
   let printed = "";
   let result: CommandLine | undefined;
 
-  // Left-over arguments are let through to be explained here, where the flags of all commands are known.
+  // Unknown arguments are accepted here and reported later, with knowledge of all commands' flags.
   const lenient = (command: Command) =>
     command
       .exitOverride()
@@ -163,13 +160,13 @@ export function parseCommandLine(argv: readonly string[], version: string): Comm
   const program = lenient(new Command("fanal"))
     .description("An Ethereum beacon node whose first-class interface is JSON-RPC 2.0.")
     .usage("<command> [flags]")
-    // What follows a command is its own, so that a `--` among it reaches the command.
+    // Passes a `--` after the command on to it.
     .enablePositionalOptions()
     .helpCommand("help [command]", "Print the help of a command")
     .action((_options: unknown, command: Command) => {
       const first = command.args[0];
       if (first !== undefined) throw unexpectedBeforeCommand(first);
-      result = { kind: "print", text: command.helpInformation(), wasAskedFor: false };
+      result = { kind: "print", text: command.helpInformation(), isRequested: false };
     });
 
   const terminator = argv.indexOf("--");
@@ -201,5 +198,5 @@ export function parseCommandLine(argv: readonly string[], version: string): Comm
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode !== 0) throw refusal(error);
   }
-  return result ?? { kind: "print", text: printed, wasAskedFor: true };
+  return result ?? { kind: "print", text: printed, isRequested: true };
 }

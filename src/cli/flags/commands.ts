@@ -6,19 +6,19 @@ import { GATEWAY_FLAGS } from "./gateway-flags.ts";
 export interface CommandDefinition {
   readonly description: string;
   readonly flags: FlagTable;
-  /** What stands beside the flags, as the help writes it; undefined for a command that takes nothing but flags. */
+  /** Positional arguments as shown in the usage line; undefined for a command that takes only flags. */
   readonly operands?: string;
-  /** What the help says after the flags. */
+  /** Help text after the flags. */
   readonly notes: string;
 }
 
 const PRECEDENCE = `
-A flag without a value is switched off again by --no-NAME. A flag beats its
-environment variable, which beats the config file, which beats the default.`;
+--no-NAME switches off a flag without a value. Precedence: flag, environment
+variable, config file, default.`;
 
 const DEV_NOTES = `
-A chain that is stored goes on with what it was made with: defaults are for new
-ones, and a flag that says something else is refused.
+A stored chain keeps the parameters it was created with. Defaults apply to new
+chains only, and a conflicting flag is an error.
 ${PRECEDENCE}`;
 
 const GATEWAY_NOTES = `
@@ -27,16 +27,16 @@ Examples:
   fanal gateway --upstream http://10.0.0.1:5052 \\
     --upstream "https://beacon.example tier=1 token-file=beacon.token"
 
-An upstream of a later tier is asked only when none of an earlier one can be, or
-no other where one more is asked: for what the first refuses, or is slow with.
-Credentials stand in a file (token-file, as a bearer token) or in the URL.
+Upstreams of a higher tier are used only if none of a lower tier is available, or
+as the next choice for a retry or a hedged request. Credentials are given in a
+file (token-file, as a bearer token) or in the URL.
 ${PRECEDENCE}`;
 
 const CALL_NOTES = `
-A PARAM is JSON if it can be read as JSON, and otherwise a string, so that head
-and 0x12 need no quotes. @FILE stands for the JSON in a file, - for the JSON on
-standard input; '"@text"' is the string @text. After -- nothing is a flag.
-Parameters are given by position or, as NAME=PARAM, by name; null leaves one out.
+A PARAM is JSON if it parses as JSON, and otherwise a string, so head and 0x12
+need no quotes. @FILE reads JSON from a file, - from standard input; '"@text"' is
+the string @text. Arguments after -- are never flags. Parameters are given by
+position or by name, as NAME=PARAM; null omits one.
 
 Examples:
   fanal call getChainHead
@@ -45,63 +45,61 @@ Examples:
   fanal call post_v1_beacon_pool_voluntary_exits @exit.json
   fanal call get_v1_debug_beacon_states_stateId head --json > state.json
 
-Exit codes: 0 the call succeeded, 1 the node answered with an error, 2 the
-arguments are wrong, 8 the node cannot be reached or sent no answer.`;
+Exit codes: 0 the call succeeded, 1 the node returned an error, 2 invalid
+arguments, 8 the node is unreachable or sent no valid response.`;
 
 const CONSOLE_NOTES = `
-A line is what stands after "fanal call": a method, its parameters, flags. TAB
-completes; [ and { begin JSON that needs no quotes. Besides:
-  subscribe TOPIC...  prints events as they come, until Enter or Ctrl-C
-  help [WORD...]      as "fanal methods" does it
-  .exit               ends the console, as Ctrl-D does; Ctrl-C cancels a call
+A line has the arguments of "fanal call": a method, its parameters, flags. TAB
+completes; [ and { start JSON that needs no quotes. Other commands:
+  subscribe TOPIC...  print events until Enter or Ctrl-C
+  help [WORD...]      same as "fanal methods"
+  .exit               quit, like Ctrl-D; Ctrl-C cancels a call
 
-The history is kept in $XDG_STATE_HOME/fanal, by default ~/.local/state/fanal, but
-for lines that begin with a blank. When the input is no terminal its lines are
-run without a prompt, events are printed until the next line or the end of the
-input, and the exit code is that of the last line that failed.`;
+The history is kept in $XDG_STATE_HOME/fanal, by default ~/.local/state/fanal,
+except for lines that start with a blank. If the input is not a terminal, its
+lines run without a prompt, events are printed until the next line or the end of
+the input, and the exit code is that of the last failed line.`;
 
 const METHODS_NOTES = `
-With words, only the methods that have them all in a name, the summary or a REST
-path; with the name of a method, all that is known of it.
+Words select the methods that contain all of them in a name, the summary or a
+REST path. A method name prints the details of that method.
 
 Examples:
   fanal methods sync committee
   fanal methods /eth/v1/beacon/pool
   fanal methods get_v1_beacon_headers
 
-docs/methods.md has the same methods with examples; a node tells them to
-programs by its method rpc.discover.`;
+docs/methods.md lists the same methods with examples. Programs get them from a
+node by the method rpc.discover.`;
 
 const DOCTOR_NOTES = `
-A URL is where a beacon node, of whichever client, serves the standard REST API. Each is
-asked one thing at a time, and nothing is submitted but empty lists.
+A URL is the standard REST API of a beacon node of any client. Each node gets one
+request at a time, and only empty lists are submitted.
 
 Examples:
   fanal doctor http://127.0.0.1:5052 http://127.0.0.1:5051
   fanal doctor https://user:password@node.example --json
 
-Exit codes: 0 all is well, 1 something is wrong with an upstream (it cannot be
-reached, is behind, fails or differs), 2 the arguments are wrong, 6 the token
-file cannot be read.`;
+Exit codes: 0 no problems, 1 a problem with an upstream (unreachable, behind,
+failing or inconsistent), 2 invalid arguments, 6 the token file cannot be read.`;
 
 const DB_NOTES = `
-The node must not run meanwhile, and whoever runs this must be able to write to the
-data directory, also where it is only read.
-  check        read everything, and say whether it is whole
-  repair       keep of a damaged database the chain that can still be read, and
-               say what is lost; the damaged one is moved aside, not deleted
-  compact      give room back that deleted entries still take
-  export FILE  write the chain into a new file
-  import FILE  read such a file into an empty data directory; it is checked by
-               hashes, not executed, so it must come from somebody you trust
+The node must be stopped, and the data directory must be writable even for
+commands that only read it.
+  check        read everything and verify it
+  repair       salvage the readable chain of a damaged database and list what is
+               lost; the damaged database is moved aside, not deleted
+  compact      free the disk space of deleted entries
+  export FILE  write the chain to a new file
+  import FILE  read such a file into an empty data directory; blocks are checked
+               by hash, not executed, so the file must come from a trusted source
 
-Exit codes: 0 all is well, 2 the arguments are wrong, 4 the node runs, 5 the
-data directory holds another chain, or is of a newer version, 6 the file cannot be
-used, 7 the data directory cannot be opened, or what it holds is damaged, 9 it
-could not be written.`;
+Exit codes: 0 success, 2 invalid arguments, 4 the node is running, 5 the data
+directory holds another chain or a newer version, 6 the file cannot be used, 7
+the data directory cannot be opened or is damaged, 9 a write failed.`;
 
 const COMPLETION_NOTES = `
-For this shell, and for those to come:
+For the current shell, and permanently:
   bash  source <(fanal completion bash)
         fanal completion bash > ~/.local/share/bash-completion/completions/fanal
   zsh   source <(fanal completion zsh)
@@ -111,13 +109,13 @@ For this shell, and for those to come:
 
 export const COMMANDS = {
   dev: {
-    description: "Run a beacon chain of your own, with all its validators, in this process",
+    description: "Run a private beacon chain with all its validators in this process",
     flags: DEV_FLAGS,
     notes: DEV_NOTES,
   },
   node: { description: "Run a beacon node on a network", flags: NODE_FLAGS, notes: PRECEDENCE },
   gateway: {
-    description: "Serve JSON-RPC, WebSocket, REST and events in front of beacon nodes that run elsewhere",
+    description: "Serve JSON-RPC, WebSocket, REST and events in front of other beacon nodes",
     flags: GATEWAY_FLAGS,
     notes: GATEWAY_NOTES,
   },
@@ -133,7 +131,7 @@ export const COMMANDS = {
     notes: CONSOLE_NOTES,
   },
   doctor: {
-    description: "Tell what beacon nodes are, how far they are, what they answer, how fast, and where they differ",
+    description: "Examine beacon nodes: version, sync state, supported operations, latency and inconsistencies",
     flags: DOCTOR_FLAGS,
     operands: "URL...",
     notes: DOCTOR_NOTES,
@@ -145,13 +143,13 @@ export const COMMANDS = {
     notes: DB_NOTES,
   },
   methods: {
-    description: "List the methods that can be called, or those with certain words, or all about one",
+    description: "List methods, search them, or show the details of one",
     flags: METHODS_FLAGS,
     operands: "[WORD...]",
     notes: METHODS_NOTES,
   },
   completion: {
-    description: "Print what has a shell complete commands, flags and methods",
+    description: "Print a shell completion script for commands, flags and methods",
     flags: {},
     operands: "bash|zsh|fish",
     notes: COMPLETION_NOTES,
@@ -159,6 +157,6 @@ export const COMMANDS = {
 } as const satisfies Record<string, CommandDefinition>;
 
 export type CommandName = keyof typeof COMMANDS;
-/** The commands that run until they are stopped. */
+/** Commands that run until they are stopped. */
 export type NodeCommandName = "dev" | "node" | "gateway";
 export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];

@@ -16,7 +16,7 @@ function reasonOf(error: unknown): string {
 function readDocument(path: string): unknown {
   const extension = extname(path).toLowerCase();
   if (![".yaml", ".yml", ".toml"].includes(extension)) {
-    throw usageError(`The config file ${path} must be YAML or TOML; its name must end in .yaml, .yml or .toml.`);
+    throw usageError(`Unsupported config file ${path}. Its name must end in .yaml, .yml or .toml.`);
   }
   let text: string;
   try {
@@ -25,7 +25,7 @@ function readDocument(path: string): unknown {
     throw usageError(`The config file ${path} cannot be read: ${reasonOf(error)}.`, error);
   }
   try {
-    // YAML scalars stay as they are written: a graffiti 0x1234 is not the number 4660. The flags read the text.
+    // YAML scalars stay strings for the flags to parse: a graffiti 0x1234 is not the number 4660.
     return extension === ".toml" ? parseToml(text) : (loadYaml().parse(text, { schema: "failsafe" }) ?? {});
   } catch (error) {
     throw usageError(`The config file ${path} is not valid: ${reasonOf(error)}.`, error);
@@ -62,10 +62,10 @@ function unknownKey(key: string, path: string, command: CommandName, known: Iter
   const nearest = nearestFlag(key, known);
   const hint =
     nearest === undefined ? `"fanal ${command} --help" lists the flags.` : `Did you mean "${nearest}" (--${nearest})?`;
-  return usageError(`The key "${key}" in the config file ${path} is not the name of a flag. ${hint}`);
+  return usageError(`Unknown key "${key}" in the config file ${path}. ${hint}`);
 }
 
-/** What the file says about each flag, by the flag's name, as the texts the flag itself reads. */
+/** Reads the config file: unparsed values by flag name. */
 export function readConfigFile(path: string, command: CommandName): Map<string, string[]> {
   const document = readDocument(path);
   if (typeof document !== "object" || document === null || Array.isArray(document)) {
@@ -80,12 +80,14 @@ export function readConfigFile(path: string, command: CommandName): Map<string, 
   const found = new Map<string, string[]>();
   for (const [key, value] of Object.entries(document)) {
     if (key === CONFIG_FILE_FLAG.name) {
-      throw usageError(`The config file ${path} has the key "${key}"; a config file cannot name another one.`);
+      throw usageError(
+        `The key "${key}" is not allowed in the config file ${path}. A config file cannot include another one.`,
+      );
     }
     const flag = flags.get(key);
     if (flag === undefined) throw unknownKey(key, path, command, flags.keys());
     if (found.has(flag.name)) {
-      throw usageError(`The config file ${path} gives --${flag.name} twice, once under another name.`);
+      throw usageError(`The config file ${path} sets --${flag.name} twice, once by an alias.`);
     }
     found.set(flag.name, valueTexts(value, flag, path));
   }

@@ -2,25 +2,24 @@ import { DEV_FORKS } from "../../dev/forks.ts";
 import { type FlagTable, listFlag, valueFlag } from "./flag.ts";
 import { contractAddress, nonEmpty, oneOf, wholeNumber } from "./flag-values.ts";
 import { parseForkActivation } from "./fork-schedule.ts";
-import { configValue, ether, forValidators, indexRange, withdrawalTarget } from "./genesis-values.ts";
+import { configValue, ether, indexRange, validatorRange, withdrawalTarget } from "./genesis-values.ts";
 
 export const DEV_PRESETS = ["minimal", "mainnet"] as const;
 
-/** A year. Slots that are much longer soon come to times that have no date. */
-const LONGEST_SLOT_SECONDS = 31_536_000;
-/** The last time that has a date in ECMAScript (ECMA-262, Time Values and Time Range). */
+/** One year. Much longer slots would soon exceed the range of dates. */
+const MAX_SLOT_SECONDS = 31_536_000;
+/** Last second within the range of ECMAScript dates (ECMA-262, Time Values and Time Range). */
 const LAST_SECOND = 8_640_000_000_000;
 
-/** Which keys the validators of a dev chain have. */
+/** Flags for the validator keys of a dev chain. */
 export const KEY_FLAGS = {
   interopKeys: valueFlag({
     name: "interop-keys",
     kind: "text",
     placeholder: "FIRST|FIRST-LAST",
-    description:
-      "Which of the well-known test keys the validators of a dev chain have, in their order, such as 100-163",
+    description: "Interop keys of the dev chain's validators, such as 100-163",
     fallback: undefined,
-    fallbackText: "those from 0 on",
+    fallbackText: "from 0 on",
     parse: indexRange,
   }),
   mnemonicFile: valueFlag({
@@ -28,7 +27,7 @@ export const KEY_FLAGS = {
     kind: "text",
     placeholder: "FILE",
     description:
-      "File with a BIP-39 mnemonic that the keys of a dev chain's validators are derived from, at m/12381/3600/i/0/0",
+      "File with a BIP-39 mnemonic from which the dev chain's validator keys are derived, at m/12381/3600/i/0/0",
     fallback: undefined,
     parse: nonEmpty("a file"),
   }),
@@ -36,22 +35,22 @@ export const KEY_FLAGS = {
     name: "mnemonic",
     kind: "text",
     placeholder: "WORDS",
-    description: "The mnemonic itself, which others on the machine can then see",
+    description: "The mnemonic itself; visible to other users of the machine",
     fallback: undefined,
     parse: nonEmpty("a mnemonic"),
   }),
 } as const satisfies FlagTable;
 
 /**
- * What a new dev chain is made with. None has a fallback of its own: where a chain is stored already, what is not given is as it
- * is there.
+ * Genesis flags of a dev chain. They have no static defaults: flags that are not given fall back to the stored chain
+ * first.
  */
 export const DEV_GENESIS_FLAGS = {
   validators: valueFlag({
     name: "validators",
     kind: "number",
     placeholder: "COUNT",
-    description: "Validators of the chain",
+    description: "Number of validators",
     fallback: undefined,
     fallbackText: "64",
     parse: wholeNumber(1),
@@ -90,13 +89,13 @@ export const DEV_GENESIS_FLAGS = {
     description: "Length of a slot in whole seconds of chain time",
     fallback: undefined,
     fallbackText: "2",
-    parse: wholeNumber(1, LONGEST_SLOT_SECONDS),
+    parse: wholeNumber(1, MAX_SLOT_SECONDS),
   }),
   warmupEpochs: valueFlag({
     name: "warmup-epochs",
     kind: "number",
     placeholder: "COUNT",
-    description: "Epochs a new chain is built ahead before it starts to run live",
+    description: "Epochs of history that a new chain produces before it runs live",
     fallback: undefined,
     fallbackText: "5",
     parse: wholeNumber(0),
@@ -105,27 +104,28 @@ export const DEV_GENESIS_FLAGS = {
     name: "genesis-time",
     kind: "number",
     placeholder: "SECONDS",
-    description: "Unix time at which a new chain begins; at --speed 1 the slots since then are built ahead, too",
+    description: "Genesis time of a new chain, in Unix seconds; at --speed 1 the slots since then are produced too",
     fallback: undefined,
-    fallbackText: "now, less the time of the epochs built ahead",
+    fallbackText: "now, minus the warm-up epochs",
     parse: wholeNumber(1, LAST_SECOND),
   }),
   withdrawals: listFlag({
     name: "withdrawal-credentials",
     placeholder: "[INDICES=]PREFIX[:ADDRESS]",
     description:
-      "Withdrawal credentials of a new chain's validators: 0x00, or 0x01 or 0x02 with an address, such as 0-15=0x01:0x…; repeatable. " +
-      "Without an address each has one that is derived from its public key",
+      "Withdrawal credentials of a new chain's validators: 0x00, or 0x01 or 0x02 with an address, " +
+      "such as 0-15=0x01:0x…; repeatable. " +
+      "Without an address, one is derived from the public key",
     fallbackText: "0x00",
-    parse: forValidators(withdrawalTarget),
+    parse: validatorRange(withdrawalTarget),
   }),
   balances: listFlag({
     name: "balances",
     placeholder: "[INDICES=]ETHER",
     description:
-      "Balances of a new chain's validators, such as 0-7=2048,8-15=16; repeatable. Who has less than 32 is not active",
+      "Balances of a new chain's validators, such as 0-7=2048,8-15=16; repeatable. Validators below 32 are not active",
     fallbackText: "32",
-    parse: forValidators(ether),
+    parse: validatorRange(ether),
   }),
   config: listFlag({
     name: "config",
@@ -138,7 +138,7 @@ export const DEV_GENESIS_FLAGS = {
     name: "deposit-contract",
     kind: "text",
     placeholder: "ADDRESS",
-    description: "Deposit contract that makes further validators of a new chain, on the chain that --eth1 follows",
+    description: "Deposit contract of a new chain, on the chain that --eth1 follows",
     fallback: undefined,
     parse: contractAddress,
   }),
@@ -155,9 +155,9 @@ export const DEV_GENESIS_FLAGS = {
     name: "eth1-follow-distance",
     kind: "number",
     placeholder: "BLOCKS",
-    description: "How many blocks, each as long as a slot, votes keep behind the head of the deposit contract's chain",
+    description: "Follow distance of eth1 votes in blocks of the deposit chain; a block is taken to last one slot",
     fallback: undefined,
-    fallbackText: "as many as a voting period has slots",
+    fallbackText: "slots of a voting period",
     parse: wholeNumber(1, 100_000),
   }),
 } as const satisfies FlagTable;

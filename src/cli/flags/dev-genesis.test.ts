@@ -69,7 +69,7 @@ describe("the genesis of a dev chain", () => {
   });
 
   it.each([
-    [["--withdrawal-credentials", "0x03"], /it must be 0x00, or 0x01 or 0x02/],
+    [["--withdrawal-credentials", "0x03"], /it must be 0x00, 0x01 or 0x02/],
     [["--withdrawal-credentials", "0x01:0x12"], /it must be an address: 0x and 40 hex digits/],
     [["--withdrawal-credentials", `0x00:${address}`], /0x00 takes no address/],
     [["--withdrawal-credentials", "5-2=0x01"], /an index or an ascending range/],
@@ -77,16 +77,16 @@ describe("the genesis of a dev chain", () => {
     [["--balances", "many"], /it must be an amount of ether/],
     [["--balances", "1.0000000001"], /in whole Gwei/],
     [["--config", "CHURN_LIMIT_QUOTIENT"], /such as SHARD_COMMITTEE_PERIOD=2/],
-    [["--config", "A=1", "--config", "A=2"], /--config gives A two values, 1 and 2/],
+    [["--config", "A=1", "--config", "A=2"], /--config sets A twice, to 1 and 2/],
     [["--interop-keys", "9-1"], /an ascending range, such as 100-163/],
-    [["--interop-keys", "0-15", "--validators", "32"], /names 16 keys, but the chain has 32 validators/],
+    [["--interop-keys", "0-15", "--validators", "32"], /has 16 keys, but the chain has 32 validators/],
     [["--interop-keys", "1", "--mnemonic", "a"], /--interop-keys and --mnemonic exclude each other/],
   ])("is refused with %j", (argv, complaint) => {
     expect(refusal(() => dev(argv))).toMatch(complaint);
   });
 
-  it("says that keys are of no use to a node that runs no validators", () => {
-    expect(refusal(() => node(["--interop-keys", "1"]))).toContain("without --dev-validators");
+  it("rejects keys for a node that runs no validators", () => {
+    expect(refusal(() => node(["--interop-keys", "1"]))).toContain("require --dev-validators");
     expect(() => dev(["--mnemonic-file", "missing"])).toThrow(`${join(folder, "missing")} cannot be read`);
   });
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { TIME_OF_DAY } from "../../chain/clock/time-of-day.ts";
-import type { RequestedDeposits } from "../../dev/chain-config.ts";
+import type { DepositContractOptions } from "../../dev/chain-config.ts";
 import { DEV_FORKS, type DevFork, forkAtGenesis, type ScheduledFork } from "../../dev/forks.ts";
 import type { ConfigOverrides, GenesisParameters, KeySource } from "../../dev/genesis-parameters.ts";
 import type { DevIdentity } from "../../dev/identity.ts";
@@ -12,18 +12,18 @@ import { forkSchedule } from "./fork-schedule.ts";
 
 type DevPreset = (typeof DEV_PRESETS)[number];
 
-/** What a dev chain is made with. */
+/** Genesis settings of a dev chain. */
 export interface DevGenesis extends GenesisParameters {
   preset: DevPreset;
   validators: number;
-  /** Every fork the chain will have, in fork order, from phase0; those of epoch 0 are in force at genesis. */
+  /** All scheduled forks in order, from phase0; those at epoch 0 are active at genesis. */
   forks: readonly ScheduledFork[];
   slotSeconds: number;
   warmupEpochs: number;
-  /** Unix seconds; undefined for a chain whose warm-up history ends now. */
+  /** Unix seconds; undefined to let the warm-up history end now. */
   genesisTime: number | undefined;
-  /** Undefined for a chain that takes no deposits. */
-  deposits: RequestedDeposits | undefined;
+  /** Undefined without a deposit contract. */
+  deposits: DepositContractOptions | undefined;
 }
 
 type GenesisValues = FlagValues<typeof DEV_GENESIS_FLAGS> & {
@@ -38,18 +38,20 @@ const SLOTS_PER_EPOCH: Record<DevPreset, number> = { minimal: 8, mainnet: 32 };
 const VOTING_PERIOD_SLOTS: Record<DevPreset, number> = { minimal: 32, mainnet: 2048 };
 
 const DEFAULT_VALIDATORS = 64;
-/** Default chain id of the deposit contract's chain without `--el`; with `--el` it is read from the execution client. */
+/**
+ * Default chain id of the deposit contract's chain without `--el`; with `--el` it is read from the execution client.
+ */
 const ANVIL_CHAIN_ID = 31337;
 const DEFAULT_FORK = DEV_FORKS.at(-1)!;
 
-/** What the flags do not say is as it is in the chain that is stored, or else the default. */
+/** Resolves the genesis settings: flags first, then the stored chain, then defaults. */
 export function devGenesis(values: GenesisValues, stored: DevIdentity | null, workingDirectory: string): DevGenesis {
   const preset = values.preset ?? (stored?.preset as DevPreset | undefined) ?? "minimal";
   const validators = values.validators ?? keyCount(values) ?? stored?.validators ?? DEFAULT_VALIDATORS;
   const fewest = SLOTS_PER_EPOCH[preset];
   if (validators < fewest) {
     throw usageError(
-      `--validators ${validators} is too few: every slot of an epoch needs a committee, so the ${preset} preset needs at least ${fewest}.`,
+      `--validators ${validators} is too few: the ${preset} preset requires at least ${fewest}, one per slot.`,
     );
   }
   requireKeysFor(validators, values);
@@ -72,14 +74,14 @@ export function devGenesis(values: GenesisValues, stored: DevIdentity | null, wo
   };
 }
 
-/** States tell when their chain began in seconds since 1970. */
+/** Requires a genesis time after 1970, since states hold it as Unix seconds. */
 function requireTimeForHistory(genesis: Pick<DevGenesis, "preset" | "slotSeconds" | "warmupEpochs">): void {
   const { preset, slotSeconds, warmupEpochs } = genesis;
   const most = Math.floor((TIME_OF_DAY.nowSeconds() - 1) / (SLOTS_PER_EPOCH[preset] * slotSeconds));
   if (warmupEpochs <= most) return;
   throw usageError(
-    `The chain would begin before 1970: of the slots of ${slotSeconds} seconds (--slot-seconds) at most ${most} epochs ` +
-      `can be built ahead, not ${warmupEpochs} (--warmup-epochs).`,
+    `The genesis time would be before 1970: with --slot-seconds ${slotSeconds}, ` +
+      `--warmup-epochs can be at most ${most}, got ${warmupEpochs}.`,
   );
 }
 
@@ -90,14 +92,14 @@ function devForks({ fork, forkAt }: GenesisValues, stored: DevIdentity | null): 
   return forkSchedule(fork ?? forkBefore(forkAt) ?? DEFAULT_FORK, forkAt);
 }
 
-/** A chain that is to go through some forks starts in the one before them; undefined when there are none. */
+/** Returns the fork before the first of the later forks; undefined if there are none. */
 function forkBefore(later: readonly ScheduledFork[]): DevFork | undefined {
   if (later.length === 0) return undefined;
   const first = Math.min(...later.map(({ fork }) => DEV_FORKS.indexOf(fork)));
   return DEV_FORKS[Math.max(0, first - 1)];
 }
 
-/** Undefined for the well-known test keys from 0 on. */
+/** Returns the key source of the flags; undefined for interop keys from 0 on. */
 export function keySource(values: FlagValues<typeof KEY_FLAGS>, workingDirectory: string): KeySource | undefined {
   const { interopKeys, mnemonic, mnemonicFile } = values;
   const given = Object.entries({
@@ -108,7 +110,7 @@ export function keySource(values: FlagValues<typeof KEY_FLAGS>, workingDirectory
     .filter(([, value]) => value !== undefined)
     .map(([flag]) => flag);
   if (given.length > 1) {
-    throw usageError(`${given.join(" and ")} exclude each other: the keys of a chain come from one source.`);
+    throw usageError(`${given.join(" and ")} exclude each other: a chain has one key source.`);
   }
   if (interopKeys !== undefined) return { kind: "interop", first: interopKeys.first };
   const words = mnemonic ?? (mnemonicFile && readMnemonic(resolve(workingDirectory, mnemonicFile)));
@@ -125,7 +127,7 @@ function readMnemonic(file: string): string {
   }
 }
 
-/** How many keys are named; undefined where only the first one is. */
+/** Returns the number of keys in the range; undefined if only the first is given. */
 function keyCount({ interopKeys }: FlagValues<typeof KEY_FLAGS>): number | undefined {
   return interopKeys?.last === undefined ? undefined : interopKeys.last - interopKeys.first + 1;
 }
@@ -134,9 +136,7 @@ function requireKeysFor(validators: number, values: GenesisValues): void {
   const count = keyCount(values);
   if (count === undefined || count === validators) return;
   const { first, last } = values.interopKeys!;
-  throw usageError(
-    `--interop-keys ${first}-${last} names ${count} keys, but the chain has ${validators} validators: each needs one.`,
-  );
+  throw usageError(`--interop-keys ${first}-${last} has ${count} keys, but the chain has ${validators} validators.`);
 }
 
 function configOverrides({ config }: GenesisValues): ConfigOverrides | undefined {
@@ -145,7 +145,7 @@ function configOverrides({ config }: GenesisValues): ConfigOverrides | undefined
   for (const { name, value } of config) {
     const earlier = overrides[name];
     if (earlier !== undefined && earlier !== value) {
-      throw usageError(`--config gives ${name} two values, ${earlier} and ${value}; it can have one.`);
+      throw usageError(`--config sets ${name} twice, to ${earlier} and ${value}.`);
     }
     overrides[name] = value;
   }
@@ -153,31 +153,29 @@ function configOverrides({ config }: GenesisValues): ConfigOverrides | undefined
 }
 
 /**
- * Unless it is told otherwise, votes keep behind the deposit chain by a whole voting period, so that every block is a candidate
- * once, however rare blocks are there.
+ * Returns the deposit contract options. The follow distance defaults to a whole voting period, so that every block of
+ * the deposit chain is a vote candidate once, however rare blocks are.
  */
 function devDeposits(
   values: GenesisValues,
   { preset, forks }: Pick<DevGenesis, "preset" | "forks">,
   stored: DevIdentity | null,
-): RequestedDeposits | undefined {
+): DepositContractOptions | undefined {
   const { el, eth1, speed } = values;
   const contract = values.depositContract ?? stored?.deposits?.contract;
   if (contract === undefined) {
     if (eth1.length === 0) return undefined;
-    throw usageError(
-      "--eth1 is of no use to a dev chain without --deposit-contract, the address where deposits are made.",
-    );
+    throw usageError("--eth1 requires --deposit-contract on a dev chain, the address of the deposit contract.");
   }
   if (stored === null && el.length === 0 && forkAtGenesis(forks) === "fulu") {
     throw usageError(
-      "--deposit-contract is of no use to a chain that starts in fulu without --el: from there on deposits come with the payloads of an " +
-        "execution client alone. Give --el, or --fork electra or an earlier one; without a contract, dev_deposit makes deposits.",
+      "--deposit-contract requires --el on a chain that starts in fulu: from fulu on deposits come from the payloads of " +
+        "an execution client only. Give --el, or --fork electra or earlier. Without a contract, use dev_deposit.",
     );
   }
   if (eth1.length > 0 && speed !== 1) {
     throw usageError(
-      `--eth1 and --speed ${speed} exclude each other: votes are for blocks of the deposit chain by their time, which is the real time.`,
+      `--eth1 and --speed ${speed} exclude each other: eth1 votes depend on the real time of deposit chain blocks.`,
     );
   }
   const defaultChainId = el.length === 0 ? ANVIL_CHAIN_ID : undefined;

@@ -25,9 +25,9 @@ describe("execution clients", () => {
     expect(refusal(() => dev(["--el", "127.0.0.1:8551"]))).toContain("it must be a URL that begins with http://");
     const withPassword = refusal(() => dev(["--el", "http://me:secret@127.0.0.1:99999"]));
     expect(withPassword).toContain(
-      '"http://…@127.0.0.1:99999" of --el is not accepted: it is not a URL: its host or its port',
+      '"http://…@127.0.0.1:99999" of --el is not accepted: it is not a URL: its host or port',
     );
-    expect(refusal(() => node(["--jwt-secret", "s.hex"]))).toContain("is of no use without --el");
+    expect(refusal(() => node(["--jwt-secret", "s.hex"]))).toContain("requires --el");
     expect(refusal(() => dev(["--el", first, "--speed", "2"]))).toContain("--el and --speed 2 exclude each other");
     for (const refused of [dev, node]) {
       const complaint = refusal(() => refused(["--el", first, "--dev-blobs", "3", "--dev-validators", "all"]));

@@ -6,28 +6,28 @@ import { httpUrl, nonEmpty } from "./flag-values.ts";
 
 const DEFAULT_SECRET_FILE = "jwt.hex";
 
-/** The flags by which a node finds its execution clients. */
+/** Flags for the connection to execution clients. */
 export const EXECUTION_FLAGS = {
   el: listFlag({
     name: "el",
     aliases: ["web3-url"],
     placeholder: "URL",
     description:
-      "Engine API of an execution client, such as http://127.0.0.1:8551; repeatable, the next one is used while those before it are away",
+      "Engine API of an execution client, such as http://127.0.0.1:8551; repeatable, later ones are failovers",
     parse: httpUrl,
   }),
   jwtSecret: valueFlag({
     name: "jwt-secret",
     kind: "text",
     placeholder: "FILE",
-    description: "File with the secret that the execution client shares: 64 hex digits; it is made when there is none",
+    description: "File with the JWT secret shared with the execution client, 64 hex digits; created if missing",
     fallback: undefined,
     fallbackText: `${DEFAULT_SECRET_FILE} in the data directory`,
     parse: nonEmpty("a file"),
   }),
 } as const satisfies FlagTable;
 
-/** Undefined for a node without an execution client. */
+/** Returns the options of the execution client; undefined without one. */
 export function executionClient(
   { el, jwtSecret }: FlagValues<typeof EXECUTION_FLAGS>,
   dataDir: string,
@@ -35,14 +35,14 @@ export function executionClient(
 ): ExecutionClientOptions | undefined {
   if (el.length === 0) {
     if (jwtSecret === undefined) return undefined;
-    throw usageError("--jwt-secret is of no use without --el, the URL of an execution client.");
+    throw usageError("--jwt-secret requires --el, the URL of an execution client.");
   }
   const jwtSecretFile =
     jwtSecret === undefined ? join(dataDir, DEFAULT_SECRET_FILE) : resolve(workingDirectory, jwtSecret);
   return { urls: distinctUrls(el), jwtSecretFile };
 }
 
-/** One URL may be written in several ways. */
+/** Removes duplicates, comparing normalized URLs. */
 function distinctUrls(urls: readonly string[]): string[] {
   const normalized = urls.map((url) => new URL(url).href);
   return urls.filter((_, index) => normalized.indexOf(normalized[index]!) === index);

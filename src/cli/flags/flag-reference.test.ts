@@ -20,10 +20,10 @@ describe("flag reference", () => {
 
   it("tells name, default, variable and meaning of a flag", () => {
     const port =
-      "| `--rpc-port PORT` | 9190 | `FANAL_RPC_PORT` | Port of the JSON-RPC interface; 0 takes any free one |";
+      "| `--rpc-port PORT` | 9190 | `FANAL_RPC_PORT` | Port of the JSON-RPC interface; 0 for any free port |";
     expect(lines.filter((line) => line === port)).toHaveLength(3);
     expect(lines).toContain(
-      "| `--data-dir DIR`, `--datadir` | .fanal/dev | `FANAL_DATA_DIR` | Directory that keeps the chain |",
+      "| `--data-dir DIR`, `--datadir` | .fanal/dev | `FANAL_DATA_DIR` | Data directory of the chain |",
     );
   });
 

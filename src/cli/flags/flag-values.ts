@@ -3,7 +3,7 @@ import { MAX_SPEED } from "../../chain/clock/clock.ts";
 import { parseGraffiti } from "../../chain/graffiti.ts";
 import { LogSpecError, parseLogSpec } from "../../log/log-spec.ts";
 
-/** What is wrong with a value, as a clause that continues "the value … of --flag is not accepted: ". */
+/** Invalid flag value. The message continues "The value … of --flag is not accepted: ". */
 export class FlagValueError extends Error {
   constructor(message: string) {
     super(message);
@@ -11,7 +11,7 @@ export class FlagValueError extends Error {
   }
 }
 
-/** Passwords in URLs are for no log, nor are those whose signs keep the URL from being one. */
+/** Removes credentials from URLs in a text, also from malformed URLs. */
 export function withoutCredentials(text: string): string {
   return text.replaceAll(/\/\/[^\s,]*@/g, "//…@");
 }
@@ -25,7 +25,7 @@ export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (tex
   };
 }
 
-/** One number for all slots, or the least and the most of a range. */
+/** Parses a number of blobs or a range. */
 export function blobCounts(text: string): { least: number; most: number } {
   const [, least = "", most = least] = /^(\d{1,4})(?:-(\d{1,4}))?$/.exec(text) ?? [];
   if (least === "" || Number(most) < Number(least)) {
@@ -34,7 +34,7 @@ export function blobCounts(text: string): { least: number; most: number } {
   return { least: Number(least), most: Number(most) };
 }
 
-/** Infinite for all of them. */
+/** Parses a number of epochs, or "all" as infinity. */
 export function epochsOrAll(text: string): number {
   if (text === "all") return Number.POSITIVE_INFINITY;
   if (!/^\d{1,15}$/.test(text)) throw new FlagValueError('it must be a whole number of epochs of at least 0, or "all"');
@@ -99,7 +99,7 @@ export function address(text: string): string {
   return text;
 }
 
-/** A file, or an http(s) address to download it from. */
+/** Parses a file name or an http(s) URL. */
 export function fileOrUrl(text: string): string {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text) && !(/^https?:/i.test(text) && URL.canParse(text))) {
     throw new FlagValueError("it must be a file or a URL that begins with http:// or https://");
@@ -111,16 +111,16 @@ export function httpUrl(text: string): string {
   if (!/^https?:\/\//i.test(text)) {
     throw new FlagValueError("it must be a URL that begins with http:// or https://");
   }
-  if (!URL.canParse(text)) throw new FlagValueError("it is not a URL: its host or its port cannot be right");
+  if (!URL.canParse(text)) throw new FlagValueError("it is not a URL: its host or port is invalid");
   return text;
 }
 
-/** A block root, and the epoch whose checkpoint the block is. */
+/** Parses ROOT or ROOT:EPOCH of a checkpoint. */
 export function checkpointPin(text: string): { root: string; epoch: number | undefined } {
   const [, root, epoch] = /^(0x[0-9a-f]{64})(?::(\d{1,15}))?$/i.exec(text) ?? [];
   if (root === undefined) {
     throw new FlagValueError(
-      "it must be a block root, 0x and 64 hex digits, and may have an epoch behind it: ROOT:EPOCH",
+      "it must be a block root of 0x and 64 hex digits, optionally followed by an epoch: ROOT:EPOCH",
     );
   }
   return { root: root.toLowerCase(), epoch: epoch === undefined ? undefined : Number(epoch) };
@@ -131,12 +131,12 @@ export function contractAddress(text: string): string {
   return text.toLowerCase();
 }
 
-/** 20 bytes. */
+/** Parses an address to 20 bytes. */
 export function feeRecipient(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(contractAddress(text).slice(2), "hex"));
 }
 
-/** Checked here so that a mistake is reported as one of the command line; the text itself is what the logger takes. */
+/** Validates a log specification and returns it unchanged. */
 export function logSpec(text: string): string {
   try {
     parseLogSpec(text);
@@ -155,7 +155,7 @@ export function graffiti(text: string): Uint8Array {
   return bytes;
 }
 
-/** A name without a port. Some that are used inside of clusters have underscores. */
+/** Parses a host name without a port. Underscores occur in cluster-internal names. */
 export function virtualHost(text: string): string {
   if (text !== "*" && !/^[a-z0-9_](?:[a-z0-9_.-]{0,251}[a-z0-9_])?$/i.test(text)) {
     throw new FlagValueError("it must be * or a host name such as node.example, without a scheme and a port");
@@ -163,7 +163,7 @@ export function virtualHost(text: string): string {
   return text.toLowerCase();
 }
 
-/** As browsers name the site of a page: scheme, host and port, nothing after them. */
+/** Parses a web origin: scheme, host and port. */
 export function webOrigin(text: string): string {
   if (text === "*") return text;
   if (!URL.canParse(text) || new URL(text).origin !== text.toLowerCase()) {

@@ -1,23 +1,23 @@
 import { truth } from "./flag-values.ts";
 
-/** What a config file may hold under a flag's name: `number` and `boolean` also as such, the others only as text. */
+/** Value type in a config file. `number` and `boolean` may also be strings. */
 type FlagKind = "boolean" | "number" | "text" | "list";
 
-/** One setting, from which the command line, the environment, the config file, the help and the reference all derive. */
+/** Definition of a setting for the command line, the environment, the config file, the help and the reference. */
 export interface Flag<T> {
-  /** In kebab-case, without the dashes in front. */
+  /** In kebab-case, without leading dashes. */
   readonly name: string;
   readonly aliases: readonly string[];
   readonly kind: FlagKind;
-  /** Stands for the value in the help; undefined for a flag that takes none. */
+  /** Value name in the help; undefined for a flag without a value. */
   readonly placeholder: string | undefined;
   readonly description: string;
-  /** Values that shells complete; where there are others too, the placeholder says so. */
+  /** Values for shell completion. Not necessarily all that are allowed. */
   readonly choices?: readonly string[];
   readonly fallback: T;
-  /** The default in words. */
+  /** Default as shown in the help. */
   readonly fallbackText: string | undefined;
-  /** Takes what was written (more than one text only for a list) or throws a `FlagValueError`. */
+  /** Parses the values (several for a list only). Throws a `FlagValueError` if invalid. */
   read(texts: readonly string[]): T;
 }
 
@@ -43,7 +43,7 @@ export function booleanFlag(words: { name: string; description: string; fallback
     kind: "boolean",
     placeholder: undefined,
     fallback,
-    fallbackText: fallback ? `on, --no-${words.name} turns it off` : undefined,
+    fallbackText: fallback ? `on, off with --no-${words.name}` : undefined,
     read: (texts) => truth(texts.at(-1) ?? ""),
   };
 }
@@ -81,7 +81,7 @@ export function environmentName(flagName: string): string {
   return `FANAL_${flagName.toUpperCase().replaceAll("-", "_")}`;
 }
 
-/** Every name a flag may be called by. */
+/** Returns the name and all aliases of a flag. */
 export function flagNames(flag: Flag<unknown>): string[] {
   return [flag.name, ...flag.aliases];
 }

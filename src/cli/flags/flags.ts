@@ -24,7 +24,7 @@ import { BUILT_IN_NETWORKS } from "./preset.ts";
 import { serverFlags } from "./server-flags.ts";
 import { parseValidatorChoice, parseValidatorList } from "./validator-list.ts";
 
-/** Names the file the other settings may stand in, so it is the one setting that cannot stand in it. */
+/** Config file flag; the only one that is not allowed in a config file. */
 export const CONFIG_FILE_FLAG = valueFlag({
   name: "config-file",
   kind: "text",
@@ -41,7 +41,7 @@ export const SHARED_FLAGS = {
     name: "kzg",
     kind: "text",
     placeholder: "NAME",
-    description: `KZG backend that computes and verifies commitments of blobs: ${KZG_CHOICES.join(", ")}. auto takes the first one that loads`,
+    description: `KZG backend for blobs: ${KZG_CHOICES.join(", ")}. auto uses the first that loads`,
     choices: KZG_CHOICES,
     fallback: "auto",
     parse: oneOf(KZG_CHOICES),
@@ -56,42 +56,37 @@ export const SHARED_FLAGS = {
   }),
   graffitiCodes: booleanFlag({
     name: "graffiti-codes",
-    description:
-      "Name the execution client and Fanal in the graffiti of proposed blocks, as in GE168dFA0001, where there is room",
+    description: "Append the client versions to the graffiti of proposed blocks, as in GE168dFA0001, if they fit",
     fallback: true,
   }),
   suggestedFeeRecipient: valueFlag({
     name: "suggested-fee-recipient",
     kind: "text",
     placeholder: "ADDRESS",
-    description:
-      "Fee recipient of blocks whose proposer was not prepared with one by its validator client; without it their fees go to the zero address",
+    description: "Fee recipient for proposers that the validator client has not prepared; the zero address by default",
     fallback: undefined,
     parse: feeRecipient,
   }),
   proposerReorgs: booleanFlag({
     name: "proposer-reorgs",
-    description:
-      "Build on the parent of a head that arrived after the attestation deadline and has hardly any votes, so that it is orphaned",
+    description: "Reorg late heads with few votes: build on their parent (proposer boost reorg)",
     fallback: true,
   }),
   monitorValidators: listFlag({
     name: "monitor-validators",
     placeholder: "INDICES|PUBKEYS",
-    description:
-      "Validators to log and measure the duties of, by index, range or public key, such as 0-63,100,0xa1b2…; repeatable",
+    description: "Validators to monitor, by index, range or public key, such as 0-63,100,0xa1b2…; repeatable",
     parse: parseValidatorChoice,
   }),
   eth1: listFlag({
     name: "eth1",
     placeholder: "URL",
-    description:
-      "Node of the chain that deposits are made on, by its JSON-RPC; repeatable, the next is asked when one fails",
+    description: "JSON-RPC of a node of the deposit chain; repeatable, later ones are failovers",
     parse: httpUrl,
   }),
   trackFutures: booleanFlag({
     name: "track-futures",
-    description: "Keep track of pending promises for debug_getChronosFutures, which slows the node down",
+    description: "Track pending promises for debug_getChronosFutures; slows the node down",
   }),
   ...BUILDER_FLAGS,
   ...LIMIT_FLAGS,
@@ -104,7 +99,7 @@ function dataDirFlag(fallbackText: string) {
     aliases: ["datadir"],
     kind: "text",
     placeholder: "DIR",
-    description: "Directory that keeps the chain",
+    description: "Data directory of the chain",
     fallback: undefined,
     fallbackText,
     parse: nonEmpty("a directory"),
@@ -143,27 +138,27 @@ export const DEV_FLAGS = {
     fallback: "all",
   }),
   devBlobs: devBlobsFlag(
-    "Blobs that each block carries from deneb on, such as 0-6, as far as its fork allows; the built-in execution engine makes them",
+    "Blobs per block from deneb on, such as 0-6, up to the limit of the fork; created by the built-in execution engine",
   ),
   speed: valueFlag({
     name: "speed",
     kind: "number",
     placeholder: "FACTOR",
     description:
-      "How many times faster than the wall clock chain time passes; fractions slow it down, and at 0 it stands still until it is told to go on",
+      "Speed of chain time relative to the wall clock; fractions slow it down, 0 pauses it until a call resumes it",
     fallback: 1,
     parse: speedFactor,
   }),
-  auto: booleanFlag({ name: "auto", description: "Let chain time pass by itself", fallback: true }),
+  auto: booleanFlag({ name: "auto", description: "Run chain time; --no-auto starts paused", fallback: true }),
   catchUp: booleanFlag({
     name: "catch-up",
     description:
-      "Leave the slots empty that passed while the chain was stopped, and keep the time of day; needs --speed 1",
+      "Leave slots empty that passed while the chain was stopped, and follow the time of day; requires --speed 1",
   }),
   reset: booleanFlag({ name: "reset", description: "Delete the chain in the data directory and start a new one" }),
   dataDir: dataDirFlag(".fanal/dev"),
   ...EXECUTION_FLAGS,
-  // Its validators make all the blobs that there are, so that nobody else may have them.
+  // Its validators create all blobs, so other nodes may not have all columns.
   ...networkFlags({ isOn: false, address: "127.0.0.1", isSupernode: true }),
   ...SHARED_FLAGS,
 } as const satisfies FlagTable;
@@ -173,7 +168,7 @@ export const NODE_FLAGS = {
     name: "network",
     kind: "text",
     placeholder: "NAME|DIR",
-    description: "Network to join: mainnet, sepolia, hoodi, another name built in, or a directory with its config.yaml",
+    description: "Network to join: mainnet, sepolia, hoodi, another built-in name, or a directory with config.yaml",
     choices: Object.keys(BUILT_IN_NETWORKS),
     fallback: "mainnet",
     parse: nonEmpty("a network's name or a directory"),
@@ -183,7 +178,7 @@ export const NODE_FLAGS = {
     kind: "number",
     placeholder: "SLOTS",
     description:
-      "How many slots the head may lie behind the clock, though no peer confirms it, before the node counts as syncing",
+      "Slots the head may be behind the clock, without a peer confirming it, before the node reports syncing",
     fallback: undefined,
     fallbackText: "1; with --no-p2p ten minutes of slots",
     parse: wholeNumber(0),
@@ -193,9 +188,9 @@ export const NODE_FLAGS = {
     kind: "text",
     placeholder: "EPOCHS|all",
     description:
-      "How many epochs before the current one the history is fetched to, after a start from a later state; 0 fetches none, all goes back to genesis",
+      "Epochs of history to backfill after a checkpoint start; 0 for none, all for everything back to genesis",
     fallback: undefined,
-    fallbackText: "as many as every node has to serve (MIN_EPOCHS_FOR_BLOCK_REQUESTS)",
+    fallbackText: "MIN_EPOCHS_FOR_BLOCK_REQUESTS",
     parse: epochsOrAll,
   }),
   genesisState: valueFlag({
@@ -218,7 +213,7 @@ export const NODE_FLAGS = {
     name: "checkpoint-block",
     kind: "text",
     placeholder: "FILE|URL",
-    description: "Newest block (SSZ) of the checkpoint state, so that the node can serve it",
+    description: "Latest block (SSZ) of the checkpoint state",
     fallback: undefined,
     parse: fileOrUrl,
   }),
@@ -226,7 +221,7 @@ export const NODE_FLAGS = {
     name: "checkpoint-sync-url",
     kind: "text",
     placeholder: "URL",
-    description: "Trusted node's REST API to take the finalized state and its block from",
+    description: "REST API of a trusted node that provides the finalized state and its block",
     fallback: undefined,
     parse: httpUrl,
   }),
@@ -234,8 +229,7 @@ export const NODE_FLAGS = {
     name: "checkpoint-root",
     kind: "text",
     placeholder: "ROOT[:EPOCH]",
-    description:
-      "Block root, and epoch, of the checkpoint to start from; a state of another block is refused before anything is stored",
+    description: "Block root, optionally with epoch, of the checkpoint to start from; any other state is rejected",
     fallback: undefined,
     parse: checkpointPin,
   }),
@@ -244,7 +238,7 @@ export const NODE_FLAGS = {
       "Validators of a dev chain's network to run in this process; LIST is indices and ranges such as 0-15,20",
     fallback: "none",
   }),
-  devBlobs: devBlobsFlag("Blobs that each block of these validators carries from deneb on, such as 0-6"),
+  devBlobs: devBlobsFlag("Blobs per block of these validators from deneb on, such as 0-6"),
   ...KEY_FLAGS,
   dataDir: dataDirFlag(".fanal/<network>"),
   ...EXECUTION_FLAGS,
@@ -252,8 +246,7 @@ export const NODE_FLAGS = {
     name: "safe-slots-to-import-optimistically",
     kind: "number",
     placeholder: "SLOTS",
-    description:
-      "How old the first block with a payload has to be for it to be followed before its execution client knows the chain",
+    description: "Age of the merge block from which on it is imported optimistically (sync/optimistic.md)",
     fallback: 128,
     parse: wholeNumber(0),
   }),
@@ -266,7 +259,7 @@ export const CALL_FLAGS = {
     name: "url",
     kind: "text",
     placeholder: "URL",
-    description: "Where the node serves JSON-RPC",
+    description: "JSON-RPC URL of the node",
     fallback: "http://127.0.0.1:9190",
     parse: httpUrl,
   }),
@@ -274,35 +267,35 @@ export const CALL_FLAGS = {
     name: "token-file",
     kind: "text",
     placeholder: "FILE",
-    description: "File with the token that the node wants of its callers",
+    description: "File with the bearer token of the node",
     fallback: undefined,
     parse: nonEmpty("a file"),
   }),
-  json: booleanFlag({ name: "json", description: "Print the result as the JSON that the node sent" }),
-  meta: booleanFlag({ name: "meta", description: "Ask for the metadata of the result, and print it after it" }),
+  json: booleanFlag({ name: "json", description: "Print the result as JSON" }),
+  meta: booleanFlag({ name: "meta", description: "Request metadata and print it after the result" }),
   timeout: valueFlag({
     name: "timeout",
     kind: "number",
     placeholder: "SECONDS",
-    description: "How long to wait for the node before giving up",
+    description: "Timeout in seconds",
     fallback: 60,
     parse: positiveNumber,
   }),
 } as const satisfies FlagTable;
 
 export const METHODS_FLAGS = {
-  json: booleanFlag({ name: "json", description: "Print them as JSON" }),
+  json: booleanFlag({ name: "json", description: "Print JSON" }),
 } as const satisfies FlagTable;
 
 export const DB_FLAGS = {
-  dataDir: dataDirFlag("none, it has to be given"),
+  dataDir: dataDirFlag("none, required"),
   network: valueFlag({
     name: "network",
     kind: "text",
     placeholder: "NAME|DIR",
-    description: "Network of the chain, if it is not built in: the directory with its config.yaml",
+    description: "Network of the chain if it is not built in: directory with config.yaml",
     fallback: undefined,
-    fallbackText: "the one that the database names",
+    fallbackText: "the network stored in the database",
     parse: nonEmpty("a network's name or a directory"),
   }),
 } as const satisfies FlagTable;

@@ -24,12 +24,12 @@ describe("fork schedule", () => {
   });
 
   const refused: [genesis: DevFork, activations: string[], complaint: string][] = [
-    ["phase0", ["altair=5", "bellatrix=4"], "bellatrix follows altair, so its epoch must be 6 or later"],
-    ["phase0", ["altair=5", "bellatrix=5"], "bellatrix follows altair, so its epoch must be 6 or later"],
+    ["phase0", ["altair=5", "bellatrix=4"], "The epoch of bellatrix must be 6 or later"],
+    ["phase0", ["altair=5", "bellatrix=5"], "The epoch of bellatrix must be 6 or later"],
     ["phase0", ["altair=1", "deneb=4"], "skips bellatrix, capella"],
     ["deneb", ["altair=5"], "contradicts --fork deneb"],
-    ["phase0", ["altair=0"], "say --fork altair"],
-    ["phase0", ["altair=1", "altair=2"], "two epochs, 1 and 2"],
+    ["phase0", ["altair=0"], "give --fork altair"],
+    ["phase0", ["altair=1", "altair=2"], "two epochs for altair, 1 and 2"],
   ];
   for (const [genesis, activations, complaint] of refused) {
     it(`refuses --fork ${genesis} with ${activations.join(" ")}`, () => {

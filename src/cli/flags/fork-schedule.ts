@@ -4,7 +4,7 @@ import { FlagValueError, wholeNumber } from "./flag-values.ts";
 
 const parseEpoch = wholeNumber(0);
 
-/** Reads `NAME=EPOCH`. */
+/** Parses `NAME=EPOCH`. */
 export function parseForkActivation(text: string): ScheduledFork {
   const [name, epoch, ...rest] = text.split("=").map((part) => part.trim());
   const fork = DEV_FORKS.find((candidate) => candidate === name);
@@ -17,8 +17,8 @@ export function parseForkActivation(text: string): ScheduledFork {
 }
 
 /**
- * All forks the chain will ever have with the epoch each begins in, in fork order. Everything up to the genesis fork begins
- * in epoch 0; after it a chain goes through every fork, each in an epoch of its own.
+ * Builds the complete fork schedule in order. Forks up to the genesis fork are at epoch 0; every later fork needs its
+ * own epoch, and none can be skipped.
  */
 export function forkSchedule(genesisFork: DevFork, activations: readonly ScheduledFork[]): ScheduledFork[] {
   const named = epochsByName(activations);
@@ -45,7 +45,7 @@ function epochsByName(activations: readonly ScheduledFork[]): Map<DevFork, numbe
   for (const { fork, epoch } of activations) {
     const earlier = named.get(fork);
     if (earlier !== undefined && earlier !== epoch) {
-      throw usageError(`--fork-at gives ${fork} two epochs, ${earlier} and ${epoch}; a fork begins once.`);
+      throw usageError(`--fork-at sets two epochs for ${fork}, ${earlier} and ${epoch}.`);
     }
     named.set(fork, epoch);
   }
@@ -54,9 +54,7 @@ function epochsByName(activations: readonly ScheduledFork[]): Map<DevFork, numbe
 
 function requireFromGenesis(fork: DevFork, epoch: number | undefined, genesisFork: DevFork): void {
   if (epoch === undefined || epoch === 0) return;
-  throw usageError(
-    `--fork-at ${fork}=${epoch} contradicts --fork ${genesisFork}: a chain that starts in ${genesisFork} has ${fork} from epoch 0.`,
-  );
+  throw usageError(`--fork-at ${fork}=${epoch} contradicts --fork ${genesisFork}, which activates ${fork} at epoch 0.`);
 }
 
 function requireAfter(
@@ -67,17 +65,16 @@ function requireAfter(
 ): void {
   if (epoch === 0) {
     throw usageError(
-      `--fork-at ${fork}=0 contradicts --fork ${genesisFork}: to start the chain in ${fork}, say --fork ${fork}.`,
+      `--fork-at ${fork}=0 contradicts --fork ${genesisFork}. To start the chain in ${fork}, give --fork ${fork}.`,
     );
   }
   if (skipped.length > 0) {
-    throw usageError(
-      `--fork-at ${fork}=${epoch} skips ${skipped.join(", ")}: a chain goes through every fork, so give each an epoch with --fork-at.`,
-    );
+    throw usageError(`--fork-at ${fork}=${epoch} skips ${skipped.join(", ")}. Give each fork an epoch with --fork-at.`);
   }
   if (epoch <= previous.epoch) {
     throw usageError(
-      `--fork-at ${fork}=${epoch} does not come after ${previous.fork}=${previous.epoch}; ${fork} follows ${previous.fork}, so its epoch must be ${previous.epoch + 1} or later.`,
+      `--fork-at ${fork}=${epoch} is not after ${previous.fork}=${previous.epoch}. ` +
+        `The epoch of ${fork} must be ${previous.epoch + 1} or later.`,
     );
   }
 }

@@ -8,20 +8,20 @@ import type { FlagValues } from "./flag.ts";
 import { GATEWAY_FLAGS } from "./gateway-flags.ts";
 import { type PlainLimits, plainLimits } from "./limit-flags.ts";
 import { type LogOptions, logOptions, type ServerSettings, serverSettings } from "./options.ts";
-import type { WrittenUpstream } from "./upstream-value.ts";
+import type { ParsedUpstream } from "./upstream-value.ts";
 
 export interface GatewayCommandOptions extends ServerSettings, LogOptions {
   limits: PlainLimits;
   gateway: GatewayOptions;
-  /** How many processes serve; with one, this one does. */
+  /** Number of server processes; 1 serves in the main process. */
   workers: number;
-  /** How long everything goes on to be served, but for readiness, once the gateway is told to stop. */
+  /** Drain time after a stop signal: keeps serving, but reports not ready. */
   drainMillis: number;
 }
 
 type GatewayValues = FlagValues<typeof GATEWAY_FLAGS>;
 
-/** The log is told of secret files that other users can read. */
+/** Converts flags to options. Warns of secret files that other users can read. */
 export function gatewayOptions(
   values: GatewayValues,
   workingDirectory: string,
@@ -29,12 +29,10 @@ export function gatewayOptions(
 ): GatewayCommandOptions {
   const { upstreams, quorum, broadcast, hedgeAfter, maxSlotsBehind, memory, workers } = values;
   if (upstreams.length === 0) {
-    throw usageError(
-      "A gateway needs a beacon node to pass calls on to: give its REST API, as in --upstream http://127.0.0.1:5052.",
-    );
+    throw usageError("Missing upstream. Give the REST API of a beacon node, as in --upstream http://127.0.0.1:5052.");
   }
   if (!values.rpc && !values.rest) {
-    throw usageError("A gateway without JSON-RPC and without REST serves nobody: leave out --no-rpc or --no-rest.");
+    throw usageError("The gateway has no server. Remove --no-rpc or --no-rest.");
   }
   requireDistinct(upstreams);
   requireAtMost("quorum", quorum, upstreams.length);
@@ -57,24 +55,23 @@ export function gatewayOptions(
   };
 }
 
-export function requireDistinct(upstreams: readonly WrittenUpstream[]): void {
+export function requireDistinct(upstreams: readonly ParsedUpstream[]): void {
   for (const [position, { url, name }] of upstreams.entries()) {
     const before = upstreams.slice(0, position);
     if (before.some((other) => other.url === url)) throw usageError(`The upstream ${name} is given twice.`);
     if (before.some((other) => other.name === name)) {
-      throw usageError(`Two upstreams are called ${name}: give one of them another name, as in "URL name=second".`);
+      throw usageError(`Two upstreams have the name ${name}. Rename one of them, as in "URL name=second".`);
     }
   }
 }
 
 function requireAtMost(flag: "quorum" | "broadcast", count: number, upstreams: number): void {
   if (count <= upstreams) return;
-  const given = upstreams === 1 ? "there is only one" : `there are only ${upstreams}`;
-  throw usageError(`--${flag} ${count} needs as many upstreams, and ${given}.`);
+  throw usageError(`--${flag} ${count} exceeds the number of upstreams, ${upstreams}.`);
 }
 
 export function upstreamOptions(
-  { tokenFile, ...written }: WrittenUpstream,
+  { tokenFile, ...written }: ParsedUpstream,
   workingDirectory: string,
   logger?: Pick<Logger, "warn">,
 ): UpstreamOptions {
@@ -82,7 +79,7 @@ export function upstreamOptions(
   const file = resolve(workingDirectory, tokenFile);
   const token = readSecret(file, "token file", logger);
   if (!/^[\x21-\x7e]+$/.test(token)) {
-    throw new StartupError("unreadableInput", `The token file ${file} must hold one word, and nothing else.`);
+    throw new StartupError("unreadableInput", `The token file ${file} must hold a single token.`);
   }
   return { ...written, authorization: `Bearer ${token}` };
 }
@@ -97,12 +94,11 @@ function cacheOptions(
   if (values.cache === undefined) {
     const needless = CACHE_SETTINGS.find((key) => values[key] !== GATEWAY_FLAGS[key].fallback);
     if (needless === undefined) return undefined;
-    throw usageError(`--${GATEWAY_FLAGS[needless].name} is of no use without --cache, the URL of a Redis or Valkey.`);
+    throw usageError(`--${GATEWAY_FLAGS[needless].name} requires --cache, the URL of Redis or Valkey.`);
   }
   const url = new URL(values.cache);
   if (values.cachePasswordFile !== undefined) {
-    if (url.password !== "")
-      throw usageError("--cache has a password, so that --cache-password-file must not be given.");
+    if (url.password !== "") throw usageError("--cache-password-file and a password in --cache exclude each other.");
     const file = resolve(workingDirectory, values.cachePasswordFile);
     url.password = encodeURIComponent(readSecret(file, "password file", logger));
   }

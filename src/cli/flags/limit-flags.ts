@@ -8,87 +8,77 @@ function limitFlag(name: string, placeholder: string, description: string, fallb
 
 const limits = DEFAULT_SERVER_LIMITS;
 
-/** Those that every server has, whatever calls cost that it passes on. */
+/** Server limits without the limits of heavy calls, which a gateway does not have. */
 export type PlainLimits = Omit<ServerLimits, "calls">;
 
-/** What clients may ask of any servers. */
+/** Limits of every server. */
 export const SERVER_LIMIT_FLAGS = {
   maxConnections: limitFlag(
     "max-connections",
     "COUNT",
-    "Connections that each server takes at once, and subscriptions over WebSocket",
+    "Concurrent connections of each server, and WebSocket subscriptions",
     limits.connections,
   ),
   maxBodyBytes: limitFlag(
     "max-body-bytes",
     "BYTES",
-    "Largest request that brings a list or an object, such as a block, and over JSON-RPC names such a method in its first MiB; " +
-      "others may have a MiB",
+    "Size limit of requests with a list or an object parameter, such as a block; over JSON-RPC the method must be in " +
+      "the first MiB. Other requests are limited to 1 MiB",
     limits.bodyBytes,
   ),
   maxHeldBytes: limitFlag(
     "max-held-bytes",
     "BYTES",
-    "What each server holds of requests that are not answered yet, of all clients together",
+    "Memory of each server for pending requests, of all clients",
     limits.heldBytes,
   ),
   maxUnreadBytes: limitFlag(
     "max-unread-bytes",
     "BYTES",
-    "What each server holds of answers that are not read yet, of all clients together",
+    "Memory of each server for unread responses, of all clients",
     limits.unreadBytes,
   ),
-  maxBatchCalls: limitFlag("max-batch-calls", "COUNT", "Calls that a batch may hold", limits.batchLength),
+  maxBatchCalls: limitFlag("max-batch-calls", "COUNT", "Calls per batch", limits.batchLength),
   maxBatchBytes: limitFlag(
     "max-batch-bytes",
     "BYTES",
-    "Size of a batch's answers from which on the rest of its calls is refused",
+    "Size of a batch's responses after which its remaining calls are rejected",
     limits.batchBytes,
   ),
-  callTimeout: limitFlag(
-    "call-timeout",
-    "SECONDS",
-    "How long a call may take before it is given up",
-    limits.requestMillis / 1000,
-  ),
+  callTimeout: limitFlag("call-timeout", "SECONDS", "Timeout of a call", limits.requestMillis / 1000),
   stallTimeout: limitFlag(
     "stall-timeout",
     "SECONDS",
-    "How long a client may neither send the rest of its request nor read the rest of its answer",
+    "Timeout for a client that stops sending its request or reading its response",
     limits.stallMillis / 1000,
   ),
   rateLimit: valueFlag({
     name: "rate-limit",
     kind: "number",
     placeholder: "COUNT",
-    description: "Requests a second that one address may make to each server",
+    description: "Requests per second of one address to each server",
     fallback: undefined,
     fallbackText: "no limit",
     parse: wholeNumber(1),
   }),
 } as const;
 
-/** What they may ask of those of a node. */
+/** Limits of the servers of a node. */
 export const LIMIT_FLAGS = {
   ...SERVER_LIMIT_FLAGS,
   maxHeavyCalls: limitFlag(
     "max-heavy-calls",
     "COUNT",
-    "Calls that may replay blocks or go over all validators that are worked on at once",
+    "Concurrent heavy calls, which may replay blocks or iterate over all validators",
     limits.calls.heavy.running,
   ),
   maxWaitingCalls: limitFlag(
     "max-waiting-calls",
     "COUNT",
-    "Such calls that may wait for their turn; more are refused at once",
+    "Queued heavy calls; more are rejected at once",
     limits.calls.heavy.waiting,
   ),
-  maxStreams: limitFlag(
-    "max-streams",
-    "COUNT",
-    "Large answers that may be on their way to their readers at once",
-    limits.calls.streams,
-  ),
+  maxStreams: limitFlag("max-streams", "COUNT", "Concurrent large responses being sent", limits.calls.streams),
 } as const;
 
 export function plainLimits(values: FlagValues<typeof SERVER_LIMIT_FLAGS>): PlainLimits {

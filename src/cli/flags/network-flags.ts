@@ -8,7 +8,7 @@ interface NetworkDefaults {
   isSupernode: boolean;
 }
 
-/** The flags by which a node takes part in a network of nodes. */
+/** Peer-to-peer flags. */
 export function networkFlags({ isOn, address, isSupernode }: NetworkDefaults) {
   return {
     p2p: booleanFlag({ name: "p2p", description: "Connect to other nodes", fallback: isOn }),
@@ -16,7 +16,7 @@ export function networkFlags({ isOn, address, isSupernode }: NetworkDefaults) {
       name: "p2p-port",
       kind: "number",
       placeholder: "PORT",
-      description: "Port for other nodes, of TCP and, for discovery, of UDP; 0 takes any free one",
+      description: "Peer-to-peer port, TCP and, for discovery, UDP; 0 for any free port",
       fallback: 9000,
       parse: wholeNumber(0, 65535),
     }),
@@ -24,7 +24,7 @@ export function networkFlags({ isOn, address, isSupernode }: NetworkDefaults) {
       name: "p2p-address",
       kind: "text",
       placeholder: "IP",
-      description: "Address the node listens on for other nodes",
+      description: "Peer-to-peer listen address",
       fallback: address,
       parse: ipAddress,
     }),
@@ -32,31 +32,32 @@ export function networkFlags({ isOn, address, isSupernode }: NetworkDefaults) {
       name: "target-peers",
       kind: "number",
       placeholder: "COUNT",
-      description: "How many peers the node wants to be connected to",
+      description: "Target number of connected peers",
       fallback: 50,
       parse: wholeNumber(0, 1000),
     }),
     discovery: booleanFlag({
       name: "discovery",
-      description: "Look for other nodes by discovery (discv5) instead of connecting to the given peers alone",
+      description: "Discover peers (discv5); otherwise connect to the given peers only",
       fallback: true,
     }),
     bootnodes: listFlag({
       name: "bootnodes",
       placeholder: "ENR|FILE",
-      description: "Node that discovery starts from, or a file with one a line or a YAML list of them; repeatable",
+      description: "Bootnode, or a file with one per line or a YAML list; repeatable",
       parse: bootnode,
     }),
     peers: listFlag({
       name: "peer",
       placeholder: "MULTIADDR",
-      description: "Node to stay connected to, such as /ip4/192.0.2.1/tcp/9000/p2p/16Uiu2H…; repeatable",
+      description: "Peer to stay connected to, such as /ip4/192.0.2.1/tcp/9000/p2p/16Uiu2H…; repeatable",
       parse: peerAddress,
     }),
     supernode: booleanFlag({
       name: "supernode",
       description:
-        "Keep and serve all columns of blobs from fulu on, not only the share that the balance of the node's validators asks for; a node that once did goes on with it",
+        "Custody and serve all data columns from fulu on, not only those required by the validators' balance; " +
+        "once on, it stays on for the data directory",
       fallback: isSupernode,
     }),
   };

@@ -9,14 +9,14 @@ import { gatewayOptions } from "./gateway-options.ts";
 import { devOptions, nodeOptions } from "./options.ts";
 import { resolveFlags } from "./resolve-flags.ts";
 
-/** What the arguments of a command come to, in a working directory that is gone after the tests of the file. */
+/** Resolves options in a temporary working directory, which is removed after the tests of the file. */
 export function optionsInTemporaryDirectory() {
   const folder = mkdtempSync(join(tmpdir(), "fanal-options-"));
   afterAll(() => rmSync(folder, { recursive: true }));
 
   function sources(argv: string[], environment: Record<string, string> = {}) {
     const line = parseCommandLine(argv, "0.0.0");
-    if (line.kind !== "run") throw new Error("The arguments run nothing.");
+    if (line.kind !== "run") throw new Error("The arguments do not run a command.");
     return { given: line.given, environment, workingDirectory: folder };
   }
   return {
@@ -27,7 +27,7 @@ export function optionsInTemporaryDirectory() {
       nodeOptions(resolveFlags("node", sources(["node", ...argv], environment)), folder),
     gateway: (argv: string[] = [], environment?: Record<string, string>) =>
       gatewayOptions(resolveFlags("gateway", sources(["gateway", ...argv], environment)), folder),
-    /** Writes a file there; the result is its name. */
+    /** Writes a file there and returns its name. */
     file(name: string, text: string): string {
       writeFileSync(join(folder, name), text);
       return name;
@@ -35,7 +35,7 @@ export function optionsInTemporaryDirectory() {
   };
 }
 
-/** The complaint about a usage that is wrong. */
+/** Returns the message of the expected usage error. */
 export function refusal(attempt: () => unknown): string {
   try {
     attempt();
@@ -43,5 +43,5 @@ export function refusal(attempt: () => unknown): string {
     if (error instanceof StartupError && error.exitCode === EXIT_CODES.usage) return error.message;
     throw error;
   }
-  throw new Error("Nothing was refused.");
+  throw new Error("No usage error was thrown.");
 }

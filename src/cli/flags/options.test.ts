@@ -143,7 +143,7 @@ describe("the command line", () => {
     );
   });
 
-  it("names the deposit contract of a dev chain, and who knows of its deposits", () => {
+  it("sets the deposit contract and chain of a dev chain", () => {
     const contract = `0x${"Ab".repeat(20)}`;
     const url = "http://127.0.0.1:8545";
     const made = ["--fork", "electra", "--deposit-contract", contract];
@@ -160,7 +160,9 @@ describe("the command line", () => {
     const withClient = dev(["--deposit-contract", contract, "--el", url]);
     expect(withClient.deposits).toEqual({ contract: contract.toLowerCase(), chainId: undefined, followDistance: 32 });
     expect(dev([...made, "--preset", "mainnet"]).deposits!.followDistance).toBe(2048);
-    expect(refusal(() => dev(["--deposit-contract", contract, "--eth1", url]))).toMatch(/starts in fulu without --el/);
+    expect(refusal(() => dev(["--deposit-contract", contract, "--eth1", url]))).toMatch(
+      /requires --el on a chain that starts in fulu/,
+    );
     expect(refusal(() => dev([...made, "--eth1", url, "--speed", "2"]))).toMatch(
       /--eth1 and --speed 2 exclude each other/,
     );
@@ -190,7 +192,7 @@ describe("the command line", () => {
   it("has the validators of a node put blobs into their blocks, and a node without any refuse to", () => {
     const validating = node(["--dev-validators", "0-3", "--dev-blobs", "1-2"]);
     expect(validating.devBlobs).toEqual({ least: 1, most: 2 });
-    expect(refusal(() => node(["--dev-blobs", "1-2"]))).toContain("is of no use to a node without --dev-validators");
+    expect(refusal(() => node(["--dev-blobs", "1-2"]))).toContain("requires --dev-validators");
   });
 });
 
@@ -215,8 +217,8 @@ describe("values that are refused", () => {
     [["--log-format", "xml"], /it must be text or json/],
     [["--graffiti", "0x1"], /even number of at most 64 hex digits/],
     [["--data-dir", ""], /it must be a directory, and it is empty/],
-    [["--validators", "7"], /--validators 7 is too few.*minimal preset needs at least 8/],
-    [["--validators", "31", "--preset", "mainnet"], /mainnet preset needs at least 32/],
+    [["--validators", "7"], /--validators 7 is too few.*minimal preset requires at least 8/],
+    [["--validators", "31", "--preset", "mainnet"], /mainnet preset requires at least 32/],
     [["--validators", "1e3"], /whole number of at least 1/],
     [["--fork", "gloas"], /phase0, altair, bellatrix, capella, deneb, electra or fulu/],
     [["--fork-at", "altair"], /such as altair=2/],
@@ -231,7 +233,7 @@ describe("values that are refused", () => {
     [["--p2p", "--no-auto"], /--p2p and --no-auto exclude each other/],
     [["--warmup-epochs", "-1"], /at least 0/],
     [["--catch-up", "--speed", "2"], /--catch-up and --speed 2 exclude each other/],
-    [["--eth1", "http://127.0.0.1:8545"], /--eth1 is of no use to a dev chain without --deposit-contract/],
+    [["--eth1", "http://127.0.0.1:8545"], /--eth1 requires --deposit-contract/],
     [["--eth1", "ws://127.0.0.1:8545"], /a URL that begins with http/],
     [["--deposit-contract", "0x42"], /0x and 40 hex digits/],
     [["--deposit-chain-id", "0"], /at least 1/],
@@ -261,9 +263,9 @@ describe("values that are refused", () => {
 
   it("names a variable that is none, and the one that was probably meant", () => {
     expect(refusal(() => dev([], { FANAL_RPC_PROT: "1" }))).toBe(
-      "The environment variable FANAL_RPC_PROT is not that of a flag. Did you mean FANAL_RPC_PORT?",
+      "Unknown environment variable FANAL_RPC_PROT. Did you mean FANAL_RPC_PORT?",
     );
-    expect(refusal(() => node([], { FANAL_ZZZZZZZZ: "1" }))).toMatch(/FANAL_ZZZZZZZZ .* docs\/flags\.md/);
+    expect(refusal(() => node([], { FANAL_ZZZZZZZZ: "1" }))).toMatch(/FANAL_ZZZZZZZZ\. docs\/flags\.md/);
   });
 
   it("leaves variables of other commands and of others alone", () => {
@@ -288,7 +290,7 @@ describe("values that are refused", () => {
     expect(refusal(() => node(["--backfill-epochs", "some"]))).toMatch(
       /whole number of epochs of at least 0, or "all"/,
     );
-    expect(refusal(() => node(["--network", "nowhere"]))).toMatch(/neither a network/);
+    expect(refusal(() => node(["--network", "nowhere"]))).toMatch(/neither a built-in name/);
   });
 });
 

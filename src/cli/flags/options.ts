@@ -25,17 +25,17 @@ import type { networkFlags } from "./network-flags.ts";
 import { type Network, resolveNetwork } from "./preset.ts";
 import { type ServerAccess, serverAccess } from "./server-access.ts";
 import type { ServerValues } from "./server-flags.ts";
-import { requireOwnPorts } from "./server-ports.ts";
+import { requireDistinctPorts } from "./server-ports.ts";
 import { listedValidators, monitorSelection, type ValidatorList } from "./validator-list.ts";
 
-/** The servers that a command runs. */
+/** Server settings. */
 export interface ServerSettings {
   rpc: boolean;
   /** 0 for any free port. */
   rpcPort: number;
   rpcAddress: string;
   rpcAccess: ServerAccess;
-  /** Whether browsers are shown a page. */
+  /** Serves the web interface. */
   web: boolean;
   rest: boolean;
   /** 0 for any free port. */
@@ -49,12 +49,12 @@ export interface ServerSettings {
 }
 
 export interface LogOptions {
-  /** A log specification. */
+  /** Log specification. */
   logLevel: string;
   logFormat: LogFormat;
-  /** Undefined for a log that goes to standard output alone. */
+  /** Undefined to log to standard output only. */
   logFile: LogFile | undefined;
-  /** Where a line goes for every request: a file, or standard output; undefined for nowhere. */
+  /** Undefined for no access log. */
   accessLog: LogFile | "standard output" | undefined;
 }
 
@@ -72,18 +72,18 @@ export interface SharedOptions extends ServerSettings, LogOptions {
   monitorValidators: MonitorSelection | undefined;
   kzgBackend: KzgChoice;
   trackFutures: boolean;
-  /** Undefined for a node that builds all its payloads itself. */
+  /** Undefined without a builder. */
   builder: BuilderOptions | undefined;
-  /** URLs of nodes of the deposit chain; none when it is not followed. */
+  /** URLs of deposit chain nodes; empty if it is not followed. */
   eth1: readonly string[];
-  /** Undefined for a node that connects to no other. */
+  /** Undefined without peer-to-peer networking. */
   networking: NetworkingOptions | undefined;
-  /** Undefined for a node without an execution client. */
+  /** Undefined without an execution client. */
   execution: ExecutionClientOptions | undefined;
 }
 
 export interface DevOptions extends SharedOptions, DevGenesis {
-  /** Indices of the validators that this process runs; undefined for all of them. */
+  /** Indices of the in-process validators; undefined for all. */
   activeValidators: readonly number[] | undefined;
   devBlobs: BlobCounts;
   speed: number;
@@ -93,20 +93,20 @@ export interface DevOptions extends SharedOptions, DevGenesis {
 
 export interface NodeOptions extends SharedOptions {
   network: Network;
-  /** In slots; undefined for the default of ten minutes, which is a number of slots only once the network is known. */
+  /** In slots; undefined for the default, which depends on the slot time of the network. */
   syncHorizon: number | undefined;
-  /** Infinite for all of history; undefined for as many as every node has to serve. */
+  /** Infinite for the whole history; undefined for MIN_EPOCHS_FOR_BLOCK_REQUESTS. */
   backfillEpochs: number | undefined;
   safeSlotsToImportOptimistically: number;
   /** An absolute path or an http(s) URL. */
   genesisState: string | undefined;
   /** Undefined for a node that starts from genesis. */
   checkpoint: CheckpointSource | undefined;
-  /** Of a dev chain's network; how many there are is known only once the chain is open. */
+  /** In-process validators of a dev chain's network. Resolved once the number of validators is known. */
   devValidators: ValidatorList;
-  /** Of the blocks of these validators. */
+  /** Blobs in blocks of these validators. */
   devBlobs: BlobCounts;
-  /** Where their keys come from; undefined for the well-known test keys. */
+  /** Key source of these validators; undefined for interop keys. */
   keys: KeySource | undefined;
 }
 
@@ -131,7 +131,7 @@ function sharedOptions(values: SharedValues, workingDirectory: string): Pick<Sha
 export function serverSettings(values: ServerValues, workingDirectory: string): ServerSettings {
   const { rpc, rpcPort, rpcAddress, web, rest, restPort, restAddress } = values;
   const { metrics, metricsPort, metricsAddress } = values;
-  requireOwnPorts([
+  requireDistinctPorts([
     { flagPrefix: "rpc", isOn: rpc, address: rpcAddress, port: rpcPort },
     { flagPrefix: "rest", isOn: rest, address: restAddress, port: restPort },
     { flagPrefix: "metrics", isOn: metrics, address: metricsAddress, port: metricsPort },
@@ -183,7 +183,7 @@ export function logOptions(values: LogValues, workingDirectory: string): LogOpti
 
 type SharedValues = FlagValues<typeof SHARED_FLAGS>;
 
-/** Each command has its own ways to name the data directory, where a secret may lie, and to find other nodes. */
+/** Options whose defaults do not depend on the command. */
 type SharedOption = Exclude<keyof SharedOptions, "dataDir" | "networking" | "execution">;
 
 type DevValues = FlagValues<typeof DEV_FLAGS>;
@@ -191,20 +191,18 @@ type DevValues = FlagValues<typeof DEV_FLAGS>;
 export const devDataDir = ({ dataDir }: Pick<DevValues, "dataDir">, workingDirectory: string): string =>
   resolve(workingDirectory, dataDir ?? ".fanal/dev");
 
-/** What a chain that is stored was made with is taken from there, as far as the flags do not say it. */
+/** Converts flags to options. Genesis settings fall back to the stored chain. */
 export function devOptions(values: DevValues, workingDirectory: string, stored: DevIdentity | null = null): DevOptions {
   const speed = speedOf(values);
   const { catchUp, reset } = values;
   const genesis = devGenesis({ ...values, speed }, stored, workingDirectory);
   if (catchUp && speed !== 1) {
     throw usageError(
-      `--catch-up and --speed ${speed} exclude each other: at another speed than 1 chain time leaves the time of day at once.`,
+      `--catch-up and --speed ${speed} exclude each other: only at speed 1 does chain time follow the time of day.`,
     );
   }
   if (values.el.length > 0 && speed !== 1) {
-    throw usageError(
-      `--el and --speed ${speed} exclude each other: execution clients go by the time of day, and so must their blocks.`,
-    );
+    throw usageError(`--el and --speed ${speed} exclude each other: execution clients run in real time.`);
   }
   const dataDir = devDataDir(values, workingDirectory);
   return {
@@ -223,12 +221,14 @@ export function devOptions(values: DevValues, workingDirectory: string, stored: 
 
 function devBlobs(values: { devBlobs: BlobCounts; el: readonly string[] }): BlobCounts {
   if (values.el.length > 0 && values.devBlobs.most > 0) {
-    throw usageError("--dev-blobs and --el exclude each other: an execution client has the blobs of its transactions.");
+    throw usageError(
+      "--dev-blobs and --el exclude each other: with an execution client, blobs come from its transactions.",
+    );
   }
   return values.devBlobs;
 }
 
-/** Without `--auto` time stands still, as at the speed 0. */
+/** `--no-auto` is the same as speed 0. */
 const speedOf = ({ auto, speed }: { auto: boolean; speed: number }) => (auto ? speed : 0);
 
 export function nodeOptions(values: FlagValues<typeof NODE_FLAGS>, workingDirectory: string): NodeOptions {
@@ -254,18 +254,18 @@ export function nodeOptions(values: FlagValues<typeof NODE_FLAGS>, workingDirect
 function nodeBlobs(values: FlagValues<typeof NODE_FLAGS>): BlobCounts {
   const counts = devBlobs(values);
   if (counts.most === 0 || values.devValidators.length > 0) return counts;
-  throw usageError("--dev-blobs is of no use to a node without --dev-validators, whose blocks carry them.");
+  throw usageError("--dev-blobs requires --dev-validators, whose blocks carry the blobs.");
 }
 
 function nodeKeys(values: FlagValues<typeof NODE_FLAGS>, workingDirectory: string): KeySource | undefined {
   const keys = keySource(values, workingDirectory);
   if (keys === undefined || values.devValidators.length > 0) return keys;
-  throw usageError("Keys are of no use to a node without --dev-validators, which says whose it is to use.");
+  throw usageError("Validator keys require --dev-validators, the validators to run.");
 }
 
 type NetworkValues = FlagValues<ReturnType<typeof networkFlags>>;
 
-/** Undefined when no other nodes are wanted. */
+/** Returns networking options; undefined with --no-p2p. */
 function networkingOptions(values: NetworkValues, bootnodes: readonly string[]): NetworkingOptions | undefined {
   if (!values.p2p) return undefined;
   const { p2pAddress: address, p2pPort: port, discovery, peers, targetPeers, supernode } = values;
@@ -278,11 +278,11 @@ function devNetworking(
 ): NetworkingOptions | undefined {
   const named = values.peers.length > 0 ? "--peer" : values.bootnodes.length > 0 ? "--bootnodes" : undefined;
   if (!values.p2p && named !== undefined) {
-    throw usageError(`${named} is of no use without --p2p: a dev chain keeps to itself unless --p2p is given.`);
+    throw usageError(`${named} requires --p2p: a dev chain has no networking by default.`);
   }
   if (values.p2p && speedOf(values) !== 1) {
     const other = values.auto ? `--speed ${values.speed}` : "--no-auto";
-    throw usageError(`--p2p and ${other} exclude each other: with other nodes a chain's time is the real time.`);
+    throw usageError(`--p2p and ${other} exclude each other: a chain with peers runs in real time.`);
   }
   return networkingOptions(values, givenBootnodes(values.bootnodes, workingDirectory));
 }

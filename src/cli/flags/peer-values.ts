@@ -1,9 +1,9 @@
 import { isIP, isIPv4, isIPv6 } from "node:net";
 import { FlagValueError, nonEmpty } from "./flag-values.ts";
 
-// The form alone is checked here: the libraries that check ids and signatures take long to load.
+// Checks the syntax only: the libraries that verify ids and signatures are slow to load.
 
-/** A record of at most 300 bytes (EIP-778) in base64url. */
+/** ENR of at most 300 bytes (EIP-778) in base64url. */
 const RECORD_TEXT = /^enr:[\w-]{1,400}$/;
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/i;
 
@@ -14,10 +14,10 @@ export function ipAddress(text: string): string {
   return text;
 }
 
-/** A record in its text form, or a file with records. */
+/** Parses an ENR or the name of a file with ENRs. */
 export function bootnode(text: string): string {
   if (text.startsWith("enr:") && !isRecordText(text)) {
-    throw new FlagValueError("it must be a record such as enr:-… in letters, digits, - and _, or a file with records");
+    throw new FlagValueError("it must be a record such as enr:-… (letters, digits, - and _) or a file with records");
   }
   return nonEmpty("a record such as enr:-… or a file with records")(text);
 }
@@ -30,7 +30,7 @@ const HOST_CHECKS: Readonly<Record<string, (host: string) => boolean>> = {
   dns6: (host) => HOST_NAME.test(host),
 };
 
-/** A multiaddress of TCP that says whom to expect there. */
+/** Parses a TCP multiaddr with a peer id. */
 export function peerAddress(text: string): string {
   const [before, hostKind = "", host = "", tcp, port = "", p2p, id = "", ...rest] = text.split("/");
   const isHost = Object.hasOwn(HOST_CHECKS, hostKind) && HOST_CHECKS[hostKind]!(host);
@@ -38,6 +38,6 @@ export function peerAddress(text: string): string {
   const isId = /^[a-z0-9]{20,100}$/i.test(id);
   if (before === "" && isHost && tcp === "tcp" && isPort && p2p === "p2p" && isId && rest.length === 0) return text;
   throw new FlagValueError(
-    "it must be an address with the peer's id, such as /ip4/192.0.2.1/tcp/9000/p2p/16Uiu2H…; ip6 and dns are possible too",
+    "it must be an address with the peer's id, such as /ip4/192.0.2.1/tcp/9000/p2p/16Uiu2H…; ip6 and dns are allowed",
   );
 }

@@ -47,7 +47,7 @@ describe("network and preset", () => {
 
   it("names the nearest network for one it does not know", () => {
     const { message, exitCode } = refusal("mainet");
-    expect(message).toMatch(/"mainet" is neither .* nor a directory\. Did you mean mainnet\?/);
+    expect(message).toMatch(/"mainet": neither .* nor a directory\. Did you mean mainnet\?/);
     expect(exitCode).toBe(EXIT_CODES.usage);
     expect(refusal("constructor").exitCode).toBe(EXIT_CODES.usage);
   });
@@ -56,7 +56,7 @@ describe("network and preset", () => {
     const cases: [name: string, complaint: RegExp][] = [
       [network("empty"), /empty\/config\.yaml cannot be read: ENOENT/],
       [network("broken", "PRESET_BASE: ["), /broken\/config\.yaml cannot be read/],
-      [network("silent", "CONFIG_NAME: x"), /names no PRESET_BASE; it must be mainnet, minimal or gnosis/],
+      [network("silent", "CONFIG_NAME: x"), /has no PRESET_BASE; it must be mainnet, minimal or gnosis/],
       [network("strange", "PRESET_BASE: huge"), /has the PRESET_BASE "huge"/],
     ];
     for (const [name, complaint] of cases) {

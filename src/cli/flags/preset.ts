@@ -9,8 +9,8 @@ export type PresetName = "mainnet" | "minimal" | "gnosis";
 const PRESETS: readonly PresetName[] = ["mainnet", "minimal", "gnosis"];
 
 /**
- * The networks @lodestar/config knows, with the preset of each. They are repeated here because the preset has to be chosen
- * before that package is loaded: loading it fixes the preset for the whole process.
+ * Networks of @lodestar/config with their presets. Repeated here because importing that package fixes the preset of the
+ * process.
  */
 export const BUILT_IN_NETWORKS: Readonly<Record<string, PresetName>> = {
   mainnet: "mainnet",
@@ -21,7 +21,7 @@ export const BUILT_IN_NETWORKS: Readonly<Record<string, PresetName>> = {
   chiado: "gnosis",
 };
 
-/** The network a node joins and the preset its chain is made with. */
+/** Network with its preset. */
 export interface Network extends NamedNetwork {
   preset: PresetName;
 }
@@ -30,7 +30,7 @@ function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/** `PRESET_BASE` of a network's `config.yaml` (consensus specs, configs/README.md). */
+/** Reads `PRESET_BASE` of a network's `config.yaml` (consensus specs, configs/README.md). */
 function readPresetBase(configFile: string): PresetName {
   let config: unknown;
   try {
@@ -43,7 +43,7 @@ function readPresetBase(configFile: string): PresetName {
     typeof config === "object" && config !== null ? (config as Record<string, unknown>).PRESET_BASE : undefined;
   const preset = PRESETS.find((candidate) => candidate === named);
   if (preset === undefined) {
-    const found = named === undefined ? "names no PRESET_BASE" : `has the PRESET_BASE ${JSON.stringify(named)}`;
+    const found = named === undefined ? "has no PRESET_BASE" : `has the PRESET_BASE ${JSON.stringify(named)}`;
     throw new StartupError(
       "unreadableInput",
       `The network file ${configFile} ${found}; it must be mainnet, minimal or gnosis.`,
@@ -52,7 +52,7 @@ function readPresetBase(configFile: string): PresetName {
   return preset;
 }
 
-/** A network is given by its name, or by a directory that holds its `config.yaml`; the name wins where both would fit. */
+/** Resolves a built-in network name, or a directory with `config.yaml`. A name takes precedence. */
 export function resolveNetwork(text: string, workingDirectory: string): Network {
   const preset = Object.hasOwn(BUILT_IN_NETWORKS, text) ? BUILT_IN_NETWORKS[text] : undefined;
   if (preset !== undefined) return { name: text, directory: undefined, preset };
@@ -61,7 +61,8 @@ export function resolveNetwork(text: string, workingDirectory: string): Network 
   if (!isDirectory(directory)) {
     const names = Object.keys(BUILT_IN_NETWORKS);
     throw usageError(
-      `"${text}" is neither a network that is built in (${names.join(", ")}) nor a directory.${didYouMean(text, names)}`,
+      `Unknown network "${text}": neither a built-in name (${names.join(", ")}) nor a directory.` +
+        didYouMean(text, names),
     );
   }
   return { name: basename(directory), directory, preset: readPresetBase(join(directory, "config.yaml")) };

@@ -5,16 +5,16 @@ import { readConfigFile } from "./config-file.ts";
 import { environmentName, type Flag, type FlagTable, type FlagValues, flagNames } from "./flag.ts";
 import { FlagValueError, withoutCredentials } from "./flag-values.ts";
 import { CONFIG_FILE_FLAG } from "./flags.ts";
-import { refuseUnknownVariables } from "./unknown-variables.ts";
+import { rejectUnknownVariables } from "./unknown-variables.ts";
 
 export interface FlagSources {
-  /** What the command line says, by the flag's name. */
+  /** Values on the command line, by flag name. */
   readonly given: ReadonlyMap<string, readonly string[]>;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly workingDirectory: string;
 }
 
-/** What was written somewhere, and where, for the message when it cannot be accepted. */
+/** Unparsed values and their source, for error messages. */
 interface Written {
   readonly texts: readonly string[];
   readonly place: string;
@@ -25,7 +25,7 @@ function writtenOutsideFile(flag: Flag<unknown>, { given, environment }: FlagSou
   if (texts !== undefined) return { texts, place: `--${flag.name}` };
   for (const variable of flagNames(flag).map(environmentName)) {
     const text = environment[variable];
-    // An empty variable is how a shell or a service file says that it sets nothing.
+    // An empty variable counts as unset.
     if (text !== undefined && text !== "") return { texts: [text], place: `the environment variable ${variable}` };
   }
   return undefined;
@@ -42,12 +42,12 @@ function readValue<T>(flag: Flag<T>, written: Written | undefined): T {
   }
 }
 
-/** Values of all flags of a command. The command line beats the environment, which beats the config file. */
+/** Resolves the values of all flags of a command. Precedence: command line, environment, config file, default. */
 export function resolveFlags<Name extends CommandName>(
   command: Name,
   sources: FlagSources,
 ): FlagValues<(typeof COMMANDS)[Name]["flags"]> {
-  refuseUnknownVariables(sources.environment);
+  rejectUnknownVariables(sources.environment);
   const table: FlagTable = COMMANDS[command].flags;
   const takesFile = Object.values(table).includes(CONFIG_FILE_FLAG);
   const configFile = takesFile ? readValue(CONFIG_FILE_FLAG, writtenOutsideFile(CONFIG_FILE_FLAG, sources)) : undefined;

@@ -4,7 +4,7 @@ import { optionsInTemporaryDirectory, refusal } from "./options.test-support.ts"
 
 const { folder, dev } = optionsInTemporaryDirectory();
 
-describe("who may use a server", () => {
+describe("server access", () => {
   it("is said for each apart", () => {
     const options = dev(
       "--rpc-vhosts Node.Example,other_host --rpc-api read,debug --rest-allow-origin * --rest-token-file token".split(
@@ -22,7 +22,9 @@ describe("who may use a server", () => {
       expect(complaint).toContain(`--${server}-${flag}`);
     }
     for (const address of ["::", "192.0.2.1", "node.lan"]) {
-      expect(refusal(() => dev([`--${server}-address`, address, `--${server}`]))).toContain("lets other machines call");
+      expect(refusal(() => dev([`--${server}-address`, address, `--${server}`]))).toContain(
+        "exposes the server to other machines",
+      );
     }
     for (const way of [[`--${server}-token-file`, "t"], [`--${server}-allow-anyone`], [`--no-${server}`]]) {
       expect(() => dev([...open, ...way])).not.toThrow();

@@ -5,7 +5,7 @@ import { usageError } from "../exit.ts";
 import type { accessFlags } from "./access-flags.ts";
 import type { FlagValues } from "./flag.ts";
 
-/** Who may use a server, and for what. */
+/** Access control of a server. */
 export interface ServerAccess {
   /** Host names; "*" for all. */
   vhosts: readonly string[];
@@ -13,7 +13,7 @@ export interface ServerAccess {
   allowOrigin: readonly string[];
   /** Undefined for the default, which depends on the address. */
   api: readonly AccessClass[] | undefined;
-  /** An absolute path. */
+  /** Absolute path. */
   tokenFile: string | undefined;
 }
 
@@ -23,13 +23,14 @@ interface GivenServer extends FlagValues<ReturnType<typeof accessFlags>> {
   address: string;
 }
 
-/** Throws for a server that other machines could call though nobody said that they may. */
+/** Resolves the access control. Throws if a server is reachable from other machines without an explicit decision. */
 export function serverAccess(server: GivenServer, workingDirectory: string): ServerAccess {
   const { flagPrefix, isOn, address, vhosts, allowOrigin, api, tokenFile, allowAnyone } = server;
   if (isOn && !isLoopbackHost(address) && tokenFile === undefined && !allowAnyone) {
     throw usageError(
-      `--${flagPrefix}-address ${address} lets other machines call the node. Give --${flagPrefix}-token-file FILE, so that they need ` +
-        `the token in the file; or --${flagPrefix}-allow-anyone, when something else keeps strangers away; or an address of this machine alone, such as 127.0.0.1.`,
+      `--${flagPrefix}-address ${address} exposes the server to other machines. Require a token with ` +
+        `--${flagPrefix}-token-file FILE, allow access without one with --${flagPrefix}-allow-anyone, ` +
+        "or use a loopback address such as 127.0.0.1.",
     );
   }
   return {

@@ -5,7 +5,7 @@ import { address, wholeNumber } from "./flag-values.ts";
 const rpcAccess = accessFlags("rpc", "the JSON-RPC interface");
 const restAccess = accessFlags("rest", "the REST API");
 
-/** The flags of the servers, which some commands have on unless told otherwise. */
+/** Flags of the JSON-RPC, REST and metrics servers. `areOn` is the default of the first two. */
 export function serverFlags({ areOn }: { areOn: boolean }) {
   return {
     rpc: booleanFlag({ name: "rpc", description: "Serve the JSON-RPC interface", fallback: areOn }),
@@ -13,7 +13,7 @@ export function serverFlags({ areOn }: { areOn: boolean }) {
       name: "rpc-port",
       kind: "number",
       placeholder: "PORT",
-      description: "Port of the JSON-RPC interface; 0 takes any free one",
+      description: "Port of the JSON-RPC interface; 0 for any free port",
       fallback: 9190,
       parse: wholeNumber(0, 65535),
     }),
@@ -27,7 +27,7 @@ export function serverFlags({ areOn }: { areOn: boolean }) {
     }),
     web: booleanFlag({
       name: "web",
-      description: "Show the chain to browsers, at the address of the JSON-RPC interface",
+      description: "Serve the web interface at the address of the JSON-RPC interface",
       fallback: true,
     }),
     rpcVhosts: rpcAccess.vhosts,
@@ -40,7 +40,7 @@ export function serverFlags({ areOn }: { areOn: boolean }) {
       name: "rest-port",
       kind: "number",
       placeholder: "PORT",
-      description: "Port of the REST API; 0 takes any free one",
+      description: "Port of the REST API; 0 for any free port",
       fallback: 5052,
       parse: wholeNumber(0, 65535),
     }),
@@ -57,12 +57,12 @@ export function serverFlags({ areOn }: { areOn: boolean }) {
     restApi: restAccess.api,
     restTokenFile: restAccess.tokenFile,
     restAllowAnyone: restAccess.allowAnyone,
-    metrics: booleanFlag({ name: "metrics", description: "Serve metrics for Prometheus, at /metrics" }),
+    metrics: booleanFlag({ name: "metrics", description: "Serve Prometheus metrics at /metrics" }),
     metricsPort: valueFlag({
       name: "metrics-port",
       kind: "number",
       placeholder: "PORT",
-      description: "Port of the metrics; 0 takes any free one",
+      description: "Port of the metrics; 0 for any free port",
       fallback: 8008,
       parse: wholeNumber(0, 65535),
     }),
@@ -70,7 +70,7 @@ export function serverFlags({ areOn }: { areOn: boolean }) {
       name: "metrics-address",
       kind: "text",
       placeholder: "ADDRESS",
-      description: "Address the metrics are served on; whoever can reach it can read them",
+      description: "Address the metrics server listens on; it has no access control",
       fallback: "127.0.0.1",
       parse: address,
     }),

@@ -8,12 +8,12 @@ describe("the ports of servers", () => {
 
   it("cannot be the same", () => {
     const sentence = refusal(() => dev([...both, "--rpc-port", "7777", "--rest-port", "7777"]));
-    expect(sentence).toBe("--rpc-port and --rest-port both name port 7777 of 127.0.0.1; give each a port of its own.");
+    expect(sentence).toBe("--rpc-port and --rest-port both use port 7777 of 127.0.0.1. Give each a different port.");
     expect(refusal(() => dev(["--metrics", "--rest", "--rest-port", "8008"]))).toMatch(
-      /^--rest-port and --metrics-port both name port 8008 /,
+      /^--rest-port and --metrics-port both use port 8008 /,
     );
     expect(refusal(() => gateway(["--upstream", "http://127.0.0.1:1", "--rpc-port", "5052"]))).toMatch(
-      /^--rpc-port and --rest-port both name port 5052 /,
+      /^--rpc-port and --rest-port both use port 5052 /,
     );
   });
 
@@ -27,7 +27,7 @@ describe("the ports of servers", () => {
       expect(
         refusal(() => dev([...same, "--rpc-address", rpc, "--rest-address", rest])),
         `${rpc} ${rest}`,
-      ).toMatch(/both name port 7777/);
+      ).toMatch(/both use port 7777/);
     }
     for (const [rpc, rest] of [
       ["127.0.0.1", "127.0.0.2"],

@@ -6,13 +6,13 @@ import { environmentName, type Flag, flagNames } from "./flag.ts";
 const PREFIX = environmentName("");
 
 /**
- * They begin like settings and are none: those of the project's tests, and those by which Docker and Kubernetes tell
- * containers of a service called fanal.
+ * Variables with our prefix that are not settings: those of the tests, and those that Docker and Kubernetes set for a
+ * service named fanal.
  */
 const OTHERS = /^FANAL_(?:TEST_|SERVICE_|PORT(?:$|_\d))/;
 
-/** Throws for a variable that looks like a setting and is none of any command: it was probably misspelt. */
-export function refuseUnknownVariables(environment: Readonly<Record<string, string | undefined>>): void {
+/** Throws for a FANAL_* variable that is not a setting of any command, which is probably misspelt. */
+export function rejectUnknownVariables(environment: Readonly<Record<string, string | undefined>>): void {
   const flags = COMMAND_NAMES.flatMap((name) => Object.values<Flag<unknown>>(COMMANDS[name].flags));
   const names = new Set(flags.flatMap(flagNames));
   const known = new Set(Array.from(names, environmentName));
@@ -20,7 +20,7 @@ export function refuseUnknownVariables(environment: Readonly<Record<string, stri
     if (!variable.startsWith(PREFIX) || !value || known.has(variable) || OTHERS.test(variable)) continue;
     const nearest = nearestFlag(variable.slice(PREFIX.length), names);
     const hint =
-      nearest === undefined ? "docs/flags.md has those there are." : `Did you mean ${environmentName(nearest)}?`;
-    throw usageError(`The environment variable ${variable} is not that of a flag. ${hint}`);
+      nearest === undefined ? "docs/flags.md lists all variables." : `Did you mean ${environmentName(nearest)}?`;
+    throw usageError(`Unknown environment variable ${variable}. ${hint}`);
   }
 }

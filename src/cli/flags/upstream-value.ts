@@ -1,38 +1,38 @@
 import { FlagValueError, httpUrl, wholeNumber } from "./flag-values.ts";
 
-/** A beacon node behind the gateway, as it was written. */
-export interface WrittenUpstream {
+/** Parsed --upstream value. */
+export interface ParsedUpstream {
   name: string;
   /** Without credentials. */
   url: string;
-  /** The value of the header Authorization that the credentials in the URL come to. */
+  /** Authorization header for the credentials in the URL. */
   authorization: string | undefined;
   tier: number;
   weight: number;
   tokenFile: string | undefined;
 }
 
-/** They stand in headers and in the labels of metrics. */
+/** Names are used in headers and metric labels. */
 const NAME = /^[\w.:[\]-]{1,100}$/;
 const SETTINGS = ["name", "tier", "weight", "token-file"];
 
-/** A URL, and after it words such as `tier=1`, in any order. */
-export function upstream(text: string): WrittenUpstream {
+/** Parses a URL followed by settings such as `tier=1`, in any order. */
+export function upstream(text: string): ParsedUpstream {
   const [written = "", ...words] = text.split(/\s+/);
   const url = new URL(httpUrl(written));
   if (url.search !== "" || url.hash !== "") {
-    throw new FlagValueError("the URL must be the one that /eth/… is added to, without ? and #");
+    throw new FlagValueError("the URL must be the base to which /eth/… is appended, without ? and #");
   }
   const settings = readSettings(words);
   const authorization = basicAuthorization(url);
   const tokenFile = settings.get("token-file");
   if (authorization !== undefined && tokenFile !== undefined) {
-    throw new FlagValueError("it has both a password in the URL and a token-file, of which only one can be sent");
+    throw new FlagValueError("it has both credentials in the URL and a token-file; give one of them");
   }
   url.username = "";
   url.password = "";
   const name = settings.get("name") ?? url.host;
-  if (!NAME.test(name)) throw new FlagValueError("its name may have letters, digits and the signs . : _ - alone");
+  if (!NAME.test(name)) throw new FlagValueError("its name may contain only letters, digits and . : _ -");
   return {
     name,
     url: url.href.replace(/\/+$/, ""),
@@ -49,7 +49,7 @@ function readSettings(words: readonly string[]): Map<string, string> {
     const [, key = "", value = ""] = /^([^=]*)=(.*)$/.exec(word) ?? [];
     if (!SETTINGS.includes(key) || value === "") {
       throw new FlagValueError(
-        `after the URL it may have ${SETTINGS.map((name) => `${name}=…`).join(", ")}, and "${word}" is none of them`,
+        `unknown setting "${word}" after the URL; allowed are ${SETTINGS.map((name) => `${name}=…`).join(", ")}`,
       );
     }
     if (settings.has(key)) throw new FlagValueError(`it has ${key}=… twice`);

@@ -26,7 +26,7 @@ describe("a list of validators", () => {
   it("may name no more validators than there are, however many it claims", () => {
     expect(() => indicesOf("0-99999999999", 16)).toThrow(StartupError);
     expect(() => indicesOf("16", 16)).toThrow(
-      "--flag names validator 16, but the chain has 16 validators: their indices are 0 to 15.",
+      "--flag includes validator 16, but the chain has only 16 validators. Use indices from 0 to 15.",
     );
   });
 });

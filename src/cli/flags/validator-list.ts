@@ -3,12 +3,12 @@ import type { MonitorSelection } from "../../chain/monitor/monitored-validators.
 import { usageError } from "../exit.ts";
 import { FlagValueError } from "./flag-values.ts";
 
-/** Which validators are meant, before it is known how many there are. Both ends of a range belong to it. */
+/** Parsed validator list, before the number of validators is known. Ranges include both ends. */
 export type ValidatorList = "all" | readonly { first: ValidatorIndex; last: ValidatorIndex }[];
 
 const RANGE = /^(\d{1,15})(?:-(\d{1,15}))?$/;
 
-/** `none`, `all`, or indices and ranges of them separated by commas. */
+/** Parses `none`, `all`, or a comma-separated list of indices and ranges. */
 export function parseValidatorList(text: string): ValidatorList {
   const trimmed = text.trim();
   if (trimmed === "all") return "all";
@@ -24,14 +24,15 @@ export function parseValidatorList(text: string): ValidatorList {
   });
 }
 
-/** The indices of the list, each once and in ascending order; undefined stands for all of the chain's validators. */
+/** Resolves the list to distinct indices in ascending order; undefined for all validators. */
 export function listedValidators(list: ValidatorList, count: number, flag: string): ValidatorIndex[] | undefined {
   if (list === "all") return undefined;
   const indices = new Set<ValidatorIndex>();
   for (const { first, last } of list) {
     if (last >= count) {
       throw usageError(
-        `${flag} names validator ${last}, but the chain has ${count} validators: their indices are 0 to ${count - 1}.`,
+        `${flag} includes validator ${last}, but the chain has only ${count} validators. ` +
+          `Use indices from 0 to ${count - 1}.`,
       );
     }
     for (let index = first; index <= last; index++) indices.add(index);
@@ -41,7 +42,7 @@ export function listedValidators(list: ValidatorList, count: number, flag: strin
 
 const PUBKEY = /^0x[0-9a-f]{96}$/i;
 
-/** Indices as a range, or a public key in hexadecimal digits. */
+/** Range of indices, or a public key as hex string. */
 export type ValidatorChoice = { first: ValidatorIndex; last: ValidatorIndex } | { pubkey: string };
 
 /** Parses an index, a range of indices or a public key. */
@@ -58,7 +59,7 @@ export function parseValidatorChoice(text: string): ValidatorChoice {
   return { first, last };
 }
 
-const MOST_MONITORED = 100_000;
+const MAX_MONITORED = 100_000;
 
 /** Returns each validator once; undefined if none is chosen. */
 export function monitorSelection(choices: readonly ValidatorChoice[]): MonitorSelection | undefined {
@@ -71,14 +72,12 @@ export function monitorSelection(choices: readonly ValidatorChoice[]): MonitorSe
       continue;
     }
     const { first, last } = choice;
-    if (last - first >= MOST_MONITORED) throw tooManyMonitored();
+    if (last - first >= MAX_MONITORED) throw tooManyMonitored();
     for (let index = first; index <= last; index++) indices.add(index);
   }
-  if (indices.size + pubkeys.size > MOST_MONITORED) throw tooManyMonitored();
+  if (indices.size + pubkeys.size > MAX_MONITORED) throw tooManyMonitored();
   return { indices: [...indices].sort((a, b) => a - b), pubkeys: [...pubkeys] };
 }
 
 const tooManyMonitored = () =>
-  usageError(
-    `--monitor-validators names more than ${MOST_MONITORED} validators, which is the most that can be monitored.`,
-  );
+  usageError(`--monitor-validators has more than ${MAX_MONITORED} validators, the maximum.`);

@@ -2,15 +2,15 @@ import { ForkName } from "@lodestar/params";
 import type { Method } from "../../api/definition.ts";
 import type { ExampleChain } from "../../api/example.ts";
 
-/** Stands for an object that only a chain can make. */
+/** Placeholder for an object that depends on the chain. */
 const OBJECT: Record<string, unknown> = {};
-/** Stands for bytes that depend on the chain. */
+/** Placeholder for bytes that depend on the chain. */
 const BYTES = "0x…";
-/** A parameter whose JSON is longer is better read from a file. */
-const LONGEST_WRITTEN = 200;
+/** Longer parameters are shown as a file. */
+const MAX_INLINE_LENGTH = 200;
 
-/** A chain that has no blocks: its examples say which parameters there are, not what they are on a real chain. */
-const CHAIN_OF_WORDS: ExampleChain = {
+/** Example chain without blocks. Its values are placeholders. */
+const PLACEHOLDER_CHAIN: ExampleChain = {
   fork: ForkName.fulu,
   slot: 41,
   epoch: 5,
@@ -38,10 +38,10 @@ const CHAIN_OF_WORDS: ExampleChain = {
   dump: async () => BYTES,
 };
 
-/** A parameter of an example: its JSON, or the name of the file where whoever calls has it. */
+/** Example parameter: JSON, or the name of a file. */
 type ExampleParam = { json: string } | { file: string };
 
-/** The lines to type for a call of a method: with `fanal call`, and with curl; over WebSocket where it needs one. */
+/** Returns example calls with `fanal call` and curl, or the WebSocket message if the method needs a connection. */
 export async function exampleLines(method: Method): Promise<string[]> {
   const { name, needsConnection } = method;
   const params = await exampleParams(method);
@@ -55,10 +55,11 @@ export async function exampleLines(method: Method): Promise<string[]> {
 }
 
 async function exampleParams({ params, example }: Method): Promise<ExampleParam[]> {
-  const values = typeof example.params === "function" ? await example.params(CHAIN_OF_WORDS) : (example.params ?? []);
+  const values =
+    typeof example.params === "function" ? await example.params(PLACEHOLDER_CHAIN) : (example.params ?? []);
   return values.map((value, place) => {
     const json = JSON.stringify(value);
-    if (!holdsObject(value) && json.length <= LONGEST_WRITTEN) return { json };
+    if (!holdsObject(value) && json.length <= MAX_INLINE_LENGTH) return { json };
     return { file: `${params[Math.min(place, params.length - 1)]!.name}.json` };
   });
 }
@@ -68,7 +69,7 @@ function holdsObject(value: unknown): boolean {
   return value === OBJECT || Object.values(value).some(holdsObject);
 }
 
-/** The quotes end the text of -d, and have the shell put the file there. */
+/** Formats a parameter within a single-quoted shell string. A file is inserted by command substitution. */
 function inRequest(param: ExampleParam): string {
   return "json" in param ? param.json.replaceAll("'", "'\\''") : `'"$(cat ${param.file})"'`;
 }
@@ -76,7 +77,7 @@ function inRequest(param: ExampleParam): string {
 function onCommandLine(param: ExampleParam): string {
   if ("file" in param) return `@${param.file}`;
   const value: unknown = JSON.parse(param.json);
-  // Whole numbers are the same with and without quotes; what else would be read as JSON without them keeps them.
+  // Strings need quotes only if they would parse as JSON. Integers are accepted in both forms.
   const text = typeof value === "string" && (/^\d+$/.test(value) || !isJson(value)) ? value : param.json;
   return /^[\w.,:=/+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

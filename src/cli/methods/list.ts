@@ -6,7 +6,7 @@ import { signatureOf, WIDTH, wrapText } from "./text.ts";
 const NUMBER_WIDTH = 4;
 const HANGING = " ".repeat(NUMBER_WIDTH + 4);
 
-/** The methods for people: number, name, parameters, what it does, other names. */
+/** Formats methods as text: number, signature, summary and aliases. */
 export function methodsText(groups: readonly MethodGroup[]): string {
   const sections = groups.map(({ title, methods }) => [title, ...methods.flatMap(methodLines)].join("\n"));
   return `${sections.join("\n\n")}\n`;
@@ -19,7 +19,7 @@ function methodLines(method: Method): string[] {
   return [...wrapText(signatureOf(method), WIDTH, place, HANGING), ...wrapText(summary, WIDTH, HANGING), ...others];
 }
 
-/** The same for programs. */
+/** Formats methods as JSON. */
 export function methodsJson(groups: readonly MethodGroup[]): string {
   const listed = groups.flatMap(({ title, methods }) =>
     methods.map(({ number, name, aliases, summary, params, rest, access }) => ({

@@ -27,10 +27,10 @@ describe("a search for methods", () => {
   });
 
   it("names the nearest when it finds nothing", async () => {
-    await expect(told("liveness", "genesis")).rejects.toThrow('No method has "liveness genesis" in its names');
+    await expect(told("liveness", "genesis")).rejects.toThrow('No method matches "liveness genesis" by name');
     await expect(told("getChainHed")).rejects.toMatchObject({
       exitCode: EXIT_CODES.usage,
-      message: expect.stringMatching(/^No method has "getChainHed" in .* Did you mean getChainHead, /),
+      message: expect.stringMatching(/^No method matches "getChainHed" by .* Did you mean getChainHead, /),
     });
     await expect(told("qqqqqqqqqqqqqqqqqqq")).rejects.toThrow('"fanal methods" lists them all.');
   });

@@ -2,10 +2,10 @@ import { methodGroups } from "../../api/method-groups.ts";
 import type { MethodGroup } from "../../api/openrpc.ts";
 import { usageError } from "../exit.ts";
 import { methodsJson, methodsText } from "./list.ts";
-import { methodText } from "./one-method.ts";
+import { methodText } from "./method-details.ts";
 import { methodNamed, methodsWith, nearestMethods } from "./search.ts";
 
-/** What is known of the methods with these words: of all without any, of one wholly when its name is given. */
+/** Runs `fanal methods`: details for a method name, otherwise the list of methods that match all words. */
 export async function describeMethods(words: readonly string[], { json }: { json: boolean }): Promise<string> {
   const named = words.length === 1 ? methodNamed(words[0]!) : undefined;
   if (named && !json) return methodText(named);
@@ -21,5 +21,5 @@ function found(words: readonly string[]): readonly MethodGroup[] {
   const written = words.join(" ");
   const nearest = nearestMethods(written);
   const hint = nearest.length === 0 ? ' "fanal methods" lists them all.' : ` Did you mean ${nearest.join(", ")}?`;
-  throw usageError(`No method has "${written}" in its names, its summary or its REST paths.${hint}`);
+  throw usageError(`No method matches "${written}" by name, summary or REST path.${hint}`);
 }

@@ -3,9 +3,9 @@ import { methodGroups, methods } from "../../api/method-groups.ts";
 import type { MethodGroup } from "../../api/openrpc.ts";
 import { nearestName } from "../../errors/nearest-name.ts";
 
-const MOST_NEAREST = 3;
+const MAX_SUGGESTIONS = 3;
 
-/** The methods in which every one of the words occurs: in a name, the summary or a REST path. */
+/** Returns the methods that contain every word in a name, the summary or a REST path. */
 export function methodsWith(words: readonly string[]): MethodGroup[] {
   return methodGroups
     .map((group) => ({ ...group, methods: group.methods.filter((method) => hasAll(method, words)) }))
@@ -17,16 +17,16 @@ function hasAll({ name, aliases, summary, rest }: Method, words: readonly string
   return words.every((word) => text.includes(word.toLowerCase()));
 }
 
-/** The method of exactly this name. */
+/** Finds a method by its exact name or alias. */
 export function methodNamed(name: string): Method | undefined {
   return methods.find((method) => method.name === name || method.aliases.includes(name));
 }
 
-/** The names that were probably meant, the likeliest first. */
+/** Returns similar method names, best match first. */
 export function nearestMethods(written: string): string[] {
   const candidates = new Set(methods.flatMap(({ name, aliases }) => [name, ...aliases]));
   const nearest: string[] = [];
-  while (nearest.length < MOST_NEAREST) {
+  while (nearest.length < MAX_SUGGESTIONS) {
     const name = nearestName(written, candidates);
     if (name === undefined) break;
     nearest.push(name);

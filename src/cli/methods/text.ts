@@ -1,9 +1,9 @@
 import type { Method, Param } from "../../api/definition.ts";
 
-/** Columns of what is printed for people. */
+/** Width of text output in columns. */
 export const WIDTH = 100;
 
-/** The name of a method and those of its parameters. */
+/** Formats the method name with its parameter names; optional ones in brackets. */
 export function signatureOf({ name, params }: Method): string {
   return [name, ...params.map(paramText)].join(" ");
 }
@@ -13,7 +13,7 @@ function paramText({ name, required, each }: Param): string {
   return required ? text : `[${text}]`;
 }
 
-/** Lines of at most `width` characters, broken at blanks, unless a word alone is longer. */
+/** Wraps text at spaces to `width` characters. Longer words are not broken. */
 export function wrapText(text: string, width: number, indent = "", hanging = indent): string[] {
   const [first = "", ...rest] = text.split(" ");
   const lines = [indent + first];

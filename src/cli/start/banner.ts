@@ -6,10 +6,11 @@ import type { LogFields, Logger } from "../../log/logger.ts";
 import { VERSION } from "../../runtime/version.ts";
 import type { DevOptions, SharedOptions } from "../flags/options.ts";
 
-/** The first line of a node's log: what it is about to run, and where. */
+/** Logs the configuration of the node as the first line. */
 export function announceStart(chain: LogFields, options: SharedOptions, logger: Logger): void {
   const { dataDir, rpc, rpcAddress, rpcPort, rest, restAddress, restPort, networking } = options;
-  logger.notice(`Fanal ${VERSION} starts`, {
+  logger.notice("Starting Fanal", {
+    version: VERSION,
     ...chain,
     dataDir,
     rpc: rpc ? addressText(rpcAddress, rpcPort) : "off",
@@ -20,17 +21,18 @@ export function announceStart(chain: LogFields, options: SharedOptions, logger: 
 
 const SHOWN_KEYS = 4;
 
-/** Shows the first keys, as something to sign with. Those of a mnemonic are perhaps not for everybody who reads the log. */
+/** Logs the keys of the first validators. Secret keys of a mnemonic are not logged. */
 export function announceKeys({ keys, chain }: DevChain, source: KeySource | undefined, logger: Logger): void {
   const { validators } = chain.headState;
   const areWellKnown = source?.kind !== "mnemonic";
   logger.notice(
     areWellKnown
-      ? "These are the keys of the first validators; everybody knows them, so they are worthless on any other chain"
-      : "These are the public keys of the first validators, by the mnemonic; dev_keys has the secret ones",
+      ? "Public interop keys of the first validators, never use them on another chain"
+      : "Public keys of the first validators of the mnemonic; dev_keys returns the secret keys",
   );
   for (const index of keys.indices.slice(0, SHOWN_KEYS)) {
-    logger.notice(`Validator ${index}`, {
+    logger.notice("Validator key", {
+      index,
       publicKey: toHex(keys.publicKey(index)!),
       ...(areWellKnown && { secretKey: keys.secretKey(index)!.toHex() }),
       withdrawalCredentials: toHex(validators.getReadonly(index).withdrawalCredentials),
@@ -38,17 +40,16 @@ export function announceKeys({ keys, chain }: DevChain, source: KeySource | unde
   }
 }
 
-/** upgrade_to_electra of the specification reckons with such validators, but nothing before it does. */
+/** Notes that 0x02 credentials have no effect before electra. upgrade_to_electra then handles such validators. */
 export function announceEarlyCompounding({ forks, withdrawals = [] }: DevOptions, logger: Logger): void {
   const isEarly = !forks.some(({ fork, epoch }) => fork === "electra" && epoch === 0);
   if (!isEarly || !withdrawals.some(({ value }) => value.prefix === "0x02")) return;
   logger.notice(
-    "Withdrawal credentials that begin with 0x02 mean nothing before electra: until then nothing is withdrawn by them, and of " +
-      "their validators' balances no more than 32 ETH count",
+    "0x02 withdrawal credentials have no effect before electra: no withdrawals, and at most 32 ETH effective balance",
   );
 }
 
-/** Of the forks that are there from the beginning, only the last is worth a word. */
+/** Formats the genesis fork and later forks with their epochs. */
 export function forkTexts(schedule: readonly ScheduledFork[]): string[] {
   const later = schedule.filter(({ epoch }) => epoch > 0);
   return [forkAtGenesis(schedule), ...later.map(({ fork, epoch }) => `${fork}@${epoch}`)];

@@ -11,12 +11,12 @@ import { isLoopbackAddress } from "../../server/http/loopback.ts";
 import type { DevOptions } from "../flags/options.ts";
 import type { RunningNode } from "../run.ts";
 import { announceEarlyCompounding, announceKeys, announceStart, forkTexts } from "./banner.ts";
-import { running } from "./running.ts";
-import { announceServers, serverOptions } from "./serving.ts";
-import { timeDifferenceNotice } from "./time-difference.ts";
-import { requireUsablePeers } from "./usable-peers.ts";
+import { clockOffsetNotice } from "./clock-offset.ts";
+import { running } from "./running-node.ts";
+import { announceServers, serverOptions } from "./servers.ts";
+import { verifyPeers } from "./verify-peers.ts";
 
-/** `fanal dev`: a beacon chain of its own, in this process. */
+/** Runs `fanal dev`: a dev chain in this process. */
 export async function runDev(
   options: DevOptions,
   logger: Logger,
@@ -40,7 +40,7 @@ export async function runDev(
     logger,
   );
   const futures = options.trackFutures ? PromiseTracker.started() : undefined;
-  if (options.networking) await requireUsablePeers(options.networking);
+  if (options.networking) await verifyPeers(options.networking);
   const node = await DevNode.open({
     ...options,
     networkDirectory: join(options.dataDir, "network"),
@@ -65,12 +65,12 @@ export async function runDev(
   const starting = node.start({
     onJoinable: (networkDirectory) =>
       logger.notice(`Another node joins with: ${joinCommand(networkDirectory, options.networking)}`),
-    onTimeDifference: (difference) => logger.notice(timeDifferenceNotice(difference)),
+    onTimeDifference: (difference) => logger.notice(clockOffsetNotice(difference)),
   });
   return running(node, starting);
 }
 
-/** The command of a node that joins. One that joins a chain on loopback need not listen for other machines either. */
+/** Returns the command that joins the chain. A node that joins a chain on loopback listens on loopback too. */
 export function joinCommand(
   networkDirectory: string,
   networking: Pick<NetworkingOptions, "address"> | undefined,

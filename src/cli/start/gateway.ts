@@ -8,8 +8,8 @@ import { VERSION } from "../../runtime/version.ts";
 import type { GatewayCommandOptions } from "../flags/gateway-options.ts";
 import type { RunningNode } from "../run.ts";
 import { addressText } from "./banner.ts";
-import { running } from "./running.ts";
-import { announceServers, serverOptions } from "./serving.ts";
+import { running } from "./running-node.ts";
+import { announceServers, serverOptions } from "./servers.ts";
 
 export interface GatewayStart extends GatewayCommandOptions {
   /** Gets the preset of the chain before anything is loaded that reads it. */

@@ -13,7 +13,7 @@ test("validators with well-known keys run on the network of a dev chain only", a
   await expect(runNode(options, log.logger, log)).rejects.toMatchObject({
     exitCode: EXIT_CODES.usage,
     message:
-      '--dev-validators is for the network of a dev chain ("fanal dev" writes its directory), and sepolia is none.',
+      '--dev-validators requires the network of a dev chain, but sepolia is not one. "fanal dev" writes its directory.',
   });
   // What is refused this early has not even made the directory.
   expect(readdirSync(folder)).toEqual([]);

@@ -15,11 +15,11 @@ import type { NodeOptions } from "../flags/options.ts";
 import { listedValidators } from "../flags/validator-list.ts";
 import type { RunningNode } from "../run.ts";
 import { announceStart } from "./banner.ts";
-import { running } from "./running.ts";
-import { announceServers, serverOptions } from "./serving.ts";
-import { requireUsablePeers } from "./usable-peers.ts";
+import { running } from "./running-node.ts";
+import { announceServers, serverOptions } from "./servers.ts";
+import { verifyPeers } from "./verify-peers.ts";
 
-/** `fanal node`: a node of a given network. */
+/** Runs `fanal node`: a node of a network. */
 export async function runNode(
   options: NodeOptions,
   logger: Logger,
@@ -36,7 +36,7 @@ export async function runNode(
   const { devValidators, networking } = options;
   const runsValidators = devValidators === "all" || devValidators.length > 0;
   if (runsValidators) requireDevNetwork(options);
-  if (networking) await requireUsablePeers(networking);
+  if (networking) await verifyPeers(networking);
   const { node, servers } = await startNetworkNode({
     ...options,
     networking: networking && withLaterBootnodes(networking, options.network),
@@ -57,41 +57,40 @@ export async function runNode(
   return running(node);
 }
 
-/** The keys of a dev chain's validators are known to everybody; those of another network are not ours. */
+/** Requires the network of a dev chain: only its validator keys are known. */
 function requireDevNetwork({ network }: NodeOptions): void {
   if (isDevConfig(loadNetworkConfig(network))) return;
   throw usageError(
-    `--dev-validators is for the network of a dev chain ("fanal dev" writes its directory), and ${network.name} is none.`,
+    `--dev-validators requires the network of a dev chain, but ${network.name} is not one. ` +
+      '"fanal dev" writes its directory.',
   );
 }
 
-/** Only somebody who is trusted can tell the true chain from one that was made up later. */
+/** Warns that the start state is older than the weak subjectivity period (phase0/weak-subjectivity.md). */
 function warnOfStaleState({ epoch, ageEpochs, periodEpochs }: StaleState, logger: Logger): void {
   logger.warn(
-    `This node would follow the chain from a state of epoch ${epoch}, which is ${ageEpochs} epochs old. That is beyond the weak ` +
-      `subjectivity period of ${periodEpochs} epochs: whoever were validators then could lead it to a chain that they made up since. ` +
-      "Unless all its peers can be trusted, stop it, and start with an empty --data-dir from a recent state of somebody " +
-      "who can: with --checkpoint-sync-url, or with --checkpoint-state.",
+    "State is older than the weak subjectivity period; unless all peers are trusted, start with an empty --data-dir " +
+      "from a trusted recent state (--checkpoint-sync-url or --checkpoint-state)",
+    { epoch, ageEpochs, periodEpochs },
   );
 }
 
-/** A dev chain writes its record into the directory of its network when its history is made, which may be after this node has started. */
+/** Rereads bootnodes of a network directory later: a dev chain writes its ENR only after its warm-up. */
 function withLaterBootnodes(networking: NetworkingOptions, { directory }: NodeOptions["network"]): NetworkingOptions {
   if (directory === undefined || networking.bootnodes.length > 0) return networking;
   return { ...networking, readBootnodes: () => networkBootnodes(directory) };
 }
 
-/** A node that knows nobody may wait for long until it is found. */
+/** Warns that the node has neither peers nor bootnodes to connect to. */
 function warnWithoutPeers(
   { bootnodes, directPeers, discovery }: NetworkingOptions,
   { directory }: NodeOptions["network"],
   logger: Logger,
 ): void {
   if (directPeers.length > 0 || (discovery && bootnodes.length > 0)) return;
-  const unused = bootnodes.length > 0 ? " Without discovery bootnodes are of no use." : "";
-  const unnamed =
-    directory !== undefined && discovery && bootnodes.length === 0
-      ? ` ${directory} names none: a dev chain writes its record there when its history is made, and this node looks for it until then.`
-      : "";
-  logger.warn(`No other node is known, so this one waits to be found: give --bootnodes or --peer.${unused}${unnamed}`);
+  const awaitsRecord = directory !== undefined && discovery && bootnodes.length === 0;
+  logger.warn("No bootnodes or peers known, waiting for inbound connections; give --bootnodes or --peer", {
+    ...(bootnodes.length > 0 && { hint: "bootnodes have no effect with --no-discovery" }),
+    ...(awaitsRecord && { hint: `waiting for the dev chain to write its ENR to ${directory}` }),
+  });
 }

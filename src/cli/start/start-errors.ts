@@ -1,37 +1,38 @@
-import { ImpossibleChainError } from "../../dev/impossible-chain.ts";
+import { InvalidChainError } from "../../dev/invalid-chain-error.ts";
 import { StartError, type StartErrorKind } from "../../node/start-error.ts";
 import { missingNativeModule, missingNativeModuleMessage } from "../../runtime/native-modules.ts";
 import { type ExitReason, StartupError, usageError } from "../exit.ts";
 
-/** How the process ends, and how the sentence goes on that says why: with what to do about it. */
-interface Ending {
+/** Exit reason of a start error, and advice appended to its message. */
+interface ErrorExit {
   reason: ExitReason;
   advice?: string;
 }
 
-const portInUse = (flag: string): Ending => ({
+const portInUse = (flag: string): ErrorExit => ({
   reason: "listen",
   advice: `; stop that one, or give another ${flag}`,
 });
 
-const ENDINGS: Record<StartErrorKind, Ending> = {
+const ERROR_EXITS: Record<StartErrorKind, ErrorExit> = {
   dataDirInUse: { reason: "dataDirInUse", advice: "; stop that one, or give another --data-dir" },
   dataDirDamaged: {
     reason: "dataDirUnusable",
     advice:
-      '; "fanal db check" says more, "fanal db repair" keeps what can be kept; or restore it from a copy, or give another --data-dir',
+      '; "fanal db check" gives details, "fanal db repair" salvages what is readable; ' +
+      "or restore a backup, or give another --data-dir",
   },
   dataDirUnusable: { reason: "dataDirUnusable" },
-  dataDirForbidden: { reason: "dataDirUnusable", advice: "; this user has to be able to write to it" },
+  dataDirForbidden: { reason: "dataDirUnusable", advice: "; it must be writable by this user" },
   dataDirFailed: {
     reason: "dataDirFailed",
-    advice: "; all blocks that the node acknowledged are kept: mend or free the disk, and start again",
+    advice: "; all acknowledged blocks are stored: fix or free the disk, and restart",
   },
   dataDirSchema: { reason: "dataDirMismatch" },
   otherChain: { reason: "dataDirMismatch", advice: "; give another --data-dir" },
   otherSchedule: {
     reason: "dataDirMismatch",
-    advice: "; give the schedule that it was synced with, or another --data-dir",
+    advice: "; give the fork schedule that it was synced with, or another --data-dir",
   },
   otherDevChain: {
     reason: "dataDirMismatch",
@@ -39,16 +40,16 @@ const ENDINGS: Record<StartErrorKind, Ending> = {
   },
   tooFarBehind: {
     reason: "usage",
-    advice: "; start without --catch-up to go on where the chain stopped, or with --reset to start over",
+    advice: "; start without --catch-up to continue where the chain stopped, or with --reset to start over",
   },
   noExecutionClient: {
     reason: "noAnswer",
-    advice: "; a new dev chain with --el begins with the genesis block of its execution client, which has to run",
+    advice: "; a new dev chain with --el starts from the genesis block of its execution client, which must be running",
   },
   genesisTooLate: { reason: "usage", advice: "; give an earlier --genesis-time" },
   executionClientHasBlocks: {
     reason: "usage",
-    advice: "; a new dev chain needs a client without any: start it with an empty data directory",
+    advice: "; a new dev chain requires a client without blocks: start it with an empty data directory",
   },
   otherDepositChain: {
     reason: "usage",
@@ -57,7 +58,8 @@ const ENDINGS: Record<StartErrorKind, Ending> = {
   otherExecutionChain: {
     reason: "usage",
     advice:
-      "; give the --el client that the chain was made with, or --reset for a new chain with this client, which must have an empty data directory",
+      "; give the --el client that the chain was created with, or --reset for a new chain with this client, " +
+      "which must have an empty data directory",
   },
   executionGenesisTooLate: {
     reason: "usage",
@@ -79,15 +81,15 @@ const ENDINGS: Record<StartErrorKind, Ending> = {
 };
 
 /**
- * What a node could not start or go on for, in the words of the command line, with the given advice or else that for whoever starts
- * a node; undefined for what nobody foresaw.
+ * Converts a known error to a `StartupError` with advice in terms of flags; undefined for an unexpected error. `given`
+ * replaces the default advice.
  */
 export function asStartupError(error: unknown, given?: string): StartupError | undefined {
   if (error instanceof StartupError) return error;
-  if (error instanceof ImpossibleChainError) return usageError(error.message, error);
+  if (error instanceof InvalidChainError) return usageError(error.message, error);
   const missing = missingNativeModule(error);
   if (missing) return usageError(missingNativeModuleMessage(missing), error);
   if (!(error instanceof StartError)) return undefined;
-  const { reason, advice = "" } = ENDINGS[error.kind];
+  const { reason, advice = "" } = ERROR_EXITS[error.kind];
   return new StartupError(reason, error.message.replace(/\.$/, `${given ?? advice}.`), error);
 }

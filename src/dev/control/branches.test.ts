@@ -9,7 +9,7 @@ import type { DevTime } from "./time.ts";
 const rootOf = (slot: number): RootHex => `0x${slot}`;
 const HEAD_SLOT = 5;
 
-/** Branches on a chain with a block in every slot up to the head. The slots that pass stay empty. */
+/** Branches on a chain with a block in every slot up to the head. New slots stay empty. */
 function branchesOf({ justified, unrealized }: { justified: number; unrealized: number }) {
   const blocks = Array.from(
     { length: HEAD_SLOT + 1 },
@@ -28,8 +28,8 @@ function branchesOf({ justified, unrealized }: { justified: number; unrealized: 
     },
   } as unknown as BeaconChain;
   const time = {
-    atRest: (work: () => Promise<unknown>) => work(),
-    passSlot: async () => void parents.push(branches.plan?.parentRoot),
+    whilePaused: (work: () => Promise<unknown>) => work(),
+    advanceSlot: async () => void parents.push(branches.plan?.parentRoot),
   } as unknown as DevTime;
   const branches = new DevBranches({ chain, time });
   return { branches, parents };
@@ -45,10 +45,10 @@ test.each([
   ["the justified block", { justified: 2, unrealized: 0 }, 3],
   ["the unrealized justified block", { justified: 0, unrealized: 3 }, 2],
   ["the later of both", { justified: 1, unrealized: 4 }, 1],
-])("a reorg goes as deep as to %s, and no deeper", async (_, checkpoints, deepest) => {
+])("a reorg reaches down to %s", async (_, checkpoints, deepest) => {
   const { branches, parents } = branchesOf(checkpoints);
   expect(await refusalOf(branches.reorg(deepest + 1))).toBe(
-    `The last ${deepest + 1} blocks cannot be replaced: at most ${deepest} can be now, those after the justified block.`,
+    `The last ${deepest + 1} blocks cannot be replaced: only ${deepest} follow the justified block.`,
   );
   expect(parents).toEqual([]);
   expect(await refusalOf(branches.reorg(deepest))).toMatch(/did not become the head/);
@@ -56,10 +56,10 @@ test.each([
   expect(branches.plan).toBeUndefined();
 });
 
-test("a head that is justified by the end of the epoch cannot be replaced", async () => {
+test("an unrealized justified head cannot be replaced", async () => {
   const { branches, parents } = branchesOf({ justified: 0, unrealized: HEAD_SLOT });
   expect(await refusalOf(branches.reorg(1))).toBe(
-    "The last block cannot be replaced: none can be now, since the head is the justified block.",
+    "The last block cannot be replaced: the head is the justified block.",
   );
   expect(parents).toEqual([]);
 });

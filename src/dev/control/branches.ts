@@ -13,8 +13,8 @@ import type { DutyPlan } from "../validators/duty-plan.ts";
 import { isInShare } from "./even-share.ts";
 import type { DevTime } from "./time.ts";
 
-/** Everybody votes once an epoch, so that the votes of the old branch are outnumbered well before, if they ever are. */
-const MOST_REORG_SLOTS = 4 * SLOTS_PER_EPOCH;
+/** Limit of slots for a reorg. Every validator votes once an epoch, so the new branch outweighs the old one earlier. */
+const MAX_REORG_SLOTS = 4 * SLOTS_PER_EPOCH;
 
 interface DevBranchesParts {
   chain: BeaconChain;
@@ -23,11 +23,11 @@ interface DevBranchesParts {
 
 interface Branches {
   ancestor: ForkChoiceBlock;
-  /** The last block of each; that of the new one is the ancestor until it has one. */
+  /** Last block of each branch. The tip of an empty new branch is the ancestor. */
   tips: Record<BranchName, ForkChoiceBlock>;
 }
 
-/** Makes branches by what validators build on and vote for. Which one the head is on, fork choice decides. */
+/** Creates branches by choosing the parents and votes of validators. Fork choice decides the head as usual. */
 export class DevBranches implements BranchControl {
   readonly #parts: DevBranchesParts;
   #plan: DutyPlan | undefined;
@@ -37,34 +37,34 @@ export class DevBranches implements BranchControl {
     this.#parts = parts;
   }
 
-  /** What the validators are to do in the slot that passes now; undefined when they are to follow the head. */
+  /** Duty plan of the current slot; undefined while validators follow the head. */
   get plan(): DutyPlan | undefined {
     return this.#plan;
   }
 
   reorg(depth: number, signal?: AbortSignal): Promise<Reorg> {
     const { chain, time } = this.#parts;
-    return time.atRest(async () => {
+    return time.whilePaused(async () => {
       await chain.refreshHead();
       const oldHead = chain.head;
       const commonAncestor = this.#blockBeforeHead(depth);
       let newHead = commonAncestor;
-      for (let slots = 1; slots <= MOST_REORG_SLOTS && signal?.aborted !== true; slots++) {
+      for (let slots = 1; slots <= MAX_REORG_SLOTS && signal?.aborted !== true; slots++) {
         newHead = await this.#grow(newHead, {});
         if (newHead.root !== commonAncestor.root && chain.head.root === newHead.root) {
           return { oldHead, newHead, commonAncestor, slots };
         }
       }
       throw ControlRefusal.against(
-        `The new branch, of which the last block is ${newHead.root} of slot ${newHead.slot}, did not become the head by slot ` +
-          `${chain.clock.currentSlot}: too few of those vote for it who are online.`,
+        `The new branch with tip ${newHead.root} at slot ${newHead.slot} did not become the head by slot ` +
+          `${chain.clock.currentSlot}: too few online validators vote for it.`,
       );
     });
   }
 
   fork({ depth, newShare, slots, signal }: Parameters<BranchControl["fork"]>[0]): Promise<Fork> {
     const { chain, time } = this.#parts;
-    return time.atRest(async () => {
+    return time.whilePaused(async () => {
       await chain.refreshHead();
       const branches = (depth === undefined ? this.#lastBranches() : undefined) ?? this.#begin(depth ?? 1);
       this.#branches = branches;
@@ -73,20 +73,20 @@ export class DevBranches implements BranchControl {
         const [built, other]: [BranchName, BranchName] =
           tips.new.slot <= tips.old.slot ? ["new", "old"] : ["old", "new"];
         const otherShare = other === "new" ? newShare : 1 - newShare;
-        const isBy = (voter: number) => isInShare(voter, newShare) === (other === "new");
-        const dissent = otherShare > 0 ? { root: tips[other].root, isBy } : undefined;
-        tips[built] = await this.#grow(tips[built], { dissent });
+        const includes = (voter: number) => isInShare(voter, newShare) === (other === "new");
+        const splitVote = otherShare > 0 ? { root: tips[other].root, includes } : undefined;
+        tips[built] = await this.#grow(tips[built], { splitVote });
       }
-      return this.#told(branches);
+      return this.#describe(branches);
     });
   }
 
-  /** Goes through a slot in which the proposer builds on the block. Returns what it built, or the block when it built nothing. */
+  /** Advances one slot whose proposer builds on `parent`. Returns the new block, or `parent` if none was built. */
   async #grow(parent: ForkChoiceBlock, plan: DutyPlan): Promise<ForkChoiceBlock> {
     const { chain, time } = this.#parts;
     this.#plan = { ...plan, parentRoot: parent.root };
     try {
-      await time.passSlot();
+      await time.advanceSlot();
     } finally {
       this.#plan = undefined;
     }
@@ -94,7 +94,10 @@ export class DevBranches implements BranchControl {
     return forkChoice.blocksAtSlot(clock.currentSlot).find(({ parentRoot }) => parentRoot === parent.root) ?? parent;
   }
 
-  /** Fork choice never leaves a justified block, nor one that will count as justified when the epoch is over. */
+  /**
+   * Returns the ancestor `depth` blocks below the head. Fork choice never reorgs a realized or unrealized justified
+   * block.
+   */
   #blockBeforeHead(depth: number): ForkChoiceBlock {
     const { forkChoice, head } = this.#parts.chain;
     const kept = [forkChoice.justified.root, forkChoice.unrealizedJustified.root];
@@ -104,10 +107,10 @@ export class DevBranches implements BranchControl {
       if (kept.includes(block.root)) break;
       blocksAbove++;
     }
-    const asked = depth === 1 ? "The last block" : `The last ${depth} blocks`;
-    const possible =
-      blocksAbove === 0 ? "none can be now, since the head is" : `at most ${blocksAbove} can be now, those after`;
-    throw ControlRefusal.against(`${asked} cannot be replaced: ${possible} the justified block.`);
+    const requested = depth === 1 ? "The last block" : `The last ${depth} blocks`;
+    const reason =
+      blocksAbove === 0 ? "the head is the justified block" : `only ${blocksAbove} follow the justified block`;
+    throw ControlRefusal.against(`${requested} cannot be replaced: ${reason}.`);
   }
 
   #begin(depth: number): Branches {
@@ -115,7 +118,7 @@ export class DevBranches implements BranchControl {
     return { ancestor, tips: { old: this.#parts.chain.head, new: ancestor } };
   }
 
-  /** Undefined when there are none, or fork choice has decided for one of them for good. */
+  /** Returns the branches of the last call; undefined if there are none or justification has decided between them. */
   #lastBranches(): Branches | undefined {
     const { forkChoice, head } = this.#parts.chain;
     if (!this.#branches) return undefined;
@@ -127,7 +130,7 @@ export class DevBranches implements BranchControl {
     return { ancestor, tips: { old: followed(tips.old), new: isBegun ? followed(tips.new) : tips.new } };
   }
 
-  #told({ ancestor, tips }: Branches): Fork {
+  #describe({ ancestor, tips }: Branches): Fork {
     const { forkChoice, head } = this.#parts.chain;
     const branchOf = (tip: ForkChoiceBlock): Branch & { hasHead: boolean } => {
       const first = [...forkChoice.ancestors(tip.root)].find(({ parentRoot }) => parentRoot === ancestor.root);

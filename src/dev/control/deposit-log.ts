@@ -10,22 +10,22 @@ import type { Eth1Block } from "../../execution/eth1/deposit-chain.ts";
 import type { LoggedDeposit } from "../../execution/eth1/deposit-log.ts";
 import type { Eth1Header } from "../../execution/eth1/eth1-node.ts";
 
-/** In slots. */
+/** Length of an eth1 voting period in slots. */
 export const VOTING_PERIOD = EPOCHS_PER_ETH1_VOTING_PERIOD * SLOTS_PER_EPOCH;
 
-/** Nothing is forgotten: there are few blocks, and they tell of all deposits. */
-const NEVER = 0;
+/** Prunes nothing: there are few blocks, and all deposits are needed. */
+const PRUNE_NOTHING = 0;
 
 interface DepositLogParts {
   chain: BeaconChain;
-  /** The deposits of the validators that the chain began with. */
+  /** Deposits of the genesis validators. */
   genesisDeposits(): phase0.DepositData[];
 }
 
 /**
- * The deposit chain of a dev chain that has none elsewhere, for the forks before electra: it begins with the deposits of the
- * genesis, and has a block whenever a deposit is made, and one at the start of each voting period while deposits wait to be
- * voted for. Nobody ever reorganizes it, so that votes keep no distance.
+ * Simulates the deposit chain of a dev chain without a deposit contract, for forks before electra. Its first block
+ * holds the genesis deposits. It adds a block for each deposit, and one at the start of each voting period with pending
+ * deposits. It never reorgs, so votes need no follow distance.
  */
 export class DepositLog {
   readonly #parts: DepositLogParts;
@@ -43,13 +43,13 @@ export class DepositLog {
     });
   }
 
-  /** All deposits since the genesis. */
+  /** Returns all deposits after genesis. */
   async deposits(): Promise<phase0.DepositData[]> {
     const [, ...blocks] = await this.#parts.chain.eth1.deposits.blocksWithDeposits();
     return blocks.flatMap(({ deposits }) => deposits);
   }
 
-  /** To be told of a slot before anybody proposes in it. */
+  /** Must run before the block of the slot is proposed. */
   async onSlot(slot: Slot): Promise<void> {
     const { chain } = this.#parts;
     const { newest } = chain.eth1.deposits;
@@ -61,19 +61,19 @@ export class DepositLog {
     await this.#changes.run(() => this.#extend(computeTimeAtSlot(config, slot, genesis.time) - distance, []));
   }
 
-  /** The first block has the deposits of the genesis. */
+  /** Creates the first block, with the genesis deposits. */
   async #begin(): Promise<void> {
     const { chain, genesisDeposits } = this.#parts;
     const { blockHash, depositRoot } = chain.headState.eth1Data;
     const header = { number: 0, hash: toHex(blockHash), parentHash: hashOf(-1), timestamp: chain.genesis.time };
     const extension = chain.eth1.deposits.extension([header], logged(genesisDeposits(), 0, header));
     if (!byteArrayEquals(extension.tree.root, depositRoot)) {
-      throw new Error("The deposits of the genesis are others than the chain has agreed on.");
+      throw new Error("The genesis deposits do not match the deposit root of the head state.");
     }
-    await chain.eth1.deposits.extend(extension, NEVER);
+    await chain.eth1.deposits.extend(extension, PRUNE_NOTHING);
   }
 
-  /** What a final state has agreed on stays, once it has all its deposits. */
+  /** Finalizes the eth1 data of the finalized state once the state has processed all its deposits. */
   async #finalize(): Promise<void> {
     const { eth1, states, forkChoice } = this.#parts.chain;
     const state = await states.atCheckpoint(forkChoice.finalized);
@@ -86,7 +86,7 @@ export class DepositLog {
     const newest = log.newest as Eth1Block;
     const number = newest.number + 1;
     const header = { number, hash: hashOf(number), parentHash: toHex(newest.hash), timestamp };
-    await log.extend(log.extension([header], logged(deposits, log.depositCount, header)), NEVER);
+    await log.extend(log.extension([header], logged(deposits, log.depositCount, header)), PRUNE_NOTHING);
   }
 }
 

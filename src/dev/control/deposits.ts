@@ -9,14 +9,13 @@ import { type phase0, ssz, type ValidatorIndex } from "@lodestar/types";
 import { byteArrayEquals } from "@lodestar/utils";
 import { ControlRefusal, type MadeOperation } from "../../api/dev-control.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
-import { blsWithdrawalCredentials } from "../genesis-deposits.ts";
+import { blsWithdrawalCredentials, signDeposit } from "../genesis-deposits.ts";
 import type { RegisteredKeys } from "../registered-keys.ts";
-import { signDeposit } from "../signed-deposit.ts";
 import { type DepositLog, VOTING_PERIOD } from "./deposit-log.ts";
 import type { ExecutionRequestQueue } from "./execution-requests.ts";
 
-/** A seed of a key that no validator has, for signatures that are wrong. */
-const NOBODYS_SEED = new Uint8Array(32).fill(0xba);
+/** Seed of a key that no validator has, for invalid signatures. */
+const UNUSED_KEY_SEED = new Uint8Array(32).fill(0xba);
 
 interface DevDepositsParts {
   chain: BeaconChain;
@@ -25,7 +24,10 @@ interface DevDepositsParts {
   log: DepositLog;
 }
 
-/** The deposits of a dev chain without a deposit contract: requests of payloads from electra on, before that entries of a log. */
+/**
+ * Makes deposits on a dev chain without a deposit contract: by the deposit log before electra, by execution requests
+ * after.
+ */
 export class DevDeposits {
   readonly #parts: DevDepositsParts;
 
@@ -33,21 +35,23 @@ export class DevDeposits {
     this.#parts = parts;
   }
 
-  /** Signed with the key of the validator, or wrongly where the chain does not have it: nobody looks at it. */
+  /** Signs a top-up. The signature is invalid if the key is unknown: it is not verified for existing validators. */
   topUp(index: ValidatorIndex, message: phase0.DepositMessage, isBadlySigned: boolean): phase0.DepositData {
     return this.#sign(this.#parts.keys.secretKey(index), message, isBadlySigned);
   }
 
-  /** With the next of the chain's keys, and credentials that these control if there are no others. */
-  async forNew(
+  /**
+   * Signs deposits of new validators with the next derived keys. Credentials default to BLS credentials of these keys.
+   */
+  async newValidators(
     state: CachedBeaconStateAllForks,
     count: number,
     { amount, withdrawalCredentials }: Pick<phase0.DepositMessage, "amount"> & Partial<phase0.DepositMessage>,
     isBadlySigned: boolean,
   ): Promise<phase0.DepositData[]> {
-    const first = await this.#nextEntrant(state);
+    const first = await this.#nextIndex(state);
     return Array.from({ length: count }, (_, n) => {
-      const { secretKey, publicKey: pubkey } = this.#parts.keys.entrant(first + n);
+      const { secretKey, publicKey: pubkey } = this.#parts.keys.keyPair(first + n);
       const message = {
         pubkey,
         withdrawalCredentials: withdrawalCredentials ?? blsWithdrawalCredentials(pubkey),
@@ -57,7 +61,8 @@ export class DevDeposits {
     });
   }
 
-  async make(state: CachedBeaconStateAllForks, deposits: readonly phase0.DepositData[]): Promise<MadeOperation[]> {
+  /** Queues the deposits for inclusion. */
+  async submit(state: CachedBeaconStateAllForks, deposits: readonly phase0.DepositData[]): Promise<MadeOperation[]> {
     const { chain, requests, log } = this.#parts;
     if (state.config.getForkSeq(state.slot) < ForkSeq.electra) {
       const waiting = Math.max(0, chain.eth1.deposits.depositCount - state.eth1DepositIndex);
@@ -73,43 +78,47 @@ export class DevDeposits {
   }
 
   #sign(secretKey: SecretKey | undefined, message: phase0.DepositMessage, isBadlySigned: boolean): phase0.DepositData {
-    const signing = isBadlySigned || !secretKey ? SecretKey.fromKeygen(NOBODYS_SEED) : secretKey;
+    const signing = isBadlySigned || !secretKey ? SecretKey.fromKeygen(UNUSED_KEY_SEED) : secretKey;
     return signDeposit(this.#parts.chain.config, signing, message);
   }
 
   /**
-   * The index that the next validator has which enters. Those whose deposit is on its way come before; a deposit with a bad
-   * signature makes nobody a validator.
+   * Returns the index of the next new validator. Skips indices with a pending deposit, unless its signature is invalid
+   * and so creates no validator.
    */
-  async #nextEntrant(state: CachedBeaconStateAllForks): Promise<ValidatorIndex> {
+  async #nextIndex(state: CachedBeaconStateAllForks): Promise<ValidatorIndex> {
     const { chain, keys, requests, log } = this.#parts;
     const isElectra = state.config.getForkSeq(state.slot) >= ForkSeq.electra;
     const waiting: phase0.DepositData[] = [
       ...(await log.deposits()),
-      ...(await requests.waitingDeposits()),
+      ...(await requests.pendingDeposits()),
       ...(isElectra ? (state as CachedBeaconStateElectra).pendingDeposits.getAllReadonlyValues() : []),
     ];
-    const isOnItsWay = (index: ValidatorIndex) => {
-      const { secretKey, publicKey } = keys.entrant(index);
+    const isPending = (index: ValidatorIndex) => {
+      const { secretKey, publicKey } = keys.keyPair(index);
       return waiting.some((deposit) => {
         if (!byteArrayEquals(deposit.pubkey, publicKey)) return false;
         return byteArrayEquals(signDeposit(chain.config, secretKey, deposit).signature, deposit.signature);
       });
     };
     let next = state.validators.length;
-    while (isOnItsWay(next)) next++;
+    while (isPending(next)) next++;
     return next;
   }
 }
 
-/** A vote begins with the next period and takes more than half of it; then each block takes some of the deposits. In fulu none does. */
+/**
+ * Requires that the deposits are processed before fulu, which drops the eth1 bridge. A vote starts with the next voting
+ * period and needs more than half of it; then each block includes up to MAX_DEPOSITS.
+ */
 function requireTimeForVote({ slot, config }: CachedBeaconStateAllForks, waiting: number): void {
   const nextPeriod = (Math.floor(slot / VOTING_PERIOD) + 1) * VOTING_PERIOD;
   const lastTaken = nextPeriod + VOTING_PERIOD / 2 + Math.ceil(waiting / MAX_DEPOSITS);
   const fulu = computeStartSlotAtEpoch(config.FULU_FORK_EPOCH);
   if (lastTaken < fulu) return;
   throw ControlRefusal.against(
-    `A deposit that is made now waits for a vote, after which it is taken by slot ${lastTaken}; but fulu begins at slot ${fulu}, where deposits ` +
-      `come with payloads alone. From electra on they do so, too: make it at slot ${computeStartSlotAtEpoch(config.ELECTRA_FORK_EPOCH)} or later.`,
+    `The eth1 vote on the deposit would end at slot ${lastTaken}, but fulu, which has no eth1 votes, activates at ` +
+      `slot ${fulu}. ` +
+      `Make the deposit at slot ${computeStartSlotAtEpoch(config.ELECTRA_FORK_EPOCH)} (electra) or later.`,
   );
 }

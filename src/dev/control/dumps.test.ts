@@ -17,7 +17,7 @@ const OWN: DevIdentity = {
   config: { SHARD_COMMITTEE_PERIOD: "4" },
 };
 
-/** Loads a dump that holds only what it says of its chain; returns why that is refused. */
+/** Loads a dump that holds only its header; returns the error message. */
 async function refusalOf(identity: unknown): Promise<string> {
   const directory = await createTempDir();
   onTestFinished(directory.remove);
@@ -28,7 +28,7 @@ async function refusalOf(identity: unknown): Promise<string> {
   await file.close();
   const dumps = new DevDumps({
     chain: { config: {} },
-    time: { atRest: (work: () => Promise<void>) => work() },
+    time: { whilePaused: (work: () => Promise<void>) => work() },
     db: { path: join(directory.path, "beacon-db"), meta: { getIdentity: async () => OWN } },
   } as unknown as ConstructorParameters<typeof DevDumps>[0]);
   return dumps.load(await readFile(path)).then(
@@ -37,33 +37,33 @@ async function refusalOf(identity: unknown): Promise<string> {
   );
 }
 
-const ONLY_SAME = "Only one of the same genesis can take the place of a chain that runs.";
+const ONLY_SAME = "Only a dump with the same genesis can be loaded into a running chain.";
 
 test.each<[string, unknown, string]>([
   [
     "other validators",
     { ...OWN, genesisValidatorsRoot: `0x${"22".repeat(32)}` },
-    `The dump holds a dev chain with other validators. ${ONLY_SAME}`,
+    `The dump holds a dev chain with another genesis validators root. ${ONLY_SAME}`,
   ],
   [
     "another genesis time",
     { ...OWN, genesisTime: 1001 },
-    `The dump holds a dev chain with other parameters: the genesis time is 1001 there and 1000 now. ${ONLY_SAME}`,
+    `The dump holds a dev chain with other parameters: the genesis time is 1001 (requested: 1000). ${ONLY_SAME}`,
   ],
   [
     "another configuration",
     { ...OWN, config: { SHARD_COMMITTEE_PERIOD: "5" } },
-    `The dump holds a dev chain whose SHARD_COMMITTEE_PERIOD is "5", where it is "4" here. ${ONLY_SAME}`,
+    `The dump holds a dev chain with SHARD_COMMITTEE_PERIOD "5" instead of "4". ${ONLY_SAME}`,
   ],
   [
     "a network's chain",
     { kind: "node", network: "mainnet" },
     `The dump holds the chain of a network, not a dev chain. ${ONLY_SAME}`,
   ],
-])("a dump with %s is refused", async (_, identity, refusal) => {
+])("rejects a dump with %s", async (_, identity, refusal) => {
   expect(await refusalOf(identity)).toBe(refusal);
 });
 
-test("a dump of the same genesis is read on, and refused when it has no more", async () => {
+test("rejects a truncated dump of the same genesis", async () => {
   expect(await refusalOf(OWN)).toBe("The dump cannot be loaded: it is incomplete.");
 });

@@ -14,8 +14,8 @@ import { openDatabase } from "../../db/open-database.ts";
 import { DevExecutionEngine } from "../../execution/dev-engine.ts";
 import type { Logger } from "../../log/logger.ts";
 import {
+  ChainMismatchError,
   type DevIdentity,
-  OtherChainError,
   requireDevChain,
   requireSameChain,
   requireSameConfig,
@@ -23,7 +23,6 @@ import {
 import { type SlashingProtection, slashingProtectionStore } from "../validators/slashing-protection.ts";
 import type { DevTime } from "./time.ts";
 
-/** Nobody else needs to read what was dumped. */
 const OWNER_ONLY = 0o700;
 
 interface DevDumpsParts {
@@ -32,7 +31,7 @@ interface DevDumpsParts {
   time: DevTime;
   db: BeaconDb;
   history: SlashingProtection;
-  /** Is called when another chain has taken the place of the one that there was. */
+  /** Called after a load has replaced the chain. */
   onReplaced(): Promise<void>;
   logger: Logger;
 }
@@ -43,18 +42,18 @@ const loadingBeside = (dbPath: string): string => `${dbPath}.loading`;
 const unfinishedName = (): string => `.${randomUUID()}`;
 const UNFINISHED = /^\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Deletes what dumps and loads have left beside a database in the process that had it open before and was killed. */
+/** Deletes temporary files of dumps and loads that a killed process left beside the database. */
 export async function removeUnfinishedDumps(dbPath: string): Promise<void> {
   const directory = dumpsBeside(dbPath);
   const names = await readdir(directory).catch(() => []);
   const unfinished = names.filter((name) => UNFINISHED.test(name)).map((name) => join(directory, name));
   for (const path of [loadingBeside(dbPath), ...unfinished]) {
-    // What cannot be deleted takes room, and does no other harm.
+    // Leftovers only take disk space.
     await rm(path, { recursive: true, force: true }).catch(() => {});
   }
 }
 
-/** The chain as a file, in the form of docs/chain-file.md. */
+/** Dumps the chain to a file and loads it again, in the format of docs/chain-file.md. */
 export class DevDumps implements DumpControl {
   readonly #parts: DevDumpsParts;
   readonly #directory: string;
@@ -78,7 +77,7 @@ export class DevDumps implements DumpControl {
       await this.#write(path, signal);
     } catch (error) {
       if (errorCode(error) !== "EEXIST") throw error;
-      throw ControlRefusal.against(`There is a file ${name} already, which is not overwritten: ${path}.`);
+      throw ControlRefusal.against(`The file ${path} exists already. Use another name.`);
     }
     return path;
   }
@@ -96,22 +95,22 @@ export class DevDumps implements DumpControl {
       await this.#read(path, signal);
     } catch (error) {
       if (errorCode(error) !== "ENOENT") throw error;
-      throw ControlRefusal.absent(`There is no file ${name} in ${this.#directory}.`);
+      throw ControlRefusal.absent(`The file ${name} does not exist in ${this.#directory}.`);
     }
   }
 
   #write(path: string, signal: AbortSignal | undefined): Promise<void> {
     const { chain, time, db, history } = this.#parts;
-    return time.atRest(async () => {
+    return time.whilePaused(async () => {
       signal?.throwIfAborted();
       await chain.store();
-      await history.keep();
+      await history.flush();
       await exportChain(db, path, { isWhole: true, signal });
     });
   }
 
   #read(path: string, signal: AbortSignal | undefined): Promise<void> {
-    return this.#parts.time.atRest(async () => {
+    return this.#parts.time.whilePaused(async () => {
       signal?.throwIfAborted();
       try {
         const { clockSlot } = await this.#requireSameGenesis(path);
@@ -130,19 +129,19 @@ export class DevDumps implements DumpControl {
     try {
       const { genesisValidatorsRoot, config }: DevIdentity = requireSameChain(about.identity, own);
       if (genesisValidatorsRoot !== own.genesisValidatorsRoot) {
-        throw new OtherChainError("a dev chain with other validators", { isDevChain: true });
+        throw new ChainMismatchError("a dev chain with another genesis validators root", { isDevChain: true });
       }
       requireSameConfig(config, own.config);
       return about;
     } catch (error) {
-      if (!(error instanceof OtherChainError)) throw error;
+      if (!(error instanceof ChainMismatchError)) throw error;
       throw ControlRefusal.against(
-        `The dump holds ${error.held}. Only one of the same genesis can take the place of a chain that runs.`,
+        `The dump holds ${error.held}. Only a dump with the same genesis can be loaded into a running chain.`,
       );
     }
   }
 
-  /** The chain is opened from a database of its own first, so that nothing has changed when that fails. */
+  /** Opens the dumped chain from a temporary database first, so that a failure changes nothing. */
   async #takeOver(path: string, clockSlot: number, signal: AbortSignal | undefined): Promise<void> {
     const { chain, clock, history, onReplaced } = this.#parts;
     const directory = loadingBeside(this.#parts.db.path);
@@ -172,7 +171,7 @@ export class DevDumps implements DumpControl {
       secondsPerSlot,
       speed,
       startSlot: Math.max(clockSlot, newest?.slot ?? 0),
-      onListenerError: (error) => logger.error("The dumped chain could not follow its clock", { error }),
+      onListenerError: (error) => logger.error("Slot handler of dumped chain failed", { error }),
     });
     return BeaconChain.open({
       config: chain.config,

@@ -1,6 +1,6 @@
 /**
- * Whether a share of all, which is spread evenly over them, has the one at the position. Of the first n it has n times the
- * share, rounded to the nearest.
+ * True if the position belongs to a share (0 to 1) that is spread evenly over all positions. Of the first n positions,
+ * n × share do, rounded.
  */
 export function isInShare(position: number, share: number): boolean {
   return Math.round((position + 1) * share) > Math.round(position * share);

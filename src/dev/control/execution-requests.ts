@@ -12,9 +12,9 @@ import { SerialQueue } from "../../chain/serial-queue.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 
 const KINDS = {
-  deposits: { type: ssz.electra.DepositRequest, most: MAX_DEPOSIT_REQUESTS_PER_PAYLOAD },
-  withdrawals: { type: ssz.electra.WithdrawalRequest, most: MAX_WITHDRAWAL_REQUESTS_PER_PAYLOAD },
-  consolidations: { type: ssz.electra.ConsolidationRequest, most: MAX_CONSOLIDATION_REQUESTS_PER_PAYLOAD },
+  deposits: { type: ssz.electra.DepositRequest, limit: MAX_DEPOSIT_REQUESTS_PER_PAYLOAD },
+  withdrawals: { type: ssz.electra.WithdrawalRequest, limit: MAX_WITHDRAWAL_REQUESTS_PER_PAYLOAD },
+  consolidations: { type: ssz.electra.ConsolidationRequest, limit: MAX_CONSOLIDATION_REQUESTS_PER_PAYLOAD },
 };
 
 type Kind = keyof typeof KINDS;
@@ -22,33 +22,33 @@ type Kind = keyof typeof KINDS;
 interface QueuedRequest {
   id: number;
   kind: Kind;
-  /** SSZ in hexadecimal digits. */
+  /** SSZ as hex string. */
   bytes: string;
-  /** The slot of the head when it was made: only later blocks can hold it. */
+  /** Slot of the head when it was queued. Only later blocks can include it. */
   since: Slot;
 }
 
 interface Stored {
   nextId: number;
-  /** The index of the next deposit; undefined before there was one. */
+  /** Index of the next deposit; undefined before the first one. */
   nextDepositIndex?: number;
   requests: QueuedRequest[];
 }
 
 const NAME = "executionRequests";
-/** More than the blocks of a chain that finalizes. */
-const REMEMBERED_BLOCKS = 1024;
+/** More than the unfinalized blocks of a finalizing chain. */
+const MAX_CACHED_BLOCKS = 1024;
 
 /**
- * The execution requests of a dev chain whose execution engine is the built-in one. Elsewhere they come from transactions. A
- * request stays until a block that holds it is final, so that each branch holds it once. All of it is in the database.
+ * Persistent queue of execution requests for the built-in execution engine, which has no transactions to derive them
+ * from. A request stays queued until a block that includes it is final, so that every branch includes it once.
  */
 export class ExecutionRequestQueue {
   readonly #chain: BeaconChain;
   readonly #db: BeaconDb;
   readonly #changes = new SerialQueue();
-  /** The ids of the requests that a block or those before it hold. */
-  readonly #heldAfter = new LruMap<RootHex, ReadonlySet<number>>(REMEMBERED_BLOCKS);
+  /** Ids of the requests that a block or its ancestors include. */
+  readonly #includedAfter = new LruMap<RootHex, ReadonlySet<number>>(MAX_CACHED_BLOCKS);
 
   constructor(chain: BeaconChain, db: BeaconDb) {
     this.#chain = chain;
@@ -63,7 +63,7 @@ export class ExecutionRequestQueue {
     return this.#add("consolidations", [ssz.electra.ConsolidationRequest.serialize(request)]);
   }
 
-  /** Gives the deposits their indices, from `firstIndex` on if there were none before. */
+  /** Assigns deposit indices, starting at `firstIndex` for the first deposits, and queues the requests. */
   async addDeposits(
     deposits: readonly Omit<electra.DepositRequest, "index">[],
     firstIndex: number,
@@ -78,25 +78,25 @@ export class ExecutionRequestQueue {
     });
   }
 
-  /** The deposits that no final block holds yet. */
-  async waitingDeposits(): Promise<electra.DepositRequest[]> {
+  /** Returns the deposits that no final block includes yet. */
+  async pendingDeposits(): Promise<electra.DepositRequest[]> {
     const { requests } = await this.#read();
     return requests
       .filter(({ kind }) => kind === "deposits")
       .map(({ bytes }) => ssz.electra.DepositRequest.deserialize(fromHex(bytes)));
   }
 
-  /** What the next block on that one is to hold. */
-  async after(parentRoot: RootHex): Promise<electra.ExecutionRequests> {
+  /** Selects the requests for a block with this parent, within the limits of a payload. */
+  async selectFor(parentRoot: RootHex): Promise<electra.ExecutionRequests> {
     const { requests } = await this.#read();
     if (requests.length === 0) return ssz.electra.ExecutionRequests.defaultValue();
-    const held = await this.#heldBy(parentRoot, requests);
+    const included = await this.#includedUpTo(parentRoot, requests);
     await this.#dropFinal();
-    const waiting = requests.filter(({ id }) => !held.has(id));
+    const pending = requests.filter(({ id }) => !included.has(id));
     const next = <K extends Kind>(wanted: K) =>
-      waiting
+      pending
         .filter(({ kind }) => kind === wanted)
-        .slice(0, KINDS[wanted].most)
+        .slice(0, KINDS[wanted].limit)
         .map(({ bytes }) => fromHex(bytes));
     return {
       deposits: next("deposits").map((bytes) => ssz.electra.DepositRequest.deserialize(bytes)),
@@ -105,48 +105,48 @@ export class ExecutionRequestQueue {
     };
   }
 
-  /** Looks at the blocks since the oldest request, as far as they are not known yet. */
-  async #heldBy(root: RootHex, requests: readonly QueuedRequest[]): Promise<ReadonlySet<number>> {
+  /** Reads the blocks since the oldest request that are not cached yet. */
+  async #includedUpTo(root: RootHex, requests: readonly QueuedRequest[]): Promise<ReadonlySet<number>> {
     const oldest = Math.min(...requests.map(({ since }) => since));
     const unknown: { root: RootHex; signed: SignedBeaconBlock }[] = [];
     let at = root;
-    let known = this.#heldAfter.get(at);
+    let known = this.#includedAfter.get(at);
     while (!known) {
       const signed = await this.#chain.blocks.signedByRoot(at);
       if (!signed || signed.message.slot <= oldest) break;
       unknown.push({ root: at, signed });
       at = toRootHex(signed.message.parentRoot);
-      known = this.#heldAfter.get(at);
+      known = this.#includedAfter.get(at);
     }
-    let held = known ?? new Set();
+    let included = known ?? new Set();
     for (const { root, signed } of unknown.reverse()) {
-      held = this.#heldWith(signed, requests, held);
-      this.#heldAfter.set(root, held);
+      included = this.#includedWith(signed, requests, included);
+      this.#includedAfter.set(root, included);
     }
-    return held;
+    return included;
   }
 
-  #heldWith(
+  #includedWith(
     { message: { slot, body } }: SignedBeaconBlock,
     requests: readonly QueuedRequest[],
     before: ReadonlySet<number>,
   ): ReadonlySet<number> {
     if (!isForkPostElectra(this.#chain.config.getForkName(slot))) return before;
-    const held = new Set(before);
+    const included = new Set(before);
     const { executionRequests } = body as electra.BeaconBlockBody;
     for (const kind of Object.keys(KINDS) as Kind[]) {
       for (const bytes of serialized(executionRequests, kind)) {
         const found = requests.find(
-          (each) => each.kind === kind && each.bytes === bytes && each.since < slot && !held.has(each.id),
+          (each) => each.kind === kind && each.bytes === bytes && each.since < slot && !included.has(each.id),
         );
-        if (found) held.add(found.id);
+        if (found) included.add(found.id);
       }
     }
-    return held;
+    return included;
   }
 
   async #dropFinal(): Promise<void> {
-    const final = this.#heldAfter.get(this.#chain.forkChoice.finalized.root);
+    const final = this.#includedAfter.get(this.#chain.forkChoice.finalized.root);
     if (!final || final.size === 0) return;
     await this.#changes.run(async () => {
       const stored = await this.#read();

@@ -5,48 +5,48 @@ import { isInShare } from "./even-share.ts";
 import { DevLateBlocks } from "./late-blocks.ts";
 import type { DevTime } from "./time.ts";
 
-/** Late blocks at slot 10 of a chain with slots of 6 seconds, in which attesting is due after 2. */
+/** Block delays at slot 10, with 6-second slots and an attestation deadline of 2 seconds. */
 function lateBlocks(): DevLateBlocks {
   return new DevLateBlocks({
     clock: { currentSlot: 10, secondsPerSlot: 6 } as Clock,
     config: { getAttestationDueMs: () => 2000, getForkName: () => "fulu" } as unknown as BeaconConfig,
-    time: { inTurn: (work: () => Promise<unknown>) => work() } as unknown as DevTime,
+    time: { exclusive: (work: () => Promise<unknown>) => work() } as unknown as DevTime,
   });
 }
 
-test("blocks are late from the next slot on, for as many slots as are wanted", async () => {
+test("delays the blocks of the given number of slots, from the next slot on", async () => {
   const late = lateBlocks();
-  expect(late.latenessAt(11)).toBeUndefined();
+  expect(late.delayAt(11)).toBeUndefined();
   const delay = await late.delay({ slots: 2, slotsLate: 1, seconds: 3 });
   expect(delay).toEqual({ fromSlot: 11, untilSlot: 13, slotsLate: 1, seconds: 3 });
-  const lateness = { slots: 1, seconds: 3 };
-  expect([10, 11, 12, 13].map((slot) => late.latenessAt(slot))).toEqual([undefined, lateness, lateness, undefined]);
+  const blockDelay = { slots: 1, seconds: 3 };
+  expect([10, 11, 12, 13].map((slot) => late.delayAt(slot))).toEqual([undefined, blockDelay, blockDelay, undefined]);
 });
 
-test("blocks come halfway between attesting and the end of the slot, unless told otherwise", async () => {
+test("defaults to halfway between the attestation deadline and the end of the slot", async () => {
   expect(await lateBlocks().delay({ slots: 1, slotsLate: 0, seconds: undefined })).toMatchObject({ seconds: 4 });
 });
 
-test.each([2, 5.94])("a block may come %d seconds into its slot", async (seconds) => {
+test.each([2, 5.94])("accepts a delay of %d seconds", async (seconds) => {
   expect(await lateBlocks().delay({ slots: 1, slotsLate: 0, seconds })).toMatchObject({ seconds });
 });
 
-test.each([1.999, 5.941])("no late block comes %d seconds into its slot", (seconds) => {
+test.each([1.999, 5.941])("rejects a delay of %d seconds", (seconds) => {
   expect(() => lateBlocks().delay({ slots: 1, slotsLate: 0, seconds })).toThrow(
-    `"seconds" must be from 2, when attesting is due, to 5.94, the end of the slot; it is ${seconds}.`,
+    `"seconds" must be from 2 (attestation deadline) to 5.94 (end of the slot), got ${seconds}.`,
   );
 });
 
-test("a captured delay is restored, whatever was ordered since", async () => {
+test("restores a captured delay", async () => {
   const late = lateBlocks();
   const restoreNone = late.capture();
   await late.delay({ slots: 1, slotsLate: 2, seconds: 3 });
   const restoreFirst = late.capture();
   await late.delay({ slots: 9, slotsLate: 0, seconds: 5 });
   restoreFirst();
-  expect(late.latenessAt(11)).toEqual({ slots: 2, seconds: 3 });
+  expect(late.delayAt(11)).toEqual({ slots: 2, seconds: 3 });
   restoreNone();
-  expect(late.latenessAt(11)).toBeUndefined();
+  expect(late.delayAt(11)).toBeUndefined();
 });
 
 test.each([

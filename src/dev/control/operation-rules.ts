@@ -24,8 +24,8 @@ import { ControlRefusal } from "../../api/dev-control.ts";
 
 const GWEI_PER_ETHER = 1e9;
 
-/** A validator of the state in which an operation is to be made. */
-export interface Subject {
+/** Validator that an operation is about, with the state that it is checked against. */
+export interface OperationSubject {
   index: ValidatorIndex;
   validator: phase0.Validator;
   state: CachedBeaconStateAllForks;
@@ -33,122 +33,125 @@ export interface Subject {
 
 const { against } = ControlRefusal;
 
-/** Whether the chain is in that fork or in a later one; `what` is the subject of the sentence that says otherwise. */
+/** Requires the fork or a later one. `what` starts the error message. */
 export function requireFork({ config, slot }: CachedBeaconStateAllForks, fork: ForkName, what: string): void {
   if (config.getForkSeq(slot) >= ForkSeq[fork]) return;
   const { epoch } = config.forks[fork];
-  const when = Number.isFinite(epoch) ? `${fork} begins at epoch ${epoch}` : `never comes to ${fork}`;
-  throw against(`${what} from ${fork} on: this chain is in ${config.getForkName(slot)}, and ${when}.`);
+  const when = Number.isFinite(epoch) ? `${fork} activates at epoch ${epoch}` : `${fork} is not scheduled`;
+  throw against(`${what} from ${fork} on. This chain is in ${config.getForkName(slot)}, and ${when}.`);
 }
 
-export function requireSlashable({ index, validator, state }: Subject): void {
+export function requireSlashable({ index, validator, state }: OperationSubject): void {
   const { epoch } = state.epochCtx;
   if (validator.slashed) throw against(`Validator ${index} is already slashed.`);
   if (isSlashableValidator(validator, epoch)) return;
   if (validator.activationEpoch > epoch) throw notActiveYet({ index, validator, state }, "be slashed");
   throw against(
-    `Validator ${index} cannot be slashed any more: its balance can be withdrawn since epoch ${validator.withdrawableEpoch}.`,
+    `Validator ${index} is no longer slashable: it is withdrawable since epoch ${validator.withdrawableEpoch}.`,
   );
 }
 
-/** phase0/beacon-chain.md, process_voluntary_exit; since electra the same holds for requests (process_withdrawal_request). */
-export function requireMayLeave(subject: Subject, deed: string): void {
+/** Checks phase0/beacon-chain.md, process_voluntary_exit; also electra/beacon-chain.md, process_withdrawal_request. */
+export function requireExitAllowed(subject: OperationSubject, action: string): void {
   const { index, validator, state } = subject;
-  requireStaying(subject, deed);
+  requireNotExiting(subject, action);
   const earliest = validator.activationEpoch + state.config.SHARD_COMMITTEE_PERIOD;
   if (state.epochCtx.epoch >= earliest) return;
   throw against(
-    `Validator ${index} cannot ${deed} before epoch ${earliest}: it has to be active for ${state.config.SHARD_COMMITTEE_PERIOD} epochs ` +
-      `(SHARD_COMMITTEE_PERIOD), and has been since epoch ${validator.activationEpoch}.`,
+    `Validator ${index} cannot ${action} before epoch ${earliest}: it is active since epoch ` +
+      `${validator.activationEpoch} and must be for ${state.config.SHARD_COMMITTEE_PERIOD} epochs ` +
+      "(SHARD_COMMITTEE_PERIOD).",
   );
 }
 
-/** Active, and not about to leave. */
-export function requireStaying(subject: Subject, deed: string): void {
+/** Requires an active validator without an exit epoch. */
+export function requireNotExiting(subject: OperationSubject, action: string): void {
   const { index, validator, state } = subject;
   const { epoch } = state.epochCtx;
-  if (validator.activationEpoch > epoch) throw notActiveYet(subject, deed);
+  if (validator.activationEpoch > epoch) throw notActiveYet(subject, action);
   if (!isActiveValidator(validator, epoch)) {
-    throw against(`Validator ${index} cannot ${deed}: it has exited, at epoch ${validator.exitEpoch}.`);
+    throw against(`Validator ${index} cannot ${action}: it exited at epoch ${validator.exitEpoch}.`);
   }
   if (validator.exitEpoch === FAR_FUTURE_EPOCH) return;
-  throw against(`Validator ${index} cannot ${deed}: it exits already, at epoch ${validator.exitEpoch}.`);
+  throw against(`Validator ${index} cannot ${action}: it is exiting at epoch ${validator.exitEpoch}.`);
 }
 
-/** electra/beacon-chain.md, process_withdrawal_request: only a validator without partial withdrawals ahead leaves. */
-export function requireNothingPending({ index, state }: Subject, deed: string): void {
+/** Checks electra/beacon-chain.md, process_withdrawal_request: a full exit requires no pending partial withdrawals. */
+export function requireNoPendingWithdrawals({ index, state }: OperationSubject, action: string): void {
   if (state.config.getForkSeq(state.slot) < ForkSeq.electra) return;
   const pending = getPendingBalanceToWithdraw(state as CachedBeaconStateElectra, index);
   if (pending === 0) return;
   throw against(
-    `Validator ${index} cannot ${deed} before its pending partial withdrawals are paid out: they come to ${ether(pending)}.`,
+    `Validator ${index} cannot ${action} before its pending partial withdrawals of ${ether(pending)} are processed.`,
   );
 }
 
-export function requireExecutionCredentials({ index, validator: { withdrawalCredentials } }: Subject): void {
+export function requireExecutionCredentials({ index, validator: { withdrawalCredentials } }: OperationSubject): void {
   if (hasExecutionWithdrawalCredential(withdrawalCredentials)) return;
   throw against(
-    `The withdrawal credentials of validator ${index}, ${toHex(withdrawalCredentials)}, name no address that could ask for ` +
-      "it: dev_changeCredentials gives it one.",
+    `The withdrawal credentials of validator ${index}, ${toHex(withdrawalCredentials)}, have no execution address. ` +
+      "Set one with dev_changeCredentials.",
   );
 }
 
-export function requireCompounding({ index, validator: { withdrawalCredentials } }: Subject, what: string): void {
+export function requireCompounding(
+  { index, validator: { withdrawalCredentials } }: OperationSubject,
+  what: string,
+): void {
   if (hasCompoundingWithdrawalCredential(withdrawalCredentials)) return;
   throw against(
-    `${what} compounding credentials (0x02), and those of validator ${index} are ${toHex(withdrawalCredentials)}: ` +
-      "dev_changeCredentials changes them.",
+    `${what} compounding credentials (0x02). Those of validator ${index} are ${toHex(withdrawalCredentials)}. ` +
+      "Change them with dev_changeCredentials.",
   );
 }
 
-/** electra/beacon-chain.md, process_withdrawal_request: what is above 32 ETH can be withdrawn. */
-export function requireExcessBalance({ index, validator, state }: Subject): void {
+/** Checks electra/beacon-chain.md, process_withdrawal_request: only the balance above 32 ETH can be withdrawn. */
+export function requireExcessBalance({ index, validator, state }: OperationSubject): void {
   const electra = state as CachedBeaconStateElectra;
   if (electra.pendingPartialWithdrawals.length >= PENDING_PARTIAL_WITHDRAWALS_LIMIT) {
-    throw against(
-      `No more than ${PENDING_PARTIAL_WITHDRAWALS_LIMIT} partial withdrawals can be pending, and so many are.`,
-    );
+    throw against(`The queue of pending partial withdrawals is full (${PENDING_PARTIAL_WITHDRAWALS_LIMIT}).`);
   }
   if (validator.effectiveBalance < MIN_ACTIVATION_BALANCE) {
     throw against(
-      `Validator ${index} can withdraw nothing: its effective balance is ${ether(validator.effectiveBalance)}, less than ` +
-        `${ether(MIN_ACTIVATION_BALANCE)}.`,
+      `Validator ${index} has no balance to withdraw: its effective balance, ` +
+        `${ether(validator.effectiveBalance)}, is below ${ether(MIN_ACTIVATION_BALANCE)}.`,
     );
   }
   const balance = state.balances.get(index);
   const pending = getPendingBalanceToWithdraw(electra, index);
   if (balance > MIN_ACTIVATION_BALANCE + pending) return;
-  const after = pending === 0 ? "" : `, of which ${ether(pending)} are to be withdrawn already`;
+  const after = pending === 0 ? "" : `, of which ${ether(pending)} are pending withdrawals`;
   throw against(
-    `Validator ${index} can withdraw nothing: what is above ${ether(MIN_ACTIVATION_BALANCE)} can be withdrawn, and its balance is ` +
-      `${ether(balance)}${after}.`,
+    `Validator ${index} has no balance above ${ether(MIN_ACTIVATION_BALANCE)} to withdraw: ` +
+      `it has ${ether(balance)}${after}.`,
   );
 }
 
-export function requireRoomForConsolidation(state: CachedBeaconStateAllForks): void {
+export function requireConsolidationCapacity(state: CachedBeaconStateAllForks): void {
   if ((state as CachedBeaconStateElectra).pendingConsolidations.length >= PENDING_CONSOLIDATIONS_LIMIT) {
-    throw against(`No more than ${PENDING_CONSOLIDATIONS_LIMIT} consolidations can be pending, and so many are.`);
+    throw against(`The queue of pending consolidations is full (${PENDING_CONSOLIDATIONS_LIMIT}).`);
   }
   const churn = getConsolidationChurnLimit(state.config.getForkSeq(state.slot), state.epochCtx);
   if (churn > MIN_ACTIVATION_BALANCE) return;
   throw against(
-    `No consolidation is possible: the churn of an epoch leaves ${ether(churn)} for them, and it has to be more than ` +
-      `${ether(MIN_ACTIVATION_BALANCE)} (MIN_PER_EPOCH_CHURN_LIMIT_ELECTRA, MAX_PER_EPOCH_ACTIVATION_EXIT_CHURN_LIMIT).`,
+    `No consolidation is possible: the consolidation churn limit is ${ether(churn)} and must exceed ` +
+      `${ether(MIN_ACTIVATION_BALANCE)} ` +
+      "(MIN_PER_EPOCH_CHURN_LIMIT_ELECTRA, MAX_PER_EPOCH_ACTIVATION_EXIT_CHURN_LIMIT).",
   );
 }
 
-/** capella/beacon-chain.md, process_bls_to_execution_change. */
-export function requireBlsCredentials({ index, validator: { withdrawalCredentials } }: Subject): void {
+/** Checks capella/beacon-chain.md, process_bls_to_execution_change. */
+export function requireBlsCredentials({ index, validator: { withdrawalCredentials } }: OperationSubject): void {
   if (withdrawalCredentials[0] === BLS_WITHDRAWAL_PREFIX) return;
   throw against(
-    `The credentials of validator ${index}, ${toHex(withdrawalCredentials)}, are execution credentials already, and their address never ` +
-      `changes${hasEth1WithdrawalCredential(withdrawalCredentials) ? '; only the type can, to "0x02"' : ""}.`,
+    `Validator ${index} has execution credentials already (${toHex(withdrawalCredentials)}). Their address cannot ` +
+      `change${hasEth1WithdrawalCredential(withdrawalCredentials) ? ', only the type, to "0x02"' : ""}.`,
   );
 }
 
-function notActiveYet({ index, validator: { activationEpoch } }: Subject, deed: string): ControlRefusal {
-  const when = activationEpoch === FAR_FUTURE_EPOCH ? "" : `, and will be from epoch ${activationEpoch} on`;
-  return against(`Validator ${index} cannot ${deed}: it is not active yet${when}.`);
+function notActiveYet({ index, validator: { activationEpoch } }: OperationSubject, action: string): ControlRefusal {
+  const when = activationEpoch === FAR_FUTURE_EPOCH ? "" : ` before epoch ${activationEpoch}`;
+  return against(`Validator ${index} cannot ${action}: it is not active${when}.`);
 }
 
 function ether(gwei: number): string {

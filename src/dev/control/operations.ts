@@ -24,19 +24,19 @@ import type { RegisteredKeys } from "../registered-keys.ts";
 import type { DevDeposits } from "./deposits.ts";
 import type { ExecutionRequestQueue } from "./execution-requests.ts";
 import {
+  type OperationSubject,
   requireBlsCredentials,
   requireCompounding,
+  requireConsolidationCapacity,
   requireExcessBalance,
   requireExecutionCredentials,
+  requireExitAllowed,
   requireFork,
-  requireMayLeave,
-  requireNothingPending,
-  requireRoomForConsolidation,
+  requireNoPendingWithdrawals,
+  requireNotExiting,
   requireSlashable,
-  requireStaying,
-  type Subject,
 } from "./operation-rules.ts";
-import { SignedOperations } from "./signed-operations.ts";
+import { OperationSigner } from "./operation-signer.ts";
 import type { DevTime } from "./time.ts";
 
 interface DevOperationsParts {
@@ -45,22 +45,22 @@ interface DevOperationsParts {
   db: BeaconDb;
   time: DevTime;
   keys: RegisteredKeys;
-  /** Undefined where an execution client makes the payloads. */
+  /** Undefined if an execution client builds the payloads. */
   requests: ExecutionRequestQueue | undefined;
-  /** Undefined where deposits are made at a contract of another chain. */
+  /** Undefined if deposits are made at a deposit contract. */
   deposits: DevDeposits | undefined;
 }
 
 type Made = Omit<MadeOperation, "status">;
 
-/** What waits for a block already is not made again: it is what the call answers. */
+/** Creates validator operations and submits them to the pools. Returns an equal operation that is pending already. */
 export class DevOperations implements OperationControl {
   readonly #parts: DevOperationsParts;
-  readonly #signed: SignedOperations;
+  readonly #signed: OperationSigner;
 
   constructor(parts: DevOperationsParts) {
     this.#parts = parts;
-    this.#signed = new SignedOperations(parts.chain.config, parts.keys);
+    this.#signed = new OperationSigner(parts.chain.config, parts.keys);
   }
 
   slash(validators: readonly ValidatorId[], kind: "proposer" | "attester"): Promise<MadeOperation[]> {
@@ -80,8 +80,8 @@ export class DevOperations implements OperationControl {
       const { api, chain } = this.#parts;
       const subject = this.#own(state, validator);
       const { index } = subject;
-      requireMayLeave(subject, "exit");
-      requireNothingPending(subject, "exit");
+      requireExitAllowed(subject, "exit");
+      requireNoPendingWithdrawals(subject, "exit");
       const held = chain.pools.operations.listVoluntaryExits().find(({ message }) => message.validatorIndex === index);
       const signedVoluntaryExit = held ?? this.#signed.exit(state, index);
       await api.beacon.submitPoolVoluntaryExit({ signedVoluntaryExit });
@@ -93,14 +93,14 @@ export class DevOperations implements OperationControl {
   withdraw(validator: ValidatorId, amount: bigint): Promise<MadeOperation> {
     return this.#make(async (state) => {
       const isExit = amount === 0n;
-      requireFork(state, ForkName.electra, "Withdrawals can be asked for by execution requests");
-      const requests = this.#requests("a withdrawal is asked for at the contract of EIP-7002");
+      requireFork(state, ForkName.electra, "Withdrawal requests are supported");
+      const requests = this.#requests("call the withdrawal request contract (EIP-7002)");
       const subject = this.#known(state, validator);
       requireExecutionCredentials(subject);
-      requireMayLeave(subject, isExit ? "exit" : "withdraw a part");
-      if (isExit) requireNothingPending(subject, "exit");
+      requireExitAllowed(subject, isExit ? "exit" : "withdraw partially");
+      if (isExit) requireNoPendingWithdrawals(subject, "exit");
       else {
-        requireCompounding(subject, "A part can be withdrawn with");
+        requireCompounding(subject, "Partial withdrawals require");
         requireExcessBalance(subject);
       }
       const { pubkey, withdrawalCredentials } = subject.validator;
@@ -119,18 +119,18 @@ export class DevOperations implements OperationControl {
       const { index } = subject;
       requireBlsCredentials(subject);
       if (address === undefined)
-        throw ControlRefusal.wrong(`The address is missing that validator ${index} is to have.`);
+        throw ControlRefusal.wrong(`"address" is missing. Validator ${index} has no execution address.`);
       const fromBlsPubkey = subject.validator.pubkey;
       if (!byteArrayEquals(subject.validator.withdrawalCredentials, blsWithdrawalCredentials(fromBlsPubkey))) {
         throw ControlRefusal.impossible(
-          `The withdrawal credentials of validator ${index} name another BLS key than its own, which this chain does not have.`,
+          `The BLS withdrawal key of validator ${index} is unknown, so the change cannot be signed.`,
         );
       }
       const { operations } = chain.pools;
       const held = operations.listBlsToExecutionChanges().find(({ message }) => message.validatorIndex === index);
       if (held && !byteArrayEquals(held.message.toExecutionAddress, address)) {
         throw ControlRefusal.against(
-          `A change of the credentials of validator ${index} to the address ${toHex(held.message.toExecutionAddress)} waits for a block already.`,
+          `A credentials change of validator ${index} to ${toHex(held.message.toExecutionAddress)} is pending already.`,
         );
       }
       const change = held ?? this.#signed.credentialsChange(index, fromBlsPubkey, address);
@@ -143,19 +143,20 @@ export class DevOperations implements OperationControl {
   consolidate(source: ValidatorId, target: ValidatorId): Promise<MadeOperation> {
     return this.#make(async (state) => {
       requireFork(state, ForkName.electra, "Validators can be consolidated");
-      const requests = this.#requests("a consolidation is asked for at the contract of EIP-7251");
+      const requests = this.#requests("call the consolidation request contract (EIP-7251)");
       const [from, into] = [this.#known(state, source), this.#known(state, target)];
       if (from.index === into.index) {
         throw ControlRefusal.wrong(
-          `Validator ${from.index} cannot be consolidated into itself: dev_changeCredentials makes it compound.`,
+          `Validator ${from.index} cannot be consolidated into itself. ` +
+            "Use dev_changeCredentials for compounding credentials.",
         );
       }
-      requireRoomForConsolidation(state);
+      requireConsolidationCapacity(state);
       requireExecutionCredentials(from);
-      requireCompounding(into, "The target of a consolidation needs");
-      requireMayLeave(from, "be consolidated into another");
-      requireStaying(into, "be the target of a consolidation");
-      requireNothingPending(from, "be consolidated into another");
+      requireCompounding(into, "The target of a consolidation requires");
+      requireExitAllowed(from, "be consolidated into another");
+      requireNotExiting(into, "be the target of a consolidation");
+      requireNoPendingWithdrawals(from, "be consolidated into another");
       return addConsolidation(requests, from.validator, into.validator);
     });
   }
@@ -165,26 +166,26 @@ export class DevOperations implements OperationControl {
       const { deposits } = this.#parts;
       if (!deposits) {
         throw ControlRefusal.impossible(
-          "The deposits of this chain are made at a deposit contract, which an execution client has (--el, --eth1): send it a transaction.",
+          "This chain has a deposit contract on an execution client (--el, --eth1). Send the deposit as a transaction.",
         );
       }
       const wanted = { amount: Number(amount), withdrawalCredentials };
       if ("newValidators" in receiver) {
-        const entering = await deposits.forNew(state, receiver.newValidators, wanted, isBadlySigned);
-        return deposits.make(state, entering);
+        const signed = await deposits.newValidators(state, receiver.newValidators, wanted, isBadlySigned);
+        return deposits.submit(state, signed);
       }
       const { index, validator } = this.#known(state, receiver.validator);
       const { pubkey } = validator;
       const credentials = withdrawalCredentials ?? validator.withdrawalCredentials;
       const message = { ...wanted, pubkey, withdrawalCredentials: credentials };
-      return deposits.make(state, [deposits.topUp(index, message, isBadlySigned)]);
+      return deposits.submit(state, [deposits.topUp(index, message, isBadlySigned)]);
     });
   }
 
-  /** Does its work by a state of the current slot, while nobody else changes anything by control. */
+  /** Runs the work with the head state of the current slot, exclusively among control calls. */
   #make<T>(work: (state: CachedBeaconStateAllForks) => Promise<T>): Promise<T> {
     const { chain, time } = this.#parts;
-    return time.inTurn(async () => {
+    return time.exclusive(async () => {
       const { root, slot } = chain.head;
       return work(await chain.states.afterBlock(root, Math.max(slot, chain.clock.currentSlot)));
     });
@@ -195,8 +196,8 @@ export class DevOperations implements OperationControl {
     validator: ValidatorId,
     address: Uint8Array | undefined,
   ): Promise<MadeOperation> {
-    requireFork(state, ForkName.electra, "Validators can compound");
-    const requests = this.#requests("a change to compounding credentials is asked for at the contract of EIP-7251");
+    requireFork(state, ForkName.electra, "Compounding credentials are supported");
+    const requests = this.#requests("call the consolidation request contract (EIP-7251)");
     const subject = this.#known(state, validator);
     requireExecutionCredentials(subject);
     const { withdrawalCredentials } = subject.validator;
@@ -205,23 +206,24 @@ export class DevOperations implements OperationControl {
     }
     if (address && !byteArrayEquals(address, withdrawalCredentials.subarray(12))) {
       throw ControlRefusal.against(
-        `The address of validator ${subject.index} stays ${toHex(withdrawalCredentials.subarray(12))} when it begins to compound.`,
+        `The address of validator ${subject.index} cannot change from ${toHex(withdrawalCredentials.subarray(12))}. ` +
+          "Leave it out to change the type only.",
       );
     }
-    requireStaying(subject, "begin to compound");
+    requireNotExiting(subject, "switch to compounding");
     return addConsolidation(requests, subject.validator, subject.validator);
   }
 
-  /** A validator whose key the chain has. */
-  #own(state: CachedBeaconStateAllForks, id: ValidatorId): Subject {
+  /** Looks up a validator whose key the chain has. */
+  #own(state: CachedBeaconStateAllForks, id: ValidatorId): OperationSubject {
     const subject = this.#known(state, id);
     if (this.#parts.keys.secretKey(subject.index)) return subject;
     throw ControlRefusal.impossible(
-      `This chain does not have the key of validator ${subject.index}, so it cannot sign for it.`,
+      `The key of validator ${subject.index} is unknown, so nothing can be signed for it.`,
     );
   }
 
-  #known(state: CachedBeaconStateAllForks, id: ValidatorId): Subject {
+  #known(state: CachedBeaconStateAllForks, id: ValidatorId): OperationSubject {
     const index = indexInRegistry(state, id);
     if (index !== undefined) return { index, validator: state.validators.getReadonly(index), state };
     throw ControlRefusal.absent(`There is no validator ${id}: the chain has ${state.validators.length}.`);
@@ -230,11 +232,11 @@ export class DevOperations implements OperationControl {
   #requests(instead: string): ExecutionRequestQueue {
     if (this.#parts.requests) return this.#parts.requests;
     throw ControlRefusal.impossible(
-      `An execution client (--el) makes the payloads of this chain, and execution requests come from its transactions: ${instead}.`,
+      `Execution requests of this chain come from transactions of its execution client (--el). Instead, ${instead}.`,
     );
   }
 
-  /** A slashing of each validator. */
+  /** Returns one slashing per validator. */
   async #proposerSlashings(state: CachedBeaconStateAllForks, indices: readonly ValidatorIndex[]): Promise<Made[]> {
     const { api, chain } = this.#parts;
     const held = chain.pools.operations.listProposerSlashings();
@@ -247,15 +249,15 @@ export class DevOperations implements OperationControl {
     return slashings.map((each) => ({ type: "proposer_slashing", data: ssz.phase0.ProposerSlashing.toJson(each) }));
   }
 
-  /** One slashing of all validators, or those that wait already for each of them. */
+  /** Returns one slashing of all validators, or the pending ones if these cover all validators. */
   async #attesterSlashings(state: CachedBeaconStateAllForks, indices: ValidatorIndex[]): Promise<Made[]> {
     const { api, chain } = this.#parts;
     const { operations } = chain.pools;
-    const isNeedless = operations.hasAttesterSlashingFor(indices);
-    const slashings = isNeedless
-      ? operations.listAttesterSlashings().filter((each) => accuses(each, indices))
+    const isPending = operations.hasAttesterSlashingFor(indices);
+    const slashings = isPending
+      ? operations.listAttesterSlashings().filter((each) => slashesAny(each, indices))
       : [this.#signed.doubleVote(state, indices)];
-    if (!isNeedless) await api.beacon.submitPoolAttesterSlashingsV2({ attesterSlashing: slashings[0]! });
+    if (!isPending) await api.beacon.submitPoolAttesterSlashingsV2({ attesterSlashing: slashings[0]! });
     const type = sszTypesFor(state.config.getForkName(state.slot)).AttesterSlashing as Type<AttesterSlashing>;
     return slashings.map((each) => ({ type: "attester_slashing", data: type.toJson(each) }));
   }
@@ -265,7 +267,7 @@ export class DevOperations implements OperationControl {
     return pooled!;
   }
 
-  /** The pools are in memory, and otherwise stored at the end. */
+  /** Persists the pools, which are otherwise stored at shutdown only. */
   async #pooled(made: readonly Made[]): Promise<MadeOperation[]> {
     const { chain, db } = this.#parts;
     await chain.pools.saveOperations(db);
@@ -273,7 +275,7 @@ export class DevOperations implements OperationControl {
   }
 }
 
-/** From a validator into another, or into itself, which makes it compound (EIP-7251). */
+/** Queues a consolidation. With equal source and target it switches to compounding credentials (EIP-7251). */
 async function addConsolidation(
   requests: ExecutionRequestQueue,
   source: phase0.Validator,
@@ -292,6 +294,6 @@ function queued(type: string, data: unknown): MadeOperation {
   return { type, status: "queued", data };
 }
 
-function accuses(slashing: AttesterSlashing, indices: readonly ValidatorIndex[]): boolean {
+function slashesAny(slashing: AttesterSlashing, indices: readonly ValidatorIndex[]): boolean {
   return getAttesterSlashableIndices(slashing).some((index) => indices.includes(index));
 }

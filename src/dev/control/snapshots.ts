@@ -3,12 +3,12 @@ import type { BeaconChain } from "../../chain/chain.ts";
 import type { ChainSnapshot } from "../../chain/chain-snapshots.ts";
 import type { DevTime } from "./time.ts";
 
-/** More ids than this are not listed one by one. */
-const MOST_LISTED = 8;
+/** Number of ids listed individually in an error. */
+const MAX_LISTED = 8;
 
-/** What a dev chain has beside its beacon chain, and what goes back with it. */
+/** State outside of the beacon chain that a snapshot covers. */
 export interface Revertible {
-  /** Returns the function that makes it again what it is now. */
+  /** Captures the current state. Returns a function that restores it. */
   capture(): () => void;
 }
 
@@ -19,14 +19,14 @@ interface DevSnapshotsParts {
 }
 
 interface Snapshot {
-  moment: ChainSnapshot;
-  goBack: (() => void)[];
+  snapshot: ChainSnapshot;
+  restore: (() => void)[];
 }
 
-/** The snapshots of a dev chain. */
+/** Takes in-memory snapshots of a dev chain and reverts to them. */
 export class DevSnapshots implements SnapshotControl {
   readonly #parts: DevSnapshotsParts;
-  /** By their ids, in the order in which they were taken. */
+  /** By id, in the order taken. */
   readonly #taken = new Map<number, Snapshot>();
   #lastId = 0;
 
@@ -36,21 +36,21 @@ export class DevSnapshots implements SnapshotControl {
 
   take(): Promise<number> {
     const { chain, time, revertible } = this.#parts;
-    return time.atRest(async () => {
-      const goBack = revertible.map((part) => part.capture());
-      const moment = await chain.chainSnapshots.take();
-      this.#taken.set(++this.#lastId, { moment, goBack });
+    return time.whilePaused(async () => {
+      const restore = revertible.map((part) => part.capture());
+      const snapshot = await chain.chainSnapshots.take();
+      this.#taken.set(++this.#lastId, { snapshot, restore });
       return this.#lastId;
     });
   }
 
   revert(id: number): Promise<void> {
     const { chain, time } = this.#parts;
-    return time.atRest(async () => {
-      const snapshot = this.#taken.get(id);
-      if (!snapshot) throw ControlRefusal.absent(`There is no snapshot ${hex(id)}: ${this.#listed()}`);
-      await chain.chainSnapshots.revertTo(snapshot.moment, () => {
-        for (const goBack of snapshot.goBack) goBack();
+    return time.whilePaused(async () => {
+      const taken = this.#taken.get(id);
+      if (!taken) throw ControlRefusal.absent(`Snapshot ${hex(id)} does not exist. ${this.#listed()}`);
+      await chain.chainSnapshots.revertTo(taken.snapshot, () => {
+        for (const restore of taken.restore) restore();
       });
       for (const other of this.#taken.keys()) if (other >= id) this.#taken.delete(other);
     });
@@ -58,10 +58,9 @@ export class DevSnapshots implements SnapshotControl {
 
   #listed(): string {
     const ids = [...this.#taken.keys()].map(hex);
-    if (ids.length === 0) return "there are none. dev_snapshot takes one.";
-    if (ids.length === 1) return `there is ${ids[0]} only.`;
-    if (ids.length > MOST_LISTED) return `there are ${ids.length}, from ${ids[0]} to ${ids.at(-1)}.`;
-    return `there are ${ids.slice(0, -1).join(", ")} and ${ids.at(-1)}.`;
+    if (ids.length === 0) return "Take one with dev_snapshot.";
+    if (ids.length > MAX_LISTED) return `There are ${ids.length}, from ${ids[0]} to ${ids.at(-1)}.`;
+    return `Available: ${ids.join(", ")}.`;
   }
 }
 

@@ -3,56 +3,55 @@ import type { Slot } from "@lodestar/types";
 import { ControlRefusal, type TimeControl } from "../../api/dev-control.ts";
 import type { VirtualClock } from "../../chain/clock/virtual-clock.ts";
 import { SerialQueue } from "../../chain/serial-queue.ts";
-import { MOST_EMPTY_EPOCHS } from "../empty-epochs.ts";
+import { MAX_EMPTY_EPOCHS } from "../constants.ts";
 
 interface DevTimeParts {
   clock: VirtualClock;
-  /** Why the time of the chain can neither be moved nor stop, as a whole sentence; undefined when it can. */
-  fixedBy: string | undefined;
-  /** Of the head. */
+  /** Error message if time can neither be moved nor paused; otherwise undefined. */
+  fixedReason: string | undefined;
   headSlot(): Slot;
-  /** Time begins to flow, or goes on at another speed. */
+  /** Called when time starts to flow or changes its speed. */
   onFlow(): void;
-  /** Stores the slot where the clock stands. */
-  keepSlot(slot: Slot): Promise<void>;
+  /** Persists the current slot of the clock. */
+  storeSlot(slot: Slot): Promise<void>;
 }
 
-/** How the slots pass that are announced now: by themselves, or because somebody lets them pass. */
-type Passing = "by-itself" | "advanced" | "skipped";
+/** What starts the current slot: the flow of time, or a call that advances or skips slots. */
+type SlotTrigger = "flow" | "advance" | "skip";
 
-/** The time of a dev chain, for whoever moves it. */
+/** Controls the time of a dev chain. Serializes all control calls. */
 export class DevTime implements TimeControl {
   readonly #parts: DevTimeParts;
   readonly #turns = new SerialQueue();
-  #passing: Passing = "by-itself";
-  #isToFlow: boolean | undefined;
+  #slotTrigger: SlotTrigger = "flow";
+  #requestedFlow: boolean | undefined;
 
   constructor(parts: DevTimeParts) {
     this.#parts = parts;
   }
 
-  get passing(): Passing {
-    return this.#passing;
+  get slotTrigger(): SlotTrigger {
+    return this.#slotTrigger;
   }
 
-  /** Whether time is to flow, by who has said so last; undefined when nobody has. */
-  get isToFlow(): boolean | undefined {
-    return this.#isToFlow;
+  /** Last request to pause (false) or resume (true); undefined before the first. */
+  get requestedFlow(): boolean | undefined {
+    return this.#requestedFlow;
   }
 
-  /** What is to be done to the chain while nobody else moves it. */
-  inTurn<T>(work: () => Promise<T>): Promise<T> {
+  /** Runs the work exclusively, after earlier control calls. */
+  exclusive<T>(work: () => Promise<T>): Promise<T> {
     return this.#turns.run(work);
   }
 
   /**
-   * The same while time stands still and what the current slot asked of validators is done. Rejects where time is not this
-   * node's to stop.
+   * Runs the work exclusively while time is paused and the duties of the current slot are done. Rejects if time cannot
+   * be paused.
    */
-  atRest<T>(work: () => Promise<T>): Promise<T> {
-    return this.inTurn(async () => {
-      const { clock, fixedBy, onFlow, keepSlot } = this.#parts;
-      if (fixedBy !== undefined) throw ControlRefusal.impossible(fixedBy);
+  whilePaused<T>(work: () => Promise<T>): Promise<T> {
+    return this.exclusive(async () => {
+      const { clock, fixedReason, onFlow, storeSlot } = this.#parts;
+      if (fixedReason !== undefined) throw ControlRefusal.impossible(fixedReason);
       const wasFlowing = clock.isFlowing;
       if (wasFlowing) clock.pause();
       await clock.advanceTo(clock.currentSlot);
@@ -60,7 +59,7 @@ export class DevTime implements TimeControl {
       try {
         return await work();
       } finally {
-        if (clock.currentSlot !== from) await keepSlot(clock.currentSlot);
+        if (clock.currentSlot !== from) await storeSlot(clock.currentSlot);
         if (wasFlowing) {
           clock.run();
           onFlow();
@@ -70,21 +69,21 @@ export class DevTime implements TimeControl {
   }
 
   advance({ slots, until, staysEmpty, signal }: Parameters<TimeControl["advance"]>[0]): Promise<void> {
-    return this.atRest(async () => {
+    return this.whilePaused(async () => {
       const { clock } = this.#parts;
       for (let passed = 0; passed < slots && signal?.aborted !== true && until?.() !== true; passed++) {
-        await this.passSlot(staysEmpty?.(clock.currentSlot + 1) ? "skipped" : "advanced");
+        await this.advanceSlot(staysEmpty?.(clock.currentSlot + 1) ? "skip" : "advance");
       }
     });
   }
 
   async skip(passage: Parameters<TimeControl["skip"]>[0]): Promise<void> {
     const { clock, headSlot } = this.#parts;
-    const left = Math.max(0, headSlot() + MOST_EMPTY_EPOCHS * SLOTS_PER_EPOCH - clock.currentSlot);
+    const left = Math.max(0, headSlot() + MAX_EMPTY_EPOCHS * SLOTS_PER_EPOCH - clock.currentSlot);
     if (passage.slots > left) {
       throw ControlRefusal.against(
-        `At most ${left} more slots can be left empty before a block comes: in ${MOST_EMPTY_EPOCHS} epochs without votes ` +
-          "validators lose so much that all of them may be ejected.",
+        `At most ${left} more slots can be skipped before the next block: ` +
+          `after ${MAX_EMPTY_EPOCHS} epochs without votes all validators may be ejected.`,
       );
     }
     return this.advance({ ...passage, staysEmpty: () => true });
@@ -102,12 +101,11 @@ export class DevTime implements TimeControl {
     return this.#flow(speed > 0, speed);
   }
 
-  /** Nothing needs to end for time to flow on or to stop. */
   #flow(isFlowing: boolean, speed = 0): Promise<void> {
-    return this.inTurn(async () => {
-      const { clock, fixedBy, onFlow } = this.#parts;
-      if (fixedBy !== undefined) throw ControlRefusal.impossible(fixedBy);
-      this.#isToFlow = isFlowing;
+    return this.exclusive(async () => {
+      const { clock, fixedReason, onFlow } = this.#parts;
+      if (fixedReason !== undefined) throw ControlRefusal.impossible(fixedReason);
+      this.#requestedFlow = isFlowing;
       if (clock.isFlowing) clock.pause();
       if (speed > 0) clock.setSpeed(speed);
       if (!isFlowing) return clock.advanceTo(clock.currentSlot);
@@ -116,14 +114,14 @@ export class DevTime implements TimeControl {
     });
   }
 
-  /** Goes through the next slot, with all that validators do in it unless it is skipped; for work that has time at rest. */
-  async passSlot(how: Passing = "advanced"): Promise<void> {
+  /** Advances to the next slot, with its duties unless skipped. To be called within `whilePaused`. */
+  async advanceSlot(trigger: SlotTrigger = "advance"): Promise<void> {
     const { clock } = this.#parts;
-    this.#passing = how;
+    this.#slotTrigger = trigger;
     try {
       await clock.advanceTo(clock.currentSlot + 1);
     } finally {
-      this.#passing = "by-itself";
+      this.#slotTrigger = "flow";
     }
   }
 }

@@ -21,14 +21,13 @@ interface AggregateModules {
   api: ValidatorApi;
   config: BeaconConfig;
   signer: ValidatorSigner;
-  /** Told of a committee whose aggregate could not be made; the other committees' aggregates are still published. */
+  /** Called if the aggregate of a committee fails. The others are still published. */
   onFailure: (error: unknown) => void;
 }
 
 /**
- * Publishes an aggregate for each committee in which one of ours was selected (phase0/validator.md, Attestation
- * aggregation). In small committees every member is selected, which guards against aggregators that are offline; ours all
- * live in this process and would publish the same aggregate, so one of them speaks for all.
+ * Publishes one aggregate per committee with a selected aggregator (phase0/validator.md, Attestation aggregation). Our
+ * aggregators of a committee would all publish the same aggregate, so only the first does.
  */
 export async function publishAggregates(
   { api, config, signer, onFailure }: AggregateModules,
@@ -55,7 +54,9 @@ export async function publishAggregates(
   await api.validator.publishAggregateAndProofsV2({ signedAggregateAndProofs });
 }
 
-/** The first of the committee's members, all of them ours, whom the slot's lot selects. */
+/**
+ * Returns the first of our committee members that is selected as an aggregator (phase0/validator.md, is_aggregator).
+ */
 export async function selectAggregator(
   signer: ValidatorSigner,
   slot: Slot,

@@ -15,33 +15,33 @@ interface AttestModules {
   history: SlashingProtection;
 }
 
-/** What our members of one committee attested to. */
+/** Attestation data and our attesters of one committee. */
 export interface CommitteeAttestation {
   committeeIndex: CommitteeIndex;
   data: phase0.AttestationData;
   duties: routes.validator.AttesterDuty[];
 }
 
-/** The attestations of a slot: one data for all, save for the committee's index that it names before Electra. */
+/** Requests the attestation data of a slot and groups the duties by committee. */
 export async function prepareAttestations(
   { api, config }: Pick<AttestModules, "api" | "config">,
   slot: Slot,
   duties: readonly routes.validator.AttesterDuty[],
 ): Promise<CommitteeAttestation[]> {
   const { data } = await api.validator.produceAttestationData({ slot, committeeIndex: 0 });
-  // electra/validator.md, Construct attestation: the index moved out of the data, which then names committee 0.
-  const namesCommittee = config.getForkSeq(slot) < ForkSeq.electra;
+  // electra/validator.md, Construct attestation: the committee index in the data is 0.
+  const hasCommitteeIndex = config.getForkSeq(slot) < ForkSeq.electra;
   return Array.from(
     Map.groupBy(duties, (duty) => duty.committeeIndex),
     ([committeeIndex, members]) => ({
       committeeIndex,
-      data: { ...data, index: namesCommittee ? committeeIndex : 0 },
+      data: { ...data, index: hasCommitteeIndex ? committeeIndex : 0 },
       duties: members,
     }),
   );
 }
 
-/** Signs the attestations and submits them all at once. */
+/** Signs the attestations and submits them in one call. Skips those that slashing protection rejects. */
 export async function submitAttestations(
   { api, config, signer, history }: AttestModules,
   slot: Slot,
@@ -53,7 +53,7 @@ export async function submitAttestations(
   for (const { committeeIndex, data, duties } of attestations) {
     const signingRoot = signer.signingRoot(ssz.phase0.AttestationData, data, DOMAIN_BEACON_ATTESTER, slot);
     for (const { validatorIndex, committeeLength, validatorCommitteeIndex } of duties) {
-      if (!history.mayAttest(validatorIndex, data)) continue;
+      if (!history.recordAttestation(validatorIndex, data)) continue;
       const signature = signer.sign(validatorIndex, signingRoot);
       signedAttestations.push(
         isElectra
@@ -64,6 +64,6 @@ export async function submitAttestations(
     }
   }
   if (signedAttestations.length === 0) return;
-  await history.keep();
+  await history.flush();
   await api.beacon.submitPoolAttestationsV2({ signedAttestations });
 }

@@ -8,7 +8,7 @@ import { Duties } from "./duties.ts";
 import { ValidatorSigner } from "./signer.ts";
 import type { ValidatorApi } from "./validator-api.ts";
 
-/** An API that knows nothing but duties, of which there are none; it records for which epochs it was asked. */
+/** API that returns no duties and records the requested epochs. */
 function dutiesIn(fork: DevFork, dependentRoots: { proposers: string; attesters: string }) {
   const config = createBeaconConfig(
     devChainConfig({ forks: [{ fork, epoch: 0 }], slotSeconds: 6, genesisTime: 0 }),
@@ -43,7 +43,7 @@ const firstSlotOfEpoch2 = 2 * SLOTS_PER_EPOCH;
 const head = { slot: firstSlotOfEpoch2, root: "0xhead" };
 
 describe("Duties", () => {
-  it("keeps the duties that the head's dependent roots confirm", async () => {
+  it("keeps duties with matching dependent roots", async () => {
     const { duties, fetched, askAt } = dutiesIn("electra", { proposers: "0xcurrent", attesters: "0xprevious" });
     await askAt(firstSlotOfEpoch2);
     duties.onHead({ ...head, previousDutyDependentRoot: "0xprevious", currentDutyDependentRoot: "0xcurrent" });
@@ -51,7 +51,7 @@ describe("Duties", () => {
     expect(fetched).toEqual(["proposers of 2", "attesters of 2"]);
   });
 
-  it("asks again for the duties that the head's dependent roots contradict", async () => {
+  it("fetches duties again if the dependent root has changed", async () => {
     const { duties, fetched, askAt } = dutiesIn("electra", { proposers: "0xprevious", attesters: "0xcurrent" });
     await askAt(firstSlotOfEpoch2);
     duties.onHead({ ...head, previousDutyDependentRoot: "0xprevious", currentDutyDependentRoot: "0xcurrent" });
@@ -59,7 +59,7 @@ describe("Duties", () => {
     expect(fetched).toEqual(["proposers of 2", "attesters of 2", "proposers of 2", "attesters of 2"]);
   });
 
-  it("checks duties of the next epoch while the head is still in this one", async () => {
+  it("checks duties of the next epoch before it starts", async () => {
     const { duties, fetched, askAt } = dutiesIn("electra", { proposers: "0xold", attesters: "0xcurrent" });
     await askAt(firstSlotOfEpoch2 + SLOTS_PER_EPOCH);
     duties.onHead({ ...head, previousDutyDependentRoot: "0xprevious", currentDutyDependentRoot: "0xcurrent" });
@@ -67,7 +67,7 @@ describe("Duties", () => {
     expect(fetched).toEqual(["proposers of 3", "attesters of 3", "proposers of 3"]);
   });
 
-  it("accepts that Fulu's proposers were decided an epoch earlier", async () => {
+  it("accepts the earlier dependent root of Fulu's proposer lookahead", async () => {
     const { duties, fetched, askAt } = dutiesIn("fulu", { proposers: "0xprevious", attesters: "0xprevious" });
     await askAt(firstSlotOfEpoch2);
     duties.onHead({ ...head, previousDutyDependentRoot: "0xprevious", currentDutyDependentRoot: "0xcurrent" });
@@ -75,7 +75,7 @@ describe("Duties", () => {
     expect(fetched).toEqual(["proposers of 2", "attesters of 2"]);
   });
 
-  it("has the sync committee of the next slot sign in the last slot of an epoch", async () => {
+  it("uses the next epoch's sync committee in the last slot of an epoch", async () => {
     const { duties, fetched } = dutiesIn("altair", { proposers: "", attesters: "" });
     await duties.syncCommitteeAt(firstSlotOfEpoch2 - 2);
     await duties.syncCommitteeAt(firstSlotOfEpoch2 - 1);

@@ -9,7 +9,7 @@ import { DutyCache } from "./duty-cache.ts";
 import type { ValidatorSigner } from "./signer.ts";
 import type { ValidatorApi } from "./validator-api.ts";
 
-/** What validators need to know of a new head. */
+/** Fields of a head event that validators need. */
 export type HeadUpdate = Pick<HeadEvent, "slot" | "root" | "previousDutyDependentRoot" | "currentDutyDependentRoot">;
 
 interface DutiesModules {
@@ -19,7 +19,7 @@ interface DutiesModules {
   signer: ValidatorSigner;
 }
 
-/** Who of our validators has to do what, and when. */
+/** Duties of our validators, cached by epoch. */
 export class Duties {
   readonly #config: BeaconConfig;
   readonly #proposers: DutyCache<routes.validator.ProposerDuty>;
@@ -53,47 +53,50 @@ export class Duties {
     return duties.filter((duty) => duty.slot === slot);
   }
 
-  /** The same array as long as the duties are the same. */
+  /** Returns the same array object until the duties change. */
   attestersOf(epoch: Epoch): Promise<routes.validator.AttesterDuty[]> {
     return this.#attesters.get(epoch);
   }
 
   /**
-   * A block carries the signatures of the slot before it, so the committee that will be in charge in the next slot signs
-   * in this one (altair/validator.md, Sync committee).
+   * Returns the sync committee of the next slot: a block includes the signatures of the slot before it, so that
+   * committee signs (altair/validator.md, Sync committee).
    */
   async syncCommitteeAt(slot: Slot): Promise<routes.validator.SyncDuty[]> {
     return this.syncCommitteeOf(computeEpochAtSlot(slot + 1));
   }
 
-  /** The same array as long as the duties are the same. */
+  /** Returns the same array object until the duties change. */
   syncCommitteeOf(epoch: Epoch): Promise<routes.validator.SyncDuty[]> {
     return this.#syncCommittees.get(epoch);
   }
 
-  /** Drops the duties that were decided by blocks which the new head does not build on. */
+  /** Drops duties whose dependent root is not an ancestor of the new head. */
   onHead(head: HeadUpdate): void {
     const epoch = computeEpochAtSlot(head.slot);
-    this.#attesters.expect(epoch, [head.previousDutyDependentRoot]);
-    this.#attesters.expect(epoch + 1, [head.currentDutyDependentRoot]);
-    this.#proposers.expect(
+    this.#attesters.invalidateUnless(epoch, [head.previousDutyDependentRoot]);
+    this.#attesters.invalidateUnless(epoch + 1, [head.currentDutyDependentRoot]);
+    this.#proposers.invalidateUnless(
       epoch,
       this.#proposerRoots(epoch, head.currentDutyDependentRoot, head.previousDutyDependentRoot),
     );
-    this.#proposers.expect(epoch + 1, this.#proposerRoots(epoch + 1, head.root, head.currentDutyDependentRoot));
+    this.#proposers.invalidateUnless(
+      epoch + 1,
+      this.#proposerRoots(epoch + 1, head.root, head.currentDutyDependentRoot),
+    );
   }
 
   clear(): void {
     for (const cache of [this.#proposers, this.#attesters, this.#syncCommittees]) cache.clear();
   }
 
-  forgetBefore(epoch: Epoch): void {
-    for (const cache of [this.#proposers, this.#attesters, this.#syncCommittees]) cache.forgetBefore(epoch);
+  pruneBefore(epoch: Epoch): void {
+    for (const cache of [this.#proposers, this.#attesters, this.#syncCommittees]) cache.pruneBefore(epoch);
   }
 
   /**
-   * The last block before the epoch decides its proposers. Since Fulu's lookahead they are decided an epoch earlier, and
-   * an API may report either block as the dependent root, depending on its version.
+   * Returns the accepted dependent roots of proposer duties. The last block before the epoch decides its proposers.
+   * With Fulu's lookahead they are decided an epoch earlier, and APIs report either root, depending on their version.
    */
   #proposerRoots(epoch: Epoch, lastBeforeEpoch: string, anEpochEarlier: string): string[] {
     const hasLookahead = this.#config.getForkSeqAtEpoch(epoch) >= ForkSeq.fulu;

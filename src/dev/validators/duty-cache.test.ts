@@ -11,7 +11,7 @@ function countingCache(answer: (epoch: number, fetches: number) => FetchedDuties
 }
 
 describe("DutyCache", () => {
-  it("fetches once for callers that ask at the same moment and later", async () => {
+  it("fetches once for concurrent and later callers", async () => {
     const { cache, fetched } = countingCache((epoch) => ({ duties: [`duty of ${epoch}`], dependentRoot: "0xaa" }));
     expect(await Promise.all([cache.get(3), cache.get(3)])).toEqual([["duty of 3"], ["duty of 3"]]);
     await cache.get(3);
@@ -19,20 +19,20 @@ describe("DutyCache", () => {
     expect(fetched).toEqual([3, 4]);
   });
 
-  it("keeps duties whose dependent root still holds and fetches others again", async () => {
+  it("keeps duties with a matching dependent root and fetches others again", async () => {
     const { cache } = countingCache((_, fetches) => ({ duties: [`fetch ${fetches}`], dependentRoot: `0x0${fetches}` }));
     await cache.get(3);
-    cache.expect(3, ["0x00", "0x01"]);
+    cache.invalidateUnless(3, ["0x00", "0x01"]);
     expect(await cache.get(3)).toEqual(["fetch 1"]);
-    cache.expect(3, ["0x02"]);
+    cache.invalidateUnless(3, ["0x02"]);
     expect(await cache.get(3)).toEqual(["fetch 2"]);
   });
 
-  it("does not fetch with every head when the node sticks to another root", async () => {
+  it("does not fetch with every head if the node keeps returning another root", async () => {
     const { cache, fetched } = countingCache(() => ({ duties: [], dependentRoot: "0xaa" }));
     for (let head = 0; head < 5; head++) {
       await cache.get(3);
-      cache.expect(3, ["0xbb"]);
+      cache.invalidateUnless(3, ["0xbb"]);
     }
     expect(fetched).toEqual([3, 3]);
   });
@@ -40,16 +40,16 @@ describe("DutyCache", () => {
   it("never drops duties that have no dependent root", async () => {
     const { cache, fetched } = countingCache(() => ({ duties: [] }));
     await cache.get(3);
-    cache.expect(3, ["0xbb"]);
+    cache.invalidateUnless(3, ["0xbb"]);
     await cache.get(3);
     expect(fetched).toEqual([3]);
   });
 
-  it("forgets old epochs", async () => {
+  it("prunes old epochs", async () => {
     const { cache, fetched } = countingCache(() => ({ duties: [] }));
     await cache.get(3);
     await cache.get(4);
-    cache.forgetBefore(4);
+    cache.pruneBefore(4);
     await cache.get(4);
     await cache.get(3);
     expect(fetched).toEqual([3, 4, 3]);

@@ -2,7 +2,7 @@ import type { Epoch, RootHex } from "@lodestar/types";
 
 export interface FetchedDuties<Duty> {
   duties: Duty[];
-  /** The block that decided the duties; absent for duties that no short reorganisation can change. */
+  /** Block that decided the duties; absent for duties that a short reorg cannot change. */
   dependentRoot?: RootHex;
 }
 
@@ -11,7 +11,7 @@ interface Entry<Duty> {
   dependentRoot?: RootHex;
 }
 
-/** Duties of one kind, fetched once an epoch and again when the block that decided them is no longer in the chain. */
+/** Caches duties of one kind by epoch. Fetches them again if their dependent root is reorged out. */
 export class DutyCache<Duty> {
   readonly #fetch: (epoch: Epoch) => Promise<FetchedDuties<Duty>>;
   readonly #entries = new Map<Epoch, Entry<Duty>>();
@@ -32,17 +32,17 @@ export class DutyCache<Duty> {
       entry.dependentRoot = dependentRoot;
       return duties;
     } catch (error) {
-      // A failure is not remembered: the next slot asks again.
+      // Failures are not cached: the next slot retries.
       if (this.#entries.get(epoch) === entry) this.#entries.delete(epoch);
       throw error;
     }
   }
 
   /**
-   * Drops an epoch's duties unless one of the given roots decided them. A node that keeps answering with another root
-   * is asked once for each new set of roots, not with every head.
+   * Drops the duties of an epoch unless their dependent root is one of the given ones. Does so once per set of roots,
+   * so that a node which keeps returning another root is not queried with every head.
    */
-  expect(epoch: Epoch, dependentRoots: readonly RootHex[]): void {
+  invalidateUnless(epoch: Epoch, dependentRoots: readonly RootHex[]): void {
     const root = this.#entries.get(epoch)?.dependentRoot;
     if (root === undefined || dependentRoots.includes(root)) return;
     const reason = dependentRoots.join();
@@ -56,7 +56,7 @@ export class DutyCache<Duty> {
     this.#droppedFor.clear();
   }
 
-  forgetBefore(epoch: Epoch): void {
+  pruneBefore(epoch: Epoch): void {
     for (const map of [this.#entries, this.#droppedFor]) {
       for (const known of map.keys()) if (known < epoch) map.delete(known);
     }

@@ -1,41 +1,45 @@
 import type { RootHex, Slot, ValidatorIndex } from "@lodestar/types";
 
-/** What is other than usual in the duties of a slot; usually nothing. Blocks can be chosen in lockstep alone. */
+/** Overrides for the duties of a slot. `parentRoot` and `splitVote` require lockstep timing. */
 export interface DutyPlan {
-  /** Who does duties; by default all. */
+  /** Validators that do their duties; all by default. */
   readonly online?: ReadonlySet<ValidatorIndex> | undefined;
-  /** The block to build on; by default the head. */
+  /** Parent of the proposed block; the head by default. */
   readonly parentRoot?: RootHex | undefined;
-  /** Who votes for another block than the others, who vote for that of the slot or, without one in time, for its parent. */
-  readonly dissent?: Dissent | undefined;
-  /** When the block of the slot comes; by default at once. */
-  readonly lateness?: Lateness | undefined;
+  /**
+   * Validators that vote for another block. The others vote for the block of the slot, or its parent if that is late.
+   */
+  readonly splitVote?: SplitVote | undefined;
+  /** Delay of the block; none by default. */
+  readonly blockDelay?: BlockDelay | undefined;
 }
 
-interface Dissent {
+interface SplitVote {
   readonly root: RootHex;
-  readonly isBy: (voter: ValidatorIndex) => boolean;
+  readonly includes: (voter: ValidatorIndex) => boolean;
 }
 
-/** A moment after attesting was due, so that nobody votes for the block in the slot in which it comes. */
-export interface Lateness {
-  /** How many slots after its own. */
+/**
+ * Publication time of a late block. It is past the attestation deadline, so no attestation of that slot votes for it.
+ */
+export interface BlockDelay {
+  /** Slots after the slot of the block. */
   readonly slots: Slot;
-  /** How long after the beginning of the slot in which it comes. */
+  /** Seconds into that slot. */
   readonly seconds: number;
 }
 
-/** What is done in slots for which nothing else was said. */
-export const USUAL_DUTIES: DutyPlan = {};
+/** Plan without overrides. */
+export const DEFAULT_PLAN: DutyPlan = {};
 
 export const isOnline = ({ online }: DutyPlan, index: ValidatorIndex): boolean => online?.has(index) ?? true;
 
-/** Whether the plan is one of those that only lockstep can follow. */
-export const choosesBlocks = ({ parentRoot, dissent }: DutyPlan): boolean =>
-  parentRoot !== undefined || dissent !== undefined;
+/** True for a plan that only lockstep timing supports. */
+export const requiresLockstep = ({ parentRoot, splitVote }: DutyPlan): boolean =>
+  parentRoot !== undefined || splitVote !== undefined;
 
-/** The duties of those who are online. */
-export function onlineOf<Duty extends { validatorIndex: ValidatorIndex }>(
+/** Filters duties to those of online validators. */
+export function filterOnline<Duty extends { validatorIndex: ValidatorIndex }>(
   plan: DutyPlan,
   duties: readonly Duty[],
 ): Duty[] {

@@ -1,6 +1,6 @@
 import type { Slot } from "@lodestar/types";
 import type { Clock } from "../../chain/clock/clock.ts";
-import type { Lateness } from "./duty-plan.ts";
+import type { BlockDelay } from "./duty-plan.ts";
 
 interface LateBlock {
   atSeconds: number;
@@ -8,7 +8,7 @@ interface LateBlock {
   publish(): Promise<void>;
 }
 
-/** Blocks that are signed and wait for the moment at which they are to come. */
+/** Holds signed blocks until their delayed publication. */
 export class LateBlocks {
   readonly #clock: Clock;
   readonly #closing: AbortSignal;
@@ -19,8 +19,8 @@ export class LateBlocks {
     this.#closing = closing;
   }
 
-  /** @param slot the one that the block is of */
-  hold(slot: Slot, { slots, seconds }: Lateness, publish: LateBlock["publish"]): void {
+  /** @param slot slot of the block */
+  hold(slot: Slot, { slots, seconds }: BlockDelay, publish: LateBlock["publish"]): void {
     this.#waiting.push({ atSeconds: this.#clock.slotStartSeconds(slot + slots) + seconds, publish });
   }
 
@@ -28,7 +28,7 @@ export class LateBlocks {
     this.#waiting = [];
   }
 
-  /** Publishes those whose moment comes before the given one, each at its moment or, when that has passed, now. */
+  /** Publishes the blocks due before the given time, each when it is due. Overdue blocks are published at once. */
   async publishBefore(chainSeconds: number): Promise<void> {
     const due = this.#waiting.filter(({ atSeconds }) => atSeconds < chainSeconds);
     this.#waiting = this.#waiting.filter((block) => !due.includes(block));

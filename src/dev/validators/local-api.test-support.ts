@@ -49,7 +49,7 @@ interface LocalApi extends ValidatorApi {
   registrations: bellatrix.SignedValidatorRegistrationV1[];
 }
 
-/** The API of a `LocalChain`. Every signature that is submitted is checked to be the validator's. */
+/** API of a `LocalChain`. Verifies every submitted signature. */
 export function createLocalApi(genesis: DevGenesis): LocalApi {
   const chain = new LocalChain(genesis);
   const { config, keys } = genesis;
@@ -71,9 +71,9 @@ export function createLocalApi(genesis: DevGenesis): LocalApi {
     sig: Uint8Array,
   ) {
     const signingRoot = computeSigningRoot(type, message, config.getDomain(slot, domain, slot));
-    // A key has one good signature of a message, which is compared sooner than verified.
+    // BLS signatures are unique, so comparing is enough and faster than verifying.
     if (Buffer.compare(keys.secretKey(signer)!.sign(signingRoot).toBytes(), sig) !== 0) {
-      throw new Error(`Validator ${signer} did not sign this.`);
+      throw new Error(`Invalid signature of validator ${signer}.`);
     }
   }
 
@@ -214,7 +214,7 @@ export function createLocalApi(genesis: DevGenesis): LocalApi {
         return { status: 200 };
       },
       async publishBlindedBlockV2() {
-        throw new Error("The chain has no builder that could complete the block.");
+        throw new Error("The chain has no builder to unblind the block.");
       },
       async submitPoolAttestationsV2({ signedAttestations }) {
         for (const attestation of signedAttestations) {

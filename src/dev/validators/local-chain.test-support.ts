@@ -37,7 +37,7 @@ const statuses = {
   dataAvailabilityStatus: DataAvailabilityStatus.Available,
 };
 
-/** A chain without forks of its own, to test validators against the real rules: it refuses what the rules refuse. */
+/** Single-branch chain that validates everything by the specification, to test validators against. */
 export class LocalChain {
   readonly config: BeaconConfig;
   head: CachedBeaconStateAllForks;
@@ -52,12 +52,12 @@ export class LocalChain {
     this.#rootsBySlot.set(0, this.headRoot);
   }
 
-  /** The head's state, advanced to a slot if it is behind it. */
+  /** Returns the head state, advanced to the slot. */
   stateAt(slot: Slot): CachedBeaconStateAllForks {
     return this.head.slot < slot ? processSlots(this.head, slot) : this.head;
   }
 
-  /** The root of the last block before an epoch. */
+  /** Returns the root of the last block before an epoch. */
   dependentRoot(epoch: Epoch): RootHex {
     return toRootHex(this.#rootAt(Math.max(computeStartSlotAtEpoch(epoch) - 1, 0)));
   }
@@ -97,7 +97,7 @@ export class LocalChain {
     return block;
   }
 
-  /** Throws unless every rule is kept and every signature is right. */
+  /** Throws if the state transition or a signature is invalid. */
   import(signedBlock: SignedBeaconBlock): void {
     const { slot } = signedBlock.message;
     const checks = { verifyStateRoot: true, verifyProposer: true, verifySignatures: true };

@@ -7,7 +7,7 @@ interface Waiter {
   resolve: () => void;
 }
 
-/** A clock whose time passes only when a test says so. */
+/** Clock that tests advance manually. */
 export class ManualClock implements Clock {
   readonly genesisTime: number;
   readonly secondsPerSlot: number;
@@ -49,7 +49,7 @@ export class ManualClock implements Clock {
   }
 
   onSlot(): () => void {
-    throw new Error("Tests call validators themselves instead of announcing slots.");
+    throw new Error("The manual clock announces no slots. Call the validators directly.");
   }
 
   untilSlot(slot: Slot, signal?: AbortSignal): Promise<void> {
@@ -70,7 +70,7 @@ export class ManualClock implements Clock {
     await promise;
   }
 
-  /** Resolves as soon as somebody waits for this moment. */
+  /** Resolves once a caller waits for this time. */
   async untilAwaited(chainSeconds: number): Promise<void> {
     while (!this.#waiters.some(({ at }) => at === chainSeconds)) {
       await new Promise<void>((resolve) => {

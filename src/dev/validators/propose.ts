@@ -21,10 +21,10 @@ interface ProposeModules {
   history: SlashingProtection;
 }
 
-/** Publishes a block; tells whether it is on the chain, or with a builder that has promised to publish it. */
+/** Publishes a block. Returns true if it was imported, or accepted by a builder that publishes it. */
 export type PublishBlock = () => Promise<boolean>;
 
-/** phase0/validator.md, Block proposal, up to the signature. No graffiti is given: the node's own then applies. */
+/** Requests and signs a block (phase0/validator.md, Block proposal). Uses the graffiti of the node. */
 export async function signBlock(
   { api, config, signer, history }: ProposeModules,
   slot: Slot,
@@ -32,8 +32,8 @@ export async function signBlock(
 ): Promise<PublishBlock> {
   const randaoReveal = signer.randaoReveal(validatorIndex, slot);
   const { data } = await api.validator.produceBlockV3({ slot, randaoReveal });
-  history.noteProposal(validatorIndex, slot);
-  await history.keep();
+  history.recordProposal(validatorIndex, slot);
+  await history.flush();
   const signed = <Block>(type: Type<Block>, message: Block) => {
     const signingRoot = signer.signingRoot(type, message, DOMAIN_BEACON_PROPOSER, slot);
     return { message, signature: signer.sign(validatorIndex, signingRoot) };

@@ -17,7 +17,7 @@ describe("ValidatorSigner", () => {
   it.each([
     [2, chainConfig.ELECTRA_FORK_VERSION],
     [3, chainConfig.FULU_FORK_VERSION],
-  ])("reveals the randao of epoch %i under the version of its fork", (epoch, version) => {
+  ])("signs the RANDAO reveal of epoch %i with the fork version of the epoch", (epoch, version) => {
     const domain = computeDomain(DOMAIN_RANDAO, version, genesisValidatorsRoot);
     const signature = Signature.fromBytes(newSigner().randaoReveal(1, epoch * SLOTS_PER_EPOCH));
     expect(verify(computeSigningRoot(ssz.Epoch, epoch, domain), keys.secretKey(1)!.toPublicKey(), signature)).toBe(
@@ -25,12 +25,12 @@ describe("ValidatorSigner", () => {
     );
   });
 
-  it("signs the reveal of an epoch once, until it is told to forget", () => {
+  it("caches the RANDAO reveal of an epoch until it is pruned", () => {
     const signer = newSigner();
     const reveal = signer.randaoReveal(1, 0);
     expect(signer.randaoReveal(1, 1)).toBe(reveal);
     expect(signer.randaoReveal(0, 1)).not.toEqual(reveal);
-    signer.forgetBefore(1);
+    signer.pruneBefore(1);
     expect(signer.randaoReveal(1, 1)).not.toBe(reveal);
     expect(signer.randaoReveal(1, 1)).toEqual(reveal);
   });
@@ -39,6 +39,6 @@ describe("ValidatorSigner", () => {
     const signer = newSigner();
     expect(signer.owns(1)).toBe(true);
     expect(signer.owns(2)).toBe(false);
-    expect(() => signer.sign(2, new Uint8Array(32))).toThrow(/Validator 2 cannot sign/);
+    expect(() => signer.sign(2, new Uint8Array(32))).toThrow(/Cannot sign for validator 2/);
   });
 });

@@ -6,11 +6,11 @@ import { computeEpochAtSlot, computeSigningRoot } from "@lodestar/state-transiti
 import { type BLSSignature, type DomainType, type Epoch, type Slot, ssz, type ValidatorIndex } from "@lodestar/types";
 import { MapDef } from "@lodestar/utils";
 import type { ValidatorKeys } from "../validator-keys.ts";
-import { JointSignature, toScalar } from "./joint-signature.ts";
-import { makeSignature, type SigningRequest, signingRequest } from "./signing-request.ts";
+import { LazyAggregateSignature, toScalar } from "./lazy-aggregate-signature.ts";
+import { type SigningRequest, signingRequest, signRequest } from "./signing-request.ts";
 import type { SigningThread } from "./signing-thread.ts";
 
-/** Signs for our validators. */
+/** Signs messages with the keys of our validators. */
 export class ValidatorSigner {
   readonly #config: BeaconConfig;
   readonly #keys: ValidatorKeys;
@@ -18,19 +18,19 @@ export class ValidatorSigner {
   readonly #scalars = new Map<ValidatorIndex, bigint>();
   readonly #randaoReveals = new MapDef<Epoch, Map<ValidatorIndex, BLSSignature>>(() => new Map());
 
-  /** @param thread what is known beforehand can be signed there; left out where nobody does */
+  /** @param thread signs predictable messages ahead of time; optional */
   constructor(config: BeaconConfig, keys: ValidatorKeys, thread?: SigningThread) {
     this.#config = config;
     this.#keys = keys;
     this.#thread = thread;
   }
 
-  /** Whether a validator is one of ours. */
+  /** True if the validator is ours. */
   owns(index: ValidatorIndex): boolean {
     return this.#keys.secretKey(index) !== undefined;
   }
 
-  /** What is signed for a message that belongs to a slot: the fork of that slot decides the domain. */
+  /** Computes the signing root of a message, with the domain of the slot's fork. */
   signingRoot<T>(type: Type<T>, message: T, domainType: DomainType, slot: Slot): Uint8Array {
     return computeSigningRoot(type, message, this.#config.getDomain(slot, domainType, slot));
   }
@@ -39,35 +39,35 @@ export class ValidatorSigner {
     return this.#secretKey(index).sign(signingRoot).toBytes();
   }
 
-  /** One signature of all of them over the same message, made when it is wanted; a validator that is named twice signs twice. */
-  signJointly(indices: readonly ValidatorIndex[], signingRoot: Uint8Array): JointSignature {
-    return new JointSignature(
+  /** Returns a lazy aggregate signature over one message. A duplicate index signs twice. */
+  signAggregate(indices: readonly ValidatorIndex[], signingRoot: Uint8Array): LazyAggregateSignature {
+    return new LazyAggregateSignature(
       signingRoot,
       indices.map((index) => this.#scalar(index)),
       this.#thread,
     );
   }
 
-  /** The same for all blocks of a proposer in an epoch, hence kept until `forgetBefore`. */
+  /** Returns the RANDAO reveal of the slot's epoch. It is cached, since it is the same for all blocks of the epoch. */
   randaoReveal(index: ValidatorIndex, slot: Slot): BLSSignature {
     const epoch = computeEpochAtSlot(slot);
     const ofEpoch = this.#randaoReveals.getOrDefault(epoch);
     let reveal = ofEpoch.get(index);
     if (!reveal) {
       const request = this.#revealRequest(index, slot);
-      reveal = (this.#thread?.signedAhead(request) ?? makeSignature(request)).toBytes();
+      reveal = (this.#thread?.signedAhead(request) ?? signRequest(request)).toBytes();
       ofEpoch.set(index, reveal);
     }
     return reveal;
   }
 
-  /** The proposer of this slot will soon be asked for it. */
-  revealAhead(index: ValidatorIndex, slot: Slot): void {
+  /** Signs the RANDAO reveal of an upcoming slot ahead of time. */
+  revealRandaoAhead(index: ValidatorIndex, slot: Slot): void {
     if (this.#randaoReveals.get(computeEpochAtSlot(slot))?.has(index)) return;
     this.#thread?.signAhead(this.#revealRequest(index, slot));
   }
 
-  forgetBefore(epoch: Epoch): void {
+  pruneBefore(epoch: Epoch): void {
     for (const known of this.#randaoReveals.keys()) if (known < epoch) this.#randaoReveals.delete(known);
   }
 
@@ -78,7 +78,7 @@ export class ValidatorSigner {
 
   #secretKey(index: ValidatorIndex): SecretKey {
     const secretKey = this.#keys.secretKey(index);
-    if (!secretKey) throw new RangeError(`Validator ${index} cannot sign: its secret key is not one of ours.`);
+    if (!secretKey) throw new RangeError(`Cannot sign for validator ${index}: its secret key is unknown.`);
     return secretKey;
   }
 

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createLogger } from "../../log/pino-logger.ts";
-import { JointSignature } from "./joint-signature.ts";
-import { makeSignature, type SigningRequest, signingRequest } from "./signing-request.ts";
+import { LazyAggregateSignature } from "./lazy-aggregate-signature.ts";
+import { type SigningRequest, signingRequest, signRequest } from "./signing-request.ts";
 import { SigningThread, type SigningWorkerData } from "./signing-thread.ts";
 
 const keys = [5n, 7n];
@@ -35,43 +35,43 @@ describe("SigningThread", () => {
   }
 
   const untilSigned = (thread: SigningThread, request: SigningRequest) =>
-    vi.waitFor(() => expect(thread.signedAhead(request)?.toHex()).toBe(makeSignature(request).toHex()), {
+    vi.waitFor(() => expect(thread.signedAhead(request)?.toHex()).toBe(signRequest(request).toHex()), {
       timeout: 10_000,
       interval: 5,
     });
 
-  it("signs what it is asked for, once there is enough of it for a thread", async () => {
+  it("starts once there is enough work, and signs", async () => {
     const { thread, started, complaints, askUntilStarted } = open();
     for (const request of requests.slice(0, 12)) thread.signAhead(request);
     expect(started).toEqual([]);
     askUntilStarted();
-    const joint = new JointSignature(message(1), keys.slice(0, 1), thread).joinedWith(
-      new JointSignature(message(1), keys.slice(1), thread),
+    const joint = new LazyAggregateSignature(message(1), keys.slice(0, 1), thread).joinedWith(
+      new LazyAggregateSignature(message(1), keys.slice(1), thread),
     );
     joint?.signAhead();
     const sum = signingRequest(keys[0]! + keys[1]!, message(1));
     await untilSigned(thread, sum);
-    expect(joint?.sign().toHex()).toBe(makeSignature(sum).toHex());
+    expect(joint?.sign().toHex()).toBe(signRequest(sum).toHex());
     expect(thread.signedAhead(requests[1]!)).toBeUndefined();
     expect(complaints).toEqual([]);
   });
 
-  it("leaves to the main thread what a thread that died was to sign, and starts no other one", async () => {
+  it("falls back to the main thread after the thread died, and is not restarted", async () => {
     const { thread, started, complaints, askUntilStarted } = open(
       `import { workerData } from "node:worker_threads"; workerData.port.on("message", () => process.exit(3));`,
     );
-    const joint = new JointSignature(message(1), keys, thread);
+    const joint = new LazyAggregateSignature(message(1), keys, thread);
     askUntilStarted();
     joint.signAhead();
     await once(started[0]!, "exit");
-    expect(complaints).toEqual([expect.stringContaining("thread that signs for the validators died")]);
-    const alone = new JointSignature(message(1), keys);
+    expect(complaints).toEqual([expect.stringContaining("Signing thread died")]);
+    const alone = new LazyAggregateSignature(message(1), keys);
     expect(joint.sign().toHex()).toBe(alone.sign().toHex());
     for (const request of requests) thread.signAhead(request);
     expect(started.length).toBe(1);
   });
 
-  it("never has more under way than the thread can be expected to sign in time", async () => {
+  it("limits pending requests", async () => {
     const { thread, started, askUntilStarted } = open(
       `import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
        parentPort.on("message", () => {
@@ -82,7 +82,7 @@ describe("SigningThread", () => {
     );
     askUntilStarted();
     for (const request of requests) thread.signAhead(request);
-    // What is asked for together is sent together, a moment later.
+    // Requests of one turn are sent as a batch in a microtask.
     await Promise.resolve();
     started[0]!.postMessage("how many?");
     const [asked] = await once(started[0]!, "message");
@@ -90,7 +90,7 @@ describe("SigningThread", () => {
     expect(asked).toBeGreaterThan(0);
   });
 
-  it("ends with whoever closes it, and not as a failure", async () => {
+  it("stops silently when closed", async () => {
     const { thread, started, complaints, askUntilStarted } = open();
     askUntilStarted();
     const exit = once(started[0]!, "exit");

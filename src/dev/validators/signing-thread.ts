@@ -5,19 +5,19 @@ import { LruMap } from "../../chain/lru-map.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { SigningRequest } from "./signing-request.ts";
 
-/** Compiled as this file is, or not: the compiler does not rewrite paths that are no imports. */
+/** Has the extension of this file, .ts or .js: the compiler rewrites only import paths. */
 const WORKER = new URL(`./signing-worker${extname(import.meta.url)}`, import.meta.url);
 
-/** About what it costs to start a thread, in signatures: a chain that asks for less is better off without one. */
-const WORTH_A_THREAD = 64;
-/** A thread that is so far behind would sign what nobody waits for any more. */
-const MAX_UNDER_WAY = 16;
-/** The votes and reveals of a few slots. */
-const MAX_KEPT = 64;
+/** Number of requests after which the thread is started. Starting it costs about as many signatures. */
+const MIN_REQUESTS_FOR_THREAD = 64;
+/** Pending requests beyond this are dropped: they would be signed too late. */
+const MAX_PENDING = 16;
+/** Cached signatures: votes and reveals of a few slots. */
+const MAX_CACHED = 64;
 
-/** What the thread is started with. */
+/** `workerData` of the signing thread. */
 export interface SigningWorkerData {
-  /** By it requests come, and what was signed goes back. */
+  /** Carries requests and signatures. */
   port: MessagePort;
 }
 
@@ -29,43 +29,43 @@ export interface SignedAhead {
 
 interface SigningThreadOptions {
   logger: Logger;
-  /** Replaces the thread that is started; the default runs `signing-worker.ts`. */
+  /** Starts the worker thread; by default `signing-worker.ts`. */
   startWorker?: (workerData: SigningWorkerData) => Worker;
 }
 
 /**
- * Makes signatures beforehand in a thread of its own, which is started when there is enough for it to do. Nobody ever waits
- * for the thread: what it has not signed by the time it is wanted, or never will because it died, is signed by whoever wants it.
+ * Signs ahead of time in a worker thread, which is started once there is enough work. Callers never wait for the
+ * thread: signatures that are not ready when needed are made on the calling thread.
  */
 export class SigningThread {
   readonly #logger: Logger;
   readonly #startWorker: (workerData: SigningWorkerData) => Worker;
-  readonly #signed = new LruMap<SigningRequest, Uint8Array>(MAX_KEPT);
-  #asked = 0;
-  #underWay = 0;
+  readonly #signed = new LruMap<SigningRequest, Uint8Array>(MAX_CACHED);
+  #requestCount = 0;
+  #pendingCount = 0;
   #unsent: SigningRequest[] = [];
   #thread: { worker: Worker; port: MessagePort } | undefined;
-  #isOver = false;
+  #isClosed = false;
 
   constructor({ logger, startWorker = startSigningWorker }: SigningThreadOptions) {
     this.#logger = logger;
     this.#startWorker = startWorker;
   }
 
-  /** Begins with what will be wanted soon. */
+  /** Queues a request that will be needed soon. */
   signAhead(request: SigningRequest): void {
-    this.#asked++;
-    if (this.#isOver || this.#asked < WORTH_A_THREAD) return;
+    this.#requestCount++;
+    if (this.#isClosed || this.#requestCount < MIN_REQUESTS_FOR_THREAD) return;
     this.#collect();
-    if (this.#underWay >= MAX_UNDER_WAY) return;
+    if (this.#pendingCount >= MAX_PENDING) return;
     this.#thread ??= this.#start();
-    this.#underWay++;
-    // To wake a thread is dear, so it is told at once of all that comes together.
+    this.#pendingCount++;
+    // Waking a thread is expensive, so requests of one turn are sent as a batch.
     if (this.#unsent.length === 0) queueMicrotask(() => this.#send());
     this.#unsent.push(request);
   }
 
-  /** What the thread has signed; undefined when it has not, or when that was long ago. */
+  /** Returns the signature if the thread has made it and it is still cached. */
   signedAhead(request: SigningRequest): Signature | undefined {
     this.#collect();
     const signature = this.#signed.get(request);
@@ -73,7 +73,7 @@ export class SigningThread {
   }
 
   async close(): Promise<void> {
-    this.#isOver = true;
+    this.#isClosed = true;
     await this.#thread?.worker.terminate();
     this.#thread = undefined;
   }
@@ -83,21 +83,21 @@ export class SigningThread {
     this.#unsent = [];
   }
 
-  /** Takes the answers that are there, in the middle of whatever this thread does. */
+  /** Receives finished signatures synchronously, without returning to the event loop. */
   #collect(): void {
     if (!this.#thread) return;
     const { port } = this.#thread;
     for (let received = receiveMessageOnPort(port); received; received = receiveMessageOnPort(port)) {
       const { request, signature }: SignedAhead = received.message;
       this.#signed.set(request, signature);
-      this.#underWay--;
+      this.#pendingCount--;
     }
   }
 
   #start() {
     const { port1: port, port2 } = new MessageChannel();
     const worker = this.#startWorker({ port: port2 });
-    // Nobody waits for it, so it need not keep the process alive, even while it signs.
+    // The thread does not keep the process alive.
     worker.unref();
     worker.on("error", (error) => this.#onDeath(error));
     worker.on("exit", () => this.#onDeath());
@@ -105,12 +105,10 @@ export class SigningThread {
   }
 
   #onDeath(error?: unknown): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     this.#thread = undefined;
-    this.#logger.warn("The thread that signs for the validators died; all is signed on the main thread now.", {
-      error,
-    });
+    this.#logger.warn("Signing thread died, signing on the main thread", { error });
   }
 }
 

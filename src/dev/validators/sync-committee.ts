@@ -15,17 +15,17 @@ import type { ValidatorApi } from "./validator-api.ts";
 interface SyncCommitteeModules {
   api: ValidatorApi;
   signer: ValidatorSigner;
-  /** Told of a subcommittee whose contribution could not be made; the others' contributions are still published. */
+  /** Called if the contribution of a subcommittee fails. The others are still published. */
   onFailure: (error: unknown) => void;
 }
 
-/** What our members of the sync committee signed in a slot. */
+/** Block root and our members of the sync committee that sign it. */
 export interface SyncCommitteeSigning {
   beaconBlockRoot: Root;
   duties: routes.validator.SyncDuty[];
 }
 
-/** The members sign the head, whichever slot it is of. */
+/** Requests the head root, which the members sign whatever its slot. */
 export async function prepareSyncMessages(
   { api }: Pick<SyncCommitteeModules, "api">,
   duties: routes.validator.SyncDuty[],
@@ -34,7 +34,9 @@ export async function prepareSyncMessages(
   return { beaconBlockRoot: data.root, duties };
 }
 
-/** altair/validator.md, Sync committee messages: every member signs once, however many seats it has. */
+/**
+ * Signs and submits one message per member, however many seats it has (altair/validator.md, Sync committee messages).
+ */
 export async function submitSyncMessages(
   { api, signer }: Omit<SyncCommitteeModules, "onFailure">,
   slot: Slot,
@@ -51,8 +53,8 @@ export async function submitSyncMessages(
 }
 
 /**
- * altair/validator.md, Sync committee contributions. As with attestations, one of our selected aggregators of a
- * subcommittee speaks for all, since they would publish the same contribution.
+ * Publishes one contribution per subcommittee with a selected aggregator (altair/validator.md, Sync committee
+ * contributions). Our aggregators of a subcommittee would all publish the same one.
  */
 export async function publishContributions(
   { api, signer, onFailure }: SyncCommitteeModules,

@@ -1,6 +1,6 @@
 import type { Api } from "../../api/api.ts";
 
-/** The part of the node's API that a validator client needs, as handlers in the same process. */
+/** Part of the node's API that a validator client uses, called in-process. */
 export interface ValidatorApi {
   validator: Pick<
     Api["validator"],

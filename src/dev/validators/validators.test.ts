@@ -19,10 +19,10 @@ import { createRecordingLogger } from "../../log/recording-logger.test-support.t
 import { devChainConfig } from "../chain-config.ts";
 import type { ScheduledFork } from "../forks.ts";
 import { createDevGenesis } from "../genesis.ts";
-import { type DutyPlan, USUAL_DUTIES } from "./duty-plan.ts";
+import { DEFAULT_PLAN, type DutyPlan } from "./duty-plan.ts";
 import { createLocalApi } from "./local-api.test-support.ts";
 import { ManualClock } from "./manual-clock.test-support.ts";
-import { type SignedByValidator, SlashingProtection } from "./slashing-protection.ts";
+import { type SigningRecord, SlashingProtection } from "./slashing-protection.ts";
 import { createDevValidators } from "./validators.ts";
 
 const genesisTime = 1_700_000_000;
@@ -41,7 +41,7 @@ interface SetUpOptions {
 
 function setUp(
   forks: ScheduledFork[],
-  { validatorCount = 64, speed = 1, hasBuilder = false, plan = () => USUAL_DUTIES, isPast }: SetUpOptions = {},
+  { validatorCount = 64, speed = 1, hasBuilder = false, plan = () => DEFAULT_PLAN, isPast }: SetUpOptions = {},
 ) {
   const chainConfig = devChainConfig({ forks, slotSeconds, genesisTime });
   const genesis = createDevGenesis({ chainConfig, validatorCount, genesisTime });
@@ -60,11 +60,12 @@ function setUp(
     hasBuilder: () => hasBuilder,
   });
   const warnings = () => logger.records.filter(({ level }) => level === "warn");
+  const failedDuties = () => warnings().map(({ fields }) => fields?.duty);
   const callsOf = (method: (typeof api.calls)[number]) => api.calls.filter((name) => name === method).length;
-  return { api, clock, config, keys, validators, logger, warnings, callsOf };
+  return { api, clock, config, keys, validators, logger, warnings, failedDuties, callsOf };
 }
 
-it("signs nothing more for a slot that passed while its duties were waiting", async () => {
+it("skips remaining duties of a slot that has passed", async () => {
   let present = 1;
   const { api, clock, validators, callsOf, warnings } = setUp(fuluFromGenesis, { isPast: (slot) => slot < present });
   clock.advanceTo(clock.slotStartSeconds(1));
@@ -80,8 +81,8 @@ it("signs nothing more for a slot that passed while its duties were waiting", as
 });
 
 describe("dev validators in lockstep", () => {
-  // test/lockstep.test.ts has all forks and a change of the sync committee.
-  it("finalize through the fork that changes attestations, with all signatures right", async () => {
+  // test/lockstep.test.ts covers all forks and a sync committee change.
+  it("finalize across the electra fork with valid signatures", async () => {
     const lastSlot = 4 * SLOTS_PER_EPOCH;
     const forks: ScheduledFork[] = [
       { fork: "deneb", epoch: 0 },
@@ -103,7 +104,7 @@ describe("dev validators in lockstep", () => {
       .map(({ message }) => message.slot);
     expect(withFullSyncCommittee).toEqual(slots);
 
-    // Every validator attested in each of the four epochs, and those of the fifth epoch's first slot once more.
+    // Every validator attests once in each of four epochs, plus the committees of the fifth epoch's first slot.
     const inFullEpochs = api.attestations.filter(({ data }) => data.target.epoch < 4);
     expect(inFullEpochs.length).toBe(4 * keys.count);
     const singles = api.attestations.filter(isElectraSingleAttestation);
@@ -119,13 +120,13 @@ describe("dev validators in lockstep", () => {
       expect(callsOf(method), method).toBe(lastSlot + 1);
     }
     expect(callsOf("getProposerDuties")).toBe(5);
-    // Those of the next epoch are known early, for the subscriptions.
+    // Duties of the next epoch are fetched early, for subscriptions.
     expect(callsOf("getAttesterDuties")).toBe(6);
     expect(callsOf("prepareBeaconCommitteeSubnet")).toBe(6);
     expect(callsOf("prepareSyncCommitteeSubnets")).toBe(6);
   });
 
-  it("do everything in the order of a slot, without waiting", async () => {
+  it("do all duties in order, without waiting", async () => {
     const { api, validators } = setUp(fuluFromGenesis, { speed: 100 });
     await validators.onSlot(1);
     expect(api.calls).toEqual([
@@ -154,7 +155,7 @@ describe("dev validators in lockstep", () => {
     expect(api.contributions.length).toBe(SYNC_COMMITTEE_SUBNET_COUNT);
   });
 
-  it("subscribe to each of their committees once, up to the end of the next epoch", async () => {
+  it("subscribe to each committee once, up to the end of the next epoch", async () => {
     const { api, validators } = setUp(fuluFromGenesis);
     await validators.onSlot(5, "lockstep");
     await validators.onSlot(6, "lockstep");
@@ -164,7 +165,7 @@ describe("dev validators in lockstep", () => {
     expect(
       new Set(api.committeeSubscriptions.map(({ slot, committeeIndex }) => `${slot}/${committeeIndex}`)).size,
     ).toBe(expected.length);
-    // In committees of four everybody is selected.
+    // In committees of four every member is an aggregator.
     expect(api.committeeSubscriptions.every(({ isAggregator }) => isAggregator)).toBe(true);
     const seats = api.syncSubscriptions.flatMap(({ syncCommitteeIndices }) => syncCommitteeIndices);
     expect(new Set(seats).size).toBe(SYNC_COMMITTEE_SIZE);
@@ -182,27 +183,27 @@ describe("dev validators in lockstep", () => {
   });
 
   it("sign nothing twice when a slot is run twice", async () => {
-    const { api, validators, warnings } = setUp([]);
+    const { api, validators, failedDuties } = setUp([]);
     await validators.onSlot(1, "lockstep");
     api.chain.head = api.chain.stateAt(1);
     await validators.onSlot(1, "lockstep");
     expect(api.chain.blocks.length).toBe(1);
     expect(api.attestations.length).toBe(8);
-    expect(warnings().map(({ message }) => message)).toEqual(["Validators could not propose a block"]);
+    expect(failedDuties()).toEqual(["block proposal"]);
   });
 
-  it("sign nothing twice after a restart, and nothing of which no note can be kept", async () => {
+  it("sign nothing twice after a restart, and nothing if slashing protection cannot be stored", async () => {
     const { api, clock, config, keys } = setUp([]);
     const logger = createRecordingLogger();
-    let kept: SignedByValidator[] = [];
+    let kept: SigningRecord[] = [];
     let isFull = true;
     const store = {
       load: async () => kept,
-      save: async (signed: readonly SignedByValidator[]) => {
+      save: async (signed: readonly SigningRecord[]) => {
         if (isFull) throw new Error("The disk is full.");
         kept = structuredClone([...signed]);
       },
-      addTo: () => expect.unreachable("Clients of the API have no part in the writes of the chain."),
+      addTo: () => expect.unreachable("Validators on the API path do not write batches."),
     };
     const restarted = async () => {
       const history = await SlashingProtection.open(store);
@@ -223,7 +224,7 @@ describe("dev validators in lockstep", () => {
     expect(api.attestations.length).toBe(8);
   });
 
-  it("leave the validators of others alone", async () => {
+  it("act only for their own keys", async () => {
     const { api, clock, config, keys } = setUp([]);
     const ours = {
       indices: [3, 4],
@@ -239,7 +240,7 @@ describe("dev validators in lockstep", () => {
 });
 
 describe("dev validators whose node has a builder", () => {
-  it("register each epoch with what they signed", async () => {
+  it("register each epoch with the same signed registrations", async () => {
     const { api, validators, warnings, callsOf, keys } = setUp(fuluFromGenesis, { hasBuilder: true });
     for (let slot = 1; slot <= SLOTS_PER_EPOCH; slot++) await validators.onSlot(slot, "lockstep");
     expect(warnings()).toEqual([]);
@@ -248,7 +249,7 @@ describe("dev validators whose node has a builder", () => {
     expect(api.registrations.at(-1)).toBe(api.registrations[keys.count - 1]);
   });
 
-  it("sign the block without its payload that they are given", async () => {
+  it("sign a blinded block", async () => {
     const { api, config, validators, warnings } = setUp(fuluFromGenesis);
     const { produceBlockV3 } = api.validator;
     api.validator.produceBlockV3 = async (request) => {
@@ -270,24 +271,24 @@ describe("dev validators whose node has a builder", () => {
   });
 });
 
-describe("dev validators of whom some are offline", () => {
-  it("leave those out of all that they tell the node, until they are online", async () => {
+describe("dev validators with offline members", () => {
+  it("leave out the offline ones until they are online", async () => {
     const even = new Set(Array.from({ length: 32 }, (_, i) => 2 * i));
     let plan: DutyPlan = { online: even };
     const { api, validators, warnings, keys } = setUp(fuluFromGenesis, { hasBuilder: true, plan: () => plan });
     await validators.onSlot(1, "lockstep");
-    const told = () =>
+    const subscribed = () =>
       [...api.committeeSubscriptions, ...api.syncSubscriptions].map(({ validatorIndex }) => validatorIndex);
     const attesters = () =>
       api.attestations.filter(isElectraSingleAttestation).map(({ attesterIndex }) => attesterIndex);
-    expect([...told(), ...attesters()].filter((index) => !even.has(index))).toEqual([]);
-    expect(told().length).toBeGreaterThan(0);
+    expect([...subscribed(), ...attesters()].filter((index) => !even.has(index))).toEqual([]);
+    expect(subscribed().length).toBeGreaterThan(0);
     expect(attesters().length).toBeGreaterThan(0);
     expect(api.registrations.length).toBe(even.size);
 
     plan = {};
     await validators.onSlot(2, "lockstep");
-    expect(told().some((index) => !even.has(index))).toBe(true);
+    expect(subscribed().some((index) => !even.has(index))).toBe(true);
     await validators.onSlot(SLOTS_PER_EPOCH, "lockstep");
     expect(api.registrations.length).toBe(even.size + keys.count);
     expect(warnings()).toEqual([]);
@@ -295,29 +296,33 @@ describe("dev validators of whom some are offline", () => {
 });
 
 describe("dev validators whose node fails", () => {
-  it("attest although no block could be produced", async () => {
+  it("attest if block production fails", async () => {
     const { api, validators, warnings } = setUp(fuluFromGenesis);
-    const failure = new Error("The execution engine is away.");
+    const failure = new Error("The execution engine is offline.");
     api.validator.produceBlockV3 = () => Promise.reject(failure);
     await validators.onSlot(1, "lockstep");
     expect(warnings()).toEqual([
-      { level: "warn", message: "Validators could not propose a block", fields: { slot: 1, error: failure } },
+      {
+        level: "warn",
+        message: "Validator duty failed",
+        fields: { duty: "block proposal", slot: 1, error: failure },
+      },
     ]);
     expect(api.attestations.length).toBe(8);
     expect(api.contributions.length).toBe(SYNC_COMMITTEE_SUBNET_COUNT);
   });
 
-  it("do their sync committee duties although nothing can be attested to", async () => {
-    const { api, validators, warnings } = setUp(fuluFromGenesis);
+  it("do sync committee duties if attestation data is unavailable", async () => {
+    const { api, validators, failedDuties } = setUp(fuluFromGenesis);
     api.validator.produceAttestationData = () => Promise.reject(new Error("The head is unknown."));
     await validators.onSlot(1, "lockstep");
-    expect(warnings().map(({ message }) => message)).toEqual(["Validators could not learn what to attest to"]);
+    expect(failedDuties()).toEqual(["attestation data"]);
     expect(api.chain.blocks.length).toBe(1);
     expect(api.contributions.length).toBe(SYNC_COMMITTEE_SUBNET_COUNT);
   });
 
-  it("publish the aggregates of the other committees when one cannot be made", async () => {
-    const { api, validators, warnings } = setUp([]);
+  it("publish the other aggregates if one fails", async () => {
+    const { api, validators, failedDuties } = setUp([]);
     const { getAggregatedAttestationV2 } = api.validator;
     api.validator.getAggregatedAttestationV2 = (args) => {
       if (args.committeeIndex === 0) return Promise.reject(new Error("There is no aggregate."));
@@ -325,60 +330,48 @@ describe("dev validators whose node fails", () => {
     };
     await validators.onSlot(1, "lockstep");
     expect(api.aggregates.map(({ message }) => message.aggregate.data.index)).toEqual([1]);
-    expect(warnings().map(({ message }) => message)).toEqual([
-      "Validators could not aggregate the attestations of a committee",
-    ]);
+    expect(failedDuties()).toEqual(["attestation aggregation"]);
   });
 
-  it("aggregate and contribute although some of a batch were refused", async () => {
-    const { api, validators, warnings } = setUp(fuluFromGenesis);
+  it("aggregate and contribute if some of a batch are rejected", async () => {
+    const { api, validators, failedDuties } = setUp(fuluFromGenesis);
     const { submitPoolAttestationsV2, submitPoolSyncCommitteeSignatures } = api.beacon;
     api.beacon.submitPoolAttestationsV2 = async (args) => {
       await submitPoolAttestationsV2(args);
-      throw new Error("Some attestations were refused.");
+      throw new Error("Some attestations were rejected.");
     };
     api.beacon.submitPoolSyncCommitteeSignatures = async (args) => {
       await submitPoolSyncCommitteeSignatures(args);
-      throw new Error("Some messages were refused.");
+      throw new Error("Some messages were rejected.");
     };
     await validators.onSlot(1, "lockstep");
-    expect(warnings().map(({ message }) => message)).toEqual([
-      "Validators could not submit attestations",
-      "Validators could not submit sync committee messages",
-    ]);
+    expect(failedDuties()).toEqual(["attestation submission", "sync committee messages"]);
     expect(api.aggregates.length).toBe(2);
     expect(api.contributions.length).toBe(SYNC_COMMITTEE_SUBNET_COUNT);
   });
 
-  it("tell of a duty that fails slot after slot when that begins and when it ends", async () => {
+  it("log the first failure and the recovery of a duty that fails in consecutive slots", async () => {
     const { api, validators, logger } = setUp(fuluFromGenesis);
     const { produceBlockV3 } = api.validator;
-    const told: string[][] = [];
+    const logged: string[][] = [];
     const act = async (slot: number) => {
       logger.records.length = 0;
       await validators.onSlot(slot, "lockstep");
-      told.push(logger.records.filter(({ level }) => level !== "debug").map(({ message }) => message));
+      logged.push(logger.records.filter(({ level }) => level !== "debug").map(({ message }) => message));
     };
-    api.validator.produceBlockV3 = () => Promise.reject(new Error("The execution engine is away."));
+    api.validator.produceBlockV3 = () => Promise.reject(new Error("The execution engine is offline."));
     for (const slot of [1, 2, 3]) await act(slot);
     api.validator.produceBlockV3 = produceBlockV3;
-    // A block that was only broadcast shows nothing yet.
+    // A block that was only broadcast is inconclusive.
     const { publishBlockV2 } = api.beacon;
     api.beacon.publishBlockV2 = async () => ({ status: 202 });
     await act(4);
     api.beacon.publishBlockV2 = publishBlockV2;
     for (const slot of [5, 6]) await act(slot);
-    expect(told).toEqual([
-      ["Validators could not propose a block"],
-      [],
-      [],
-      [],
-      ["Validators no longer fail to propose a block"],
-      [],
-    ]);
+    expect(logged).toEqual([["Validator duty failed"], [], [], [], ["Validator duty recovered"], []]);
   });
 
-  it("ask again in the next slot for duties they could not get", async () => {
+  it("retry fetching duties in the next slot", async () => {
     const { api, validators } = setUp([]);
     const { getAttesterDuties } = api.validator;
     api.validator.getAttesterDuties = () => Promise.reject(new Error("The node is starting."));
@@ -390,7 +383,7 @@ describe("dev validators whose node fails", () => {
   });
 });
 
-describe("dev validators by the clock", () => {
+describe("dev validators with clock timing", () => {
   const startOf = (slot: number) => genesisTime + slot * slotSeconds;
 
   it("attest as soon as their own block is published and aggregate at two thirds of the slot", async () => {
@@ -408,9 +401,9 @@ describe("dev validators by the clock", () => {
     expect(api.contributions.length).toBe(SYNC_COMMITTEE_SUBNET_COUNT);
   });
 
-  it("attest at a third of the slot when no block comes", async () => {
+  it("attest at a third of the slot without a block", async () => {
     const { api, clock, validators } = setUp(fuluFromGenesis);
-    api.validator.produceBlockV3 = () => Promise.reject(new Error("The execution engine is away."));
+    api.validator.produceBlockV3 = () => Promise.reject(new Error("The execution engine is offline."));
     clock.advanceTo(startOf(1));
     const slot = validators.onSlot(1);
     await clock.untilAwaited(startOf(1) + attestationSeconds);
@@ -422,7 +415,7 @@ describe("dev validators by the clock", () => {
     await slot;
   });
 
-  it("attest as soon as another's block is the head", async () => {
+  it("attest as soon as a block of another node is the head", async () => {
     const { api, clock, validators } = setUp(fuluFromGenesis);
     api.validator.produceBlockV3 = () => Promise.reject(new Error("Another node proposes."));
     clock.advanceTo(startOf(1));
@@ -436,7 +429,7 @@ describe("dev validators by the clock", () => {
     await slot;
   });
 
-  it("give up what waits when they are closed, and do nothing afterwards", async () => {
+  it("cancel waiting duties when closed, and do nothing afterwards", async () => {
     const { api, clock, validators, warnings } = setUp(fuluFromGenesis);
     clock.advanceTo(startOf(1));
     const slot = validators.onSlot(1);

@@ -9,18 +9,18 @@ import type { Logger } from "../../log/logger.ts";
 import type { ValidatorKeys } from "../validator-keys.ts";
 import { publishAggregates } from "./aggregate.ts";
 import { type CommitteeAttestation, prepareAttestations, submitAttestations } from "./attest.ts";
+import { BuilderRegistration } from "./builder-registration.ts";
 import { Duties, type HeadUpdate } from "./duties.ts";
-import { choosesBlocks, type DutyPlan, isOnline, onlineOf, USUAL_DUTIES } from "./duty-plan.ts";
-import { FailedDuties, PROPOSE } from "./failed-duties.ts";
+import { DutyFailures, PROPOSE } from "./duty-failures.ts";
+import { DEFAULT_PLAN, type DutyPlan, filterOnline, isOnline, requiresLockstep } from "./duty-plan.ts";
+import { type DutyTiming, dutyTimingFor, SlotSchedule } from "./duty-timing.ts";
 import { LateBlocks } from "./late-blocks.ts";
 import { LockstepDuties } from "./lockstep-duties.ts";
-import { type Pace, paceFor, SlotSchedule } from "./pace.ts";
 import { signBlock } from "./propose.ts";
-import { BuilderRegistration } from "./register.ts";
 import { ValidatorSigner } from "./signer.ts";
 import { SigningThread } from "./signing-thread.ts";
 import { SlashingProtection } from "./slashing-protection.ts";
-import { DutySubscriptions } from "./subscribe.ts";
+import { SubnetSubscriptions } from "./subnet-subscriptions.ts";
 import {
   prepareSyncMessages,
   publishContributions,
@@ -35,149 +35,147 @@ interface DevValidatorsOptions {
   config: BeaconConfig;
   keys: ValidatorKeys;
   logger: Logger;
-  /** What they signed before; by default nothing, and it is not kept beyond the process. */
+  /** In memory by default. */
   history?: SlashingProtection;
-  /** Whether the node has a builder now for which they register; by default it has none. */
+  /** True while the node has a builder to register with; false by default. */
   hasBuilder?: () => boolean;
-  /** What is other than usual in the duties of a slot. */
+  /** Overrides for the duties of a slot. */
   plan?: (slot: Slot) => DutyPlan;
-  /** Whether it is too late to sign anything for the slot; by default it never is. */
+  /** True if it is too late to sign for the slot; false by default. */
   isPast?: (slot: Slot) => boolean;
-  /** The chain that they may act upon without the API in lockstep, and whether they may now; by default they never may. */
-  shortcut?: { chain: BeaconChain; isOpen: () => boolean };
+  /** Direct access to the chain for lockstep duties that bypass the API, while allowed. */
+  fastPath?: { chain: BeaconChain; isAllowed: () => boolean };
 }
 
 export interface DevValidators {
-  /** Does all duties of a slot and resolves when they are done; never rejects because of a duty that failed. */
-  onSlot(slot: Slot, pace?: Pace): Promise<void>;
-  /** To be told of new heads: attestations are then made as soon as the block is there, and outdated duties are dropped. */
+  /** Does all duties of a slot. Failed duties are logged and never reject. */
+  onSlot(slot: Slot, timing?: DutyTiming): Promise<void>;
+  /** Triggers the attestations of the slot and drops outdated duties. */
   onHead(head: HeadUpdate): void;
-  /** To be told, while nothing is under way, that the chain went back: nothing that is known of duties need hold any more. */
-  onGoneBack(): void;
-  /** Gives up what still waits for its time, and resolves when nothing is under way any more. */
+  /** Drops all cached duties after the chain was reverted. Must not be called during `onSlot`. */
+  onReverted(): void;
+  /** Cancels waiting duties; resolves once the running ones are done. */
   close(): Promise<void>;
 }
 
-/** Validators that live inside the node and use its public API as any validator client would. */
+/** Creates in-process validators, which use the public API of the node like a validator client. */
 export function createDevValidators(options: DevValidatorsOptions): DevValidators {
   const { api, clock, config, keys, logger, history = new SlashingProtection() } = options;
-  const { hasBuilder = () => false, plan: planOf = () => USUAL_DUTIES, isPast = () => false, shortcut } = options;
-  // On a single core it could only take its time from the main thread.
+  const { hasBuilder = () => false, plan: planOf = () => DEFAULT_PLAN, isPast = () => false, fastPath } = options;
+  // On a single core the thread would only compete with the main thread.
   const signingThread = availableParallelism() > 1 ? new SigningThread({ logger }) : undefined;
   const signer = new ValidatorSigner(config, keys, signingThread);
   const duties = new Duties({ api, config, keys, signer });
-  const subscriptions = new DutySubscriptions({ api, config, signer, duties });
+  const subscriptions = new SubnetSubscriptions({ api, config, signer, duties });
   const registration = new BuilderRegistration({ api, config, clock, keys });
   const schedule = new SlotSchedule(config, clock);
   const closing = new AbortController();
-  const underWay = new Set<Promise<void>>();
+  const running = new Set<Promise<void>>();
   const modules = { api, config, signer, history };
-  const failures = new FailedDuties(logger);
+  const failures = new DutyFailures(logger);
   const late = new LateBlocks(clock, closing.signal);
-  const lockstep = shortcut && new LockstepDuties({ chain: shortcut.chain, signer, history, failures, late });
+  const lockstep = fastPath && new LockstepDuties({ chain: fastPath.chain, signer, history, failures, late });
 
-  /** Skips duties whose time passed while the process was suspended. */
-  const attempt: FailedDuties["attempt"] = async (duty, slot, work) =>
+  /** Skips duties of slots that passed, e.g. while the process was suspended. */
+  const attempt: DutyFailures["attempt"] = async (duty, slot, work) =>
     isPast(slot) ? undefined : failures.attempt(duty, slot, work);
 
   async function propose(slot: Slot, plan: DutyPlan): Promise<void> {
     const signed = await attempt(PROPOSE, slot, async () => {
-      // Nobody proposes the genesis block.
       if (slot === GENESIS_SLOT) return null;
       const duty = await duties.proposerAt(slot);
       if (!duty || !isOnline(plan, duty.validatorIndex)) return null;
       const { validatorIndex } = duty;
       return { validatorIndex, publish: await signBlock(modules, slot, validatorIndex) };
     });
-    if (signed === null) failures.unsettled(PROPOSE, slot);
+    if (signed === null) failures.markInconclusive(PROPOSE, slot);
     if (!signed) return;
     const publish = async () => {
       const isImported = await attempt(PROPOSE, slot, signed.publish);
       if (isImported === undefined) return;
       schedule.blockArrived(slot);
-      logger.debug("Validators proposed a block", { slot, validatorIndex: signed.validatorIndex, isImported });
-      if (!isImported) failures.unsettled(PROPOSE, slot);
+      logger.debug("Proposed block", { slot, validatorIndex: signed.validatorIndex, isImported });
+      if (!isImported) failures.markInconclusive(PROPOSE, slot);
     };
-    if (plan.lateness) late.hold(slot, plan.lateness, publish);
+    if (plan.blockDelay) late.hold(slot, plan.blockDelay, publish);
     else await publish();
   }
 
   async function attest(slot: Slot, plan: DutyPlan): Promise<CommitteeAttestation[]> {
-    const attestations = await attempt("learn what to attest to", slot, async () => {
-      const attesters = onlineOf(plan, await duties.attestersAt(slot));
+    const attestations = await attempt("attestation data", slot, async () => {
+      const attesters = filterOnline(plan, await duties.attestersAt(slot));
       return attesters.length > 0 ? prepareAttestations(modules, slot, attesters) : [];
     });
     if (!attestations) return [];
-    // Some of a batch may be refused; aggregates of the others are still worth publishing.
-    await attempt("submit attestations", slot, () => submitAttestations(modules, slot, attestations));
+    // Aggregates are published even if some attestations of the batch were rejected.
+    await attempt("attestation submission", slot, () => submitAttestations(modules, slot, attestations));
     return attestations;
   }
 
   async function signHead(slot: Slot, plan: DutyPlan): Promise<SyncCommitteeSigning | undefined> {
     if (config.getForkSeq(slot) < ForkSeq.altair) return undefined;
-    const signing = await attempt("learn what the sync committee signs", slot, async () => {
-      const members = onlineOf(plan, await duties.syncCommitteeAt(slot));
+    const signing = await attempt("sync committee head root", slot, async () => {
+      const members = filterOnline(plan, await duties.syncCommitteeAt(slot));
       return members.length > 0 ? prepareSyncMessages(modules, members) : undefined;
     });
-    if (signing)
-      await attempt("submit sync committee messages", slot, () => submitSyncMessages(modules, slot, signing));
+    if (signing) await attempt("sync committee messages", slot, () => submitSyncMessages(modules, slot, signing));
     return signing;
   }
 
   const aggregate = (slot: Slot, attestations: CommitteeAttestation[]) =>
-    attempt("publish aggregates", slot, () => {
-      const onFailure = (error: unknown) => failures.failed("aggregate the attestations of a committee", slot, error);
+    attempt("aggregate publication", slot, () => {
+      const onFailure = (error: unknown) => failures.record("attestation aggregation", slot, error);
       return publishAggregates({ ...modules, onFailure }, slot, attestations);
     });
 
   const contribute = (slot: Slot, signing: SyncCommitteeSigning | undefined) =>
-    attempt("publish sync committee contributions", slot, async () => {
+    attempt("contribution publication", slot, async () => {
       if (!signing) return;
-      const onFailure = (error: unknown) => failures.failed("contribute for a sync subcommittee", slot, error);
+      const onFailure = (error: unknown) => failures.record("sync committee contribution", slot, error);
       await publishContributions({ ...modules, onFailure }, slot, signing);
     });
 
-  async function doDuties(slot: Slot, pace: Pace): Promise<void> {
+  async function doDuties(slot: Slot, timing: DutyTiming): Promise<void> {
     const epoch = computeEpochAtSlot(slot);
     const plan = planOf(slot);
-    duties.forgetBefore(epoch - 1);
-    signer.forgetBefore(epoch - 1);
-    const isAnybodyOnline = keys.indices.length > 0 && plan.online?.size !== 0;
-    if (isAnybodyOnline) await actOn(slot, pace, plan);
+    duties.pruneBefore(epoch - 1);
+    signer.pruneBefore(epoch - 1);
+    const hasOnline = keys.indices.length > 0 && plan.online?.size !== 0;
+    if (hasOnline) await actOn(slot, timing, plan);
     await late.publishBefore(clock.slotStartSeconds(slot + 1));
     failures.endSlot(slot);
   }
 
-  async function actOn(slot: Slot, pace: Pace, plan: DutyPlan): Promise<void> {
-    if (pace === "lockstep" && lockstep && (shortcut.isOpen() || choosesBlocks(plan))) {
+  async function actOn(slot: Slot, timing: DutyTiming, plan: DutyPlan): Promise<void> {
+    if (timing === "lockstep" && lockstep && (fastPath.isAllowed() || requiresLockstep(plan))) {
       await lockstep.act(slot, plan);
       return;
     }
-    // Our own block comes first at any pace: an attestation to it that comes late is worth more than one to its parent.
+    // Our own block comes first: a late attestation to it is worth more than a timely one to its parent.
     await propose(slot, plan);
-    if (pace === "clock") await schedule.untilAttestationDue(slot, closing.signal);
+    if (timing === "clock") await schedule.untilAttestationDue(slot, closing.signal);
     const attestations = await attest(slot, plan);
     const signing = await signHead(slot, plan);
     await late.publishBefore(schedule.aggregateDue(slot));
-    if (pace === "clock") await schedule.untilAggregateDue(slot, closing.signal);
+    if (timing === "clock") await schedule.untilAggregateDue(slot, closing.signal);
     await aggregate(slot, attestations);
     await contribute(slot, signing);
-    await attempt("subscribe to their committees", slot, () => subscriptions.update(slot, plan));
-    if (hasBuilder()) await attempt("register for the builder", slot, () => registration.update(slot, plan));
+    await attempt("subnet subscription", slot, () => subscriptions.update(slot, plan));
+    if (hasBuilder()) await attempt("builder registration", slot, () => registration.update(slot, plan));
   }
 
   return {
-    async onSlot(slot, pace = paceFor(clock.secondsPerSlot, clock.speed)) {
+    async onSlot(slot, timing = dutyTimingFor(clock.secondsPerSlot, clock.speed)) {
       if (closing.signal.aborted) return;
-      const work = doDuties(slot, pace);
-      underWay.add(work);
+      const work = doDuties(slot, timing);
+      running.add(work);
       try {
         await work;
       } catch (error) {
-        const timeHasEnded = closing.signal.aborted || error instanceof ClockStoppedError;
-        if (!timeHasEnded) throw error;
+        const isClosed = closing.signal.aborted || error instanceof ClockStoppedError;
+        if (!isClosed) throw error;
       } finally {
-        underWay.delete(work);
+        running.delete(work);
       }
     },
 
@@ -186,13 +184,13 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
       schedule.blockArrived(head.slot);
     },
 
-    onGoneBack() {
-      for (const memory of [duties, subscriptions, schedule, failures, late]) memory.clear();
+    onReverted() {
+      for (const cache of [duties, subscriptions, schedule, failures, late]) cache.clear();
     },
 
     async close() {
       closing.abort();
-      await Promise.allSettled(underWay);
+      await Promise.allSettled(running);
       await signingThread?.close();
     },
   };

@@ -12,24 +12,24 @@ import type { TimeOfDay } from "../../chain/clock/time-of-day.ts";
 import { VirtualClock } from "../../chain/clock/virtual-clock.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import {
-  asStoredConfig,
-  type DevDeposits,
+  type DepositContract,
+  type DepositContractOptions,
   devChainConfig,
-  type RequestedDeposits,
+  serializeConfig,
   storedChainConfig,
 } from "../../dev/chain-config.ts";
+import { MAX_EMPTY_EPOCHS } from "../../dev/constants.ts";
+import { createKeys } from "../../dev/create-keys.ts";
 import type { BlobCounts } from "../../dev/dev-blobs.ts";
-import { MOST_EMPTY_EPOCHS } from "../../dev/empty-epochs.ts";
 import { createDevGenesis } from "../../dev/genesis.ts";
 import { genesisDeposits, genesisDepositsInSlices } from "../../dev/genesis-deposits.ts";
 import {
+  ChainMismatchError,
   type DevIdentity,
   type DevParameters,
-  OtherChainError,
   requireDevChain,
   requireSameChain,
 } from "../../dev/identity.ts";
-import { openKeys } from "../../dev/open-keys.ts";
 import type { DevKeys } from "../../dev/validator-keys.ts";
 import { DevExecutionEngine } from "../../execution/dev-engine.ts";
 import type { ExecutionEngine } from "../../execution/engine.ts";
@@ -116,7 +116,7 @@ export async function openDevSource(db: BeaconDb, options: DevSourceOptions, tim
     onJump: warnOnClockJump(logger),
     suspensions,
   });
-  const keys = openKeys(identity.keys, identity.validators);
+  const keys = createKeys(identity.keys, identity.validators);
   const hasContract = identity.deposits !== undefined || identity.execution !== undefined;
   return {
     config,
@@ -159,7 +159,7 @@ async function storedIdentity(db: BeaconDb, options: DevSourceOptions): Promise<
     const identity = requireSameChain(stored, { ...options, preset: ACTIVE_PRESET });
     return identity.config ? identity : await addConfig(db, identity, options.networkDirectory);
   } catch (error) {
-    if (!(error instanceof OtherChainError)) throw error;
+    if (!(error instanceof ChainMismatchError)) throw error;
     const kind = error.isDevChain ? "otherDevChain" : "otherChain";
     throw new StartError(kind, `The data directory ${options.dataDir} holds ${error.held}.`, error);
   }
@@ -179,7 +179,7 @@ async function addConfig(db: BeaconDb, identity: DevIdentity, directory: string 
   const isOfChain = Object.entries(described).every(
     ([name, value]) => !FROM_PARAMETERS.test(name) || value === present[name as keyof typeof present],
   );
-  const updated = { ...identity, config: asStoredConfig({ ...present, ...(isOfChain && described) }) };
+  const updated = { ...identity, config: serializeConfig({ ...present, ...(isOfChain && described) }) };
   const batch = db.batch();
   batch.meta.putIdentity(updated);
   await batch.write();
@@ -202,7 +202,7 @@ async function createChain(db: BeaconDb, options: DevSourceOptions, timeOfDay: T
   const execution = client && { chainId: client.chainId, genesisBlockHash: toRootHex(client.block.blockHash) };
   const chainConfig = devChainConfig({ forks, slotSeconds, genesisTime, execution, deposits, configOverrides });
   const progress = new Progress({ message: "Signing genesis deposits", logger });
-  const signedDeposits = await genesisDepositsInSlices(chainConfig, openKeys(keys, validators), options, (done) => {
+  const signedDeposits = await genesisDepositsInSlices(chainConfig, createKeys(keys, validators), options, (done) => {
     options.signal?.throwIfAborted();
     progress.report(done, validators);
   });
@@ -233,7 +233,7 @@ async function createChain(db: BeaconDb, options: DevSourceOptions, timeOfDay: T
     genesisTime,
     genesisValidatorsRoot: toRootHex(state.genesisValidatorsRoot),
     ...(execution && { execution }),
-    config: asStoredConfig(chainConfig),
+    config: serializeConfig(chainConfig),
   };
   options.signal?.throwIfAborted();
   // Last, so that the old chain is kept if creating the new one fails.
@@ -269,7 +269,7 @@ function requireNoBlocks({ origin, latestNumber }: ExecutionGenesis): void {
 }
 
 /** The deposit contract must be on the chain of the execution client. */
-function resolveDeposits(client: ExecutionGenesis | undefined, requested: RequestedDeposits): DevDeposits {
+function resolveDeposits(client: ExecutionGenesis | undefined, requested: DepositContractOptions): DepositContract {
   const { chainId = client?.chainId } = requested;
   if (chainId === undefined) throw new RangeError("A deposit contract without an execution client needs a chain id.");
   if (client && chainId !== client.chainId) {
@@ -284,7 +284,7 @@ function resolveDeposits(client: ExecutionGenesis | undefined, requested: Reques
 const timeText = (unixSeconds: number): string => new Date(unixSeconds * 1000).toISOString();
 
 function requireFewEmptySlots(slots: number): void {
-  const limit = MOST_EMPTY_EPOCHS * SLOTS_PER_EPOCH;
+  const limit = MAX_EMPTY_EPOCHS * SLOTS_PER_EPOCH;
   if (slots <= limit) return;
   throw new StartError(
     "tooFarBehind",

@@ -10,7 +10,7 @@ import { Show, useLoaded } from "../parts/loading.ts";
 
 type Header = Awaited<ReturnType<typeof node.get_v1_beacon_headers_blockId>>;
 
-/** The members of a body that pages look at; which there are depends on the fork. */
+/** Block body fields used by the page. Which ones exist depends on the fork. */
 interface Body {
   graffiti: string;
   attestations: {
@@ -38,7 +38,7 @@ interface Body {
 }
 
 export function BlockPage({ subject = "head" }: { subject: string | undefined }) {
-  // What a name stands for changes with the head, and whether a block is on the chain does, too.
+  // Reloads with the head: block ids such as "head" and the canonical status may change.
   const head = chainHead.value?.head_block_root;
   const header = useLoaded(
     (signal) => node.get_v1_beacon_headers_blockId({ block_id: subject }, { signal }),
@@ -107,9 +107,9 @@ function BodyView({ root, body }: { root: string; body: Body }) {
       "Voluntary exits": html`${body.voluntary_exits.length}${body.voluntary_exits.map(({ message }) => html` <${ValidatorLink} index=${message.validator_index} />`)}`,
       "Proposer slashings": body.proposer_slashings.length,
       "Attester slashings": body.attester_slashings.length,
-      "Changes of credentials": body.bls_to_execution_changes?.length,
+      "Credential changes": body.bls_to_execution_changes?.length,
       Blobs: body.blob_kzg_commitments?.length,
-      "Requests of the execution layer":
+      "Execution requests":
         requests &&
         `${requests.deposits.length} deposits, ${requests.withdrawals.length} withdrawals, ${requests.consolidations.length} consolidations`,
     }} />
@@ -133,7 +133,7 @@ function BodyView({ root, body }: { root: string; body: Body }) {
       <${Fields} of=${{
         Number: grouped(payload.block_number),
         Hash: html`<code>${payload.block_hash}</code>`,
-        "Fees go to": html`<code>${payload.fee_recipient}</code>`,
+        "Fee recipient": html`<code>${payload.fee_recipient}</code>`,
         Gas: `${grouped(payload.gas_used)} of ${grouped(payload.gas_limit)}`,
         Transactions: payload.transactions.length,
       }} />`
@@ -151,10 +151,10 @@ function BodyView({ root, body }: { root: string; body: Body }) {
     }`;
 }
 
-/** A blob has 4096 elements of 32 bytes, in every fork. */
+/** Size of a blob: 4096 elements of 32 bytes, in every fork. */
 const BLOB_BYTES = 4096 * 32;
 
-/** Blobs are large, so that they are fetched only for who wants to see them. */
+/** Shows the blobs of a block. Their data is fetched on demand, since it is large. */
 function Blobs({ root, commitments }: { root: string; commitments: readonly string[] }) {
   const [isAsked, setAsked] = useState(false);
   return html`<${Table} caption="Blobs of the block" empty="" head=${["index", "size", "commitment", "versioned hash"]}
@@ -176,7 +176,7 @@ function BlobData({ root }: { root: string }) {
   return html`<${Show} of=${blobs}>${(value: string[]) => html`<${JsonView} value=${value} />`}<//>`;
 }
 
-/** deneb/beacon-chain.md, kzg_commitment_to_versioned_hash. Browsers hash nothing for pages of other machines without TLS. */
+/** deneb/beacon-chain.md, kzg_commitment_to_versioned_hash. Web Crypto is unavailable on remote pages without TLS. */
 function VersionedHash({ commitment }: { commitment: string }) {
   const hash = useLoaded(async () => {
     if (globalThis.crypto?.subtle === undefined) return "unknown here";
@@ -187,7 +187,7 @@ function VersionedHash({ commitment }: { commitment: string }) {
   return html`<${Show} of=${hash}>${(value: string) => html`<code>${value}</code>`}<//>`;
 }
 
-/** The indices of the committees whose bits are set. */
+/** Returns the committee indices of the set bits. */
 function committeesOf(bits: string): string {
   const indices: number[] = [];
   (bits.slice(2).match(/../g) ?? []).forEach((digits, byte) => {

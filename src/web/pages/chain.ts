@@ -45,7 +45,7 @@ export function ChainPage() {
     ${
       reorgs.value.length > 0 &&
       html`<h2>Reorganisations</h2>
-      <${Table} caption="Reorganisations that this page has seen" empty="" head=${["slot", "depth", "from", "to"]}
+      <${Table} caption="Reorgs since this page was opened" empty="" head=${["slot", "depth", "from", "to"]}
         rows=${reorgs.value.map(({ slot, depth, oldHead, newHead }) => [
           html`<${SlotLink} slot=${slot} />`,
           depth,
@@ -105,12 +105,12 @@ interface EpochsProps {
 function Epochs({ finalizedSlot, justifiedSlot, currentSlot, slotsPerEpoch }: EpochsProps) {
   const blocks = placedBlocks.value;
   const known = Math.min(currentSlot, ...blocks.map(({ slot }) => slot));
-  // The first epoch that is known from its beginning on.
+  // First epoch that is known completely.
   const firstEpoch = Math.max(
     Math.ceil(known / slotsPerEpoch),
     Math.floor(currentSlot / slotsPerEpoch) - SHOWN_EPOCHS + 1,
   );
-  // The slot of now may still get its block.
+  // The current slot may still get a block.
   const hasBlock = blocks.some(({ slot, lane }) => slot === currentSlot && lane === 0);
   const to = hasBlock ? currentSlot : currentSlot - 1;
   const epochs = summarizeEpochs(blocks, { from: firstEpoch * slotsPerEpoch, to, slotsPerEpoch });

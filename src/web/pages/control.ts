@@ -15,7 +15,7 @@ interface Deed {
 }
 
 const MAX_DEEDS = 50;
-/** What was done from this page, newest first; it stays while one looks at other pages. */
+/** Actions of this page, newest first. Kept while other pages are shown. */
 const deeds = signal<readonly Deed[]>([]);
 const snapshots = signal<readonly string[]>([]);
 
@@ -38,7 +38,7 @@ async function perform(method: string, params: object): Promise<unknown> {
   }
 }
 
-/** A field of a form: its name among the parameters, what it is called, what stands in it first. */
+/** Form field: parameter name, label and initial value. */
 interface Field {
   name: string;
   label: string;
@@ -54,7 +54,7 @@ interface ActionProps {
   onDone?: (result: unknown) => void;
 }
 
-/** A form that calls a method with what stands in its fields; an empty field is left out. */
+/** Form that calls a method with its fields as parameters. Empty fields are omitted. */
 function Action({ label, method, fields = [], fixed = {}, onDone }: ActionProps) {
   const [typed, setTyped] = useState<Record<string, string>>(
     Object.fromEntries(fields.map(({ name, first = "" }) => [name, first])),
@@ -86,11 +86,11 @@ function Action({ label, method, fields = [], fixed = {}, onDone }: ActionProps)
 
 export function ControlPage() {
   if (!isDevChain.value) {
-    return html`<h1>Control</h1><p>This node is on a network, whose chain nobody moves by hand. <code>fanal dev</code> makes one that can be moved.</p>`;
+    return html`<h1>Control</h1><p>This node follows a network, whose chain cannot be controlled. <code>fanal dev</code> makes one that can be moved.</p>`;
   }
   const speed = chainTime.value?.speed ?? 0;
   return html`<h1>Control</h1>
-    <p>Time ${speed === 0 ? "stands still" : speed === 1 ? "flows as fast as the time of day" : `flows ${speed} times as fast as the time of day`}, in slot ${chainTime.value?.slot}.</p>
+    <p>Time ${speed === 0 ? "is paused" : speed === 1 ? "runs in real time" : `runs at ${speed} times real time`}, in slot ${chainTime.value?.slot}.</p>
     <div class="control">
       <fieldset><legend>Time</legend>
         <${Action} label="Advance" method="dev_advance" fields=${[{ name: "slots", label: "slots", first: "1" }]} />
@@ -119,12 +119,12 @@ export function ControlPage() {
         }} />
         ${snapshots.value.map(
           (id) =>
-            html`<${Action} key=${id} label=${`Go back to ${id}`} method="dev_revert" fixed=${{ id }} onDone=${() => {
-              // Later ones are gone with it.
+            html`<${Action} key=${id} label=${`Revert to ${id}`} method="dev_revert" fixed=${{ id }} onDone=${() => {
+              // Reverting also deletes later snapshots.
               snapshots.value = snapshots.value.filter((other) => Number(other) < Number(id));
             }} />`,
         )}
-        <${Action} label="Go back to" method="dev_revert" fields=${[{ name: "id", label: "snapshot" }]} />
+        <${Action} label="Revert to" method="dev_revert" fields=${[{ name: "id", label: "snapshot" }]} />
       </fieldset>
     </div>
     <h2>What was done</h2>

@@ -24,7 +24,7 @@ export function EpochPage({ subject }: { subject: string | undefined }) {
     [epoch, current, head?.head_block_root],
   );
   if (!Number.isSafeInteger(epoch) || epoch < 0)
-    return html`<${Problem}>An epoch is a whole number, and ${subject} is none.<//>`;
+    return html`<${Problem}>Invalid epoch ${subject}. Epochs are whole numbers.<//>`;
   const first = epoch * slotsPerEpoch;
   const standing =
     first <= Number(head?.finalized_slot ?? -1)
@@ -60,7 +60,7 @@ function stateOf(slot: number, headers: Headers) {
   return orphaned === 0 ? proposed : html`${proposed}, <span class="is-orphaned">${orphaned} orphaned</span>`;
 }
 
-/** Proposers of the past are in the blocks; those to come are told for this epoch and the next. */
+/** Reads past proposers from blocks, and upcoming ones from the duties of this and the next epoch. */
 async function readSlots(epoch: number, current: number, slotsPerEpoch: number, signal: AbortSignal): Promise<Slot[]> {
   const slots = Array.from({ length: slotsPerEpoch }, (_, index) => epoch * slotsPerEpoch + index);
   const isDutyKnown = epoch === current || epoch === current + 1;

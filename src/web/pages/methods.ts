@@ -111,11 +111,11 @@ function Snippet({ text }: { text: string }) {
   const [outcome, setOutcome] = useState("");
   const copy = async () => {
     try {
-      // Browsers have it for pages of this machine and of https alone.
+      // The clipboard is available on localhost and https pages only.
       await navigator.clipboard.writeText(text);
       setOutcome("Copied");
     } catch {
-      setOutcome("The browser does not let this page copy");
+      setOutcome("The browser does not allow copying");
     }
     setTimeout(() => setOutcome(""), 2500);
   };
@@ -155,7 +155,7 @@ function Subscriptions({ parameter }: { parameter: Parameter | undefined }) {
     };
   }, [isOn, chosen.join()]);
   if (!hasEvents)
-    return html`<${Problem}>Browsers send no token over a WebSocket, so that this page hears no events.<//>`;
+    return html`<${Problem}>Browsers cannot send a token over a WebSocket, so this page receives no events.<//>`;
   const toggle = (topic: string) =>
     setChosen(chosen.includes(topic) ? chosen.filter((each) => each !== topic) : [...chosen, topic]);
   return html`<fieldset><legend>Topics</legend>
@@ -167,7 +167,7 @@ function Subscriptions({ parameter }: { parameter: Parameter | undefined }) {
     <div class="events">${heard.map(({ number, topic, data }) => html`<${JsonView} key=${number} name=${`${number} ${topic}`} value=${data} />`)}</div>`;
 }
 
-/** The topics stand in the schema of the parameter, wherever it has them. */
+/** Finds the topics in the schema of the parameter. */
 function topicsOf(parameter: Parameter | undefined): string[] {
   const found: string[] = [];
   const look = (schema: unknown): void => {

@@ -4,7 +4,7 @@ import { node } from "../node.ts";
 import { Fields, Table } from "../parts/fields.ts";
 import { Show, useLoaded } from "../parts/loading.ts";
 
-/** No event tells of peers. */
+/** Polling interval: there are no events for peers. */
 const REFRESH_MILLIS = 5000;
 
 type Peers = Awaited<ReturnType<typeof node.get_v1_node_peers>>;
@@ -34,7 +34,7 @@ export function PeersPage() {
     <${Show} of=${peers}>
       ${(
         value: Peers,
-      ) => html`<${Table} caption="Peers" empty="The node knows of no other node." head=${["peer", "state", "direction", "agent", "score", "topics", "address"]}
+      ) => html`<${Table} caption="Peers" empty="The node has no peers." head=${["peer", "state", "direction", "agent", "score", "topics", "address"]}
         rows=${value.map((peer) => {
           const more = details.value?.get(peer.peer_id);
           return [
@@ -52,7 +52,7 @@ export function PeersPage() {
 
 type Gossip = Awaited<ReturnType<typeof node.debug_getGossipSubPeers>>;
 
-/** To how many topics each peer is subscribed. */
+/** Counts the gossip topics of each peer. */
 function countTopics({ gossipsub }: Gossip): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { peerId } of Object.values(gossipsub).flat()) counts.set(peerId, (counts.get(peerId) ?? 0) + 1);

@@ -7,13 +7,13 @@ import { JsonView } from "../parts/json-view.ts";
 import { BlockLink, SlotLink, ValidatorLink } from "../parts/links.ts";
 import { Show, useLoaded } from "../parts/loading.ts";
 
-/** What all forms of an attestation have. */
+/** Common fields of all attestation types. */
 interface Vote {
   aggregation_bits: string;
   data: { slot: string; beacon_block_root: string };
 }
 
-/** Votes of this and the slot before: all that are held may be very many. */
+/** Shows attestations of the current and the previous slot only; the pool may be very large. */
 const SHOWN_SLOTS = 2;
 
 export function PoolsPage() {

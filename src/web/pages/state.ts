@@ -6,7 +6,7 @@ import { Fields, Table } from "../parts/fields.ts";
 import { BlockLink, EpochLink, ValidatorLink } from "../parts/links.ts";
 import { Show, useLoaded } from "../parts/loading.ts";
 
-/** So many entries of a queue are shown. */
+/** Queue entries shown. */
 const SHOWN_ENTRIES = 50;
 
 export function StatePage({ subject = "head" }: { subject: string | undefined }) {
@@ -60,13 +60,13 @@ function Queues({ id, head }: { id: string; head: string | undefined }) {
     <h3>Deposits</h3>
     <${Show} of=${deposits}>
       ${(rows: NonNullable<typeof deposits.value>) => html`<p>${grouped(rows.length)} wait.</p>
-        <${Table} caption="Deposits that wait" empty="" head=${["public key", "amount", "slot"]}
+        <${Table} caption="Pending deposits" empty="" head=${["public key", "amount", "slot"]}
           rows=${rows.slice(0, SHOWN_ENTRIES).map(({ pubkey, amount, slot }) => [html`<code>${pubkey}</code>`, eth(amount), slot])} />`}
     <//>
     <h3>Partial withdrawals</h3>
     <${Show} of=${withdrawals}>
       ${(rows: NonNullable<typeof withdrawals.value>) => html`<p>${grouped(rows.length)} wait.</p>
-        <${Table} caption="Partial withdrawals that wait" empty="" head=${["validator", "amount", "epoch"]}
+        <${Table} caption="Pending partial withdrawals" empty="" head=${["validator", "amount", "epoch"]}
           rows=${rows
             .slice(0, SHOWN_ENTRIES)
             .map(({ validator_index, amount, withdrawable_epoch }) => [
@@ -78,7 +78,7 @@ function Queues({ id, head }: { id: string; head: string | undefined }) {
     <h3>Consolidations</h3>
     <${Show} of=${consolidations}>
       ${(rows: NonNullable<typeof consolidations.value>) => html`<p>${grouped(rows.length)} wait.</p>
-        <${Table} caption="Consolidations that wait" empty="" head=${["from", "into"]}
+        <${Table} caption="Pending consolidations" empty="" head=${["from", "into"]}
           rows=${rows
             .slice(0, SHOWN_ENTRIES)
             .map(({ source_index, target_index }) => [

@@ -10,7 +10,7 @@ import { Plot } from "../parts/plot.ts";
 
 type Validator = Awaited<ReturnType<typeof node.get_v1_beacon_states_stateId_validators_validatorId>>;
 
-/** States of the past are dear, so that no more of them are asked for than the plot shows, one after the other. */
+/** Historical states are expensive, so only as many as the chart shows are requested, one at a time. */
 const PLOTTED_EPOCHS = 16;
 const JUDGED_EPOCHS = 4;
 
@@ -47,7 +47,7 @@ function Details({ of: { index, balance, status, validator } }: { of: Validator 
     <h2>Duties</h2><${Duties} index=${index} />
     <h2>Votes</h2><${Votes} index=${index} />
     <h2>Blocks</h2>
-    <${Table} caption="Blocks that the validator proposed" empty="It proposed none of the last blocks." head=${["slot", "block", ""]}
+    <${Table} caption="Proposed blocks" empty="No recent proposals." head=${["slot", "block", ""]}
       rows=${proposed.map(({ slot, root, lane }) => [
         html`<${SlotLink} slot=${slot} />`,
         html`<${BlockLink} root=${root} />`,
@@ -79,7 +79,7 @@ function BalancePlot({ index }: { index: string }) {
   return html`<${Plot} label="Balance in ETH" xLabel="epoch" xs=${points.map(({ epoch }) => epoch)} ys=${points.map(({ balance }) => balance)} />`;
 }
 
-/** At the beginnings of epochs, from the newest backwards. */
+/** Reads balances at epoch starts, newest first. */
 async function readBalances(
   index: string,
   headEpoch: number,
@@ -90,7 +90,7 @@ async function readBalances(
   for (let epoch = headEpoch; epoch >= Math.max(0, headEpoch - PLOTTED_EPOCHS + 1); epoch--) {
     const query = { state_id: epoch * slotsPerEpoch, id: [index] };
     const [entry] = await node.get_v1_beacon_states_stateId_validator_balances(query, { signal });
-    // Before it was registered there is nothing to plot.
+    // No balance before the validator was registered.
     if (!entry) return;
     take({ epoch, balance: Number(entry.balance) / 1e9 });
   }
@@ -114,7 +114,7 @@ function Duties({ index }: { index: string }) {
       proposer,
     }: NonNullable<
       typeof duties.value
-    >) => html`<${Table} caption="Duties of this epoch" empty=${`It has no duties in epoch ${epoch}.`}
+    >) => html`<${Table} caption="Duties of this epoch" empty=${`No duties in epoch ${epoch}.`}
       head=${["slot", "duty"]}
       rows=${[
         ...proposer.map(({ slot }) => [html`<${SlotLink} slot=${slot} />`, "proposes a block"]),
@@ -126,7 +126,7 @@ function Duties({ index }: { index: string }) {
   <//>`;
 }
 
-/** What it earned tells what it voted for, and whether that came in time. */
+/** Shows attestation rewards, which tell whether votes were correct and timely. */
 function Votes({ index }: { index: string }) {
   const last = epochOf(Number(chainHead.value?.head_slot ?? 0)) - 2;
   const epochs = Array.from({ length: Math.min(JUDGED_EPOCHS, last + 1) }, (_, back) => last - back);
@@ -147,7 +147,7 @@ function Votes({ index }: { index: string }) {
   return html`<${Show} of=${votes}>
     ${(
       rows: NonNullable<typeof votes.value>,
-    ) => html`<${Table} caption="What its votes earned" empty="" head=${["epoch", "source", "target", "head"]}
+    ) => html`<${Table} caption="Attestation rewards" empty="" head=${["epoch", "source", "target", "head"]}
       rows=${rows.map(({ epoch, reward }) => [
         html`<${EpochLink} epoch=${epoch} />`,
         ...(reward

@@ -17,7 +17,9 @@ interface BandProps {
   slotsPerEpoch: number;
 }
 
-/** The last slots from left to right: blocks of the chain in the lowest lane, branches above, missed slots as empty frames. */
+/**
+ * Draws recent slots from left to right: canonical blocks in the lowest lane, branches above, missed slots as frames.
+ */
 export function Band({ blocks, currentSlot, finalizedSlot, justifiedSlot, slotsPerEpoch }: BandProps) {
   const place = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
@@ -92,7 +94,7 @@ interface ReachProps {
   y: number;
 }
 
-/** How far the chain is justified or final, as a line below it. */
+/** Draws a line below the chain up to the justified or finalized slot. */
 function Reach({ name, to, first, x, y }: ReachProps) {
   if (to < first) return null;
   return html`<rect class=${name} x="0" y=${y} width=${x(to)} height="3"><title>${name} up to slot ${to}</title></rect>`;

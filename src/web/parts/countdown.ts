@@ -4,7 +4,7 @@ import { chainTime, constants } from "../live.ts";
 
 const TICK_MILLIS = 250;
 
-/** The time until the next slot, by the chain's own clock. */
+/** Shows the chain time until the next slot. */
 export function Countdown() {
   const [now, setNow] = useState(performance.now());
   const time = chainTime.value;
@@ -18,7 +18,7 @@ export function Countdown() {
     return () => clearInterval(timer);
   }, [isFlowing]);
   if (!time || !constants.value) return null;
-  if (!isFlowing) return "time stands still";
+  if (!isFlowing) return "paused";
   const { secondsPerSlot } = constants.value;
   const left = Math.max(0, Math.min(secondsPerSlot, time.secondsLeft - ((now - time.readAt) / 1000) * time.speed));
   const pace = time.speed === 1 ? "" : ` · ${time.speed} × as fast`;
@@ -26,7 +26,7 @@ export function Countdown() {
     next in ${left.toFixed(0)} s${pace}`;
 }
 
-/** The clock of the page goes on while nothing is heard of the chain's. */
+/** Extrapolates chain time between updates. */
 function passSlots(): void {
   const time = chainTime.value;
   if (!time || !constants.value) return;

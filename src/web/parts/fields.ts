@@ -1,7 +1,7 @@
 import { html } from "htm/preact";
 import type { ComponentChildren } from "preact";
 
-/** Names and what belongs to them. What is undefined is left out. */
+/** Shows names with their values. Undefined values are omitted. */
 export function Fields({ of }: { of: Record<string, ComponentChildren> }) {
   return html`<dl class="fields">
     ${Object.entries(of).map(([name, value]) => value !== undefined && html`<dt>${name}</dt><dd>${value}</dd>`)}

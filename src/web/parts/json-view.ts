@@ -1,12 +1,12 @@
 import { html } from "htm/preact";
 import { useState } from "preact/hooks";
 
-/** So many entries of a list or object are shown before somebody asks for more. */
+/** Entries of a list or object shown initially. */
 const SHOWN_ENTRIES = 100;
-/** Lists and objects of fewer entries are open from the start. */
+/** Lists and objects with fewer entries are expanded initially. */
 const OPEN_BELOW_ENTRIES = 12;
 
-/** A value of JSON, of which lists and objects can be folded. */
+/** Shows a JSON value with collapsible lists and objects. */
 export function JsonView({ value, name, depth = 0 }: { value: unknown; name?: string; depth?: number }) {
   const key = name !== undefined && html`<span class="key">${name}</span>: `;
   if (typeof value !== "object" || value === null) {
@@ -25,7 +25,7 @@ interface FoldedProps {
   depth: number;
 }
 
-/** Entries are made when they are looked at, so that an answer of any length can be shown. */
+/** Renders entries lazily, so that responses of any size can be shown. */
 function Folded({ title, entries, depth }: FoldedProps) {
   const [isOpen, setOpen] = useState(depth === 0 || (depth < 4 && entries.length < OPEN_BELOW_ENTRIES));
   const [shown, setShown] = useState(SHOWN_ENTRIES);

@@ -3,12 +3,12 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { messageOf } from "../format.ts";
 
-/** What was asked for: nothing yet, a value, or why there is none. */
+/** Loading state: pending, a value, or an error. */
 export type Loaded<T> = { value?: T; error?: string };
 
 /**
- * What `ask` gives for as long as the key stays the same. The value of before stays until the new one is there, so that nothing
- * jumps when a page is brought up to date; a question that nobody waits for any more is given up.
+ * Loads a value with `ask` and reloads it when the key changes. Keeps the previous value meanwhile, so that the page
+ * does not flicker, and aborts outdated requests.
  */
 export function useLoaded<T>(ask: (signal: AbortSignal) => Promise<T>, key: readonly unknown[]): Loaded<T> {
   const [loaded, setLoaded] = useState<Loaded<T>>({});

@@ -11,7 +11,7 @@ interface PlotProps {
 
 const HEIGHT = 220;
 
-/** A line of values over whole numbers. */
+/** Line chart over integers. */
 export function Plot({ label, xLabel, xs, ys }: PlotProps) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {

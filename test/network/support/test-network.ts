@@ -69,7 +69,7 @@ export class TestNetwork {
         | "anchor"
         | "directory"
         | "targetPeers"
-        | "pace"
+        | "timing"
         | "restsAt"
         | "authority"
         | "discovery"

@@ -6,10 +6,10 @@ import { initialiseDatabase } from "../../../src/chain/anchor.ts";
 import type { BeaconChain } from "../../../src/chain/chain.ts";
 import type { VirtualClock } from "../../../src/chain/clock/virtual-clock.ts";
 import type { Authority } from "../../../src/chain/sync-status.ts";
-import { type BlobCounts, carryBlobs } from "../../../src/dev/dev-blobs.ts";
+import { attachBlobs, type BlobCounts } from "../../../src/dev/dev-blobs.ts";
 import { InteropKeys } from "../../../src/dev/interop-keys.ts";
-import { onlyKeysOf } from "../../../src/dev/validator-keys.ts";
-import type { Pace } from "../../../src/dev/validators/pace.ts";
+import { selectKeys } from "../../../src/dev/validator-keys.ts";
+import type { DutyTiming } from "../../../src/dev/validators/duty-timing.ts";
 import { createDevValidators } from "../../../src/dev/validators/validators.ts";
 import { DevExecutionEngine } from "../../../src/execution/dev-engine.ts";
 import { createLogger } from "../../../src/log/pino-logger.ts";
@@ -33,7 +33,7 @@ export interface TestNodeOptions {
   peers: readonly string[];
   targetPeers?: number;
   /** Of its validators; in lockstep they wait for nobody, which makes history fast as long as no other node acts. */
-  pace?: Pace;
+  timing?: DutyTiming;
   /** The slots in which its validators do nothing. */
   restsAt?: readonly Slot[];
   /** By default one node among others. */
@@ -75,7 +75,7 @@ export class TestNode {
         const isNew = (await db.meta.getIdentity()) === null;
         if (isNew) await initialiseDatabase(db, config, { state: anchor }, { kind: "test" });
         const engine = new DevExecutionEngine();
-        if (options.blobs) carryBlobs(engine, { config, counts: options.blobs });
+        if (options.blobs) attachBlobs(engine, { config, counts: options.blobs });
         return { config, clock, engine, authority: options.authority };
       },
       networking: {
@@ -104,7 +104,7 @@ export class TestNode {
   private constructor(
     node: BeaconNode,
     log: string[],
-    { config, clock, validatorCount, validators, pace = "clock", restsAt = [] }: TestNodeOptions,
+    { config, clock, validatorCount, validators, timing = "clock", restsAt = [] }: TestNodeOptions,
   ) {
     const { chain, api } = node;
     const networking = node.networking!;
@@ -116,19 +116,19 @@ export class TestNode {
     this.networking = networking;
     this.#node = node;
     this.#log = log;
-    const keys = onlyKeysOf(this.keys, validators);
+    const keys = selectKeys(this.keys, validators);
     const logger = createLogger({
       format: "text",
       spec: "WARN",
       destination: { write: (line) => log.push(line) },
     }).logger;
     // Whoever is alone has nobody to tell of single votes.
-    const shortcut = { chain, isOpen: () => networking.view.peerCounts().connected === 0 };
-    const acting = createDevValidators({ api, clock, config, keys, logger, shortcut });
+    const fastPath = { chain, isAllowed: () => networking.view.peerCounts().connected === 0 };
+    const acting = createDevValidators({ api, clock, config, keys, logger, fastPath });
     const stops = [
       chain.events.on("head", (head) => acting.onHead(head)),
       clock.onSlot(async (slot) => {
-        if (!networking.sync.isSyncing && !restsAt.includes(slot)) await acting.onSlot(slot, pace);
+        if (!networking.sync.isSyncing && !restsAt.includes(slot)) await acting.onSlot(slot, timing);
       }),
     ];
     node.own({

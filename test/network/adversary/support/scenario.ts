@@ -33,7 +33,7 @@ export class Scenario {
     const { forks, historySlots = 3, isAlone } = options;
     const ends: (() => Promise<void>)[] = [];
     const network = new TestNetwork({ validators: VALIDATORS, forks, cleanUp: (work) => ends.push(work) });
-    const honest = await network.add(range(0, VALIDATORS), [], { pace: "lockstep", ...options.honest });
+    const honest = await network.add(range(0, VALIDATORS), [], { timing: "lockstep", ...options.honest });
     await network.clock.advanceTo(historySlots);
     const victim = await network.add([], isAlone ? [] : [honest], options.victim);
     const scenario = new Scenario(network, honest, victim, ends);

@@ -1,0 +1,24 @@
+import { expect, it } from "vitest";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { announceServers } from "./servers.ts";
+
+const SERVERS = { jsonRpcUrl: "http://127.0.0.1:9190", restUrl: undefined, metricsUrl: undefined };
+
+function announced(platform: string, tokenFile?: string): string[] {
+  const logger = createRecordingLogger();
+  const rpcAccess = { vhosts: [], allowOrigin: [], api: [], tokenFile };
+  announceServers(SERVERS, { web: false, rpcAccess }, logger, platform);
+  return logger.records.map(({ message }) => message);
+}
+
+it("shows a first call that the shells of the platform take", () => {
+  const json = `-H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"getChainHead","params":[]}'`;
+  expect(announced("darwin")).toContain(`Try: curl -s http://127.0.0.1:9190 ${json}`);
+  expect(announced("linux", "/etc/token")).toContain(
+    `Try: curl -s http://127.0.0.1:9190 -H "Authorization: Bearer $(cat '/etc/token')" ${json}`,
+  );
+  expect(announced("win32")).toContain("Try: fanal call getChainHead --url http://127.0.0.1:9190");
+  expect(announced("win32", "C:\\a b\\token")).toContain(
+    'Try: fanal call getChainHead --url http://127.0.0.1:9190 --token-file "C:\\a b\\token"',
+  );
+});

@@ -1,0 +1,55 @@
+import { InvalidChainError } from "./invalid-chain-error.ts";
+
+/** Genesis value of a range of validators, both ends included. Without a range it applies to all other validators. */
+export interface ValidatorRange<T> {
+  range?: { first: number; last: number };
+  value: T;
+}
+
+/** Expands ranges to one value per validator; undefined for validators without a value. `what` names it in errors. */
+export function expandRanges<T>(given: readonly ValidatorRange<T>[], count: number, what: string): (T | undefined)[] {
+  const found: (T | undefined)[] = new Array(count).fill(undefined);
+  const named = new Set<number>();
+  const others = given.filter(({ range }) => range === undefined);
+  if (others.length > 1) {
+    throw new InvalidChainError(
+      `The ${what} of all validators are given twice. Without indices they can be given once, as the default.`,
+    );
+  }
+  for (const { range, value } of given) {
+    if (range === undefined) continue;
+    if (range.last >= count) {
+      throw new InvalidChainError(
+        `The ${what} of validator ${range.last} are given, but the chain has only ${count} validators. ` +
+          `Use indices from 0 to ${count - 1}.`,
+      );
+    }
+    for (let index = range.first; index <= range.last; index++) {
+      if (named.has(index)) {
+        throw new InvalidChainError(
+          `The ${what} of validator ${index} are given twice. Ranges of indices must not overlap.`,
+        );
+      }
+      named.add(index);
+      found[index] = value;
+    }
+  }
+  for (const { value } of others) {
+    for (let index = 0; index < count; index++) if (!named.has(index)) found[index] = value;
+  }
+  return found;
+}
+
+/** Formats ranges in ascending order, so that equal settings give equal strings. */
+export function formatRanges<T>(given: readonly ValidatorRange<T>[], valueText: (value: T) => string): string {
+  const position = ({ range }: ValidatorRange<T>) => range?.first ?? Number.POSITIVE_INFINITY;
+  return [...given]
+    .sort((a, b) => position(a) - position(b))
+    .map(({ range, value }) => `${rangeText(range)}${valueText(value)}`)
+    .join(",");
+}
+
+function rangeText(range: ValidatorRange<unknown>["range"]): string {
+  if (range === undefined) return "";
+  return range.first === range.last ? `${range.first}=` : `${range.first}-${range.last}=`;
+}
