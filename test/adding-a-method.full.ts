@@ -19,7 +19,7 @@ function readWalkThrough() {
   const document = readFileSync(join(ROOT, "docs/architecture.md"), "utf8");
   const section = document.split("\n## Adding a method\n")[1]!.split("\n## ")[0]!;
   const [definition, list, methodTest] = [...section.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code!);
-  const [subjectFile] = section.match(/src\/api\/methods\/[a-z-]+\.ts/)!;
+  const [subjectFile] = section.match(/src\/api\/methods\/[a-z/-]+\.ts/)!;
   const [testFile] = section.match(/test\/methods\/[a-z-]+\.test\.ts/)!;
   return { definition: definition!, list: list!, methodTest: methodTest!, subjectFile, testFile };
 }

@@ -1,7 +1,7 @@
 import type { RootHex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { describe, expect, test, vi } from "vitest";
-import { produceBlock } from "../src/api/methods/block-production.ts";
+import { produceBlock } from "../src/api/methods/validator/block-production.ts";
 import type { DevNodeOptions } from "../src/node/dev-node.ts";
 import { ByHand } from "./support/by-hand.ts";
 import { openQuietDevChain } from "./support/dev-chain.ts";

@@ -147,7 +147,7 @@ describe("what a node measures", () => {
     await fetch(`${servers.restUrl}/made/up/by/a/caller`).then((response) => response.text());
     const endEvents = opened.node.api.context.events.feed([routes.events.EventType.head]).open({
       deliver: () => {},
-      cutOff: () => {},
+      disconnect: () => {},
     });
     const values = Object.fromEntries(await samples());
     expect(values).toMatchObject({

@@ -7,7 +7,7 @@ import { methodGroups, methods } from "../src/api/method-groups.ts";
 import { OPENRPC_ERRORS, type OpenRpcDocument, type OpenRpcMethod } from "../src/api/openrpc.ts";
 import { Failure, type FailureKind } from "../src/errors/failure.ts";
 import { isReadOnly } from "../src/server/access-class.ts";
-import { thrownError } from "../src/server/jsonrpc/errors.ts";
+import { toErrorObject } from "../src/server/jsonrpc/errors.ts";
 import { allDocumentedParams, documentedResult } from "./conformance/documented.ts";
 import { openRpcValidator } from "./support/openrpc-meta-schema.ts";
 
@@ -103,7 +103,7 @@ describe("rpc.discover", () => {
 
   it("gives the codes that the server answers", () => {
     for (const kind of Object.keys(OPENRPC_ERRORS) as FailureKind[]) {
-      expect(OPENRPC_ERRORS[kind].code).toBe(thrownError(new Failure(kind, "It failed.")).code);
+      expect(OPENRPC_ERRORS[kind].code).toBe(toErrorObject(new Failure(kind, "It failed.")).code);
     }
     expect(document.components.errors).toEqual(OPENRPC_ERRORS);
     const known = new Set(Object.keys(OPENRPC_ERRORS).map((kind) => `#/components/errors/${kind}`));

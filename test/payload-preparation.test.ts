@@ -2,7 +2,7 @@ import { cpSync } from "node:fs";
 import type { bellatrix } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { produceBlock } from "../src/api/methods/block-production.ts";
+import { produceBlock } from "../src/api/methods/validator/block-production.ts";
 import { BuildingEngine } from "../src/execution/building-engine.test-support.ts";
 import { type PayloadRequest, PayloadUnavailableError } from "../src/execution/engine.ts";
 import { makeHistory, startDevChain } from "./support/dev-chain.ts";

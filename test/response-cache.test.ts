@@ -2,7 +2,7 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { methods } from "../src/api/method-groups.ts";
 import { DevExecutionEngine } from "../src/execution/dev-engine.ts";
-import type { Answer } from "../src/server/method-table.ts";
+import type { MethodResponse } from "../src/server/method-table.ts";
 import { ByHand } from "./support/by-hand.ts";
 import type { Caller } from "./support/caller.ts";
 import { openChainInHand } from "./support/chain-in-hand.ts";
@@ -128,13 +128,13 @@ async function expectFresh(served: ServedApi, roots: readonly string[]): Promise
   }
 }
 
-async function textOf({ body }: Answer): Promise<string> {
+async function textOf({ body }: MethodResponse): Promise<string> {
   return String(Buffer.isBuffer(body) ? body : Buffer.concat(await Array.fromAsync(body)));
 }
 
 function expectSameOverRest(
   { status, headers, text }: Awaited<ReturnType<ServedApi["ask"]>>,
-  told: Answer | undefined,
+  told: MethodResponse | undefined,
   expected: { result: unknown; meta: unknown } | undefined,
   path: string,
 ): void {

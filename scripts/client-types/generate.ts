@@ -1,11 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Method, Param } from "../../src/api/definition.ts";
+import type { MethodDefinition, Param } from "../../src/api/definition.ts";
 import { TOPICS } from "../../src/api/event-stream.ts";
 import { methods as allMethods } from "../../src/api/method-groups.ts";
 import { paramJsonSchema } from "../../src/api/openrpc.ts";
-import { SHAPES } from "../../src/api/schemas.ts";
+import { NAMED_SCHEMAS } from "../../src/api/schemas.ts";
 import { commentText, member, typeText } from "./type-text.ts";
 
 const PATH = "src/client/methods.ts";
@@ -24,7 +24,7 @@ export function generateClientTypes(): { path: string; text: string; methods: nu
     '// Made by "npm run docs" from the definitions of the methods. Changes here are lost: make them there.',
     'import type { CallOptions } from "./call-options.ts";',
     "",
-    ...Object.entries(SHAPES).map(
+    ...Object.entries(NAMED_SCHEMAS).map(
       ([name, schema]) => `${described(schema)}export type ${name} = ${typeText(schema)};\n`,
     ),
     `/** What can be subscribed to. */\nexport type Topic = ${TOPICS.map((topic) => JSON.stringify(topic)).join(" | ")};`,
@@ -41,7 +41,7 @@ function described({ description }: { description?: unknown }): string {
   return typeof description === "string" ? commentText(description) : "";
 }
 
-function signatures({ name, aliases, summary, params, result }: Method): string {
+function signatures({ name, aliases, summary, params, result }: MethodDefinition): string {
   const own = `${commentText(summary)}${JSON.stringify(name)}(${paramsText(params)}, options?: CallOptions): Promise<${typeText(result.schema)}>;`;
   const others = aliases.map(
     (alias) => `${commentText(`Another name of ${name}.`)}${JSON.stringify(alias)}: Methods[${JSON.stringify(name)}];`,

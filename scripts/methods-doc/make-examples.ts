@@ -1,8 +1,8 @@
 import { ForkName } from "@lodestar/params";
 import { createMethodTable } from "../../src/api/bound-methods.ts";
-import type { Method } from "../../src/api/definition.ts";
+import type { MethodDefinition } from "../../src/api/definition.ts";
 import { methods } from "../../src/api/method-groups.ts";
-import { thrownError } from "../../src/server/jsonrpc/errors.ts";
+import { toErrorObject } from "../../src/server/jsonrpc/errors.ts";
 import type { Caller } from "../../src/server/method-table.ts";
 import { ExampleDevChain, type ExampleFork } from "../../test/support/example-chain.ts";
 import { exampleParams, inExampleOrder, isServedOn } from "../../test/support/examples.ts";
@@ -17,7 +17,8 @@ export interface MadeExample {
 
 /** Makes every example call; the result is what was asked and answered, by the name of the method. */
 export async function makeExamples(): Promise<Map<string, MadeExample>> {
-  const isShownOnPhase0 = (method: Method) => isServedOn(method, ForkName.phase0) && !method.example.isShownLater;
+  const isShownOnPhase0 = (method: MethodDefinition) =>
+    isServedOn(method, ForkName.phase0) && !method.example.isShownLater;
   const made = await makeOn(ForkName.phase0, methods.filter(isShownOnPhase0));
   const others = await makeOn(
     ForkName.fulu,
@@ -26,7 +27,7 @@ export async function makeExamples(): Promise<Map<string, MadeExample>> {
   return new Map([...made, ...others]);
 }
 
-async function makeOn(fork: ExampleFork, shown: readonly Method[]): Promise<Map<string, MadeExample>> {
+async function makeOn(fork: ExampleFork, shown: readonly MethodDefinition[]): Promise<Map<string, MadeExample>> {
   const chain = await ExampleDevChain.open(fork, { isInNetwork: false });
   const made = new Map<string, MadeExample>();
   try {
@@ -58,7 +59,7 @@ async function answerOf(
     const bytes = Buffer.isBuffer(body) ? body : Buffer.concat(await Array.fromAsync(body));
     return { result: JSON.parse(bytes.toString("utf8")), ...(meta ? { meta } : {}) };
   } catch (error) {
-    return { error: thrownError(error) };
+    return { error: toErrorObject(error) };
   }
 }
 

@@ -1,8 +1,8 @@
-import type { Method } from "../../src/api/definition.ts";
+import type { MethodDefinition } from "../../src/api/definition.ts";
 import { describeType } from "../../src/api/describe-type.ts";
 import { methodGroups } from "../../src/api/method-groups.ts";
 import { failuresOf, OPENRPC_ERRORS, paramJsonSchema } from "../../src/api/openrpc.ts";
-import { SHAPES } from "../../src/api/schemas.ts";
+import { NAMED_SCHEMAS } from "../../src/api/schemas.ts";
 import { isReadOnly } from "../../src/server/access-class.ts";
 import { abridge } from "./abridge.ts";
 import { INTRODUCTION } from "./introduction.ts";
@@ -47,7 +47,7 @@ function anchor(name: string): string {
   return name.toLowerCase().replaceAll(".", "");
 }
 
-function methodSection(method: Method, example: MadeExample): string {
+function methodSection(method: MethodDefinition, example: MadeExample): string {
   const { name, summary, rest, aliases, sameAs, access, number, result, since, until } = method;
   const facts = [
     `- Result: \`${describeType(result.schema)}\``,
@@ -68,7 +68,7 @@ function methodSection(method: Method, example: MadeExample): string {
     .join("\n\n");
 }
 
-function paramTable({ params }: Method): string {
+function paramTable({ params }: MethodDefinition): string {
   if (params.length === 0) return "";
   const rows = params.map((param) => {
     const type = describeType(paramJsonSchema(param));
@@ -97,7 +97,7 @@ function fenced(message: unknown): string {
 }
 
 function typeSection(): string {
-  const lines = Object.entries(SHAPES).map(([name, schema]) => {
+  const lines = Object.entries(NAMED_SCHEMAS).map(([name, schema]) => {
     const note = typeof schema.description === "string" ? ` ${schema.description}` : "";
     return `- \`${name}\`: \`${describeType(schema)}\`.${note}`;
   });

@@ -1,26 +1,26 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { type Broadcast, NO_BROADCAST } from "../network/broadcast.ts";
 import { clientVersion } from "../runtime/version.ts";
-import { failingAsCall } from "./chain-failures.ts";
+import { withFailures } from "./chain-failures.ts";
 import type { Family } from "./codecs.ts";
-import type { ApiContext, NodeCondition } from "./context.ts";
+import type { ApiContext, NodeHealth } from "./context.ts";
 import type { DevControl } from "./dev-control.ts";
 import { createEventStream } from "./event-stream.ts";
 import { methods, type typedMethods } from "./method-groups.ts";
 
-/** What a node gives its API; what it does not have is left out. */
+/** Dependencies of the API. */
 interface ApiDependencies extends Pick<ApiContext, "chain" | "network" | "setLogSpec" | "futures"> {
-  /** Left out by a node that speaks to no other. */
+  /** Omitted by a node without a network. */
   broadcast?: Broadcast;
-  /** Left out where nothing can be wrong. */
-  condition?: NodeCondition;
-  /** Left out where there is nothing to control; asked with each call, since a dev chain is made of its node. */
+  /** Omitted if the node is always healthy. */
+  health?: NodeHealth;
+  /** Omitted without a dev chain. Evaluated per call, since the dev chain is created from its node. */
   control?(): DevControl | undefined;
 }
 
-const FAULTLESS: NodeCondition = { isWarmedUp: true, isDatabaseWritable: true, executionClient: null };
+const HEALTHY: NodeHealth = { isWarmedUp: true, isDatabaseWritable: true, executionClient: null };
 
-/** The handlers of the standard's operations by their names in @lodestar/api: what callers inside the process use. */
+/** Handlers by operation of @lodestar/api, for in-process callers. */
 type Handlers = { readonly [F in Family]: HandlersOf<F> };
 
 type Operation = (typeof typedMethods)[number];
@@ -38,19 +38,20 @@ type HandlerOf<M extends { handler: (context: never, args: never) => unknown }> 
 ) => ReturnType<M["handler"]>;
 
 export interface Api extends Handlers {
-  /** What the methods answer from. */
+  /** Dependencies of the handlers. */
   readonly context: ApiContext;
-  /** Says which fork an object belongs to. */
+  /** Maps slots to forks. */
   readonly chainConfig: BeaconConfig;
 }
 
+/** Creates the API of a node. */
 export function createApi(dependencies: ApiDependencies): Api {
-  const { chain, broadcast = NO_BROADCAST, condition = FAULTLESS, control, ...rest } = dependencies;
+  const { chain, broadcast = NO_BROADCAST, health = HEALTHY, control, ...rest } = dependencies;
   const context: ApiContext = {
     ...rest,
     chain,
     broadcast,
-    condition,
+    health,
     get control() {
       return control?.();
     },
@@ -66,7 +67,7 @@ function bindHandlers(context: ApiContext): Handlers {
     if (operation === undefined || !handler) continue;
     const [family, name] = operation.split(".") as [Family, string];
     families[family] ??= {};
-    families[family][name] = failingAsCall((args: Record<string, unknown> = {}) => handler(context, args));
+    families[family][name] = withFailures((args: Record<string, unknown> = {}) => handler(context, args));
   }
   return families as unknown as Handlers;
 }

@@ -35,7 +35,7 @@ const swapped = defineMethod({
   ...facts,
   name: "swapped",
   params: { stateId: required(stateId, ""), from: optional(slot, "") },
-  arrange: (params) => (params[1] === "head" ? [params[1], params[0]] : params),
+  normalizePositional: (params) => (params[1] === "head" ? [params[1], params[0]] : params),
 });
 
 describe("bind", () => {
@@ -73,7 +73,7 @@ describe("bind", () => {
       ["head"],
       'The parameter "slots" is missing: several takes the parameters state_id, slots (one or more).',
     ],
-    [several, ["head", []], 'The parameter "slots" must hold at least one item.'],
+    [several, ["head", []], 'The parameter "slots" needs at least one item.'],
     [
       three,
       { state_id: "head", stateId: 1 },

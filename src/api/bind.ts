@@ -2,22 +2,22 @@ import type { z } from "zod";
 import { TimeSlice, yieldToEventLoop } from "../async/time-slice.ts";
 import { type Failure, invalidParams } from "../errors/failure.ts";
 import type { Params } from "../server/method-table.ts";
-import type { Method, Param } from "./definition.ts";
+import type { DispatchedMethod, Param } from "./definition.ts";
 import { elementSchema, firstMessage, readWith, wrongAt } from "./params/schema.ts";
 
-/** What a handler is called with, by the keys of its parameters. */
+/** Arguments of a handler by parameter key. */
 export type Args = Record<string, unknown>;
 
-/** A longer list is read with turns of the event loop in between. */
-const ITEMS_AT_ONCE = 64;
+/** Longer lists are parsed in time slices. */
+const SYNC_ITEMS = 64;
 
 /**
- * Turns the parameters of a call into the arguments of its handler, or throws what is wrong with them. There is a promise only
- * where a list is long.
+ * Converts the parameters of a call to handler arguments. Throws a `Failure` if they are invalid. Returns a promise
+ * only for long lists.
  */
 export function bind(signature: Signature, params: Params): Args | Promise<Args> {
   const given = Array.isArray(params)
-    ? byPosition(signature, signature.arrange ? signature.arrange(params) : params)
+    ? byPosition(signature, signature.normalizePositional ? signature.normalizePositional(params) : params)
     : byName(signature, params);
   const args: Args = {};
   let longLists: [key: string, list: List][] | undefined;
@@ -29,31 +29,31 @@ export function bind(signature: Signature, params: Params): Args | Promise<Args>
     }
     const list = listOf(param, value);
     if (list === undefined) {
-      args[param.key] = read(param.schema, value, `The parameter "${param.name}"`);
-    } else if (list.items.length <= ITEMS_AT_ONCE) {
-      args[param.key] = list.items.map((item, index) => read(list.schema, item, list.subject(index)));
+      args[param.key] = parseValue(param.schema, value, `The parameter "${param.name}"`);
+    } else if (list.items.length <= SYNC_ITEMS) {
+      args[param.key] = list.items.map((item, index) => parseValue(list.schema, item, list.subject(index)));
     } else {
       longLists ??= [];
       longLists.push([param.key, list]);
     }
   }
-  return longLists === undefined ? args : withLists(args, longLists);
+  return longLists === undefined ? args : parseLists(args, longLists);
 }
 
-/** The schemas of `params` are those of the chain at hand. */
-export type Signature = Pick<Method, "name" | "params" | "arrange">;
-/** What was given for a parameter; for one that takes several items a list, whose elements are items or lists of them. */
+/** A method's name and parameters, with the schemas of the chain. */
+export type Signature = Pick<DispatchedMethod, "name" | "params" | "normalizePositional">;
+/** Returns the value of a parameter. For `each`, a list whose elements are items or lists of items. */
 type Lookup = (param: Param, position: number) => unknown;
 
-/** A parameter whose elements are read one by one. */
+/** A parameter whose elements are parsed one by one. */
 interface List {
   items: unknown[];
   schema: z.ZodType;
-  /** What a message about one of the items begins with. */
+  /** Start of an error message about an item. */
   subject(index: number): string;
 }
 
-/** Undefined for what is no list, whether or not it should be one. */
+/** Returns undefined if the value is not a list. */
 function listOf({ name, schema, each }: Param, given: unknown): List | undefined {
   if (each) {
     const items = (given as unknown[]).flat();
@@ -64,13 +64,13 @@ function listOf({ name, schema, each }: Param, given: unknown): List | undefined
   return { items: given, schema: element, subject: (index) => `The parameter "${name}" ${wrongAt(index)}` };
 }
 
-async function withLists(args: Args, lists: readonly [key: string, list: List][]): Promise<Args> {
+async function parseLists(args: Args, lists: readonly [key: string, list: List][]): Promise<Args> {
   await yieldToEventLoop();
   const slice = new TimeSlice();
   for (const [key, { items, schema, subject }] of lists) {
     const values: unknown[] = [];
     for (const [index, item] of items.entries()) {
-      values.push(read(schema, item, subject(index)));
+      values.push(parseValue(schema, item, subject(index)));
       await slice.yieldIfDue();
     }
     args[key] = values;
@@ -78,7 +78,7 @@ async function withLists(args: Args, lists: readonly [key: string, list: List][]
   return args;
 }
 
-function read(schema: z.ZodType, value: unknown, subject: string): unknown {
+function parseValue(schema: z.ZodType, value: unknown, subject: string): unknown {
   const parsed = readWith(schema, value);
   if (!parsed.success) throw invalidParams(`${subject} ${firstMessage(parsed.error)}`);
   return parsed.data;
@@ -94,8 +94,8 @@ function byPosition(signature: Signature, params: unknown[]): Lookup {
     if (!param.each) return params[position];
     if (position >= params.length) return undefined;
     const items = params.slice(position);
-    // What is spread over the parameters is one item or more; only by name can a list be empty.
-    if (items.flat().length === 0) throw invalidParams(`The parameter "${param.name}" must hold at least one item.`);
+    // Positional items must not be empty; by name a list may be.
+    if (items.flat().length === 0) throw invalidParams(`The parameter "${param.name}" needs at least one item.`);
     return items;
   };
 }

@@ -25,17 +25,17 @@ it("has a cache policy for answers about the head, but none for slots, which com
   const policy = (name: string, params: unknown[] | Record<string, unknown>) => table.find(name)!.cachePolicy?.(params);
   const name = "get_v1_beacon_states_stateId_validators_validatorId";
   const root = `0x${"00".repeat(32)}`;
-  expect(policy(name, ["head", "7"])).toEqual({ on: "head", isPreparedAhead: true });
-  expect(policy(name, { state_id: "head", validator_id: 7 })).toEqual({ on: "head", isPreparedAhead: true });
+  expect(policy(name, ["head", "7"])).toEqual({ on: "head", isPrewarmed: true });
+  expect(policy(name, { state_id: "head", validator_id: 7 })).toEqual({ on: "head", isPrewarmed: true });
   // It may have to be replayed.
-  expect(policy(name, { state_id: root, validator_id: 7 })).toEqual({ on: "head", isPreparedAhead: false });
-  expect(policy("get_v1_beacon_headers_blockId", [root])).toEqual({ on: "head", isPreparedAhead: true });
+  expect(policy(name, { state_id: root, validator_id: 7 })).toEqual({ on: "head", isPrewarmed: false });
+  expect(policy("get_v1_beacon_headers_blockId", [root])).toEqual({ on: "head", isPrewarmed: true });
   for (const slot of [7, "7"]) {
     expect(policy(name, [slot, "7"])).toBeUndefined();
     expect(policy(name, { state_id: slot, validator_id: "7" })).toBeUndefined();
   }
   expect(policy("get_v1_config_spec", [])?.on).toBe("nothing");
-  expect(policy("get_v1_node_syncing", [])).toEqual({ on: "status", isPreparedAhead: true });
+  expect(policy("get_v1_node_syncing", [])).toEqual({ on: "status", isPrewarmed: true });
   expect(policy("get_v1_node_peers", [])).toBeUndefined();
 });
 
@@ -87,7 +87,9 @@ describe("the method table", () => {
 
   it("refuses two methods of one name", () => {
     const [method] = methods;
-    expect(() => createMethodTable(api, { methods: [method!, method!] })).toThrow(`two methods called ${method!.name}`);
+    expect(() => createMethodTable(api, { methods: [method!, method!] })).toThrow(
+      `Duplicate method name: ${method!.name}`,
+    );
   });
 
   it("calls operations with bound arguments", async () => {

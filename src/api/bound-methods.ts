@@ -1,33 +1,33 @@
 import { nearestName } from "../errors/nearest-name.ts";
-import type { Method as CallableMethod, Caller, ListedMethodTable, Params, Waiting } from "../server/method-table.ts";
+import type { CallableMethod, Caller, Cancellation, ListedMethodTable, Params } from "../server/method-table.ts";
 import type { Api } from "./api.ts";
 import { type Args, bind } from "./bind.ts";
 import { cachePolicyOf } from "./cache-policy.ts";
 import { codecOf, createCodecs, type RequestCodec, type ResponseCodec } from "./codecs.ts";
 import type { ApiContext } from "./context.ts";
-import type { CallContext, Method, Param } from "./definition.ts";
+import type { CallContext, DispatchedMethod, Param } from "./definition.ts";
 import { type Executor, jsonExecutor, sszExecutor } from "./encoding.ts";
 import { Lanes } from "./lanes.ts";
 import { methods as allMethods } from "./method-groups.ts";
 
-/** A method of a node: the one executor behind every server. */
+/** A method bound to a node, as all servers call it. */
 export interface BoundMethod extends CallableMethod {
-  readonly definition: Method;
+  readonly definition: DispatchedMethod;
   readonly context: ApiContext;
-  /** Its parameters in REST, with the schemas of the node's chain. */
+  /** REST parameters with the schemas of the chain. */
   readonly restParams: readonly Param[];
   readonly codec: ResponseCodec<unknown, unknown> | undefined;
-  /** What reads it from an SSZ body, where that can be. */
+  /** Parses SSZ request bodies, if supported. */
   readonly requestCodec: RequestCodec | undefined;
   readonly executeJson: Executor;
-  /** Where one of its paths has an SSZ answer. */
+  /** Encodes SSZ responses, if supported. */
   readonly executeSsz: Executor;
-  /** Runs a call of the method when its turn has come. */
-  inTurn<T>(args: Args, waiting: Waiting | undefined, work: () => Promise<T>): Promise<T>;
+  /** Runs a call when its lane has a free slot. */
+  inTurn<T>(args: Args, cancellation: Cancellation | undefined, work: () => Promise<T>): Promise<T>;
 }
 
 interface MethodTableOptions {
-  methods?: readonly Method[];
+  methods?: readonly DispatchedMethod[];
   lanes?: Lanes;
 }
 
@@ -35,6 +35,7 @@ export interface BoundMethods extends Required<ListedMethodTable> {
   readonly all: readonly BoundMethod[];
 }
 
+/** Binds all methods to a node and creates the table of their names. */
 export function createMethodTable({ context }: Api, options: MethodTableOptions = {}): BoundMethods {
   const { methods = allMethods, lanes = new Lanes() } = options;
   const codecs = createCodecs(context.chain.config);
@@ -42,7 +43,7 @@ export function createMethodTable({ context }: Api, options: MethodTableOptions 
   const byName = new Map<string, BoundMethod>();
   for (const method of bound) {
     for (const name of [method.name, ...method.definition.aliases]) {
-      if (byName.has(name)) throw new Error(`There are two methods called ${name}; a name stands for one.`);
+      if (byName.has(name)) throw new Error(`Duplicate method name: ${name}`);
       byName.set(name, method);
     }
   }
@@ -54,37 +55,37 @@ export function createMethodTable({ context }: Api, options: MethodTableOptions 
   };
 }
 
-/** The signal is made only for those who look at it. */
-export class Call implements CallContext {
+/** Creates the signal lazily, on first access. */
+export class LazyCallContext implements CallContext {
   readonly caller: Caller | undefined;
-  readonly #waiting: Waiting | undefined;
+  readonly #cancellation: Cancellation | undefined;
 
-  constructor(caller: Caller | undefined, waiting: Waiting | undefined) {
+  constructor(caller: Caller | undefined, cancellation: Cancellation | undefined) {
     this.caller = caller;
-    this.#waiting = waiting;
+    this.#cancellation = cancellation;
   }
 
   get signal(): AbortSignal | undefined {
-    return this.#waiting?.signal;
+    return this.#cancellation?.signal;
   }
 }
 
-interface Surroundings {
+interface BindingDeps {
   context: ApiContext;
   codecs: ReturnType<typeof createCodecs>;
   lanes: Lanes;
 }
 
-function bindMethod(definition: Method, { context, codecs, lanes }: Surroundings): BoundMethod {
-  const { name, sameAs, arrange, cost, access, operation, rest, dependsOn } = definition;
+function bindMethod(definition: DispatchedMethod, { context, codecs, lanes }: BindingDeps): BoundMethod {
+  const { name, sameAs, normalizePositional, cost, access, operation, rest, dependsOn } = definition;
   const route = operation === undefined ? undefined : codecOf(codecs, operation);
   const codec = definition.codec?.(codecs, context) ?? route?.resp;
   const ofChain = ({ schemaFor, ...param }: Param): Param =>
     schemaFor ? { ...param, schema: schemaFor(context.chain.config) } : param;
-  const signature = { name: sameAs ?? name, params: definition.params.map(ofChain), arrange };
+  const signature = { name: sameAs ?? name, params: definition.params.map(ofChain), normalizePositional };
   const executeJson = jsonExecutor(definition, codec, context, lanes);
-  const inTurn: BoundMethod["inTurn"] = (args, waiting, work) =>
-    cost === "cheap" || (cost === "state" && args.stateId === "head") ? work() : lanes.run(cost, waiting, work);
+  const schedule: BoundMethod["inTurn"] = (args, cancellation, work) =>
+    cost === "cheap" || (cost === "state" && args.stateId === "head") ? work() : lanes.run(cost, cancellation, work);
   return {
     definition,
     context,
@@ -93,7 +94,7 @@ function bindMethod(definition: Method, { context, codecs, lanes }: Surroundings
     requestCodec: definition.requestCodec?.(codecs, context) ?? route?.req,
     executeJson,
     executeSsz: sszExecutor(definition, codec, context, lanes),
-    inTurn,
+    inTurn: schedule,
     name,
     cost,
     access,
@@ -101,14 +102,15 @@ function bindMethod(definition: Method, { context, codecs, lanes }: Surroundings
     isCacheable: dependsOn !== undefined,
     cachePolicy: (params) => cachePolicyOf(definition, params),
     elementOf: definition.elementOf,
-    // Not an async function, which would take three turns more to settle than the promise that it returns.
-    call: (params: Params, caller, waiting) => {
+    // Not an async function: returning a promise from one would take three more microtasks.
+    call: (params: Params, caller, cancellation) => {
       try {
         const args = bind(signature, params);
-        const run = (bound: Args) => inTurn(bound, waiting, () => executeJson(bound, new Call(caller, waiting)));
+        const run = (bound: Args) =>
+          schedule(bound, cancellation, () => executeJson(bound, new LazyCallContext(caller, cancellation)));
         return args instanceof Promise ? args.then(run) : run(args);
       } catch (failure) {
-        // A wrong parameter is a rejection like every other failure, not an exception of the caller.
+        // Reports invalid parameters as a rejection, not as an exception.
         return Promise.reject(failure);
       }
     },

@@ -2,18 +2,18 @@ import { expect, it } from "vitest";
 import { StateUnavailableError } from "../chain/states/state-store.ts";
 import { DatabaseOpenError, DatabaseWriteError } from "../db/errors.ts";
 import { PayloadUnavailableError } from "../execution/engine.ts";
-import { failingAsCall } from "./chain-failures.ts";
+import { withFailures } from "./chain-failures.ts";
 
 it("calls answer as before", async () => {
-  expect(await failingAsCall(async (a: number, b: number) => a + b)(1, 2)).toBe(3);
-  expect(await failingAsCall(() => "at once")()).toBe("at once");
+  expect(await withFailures(async (a: number, b: number) => a + b)(1, 2)).toBe(3);
+  expect(await withFailures(() => "at once")()).toBe("at once");
 });
 
 it.each([
   [new StateUnavailableError("0x01", "block 0x02 is not stored"), "not-found"],
   [new PayloadUnavailableError("There is no payload."), "unavailable"],
 ])("what the chain cannot give is a failure of the call: %s", async (error, kind) => {
-  const call = failingAsCall(() => Promise.reject(error));
+  const call = withFailures(() => Promise.reject(error));
   await expect(call()).rejects.toMatchObject({ name: "Failure", kind, message: error.message });
 });
 
@@ -26,13 +26,13 @@ it.each([
   ],
   [new DatabaseOpenError("/db", new Error("Permission denied")), /^The database at \/db cannot be opened: Permission/],
 ])("a disk that cannot be written is a failure of the call: %s", async (error, message) => {
-  const call = failingAsCall(() => Promise.reject(error));
+  const call = withFailures(() => Promise.reject(error));
   await expect(call()).rejects.toMatchObject({ kind: "server", message: expect.stringMatching(message), cause: error });
 });
 
 it("a defect stays what it is", async () => {
   const defect = new TypeError("a mistake");
-  const call = failingAsCall(() => {
+  const call = withFailures(() => {
     throw defect;
   });
   await expect(call()).rejects.toBe(defect);

@@ -5,11 +5,14 @@ import { DatabaseOpenError, DatabaseWriteError } from "../db/errors.ts";
 import { Failure, notFound, unavailable } from "../errors/failure.ts";
 import { EngineUnavailableError, PayloadUnavailableError } from "../execution/engine.ts";
 import { DepositsUnavailableError } from "../execution/eth1/deposit-chain.ts";
-import { ControlRefusal } from "./dev-control.ts";
+import { ControlError } from "./dev-control.ts";
 
-/** What the chain, the execution engine or the deposit chain cannot give or do, as the failure of a call; anything else stays as it was thrown. */
+/**
+ * Converts errors of the chain, the execution engine or the deposit tracker to a `Failure`. Other errors are returned
+ * unchanged.
+ */
 export function toFailure(error: unknown): unknown {
-  if (error instanceof ControlRefusal) return error.failure;
+  if (error instanceof ControlError) return error.failure;
   if (error instanceof StateUnavailableError) return notFound(error.message, { cause: error });
   if (
     error instanceof PayloadUnavailableError ||
@@ -20,7 +23,7 @@ export function toFailure(error: unknown): unknown {
     return unavailable(error.message, { cause: error });
   }
   if (error instanceof ClockStoppedError) {
-    return new Failure("server", "The node is shutting down, and the time of its chain stands still.", {
+    return new Failure("server", "The node is shutting down, its clock is stopped.", {
       cause: error,
     });
   }
@@ -28,18 +31,18 @@ export function toFailure(error: unknown): unknown {
   return reason === undefined ? error : new Failure("server", reason, { cause: error });
 }
 
-/** System errors of a disk that takes nothing more. */
+/** Disk errors by system error code. */
 const DISK_ERRORS: Readonly<Record<string, string>> = {
   ENOSPC: "The disk is full",
   EDQUOT: "The disk quota is used up",
   EFBIG: "The file is larger than the system allows",
   EROFS: "The disk is read-only",
-  EIO: "The disk does not work",
+  EIO: "Disk I/O error",
 };
-/** LevelDB gives the system's message alone. */
+/** LevelDB reports only the system's message. */
 const FULL_DISK = /no space left on device|disk quota exceeded/i;
 
-/** What keeps the node from writing, as a sentence; undefined for any other error. */
+/** Returns a sentence about a disk error; undefined for other errors. */
 function diskFailure(error: unknown): string | undefined {
   if (error instanceof DatabaseWriteError || error instanceof DatabaseOpenError) {
     return FULL_DISK.test(error.message) ? `The disk is full. ${error.message}` : error.message;
@@ -49,8 +52,8 @@ function diskFailure(error: unknown): string | undefined {
   return problem && `${problem}: ${error.message}.`;
 }
 
-/** The same call, with what the chain cannot give as its failure. */
-export function failingAsCall<Args extends unknown[], T>(
+/** Wraps a function so that chain errors are thrown as a `Failure`. */
+export function withFailures<Args extends unknown[], T>(
   call: (...args: Args) => T | Promise<T>,
 ): (...args: Args) => Promise<T> {
   return async (...args) => {

@@ -8,18 +8,17 @@ import type { Checkpoint, ForkChoiceBlock } from "../chain/fork-choice/types.ts"
 import type { PayloadVerification } from "../chain/payload-verification.ts";
 import type { KnownStateRoot, StateRequest } from "../chain/states/state-store.ts";
 
-/** What the read handlers ask the chain; `BeaconChain` is one. */
+/** The part of `BeaconChain` that read handlers use. */
 export interface ChainView {
   readonly config: BeaconConfig;
   readonly clock: Pick<Clock, "currentSlot">;
   readonly forkChoice: Pick<ForkChoice, "justified" | "finalized" | "get" | "leaves" | "all" | "weightOf">;
-  /** The newest ones that are known to be justified and final. */
   readonly justifiedCheckpoint: Checkpoint;
   readonly finalizedCheckpoint: Checkpoint;
   readonly payloads: Pick<PayloadVerification, "isOptimistic">;
   readonly genesis: { readonly time: number; readonly validatorsRoot: Uint8Array };
   readonly head: ForkChoiceBlock;
-  /** The post-state of the head block. */
+  /** Post-state of the head block. */
   readonly headState: CachedBeaconStateAllForks;
   readonly blocks: {
     byRoot(root: RootHex): Promise<ChainBlock | null>;

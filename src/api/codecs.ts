@@ -3,7 +3,7 @@ import { routes } from "@lodestar/api";
 import type { BeaconConfig } from "@lodestar/config";
 import { ssz } from "@lodestar/types";
 
-/** The families into which @lodestar/api sorts the operations of the standard. */
+/** Operations of @lodestar/api by namespace. */
 interface Endpoints {
   beacon: routes.beacon.Endpoints;
   validator: routes.validator.Endpoints;
@@ -15,7 +15,7 @@ interface Endpoints {
 
 export type Family = keyof Endpoints;
 
-/** An operation of the standard by its name in @lodestar/api, such as `beacon.getStateRoot`. */
+/** Name of an operation in @lodestar/api, such as `beacon.getStateRoot`. */
 export type OperationId = { [F in Family]: `${F}.${keyof Endpoints[F] & string}` }[Family];
 
 export type EndpointOf<Id extends OperationId> = Id extends `${infer F extends Family}.${infer Name}`
@@ -24,7 +24,7 @@ export type EndpointOf<Id extends OperationId> = Id extends `${infer F extends F
     : never
   : never;
 
-/** The codecs of every operation, for the forks of a chain. */
+/** Codecs of all operations for the forks of a chain. */
 export type Codecs = ReturnType<typeof createCodecs>;
 
 export function createCodecs(config: BeaconConfig) {
@@ -40,8 +40,8 @@ export function createCodecs(config: BeaconConfig) {
 }
 
 /**
- * Bytes are lower-case hexadecimal wherever the standard has them, and clients compare them as text. The library alone gives
- * execution addresses the capitals of EIP-55, at the price of a hash for each.
+ * Encodes execution addresses in lowercase hex, as the Beacon API does for all bytes. The library would use EIP-55
+ * checksums, which cost a hash each.
  */
 function writeAddressesInLowerCase(): void {
   ssz.ExecutionAddress.toJson = ByteVectorType.prototype.toJson;
@@ -52,26 +52,26 @@ export interface MetaCodec<Meta> {
   toHeadersObject(meta: Meta): Record<string, string>;
 }
 
-/** The half of a route definition that says how a response is encoded. */
+/** Response encoding of a route definition. */
 export interface ResponseCodec<Data, Meta> {
   data: {
     toJson(data: Data, meta: Meta): unknown;
-    /** Needed where the answer has an SSZ form. */
+    /** Required if the response supports SSZ. */
     serialize?(data: Data, meta: Meta): Uint8Array;
   };
   meta: MetaCodec<Meta>;
-  /** Puts data and metadata together in another way than under `data` with the metadata beside it. */
+  /** Combines data and metadata in another way than `data` with metadata beside it. */
   transform?: { toResponse(data: unknown, meta: unknown): unknown };
-  /** Set where the status says everything. */
+  /** True if the response has no body. */
   isEmpty?: boolean;
 }
 
-/** The codec of a first version, which does not tell the fork beside its data. */
+/** Returns the codec of a first version, which has no fork beside its data. */
 export function withoutMeta<Data, Meta>({ data }: ResponseCodec<Data, Meta>): ResponseCodec<Data, Meta> {
   return { data, meta: { toJson: () => ({}), toHeadersObject: () => ({}) } };
 }
 
-/** What reads the SSZ body of a request: a route definition's codec gives all arguments of the operation. */
+/** Parses the SSZ body of a request into the arguments of the operation. */
 export interface RequestCodec {
   parseReqSsz?(request: {
     params: Record<string, unknown>;

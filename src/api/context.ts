@@ -6,30 +6,30 @@ import type { NetworkView } from "../network/network-view.ts";
 import type { DevControl } from "./dev-control.ts";
 import type { EventStream } from "./event-stream.ts";
 
-/** What a node knows of itself that its chain cannot tell. */
-export interface NodeCondition {
-  /** Whether all the history is there that was to be made before the chain runs. */
+/** Health of a node, as far as its chain cannot tell. */
+export interface NodeHealth {
+  /** True once the initial history has been produced. */
   readonly isWarmedUp: boolean;
-  /** Whether the last write to the database succeeded. */
+  /** True if the last database write succeeded. */
   readonly isDatabaseWritable: boolean;
-  /** Who the execution client says it is; null while there is none that tells. */
+  /** Version of the execution client; null if unknown. */
   readonly executionClient: EngineClientVersion | null;
 }
 
-/** The parts of a node that handlers answer from. */
+/** Dependencies of method handlers. */
 export interface ApiContext {
   readonly chain: BeaconChain;
   readonly network: NetworkView;
   readonly broadcast: Broadcast;
-  /** What happens, as it happens. */
+  /** Chain events. */
   readonly events: EventStream;
-  /** The node's name, version and platform. */
+  /** Name, version and platform of the node. */
   readonly version: string;
-  readonly condition: NodeCondition;
-  /** Only of a dev chain. */
+  readonly health: NodeHealth;
+  /** Only for a dev chain. */
   readonly control?: DevControl | undefined;
-  /** Throws a `LogSpecError` for a specification that cannot be read. */
+  /** Throws a `LogSpecError` if the specification is invalid. */
   setLogSpec(spec: string): void;
-  /** Only when pending promises are kept track of. */
+  /** Only if pending promises are tracked. */
   readonly futures?: { pending(): PendingPromise[] };
 }

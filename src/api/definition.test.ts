@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { anotherName, defineMethod, defineOperation, get, optional, post, required } from "./definition.ts";
+import { defineAlias, defineMethod, defineOperation, get, optional, post, required } from "./definition.ts";
 import { stateId } from "./params/identifiers.ts";
 import { epoch } from "./params/scalars.ts";
 
@@ -83,7 +83,7 @@ it("another name has no paths, aliases or operation of its own, and is encoded l
     rest: [get("/one"), post("/two")],
     handler,
   });
-  const second = anotherName(first, { number: 7, name: "specimen", summary: "A specimen." });
+  const second = defineAlias(first, { number: 7, name: "specimen", summary: "A specimen." });
   expect(second).toMatchObject({ number: 7, name: "specimen", sameAs: "example", aliases: [], rest: [] });
   expect(second.operation).toBeUndefined();
   expect(second.codec).toBeDefined();

@@ -4,7 +4,7 @@ import type { z } from "zod";
 import type { FailureKind } from "../errors/failure.ts";
 import type { AccessClass } from "../server/access-class.ts";
 import type { Feed } from "../server/events/feed.ts";
-import type { Answer, Caller, Cost, Dependence } from "../server/method-table.ts";
+import type { CacheDependency, CallCost, Caller, MethodResponse } from "../server/method-table.ts";
 import {
   type Codecs,
   codecOf,
@@ -18,102 +18,114 @@ import type { Example } from "./example.ts";
 import type { ForkSchema, ParamSchema } from "./params/schema.ts";
 import type { JsonSchema } from "./schemas.ts";
 
-/**
- * One method that can be asked, with all that is known of it. Dispatch, REST, OpenRPC, the documents, the typed handlers
- * and the conformance tests are derived from it; nothing about a method is written anywhere else.
- */
-export interface Method {
-  /** The method's place in the interface of 62 methods; undefined for those beyond it. */
-  readonly number?: number;
+/** Names and parameters of a method. */
+export interface MethodSignature {
   readonly name: string;
-  /** Other names that answer exactly like this one. */
+  /** Other names of the method. */
   readonly aliases: readonly string[];
-  /** The name of the method that this one is only another, separately numbered name of; its error texts are that one's. */
+  /** Original name of an alias with its own number; errors use the original name. */
   readonly sameAs?: string;
-  /** One line. */
-  readonly summary: string;
   /** In positional order. */
   readonly params: readonly Param[];
-  /** Those of REST: the same, but for what one of the two alone has. */
+  /** Parameters in REST; the same except for those of a single protocol. */
   readonly restParams: readonly Param[];
-  /** Brings positional parameters that stand in another accepted order or form into the order of `params`. */
-  readonly arrange?: (params: unknown[]) => unknown[];
-  readonly result: Result;
-  /** The kinds of failure that its calls can meet, besides those that every call can. */
-  readonly failures: readonly MethodFailure[];
-  /** Where REST has it, the current version first. */
-  readonly rest: readonly RestPath[];
-  readonly cost: Cost;
-  readonly access: AccessClass;
-  /**
-   * The fork that brought what the method is about. Arguments of before it are wrong, whether or not the chain comes to it;
-   * a method that takes none finds nothing yet, and a submission is rejected.
-   */
-  readonly since?: ForkName;
-  /** The fork from which on another version takes the method's place, at its REST paths as well. */
-  readonly until?: ForkName;
-  /** Set where a call may be as large as one that brings a block, although REST has no such path. */
-  readonly takesLargeBody?: true;
-  /** Set where only a connection that stays open, such as a WebSocket, can be answered. */
-  readonly needsConnection?: true;
-  readonly example: Example;
-  /** The operation of @lodestar/api whose codecs it has, and by whose name callers inside the process find its handler. */
+  /** Converts another accepted order or form of positional parameters to the order of `params`. */
+  readonly normalizePositional?: (params: unknown[]) => unknown[];
+}
+
+/** How responses of a method are encoded and request bodies are decoded. */
+export interface MethodEncoding {
+  /** Operation of @lodestar/api whose codecs are used. In-process callers find the handler by its name. */
   readonly operation?: OperationId;
-  /** The codec of a response; undefined for a handler whose answer is the JSON value itself. */
+  /** Response codec; undefined if the handler returns the JSON value itself. */
   readonly codec?: (codecs: Codecs, context: ApiContext) => ResponseCodec<unknown, unknown>;
-  /** What reads its SSZ body, where that is not the codec of its operation. */
+  /** Parses the SSZ body, if not by the codec of the operation. */
   readonly requestCodec?: (codecs: Codecs, context: ApiContext) => RequestCodec;
-  /** What stands for the status in the result of an operation that REST answers by its status alone; by default `true`. */
-  readonly resultOfStatus?: (status: number) => unknown;
-  /** The status of a REST answer whose result may be bad news; 200 unless given. */
+  /** Result of an operation that has only a status in REST. Default: `true`. */
+  readonly resultForStatus?: (status: number) => unknown;
+  /** REST status of a result. Default: 200. */
   readonly restStatusOf?: (result: unknown) => number;
-  /**
-   * What its answers follow from beside the parameters; undefined when from more than can be said, such as the time of day, the
-   * peers or the pools. Answers that depend on the head or the status are kept while nothing changes, unless a slot was asked
-   * for: slots between the head and the clock come and go by the time alone.
-   */
-  readonly dependsOn?: Dependence;
-  /** The method that lists all its answers, by the index that is its last parameter. */
-  readonly elementOf?: string;
-  /** Set where an answer holds what the node has of something, so that a later one may hold more though all of it is final. */
-  readonly mayGrow?: true;
-  /** Set for a health probe: REST answers it without a token, then by its status alone, and so does the port of the metrics. */
-  readonly isProbe?: true;
-  /**
-   * `args` holds what the schemas of `params` made of a call's parameters, by their keys. A method that writes its JSON
-   * itself and is not asked for anything else can do without.
-   */
-  handler?(context: ApiContext, args: Record<string, unknown>, call?: CallContext): unknown;
-  /** Writes the JSON of an answer that is too large to be made of objects. */
+  /** Writes the JSON of a response that is too large to be built from objects. */
   json?(
     context: ApiContext,
     args: Record<string, unknown>,
     codec: ResponseCodec<unknown, unknown> | undefined,
     call?: CallContext,
-  ): Promise<Answer>;
-  /** The events that REST streams at the method's path. */
-  feed?(context: ApiContext, args: Record<string, unknown>): Feed;
-  /** Gives the SSZ bytes of an answer that is too large to be made of objects. */
+  ): Promise<MethodResponse>;
+  /** Writes the SSZ of a response that is too large to be built from objects. */
   ssz?(context: ApiContext, args: Record<string, unknown>, call?: CallContext): Promise<SszResponse>;
 }
 
-/** The bytes whole or as a stream, which may not be empty. */
+/** What dispatch over JSON-RPC and REST needs to know of a method. */
+export interface DispatchedMethod extends MethodSignature, MethodEncoding {
+  /** REST paths, the current version first. */
+  readonly rest: readonly RestPath[];
+  readonly cost: CallCost;
+  readonly access: AccessClass;
+  /** True if calls may be as large as a block although REST has no POST path. */
+  readonly takesLargeBody?: true;
+  /**
+   * What responses depend on besides the parameters; undefined for anything else, such as the time, peers or pools.
+   * Responses are cached while their dependency is unchanged, unless a slot was given: slots between head and clock change
+   * with time.
+   */
+  readonly dependsOn?: CacheDependency;
+  /** Method that returns the list of all responses. The last parameter is the index in that list. */
+  readonly elementOf?: string;
+  /** True if a later response may contain more, although all of it is finalized. It must not be cached as immutable. */
+  readonly growsAfterFinality?: true;
+  /** True for a health probe, which needs no token and is also served on the metrics port. */
+  readonly isProbe?: true;
+  /** Handles a call with parsed arguments, by parameter key. Optional if `json` is the only way the method is called. */
+  handler?(context: ApiContext, args: Record<string, unknown>, call?: CallContext): unknown;
+  /** Returns the events that REST streams at the method's path. */
+  feed?(context: ApiContext, args: Record<string, unknown>): Feed;
+}
+
+/** What documents, clients and conformance tests need to know of a method. */
+export interface MethodDocumentation {
+  /** Number in the interface of 62 methods; undefined for others. */
+  readonly number?: number;
+  /** One line. */
+  readonly summary: string;
+  readonly result: Result;
+  /** Failures besides those that every call can have. */
+  readonly failures: readonly MethodFailure[];
+  /**
+   * First fork with the method's subject. Arguments before it are invalid; without arguments nothing is found yet, and
+   * submissions are rejected.
+   */
+  readonly since?: ForkName;
+  /** Fork from which another version replaces the method, at its REST paths as well. */
+  readonly until?: ForkName;
+  /** True if the method needs a persistent connection, such as a WebSocket. */
+  readonly needsConnection?: true;
+  readonly example: Example;
+}
+
+/**
+ * Complete definition of a method. Dispatch, REST, OpenRPC, documents, typed handlers and conformance tests are derived
+ * from it.
+ */
+export interface MethodDefinition extends DispatchedMethod, MethodDocumentation {}
+
+/** SSZ of a response, complete or streamed. A stream must not be empty. */
 export interface SszResponse {
   data: Uint8Array | AsyncIterable<Buffer>;
   meta: unknown;
 }
 
-/** Who calls, and whether somebody still waits; callers inside the process are nobody and wait for ever. */
+/** The caller of a method and its cancellation. In-process callers have neither. */
 export interface CallContext {
   readonly caller?: Caller | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A wrong parameter, a limit and a node that is busy or closing can meet every call. */
+/** Failures specific to a method. All calls can fail with the excluded kinds. */
 type MethodFailure = Exclude<FailureKind, "invalid-params" | "limit-exceeded" | "overloaded" | "server">;
 
 export interface Result {
-  /** A name for what comes back, as OpenRPC wants one. */
+  /** Name of the result, as OpenRPC requires. */
   readonly name: string;
   readonly schema: JsonSchema;
 }
@@ -121,15 +133,15 @@ export interface Result {
 export interface RestPath {
   readonly verb: "GET" | "POST";
   readonly path: string;
-  /** What of a request may be SSZ instead of JSON. It is what the standard says, whatever the codecs could do. */
+  /** The part of a request that may be SSZ as well as JSON, by the Beacon API specification. */
   readonly ssz?: "answer" | "body";
-  /** Set where all who take JSON get it, also those who would rather have SSZ. */
+  /** True to send JSON whenever it is acceptable, even if SSZ is preferred. */
   readonly prefersJson?: true;
-  /** Set where the body is the text of the only parameter, whatever its type is said to be. */
+  /** True if the body is the text of the only parameter, whatever its Content-Type. */
   readonly takesText?: true;
   /**
-   * Set where the standard has another path in its place from a fork on: what is asked there about a slot of that fork or a
-   * later one is refused. The method itself goes on.
+   * Set if another path replaces this one from a fork on: slots of that fork or later are rejected here. The method
+   * itself stays.
    */
   readonly until?: { readonly fork: ForkName; readonly successor: string };
 }
@@ -140,44 +152,47 @@ export const get = (path: string, options: PathOptions = {}): RestPath => ({ ver
 export const post = (path: string, options: PathOptions = {}): RestPath => ({ verb: "POST", path, ...options });
 
 export interface Param {
-  /** The handler's name for it. */
+  /** Name of the argument in the handler. */
   readonly key: string;
-  /** The name in calls: the key in snake_case, unless another is given. */
+  /** Name in calls. Default: the key in snake_case. */
   readonly name: string;
-  /** Of the parameter, or of one item of a parameter that takes several. */
+  /** Schema of the value; of one item with `each`. */
   readonly schema: z.ZodType;
-  /** Makes the schema to read with, where the form depends on the forks of a chain; `schema` then only describes it. */
+  /** Creates the schema of a type that depends on the fork; `schema` then only describes it. */
   readonly schemaFor?: (config: ChainForkConfig) => z.ZodType;
-  /** What it is, with the article, where it is an object of the chain. */
+  /** Name of a chain object, with its article. */
   readonly noun?: string;
   readonly required: boolean;
-  /** Whether it takes all positional parameters from here on, each one item or an array of items; by name, one array. */
+  /**
+   * True for a list that consumes all remaining positional parameters, each an item or an array of items. By name it is
+   * one array.
+   */
   readonly each: boolean;
   readonly description: string;
-  /** The header that REST has it in; `isRequired` there. */
+  /** REST header of the parameter. */
   readonly header?: { readonly name: string; readonly isRequired: boolean };
-  /** A schema that is stricter than the ordinary one where HTTP allows less. */
+  /** Stricter schema for REST. */
   readonly restSchema?: z.ZodType;
-  /** Whether REST sets it by its name alone, without a value. */
+  /** True if REST sets it by its name alone, without a value. */
   readonly isFlag?: boolean;
-  /** What a REST request without a body stands for, where calls have to give it. */
-  readonly whenNoBody?: unknown;
-  /** Set for what REST alone takes, as some clients send it, or JSON-RPC alone, as no path of the standard has it. */
+  /** Value of a REST request without a body, if the parameter is required in calls. */
+  readonly defaultBody?: unknown;
+  /** Set for parameters of only one protocol. */
   readonly only?: "rest" | "json-rpc";
 }
 
-type ParamOptions = Partial<Pick<Param, "name" | "header" | "restSchema" | "isFlag" | "whenNoBody" | "only">>;
+type ParamOptions = Partial<Pick<Param, "name" | "header" | "restSchema" | "isFlag" | "defaultBody" | "only">>;
 
 interface ParamDefinition<T, Required extends boolean> extends Omit<Param, "key" | "name"> {
   readonly name?: string;
-  /** Only a type: what the schema makes of a value. */
+  /** Type only: output of the schema. */
   readonly output?: T;
   readonly required: Required;
 }
 
 type ParamDefinitions = Record<string, ParamDefinition<unknown, boolean>>;
 
-/** An optional parameter may also be left out by callers inside the process. */
+/** Arguments of a handler. In-process callers may omit optional ones. */
 type ArgsOf<Definitions extends ParamDefinitions> = {
   [Key in keyof Definitions as Definitions[Key]["required"] extends true ? Key : never]: OutputOf<Definitions[Key]>;
 } & {
@@ -186,6 +201,7 @@ type ArgsOf<Definitions extends ParamDefinitions> = {
 
 type OutputOf<Definition> = Definition extends ParamDefinition<infer T, boolean> ? T : never;
 
+/** Defines a required parameter. */
 export function required<T>(
   schema: ParamSchema<T> | ForkSchema<T>,
   description: string,
@@ -194,6 +210,7 @@ export function required<T>(
   return { ...schemasOf(schema), required: true, each: false, description, ...options };
 }
 
+/** Defines an optional parameter. */
 export function optional<T>(
   schema: ParamSchema<T> | ForkSchema<T>,
   description: string,
@@ -202,7 +219,7 @@ export function optional<T>(
   return { ...schemasOf(schema), required: false, each: false, description, ...options };
 }
 
-/** For the last parameter: one or more items, which may be spread over the rest of the positional parameters. */
+/** Defines the last parameter as one or more items, which may be spread over the remaining positional parameters. */
 export function each<T>(
   schema: ParamSchema<T> | ForkSchema<T>,
   description: string,
@@ -215,12 +232,12 @@ function schemasOf<T>(schema: ParamSchema<T> | ForkSchema<T>): Pick<Param, "sche
   return "forConfig" in schema ? { schema: schema.form, schemaFor: schema.forConfig, noun: schema.noun } : { schema };
 }
 
-/** What every definition must say; without any of it, it does not compile. */
-interface Facts<Definitions extends ParamDefinitions>
-  extends Pick<Method, "name" | "summary" | "result" | "failures" | "cost" | "access" | "example">,
+/** Members of a definition, mandatory and optional. */
+interface DefinitionOptions<Definitions extends ParamDefinitions>
+  extends Pick<MethodDefinition, "name" | "summary" | "result" | "failures" | "cost" | "access" | "example">,
     Partial<
       Pick<
-        Method,
+        MethodDefinition,
         | "number"
         | "aliases"
         | "rest"
@@ -231,23 +248,23 @@ interface Facts<Definitions extends ParamDefinitions>
         | "requestCodec"
         | "dependsOn"
         | "elementOf"
-        | "mayGrow"
+        | "growsAfterFinality"
         | "isProbe"
       >
     > {
   /** In positional order. */
   readonly params?: Definitions;
-  /** It must leave alone what it does not know. */
-  arrange?(params: unknown[]): unknown[];
+  /** Must leave unknown forms unchanged. */
+  normalizePositional?(params: unknown[]): unknown[];
 }
 
-/** Writes an answer itself; the metadata beside it is encoded by the method's codec. */
-type Writer<Definitions extends ParamDefinitions, Data, Meta> = (
+/** Writes the JSON of a response itself. Metadata is encoded by the codec. */
+type JsonWriter<Definitions extends ParamDefinitions, Data, Meta> = (
   context: ApiContext,
   args: ArgsOf<Definitions>,
   codec: ResponseCodec<Data, Meta>,
   call?: CallContext,
-) => Promise<Answer>;
+) => Promise<MethodResponse>;
 
 type Handler<Definitions extends ParamDefinitions, Response> = (
   context: ApiContext,
@@ -255,75 +272,75 @@ type Handler<Definitions extends ParamDefinitions, Response> = (
   call?: CallContext,
 ) => Response;
 
-/** A method together with the types of its handler. */
-type Typed<M, HandlerType> = Omit<M, "handler"> & { readonly handler: HandlerType };
+/** A method with the type of its handler. */
+type TypedMethod<M, HandlerType> = Omit<M, "handler"> & { readonly handler: HandlerType };
 
-/** A method whose handler answers with a JSON value. */
+/** Defines a method whose handler returns a JSON value. */
 export function defineMethod<Definitions extends ParamDefinitions = Record<never, never>>(
-  definition: Facts<Definitions> & {
+  definition: DefinitionOptions<Definitions> & {
     handler: Handler<Definitions, unknown>;
     feed?: Handler<Definitions, Feed>;
-    restStatusOf?: Method["restStatusOf"];
+    restStatusOf?: MethodDefinition["restStatusOf"];
   },
-): Method {
-  return complete(definition);
+): MethodDefinition {
+  return completeDefinition(definition);
 }
 
-/** What a handler of an operation answers: its data, and the metadata that the operation has. */
+/** Return type of an operation's handler: data, and metadata if the operation has any. */
 // biome-ignore lint/suspicious/noConfusingVoidType: handlers of operations without a response body return nothing at all.
 type ResponseOf<Data, Meta> = [Data] extends [void] ? { status: number } | void : WithMeta<Data, Meta>;
 type WithMeta<Data, Meta> = [undefined] extends [Meta] ? { data: Data } : { data: Data; meta: Meta };
 
 interface Encoding<Definitions extends ParamDefinitions, Data, Meta> {
-  /** Instead of making JSON of what the handler gives. */
-  json?: Writer<Definitions, Data, Meta>;
-  /** Instead of making SSZ of what the handler gives. */
+  /** Writes JSON instead of encoding the handler's result. */
+  json?: JsonWriter<Definitions, Data, Meta>;
+  /** Writes SSZ instead of encoding the handler's result. */
   ssz?: Handler<Definitions, Promise<SszResponse>>;
-  resultOfStatus?: (status: number) => unknown;
+  resultForStatus?: (status: number) => unknown;
 }
 
-/** An operation of the standard as @lodestar/api has it: its codecs encode what the handler gives. */
+/** Defines an operation of @lodestar/api, whose codecs encode the handler's result. */
 export function defineOperation<
   const Id extends OperationId,
   Response extends ResponseOf<EndpointOf<Id>["return"], EndpointOf<Id>["meta"]>,
   Definitions extends ParamDefinitions = Record<never, never>,
 >(
   operation: Id,
-  definition: Facts<Definitions> &
+  definition: DefinitionOptions<Definitions> &
     Encoding<Definitions, EndpointOf<Id>["return"], EndpointOf<Id>["meta"]> & {
       handler: Handler<Definitions, Promise<Response>>;
-      /** Where the operation's own codec does not fit the answer. */
-      codec?: Method["codec"];
+      /** Replaces the operation's own codec. */
+      codec?: MethodDefinition["codec"];
     },
-): Typed<Method, Handler<Definitions, Promise<Response>>> & { readonly operation: Id } {
-  return { ...complete(definition), operation, handler: definition.handler };
+): TypedMethod<MethodDefinition, Handler<Definitions, Promise<Response>>> & { readonly operation: Id } {
+  return { ...completeDefinition(definition), operation, handler: definition.handler };
 }
 
-/** An operation that @lodestar/api does not have, such as an earlier version, with a codec of its own. */
+/** Defines an operation that @lodestar/api lacks, such as an earlier version, with its own codec. */
 export function defineEncoded<Data, Meta, Definitions extends ParamDefinitions = Record<never, never>>(
-  definition: Facts<Definitions> &
+  definition: DefinitionOptions<Definitions> &
     Encoding<Definitions, Data, Meta> & {
       codec: (codecs: Codecs, context: ApiContext) => ResponseCodec<Data, Meta>;
     } & (
       | { handler: Handler<Definitions, Promise<ResponseOf<Data, Meta>>> }
-      | { json: Writer<Definitions, Data, Meta>; handler?: never }
+      | { json: JsonWriter<Definitions, Data, Meta>; handler?: never }
     ),
-): Method {
-  return complete(definition);
+): MethodDefinition {
+  return completeDefinition(definition);
 }
 
-/** The codec of an operation that REST answers by its status alone. */
-export const STATUS_ALONE: ResponseCodec<void, void> = {
+/** Codec of an operation without a response body. */
+export const EMPTY_RESPONSE: ResponseCodec<void, void> = {
   data: { toJson: () => undefined },
   meta: { toJson: () => undefined, toHeadersObject: () => ({}) },
   isEmpty: true,
 };
 
-/** A second name of a method that has a number of its own; only the first is found by the name of its operation. */
-export function anotherName(
-  { operation, ...target }: Method,
-  own: Pick<Method, "number" | "name" | "summary" | "arrange">,
-): Method {
+/** Defines another name with its own number. Only the original is found by its operation. */
+export function defineAlias(
+  { operation, ...target }: MethodDefinition,
+  own: Pick<MethodDefinition, "number" | "name" | "summary" | "normalizePositional">,
+): MethodDefinition {
   const codec = target.codec ?? (operation && ((codecs: Codecs) => codecOf(codecs, operation).resp));
   return {
     ...target,
@@ -335,7 +352,9 @@ export function anotherName(
   };
 }
 
-function complete<Definitions extends ParamDefinitions>(definition: Facts<Definitions>): Method {
+function completeDefinition<Definitions extends ParamDefinitions>(
+  definition: DefinitionOptions<Definitions>,
+): MethodDefinition {
   const { params = {} as ParamDefinitions, aliases = [], rest = [], ...facts } = definition;
   const all = Object.entries(params).map(([key, param]) => ({
     ...param,
@@ -343,8 +362,8 @@ function complete<Definitions extends ParamDefinitions>(definition: Facts<Defini
     name: param.name ?? snakeCase(key),
   }));
   return {
-    // Binding fills `args` from these very schemas, which is what the types of the handlers say.
-    ...(facts as unknown as Method),
+    // `bind` fills `args` from these schemas, which the handler types express.
+    ...(facts as unknown as MethodDefinition),
     aliases,
     rest,
     params: all.filter(({ only }) => only !== "rest"),

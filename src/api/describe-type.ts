@@ -1,6 +1,6 @@
 import type { JsonSchema } from "./schemas.ts";
 
-/** A JSON schema in the few words that a reader wants: `{ root: Root }`, `[Uint64]`, `string or integer`. */
+/** Describes a JSON schema in short notation: `{ root: Root }`, `[Uint64]`, `string or integer`. */
 export function describeType(schema: JsonSchema): string {
   if (typeof schema.$ref === "string") return schema.$ref.split("/").at(-1)!;
   const forms = schema.anyOf ?? schema.oneOf;

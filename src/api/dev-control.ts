@@ -2,7 +2,7 @@ import type { RootHex, Slot, ValidatorIndex } from "@lodestar/types";
 import { type Failure, invalidParams, notFound, rejected, unsupported } from "../errors/failure.ts";
 import type { ValidatorId } from "./params/identifiers.ts";
 
-/** What can be done to a dev chain beside asking it. The dev chain itself does it; the methods `dev_*` say how it is called. */
+/** Control of a dev chain, implemented by the dev chain and called by the `dev_*` methods. */
 export interface DevControl {
   readonly time: TimeControl;
   readonly operations: OperationControl;
@@ -14,107 +14,107 @@ export interface DevControl {
   readonly lateBlocks: LateBlockControl;
 }
 
-/** One thing after the other; time stands still while each of them is done, and flows on afterwards if it did before. */
+/** Control of time. Operations are sequential; the clock is stopped during each and resumes if it was running. */
 export interface TimeControl {
-  /** Goes through slots with all that validators do in them, but for those that are to stay empty. */
-  advance(passage: Passage & { staysEmpty?(slot: Slot): boolean }): Promise<void>;
-  /** Goes through slots in which nobody does anything. */
-  skip(passage: Passage): Promise<void>;
-  /** Ends with the slot that is under way. */
+  /** Runs slots with all validator duties, except those that stay empty. */
+  advance(passage: SlotRange & { staysEmpty?(slot: Slot): boolean }): Promise<void>;
+  /** Runs slots without any duties. */
+  skip(passage: SlotRange): Promise<void>;
+  /** Stops the clock after the current slot. */
   pause(): Promise<void>;
   resume(): Promise<void>;
-  /** In seconds of chain time in one of real time; 0 pauses. */
+  /** Seconds of chain time per second; 0 pauses. */
   setSpeed(speed: number): Promise<void>;
 }
 
-/** ChainSnapshots of the chain, to which it can go back while the process lives. Each is done while time stands still, and nothing else is. */
+/** In-memory snapshots of the chain. The clock is stopped during each operation. */
 export interface SnapshotControl {
-  /** Tells the id by which the chain goes back to how it is now. */
+  /** Takes a snapshot and returns its id. */
   take(): Promise<number>;
-  /** Goes back; the snapshot and those that were taken later are gone then. */
+  /** Reverts to a snapshot and deletes it with all later ones. */
   revert(id: number): Promise<void>;
 }
 
 /**
- * The whole chain as one file. Each is done while time stands still, and nothing else is. When the signal is aborted in time, it
- * rejects with the reason of that, and leaves everything as it was.
+ * Dumps of the whole chain. The clock is stopped during each operation. On abort, it rejects with the signal's reason
+ * and leaves the chain unchanged.
  */
 export interface DumpControl {
-  /** The file itself. */
+  /** Returns the dump. */
   dump(signal?: AbortSignal): Promise<Uint8Array>;
-  /** Writes the file under a name into a directory of its own, and tells its path. */
+  /** Writes the dump to a file in the dump directory and returns its path. */
   dumpTo(name: string, signal?: AbortSignal): Promise<string>;
-  /** Puts the chain of a dump in the place of the one that there is. */
+  /** Replaces the chain by that of a dump. */
   load(dump: Uint8Array, signal?: AbortSignal): Promise<void>;
   loadFrom(name: string, signal?: AbortSignal): Promise<void>;
 }
 
-/** The keys of the validators that the chain has keys of: those that it began with, and those that entered with one of its keys. */
+/** Keys of validators whose secret keys the chain has: genesis validators and those deposited with its keys. */
 interface KnownKeys {
   /** Ascending. */
   readonly indices: readonly ValidatorIndex[];
-  /** Undefined for all others. */
+  /** Undefined for other validators. */
   secretKey(index: ValidatorIndex): { toHex(): string } | undefined;
 }
 
-interface Passage {
-  /** How many at most. */
+interface SlotRange {
+  /** Maximum number of slots. */
   slots: Slot;
-  /** Ends it when it holds, before the first slot or after one. */
+  /** Stop condition, checked before the first slot and after each. */
   until?(): boolean;
-  /** Ends it after the slot that is under way. */
+  /** Stops after the current slot. */
   signal?: AbortSignal | undefined;
 }
 
 /**
- * What validators do beside their duties, and what is done to them: signed with the keys that the chain has of them, and
- * effective by the ordinary rules. What the rules forbid now is refused. Each resolves when what was made waits for a block,
- * for which it waits over a crash too.
+ * Validator operations, signed with the chain's keys and subject to the protocol's rules. Operations that the rules
+ * forbid are rejected. Each resolves once the operation is queued for a block, durably.
  */
 export interface OperationControl {
-  slash(validators: readonly ValidatorId[], kind: "proposer" | "attester"): Promise<MadeOperation[]>;
-  exit(validator: ValidatorId): Promise<MadeOperation>;
-  /** In Gwei; 0 for an exit (EIP-7002). */
-  withdraw(validator: ValidatorId, amount: bigint): Promise<MadeOperation>;
-  /** Execution credentials keep their address, which then may be left out. */
-  changeCredentials(validator: ValidatorId, to: CredentialsType, address?: Uint8Array): Promise<MadeOperation>;
-  consolidate(source: ValidatorId, target: ValidatorId): Promise<MadeOperation>;
-  deposit(order: DepositOrder): Promise<MadeOperation[]>;
+  slash(validators: readonly ValidatorId[], kind: "proposer" | "attester"): Promise<SubmittedOperation[]>;
+  exit(validator: ValidatorId): Promise<SubmittedOperation>;
+  /** `amount` in Gwei; 0 for a full exit (EIP-7002). */
+  withdraw(validator: ValidatorId, amount: bigint): Promise<SubmittedOperation>;
+  /** `address` is optional for execution credentials, which keep theirs. */
+  changeCredentials(validator: ValidatorId, to: CredentialsType, address?: Uint8Array): Promise<SubmittedOperation>;
+  consolidate(source: ValidatorId, target: ValidatorId): Promise<SubmittedOperation>;
+  deposit(order: DepositOptions): Promise<SubmittedOperation[]>;
 }
 
-/** The first byte of withdrawal credentials: those with an address, and those of them that compound. */
+/** Prefix byte of execution and compounding withdrawal credentials. */
 export const CREDENTIALS_TYPES = ["0x01", "0x02"] as const;
 export type CredentialsType = (typeof CREDENTIALS_TYPES)[number];
 
-export interface DepositOrder {
-  /** Whose balance is to rise, or how many validators are to enter. */
+export interface DepositOptions {
+  /** Validator to top up, or number of new validators. */
   receiver: { validator: ValidatorId } | { newValidators: number };
-  /** In Gwei, of each deposit. */
+  /** Amount per deposit, in Gwei. */
   amount: bigint;
-  /** By default those of the validator, or for a new one those that its own key controls. */
+  /** Default: those of the validator; for a new one, BLS credentials of its key. */
   withdrawalCredentials?: Uint8Array | undefined;
-  /** Whether the signature is a wrong one. */
-  isBadlySigned: boolean;
+  /** True for a deposit with an invalid signature. */
+  hasInvalidSignature: boolean;
 }
 
-/** "pooled": with the operations that blocks take up; "queued": for the next payload; "logged": for the validators to vote on. */
+/**
+ * Where an operation waits: "pooled" in the operation pool, "queued" for the next payload, "logged" for the eth1 vote.
+ */
 export const OPERATION_STATUSES = ["pooled", "queued", "logged"] as const;
 
-export interface MadeOperation {
-  /** What it is in the words of the standard, such as `voluntary_exit`. */
+export interface SubmittedOperation {
+  /** Name in the specification, such as `voluntary_exit`. */
   type: string;
-  /** Where it waits. */
   status: (typeof OPERATION_STATUSES)[number];
-  /** In the JSON of the standard. */
+  /** JSON of the Beacon API. */
   data: unknown;
 }
 
-/** Which of the validators whose keys the chain has do their duties. */
+/** Controls which validators perform their duties. */
 export interface ValidatorControl {
   presence(): Presence;
-  /** Those, and no others, are online from the next slot on. */
+  /** Sets exactly these validators online from the next slot on. */
   setOnline(selection: ValidatorSelection): Promise<void>;
-  /** The same for all but those. */
+  /** Sets exactly these validators offline from the next slot on. */
   setOffline(selection: ValidatorSelection): Promise<void>;
 }
 
@@ -123,21 +123,21 @@ interface Presence {
   offline: readonly ValidatorIndex[];
 }
 
-/** A share of all, from 0 to 1, which is spread evenly over the indices; or those of the ranges. */
+/** A share from 0 to 1, spread evenly over the indices, or index ranges. */
 export type ValidatorSelection = { share: number } | { ranges: readonly IndexRange[] };
 
-/** Both ends belong to it. */
+/** Inclusive range. */
 export interface IndexRange {
   first: ValidatorIndex;
   last: ValidatorIndex;
 }
 
-/** Blocks beside the head and votes for them. Time stands still but for the slots that it takes. */
+/** Control of branches. The clock is stopped except for the slots that an operation runs. */
 export interface BranchControl {
-  /** Replaces the last blocks: validators build on the one before them and vote for that branch until it is the head's. */
+  /** Reorganizes the chain: validators build on the ancestor and vote for the new branch until it is the head. */
   reorg(depth: number, signal?: AbortSignal): Promise<Reorg>;
-  /** Lets two branches grow, slot by slot the shorter one: those of the call before, or a new one beside the head's. */
-  fork(passage: Passage & ForkOrder): Promise<Fork>;
+  /** Grows two branches, always the shorter one. Continues the branches of the previous call, or starts a new one. */
+  fork(passage: SlotRange & ForkOptions): Promise<Fork>;
 }
 
 export interface ChainBlock {
@@ -149,14 +149,14 @@ export interface Reorg {
   oldHead: ChainBlock;
   newHead: ChainBlock;
   commonAncestor: ChainBlock;
-  /** How many it took. */
+  /** Number of slots it took. */
   slots: Slot;
 }
 
-export interface ForkOrder {
-  /** How many blocks before the head a new branch is to begin; without it the branches of the call before go on. */
+export interface ForkOptions {
+  /** Blocks before the head at which a new branch starts; undefined to continue the previous branches. */
   depth?: number | undefined;
-  /** How many of the votes go to the new branch, from 0 to 1. */
+  /** Share of votes for the new branch, from 0 to 1. */
   newShare: number;
 }
 
@@ -166,39 +166,39 @@ export type BranchName = (typeof BRANCHES)[number];
 export interface Fork {
   branches: Readonly<Record<BranchName, Branch>>;
   commonAncestor: ChainBlock;
-  /** The branch of the head. */
+  /** Branch of the head. */
   head: BranchName;
 }
 
 export interface Branch {
   head: ChainBlock;
-  /** What fork choice counts for the branch, in Gwei. */
+  /** Fork choice weight of the branch, in Gwei. */
   weight: number;
 }
 
 export interface LateBlockControl {
-  /** The blocks of the next slots come late. Returns when. */
-  delay(order: DelayOrder): Promise<Delay>;
+  /** Delays the blocks of the next slots. Returns the affected range. */
+  delay(order: DelayOptions): Promise<Delay>;
 }
 
-export interface DelayOrder {
+export interface DelayOptions {
   slots: Slot;
-  /** How many slots after its own a block comes. */
+  /** Delay of a block in slots. */
   slotsLate: Slot;
-  /** How long after the beginning of the slot in which it comes; by default halfway between when attesting is due and the end. */
+  /** Seconds into the slot of arrival. Default: halfway between the attestation deadline and the end of the slot. */
   seconds?: number | undefined;
 }
 
 export interface Delay {
   fromSlot: Slot;
-  /** The first whose block is not late any more. */
+  /** First slot whose block is on time again. */
   untilSlot: Slot;
   slotsLate: Slot;
   seconds: number;
 }
 
-/** The dev chain was asked for something that cannot be done to it. */
-export class ControlRefusal extends Error {
+/** Thrown for an operation that the dev chain cannot perform. */
+export class ControlError extends Error {
   readonly failure: Failure;
 
   private constructor(failure: Failure) {
@@ -207,19 +207,19 @@ export class ControlRefusal extends Error {
     this.failure = failure;
   }
 
-  /** What was asked for makes no sense, whatever the chain. */
-  static wrong = (message: string) => new ControlRefusal(invalidParams(message));
-  /** It refers to something that is not there. */
-  static absent = (message: string) => new ControlRefusal(notFound(message));
-  /** The chain, as it is now, has rules against it. */
-  static against = (message: string) => new ControlRefusal(rejected(message));
-  /** No chain that was started like this one can do it. */
-  static impossible = (message: string) => new ControlRefusal(unsupported(message));
+  /** Invalid arguments. */
+  static invalid = (message: string) => new ControlError(invalidParams(message));
+  /** Unknown object. */
+  static notFound = (message: string) => new ControlError(notFound(message));
+  /** Forbidden by the rules in the current state. */
+  static conflict = (message: string) => new ControlError(rejected(message));
+  /** Not possible with this chain's configuration. */
+  static unsupported = (message: string) => new ControlError(unsupported(message));
 }
 
 export function controlOf({ control }: { control?: DevControl | undefined }): DevControl {
   if (control) return control;
   throw unsupported(
-    "This node follows the chain of a network, which is nobody's to control: `fanal dev` starts one that is.",
+    "This node follows a public network, which cannot be controlled. Start a dev chain with `fanal dev`.",
   );
 }

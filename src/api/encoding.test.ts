@@ -3,8 +3,8 @@ import { createChainForkConfig } from "@lodestar/config";
 import { describe, expect, it } from "vitest";
 import type { ResponseCodec } from "./codecs.ts";
 import type { ApiContext } from "./context.ts";
-import { defineMethod, type Method, STATUS_ALONE } from "./definition.ts";
-import { besideData, jsonExecutor } from "./encoding.ts";
+import { defineMethod, EMPTY_RESPONSE, type MethodDefinition } from "./definition.ts";
+import { encodeMeta, jsonExecutor } from "./encoding.ts";
 import { Lanes } from "./lanes.ts";
 
 const config = createChainForkConfig({});
@@ -28,7 +28,7 @@ const method = defineMethod({
 });
 
 /** What a method with this codec and this handler answers. */
-function execute(codec: unknown, handler: Method["handler"], facts: Partial<Method> = {}) {
+function execute(codec: unknown, handler: MethodDefinition["handler"], facts: Partial<MethodDefinition> = {}) {
   const executor = jsonExecutor(
     { ...method, ...facts, handler },
     codec as ResponseCodec<unknown, unknown> | undefined,
@@ -75,10 +75,10 @@ describe("an operation with a codec", () => {
 
 describe("an operation that REST answers by its status", () => {
   it("answers true, or what its definition makes of the status", async () => {
-    expect(String((await execute(STATUS_ALONE, async () => {})).body)).toBe("true");
-    const facts = { resultOfStatus: (status: number) => ({ health: status }) };
-    expect(String((await execute(STATUS_ALONE, async () => ({ status: 206 }), facts)).body)).toBe('{"health":206}');
-    expect(String((await execute(STATUS_ALONE, async () => {}, facts)).body)).toBe('{"health":200}');
+    expect(String((await execute(EMPTY_RESPONSE, async () => {})).body)).toBe("true");
+    const facts = { resultForStatus: (status: number) => ({ health: status }) };
+    expect(String((await execute(EMPTY_RESPONSE, async () => ({ status: 206 }), facts)).body)).toBe('{"health":206}');
+    expect(String((await execute(EMPTY_RESPONSE, async () => {}, facts)).body)).toBe('{"health":200}');
   });
 });
 
@@ -89,6 +89,6 @@ it("a method without a codec answers with the value that its handler gives", asy
 
 it("encodes metadata by each codec in its own way", () => {
   const versioned = { ...meta, version: "deneb" as never };
-  expect(besideData(beacon.getStateFork.resp.meta, versioned).headers).not.toHaveProperty("Eth-Consensus-Version");
-  expect(besideData(beacon.getBlockV2.resp.meta, versioned).headers).toHaveProperty("Eth-Consensus-Version", "deneb");
+  expect(encodeMeta(beacon.getStateFork.resp.meta, versioned).headers).not.toHaveProperty("Eth-Consensus-Version");
+  expect(encodeMeta(beacon.getBlockV2.resp.meta, versioned).headers).toHaveProperty("Eth-Consensus-Version", "deneb");
 });

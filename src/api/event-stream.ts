@@ -13,32 +13,29 @@ const { EventType } = routes.events;
 
 type BeaconEvent = routes.events.BeaconEvent;
 
-/**
- * All topics of the standard's event stream, also those of forks that the chain has not come to. Of some of them nothing
- * happens on this node, so that their readers hear nothing.
- */
+/** All topics of the Beacon API's event stream, including those of later forks and those that this node never emits. */
 export const TOPICS = Object.values(EventType);
 
 export type Topic = routes.events.EventType;
 
-/** What happens on the chain, as the events of the standard API. */
+/** Chain events in the format of the Beacon API. */
 export interface EventStream {
-  /** A feed of the events of these topics, in the order in which they happen. */
+  /** Returns a feed of the topics, in chronological order. */
   feed(topics: readonly Topic[]): Feed;
-  /** How many subscriptions there are now, by topic; topics that nobody ever subscribed to are left out. */
+  /** Number of subscribers by topic, without topics that never had any. */
   subscribers(): ReadonlyMap<Topic, number>;
 }
 
 type Tell = (event: BeaconEvent) => void;
 
-interface FollowOnDemand {
+interface OnDemandTopics {
   topics: readonly Topic[];
-  /** Returns the function that ends it. */
+  /** Starts following. Returns a function that ends it. */
   follow(events: ChainEvents, tell: Tell): () => void;
 }
 
-/** What the chain makes only for somebody, so that it must know whether there is anybody. */
-const ON_DEMAND: readonly FollowOnDemand[] = [
+/** Topics whose events the chain computes only while they are subscribed to. */
+const ON_DEMAND: readonly OnDemandTopics[] = [
   {
     topics: [EventType.payloadAttributes],
     follow: (events, tell) =>
@@ -64,8 +61,8 @@ export function createEventStream({ config, events }: Pick<BeaconChain, "config"
   const { toJson } = routes.events.getEventSerdes(config);
 
   let isFollowing = false;
-  /** How to end what was begun for topics that are read now. */
-  const endings = new Map<FollowOnDemand, () => void>();
+  /** End functions of the on-demand topics in use. */
+  const endings = new Map<OnDemandTopics, () => void>();
 
   function followOnDemand(): void {
     for (const demanded of ON_DEMAND) {
@@ -80,10 +77,10 @@ export function createEventStream({ config, events }: Pick<BeaconChain, "config"
 
   function tell(event: BeaconEvent): void {
     const interested = readers.get(event.type);
-    // Most topics have no reader most of the time, and to encode is what an event costs.
+    // Encoding is the main cost, and most topics have no reader.
     if (interested === undefined || interested.size === 0) return;
     const told = { topic: event.type, data: encodeJson(toJson(event)) };
-    // The servers stand for all their readers, so that there are few here.
+    // Few readers: each server represents all of its own.
     for (const reader of interested) reader.deliver(told);
   }
 
@@ -115,7 +112,7 @@ function countOf(readers: Iterable<EventReader>): number {
   return count;
 }
 
-/** Tells what happens on the chain in the words of the standard API. */
+/** Publishes chain events in the format of the Beacon API. */
 function followChain(config: BeaconConfig, events: ChainEvents, tell: Tell): void {
   events.on("head", ({ root, stateRoot, ...rest }) => {
     tell({ type: EventType.head, message: { ...rest, block: root, state: stateRoot } });
@@ -128,10 +125,10 @@ function followChain(config: BeaconConfig, events: ChainEvents, tell: Tell): voi
           slot,
           block: root,
           state: stateRoot,
-          // Before gloas a block has its payload in it.
+          // Before gloas a block includes its payload.
           payloadStatus: "full",
           epochTransition,
-          // The same roots, called by the epochs whose duties they decide on.
+          // The same roots, named by the epochs whose duties they determine.
           currentEpochDependentRoot: previousDutyDependentRoot,
           nextEpochDependentRoot: currentDutyDependentRoot,
           executionOptimistic,
@@ -191,7 +188,7 @@ function followChain(config: BeaconConfig, events: ChainEvents, tell: Tell): voi
   });
 }
 
-/** The fork of the attested header is that of the update (altair/light-client/p2p-interface.md). */
+/** The fork of an update is that of its attested header (altair/light-client/p2p-interface.md). */
 function attestedSlot({ attestedHeader }: { attestedHeader: LightClientHeader }): Slot {
   return attestedHeader.beacon.slot;
 }

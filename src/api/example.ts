@@ -3,67 +3,61 @@ import type { Epoch, RootHex, Slot, ValidatorIndex } from "@lodestar/types";
 
 type Json = Record<string, unknown>;
 
-/**
- * The stages of a slot that examples live through together, in this order: each sees what those of the earlier stages did
- * to the chain. Most examples only read, when all else but control is done.
- */
+/** Stages of a slot in which examples run. Each sees the effects of earlier stages. Most examples only read. */
 export const EXAMPLE_STAGES = ["propose", "publish", "attest", "aggregate", "operate", "read", "control"] as const;
 
-/**
- * A call of a method that shows what it does. Documents show it with its answer, and tests make it on chains of several
- * forks, where it must succeed wherever the method is served.
- */
+/** Example call of a method. Documents show it with its response; tests run it on several forks. */
 export interface Example {
-  /** By default `read`. */
+  /** Default: `read`. */
   readonly stage?: (typeof EXAMPLE_STAGES)[number];
-  /** The parameters by position. */
+  /** Positional parameters. */
   readonly params?: readonly unknown[] | ((chain: ExampleChain) => unknown[] | Promise<unknown[]>);
-  /** Set where documents show it on a later fork, although phase0 has an answer that says less. */
+  /** True to document it on a later fork, where the response is more complete than on phase0. */
   readonly isShownLater?: true;
-  /** Set where this node refuses every call of the method as unsupported. */
+  /** True if this node rejects every call as unsupported. */
   readonly isRefused?: true;
 }
 
-/** A finalized chain that stands still in a slot, with the keys of its validators: what examples are made of. */
+/** A finalized chain paused in a slot, with its validator keys, from which example parameters are built. */
 export interface ExampleChain {
   readonly fork: ForkName;
-  /** The current slot. It has no block before one is published. */
+  /** The current slot, empty until a block is published. */
   readonly slot: Slot;
   readonly epoch: Epoch;
   readonly headRoot: RootHex;
-  /** When the next slot begins, in Unix seconds. */
+  /** Start of the next slot, in Unix seconds. */
   nextSlotSeconds(): number;
-  /** A peer that the node knows, where it has any. */
+  /** A known peer, if any. */
   readonly peerId: string;
-  /** A subscription to events that the caller has. */
+  /** A subscription of the caller. */
   readonly subscriptionId: string;
-  /** The id of a snapshot of the chain, another one at each call. */
+  /** Takes a snapshot and returns its id. */
   takeSnapshot(): Promise<string>;
-  /** The whole chain, in hexadecimal digits. */
+  /** Hex dump of the chain. */
   dump(): Promise<string>;
   pubkey(validator: ValidatorIndex): string;
-  /** Of the proposer of the slot. */
+  /** Reveal of the slot's proposer. */
   randaoReveal(): Promise<string>;
-  /** The block of the slot, the same at each call; from deneb on with its blobs beside it. */
+  /** The block of the slot, with its blobs from deneb on. The same for each call. */
   signedBlock(): Promise<Json>;
-  /** The block before that of the slot, without its payload. */
+  /** The previous block, blinded. */
   blindedBlock(): Promise<Json>;
-  /** The attestations of the slot's committee for the head, one a validator. */
+  /** Attestations of the slot's committee for the head, one per validator. */
   attestations(): Promise<Json[]>;
-  /** The hash tree root of what they attest to. */
+  /** Hash tree root of the attestation data. */
   attestationDataRoot(): Promise<RootHex>;
   signedAggregate(): Promise<Json>;
-  /** The messages of all members of the sync committee. */
+  /** Messages of all sync committee members. */
   syncCommitteeMessages(): Promise<Json[]>;
-  /** A subcommittee with a member that may aggregate in the slot. */
+  /** A subcommittee with an aggregator in the slot. */
   syncSubcommitteeIndex(): Promise<number>;
   signedContribution(): Promise<Json>;
   selectionProof(validator: ValidatorIndex): string;
-  /** What the validator tells builders. */
+  /** Builder registration of the validator. */
   registration(validator: ValidatorIndex): Json;
   voluntaryExit(validator: ValidatorIndex): Json;
   proposerSlashing(validator: ValidatorIndex): Json;
   attesterSlashing(...validators: ValidatorIndex[]): Json;
-  /** From BLS to execution credentials. */
+  /** Change from BLS to execution credentials. */
   credentialsChange(validator: ValidatorIndex): Json;
 }

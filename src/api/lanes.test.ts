@@ -89,7 +89,7 @@ describe("streams", () => {
         throw new Error("broken");
       })(),
     );
-    expect(() => lanes.stream(bytes())).toThrow("3 large answers");
+    expect(() => lanes.stream(bytes())).toThrow("limit of 3 large responses");
     for await (const _ of read);
     await left[Symbol.asyncIterator]().return?.();
     await expect(broken[Symbol.asyncIterator]().next()).rejects.toThrow("broken");

@@ -1,19 +1,19 @@
 import { overloaded } from "../errors/failure.ts";
 import { SharedStream } from "../json/shared-stream.ts";
-import type { Cost, Waiting } from "../server/method-table.ts";
+import type { CallCost, Cancellation } from "../server/method-table.ts";
 
 export interface LaneLimits {
-  /** How many calls of the lane are worked on at once. */
+  /** Maximum number of concurrent calls. */
   running: number;
-  /** How many more may wait for their turn. */
+  /** Maximum number of queued calls. */
   waiting: number;
 }
 
-/** What calls that are not cheap have to keep to. */
+/** Concurrency limits of calls that are not cheap. */
 export interface CallLimits {
   duty: LaneLimits;
   heavy: LaneLimits;
-  /** How many large answers may be on their way to their readers at once, each of which keeps a state in memory. */
+  /** Maximum number of large responses being read. Each holds a state in memory. */
   streams: number;
 }
 
@@ -24,8 +24,8 @@ export const DEFAULT_CALL_LIMITS: CallLimits = {
 };
 
 /**
- * Where calls wait for each other. What costs the node much is done a few at a time, what validators wait for is never
- * behind it, and what would have to wait behind too many others is refused at once.
+ * Limits concurrency by cost. Heavy calls run a few at a time, duties never wait behind them, and calls beyond the
+ * queue limit are rejected.
  */
 export class Lanes {
   readonly #duty: Lane;
@@ -39,27 +39,27 @@ export class Lanes {
     this.#heavy = new Lane(limits.heavy);
   }
 
-  /** Work of that cost, in its turn. Who does not wait for it any more when that comes is told so instead. */
-  run<T>(cost: Cost, waiting: Waiting | undefined, work: () => Promise<T>): Promise<T> {
+  /** Runs work when a slot of its lane is free. Rejects if it was cancelled by then. */
+  run<T>(cost: CallCost, cancellation: Cancellation | undefined, work: () => Promise<T>): Promise<T> {
     if (cost === "cheap") return work();
-    return (cost === "duty" ? this.#duty : this.#heavy).run(waiting, work);
+    return (cost === "duty" ? this.#duty : this.#heavy).run(cancellation, work);
   }
 
-  /** The same stream, counted until it ends or is given up. One that another thread can read stays such a one. */
+  /** Counts a stream until it ends or is closed. A shared stream stays shared. */
   stream(body: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
     if (this.#streams >= this.#limits.streams) {
-      throw overloaded(`${this.#streams} large answers are being read already; ask again when some of them are.`);
+      throw overloaded(`The limit of ${this.#streams} large responses in progress is reached. Retry later.`);
     }
     this.#streams++;
     const onEnd = () => {
       this.#streams--;
     };
-    if (!(body instanceof SharedStream)) return counted(body, onEnd);
+    if (!(body instanceof SharedStream)) return trackEnd(body, onEnd);
     body.onEnd(onEnd);
     return body;
   }
 
-  /** By lane, for who watches the node. */
+  /** Load per lane, for metrics. */
   get load(): Record<"duty" | "heavy", { running: number; waiting: number; refused: number }> & { streams: number } {
     return { duty: this.#duty.load, heavy: this.#heavy.load, streams: this.#streams };
   }
@@ -83,8 +83,8 @@ class Lane {
     return { running: this.#running, waiting: this.#waiting.size, refused: this.#refused };
   }
 
-  async run<T>(waiting: Waiting | undefined, work: () => Promise<T>): Promise<T> {
-    if (this.#running >= this.#limits.running) await this.#turn(waiting?.signal);
+  async run<T>(cancellation: Cancellation | undefined, work: () => Promise<T>): Promise<T> {
+    if (this.#running >= this.#limits.running) await this.#waitForSlot(cancellation?.signal);
     else this.#running++;
     try {
       return await work();
@@ -93,20 +93,20 @@ class Lane {
     }
   }
 
-  /** The one that has finished leaves its place to the first that waits. */
+  /** Passes the slot to the next queued call. */
   #next(): void {
     const [first] = this.#waiting;
     if (first) first.begin();
     else this.#running--;
   }
 
-  #turn(signal: AbortSignal | undefined): Promise<void> {
+  #waitForSlot(signal: AbortSignal | undefined): Promise<void> {
     if (signal?.aborted) return Promise.reject(signal.reason);
     if (this.#waiting.size >= this.#limits.waiting) {
       this.#refused++;
       return Promise.reject(
         overloaded(
-          `The node is busy: ${this.#running} calls like this one are under way and ${this.#waiting.size} wait. Ask again later.`,
+          `The node is busy: ${this.#running} calls of this cost are running and ${this.#waiting.size} are queued. Retry later.`,
         ),
       );
     }
@@ -128,8 +128,11 @@ class Lane {
   }
 }
 
-/** An iterator by hand, because a generator that was never begun does not hear that it is given up. */
-function counted(body: AsyncIterable<Buffer>, onEnd: () => void): AsyncIterable<Buffer> {
+/**
+ * Calls `onEnd` once when the stream ends. Implemented by hand because a generator that was never started ignores
+ * `return`.
+ */
+function trackEnd(body: AsyncIterable<Buffer>, onEnd: () => void): AsyncIterable<Buffer> {
   const source = body[Symbol.asyncIterator]();
   let isOpen = true;
   const end = () => {

@@ -1,14 +1,17 @@
 import { TimeSlice } from "../async/time-slice.ts";
-import type { Answer } from "../server/method-table.ts";
+import type { MethodResponse } from "../server/method-table.ts";
 
-/** Elements are written until there are this many bytes, which are then sent. */
+/** Chunk size of a streamed list. */
 const CHUNK_BYTES = 64 * 1024;
 
 /**
  * Returns the JSON of a list whose elements take time to write. Writing is time-sliced. A list of one chunk is a buffer; a longer
  * one is streamed.
  */
-export async function listBody<T>(elements: Iterable<T>, toJson: (element: T) => Buffer): Promise<Answer["body"]> {
+export async function listBody<T>(
+  elements: Iterable<T>,
+  toJson: (element: T) => Buffer,
+): Promise<MethodResponse["body"]> {
   const chunks = listChunks(elements, toJson);
   const first = await chunks.next();
   const second = await chunks.next();

@@ -34,7 +34,7 @@ describe("state ids", () => {
   ])("%s is not found", async (stateId, named) => {
     await expect(resolveState(chain, stateId)).rejects.toMatchObject({
       kind: "not-found",
-      message: `The node knows no state for ${named}.`,
+      message: `No state for ${named}.`,
     });
   });
 

@@ -13,7 +13,7 @@ import type { CallContext } from "./definition.ts";
 type StateId = routes.beacon.StateId;
 type BlockId = routes.beacon.BlockId;
 
-/** What stands beside the data of a state or a block. */
+/** Metadata of a state or block. */
 export interface StateMeta {
   executionOptimistic: boolean;
   finalized: boolean;
@@ -28,7 +28,7 @@ export const metaOf = ({ executionOptimistic, finalized }: StateMeta): StateMeta
   finalized,
 });
 
-/** The same with the fork of the slot. */
+/** Returns the metadata with the fork of the slot. */
 export function versionedMetaOf({ config }: Pick<ChainView, "config">, slot: Slot, meta: StateMeta): VersionedMeta {
   return { ...metaOf(meta), version: config.getForkName(slot) };
 }
@@ -44,19 +44,19 @@ export async function resolveState(chain: ChainView, stateId: StateId, call?: Ca
 }
 
 export async function findState(chain: ChainView, stateId: StateId, call?: CallContext): Promise<ResolvedState | null> {
-  // The head's is asked for most, and needs no looking up.
+  // Fast path for the most frequent state.
   const state =
     stateId === "head"
       ? chain.headState
-      : await lookUpState(chain, stateId, { waiting: call }).catch(nullWhereUnavailable);
+      : await lookUpState(chain, stateId, { waiting: call }).catch(nullIfUnavailable);
   if (state === null) return null;
   const meta = metaOfState(chain, state.slot, latestBlock(state));
-  // To wait where there is nothing to wait for would take longer than all the rest.
+  // Avoids an await if the metadata is known synchronously.
   const { executionOptimistic, finalized } = meta instanceof Promise ? await meta : meta;
   return { state, executionOptimistic, finalized };
 }
 
-/** The hash tree root of a state, which need not be at hand for that. */
+/** Returns the hash tree root of a state, without loading it if possible. */
 export async function resolveStateRoot(
   chain: ChainView,
   stateId: StateId,
@@ -71,7 +71,7 @@ export async function resolveStateRoot(
   return { root: state.hashTreeRoot(), ...meta };
 }
 
-/** Of a state at that slot whose last block is the given one. */
+/** Returns the metadata of a state, given its slot and latest block. */
 function metaOfState(
   chain: ChainView,
   slot: Slot,
@@ -89,7 +89,7 @@ export async function resolveBlock(chain: ChainView, blockId: BlockId): Promise<
   return found(await findBlock(chain, blockId), blockId);
 }
 
-/** Known of every block that is held, and of the one that the chain was started from. */
+/** Returns slot and root of a block. Works for stored blocks and for the anchor block. */
 export async function resolveBlockPosition(chain: ChainView, blockId: BlockId): Promise<BlockPosition> {
   const root = await rootOfBlock(chain, blockId);
   return found(root === null ? null : await chain.blocks.positionOf(root), blockId);
@@ -116,7 +116,7 @@ async function rootOfBlock(chain: ChainView, blockId: BlockId): Promise<RootHex 
     case "finalized":
       return chain.forkChoice.finalized.root;
     default:
-      throw invalidParams(`There are no blocks called ${JSON.stringify(blockId)}.`);
+      throw invalidParams(`Unknown block id ${JSON.stringify(blockId)}.`);
   }
 }
 
@@ -137,52 +137,51 @@ async function lookUpState(
     case "justified":
       return chain.states.atCheckpoint(chain.forkChoice.justified, request);
     default:
-      throw invalidParams(`There are no states called ${JSON.stringify(stateId)}.`);
+      throw invalidParams(`Unknown state id ${JSON.stringify(stateId)}.`);
   }
 }
 
 /**
- * Slots between the head and the clock are empty in the node's view, so their states exist; later ones do not. A node that is
- * syncing has no view of the slots after its head.
+ * Returns the last slot with a state. Slots between head and clock count as empty; a syncing node has no view of them.
  */
 function lastSlotWithState({ status, head, clock }: ChainView): Slot {
   return status.isSyncing ? head.slot : Math.max(clock.currentSlot, head.slot);
 }
 
-/** A state before the node's history. */
-function nullWhereUnavailable(error: unknown): null {
+/** Returns null if the state is before the node's history. */
+function nullIfUnavailable(error: unknown): null {
   if (error instanceof StateUnavailableError) return null;
   throw error;
 }
 
 export const latestBlockRoot = (state: CachedBeaconStateAllForks): RootHex => latestBlock(state).root;
 
-/** Final is the canonical chain up to the finalized checkpoint's state, which is one of the first slot of its epoch. */
+/** Returns true for states of the canonical chain up to the finalized checkpoint. */
 function isFinalizedState(chain: ChainView, slot: Slot, blockRoot: RootHex): boolean | Promise<boolean> {
   const { finalized } = chain.forkChoice;
   if (slot <= computeStartSlotAtEpoch(finalized.epoch)) {
     return chain.blocks.rootAtOrBefore(slot).then((root) => root === blockRoot);
   }
   if (blockRoot !== finalized.root) return false;
-  // Only when the chain was started from a later state of that epoch.
+  // Only if the chain was started from a later state of that epoch.
   return chain.states.atCheckpoint(finalized).then((state) => slot <= state.slot);
 }
 
 function unknown(what: "state" | "block", id: StateId | BlockId): Failure {
-  // Every other chain has these.
+  // All other chains have the genesis block and state.
   const isGenesis = id === "genesis" || id === GENESIS_SLOT;
   const reason = isGenesis
     ? " It was started from a later one, and the genesis state of its network is not at hand."
     : "";
-  return notFound(`The node knows no ${what} for ${describeId(id)}.${reason}`);
+  return notFound(`No ${what} for ${describeId(id)}.${reason}`);
 }
 
 function describeId(id: StateId | BlockId): string {
   return typeof id === "string" ? id : `slot ${id}`;
 }
 
-/** The historical pair: a slot or a root, never both. Whatever else is an identifier may stand in the slot's place. */
-export function onlyOne<Id>(method: string, { slot, root }: { slot?: Id; root?: RootHex }): Id | RootHex {
+/** Returns the given slot or root; exactly one must be given. Other identifiers are accepted in place of the slot. */
+export function slotOrRoot<Id>(method: string, { slot, root }: { slot?: Id; root?: RootHex }): Id | RootHex {
   if (slot !== undefined && root !== undefined) {
     throw invalidParams(`${method} takes a slot or a root, but both were given.`);
   }

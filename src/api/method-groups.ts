@@ -1,39 +1,39 @@
-import type { Method } from "./definition.ts";
-import { anvilNameMethods } from "./methods/anvil-names.ts";
-import { attestationProductionMethods } from "./methods/attestation-production.ts";
-import { blobMethods, columnMethods } from "./methods/blobs.ts";
-import { blockProductionMethods } from "./methods/block-production.ts";
-import { blockPublicationMethods } from "./methods/block-publication.ts";
-import { blockMethods } from "./methods/blocks.ts";
-import { chainHeadMethods } from "./methods/chain-head.ts";
-import { chainTimeMethods } from "./methods/chain-time.ts";
-import { committeeMethods } from "./methods/committees.ts";
-import { configMethods } from "./methods/config.ts";
-import { debugMethods } from "./methods/debug.ts";
-import { devBranchMethods } from "./methods/dev-branches.ts";
-import { devDumpMethods } from "./methods/dev-dumps.ts";
-import { devKeysMethods } from "./methods/dev-keys.ts";
-import { devOperationMethods } from "./methods/dev-operations.ts";
-import { devSnapshotMethods } from "./methods/dev-snapshots.ts";
-import { devTimeMethods } from "./methods/dev-time.ts";
-import { devValidatorMethods } from "./methods/dev-validators.ts";
-import { discoverMethod } from "./methods/discover.ts";
-import { dutyMethods } from "./methods/duties.ts";
-import { depositSnapshotMethods, eth1Methods } from "./methods/eth1.ts";
-import { eventMethods } from "./methods/events.ts";
-import { beaconGloasMethods, validatorGloasMethods } from "./methods/gloas.ts";
-import { lightClientMethods } from "./methods/light-client.ts";
-import { networkMethods } from "./methods/network.ts";
-import { nodeMethods } from "./methods/node.ts";
-import { poolMethods, syncCommitteePoolMethods } from "./methods/pools.ts";
-import { proofMethods } from "./methods/proofs.ts";
-import { readinessMethods } from "./methods/readiness.ts";
-import { rewardMethods } from "./methods/rewards.ts";
-import { stateMethods, wholeStateMethods } from "./methods/states.ts";
-import { subscriptionMethods } from "./methods/subscriptions.ts";
-import { syncCommitteeMethods } from "./methods/sync-committee.ts";
-import { validatorMethods } from "./methods/validators.ts";
-import { withdrawalMethods } from "./methods/withdrawals.ts";
+import type { MethodDefinition } from "./definition.ts";
+import { blobMethods, columnMethods } from "./methods/blocks/blobs.ts";
+import { blockPublicationMethods } from "./methods/blocks/block-publication.ts";
+import { blockMethods } from "./methods/blocks/blocks.ts";
+import { rewardMethods } from "./methods/blocks/rewards.ts";
+import { chainHeadMethods } from "./methods/chain/chain-head.ts";
+import { chainTimeMethods } from "./methods/chain/chain-time.ts";
+import { depositSnapshotMethods, eth1Methods } from "./methods/chain/eth1.ts";
+import { eventMethods } from "./methods/chain/events.ts";
+import { beaconGloasMethods, validatorGloasMethods } from "./methods/chain/gloas.ts";
+import { lightClientMethods } from "./methods/chain/light-client.ts";
+import { poolMethods, syncCommitteePoolMethods } from "./methods/chain/pools.ts";
+import { anvilNameMethods } from "./methods/dev/anvil-names.ts";
+import { devBranchMethods } from "./methods/dev/branches.ts";
+import { devDumpMethods } from "./methods/dev/dumps.ts";
+import { devKeysMethods } from "./methods/dev/keys.ts";
+import { devOperationMethods } from "./methods/dev/operations.ts";
+import { devSnapshotMethods } from "./methods/dev/snapshots.ts";
+import { devTimeMethods } from "./methods/dev/time.ts";
+import { devValidatorMethods } from "./methods/dev/validators.ts";
+import { configMethods } from "./methods/node/config.ts";
+import { discoverMethod } from "./methods/node/discover.ts";
+import { networkMethods } from "./methods/node/network.ts";
+import { nodeMethods } from "./methods/node/node.ts";
+import { readinessMethods } from "./methods/node/readiness.ts";
+import { committeeMethods } from "./methods/states/committees.ts";
+import { debugMethods } from "./methods/states/debug.ts";
+import { proofMethods } from "./methods/states/proofs.ts";
+import { stateMethods, wholeStateMethods } from "./methods/states/states.ts";
+import { validatorMethods } from "./methods/states/validators.ts";
+import { withdrawalMethods } from "./methods/states/withdrawals.ts";
+import { attestationProductionMethods } from "./methods/validator/attestation-production.ts";
+import { blockProductionMethods } from "./methods/validator/block-production.ts";
+import { dutyMethods } from "./methods/validator/duties.ts";
+import { subscriptionMethods } from "./methods/validator/subscriptions.ts";
+import { syncCommitteeMethods } from "./methods/validator/sync-committee.ts";
 import type { MethodGroup } from "./openrpc.ts";
 
 const beacon = [
@@ -59,7 +59,7 @@ const validator = [
 ] as const;
 const node = [...nodeMethods, ...readinessMethods, ...networkMethods] as const;
 
-/** Those that keep the types of their handlers, for callers inside the process. */
+/** Methods with typed handlers, for in-process callers. */
 export const typedMethods = [
   ...beacon,
   ...poolMethods,
@@ -73,8 +73,8 @@ export const typedMethods = [
 ] as const;
 
 /**
- * Every method, in the groups that lists of methods have. A numbered method is in the group that its number belongs to, in
- * the order of the numbers; the others follow in the group of their subject.
+ * All methods, grouped for documentation. Numbered methods are sorted by number into the group of their range; others
+ * follow in the group of their subject.
  */
 export const methodGroups: readonly MethodGroup[] = groupByNumber([
   { title: "Beacon chain", lastNumber: 14, methods: beacon },
@@ -103,11 +103,11 @@ export const methodGroups: readonly MethodGroup[] = groupByNumber([
   { title: "Discovery", methods: [discoverMethod(() => methodGroups)] },
 ]);
 
-/** Everything that can be asked. */
-export const methods: readonly Method[] = methodGroups.flatMap((group) => group.methods);
+/** All methods. */
+export const methods: readonly MethodDefinition[] = methodGroups.flatMap((group) => group.methods);
 
 interface Section extends MethodGroup {
-  /** The last number that belongs here; undefined for a section without numbered methods. */
+  /** Last number of the group; undefined without numbered methods. */
   lastNumber?: number;
 }
 

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { FailureKind } from "../errors/failure.ts";
 import { isReadOnly } from "../server/access-class.ts";
-import type { Method, Param, RestPath } from "./definition.ts";
-import { type JsonSchema, SHAPES } from "./schemas.ts";
+import type { MethodDefinition, Param, RestPath } from "./definition.ts";
+import { type JsonSchema, NAMED_SCHEMAS } from "./schemas.ts";
 
 /** Version of the OpenRPC specification that the document follows. */
 const OPENRPC_VERSION = "1.3.2";
@@ -13,7 +13,7 @@ interface ErrorForm {
   data?: string;
 }
 
-/** The errors of the interface by the kind of failure behind them. */
+/** OpenRPC error objects by kind of failure. */
 export const OPENRPC_ERRORS: Readonly<Record<FailureKind, ErrorForm>> = {
   "invalid-params": {
     code: -32602,
@@ -36,7 +36,7 @@ export const OPENRPC_ERRORS: Readonly<Record<FailureKind, ErrorForm>> = {
   overloaded: {
     code: -32005,
     message: "Overloaded",
-    data: "Too many calls that cost as much are under way and wait; ask again later.",
+    data: "Too many calls of this cost are running and queued; retry later.",
   },
   server: { code: -32000, message: "Server error", data: "The node is shutting down, or the call took too long." },
 };
@@ -59,7 +59,7 @@ export interface OpenRpcMethod {
   errors: { $ref: string }[];
   deprecated: boolean;
   externalDocs?: { url: string; description: string };
-  /** The method of which this is another name. */
+  /** Name of the method that this one is an alias of. */
   "x-alias-of"?: string;
 }
 
@@ -70,13 +70,13 @@ interface ContentDescriptor {
   schema: JsonSchema;
 }
 
-/** Methods that belong together, under the heading that lists of methods give them. */
+/** Methods under a common heading. */
 export interface MethodGroup {
   readonly title: string;
-  readonly methods: readonly Method[];
+  readonly methods: readonly MethodDefinition[];
 }
 
-/** Describes every method in the form that tools for JSON-RPC read (spec.open-rpc.org). */
+/** Creates the OpenRPC document of all methods (spec.open-rpc.org). */
 export function openRpcDocument(groups: readonly MethodGroup[], version: string): OpenRpcDocument {
   return {
     openrpc: OPENRPC_VERSION,
@@ -87,12 +87,12 @@ export function openRpcDocument(groups: readonly MethodGroup[], version: string)
       license: { name: "Apache-2.0" },
     },
     methods: groups.flatMap(({ title, methods }) => methods.flatMap((method) => describeMethod(method, title))),
-    components: { schemas: SHAPES, errors: OPENRPC_ERRORS },
+    components: { schemas: NAMED_SCHEMAS, errors: OPENRPC_ERRORS },
   };
 }
 
-/** Tools know only the names that are listed, so an alias is a method of its own. */
-function describeMethod(method: Method, tag: string): OpenRpcMethod[] {
+/** Describes a method and its aliases. Tools know only listed names, so each alias is a method of its own. */
+function describeMethod(method: MethodDefinition, tag: string): OpenRpcMethod[] {
   const described = describeName(method, tag);
   const aliases = method.aliases.map((alias) => ({
     ...described,
@@ -103,7 +103,7 @@ function describeMethod(method: Method, tag: string): OpenRpcMethod[] {
   return [described, ...aliases];
 }
 
-function describeName(method: Method, tag: string): OpenRpcMethod {
+function describeName(method: MethodDefinition, tag: string): OpenRpcMethod {
   const { name, summary, rest, params, access, sameAs, result } = method;
   const failures: FailureKind[] = [...failuresOf(method), "server"];
   return {
@@ -121,8 +121,8 @@ function describeName(method: Method, tag: string): OpenRpcMethod {
   };
 }
 
-/** In the order in which the kinds are documented. A wrong parameter can be given to every method. */
-export function failuresOf({ failures, cost }: Pick<Method, "failures" | "cost">): FailureKind[] {
+/** Returns the failures of a method in documentation order. Invalid parameters are possible for all. */
+export function failuresOf({ failures, cost }: Pick<MethodDefinition, "failures" | "cost">): FailureKind[] {
   const all: FailureKind[] = ["invalid-params", ...failures];
   if (cost !== "cheap") all.push("overloaded");
   return (Object.keys(OPENRPC_ERRORS) as FailureKind[]).filter((kind) => all.includes(kind));
@@ -137,10 +137,10 @@ function paramOf(param: Param): ContentDescriptor {
   return { name, required, description, schema: paramJsonSchema(param) };
 }
 
-/** The JSON form of a parameter as a call by name gives it. */
+/** Returns the JSON schema of a parameter in a by-name call. */
 export function paramJsonSchema({ schema, each }: Param): JsonSchema {
   const { $schema: _dialect, ...form } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
-  // By position, such a parameter may also be spread over the rest of the list, which OpenRPC has no words for.
+  // OpenRPC cannot express that positional items may be spread over the remaining parameters.
   return each ? { anyOf: [form, { type: "array", items: form }] } : form;
 }
 

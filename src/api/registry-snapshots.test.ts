@@ -3,7 +3,7 @@ import { type phase0, ssz } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
 import { readState } from "../chain/states/read-state.ts";
 import { type Chunks, VALIDATORS_PER_CHUNK } from "../json/writers/registry-chunks.ts";
-import { balancesAt, validatorsAt } from "./methods/registry.ts";
+import { balancesAt, validatorsAt } from "./methods/states/registry.ts";
 import { RegistrySnapshots } from "./registry-snapshots.ts";
 
 type State = CachedBeaconStateAllForks;

@@ -8,12 +8,12 @@ import { LruMap } from "../chain/lru-map.ts";
 import { PackedValidator } from "../chain/states/packed-validator.ts";
 import { BALANCE_BYTES, type Chunks, VALIDATORS_PER_CHUNK } from "../json/writers/registry-chunks.ts";
 import { VALIDATOR_BYTES } from "../ssz/validator-layout.ts";
-import { perChain } from "./memoize.ts";
+import { perChain } from "./per-chain.ts";
 
-/** Those of the head and of one state more: of a million validators, one takes up to 130 MB. */
-const KEPT_SNAPSHOTS = 2;
+/** Head and one more state: with a million validators, one takes up to 130 MB. */
+const MAX_SNAPSHOTS = 2;
 
-/** The validators and the balances of states as bytes that every thread can read. */
+/** Serialized validators and balances of states in shared memory. */
 export class RegistrySnapshots {
   readonly #validators = new ListSnapshots({
     recordBytes: VALIDATOR_BYTES,
@@ -42,33 +42,33 @@ export class RegistrySnapshots {
   }
 }
 
-/** Those of a chain, which all methods share. */
+/** Returns the snapshots of a chain, shared by all methods. */
 export const snapshotsOf = perChain(() => new RegistrySnapshots());
 
 type List = CachedBeaconStateAllForks["validators"] | CachedBeaconStateAllForks["balances"];
 
 interface KindOfList {
   recordBytes: number;
-  /** How many records share a leaf of the tree. */
+  /** Records per leaf of the tree. */
   recordsPerLeaf: number;
-  /** Where the leaves lie already as they are to be, if they do. */
+  /** Returns the memory of leaves that are stored in the target format already. */
   memoryOf?(leaves: Node[]): SharedArrayBuffer | undefined;
   readLeaves(leaves: Node[], into: ByteViews): void;
 }
 
 interface Snapshot {
   chunks: SharedArrayBuffer[];
-  /** By the roots of the subtrees that they were made of. */
+  /** Chunks by root of the subtree they were serialized from. */
   bySubtree: ReadonlyMap<Node, SharedArrayBuffer>;
 }
 
 /**
- * Lists of one kind, by the root of their tree. Trees never change, and a list that came of another shares all subtrees with
- * it in which nothing is different: their chunks are taken from there.
+ * Snapshots of one kind of list, by tree root. Trees are immutable, and versions of a list share unchanged subtrees,
+ * whose chunks are reused.
  */
 class ListSnapshots {
   readonly #kind: KindOfList;
-  readonly #kept = new LruMap<Node, Snapshot>(KEPT_SNAPSHOTS);
+  readonly #kept = new LruMap<Node, Snapshot>(MAX_SNAPSHOTS);
   readonly #underway = new SingleFlight<Node, Snapshot>();
 
   constructor(kind: KindOfList) {
@@ -90,7 +90,7 @@ class ListSnapshots {
   async #make(type: List["type"], root: Node, throwIfAborted: () => void): Promise<Snapshot> {
     const { recordBytes, recordsPerLeaf, memoryOf, readLeaves } = this.#kind;
     const length = type.tree_getLength(root);
-    // The lists of gloas grow in subtrees of different depths.
+    // Lists of gloas grow in subtrees of different depths.
     if (!(type instanceof ListBasicType || type instanceof ListCompositeType)) {
       return cutWhole(type, root, VALIDATORS_PER_CHUNK * recordBytes);
     }

@@ -2,7 +2,7 @@ import { VALIDATOR_STATUSES } from "../json/validator-status.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** An object with all of these members. It may have more: later forks and versions add members. */
+/** Schema of an object with these members. Additional members are allowed, since later forks add some. */
 export function object(members: Record<string, JsonSchema>, optional: Record<string, JsonSchema> = {}): JsonSchema {
   return { type: "object", properties: { ...members, ...optional }, required: Object.keys(members) };
 }
@@ -11,7 +11,7 @@ export function list(items: JsonSchema): JsonSchema {
   return { type: "array", items };
 }
 
-/** An object whose member names are data. */
+/** Schema of an object with arbitrary keys. */
 export function dictionary(values: JsonSchema): JsonSchema {
   return { type: "object", additionalProperties: values };
 }
@@ -20,7 +20,7 @@ export function either(...forms: JsonSchema[]): JsonSchema {
   return { anyOf: forms };
 }
 
-/** Forms of which a value has exactly one. */
+/** Schema of a value with exactly one of the forms. */
 export function oneOf(...forms: JsonSchema[]): JsonSchema {
   return { oneOf: forms };
 }
@@ -201,8 +201,8 @@ const API_OBJECTS = {
   }),
 } satisfies Record<string, JsonSchema>;
 
-/** The named types of results, from which larger ones are made. */
-export const SHAPES: Readonly<Record<string, JsonSchema>> = { ...SCALARS, ...CHAIN_OBJECTS, ...API_OBJECTS };
+/** Named schemas of results. */
+export const NAMED_SCHEMAS: Readonly<Record<string, JsonSchema>> = { ...SCALARS, ...CHAIN_OBJECTS, ...API_OBJECTS };
 
 type ShapeName = keyof typeof SCALARS | keyof typeof CHAIN_OBJECTS | keyof typeof API_OBJECTS;
 

@@ -3,12 +3,12 @@ import { GossipRefusal, type Outcome } from "../chain/validation/outcome.ts";
 import { type ItemFailure, rejected } from "../errors/failure.ts";
 import { refusalReason } from "./params/ssz-payload.ts";
 
-/** What validators of one client submit in a slot, so that only longer lists are split. */
-const ITEMS_AT_ONCE = 1024;
+/** Typical submissions of one validator client in a slot. Only longer lists are split. */
+const ITEMS_PER_SLICE = 1024;
 
 /**
- * Takes a list of objects: each that is accepted is broadcast, whatever becomes of the others. An object the node already
- * has is as good as accepted, but not broadcast again; any other refusal is the caller's to know.
+ * Submits a list of objects. Each accepted one is broadcast, regardless of the others. Known objects count as accepted
+ * but are not broadcast again.
  */
 export async function submitAll<Item extends object, T>(
   items: readonly Item[],
@@ -16,9 +16,9 @@ export async function submitAll<Item extends object, T>(
   broadcast: (item: Item, accepted: T) => void,
 ): Promise<void> {
   const outcomes: Outcome<T>[] = [];
-  for (let start = 0; start < items.length; start += ITEMS_AT_ONCE) {
+  for (let start = 0; start < items.length; start += ITEMS_PER_SLICE) {
     if (start > 0) await yieldToEventLoop();
-    const some = items.slice(start, start + ITEMS_AT_ONCE);
+    const some = items.slice(start, start + ITEMS_PER_SLICE);
     for (const [index, outcome] of (await process(some)).entries()) {
       if (outcome.ok) broadcast(some[index]!, outcome.value);
       outcomes.push(outcome);
@@ -27,7 +27,7 @@ export async function submitAll<Item extends object, T>(
   requireTaken(items, outcomes);
 }
 
-/** The same for a submission of one object. */
+/** Submits a single object. */
 export async function submitOne<Item extends object>(
   item: Item,
   process: (item: Item) => Promise<void>,
@@ -50,14 +50,14 @@ function requireTaken(items: readonly object[], outcomes: readonly Outcome<unkno
     if (outcome.ok || outcome.refusal.known) return;
     failures.push({ index, message: refusalReason(items[index]!, outcome.refusal.message) });
   });
-  refuseItems(failures, outcomes.length, rejected);
+  throwIfAnyFailed(failures, outcomes.length, rejected);
 }
 
 /**
- * Tells the caller of the items that were refused, out of so many; the others have taken effect. `refuse` makes the failure of
- * the call: `rejected`, or `invalidParams` for what needs no look at the chain's rules to be wrong.
+ * Throws a failure that lists the rejected items; the others have taken effect. `refuse` creates it: `rejected`, or
+ * `invalidParams` for items that are invalid regardless of the chain.
  */
-export function refuseItems(failures: ItemFailure[], count: number, refuse: typeof rejected): void {
+export function throwIfAnyFailed(failures: ItemFailure[], count: number, refuse: typeof rejected): void {
   const [first] = failures;
   if (first === undefined) return;
   const part = failures.length === count ? "" : `${failures.length} of ${count} items: `;

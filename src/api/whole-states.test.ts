@@ -4,7 +4,7 @@ import { type phase0, ssz } from "@lodestar/types";
 import { expect, it } from "vitest";
 import { SharedStream } from "../json/shared-stream.ts";
 import { RegistrySnapshots } from "./registry-snapshots.ts";
-import { WholeStates } from "./whole-states.ts";
+import { StateStreams } from "./whole-states.ts";
 
 const FORKS = ["phase0", "altair", "bellatrix", "capella", "deneb", "electra", "fulu", "gloas"] as const;
 const COUNT = 4096 + 5;
@@ -41,7 +41,7 @@ it.each(FORKS.flatMap((fork) => [[fork, COUNT] as const, [fork, 0] as const]))(
       balances: some.map((_, index) => 2 ** 35 + index),
     };
     const state = type.toViewDU(value) as unknown as CachedBeaconStateAllForks;
-    const states = new WholeStates(new RegistrySnapshots());
+    const states = new StateStreams(new RegistrySnapshots());
     expect((await read(await states.json(state))).toString()).toBe(JSON.stringify(type.toJson(value)));
     const serialized = Buffer.from(type.serialize(value));
     const stream = await states.ssz(state);
@@ -57,7 +57,7 @@ it("is not made for who does not wait, and made once for all who do", async () =
     validators,
     balances: validators.map(() => 1),
   }) as unknown as CachedBeaconStateAllForks;
-  const states = new WholeStates(new RegistrySnapshots());
+  const states = new StateStreams(new RegistrySnapshots());
   const gone = new AbortController();
   const first = states.json(state, gone.signal);
   gone.abort(new Error("gone"));

@@ -14,14 +14,14 @@ type State = CachedBeaconStateAllForks;
 type StateType = ContainerType<Record<string, CompositeTypeAny>>;
 type Entry = StateType["fieldsEntries"][number];
 
-/** Short pieces of bytes are gathered up to this length. */
-const GATHERED_BYTES = 256 * 1024;
+/** Short pieces are merged up to this length. */
+const PART_BYTES = 256 * 1024;
 
 /**
- * Whole states as streams that another thread can write. Here only the small fields are written; validators and balances, which are
- * nearly all of a large state, are read where they lie.
+ * Streams whole states in a form that another thread can write. Only small fields are written here; validators and
+ * balances, which dominate large states, are read from shared memory.
  */
-export class WholeStates {
+export class StateStreams {
   readonly #snapshots: RegistrySnapshots;
   readonly #json = new SingleFlight<Node, StatePart[]>();
   readonly #ssz = new SingleFlight<Node, StatePart[]>();
@@ -33,7 +33,7 @@ export class WholeStates {
   async json(state: State, signal?: AbortSignal): Promise<AsyncIterable<Buffer>> {
     state.commit();
     const type = state.type as CompositeTypeAny;
-    // The states of later forks are trees of another form.
+    // States of later forks have another tree layout.
     if (!isContainer(type)) return streamSszJson(type, state.node);
     const parts = await this.#json.run(state.node, signal, (throwIfAborted) =>
       this.#jsonParts(type, state, throwIfAborted),
@@ -52,7 +52,7 @@ export class WholeStates {
   }
 
   async #jsonParts(type: StateType, state: State, throwIfAborted: () => void): Promise<StatePart[]> {
-    const parts = new Parts();
+    const parts = new PartBuilder();
     for (const [index, { fieldName, fieldType, jsonKey, gindex }] of type.fieldsEntries.entries()) {
       throwIfAborted();
       parts.add(Buffer.from(`${index === 0 ? "{" : ","}${JSON.stringify(jsonKey)}:`));
@@ -68,9 +68,9 @@ export class WholeStates {
     return parts.end();
   }
 
-  /** Fields of a fixed size in their order, with offsets in the place of the others, and then those. */
+  /** Returns fixed-size fields with offsets for the others, followed by the variable-size fields. */
   async #sszParts(type: StateType, state: State, throwIfAborted: () => void): Promise<StatePart[]> {
-    const parts = new Parts();
+    const parts = new PartBuilder();
     const nodeOf = ({ gindex }: Entry) => getNode(state.node, gindex);
     const isFixed = ({ fieldType }: Entry) => fieldType.fixedSize !== null;
     const addField = (field: Entry) =>
@@ -105,17 +105,17 @@ function isContainer(type: CompositeTypeAny): type is CompositeTypeAny & StateTy
   return type instanceof ContainerType;
 }
 
-/** Parts one after the other; bytes between those that are given as such lie in shared memory, too. */
-class Parts {
+/** Builds a list of parts. Bytes between shared parts are copied to shared memory too. */
+class PartBuilder {
   readonly #parts: StatePart[] = [];
   #gathered: Buffer[] = [];
   #gatheredBytes = 0;
 
-  /** The bytes are copied at the latest when the next ones are added. */
+  /** Adds bytes, which are copied before the next call at the latest. */
   add(bytes: Buffer): void {
     this.#gathered.push(bytes);
     this.#gatheredBytes += bytes.length;
-    if (this.#gatheredBytes >= GATHERED_BYTES) this.#flush();
+    if (this.#gatheredBytes >= PART_BYTES) this.#flush();
   }
 
   async addAll(pieces: AsyncIterable<Buffer>, throwIfAborted: () => void): Promise<void> {

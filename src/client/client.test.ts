@@ -71,7 +71,7 @@ describe.each(TRANSPORTS)("over %s", (_name, urlOf) => {
   });
 
   it("stops to wait when the signal says so, or when it is closed", async () => {
-    const { url } = await serve({ webSocketLimits: { leaveMillis: 1 } });
+    const { url } = await serve({ webSocketLimits: { closeHandshakeMillis: 1 } });
     const client = connect({ url: urlOf(url) });
     const stopping = new AbortController();
     const waiting = client.call("never", {}, stopping);
@@ -87,7 +87,7 @@ describe.each(TRANSPORTS)("over %s", (_name, urlOf) => {
   });
 
   it("ends a call that has a signal of its own when it is closed", async () => {
-    const { url } = await serve({ webSocketLimits: { leaveMillis: 1 } });
+    const { url } = await serve({ webSocketLimits: { closeHandshakeMillis: 1 } });
     const client = connect({ url: urlOf(url) });
     const { signal } = new AbortController();
     const refusal = expect(client.call("never", {}, { signal })).rejects.toThrow(/client (is|was) closed/);
@@ -171,11 +171,11 @@ describe("events", () => {
     const third = createSignal();
     const subscription = await client.subscribe(["head", "block"], (event) => {
       heard.push(event);
-      if (heard.length === 3) third.happen();
+      if (heard.length === 3) third.trigger();
     });
     channel.publish({ slot: "2" }, "block");
     channel.publish({ slot: "3" });
-    await third.happened;
+    await third.promise;
     await subscription.unsubscribe();
     await subscription.unsubscribe();
     expect(channel.readers).toBe(0);
@@ -201,7 +201,7 @@ describe("events", () => {
     const channel = new Channel();
     const { client, close } = await serveEvents(channel);
     const cut = await client.subscribe(["head"], () => {});
-    channel.cutOffAll();
+    channel.disconnectAll();
     expect(await cut.ended).toMatchObject({ name: "RpcError", code: -32005 });
     const left = await client.subscribe(["head"], () => {});
     await close();

@@ -1,11 +1,11 @@
 import { ClosingStack } from "../async/closing-stack.ts";
 import type { Timers } from "../async/timers.ts";
 import type { Logger } from "../log/logger.ts";
-import { CallTallies, type CallTally } from "../server/call-tallies.ts";
+import { type CallStats, CallStatsCollector } from "../server/call-stats.ts";
 import { AccessLog, type WriteLines } from "../server/http/access-log.ts";
 import type { AccessOptions } from "../server/http/access-policy.ts";
-import type { PageFiles } from "../server/http/pages.ts";
 import type { HttpServer, ServerLoad } from "../server/http/server.ts";
+import type { StaticFilePaths } from "../server/http/static-files.ts";
 import type { JsonRpcLimits } from "../server/jsonrpc/limits.ts";
 import { createJsonRpcServer } from "../server/jsonrpc/server.ts";
 import { ListenError } from "../server/listen-error.ts";
@@ -34,7 +34,7 @@ export interface ServerOptions {
   jsonRpc?: ListenOptions;
   rest?: ListenOptions;
   /** Web pages for browsers. */
-  pages?: PageFiles | undefined;
+  pages?: StaticFilePaths | undefined;
 }
 
 interface GatewayServerDeps {
@@ -61,14 +61,14 @@ export type ServerUrls = { [Name in ServerName]?: string };
 /** Server loads, and counts since the previous report. Structured-cloneable. */
 export interface ServerReport {
   loads: [ServerName, ServerLoad][];
-  calls: CallTally[];
+  calls: CallStats[];
   gateway: GatewayCounts;
 }
 
 interface OpenedServers {
   urls: ServerUrls;
   servers: ReadonlyMap<ServerName, HttpServer>;
-  calls: CallTallies;
+  calls: CallStatsCollector;
   counters: GatewayCounters;
   draining: { isDraining: boolean };
   opened: ClosingStack;
@@ -78,7 +78,7 @@ interface OpenedServers {
 export class GatewayServer {
   readonly urls: ServerUrls;
   readonly #servers: ReadonlyMap<ServerName, HttpServer>;
-  readonly #calls: CallTallies;
+  readonly #calls: CallStatsCollector;
   readonly #counters: GatewayCounters;
   readonly #draining: { isDraining: boolean };
   readonly #opened: ClosingStack;
@@ -88,7 +88,7 @@ export class GatewayServer {
     const { servers: served, hasMetrics, writeAccessLog } = deps;
     await using opening = new ClosingStack();
     const counters = new GatewayCounters();
-    const calls = new CallTallies();
+    const calls = new CallStatsCollector();
     const draining = { isDraining: false };
     const observer = hasMetrics ? counters : undefined;
     const upstreams = new UpstreamPool({ options, health, timers, observer, logger, onRepeatedFailure, stickyRoutes });
@@ -150,7 +150,7 @@ export class GatewayServer {
 
   report(): ServerReport {
     const loads = Array.from(this.#servers, ([name, server]): [ServerName, ServerLoad] => [name, server.load()]);
-    return { loads, calls: this.#calls.take(), gateway: this.#counters.take() };
+    return { loads, calls: this.#calls.drain(), gateway: this.#counters.take() };
   }
 
   /** Reports itself as not ready from now on and continues to serve. */

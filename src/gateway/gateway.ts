@@ -5,7 +5,7 @@ import type { Logger } from "../log/logger.ts";
 import { createMetricsServer } from "../metrics/metrics-server.ts";
 import type { WriteLines } from "../server/http/access-log.ts";
 import { ListenError } from "../server/listen-error.ts";
-import type { ProbeAnswer, Probes } from "../server/rest/probes.ts";
+import type { HealthProbes, ProbeResponse } from "../server/rest/probes.ts";
 import { healthStatus, readiness } from "./calls/gateway-methods.ts";
 import type { ChainSpec } from "./chain-spec.ts";
 import { EventHub } from "./events/event-hub.ts";
@@ -144,8 +144,8 @@ async function createMetrics(
 }
 
 /** Creates the health probes of the metrics port. */
-function probesOf(health: HealthTracker, isDraining: () => boolean): Probes {
-  return new Map<string, () => Promise<ProbeAnswer>>([
+function probesOf(health: HealthTracker, isDraining: () => boolean): HealthProbes {
+  return new Map<string, () => Promise<ProbeResponse>>([
     [
       "/fanal/v1/ready",
       async () => {
@@ -159,7 +159,7 @@ function probesOf(health: HealthTracker, isDraining: () => boolean): Probes {
 
 async function serveMetrics(
   metrics: GatewayMetrics,
-  probes: Probes,
+  probes: HealthProbes,
   { metrics: where, logger }: OpenGatewayOptions,
   opening: ClosingStack,
 ): Promise<string> {

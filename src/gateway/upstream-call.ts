@@ -1,7 +1,7 @@
-import type { Method } from "../api/definition.ts";
+import type { MethodDefinition } from "../api/definition.ts";
 import { Failure } from "../errors/failure.ts";
 import type { Format } from "../server/http/negotiation.ts";
-import type { Waiting } from "../server/method-table.ts";
+import type { Cancellation } from "../server/method-table.ts";
 
 /** An HTTP request to an upstream, without credentials. */
 export interface UpstreamRequest {
@@ -17,13 +17,13 @@ export const ACCEPT_JSON: UpstreamRequest["headers"] = Object.freeze({ accept: "
 
 /** A method call to be sent to an upstream, with what selection and caching depend on. */
 export interface UpstreamCall {
-  readonly method: Method;
+  readonly method: MethodDefinition;
   readonly request: UpstreamRequest;
   /** Path and query parameters by name, as strings. */
   readonly params: Readonly<Record<string, string | undefined>>;
   /** The requested response format. */
   readonly format: Format;
-  readonly waiting: Waiting;
+  readonly cancellation: Cancellation;
   /** Upstreams known not to support the call. They are selected only if no other is available. */
   readonly deprioritized?: ReadonlySet<string>;
 }

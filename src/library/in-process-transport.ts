@@ -9,7 +9,7 @@ import {
   unlessAborted,
 } from "../client/transport.ts";
 import type { Logger } from "../log/logger.ts";
-import { type Feed, TOO_MANY_READERS } from "../server/events/feed.ts";
+import { type Feed, OVERLOAD_MESSAGE } from "../server/events/feed.ts";
 import { Deadline } from "../server/http/deadline.ts";
 import { createExecutor, type Execute } from "../server/jsonrpc/execute.ts";
 import type { Client, MethodTable } from "../server/method-table.ts";
@@ -46,11 +46,11 @@ export class InProcessTransport implements Transport {
           queueMicrotask(() => {
             if (isRunning) reader.deliver(topic, JSON.parse(data.toString()));
           }),
-        cutOff: () => end(new Error(`The subscription ended. ${TOO_MANY_READERS}`)),
+        disconnect: () => end(new Error(`Subscription ended. ${OVERLOAD_MESSAGE}`)),
       });
       return "in-process";
     };
-    const caller: Client = { subscribe, unsubscribe: () => false, refusal: () => undefined };
+    const caller: Client = { subscribe, unsubscribe: () => false, denialReason: () => undefined };
     const request = { jsonrpc: "2.0", id: 0, method: "subscribe", params: { topics } } as const;
     const [response] = await this.#run([request], caller);
     if (response && "error" in response) throw new RpcError(response.error);
@@ -71,7 +71,7 @@ export class InProcessTransport implements Transport {
     const ending = signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal;
     ending.throwIfAborted();
     const deadline = new Deadline(Number.POSITIVE_INFINITY);
-    const abandon = () => deadline.abandon();
+    const abandon = () => deadline.cancel();
     ending.addEventListener("abort", abandon);
     try {
       return await unlessAborted(this.#answers(requests, deadline, caller), ending);

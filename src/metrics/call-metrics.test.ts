@@ -1,6 +1,6 @@
 import { Registry } from "prom-client";
 import { expect, it } from "vitest";
-import { CallTallies } from "../server/call-tallies.ts";
+import { CallStatsCollector } from "../server/call-stats.ts";
 import { CallMetrics } from "./call-metrics.ts";
 import { Instruments } from "./instruments.ts";
 
@@ -8,9 +8,9 @@ it("measures duration, errors, bytes and calls in flight by server and method", 
   const registry = new Registry();
   let now = 0;
   const metrics = new CallMetrics(new Instruments(registry));
-  const calls = new CallTallies({ now: () => now });
+  const calls = new CallStatsCollector({ now: () => now });
   const report = () => {
-    for (const tally of calls.take()) metrics.add(tally);
+    for (const tally of calls.drain()) metrics.add(tally);
   };
   const first = calls.begin("rest", "getChainHead");
   const second = calls.begin("rest", "getChainHead");

@@ -1,6 +1,6 @@
 import type { Counter } from "prom-client";
 import type { CallServer } from "../server/call-observer.ts";
-import type { CallTally } from "../server/call-tallies.ts";
+import type { CallStats } from "../server/call-stats.ts";
 import type { Instruments } from "./instruments.ts";
 
 const SECONDS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -50,7 +50,7 @@ export class CallMetrics {
     });
   }
 
-  add({ server, method = UNKNOWN_METHOD, begun, seconds, errorCodes, bytes }: CallTally): void {
+  add({ server, method = UNKNOWN_METHOD, begun, seconds, errorCodes, bytes }: CallStats): void {
     const series = this.#seriesOf(server, method);
     series.inFlight.inc(begun - seconds.length);
     for (const duration of seconds) series.seconds.observe(duration);

@@ -3,14 +3,14 @@ import { isIP } from "node:net";
 import { inspect } from "node:util";
 import type { Logger } from "../log/logger.ts";
 import { HttpCore } from "../server/http/core.ts";
-import type { Exchange } from "../server/http/exchanges.ts";
+import type { Exchange } from "../server/http/exchange.ts";
 import { hostHeaderOf, hostNameOf } from "../server/http/host-header.ts";
+import { HttpError, toErrorResponse } from "../server/http/http-error.ts";
 import { isLoopbackAddress, isLoopbackHost } from "../server/http/loopback.ts";
 import { MEDIA_TYPES } from "../server/http/negotiation.ts";
-import { HttpRefusal, reportThrown } from "../server/http/refusal.ts";
-import { sendRefusal } from "../server/http/send.ts";
+import { sendError } from "../server/http/send.ts";
 import { DEFAULT_HTTP_LIMITS, type HttpServer } from "../server/http/server.ts";
-import type { Probes } from "../server/rest/probes.ts";
+import type { HealthProbes } from "../server/rest/probes.ts";
 import type { Metrics } from "./metrics.ts";
 
 const PATH = "/metrics";
@@ -18,7 +18,7 @@ const MAX_CONNECTIONS = 64;
 
 interface MetricsServerParts {
   metrics: Pick<Metrics, "text" | "contentType">;
-  probes: Probes;
+  probes: HealthProbes;
   logger: Logger;
 }
 
@@ -37,7 +37,7 @@ export function createMetricsServer({ metrics, probes, logger }: MetricsServerPa
     const { res } = exchange;
     const { req } = res;
     req.resume();
-    exchange.work();
+    exchange.beginProcessing();
     try {
       const probe = admit(req);
       const { status, body, type } = probe ? { ...(await probe(req.url!)), type: MEDIA_TYPES.json } : await collect();
@@ -47,35 +47,35 @@ export function createMetricsServer({ metrics, probes, logger }: MetricsServerPa
     } catch (error) {
       refuse(res, error);
     }
-    core.exchanges.finish(exchange);
+    core.connections.finish(exchange);
   }
 
   function refuse(res: ServerResponse, reason: unknown): void {
-    const { status, message, headers } = reportThrown(reason);
+    const { status, message, headers } = toErrorResponse(reason);
     if (status !== 500) {
-      sendRefusal(res, status, message, headers);
+      sendError(res, status, message, headers);
       return;
     }
     logger.error("Metrics could not be collected", { url: res.req.url, error: inspect(reason) });
-    sendRefusal(res, status, "The metrics could not be collected. See the log.");
+    sendError(res, status, "The metrics could not be collected. See the log.");
   }
 
   async function collect() {
     return { status: 200, body: Buffer.from(await metrics.text()), type: metrics.contentType };
   }
 
-  /** Returns the requested probe, or undefined for the metrics. Throws an `HttpRefusal` for any other request. */
-  function admit(req: IncomingMessage): ReturnType<Probes["get"]> {
+  /** Returns the requested probe, or undefined for the metrics. Throws an `HttpError` for any other request. */
+  function admit(req: IncomingMessage): ReturnType<HealthProbes["get"]> {
     if (!isLocalHostHeader(hostHeaderOf(req)) && isLoopbackOnly) {
-      throw new HttpRefusal(403, "The metrics are available on this machine only: use 127.0.0.1 or localhost.");
+      throw new HttpError(403, "The metrics are available on this machine only: use 127.0.0.1 or localhost.");
     }
     const path = req.url!.split("?", 1)[0]!;
     const probe = probes.get(path);
     if (!probe && path !== PATH) {
-      throw new HttpRefusal(404, `Not found. Available: ${[PATH, ...probes.keys()].join(", ")}.`);
+      throw new HttpError(404, `Not found. Available: ${[PATH, ...probes.keys()].join(", ")}.`);
     }
     if (req.method !== "GET" && req.method !== "HEAD") {
-      throw new HttpRefusal(405, `${path} accepts only GET and HEAD.`, { Allow: "GET, HEAD" });
+      throw new HttpError(405, `${path} accepts only GET and HEAD.`, { Allow: "GET, HEAD" });
     }
     return probe;
   }

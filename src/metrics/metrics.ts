@@ -7,7 +7,7 @@ import type { BeaconDb } from "../db/beacon-db.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
 import type { DepositChain } from "../execution/eth1/deposit-chain.ts";
 import type { NetworkView } from "../network/network-view.ts";
-import type { CallTally } from "../server/call-tallies.ts";
+import type { CallStats } from "../server/call-stats.ts";
 import { CallMetrics } from "./call-metrics.ts";
 import { addChainMetrics } from "./chain-metrics.ts";
 import { addDataMetrics } from "./data-metrics.ts";
@@ -62,7 +62,7 @@ export class Metrics {
   }
 
   /** Adds calls that the servers report. */
-  addCalls(tallies: Iterable<CallTally>): void {
+  addCalls(tallies: Iterable<CallStats>): void {
     for (const tally of tallies) this.#calls.add(tally);
   }
 

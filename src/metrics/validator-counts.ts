@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type CachedBeaconStateAllForks, computeEpochAtSlot } from "@lodestar/state-transition";
 import { getValidatorStatus } from "@lodestar/types";
-import { registrySlices } from "../api/methods/registry.ts";
+import { registrySlices } from "../api/methods/states/registry.ts";
 
 const STATUSES = ["pending", "active", "exited", "withdrawable"] as const;
 

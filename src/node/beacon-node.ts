@@ -2,7 +2,7 @@ import type { BeaconConfig } from "@lodestar/config";
 import type { BeaconStateAllForks } from "@lodestar/state-transition";
 import { type Api, createApi } from "../api/api.ts";
 import { createMethodTable } from "../api/bound-methods.ts";
-import type { ApiContext, NodeCondition } from "../api/context.ts";
+import type { ApiContext, NodeHealth } from "../api/context.ts";
 import type { DevControl } from "../api/dev-control.ts";
 import type { Topic } from "../api/event-stream.ts";
 import { Lanes } from "../api/lanes.ts";
@@ -188,7 +188,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     options.signal?.throwIfAborted();
     const { view, networking } = await openNetwork(chain, db, local, source, options);
     if (networking) opening.defer(() => networking.close());
-    const condition: NodeCondition = {
+    const condition: NodeHealth = {
       get isWarmedUp() {
         return options.isWarmedUp?.() ?? true;
       },
@@ -200,7 +200,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
       },
     };
     const broadcast = networking?.broadcast;
-    const api = createApi({ chain, network: view, broadcast, condition, control, setLogSpec, futures });
+    const api = createApi({ chain, network: view, broadcast, health: condition, control, setLogSpec, futures });
     chain.start();
     const eth1 = options.eth1?.length ? await Eth1Connection.open({ chain, urls: options.eth1, logger }) : undefined;
     if (eth1) opening.defer(() => eth1.close());
@@ -321,7 +321,7 @@ async function custodyOptions(
 async function openMonitor(
   chain: BeaconChain,
   { monitorValidators: selection, logger }: SharedOptions,
-  condition: Pick<NodeCondition, "isWarmedUp">,
+  condition: Pick<NodeHealth, "isWarmedUp">,
 ): Promise<ValidatorMonitor | undefined> {
   if (selection === undefined) return undefined;
   const { ValidatorMonitor } = await import("../chain/monitor/validator-monitor.ts");

@@ -14,12 +14,12 @@ interface Reply {
   text: string;
 }
 
-/** A way into the node: makes a request that changes something with these headers. */
-type Door = (headers: Record<string, string>) => Promise<Reply>;
+/** Sends a request with side effects and these headers over one protocol. */
+type Endpoint = (headers: Record<string, string>) => Promise<Reply>;
 
 const CLASSES = { debugged: "debug", administered: "admin" } as const;
 
-/** Servers with the same options for both protocols, and the ways to come in by. */
+/** Opens a server per protocol with the same access options. */
 async function open(access?: AccessOptions) {
   const handlers = { debugged: async () => rpcJson(1), administered: async () => rpcJson(2) };
   const rpc = await openJsonRpc({ access, handlers, classes: CLASSES });
@@ -31,16 +31,16 @@ async function open(access?: AccessOptions) {
   });
   onTestFinished(() => rest.close());
   const body = '{"jsonrpc":"2.0","id":1,"method":"echo"}';
-  const doors: Record<string, Door> = {
+  const endpoints: Record<string, Endpoint> = {
     "JSON-RPC": (headers) => rpc.post(body, { headers: { "Content-Type": "application/json", ...headers } }),
-    WebSocket: (headers) => shakeHands(rpc.url, headers),
+    WebSocket: (headers) => upgrade(rpc.url, headers),
     REST: (headers) => rest.ask("/echo/n", { method: "POST", headers }),
     "REST by GET": (headers) => rest.ask("/echo/n", { headers }),
   };
-  return { rpc, rest, doors };
+  return { rpc, rest, endpoints };
 }
 
-function shakeHands(url: string, headers: Record<string, string>): Promise<Reply> {
+function upgrade(url: string, headers: Record<string, string>): Promise<Reply> {
   const handshake = {
     Connection: "Upgrade",
     Upgrade: "websocket",
@@ -61,29 +61,29 @@ function shakeHands(url: string, headers: Record<string, string>): Promise<Reply
   });
 }
 
-/** Sends a request as it is written, and returns the whole reply. */
+/** Sends raw request lines and returns the raw response. */
 function sendRaw(port: number, ...lines: string[]): Promise<string> {
   return text(connect(port, "127.0.0.1").end([...lines, "Connection: close", "", ""].join("\r\n")));
 }
 
-const isIn = ({ status }: Reply) => status === 200 || status === 101;
+const isAccepted = ({ status }: Reply) => status === 200 || status === 101;
 
-/** Who comes in, by name; whoever does not is refused with the status and a message with the words. */
-async function expectIn(doors: Record<string, Door>, headers: Record<string, string>): Promise<void> {
-  for (const [name, door] of Object.entries(doors)) {
-    const reply = await door(headers);
-    expect(isIn(reply), `${name} ${JSON.stringify(headers)}: ${reply.status} ${reply.text}`).toBe(true);
+/** Expects every endpoint to accept a request with these headers. */
+async function expectAccepted(endpoints: Record<string, Endpoint>, headers: Record<string, string>): Promise<void> {
+  for (const [name, endpoint] of Object.entries(endpoints)) {
+    const reply = await endpoint(headers);
+    expect(isAccepted(reply), `${name} ${JSON.stringify(headers)}: ${reply.status} ${reply.text}`).toBe(true);
   }
 }
 
-async function expectOut(
-  doors: Record<string, Door>,
+async function expectRejected(
+  endpoints: Record<string, Endpoint>,
   headers: Record<string, string>,
   status: number,
   words: RegExp,
 ): Promise<void> {
-  for (const [name, door] of Object.entries(doors)) {
-    const reply = await door(headers);
+  for (const [name, endpoint] of Object.entries(endpoints)) {
+    const reply = await endpoint(headers);
     expect(reply.status, `${name} ${JSON.stringify(headers)}`).toBe(status);
     const flag = name.startsWith("REST") ? "--rest-" : "--rpc-";
     expect(JSON.parse(reply.text)).toEqual({ code: status, message: expect.stringMatching(words) });
@@ -91,42 +91,47 @@ async function expectOut(
   }
 }
 
-describe("the name that a server is called by", () => {
-  it("must be one of its own, so that no page can have its own name lead here", async () => {
-    const { doors } = await open();
+describe("the Host header", () => {
+  it("must be an accepted name, against DNS rebinding", async () => {
+    const { endpoints } = await open();
     for (const host of ["evil.example", "evil.example:9190", "127.0.0.1.evil.example", "localhost.evil.example", "x"]) {
-      await expectOut(doors, { Host: host }, 403, /not called "[a-z0-9.]+"; --r\w+-vhosts/);
-      await expectOut(doors, { Host: host, Origin: `http://${host}` }, 403, /-vhosts/);
+      await expectRejected(
+        endpoints,
+        { Host: host },
+        403,
+        /Host "[a-z0-9.]+" is not allowed\. Add it with --r\w+-vhosts/,
+      );
+      await expectRejected(endpoints, { Host: host, Origin: `http://${host}` }, 403, /-vhosts/);
     }
   });
 
-  it("may be one of this machine, any address, or one that is given", async () => {
-    const { doors } = await open({ virtualHosts: ["node.example"] });
+  it("may be a loopback name, any address or a configured name", async () => {
+    const { endpoints } = await open({ virtualHosts: ["node.example"] });
     const addresses = ["127.0.0.1:9190", "127.8.8.8", "[::1]:9190", "192.0.2.1:80", "[2001:db8::1]"];
     for (const host of ["localhost", "LocalHost:9190", "a.localhost", ...addresses, "Node.Example:443"]) {
-      await expectIn(doors, { Host: host });
+      await expectAccepted(endpoints, { Host: host });
     }
-    await expectOut(doors, { Host: "other.example" }, 403, /-vhosts/);
-    await expectIn((await open({ virtualHosts: ["*"] })).doors, { Host: "other.example" });
+    await expectRejected(endpoints, { Host: "other.example" }, 403, /-vhosts/);
+    await expectAccepted((await open({ virtualHosts: ["*"] })).endpoints, { Host: "other.example" });
   });
 
-  it("is not asked of HTTP/1.0, which has none", async () => {
+  it("is optional in HTTP/1.0", async () => {
     const { rest } = await open();
     expect(await sendRaw(rest.port, "GET /echo/n HTTP/1.0")).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it("is one and the same to every server that a request passes through", async () => {
+  it("must be unambiguous", async () => {
     const { rpc, rest } = await open({ virtualHosts: ["*"] });
     const ambiguous: [about: string, line: string, ...headers: string[]][] = [
       ["more than one Host header", "GET /echo/n HTTP/1.1", "Host: localhost", "Host: evil.example"],
       ["more than one Host header", "GET /echo/n HTTP/1.1", "Host: localhost", "HOST: localhost"],
-      ["names no host", "GET /echo/n HTTP/1.1", "Host:"],
-      ["names no host", "GET /echo/n HTTP/1.1", "Host: :9190"],
-      ["names no host", "GET /echo/n HTTP/1.1", "Host: [::1"],
-      ["names no host", "GET /echo/n HTTP/1.1", "Host: [evil.example]"],
-      ["names no host", "GET /echo/n HTTP/1.1", "Host: 127.0.0.1:evil.example"],
-      ["names no host", "GET /echo/n HTTP/1.1", "Host: evil.example/.localhost"],
-      ["names no host", "GET /echo/n HTTP/1.1", "Host: evil.example@localhost"],
+      ["missing or invalid", "GET /echo/n HTTP/1.1", "Host:"],
+      ["missing or invalid", "GET /echo/n HTTP/1.1", "Host: :9190"],
+      ["missing or invalid", "GET /echo/n HTTP/1.1", "Host: [::1"],
+      ["missing or invalid", "GET /echo/n HTTP/1.1", "Host: [evil.example]"],
+      ["missing or invalid", "GET /echo/n HTTP/1.1", "Host: 127.0.0.1:evil.example"],
+      ["missing or invalid", "GET /echo/n HTTP/1.1", "Host: evil.example/.localhost"],
+      ["missing or invalid", "GET /echo/n HTTP/1.1", "Host: evil.example@localhost"],
       ["different hosts", "GET http://evil.example/echo/n HTTP/1.1", "Host: localhost"],
       ["different hosts", "GET http://localhost:1/echo/n HTTP/1.1", "Host: localhost"],
       ["missing", "GET http://evil.example/echo/n HTTP/1.0"],
@@ -143,34 +148,34 @@ describe("the name that a server is called by", () => {
   });
 });
 
-describe("pages", () => {
-  it("of other origins are refused, whatever the request", async () => {
-    const { doors } = await open();
+describe("web pages", () => {
+  it("of other origins are rejected for every request", async () => {
+    const { endpoints } = await open();
     for (const origin of ["http://evil.example", "https://127.0.0.1.evil.example", "null", "http://127.0.0.1:1"]) {
-      await expectOut(
-        doors,
+      await expectRejected(
+        endpoints,
         { Origin: origin },
         403,
-        /Pages of ".+" may not use this server unless --r\w+-allow-origin/,
+        /Origin ".+" is not allowed\. Add it with --r\w+-allow-origin/,
       );
     }
   });
 
-  it("of the server's own origin, and of those that are allowed, are served", async () => {
-    const { doors } = await open({ allowedOrigins: ["http://wallet.example"] });
-    await expectIn(doors, { Host: "localhost:9190", Origin: "http://localhost:9190" });
-    await expectIn(doors, { Host: "localhost:443", Origin: "https://localhost" });
-    await expectIn(doors, { Origin: "http://wallet.example" });
-    await expectOut(doors, { Host: "evil.example", Origin: "http://wallet.example" }, 403, /-vhosts/);
-    await expectOut(doors, { Origin: "http://wallet.example.evil" }, 403, /-allow-origin/);
-    await expectIn((await open({ allowedOrigins: ["*"] })).doors, { Origin: "http://any.example" });
+  it("of the server's own and of allowed origins are served", async () => {
+    const { endpoints } = await open({ allowedOrigins: ["http://wallet.example"] });
+    await expectAccepted(endpoints, { Host: "localhost:9190", Origin: "http://localhost:9190" });
+    await expectAccepted(endpoints, { Host: "localhost:443", Origin: "https://localhost" });
+    await expectAccepted(endpoints, { Origin: "http://wallet.example" });
+    await expectRejected(endpoints, { Host: "evil.example", Origin: "http://wallet.example" }, 403, /-vhosts/);
+    await expectRejected(endpoints, { Origin: "http://wallet.example.evil" }, 403, /-allow-origin/);
+    await expectAccepted((await open({ allowedOrigins: ["*"] })).endpoints, { Origin: "http://any.example" });
   });
 
-  it("that are allowed are told so by both protocols, refusals included", async () => {
+  it("of allowed origins get CORS headers from both protocols, on errors too", async () => {
     const origin = "http://wallet.example";
-    const { rpc, rest, doors } = await open({ allowedOrigins: [origin], token: "a token of many letters" });
+    const { rpc, rest, endpoints } = await open({ allowedOrigins: [origin], token: "a token of many letters" });
     for (const name of ["JSON-RPC", "REST"]) {
-      const { status, headers } = await doors[name]!({ Origin: origin });
+      const { status, headers } = await endpoints[name]!({ Origin: origin });
       expect(status).toBe(401);
       expect(headers).toMatchObject({
         "access-control-allow-origin": origin,
@@ -207,18 +212,19 @@ describe("pages", () => {
 describe("a token", () => {
   const token = "0123456789abcdef";
 
-  it("is wanted of everybody when there is one", async () => {
-    const { doors } = await open({ token });
-    await expectIn(doors, { Authorization: `Bearer ${token}` });
-    await expectIn(doors, { Authorization: `bearer  ${token}` });
-    await expectOut(doors, {}, 401, /token of --r\w+-token-file .* is missing/);
+  it("is required from every caller if configured", async () => {
+    const { endpoints } = await open({ token });
+    await expectAccepted(endpoints, { Authorization: `Bearer ${token}` });
+    await expectAccepted(endpoints, { Authorization: `bearer  ${token}` });
+    await expectRejected(endpoints, {}, 401, /Authorization header is missing: send the token of --r\w+-token-file/);
     for (const wrong of [`Bearer ${token}0`, "Bearer", token, `Basic ${token}`, `Bearer ${token} x`]) {
-      await expectOut(doors, { Authorization: wrong }, 401, /does not hold it/);
+      await expectRejected(endpoints, { Authorization: wrong }, 401, /does not contain it/);
     }
-    for (const door of Object.values(doors)) expect((await door({})).headers["www-authenticate"]).toBe("Bearer");
+    for (const endpoint of Object.values(endpoints))
+      expect((await endpoint({})).headers["www-authenticate"]).toBe("Bearer");
   });
 
-  it("is not needed for a health probe, which then tells no more than its status", async () => {
+  it("is not required for a health probe, which then returns only its status", async () => {
     const probe: RestRoute = {
       method: "ready",
       verb: "GET",
@@ -243,7 +249,7 @@ describe("a token", () => {
     expect((await rest.ask("/ready", { method: "POST" })).status).toBe(401);
   });
 
-  it("is sent in one header", async () => {
+  it("must be sent in a single header", async () => {
     const { rpc, rest } = await open({ token });
     const own = `Authorization: Bearer ${token}`;
     for (const { port } of [rpc, rest]) {
@@ -259,7 +265,7 @@ describe("a token", () => {
   });
 });
 
-describe("classes of methods", () => {
+describe("access classes", () => {
   const addedByProxies = {
     Forwarded: "for=192.0.2.1",
     Via: "1.1 proxy",
@@ -276,7 +282,7 @@ describe("classes of methods", () => {
 
   const call = (method: string) => `{"jsonrpc":"2.0","id":1,"method":"${method}"}`;
 
-  /** Whether each class is answered, by JSON-RPC, WebSocket and REST. */
+  /** Returns true or the error message for JSON-RPC, WebSocket and REST. */
   async function answered(
     { rpc, rest }: Awaited<ReturnType<typeof open>>,
     method: "debugged" | "administered",
@@ -297,28 +303,26 @@ describe("classes of methods", () => {
     )[];
   }
 
-  it("are all answered to this machine", async () => {
+  it("are all served to local callers", async () => {
     const servers = await open();
     expect(await answered(servers, "debugged")).toEqual([true, true, true]);
     expect(await answered(servers, "administered")).toEqual([true, true, true]);
   });
 
-  it("are answered as far as they are listed", async () => {
+  it("are limited to the configured ones", async () => {
     const servers = await open({ classes: ["read", "admin"] });
     const [posted, overWebSocket, asked] = await answered(servers, "debugged");
-    expect(posted).toBe(
-      "This server answers methods of the classes read, admin alone, and this is one of the class debug; --rpc-api changes that.",
-    );
+    expect(posted).toBe('Access class "debug" is not served, only read, admin. Enable it with --rpc-api.');
     expect(overWebSocket).toBe(posted);
-    expect(asked).toMatch(/of the class debug; --rest-api/);
+    expect(asked).toMatch(/"debug" is not served.*--rest-api/);
     expect(await servers.rest.ask("/debugged", { method: "HEAD" })).toMatchObject({ status: 403 });
     expect(await answered(servers, "administered")).toEqual([true, true, true]);
-    await expectIn({ "JSON-RPC": servers.doors["JSON-RPC"]! }, {});
+    await expectAccepted({ "JSON-RPC": servers.endpoints["JSON-RPC"]! }, {});
   });
 
-  it("that change how the node runs take more than a page or a proxy", async () => {
+  it("with privileges are denied to unlisted pages and to proxies", async () => {
     const listed = { Origin: "http://wallet.example" };
-    const refused = Array(3).fill(expect.stringMatching(/admin can be called from this machine alone.*-token-file/));
+    const refused = Array(3).fill(expect.stringMatching(/"admin" is served only to local callers.*-token-file/));
     const servers = await open({ allowedOrigins: ["http://wallet.example", "*"] });
     expect(await answered(servers, "administered", listed)).toEqual([true, true, true]);
     expect(await answered(servers, "administered", { Origin: "http://any.example" })).toEqual(refused);
@@ -328,13 +332,13 @@ describe("classes of methods", () => {
     expect(await answered(servers, "debugged", { "X-Forwarded-For": "192.0.2.1" })).toEqual([true, true, true]);
   });
 
-  it("that change how the node runs are open to whoever has the token", async () => {
+  it("with privileges are served to callers with the token", async () => {
     const servers = await open({ token: "0123456789abcdef" });
     const headers = { Authorization: "Bearer 0123456789abcdef", "X-Forwarded-For": "192.0.2.1" };
     expect(await answered(servers, "administered", headers)).toEqual([true, true, true]);
   });
 
-  it("are refused one by one in a batch", async () => {
+  it("are checked for each call of a batch", async () => {
     const { rpc } = await open({ classes: ["read"] });
     const { text } = await rpc.post(`[${call("echo")},${call("debugged")},${call("echo")}]`);
     expect(JSON.parse(text)).toEqual([

@@ -41,7 +41,7 @@ async function openServer(options: TestServerOptions = {}) {
   return server;
 }
 
-it("sees each call of JSON-RPC once, with its error code and the bytes of its answer, streams included", async () => {
+it("observes each JSON-RPC call once, with error code and response bytes, streams included", async () => {
   const { post } = await openServer({ classes: { large: "admin" }, access: { classes: ["read"] } });
   for (const method of ["null", "stream", "fail", "crash", "nothing", "large", "empty_stream"]) {
     const { text } = await post(JSON.stringify(call(method, method === "fail" ? ["not-found"] : [])));
@@ -58,7 +58,7 @@ it("sees each call of JSON-RPC once, with its error code and the bytes of its an
   ]);
 });
 
-it("sees what is no call, the calls of a batch, and notifications", async () => {
+it("observes invalid calls, batches and notifications", async () => {
   const { post } = await openServer({ limits: { batchLength: 4, batchBytes: 1000 } });
   await post("{");
   await post("[]");
@@ -78,21 +78,21 @@ it("sees what is no call, the calls of a batch, and notifications", async () => 
   expect(seen.filter(({ bytes }) => bytes === 0).map(({ call }) => call)).toEqual(["json-rpc null", "json-rpc fail"]);
 });
 
-it("sees the calls that a batch has no room left for", async () => {
+it("observes calls that exceed the batch limits", async () => {
   const { post } = await openServer({ limits: { batchBytes: 1000 } });
-  // So many are under way at once that only what comes after them is refused.
+  // Calls that already run are answered; only later ones are rejected.
   await post(JSON.stringify([...Array(4).fill(call("large")), call("null")]));
   expect(outcomes()).toEqual([...Array(4).fill("json-rpc large ok"), "json-rpc null -32005"]);
 });
 
-it("tells WebSocket from HTTP", async () => {
+it("distinguishes WebSocket from HTTP", async () => {
   const { url } = await openServer();
   const client = await Client.connect(url);
   await client.call("null");
   expect(outcomes()).toEqual(["websocket null ok"]);
 });
 
-it("sees the requests of REST with the method behind the path, and those that lead nowhere", async () => {
+it("observes REST requests by method, including unknown paths", async () => {
   const server = await openRest({ observer, limits: { smallBodyBytes: 10 } });
   onTestFinished(server.close);
   for (const path of ["/empty", "/stream", "/large", "/invalid", "/crash", "/broken-early", "/nowhere", "/%ff"]) {
@@ -114,7 +114,7 @@ it("sees the requests of REST with the method behind the path, and those that le
   ]);
 });
 
-it("is not all that a server tells: its load counts what limits refused", async () => {
+it("counts refusals by limit in the server load", async () => {
   const { post, load } = await openServer({ limits: { requestsPerSecond: 1, heldBytes: 100_000 } });
   const { status } = await post(JSON.stringify(call("echo", ["x".repeat(200_000)])));
   expect(status).toBe(503);

@@ -1,15 +1,15 @@
-/** The ways by which calls come in. */
+/** Protocol of a call. */
 export type CallServer = "json-rpc" | "websocket" | "rest";
 
-/** Somebody who watches the calls of all servers; a server that has none does nothing for it. */
+/** Observes calls of all servers, for metrics and logs. */
 export interface CallObserver {
-  /** A call begins; `method` is undefined when it names none that exists. */
+  /** Starts a call; `method` is undefined if it does not exist. */
   begin(server: CallServer, method: string | undefined): ObservedCall;
 }
 
 export interface ObservedCall {
-  /** The answer, or its beginning, is there; `errorCode`, which is that of the protocol, when it is an error. */
+  /** Ends the call when the response begins; `errorCode` is the protocol's, for errors. */
   readonly end: (errorCode?: number) => void;
-  /** So many bytes of the answer, before they are compressed; those of a stream as they are read, after the end of the call. */
+  /** Counts response bytes before compression. Called for streams as they are read, also after `end`. */
   readonly bytes: (count: number) => void;
 }

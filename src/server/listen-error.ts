@@ -1,7 +1,7 @@
-/** A server cannot listen. */
+/** Thrown if a server cannot listen. */
 export class ListenError extends Error {
   readonly server: "json-rpc" | "rest" | "metrics";
-  /** That of the system, `EADDRINUSE` when the port is taken. */
+  /** System error code, such as `EADDRINUSE`. */
   readonly code: string | undefined;
 
   constructor(server: ListenError["server"], { message, code }: { message: string; code?: string | undefined }) {

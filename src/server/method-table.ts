@@ -5,94 +5,94 @@ import type { Feed } from "./events/feed.ts";
 /** Positional or by-name parameters, as parsed from JSON. */
 export type Params = unknown[] | Record<string, unknown>;
 
-/** An encoded answer: JSON bytes of the result, whole or as a stream of chunks, and what stands beside the result. */
-export interface Answer {
+/** Encoded result of a call: JSON, complete or streamed, with metadata. */
+export interface MethodResponse {
   body: Buffer | AsyncIterable<Buffer>;
   /**
-   * The metadata that the standard REST body carries beside `data`, as JSON values. It is written after the body: beside a
-   * stream, a `toJSON` of it may tell what is known only when the stream has ended.
+   * Metadata that the REST body has beside `data`. Serialized after the body, so a `toJSON` may return values known
+   * only after the stream has ended.
    */
   meta?: Record<string, unknown>;
-  /** The response headers that the REST twin uses for the same metadata. */
+  /** REST response headers with the same metadata. */
   headers?: Record<string, string>;
 }
 
-/** What a transport can do for the caller of a method beside answering it. */
+/** Subscription operations of the caller's connection. */
 export interface Caller {
-  /** Sends the caller what the feed delivers, after the answer to the call; gives an id for the subscription. */
+  /** Sends the feed's events to the caller after the response to this call. Returns the subscription id. */
   subscribe(feed: Feed): string | Promise<string>;
-  /** Whether there was such a subscription of this caller. */
+  /** Returns false if the caller has no such subscription. */
   unsubscribe(id: string): boolean | Promise<boolean>;
 }
 
-/** Whoever a server calls methods for. */
+/** A caller together with its access rights. */
 export interface Client extends Caller {
-  /** Why methods of the class are not served to the caller; undefined when they are. */
-  refusal(access: AccessClass): string | undefined;
+  /** Returns why the caller may not call methods of the class; undefined if it may. */
+  denialReason(access: AccessClass): string | undefined;
 }
 
-/** How long somebody waits for the answer to a call. */
-export interface Waiting {
-  /** Aborted when nobody does any more: the client has left, or the time for the call is over. */
+/** Cancellation of a call. */
+export interface Cancellation {
+  /** Aborted when the client disconnects or the call's time limit expires. */
   readonly signal: AbortSignal;
-  /** Calls back when that happens, which costs less than a signal; the returned function ends it. */
-  onOver?(listener: (reason: Failure) => void): () => void;
+  /** Calls `listener` on abort; cheaper than a signal. Returns a function that removes it. */
+  onAbort?(listener: (reason: Failure) => void): () => void;
 }
 
 /**
- * What answers follow from beside the parameters: from the head and all that fork choice says of blocks, from these and the
- * status of the node, or from nothing that changes while the node runs.
+ * What a response depends on besides the parameters: the head and fork choice, these and the node's status, or nothing
+ * that changes while the node runs.
  */
-export type Dependence = "head" | "status" | "nothing";
+export type CacheDependency = "head" | "status" | "nothing";
 
-/** Which revision invalidates a cached answer. */
+/** Which revision invalidates a cached response. */
 export interface CachePolicy {
-  readonly on: Dependence;
-  /** Set for an answer that is cheap enough to be made again as soon as its revision changes, before the next call. */
-  readonly isPreparedAhead: boolean;
+  readonly on: CacheDependency;
+  /** True for responses cheap enough to be recomputed as soon as their revision changes. */
+  readonly isPrewarmed: boolean;
 }
 
 /**
- * What a call may cost: `cheap` ones answer from what is at hand. So do those of cost `state` for the head's state; for
- * others they may replay blocks. `heavy` ones also walk through long lists of a state. A `duty` is time-critical, and
- * goes before all others.
+ * Expected cost of a call: `cheap` uses data in memory. `state` does so for the head state, but may replay blocks for
+ * others. `heavy` also iterates over long lists of a state. `duty` is time-critical and has the highest priority.
  */
-export type Cost = "cheap" | "duty" | "state" | "heavy";
+export type CallCost = "cheap" | "duty" | "state" | "heavy";
 
-export interface Method {
+/** A method as the servers call it. */
+export interface CallableMethod {
   readonly name: string;
-  readonly cost: Cost;
-  /** Inside a batch, calls that change something run one after the other, in request order. */
+  readonly cost: CallCost;
+  /** Calls with side effects run sequentially in a batch, in request order. */
   readonly access: AccessClass;
-  /** Whether its parameters may be large, as a block is. */
+  /** True if parameters may be large, such as a block. */
   readonly takesLargeBody: boolean;
-  /** Whether some of its answers have a `cachePolicy`. */
+  /** True if `cachePolicy` may return a policy. */
   readonly isCacheable?: boolean;
-  /** Undefined for parameters whose answer depends on more than a revision, such as the time of day. */
+  /** Returns undefined if the response depends on more than a revision, such as the time. */
   cachePolicy?(params: Params): CachePolicy | undefined;
   /**
-   * The method whose answer is the list of all its answers: the last parameter is an index in that list, and the others
-   * are the parameters of that method.
+   * Name of the method that returns the list of all this method's responses. The last parameter is the index in that
+   * list; the others are the parameters of the list method.
    */
   readonly elementOf?: string | undefined;
-  /** Throws a `Failure` for everything that is the caller's or the node's fault. */
-  call(params: Params, caller?: Caller, waiting?: Waiting): Promise<Answer>;
+  /** Throws a `Failure` for invalid parameters and expected errors. */
+  call(params: Params, caller?: Caller, cancellation?: Cancellation): Promise<MethodResponse>;
   /**
-   * The same with parameters that are the member `params` of a long message, where the method reads that itself; throws an
-   * `JsonParseError` when it cannot.
+   * Calls the method with the member `params` of a large message, which the method parses itself. Throws an
+   * `JsonParseError` if it cannot.
    */
-  callByMessage?(message: Uint8Array, caller?: Caller, waiting?: Waiting): Promise<Answer>;
+  callByMessage?(message: Uint8Array, caller?: Caller, cancellation?: Cancellation): Promise<MethodResponse>;
 }
 
-/** All that a server knows of what can be asked. */
+/** Methods that a server can call. */
 export interface MethodTable {
-  find(name: string): Method | undefined;
-  /** The existing name that a caller of an unknown one most likely meant. */
+  find(name: string): CallableMethod | undefined;
+  /** Returns the name that a caller of an unknown method most likely meant. */
   suggest?(name: string): string | undefined;
 }
 
-/** A table that also tells all that is in it. */
+/** A table whose methods can be listed. */
 export interface ListedMethodTable extends MethodTable {
-  /** Every name that a method is called by. */
-  entries(): Iterable<readonly [name: string, method: Method]>;
+  /** All names, including aliases. */
+  entries(): Iterable<readonly [name: string, method: CallableMethod]>;
 }

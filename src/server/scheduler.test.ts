@@ -6,13 +6,13 @@ function setup() {
   const clock = { now: 0 };
   const scheduler = new Scheduler(() => clock.now);
   const ran: string[] = [];
-  /** Schedules a unit of work that takes so many milliseconds. */
+  /** Schedules a unit of work that takes `millis`. */
   const run = (kind: WorkKind, name: string, millis = 0) =>
     scheduler.run(kind, () => {
       ran.push(name);
       clock.now += millis;
     });
-  /** Uses up the time of this turn. */
+  /** Spends the time budget of this turn. */
   const spend = () => run("request", "spent", 100);
   const untilRan = async (count: number) => {
     while (ran.length < count) await nextTurn();
@@ -20,7 +20,7 @@ function setup() {
   return { clock, scheduler, ran, run, spend, untilRan };
 }
 
-it("runs work at once while there is time in the turn, and the rest in later turns", async () => {
+it("runs work at once while the turn has time left, the rest in later turns", async () => {
   const { ran, run, untilRan } = setup();
   run("request", "a", 3);
   run("request", "b", 3);
@@ -31,7 +31,7 @@ it("runs work at once while there is time in the turn, and the rest in later tur
   expect(ran.slice(2).sort()).toEqual(["c", "d"]);
 });
 
-it("keeps the order of a kind", async () => {
+it("keeps the order within a kind", async () => {
   const { ran, run, spend, untilRan } = setup();
   spend();
   for (const name of ["1", "2", "3", "4"]) run("events", name, 4);
@@ -41,7 +41,7 @@ it("keeps the order of a kind", async () => {
   expect(ran).toEqual(["spent", "1", "2", "3", "4", "5"]);
 });
 
-it("runs requests before those of clients that send ahead, and lets no kind starve", async () => {
+it("runs requests before pipelined ones and starves no kind", async () => {
   const { ran, run, spend, untilRan } = setup();
   spend();
   for (let index = 0; index < 12; index++) run("events", "events", 4);
@@ -54,7 +54,7 @@ it("runs requests before those of clients that send ahead, and lets no kind star
   expect(first).toContain("pipelined");
 });
 
-it("runs a unit in every turn, however long each takes", async () => {
+it("runs at least one unit per turn", async () => {
   const { ran, run, spend } = setup();
   spend();
   for (let index = 0; index < 3; index++) run("events", "slow", 1000);
@@ -62,7 +62,7 @@ it("runs a unit in every turn, however long each takes", async () => {
   expect(ran).toHaveLength(4);
 });
 
-it("has short turns while clients connect", async () => {
+it("shortens turns while clients connect", async () => {
   const { scheduler, ran, run, untilRan } = setup();
   scheduler.noteConnection();
   run("request", "a", 1);
@@ -85,7 +85,7 @@ it("resumes two readers per turn", async () => {
   expect(ran).toEqual(["a", "b", "c", "d"]);
 });
 
-it("lets other work run for as long as a turn with too much parsing took", async () => {
+it("delays reading after a long turn by the length of that turn", async () => {
   const { clock, scheduler, ran } = setup();
   scheduler.read(() => ran.push("a"));
   scheduler.read(() => ran.push("b"));

@@ -41,7 +41,7 @@ it("throws errors of its own, which hold the server's as it was", async () => {
   const client = connect();
   await expect(client.send(UNKNOWN_BLOCK.method, UNKNOWN_BLOCK.params)).rejects.toMatchObject({
     code: "UNKNOWN_ERROR",
-    error: { ...NOT_FOUND, message: expect.stringContaining("knows no block") },
+    error: { ...NOT_FOUND, message: expect.stringContaining("No block for") },
   });
   await expect(client.send("getBeaconHead", [1])).rejects.toMatchObject({ error: INVALID_PARAMS });
   await expect(client.send("unheard_of", [])).rejects.toMatchObject({

@@ -48,7 +48,7 @@ it("throws errors of its own, which hold the code, the message and the data of t
   expect(unknown).toMatchObject({
     name: "ResourceNotFoundRpcError",
     code: NOT_FOUND.code,
-    details: expect.stringContaining("knows no block"),
+    details: expect.stringContaining("No block for"),
   });
   expect((unknown as Error).cause).toMatchObject(NOT_FOUND);
   const wrong = await request({ method: "getBeaconHead", params: [1] }).catch((error: unknown) => error as Error);

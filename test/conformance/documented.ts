@@ -1,5 +1,5 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import type { Method } from "../../src/api/definition.ts";
+import type { MethodDefinition } from "../../src/api/definition.ts";
 import { methodGroups } from "../../src/api/method-groups.ts";
 import { openRpcDocument } from "../../src/api/openrpc.ts";
 
@@ -19,7 +19,10 @@ export function documentedResult(name: string): ValidateFunction {
 }
 
 /** Validates positional parameters in the same way. Returns a validator for each, with the value it is for. */
-export function documentedParams({ name, params }: Method, given: readonly unknown[]): [ValidateFunction, unknown][] {
+export function documentedParams(
+  { name, params }: MethodDefinition,
+  given: readonly unknown[],
+): [ValidateFunction, unknown][] {
   const validators = allDocumentedParams(name);
   return params
     .slice(0, given.length)

@@ -1,7 +1,7 @@
 import { ForkName } from "@lodestar/params";
 import type { ValidateFunction } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Method } from "../../src/api/definition.ts";
+import type { MethodDefinition } from "../../src/api/definition.ts";
 import { methods } from "../../src/api/method-groups.ts";
 import { OPENRPC_ERRORS } from "../../src/api/openrpc.ts";
 import { ExampleDevChain } from "../support/example-chain.ts";
@@ -38,7 +38,7 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
     await chain?.close();
   });
 
-  async function expectRightAnswer(name: string, method: Method): Promise<void> {
+  async function expectRightAnswer(name: string, method: MethodDefinition): Promise<void> {
     const params = await exampleParams(method, chain);
     for (const [validate, value] of documentedParams(method, params)) expectValid(validate, value);
     // Nobody but a WebSocket client hears of events.

@@ -1,5 +1,5 @@
 import { ForkName } from "@lodestar/params";
-import { get, type Method, post, type RestPath } from "../../src/api/definition.ts";
+import { get, type MethodDefinition, post, type RestPath } from "../../src/api/definition.ts";
 import { type DocumentVersion, OpenApi, type TwinValidator, type ValidatorOptions } from "./openapi.ts";
 
 /** The forks that results are checked on: the first one's objects are those of the older document. */
@@ -87,7 +87,7 @@ const ELSEWHERE: Readonly<Record<string, Twins>> = {
 };
 
 /** What checks a result and its metadata; undefined when no document describes the method, or by its status alone. */
-export function twinValidator({ name, rest }: Method, fork: DocumentedFork): TwinValidator | undefined {
+export function twinValidator({ name, rest }: MethodDefinition, fork: DocumentedFork): TwinValidator | undefined {
   const elsewhere = ELSEWHERE[name]?.[fork];
   if (elsewhere) return DOCUMENTS[elsewhere.document].validator(elsewhere.operation, elsewhere);
   const document = DOCUMENTS[DOCUMENT_OF[fork]];

@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import type { Method, Param } from "../../src/api/definition.ts";
+import type { MethodDefinition, Param } from "../../src/api/definition.ts";
 import { paramJsonSchema } from "../../src/api/openrpc.ts";
-import { SHAPES } from "../../src/api/schemas.ts";
+import { NAMED_SCHEMAS } from "../../src/api/schemas.ts";
 import type { Params } from "../../src/server/method-table.ts";
 import { type Mistake, wrongPayloads } from "./wrong-payloads.ts";
 
@@ -39,7 +39,7 @@ const OUT_OF_RANGE: readonly unknown[] = ["18446744073709551616", 2 ** 53, `${2n
  * Calls that every method must refuse as invalid, made from its parameters' own schemas and from parameters that it takes.
  * `given` are all of them by position.
  */
-export function* wrongCalls(method: Method, given: readonly unknown[]): Generator<WrongCall> {
+export function* wrongCalls(method: MethodDefinition, given: readonly unknown[]): Generator<WrongCall> {
   yield* wrongCounts(method, given);
   const padded = [...given, ...method.params.slice(given.length).map(() => null)];
   for (const [position, param] of method.params.entries()) {
@@ -58,7 +58,7 @@ export function* wrongCalls(method: Method, given: readonly unknown[]): Generato
   }
 }
 
-function* wrongCounts({ params }: Method, given: readonly unknown[]): Generator<WrongCall> {
+function* wrongCounts({ params }: MethodDefinition, given: readonly unknown[]): Generator<WrongCall> {
   const takesMany = params.at(-1)?.each === true;
   const full = [...given, ...params.slice(given.length).map(() => null)];
   yield { mistake: "count", params: takesMany ? [...given, null] : [...full, "surplus"] };
@@ -79,7 +79,7 @@ const validators = new Map<Param, ValidateFunction>();
 function takes(param: Param): (value: unknown) => boolean {
   let validate = validators.get(param);
   if (validate === undefined) {
-    validate = ajv.compile({ ...paramJsonSchema(param), components: { schemas: SHAPES } });
+    validate = ajv.compile({ ...paramJsonSchema(param), components: { schemas: NAMED_SCHEMAS } });
     validators.set(param, validate);
   }
   return (value) => (value === null ? !param.required : validate(value));

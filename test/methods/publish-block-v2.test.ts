@@ -3,7 +3,7 @@ import { signedBlindedBlockToFull } from "@lodestar/state-transition";
 import { type SignedBeaconBlock, type SignedBlindedBeaconBlock, sszTypesFor } from "@lodestar/types";
 import { fromHex, toHex } from "@lodestar/utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { produceBlock } from "../../src/api/methods/block-production.ts";
+import { produceBlock } from "../../src/api/methods/validator/block-production.ts";
 import { ByHand } from "../support/by-hand.ts";
 import { Caller } from "../support/caller.ts";
 import { type OpenedDevChain, openQuietDevChain, startQuietDevChain } from "../support/dev-chain.ts";

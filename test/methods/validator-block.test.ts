@@ -2,7 +2,7 @@ import { DOMAIN_BEACON_PROPOSER, ForkName, ForkSeq, SLOTS_PER_EPOCH } from "@lod
 import { type BeaconBlock, type ssz, sszTypesFor } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
-import { produceBlock } from "../../src/api/methods/block-production.ts";
+import { produceBlock } from "../../src/api/methods/validator/block-production.ts";
 import type { BeaconChain } from "../../src/chain/chain.ts";
 import type { DevFork } from "../../src/dev/forks.ts";
 import { ByHand } from "../support/by-hand.ts";

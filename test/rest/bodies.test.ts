@@ -105,7 +105,7 @@ describe("bodies", () => {
         const unknown = await ask(path, { method: "POST", headers: wrong, body: "{}" });
         expect([unknown.status, JSON.parse(unknown.text).message]).toEqual([
           400,
-          expect.stringMatching(/^The header Eth-Consensus-Version must be .*, but "frontier" was given\.$/),
+          expect.stringMatching(/^The Eth-Consensus-Version header must be .*, but "frontier" was given\.$/),
         ]);
       }
     }
@@ -132,17 +132,17 @@ describe("bodies", () => {
       const { status, text } = await ask(path, { method: "POST", headers, body: Buffer.from(body) });
       return [status, JSON.parse(text).message];
     };
-    const belongs = `the body is one of phase0, to which its slot ${rest.chain.slot} belongs.`;
+    const belongs = `the body is a phase0 object of slot ${rest.chain.slot}.`;
     const blockBytes = ssz.phase0.SignedBeaconBlock.serialize(block);
     for (const version of ["altair", "deneb", "Fulu"]) {
       expect(await send("/eth/v2/beacon/blocks", version, blockBytes)).toEqual([
         400,
-        `The header Eth-Consensus-Version is ${version.toLowerCase()}, but ${belongs}`,
+        `The Eth-Consensus-Version header is ${version.toLowerCase()}, but ${belongs}`,
       ]);
     }
     expect(await send("/eth/v2/beacon/pool/attestations", "electra", attestations)).toEqual([
       400,
-      `The header Eth-Consensus-Version is electra, but ${belongs}`,
+      `The Eth-Consensus-Version header is electra, but ${belongs}`,
     ]);
     expect(await send("/eth/v2/beacon/blocks", "altair", blockBytes.subarray(1))).toEqual([
       400,

@@ -1,7 +1,7 @@
 import { ForkName, ForkSeq } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Method, Param } from "../../src/api/definition.ts";
+import type { MethodDefinition, Param } from "../../src/api/definition.ts";
 import { methods } from "../../src/api/method-groups.ts";
 import { paramJsonSchema } from "../../src/api/openrpc.ts";
 import { isReadOnly } from "../../src/server/access-class.ts";
@@ -38,7 +38,7 @@ function resultText(text: string, { meta }: Response): string {
 const WITHOUT_DATA = ["get_v1_debug_fork_choice", "get_v1_beacon_light_client_updates"];
 
 /** What the REST twin must have sent. */
-function expectedText(method: Method, text: string, response: Response): string {
+function expectedText(method: MethodDefinition, text: string, response: Response): string {
   const result = resultText(text, response);
   const meta = response.meta ?? {};
   if (WITHOUT_DATA.includes(method.name)) return result;

@@ -3,8 +3,8 @@ import { ForkName } from "@lodestar/params";
 import { fromHex, toHex } from "@lodestar/utils";
 import { expect } from "vitest";
 import { codecOf, createCodecs, type Family, type RouteCodec } from "../../src/api/codecs.ts";
-import type { Method } from "../../src/api/definition.ts";
-import { RequestReader } from "../../src/api/rest/request.ts";
+import type { MethodDefinition } from "../../src/api/definition.ts";
+import { RequestParser } from "../../src/api/rest/request.ts";
 import type { RestRequest } from "../../src/server/rest/route-table.ts";
 import type { ExampleDevChain } from "../support/example-chain.ts";
 import type { ServedApi } from "../support/served-api.ts";
@@ -21,7 +21,7 @@ interface ClientResponse {
 type ClientMethod = (...args: unknown[]) => Promise<ClientResponse>;
 
 interface Twin {
-  method: Method;
+  method: MethodDefinition;
   call: RestCall;
   response: { result?: unknown; error?: { data: { status: number } } };
 }
@@ -71,7 +71,7 @@ async function argsOf(
   { methods }: ServedApi,
   chain: ExampleDevChain,
   name: string,
-  method: Method,
+  method: MethodDefinition,
   { path, headers, body }: RestCall,
 ): Promise<unknown> {
   const [rest] = method.rest;
@@ -81,9 +81,9 @@ async function argsOf(
   for (const key in params) params[key] = decodeURIComponent(params[key]!);
   const lowerCase = Object.fromEntries(Object.entries(headers).map(([key, value]) => [key.toLowerCase(), value]));
   const { restParams } = methods.all.find(({ name }) => name === method.name)!;
-  const reader = new RequestReader(restParams, rest!);
+  const reader = new RequestParser(restParams, rest!);
   const request = { params, query, headers: lowerCase } as unknown as RestRequest;
-  const args = await reader.args(request, body === undefined ? reader.bodyParam?.whenNoBody : JSON.parse(body));
+  const args = await reader.args(request, body === undefined ? reader.bodyParam?.defaultBody : JSON.parse(body));
   for (const key of ["attestationDataRoot", "beaconBlockRoot"]) {
     if (typeof args[key] === "string") args[key] = fromHex(args[key]);
   }

@@ -1,4 +1,4 @@
-import type { Method } from "../../src/api/definition.ts";
+import type { MethodDefinition } from "../../src/api/definition.ts";
 
 export interface RestCall {
   verb: "GET" | "POST";
@@ -11,7 +11,7 @@ export interface RestCall {
 const QUERY_OF_POST = ["broadcast_validation"];
 
 /** The request that asks the REST twin of a method for the same as positional parameters ask the method. */
-export function restCall({ params: signature, rest }: Method, params: unknown[], fork: string): RestCall {
+export function restCall({ params: signature, rest }: MethodDefinition, params: unknown[], fork: string): RestCall {
   const { verb, path: template } = rest[0]!;
   const query = new URLSearchParams();
   const headers: Record<string, string> = {};

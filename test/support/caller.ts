@@ -1,7 +1,7 @@
 import type { Api } from "../../src/api/api.ts";
 import { createMethodTable } from "../../src/api/bound-methods.ts";
-import { type ErrorObject, thrownError } from "../../src/server/jsonrpc/errors.ts";
-import type { Answer, MethodTable, Params } from "../../src/server/method-table.ts";
+import { type ErrorObject, toErrorObject } from "../../src/server/jsonrpc/errors.ts";
+import type { MethodResponse, MethodTable, Params } from "../../src/server/method-table.ts";
 
 /** Calls methods exactly as the JSON-RPC server does, without the server. */
 export class Caller {
@@ -23,7 +23,7 @@ export class Caller {
   }
 
   /** What stands beside the result. */
-  async meta(name: string, params: Params = []): Promise<Answer["meta"]> {
+  async meta(name: string, params: Params = []): Promise<MethodResponse["meta"]> {
     return (await this.#answer(name, params)).meta;
   }
 
@@ -32,12 +32,12 @@ export class Caller {
     try {
       await this.#answer(name, params);
     } catch (error) {
-      return thrownError(error);
+      return toErrorObject(error);
     }
     throw new Error(`${name} was answered.`);
   }
 
-  #answer(name: string, params: Params, signal?: AbortSignal): Promise<Answer> {
+  #answer(name: string, params: Params, signal?: AbortSignal): Promise<MethodResponse> {
     const method = this.#table.find(name);
     if (!method) throw new Error(`There is no method ${name}.`);
     return method.call(params, undefined, signal && { signal });

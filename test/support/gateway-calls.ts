@@ -26,11 +26,11 @@ const WHOLE_BELOW_BYTES = 4096;
 
 /** Asks one upstream for everything, and keeps nothing. */
 function fetchFrom(url: () => string, upstream: string) {
-  return async ({ request, waiting }: UpstreamCall): Promise<UpstreamResponse> => {
+  return async ({ request, cancellation }: UpstreamCall): Promise<UpstreamResponse> => {
     const { verb, headers, body } = request;
     let response: Response;
     try {
-      const init = { method: verb, headers, body: body && new Uint8Array(body), signal: waiting.signal };
+      const init = { method: verb, headers, body: body && new Uint8Array(body), signal: cancellation.signal };
       response = await fetch(`${url()}${request.url}`, init);
     } catch (cause) {
       throw new UpstreamError(upstream, `The upstream ${upstream} cannot be reached.`, {

@@ -2,7 +2,7 @@ import { fromHex, toHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { IrregularNumber } from "../../json/parse.ts";
-import { hexDump } from "../methods/dev-dumps.ts";
+import { hexDump } from "../methods/dev/dumps.ts";
 import { blockId, stateId, validatorId, validatorIds } from "./identifiers.ts";
 import { numberOrQuantityUpTo, quantityUpTo } from "./quantities.ts";
 import {

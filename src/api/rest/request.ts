@@ -7,22 +7,22 @@ import { type Args, bind, type Signature } from "../bind.ts";
 import type { RequestCodec } from "../codecs.ts";
 import type { Param, RestPath } from "../definition.ts";
 import { firstMessage } from "../params/schema.ts";
-import { type Place, placesOf } from "./places.ts";
+import { locateParams, type ParamLocation } from "./param-locations.ts";
 import { readSszBody } from "./ssz-body.ts";
 
-/** Makes a by-name call of a REST request. */
-export class RequestReader {
-  /** The parameter that the body holds. */
+/** Parses REST requests into the arguments of a method. */
+export class RequestParser {
+  /** Parameter in the body. */
   readonly bodyParam: Param | undefined;
   readonly #signature: Signature;
-  /** A body that is there stands for something, also where it could have been left out. */
+  /** Signature in which an optional body is required, for requests that have one. */
   readonly #signatureWithBody: Signature;
-  readonly #places: readonly Place[];
+  readonly #places: readonly ParamLocation[];
 
   constructor(params: readonly Param[], path: RestPath) {
-    // A complaint about the parameters names the path, not a method that the caller may never have heard of.
+    // Errors name the path, since the caller may not know the method.
     this.#signature = { params, name: `${path.verb} ${path.path}` };
-    this.#places = placesOf(params, path);
+    this.#places = locateParams(params, path);
     this.bodyParam = this.#places.find(({ from }) => from === "body")?.param;
     this.#signatureWithBody = {
       ...this.#signature,
@@ -30,24 +30,24 @@ export class RequestReader {
     };
   }
 
-  /** Throws for a header that the current version of the operation insists on. */
+  /** Throws if a mandatory header is missing. */
   requireHeaders({ headers }: RestRequest): void {
     for (const { param } of this.#places) {
       const { header } = param;
       if (header?.isRequired && headers[header.name.toLowerCase()] === undefined) {
-        throw invalidParams(`The header ${header.name} is missing.`);
+        throw invalidParams(`The ${header.name} header is missing.`);
       }
     }
   }
 
-  /** The arguments of a request whose body, if it has one, is the JSON `body`. */
+  /** Returns the arguments of a request with a JSON body or none. */
   args(request: RestRequest, body: unknown): Args | Promise<Args> {
     const named = this.#named(request);
     if (!this.bodyParam || body === undefined) return bind(this.#signature, named);
     return bind(this.#signatureWithBody, { ...named, [this.bodyParam.name]: body });
   }
 
-  /** The arguments of a request with an SSZ body, which the codec of the operation reads. */
+  /** Returns the arguments of a request with an SSZ body. */
   async sszArgs(request: RestRequest, codec: RequestCodec, config: ChainForkConfig): Promise<Args> {
     const { key, name, noun = `the parameter "${name}"` } = this.bodyParam!;
     const params = this.#signature.params.filter((param) => param !== this.bodyParam);
@@ -62,23 +62,23 @@ export class RequestReader {
       const { param } = place;
       const value = valueAt(place, request, query);
       if (value === undefined) continue;
-      requireForm(place, value);
+      validateRestForm(place, value);
       named[param.name] = value;
     }
     return named;
   }
 }
 
-/** What only REST refuses, or has another name for; the rest is told when the call is bound. */
-function requireForm({ param, from }: Place, value: unknown): void {
+/** Checks what is specific to REST; everything else is checked by `bind`. */
+function validateRestForm({ param, from }: ParamLocation, value: unknown): void {
   const schema = param.restSchema ?? (from === "header" ? param.schema : undefined);
   const parsed = schema?.safeParse(value);
   if (parsed === undefined || parsed.success) return;
-  const subject = from === "header" ? `The header ${param.header!.name}` : `The parameter "${param.name}"`;
+  const subject = from === "header" ? `The ${param.header!.name} header` : `The parameter "${param.name}"`;
   throw invalidParams(`${subject} ${firstMessage(parsed.error)}`);
 }
 
-function valueAt(place: Place, request: RestRequest, query: Query): unknown {
+function valueAt(place: ParamLocation, request: RestRequest, query: Query): unknown {
   const { name, header, isFlag } = place.param;
   switch (place.from) {
     case "body":
@@ -87,19 +87,19 @@ function valueAt(place: Place, request: RestRequest, query: Query): unknown {
       return request.params[name];
     case "header": {
       const text = request.headers[header!.name.toLowerCase()]?.toLowerCase();
-      return text === undefined ? undefined : (TRUTHS.get(text) ?? text);
+      return text === undefined ? undefined : (BOOLEANS.get(text) ?? text);
     }
     case "query": {
       if (place.type === "array") return query.list(name);
       const text = query.one(name);
       if (text === undefined || place.type !== "boolean") return text;
-      return isFlag && text === "" ? true : (TRUTHS.get(text) ?? text);
+      return isFlag && text === "" ? true : (BOOLEANS.get(text) ?? text);
     }
   }
 }
 
-/** What a parameter that is true or false is as text. */
-const TRUTHS = new Map([
+/** Text forms of a boolean. */
+const BOOLEANS = new Map([
   ["true", true],
   ["false", false],
 ]);
@@ -111,21 +111,21 @@ export async function parseJson(body: Buffer): Promise<unknown> {
     return await parseMessageInSlices(body);
   } catch (cause) {
     if (!(cause instanceof JsonParseError)) throw cause;
-    throw invalidParams(`The body cannot be read as JSON: ${cause.message}`, { cause });
+    throw invalidParams(`The body is not valid JSON: ${cause.message}`, { cause });
   }
 }
 
-/** What a JSON body holds; any other body as it is, whatever its type is said to be: command line tools call text a form. */
-export async function textOf({ body, headers }: RestRequest): Promise<unknown> {
+/** Returns the value of a JSON body, or any other body as text. Command line tools often send text as a form. */
+export async function parseText({ body, headers }: RestRequest): Promise<unknown> {
   if (/^application\/json\s*(;|$)/i.test(headers["content-type"] ?? "")) return parseJson(body ?? Buffer.alloc(0));
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(body);
   } catch (cause) {
-    throw invalidParams("The body must be text in UTF-8.", { cause });
+    throw invalidParams("The body must be UTF-8 text.", { cause });
   }
 }
 
-/** The values of each parameter of a query string: several may be separated by commas, or repeat the name. */
+/** Values of a query string. Lists are comma-separated or repeat the name. */
 class Query {
   readonly #values = new Map<string, string[]>();
 
@@ -138,15 +138,15 @@ class Query {
     }
   }
 
-  /** Undefined when it is not there. */
+  /** Returns undefined if the parameter is missing. */
   one(name: string): string | undefined {
     const values = this.#values.get(name);
     if (values === undefined) return undefined;
-    if (values.length > 1) throw invalidParams(`The parameter "${name}" can be given once only.`);
+    if (values.length > 1) throw invalidParams(`The parameter "${name}" must be given only once.`);
     return values[0];
   }
 
-  /** Undefined when it is not there. No list is empty: `?id=` holds one value, which is no id. */
+  /** Returns undefined if the parameter is missing. Lists are never empty: `?id=` has one empty value. */
   list(name: string): string[] | undefined {
     return this.#values.get(name)?.flatMap((value) => value.split(","));
   }
@@ -154,11 +154,11 @@ class Query {
 
 const NO_QUERY = new Query("");
 
-/** What reads the query takes anything else for the characters that it is made of. */
+/** Throws if the query is not percent-encoded UTF-8. The parser would accept it as is. */
 function requirePercentEncoding(query: string): void {
   try {
     decodeURIComponent(query);
   } catch (cause) {
-    throw invalidParams("The query of the request is not percent-encoded UTF-8.", { cause });
+    throw invalidParams("The query is not percent-encoded UTF-8.", { cause });
   }
 }

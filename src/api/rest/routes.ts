@@ -3,22 +3,22 @@ import type { Slot } from "@lodestar/types";
 import { unsupported } from "../../errors/failure.ts";
 import { encodeJson } from "../../json/encode.ts";
 import { isReadOnly } from "../../server/access-class.ts";
-import type { RestAnswer, RestRequest, RestRoute, RouteTable } from "../../server/rest/route-table.ts";
+import type { RestRequest, RestResponse, RestRoute, RouteTable } from "../../server/rest/route-table.ts";
 import type { Args } from "../bind.ts";
-import { type BoundMethod, type BoundMethods, Call } from "../bound-methods.ts";
-import { failingAsCall } from "../chain-failures.ts";
+import { type BoundMethod, type BoundMethods, LazyCallContext } from "../bound-methods.ts";
+import { withFailures } from "../chain-failures.ts";
 import type { RestPath } from "../definition.ts";
-import type { Response } from "../encoding.ts";
-import { answerAboutState, dataAnswer, sszAnswer, transformedAnswer } from "./answer.ts";
-import { parseJson, RequestReader, textOf } from "./request.ts";
+import type { HandlerResponse } from "../encoding.ts";
+import { parseJson, parseText, RequestParser } from "./request.ts";
+import { dataResponse, sszResponse, stateResponse, transformedResponse } from "./response.ts";
 
-/** Everything that REST answers: every path of every method. */
+/** Creates the REST routes of all methods. */
 export function createRouteTable({ all }: BoundMethods): RouteTable {
   const routes = all.flatMap((method) => method.definition.rest.map((path) => createRoute(method, path)));
   const seen = new Set<string>();
   for (const { verb, path } of routes) {
     const address = `${verb} ${path}`;
-    if (seen.has(address)) throw new Error(`Two methods are at ${address}; a path stands for one.`);
+    if (seen.has(address)) throw new Error(`Duplicate route: ${address}`);
     seen.add(address);
   }
   return routes;
@@ -26,7 +26,7 @@ export function createRouteTable({ all }: BoundMethods): RouteTable {
 
 function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
   const { feed } = method.definition;
-  const reader = new RequestReader(method.restParams, rest);
+  const reader = new RequestParser(method.restParams, rest);
   const { verb, path } = rest;
   const { access } = method.definition;
   if (feed) {
@@ -49,7 +49,7 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
       answers: ["json"],
       accepts: [],
       handle: async (request) =>
-        dataAnswer(await method.executeJson(await reader.args(request, await textOf(request))), request),
+        dataResponse(await method.executeJson(await reader.args(request, await parseText(request))), request),
     };
   }
   const isCurrent = rest === method.definition.rest[0];
@@ -73,8 +73,8 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
       const reading = readArgs(method, reader, request);
       const args = reading instanceof Promise ? await reading : reading;
       requireServed(method, rest, args);
-      return answerAboutState(method.context, request, () =>
-        method.inTurn(args, request.waiting, () => answer(method, args, request)),
+      return stateResponse(method.context, request, () =>
+        method.inTurn(args, request.cancellation, () => answer(method, args, request)),
       );
     },
   };
@@ -84,15 +84,15 @@ function formatsOf({ ssz }: RestPath, what: RestPath["ssz"]): RestRoute["answers
   return ssz === what ? ["json", "ssz"] : ["json"];
 }
 
-/** There is a promise only where there is a body, or a long list. */
-function readArgs(method: BoundMethod, reader: RequestReader, request: RestRequest): Args | Promise<Args> {
+/** Parses the arguments of a request. Returns a promise only with a body or a long list. */
+function readArgs(method: BoundMethod, reader: RequestParser, request: RestRequest): Args | Promise<Args> {
   return reader.bodyParam ? readWithBody(method, reader, request) : reader.args(request, undefined);
 }
 
-async function readWithBody(method: BoundMethod, reader: RequestReader, request: RestRequest): Promise<Args> {
+async function readWithBody(method: BoundMethod, reader: RequestParser, request: RestRequest): Promise<Args> {
   if (request.bodyFormat === "ssz") return reader.sszArgs(request, method.requestCodec!, method.context.chain.config);
   const isLeftOut = isReadOnly(method.definition.access) && !request.body?.length;
-  const body = isLeftOut ? reader.bodyParam!.whenNoBody : await parseJson(request.body ?? Buffer.alloc(0));
+  const body = isLeftOut ? reader.bodyParam!.defaultBody : await parseJson(request.body ?? Buffer.alloc(0));
   return reader.args(request, body);
 }
 
@@ -106,26 +106,26 @@ function requireServed({ context }: BoundMethod, { verb, path, until }: RestPath
   );
 }
 
-/** In the form that the caller asked for. */
-const answer = failingAsCall(async (method: BoundMethod, args: Args, request: RestRequest): Promise<RestAnswer> => {
+/** Calls the method and encodes its response in the negotiated format. */
+const answer = withFailures(async (method: BoundMethod, args: Args, request: RestRequest): Promise<RestResponse> => {
   const answered = await answerAs(method, args, request);
-  return method.definition.mayGrow ? { ...answered, lasting: "never" } : answered;
+  return method.definition.growsAfterFinality ? { ...answered, cacheLifetime: "never" } : answered;
 });
 
 async function answerAs(
   { definition, context, codec, executeJson, executeSsz }: BoundMethod,
   args: Record<string, unknown>,
   request: RestRequest,
-): Promise<RestAnswer> {
-  const call = new Call(undefined, request.waiting);
-  const respond = async () => (await definition.handler!(context, args, call)) as Response | undefined;
+): Promise<RestResponse> {
+  const call = new LazyCallContext(undefined, request.cancellation);
+  const respond = async () => (await definition.handler!(context, args, call)) as HandlerResponse | undefined;
   if (codec?.isEmpty) return { status: (await respond())?.status ?? 200 };
-  if (request.format === "ssz") return sszAnswer(await executeSsz(args, call), request);
+  if (request.format === "ssz") return sszResponse(await executeSsz(args, call), request);
   if (definition.restStatusOf) {
     const result = await respond();
-    const whole = dataAnswer({ body: encodeJson(result) }, request);
+    const whole = dataResponse({ body: encodeJson(result) }, request);
     return { ...whole, status: definition.restStatusOf(result) };
   }
-  if (codec?.transform) return transformedAnswer(codec, (await respond())!, request);
-  return dataAnswer(await executeJson(args, call), request);
+  if (codec?.transform) return transformedResponse(codec, (await respond())!, request);
+  return dataResponse(await executeJson(args, call), request);
 }

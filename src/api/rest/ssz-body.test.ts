@@ -20,6 +20,6 @@ it("takes integers that were read exactly, and the largest of all where it stand
 
 it.each([2 ** 53, 2 ** 64])("refuses the integer %d, which was rounded", (slot) => {
   expect(() => read({ blocks: [{ slot: 1 }, { message: { slot } }] })).toThrow(
-    "The body holds an integer above 2^53-1, which is not accepted.",
+    "The body contains an integer above 2^53-1, which is not supported.",
   );
 });

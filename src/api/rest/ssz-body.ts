@@ -10,7 +10,7 @@ type SszRequest = Pick<RestRequest, "params" | "headers" | "body">;
 
 const HEADER = VERSION_HEADER.toLowerCase();
 
-/** The arguments that the codec of an operation finds in an SSZ body; `noun` says what the body is to hold. */
+/** Parses an SSZ body into the arguments of an operation. `noun` describes the body in errors. */
 export function readSszBody(
   request: SszRequest,
   codec: RequestCodec,
@@ -26,7 +26,7 @@ export function readSszBody(
     const other = given === undefined ? undefined : otherVersion(request, codec, config);
     if (other) {
       throw invalidParams(
-        `The header ${VERSION_HEADER} is ${given}, but the body is one of ${other.fork}, to which its slot ${other.slot} belongs.`,
+        `The ${VERSION_HEADER} header is ${given}, but the body is a ${other.fork} object of slot ${other.slot}.`,
         { cause },
       );
     }
@@ -36,11 +36,14 @@ export function readSszBody(
 }
 
 function decode({ params, headers, body }: SszRequest, codec: RequestCodec): unknown {
-  // A plain array of bytes: the codecs rely on its slices being copies.
+  // A plain Uint8Array: the codecs rely on `slice` copying.
   return codec.parseReqSsz?.({ params, query: {}, headers, body: new Uint8Array(body ?? []) });
 }
 
-/** The fork by whose types a body can be read that those of the given one do not fit: it has to be the fork of its own slot. */
+/**
+ * Returns the fork whose types fit a body better than those of the given one. It must be the fork of the body's own
+ * slot.
+ */
 function otherVersion(
   request: SszRequest,
   codec: RequestCodec,
@@ -52,7 +55,7 @@ function otherVersion(
       const slot = firstSlot(decode({ params, body, headers: { ...headers, [HEADER]: fork } }, codec));
       if (slot !== undefined && config.getForkName(slot) === fork) return { fork, slot };
     } catch {
-      // It is none of that fork either.
+      // Not of that fork either.
     }
   }
   return undefined;
@@ -60,19 +63,19 @@ function otherVersion(
 
 class InexactBodyError extends Error {
   constructor() {
-    super("The body holds an integer above 2^53-1, which is not accepted.");
+    super("The body contains an integer above 2^53-1, which is not supported.");
     this.name = "InexactBodyError";
   }
 }
 
-/** Whether no integer was rounded. An infinite one stands for the largest, which far future epochs are. */
+/** Returns true if no integer was rounded. Infinity stands for the maximum, as in FAR_FUTURE_EPOCH. */
 function isExact(value: unknown): boolean {
   if (typeof value === "number") return value <= Number.MAX_SAFE_INTEGER || value === Number.POSITIVE_INFINITY;
   if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return true;
   return Object.values(value).every(isExact);
 }
 
-/** The slot of the first object that has one: every body whose form depends on the fork holds such objects. */
+/** Returns the slot of the first object that has one. All fork-dependent bodies contain one. */
 function firstSlot(value: unknown): Slot | undefined {
   if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return undefined;
   if ("slot" in value) return Math.min(Number(value.slot), Number.MAX_SAFE_INTEGER);

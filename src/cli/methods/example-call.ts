@@ -1,5 +1,5 @@
 import { ForkName } from "@lodestar/params";
-import type { Method } from "../../api/definition.ts";
+import type { MethodDefinition } from "../../api/definition.ts";
 import type { ExampleChain } from "../../api/example.ts";
 
 /** Placeholder for an object that depends on the chain. */
@@ -42,7 +42,7 @@ const PLACEHOLDER_CHAIN: ExampleChain = {
 type ExampleParam = { json: string } | { file: string };
 
 /** Returns example calls with `fanal call` and curl, or the WebSocket message if the method needs a connection. */
-export async function exampleLines(method: Method): Promise<string[]> {
+export async function exampleLines(method: MethodDefinition): Promise<string[]> {
   const { name, needsConnection } = method;
   const params = await exampleParams(method);
   const request = `{"jsonrpc":"2.0","id":1,"method":"${name}","params":[${params.map(inRequest).join(",")}]}`;
@@ -54,7 +54,7 @@ export async function exampleLines(method: Method): Promise<string[]> {
   ];
 }
 
-async function exampleParams({ params, example }: Method): Promise<ExampleParam[]> {
+async function exampleParams({ params, example }: MethodDefinition): Promise<ExampleParam[]> {
   const values =
     typeof example.params === "function" ? await example.params(PLACEHOLDER_CHAIN) : (example.params ?? []);
   return values.map((value, place) => {

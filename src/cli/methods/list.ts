@@ -1,4 +1,4 @@
-import type { Method } from "../../api/definition.ts";
+import type { MethodDefinition } from "../../api/definition.ts";
 import type { MethodGroup } from "../../api/openrpc.ts";
 import { isReadOnly } from "../../server/access-class.ts";
 import { signatureOf, WIDTH, wrapText } from "./text.ts";
@@ -12,7 +12,7 @@ export function methodsText(groups: readonly MethodGroup[]): string {
   return `${sections.join("\n\n")}\n`;
 }
 
-function methodLines(method: Method): string[] {
+function methodLines(method: MethodDefinition): string[] {
   const { number, summary, aliases } = method;
   const place = `${String(number ?? "").padStart(NUMBER_WIDTH)}  `;
   const others = aliases.length === 0 ? [] : wrapText(`Also ${aliases.join(", ")}`, WIDTH, HANGING);

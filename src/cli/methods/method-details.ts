@@ -1,16 +1,16 @@
-import type { Method, Param } from "../../api/definition.ts";
+import type { MethodDefinition, Param } from "../../api/definition.ts";
 import { describeType } from "../../api/describe-type.ts";
 import { failuresOf, OPENRPC_ERRORS, paramJsonSchema } from "../../api/openrpc.ts";
-import { type JsonSchema, SHAPES } from "../../api/schemas.ts";
+import { type JsonSchema, NAMED_SCHEMAS } from "../../api/schemas.ts";
 import { exampleLines } from "./example-call.ts";
 import { signatureOf, WIDTH, wrapText } from "./text.ts";
 
 const INDENT = "  ";
-const NAMED_TYPES: Readonly<Record<string, JsonSchema>> = SHAPES;
+const NAMED_TYPES: Readonly<Record<string, JsonSchema>> = NAMED_SCHEMAS;
 const REFERENCE = /"#\/components\/schemas\/(\w+)"/g;
 
 /** Formats all details of a method as text. */
-export async function methodText(method: Method): Promise<string> {
+export async function methodText(method: MethodDefinition): Promise<string> {
   const { summary, aliases, sameAs, rest, result, params, access, since, until, needsConnection } = method;
   const facts = [
     ...(aliases.length > 0 ? [`Also ${aliases.join(", ")}.`] : []),

@@ -1,4 +1,4 @@
-import type { Method } from "../../api/definition.ts";
+import type { MethodDefinition } from "../../api/definition.ts";
 import { methodGroups, methods } from "../../api/method-groups.ts";
 import type { MethodGroup } from "../../api/openrpc.ts";
 import { nearestName } from "../../errors/nearest-name.ts";
@@ -12,13 +12,13 @@ export function methodsWith(words: readonly string[]): MethodGroup[] {
     .filter((group) => group.methods.length > 0);
 }
 
-function hasAll({ name, aliases, summary, rest }: Method, words: readonly string[]): boolean {
+function hasAll({ name, aliases, summary, rest }: MethodDefinition, words: readonly string[]): boolean {
   const text = [name, ...aliases, summary, ...rest.map(({ path }) => path)].join("\n").toLowerCase();
   return words.every((word) => text.includes(word.toLowerCase()));
 }
 
 /** Finds a method by its exact name or alias. */
-export function methodNamed(name: string): Method | undefined {
+export function methodNamed(name: string): MethodDefinition | undefined {
   return methods.find((method) => method.name === name || method.aliases.includes(name));
 }
 

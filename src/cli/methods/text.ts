@@ -1,10 +1,10 @@
-import type { Method, Param } from "../../api/definition.ts";
+import type { MethodDefinition, Param } from "../../api/definition.ts";
 
 /** Width of text output in columns. */
 export const WIDTH = 100;
 
 /** Formats the method name with its parameter names; optional ones in brackets. */
-export function signatureOf({ name, params }: Method): string {
+export function signatureOf({ name, params }: MethodDefinition): string {
   return [name, ...params.map(paramText)].join(" ");
 }
 

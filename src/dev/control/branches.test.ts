@@ -1,6 +1,6 @@
 import type { RootHex } from "@lodestar/types";
 import { expect, test } from "vitest";
-import { ControlRefusal } from "../../api/dev-control.ts";
+import { ControlError } from "../../api/dev-control.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { ForkChoiceBlock } from "../../chain/fork-choice/types.ts";
 import { DevBranches } from "./branches.ts";
@@ -38,7 +38,7 @@ function branchesOf({ justified, unrealized }: { justified: number; unrealized: 
 const refusalOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => undefined,
-    (error: unknown) => (error instanceof ControlRefusal ? error.message : error),
+    (error: unknown) => (error instanceof ControlError ? error.message : error),
   );
 
 test.each([

@@ -3,7 +3,7 @@ import {
   type Branch,
   type BranchControl,
   type BranchName,
-  ControlRefusal,
+  ControlError,
   type Fork,
   type Reorg,
 } from "../../api/dev-control.ts";
@@ -55,7 +55,7 @@ export class DevBranches implements BranchControl {
           return { oldHead, newHead, commonAncestor, slots };
         }
       }
-      throw ControlRefusal.against(
+      throw ControlError.conflict(
         `The new branch with tip ${newHead.root} at slot ${newHead.slot} did not become the head by slot ` +
           `${chain.clock.currentSlot}: too few online validators vote for it.`,
       );
@@ -110,7 +110,7 @@ export class DevBranches implements BranchControl {
     const requested = depth === 1 ? "The last block" : `The last ${depth} blocks`;
     const reason =
       blocksAbove === 0 ? "the head is the justified block" : `only ${blocksAbove} follow the justified block`;
-    throw ControlRefusal.against(`${requested} cannot be replaced: ${reason}.`);
+    throw ControlError.conflict(`${requested} cannot be replaced: ${reason}.`);
   }
 
   #begin(depth: number): Branches {

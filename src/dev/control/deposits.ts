@@ -7,7 +7,7 @@ import {
 } from "@lodestar/state-transition";
 import { type phase0, ssz, type ValidatorIndex } from "@lodestar/types";
 import { byteArrayEquals } from "@lodestar/utils";
-import { ControlRefusal, type MadeOperation } from "../../api/dev-control.ts";
+import { ControlError, type SubmittedOperation } from "../../api/dev-control.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { blsWithdrawalCredentials, signDeposit } from "../genesis-deposits.ts";
 import type { RegisteredKeys } from "../registered-keys.ts";
@@ -36,8 +36,8 @@ export class DevDeposits {
   }
 
   /** Signs a top-up. The signature is invalid if the key is unknown: it is not verified for existing validators. */
-  topUp(index: ValidatorIndex, message: phase0.DepositMessage, isBadlySigned: boolean): phase0.DepositData {
-    return this.#sign(this.#parts.keys.secretKey(index), message, isBadlySigned);
+  topUp(index: ValidatorIndex, message: phase0.DepositMessage, hasInvalidSignature: boolean): phase0.DepositData {
+    return this.#sign(this.#parts.keys.secretKey(index), message, hasInvalidSignature);
   }
 
   /**
@@ -47,7 +47,7 @@ export class DevDeposits {
     state: CachedBeaconStateAllForks,
     count: number,
     { amount, withdrawalCredentials }: Pick<phase0.DepositMessage, "amount"> & Partial<phase0.DepositMessage>,
-    isBadlySigned: boolean,
+    hasInvalidSignature: boolean,
   ): Promise<phase0.DepositData[]> {
     const first = await this.#nextIndex(state);
     return Array.from({ length: count }, (_, n) => {
@@ -57,12 +57,15 @@ export class DevDeposits {
         withdrawalCredentials: withdrawalCredentials ?? blsWithdrawalCredentials(pubkey),
         amount,
       };
-      return this.#sign(secretKey, message, isBadlySigned);
+      return this.#sign(secretKey, message, hasInvalidSignature);
     });
   }
 
   /** Queues the deposits for inclusion. */
-  async submit(state: CachedBeaconStateAllForks, deposits: readonly phase0.DepositData[]): Promise<MadeOperation[]> {
+  async submit(
+    state: CachedBeaconStateAllForks,
+    deposits: readonly phase0.DepositData[],
+  ): Promise<SubmittedOperation[]> {
     const { chain, requests, log } = this.#parts;
     if (state.config.getForkSeq(state.slot) < ForkSeq.electra) {
       const waiting = Math.max(0, chain.eth1.deposits.depositCount - state.eth1DepositIndex);
@@ -77,8 +80,12 @@ export class DevDeposits {
     return made.map((each) => ({ type: "deposit_request", status: "queued", data: DepositRequest.toJson(each) }));
   }
 
-  #sign(secretKey: SecretKey | undefined, message: phase0.DepositMessage, isBadlySigned: boolean): phase0.DepositData {
-    const signing = isBadlySigned || !secretKey ? SecretKey.fromKeygen(UNUSED_KEY_SEED) : secretKey;
+  #sign(
+    secretKey: SecretKey | undefined,
+    message: phase0.DepositMessage,
+    hasInvalidSignature: boolean,
+  ): phase0.DepositData {
+    const signing = hasInvalidSignature || !secretKey ? SecretKey.fromKeygen(UNUSED_KEY_SEED) : secretKey;
     return signDeposit(this.#parts.chain.config, signing, message);
   }
 
@@ -116,7 +123,7 @@ function requireTimeForVote({ slot, config }: CachedBeaconStateAllForks, waiting
   const lastTaken = nextPeriod + VOTING_PERIOD / 2 + Math.ceil(waiting / MAX_DEPOSITS);
   const fulu = computeStartSlotAtEpoch(config.FULU_FORK_EPOCH);
   if (lastTaken < fulu) return;
-  throw ControlRefusal.against(
+  throw ControlError.conflict(
     `The eth1 vote on the deposit would end at slot ${lastTaken}, but fulu, which has no eth1 votes, activates at ` +
       `slot ${fulu}. ` +
       `Make the deposit at slot ${computeStartSlotAtEpoch(config.ELECTRA_FORK_EPOCH)} (electra) or later.`,

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { ControlRefusal, type DumpControl } from "../../api/dev-control.ts";
+import { ControlError, type DumpControl } from "../../api/dev-control.ts";
 import { ClosingStack } from "../../async/closing-stack.ts";
 import { BeaconChain } from "../../chain/chain.ts";
 import { VirtualClock } from "../../chain/clock/virtual-clock.ts";
@@ -77,7 +77,7 @@ export class DevDumps implements DumpControl {
       await this.#write(path, signal);
     } catch (error) {
       if (errorCode(error) !== "EEXIST") throw error;
-      throw ControlRefusal.against(`The file ${path} exists already. Use another name.`);
+      throw ControlError.conflict(`The file ${path} exists already. Use another name.`);
     }
     return path;
   }
@@ -95,7 +95,7 @@ export class DevDumps implements DumpControl {
       await this.#read(path, signal);
     } catch (error) {
       if (errorCode(error) !== "ENOENT") throw error;
-      throw ControlRefusal.absent(`The file ${name} does not exist in ${this.#directory}.`);
+      throw ControlError.notFound(`The file ${name} does not exist in ${this.#directory}.`);
     }
   }
 
@@ -117,7 +117,7 @@ export class DevDumps implements DumpControl {
         await this.#takeOver(path, clockSlot ?? 0, signal);
       } catch (error) {
         if (!(error instanceof ChainFileError)) throw error;
-        throw ControlRefusal.against(`The dump cannot be loaded: ${error.message}.`);
+        throw ControlError.conflict(`The dump cannot be loaded: ${error.message}.`);
       }
     });
   }
@@ -135,7 +135,7 @@ export class DevDumps implements DumpControl {
       return about;
     } catch (error) {
       if (!(error instanceof ChainMismatchError)) throw error;
-      throw ControlRefusal.against(
+      throw ControlError.conflict(
         `The dump holds ${error.held}. Only a dump with the same genesis can be loaded into a running chain.`,
       );
     }

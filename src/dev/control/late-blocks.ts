@@ -1,6 +1,6 @@
 import type { BeaconConfig } from "@lodestar/config";
 import type { Slot } from "@lodestar/types";
-import { ControlRefusal, type Delay, type DelayOrder, type LateBlockControl } from "../../api/dev-control.ts";
+import { ControlError, type Delay, type DelayOptions, type LateBlockControl } from "../../api/dev-control.ts";
 import type { Clock } from "../../chain/clock/clock.ts";
 import type { BlockDelay } from "../validators/duty-plan.ts";
 import type { DevTime } from "./time.ts";
@@ -35,12 +35,12 @@ export class DevLateBlocks implements LateBlockControl {
     return { slots: this.#delay.slotsLate, seconds: this.#delay.seconds };
   }
 
-  delay({ slots, slotsLate, seconds }: DelayOrder): Promise<Delay> {
+  delay({ slots, slotsLate, seconds }: DelayOptions): Promise<Delay> {
     const { clock, config, time } = this.#parts;
     const attestationDue = config.getAttestationDueMs(config.getForkName(clock.currentSlot)) / 1000;
     const latest = Math.floor(clock.secondsPerSlot * LATEST_PER_MILLE) / 1000;
     if (seconds !== undefined && (seconds < attestationDue || seconds > latest)) {
-      throw ControlRefusal.wrong(
+      throw ControlError.invalid(
         `"seconds" must be from ${attestationDue} (attestation deadline) to ${latest} (end of the slot), ` +
           `got ${seconds}.`,
       );

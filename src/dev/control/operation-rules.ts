@@ -20,7 +20,7 @@ import {
 } from "@lodestar/state-transition";
 import type { phase0, ValidatorIndex } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
-import { ControlRefusal } from "../../api/dev-control.ts";
+import { ControlError } from "../../api/dev-control.ts";
 
 const GWEI_PER_ETHER = 1e9;
 
@@ -31,22 +31,22 @@ export interface OperationSubject {
   state: CachedBeaconStateAllForks;
 }
 
-const { against } = ControlRefusal;
+const { conflict } = ControlError;
 
 /** Requires the fork or a later one. `what` starts the error message. */
 export function requireFork({ config, slot }: CachedBeaconStateAllForks, fork: ForkName, what: string): void {
   if (config.getForkSeq(slot) >= ForkSeq[fork]) return;
   const { epoch } = config.forks[fork];
   const when = Number.isFinite(epoch) ? `${fork} activates at epoch ${epoch}` : `${fork} is not scheduled`;
-  throw against(`${what} from ${fork} on. This chain is in ${config.getForkName(slot)}, and ${when}.`);
+  throw conflict(`${what} from ${fork} on. This chain is in ${config.getForkName(slot)}, and ${when}.`);
 }
 
 export function requireSlashable({ index, validator, state }: OperationSubject): void {
   const { epoch } = state.epochCtx;
-  if (validator.slashed) throw against(`Validator ${index} is already slashed.`);
+  if (validator.slashed) throw conflict(`Validator ${index} is already slashed.`);
   if (isSlashableValidator(validator, epoch)) return;
   if (validator.activationEpoch > epoch) throw notActiveYet({ index, validator, state }, "be slashed");
-  throw against(
+  throw conflict(
     `Validator ${index} is no longer slashable: it is withdrawable since epoch ${validator.withdrawableEpoch}.`,
   );
 }
@@ -57,7 +57,7 @@ export function requireExitAllowed(subject: OperationSubject, action: string): v
   requireNotExiting(subject, action);
   const earliest = validator.activationEpoch + state.config.SHARD_COMMITTEE_PERIOD;
   if (state.epochCtx.epoch >= earliest) return;
-  throw against(
+  throw conflict(
     `Validator ${index} cannot ${action} before epoch ${earliest}: it is active since epoch ` +
       `${validator.activationEpoch} and must be for ${state.config.SHARD_COMMITTEE_PERIOD} epochs ` +
       "(SHARD_COMMITTEE_PERIOD).",
@@ -70,10 +70,10 @@ export function requireNotExiting(subject: OperationSubject, action: string): vo
   const { epoch } = state.epochCtx;
   if (validator.activationEpoch > epoch) throw notActiveYet(subject, action);
   if (!isActiveValidator(validator, epoch)) {
-    throw against(`Validator ${index} cannot ${action}: it exited at epoch ${validator.exitEpoch}.`);
+    throw conflict(`Validator ${index} cannot ${action}: it exited at epoch ${validator.exitEpoch}.`);
   }
   if (validator.exitEpoch === FAR_FUTURE_EPOCH) return;
-  throw against(`Validator ${index} cannot ${action}: it is exiting at epoch ${validator.exitEpoch}.`);
+  throw conflict(`Validator ${index} cannot ${action}: it is exiting at epoch ${validator.exitEpoch}.`);
 }
 
 /** Checks electra/beacon-chain.md, process_withdrawal_request: a full exit requires no pending partial withdrawals. */
@@ -81,14 +81,14 @@ export function requireNoPendingWithdrawals({ index, state }: OperationSubject, 
   if (state.config.getForkSeq(state.slot) < ForkSeq.electra) return;
   const pending = getPendingBalanceToWithdraw(state as CachedBeaconStateElectra, index);
   if (pending === 0) return;
-  throw against(
+  throw conflict(
     `Validator ${index} cannot ${action} before its pending partial withdrawals of ${ether(pending)} are processed.`,
   );
 }
 
 export function requireExecutionCredentials({ index, validator: { withdrawalCredentials } }: OperationSubject): void {
   if (hasExecutionWithdrawalCredential(withdrawalCredentials)) return;
-  throw against(
+  throw conflict(
     `The withdrawal credentials of validator ${index}, ${toHex(withdrawalCredentials)}, have no execution address. ` +
       "Set one with dev_changeCredentials.",
   );
@@ -99,7 +99,7 @@ export function requireCompounding(
   what: string,
 ): void {
   if (hasCompoundingWithdrawalCredential(withdrawalCredentials)) return;
-  throw against(
+  throw conflict(
     `${what} compounding credentials (0x02). Those of validator ${index} are ${toHex(withdrawalCredentials)}. ` +
       "Change them with dev_changeCredentials.",
   );
@@ -109,10 +109,10 @@ export function requireCompounding(
 export function requireExcessBalance({ index, validator, state }: OperationSubject): void {
   const electra = state as CachedBeaconStateElectra;
   if (electra.pendingPartialWithdrawals.length >= PENDING_PARTIAL_WITHDRAWALS_LIMIT) {
-    throw against(`The queue of pending partial withdrawals is full (${PENDING_PARTIAL_WITHDRAWALS_LIMIT}).`);
+    throw conflict(`The queue of pending partial withdrawals is full (${PENDING_PARTIAL_WITHDRAWALS_LIMIT}).`);
   }
   if (validator.effectiveBalance < MIN_ACTIVATION_BALANCE) {
-    throw against(
+    throw conflict(
       `Validator ${index} has no balance to withdraw: its effective balance, ` +
         `${ether(validator.effectiveBalance)}, is below ${ether(MIN_ACTIVATION_BALANCE)}.`,
     );
@@ -121,7 +121,7 @@ export function requireExcessBalance({ index, validator, state }: OperationSubje
   const pending = getPendingBalanceToWithdraw(electra, index);
   if (balance > MIN_ACTIVATION_BALANCE + pending) return;
   const after = pending === 0 ? "" : `, of which ${ether(pending)} are pending withdrawals`;
-  throw against(
+  throw conflict(
     `Validator ${index} has no balance above ${ether(MIN_ACTIVATION_BALANCE)} to withdraw: ` +
       `it has ${ether(balance)}${after}.`,
   );
@@ -129,11 +129,11 @@ export function requireExcessBalance({ index, validator, state }: OperationSubje
 
 export function requireConsolidationCapacity(state: CachedBeaconStateAllForks): void {
   if ((state as CachedBeaconStateElectra).pendingConsolidations.length >= PENDING_CONSOLIDATIONS_LIMIT) {
-    throw against(`The queue of pending consolidations is full (${PENDING_CONSOLIDATIONS_LIMIT}).`);
+    throw conflict(`The queue of pending consolidations is full (${PENDING_CONSOLIDATIONS_LIMIT}).`);
   }
   const churn = getConsolidationChurnLimit(state.config.getForkSeq(state.slot), state.epochCtx);
   if (churn > MIN_ACTIVATION_BALANCE) return;
-  throw against(
+  throw conflict(
     `No consolidation is possible: the consolidation churn limit is ${ether(churn)} and must exceed ` +
       `${ether(MIN_ACTIVATION_BALANCE)} ` +
       "(MIN_PER_EPOCH_CHURN_LIMIT_ELECTRA, MAX_PER_EPOCH_ACTIVATION_EXIT_CHURN_LIMIT).",
@@ -143,15 +143,15 @@ export function requireConsolidationCapacity(state: CachedBeaconStateAllForks): 
 /** Checks capella/beacon-chain.md, process_bls_to_execution_change. */
 export function requireBlsCredentials({ index, validator: { withdrawalCredentials } }: OperationSubject): void {
   if (withdrawalCredentials[0] === BLS_WITHDRAWAL_PREFIX) return;
-  throw against(
+  throw conflict(
     `Validator ${index} has execution credentials already (${toHex(withdrawalCredentials)}). Their address cannot ` +
       `change${hasEth1WithdrawalCredential(withdrawalCredentials) ? ', only the type, to "0x02"' : ""}.`,
   );
 }
 
-function notActiveYet({ index, validator: { activationEpoch } }: OperationSubject, action: string): ControlRefusal {
+function notActiveYet({ index, validator: { activationEpoch } }: OperationSubject, action: string): ControlError {
   const when = activationEpoch === FAR_FUTURE_EPOCH ? "" : ` before epoch ${activationEpoch}`;
-  return against(`Validator ${index} cannot ${action}: it is not active${when}.`);
+  return conflict(`Validator ${index} cannot ${action}: it is not active${when}.`);
 }
 
 function ether(gwei: number): string {

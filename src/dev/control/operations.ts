@@ -9,13 +9,13 @@ import { type AttesterSlashing, type phase0, ssz, sszTypesFor, type ValidatorInd
 import { byteArrayEquals, toHex } from "@lodestar/utils";
 import type { Api } from "../../api/api.ts";
 import {
-  ControlRefusal,
+  ControlError,
   type CredentialsType,
-  type DepositOrder,
-  type MadeOperation,
+  type DepositOptions,
   type OperationControl,
+  type SubmittedOperation,
 } from "../../api/dev-control.ts";
-import { indexInRegistry } from "../../api/methods/registry.ts";
+import { indexInRegistry } from "../../api/methods/states/registry.ts";
 import type { ValidatorId } from "../../api/params/identifiers.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
@@ -51,7 +51,7 @@ interface DevOperationsParts {
   deposits: DevDeposits | undefined;
 }
 
-type Made = Omit<MadeOperation, "status">;
+type Made = Omit<SubmittedOperation, "status">;
 
 /** Creates validator operations and submits them to the pools. Returns an equal operation that is pending already. */
 export class DevOperations implements OperationControl {
@@ -63,7 +63,7 @@ export class DevOperations implements OperationControl {
     this.#signed = new OperationSigner(parts.chain.config, parts.keys);
   }
 
-  slash(validators: readonly ValidatorId[], kind: "proposer" | "attester"): Promise<MadeOperation[]> {
+  slash(validators: readonly ValidatorId[], kind: "proposer" | "attester"): Promise<SubmittedOperation[]> {
     return this.#make(async (state) => {
       const subjects = validators.map((validator) => this.#own(state, validator));
       for (const subject of subjects) requireSlashable(subject);
@@ -75,7 +75,7 @@ export class DevOperations implements OperationControl {
     });
   }
 
-  exit(validator: ValidatorId): Promise<MadeOperation> {
+  exit(validator: ValidatorId): Promise<SubmittedOperation> {
     return this.#make(async (state) => {
       const { api, chain } = this.#parts;
       const subject = this.#own(state, validator);
@@ -90,7 +90,7 @@ export class DevOperations implements OperationControl {
     });
   }
 
-  withdraw(validator: ValidatorId, amount: bigint): Promise<MadeOperation> {
+  withdraw(validator: ValidatorId, amount: bigint): Promise<SubmittedOperation> {
     return this.#make(async (state) => {
       const isExit = amount === 0n;
       requireFork(state, ForkName.electra, "Withdrawal requests are supported");
@@ -110,7 +110,7 @@ export class DevOperations implements OperationControl {
     });
   }
 
-  changeCredentials(validator: ValidatorId, to: CredentialsType, address?: Uint8Array): Promise<MadeOperation> {
+  changeCredentials(validator: ValidatorId, to: CredentialsType, address?: Uint8Array): Promise<SubmittedOperation> {
     return this.#make(async (state) => {
       requireFork(state, ForkName.capella, "Withdrawal credentials can be changed");
       if (to === "0x02") return this.#startCompounding(state, validator, address);
@@ -119,17 +119,17 @@ export class DevOperations implements OperationControl {
       const { index } = subject;
       requireBlsCredentials(subject);
       if (address === undefined)
-        throw ControlRefusal.wrong(`"address" is missing. Validator ${index} has no execution address.`);
+        throw ControlError.invalid(`"address" is missing. Validator ${index} has no execution address.`);
       const fromBlsPubkey = subject.validator.pubkey;
       if (!byteArrayEquals(subject.validator.withdrawalCredentials, blsWithdrawalCredentials(fromBlsPubkey))) {
-        throw ControlRefusal.impossible(
+        throw ControlError.unsupported(
           `The BLS withdrawal key of validator ${index} is unknown, so the change cannot be signed.`,
         );
       }
       const { operations } = chain.pools;
       const held = operations.listBlsToExecutionChanges().find(({ message }) => message.validatorIndex === index);
       if (held && !byteArrayEquals(held.message.toExecutionAddress, address)) {
-        throw ControlRefusal.against(
+        throw ControlError.conflict(
           `A credentials change of validator ${index} to ${toHex(held.message.toExecutionAddress)} is pending already.`,
         );
       }
@@ -140,13 +140,13 @@ export class DevOperations implements OperationControl {
     });
   }
 
-  consolidate(source: ValidatorId, target: ValidatorId): Promise<MadeOperation> {
+  consolidate(source: ValidatorId, target: ValidatorId): Promise<SubmittedOperation> {
     return this.#make(async (state) => {
       requireFork(state, ForkName.electra, "Validators can be consolidated");
       const requests = this.#requests("call the consolidation request contract (EIP-7251)");
       const [from, into] = [this.#known(state, source), this.#known(state, target)];
       if (from.index === into.index) {
-        throw ControlRefusal.wrong(
+        throw ControlError.invalid(
           `Validator ${from.index} cannot be consolidated into itself. ` +
             "Use dev_changeCredentials for compounding credentials.",
         );
@@ -161,24 +161,29 @@ export class DevOperations implements OperationControl {
     });
   }
 
-  deposit({ receiver, amount, withdrawalCredentials, isBadlySigned }: DepositOrder): Promise<MadeOperation[]> {
+  deposit({
+    receiver,
+    amount,
+    withdrawalCredentials,
+    hasInvalidSignature,
+  }: DepositOptions): Promise<SubmittedOperation[]> {
     return this.#make(async (state) => {
       const { deposits } = this.#parts;
       if (!deposits) {
-        throw ControlRefusal.impossible(
+        throw ControlError.unsupported(
           "This chain has a deposit contract on an execution client (--el, --eth1). Send the deposit as a transaction.",
         );
       }
       const wanted = { amount: Number(amount), withdrawalCredentials };
       if ("newValidators" in receiver) {
-        const signed = await deposits.newValidators(state, receiver.newValidators, wanted, isBadlySigned);
+        const signed = await deposits.newValidators(state, receiver.newValidators, wanted, hasInvalidSignature);
         return deposits.submit(state, signed);
       }
       const { index, validator } = this.#known(state, receiver.validator);
       const { pubkey } = validator;
       const credentials = withdrawalCredentials ?? validator.withdrawalCredentials;
       const message = { ...wanted, pubkey, withdrawalCredentials: credentials };
-      return deposits.submit(state, [deposits.topUp(index, message, isBadlySigned)]);
+      return deposits.submit(state, [deposits.topUp(index, message, hasInvalidSignature)]);
     });
   }
 
@@ -195,17 +200,17 @@ export class DevOperations implements OperationControl {
     state: CachedBeaconStateAllForks,
     validator: ValidatorId,
     address: Uint8Array | undefined,
-  ): Promise<MadeOperation> {
+  ): Promise<SubmittedOperation> {
     requireFork(state, ForkName.electra, "Compounding credentials are supported");
     const requests = this.#requests("call the consolidation request contract (EIP-7251)");
     const subject = this.#known(state, validator);
     requireExecutionCredentials(subject);
     const { withdrawalCredentials } = subject.validator;
     if (!hasEth1WithdrawalCredential(withdrawalCredentials)) {
-      throw ControlRefusal.against(`Validator ${subject.index} has compounding credentials already.`);
+      throw ControlError.conflict(`Validator ${subject.index} has compounding credentials already.`);
     }
     if (address && !byteArrayEquals(address, withdrawalCredentials.subarray(12))) {
-      throw ControlRefusal.against(
+      throw ControlError.conflict(
         `The address of validator ${subject.index} cannot change from ${toHex(withdrawalCredentials.subarray(12))}. ` +
           "Leave it out to change the type only.",
       );
@@ -218,7 +223,7 @@ export class DevOperations implements OperationControl {
   #own(state: CachedBeaconStateAllForks, id: ValidatorId): OperationSubject {
     const subject = this.#known(state, id);
     if (this.#parts.keys.secretKey(subject.index)) return subject;
-    throw ControlRefusal.impossible(
+    throw ControlError.unsupported(
       `The key of validator ${subject.index} is unknown, so nothing can be signed for it.`,
     );
   }
@@ -226,12 +231,12 @@ export class DevOperations implements OperationControl {
   #known(state: CachedBeaconStateAllForks, id: ValidatorId): OperationSubject {
     const index = indexInRegistry(state, id);
     if (index !== undefined) return { index, validator: state.validators.getReadonly(index), state };
-    throw ControlRefusal.absent(`There is no validator ${id}: the chain has ${state.validators.length}.`);
+    throw ControlError.notFound(`There is no validator ${id}: the chain has ${state.validators.length}.`);
   }
 
   #requests(instead: string): ExecutionRequestQueue {
     if (this.#parts.requests) return this.#parts.requests;
-    throw ControlRefusal.impossible(
+    throw ControlError.unsupported(
       `Execution requests of this chain come from transactions of its execution client (--el). Instead, ${instead}.`,
     );
   }
@@ -262,13 +267,13 @@ export class DevOperations implements OperationControl {
     return slashings.map((each) => ({ type: "attester_slashing", data: type.toJson(each) }));
   }
 
-  async #onePooled(made: Made): Promise<MadeOperation> {
+  async #onePooled(made: Made): Promise<SubmittedOperation> {
     const [pooled] = await this.#pooled([made]);
     return pooled!;
   }
 
   /** Persists the pools, which are otherwise stored at shutdown only. */
-  async #pooled(made: readonly Made[]): Promise<MadeOperation[]> {
+  async #pooled(made: readonly Made[]): Promise<SubmittedOperation[]> {
     const { chain, db } = this.#parts;
     await chain.pools.saveOperations(db);
     return made.map(({ type, data }) => ({ type, status: "pooled", data }));
@@ -280,7 +285,7 @@ async function addConsolidation(
   requests: ExecutionRequestQueue,
   source: phase0.Validator,
   target: phase0.Validator,
-): Promise<MadeOperation> {
+): Promise<SubmittedOperation> {
   const request = {
     sourceAddress: source.withdrawalCredentials.subarray(12),
     sourcePubkey: source.pubkey,
@@ -290,7 +295,7 @@ async function addConsolidation(
   return queued("consolidation_request", ssz.electra.ConsolidationRequest.toJson(request));
 }
 
-function queued(type: string, data: unknown): MadeOperation {
+function queued(type: string, data: unknown): SubmittedOperation {
   return { type, status: "queued", data };
 }
 

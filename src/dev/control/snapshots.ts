@@ -1,4 +1,4 @@
-import { ControlRefusal, type SnapshotControl } from "../../api/dev-control.ts";
+import { ControlError, type SnapshotControl } from "../../api/dev-control.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { ChainSnapshot } from "../../chain/chain-snapshots.ts";
 import type { DevTime } from "./time.ts";
@@ -48,7 +48,7 @@ export class DevSnapshots implements SnapshotControl {
     const { chain, time } = this.#parts;
     return time.whilePaused(async () => {
       const taken = this.#taken.get(id);
-      if (!taken) throw ControlRefusal.absent(`Snapshot ${hex(id)} does not exist. ${this.#listed()}`);
+      if (!taken) throw ControlError.notFound(`Snapshot ${hex(id)} does not exist. ${this.#listed()}`);
       await chain.chainSnapshots.revertTo(taken.snapshot, () => {
         for (const restore of taken.restore) restore();
       });

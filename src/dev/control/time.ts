@@ -1,6 +1,6 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { Slot } from "@lodestar/types";
-import { ControlRefusal, type TimeControl } from "../../api/dev-control.ts";
+import { ControlError, type TimeControl } from "../../api/dev-control.ts";
 import type { VirtualClock } from "../../chain/clock/virtual-clock.ts";
 import { SerialQueue } from "../../chain/serial-queue.ts";
 import { MAX_EMPTY_EPOCHS } from "../constants.ts";
@@ -51,7 +51,7 @@ export class DevTime implements TimeControl {
   whilePaused<T>(work: () => Promise<T>): Promise<T> {
     return this.exclusive(async () => {
       const { clock, fixedReason, onFlow, storeSlot } = this.#parts;
-      if (fixedReason !== undefined) throw ControlRefusal.impossible(fixedReason);
+      if (fixedReason !== undefined) throw ControlError.unsupported(fixedReason);
       const wasFlowing = clock.isFlowing;
       if (wasFlowing) clock.pause();
       await clock.advanceTo(clock.currentSlot);
@@ -81,7 +81,7 @@ export class DevTime implements TimeControl {
     const { clock, headSlot } = this.#parts;
     const left = Math.max(0, headSlot() + MAX_EMPTY_EPOCHS * SLOTS_PER_EPOCH - clock.currentSlot);
     if (passage.slots > left) {
-      throw ControlRefusal.against(
+      throw ControlError.conflict(
         `At most ${left} more slots can be skipped before the next block: ` +
           `after ${MAX_EMPTY_EPOCHS} epochs without votes all validators may be ejected.`,
       );
@@ -104,7 +104,7 @@ export class DevTime implements TimeControl {
   #flow(isFlowing: boolean, speed = 0): Promise<void> {
     return this.exclusive(async () => {
       const { clock, fixedReason, onFlow } = this.#parts;
-      if (fixedReason !== undefined) throw ControlRefusal.impossible(fixedReason);
+      if (fixedReason !== undefined) throw ControlError.unsupported(fixedReason);
       this.#requestedFlow = isFlowing;
       if (clock.isFlowing) clock.pause();
       if (speed > 0) clock.setSpeed(speed);

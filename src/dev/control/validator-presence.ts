@@ -1,5 +1,5 @@
 import type { ValidatorIndex } from "@lodestar/types";
-import { ControlRefusal, type ValidatorControl, type ValidatorSelection } from "../../api/dev-control.ts";
+import { ControlError, type ValidatorControl, type ValidatorSelection } from "../../api/dev-control.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import type { ValidatorKeys } from "../validator-keys.ts";
 import { isInShare } from "./even-share.ts";
@@ -98,7 +98,7 @@ function selected(indices: readonly ValidatorIndex[], selection: ValidatorSelect
     // Stops at the first unknown index, however long the range is.
     for (let index = first; index <= last; index++) {
       if (!known.has(index)) {
-        throw ControlRefusal.absent(
+        throw ControlError.notFound(
           `The key of validator ${index} is unknown. ` +
             `This chain has keys of ${indices.length} validators, up to ${indices.at(-1)}.`,
         );

@@ -1,5 +1,5 @@
 import { copyOutOfPool } from "../../json/buffer-pool.ts";
-import type { ByteBudget } from "../../server/http/exchanges.ts";
+import type { ByteBudget } from "../../server/http/byte-budget.ts";
 
 interface BufferLimits {
   maxBytes: number;
@@ -30,11 +30,11 @@ export async function bufferBody(
       if (done) return read.length === 1 ? read[0]! : Buffer.concat(read, bytes);
       read.push(copyOutOfPool(value));
       bytes += value.length;
-      if (bytes > maxBytes || !budget.take(value.length)) return resumeStream(read, chunks);
+      if (bytes > maxBytes || !budget.reserve(value.length)) return resumeStream(read, chunks);
       held += value.length;
     }
   } finally {
-    budget.giveBack(held);
+    budget.release(held);
     signal.removeEventListener("abort", stop);
   }
 }

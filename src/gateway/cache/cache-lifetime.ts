@@ -1,4 +1,4 @@
-import { asksForSlot } from "../../api/cache-policy.ts";
+import { isBySlot } from "../../api/cache-policy.ts";
 import { MEDIA_TYPES, mediaTypeOf } from "../../server/http/negotiation.ts";
 import { findData } from "../calls/data-scanner.ts";
 import type { ChainSpec } from "../chain-spec.ts";
@@ -32,7 +32,7 @@ const SLOT = /^\d+$/;
 /** True if the answer may turn out to be final. */
 export function mayBeFinal({ method, params }: UpstreamCall, finality: FinalityView): boolean {
   const id = idOf(params);
-  if (id === undefined || method.mayGrow) return false;
+  if (id === undefined || method.growsAfterFinality) return false;
   if (!SLOT.test(id)) return id === "genesis" || ROOT.test(id);
   return Number(id) <= (finality.finalSlot() ?? Number.POSITIVE_INFINITY);
 }
@@ -41,7 +41,7 @@ export function mayBeFinal({ method, params }: UpstreamCall, finality: FinalityV
 export function nonFinalLifetime({ method, params }: UpstreamCall): Exclude<CacheLifetime, "final"> | undefined {
   if (method.dependsOn === "nothing") return "fixed";
   // Results for slots between the head and the clock change with time alone.
-  if (method.mayGrow || asksForSlot(method, params)) return undefined;
+  if (method.growsAfterFinality || isBySlot(method, params)) return undefined;
   return method.dependsOn ?? (idOf(params) === undefined ? undefined : "head");
 }
 

@@ -15,7 +15,7 @@ const SPEC = methodCall("get_v1_config_spec");
 function open(given: Partial<CachingReaderOptions> = {}) {
   const timers = new FakeTimers();
   const asked: UpstreamCall[] = [];
-  const waiting: PromiseWithResolvers<UpstreamResponse>[] = [];
+  const pending: PromiseWithResolvers<UpstreamResponse>[] = [];
   const revision = new Int32Array(2);
   const health = { all: [], headFloor: 10, finalityReverts: 0 };
   const looks: string[] = [];
@@ -23,7 +23,7 @@ function open(given: Partial<CachingReaderOptions> = {}) {
     fetch: (methodCall) => {
       asked.push(methodCall);
       const answer = Promise.withResolvers<UpstreamResponse>();
-      waiting.push(answer);
+      pending.push(answer);
       return answer.promise;
     },
     revision,
@@ -39,10 +39,10 @@ function open(given: Partial<CachingReaderOptions> = {}) {
   const read = async (asking: UpstreamCall, body = finalAnswer('{"root":"0x01"}')) => {
     const answer = reader.read(asking);
     await flushPromises();
-    waiting.shift()?.resolve(response(body));
+    pending.shift()?.resolve(response(body));
     return answer;
   };
-  return { reader, read, asked, waiting, revision, health, timers, looks };
+  return { reader, read, asked, pending, revision, health, timers, looks };
 }
 
 const textOf = ({ body }: UpstreamResponse) => String(body);
@@ -66,22 +66,22 @@ it("fetches a final answer once and returns the same object again", async () => 
 });
 
 it("retries a truncated answer on another upstream", async () => {
-  const { reader, asked, waiting } = open();
+  const { reader, asked, pending } = open();
   const answer = reader.read(FINAL);
   await flushPromises();
   async function* broken() {
     yield Buffer.from('{"data":');
     throw new UpstreamError("hanging", "hanging broke off its answer.", { mayHaveArrived: true });
   }
-  waiting.shift()!.resolve({ ...response(""), upstream: "hanging", body: broken() });
+  pending.shift()!.resolve({ ...response(""), upstream: "hanging", body: broken() });
   await flushPromises();
   expect(asked.map(({ deprioritized }) => deprioritized && [...deprioritized])).toEqual([undefined, ["hanging"]]);
-  waiting.shift()!.resolve(response(finalAnswer('{"root":"0x01"}')));
+  pending.shift()!.resolve(response(finalAnswer('{"root":"0x01"}')));
   expect(textOf(await answer)).toContain("0x01");
 });
 
 it("drops final answers after a revert behind finality", async () => {
-  const { reader, read, asked, waiting, health } = open();
+  const { reader, read, asked, pending, health } = open();
   await read(FINAL);
   health.finalityReverts++;
   await read(FINAL);
@@ -91,7 +91,7 @@ it("drops final answers after a revert behind finality", async () => {
   const early = reader.read(other);
   await flushPromises();
   health.finalityReverts++;
-  waiting.shift()!.resolve(response(finalAnswer('{"root":"0x01"}')));
+  pending.shift()!.resolve(response(finalAnswer('{"root":"0x01"}')));
   await early;
   expect((await read(other)).cachedIn).toBeUndefined();
 });
@@ -122,15 +122,15 @@ it("fetches again after a change of head, status or head floor, or after a slot"
 });
 
 it("does not cache an answer from before a head change", async () => {
-  const { reader, read, asked, waiting, revision } = open();
+  const { reader, read, asked, pending, revision } = open();
   const early = reader.read(HEAD);
   await flushPromises();
   revision[0]!++;
   const late = reader.read(HEAD);
   await flushPromises();
   expect(asked).toHaveLength(2);
-  waiting.shift()!.resolve(response('{"data":"before"}'));
-  waiting.shift()!.resolve(response('{"data":"after"}'));
+  pending.shift()!.resolve(response('{"data":"before"}'));
+  pending.shift()!.resolve(response('{"data":"after"}'));
   expect([textOf(await early), textOf(await late)]).toEqual(['{"data":"before"}', '{"data":"after"}']);
   expect(textOf(await read(HEAD))).toBe('{"data":"after"}');
 });
@@ -165,7 +165,7 @@ it("caches an answer without a slot for half a second after a head change", asyn
 });
 
 it("caches neither errors nor uncacheable methods", async () => {
-  const { reader, asked, waiting } = open();
+  const { reader, asked, pending } = open();
   const peers = methodCall("get_v1_node_peers");
   for (const [asking, status] of [
     [FINAL, 404],
@@ -175,7 +175,7 @@ it("caches neither errors nor uncacheable methods", async () => {
   ] as const) {
     const answer = reader.read(asking);
     await flushPromises();
-    waiting.shift()!.resolve(response(finalAnswer("{}"), { status }));
+    pending.shift()!.resolve(response(finalAnswer("{}"), { status }));
     expect((await answer).status).toBe(status);
   }
   expect(asked).toHaveLength(4);
@@ -192,15 +192,15 @@ it("distinguishes formats and bodies", async () => {
 });
 
 it("shares one fetch between concurrent callers, also an error", async () => {
-  const { reader, asked, waiting } = open();
+  const { reader, asked, pending } = open();
   const all = Array.from({ length: 100 }, () => reader.read(FINAL));
   await flushPromises();
   expect(asked).toHaveLength(1);
-  waiting.shift()!.reject(new Error("refused"));
+  pending.shift()!.reject(new Error("refused"));
   expect((await Promise.allSettled(all)).map(({ status }) => status)).toEqual(Array(100).fill("rejected"));
   const next = reader.read(FINAL);
   await flushPromises();
-  waiting.shift()!.resolve(response(finalAnswer("{}")));
+  pending.shift()!.resolve(response(finalAnswer("{}")));
   expect(textOf(await next)).toBe(finalAnswer("{}"));
 });
 
@@ -213,30 +213,30 @@ it("cancels a shared fetch when all callers have cancelled", async () => {
   void fetch(second);
   await flushPromises();
   first.abort();
-  expect(asked[0]!.waiting.signal.aborted).toBe(false);
+  expect(asked[0]!.cancellation.signal.aborted).toBe(false);
   second.abort();
-  expect(asked[0]!.waiting.signal.aborted).toBe(true);
+  expect(asked[0]!.cancellation.signal.aborted).toBe(true);
   void fetch(new AbortController());
   await flushPromises();
   expect(asked).toHaveLength(2);
 });
 
 it("buffers a short stream, and gives a long one to the first caller only", async () => {
-  const { reader, asked, waiting } = open();
+  const { reader, asked, pending } = open();
   const answer = finalAnswer(`"${"5".repeat(3000)}"`);
   const both = [reader.read(FINAL), reader.read(FINAL)];
   await flushPromises();
-  waiting.shift()!.resolve(response(inChunks(answer.slice(0, 1000), answer.slice(1000))));
+  pending.shift()!.resolve(response(inChunks(answer.slice(0, 1000), answer.slice(1000))));
   expect((await Promise.all(both)).map(textOf)).toEqual([answer, answer]);
   expect(asked).toHaveLength(1);
 
   const long = [HEAD, HEAD, HEAD].map((asking) => reader.read(asking));
   await flushPromises();
   const chunks = ["{", "5".repeat(4000), "6".repeat(4000), "}"];
-  waiting.shift()!.resolve(response(inChunks(...chunks)));
+  pending.shift()!.resolve(response(inChunks(...chunks)));
   await flushPromises();
-  expect(waiting).toHaveLength(2);
-  for (const { resolve } of waiting.splice(0)) resolve(response("{}"));
+  expect(pending).toHaveLength(2);
+  for (const { resolve } of pending.splice(0)) resolve(response("{}"));
   const [first, ...others] = await Promise.all(long);
   const received: Buffer[] = [];
   for await (const chunk of first!.body as AsyncIterable<Buffer>) received.push(chunk);
@@ -245,7 +245,7 @@ it("buffers a short stream, and gives a long one to the first caller only", asyn
 });
 
 it("buffers a long stream only if it has a Content-Length", async () => {
-  const { reader, waiting } = open({ memoryBytes: 256 * 1024 * 1024 });
+  const { reader, pending } = open({ memoryBytes: 256 * 1024 * 1024 });
   const chunk = Buffer.alloc(1024 * 1024, "5");
   const chunks = [Buffer.from('{"data":"'), ...Array.from({ length: 6 }, () => chunk), Buffer.from('"}')];
   const length = Buffer.concat(chunks).length;
@@ -259,7 +259,7 @@ it("buffers a long stream only if it has a Content-Length", async () => {
     }
     const answer = reader.read(HEAD);
     await flushPromises();
-    waiting.shift()!.resolve(response(stream(), { headers: { "content-type": "application/json", ...headers } }));
+    pending.shift()!.resolve(response(stream(), { headers: { "content-type": "application/json", ...headers } }));
     return { isBuffered: Buffer.isBuffer((await answer).body), given };
   };
   const untold = await answered({});
@@ -269,7 +269,7 @@ it("buffers a long stream only if it has a Content-Length", async () => {
 });
 
 it("ends a stream when its reader stops early", async () => {
-  const { reader, waiting } = open();
+  const { reader, pending } = open();
   let isOver = false;
   async function* endless() {
     try {
@@ -280,7 +280,7 @@ it("ends a stream when its reader stops early", async () => {
   }
   const answer = reader.read(FINAL);
   await flushPromises();
-  waiting.shift()!.resolve(response(endless()));
+  pending.shift()!.resolve(response(endless()));
   for await (const chunk of (await answer).body as AsyncIterable<Buffer>) {
     expect(chunk).toHaveLength(3000);
     break;
@@ -289,7 +289,7 @@ it("ends a stream when its reader stops early", async () => {
 });
 
 it("stops buffering when the caller cancels", async () => {
-  const { reader, waiting } = open();
+  const { reader, pending } = open();
   const ended = Promise.withResolvers<void>();
   const read = Promise.withResolvers<void>();
   const next = Promise.withResolvers<IteratorResult<Buffer>>();
@@ -306,9 +306,9 @@ it("stops buffering when the caller cancels", async () => {
     [Symbol.asyncIterator]: () => stuck,
   };
   const leaving = new AbortController();
-  const answer = reader.read({ ...FINAL, waiting: { signal: leaving.signal } });
+  const answer = reader.read({ ...FINAL, cancellation: { signal: leaving.signal } });
   await flushPromises();
-  waiting.shift()!.resolve(response(stuck));
+  pending.shift()!.resolve(response(stuck));
   await read.promise;
   leaving.abort(new Error("left"));
   await ended.promise;
@@ -316,10 +316,10 @@ it("stops buffering when the caller cancels", async () => {
 });
 
 it("fails when a stream breaks off while it is buffered", async () => {
-  const { reader, waiting } = open();
+  const { reader, pending } = open();
   const answer = reader.read(FINAL);
   await flushPromises();
-  waiting.shift()!.resolve(
+  pending.shift()!.resolve(
     response(
       (async function* () {
         yield Buffer.from("{");
@@ -331,20 +331,20 @@ it("fails when a stream breaks off while it is buffered", async () => {
 });
 
 it("distinguishes request headers", async () => {
-  const { reader, asked, waiting } = open();
+  const { reader, asked, pending } = open();
   const asks = (headers: Record<string, string>) => ({ ...HEAD, request: { ...HEAD.request, headers } });
   const sent: Record<string, string>[] = [{ accept: "application/json" }, { accept: "*/*" }, { "eth-x": "none" }];
   const answers = sent.map((headers) => reader.read(asks(headers)));
   await flushPromises();
   expect(asked).toHaveLength(2);
-  waiting.shift()!.resolve(response('{"data":[]}'));
-  waiting.shift()!.resolve(response('{"message":"There is no such fork."}', { status: 400 }));
+  pending.shift()!.resolve(response('{"data":[]}'));
+  pending.shift()!.resolve(response('{"message":"There is no such fork."}', { status: 400 }));
   expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 400]);
 });
 
 it("bounds the memory of bodies being buffered, and streams the others", async () => {
   // Bodies of 16 KiB may be cached, and four of them may be in flight.
-  const { reader, waiting } = open({ memoryBytes: 256 * 1024 });
+  const { reader, pending } = open({ memoryBytes: 256 * 1024 });
   const hold = Promise.withResolvers<void>();
   async function* slowly() {
     yield Buffer.alloc(16 * 1024, " ");
@@ -354,7 +354,7 @@ it("bounds the memory of bodies being buffered, and streams the others", async (
     reader.read(methodCall("get_v1_beacon_states_root", { state_id: `0x${String(slot).padStart(64, "0")}` })),
   );
   await flushPromises();
-  for (const { resolve } of waiting) resolve(response(slowly()));
+  for (const { resolve } of pending) resolve(response(slowly()));
   const first = await Promise.race(answers.map(async (answer, place) => ({ place, body: (await answer).body })));
   expect(Buffer.isBuffer(first.body)).toBe(false);
   expect(first.place).toBeGreaterThanOrEqual(4);
@@ -364,14 +364,14 @@ it("bounds the memory of bodies being buffered, and streams the others", async (
 });
 
 it("counts the overhead of an entry", async () => {
-  const { reader, asked, waiting } = open();
+  const { reader, asked, pending } = open();
   const headers = { "eth-x": "y".repeat(14_000), server: "z".repeat(1e6) };
   const fetch = async (slot: number) => {
     const answer = reader.read(
       methodCall("get_v1_beacon_states_root", { state_id: `0x${String(slot).padStart(64, "0")}` }),
     );
     await flushPromises();
-    waiting.shift()?.resolve(response(finalAnswer('{"root":"0x01"}'), { headers }));
+    pending.shift()?.resolve(response(finalAnswer('{"root":"0x01"}'), { headers }));
     return answer;
   };
   for (const slot of [1, 2, 3, 4, 5, 5, 1]) await fetch(slot);

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { SingleFlight } from "../../async/single-flight.ts";
 import type { Timers } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
-import { ByteBudget } from "../../server/http/exchanges.ts";
+import { ByteBudget } from "../../server/http/byte-budget.ts";
 import type { ChainSpec } from "../chain-spec.ts";
 import type { GatewayObserver } from "../gateway-observer.ts";
 import type { CacheOptions } from "../options.ts";
@@ -100,8 +100,8 @@ export class CachingReader {
     const { head, status, headFloor } = this.#memory.snapshot();
     // A caller that has seen newer events does not join an older fetch.
     const sameTime = `${head} ${status} ${headFloor} ${key}`;
-    const shared = await this.#inFlight.run(sameTime, call.waiting.signal, async (_, abortSignal) => ({
-      response: await this.#lookUp(key, { ...call, waiting: { signal: abortSignal() } }),
+    const shared = await this.#inFlight.run(sameTime, call.cancellation.signal, async (_, abortSignal) => ({
+      response: await this.#lookUp(key, { ...call, cancellation: { signal: abortSignal() } }),
       isTaken: false,
     }));
     if (Buffer.isBuffer(shared.response.body)) return shared.response;
@@ -112,7 +112,7 @@ export class CachingReader {
 
   async #lookUp(key: string, call: UpstreamCall): Promise<UpstreamResponse> {
     if (this.#cache === undefined || !mayBeFinal(call, this.#finality)) return this.#fetchAndCache(key, call);
-    const found = await this.#cache.find(key, call.waiting.signal);
+    const found = await this.#cache.find(key, call.cancellation.signal);
     if (found === undefined || "lock" in found) return this.#fetchAndCache(key, call, found?.lock);
     this.#memory.put(key, found.answer, "final", this.#memory.snapshot());
     return found.answer;
@@ -149,16 +149,16 @@ export class CachingReader {
   async #fetchBuffered(call: UpstreamCall): Promise<UpstreamResponse> {
     const response = await this.#fetch(call);
     try {
-      return await this.#bufferBody(response, call.waiting);
+      return await this.#bufferBody(response, call.cancellation);
     } catch (error) {
       if (!(error instanceof UpstreamError)) throw error;
       const deprioritized = new Set([...(call.deprioritized ?? []), response.upstream]);
-      return this.#bufferBody(await this.#fetch({ ...call, deprioritized }), call.waiting);
+      return this.#bufferBody(await this.#fetch({ ...call, deprioritized }), call.cancellation);
     }
   }
 
   /** Buffers a body that fits into the cache and the buffer budget. */
-  async #bufferBody(response: UpstreamResponse, { signal }: UpstreamCall["waiting"]): Promise<UpstreamResponse> {
+  async #bufferBody(response: UpstreamResponse, { signal }: UpstreamCall["cancellation"]): Promise<UpstreamResponse> {
     const { status, headers, body } = response;
     if (Buffer.isBuffer(body) || status !== 200) return response;
     const length = headers["content-length"];

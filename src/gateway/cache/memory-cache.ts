@@ -1,6 +1,6 @@
 import type { Timers } from "../../async/timers.ts";
 import { ByteLru } from "../../collections/byte-lru.ts";
-import { REVISION_PLACES } from "../../server/thread/protocol.ts";
+import { REVISION_INDEXES } from "../../server/thread/protocol.ts";
 import type { ChainSpec } from "../chain-spec.ts";
 import type { UpstreamResponse } from "../upstream-call.ts";
 import type { HealthTracker } from "../upstream-health.ts";
@@ -60,7 +60,7 @@ export class MemoryCache {
     this.#options = options;
     this.maxBodyBytes = Math.floor(options.bytes / MAX_ENTRY_SHARE);
     this.#entries = new ByteLru({ bytes: options.bytes });
-    this.#head = Atomics.load(options.revision, REVISION_PLACES.head);
+    this.#head = Atomics.load(options.revision, REVISION_INDEXES.head);
     const slotMillis = options.chainSpec.secondsPerSlot * 1000;
     this.#ttlMillis = {
       final: Number.POSITIVE_INFINITY,
@@ -101,7 +101,7 @@ export class MemoryCache {
 
   snapshot(): RevisionSnapshot {
     const { revision, health, timers } = this.#options;
-    const head = Atomics.load(revision, REVISION_PLACES.head);
+    const head = Atomics.load(revision, REVISION_INDEXES.head);
     const at = timers.now();
     if (head !== this.#head) {
       this.#head = head;
@@ -109,7 +109,7 @@ export class MemoryCache {
     }
     return {
       head,
-      status: Atomics.load(revision, REVISION_PLACES.status),
+      status: Atomics.load(revision, REVISION_INDEXES.status),
       headFloor: health.headFloor,
       finalityReverts: health.finalityReverts,
       at,
@@ -124,7 +124,8 @@ export class MemoryCache {
     if (lifetime === "fixed") return true;
     // A client that has seen a later head must not get an answer about an earlier one.
     return (
-      Atomics.load(revision, REVISION_PLACES[lifetime]) === snapshot[lifetime] && health.headFloor <= snapshot.headFloor
+      Atomics.load(revision, REVISION_INDEXES[lifetime]) === snapshot[lifetime] &&
+      health.headFloor <= snapshot.headFloor
     );
   }
 }

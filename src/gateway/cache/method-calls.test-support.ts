@@ -40,7 +40,7 @@ export function methodCall(
     },
     params,
     format,
-    waiting: { signal },
+    cancellation: { signal },
   };
 }
 

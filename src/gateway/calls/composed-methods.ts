@@ -1,10 +1,10 @@
 import { activePreset, type ForkName, isForkPostElectra } from "@lodestar/params";
 import type { Args } from "../../api/bind.ts";
-import { onlyOne } from "../../api/lookup.ts";
+import { slotOrRoot } from "../../api/lookup.ts";
 import type { Timers } from "../../async/timers.ts";
 import { Failure, invalidParams } from "../../errors/failure.ts";
 import { encodeJson } from "../../json/encode.ts";
-import type { Answer, Caller, Waiting } from "../../server/method-table.ts";
+import type { Caller, Cancellation, MethodResponse } from "../../server/method-table.ts";
 import { type ChainSpec, forkAt, slotAt } from "../chain-spec.ts";
 import { isErrorResponse } from "../upstream/requests/error-response.ts";
 import { toRpcAnswer, upstreamHeaders } from "./rpc-result.ts";
@@ -15,19 +15,19 @@ export interface HandlerContext {
   readonly operations: StandardOperations;
   readonly chainSpec: ChainSpec;
   readonly timers: Pick<Timers, "unixNow">;
-  readonly waiting: Waiting;
+  readonly cancellation: Cancellation;
   readonly caller?: Caller | undefined;
 }
 
 /** Handles a method by calls of standard operations. `args` are the parsed parameters. */
-export type ComposedHandler = (args: Args, call: HandlerContext) => Promise<Answer>;
+export type ComposedHandler = (args: Args, call: HandlerContext) => Promise<MethodResponse>;
 
 type Json = Record<string, unknown>;
 
 /** Creates a handler that transforms the result of one operation. */
 function fromOperation<T>(name: string, params: Json, transform: (value: T) => unknown): ComposedHandler {
-  return async (_args, { operations, waiting }) => {
-    const { value, headers } = await operations.read(name, params, waiting, transform);
+  return async (_args, { operations, cancellation }) => {
+    const { value, headers } = await operations.read(name, params, cancellation, transform);
     return { body: encodeJson(value), headers };
   };
 }
@@ -99,25 +99,28 @@ export const FALLBACK_HANDLERS: Readonly<Record<string, ComposedHandler>> = {
   getChainTime,
 };
 
-async function getChainHead(_args: Args, { operations, chainSpec, waiting }: HandlerContext): Promise<Answer> {
+async function getChainHead(
+  _args: Args,
+  { operations, chainSpec, cancellation }: HandlerContext,
+): Promise<MethodResponse> {
   const firstSlot = ({ epoch }: Checkpoint) => String(BigInt(epoch) * BigInt(chainSpec.slotsPerEpoch));
   const [head, { value: checkpoints }, finalizedBlock] = await Promise.all([
     operations.read(
       "get_v1_beacon_headers_blockId",
       { block_id: "head" },
-      waiting,
+      cancellation,
       ({ root, header: { message } }: Header) => ({ head_slot: message.slot, head_block_root: root }),
     ),
     operations.read(
       "get_v1_beacon_states_finality_checkpoints",
       { state_id: "head" },
-      waiting,
+      cancellation,
       ({ finalized, previous_justified, current_justified: justified }: FinalityCheckpoints) => ({
         candidates: [finalized, previous_justified, justified] as const,
         justified: { justified_slot: firstSlot(justified), justified_block_root: justified.root },
       }),
     ),
-    fetchFinalizedHeader(operations, waiting),
+    fetchFinalizedHeader(operations, cancellation),
   ]);
   const finalized = resolveFinalized(checkpoints.candidates, finalizedBlock);
   const value = {
@@ -132,13 +135,13 @@ async function getChainHead(_args: Args, { operations, chainSpec, waiting }: Han
 /** Returns undefined if the node does not have the block, for example after a checkpoint sync. */
 async function fetchFinalizedHeader(
   operations: StandardOperations,
-  waiting: Waiting,
+  cancellation: Cancellation,
 ): Promise<FinalizedBlock | undefined> {
   const method = methodNamed("get_v1_beacon_headers_blockId");
-  const response = await operations.call(method.name, { block_id: "finalized" }, waiting);
+  const response = await operations.call(method.name, { block_id: "finalized" }, cancellation);
   if (isErrorResponse(response)) return undefined;
   const read = ({ root, header: { message } }: Header) => ({ root, isGenesis: message.slot === "0" });
-  return (await readValue(method, response, waiting, read)).value;
+  return (await readValue(method, response, cancellation, read)).value;
 }
 
 /**
@@ -162,9 +165,9 @@ function describePeer({ peer_id: peerId, last_seen_p2p_address: address, agent =
 
 /** Creates a handler for a block or state by slot or root that returns null if it is not found. */
 function nullIfNotFound(method: string, operation: string, id: string): ComposedHandler {
-  return async (args, { operations, waiting }) => {
-    const wanted = onlyOne(method, args as { slot?: unknown; root?: string });
-    const response = await operations.call(operation, { [id]: String(wanted) }, waiting);
+  return async (args, { operations, cancellation }) => {
+    const wanted = slotOrRoot(method, args as { slot?: unknown; root?: string });
+    const response = await operations.call(operation, { [id]: String(wanted) }, cancellation);
     if (isErrorResponse(response) && toFailure(methodNamed(operation), response).kind === "not-found") {
       return { body: encodeJson(null), headers: upstreamHeaders(response) };
     }
@@ -177,9 +180,12 @@ const NOT_INITIALIZED = 503;
 const HEALTH_STATUSES = [200, SYNCING, NOT_INITIALIZED];
 
 /** A JSON-RPC caller may choose any status, unlike a REST caller. */
-async function getHealth({ syncingStatus = SYNCING }: Args, { operations, waiting }: HandlerContext): Promise<Answer> {
+async function getHealth(
+  { syncingStatus = SYNCING }: Args,
+  { operations, cancellation }: HandlerContext,
+): Promise<MethodResponse> {
   const method = methodNamed("get_v1_node_health");
-  const response = await operations.call(method.name, {}, waiting).catch(ignoreUnavailable);
+  const response = await operations.call(method.name, {}, cancellation).catch(ignoreUnavailable);
   if (response === undefined) return { body: encodeJson({ health: NOT_INITIALIZED }) };
   if (isErrorResponse(response) && !HEALTH_STATUSES.includes(response.status)) throw toFailure(method, response);
   const health = response.status === SYNCING ? syncingStatus : response.status;
@@ -190,16 +196,19 @@ function ignoreUnavailable(error: unknown): undefined {
   if (!(error instanceof Failure) || error.kind !== "unavailable") throw error;
 }
 
-async function getAggregate(args: Args, { operations, chainSpec, waiting }: HandlerContext): Promise<Answer> {
+async function getAggregate(
+  args: Args,
+  { operations, chainSpec, cancellation }: HandlerContext,
+): Promise<MethodResponse> {
   const { slot, attestationDataRoot: root, committeeIndex } = args;
   const wanted = { slot: String(slot), attestation_data_root: String(root) };
   const first = "get_v1_validator_aggregate_attestation";
   if (committeeIndex === undefined && !isForkPostElectra(forkAt(chainSpec, Number(slot)) as ForkName)) {
-    return toRpcAnswer(methodNamed(first), await operations.call(first, wanted, waiting));
+    return toRpcAnswer(methodNamed(first), await operations.call(first, wanted, cancellation));
   }
-  const index = String(committeeIndex ?? (await singleCommittee(wanted.slot, { operations, chainSpec, waiting })));
+  const index = String(committeeIndex ?? (await singleCommittee(wanted.slot, { operations, chainSpec, cancellation })));
   const params = { ...wanted, committee_index: index };
-  const response = await operations.call("get_v2_validator_aggregate_attestation", params, waiting);
+  const response = await operations.call("get_v2_validator_aggregate_attestation", params, cancellation);
   return toRpcAnswer(methodNamed(first), response, () => ({}));
 }
 
@@ -209,14 +218,14 @@ async function getAggregate(args: Args, { operations, chainSpec, waiting }: Hand
  */
 async function singleCommittee(
   slot: string,
-  { operations, chainSpec, waiting }: Pick<HandlerContext, "operations" | "chainSpec" | "waiting">,
+  { operations, chainSpec, cancellation }: Pick<HandlerContext, "operations" | "chainSpec" | "cancellation">,
 ): Promise<number> {
   const epoch = String(BigInt(slot) / BigInt(chainSpec.slotsPerEpoch));
   const method = methodNamed("get_v1_beacon_states_stateId_committees_epoch");
-  const response = await operations.call(method.name, { state_id: "head", epoch, slot }, waiting);
+  const response = await operations.call(method.name, { state_id: "head", epoch, slot }, cancellation);
   // Without known committees there are no attestations either.
   if (isErrorResponse(response) && toFailure(method, response).kind === "invalid-params") return 0;
-  const { value: count } = await readValue(method, response, waiting, ({ length }: unknown[]) => length);
+  const { value: count } = await readValue(method, response, cancellation, ({ length }: unknown[]) => length);
   if (count === 1) return 0;
   throw invalidParams(
     `The parameter "committee_index" is missing: slot ${slot} has ${count} committees, and since electra attestation ` +
@@ -225,7 +234,7 @@ async function singleCommittee(
 }
 
 /** Time of a public network, whose clock is the wall clock. */
-async function getChainTime(_args: Args, { chainSpec, timers }: HandlerContext): Promise<Answer> {
+async function getChainTime(_args: Args, { chainSpec, timers }: HandlerContext): Promise<MethodResponse> {
   const { genesisTime, secondsPerSlot } = chainSpec;
   const now = timers.unixNow();
   const slot = slotAt(chainSpec, now);

@@ -1,12 +1,12 @@
-import type { Method, RestPath } from "../../api/definition.ts";
-import type { Waiting } from "../../server/method-table.ts";
+import type { MethodDefinition, RestPath } from "../../api/definition.ts";
+import type { Cancellation } from "../../server/method-table.ts";
 import { isUnsupportedPath } from "../upstream/requests/error-response.ts";
 import type { UpstreamResponse } from "../upstream-call.ts";
 import type { HealthTracker } from "../upstream-health.ts";
 import type { Request, StandardOperations } from "./standard-operations.ts";
 
 /** Returns the path of a nonstandard method on upstreams. Fanal also serves the paths of Nimbus. */
-export function extensionPath({ name, rest }: Method): RestPath {
+export function extensionPath({ name, rest }: MethodDefinition): RestPath {
   const path = rest.find((each) => each.path.startsWith("/nimbus/")) ?? rest.at(-1);
   if (path === undefined) throw new Error(`${name} has no REST path.`);
   return path;
@@ -25,11 +25,15 @@ export class Extensions {
   }
 
   /** Returns undefined if no upstream supports the method. */
-  async request(method: Method, request: Request, waiting: Waiting): Promise<UpstreamResponse | undefined> {
+  async request(
+    method: MethodDefinition,
+    request: Request,
+    cancellation: Cancellation,
+  ): Promise<UpstreamResponse | undefined> {
     for (;;) {
       const deprioritized = this.#knownUnsupported(method.name);
       if (this.#health.all.every(({ upstream }) => deprioritized.has(upstream))) return undefined;
-      const response = await this.#operations.request(method, request, { waiting, deprioritized });
+      const response = await this.#operations.request(method, request, { cancellation, deprioritized });
       if (!isUnsupportedPath(response)) return response;
       // All other upstreams are unavailable.
       if (deprioritized.has(response.upstream)) return undefined;

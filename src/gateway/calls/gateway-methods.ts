@@ -1,9 +1,9 @@
-import type { Method } from "../../api/definition.ts";
+import type { MethodDefinition } from "../../api/definition.ts";
 import { type MethodGroup, openRpcDocument } from "../../api/openrpc.ts";
 import { unsupported } from "../../errors/failure.ts";
 import { encodeJson } from "../../json/encode.ts";
 import { VERSION } from "../../runtime/version.ts";
-import type { Answer, Caller } from "../../server/method-table.ts";
+import type { Caller, MethodResponse } from "../../server/method-table.ts";
 import type { GatewayEvents } from "../gateway-events.ts";
 import type { HealthTracker, UpstreamHealth } from "../upstream-health.ts";
 import type { ComposedHandler } from "./composed-methods.ts";
@@ -60,7 +60,7 @@ export function readiness(health: readonly UpstreamHealth[], isClosing: boolean)
   };
 }
 
-function jsonAnswer(value: unknown): Answer {
+function jsonAnswer(value: unknown): MethodResponse {
   return { body: encodeJson(value) };
 }
 
@@ -70,7 +70,7 @@ function requireCaller(caller: Caller | undefined): Caller {
 }
 
 /** Returns why a gateway does not serve a method, or undefined if it does. */
-export function unsupportedReason({ name, access }: Method): string | undefined {
+export function unsupportedReason({ name, access }: MethodDefinition): string | undefined {
   if (access !== "dev") return undefined;
   return `${name} is only available on dev chains, not on a gateway. Call the dev node directly.`;
 }

@@ -1,10 +1,10 @@
-import type { Method, RestPath } from "../../api/definition.ts";
+import type { MethodDefinition, RestPath } from "../../api/definition.ts";
 import { methodGroups } from "../../api/method-groups.ts";
-import { RequestReader } from "../../api/rest/request.ts";
+import { RequestParser } from "../../api/rest/request.ts";
 import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
 import { nearestName } from "../../errors/nearest-name.ts";
-import type { Method as CallableMethod, ListedMethodTable, Waiting } from "../../server/method-table.ts";
-import type { RestAnswer, RestRequest, RestRoute, RouteTable } from "../../server/rest/route-table.ts";
+import type { CallableMethod, Cancellation, ListedMethodTable } from "../../server/method-table.ts";
+import type { RestRequest, RestResponse, RestRoute, RouteTable } from "../../server/rest/route-table.ts";
 import type { ChainSpec } from "../chain-spec.ts";
 import type { GatewayEvents } from "../gateway-events.ts";
 import type { HealthTracker } from "../upstream-health.ts";
@@ -64,7 +64,7 @@ export function createGatewayTables(parts: GatewayTablesDeps): GatewayTables {
   return { methods, routes };
 }
 
-function createMethod(method: Method, context: GatewayContext): GatewayMethod {
+function createMethod(method: MethodDefinition, context: GatewayContext): GatewayMethod {
   const reason = unsupportedReason(method);
   if (reason !== undefined) return unsupportedMethod(reason);
   const ownHandler = COMPOSED_METHODS[method.sameAs ?? method.name];
@@ -75,25 +75,26 @@ function createMethod(method: Method, context: GatewayContext): GatewayMethod {
 }
 
 /** For callers that never cancel. */
-const NEVER_CANCELLED: Waiting = { signal: new AbortController().signal };
+const NEVER_CANCELLED: Cancellation = { signal: new AbortController().signal };
 
-function callableMethod(method: Method, gatewayMethod: GatewayMethod): CallableMethod {
+function callableMethod(method: MethodDefinition, gatewayMethod: GatewayMethod): CallableMethod {
   const { name, cost, access, rest } = method;
   return {
     name,
     cost,
     access,
     takesLargeBody: method.takesLargeBody ?? rest.some(({ verb, takesText }) => verb === "POST" && !takesText),
-    call: (params, caller, waiting = NEVER_CANCELLED) => gatewayMethod.call(params, waiting, caller),
+    call: (params, caller, cancellation = NEVER_CANCELLED) => gatewayMethod.call(params, cancellation, caller),
     ...(gatewayMethod.callByMessage && {
-      callByMessage: (message, _caller, waiting = NEVER_CANCELLED) => gatewayMethod.callByMessage!(message, waiting),
+      callByMessage: (message, _caller, cancellation = NEVER_CANCELLED) =>
+        gatewayMethod.callByMessage!(message, cancellation),
     }),
   };
 }
 
-type Handler = (request: RestRequest) => Promise<RestAnswer>;
+type Handler = (request: RestRequest) => Promise<RestResponse>;
 
-function routeAt(method: Method, path: RestPath, handle: Handler): RestRoute {
+function routeAt(method: MethodDefinition, path: RestPath, handle: Handler): RestRoute {
   return {
     method: method.name,
     verb: path.verb,
@@ -105,9 +106,14 @@ function routeAt(method: Method, path: RestPath, handle: Handler): RestRoute {
   };
 }
 
-function handlerAt(method: Method, path: RestPath, gatewayMethod: GatewayMethod, events: GatewayEvents): Handler {
+function handlerAt(
+  method: MethodDefinition,
+  path: RestPath,
+  gatewayMethod: GatewayMethod,
+  events: GatewayEvents,
+): Handler {
   if (!method.feed) return gatewayMethod.at(path);
-  const reader = new RequestReader(method.restParams, path);
+  const reader = new RequestParser(method.restParams, path);
   return async (request) => {
     const { topics } = await reader.args(request, undefined);
     return { status: 200, feed: events.feed(topics as string[]) };

@@ -1,11 +1,11 @@
 import { bind } from "../../api/bind.ts";
-import type { Method, RestPath } from "../../api/definition.ts";
-import { dataAnswer } from "../../api/rest/answer.ts";
-import { RequestReader } from "../../api/rest/request.ts";
+import type { MethodDefinition, RestPath } from "../../api/definition.ts";
+import { RequestParser } from "../../api/rest/request.ts";
+import { dataResponse } from "../../api/rest/response.ts";
 import { unsupported } from "../../errors/failure.ts";
 import { accepts, MEDIA_TYPES } from "../../server/http/negotiation.ts";
-import type { Answer, Caller, Params, Waiting } from "../../server/method-table.ts";
-import type { RestAnswer, RestRequest } from "../../server/rest/route-table.ts";
+import type { Caller, Cancellation, MethodResponse, Params } from "../../server/method-table.ts";
+import type { RestRequest, RestResponse } from "../../server/rest/route-table.ts";
 import type { ComposedHandler, HandlerContext } from "./composed-methods.ts";
 import { type Extensions, extensionPath } from "./extensions.ts";
 import type { OperationMapping } from "./operation-mapping.ts";
@@ -16,20 +16,20 @@ import type { StandardOperations } from "./standard-operations.ts";
 
 /** How a gateway serves a method. */
 export interface GatewayMethod {
-  call(params: Params, waiting: Waiting, caller?: Caller): Promise<Answer>;
+  call(params: Params, cancellation: Cancellation, caller?: Caller): Promise<MethodResponse>;
   /** The same for a large message, whose parameters need not all be parsed. */
-  callByMessage?(message: Uint8Array, waiting: Waiting): Promise<Answer>;
+  callByMessage?(message: Uint8Array, cancellation: Cancellation): Promise<MethodResponse>;
   /** Returns the handler of one of the method's REST paths. */
-  at(path: RestPath): (request: RestRequest) => Promise<RestAnswer>;
+  at(path: RestPath): (request: RestRequest) => Promise<RestResponse>;
 }
 
-export interface GatewayContext extends Omit<HandlerContext, "waiting" | "caller"> {
+export interface GatewayContext extends Omit<HandlerContext, "cancellation" | "caller"> {
   readonly extensions: Extensions;
 }
 
 /** A standard operation: JSON-RPC calls become REST requests, REST requests are forwarded unchanged. */
 export function standardMethod(
-  method: Method,
+  method: MethodDefinition,
   mapping: OperationMapping,
   { operations }: GatewayContext,
 ): GatewayMethod {
@@ -40,21 +40,25 @@ export function standardMethod(
  * A method composed of upstream calls or of the gateway's own state. Requests to standard paths are forwarded
  * unchanged.
  */
-export function composedMethod(method: Method, compose: ComposedHandler, context: GatewayContext): GatewayMethod {
-  const { name, sameAs, params, arrange, restParams, restStatusOf } = method;
-  const signature = { name: sameAs ?? name, params, arrange };
+export function composedMethod(
+  method: MethodDefinition,
+  compose: ComposedHandler,
+  context: GatewayContext,
+): GatewayMethod {
+  const { name, sameAs, params, normalizePositional, restParams, restStatusOf } = method;
+  const signature = { name: sameAs ?? name, params, normalizePositional };
   const passing = passThrough(method, context.operations);
   return {
-    async call(given, waiting, caller) {
-      return compose(await bind(signature, given), { ...context, waiting, caller });
+    async call(given, cancellation, caller) {
+      return compose(await bind(signature, given), { ...context, cancellation, caller });
     },
     at(path) {
       if (path.path.startsWith("/eth/")) return passing(path);
-      const reader = new RequestReader(restParams, path);
+      const reader = new RequestParser(restParams, path);
       return async (request) => {
         const args = await reader.args(request, undefined);
-        const answer = await compose(args, { ...context, waiting: request.waiting });
-        const whole = dataAnswer(answer, request);
+        const answer = await compose(args, { ...context, cancellation: request.cancellation });
+        const whole = dataResponse(answer, request);
         return restStatusOf ? { ...whole, status: restStatusOf(JSON.parse(String(answer.body))) } : whole;
       };
     },
@@ -63,7 +67,7 @@ export function composedMethod(method: Method, compose: ComposedHandler, context
 
 /** A nonstandard method: forwarded to an upstream that has it, otherwise handled by the fallback. */
 export function extensionMethod(
-  method: Method,
+  method: MethodDefinition,
   fallback: ComposedHandler | undefined,
   context: GatewayContext,
 ): GatewayMethod {
@@ -72,9 +76,9 @@ export function extensionMethod(
   const requestBuilder = operations.requestBuilderAt(path, method);
   const composed = composedMethod(method, fallback ?? (() => Promise.reject(unsupportedEverywhere(method))), context);
   return {
-    async call(params, waiting, caller) {
-      const response = await extensions.request(method, await requestBuilder.build(params), waiting);
-      return response === undefined ? composed.call(params, waiting, caller) : toRpcAnswer(method, response);
+    async call(params, cancellation, caller) {
+      const response = await extensions.request(method, await requestBuilder.build(params), cancellation);
+      return response === undefined ? composed.call(params, cancellation, caller) : toRpcAnswer(method, response);
     },
     at(ownMethods) {
       const compose = composed.at(ownMethods);
@@ -85,7 +89,7 @@ export function extensionMethod(
         namespace + ownMethods.path.slice(ownMethods.path.indexOf("/", 1)),
       );
       return async (request) => {
-        const response = await extensions.request(method, forward(request), request.waiting);
+        const response = await extensions.request(method, forward(request), request.cancellation);
         return response === undefined ? compose(request) : forwardedAnswer(method, response);
       };
     },
@@ -98,19 +102,19 @@ export function unsupportedMethod(reason: string): GatewayMethod {
   return { call: reject, at: () => reject };
 }
 
-function unsupportedEverywhere({ name }: Method) {
+function unsupportedEverywhere({ name }: MethodDefinition) {
   return unsupported(`${name} is not a standard operation, and no upstream supports it.`);
 }
 
-function passThrough(method: Method, operations: StandardOperations): GatewayMethod["at"] {
+function passThrough(method: MethodDefinition, operations: StandardOperations): GatewayMethod["at"] {
   return (path) => {
     const forward = createForwarder(method, path);
     return async (request) => {
-      const { waiting, headers, format } = request;
-      const response = await operations.request(method, forward(request), { waiting });
+      const { cancellation, headers, format } = request;
+      const response = await operations.request(method, forward(request), { cancellation });
       const mayBeJson = response.status === 406 && format === "ssz" && accepts(MEDIA_TYPES.json, headers.accept);
       if (!mayBeJson) return forwardedAnswer(method, response);
-      return forwardedAnswer(method, await operations.request(method, forward(request, "json"), { waiting }));
+      return forwardedAnswer(method, await operations.request(method, forward(request, "json"), { cancellation }));
     };
   };
 }

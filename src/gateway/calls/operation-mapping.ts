@@ -1,4 +1,4 @@
-import type { Method } from "../../api/definition.ts";
+import type { MethodDefinition } from "../../api/definition.ts";
 import type { TransformMetadata } from "./rpc-result.ts";
 import { methodNamed, standardPath } from "./standard-operations.ts";
 
@@ -41,7 +41,7 @@ const MAPPINGS: Readonly<Record<string, OperationMapping>> = {
 };
 
 /** Returns undefined if no standard operation serves the method. */
-export function mappingOf(method: Method): OperationMapping | undefined {
+export function mappingOf(method: MethodDefinition): OperationMapping | undefined {
   const name = method.sameAs ?? method.name;
   return MAPPINGS[name] ?? (standardPath(methodNamed(name)) ? { operation: name } : undefined);
 }

@@ -43,7 +43,7 @@ describe("a request", () => {
       status: 200,
       headers: { "Fanal-Upstream": "one", "Eth-Consensus-Version": "fulu" },
       content: { format: "ssz", parts: [Buffer.from([1, 2])] },
-      lasting: "forever",
+      cacheLifetime: "forever",
       tag: '"abc"',
     });
     expect(gateway.asked[0]).toMatchObject({ format: "ssz", params: { state_id: ROOT } });

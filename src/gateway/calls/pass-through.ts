@@ -1,9 +1,9 @@
-import type { Method, RestPath } from "../../api/definition.ts";
-import { placesOf } from "../../api/rest/places.ts";
+import type { MethodDefinition, RestPath } from "../../api/definition.ts";
+import { locateParams } from "../../api/rest/param-locations.ts";
 import { isReadOnly } from "../../server/access-class.ts";
+import { errorBody } from "../../server/http/http-error.ts";
 import { type Format, MEDIA_TYPES, mediaTypeOf } from "../../server/http/negotiation.ts";
-import { errorBody } from "../../server/http/refusal.ts";
-import type { Lasting, RestAnswer, RestRequest, RestRoute } from "../../server/rest/route-table.ts";
+import type { CacheLifetime, RestRequest, RestResponse, RestRoute } from "../../server/rest/route-table.ts";
 import { type ErrorResponse, isErrorResponse, parseErrorBody } from "../upstream/requests/error-response.ts";
 import { hasUnknownOutcome, OUTCOME_UNKNOWN } from "../upstream/requests/submission.ts";
 import type { UpstreamCall, UpstreamResponse } from "../upstream-call.ts";
@@ -12,11 +12,11 @@ import { ethHeaders, isStatusOnly, upstreamHeaders } from "./rpc-result.ts";
 
 /** Returns the formats of a route, so that the server can reject unsupported ones without an upstream. */
 export function routeFormats(
-  method: Method,
+  method: MethodDefinition,
   rest: RestPath,
 ): Pick<RestRoute, "answers" | "prefersFirst" | "accepts" | "bodyOptional" | "takesLargeBody"> {
   const formats = (what: RestPath["ssz"]): Format[] => (rest.ssz === what ? ["json", "ssz"] : ["json"]);
-  const hasBody = placesOf(method.restParams, rest).some(({ from }) => from === "body");
+  const hasBody = locateParams(method.restParams, rest).some(({ from }) => from === "body");
   return {
     answers: isStatusOnly(method) ? [] : formats("answer"),
     prefersFirst: rest.prefersJson,
@@ -28,11 +28,11 @@ export function routeFormats(
 
 /** Creates a function that turns client requests to a path into upstream requests to `upstreamPath`. */
 export function createForwarder(
-  method: Method,
+  method: MethodDefinition,
   rest: RestPath,
   upstreamPath = rest.path,
 ): (request: RestRequest, format?: Format) => BuiltRequest & Pick<UpstreamCall, "format"> {
-  const places = placesOf(method.restParams, rest);
+  const places = locateParams(method.restParams, rest);
   const inQuery = new Set(places.flatMap(({ param, from }) => (from === "query" ? [param.name] : [])));
   return (request, format = request.format ?? "json") => {
     const { body, query } = request;
@@ -65,17 +65,17 @@ export function createForwarder(
 }
 
 /** Answers created from cached responses, which are the same object on every hit. */
-const cachedAnswers = new WeakMap<UpstreamResponse, RestAnswer>();
+const cachedAnswers = new WeakMap<UpstreamResponse, RestResponse>();
 
 /** Converts an upstream response to a REST answer. */
-export function forwardedAnswer(method: Method, response: UpstreamResponse): RestAnswer {
+export function forwardedAnswer(method: MethodDefinition, response: UpstreamResponse): RestResponse {
   if (response.cachedIn !== "memory") return newAnswer(method, response);
   const cached = cachedAnswers.get(response) ?? newAnswer(method, response);
   cachedAnswers.set(response, cached);
   return cached;
 }
 
-function newAnswer(method: Method, response: UpstreamResponse): RestAnswer {
+function newAnswer(method: MethodDefinition, response: UpstreamResponse): RestResponse {
   const { status, body, headers } = response;
   const answer = { status, headers: { ...upstreamHeaders(response), ...ethHeaders(response) } };
   if (isErrorResponse(response))
@@ -83,17 +83,22 @@ function newAnswer(method: Method, response: UpstreamResponse): RestAnswer {
   // An empty body may be a valid answer: an empty list in SSZ.
   if (Buffer.isBuffer(body) && body.length === 0 && headers["content-type"] === undefined) return answer;
   const format = mediaTypeOf(headers["content-type"]) === MEDIA_TYPES.ssz ? "ssz" : "json";
-  const lasting = cachingOf(headers["cache-control"]);
-  return { ...answer, content: { format, parts: [body] }, lasting, ...(lasting !== "never" && { tag: headers.etag }) };
+  const cacheLifetime = cachingOf(headers["cache-control"]);
+  return {
+    ...answer,
+    content: { format, parts: [body] },
+    cacheLifetime,
+    ...(cacheLifetime !== "never" && { tag: headers.etag }),
+  };
 }
 
-function cachingOf(cacheControl = ""): Lasting {
+function cachingOf(cacheControl = ""): CacheLifetime {
   if (/\bimmutable\b/.test(cacheControl)) return "forever";
   return /\bno-cache\b/.test(cacheControl) ? "while-unchanged" : "never";
 }
 
 /** Errors are always JSON, even those of a proxy. */
-function refusalBody(method: Method, response: ErrorResponse): Buffer {
+function refusalBody(method: MethodDefinition, response: ErrorResponse): Buffer {
   const { upstream, status, headers, body } = response;
   if (mediaTypeOf(headers["content-type"]) === MEDIA_TYPES.json) return body;
   const message = parseErrorBody(response).message || `Upstream ${upstream} answered with HTTP status ${status}.`;

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { type Args, bind, type Signature } from "../../api/bind.ts";
-import type { Method, RestPath } from "../../api/definition.ts";
+import type { MethodDefinition, RestPath } from "../../api/definition.ts";
 import { VERSION_HEADER } from "../../api/params/consensus-version.ts";
-import { type Place, placesOf } from "../../api/rest/places.ts";
+import { locateParams, type ParamLocation } from "../../api/rest/param-locations.ts";
 import { invalidParams } from "../../errors/failure.ts";
 import type { Params } from "../../server/method-table.ts";
 import { slotInJson } from "../slot-in-json.ts";
@@ -14,9 +14,9 @@ export type BuiltRequest = Pick<UpstreamCall, "request" | "params">;
 
 interface RestRequestBuilderOptions {
   /** The method that the client called. */
-  called: Method;
+  called: MethodDefinition;
   /** The method whose REST path is requested. By default the same. */
-  asked: Method;
+  asked: MethodDefinition;
   /** A REST path of `asked`. */
   path: RestPath;
   /** Additional query parameters. */
@@ -30,7 +30,7 @@ const ANYTHING = z.unknown();
 /** Builds the REST request for a JSON-RPC call. */
 export class RestRequestBuilder {
   readonly #options: RestRequestBuilderOptions;
-  readonly #places: readonly Place[];
+  readonly #places: readonly ParamLocation[];
   /** Literal parts and parameter names of the path, alternating. */
   readonly #path: readonly string[];
   readonly #signature: Signature;
@@ -39,13 +39,13 @@ export class RestRequestBuilder {
   constructor(options: RestRequestBuilderOptions) {
     this.#options = options;
     const { called, asked, path } = options;
-    this.#places = placesOf(called.params, path);
+    this.#places = locateParams(called.params, path);
     this.#path = path.path.split(/\{(\w+)\}/);
-    const { name, sameAs, arrange } = called;
+    const { name, sameAs, normalizePositional } = called;
     // Bodies are not validated here: the upstream validates them anyway.
-    const isPassed = ({ from }: Place) => from === "body" && !path.takesText;
+    const isPassed = ({ from }: ParamLocation) => from === "body" && !path.takesText;
     const params = this.#places.map((place) => (isPassed(place) ? { ...place.param, schema: ANYTHING } : place.param));
-    this.#signature = { name: sameAs ?? name, params, arrange };
+    this.#signature = { name: sameAs ?? name, params, normalizePositional };
     this.#requiresForkHeader = asked.params.some(({ header }) => header?.name === VERSION_HEADER && header.isRequired);
   }
 
@@ -58,7 +58,8 @@ export class RestRequestBuilder {
   /** Parses the parameters of a large message. The one that becomes the body stays unparsed. */
   parseParams(message: Uint8Array): Params {
     const position = this.#places.findIndex(({ from }) => from === "body");
-    const body = this.#signature.arrange || this.#options.path.takesText ? undefined : this.#places[position]?.param;
+    const body =
+      this.#signature.normalizePositional || this.#options.path.takesText ? undefined : this.#places[position]?.param;
     return parseParams(message, (key) => {
       if (body === undefined || typeof key === "string") return key === body?.name;
       return body.each ? key >= position : key === position;

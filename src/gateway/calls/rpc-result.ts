@@ -1,8 +1,8 @@
-import type { Method } from "../../api/definition.ts";
+import type { MethodDefinition } from "../../api/definition.ts";
 import { isTrue } from "../../api/schemas.ts";
 import { encodeJson } from "../../json/encode.ts";
 import { UPSTREAM_HEADER } from "../../server/http/access-log.ts";
-import type { Answer } from "../../server/method-table.ts";
+import type { MethodResponse } from "../../server/method-table.ts";
 import { isErrorResponse } from "../upstream/requests/error-response.ts";
 import type { UpstreamResponse } from "../upstream-call.ts";
 import { findData, type Metadata, streamData } from "./data-scanner.ts";
@@ -20,22 +20,22 @@ export type TransformMetadata = (meta: Metadata) => Metadata;
 const identity: TransformMetadata = (meta) => meta;
 
 /** True if REST answers by status alone. */
-export function isStatusOnly({ access, result, resultOfStatus }: Method): boolean {
-  return resultOfStatus !== undefined || (access === "submit" && result.schema === isTrue);
+export function isStatusOnly({ access, result, resultForStatus }: MethodDefinition): boolean {
+  return resultForStatus !== undefined || (access === "submit" && result.schema === isTrue);
 }
 
 /** Answers created from cached responses, which are the same object on every hit. */
-const cachedAnswers = new WeakMap<UpstreamResponse, { method: Method; answer: Answer }>();
+const cachedAnswers = new WeakMap<UpstreamResponse, { method: MethodDefinition; answer: MethodResponse }>();
 
 /**
  * Converts a REST response to the answer of a JSON-RPC call. Throws a `Failure` for an error response. Returns a
  * promise only for streams.
  */
 export function toRpcAnswer(
-  method: Method,
+  method: MethodDefinition,
   response: UpstreamResponse,
   transform: TransformMetadata = identity,
-): Answer | Promise<Answer> {
+): MethodResponse | Promise<MethodResponse> {
   const made = response.cachedIn === "memory" ? cachedAnswers.get(response) : undefined;
   if (made?.method === method) return made.answer;
   if (isErrorResponse(response)) throw toFailure(method, response);
@@ -47,11 +47,11 @@ export function toRpcAnswer(
 }
 
 function bufferedAnswer(
-  method: Method,
+  method: MethodDefinition,
   response: UpstreamResponse,
   body: Buffer,
   transform: TransformMetadata,
-): Answer {
+): MethodResponse {
   if (isStatusOnly(method) || body.length === 0) return answerByStatus(method, response);
   if (UNWRAPPED_OPERATIONS.has(method.name)) return { body, headers: upstreamHeaders(response) };
   const { data, meta } = findData(body, response.upstream);
@@ -60,11 +60,11 @@ function bufferedAnswer(
 }
 
 async function streamedAnswer(
-  method: Method,
+  method: MethodDefinition,
   response: UpstreamResponse,
   body: AsyncIterable<Buffer>,
   transform: TransformMetadata,
-): Promise<Answer> {
+): Promise<MethodResponse> {
   if (isStatusOnly(method)) {
     await body[Symbol.asyncIterator]().return?.();
     return answerByStatus(method, response);
@@ -77,8 +77,11 @@ async function streamedAnswer(
   return { body: data, meta: metadata, headers: { ...headers, ...ethHeaders(response) } };
 }
 
-function answerByStatus({ resultOfStatus = () => true }: Method, response: UpstreamResponse): Answer {
-  return { body: encodeJson(resultOfStatus(response.status)), headers: upstreamHeaders(response) };
+function answerByStatus(
+  { resultForStatus = () => true }: MethodDefinition,
+  response: UpstreamResponse,
+): MethodResponse {
+  return { body: encodeJson(resultForStatus(response.status)), headers: upstreamHeaders(response) };
 }
 
 /** Returns the headers that name the upstream and the cache. */

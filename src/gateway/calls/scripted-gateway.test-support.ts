@@ -1,7 +1,7 @@
 import type { Feed } from "../../server/events/feed.ts";
-import type { Answer, Params } from "../../server/method-table.ts";
-import { RequestToRoute } from "../../server/rest/request.ts";
-import type { RestAnswer } from "../../server/rest/route-table.ts";
+import type { MethodResponse, Params } from "../../server/method-table.ts";
+import { RouteRequest } from "../../server/rest/request.ts";
+import type { RestResponse } from "../../server/rest/route-table.ts";
 import type { ChainSpec } from "../chain-spec.ts";
 import type { UpstreamCall, UpstreamResponse } from "../upstream-call.ts";
 import type { HealthTracker, UpstreamHealth } from "../upstream-health.ts";
@@ -65,7 +65,7 @@ export class ScriptedGateway {
     return Array.from(this.#tables.methods.entries(), ([name]) => name);
   }
 
-  call(name: string, params: Params = []): Promise<Answer> {
+  call(name: string, params: Params = []): Promise<MethodResponse> {
     return this.#tables.methods.find(name)!.call(params);
   }
 
@@ -82,18 +82,18 @@ export class ScriptedGateway {
     const values = pattern.exec(url.split("?", 1)[0]!)!.slice(1).map(decodeURIComponent);
     const format = route.answers.length === 0 ? undefined : given.headers?.accept?.includes("octet") ? "ssz" : "json";
     return route.handle(
-      new RequestToRoute(route, {
+      new RouteRequest(route, {
         params: Object.fromEntries(names.map((name, position) => [name, values[position]!])),
         url: given.sent ?? url,
         headers: given.headers ?? {},
         body: given.body,
-        waiting: { signal: new AbortController().signal },
+        cancellation: { signal: new AbortController().signal },
         format,
       }),
     );
   }
 }
 
-export function bodyOf({ content }: RestAnswer): string {
+export function bodyOf({ content }: RestResponse): string {
   return String(Buffer.concat(content!.parts as Buffer[]));
 }

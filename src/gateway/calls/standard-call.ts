@@ -1,6 +1,6 @@
-import type { Method } from "../../api/definition.ts";
+import type { MethodDefinition } from "../../api/definition.ts";
 import { rejected } from "../../errors/failure.ts";
-import type { Answer, Params, Waiting } from "../../server/method-table.ts";
+import type { Cancellation, MethodResponse, Params } from "../../server/method-table.ts";
 import { BROADCAST_ONLY_STATUS } from "../upstream/requests/submission.ts";
 import type { OperationMapping } from "./operation-mapping.ts";
 import type { BuiltRequest } from "./rest-request-builder.ts";
@@ -28,31 +28,38 @@ const POST_VARIANTS: Readonly<Record<string, [operation: string, params: (given:
   };
 
 interface StandardCall {
-  call(params: Params, waiting: Waiting): Promise<Answer>;
+  call(params: Params, cancellation: Cancellation): Promise<MethodResponse>;
   /** The same for a large message. */
-  callByMessage(message: Uint8Array, waiting: Waiting): Promise<Answer>;
+  callByMessage(message: Uint8Array, cancellation: Cancellation): Promise<MethodResponse>;
 }
 
 /** Serves JSON-RPC calls of a method by a standard REST operation. */
 export function standardCall(
-  method: Method,
+  method: MethodDefinition,
   { operation: name, query, transform, requiresImport }: OperationMapping,
   operations: StandardOperations,
 ): StandardCall {
   const operation = methodNamed(name);
   const requestBuilder = operations.requestBuilder(method, operation, query);
   const postVariant = POST_VARIANTS[name];
-  const call = async (params: Params, waiting: Waiting): Promise<Answer> => {
+  const call = async (params: Params, cancellation: Cancellation): Promise<MethodResponse> => {
     const made = requestBuilder.build(params);
     const request = made instanceof Promise ? await made : made;
     const response =
       postVariant && request.request.url.length > MAX_URL_LENGTH
-        ? await operations.call(postVariant[0], postVariant[1](request.params), waiting)
-        : await operations.send(operation, request, { waiting });
+        ? await operations.call(postVariant[0], postVariant[1](request.params), cancellation)
+        : await operations.send(operation, request, { cancellation });
     if (requiresImport && response.status === BROADCAST_ONLY_STATUS) {
       throw rejected(`The block was broadcast, but upstream ${response.upstream} did not import it.`);
     }
-    return toRpcAnswer(method, response.status < 400 ? response : await bufferErrorBody(response, waiting), transform);
+    return toRpcAnswer(
+      method,
+      response.status < 400 ? response : await bufferErrorBody(response, cancellation),
+      transform,
+    );
   };
-  return { call, callByMessage: async (message, waiting) => call(requestBuilder.parseParams(message), waiting) };
+  return {
+    call,
+    callByMessage: async (message, cancellation) => call(requestBuilder.parseParams(message), cancellation),
+  };
 }

@@ -1,8 +1,8 @@
-import type { Method, RestPath } from "../../api/definition.ts";
+import type { MethodDefinition, RestPath } from "../../api/definition.ts";
 import { methods } from "../../api/method-groups.ts";
 import type { Timers } from "../../async/timers.ts";
 import { isReadOnly } from "../../server/access-class.ts";
-import type { Params, Waiting } from "../../server/method-table.ts";
+import type { Cancellation, Params } from "../../server/method-table.ts";
 import { type ChainSpec, forkAt, slotAt } from "../chain-spec.ts";
 import { readFullBody } from "../upstream/client/fetch.ts";
 import { type UpstreamCall, UpstreamError, type UpstreamResponse } from "../upstream-call.ts";
@@ -33,16 +33,16 @@ export interface ReadResult<T> {
   readonly headers: Record<string, string>;
 }
 
-const BY_NAME: ReadonlyMap<string, Method> = new Map(methods.map((method) => [method.name, method]));
+const BY_NAME: ReadonlyMap<string, MethodDefinition> = new Map(methods.map((method) => [method.name, method]));
 
-export function methodNamed(name: string): Method {
+export function methodNamed(name: string): MethodDefinition {
   const method = BY_NAME.get(name);
   if (method === undefined) throw new Error(`Unknown method "${name}".`);
   return method;
 }
 
 /** Returns the standard REST path of a method, or undefined if it has none. */
-export function standardPath({ rest }: Method): RestPath | undefined {
+export function standardPath({ rest }: MethodDefinition): RestPath | undefined {
   return rest.find(({ path }) => path.startsWith("/eth/"));
 }
 
@@ -56,7 +56,11 @@ export class StandardOperations {
   }
 
   /** Creates the request builder for a method that is served by the operation `asked`. */
-  requestBuilder(called: Method, asked: Method = called, query?: Readonly<Record<string, string>>): RestRequestBuilder {
+  requestBuilder(
+    called: MethodDefinition,
+    asked: MethodDefinition = called,
+    query?: Readonly<Record<string, string>>,
+  ): RestRequestBuilder {
     const path = standardPath(asked);
     if (path === undefined) throw new Error(`${asked.name} is not a standard operation.`);
     return this.requestBuilderAt(path, called, asked, query);
@@ -64,8 +68,8 @@ export class StandardOperations {
 
   requestBuilderAt(
     path: RestPath,
-    called: Method,
-    asked: Method = called,
+    called: MethodDefinition,
+    asked: MethodDefinition = called,
     query?: Readonly<Record<string, string>>,
   ): RestRequestBuilder {
     const { chainSpec, timers } = this.#parts;
@@ -77,18 +81,18 @@ export class StandardOperations {
    * Sends a request and buffers the body of an error response. Rejects with an `UpstreamError` if there is no response.
    */
   async request(
-    method: Method,
+    method: MethodDefinition,
     request: Request,
-    rest: Pick<UpstreamCall, "waiting" | "deprioritized">,
+    rest: Pick<UpstreamCall, "cancellation" | "deprioritized">,
   ): Promise<UpstreamResponse> {
-    return bufferErrorBody(await this.send(method, request, rest), rest.waiting);
+    return bufferErrorBody(await this.send(method, request, rest), rest.cancellation);
   }
 
   /** Sends a request. The body of an error response may be a stream. */
   send(
-    method: Method,
+    method: MethodDefinition,
     request: Request,
-    rest: Pick<UpstreamCall, "waiting" | "deprioritized">,
+    rest: Pick<UpstreamCall, "cancellation" | "deprioritized">,
   ): Promise<UpstreamResponse> {
     const { reader, upstreams } = this.#parts;
     const call: UpstreamCall = { method, format: "json", ...request, ...rest };
@@ -96,19 +100,24 @@ export class StandardOperations {
   }
 
   /** Calls an operation. Returns the response, whatever its status. */
-  async call(name: string, params: Params, waiting: Waiting): Promise<UpstreamResponse> {
+  async call(name: string, params: Params, cancellation: Cancellation): Promise<UpstreamResponse> {
     const method = methodNamed(name);
     let requestBuilder = this.#twins.get(name);
     if (requestBuilder === undefined) {
       requestBuilder = this.requestBuilder(method);
       this.#twins.set(name, requestBuilder);
     }
-    return this.request(method, await requestBuilder.build(params), { waiting });
+    return this.request(method, await requestBuilder.build(params), { cancellation });
   }
 
   /** Calls an operation and transforms its result. Throws a `Failure` for an error response. */
-  async read<T, R>(name: string, params: Params, waiting: Waiting, transform: (value: T) => R): Promise<ReadResult<R>> {
-    return readValue(methodNamed(name), await this.call(name, params, waiting), waiting, transform);
+  async read<T, R>(
+    name: string,
+    params: Params,
+    cancellation: Cancellation,
+    transform: (value: T) => R,
+  ): Promise<ReadResult<R>> {
+    return readValue(methodNamed(name), await this.call(name, params, cancellation), cancellation, transform);
   }
 }
 
@@ -117,9 +126,9 @@ const MAX_READ_BYTES = 16 * 1024 * 1024;
 
 /** Reads the result of a response and transforms it. */
 export async function readValue<T, R>(
-  method: Method,
+  method: MethodDefinition,
   response: UpstreamResponse,
-  { signal }: Pick<Waiting, "signal">,
+  { signal }: Pick<Cancellation, "signal">,
   transform: (value: T) => R,
 ): Promise<ReadResult<R>> {
   const { upstream } = response;
@@ -129,7 +138,7 @@ export async function readValue<T, R>(
 }
 
 interface ValueTransform<T, R> {
-  method: Method;
+  method: MethodDefinition;
   upstream: string;
   transform(value: T): R;
 }

@@ -1,4 +1,4 @@
-import type { Method } from "../../api/definition.ts";
+import type { MethodDefinition } from "../../api/definition.ts";
 import {
   Failure,
   invalidParams,
@@ -8,7 +8,7 @@ import {
   unavailable,
   unsupported,
 } from "../../errors/failure.ts";
-import type { Waiting } from "../../server/method-table.ts";
+import type { Cancellation } from "../../server/method-table.ts";
 import { readBodyUpTo } from "../upstream/client/fetch.ts";
 import {
   type ErrorDetails,
@@ -26,17 +26,17 @@ const MAX_ERROR_BYTES = 1024 * 1024;
 /** Buffers the body of an error response. Returns other responses unchanged. */
 export async function bufferErrorBody(
   response: UpstreamResponse,
-  waiting: Waiting,
+  cancellation: Cancellation,
 ): Promise<UpstreamResponse | ErrorResponse> {
   const { status, body } = response;
   if (status < 400 || Buffer.isBuffer(body)) return response;
-  return { ...response, body: await readBodyUpTo(body, MAX_ERROR_BYTES, waiting.signal) };
+  return { ...response, body: await readBodyUpTo(body, MAX_ERROR_BYTES, cancellation.signal) };
 }
 
 /**
  * Converts an error response to the failure that the call would have on the upstream itself, as far as REST shows it.
  */
-export function toFailure(method: Method, response: ErrorResponse): Failure {
+export function toFailure(method: MethodDefinition, response: ErrorResponse): Failure {
   const { status, upstream } = response;
   const details = parseErrorBody(response);
   const message = details.message || `Upstream ${upstream} answered with HTTP status ${status}.`;
@@ -73,17 +73,17 @@ const PARAMETER_ERROR =
 /** Start of messages about rejected objects, before the reason. */
 const REJECTION_PREFIX = /^The (?:submission|block) was rejected: (?:\d+ of \d+ items: )?/;
 
-function toRejection({ failures: kinds }: Method, { message, failures }: ErrorDetails): Failure {
+function toRejection({ failures: kinds }: MethodDefinition, { message, failures }: ErrorDetails): Failure {
   const isRejected = kinds.includes("rejected") && !PARAMETER_ERROR.test(message);
   const detail = REJECTION_PREFIX.test(message) ? message.replace(REJECTION_PREFIX, "") : undefined;
   return (isRejected ? rejected : invalidParams)(message, { detail, failures });
 }
 
-function unsupportedByUpstream({ name }: Method, upstream: string, message = ""): Failure {
+function unsupportedByUpstream({ name }: MethodDefinition, upstream: string, message = ""): Failure {
   return unsupported(`Upstream ${upstream} does not support ${name}.${message && ` Its error: ${message}`}`);
 }
 
-function serverErrorMessage(method: Method, response: ErrorResponse, errorMessage: string): string {
+function serverErrorMessage(method: MethodDefinition, response: ErrorResponse, errorMessage: string): string {
   const { upstream, status } = response;
   const failed = `Upstream ${upstream} failed with HTTP status ${status}${errorMessage === "" ? "." : `: ${errorMessage}`}`;
   return hasUnknownOutcome(method, response) ? `${failed} ${OUTCOME_UNKNOWN}` : failed;

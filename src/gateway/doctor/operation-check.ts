@@ -82,7 +82,7 @@ function judgeResponse({ method, path, isMandatory }: Operation, response: Probe
   const { status } = response;
   const byStatus = judgeStatus(response);
   // The status is the answer.
-  if (method.resultOfStatus !== undefined && status === 503) return { outcome: "ok" };
+  if (method.resultForStatus !== undefined && status === 503) return { outcome: "ok" };
   // Some clients, including Prysm, reject an empty list.
   if (!isReadOnly(method.access)) {
     return status === 400 && byStatus.outcome === "refused" ? { ...byStatus, outcome: "declined" } : byStatus;
@@ -90,7 +90,7 @@ function judgeResponse({ method, path, isMandatory }: Operation, response: Probe
   if (byStatus.outcome === "absent" && isMandatory) {
     return { outcome: "error", reason: `${byStatus.reason}, although every beacon node must have it` };
   }
-  if (byStatus.outcome !== "ok" || method.resultOfStatus !== undefined) return byStatus;
+  if (byStatus.outcome !== "ok" || method.resultForStatus !== undefined) return byStatus;
   if (method.feed !== undefined) {
     return hasFormat(response, "events")
       ? byStatus

@@ -1,5 +1,5 @@
 import { EPOCHS_PER_SYNC_COMMITTEE_PERIOD, ForkSeq } from "@lodestar/params";
-import type { Method, Param, RestPath } from "../../api/definition.ts";
+import type { MethodDefinition, Param, RestPath } from "../../api/definition.ts";
 import type { Example, ExampleChain } from "../../api/example.ts";
 import { VERSION_HEADER } from "../../api/params/consensus-version.ts";
 import { Failure } from "../../errors/failure.ts";
@@ -10,7 +10,7 @@ import { UntestableOperation } from "./example-chain.ts";
 
 /** A standard operation and how it is tested. */
 export interface Operation {
-  readonly method: Method;
+  readonly method: MethodDefinition;
   readonly path: RestPath;
   /** True if it is tested on a finalized block, otherwise on the upstream's own head. */
   readonly isHistorical: boolean;
@@ -54,18 +54,18 @@ export const RETIRED_PATHS: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns the standard operations, each in its current version. */
-export function operationsOf(methods: readonly Method[]): Operation[] {
+export function operationsOf(methods: readonly MethodDefinition[]): Operation[] {
   return methods.flatMap((method) => {
     const path = method.rest.find((each) => each.path.startsWith("/eth/"));
     return path === undefined ? [] : [operationOf(method, path)];
   });
 }
 
-function operationOf(method: Method, path: RestPath): Operation {
+function operationOf(method: MethodDefinition, path: RestPath): Operation {
   const isRead = isReadOnly(method.access);
   const isHistorical = isRead && !CURRENT_PATH.test(path.path);
   const isConstant = method.dependsOn === "nothing" && !path.path.includes("/node/");
-  const isFinal = isHistorical && IDENTIFIED_PATH.test(path.path) && !method.mayGrow;
+  const isFinal = isHistorical && IDENTIFIED_PATH.test(path.path) && !method.growsAfterFinality;
   const isMandatory = method.dependsOn === "nothing" || method.dependsOn === "status";
   const isRetired = RETIRED_PATHS.has(`${path.verb} ${path.path}`);
   const isCompared = !isRetired && (isConstant || isFinal);
@@ -105,7 +105,7 @@ async function exampleOf({ params = [] }: Example, chain: ExampleChain): Promise
 }
 
 /** Built by hand, because the JSON-RPC method rejects an empty list. */
-function emptySubmission({ params }: Method, { verb, path }: RestPath, fork: string): UpstreamRequest {
+function emptySubmission({ params }: MethodDefinition, { verb, path }: RestPath, fork: string): UpstreamRequest {
   if (!TAKES_LIST.test(path)) throw new UntestableOperation("it is a submission");
   const namesFork = params.some(({ header }) => header?.name === VERSION_HEADER);
   const headers = {

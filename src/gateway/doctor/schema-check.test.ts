@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { methods } from "../../api/method-groups.ts";
-import { type JsonSchema, list, object, SHAPES, shape } from "../../api/schemas.ts";
+import { type JsonSchema, list, NAMED_SCHEMAS, object, shape } from "../../api/schemas.ts";
 import { operationsOf } from "./operations.ts";
 import { findSchemaViolation, KEYWORDS } from "./schema-check.ts";
 
@@ -19,7 +19,10 @@ function* keywordsOf(schema: JsonSchema): Generator<string> {
 
 describe("a schema check", () => {
   it("supports all keywords of the method definitions", () => {
-    const schemas = [...operationsOf(methods).map(({ method }) => method.result.schema), ...Object.values(SHAPES)];
+    const schemas = [
+      ...operationsOf(methods).map(({ method }) => method.result.schema),
+      ...Object.values(NAMED_SCHEMAS),
+    ];
     const used = new Set(schemas.flatMap((schema) => [...keywordsOf(schema)]));
     used.delete("description");
     expect([...used].filter((keyword) => !(keyword in KEYWORDS))).toEqual([]);

@@ -1,4 +1,4 @@
-import { type JsonSchema, SHAPES } from "../../api/schemas.ts";
+import { type JsonSchema, NAMED_SCHEMAS } from "../../api/schemas.ts";
 
 const REFERENCE = /^#\/components\/schemas\/(\w+)$/;
 /** Keywords without a constraint. */
@@ -77,7 +77,7 @@ function closestViolation(value: unknown, forms: readonly JsonSchema[], path: st
 const depthOf = (violation: string) => violation.split(" ", 1)[0]!.length;
 
 function shapeOf(reference: string): JsonSchema {
-  const schema = SHAPES[REFERENCE.exec(reference)?.[1] ?? ""];
+  const schema = NAMED_SCHEMAS[REFERENCE.exec(reference)?.[1] ?? ""];
   if (schema === undefined) throw new Error(`Unknown schema "${reference}".`);
   return schema;
 }

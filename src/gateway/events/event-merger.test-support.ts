@@ -50,7 +50,7 @@ export async function openMerger(...names: readonly string[]) {
     const announced = new Arrivals<PublishedEvent>();
     hub.feed(topics).open({
       deliver: ({ topic, data }) => announced.push({ topic, value: JSON.parse(data.toString()) }),
-      cutOff: () => announced.end("It was cut off."),
+      disconnect: () => announced.end("It was cut off."),
     });
     return announced;
   };

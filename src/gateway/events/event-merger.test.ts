@@ -253,7 +253,7 @@ it("skips a gap that cannot be filled, with a warning", async () => {
 it("subscribes to topics while they have readers, and skips invalid events", async () => {
   const { upstreams, read, timers, logger, hub } = await openMerger("a", "b");
   const [a, b] = upstreams as [ScriptedUpstream, ScriptedUpstream];
-  const end = hub.feed(["single_attestation"]).open({ deliver: () => {}, cutOff: () => {} });
+  const end = hub.feed(["single_attestation"]).open({ deliver: () => {}, disconnect: () => {} });
   const announced = read(["single_attestation", "payload_attributes"]);
   await Promise.all([a.connected(2), b.connected(2)]);
   await passUntil(timers, 1000, () => upstreams.every(({ connections }) => connections === 1));

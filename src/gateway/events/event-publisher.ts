@@ -46,7 +46,7 @@ export class EventPublisher implements GatewayEvents {
         const subscriber = new Subscriber(reader);
         for (const topic of topics) this.#add(topic, subscriber);
         return () => {
-          subscriber.leave();
+          subscriber.unsubscribe();
           for (const topic of topics) this.#remove(topic, subscriber);
         };
       },
@@ -57,7 +57,7 @@ export class EventPublisher implements GatewayEvents {
     this.#eventCounts.set(event.topic, (this.#eventCounts.get(event.topic) ?? 0) + 1);
     if (HEAD_CHANGE_TOPICS.has(event.topic)) this.#bumpHead();
     const subscribers = this.#subscribers.get(event.topic);
-    if (subscribers) this.#fanOut.tell(event, subscribers);
+    if (subscribers) this.#fanOut.publish(event, subscribers);
   }
 
   /** Subscribers by topic. */
@@ -78,7 +78,7 @@ export class EventPublisher implements GatewayEvents {
   /** Disconnects all subscribers, because events were lost. */
   cutOff(): void {
     const all = new Set(Array.from(this.#subscribers.values(), (subscribers) => [...subscribers]).flat());
-    for (const subscriber of all) subscriber.cutOff();
+    for (const subscriber of all) subscriber.disconnect();
   }
 
   close(): void {

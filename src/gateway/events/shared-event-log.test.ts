@@ -64,7 +64,7 @@ class TestGateway {
     });
     this.hub.feed(TOPICS).open({
       deliver: ({ topic, data }) => this.announced.push(describeEvent(topic, data)),
-      cutOff: () => this.announced.end("It was cut off."),
+      disconnect: () => this.announced.end("It was cut off."),
     });
     onTestFinished(() => this.hub.close());
   }

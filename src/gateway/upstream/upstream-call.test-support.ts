@@ -1,11 +1,11 @@
-import type { Method } from "../../api/definition.ts";
+import type { MethodDefinition } from "../../api/definition.ts";
 import type { UpstreamCall } from "../upstream-call.ts";
 
 interface CallOptions extends Partial<Pick<UpstreamCall, "params">> {
   url?: string;
   body?: Buffer;
   contentType?: string;
-  method?: Partial<Method>;
+  method?: Partial<MethodDefinition>;
   signal?: AbortSignal;
 }
 
@@ -37,6 +37,6 @@ export function createCall({
     request: body === undefined ? { verb: "GET", url, headers } : { verb: "POST", url, headers, body },
     params,
     format: "json",
-    waiting: { signal: signal ?? new AbortController().signal },
+    cancellation: { signal: signal ?? new AbortController().signal },
   };
 }

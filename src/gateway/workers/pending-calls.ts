@@ -1,10 +1,10 @@
-import type { CallTally } from "../../server/call-tallies.ts";
+import type { CallStats } from "../../server/call-stats.ts";
 
 /** Tracks the pending calls of a worker, so that they can be subtracted from the metrics when it dies. */
 export class PendingCalls {
-  readonly #counts = new Map<string, Pick<CallTally, "server" | "method"> & { count: number }>();
+  readonly #counts = new Map<string, Pick<CallStats, "server" | "method"> & { count: number }>();
 
-  count(tallies: readonly CallTally[]): void {
+  count(tallies: readonly CallStats[]): void {
     for (const { server, method, begun, seconds } of tallies) {
       const key = `${server} ${method ?? ""}`;
       const count = (this.#counts.get(key)?.count ?? 0) + begun - seconds.length;
@@ -13,7 +13,7 @@ export class PendingCalls {
   }
 
   /** Returns tallies that subtract all pending calls. */
-  cancelAll(): CallTally[] {
+  cancelAll(): CallStats[] {
     const left = [...this.#counts.values()].filter(({ count }) => count > 0);
     return left.map(({ server, method, count }) => ({
       server,

@@ -1,7 +1,7 @@
 import type { EventReader } from "../../server/events/feed.ts";
 import { ListenError } from "../../server/listen-error.ts";
 import { ThreadOutbox } from "../../server/thread/outbox.ts";
-import { handle } from "../../server/thread/protocol.ts";
+import { dispatchAll } from "../../server/thread/protocol.ts";
 import { HEAD_CHANGE_TOPICS } from "../events/event-publisher.ts";
 import type { GatewayEvents } from "../gateway-events.ts";
 import type { ServerUrls } from "../gateway-server.ts";
@@ -55,7 +55,7 @@ export class WorkerHandle {
     // The supervisor waits only for the exit.
     this.listening.catch(() => {});
     process.onMessage((messages) =>
-      handle<ToPrimary>(
+      dispatchAll<ToPrimary>(
         {
           listening: (urls) => {
             this.#isServing = true;
@@ -158,7 +158,7 @@ export class WorkerHandle {
     const endBefore = this.#closeFeed;
     const reader: EventReader = {
       deliver: ({ topic, data }) => this.#outbox.send(["event", topic, data]),
-      cutOff: () => this.#outbox.send(["cut off"]),
+      disconnect: () => this.#outbox.send(["cut off"]),
     };
     this.#closeFeed = this.#handlers.events.feed(topics).open(reader);
     endBefore();

@@ -2,9 +2,9 @@ import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
 import { ListenError } from "../../server/listen-error.ts";
 import type { ThreadOutbox } from "../../server/thread/outbox.ts";
-import { received } from "../../server/thread/passed-bytes.ts";
 import type { Handlers } from "../../server/thread/protocol.ts";
 import { createThreadLogger } from "../../server/thread/thread-logger.ts";
+import { receiveBytes } from "../../server/thread/transferred-bytes.ts";
 import { EventPublisher } from "../events/event-publisher.ts";
 import { GatewayServer, type ServerName } from "../gateway-server.ts";
 import { StickyRoutes } from "../upstream/selection/sticky-routes.ts";
@@ -38,7 +38,7 @@ export class WorkerRuntime {
     headFloor: (slot, isLowered) => this.#health?.updateHeadFloor(slot, isLowered),
     finalityReverts: (count) => this.#health?.updateFinalityReverts(count),
     pinned: (routeKey, upstream) => this.#stickyRoutes.applyRemote(routeKey, upstream),
-    event: (topic, data) => this.#events?.publish({ topic, data: received(data) }),
+    event: (topic, data) => this.#events?.publish({ topic, data: receiveBytes(data) }),
     "cut off": () => this.#events?.cutOff(),
     report: () => this.#report(),
     drain: () => this.#server?.drain(),

@@ -2,7 +2,7 @@
 import { cacheModuleResolution } from "../../runtime/module-resolution.ts";
 import { pinTickObjectShape } from "../../runtime/tick-object-shape.ts";
 import { ThreadOutbox } from "../../server/thread/outbox.ts";
-import { handle } from "../../server/thread/protocol.ts";
+import { dispatchAll } from "../../server/thread/protocol.ts";
 import type { ToPrimary, ToWorker } from "./protocol.ts";
 
 // Terminals and service managers signal every process. The primary decides when a worker stops. Without a listener,
@@ -16,4 +16,4 @@ const { WorkerRuntime } = await import("./worker-runtime.ts");
 const runtime = new WorkerRuntime(
   new ThreadOutbox<ToPrimary>({ postMessage: (messages) => process.send?.(messages, undefined, undefined, () => {}) }),
 );
-process.on("message", (messages: ToWorker[]) => handle(runtime.handlers, messages));
+process.on("message", (messages: ToWorker[]) => dispatchAll(runtime.handlers, messages));

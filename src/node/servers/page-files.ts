@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { PageFiles } from "../../server/http/pages.ts";
+import type { StaticFilePaths } from "../../server/http/static-files.ts";
 
 const SOURCE = join(import.meta.dirname, "..", "..");
 /** Folders with the files of the page. */
@@ -21,7 +21,7 @@ const LIBRARIES: Readonly<Record<string, string>> = {
 };
 
 /** Returns the files of the web page by URL path, in a checkout and in the package. */
-export function pageFiles(): PageFiles {
+export function pageFiles(): StaticFilePaths {
   const files: Record<string, string> = { "/": join(SOURCE, "web", "index.html") };
   for (const folder of FOLDERS) {
     for (const entry of readdirSync(join(SOURCE, folder), { recursive: true, withFileTypes: true })) {

@@ -1,14 +1,14 @@
 import { ClosingStack } from "../../async/closing-stack.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
-import type { CallTally } from "../../server/call-tallies.ts";
+import type { CallStats } from "../../server/call-stats.ts";
 import type { WriteLines } from "../../server/http/access-log.ts";
 import type { AccessOptions } from "../../server/http/access-policy.ts";
 import type { HttpServer } from "../../server/http/server.ts";
 import type { JsonRpcLimits } from "../../server/jsonrpc/limits.ts";
 import { ListenError } from "../../server/listen-error.ts";
 import type { RouteTable } from "../../server/rest/route-table.ts";
-import { ServersThread, type Served as ThreadServed } from "../../server/thread/servers-thread.ts";
+import { ServersThread, type ServedApi as ThreadServed } from "../../server/thread/servers-thread.ts";
 import { listenStartError } from "./listen-error.ts";
 import { pageFiles } from "./page-files.ts";
 import type { ServerLimits } from "./server-limits.ts";
@@ -75,7 +75,7 @@ export async function startServers(
   let metricsServer: HttpServer | undefined;
   starting.defer(close);
   const { jsonRpc, rest, limits } = options;
-  const observe = metrics && ((calls: readonly CallTally[]) => metrics.addCalls(calls));
+  const observe = metrics && ((calls: readonly CallStats[]) => metrics.addCalls(calls));
   const urls = await thread
     ?.serve(
       { ...served, routes: rest && routes() },

@@ -1,10 +1,10 @@
-/** What arrives, in order, for a test that takes one after the other. */
+/** Queue of received items, for tests that await them one by one. */
 export class Arrivals<T> {
   readonly #items: T[] = [];
   readonly #waiting: { resolve(item: T): void; reject(error: Error): void }[] = [];
   #end: Error | undefined;
 
-  /** How many nobody has taken. */
+  /** Number of items not taken yet. */
   get left(): number {
     return this.#items.length;
   }
@@ -15,7 +15,7 @@ export class Arrivals<T> {
     else this.#items.push(item);
   }
 
-  /** Whoever waits for more waits in vain. */
+  /** Rejects all further reads. */
   end(message: string): void {
     this.#end = new Error(message);
     for (const { reject } of this.#waiting.splice(0)) reject(this.#end);

@@ -1,6 +1,6 @@
 import type { EventReader, Feed } from "./feed.ts";
 
-/** A made-up feed, whose events the test makes happen. */
+/** Feed whose events are published by the test. */
 export class Channel {
   readonly #readers = new Set<EventReader>();
 
@@ -16,9 +16,9 @@ export class Channel {
     },
   };
 
-  /** As a feed does whose readers are too many. */
-  cutOffAll(): void {
-    for (const reader of this.#readers) reader.cutOff();
+  /** Simulates overload. */
+  disconnectAll(): void {
+    for (const reader of this.#readers) reader.disconnect();
   }
 
   publish(data: unknown, topic = "head"): void {
@@ -26,14 +26,14 @@ export class Channel {
     for (const reader of this.#readers) reader.deliver(event);
   }
 
-  /** Publishes events, each with its number, until nobody reads them any more; returns how many there were. */
-  async publishUntilCut(bytes: number): Promise<number> {
+  /** Publishes numbered events until all readers are disconnected. Returns their count. */
+  async publishUntilDisconnected(bytes: number): Promise<number> {
     const padding = "x".repeat(bytes);
     let count = 0;
     while (this.readers > 0) {
-      if (count > 100_000) throw new Error("Nobody was cut off.");
+      if (count > 100_000) throw new Error("No reader was disconnected.");
       this.publish({ number: count++, padding });
-      // What can be written is written now.
+      // Lets the sockets write.
       await new Promise((resolve) => setImmediate(resolve));
     }
     return count;

@@ -12,7 +12,7 @@ interface Heard {
   isCutOff: boolean;
 }
 
-/** Delivering takes its time, so that not all are told in one turn. */
+/** Delivery takes time, so that it spans several turns. */
 function takeTime(): void {
   for (const until = performance.now() + 0.05; performance.now() < until; );
 }
@@ -26,7 +26,7 @@ function crowd(count: number, onDelivery = () => {}) {
           own.topics.push(topic);
           onDelivery();
         },
-        cutOff: () => {
+        disconnect: () => {
           own.isCutOff = true;
         },
       }),
@@ -37,11 +37,11 @@ function crowd(count: number, onDelivery = () => {}) {
 it("delivers an event at once while the turn has time left", () => {
   const { heard, subscribers } = crowd(10);
   const timeless = new Scheduler(() => 0);
-  new FanOut(timeless).tell(event("head"), subscribers);
+  new FanOut(timeless).publish(event("head"), subscribers);
   expect(heard).toEqual(heard.map(() => ({ topics: ["head"], isCutOff: false })));
 });
 
-it("many readers hear of events in their order, over several turns of the event loop", async () => {
+it("delivers events to many readers in order, over several turns", async () => {
   const turn = countTurns();
   const deliveredInTurn = new Map<number, number>();
   const { heard, subscribers } = crowd(300, () => {
@@ -50,28 +50,28 @@ it("many readers hear of events in their order, over several turns of the event 
   });
   const fanOut = new FanOut();
   const topics = ["block", "head", "attestation"];
-  for (const topic of topics) fanOut.tell(event(topic), subscribers);
+  for (const topic of topics) fanOut.publish(event(topic), subscribers);
   while (heard.at(-1)!.topics.length < 3) await nextTurn();
   for (const own of heard) expect(own).toEqual({ topics, isCutOff: false });
   expect(Math.max(...deliveredInTurn.values())).toBeLessThan(300);
 });
 
-it("who comes or leaves while an event is on its way does not hear of it", async () => {
+it("skips readers that subscribe or unsubscribe during a delivery", async () => {
   const { heard, subscribers } = crowd(600, takeTime);
   const interested = new Set(subscribers.slice(0, 599));
   const fanOut = new FanOut();
-  fanOut.tell(event("head"), interested);
+  fanOut.publish(event("head"), interested);
   interested.add(subscribers[599]!);
-  subscribers[598]!.leave();
+  subscribers[598]!.unsubscribe();
   while (heard[597]!.topics.length === 0) await nextTurn();
   expect(heard.slice(597).map(({ topics }) => topics)).toEqual([["head"], [], []]);
 });
 
-it("when more happens than can be told to all, those who came last are cut off, and the others miss nothing", async () => {
+it("disconnects the last subscribers on overload; the others miss nothing", async () => {
   const { heard, subscribers } = crowd(600, takeTime);
   const fanOut = new FanOut();
   const topics = Array.from({ length: 10 }, (_, index) => `event ${index}`);
-  for (const topic of topics) fanOut.tell(event(topic, 2 ** 20), subscribers);
+  for (const topic of topics) fanOut.publish(event(topic, 2 ** 20), subscribers);
   const last = heard.at(-1)!;
   const isDone = (own: Heard) => own.isCutOff || own.topics.length === topics.length;
   while (!heard.every(isDone)) await nextTurn();

@@ -1,25 +1,25 @@
-/** Something that happened, encoded once for however many readers. */
+/** An event, encoded once for all readers. */
 export interface StreamEvent {
   readonly topic: string;
   /** JSON. */
   readonly data: Buffer;
 }
 
-/** Neither may throw: the readers after this one would miss the event. */
+/** Receives events. Its methods must not throw, or later readers would miss the event. */
 export interface EventReader {
   deliver(event: StreamEvent): void;
-  /** So many events wait for readers that this one gets no more; its feed has ended. */
-  cutOff(): void;
-  /** How many it stands for, where that is not one. */
+  /** Notifies the reader that it was disconnected because of overload. Its feed is closed. */
+  disconnect(): void;
+  /** Number of readers it stands for. Default: 1. */
   readonly readers?: number;
 }
 
-/** What happens of some topics. */
+/** Events of some topics. */
 export interface Feed {
   readonly topics: readonly string[];
-  /** Starts to deliver events, in the order in which they happen; the returned function ends that. */
+  /** Starts delivery in chronological order. Returns a function that closes the feed. */
   open(reader: EventReader): () => void;
 }
 
-/** What a reader is told who is cut off. */
-export const TOO_MANY_READERS = "More events happen than the node can tell to as many readers as there are.";
+/** Error message for readers disconnected because of overload. */
+export const OVERLOAD_MESSAGE = "The node has more subscribers than it can deliver all events to.";

@@ -8,11 +8,11 @@ interface SseEvent {
   data: unknown;
 }
 
-/** A reader of an event stream; gone when the test is over. */
+/** Reads an event stream; closed at the end of the test. */
 export class SseClient {
   readonly response: IncomingMessage;
   readonly events = new Arrivals<SseEvent>();
-  /** The stream's blocks as they came, comments among them. */
+  /** Raw blocks, including comments. */
   readonly blocks = new Arrivals<string>();
   readonly closed: Promise<void>;
   #rest = "";

@@ -2,13 +2,13 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { ByteBudget } from "../http/exchanges.ts";
+import { ByteBudget } from "../http/byte-budget.ts";
 import { createSignal } from "../http/http.test-support.ts";
 import { Channel } from "./channel.test-support.ts";
 import { createEventStreams, type EventStreamLimits } from "./sse.ts";
 import { SseClient } from "./sse-client.test-support.ts";
 
-/** A server whose every response is a stream of the channel's events. */
+/** Opens a server that responds with the channel's events. */
 async function serve(channel: Channel, limits?: Partial<EventStreamLimits>, unread = new ByteBudget(2 ** 30)) {
   const streams = createEventStreams(unread, limits);
   const server = createServer((_req, res) => streams.serve(channel.feed, res));
@@ -22,14 +22,14 @@ async function serve(channel: Channel, limits?: Partial<EventStreamLimits>, unre
   return { streams, server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-it("a stream is open before anything happens, and says what it is", async () => {
+it("sends the headers before the first event", async () => {
   const { url } = await serve(new Channel());
   const { response } = await SseClient.connect(url);
   expect(response.statusCode).toBe(200);
   expect(response.headers).toMatchObject({ "content-type": "text/event-stream", "cache-control": "no-store" });
 });
 
-it("every event arrives in order, in the standard's form", async () => {
+it("sends events in order, in the standard format", async () => {
   const channel = new Channel();
   const { url } = await serve(channel);
   const client = await SseClient.connect(url);
@@ -40,7 +40,7 @@ it("every event arrives in order, in the standard's form", async () => {
   );
 });
 
-it("all readers get the same events", async () => {
+it("sends the same events to all readers", async () => {
   const channel = new Channel();
   const { url } = await serve(channel);
   const clients = await Promise.all(Array.from({ length: 10 }, () => SseClient.connect(url)));
@@ -54,10 +54,10 @@ it("all readers get the same events", async () => {
   }
 });
 
-it("a reader that leaves ends its feed", async () => {
+it("closes the feed when the reader disconnects", async () => {
   const ended = createSignal();
   const streams = createEventStreams(new ByteBudget(2 ** 30));
-  const server = createServer((_req, res) => streams.serve({ topics: [], open: () => ended.happen }, res)).listen(
+  const server = createServer((_req, res) => streams.serve({ topics: [], open: () => ended.trigger }, res)).listen(
     0,
     "127.0.0.1",
   );
@@ -67,11 +67,11 @@ it("a reader that leaves ends its feed", async () => {
   await once(server, "listening");
   const client = await SseClient.connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   client.response.destroy();
-  await ended.happened;
+  await ended.promise;
   streams.close();
 });
 
-it("what all readers together leave unread has a limit, which cuts off only who is behind, and is given back", async () => {
+it("limits unread bytes of all readers, disconnects only slow ones, and releases the budget", async () => {
   const channel = new Channel();
   const unread = new ByteBudget(200_000);
   const { url } = await serve(channel, {}, unread);
@@ -88,48 +88,48 @@ it("what all readers together leave unread has a limit, which cuts off only who 
   await vi.waitFor(() => expect(unread.held).toBe(0));
 });
 
-it("a reader that is too slow gets all events up to a point, is told so, and is cut off", async () => {
+it("disconnects a slow reader with an error after the events so far", async () => {
   const channel = new Channel();
   const { url } = await serve(channel, { bufferBytes: 256 * 1024 });
   const client = await SseClient.connect(url);
   client.response.pause();
-  const published = await channel.publishUntilCut(32 * 1024);
+  const published = await channel.publishUntilDisconnected(32 * 1024);
   client.response.resume();
   const received = await client.events.take(published);
   const last = received.pop();
   const numbers = received.map(({ data }) => (data as { number: number }).number);
   expect(numbers).toEqual(Array.from({ length: published - 1 }, (_, number) => number));
-  expect(last).toEqual({ topic: "error", data: { code: 503, message: expect.stringContaining("read too slowly") } });
+  expect(last).toEqual({ topic: "error", data: { code: 503, message: expect.stringContaining("reads too slowly") } });
   await client.closed;
 });
 
-it("a reader that is cut off because there are too many is told so", async () => {
+it("sends an error to readers disconnected on overload", async () => {
   const channel = new Channel();
   const { url } = await serve(channel);
   const client = await SseClient.connect(url);
   channel.publish(1);
-  channel.cutOffAll();
+  channel.disconnectAll();
   expect(channel.readers).toBe(0);
   expect(await client.events.take(2)).toEqual([
     { topic: "head", data: 1 },
-    { topic: "error", data: { code: 503, message: expect.stringContaining("as many readers") } },
+    { topic: "error", data: { code: 503, message: expect.stringContaining("more subscribers than") } },
   ]);
   await client.closed;
 });
 
-it("a reader that was told and still does not read is cut off without having heard it", async () => {
+it("disconnects a slow reader that does not read the error", async () => {
   const channel = new Channel();
-  const { url, server } = await serve(channel, { bufferBytes: 256 * 1024, leaveMillis: 1 });
+  const { url, server } = await serve(channel, { bufferBytes: 256 * 1024, disconnectMillis: 1 });
   const closed = new Promise((resolve) => {
     server.once("connection", (socket) => socket.once("close", resolve));
   });
   const client = await SseClient.connect(url);
   client.response.pause();
-  await channel.publishUntilCut(32 * 1024);
+  await channel.publishUntilDisconnected(32 * 1024);
   await closed;
 });
 
-it("a reader that does not read cannot hold up the closing", async () => {
+it("closes in spite of readers that do not read", async () => {
   const channel = new Channel();
   const { url, server, streams } = await serve(channel, { bufferBytes: 2 ** 30, closeMillis: 1 });
   const closed = new Promise((resolve) => {
@@ -142,7 +142,7 @@ it("a reader that does not read cannot hold up the closing", async () => {
   await closed;
 });
 
-it("an idle reader is shown that the stream is alive", async () => {
+it("sends keep-alive comments on idle streams", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   onTestFinished(() => {
     vi.useRealTimers();
@@ -156,14 +156,14 @@ it("an idle reader is shown that the stream is alive", async () => {
   expect(await client.events.next()).toEqual({ topic: "head", data: 1 });
 });
 
-it("there is room for so many streams", async () => {
+it("limits the number of streams", async () => {
   const { url, streams } = await serve(new Channel(), { streams: 1 });
   expect(streams.hasRoom).toBe(true);
   await SseClient.connect(url);
   expect(streams.hasRoom).toBe(false);
 });
 
-it("closing ends the streams, also those that come too late", async () => {
+it("ends all streams on close, including late ones", async () => {
   const channel = new Channel();
   const { url, streams } = await serve(channel);
   const client = await SseClient.connect(url);

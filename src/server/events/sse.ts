@@ -1,24 +1,27 @@
 import type { ServerResponse } from "node:http";
-import { BudgetShare, type ByteBudget, HELD_FROM_BYTES, PIECE_OVERHEAD_BYTES } from "../http/exchanges.ts";
-import { type Feed, type StreamEvent, TOO_MANY_READERS } from "./feed.ts";
+import { BUFFERED_FROM_BYTES, BudgetReservation, type ByteBudget, PIECE_OVERHEAD_BYTES } from "../http/byte-budget.ts";
+import { type Feed, OVERLOAD_MESSAGE, type StreamEvent } from "./feed.ts";
 
 export interface EventStreamLimits {
   streams: number;
-  /** How far a reader may fall behind the events. */
+  /** Maximum bytes of unread events per stream. */
   bufferBytes: number;
-  /** How often a reader that nothing happens for is shown that the stream is alive. */
+  /** Interval of keep-alive comments on idle streams. */
   keepAliveMillis: number;
-  /** How long a reader that was told that it is too slow may take to read that. */
-  leaveMillis: number;
-  /** How long a reader may take for what it has not read when all streams are closed. */
+  /** How long a slow reader may take to read the error that ends its stream. */
+  disconnectMillis: number;
+  /** How long readers may take to read the rest when the server closes. */
   closeMillis: number;
 }
 
-/** Events over HTTP, as text/event-stream (HTML standard, section 9.2, server-sent events). */
+/** Server-sent events, text/event-stream (HTML Standard, section 9.2). */
 interface EventStreams {
-  /** Whether another stream may be served; a refusal is the caller's to send. */
+  /** False at the limit of streams. The caller sends the error. */
   readonly hasRoom: boolean;
-  /** Answers with what the feed delivers, until the reader leaves, is too slow, or the streams are closed; tells `sent` of all its bytes. */
+  /**
+   * Sends the feed's events until the reader disconnects or is too slow, or the streams are closed. Counts bytes with
+   * `sent`.
+   */
   serve(feed: Feed, res: ServerResponse, sent?: (bytes: number) => void): void;
   /** Ends all streams. */
   close(): void;
@@ -28,31 +31,31 @@ const DEFAULT_LIMITS: EventStreamLimits = {
   streams: 10_000,
   bufferBytes: 8 * 1024 * 1024,
   keepAliveMillis: 15_000,
-  leaveMillis: 30_000,
+  disconnectMillis: 30_000,
   closeMillis: 2_000,
 };
 
 const HEADERS = {
   "Content-Type": "text/event-stream",
   "Cache-Control": "no-store",
-  // Proxies such as nginx would hold back what they have not enough of.
+  // Disables buffering in proxies such as nginx.
   "X-Accel-Buffering": "no",
 };
 
-/** A comment: every reader skips it. */
+/** A comment, which readers ignore. */
 const KEEP_ALIVE = Buffer.from(":\n\n");
 
-/** `unread` is what all readers, and those of other answers, may leave unread together. */
+/** Creates the event streams of a server. `unread` is the budget for unread data of all clients. */
 export function createEventStreams(unread: ByteBudget, given: Partial<EventStreamLimits> = {}): EventStreams {
   const limits = { ...DEFAULT_LIMITS, ...given };
-  /** The open streams with what ends their feeds, and who is told of their bytes. */
+  /** Open streams with the functions that close their feeds and count their bytes. */
   const streams = new Map<ServerResponse, { end: () => void; sent: ((bytes: number) => void) | undefined }>();
-  /** Those that have got their last bytes, but may not have read them. */
+  /** Ended streams that may not be fully read. */
   const leaving = new Set<ServerResponse>();
   const frameOf = createFramer();
   const tooSlow = tooSlowFrame(limits.bufferBytes);
   const keepAlive = setInterval(() => {
-    // Who has something left to read needs no more.
+    // Skips streams with unread data.
     for (const res of streams.keys()) if (res.writableLength === 0) write(res, KEEP_ALIVE);
   }, limits.keepAliveMillis);
   keepAlive.unref();
@@ -63,24 +66,24 @@ export function createEventStreams(unread: ByteBudget, given: Partial<EventStrea
     res.write(bytes, whenRead);
   }
 
-  function deliver(res: ServerResponse, share: BudgetShare, event: StreamEvent): void {
+  function deliver(res: ServerResponse, share: BudgetReservation, event: StreamEvent): void {
     const frame = frameOf(event);
     const bytes = frame.length + PIECE_OVERHEAD_BYTES;
-    // Who is hardly behind gets the next event, however much others have not read.
-    if (res.writableLength + frame.length < Math.min(HELD_FROM_BYTES, limits.bufferBytes)) write(res, frame);
-    else if (res.writableLength + frame.length > limits.bufferBytes || !share.take(bytes)) cut(res, tooSlow);
-    else write(res, frame, () => share.giveBack(bytes));
+    // Readers that are hardly behind are exempt from the shared limit.
+    if (res.writableLength + frame.length < Math.min(BUFFERED_FROM_BYTES, limits.bufferBytes)) write(res, frame);
+    else if (res.writableLength + frame.length > limits.bufferBytes || !share.reserve(bytes)) disconnect(res, tooSlow);
+    else write(res, frame, () => share.release(bytes));
   }
 
-  function cut(res: ServerResponse, why: Buffer): void {
+  function disconnect(res: ServerResponse, why: Buffer): void {
     streams.get(res)?.sent?.(why.length);
-    forget(res);
+    remove(res);
     res.end(why);
     leaving.add(res);
-    destroyAfter(res, limits.leaveMillis);
+    destroyAfter(res, limits.disconnectMillis);
   }
 
-  function forget(res: ServerResponse): void {
+  function remove(res: ServerResponse): void {
     streams.get(res)?.end();
     streams.delete(res);
     leaving.delete(res);
@@ -92,27 +95,30 @@ export function createEventStreams(unread: ByteBudget, given: Partial<EventStrea
     },
     serve(feed, res, sent) {
       res.writeHead(200, HEADERS);
-      // The reader learns at once that the stream is open, however long nothing happens.
+      // Opens the stream at the client before the first event.
       res.flushHeaders();
       if (isClosed || res.destroyed) {
         res.end();
         return;
       }
-      const share = new BudgetShare(unread);
-      const end = feed.open({ deliver: (event) => deliver(res, share, event), cutOff: () => cut(res, TOO_MANY) });
+      const share = new BudgetReservation(unread);
+      const end = feed.open({
+        deliver: (event) => deliver(res, share, event),
+        disconnect: () => disconnect(res, OVERLOAD_FRAME),
+      });
       streams.set(res, { end, sent });
       res.once("close", () => {
-        forget(res);
-        share.giveBackAll();
+        remove(res);
+        share.releaseAll();
       });
-      res.on("error", () => forget(res));
+      res.on("error", () => remove(res));
     },
     close() {
       isClosed = true;
       clearInterval(keepAlive);
       for (const res of leaving) destroyAfter(res, limits.closeMillis);
       for (const res of streams.keys()) {
-        forget(res);
+        remove(res);
         res.end();
         destroyAfter(res, limits.closeMillis);
       }
@@ -120,34 +126,32 @@ export function createEventStreams(unread: ByteBudget, given: Partial<EventStrea
   };
 }
 
-/** Unless its reader has read everything before. */
+/** Destroys the connection after a timeout, unless everything is read before. */
 function destroyAfter(res: ServerResponse, millis: number): void {
-  const impatience = setTimeout(() => res.destroy(), millis);
-  res.once("close", () => clearTimeout(impatience));
+  const timeout = setTimeout(() => res.destroy(), millis);
+  res.once("close", () => clearTimeout(timeout));
 }
 
-/** An event goes to all its readers before the next one, so only the last frame is worth keeping. */
+/** Caches the last frame, since an event goes to all readers before the next one. */
 function createFramer(): (event: StreamEvent) => Buffer {
   let last: { event: StreamEvent; frame: Buffer } | undefined;
   return (event) => {
-    if (last?.event !== event) last = { event, frame: frameText(event.topic, event.data) };
+    if (last?.event !== event) last = { event, frame: encodeFrame(event.topic, event.data) };
     return last.frame;
   };
 }
 
-const TOO_MANY = errorFrame(TOO_MANY_READERS);
+const OVERLOAD_FRAME = errorFrame(OVERLOAD_MESSAGE);
 
 function tooSlowFrame(bufferBytes: number): Buffer {
-  return errorFrame(
-    `The events were read too slowly: more than ${bufferBytes} bytes of them waited for this connection.`,
-  );
+  return errorFrame(`The client reads too slowly: more than ${bufferBytes} bytes of events are unread.`);
 }
 
 function errorFrame(message: string): Buffer {
-  return frameText("error", Buffer.from(JSON.stringify({ code: 503, message })));
+  return encodeFrame("error", Buffer.from(JSON.stringify({ code: 503, message })));
 }
 
-/** JSON has no line breaks of its own, so one data line holds it. */
-function frameText(topic: string, data: Buffer): Buffer {
+/** Encodes a frame. JSON has no line breaks, so it fits in one data line. */
+function encodeFrame(topic: string, data: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`event: ${topic}\ndata: `), data, Buffer.from("\n\n")]);
 }

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from "vitest";
-import { CallTallies } from "../call-tallies.ts";
+import { CallStatsCollector } from "../call-stats.ts";
 import { Channel } from "../events/channel.test-support.ts";
 import { SseClient } from "../events/sse-client.test-support.ts";
 import { openTestServer as openJsonRpc, requestText } from "../jsonrpc/server.test-support.ts";
@@ -7,7 +7,7 @@ import { Client } from "../jsonrpc/websocket/client.test-support.ts";
 import { json, openTestServer as openRest } from "../rest/server.test-support.ts";
 import { AccessLog, UPSTREAM_HEADER } from "./access-log.ts";
 
-/** A log in memory, and its entries once the servers that write it are closed. */
+/** An access log in memory. Entries are complete once the servers are closed. */
 function setup() {
   let text = "";
   const log = new AccessLog((lines) => {
@@ -27,9 +27,9 @@ const common = {
   millis: expect.any(Number),
 };
 
-it("tells of calls over HTTP: methods, errors, status, bytes, and who answered", async () => {
+it("logs HTTP requests with methods, errors, status, bytes and upstream", async () => {
   const { log: accessLog, entries } = setup();
-  const tallies = new CallTallies();
+  const tallies = new CallStatsCollector();
   const answered = { body: Buffer.from("1"), headers: { [UPSTREAM_HEADER]: "first" } };
   const server = await openJsonRpc({ accessLog, observer: tallies, handlers: { ask: async () => answered } });
   const single = await server.post(requestText({ method: '"ask"' }));
@@ -48,20 +48,20 @@ it("tells of calls over HTTP: methods, errors, status, bytes, and who answered",
       methods: ["echo", "unknown"],
       calls: 3,
       errors: [-32601],
-      // But for the brackets and commas of the batch.
+      // Without the brackets and commas of the batch.
       bytes: several.bytes.length - 4,
     },
     { ...call, status: 415, methods: [], bytes: refused.bytes.length },
   ]);
-  // Whoever counts the calls is told of them as without the log.
-  expect(tallies.take().map(({ method, begun }) => [method, begun])).toEqual([
+  // The observer is notified as without the log.
+  expect(tallies.drain().map(({ method, begun }) => [method, begun])).toEqual([
     ["ask", 1],
     ["echo", 2],
     [undefined, 1],
   ]);
 });
 
-it("tells of messages over WebSocket", async () => {
+it("logs WebSocket messages", async () => {
   const { log: accessLog, entries } = setup();
   const server = await openJsonRpc({ accessLog });
   const client = await Client.connect(server.url);
@@ -71,7 +71,7 @@ it("tells of messages over WebSocket", async () => {
   expect(entries()).toEqual([{ ...common, server: "websocket", methods: ["echo"], bytes: answer.length }]);
 });
 
-it("tells how much of a stream of events was sent", async () => {
+it("logs the bytes of an event stream", async () => {
   const { log: accessLog, entries } = setup();
   const channel = new Channel();
   const events = async () => ({ status: 200, feed: channel.feed });
@@ -89,14 +89,14 @@ it("tells how much of a stream of events was sent", async () => {
   expect(entries()).toEqual([{ ...common, server: "rest", ...stream, bytes }]);
 });
 
-it("tells of REST requests by path, without their queries, and of clients that left", async () => {
+it("logs REST requests by path, without query, and disconnected clients", async () => {
   const { log: accessLog, entries } = setup();
   const answer = { ...json("it"), headers: { [UPSTREAM_HEADER]: "second" } };
   const server = await openRest({
     accessLog,
     handlers: {
       "GET /ask": async () => answer,
-      "GET /wait": ({ waiting }) => new Promise((_, reject) => waiting.onOver?.(reject)),
+      "GET /wait": ({ cancellation }) => new Promise((_, reject) => cancellation.onAbort?.(reject)),
     },
   });
   onTestFinished(() => server.close());

@@ -3,57 +3,57 @@ import type { Socket } from "node:net";
 import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
 import type { CallObserver, CallServer, ObservedCall } from "../call-observer.ts";
 
-/** The header by which somebody who passes calls on says who has answered. */
+/** Response header that names the upstream that answered. */
 export const UPSTREAM_HEADER = "Fanal-Upstream";
 
-/** Takes lines that end in a line break, several at a time. */
+/** Writes one or more complete lines. */
 export type WriteLines = (lines: string) => void;
 
-/** So many characters are written at once, or whatever has come after this time. */
+/** Lines are flushed at this many characters, or this long after the first one. */
 const BATCH_LENGTH = 32 * 1024;
 const BATCH_MILLIS = 250;
 
-const LONGEST_PATH = 200;
+const MAX_PATH_LENGTH = 200;
 const UNKNOWN_METHOD = "unknown";
-/** What nginx writes for a client that left before it was answered. */
-const LEFT = 499;
+/** Status that nginx logs for a client that closed the connection before the response. */
+const CLIENT_CLOSED_REQUEST = 499;
 
 type LogTimers = Pick<Timers, "now" | "unixNow">;
 
-/** Tells of every request in a line of JSON, which are written in batches. */
+/** Writes one JSON line per request, in batches. */
 export class AccessLog {
   readonly #write: WriteLines;
   readonly #timers: LogTimers;
   #lines = "";
-  #waiting: NodeJS.Timeout | undefined;
+  #flushTimer: NodeJS.Timeout | undefined;
 
   constructor(write: WriteLines, timers: LogTimers = SYSTEM_TIMERS) {
     this.#write = write;
     this.#timers = timers;
   }
 
-  /** A request has come, or a message; `observer` is told of its calls as well. */
+  /** Starts the entry of a request or a WebSocket message. `observer` is notified of its calls as well. */
   begin(server: CallServer, socket: Socket, observer: CallObserver | undefined): AccessRecord {
     return new AccessRecord(this, this.#timers, server, socket.remoteAddress ?? "", observer);
   }
 
-  /** Only for records. */
+  /** Adds an entry. Called by `AccessRecord`. */
   add(entry: object): void {
     this.#lines += `${JSON.stringify(entry)}\n`;
     if (this.#lines.length >= BATCH_LENGTH) this.flush();
-    else this.#waiting ??= setTimeout(() => this.flush(), BATCH_MILLIS).unref();
+    else this.#flushTimer ??= setTimeout(() => this.flush(), BATCH_MILLIS).unref();
   }
 
   flush(): void {
-    clearTimeout(this.#waiting);
-    this.#waiting = undefined;
+    clearTimeout(this.#flushTimer);
+    this.#flushTimer = undefined;
     const lines = this.#lines;
     this.#lines = "";
     if (lines !== "") this.#write(lines);
   }
 }
 
-/** What is to be told of one request, from its calls and its answer. */
+/** Collects the log entry of one request from its calls and its response. */
 export class AccessRecord implements CallObserver {
   readonly #log: AccessLog;
   readonly #timers: LogTimers;
@@ -98,31 +98,31 @@ export class AccessRecord implements CallObserver {
     };
   }
 
-  /** A body that answers no call, such as a refusal or a page. */
-  sent(bytes: number): void {
+  /** Counts bytes of a body that answers no call, such as an error or a page. */
+  addBytes(bytes: number): void {
     this.#bytes += bytes;
   }
 
-  /** The headers that an answer has of its own. */
-  answeredWith(headers: Readonly<Record<string, string>> | undefined): void {
+  /** Reads the upstream from the response's own headers. */
+  setResponseHeaders(headers: Readonly<Record<string, string>> | undefined): void {
     this.#upstream = headers?.[UPSTREAM_HEADER];
   }
 
-  /** A request over HTTP is over. */
+  /** Ends an HTTP request. */
   end(res: ServerResponse): void {
     const { method, url = "" } = res.req;
     const path = url.split("?", 1)[0]!;
-    const request = `${method} ${path.length <= LONGEST_PATH ? path : `${path.slice(0, LONGEST_PATH)}…`}`;
-    if (res.headersSent) this.#tell({ request, status: res.statusCode, bytes: this.#bytes });
-    else this.#tell({ request, status: LEFT, bytes: 0 });
+    const request = `${method} ${path.length <= MAX_PATH_LENGTH ? path : `${path.slice(0, MAX_PATH_LENGTH)}…`}`;
+    if (res.headersSent) this.#write({ request, status: res.statusCode, bytes: this.#bytes });
+    else this.#write({ request, status: CLIENT_CLOSED_REQUEST, bytes: 0 });
   }
 
-  /** A message that came by other means is over. */
+  /** Ends a WebSocket message. */
   endMessage(): void {
-    this.#tell({ bytes: this.#bytes });
+    this.#write({ bytes: this.#bytes });
   }
 
-  #tell({ bytes, ...outcome }: { request?: string; status?: number; bytes: number }): void {
+  #write({ bytes, ...outcome }: { request?: string; status?: number; bytes: number }): void {
     this.#log.add({
       time: new Date(this.#timers.unixNow()).toISOString(),
       client: this.#client,
@@ -130,7 +130,7 @@ export class AccessRecord implements CallObserver {
       ...outcome,
       methods: [...this.#methods],
       ...(this.#calls > 1 && { calls: this.#calls }),
-      // Those of REST are statuses.
+      // REST errors equal the status.
       ...(this.#errors.length > 0 && this.#server !== "rest" && { errors: this.#errors }),
       bytes,
       millis: Math.round((this.#timers.now() - this.#began) * 1000) / 1000,

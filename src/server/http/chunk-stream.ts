@@ -1,4 +1,4 @@
-/** A streamed result whose first bytes are there, so that it can no longer turn into an error object. */
+/** A streamed result whose first chunk has arrived. An error can no longer replace it. */
 interface OpenStream {
   first: Buffer;
   rest: AsyncIterator<Buffer>;
@@ -6,29 +6,28 @@ interface OpenStream {
 
 export type ResponsePart = Buffer | OpenStream;
 
-/** Waits for the first bytes of a streamed result; throws what the source throws before them. */
+/** Waits for the first chunk of a stream. Rejects with the source's error if it fails before. */
 export async function openStream(source: AsyncIterable<Buffer>): Promise<OpenStream> {
   const rest = source[Symbol.asyncIterator]();
   for (;;) {
     const next = await rest.next();
-    if (next.done) throw new Error("The stream of a result ended before its first byte.");
+    if (next.done) throw new Error("The result stream ended before its first byte.");
     if (next.value.length > 0) return { first: next.value, rest };
   }
 }
 
-/** Tells the source of a stream that nobody wants the rest. What it throws while cleaning up concerns nobody either. */
-export function abandon(iterator: AsyncIterator<Buffer>): void {
+/** Closes the source of a stream. Errors of its cleanup are ignored. */
+export function closeSource(iterator: AsyncIterator<Buffer>): void {
   try {
     iterator.return?.()?.then(undefined, () => {});
   } catch {
-    // An iterator may also fail at once; the same holds.
+    // `return` may also throw synchronously.
   }
 }
 
 /**
- * The chunks of a response that holds streamed results, in order. An iterator by hand and not an async generator,
- * because a generator puts off `return()` while it waits for a source, and a source must hear at once that the client
- * is gone.
+ * Yields the chunks of a response with streamed results, in order. Implemented by hand because an async generator
+ * delays `return()` until the pending source answers; the source has to be closed as soon as the client disconnects.
  */
 export class ChunkStream implements AsyncIterableIterator<Buffer> {
   readonly #parts: ResponsePart[];
@@ -66,13 +65,13 @@ export class ChunkStream implements AsyncIterableIterator<Buffer> {
     if (!this.#stopped) {
       this.#stopped = true;
       this.#interrupt?.();
-      if (this.#current !== undefined) abandon(this.#current);
-      abandonParts(this.#parts.slice(this.#position));
+      if (this.#current !== undefined) closeSource(this.#current);
+      closeParts(this.#parts.slice(this.#position));
     }
     return { done: true, value: undefined };
   }
 
-  /** Ends early when the stream is stopped, since a source may be stuck for good. */
+  /** Resolves early when the stream is closed, since a source may never answer. */
   async #nextOf(source: AsyncIterator<Buffer>): Promise<IteratorResult<Buffer>> {
     try {
       return await new Promise((resolve, reject) => {
@@ -80,7 +79,7 @@ export class ChunkStream implements AsyncIterableIterator<Buffer> {
         source.next().then(resolve, reject);
       });
     } catch (error) {
-      // The failed source has ended by itself; those after it have not.
+      // The failed source is closed already; later ones are not.
       this.#current = undefined;
       await this.return();
       throw error;
@@ -88,7 +87,7 @@ export class ChunkStream implements AsyncIterableIterator<Buffer> {
   }
 }
 
-/** Tells of the bytes of a response: at once of those that are there, of the rest of a stream as it is read. */
+/** Reports response bytes to `onBytes`: buffers immediately, streams as they are read. */
 export function meterParts(parts: readonly ResponsePart[], onBytes: (count: number) => void): void {
   for (const part of parts) {
     if (Buffer.isBuffer(part)) {
@@ -114,8 +113,9 @@ function metered(source: AsyncIterator<Buffer>, onBytes: (count: number) => void
   };
 }
 
-export function abandonParts(parts: readonly ResponsePart[]): void {
+/** Closes the sources of all streamed parts. */
+export function closeParts(parts: readonly ResponsePart[]): void {
   for (const part of parts) {
-    if (!Buffer.isBuffer(part)) abandon(part.rest);
+    if (!Buffer.isBuffer(part)) closeSource(part.rest);
   }
 }

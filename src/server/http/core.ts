@@ -7,37 +7,39 @@ import { createServer } from "../../runtime/node-http.ts";
 import type { CallObserver, CallServer } from "../call-observer.ts";
 import type { AccessLog } from "./access-log.ts";
 import type { AccessPolicy } from "./access-policy.ts";
-import { type Exchange, Exchanges, type RecordRequest } from "./exchanges.ts";
+import { ConnectionManager, type RecordFactory } from "./connection-manager.ts";
+import type { Exchange } from "./exchange.ts";
 import {
-  answerClientError,
   CONNECTION_TIMEOUTS,
   type HttpLimits,
   LISTEN_BACKLOG,
   type ListeningAddress,
   listeningAddress,
+  respondToClientError,
   type ServerLoad,
 } from "./server.ts";
 
 export interface HttpCoreOptions {
   logger: Logger;
   limits: HttpLimits;
-  /** Left out by a server with rules of its own. */
+  /** Omitted by servers with their own access rules. */
   policy?: AccessPolicy;
   accessLog?: AccessLog | undefined;
   observer?: CallObserver | undefined;
-  /** The protocol that the access log names; left out by a server that is not logged. */
+  /** Protocol in the access log; omitted by servers that are not logged. */
   protocol?: CallServer;
   /** Options of Node's server, besides its timeouts. */
   http?: ServerOptions;
-  /** Answers a request. What it throws goes to `refuse`. */
+  /** Handles a request. Errors it throws go to `refuse`. */
   handle(exchange: Exchange): void;
+  /** Sends the error response. */
   refuse(exchange: Exchange, reason: unknown): void;
 }
 
-/** The HTTP server below every protocol: connections and their limits, the request rate, CORS, listening and closing. */
+/** HTTP server shared by all protocols: connection and rate limits, CORS, listening, graceful shutdown. */
 export class HttpCore {
   readonly server: Server;
-  readonly exchanges: Exchanges;
+  readonly connections: ConnectionManager;
   readonly #options: HttpCoreOptions;
   #closing: Promise<void> | undefined;
 
@@ -45,11 +47,11 @@ export class HttpCore {
     this.#options = options;
     const { http, limits, logger, protocol } = options;
     this.server = createServer({ ...CONNECTION_TIMEOUTS, ...http }, (_, res) => {
-      // Requests that a client has sent ahead go on coming after its connection was destroyed.
-      if (!res.req.socket.destroyed) this.#begin(this.exchanges.begin(res));
+      // Pipelined requests keep arriving after the connection was destroyed.
+      if (!res.req.socket.destroyed) this.#begin(this.connections.begin(res));
     });
-    this.server.on("clientError", answerClientError);
-    this.exchanges = new Exchanges(this.server, limits, logger, protocol && this.recorder(protocol));
+    this.server.on("clientError", respondToClientError);
+    this.connections = new ConnectionManager(this.server, limits, logger, protocol && this.recordFactory(protocol));
   }
 
   get isClosing(): boolean {
@@ -57,11 +59,11 @@ export class HttpCore {
   }
 
   get load(): ServerLoad {
-    return this.exchanges.load;
+    return this.connections.load;
   }
 
-  /** Begins records of the access log; undefined when there is none. */
-  recorder(protocol: CallServer): RecordRequest | undefined {
+  /** Returns a factory of access log records; undefined without an access log. */
+  recordFactory(protocol: CallServer): RecordFactory | undefined {
     const { accessLog, observer } = this.#options;
     return accessLog && ((socket: Socket) => accessLog.begin(protocol, socket, observer));
   }
@@ -72,13 +74,15 @@ export class HttpCore {
     this.server.listen({ host: address, port, backlog: LISTEN_BACKLOG });
     await once(this.server, "listening");
     const where = listeningAddress(this.server);
-    policy?.listensOn({ name: host, address: where.host, url: where.url }, logger);
+    policy?.setListeningAddress({ name: host, address: where.host, url: where.url }, logger);
     return where;
   }
 
-  /** Accepts nothing more, lets running calls finish, then closes every connection. `endStreams` ends event streams. */
+  /**
+   * Stops accepting requests, waits for running calls, then closes every connection. `endStreams` closes event streams.
+   */
   close(endStreams: () => Promise<void> | void): Promise<void> {
-    this.#closing ??= this.exchanges.close(endStreams).finally(() => this.#options.accessLog?.flush());
+    this.#closing ??= this.connections.close(endStreams).finally(() => this.#options.accessLog?.flush());
     return this.#closing;
   }
 
@@ -87,7 +91,7 @@ export class HttpCore {
     const { res } = exchange;
     policy?.origins.setHeaders(res.req, res);
     try {
-      this.exchanges.requireRate(res.req);
+      this.connections.enforceRate(res.req);
       handle(exchange);
     } catch (reason) {
       refuse(exchange, reason);

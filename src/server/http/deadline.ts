@@ -1,10 +1,11 @@
 import { Failure } from "../../errors/failure.ts";
+import type { Cancellation } from "../method-table.ts";
 
 /**
- * Time limits of one length. They pass in the order in which they began, so one timer serves all of them: a timer for every
- * message would cost more than many a call.
+ * Creates deadlines of equal length and expires them. They expire in creation order, so a single timer serves all of
+ * them.
  */
-export class Deadlines {
+export class DeadlineTimer {
   readonly #millis: number;
   readonly #running = new Set<Deadline>();
   #timer: NodeJS.Timeout | undefined;
@@ -13,11 +14,11 @@ export class Deadlines {
     this.#millis = millis;
   }
 
-  /** The limit must be ended with `end`. */
+  /** Starts a deadline. Release it with `end`. */
   begin(): Deadline {
     const deadline = new Deadline(this.#millis);
     this.#running.add(deadline);
-    this.#timer ??= this.#wakeIn(this.#millis);
+    this.#timer ??= this.#startTimer(this.#millis);
     return deadline;
   }
 
@@ -25,102 +26,105 @@ export class Deadlines {
     this.#running.delete(deadline);
   }
 
-  #wakeIn(millis: number): NodeJS.Timeout {
-    const timer = setTimeout(() => this.#passOverdue(), millis);
-    // It is left running when the last limit has ended, which must not keep a process alive.
+  #startTimer(millis: number): NodeJS.Timeout {
+    const timer = setTimeout(() => this.#expireOverdue(), millis);
+    // The timer may outlive the last deadline; it must not keep the process alive.
     return timer.unref();
   }
 
-  #passOverdue(): void {
+  #expireOverdue(): void {
     this.#timer = undefined;
     const now = performance.now();
     for (const deadline of this.#running) {
       if (deadline.at > now) {
-        this.#timer = this.#wakeIn(Math.ceil(deadline.at - now));
+        this.#timer = this.#startTimer(Math.ceil(deadline.at - now));
         return;
       }
       this.#running.delete(deadline);
-      deadline.pass();
+      deadline.expire();
     }
   }
 }
 
-/** One time limit for everything that one message asks for. It also ends when its client leaves. */
-export class Deadline {
+/** Time limit of one message and all of its calls. Also aborted when the client disconnects. */
+export class Deadline implements Cancellation {
   readonly at: number;
   readonly #millis: number;
-  /** Few at a time. */
-  readonly #waiting: ((reason: Failure) => void)[] = [];
+  /** Reject functions of pending races. */
+  readonly #races: ((reason: Failure) => void)[] = [];
   readonly #listeners = new Set<(reason: Failure) => void>();
   #controller: AbortController | undefined;
-  /** Why nobody waits any more. */
-  #over: Failure | undefined;
+  /** Why the deadline was aborted. */
+  #abortReason: Failure | undefined;
 
   constructor(millis: number) {
     this.#millis = millis;
     this.at = performance.now() + millis;
   }
 
-  /** Undefined as long as somebody waits. */
-  get over(): Failure | undefined {
-    return this.#over;
+  /** Why the deadline was aborted; undefined while the caller still waits. */
+  get abortReason(): Failure | undefined {
+    return this.#abortReason;
   }
 
-  /** Aborted when nobody waits any more. It is made for who asks for it, since most calls end before they could. */
+  /** Aborted with the deadline. Created lazily, because most calls never need it. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      if (this.#over) this.#controller.abort(this.#over);
+      if (this.#abortReason) this.#controller.abort(this.#abortReason);
     }
     return this.#controller.signal;
   }
 
-  onOver(listener: (reason: Failure) => void): () => void {
+  onAbort(listener: (reason: Failure) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** The result of the work, or a `Failure` once the time is over; a result that comes later goes to `tooLate`. */
+  /**
+   * Resolves with the result of `work`, or rejects with a `Failure` on expiry. A result after expiry is passed to
+   * `tooLate`.
+   */
   race<T>(work: Promise<T>, tooLate: (result: T) => void): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push(reject);
+      this.#races.push(reject);
       work.then(
         (result) => {
-          if (this.#stopWaiting(reject)) resolve(result);
+          if (this.#leaveRace(reject)) resolve(result);
           else tooLate(result);
         },
         (error: unknown) => {
-          this.#stopWaiting(reject);
+          this.#leaveRace(reject);
           reject(error);
         },
       );
     });
   }
 
-  /** False for who was told already that the time is over. */
-  #stopWaiting(reject: (reason: Failure) => void): boolean {
-    const position = this.#waiting.indexOf(reject);
-    if (position !== -1) this.#waiting.splice(position, 1);
+  /** Returns false if the race was rejected already. */
+  #leaveRace(reject: (reason: Failure) => void): boolean {
+    const position = this.#races.indexOf(reject);
+    if (position !== -1) this.#races.splice(position, 1);
     return position !== -1;
   }
 
-  /** The client is gone: what has not begun for it need not, and what has may stop. */
-  abandon(): void {
-    this.#end(new Failure("server", "The client has left before it was answered."));
+  /** Aborts because the client disconnected. */
+  cancel(): void {
+    this.#abort(new Failure("server", "The client disconnected before the response."));
   }
 
-  /** Only for who keeps the time. */
-  pass(): void {
-    const reason = new Failure("server", `The call was not finished within ${this.#millis} milliseconds.`, {
-      detail: "The node gave up waiting for it; a submission may still take effect.",
+  /** Expires the deadline. Called by `DeadlineTimer`. */
+  expire(): void {
+    const reason = new Failure("server", `The call exceeded its time limit of ${this.#millis} ms.`, {
+      detail: "A submission may still take effect.",
     });
-    for (const reject of this.#waiting.splice(0)) reject(reason);
-    this.#end(reason);
+    for (const reject of this.#races.splice(0)) reject(reason);
+    this.#abort(reason);
   }
 
-  #end(reason: Failure): void {
-    if (this.#over) return;
-    this.#over = reason;
+  #abort(reason: Failure): void {
+    if (this.#abortReason) return;
+    this.#abortReason = reason;
     this.#controller?.abort(reason);
     for (const listener of this.#listeners) listener(reason);
   }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
-import { HttpRefusal } from "./refusal.ts";
+import { HttpError } from "./http-error.ts";
 
 /** A name, an IPv4 address or an IPv6 address in brackets, and perhaps a port. */
 const HOST = /^(?:\[([\da-f:.]+)\]|([\w.-]+))(?::\d*)?$/;
@@ -24,17 +24,17 @@ export function hostNameOf(header: string): string | undefined {
  */
 export function hostHeaderOf({ headers: { host }, rawHeaders, url = "" }: IncomingMessage): string | undefined {
   if (host === undefined && isOriginForm(url)) return undefined;
-  if (countHeader(rawHeaders, "host") > 1) throw new HttpRefusal(400, "The request has more than one Host header.");
+  if (countHeader(rawHeaders, "host") > 1) throw new HttpError(400, "The request has more than one Host header.");
   if (host === undefined || hostNameOf(host) === undefined) {
-    throw new HttpRefusal(400, "The Host header of the request is missing or names no host.");
+    throw new HttpError(400, "The Host header is missing or invalid.");
   }
   if (!isOriginForm(url) && !isSameAuthority(url, host)) {
-    throw new HttpRefusal(400, "The URL and the Host header of the request name different hosts.");
+    throw new HttpError(400, "The URL and the Host header name different hosts.");
   }
   return host;
 }
 
-/** Counts the headers of a name, of which Node keeps only the first where there must be one. */
+/** Counts the occurrences of a header. Node keeps only the first of a singleton header. */
 export function countHeader(rawHeaders: readonly string[], name: string): number {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -44,14 +44,14 @@ export function countHeader(rawHeaders: readonly string[], name: string): number
   return count;
 }
 
-/** Whether a page of the origin was loaded from the host that its request is sent to. */
+/** Returns true if origin and Host header name the same host and port. */
 export function isSameAuthority(origin: string, header: string): boolean {
   const page = URL.parse(origin);
   const server = page && URL.parse(`${page.protocol}//${header}`);
   return page !== null && page.host !== "" && page.host === server?.host;
 }
 
-/** Whether a request names only a path, or `*`, and leaves the host to its header. */
+/** Returns true if the request target is a path or `*`, without an authority. */
 function isOriginForm(url: string): boolean {
   return url.startsWith("/") || url === "*";
 }

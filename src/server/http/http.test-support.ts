@@ -1,14 +1,14 @@
 import { request } from "node:http";
 
-/** Something that a test lets happen, or waits for. */
+/** Event that a test triggers or awaits. */
 interface Signal {
-  happened: Promise<void>;
-  happen(): void;
+  promise: Promise<void>;
+  trigger(): void;
 }
 
 export function createSignal(): Signal {
   const { promise, resolve } = Promise.withResolvers<void>();
-  return { happened: promise, happen: resolve };
+  return { promise: promise, trigger: resolve };
 }
 
 export async function* streamOf(...chunks: string[]): AsyncGenerator<Buffer> {
@@ -29,7 +29,7 @@ interface Received {
   text: string;
 }
 
-/** One request on a connection of its own, with nothing added that the test did not ask for. */
+/** Sends one request on its own connection, with only the given headers. */
 export function send(url: string, { method = "GET", path = "/", headers, body }: RequestInit): Promise<Received> {
   return new Promise((resolve, reject) => {
     const outgoing = request(url, { method, path, headers, agent: false }, (incoming) => {
@@ -46,8 +46,8 @@ export function send(url: string, { method = "GET", path = "/", headers, body }:
   });
 }
 
-/** Sends the body of a request, whose headers have to ask for it, when the server says so. */
-export function sendWhenTold(url: string, method: string, headers: Record<string, string>, body: string) {
+/** Sends the body after 100 Continue. The headers have to ask for it. */
+export function sendAfterContinue(url: string, method: string, headers: Record<string, string>, body: string) {
   return new Promise<{ status: number; wasTold: boolean; connection: string | undefined }>((resolve, reject) => {
     let wasTold = false;
     const outgoing = request(url, { method, headers, agent: false }, (incoming) => {

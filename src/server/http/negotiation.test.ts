@@ -5,7 +5,7 @@ const BOTH: Format[] = ["json", "ssz"];
 const SSZ = "application/octet-stream";
 const JSON_TYPE = "application/json";
 
-describe("the form of an answer", () => {
+describe("the response format", () => {
   it.each<[string | undefined, Format]>([
     [undefined, "json"],
     ["", "json"],
@@ -23,15 +23,18 @@ describe("the form of an answer", () => {
     [`${JSON_TYPE};q=0, */*`, "ssz"],
     ["text/html, application/xhtml+xml, */*;q=0.8", "json"],
     [`${SSZ};q=nonsense, ${JSON_TYPE};q=0.1`, "json"],
-  ])("that suits Accept: %s is %s", (accept, expected) => {
+  ])("for Accept: %s is %s", (accept, expected) => {
     expect(chooseFormat(accept, { answers: BOTH })).toBe(expected);
   });
 
-  it.each(["text/html", `${JSON_TYPE};q=0`, `${JSON_TYPE};q=2`, "nonsense", "*/*;q=0"])("cannot suit %s", (accept) => {
-    expect(() => chooseFormat(accept, { answers: BOTH })).toThrow(expect.objectContaining({ status: 406 }));
-  });
+  it.each(["text/html", `${JSON_TYPE};q=0`, `${JSON_TYPE};q=2`, "nonsense", "*/*;q=0"])(
+    "does not exist for Accept: %s",
+    (accept) => {
+      expect(() => chooseFormat(accept, { answers: BOTH })).toThrow(expect.objectContaining({ status: 406 }));
+    },
+  );
 
-  it("is the first that suits where that is preferred", () => {
+  it("is the first acceptable one with prefersFirst", () => {
     const preferring = { answers: BOTH, prefersFirst: true };
     expect(chooseFormat(`${SSZ};q=1.0,${JSON_TYPE};q=0.9`, preferring)).toBe("json");
     expect(chooseFormat(SSZ, preferring)).toBe("ssz");
@@ -39,7 +42,7 @@ describe("the form of an answer", () => {
     expect(() => chooseFormat("text/html", preferring)).toThrow(expect.objectContaining({ status: 406 }));
   });
 
-  it("is JSON where there is no other, if that is allowed", () => {
+  it("is JSON if it is the only format and acceptable", () => {
     expect(chooseFormat(`${SSZ}, ${JSON_TYPE};q=0.1`, { answers: ["json"] })).toBe("json");
     expect(() => chooseFormat(SSZ, { answers: ["json"] })).toThrow(expect.objectContaining({ status: 406 }));
   });
@@ -56,11 +59,11 @@ it.each([
   ["*;q=0.5, identity", false],
   ["gzip, identity", true],
   ["gzip;q=0.5, identity;q=0.1", true],
-])("of Accept-Encoding: %s it is %s that gzip suits best", (acceptEncoding, expected) => {
+])("Accept-Encoding: %s prefers gzip: %s", (acceptEncoding, expected) => {
   expect(prefersGzip(acceptEncoding)).toBe(expected);
 });
 
-describe("the form of a body", () => {
+describe("the format of a request body", () => {
   it.each<[string, Format]>([
     [JSON_TYPE, "json"],
     ["Application/JSON;charset=UTF-8", "json"],
@@ -69,9 +72,12 @@ describe("the form of a body", () => {
     expect(bodyFormat(contentType, BOTH)).toBe(expected);
   });
 
-  it.each([undefined, "", "text/plain", "application/x-www-form-urlencoded"])("cannot be %s", (contentType) => {
-    expect(() => bodyFormat(contentType, BOTH)).toThrow(expect.objectContaining({ status: 415 }));
-  });
+  it.each([undefined, "", "text/plain", "application/x-www-form-urlencoded"])(
+    "does not exist for Content-Type: %s",
+    (contentType) => {
+      expect(() => bodyFormat(contentType, BOTH)).toThrow(expect.objectContaining({ status: 415 }));
+    },
+  );
 
   it("is not SSZ where only JSON is read", () => {
     expect(() => bodyFormat(SSZ, ["json"])).toThrow(expect.objectContaining({ status: 415 }));

@@ -1,8 +1,8 @@
-import { HttpRefusal } from "./refusal.ts";
+import { HttpError } from "./http-error.ts";
 
 export const MEDIA_TYPES = { json: "application/json", ssz: "application/octet-stream" } as const;
 
-/** A form that answers and bodies can have. */
+/** Encoding of a request or response body. */
 export type Format = keyof typeof MEDIA_TYPES;
 
 interface OfferedFormats {
@@ -10,10 +10,10 @@ interface OfferedFormats {
   readonly prefersFirst?: boolean;
 }
 
-/** The form of the answer that suits the caller best; of two that suit as well, or if that is preferred, the first that suits. */
+/** Selects the response format by quality value. On a tie, or with `prefersFirst`, the first acceptable format wins. */
 export function chooseFormat(accept: string | undefined, { answers: formats, prefersFirst }: OfferedFormats): Format {
   const first = formats[0]!;
-  // Most say just this, or nothing.
+  // Fast path for the most common headers.
   if (accept === undefined || accept === MEDIA_TYPES[first] || accept === "*/*" || accept.trim() === "") return first;
   const preferences = parsePreferences(accept);
   let best: { format: Format; quality: number } | undefined;
@@ -23,44 +23,44 @@ export function chooseFormat(accept: string | undefined, { answers: formats, pre
     if (best && prefersFirst) break;
   }
   if (best === undefined) {
-    throw new HttpRefusal(406, `The answer is ${named(formats)}, which the header Accept does not allow.`);
+    throw new HttpError(406, `The response is ${named(formats)}, which the Accept header does not allow.`);
   }
   return best.format;
 }
 
-/** Whether an answer of this media type suits the caller. */
+/** Returns true if the Accept header allows the media type. */
 export function accepts(mediaType: string, accept: string | undefined): boolean {
   return accept === undefined || accept.trim() === "" || qualityOf(mediaType, parsePreferences(accept)) > 0;
 }
 
-/** The form of a request's body. */
+/** Returns the format of a request body by its Content-Type. */
 export function bodyFormat(contentType: string | undefined, formats: readonly Format[]): Format {
   const mediaType = mediaTypeOf(contentType);
   const format = formats.find((each) => MEDIA_TYPES[each] === mediaType);
   if (format === undefined) {
-    throw new HttpRefusal(415, `The body must be ${named(formats)}, as the header Content-Type has to say.`);
+    throw new HttpError(415, `The Content-Type header must be ${named(formats)}.`);
   }
   return format;
 }
 
-/** Throws for a request whose header Content-Encoding says that its body cannot be read as it comes. */
+/** Throws an `HttpError` for a compressed request body. */
 export function requirePlainBody(contentEncoding: string | undefined): void {
   if (contentEncoding === undefined) return;
   const encodings = contentEncoding.split(",").map((encoding) => encoding.trim().toLowerCase());
   if (encodings.every((encoding) => encoding === "" || encoding === "identity")) return;
-  throw new HttpRefusal(415, "Request bodies are read uncompressed: leave out the header Content-Encoding.", {
+  throw new HttpError(415, "Compressed request bodies are not supported. Remove the Content-Encoding header.", {
     "Accept-Encoding": "identity",
   });
 }
 
-/** What a header Content-Type names, without its parameters. */
+/** Returns the media type of a Content-Type header, without parameters. */
 export function mediaTypeOf(contentType = ""): string {
-  // Most are written so.
+  // Fast path for the most common header.
   if (contentType === MEDIA_TYPES.json) return contentType;
   return contentType.split(";", 1)[0]!.trim().toLowerCase();
 }
 
-/** Whether gzip suits the caller, and what is not compressed suits it no better. */
+/** Returns true if gzip is acceptable and identity is not preferred. */
 export function prefersGzip(acceptEncoding: string | undefined): boolean {
   if (acceptEncoding === undefined) return false;
   const preferences = parsePreferences(acceptEncoding);
@@ -70,15 +70,15 @@ export function prefersGzip(acceptEncoding: string | undefined): boolean {
   return chosen !== undefined && chosen.quality > 0 && chosen.quality >= (plain?.quality ?? 0);
 }
 
-/** One element of a header such as Accept or Accept-Encoding (RFC 9110, section 12.4.2). */
+/** One element of an Accept or Accept-Encoding header (RFC 9110, section 12.4.2). */
 interface Preference {
-  /** In lower case, without parameters. */
+  /** Lowercase, without parameters. */
   name: string;
-  /** From 0, which means "not this", to 1. */
+  /** From 0 (not acceptable) to 1. */
   quality: number;
 }
 
-/** The elements of a header with quality values; those that cannot be read are left out. */
+/** Parses a header with quality values. Malformed elements are skipped. */
 function parsePreferences(header: string): Preference[] {
   const preferences: Preference[] = [];
   for (const element of header.toLowerCase().split(",")) {
@@ -90,7 +90,7 @@ function parsePreferences(header: string): Preference[] {
   return preferences;
 }
 
-/** The most specific range that covers the type decides (RFC 9110, section 12.5.1). */
+/** Returns the quality of the most specific range that matches (RFC 9110, section 12.5.1). */
 function qualityOf(mediaType: string, preferences: Preference[]): number {
   for (const range of [mediaType, `${mediaType.split("/", 1)[0]}/*`, "*/*"]) {
     const preference = preferences.find(({ name }) => name === range);

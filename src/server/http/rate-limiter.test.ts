@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { RateLimiter } from "./rate-limiter.ts";
 
-it("lets an address make as many requests in a second as it may, and tells it when to come back", () => {
+it("limits the requests of an address and returns the seconds until the next", () => {
   let now = 0;
   const limiter = new RateLimiter(3, () => now);
   const burst = () => Array.from({ length: 4 }, () => limiter.take("a"));

@@ -1,7 +1,7 @@
-/** How many addresses are remembered; beyond that the ones that came first are forgotten, to their advantage. */
-const MOST_ADDRESSES = 100_000;
+/** Tracked addresses; the oldest are evicted first. */
+const MAX_ADDRESSES = 100_000;
 
-/** Requests a second that one address may make; in one moment it may make as many as in a second. */
+/** Token bucket per address, with a burst of one second. */
 export class RateLimiter {
   readonly #perSecond: number;
   readonly #now: () => number;
@@ -12,7 +12,7 @@ export class RateLimiter {
     this.#now = now;
   }
 
-  /** Undefined when the request may be made, or after how many seconds it may. */
+  /** Takes a token. Returns undefined if there was one, otherwise the seconds until the next. */
   take(address: string): number | undefined {
     const now = this.#now();
     let bucket = this.#buckets.get(address);
@@ -20,7 +20,7 @@ export class RateLimiter {
       bucket = { left: this.#perSecond, at: now };
       this.#buckets.set(address, bucket);
       const [first] = this.#buckets.keys();
-      if (this.#buckets.size > MOST_ADDRESSES && first !== undefined) this.#buckets.delete(first);
+      if (this.#buckets.size > MAX_ADDRESSES && first !== undefined) this.#buckets.delete(first);
     }
     bucket.left = Math.min(this.#perSecond, bucket.left + ((now - bucket.at) / 1000) * this.#perSecond);
     bucket.at = now;

@@ -3,26 +3,26 @@ import { Readable, type Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { releaseBuffer } from "../../json/buffer-pool.ts";
 import type { ChunkStream } from "./chunk-stream.ts";
+import { errorBody } from "./http-error.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
-import { errorBody } from "./refusal.ts";
 
-/** Up to here, copying a body costs less than a second buffer to write. */
+/** Below this size, copying is cheaper than a second buffer in the write. */
 const SINGLE_WRITE_BELOW_BYTES = 16 * 1024;
 
-/** How much memory of a stream may wait to be taken by the operating system: what the next chunk is made beside. */
-const AHEAD_BYTES = 512 * 1024;
+/** Memory of a stream that may wait in the socket buffer while the next chunk is produced. */
+const HIGH_WATER_BYTES = 512 * 1024;
 
-/** How long a client that is still sending has to read an answer behind which the connection closes. */
+/** How long a client that is still sending may take to read a final response. */
 const LINGER_MILLIS = 1000;
 
-/** Writes a body of that length behind its head. */
-export function writeWhole(res: ServerResponse, pieces: readonly Buffer[], length: number): void {
+/** Writes a complete body after its headers. */
+export function writeBody(res: ServerResponse, pieces: readonly Buffer[], length: number): void {
   if (!res.shouldKeepAlive && !res.req.complete) {
     for (const piece of pieces) res.write(piece);
     lingerBeforeEnd(res);
   } else if (pieces.length === 1 && length < SINGLE_WRITE_BELOW_BYTES) {
-    // Node joins the head and a body given as a string into one plain write, which saves about a seventh of the whole
-    // request's time over a vectored write of two buffers; latin1 stands for the bytes as they are.
+    // Node merges headers and a string body into a single write, which is about a seventh faster per request than a
+    // vectored write of two buffers. latin1 keeps the bytes as they are.
     res.end(pieces[0]?.toString("latin1"), "latin1");
   } else {
     res.cork();
@@ -31,8 +31,8 @@ export function writeWhole(res: ServerResponse, pieces: readonly Buffer[], lengt
   }
 }
 
-/** Answers a request that is refused. Returns the length of the body. */
-export function sendRefusal(
+/** Sends an error response. Returns the length of its body. */
+export function sendError(
   res: ServerResponse,
   status: number,
   message: string,
@@ -41,13 +41,13 @@ export function sendRefusal(
   if (res.destroyed) return 0;
   const body = errorBody(status, message);
   res.writeHead(status, { ...headers, "Content-Type": MEDIA_TYPES.json, "Content-Length": body.length });
-  writeWhole(res, [body], body.length);
+  writeBody(res, [body], body.length);
   return body.length;
 }
 
 /**
- * Writes a streamed body behind its head, through `transform` if there is one. A client that leaves is no failure. Rejects
- * with what the stream throws; the connection is then already cut, which is all that is left to tell the client.
+ * Writes a streamed body, through `transform` if given. A disconnect of the client is not an error. Rejects with errors
+ * of the stream; the connection is destroyed by then, since the status was already sent.
  */
 export async function writeStream(res: ServerResponse, chunks: ChunkStream, transform?: Transform): Promise<void> {
   try {
@@ -60,21 +60,21 @@ export async function writeStream(res: ServerResponse, chunks: ChunkStream, tran
   }
 }
 
-/** By hand, because only who writes a chunk hears when its buffer is free for the next. */
+/** Writes chunks without a pipeline, to learn when each buffer can be returned to the pool. */
 async function writeChunks(res: ServerResponse, chunks: ChunkStream): Promise<void> {
   const stop = () => void chunks.return();
-  let ahead = 0;
+  let pendingBytes = 0;
   res.once("close", stop);
   try {
     for await (const chunk of chunks) {
       // A chunk may be a small part of its buffer.
       const { byteLength } = chunk.buffer;
-      ahead += byteLength;
+      pendingBytes += byteLength;
       const isTaken = res.write(chunk, (error) => {
-        ahead -= byteLength;
+        pendingBytes -= byteLength;
         if (!error) releaseBuffer(chunk);
       });
-      if (!isTaken && ahead >= AHEAD_BYTES) await drained(res);
+      if (!isTaken && pendingBytes >= HIGH_WATER_BYTES) await drained(res);
     }
   } finally {
     res.off("close", stop);
@@ -85,7 +85,7 @@ async function writeChunks(res: ServerResponse, chunks: ChunkStream): Promise<vo
   await finished;
 }
 
-/** Until the reader has taken everything, or is gone. */
+/** Waits until the socket buffer is drained or the client disconnects. */
 function drained(res: ServerResponse): Promise<void> {
   return res.destroyed ? Promise.resolve() : untilEither(res, "drain", "close");
 }
@@ -104,10 +104,13 @@ function isPrematureClose(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ERR_STREAM_PREMATURE_CLOSE";
 }
 
-/** Closing at once would reset the connection, and a client that is still sending might never see the answer. */
+/**
+ * Delays the end of the response. Closing a connection while the client sends would reset it, and the response could be
+ * lost.
+ */
 function lingerBeforeEnd(res: ServerResponse): void {
-  const patience = setTimeout(() => res.end(), LINGER_MILLIS);
-  res.once("close", () => clearTimeout(patience));
-  // What was still to come may only have been the end.
+  const timeout = setTimeout(() => res.end(), LINGER_MILLIS);
+  res.once("close", () => clearTimeout(timeout));
+  // Only the end of the body may have been missing.
   res.req.once("end", () => res.end());
 }

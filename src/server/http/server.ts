@@ -1,27 +1,27 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
+import { errorBody } from "./http-error.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
-import { errorBody } from "./refusal.ts";
 
 export interface HttpServer {
   /** Rejects with the system's error, whose `code` is `EADDRINUSE` when the port is taken. */
   listen(where: { host: string; port: number }): Promise<ListeningAddress>;
-  /** Accepts nothing more, lets running calls finish, then closes every connection. */
+  /** Stops accepting requests, waits for running calls, then closes every connection. */
   close(): Promise<void>;
   load(): ServerLoad;
 }
 
-/** The limits of a server, by what is counted when they are reached. */
+/** Limits that are counted when they are reached. */
 export type ServerLimit = "connections" | "request rate" | "request bytes" | "answer bytes";
 
-/** What a server has under way, for who watches the node. */
+/** Current load of a server, for metrics. */
 export interface ServerLoad {
   connections: number;
-  /** Requests that are not wholly answered. */
+  /** Requests without a complete response. */
   requests: number;
   requestBytes: number;
   answerBytes: number;
-  /** How often something was refused for a limit, since the start. */
+  /** Refusals by limit since the start. */
   refused: Record<ServerLimit, number>;
 }
 
@@ -32,30 +32,29 @@ export interface ListeningAddress {
 }
 
 export interface HttpLimits {
-  /** The largest body of a request that brings a list or an object, such as a block. */
+  /** Maximum request body for methods with large parameters, such as a block. */
   bodyBytes: number;
-  /** The largest body of any other request. */
+  /** Maximum request body for all other methods. */
   smallBodyBytes: number;
-  /** How much of requests that are not answered yet is held, of all clients together. */
+  /** Memory for request bodies of all clients. */
   heldBytes: number;
-  /** How much of answers that are not read yet is held, of all clients together. */
+  /** Memory for unread responses of all clients. */
   unreadBytes: number;
-  /** How many connections there may be at once. */
   connections: number;
-  /** How many requests a connection may have sent ahead of the answer that it gets next. */
+  /** Maximum number of pipelined requests per connection. */
   pipelinedRequests: number;
-  /** How many requests a second an address may make; undefined for as many as it likes. */
+  /** Requests per second per address; undefined for no limit. */
   requestsPerSecond: number | undefined;
-  /** How long a request may run. */
+  /** Time limit of a request. */
   requestMillis: number;
-  /** How long a client may neither send the rest of its request nor read the rest of its answer. */
+  /** How long a client may neither send nor read before it is disconnected. */
   stallMillis: number;
-  /** How long the clients may hold off the closing of the server. */
+  /** How long clients may delay the shutdown. */
   closeMillis: number;
 }
 
 export const DEFAULT_HTTP_LIMITS: HttpLimits = {
-  // A block with its blobs passes one MiB easily.
+  // A block with its blobs easily exceeds one MiB.
   bodyBytes: 32 * 1024 * 1024,
   smallBodyBytes: 1024 * 1024,
   heldBytes: 256 * 1024 * 1024,
@@ -68,44 +67,41 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   closeMillis: 5_000,
 };
 
-/** In milliseconds, as options of Node's HTTP server. */
+/** Timeouts of Node's HTTP server, in milliseconds. */
 export const CONNECTION_TIMEOUTS = {
-  /** How long a client may take to send a request, so that half-sent ones do not hold connections for ever. */
+  /** Time to send a complete request. */
   requestTimeout: 300_000,
-  /** How long a connection may stay idle. Longer than the minute that proxies keep theirs, which would else find it closed. */
+  /** Longer than the usual minute of proxies, which would otherwise reuse a closed connection. */
   keepAliveTimeout: 72_000,
 };
 
-/**
- * How many connections may wait until they are accepted, as far as the system lets them. Beyond that a client tries again after a
- * second.
- */
+/** Connections that may wait to be accepted, up to the system's limit. Beyond it, clients retry after a second. */
 export const LISTEN_BACKLOG = 4096;
 
-/** Where a server listens. */
+/** Returns the address a server listens on. */
 export function listeningAddress(server: Server): ListeningAddress {
   const bound = server.address();
-  if (bound === null || typeof bound === "string") throw new Error("The server is not bound to an IP address.");
+  if (bound === null || typeof bound === "string") throw new Error("Server is not bound to an IP address");
   const { address, family, port } = bound;
   const url = `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
   return { host: address, port, url };
 }
 
 const CLIENT_ERRORS: Record<string, [status: number, reason: string, message: string]> = {
-  HPE_HEADER_OVERFLOW: [431, "Request Header Fields Too Large", "The URL or the headers of the request are too large."],
-  URL_OVERFLOW: [414, "URI Too Long", "The URL of the request is too long."],
+  HPE_HEADER_OVERFLOW: [431, "Request Header Fields Too Large", "The URL or the headers are too large."],
+  URL_OVERFLOW: [414, "URI Too Long", "The URL is too long."],
   ERR_HTTP_REQUEST_TIMEOUT: [408, "Request Timeout", "The request was not sent in time."],
 };
 
 interface ClientError {
   code?: string;
-  /** What came last. */
+  /** The last packet received. */
   rawPacket?: unknown;
   bytesParsed?: number;
 }
 
-/** Answers what is not HTTP, or not all of it: there is a connection, but no request to answer. */
-export function answerClientError(error: ClientError, socket: Socket): void {
+/** Responds to malformed or incomplete HTTP, for which no request object exists. */
+export function respondToClientError(error: ClientError, socket: Socket): void {
   const { code } = error;
   if (code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
@@ -119,8 +115,9 @@ export function answerClientError(error: ClientError, socket: Socket): void {
 }
 
 /**
- * Whether the head of a request became too large within its URL, by the packet in which it did: no blank was parsed, and the packet
- * begins with the method, or the version follows. Of the middle of a head nothing can be said.
+ * Returns true if the header size limit was exceeded within the URL. Judged by the last packet: it contains no
+ * whitespace up to the error, and starts with the method or is followed by the version. Unknown in the middle of the
+ * headers.
  */
 function isInUrl({ rawPacket, bytesParsed = 0 }: ClientError): boolean {
   const text = Buffer.isBuffer(rawPacket) ? rawPacket.toString("latin1") : "";

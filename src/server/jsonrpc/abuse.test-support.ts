@@ -3,14 +3,14 @@ import { connect, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 import { openTestServer, type TestServer, type TestServerOptions } from "./server.test-support.ts";
 
-/** A server until the end of the test. */
+/** Opens a server that is closed at the end of the test. */
 export async function open(options?: TestServerOptions): Promise<TestServer> {
   const server = await openTestServer(options);
   onTestFinished(() => server.close());
   return server;
 }
 
-/** A client that sends what it is told to, and reads nothing before it is asked to. */
+/** Opens a raw connection that reads nothing by itself. */
 export async function connectTo({ port }: TestServer, options?: { allowHalfOpen: boolean }): Promise<Socket> {
   const socket = connect({ port, host: "127.0.0.1", ...options });
   socket.on("error", () => {});

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { createSignal } from "../http/http.test-support.ts";
-import type { Waiting } from "../method-table.ts";
+import type { Cancellation } from "../method-table.ts";
 import { connectTo, open } from "./abuse.test-support.ts";
 import { json, openTestServer, requestText } from "./server.test-support.ts";
 
@@ -11,26 +11,26 @@ const head = (length: number) =>
 
 const post = (body: string) => head(body.length) + body;
 
-it("who leaves before the answer is there is not waited for by the handler", async () => {
+it("cancels the handler when the client disconnects", async () => {
   const called = createSignal();
   const aborted = createSignal();
   const server = await open({
     handlers: {
-      long: (_params, _caller, waiting?: Waiting) => {
-        called.happen();
-        waiting?.signal.addEventListener("abort", aborted.happen);
-        return aborted.happened.then(() => json("stopped"));
+      long: (_params, _caller, cancellation?: Cancellation) => {
+        called.trigger();
+        cancellation?.signal.addEventListener("abort", aborted.trigger);
+        return aborted.promise.then(() => json("stopped"));
       },
     },
   });
   const socket = await connectTo(server);
   socket.write(post(requestText({ method: '"long"' })));
-  await called.happened;
+  await called.promise;
   socket.destroy();
-  await aborted.happened;
+  await aborted.promise;
 });
 
-it("the rest of a batch is not begun when its sender has left", async () => {
+it("does not start the rest of a batch after the client has disconnected", async () => {
   const called = createSignal();
   const go = createSignal();
   let calls = 0;
@@ -38,8 +38,8 @@ it("the rest of a batch is not begun when its sender has left", async () => {
     handlers: {
       counted: async () => {
         calls++;
-        called.happen();
-        await go.happened;
+        called.trigger();
+        await go.promise;
         return json(calls);
       },
     },
@@ -52,20 +52,20 @@ it("the rest of a batch is not begun when its sender has left", async () => {
         .join(",")}]`,
     ),
   );
-  await called.happened;
+  await called.promise;
   socket.destroy();
-  // The server has noticed when it has answered somebody who came later.
+  // The server has noticed once it has answered a later client.
   await server.post(requestText({}));
-  go.happen();
+  go.trigger();
   await server.close();
   expect(calls).toBeLessThan(10);
 });
 
-it("a batch lets others in between its calls", async () => {
+it("serves other clients between the calls of a batch", async () => {
   const order: string[] = [];
   const begun = createSignal();
   const busy = async () => {
-    begun.happen();
+    begun.trigger();
     for (const until = performance.now() + 4; performance.now() < until; );
     order.push("batch");
     return json(1);
@@ -76,14 +76,14 @@ it("a batch lets others in between its calls", async () => {
       .fill(requestText({ method: '"busy"' }))
       .join(",")}]`,
   );
-  await begun.happened;
+  await begun.promise;
   await server.post(requestText({ method: '"other"' }));
   await batch;
   expect(order.lastIndexOf("batch")).toBeGreaterThan(order.indexOf("other"));
   expect(order.filter((each) => each === "batch")).toHaveLength(50);
 });
 
-it("calls whose answers a batch has no room for are refused, and not made", async () => {
+it("rejects the calls of a batch beyond its response limit", async () => {
   let calls = 0;
   const large = async () => {
     calls++;
@@ -96,10 +96,10 @@ it("calls whose answers a batch has no room for are refused, and not made", asyn
   const refused = answers.filter(({ error }) => error);
   expect(refused.length).toBe(40 - calls);
   expect(calls).toBeLessThan(12);
-  expect(refused[0]?.error).toMatchObject({ code: -32005, message: expect.stringContaining("more than 5000 bytes") });
+  expect(refused[0]?.error).toMatchObject({ code: -32005, message: expect.stringContaining("exceed 5000 bytes") });
 });
 
-it("half-sent bodies are held up to a limit for all clients, and given back", async () => {
+it("limits the memory for incomplete bodies of all clients and releases it", async () => {
   const server = await open({ limits: { heldBytes: 200_000 } });
   const sockets = await Promise.all([connectTo(server), connectTo(server)]);
   for (const socket of sockets) socket.write(head(150_000) + " ".repeat(80_000));
@@ -112,7 +112,7 @@ it("half-sent bodies are held up to a limit for all clients, and given back", as
 const chunkedHead = head(0).replace("Content-Length: 0", "Connection: close\r\nTransfer-Encoding: chunked");
 const chunksOf = (text: string) => [...text].map((character) => `1\r\n${character}\r\n`).join("");
 
-it("a body may come in small pieces, but not in any number of them", async () => {
+it("accepts a body in small chunks up to a limit", async () => {
   const server = await open();
   const few = await connectTo(server);
   few.write(`${chunkedHead}${chunksOf(requestText({}))}0\r\n\r\n`);
@@ -122,14 +122,14 @@ it("a body may come in small pieces, but not in any number of them", async () =>
   many.write(chunkedHead + chunksOf(" ".repeat(3000)));
   const text = Buffer.concat(await Array.fromAsync(many)).toString();
   expect(text).toMatch(/^HTTP\/1.1 400 /);
-  expect(text).toContain("too many small pieces");
+  expect(text).toContain("too many small chunks");
 });
 
 it.each([
   ["sends no more of a head", "POST / HTTP/1.1\r\nHost: 127"],
   ["sends no more of a body", `${head(100)}{`],
   ["has not even begun", ""],
-])("who %s is cut off", async (_what, text) => {
+])("disconnects a client that %s", async (_what, text) => {
   const server = await open({ limits: { stallMillis: 50 } });
   const socket = await connectTo(server);
   socket.write(text);
@@ -137,10 +137,10 @@ it.each([
   await once(socket, "close");
 });
 
-it("small answers that nobody reads do not pile up: who sends too far ahead is cut off", async () => {
+it("disconnects a client that pipelines too many requests", async () => {
   const go = createSignal();
   const gated = async () => {
-    await go.happened;
+    await go.promise;
     return json(1);
   };
   const server = await open({ handlers: { gated }, limits: { pipelinedRequests: 10 } });
@@ -148,10 +148,10 @@ it("small answers that nobody reads do not pile up: who sends too far ahead is c
   socket.write(post(requestText({ method: '"gated"' })).repeat(11));
   socket.resume();
   await once(socket, "close");
-  go.happen();
+  go.trigger();
 });
 
-it("large answers that nobody reads are held up to a limit for all clients", async () => {
+it("limits the memory for unread responses of all clients", async () => {
   const huge = async () => json("x".repeat(8_000_000));
   const server = await open({ handlers: { huge }, limits: { unreadBytes: 10_000_000 } });
   const socket = await connectTo(server);
@@ -162,13 +162,13 @@ it("large answers that nobody reads are held up to a limit for all clients", asy
   await expect.poll(async () => (await server.post(requestText({ method: '"huge"' }))).status).toBe(200);
 });
 
-it("more connections than there may be are refused", async () => {
+it("refuses connections beyond the limit", async () => {
   const server = await open({ limits: { connections: 3 } });
   await Promise.all([connectTo(server), connectTo(server), connectTo(server)]);
   const fourth = await connectTo(server);
   fourth.resume();
   await once(fourth, "close");
-  expect(server.log.map(({ message }) => message)).toContain("Connections are refused because there are too many.");
+  expect(server.log.map(({ message }) => message)).toContain("Connection limit reached, refusing connections");
 });
 
 it.each([
@@ -178,7 +178,7 @@ it.each([
     "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
   ],
   ["waits for a call that does not end", post(requestText({ method: '"never"' }))],
-])("a client that %s does not hold off the end", async (_what, text) => {
+])("closes in spite of a client that %s", async (_what, text) => {
   const huge = async () => json("x".repeat(8_000_000));
   const server = await openTestServer({ handlers: { huge }, limits: { closeMillis: 50 } });
   const socket = await connectTo(server);
@@ -188,33 +188,33 @@ it.each([
   await server.close();
 });
 
-it("half a request that comes only then does not hold off the end", async () => {
+it("closes in spite of an incomplete request that arrives during shutdown", async () => {
   const called = createSignal();
   const go = createSignal();
   const gated = async () => {
-    called.happen();
-    await go.happened;
+    called.trigger();
+    await go.promise;
     return json(1);
   };
   const server = await openTestServer({ handlers: { gated } });
-  const [waiting, late] = [await connectTo(server), await connectTo(server)];
+  const [cancellation, late] = [await connectTo(server), await connectTo(server)];
   const beginning = "POST / HTTP/1.1\r\n";
   late.resume().write(beginning);
-  waiting.resume().write(post(requestText({ method: '"gated"' })));
-  await called.happened;
+  cancellation.resume().write(post(requestText({ method: '"gated"' })));
+  await called.promise;
   const closed = server.close();
   late.write(`${head(100).slice(beginning.length)}{`);
   await once(late, "close");
-  go.happen();
+  go.trigger();
   await closed;
 }, 5000);
 
-it("nothing is done for what a client sent ahead that was cut off for it", async () => {
+it("does not process pipelined requests of a disconnected client", async () => {
   let calls = 0;
   const go = createSignal();
   const counted = async () => {
     calls++;
-    await go.happened;
+    await go.promise;
     return json(1);
   };
   const server = await open({ handlers: { counted }, limits: { pipelinedRequests: 4 } });
@@ -222,12 +222,12 @@ it("nothing is done for what a client sent ahead that was cut off for it", async
   socket.write(post(requestText({ method: '"counted"' })).repeat(50));
   socket.resume();
   await once(socket, "close");
-  go.happen();
+  go.trigger();
   expect(calls).toBeLessThan(6);
   expect((await server.post(requestText({ params: "[1]" }))).text).toContain('"result":[1]');
 });
 
-it("what a client sends ahead is worked on one by one", async () => {
+it("processes pipelined requests one at a time", async () => {
   let running = 0;
   let most = 0;
   const counted = async () => {
@@ -248,7 +248,7 @@ it("what a client sends ahead is worked on one by one", async () => {
 it.each([
   ["a body that is too large", head(30_000_000), "HTTP/1.1 413 "],
   ["a body of a type that is not served", head(30_000_000).replace("application/json", "text/plain"), "HTTP/1.1 415 "],
-])("%s is answered, and not read to its end", async (_what, text, status) => {
+])("responds to %s without reading it to the end", async (_what, text, status) => {
   const server = await open({ limits: { smallBodyBytes: 100_000 } });
   const socket = await connectTo(server);
   let sent = 0;
@@ -262,11 +262,11 @@ it.each([
   const answer = Buffer.concat(await Array.fromAsync(socket)).toString();
   expect(answer).toContain(status);
   expect(answer).toContain("Connection: close");
-  // More than what the operating system holds on both sides was not taken.
+  // More than the socket buffers hold was not read.
   expect(sent).toBeLessThan(30);
 });
 
-it("who waits for answers is heard before all who send ahead of them", async () => {
+it("prefers clients without pipelining", async () => {
   const order: string[] = [];
   const busy = async () => {
     for (const until = performance.now() + 2; performance.now() < until; );
@@ -285,7 +285,7 @@ it("who waits for answers is heard before all who send ahead of them", async () 
   await expect.poll(() => order.filter((each) => each === "ahead").length, { timeout: 10_000 }).toBe(100);
 });
 
-it("who leaves while it waits to be let in is forgotten, and who sends nothing is let in as well", async () => {
+it("forgets clients that disconnect before their first read, and serves silent ones", async () => {
   const server = await open();
   const crowd = await Promise.all(Array.from({ length: 50 }, () => connectTo(server)));
   for (const socket of crowd) socket.resume().write(post(requestText({})).repeat(15));

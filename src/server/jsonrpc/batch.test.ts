@@ -55,7 +55,7 @@ describe("batches", () => {
     expect(JSON.parse(received.text)).toEqual(answer);
   });
 
-  it("elements that are no requests get an entry of their own", async () => {
+  it("invalid elements get an error entry each", async () => {
     const server = await open();
     const crash = requestText({ id: "2", method: '"crash"' });
     const broken = requestText({ id: "3", method: '"early_break"' });
@@ -75,7 +75,7 @@ describe("batches", () => {
     ]);
   });
 
-  it("only the first unknown method of a batch gets a suggestion, which costs time", async () => {
+  it("only the first unknown method of a batch gets a suggestion", async () => {
     const server = await open({ suggest: () => "echo" });
     const received = await server.post(`[${requestText({ method: '"ecko"' })},${requestText({ method: '"ecko"' })}]`);
     expect(JSON.parse(received.text).map(({ error }: { error: { message: string } }) => error.message)).toEqual([
@@ -84,7 +84,7 @@ describe("batches", () => {
     ]);
   });
 
-  it("no call of a batch is looked at after its sender has left", async () => {
+  it("no call of a batch starts after the client has disconnected", async () => {
     const find = vi.fn(() => undefined);
     const suggest = vi.fn(() => undefined);
     const execute = createExecutor({
@@ -95,7 +95,7 @@ describe("batches", () => {
       server: "json-rpc",
     });
     const deadline = new Deadline(1000);
-    deadline.abandon();
+    deadline.cancel();
     await execute(
       Buffer.from(
         `[${Array(100)
@@ -115,7 +115,7 @@ describe("batches", () => {
     expect(answers).toEqual(Array.from({ length: 1000 }, (_, id) => ({ jsonrpc: "2.0", id, result: [id] })));
   });
 
-  it("long ones, and ones with long elements, are answered like others", async () => {
+  it("large batches and batches with large elements are answered like others", async () => {
     const server = await open();
     const params = [100, 70_000, 2_000_000, 10].map((length) => "x".repeat(length));
     const requests = params.map((text, id) => requestText({ id: String(id), params: `["${text}"]` }));
@@ -130,7 +130,7 @@ describe("batches", () => {
     ]);
   });
 
-  it("of a long one that is no JSON nothing is run", async () => {
+  it("a large batch with invalid JSON runs nothing", async () => {
     let calls = 0;
     const server = await open({ handlers: { counted: async () => json(++calls) } });
     const counted = requestText({ method: '"counted"', params: `["${"x".repeat(70_000)}"]` });
@@ -140,7 +140,7 @@ describe("batches", () => {
     expect(calls).toBe(0);
   });
 
-  it("of a batch that is too long nothing is run", async () => {
+  it("a batch over the limit runs nothing", async () => {
     let calls = 0;
     const count = async () => json(++calls);
     const server = await open({ handlers: { count }, limits: { batchLength: 2 } });
@@ -156,16 +156,16 @@ describe("batches", () => {
     expect(calls).toBe(2);
   });
 
-  it("reads run concurrently and answer in request order", async () => {
+  it("reads run concurrently and are answered in request order", async () => {
     const second = createSignal();
     const server = await open({
       handlers: {
         first: async () => {
-          await second.happened;
+          await second.promise;
           return json("first");
         },
         second: async () => {
-          second.happen();
+          second.trigger();
           return json("second");
         },
       },
@@ -176,7 +176,7 @@ describe("batches", () => {
     expect(JSON.parse(received.text).map(({ result }: { result: string }) => result)).toEqual(["first", "second"]);
   });
 
-  it("submissions run one after the other in request order, reads beside them", async () => {
+  it("submissions run sequentially in request order, concurrently with reads", async () => {
     const events: string[] = [];
     const read = createSignal();
     const server = await open({
@@ -184,8 +184,8 @@ describe("batches", () => {
         submit: async (params) => {
           const [name] = params as [string];
           events.push(`${name} starts`);
-          await read.happened;
-          // Gives a submission that wrongly runs beside this one the chance to step in between.
+          await read.promise;
+          // Lets a submission that wrongly runs concurrently interleave.
           await new Promise(setImmediate);
           events.push(`${name} ends`);
           if (name === "a") throw new Error("a fails");
@@ -193,7 +193,7 @@ describe("batches", () => {
         },
         read: async () => {
           events.push("read");
-          read.happen();
+          read.trigger();
           return json(1);
         },
       },
@@ -234,41 +234,41 @@ describe("notifications", () => {
     const server = await open({
       handlers: {
         run: async () => {
-          run.happen();
+          run.trigger();
           return json(null);
         },
       },
     });
     await server.post(notification({ method: '"run"' }));
-    await run.happened;
+    await run.promise;
   });
 
-  it("whose result is a stream leave it alone", async () => {
+  it("close a streamed result unread", async () => {
     const left = createSignal();
     const body = {
       [Symbol.asyncIterator]: () => ({
         next: () => Promise.reject(new Error("Nobody wants this stream.")),
         return: async () => {
-          left.happen();
+          left.trigger();
           return { done: true as const, value: undefined };
         },
       }),
     };
     const server = await open({ handlers: { stream: async () => ({ body }) } });
     expect((await server.post(notification({ method: '"stream"' }))).status).toBe(204);
-    await left.happened;
+    await left.promise;
   });
 });
 
 describe("the time limit", () => {
-  it("turns a call that takes too long into a server error", async () => {
+  it("turns a slow call into a server error", async () => {
     const server = await open({ limits: { requestMillis: 20 } });
     const { error } = JSON.parse((await server.post(requestText({ method: '"never"' }))).text);
     expect(error.code).toBe(-32000);
-    expect(error.message).toBe("The call was not finished within 20 milliseconds.");
+    expect(error.message).toBe("The call exceeded its time limit of 20 ms.");
   });
 
-  it("ends a batch as a whole: what was quick is answered, submissions still waiting are not run", async () => {
+  it("applies to a batch as a whole: finished calls are answered, queued submissions do not run", async () => {
     const started: unknown[] = [];
     const server = await open({
       handlers: {
@@ -286,17 +286,17 @@ describe("the time limit", () => {
     expect(started).toEqual([[1]]);
   });
 
-  it("ends the wait for the first byte of a stream, which hears of it", async () => {
+  it("applies to the first byte of a stream, which is closed", async () => {
     const firstByte = createSignal();
     const left = createSignal();
     const body = {
       [Symbol.asyncIterator]: () => ({
         next: async () => {
-          await firstByte.happened;
+          await firstByte.promise;
           return { done: false as const, value: Buffer.from("1") };
         },
         return: async () => {
-          left.happen();
+          left.trigger();
           return { done: true as const, value: undefined };
         },
       }),
@@ -304,7 +304,7 @@ describe("the time limit", () => {
     const server = await open({ handlers: { slow: async () => ({ body }) }, limits: { requestMillis: 20 } });
     const { error } = JSON.parse((await server.post(requestText({ method: '"slow"' }))).text);
     expect(error.code).toBe(-32000);
-    firstByte.happen();
-    await left.happened;
+    firstByte.trigger();
+    await left.promise;
   });
 });

@@ -10,17 +10,17 @@ function createGatedCall() {
   const called = createSignal();
   const go = createSignal();
   return {
-    called: called.happened,
-    go: go.happen,
+    called: called.promise,
+    go: go.trigger,
     call: async () => {
-      called.happen();
-      await go.happened;
+      called.trigger();
+      await go.promise;
       return json("finished");
     },
   };
 }
 
-it("a running call is finished first, nothing new is accepted meanwhile, and its connection is not kept", async () => {
+it("waits for a running call, accepts no new ones, and closes its connection", async () => {
   const gated = createGatedCall();
   const server = await openTestServer({ handlers: { gated: gated.call } });
   const agent = new Agent({ keepAlive: true });
@@ -37,14 +37,14 @@ it("a running call is finished first, nothing new is accepted meanwhile, and its
   agent.destroy();
 });
 
-it("a running stream is finished first", async () => {
+it("waits for a running stream", async () => {
   const go = createSignal();
   const server = await openTestServer({
     handlers: {
       slow: async () => ({
         body: (async function* () {
           yield Buffer.from("[1,");
-          await go.happened;
+          await go.promise;
           yield Buffer.from("2]");
         })(),
       }),
@@ -55,13 +55,13 @@ it("a running stream is finished first", async () => {
   outgoing.end(requestText({ method: '"slow"' }));
   const [incoming] = (await once(outgoing, "response")) as [IncomingMessage];
   const closed = server.close();
-  go.happen();
+  go.trigger();
   expect(await text(incoming)).toBe('{"jsonrpc":"2.0","id":1,"result":[1,2]}');
   await closed;
   agent.destroy();
 });
 
-it("a call whose client has left is still finished first", async () => {
+it("waits for a running call of a disconnected client", async () => {
   const gated = createGatedCall();
   const server = await openTestServer({ handlers: { gated: gated.call } });
   const outgoing = request(server.url, {
@@ -82,7 +82,7 @@ it("a call whose client has left is still finished first", async () => {
   expect(order).toEqual(["finished", "closed"]);
 });
 
-it("idle connections and half-sent requests do not hold it up", async () => {
+it("is not delayed by idle connections and incomplete requests", async () => {
   const server = await openTestServer();
   const idle = connect(server.port, "127.0.0.1");
   const halfway = connect(server.port, "127.0.0.1");
@@ -103,7 +103,7 @@ it("idle connections and half-sent requests do not hold it up", async () => {
   await Promise.all(ends);
 });
 
-it("closing twice is closing once", async () => {
+it("closes only once", async () => {
   const server = await openTestServer();
   await Promise.all([server.close(), server.close()]);
   await server.close();

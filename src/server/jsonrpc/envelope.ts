@@ -1,21 +1,21 @@
 import { IrregularNumber } from "../../json/parse.ts";
 import type { Params } from "../method-table.ts";
 
-/** The JSON text of an id, as it is echoed. */
+/** JSON text of an id, echoed as received. */
 export type IdToken = string;
 
 export const NULL_ID: IdToken = "null";
 
-/** A well-formed request object. Without an id it is a notification, to which nothing is ever answered. */
+/** A valid request object. Without an id it is a notification and gets no response. */
 export interface Call {
   id: IdToken | undefined;
   method: string;
   params: Params;
-  /** The extra request member `"meta": true` asks for the metadata of the result beside it. */
+  /** Set by the extension member `"meta": true`: the response includes the metadata of the result. */
   wantsMeta: boolean;
 }
 
-/** Something that stands where a request object should; the reason is a whole sentence. */
+/** An invalid request object; the reason is a complete sentence. */
 export interface InvalidRequest {
   id: IdToken;
   reason: string;
@@ -25,27 +25,27 @@ export function isInvalid(request: Call | InvalidRequest): request is InvalidReq
   return "reason" in request;
 }
 
-/** Checks one parsed request object (JSON-RPC 2.0, section 4). Unknown members are ignored. */
-export function readRequest(value: unknown): Call | InvalidRequest {
+/** Validates a parsed request object (JSON-RPC 2.0, section 4). Unknown members are ignored. */
+export function parseRequest(value: unknown): Call | InvalidRequest {
   if (!isObject(value)) {
     return { id: NULL_ID, reason: "A request must be a JSON object." };
   }
   const isNotification = value.id === undefined;
   const id = isNotification ? NULL_ID : idToken(value.id);
   if (id === undefined) {
-    return { id: NULL_ID, reason: 'The member "id" must be a string, an integer or null.' };
+    return { id: NULL_ID, reason: '"id" must be a string, an integer or null.' };
   }
   if (value.jsonrpc !== "2.0") {
-    return { id, reason: 'The member "jsonrpc" must be the string "2.0".' };
+    return { id, reason: '"jsonrpc" must be the string "2.0".' };
   }
   const { method } = value;
   if (typeof method !== "string" || method === "") {
-    return { id, reason: 'The member "method" must be a string that is not empty.' };
+    return { id, reason: '"method" must be a non-empty string.' };
   }
-  // Absent and null parameters are taken as none, as other Ethereum servers do.
+  // Absent and null params mean none, as in other Ethereum servers.
   const params = value.params ?? [];
   if (!Array.isArray(params) && !isObject(params)) {
-    return { id, reason: 'The member "params" must be an array or an object.' };
+    return { id, reason: '"params" must be an array or an object.' };
   }
   return { id: isNotification ? undefined : id, method, params, wantsMeta: value.meta === true };
 }
@@ -54,7 +54,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof IrregularNumber);
 }
 
-/** Integers of any length keep their digits; fractions and exponent forms are no legal ids. */
+/** Encodes an id. Integers of any length are preserved; fractions and exponents are invalid. */
 function idToken(id: unknown): IdToken | undefined {
   if (typeof id === "string") return JSON.stringify(id);
   if (typeof id === "number") return String(id);

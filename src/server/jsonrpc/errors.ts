@@ -1,20 +1,20 @@
 import { Failure, type FailureKind, type ItemFailure } from "../../errors/failure.ts";
-import { reportThrown } from "../http/refusal.ts";
+import { toErrorResponse } from "../http/http-error.ts";
 
 /** The `error` member of a response (JSON-RPC 2.0, section 5.1). */
 export interface ErrorObject {
   code: number;
   message: string;
   data: {
-    /** The HTTP status with which the REST twin of the method would answer. */
+    /** HTTP status of the same error over REST. */
     status: number;
     detail?: string;
     failures?: ItemFailure[];
   };
 }
 
-/** -32001 … -32005 have the meanings of EIP-1474, which Ethereum tooling already knows. */
-const CODES: Record<FailureKind, number> = {
+/** Error codes; -32001 to -32005 follow EIP-1474. */
+const ERROR_CODES: Record<FailureKind, number> = {
   "invalid-params": -32602,
   server: -32000,
   "not-found": -32001,
@@ -27,8 +27,8 @@ const CODES: Record<FailureKind, number> = {
 
 const INTERNAL_ERROR = -32603;
 
-/** Names longer than this are cut in messages and are not worth a search for a similar one. */
-const LONGEST_QUOTED_NAME = 100;
+/** Longer names are truncated in messages and get no suggestion. */
+const MAX_QUOTED_NAME = 100;
 
 export function parseError(detail: string): ErrorObject {
   return { code: -32700, message: "The request is not valid JSON.", data: { status: 400, detail } };
@@ -39,21 +39,22 @@ export function invalidRequest(message: string): ErrorObject {
 }
 
 export function methodNotFound(name: string, suggest?: (name: string) => string | undefined): ErrorObject {
-  const isLong = name.length > LONGEST_QUOTED_NAME;
-  const quoted = JSON.stringify(isLong ? `${name.slice(0, LONGEST_QUOTED_NAME)}…` : name);
+  const isLong = name.length > MAX_QUOTED_NAME;
+  const quoted = JSON.stringify(isLong ? `${name.slice(0, MAX_QUOTED_NAME)}…` : name);
   const similar = isLong ? undefined : suggest?.(name);
   const hint = similar === undefined ? "" : ` Did you mean "${similar}"?`;
   return { code: -32601, message: `The method ${quoted} does not exist.${hint}`, data: { status: 404 } };
 }
 
-/** The method exists, but not on this server, or not for this caller. */
-export function methodNotServed(message: string): ErrorObject {
-  return { code: CODES.unsupported, message, data: { status: 403 } };
+/** Returns the error for a method that is not served to this caller. */
+export function accessDenied(message: string): ErrorObject {
+  return { code: ERROR_CODES.unsupported, message, data: { status: 403 } };
 }
 
-export function thrownError(thrown: unknown): ErrorObject {
-  const code = thrown instanceof Failure ? CODES[thrown.kind] : INTERNAL_ERROR;
-  const { status, message, detail, failures } = reportThrown(thrown);
-  // Members that are undefined do not appear in the encoded object.
+/** Returns the error for a thrown value. */
+export function toErrorObject(thrown: unknown): ErrorObject {
+  const code = thrown instanceof Failure ? ERROR_CODES[thrown.kind] : INTERNAL_ERROR;
+  const { status, message, detail, failures } = toErrorResponse(thrown);
+  // JSON.stringify omits undefined members.
   return { code, message, data: { status, detail, failures } };
 }

@@ -13,42 +13,35 @@ import { firstNonSpace, OPENING_BRACKET } from "../../json/value-bounds.ts";
 import type { Logger } from "../../log/logger.ts";
 import { isReadOnly } from "../access-class.ts";
 import type { CallObserver, CallServer, ObservedCall } from "../call-observer.ts";
-import { abandon, abandonParts, ChunkStream, meterParts, type ResponsePart } from "../http/chunk-stream.ts";
+import { ChunkStream, closeParts, closeSource, meterParts, type ResponsePart } from "../http/chunk-stream.ts";
 import type { Deadline } from "../http/deadline.ts";
-import type { Client, Method, MethodTable } from "../method-table.ts";
-import { type Call, type InvalidRequest, isInvalid, NULL_ID, readRequest } from "./envelope.ts";
-import {
-  type ErrorObject,
-  invalidRequest,
-  methodNotFound,
-  methodNotServed,
-  parseError,
-  thrownError,
-} from "./errors.ts";
+import type { CallableMethod, Client, MethodTable } from "../method-table.ts";
+import { type Call, type InvalidRequest, isInvalid, NULL_ID, parseRequest } from "./envelope.ts";
+import { accessDenied, type ErrorObject, invalidRequest, methodNotFound, parseError, toErrorObject } from "./errors.ts";
 import { batchResponse, errorResponse, resultResponse, streamedResponse } from "./respond.ts";
 
 interface ExecutorOptions {
   table: MethodTable;
   logger: Logger;
-  /** A longer batch is refused as a whole. */
+  /** Longer batches are rejected. */
   batchLength: number;
-  /** When the answers to a batch are larger than this together, the rest of its calls is refused. */
+  /** Total response size after which the remaining calls of a batch are rejected. */
   batchBytes: number;
-  /** Where the messages come from. */
+  /** Protocol of the messages, for observers. */
   server: CallServer;
   observer?: CallObserver;
 }
 
-/** What goes back for one message: all of it, or a stream whose consumer calls `return()` when it stops early. */
+/** Response to a message. The consumer of a stream calls `return()` if it stops early. */
 export interface MessageResponse {
   body: Buffer[] | ChunkStream;
-  /** The metadata of a single call's result, as the headers that its REST twin uses. */
+  /** Metadata of a single call, as REST response headers. */
   headers?: Record<string, string>;
 }
 
 /**
- * Runs one message (a request object or a batch) of any transport; there is no response when nothing asks for one. An observer that
- * is given watches the calls of this message in the place of the one that watches those of all.
+ * Executes a message, which is a request object or a batch. Resolves to undefined if no response is due. `observer`
+ * replaces the executor's observer for this message.
  */
 export type Execute = (
   message: Uint8Array,
@@ -57,21 +50,21 @@ export type Execute = (
   observer?: CallObserver,
 ) => Promise<MessageResponse | undefined>;
 
-/** Whoever sent a message, and what goes with all of its calls. */
-interface Sender {
+/** Context shared by all calls of a message. */
+interface MessageContext {
   deadline: Deadline;
   caller: Client | undefined;
   observer: CallObserver | undefined;
-  /** Suggests a name for an unknown method. Only the first one of a message gets a suggestion. */
+  /** Suggests a name for an unknown method. Used once per message. */
   suggest?: Suggest;
 }
 
 type Suggest = (name: string) => string | undefined;
 
-/** How many calls of a batch are under way at once. More would only wait for each other. */
-const BATCH_CALLS_AT_ONCE = 4;
+/** Concurrent calls of a batch. */
+const BATCH_CONCURRENCY = 4;
 
-/** How long a batch may keep everybody else waiting. */
+/** Time after which a batch yields to the event loop. */
 const TURN_MILLIS = 5;
 
 interface CallResponse {
@@ -79,80 +72,81 @@ interface CallResponse {
   headers?: Record<string, string>;
 }
 
+/** Creates the executor of JSON-RPC messages. */
 export function createExecutor(options: ExecutorOptions): Execute {
   const { table, logger, batchLength, batchBytes, server, observer } = options;
   const suggest = table.suggest?.bind(table);
 
-  // Not an async function: one that returns a promise takes three turns more to settle than that promise.
+  // Not an async function: returning a promise from one would take three more microtasks.
   return function execute(message, deadline, caller, ownObserver) {
-    const sender: Sender = { deadline, caller, observer: ownObserver ?? observer, suggest };
-    if (message.length < LARGE_MESSAGE_BYTES) return executeNow(message, sender);
-    return yieldToEventLoop().then(() => executeLong(message, sender));
+    const context: MessageContext = { deadline, caller, observer: ownObserver ?? observer, suggest };
+    if (message.length < LARGE_MESSAGE_BYTES) return executeSmall(message, context);
+    return yieldToEventLoop().then(() => executeLarge(message, context));
   };
 
-  async function executeLong(message: Uint8Array, sender: Sender): Promise<MessageResponse | undefined> {
+  async function executeLarge(message: Uint8Array, context: MessageContext): Promise<MessageResponse | undefined> {
     try {
-      if (firstNonSpace(message) === OPENING_BRACKET) return await executeLongBatch(message, sender);
-      const { request, rest } = await readLong(message, sender);
-      return messageOf(await runElement(request, sender, immediately, rest));
+      if (firstNonSpace(message) === OPENING_BRACKET) return await executeLargeBatch(message, context);
+      const { request, rest } = await parseLarge(message, context);
+      return messageOf(await runElement(request, context, immediately, rest));
     } catch (error) {
       if (!(error instanceof JsonParseError)) throw error;
-      return refuseWhole(parseError(error.message), sender);
+      return rejectMessage(parseError(error.message), context);
     }
   }
 
-  async function executeLongBatch(message: Uint8Array, sender: Sender): Promise<MessageResponse | undefined> {
+  async function executeLargeBatch(message: Uint8Array, context: MessageContext): Promise<MessageResponse | undefined> {
     const elements = await splitArray(message, batchLength);
-    if (elements.length > batchLength) return runBatch(elements, sender);
+    if (elements.length > batchLength) return runBatch(elements, context);
     const slice = new TimeSlice();
     const requests: unknown[] = [];
     const messages: (Uint8Array | undefined)[] = [];
     for (const element of elements) {
-      const { request, rest } = element instanceof Uint8Array ? await read(element, sender) : { request: element };
+      const { request, rest } = element instanceof Uint8Array ? await read(element, context) : { request: element };
       requests.push(request);
       messages.push(rest);
       await slice.yieldIfDue();
     }
-    return runBatch(requests, sender, messages);
+    return runBatch(requests, context, messages);
   }
 
-  function read(message: Uint8Array, sender: Sender): Promise<ReadMessage> | ReadMessage {
-    return message.length < LARGE_MESSAGE_BYTES ? { request: parseMessage(message) } : readLong(message, sender);
+  function read(message: Uint8Array, context: MessageContext): Promise<ParsedMessage> | ParsedMessage {
+    return message.length < LARGE_MESSAGE_BYTES ? { request: parseMessage(message) } : parseLarge(message, context);
   }
 
-  /** Whoever can read the parameters of a call from its message gets that, so that they are not read here. */
-  async function readLong(message: Uint8Array, { caller }: Sender): Promise<ReadMessage> {
+  /** Parses only the outline of a call whose method parses large parameters itself. */
+  async function parseLarge(message: Uint8Array, { caller }: MessageContext): Promise<ParsedMessage> {
     const request = await parseTopLevel(message);
-    const call = readRequest(request);
+    const call = parseRequest(request);
     const method = isInvalid(call) ? undefined : table.find(call.method);
-    // To say why it is not served, nobody has to know the parameters.
-    if (method === undefined || caller?.refusal(method.access) !== undefined) return { request };
+    // A rejected call needs no parameters.
+    if (method === undefined || caller?.denialReason(method.access) !== undefined) return { request };
     return method.callByMessage ? { request, rest: message } : { request: await parseMessageInSlices(message) };
   }
 
-  function executeNow(message: Uint8Array, sender: Sender): Promise<MessageResponse | undefined> {
+  function executeSmall(message: Uint8Array, context: MessageContext): Promise<MessageResponse | undefined> {
     let request: unknown;
     try {
       request = parseMessage(message);
     } catch (error) {
       if (!(error instanceof JsonParseError)) return Promise.reject(error);
-      return Promise.resolve(refuseWhole(parseError(error.message), sender));
+      return Promise.resolve(rejectMessage(parseError(error.message), context));
     }
-    if (Array.isArray(request)) return runBatch(request, sender);
-    return runElement(request, sender, immediately).then(messageOf);
+    if (Array.isArray(request)) return runBatch(request, context);
+    return runElement(request, context, immediately).then(messageOf);
   }
 
   async function runBatch(
     requests: readonly unknown[],
-    sender: Sender,
+    context: MessageContext,
     messages: readonly (Uint8Array | undefined)[] = [],
   ): Promise<MessageResponse | undefined> {
     if (requests.length === 0) {
-      return refuseWhole(invalidRequest("A batch must hold at least one request."), sender);
+      return rejectMessage(invalidRequest("The batch is empty. Send at least one request."), context);
     }
     if (requests.length > batchLength) {
-      const message = `A batch may hold at most ${batchLength} requests, but this one holds ${requests.length}.`;
-      return refuseWhole(thrownError(new Failure("limit-exceeded", message)), sender);
+      const message = `The batch has ${requests.length} requests, the limit is ${batchLength}.`;
+      return rejectMessage(toErrorObject(new Failure("limit-exceeded", message)), context);
     }
     const responses = new Array<CallResponse | undefined>(requests.length);
     const inOrder = createQueue();
@@ -164,7 +158,9 @@ export function createExecutor(options: ExecutorOptions): Execute {
         const position = next++;
         const request = requests[position];
         const response =
-          bytes > batchBytes ? refuse(request, sender) : await runElement(request, sender, inOrder, messages[position]);
+          bytes > batchBytes
+            ? rejectCall(request, context)
+            : await runElement(request, context, inOrder, messages[position]);
         responses[position] = response;
         if (response) bytes += bytesOf(response.parts);
         if (performance.now() - turnBegan < TURN_MILLIS) continue;
@@ -172,107 +168,107 @@ export function createExecutor(options: ExecutorOptions): Execute {
         turnBegan = performance.now();
       }
     }
-    await Promise.all(Array.from({ length: BATCH_CALLS_AT_ONCE }, runNext));
+    await Promise.all(Array.from({ length: BATCH_CONCURRENCY }, runNext));
     const wanted = responses.filter((response) => response !== undefined);
     return wanted.length === 0 ? undefined : { body: toBody(batchResponse(wanted.map(({ parts }) => parts))) };
   }
 
-  /** Of the calls for whose answers a batch has no room left. */
-  function refuse(request: unknown, sender: Sender): CallResponse | undefined {
-    const call = readRequest(request);
-    const message = `The answers to the calls before it in the batch have more than ${batchBytes} bytes; it was not made.`;
+  /** Rejects a call after the response size limit of the batch was reached. */
+  function rejectCall(request: unknown, context: MessageContext): CallResponse | undefined {
+    const call = parseRequest(request);
+    const message = `Not called: the responses to earlier calls of the batch exceed ${batchBytes} bytes.`;
     return isInvalid(call)
-      ? refuseInvalid(call, sender)
-      : failed(call, thrownError(new Failure("limit-exceeded", message)), observe(call, sender));
+      ? rejectInvalid(call, context)
+      : failed(call, toErrorObject(new Failure("limit-exceeded", message)), observe(call, context));
   }
 
-  function refuseInvalid({ id, reason }: InvalidRequest, { observer }: Sender): CallResponse {
+  function rejectInvalid({ id, reason }: InvalidRequest, { observer }: MessageContext): CallResponse {
     const error = invalidRequest(reason);
     const response = { parts: [errorResponse(id, error)] };
-    conclude(observer?.begin(server, undefined), response, error.code);
+    endObservation(observer?.begin(server, undefined), response, error.code);
     return response;
   }
 
-  /** The answer to a message in which no single request can be made out. */
-  function refuseWhole(error: ErrorObject, { observer }: Sender): MessageResponse {
+  /** Rejects a message as a whole. */
+  function rejectMessage(error: ErrorObject, { observer }: MessageContext): MessageResponse {
     const parts = [errorResponse(NULL_ID, error)];
-    conclude(observer?.begin(server, undefined), { parts }, error.code);
+    endObservation(observer?.begin(server, undefined), { parts }, error.code);
     return { body: parts };
   }
 
-  function observe({ method }: Call, { observer }: Sender): ObservedCall | undefined {
+  function observe({ method }: Call, { observer }: MessageContext): ObservedCall | undefined {
     return observer?.begin(server, table.find(method)?.name);
   }
 
-  /** Never rejects. Submissions are run through `schedule`; everything else starts at once. */
+  /** Runs one call. Never rejects. Calls with side effects run through `schedule`; all others start at once. */
   async function runElement(
     request: unknown,
-    sender: Sender,
+    context: MessageContext,
     schedule: Schedule,
     message?: Uint8Array,
   ): Promise<CallResponse | undefined> {
-    const call = readRequest(request);
-    if (isInvalid(call)) return refuseInvalid(call, sender);
-    const { deadline, caller } = sender;
-    const observed = observe(call, sender);
+    const call = parseRequest(request);
+    if (isInvalid(call)) return rejectInvalid(call, context);
+    const { deadline, caller } = context;
+    const observed = observe(call, context);
     try {
-      if (deadline.over) throw deadline.over;
+      if (deadline.abortReason) throw deadline.abortReason;
       const method = table.find(call.method);
       if (method === undefined) {
-        const error = methodNotFound(call.method, sender.suggest);
-        sender.suggest = undefined;
+        const error = methodNotFound(call.method, context.suggest);
+        context.suggest = undefined;
         return failed(call, error, observed);
       }
-      const refusal = caller?.refusal(method.access);
-      if (refusal !== undefined) return failed(call, methodNotServed(refusal), observed);
+      const denialReason = caller?.denialReason(method.access);
+      if (denialReason !== undefined) return failed(call, accessDenied(denialReason), observed);
       const run = () => runCall({ ...call, message }, method, deadline, caller);
       const response = await (isReadOnly(method.access) ? run() : schedule(run));
-      conclude(observed, response);
+      endObservation(observed, response);
       return response;
     } catch (error) {
       if (error instanceof JsonParseError) {
         return failed({ ...call, id: NULL_ID }, parseError(error.message), observed);
       }
       if (!(error instanceof Failure)) {
-        logger.error("A method failed unexpectedly.", { method: call.method, error: inspect(error) });
+        logger.error("Method failed unexpectedly", { method: call.method, error: inspect(error) });
       }
-      return failed(call, thrownError(error), observed);
+      return failed(call, toErrorObject(error), observed);
     }
   }
 
   function failed(call: Call, error: ErrorObject, observed: ObservedCall | undefined): CallResponse | undefined {
-    logger.debug("A call failed.", { method: call.method, code: error.code, message: error.message });
+    logger.debug("Call failed", { method: call.method, code: error.code, message: error.message });
     const response = call.id === undefined ? undefined : { parts: [errorResponse(call.id, error)] };
-    conclude(observed, response, error.code);
+    endObservation(observed, response, error.code);
     return response;
   }
 }
 
-interface ReadMessage {
+interface ParsedMessage {
   request: unknown;
-  /** The message itself, when its parameters are not read yet. */
+  /** The message if its parameters are not parsed yet. */
   rest?: Uint8Array;
 }
 
-interface ReadCall extends Call {
-  /** Where the parameters are that were not read. */
+interface ParsedCall extends Call {
+  /** Message with the parameters that were not parsed. */
   message: Uint8Array | undefined;
 }
 
 function runCall(
-  call: ReadCall,
-  method: Method,
+  call: ParsedCall,
+  method: CallableMethod,
   deadline: Deadline,
   caller?: Client,
 ): Promise<CallResponse | undefined> {
-  // A submission that waited for others must not start after its caller was told that the time is over.
-  if (deadline.over) return Promise.reject(deadline.over);
-  return deadline.race(answer(call, method, deadline, caller), abandonResponse);
+  // A queued submission must not start after its caller got a timeout error.
+  if (deadline.abortReason) return Promise.reject(deadline.abortReason);
+  return deadline.race(callMethod(call, method, deadline, caller), closeResponse);
 }
 
-async function answer(
-  call: ReadCall,
-  method: Method,
+async function callMethod(
+  call: ParsedCall,
+  method: CallableMethod,
   deadline: Deadline,
   caller?: Client,
 ): Promise<CallResponse | undefined> {
@@ -280,7 +276,7 @@ async function answer(
     ? method.callByMessage(call.message, caller, deadline)
     : method.call(call.params, caller, deadline));
   if (call.id === undefined) {
-    if (!Buffer.isBuffer(body)) abandon(body[Symbol.asyncIterator]());
+    if (!Buffer.isBuffer(body)) closeSource(body[Symbol.asyncIterator]());
     return undefined;
   }
   const shownMeta = call.wantsMeta ? (meta ?? {}) : undefined;
@@ -290,12 +286,16 @@ async function answer(
   return { parts, headers };
 }
 
-function abandonResponse(response: CallResponse | undefined): void {
-  if (response !== undefined) abandonParts(response.parts);
+function closeResponse(response: CallResponse | undefined): void {
+  if (response !== undefined) closeParts(response.parts);
 }
 
-/** To a notification there is no response. */
-function conclude(observed: ObservedCall | undefined, response: CallResponse | undefined, errorCode?: number): void {
+/** Ends the observation of a call. Notifications have no response. */
+function endObservation(
+  observed: ObservedCall | undefined,
+  response: CallResponse | undefined,
+  errorCode?: number,
+): void {
   if (observed === undefined) return;
   observed.end(errorCode);
   if (response) meterParts(response.parts, observed.bytes);
@@ -305,7 +305,7 @@ function messageOf(response: CallResponse | undefined): MessageResponse | undefi
   return response && { body: toBody(response.parts), headers: response.headers };
 }
 
-/** Of a stream only what is there. */
+/** Counts response bytes; only the first chunk of a stream. */
 function bytesOf(parts: readonly ResponsePart[]): number {
   let bytes = 0;
   for (const part of parts) bytes += Buffer.isBuffer(part) ? part.length : part.first.length;
@@ -320,7 +320,7 @@ type Schedule = <T>(run: () => Promise<T>) => Promise<T>;
 
 const immediately: Schedule = (run) => run();
 
-/** Runs what it is given one after the other, whether or not the one before succeeded. */
+/** Creates a queue that runs tasks sequentially, even after failures. */
 function createQueue(): Schedule {
   let last: Promise<unknown> = Promise.resolve();
   return (run) => {

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
-import { send, sendWhenTold } from "../http/http.test-support.ts";
+import { send, sendAfterContinue } from "../http/http.test-support.ts";
 import { openTestServer, requestText, type TestServer, type TestServerOptions } from "./server.test-support.ts";
 import { createJsonRpcServer } from "./server.ts";
 
@@ -31,7 +31,7 @@ describe("methods", () => {
     expect(received.headers["content-type"]).toBe("application/json");
     expect(JSON.parse(received.text)).toEqual({
       code: 405,
-      message: "JSON-RPC requests are sent with the HTTP method POST.",
+      message: "JSON-RPC requests must use the HTTP method POST.",
     });
   });
 
@@ -51,7 +51,7 @@ describe("methods", () => {
     expect(received.status).toBe(405);
   });
 
-  it("OPTIONS: 204 with Allow and nothing about origins", async () => {
+  it("OPTIONS: 204 with Allow and without CORS headers", async () => {
     const received = await send(server.url, { method: "OPTIONS" });
     expect(received.status).toBe(204);
     expect(received.headers.allow).toBe("OPTIONS, POST");
@@ -84,16 +84,16 @@ describe("content types", () => {
   ])("%j: 415", async (type) => {
     const received = await server.post(requestText({}), { headers: { "Content-Type": type } });
     expect(received.status).toBe(415);
-    expect(JSON.parse(received.text).message).toContain("The header Content-Type must be application/json");
+    expect(JSON.parse(received.text).message).toContain("The Content-Type header must be application/json");
   });
 
-  it("gzip as the encoding: 415", async () => {
+  it("Content-Encoding: gzip: 415", async () => {
     const headers = { "Content-Type": "application/json", "Content-Encoding": "gzip" };
     const received = await server.post(gzipSync(requestText({})), { headers });
     expect(received).toMatchObject({ status: 415, headers: { "accept-encoding": "identity" } });
     expect(JSON.parse(received.text)).toEqual({
       code: 415,
-      message: "Request bodies are read uncompressed: leave out the header Content-Encoding.",
+      message: "Compressed request bodies are not supported. Remove the Content-Encoding header.",
     });
     const plain = { ...headers, "Content-Encoding": "identity" };
     expect((await server.post(requestText({}), { headers: plain })).status).toBe(200);
@@ -126,7 +126,7 @@ describe("body size", () => {
     expect(JSON.parse(received.text).message).toBe("The request body is larger than 100000 bytes.");
   });
 
-  it("a large body is for methods that take such, wherever its name stands", async () => {
+  it("the limit is higher for methods with large parameters, wherever the name stands", async () => {
     const own = await open({ limits });
     const large = (member: string) => `{"jsonrpc":"2.0","id":1,${member},"params":["${"x".repeat(60_000)}"]}`;
     expect((await own.post(large('"method":"echo"'))).status).toBe(200);
@@ -143,13 +143,13 @@ describe("body size", () => {
       const received = await own.post(body);
       expect(received.status).toBe(413);
       expect(JSON.parse(received.text).message).toBe(
-        "The request body is larger than 50000 bytes. A larger one must be a call of a method that takes a list or an object, " +
-          "such as a block; in a batch, such a call comes first.",
+        "The request body is larger than 50000 bytes. Only methods with large parameters, such as a block, accept " +
+          "more; put such a call first in a batch.",
       );
     }
   });
 
-  it("a body without a declared length is measured as it comes", async () => {
+  it("a body without Content-Length is measured as it arrives", async () => {
     const own = await open({ limits });
     const received = await own.post(bodyOf(8_000_000), {
       headers: { "Content-Type": "application/json", "Transfer-Encoding": "chunked" },
@@ -157,11 +157,11 @@ describe("body size", () => {
     expect(received.status).toBe(413);
   });
 
-  it("a client that holds the body back is told to send it, unless the head of the request is refused already", async () => {
+  it("100 Continue is sent unless the headers are rejected", async () => {
     const own = await open({ limits });
     const wants = { "Content-Type": "application/json", Expect: "100-continue" };
     const ask = (method: string, headers: Record<string, string>) =>
-      sendWhenTold(own.url, method, headers, requestText({}));
+      sendAfterContinue(own.url, method, headers, requestText({}));
     expect(await ask("POST", wants)).toMatchObject({ status: 200, wasTold: true });
     const length = String(limits.bodyBytes + 1);
     expect(await ask("POST", { ...wants, "Content-Length": length })).toMatchObject({ status: 413, wasTold: false });
@@ -172,7 +172,7 @@ describe("body size", () => {
     expect(await ask("PUT", wants)).toMatchObject({ status: 405, wasTold: false, connection: "close" });
   });
 
-  it("without a setting, more than 16 MiB are read", async () => {
+  it("the default limit exceeds 16 MiB", async () => {
     const long = "x".repeat(17 * 1024 * 1024);
     const received = await server.post(requestText({ params: `["${long}"]` }));
     expect(received.text.length).toBe(long.length + '{"jsonrpc":"2.0","id":1,"result":[""]}'.length);
@@ -185,7 +185,7 @@ describe("compression", () => {
       headers: { "Content-Type": "application/json", ...(accepted !== undefined && { "Accept-Encoding": accepted }) },
     });
 
-  it.each(["large", "stream"])("of %s: only when it is asked for, and the same answer either way", async (method) => {
+  it.each(["large", "stream"])("of %s: only if accepted, with the same content", async (method) => {
     const plain = await call(method);
     expect(plain.headers["content-encoding"]).toBeUndefined();
     expect(plain.headers.vary).toBe("Accept-Encoding");
@@ -201,14 +201,14 @@ describe("compression", () => {
     if (method === "large") expect(compressed.headers["content-length"]).toBe(String(compressed.bytes.length));
   });
 
-  it("of a batch is that of the whole", async () => {
+  it("of a batch covers the whole response", async () => {
     const batch = `[${requestText({ method: '"large"' })},${requestText({ id: "2" })}]`;
     const headers = { "Content-Type": "application/json", "Accept-Encoding": "gzip" };
     const { bytes } = await server.post(batch, { headers });
     expect(JSON.parse(gunzipSync(bytes).toString())).toMatchObject([{ id: 1 }, { id: 2, result: [] }]);
   });
 
-  it("is not for what is small", async () => {
+  it("is not used for small responses", async () => {
     const { headers, text } = await call("echo", "gzip");
     expect(headers["content-encoding"]).toBeUndefined();
     expect(text).toBe('{"jsonrpc":"2.0","id":1,"result":[]}');
@@ -216,7 +216,7 @@ describe("compression", () => {
 });
 
 describe("connections", () => {
-  it("are kept for further requests, after errors too", async () => {
+  it("are kept alive, after errors too", async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const ports = new Set<number | undefined>();
     for (const body of [
@@ -235,7 +235,7 @@ describe("connections", () => {
     agent.destroy();
   });
 
-  it("that carry several requests at once get the answers in order", async () => {
+  it("with pipelined requests get the responses in order", async () => {
     const socket = connect(server.port, "127.0.0.1");
     const message = (body: string, headers = "") =>
       `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`;
@@ -248,13 +248,13 @@ describe("connections", () => {
     expect([...received.matchAll(/"id":(\d)/g)].map(([, id]) => id)).toEqual(["1", "2", "3"]);
   });
 
-  it("that do not speak HTTP are answered 400 and closed", async () => {
+  it("without valid HTTP get 400 and are closed", async () => {
     const socket = connect(server.port, "127.0.0.1");
     socket.write("this is no HTTP\r\n\r\n");
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  it("that break in the middle of a request leave the server standing", async () => {
+  it("may break in the middle of a request", async () => {
     const socket = connect(server.port, "127.0.0.1");
     await once(socket, "connect");
     socket.write(
@@ -267,12 +267,12 @@ describe("connections", () => {
 });
 
 describe("listening", () => {
-  it("tells the address it is bound to", async () => {
+  it("returns the bound address", async () => {
     expect(server.url).toBe(`http://127.0.0.1:${server.port}`);
     expect(server.port).toBeGreaterThan(0);
   });
 
-  it("warns when other machines can reach it", async () => {
+  it("warns if other machines can connect", async () => {
     const warnings = (own: TestServer) => own.log.filter(({ level }) => level === "warn").length;
     const exposed = await openTestServer({ host: "0.0.0.0" });
     await exposed.close();
@@ -280,11 +280,11 @@ describe("listening", () => {
     expect(warnings(server)).toBe(0);
   });
 
-  it("on a port in use rejects with the system's code", async () => {
+  it("rejects with EADDRINUSE if the port is taken", async () => {
     await expect(openTestServer({ port: server.port })).rejects.toMatchObject({ code: "EADDRINUSE" });
   });
 
-  it("that failed can be closed", async () => {
+  it("can be closed after a failure", async () => {
     const second = createJsonRpcServer({ table: { find: () => undefined }, logger: createRecordingLogger([]) });
     await expect(second.listen({ host: "127.0.0.1", port: server.port })).rejects.toThrow();
     await second.close();

@@ -1,9 +1,9 @@
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from "../http/server.ts";
 
 export interface JsonRpcLimits extends HttpLimits {
-  /** The longest batch. */
+  /** Maximum number of calls in a batch. */
   batchLength: number;
-  /** How large the answers to a batch may grow before the rest of its calls is refused. */
+  /** Total response size after which the remaining calls of a batch are rejected. */
   batchBytes: number;
 }
 

@@ -2,26 +2,27 @@ import { openStream, type ResponsePart } from "../http/chunk-stream.ts";
 import type { IdToken } from "./envelope.ts";
 import type { ErrorObject } from "./errors.ts";
 
-/** Below this, copying the result into its envelope costs less than handing several buffers to the socket. */
+/** Below this size, copying the result into its envelope is cheaper than writing several buffers. */
 const COPY_BELOW_BYTES = 16 * 1024;
 
 const BATCH_START = Buffer.from("[");
 const BATCH_SEPARATOR = Buffer.from(",");
 const BATCH_END = Buffer.from("]");
 
+/** Encodes a response with an error. */
 export function errorResponse(id: IdToken, error: ErrorObject): Buffer {
   return Buffer.from(`{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify(error)}}`);
 }
 
 type Meta = Record<string, unknown>;
 
-/** Puts an encoded result into its response object without ever decoding it; `meta` is undefined when nobody asked. */
+/** Wraps an encoded result in its response object without decoding it. `meta` is undefined unless requested. */
 export function resultResponse(id: IdToken, body: Buffer, meta: Meta | undefined): Buffer[] {
-  if (body.length === 0) throw new Error("The encoded result of a method is empty.");
+  if (body.length === 0) throw new Error("Method returned an empty result");
   if (body.length >= COPY_BELOW_BYTES) return [Buffer.from(resultStart(id)), body, Buffer.from(resultEnd(meta))];
   const start = resultStart(id);
   const end = resultEnd(meta);
-  // The most that UTF-8 needs for a UTF-16 unit is three bytes.
+  // UTF-8 needs at most three bytes per UTF-16 code unit.
   const whole = Buffer.allocUnsafe((start.length + end.length) * 3 + body.length);
   let length = whole.write(start);
   length += body.copy(whole, length);
@@ -30,8 +31,8 @@ export function resultResponse(id: IdToken, body: Buffer, meta: Meta | undefined
 }
 
 /**
- * The same for a streamed result, once its first bytes are there; rejects with what fails before them. What stands beside it is
- * written when the stream has ended, since it may not be known before.
+ * Wraps a streamed result, once its first chunk has arrived. Rejects if the stream fails before. `meta` is serialized
+ * after the stream has ended.
  */
 export async function streamedResponse(
   id: IdToken,
@@ -39,12 +40,12 @@ export async function streamedResponse(
   meta: Meta | undefined,
 ): Promise<ResponsePart[]> {
   const { first, rest } = await openStream(body);
-  const withEnd = endedBy(rest, () => Buffer.from(resultEnd(meta)));
+  const withEnd = withLastChunk(rest, () => Buffer.from(resultEnd(meta)));
   return [Buffer.from(resultStart(id)), { first, rest: withEnd }];
 }
 
-/** A stream with one more chunk, which is made when the others have been read. */
-function endedBy(source: AsyncIterator<Buffer>, last: () => Buffer): AsyncIterator<Buffer> {
+/** Appends a chunk to a stream, created when all others have been read. */
+function withLastChunk(source: AsyncIterator<Buffer>, last: () => Buffer): AsyncIterator<Buffer> {
   let hasEnded = false;
   return {
     async next() {
@@ -69,7 +70,7 @@ function resultEnd(meta: Meta | undefined): string {
   return meta === undefined ? "}" : `,"meta":${JSON.stringify(meta)}}`;
 }
 
-/** Joins response objects into the array that answers a batch. */
+/** Joins response objects into a batch response. */
 export function batchResponse(responses: ResponsePart[][]): ResponsePart[] {
   const parts: ResponsePart[] = [];
   for (const response of responses) {
@@ -79,7 +80,7 @@ export function batchResponse(responses: ResponsePart[][]): ResponsePart[] {
   return joinSmallBuffers(parts);
 }
 
-/** A thousand small answers become a few buffers instead of thousands of socket writes. */
+/** Merges small buffers, to save socket writes. */
 function joinSmallBuffers(parts: ResponsePart[]): ResponsePart[] {
   const joined: ResponsePart[] = [];
   let small: Buffer[] = [];

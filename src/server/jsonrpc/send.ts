@@ -1,24 +1,22 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { BUFFERED_FROM_BYTES } from "../http/byte-budget.ts";
 import { compressWhole, createCompressor, isWorthCompressing } from "../http/compression.ts";
-import { type Exchange, HELD_FROM_BYTES } from "../http/exchanges.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { UNREAD_LIMIT_MESSAGE } from "../http/http-error.ts";
 import { MEDIA_TYPES, prefersGzip } from "../http/negotiation.ts";
-import { TOO_MUCH_UNREAD } from "../http/refusal.ts";
-import { sendRefusal, writeStream, writeWhole } from "../http/send.ts";
+import { sendError, writeBody, writeStream } from "../http/send.ts";
 import type { MessageResponse } from "./execute.ts";
 
-/**
- * Writes the response to one message. Rejects with what a streamed result throws; the connection is then already cut, which
- * is all that is left to tell the client.
- */
+/** Writes the response to a message. Rejects with errors of a streamed result; the connection is destroyed by then. */
 export async function sendResponse(exchange: Exchange, response: MessageResponse | undefined): Promise<void> {
   const { res } = exchange;
-  exchange.answer();
+  exchange.beginResponse();
   if (response === undefined) {
     if (!res.destroyed) res.writeHead(204).end();
     return;
   }
   const { body, headers } = response;
-  exchange.record?.answeredWith(headers);
+  exchange.record?.setResponseHeaders(headers);
   if (Array.isArray(body)) {
     let length = 0;
     for (const piece of body) length += piece.length;
@@ -40,9 +38,9 @@ async function sendLarge(
   headers: OutgoingHttpHeaders | undefined,
 ): Promise<void> {
   const { res } = exchange;
-  if (length >= HELD_FROM_BYTES && !exchange.holdAnswer(length)) {
-    const bytes = sendRefusal(res, 503, TOO_MUCH_UNREAD);
-    exchange.record?.sent(bytes);
+  if (length >= BUFFERED_FROM_BYTES && !exchange.reserveResponse(length)) {
+    const bytes = sendError(res, 503, UNREAD_LIMIT_MESSAGE);
+    exchange.record?.addBytes(bytes);
     return;
   }
   const isCompressed = wantsGzip(res);
@@ -59,10 +57,10 @@ function sendWhole(
 ): void {
   if (res.destroyed) return;
   res.writeHead(200, { ...headers, "Content-Type": MEDIA_TYPES.json, "Content-Length": length });
-  writeWhole(res, body, length);
+  writeBody(res, body, length);
 }
 
-/** Of an answer that is large enough to be compressed when that is asked for. */
+/** Returns the headers of a response that is large enough for compression. */
 function compressionHeaders(res: ServerResponse, isCompressed: boolean): OutgoingHttpHeaders {
   const varies = res.getHeader("Vary");
   const Vary = varies === undefined ? "Accept-Encoding" : `${varies}, Accept-Encoding`;

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Values that resemble requests as often as not. */
+/** Values that often resemble requests. */
 const requestLike = fc.record(
   {
     jsonrpc: fc.oneof(fc.constant("2.0"), fc.jsonValue()),
@@ -52,7 +52,7 @@ function expectAnswer(received: { status: number; text: string }): void {
   }
 }
 
-it("whatever JSON comes in, well-formed envelopes or nothing go out", async () => {
+it("responds to any JSON with valid envelopes or nothing", async () => {
   await fc.assert(
     fc.asyncProperty(message, async (value) => {
       const received = await server.post(JSON.stringify(value));
@@ -63,7 +63,7 @@ it("whatever JSON comes in, well-formed envelopes or nothing go out", async () =
   );
 });
 
-it("whatever bytes come in, well-formed envelopes or nothing go out", async () => {
+it("responds to any bytes with valid envelopes or nothing", async () => {
   const bytes = fc.oneof(
     fc.uint8Array(),
     fc.tuple(message, fc.nat(), fc.uint8Array()).map(([value, at, noise]) => {

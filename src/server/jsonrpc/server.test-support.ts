@@ -6,17 +6,17 @@ import type { CallObserver } from "../call-observer.ts";
 import type { AccessLog } from "../http/access-log.ts";
 import type { AccessOptions } from "../http/access-policy.ts";
 import { type RequestInit, send, streamOf } from "../http/http.test-support.ts";
-import type { PageFiles } from "../http/pages.ts";
-import type { Answer, Caller, Method, MethodTable, Params, Waiting } from "../method-table.ts";
+import type { StaticFilePaths } from "../http/static-files.ts";
+import type { CallableMethod, Caller, Cancellation, MethodResponse, MethodTable, Params } from "../method-table.ts";
 import type { JsonRpcLimits } from "./limits.ts";
 import { createJsonRpcServer } from "./server.ts";
 import type { WebSocketLimits } from "./websocket/websockets.ts";
 
-type Handler = (params: Params, caller?: Caller, waiting?: Waiting) => Promise<Answer>;
+type Handler = (params: Params, caller?: Caller, cancellation?: Cancellation) => Promise<MethodResponse>;
 
-export const json = (value: unknown): Answer => ({ body: Buffer.from(JSON.stringify(value)) });
+export const json = (value: unknown): MethodResponse => ({ body: Buffer.from(JSON.stringify(value)) });
 
-/** Shows parameters as they arrived, irregular numbers included. */
+/** Returns the parameters as received, including irregular numbers. */
 const echo: Handler = async (params) => ({
   body: Buffer.from(
     JSON.stringify(params, function (this: Record<string, unknown>, key, value) {
@@ -60,15 +60,15 @@ async function* failingStream(...chunks: string[]): AsyncGenerator<Buffer> {
 }
 
 export interface TestServerOptions {
-  /** Methods of one test, beside the standard ones. */
+  /** Additional methods. */
   handlers?: Record<string, Handler>;
-  /** Those of the test's methods that are submissions. */
+  /** Additional methods of the class `submit`. */
   submissions?: string[];
-  /** Those of the test's methods that are of other classes. */
+  /** Additional methods of other classes. */
   classes?: Record<string, AccessClass>;
   access?: AccessOptions;
-  pages?: PageFiles;
-  /** Those that take large parameters. */
+  pages?: StaticFilePaths;
+  /** Methods with large parameters. */
   large?: string[];
   limits?: Partial<JsonRpcLimits>;
   webSocketLimits?: Partial<WebSocketLimits>;
@@ -79,11 +79,11 @@ export interface TestServerOptions {
   port?: number;
 }
 
-/** A server before a table of made-up methods, on a free port unless told otherwise. */
+/** Opens a server with test methods, by default on a free port. */
 export async function openTestServer(options: TestServerOptions = {}) {
   const { handlers = {}, submissions = [], classes = {}, large = ["echo"] } = options;
   const { access, limits, webSocketLimits, suggest, observer, accessLog, pages } = options;
-  const methods = new Map<string, Method>();
+  const methods = new Map<string, CallableMethod>();
   for (const [name, call] of Object.entries({ ...standardHandlers, ...handlers })) {
     methods.set(name, {
       name,
@@ -111,7 +111,7 @@ export async function openTestServer(options: TestServerOptions = {}) {
 
 export type TestServer = Awaited<ReturnType<typeof openTestServer>>;
 
-/** The text of a request object, whose members are given as JSON texts. */
+/** Builds the text of a request object from JSON texts of its members. */
 export function requestText(members: Record<string, string | undefined>): string {
   const defaults = { jsonrpc: '"2.0"', id: "1", method: '"echo"' };
   const entries = Object.entries({ ...defaults, ...members }).filter(([, text]) => text !== undefined);

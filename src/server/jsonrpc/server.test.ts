@@ -9,10 +9,10 @@ afterAll(() => server.close());
 
 const result = (id: string, value: string) => `{"jsonrpc":"2.0","id":${id},"result":${value}}`;
 
-/** The text of an error response up to its message, which is prose. */
+/** Start of an error response, up to its message. */
 const error = (id: string, code: number) => `{"jsonrpc":"2.0","id":${id},"error":{"code":${code},"message":"`;
 
-describe("answers with the exact text", () => {
+describe("responds with the exact text", () => {
   it.each<[situation: string, body: string, answer: string]>([
     ["success", requestText({ params: "[1]" }), result("1", "[1]")],
     ["a null result", requestText({ method: '"null"' }), result("1", "null")],
@@ -49,7 +49,7 @@ describe("answers with the exact text", () => {
   });
 });
 
-describe("answers with an error object and HTTP status 200", () => {
+describe("responds with an error object and HTTP status 200", () => {
   it.each<[situation: string, body: string | Uint8Array, id: string, code: number]>([
     ["an empty body", "", "null", -32700],
     ["a body that is not JSON", '{"jsonrpc":', "null", -32700],
@@ -114,7 +114,7 @@ describe("answers with an error object and HTTP status 200", () => {
 describe("error objects", () => {
   const errorOf = async (body: string) => JSON.parse((await server.post(body)).text).error;
 
-  it("carry what the failure says", async () => {
+  it("contain detail and failures", async () => {
     const failures = [{ index: 1, message: "bad signature" }];
     const params = JSON.stringify(["rejected", "One item was refused.", failures]);
     expect(await errorOf(requestText({ method: '"fail"', params }))).toEqual({
@@ -124,12 +124,12 @@ describe("error objects", () => {
     });
   });
 
-  it("leave out what the failure does not say", async () => {
+  it("omit missing members", async () => {
     const { data } = await errorOf(requestText({ method: '"fail"', params: '["not-found"]' }));
     expect(data).toEqual({ status: 404 });
   });
 
-  it("say nothing of the node's insides, which go to the log", async () => {
+  it("hide unexpected errors, which are logged", async () => {
     const received = await server.post(requestText({ method: '"crash"' }));
     expect(JSON.parse(received.text).error).toEqual({ code: -32603, message: "Internal error", data: { status: 500 } });
     const record = server.log.findLast(({ level }) => level === "error");
@@ -137,29 +137,29 @@ describe("error objects", () => {
     expect(record?.fields?.error).toMatch(/a secret of the node\n\s+at /);
   });
 
-  it("name a similar method", async () => {
+  it("suggest a similar method", async () => {
     const { message } = await errorOf(requestText({ method: '"ecko"' }));
     expect(message).toBe('The method "ecko" does not exist. Did you mean "echo"?');
   });
 
-  it("cut a huge method name", async () => {
+  it("truncate a long method name", async () => {
     const { message } = await errorOf(requestText({ method: JSON.stringify("m".repeat(100_000)) }));
     expect(message).toBe(`The method "${"m".repeat(100)}…" does not exist.`);
   });
 
-  it("say where the JSON ends to be JSON", async () => {
+  it("give the position of a JSON syntax error", async () => {
     const { data } = await errorOf("[1,]");
     expect(data.detail).toContain("Unexpected token");
   });
 });
 
 describe("headers", () => {
-  it("of a single call carry the metadata of its result", async () => {
+  it("of a single call contain the metadata of its result", async () => {
     const received = await server.post(requestText({ method: '"described"' }));
     expect(received.headers["eth-consensus-version"]).toBe("deneb");
   });
 
-  it("of a batch carry none", async () => {
+  it("of a batch contain no metadata", async () => {
     const received = await server.post(`[${requestText({ method: '"described"' })}]`);
     expect(received.headers["eth-consensus-version"]).toBeUndefined();
   });

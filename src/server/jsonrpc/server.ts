@@ -6,16 +6,16 @@ import type { CallObserver, CallServer } from "../call-observer.ts";
 import type { AccessLog } from "../http/access-log.ts";
 import { type AccessOptions, AccessPolicy } from "../http/access-policy.ts";
 import { HttpCore } from "../http/core.ts";
-import type { Exchange } from "../http/exchanges.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { HttpError, toErrorResponse } from "../http/http-error.ts";
 import { mediaTypeOf, requirePlainBody } from "../http/negotiation.ts";
-import { PAGE_VERBS, type PageFiles, Pages } from "../http/pages.ts";
-import { type BodyLimit, receiveBody } from "../http/receive.ts";
-import { HttpRefusal, reportThrown } from "../http/refusal.ts";
-import { sendRefusal } from "../http/send.ts";
+import { type BodyLimit, readBody } from "../http/read-body.ts";
+import { sendError } from "../http/send.ts";
 import type { HttpServer } from "../http/server.ts";
+import { STATIC_FILE_METHODS, type StaticFilePaths, StaticFiles } from "../http/static-files.ts";
 import type { Client, MethodTable } from "../method-table.ts";
 import { NULL_ID } from "./envelope.ts";
-import { thrownError } from "./errors.ts";
+import { toErrorObject } from "./errors.ts";
 import { createExecutor } from "./execute.ts";
 import { DEFAULT_JSON_RPC_LIMITS, type JsonRpcLimits } from "./limits.ts";
 import { errorResponse } from "./respond.ts";
@@ -30,27 +30,28 @@ interface JsonRpcServerOptions {
   webSocketLimits?: Partial<WebSocketLimits>;
   observer?: CallObserver;
   accessLog?: AccessLog;
-  /** What browsers are shown. */
-  pages?: PageFiles;
+  /** Static files for browsers. */
+  pages?: StaticFilePaths;
 }
 
-/** Requiring one of these also keeps web pages from sending "simple" cross-site requests. */
-const REQUEST_TYPES = ["application/json", "application/json-rpc", "application/jsonrequest"];
+/** Accepted media types. None is allowed in a CORS "simple" request, so pages need a preflight. */
+const CONTENT_TYPES = ["application/json", "application/json-rpc", "application/jsonrequest"];
 
 const VERBS = ["OPTIONS", "POST"];
 
-const HOW_TO_SEND_MORE =
-  "A larger one must be a call of a method that takes a list or an object, such as a block; in a batch, such a call comes first.";
-/** The beginning of a call, or of a batch, with parameters and no name. */
+const SIZE_ADVICE =
+  "Only methods with large parameters, such as a block, accept more; put such a call first in a batch.";
+/** Matches a call or batch whose `params` precede its `method`. */
 const PARAMS_FIRST = /^\s*(?:\[\s*)?\{[\s\S]{0,1000}?"params"\s*:/;
 const METHOD = /"method"\s*:\s*"(\w+)"/g;
 
+/** Creates the JSON-RPC server for HTTP POST and WebSocket. */
 export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
   const { table, logger, webSocketLimits, observer, accessLog } = options;
   const limits = { ...DEFAULT_JSON_RPC_LIMITS, ...options.limits };
   const executor = (server: CallServer) => createExecutor({ table, logger, ...limits, server, observer });
   const execute = executor("json-rpc");
-  const pages = options.pages && new Pages(options.pages);
+  const pages = options.pages && new StaticFiles(options.pages);
   const policy = new AccessPolicy("rpc", options.access, { hasPages: pages !== undefined });
   let webSocketUrl = "";
   const callers = createPostCallers(() => webSocketUrl, policy);
@@ -62,99 +63,104 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
     observer,
     accessLog,
     protocol: "json-rpc",
-    // Some HTTP clients offer an upgrade to HTTP/2 with every request, which is ignored.
+    // Ignores upgrades to HTTP/2, which some clients offer with every request.
     http: { shouldUpgradeCallback: isWebSocketUpgrade },
     handle,
     refuse,
   });
-  const { exchanges } = core;
+  const { connections } = core;
   const webSockets = createWebSockets({
     execute: executor("websocket"),
     policy,
     logger,
-    exchanges,
-    record: core.recorder("websocket"),
+    connectionManager: connections,
+    record: core.recordFactory("websocket"),
     httpLimits: limits,
     limits: webSocketLimits,
   });
   const bodyLimit: BodyLimit = {
     bytes: limits.smallBodyBytes,
-    raised: { bytes: limits.bodyBytes, isFor: namesLargeMethod, advice: HOW_TO_SEND_MORE },
+    raised: { bytes: limits.bodyBytes, isFor: isLargeCall, advice: SIZE_ADVICE },
   };
   core.server.on("upgrade", webSockets.accept);
 
-  /** There is one resource, at every path. */
+  /** Handles a request. The path is ignored. */
   function handle(exchange: Exchange): void {
     const { res } = exchange;
     const { req } = res;
-    admit(req);
-    if (pages?.has(req)) {
+    validateRequest(req);
+    if (pages?.matches(req)) {
       req.resume();
-      void show(pages, exchange);
+      void serveFile(pages, exchange);
     } else if (req.method === "OPTIONS") {
       policy.origins.setPreflightHeaders(req, res, "POST");
       req.resume();
-      res.writeHead(204, { Allow: allowedAt(req) }).end();
-      exchanges.finish(exchange);
+      res.writeHead(204, { Allow: allowHeader(req) }).end();
+      connections.finish(exchange);
     } else {
-      receiveBody(
+      readBody(
         req,
         exchange,
         bodyLimit,
         (body) => exchange.start(() => void serve(body, exchange)),
-        (refusal) => refuse(exchange, refusal),
+        (error) => refuse(exchange, error),
       );
     }
   }
 
-  /** Throws for a request that is not to be read. */
-  function admit(req: IncomingMessage): void {
-    // A page holds nothing of the chain, and a browser cannot send a token when it asks for one.
-    if (pages?.has(req)) {
-      policy.admitReader(req);
+  /** Throws an `HttpError` if the request must not be processed. */
+  function validateRequest(req: IncomingMessage): void {
+    // Pages are public: a browser cannot send the token when it loads one.
+    if (pages?.matches(req)) {
+      policy.checkHostAndOrigin(req);
       return;
     }
-    policy.admit(req);
+    policy.authorize(req);
     if (req.method === "OPTIONS") return;
     if (req.method !== "POST") {
-      throw new HttpRefusal(405, "JSON-RPC requests are sent with the HTTP method POST.", { Allow: allowedAt(req) });
+      throw new HttpError(405, "JSON-RPC requests must use the HTTP method POST.", { Allow: allowHeader(req) });
     }
-    if (!REQUEST_TYPES.includes(mediaTypeOf(req.headers["content-type"]))) {
-      throw new HttpRefusal(415, `The header Content-Type must be ${REQUEST_TYPES.join(" or ")}.`);
+    if (!CONTENT_TYPES.includes(mediaTypeOf(req.headers["content-type"]))) {
+      throw new HttpError(415, `The Content-Type header must be ${CONTENT_TYPES.join(" or ")}.`);
     }
     requirePlainBody(req.headers["content-encoding"]);
   }
 
-  /** A page is for who takes HTML: to others who ask for it, nothing can be said but how else to ask. */
-  function allowedAt({ method = "", url }: IncomingMessage): string {
-    return pages?.isAt(url) && !PAGE_VERBS.includes(method) ? [...PAGE_VERBS, ...VERBS].join(", ") : VERBS.join(", ");
+  /**
+   * Returns the Allow header. GET and HEAD are listed where a page exists, unless the request used them without
+   * accepting HTML.
+   */
+  function allowHeader({ method = "", url }: IncomingMessage): string {
+    return pages?.hasPath(url) && !STATIC_FILE_METHODS.includes(method)
+      ? [...STATIC_FILE_METHODS, ...VERBS].join(", ")
+      : VERBS.join(", ");
   }
 
-  async function show(files: Pages, exchange: Exchange): Promise<void> {
+  async function serveFile(files: StaticFiles, exchange: Exchange): Promise<void> {
     try {
       await files.serve(exchange.res.req, exchange);
-      exchanges.finish(exchange);
+      connections.finish(exchange);
     } catch (error) {
-      logger.error("A page could not be shown.", { url: exchange.res.req.url, error: inspect(error) });
+      logger.error("Failed to serve static file", { url: exchange.res.req.url, error: inspect(error) });
       refuse(exchange, error);
     }
   }
 
-  function refuse(exchange: Exchange, refusal: unknown): void {
-    const { status, message, headers } = reportThrown(refusal);
-    exchange.dropRest();
-    const bytes = sendRefusal(exchange.res, status, message, headers);
-    exchange.record?.sent(bytes);
-    exchanges.finish(exchange);
+  function refuse(exchange: Exchange, reason: unknown): void {
+    const { status, message, headers } = toErrorResponse(reason);
+    exchange.discardBody();
+    const bytes = sendError(exchange.res, status, message, headers);
+    exchange.record?.addBytes(bytes);
+    connections.finish(exchange);
   }
 
   /**
-   * Whether the beginning of a message names a method that takes large parameters: its own, or one of its batch. Parameters may also
-   * stand before the name, which is then beyond the beginning.
+   * Returns true if the first part of a message names a method with large parameters, on its own or in a batch. Also
+   * true if the parameters precede the name, which is then not in this part.
    */
-  function namesLargeMethod(beginning: Buffer): boolean {
+  function isLargeCall(beginning: Buffer): boolean {
     const text = beginning.toString("latin1");
-    // One that names more is refused in any case.
+    // A longer batch is rejected anyway.
     let left = limits.batchLength;
     for (const [, name] of text.matchAll(METHOD)) {
       if (table.find(name!)?.takesLargeBody) return true;
@@ -165,20 +171,20 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
 
   async function serve(body: Buffer, exchange: Exchange): Promise<void> {
     const { res } = exchange;
-    if (exchange.isOver) return;
-    exchange.work();
+    if (exchange.isClosed) return;
+    exchange.beginProcessing();
     try {
       const caller = policy.isPrivileged(res.req) ? callers.privileged : callers.other;
       const response = await execute(body, exchange.deadline, caller, exchange.record);
       if (core.isClosing) res.shouldKeepAlive = false;
       await sendResponse(exchange, response);
     } catch (error) {
-      logger.error("A JSON-RPC request could not be answered as it should.", { error: inspect(error) });
+      logger.error("JSON-RPC request failed unexpectedly", { error: inspect(error) });
       if (!res.destroyed && !res.headersSent) {
-        await sendResponse(exchange, { body: [errorResponse(NULL_ID, thrownError(error))] });
+        await sendResponse(exchange, { body: [errorResponse(NULL_ID, toErrorObject(error))] });
       }
     }
-    exchanges.finish(exchange);
+    connections.finish(exchange);
   }
 
   return {
@@ -192,21 +198,21 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
   };
 }
 
-/** Nothing is known of who calls by POST but whether it is privileged. */
+/** Callers over POST. They differ only in privilege. */
 interface PostCallers {
   privileged: Client;
   other: Client;
 }
 
-/** Who calls by POST hears nothing but answers; for more there is WebSocket. */
+/** Creates callers without subscriptions, which need a WebSocket. */
 function createPostCallers(webSocketUrl: () => string, policy: AccessPolicy): PostCallers {
   const refuse = () => {
-    throw unsupported(`Events are sent over WebSocket only: connect to ${webSocketUrl()} and call the method there.`);
+    throw unsupported(`Subscriptions require a WebSocket: connect to ${webSocketUrl()} and call the method there.`);
   };
   const callerOf = (isPrivileged: boolean): Client => ({
     subscribe: refuse,
     unsubscribe: refuse,
-    refusal: (access) => policy.refusal(access, isPrivileged),
+    denialReason: (access) => policy.denialReason(access, isPrivileged),
   });
   return { privileged: callerOf(true), other: callerOf(false) };
 }

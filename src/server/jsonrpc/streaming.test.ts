@@ -17,19 +17,19 @@ afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
 
 const CHUNK = Buffer.alloc(64 * 1024, "x");
 
-/** An endless result, which counts its chunks and tells when it is told to stop. */
+/** An endless result that counts its chunks and signals when it is closed. */
 function createEndlessStream() {
   const stopped = createSignal();
   const source = {
     pulled: 0,
-    stopped: stopped.happened,
+    stopped: stopped.promise,
     [Symbol.asyncIterator]: () => ({
       next: async () => {
         source.pulled++;
         return { done: false as const, value: CHUNK };
       },
       return: async () => {
-        stopped.happen();
+        stopped.trigger();
         return { done: true as const, value: undefined };
       },
     }),
@@ -37,12 +37,12 @@ function createEndlessStream() {
   return source;
 }
 
-/** A result that gives one chunk and then nothing, until it is told to stop. */
+/** A result that stalls after one chunk until it is closed. */
 function createStuckStream() {
   const stopped = createSignal();
   let given = false;
   return {
-    stopped: stopped.happened,
+    stopped: stopped.promise,
     [Symbol.asyncIterator]: () => ({
       next: (): Promise<IteratorResult<Buffer>> => {
         if (given) return new Promise(() => {});
@@ -50,7 +50,7 @@ function createStuckStream() {
         return Promise.resolve({ done: false, value: Buffer.from("[1") });
       },
       return: async () => {
-        stopped.happen();
+        stopped.trigger();
         return { done: true as const, value: undefined };
       },
     }),
@@ -68,7 +68,7 @@ async function startPost(server: TestServer, body: string): Promise<IncomingMess
   return incoming;
 }
 
-it("a streamed result arrives in its envelope, with the headers of its metadata", async () => {
+it("sends a streamed result in its envelope, with the headers of its metadata", async () => {
   const server = await open();
   const received = await server.post(requestText({ method: '"stream"', meta: "true" }));
   expect(received.text).toBe('{"jsonrpc":"2.0","id":1,"result":[1,2,3],"meta":{"streamed":true}}');
@@ -77,8 +77,8 @@ it("a streamed result arrives in its envelope, with the headers of its metadata"
   expect(received.headers["eth-consensus-version"]).toBe("electra");
 });
 
-it("readers of different paces get their own bytes, although buffers are used again", async () => {
-  // More than sockets take unread, so that some have to wait while others go on.
+it("sends correct bytes to readers of different speeds in spite of pooled buffers", async () => {
+  // More than the socket buffers hold, so that some readers stall.
   const CHUNKS = 48;
   const descriptorOf = (balance: number): StreamDescriptor => {
     const chunk = new SharedArrayBuffer(4096 * 8);
@@ -98,14 +98,14 @@ it("readers of different paces get their own bytes, although buffers are used ag
   expect(await fast).toEqual([true, true]);
 });
 
-it("chunks are sent as they come", async () => {
+it("sends chunks as they are produced", async () => {
   const firstSeen = createSignal();
   const server = await open({
     handlers: {
       slow: async () => ({
         body: (async function* () {
           yield Buffer.from("[1,");
-          await firstSeen.happened;
+          await firstSeen.promise;
           yield Buffer.from("2]");
         })(),
       }),
@@ -115,12 +115,12 @@ it("chunks are sent as they come", async () => {
   let seen = "";
   for await (const chunk of incoming) {
     seen += chunk;
-    if (seen.endsWith("[1,")) firstSeen.happen();
+    if (seen.endsWith("[1,")) firstSeen.trigger();
   }
   expect(seen).toBe('{"jsonrpc":"2.0","id":1,"result":[1,2]}');
 });
 
-it("a stream that breaks before its first chunk is an error without the headers of a result", async () => {
+it("responds with an error, without result headers, if a stream fails before its first chunk", async () => {
   const server = await open({
     handlers: {
       broken: async () => ({
@@ -146,7 +146,7 @@ it.each([requestText({ method: '"late_break"' }), `[${requestText({})},${request
   },
 );
 
-it("when one stream of a batch breaks, those after it are told to stop", async () => {
+it("closes later streams of a batch when one fails", async () => {
   const after = createEndlessStream();
   const server = await open({ handlers: { endless: async () => ({ body: after }) } });
   const body = `[${requestText({ method: '"late_break"' })},${requestText({ method: '"endless"' })}]`;
@@ -154,18 +154,18 @@ it("when one stream of a batch breaks, those after it are told to stop", async (
   await after.stopped;
 });
 
-it("a client that does not read holds the source back, and one that leaves stops it", async () => {
+it("applies backpressure to the source and closes it when the client disconnects", async () => {
   const body = createEndlessStream();
   const server = await open({ handlers: { endless: async () => ({ body }) } });
   const incoming = await startPost(server, requestText({ method: '"endless"' }));
   const heldBack = await whenQuiet(() => body.pulled);
-  // What the two sockets' buffers can hold is a few MiB at the very most.
+  // The socket buffers hold a few MiB at most.
   expect(heldBack * CHUNK.length).toBeLessThan(64 * 1024 * 1024);
   incoming.destroy();
   await body.stopped;
 });
 
-it("a client that leaves while the source is stuck stops it at once", async () => {
+it("closes a stalled source when the client disconnects", async () => {
   const body = createStuckStream();
   const server = await open({ handlers: { stuck: async () => ({ body }) } });
   const incoming = await startPost(server, requestText({ method: '"stuck"' }));
@@ -173,7 +173,7 @@ it("a client that leaves while the source is stuck stops it at once", async () =
   await body.stopped;
 });
 
-it("a client that takes nothing for too long is cut off", async () => {
+it("disconnects a client that stops reading", async () => {
   const body = createEndlessStream();
   const server = await open({ handlers: { endless: async () => ({ body }) }, limits: { stallMillis: 50 } });
   const incoming = await startPost(server, requestText({ method: '"endless"' }));
@@ -181,7 +181,7 @@ it("a client that takes nothing for too long is cut off", async () => {
   await expect(text(incoming)).rejects.toMatchObject({ code: "ECONNRESET" });
 });
 
-it("a client that has left before the stream begins stops it", async () => {
+it("closes a stream if the client disconnected before its start", async () => {
   const body = createEndlessStream();
   const called = createSignal();
   const go = createSignal();
@@ -189,8 +189,8 @@ it("a client that has left before the stream begins stops it", async () => {
   const server = await open({
     handlers: {
       endless: async () => {
-        called.happen();
-        await go.happened;
+        called.trigger();
+        await go.promise;
         return { body };
       },
     },
@@ -200,16 +200,16 @@ it("a client that has left before the stream begins stops it", async () => {
     agent: false,
     headers: { "Content-Type": "application/json" },
   });
-  outgoing.on("error", left.happen);
+  outgoing.on("error", left.trigger);
   outgoing.end(requestText({ method: '"endless"' }));
-  await called.happened;
+  await called.promise;
   outgoing.destroy();
-  await left.happened;
-  go.happen();
+  await left.promise;
+  go.trigger();
   await body.stopped;
 });
 
-it("what waits behind another answer on a broken connection is not begun", async () => {
+it("does not start responses queued on a broken connection", async () => {
   const first = createStuckStream();
   const second = vi.fn(async () => json(1));
   const server = await open({ handlers: { first: async () => ({ body: first }), second } });

@@ -1,26 +1,26 @@
-import { RequestToRoute } from "./request.ts";
+import { RouteRequest } from "./request.ts";
 import type { RouteTable } from "./route-table.ts";
 
-/** The answer to a health probe. */
-export interface ProbeAnswer {
+/** Response to a health probe. */
+export interface ProbeResponse {
   status: number;
-  /** JSON; undefined for an answer by its status alone. */
+  /** JSON; undefined if the response has no body. */
   body?: Buffer | undefined;
 }
 
-/** Health probes by their paths; they get the path with the query. */
-export type Probes = ReadonlyMap<string, (url: string) => Promise<ProbeAnswer>>;
+/** Health probes by path. They receive the path with the query. */
+export type HealthProbes = ReadonlyMap<string, (url: string) => Promise<ProbeResponse>>;
 
-/** Returns the health probes among the routes, for another server to answer. */
-export function probesOf(routes: RouteTable): Probes {
-  const waiting = { signal: new AbortController().signal };
+/** Returns the health probes among the routes, for use by another server. */
+export function probesOf(routes: RouteTable): HealthProbes {
+  const cancellation = { signal: new AbortController().signal };
   const probes = routes.filter(({ isProbe }) => isProbe);
   return new Map(
     probes.map((route) => [
       route.path,
       async (url) => {
-        const request = { params: {}, url, headers: {}, body: undefined, waiting, format: route.answers[0] };
-        const { status, content } = await route.handle(new RequestToRoute(route, request));
+        const request = { params: {}, url, headers: {}, body: undefined, cancellation, format: route.answers[0] };
+        const { status, content } = await route.handle(new RouteRequest(route, request));
         return { status, body: content && Buffer.concat(content.parts as Buffer[]) };
       },
     ]),

@@ -1,93 +1,90 @@
 import type { AccessClass } from "../access-class.ts";
 import type { Feed } from "../events/feed.ts";
 import type { Format } from "../http/negotiation.ts";
-import type { CachePolicy, Waiting } from "../method-table.ts";
+import type { CachePolicy, Cancellation } from "../method-table.ts";
 
-/** What HTTP carried, and the format that was chosen for the answer. */
+/** Parts of an HTTP request, with the negotiated response format. */
 export interface RequestParts {
-  /** The values of the placeholders in the route's path. */
+  /** Path parameters. */
   params: Record<string, string>;
-  /** Path and query, as they were sent. */
+  /** Path and query as received. */
   url: string;
-  /** By lower case name; routes read Content-Type, If-None-Match and those whose names begin with `eth-`. */
+  /** By lowercase name. Routes read Content-Type, If-None-Match and `eth-*`. */
   headers: Record<string, string | undefined>;
-  /** Undefined when there is none. */
   body: Buffer | undefined;
-  waiting: Waiting;
-  /** The one of the route's `answers` that suits the header Accept best; undefined when the route has none. */
+  cancellation: Cancellation;
+  /** The route's response format that fits Accept best; undefined if the route has none. */
   readonly format: Format | undefined;
 }
 
-/** A request as a route sees it, with nothing interpreted but the formats. */
+/** A request as routes see it. Only the formats are interpreted. */
 export interface RestRequest extends RequestParts {
-  /** What stands after the question mark, as it was sent. */
+  /** Query string as received. */
   query: string;
   /**
-   * The one of the route's `accepts` that the header Content-Type names; undefined when the route has none. To read this is
-   * to refuse any other type, with 415: so a route can first refuse what is wrong with the rest of the request. Whoever
-   * copies a request reads it.
+   * Format of the body by Content-Type; undefined if the route accepts no body. The getter throws 415 for other types,
+   * so that a route can report other errors first.
    */
   readonly bodyFormat: Format | undefined;
   /**
-   * The entity tag of an answer to the request, in its format, of which everything is known by `source` before it is made;
-   * `isHeld` tells whether the caller has that answer already, so that 304 is enough.
+   * Returns the ETag of a response that is determined by `source`. `isHeld` is true if the caller has it already and
+   * 304 suffices.
    */
   entity(source: string): { tag: string; isHeld: boolean };
 }
 
 /**
- * How long an answer stays true: `never` beyond the moment, `while-unchanged` as long as asking again gives the same bytes,
- * `forever` when its address can never stand for anything else.
+ * How long a response may be cached: `never`, `while-unchanged` (revalidated every time), or `forever` for immutable
+ * resources.
  */
-export type Lasting = "never" | "while-unchanged" | "forever";
+export type CacheLifetime = "never" | "while-unchanged" | "forever";
 
-/** One piece of a body; a large answer is a stream between two buffers. */
+/** Part of a body. Large responses are a stream between two buffers. */
 export type BodyPart = Buffer | AsyncIterable<Buffer>;
 
-export interface RestAnswer {
+export interface RestResponse {
   status: number;
   headers?: Record<string, string>;
-  /** Undefined for an answer by its status alone. */
+  /** Undefined if the response has no body. */
   content?: { format: Format; parts: readonly BodyPart[] };
-  lasting?: Lasting;
-  /** The entity tag of an answer that lasts; by default one made of the body, unless that is a stream. */
+  cacheLifetime?: CacheLifetime;
+  /** ETag of a cacheable response. Default: hash of the body, none for streams. */
   tag?: string;
-  /** Instead of content: events, which the caller gets until it leaves. */
+  /** Event stream, sent instead of content until the caller disconnects. */
   feed?: Feed;
 }
 
 export interface RestRoute {
-  /** The name of the method that is called by it. */
+  /** Name of the method. */
   method: string;
   verb: "GET" | "POST";
-  /** Placeholders are names in braces. */
+  /** Path parameters are names in braces. */
   path: string;
   access: AccessClass;
-  /** Set for a health probe, which is answered without a token, then by its status alone. */
+  /** True for health probes, which need no token. Without one, only the status is sent. */
   isProbe?: true | undefined;
   /**
-   * The formats in which the route can answer; of two that suit a caller as well, the first is chosen. When none suits, the
-   * server refuses the request with 406 before `handle`. Empty for a route that answers by its status alone or with events:
-   * the header Accept then means nothing.
+   * Response formats by preference. The server responds 406 if none is acceptable. Empty if the response has no body or
+   * is an event stream; Accept is ignored then.
    */
   answers: readonly Format[];
-  /** Whether the first of them is chosen for all whom it suits, also where another would suit better. */
+  /** True to choose the first acceptable format even if another has a higher quality. */
   prefersFirst?: boolean;
-  /** The formats in which the route reads a body. Empty for a route that reads none, or any as it is. */
+  /** Body formats. Empty if the route reads no body, or any as is. */
   accepts: readonly Format[];
-  /** Whether the body may be left out, and its type with it; its format is then the first of `accepts`. */
+  /** True if the body is optional, and Content-Type with it. Its format is then the first of `accepts`. */
   bodyOptional?: boolean;
-  /** Whether its body may be large, as a block is. */
+  /** True if the body may be large, such as a block. */
   takesLargeBody?: boolean;
-  /** Whether some of its answers have a `cachePolicy`; these follow from URL and format alone. */
+  /** True if `cachePolicy` may return a policy. Such responses depend only on URL and format. */
   isCacheable?: boolean;
-  /** Undefined for a request whose answer depends on more than a revision, such as the time of day. */
+  /** Returns undefined if the response depends on more than a revision, such as the time. */
   cachePolicy?(request: RestRequest): CachePolicy | undefined;
-  /** The method whose route answers with the list of all its answers, at the same URL without the index at its end. */
+  /** Method whose route returns the list of all this route's responses, at the same URL without the trailing index. */
   elementOf?: string | undefined;
-  /** Throws a `Failure` for everything that is the caller's or the node's fault. */
-  handle(request: RestRequest): Promise<RestAnswer>;
+  /** Throws a `Failure` for invalid requests and expected errors. */
+  handle(request: RestRequest): Promise<RestResponse>;
 }
 
-/** All that the REST server knows of what can be asked. */
+/** Routes of the REST server. */
 export type RouteTable = readonly RestRoute[];

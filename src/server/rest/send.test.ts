@@ -11,8 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-describe("answers", () => {
-  it("may be a status alone", async () => {
+describe("responses", () => {
+  it("may have only a status", async () => {
     const { status, headers, text } = await server.ask("/empty");
     expect({ status, text }).toEqual({ status: 206, text: "" });
     expect(headers).toMatchObject({ "content-length": "0", "eth-consensus-version": "deneb" });
@@ -23,7 +23,7 @@ describe("answers", () => {
     expect((await server.ask("/stream")).text).toBe('{"data":[1,2]}');
   });
 
-  it("have a length when that of their stream is known, unless they are compressed", async () => {
+  it("have a Content-Length if the stream's length is known and they are not compressed", async () => {
     const chunk = new SharedArrayBuffer(24);
     const stream = () => SharedStream.of({ writer: "state", input: [{ kind: "bytes", chunks: [chunk, chunk] }] });
     const own = await openTestServer({
@@ -40,7 +40,7 @@ describe("answers", () => {
     await own.close();
   });
 
-  it("break off with the connection when their stream does", async () => {
+  it("end with the connection if their stream fails", async () => {
     await expect(server.ask("/broken-late")).rejects.toThrow();
   });
 
@@ -52,7 +52,7 @@ describe("answers", () => {
         try {
           for (;;) yield randomBytes(65_536);
         } finally {
-          gone.happen();
+          gone.trigger();
         }
       }
       const parts = [endless()];
@@ -62,13 +62,13 @@ describe("answers", () => {
       const leaving = new AbortController();
       await fetch(`${own.url}/endless`, { signal: leaving.signal, headers });
       leaving.abort();
-      await gone.happened;
+      await gone.promise;
       await own.close();
       expect(own.log.filter(({ level }) => level === "error")).toEqual([]);
     },
   );
 
-  it("to HEAD have the headers only", async () => {
+  it("to HEAD have only headers", async () => {
     expect(await server.ask("/large", { method: "HEAD" })).toMatchObject({
       status: 200,
       text: "",
@@ -98,14 +98,14 @@ describe("compression", () => {
     expect(text).toHaveLength(LARGE.length + 2);
   });
 
-  it("is not used for what is small", async () => {
+  it("is not used for small bodies", async () => {
     const { headers } = await server.ask("/unchanged", { headers: { "Accept-Encoding": "gzip" } });
     expect(headers["content-encoding"]).toBeUndefined();
   });
 });
 
 describe("caching", () => {
-  it("of what can change with its chain asks again", async () => {
+  it("revalidates responses that can change", async () => {
     const { headers } = await server.ask("/unchanged");
     expect(headers["cache-control"]).toBe("no-cache");
     const tag = headers.etag as string;
@@ -116,13 +116,13 @@ describe("caching", () => {
     expect((await server.ask("/unchanged", { headers: { "If-None-Match": '"other"' } })).status).toBe(200);
   });
 
-  it("of what cannot change is for ever", async () => {
+  it("is permanent for immutable responses", async () => {
     const { headers } = await server.ask("/forever");
     expect(headers["cache-control"]).toBe("public, max-age=31536000, immutable");
     expect(headers.etag).toMatch(/^W\/"/);
   });
 
-  it("of a server that needs a token is left to the caller", async () => {
+  it("is private on a server with a token", async () => {
     const guarded = await openTestServer({ access: { token: "0123456789abcdef" } });
     onTestFinished(() => guarded.close());
     const headers = { Authorization: "Bearer 0123456789abcdef" };
@@ -133,7 +133,7 @@ describe("caching", () => {
     expect(await cacheControl("/echo/n")).toBe("no-store");
   });
 
-  it("of a stream goes by what it is made of", async () => {
+  it("uses the given ETag for a stream", async () => {
     const { headers, text } = await server.ask("/stream-of/a");
     expect(text).toBe('{"data":[1,2]}');
     const tag = headers.etag as string;
@@ -147,7 +147,7 @@ describe("caching", () => {
     expect((await server.ask("/stream-of/a?x", { headers: { "If-None-Match": tag } })).status).toBe(200);
   });
 
-  it("is not for answers to a POST", async () => {
+  it("excludes responses to POST", async () => {
     const reply = await server.ask("/unchanged", { method: "POST", headers: { "If-None-Match": "*" } });
     expect(reply).toMatchObject({ status: 200, text: '"same"', headers: { "cache-control": "no-store" } });
     expect(reply.headers.etag).toBeUndefined();

@@ -1,98 +1,97 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { SharedStream } from "../../json/shared-stream.ts";
 import type { ObservedCall } from "../call-observer.ts";
+import { BUFFERED_FROM_BYTES } from "../http/byte-budget.ts";
 import { ChunkStream, meterParts, openStream, type ResponsePart } from "../http/chunk-stream.ts";
 import { compressWhole, createCompressor, isWorthCompressing } from "../http/compression.ts";
-import { entityTag, namesTag } from "../http/entity-tag.ts";
-import { type Exchange, HELD_FROM_BYTES } from "../http/exchanges.ts";
+import { entityTag, matchesTag } from "../http/entity-tag.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { HttpError, UNREAD_LIMIT_MESSAGE } from "../http/http-error.ts";
 import { MEDIA_TYPES, prefersGzip } from "../http/negotiation.ts";
-import { HttpRefusal, TOO_MUCH_UNREAD } from "../http/refusal.ts";
-import { writeStream, writeWhole } from "../http/send.ts";
-import type { BodyPart, Lasting, RestAnswer } from "./route-table.ts";
+import { writeBody, writeStream } from "../http/send.ts";
+import type { BodyPart, CacheLifetime, RestResponse } from "./route-table.ts";
 
-const CACHE_CONTROL: Record<Lasting, string> = {
+const CACHE_CONTROL: Record<CacheLifetime, string> = {
   never: "no-store",
   "while-unchanged": "no-cache",
   forever: "public, max-age=31536000, immutable",
 };
 
-/** Of a server that needs a token: a shared cache must not pass the answer to callers without one. */
-const PRIVATE_CACHE_CONTROL: Record<Lasting, string> = {
+/** With a token, shared caches must not store responses. */
+const PRIVATE_CACHE_CONTROL: Record<CacheLifetime, string> = {
   never: "no-store",
   "while-unchanged": "private, no-cache",
   forever: "private, max-age=31536000, immutable",
 };
 
-const VARIES_WITH = "Accept, Accept-Encoding";
+const VARY = "Accept, Accept-Encoding";
 
-/** An answer whose first bytes are there, so that it can no longer turn into an error. */
-export interface OpenAnswer {
-  answer: RestAnswer;
+/** A response whose first chunk has arrived. An error can no longer replace it. */
+export interface OpenResponse {
+  answer: RestResponse;
   body: Buffer | ChunkStream | undefined;
-  /** Of a stream whose length is known before it is read. */
+  /** Length of a stream, if known in advance. */
   length?: number | undefined;
 }
 
 /**
- * Waits for the first bytes of a streamed answer, and fails with what fails before them. Refuses one that nothing else has room
- * beside until it is read.
+ * Waits for the first chunk of a streamed response. Rejects if the stream fails before, and throws an `HttpError` if
+ * the memory limit for unread responses is reached.
  */
-export function openAnswer(
-  answer: RestAnswer,
+export function openResponse(
+  answer: RestResponse,
   exchange: Exchange,
   observed: ObservedCall | undefined,
-): OpenAnswer | Promise<OpenAnswer> {
+): OpenResponse | Promise<OpenResponse> {
   const parts = answer.content?.parts;
   if (parts === undefined) return { answer, body: undefined };
   if (!parts.every((part) => Buffer.isBuffer(part))) return openStreamed(answer, parts, observed);
   const body = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
-  if (body.length >= HELD_FROM_BYTES && !exchange.holdAnswer(body.length)) throw new HttpRefusal(503, TOO_MUCH_UNREAD);
+  if (body.length >= BUFFERED_FROM_BYTES && !exchange.reserveResponse(body.length))
+    throw new HttpError(503, UNREAD_LIMIT_MESSAGE);
   observed?.bytes(body.length);
   return { answer, body };
 }
 
 async function openStreamed(
-  answer: RestAnswer,
+  answer: RestResponse,
   parts: readonly BodyPart[],
   observed: ObservedCall | undefined,
-): Promise<OpenAnswer> {
+): Promise<OpenResponse> {
   const openParts = await Promise.all(parts.map(opened));
   if (observed) meterParts(openParts, observed.bytes);
   return { answer, body: new ChunkStream(openParts), length: lengthOf(parts) };
 }
 
-/** Gives up an answer that nobody waits for any more. */
-export function abandonAnswer({ body }: OpenAnswer): void {
+/** Closes a response that is not sent. */
+export function closeResponse({ body }: OpenResponse): void {
   if (body !== undefined && !Buffer.isBuffer(body)) void body.return();
 }
 
-/**
- * Writes an answer. Rejects with what a stream throws; the connection is then already cut, which is all that is left to tell
- * the client.
- */
-export async function sendAnswer(
+/** Writes a response. Rejects with errors of a stream; the connection is destroyed by then. */
+export async function sendResponse(
   req: IncomingMessage,
   res: ServerResponse,
-  { answer, body, length }: OpenAnswer,
+  { answer, body, length }: OpenResponse,
   needsToken: boolean,
 ): Promise<void> {
   if (res.destroyed) {
-    abandonAnswer({ answer, body });
+    closeResponse({ answer, body });
     return;
   }
   const { status, content } = answer;
-  // Nobody keeps what was answered to a POST.
-  const lasting = req.method === "POST" ? "never" : (answer.lasting ?? "never");
-  // Given to the response all at once: that costs less than one after the other.
+  // Responses to POST are not cached.
+  const cacheLifetime = req.method === "POST" ? "never" : (answer.cacheLifetime ?? "never");
+  // Set in a single `writeHead`, which is cheaper than `setHeader` for each.
   const cacheControl = needsToken ? PRIVATE_CACHE_CONTROL : CACHE_CONTROL;
-  const headers: OutgoingHttpHeaders = { ...answer.headers, "Cache-Control": cacheControl[lasting] };
-  const tag = lasting === "never" ? undefined : (answer.tag ?? tagOfBody(body));
+  const headers: OutgoingHttpHeaders = { ...answer.headers, "Cache-Control": cacheControl[cacheLifetime] };
+  const tag = cacheLifetime === "never" ? undefined : (answer.tag ?? tagOfBody(body));
   if (tag !== undefined) headers.ETag = tag;
   if (content !== undefined || status === 304) {
-    headers.Vary = res.hasHeader("Vary") ? `${res.getHeader("Vary")}, ${VARIES_WITH}` : VARIES_WITH;
+    headers.Vary = res.hasHeader("Vary") ? `${res.getHeader("Vary")}, ${VARY}` : VARY;
   }
   if (status === 304 || (tag !== undefined && isHeld(req.headers["if-none-match"], tag))) {
-    abandonAnswer({ answer, body });
+    closeResponse({ answer, body });
     res.writeHead(304, headers).end();
     return;
   }
@@ -126,7 +125,7 @@ async function sendWhole(
   headers["Content-Length"] = sent.length;
   if (res.destroyed) return;
   res.writeHead(status, headers);
-  writeWhole(res, [sent], sent.length);
+  writeBody(res, [sent], sent.length);
 }
 
 async function sendStream(
@@ -161,10 +160,10 @@ function lengthOf(parts: readonly BodyPart[]): number | undefined {
   return length;
 }
 
-function tagOfBody(body: OpenAnswer["body"]): string | undefined {
+function tagOfBody(body: OpenResponse["body"]): string | undefined {
   return Buffer.isBuffer(body) ? entityTag(body) : undefined;
 }
 
 function isHeld(ifNoneMatch: string | undefined, tag: string): boolean {
-  return ifNoneMatch?.trim() === "*" || namesTag(ifNoneMatch, tag);
+  return ifNoneMatch?.trim() === "*" || matchesTag(ifNoneMatch, tag);
 }

@@ -2,17 +2,21 @@ import { invalidParams, rejected, unavailable } from "../../errors/failure.ts";
 import { createRecordingLogger, type LogRecord } from "../../log/recording-logger.test-support.ts";
 import type { AccessClass } from "../access-class.ts";
 import { type RequestInit, send, streamOf } from "../http/http.test-support.ts";
-import { HttpRefusal } from "../http/refusal.ts";
-import type { Lasting, RestAnswer, RestRequest, RestRoute } from "./route-table.ts";
+import { HttpError } from "../http/http-error.ts";
+import type { CacheLifetime, RestRequest, RestResponse, RestRoute } from "./route-table.ts";
 import { createRestServer, type RestServerOptions } from "./server.ts";
 
-type Handle = (request: RestRequest) => Promise<RestAnswer>;
+type Handle = (request: RestRequest) => Promise<RestResponse>;
 
-export function json(value: unknown, lasting?: Lasting): RestAnswer {
-  return { status: 200, content: { format: "json", parts: [Buffer.from(JSON.stringify(value))] }, lasting };
+export function json(value: unknown, cacheLifetime?: CacheLifetime): RestResponse {
+  return {
+    status: 200,
+    content: { format: "json", parts: [Buffer.from(JSON.stringify(value))] },
+    cacheLifetime,
+  };
 }
 
-const streamed = (...chunks: string[]): RestAnswer => ({
+const streamed = (...chunks: string[]): RestResponse => ({
   status: 200,
   content: { format: "json", parts: [Buffer.from('{"data":'), streamOf(...chunks), Buffer.from("}")] },
 });
@@ -30,7 +34,7 @@ const HANDLERS: Record<string, Handle> = {
   "GET /empty": async () => ({ status: 206, headers: { "Eth-Consensus-Version": "deneb" } }),
   "GET /invalid": async () => Promise.reject(invalidParams("It is wrong.")),
   "GET /rejected": async () => Promise.reject(rejected("Rejected.", { failures: [{ index: 1, message: "No." }] })),
-  "GET /refused": async () => Promise.reject(new HttpRefusal(406, "Not this.")),
+  "GET /refused": async () => Promise.reject(new HttpError(406, "Not this.")),
   "GET /crash": async () => Promise.reject(new Error("a secret of the node")),
   "GET /never": () => new Promise(() => {}),
   "GET /large": async () => json(LARGE),
@@ -41,22 +45,22 @@ const HANDLERS: Record<string, Handle> = {
   "POST /unchanged": async () => json("same", "while-unchanged"),
   "GET /stream-of/{source}": async (request) => {
     const { tag, isHeld } = request.entity(request.params.source!);
-    if (isHeld) return { status: 304, lasting: "forever", tag };
-    return { ...streamed("[1,", "2]"), lasting: "forever", tag };
+    if (isHeld) return { status: 304, cacheLifetime: "forever", tag };
+    return { ...streamed("[1,", "2]"), cacheLifetime: "forever", tag };
   },
   "GET /forever": async () => json(LARGE, "forever"),
 };
 
 interface TestServerOptions extends Partial<Omit<RestServerOptions, "table" | "logger">> {
   handlers?: Record<string, Handle>;
-  /** Of those handlers that do not only read. */
+  /** Access classes of handlers that are not `read`. */
   classes?: Record<string, AccessClass>;
-  /** Routes of one test that negotiate formats; the others do not. */
+  /** Additional routes with content negotiation. */
   routes?: RestRoute[];
   port?: number;
 }
 
-/** A REST server before a table of made-up routes. */
+/** Opens a REST server with test routes. */
 export async function openTestServer(testOptions: TestServerOptions = {}) {
   const { handlers = {}, classes = {}, routes = [], port = 0, ...options } = testOptions;
   const log: LogRecord[] = [];

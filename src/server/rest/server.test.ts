@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { invalidParams } from "../../errors/failure.ts";
-import { createSignal, sendWhenTold } from "../http/http.test-support.ts";
+import { createSignal, sendAfterContinue } from "../http/http.test-support.ts";
 import type { RestRoute } from "./route-table.ts";
 import { json, openTestServer, type TestServer } from "./server.test-support.ts";
 
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 describe("requests", () => {
-  it("reach their route with what HTTP carried", async () => {
+  it("reach their route with params, query and headers", async () => {
     const { status, text, headers } = await server.ask("/echo/a%2Fb?x=1&y=a,b", { headers: { Accept: "a/b" } });
     expect(status).toBe(200);
     expect(headers).toMatchObject({ "content-type": "application/json", "cache-control": "no-store" });
@@ -25,7 +25,7 @@ describe("requests", () => {
     { "Content-Type": "application/json" },
     { "Content-Type": "application/octet-stream" },
     {},
-  ])("keep their body as it is with %j", async (headers) => {
+  ])("keep their raw body with %j", async (headers) => {
     const { text } = await server.ask("/echo/n", { method: "POST", headers, body: "{not json" });
     expect(JSON.parse(text)).toEqual({ params: { name: "n" }, body: "{not json" });
   });
@@ -75,7 +75,7 @@ describe("formats", () => {
   it.each<[accept: string, type: string, text: string]>([
     ["*/*", "application/json", "json undefined"],
     [SSZ, SSZ, "ssz undefined"],
-  ])("of an answer are chosen by Accept: %s", async (accept, type, text) => {
+  ])("of a response are negotiated by Accept: %s", async (accept, type, text) => {
     const reply = await negotiating.ask("/state", { headers: { Accept: accept } });
     expect(reply).toMatchObject({ status: 200, text, headers: { "content-type": type } });
   });
@@ -85,7 +85,7 @@ describe("formats", () => {
     ["/submit", { "Content-Type": SSZ }, "", "ssz"],
     ["/filter", { "Content-Type": SSZ }, "x", "ssz"],
     ["/filter", {}, "", "json"],
-  ])("of a body are told by its type: %s %j", async (path, headers, body, format) => {
+  ])("of a body are determined by Content-Type: %s %j", async (path, headers, body, format) => {
     const reply = await negotiating.ask(path, { method: "POST", headers, body });
     expect(JSON.parse(reply.text)).toBe(format);
   });
@@ -96,25 +96,25 @@ describe("formats", () => {
     ["/submit", { "Content-Type": "text/plain" }, "x", 415],
     ["/submit", {}, "", 415],
     ["/filter", {}, "x", 415],
-  ])("that do not fit are refused in order: %s %j", async (path, headers, body, status) => {
+  ])("that are not supported are rejected in order: %s %j", async (path, headers, body, status) => {
     expect((await negotiating.ask(path, { method: "POST", headers, body })).status).toBe(status);
   });
 });
 
-describe("refusals", () => {
+describe("errors", () => {
   it.each([
-    ["/nowhere", "GET", 404, "There is nothing at /nowhere."],
+    ["/nowhere", "GET", 404, "Unknown path /nowhere."],
     ["/invalid", "GET", 400, "It is wrong."],
     ["/refused", "GET", 406, "Not this."],
     ["/crash", "GET", 500, "Internal error"],
     ["/broken-early", "GET", 503, "The stream broke."],
-    ["/large", "DELETE", 405, "/large is asked with GET or HEAD."],
-    ["/large?x", "TRACE", 405, "/large is asked with GET or HEAD."],
-    ["/echo/n", "PROPFIND", 405, "/echo/{name} is asked with GET or HEAD or POST."],
-    ["/echo/n", "QUERY", 405, "/echo/{name} is asked with GET or HEAD or POST."],
-    ["/nowhere", "TRACE", 404, "There is nothing at /nowhere."],
-    ["/echo/n/m", "GET", 404, "There is nothing at /echo/n/m."],
-    ["/echo/%zz", "GET", 400, "The path of the request is not percent-encoded UTF-8."],
+    ["/large", "DELETE", 405, "/large requires the HTTP method GET or HEAD."],
+    ["/large?x", "TRACE", 405, "/large requires the HTTP method GET or HEAD."],
+    ["/echo/n", "PROPFIND", 405, "/echo/{name} requires the HTTP method GET or HEAD or POST."],
+    ["/echo/n", "QUERY", 405, "/echo/{name} requires the HTTP method GET or HEAD or POST."],
+    ["/nowhere", "TRACE", 404, "Unknown path /nowhere."],
+    ["/echo/n/m", "GET", 404, "Unknown path /echo/n/m."],
+    ["/echo/%zz", "GET", 400, "The path is not percent-encoded UTF-8."],
   ])("%s %s is %i", async (path, method, status, message) => {
     const reply = await server.ask(path, { method });
     expect(reply.status).toBe(status);
@@ -122,7 +122,7 @@ describe("refusals", () => {
     expect(JSON.parse(reply.text)).toEqual({ code: status, message });
   });
 
-  it("name the items that failed", async () => {
+  it("list the failed items", async () => {
     expect(JSON.parse((await server.ask("/rejected")).text)).toEqual({
       code: 400,
       message: "Rejected.",
@@ -130,7 +130,7 @@ describe("refusals", () => {
     });
   });
 
-  it("of a method name those that are allowed", async () => {
+  it("for an unsupported verb list the allowed ones", async () => {
     for (const method of ["POST", "TRACE", "LOCK"]) {
       expect((await server.ask("/large", { method })).headers.allow).toBe("GET, HEAD, OPTIONS");
     }
@@ -140,17 +140,17 @@ describe("refusals", () => {
     });
   });
 
-  it("of what the head of a request says come before a body that is held back", async () => {
+  it("in the headers are sent before 100 Continue", async () => {
     const headers = { "Content-Type": "application/json", Expect: "100-continue" };
     const ask = (path: string, more = {}) =>
-      sendWhenTold(`${server.url}${path}`, "POST", { ...headers, ...more }, "{}");
+      sendAfterContinue(`${server.url}${path}`, "POST", { ...headers, ...more }, "{}");
     expect(await ask("/echo/n")).toMatchObject({ status: 200, wasTold: true });
     expect(await ask("/echo/n", { "Content-Length": "1001" })).toMatchObject({ status: 413, wasTold: false });
     expect(await ask("/large")).toMatchObject({ status: 405, wasTold: false });
     expect(await ask("/nothing")).toMatchObject({ status: 404, wasTold: false });
   });
 
-  it("of a body that is too large come before the route", async () => {
+  it("for a large body are sent before the route is called", async () => {
     const reply = await server.ask("/echo/n", { method: "POST", body: "x".repeat(1001) });
     expect(reply.status).toBe(413);
     expect(JSON.parse(reply.text)).toEqual({ code: 413, message: "The request body is larger than 1000 bytes." });
@@ -164,25 +164,25 @@ describe("refusals", () => {
       expect(reply).toMatchObject({ status: 415, headers: { "accept-encoding": "identity" } });
       expect(JSON.parse(reply.text)).toEqual({
         code: 415,
-        message: "Request bodies are read uncompressed: leave out the header Content-Encoding.",
+        message: "Compressed request bodies are not supported. Remove the Content-Encoding header.",
       });
     },
   );
 
-  it("do not concern a body whose encoding is none", async () => {
+  it("are not sent for Content-Encoding: identity", async () => {
     const headers = { "Content-Encoding": "Identity" };
     expect((await server.ask("/echo/n", { method: "POST", headers, body: "[]" })).status).toBe(200);
   });
 
-  const LARGE_HEAD = "The URL or the headers of the request are too large.";
-  const TOO_LONG = "The URL is longer than 16384 characters: what is too long for a query goes into the body of a POST";
+  const LARGE_HEAD = "The URL or the headers are too large.";
+  const TOO_LONG = "The URL is longer than 16384 characters. Use the POST variant of the route";
   it.each([
     [`/echo/n?id=${"x".repeat(17_000)}`, 414, TOO_LONG],
     [`/echo/${"x".repeat(17_000)}`, 414, TOO_LONG],
     [`/echo/${"x".repeat(60_000)}?id=1`, 414, TOO_LONG],
     [`/nowhere?id=${"x".repeat(17_000)}`, 414, TOO_LONG],
-    [`/${"x".repeat(101)}`, 404, `There is nothing at /${"x".repeat(99)}…`],
-  ])("of long URLs say so (%#)", async (path, status, message) => {
+    [`/${"x".repeat(101)}`, 404, `Unknown path /${"x".repeat(99)}…`],
+  ])("report URLs that are too long (%#)", async (path, status, message) => {
     const reply = await server.ask(path);
     expect(reply.status).toBe(status);
     expect(JSON.parse(reply.text)).toEqual({ code: status, message: expect.stringContaining(message) });
@@ -194,13 +194,13 @@ describe("refusals", () => {
     [
       `GET /empty HTTP/1.1\r\nHost: x\r\nConnection: close\r\nA: ${"x".repeat(20_000)}\r\n\r\n`,
       "431 ",
-      "The headers of the request are larger than 16384 bytes.",
+      "The headers are larger than 16384 bytes.",
     ],
-    // Nobody holds more of a head that goes on and on.
-    [`GET /${"x".repeat(70_000)} HTTP/1.1`, "414 ", "The URL of the request is too long."],
+    // Endless headers are not buffered.
+    [`GET /${"x".repeat(70_000)} HTTP/1.1`, "414 ", "The URL is too long."],
     [`GET /${"x".repeat(10_000)} HTTP/1.1\r\nA: ${"x".repeat(70_000)}`, "431 ", LARGE_HEAD],
     [`GET / HTTP/1.1\r\nA: ${"x".repeat(70_000)}`, "431 ", LARGE_HEAD],
-  ])("of what is no request have the same form (%#)", async (sent, status, message) => {
+  ])("for malformed HTTP have the same format (%#)", async (sent, status, message) => {
     const socket = connect(server.port, "127.0.0.1");
     socket.write(sent);
     const text = Buffer.concat(await Array.fromAsync(socket)).toString();
@@ -208,25 +208,25 @@ describe("refusals", () => {
     expect(JSON.parse(text.split("\r\n\r\n")[1]!).message).toBe(message);
   });
 
-  it("of defects tell nobody but the log", async () => {
+  it("with unexpected causes are detailed only in the log", async () => {
     const before = server.log.length;
     await server.ask("/crash");
     expect(server.log.slice(before)).toMatchObject([{ level: "error", fields: { url: "/crash" } }]);
   });
 });
 
-describe("pages of other sites", () => {
+describe("pages of other origins", () => {
   const origin = "http://localhost:3000";
   const headers = { Origin: origin };
 
-  it("are told nothing, and cannot change the node", async () => {
+  it("get no CORS headers and are rejected", async () => {
     const read = await server.ask("/empty", { headers });
     expect(read.status).toBe(403);
     expect(read.headers["access-control-allow-origin"]).toBeUndefined();
     expect((await server.ask("/echo/n", { method: "POST", headers })).status).toBe(403);
   });
 
-  it("can use the server when they are allowed to", async () => {
+  it("can call the server if they are allowed", async () => {
     const open = await openTestServer({ access: { allowedOrigins: [origin] } });
     try {
       const read = await open.ask("/empty", { headers });
@@ -247,7 +247,7 @@ describe("pages of other sites", () => {
     }
   });
 
-  it("are all allowed by a star", async () => {
+  it("are all allowed by *", async () => {
     const open = await openTestServer({ access: { allowedOrigins: ["*"] } });
     try {
       expect((await open.ask("/empty", { headers })).headers["access-control-allow-origin"]).toBe("*");
@@ -257,40 +257,40 @@ describe("pages of other sites", () => {
   });
 });
 
-describe("limits and life", () => {
-  it("gives up what takes too long", async () => {
+describe("limits and shutdown", () => {
+  it("aborts calls after the time limit", async () => {
     const impatient = await openTestServer({ limits: { requestMillis: 20 } });
     try {
       const { status, text } = await impatient.ask("/never");
       expect(status).toBe(500);
-      expect(JSON.parse(text).message).toContain("not finished within 20 milliseconds");
+      expect(JSON.parse(text).message).toContain("exceeded its time limit of 20 ms");
     } finally {
       await impatient.close();
     }
   });
 
-  it("finishes what runs before it closes", async () => {
+  it("waits for running calls before it closes", async () => {
     const begun = createSignal();
     const go = createSignal();
     const closing = await openTestServer({
       handlers: {
         "GET /slow": async () => {
-          begun.happen();
-          await go.happened;
+          begun.trigger();
+          await go.promise;
           return json("done");
         },
       },
     });
     const reply = closing.ask("/slow");
-    await begun.happened;
+    await begun.promise;
     const closed = closing.close();
-    go.happen();
+    go.trigger();
     expect((await reply).text).toBe('"done"');
     await closed;
     await expect(closing.ask("/empty")).rejects.toThrow(/ECONNREFUSED/);
   });
 
-  it("says when its port is taken", async () => {
+  it("rejects with EADDRINUSE if the port is taken", async () => {
     await expect(openTestServer({ port: server.port })).rejects.toMatchObject({ code: "EADDRINUSE" });
   });
 
@@ -306,7 +306,7 @@ describe("limits and life", () => {
             open: (reader) => {
               readers++;
               reader.deliver({ topic: "head", data: Buffer.from("{}") });
-              begun.happen();
+              begun.trigger();
               return () => readers--;
             },
           },
@@ -314,7 +314,7 @@ describe("limits and life", () => {
       },
     });
     const reply = streaming.ask("/events");
-    await begun.happened;
+    await begun.promise;
     await streaming.close();
     expect(await reply).toMatchObject({ status: 200, text: "event: head\ndata: {}\n\n" });
     expect(readers).toBe(0);

@@ -7,15 +7,15 @@ import { createEventStreams, type EventStreamLimits } from "../events/sse.ts";
 import type { AccessLog } from "../http/access-log.ts";
 import { type AccessOptions, AccessPolicy } from "../http/access-policy.ts";
 import { HttpCore } from "../http/core.ts";
-import type { Exchange } from "../http/exchanges.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { errorBody, HttpError, toErrorResponse } from "../http/http-error.ts";
 import { chooseFormat, requirePlainBody } from "../http/negotiation.ts";
-import { type BodyLimit, receiveBody } from "../http/receive.ts";
-import { errorBody, HttpRefusal, reportThrown } from "../http/refusal.ts";
+import { type BodyLimit, readBody } from "../http/read-body.ts";
 import { DEFAULT_HTTP_LIMITS, type HttpLimits, type HttpServer } from "../http/server.ts";
-import { RequestToRoute } from "./request.ts";
-import { RouteFinder, type ServedPath } from "./route-finder.ts";
-import type { RestAnswer, RestRoute, RouteTable } from "./route-table.ts";
-import { abandonAnswer, type OpenAnswer, openAnswer, sendAnswer } from "./send.ts";
+import { RouteRequest } from "./request.ts";
+import type { RestResponse, RestRoute, RouteTable } from "./route-table.ts";
+import { type PathEntry, Router } from "./router.ts";
+import { closeResponse, type OpenResponse, openResponse, sendResponse } from "./send.ts";
 
 export interface RestServerOptions {
   table: RouteTable;
@@ -27,20 +27,21 @@ export interface RestServerOptions {
   accessLog?: AccessLog;
 }
 
-/** Room for a hundred public keys in a query. */
-const LONGEST_URL = 16 * 1024;
-const LARGEST_HEADERS = 16 * 1024;
+/** Fits a hundred public keys in a query. */
+const MAX_URL_LENGTH = 16 * 1024;
+const MAX_HEADER_BYTES = 16 * 1024;
 /**
- * What Node itself refuses. It holds what has come of every head. Less than what is read at once, so that the packet in which a head
- * becomes too large mostly shows its URL.
+ * Header size limit of Node, which buffers the headers of every request. Smaller than a socket read, so that the packet
+ * that exceeds it usually includes the URL.
  */
-const LARGEST_HEAD = 63 * 1024;
+const NODE_MAX_HEADER_BYTES = 63 * 1024;
 
+/** Creates the server of the REST API. */
 export function createRestServer(options: RestServerOptions): HttpServer {
   const { table, logger, observer, accessLog } = options;
   const limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
   const policy = new AccessPolicy("rest", options.access);
-  const router = new RouteFinder(table, LONGEST_URL);
+  const router = new Router(table, MAX_URL_LENGTH);
   const core = new HttpCore({
     policy,
     limits,
@@ -48,38 +49,38 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     observer,
     accessLog,
     protocol: "rest",
-    http: { maxHeaderSize: LARGEST_HEAD },
+    http: { maxHeaderSize: NODE_MAX_HEADER_BYTES },
     handle,
     refuse,
   });
-  const { exchanges } = core;
-  const eventStreams = createEventStreams(exchanges.answerBytes, options.eventLimits);
+  const { connections } = core;
+  const eventStreams = createEventStreams(connections.answerBytes, options.eventLimits);
 
   function handle(exchange: Exchange): void {
     const { req } = exchange.res;
-    requireSizes(req);
+    enforceSizeLimits(req);
     const { path, route, params } = router.find(req.method!, req.url!);
-    if (route?.isProbe) policy.admitReader(req);
-    else policy.admit(req);
+    if (route?.isProbe) policy.checkHostAndOrigin(req);
+    else policy.authorize(req);
     if (path && req.method === "OPTIONS") {
       policy.origins.setPreflightHeaders(req, exchange.res, path.verbs.join(", "));
       answer(exchange, async () => ({ status: 204, headers: { Allow: path.allow } }));
       return;
     }
     if (!route) {
-      refuse(exchange, path ? wrongVerb(path) : nothingAt(pathOf(req)));
+      refuse(exchange, path ? unsupportedVerb(path) : unknownPath(pathOf(req)));
       return;
     }
-    // Refused before the body is read.
-    const refusal = policy.refusal(route.access, policy.isPrivileged(req));
-    if (refusal !== undefined) {
-      refuse(exchange, new HttpRefusal(403, refusal), route);
+    // Checked before the body is read.
+    const denialReason = policy.denialReason(route.access, policy.isPrivileged(req));
+    if (denialReason !== undefined) {
+      refuse(exchange, new HttpError(403, denialReason), route);
       return;
     }
     const run = (body?: Buffer) =>
       answer(exchange, () => callRoute(route, exchange, params, body), observe(exchange, route));
     if (route.verb === "GET") run();
-    else receiveBody(req, exchange, limitOf(route), run, (reason) => refuse(exchange, reason, route));
+    else readBody(req, exchange, limitOf(route), run, (reason) => refuse(exchange, reason, route));
   }
 
   function limitOf({ takesLargeBody }: RestRoute): BodyLimit {
@@ -90,7 +91,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     answer(exchange, () => Promise.reject(reason), observe(exchange, route));
   }
 
-  /** Begins the call of the route's method, or of none that exists. */
+  /** Starts observing a call of the route's method; of an unknown method without a route. */
   function observe({ record }: Exchange, route: RestRoute | undefined): ObservedCall | undefined {
     return (record ?? observer)?.begin("rest", route?.method);
   }
@@ -100,73 +101,73 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     { res: { req }, deadline }: Exchange,
     params: Record<string, string>,
     body: Buffer | undefined,
-  ): Promise<RestAnswer> {
+  ): Promise<RestResponse> {
     const { headers, url = "" } = req;
     if (route.verb === "POST") requirePlainBody(headers["content-encoding"]);
-    const answer = await route.handle(
-      new RequestToRoute(route, {
+    const respond = await route.handle(
+      new RouteRequest(route, {
         params,
         url,
-        // Node joins repeated headers, but for one that no route reads.
+        // Node joins repeated headers, except one that no route reads.
         headers: headers as Record<string, string | undefined>,
         body: body?.length ? body : undefined,
-        waiting: deadline,
+        cancellation: deadline,
         format: route.answers.length === 0 ? undefined : chooseFormat(headers.accept, route),
       }),
     );
-    if (answer.feed && !eventStreams.hasRoom) {
-      throw new HttpRefusal(503, "As many callers as the node can serve are reading events now.");
+    if (respond.feed && !eventStreams.hasRoom) {
+      throw new HttpError(503, "The limit of event streams is reached. Retry later.");
     }
-    return route.isProbe && !policy.hasToken(req) ? { status: answer.status } : answer;
+    return route.isProbe && !policy.hasToken(req) ? { status: respond.status } : respond;
   }
 
-  /** Answers with what the work gives, when it is the request's turn. */
-  function answer(exchange: Exchange, work: () => Promise<RestAnswer>, observed?: ObservedCall): void {
-    exchange.start(() => void answerNow(exchange, work, observed));
+  /** Runs `work` when it is the request's turn, and sends its response. */
+  function answer(exchange: Exchange, work: () => Promise<RestResponse>, observed?: ObservedCall): void {
+    exchange.start(() => void respondNow(exchange, work, observed));
   }
 
-  /** Never rejects. */
-  async function answerNow(
+  /** Sends the response of `work`. Never rejects. */
+  async function respondNow(
     exchange: Exchange,
-    work: () => Promise<RestAnswer>,
+    work: () => Promise<RestResponse>,
     observed: ObservedCall | undefined,
   ): Promise<void> {
-    if (exchange.isOver) {
+    if (exchange.isClosed) {
       observed?.end(undefined);
       return;
     }
     const { res } = exchange;
     const { req } = res;
-    exchange.work();
-    let open: OpenAnswer;
+    exchange.beginProcessing();
+    let open: OpenResponse;
     try {
-      const opened = work().then((given) => openAnswer(given, exchange, observed));
-      open = await exchange.deadline.race(opened, abandonAnswer);
+      const opened = work().then((given) => openResponse(given, exchange, observed));
+      open = await exchange.deadline.race(opened, closeResponse);
     } catch (error) {
-      report(req, error);
-      exchange.dropRest();
-      open = await openAnswer(refusalAnswer(error), exchange, observed);
+      logError(req, error);
+      exchange.discardBody();
+      open = await openResponse(errorResponse(error), exchange, observed);
     }
-    exchange.answer();
-    exchange.record?.answeredWith(open.answer.headers);
+    exchange.beginResponse();
+    exchange.record?.setResponseHeaders(open.answer.headers);
     const { status, feed } = open.answer;
     observed?.end(status >= 400 ? status : undefined);
     if (core.isClosing) res.shouldKeepAlive = false;
     try {
       if (feed && req.method !== "HEAD" && !res.destroyed) eventStreams.serve(feed, res, observed?.bytes);
-      else await sendAnswer(req, res, open, policy.needsToken);
+      else await sendResponse(req, res, open, policy.needsToken);
     } catch (error) {
-      logger.error("A REST request could not be answered as it should.", { url: req.url, error: inspect(error) });
+      logger.error("Failed to send REST response", { url: req.url, error: inspect(error) });
       res.destroy();
     }
-    exchanges.finish(exchange);
+    connections.finish(exchange);
   }
 
-  function report({ method, url }: IncomingMessage, error: unknown): void {
-    if (error instanceof Failure || error instanceof HttpRefusal) {
-      logger.debug("A request failed.", { method, url, message: error.message });
+  function logError({ method, url }: IncomingMessage, error: unknown): void {
+    if (error instanceof Failure || error instanceof HttpError) {
+      logger.debug("Request failed", { method, url, message: error.message });
     } else {
-      logger.error("A request failed unexpectedly.", { method, url, error: inspect(error) });
+      logger.error("REST request failed unexpectedly", { method, url, error: inspect(error) });
     }
   }
 
@@ -177,25 +178,25 @@ export function createRestServer(options: RestServerOptions): HttpServer {
   };
 }
 
-const nothingAt = (path: string) => new HttpRefusal(404, `There is nothing at ${shortened(path)}.`);
+const unknownPath = (path: string) => new HttpError(404, `Unknown path ${shortened(path)}.`);
 
-const wrongVerb = ({ path, verbs, allow }: ServedPath) =>
-  new HttpRefusal(405, `${path} is asked with ${verbs.join(" or ")}.`, { Allow: allow });
+const unsupportedVerb = ({ path, verbs, allow }: PathEntry) =>
+  new HttpError(405, `${path} requires the HTTP method ${verbs.join(" or ")}.`, { Allow: allow });
 
-function refusalAnswer(thrown: unknown): RestAnswer {
-  const { status, message, failures, headers } = reportThrown(thrown);
+function errorResponse(thrown: unknown): RestResponse {
+  const { status, message, failures, headers } = toErrorResponse(thrown);
   return { status, headers, content: { format: "json", parts: [errorBody(status, message, failures)] } };
 }
 
-/** Refuses what is larger than any request has to be. */
-function requireSizes({ url = "", rawHeaders }: IncomingMessage): void {
-  if (url.length > LONGEST_URL) {
-    const advice = "what is too long for a query goes into the body of a POST request, where there is one.";
-    throw new HttpRefusal(414, `The URL is longer than ${LONGEST_URL} characters: ${advice}`);
+/** Enforces the limits of URL and headers. */
+function enforceSizeLimits({ url = "", rawHeaders }: IncomingMessage): void {
+  if (url.length > MAX_URL_LENGTH) {
+    const advice = "Use the POST variant of the route, if there is one.";
+    throw new HttpError(414, `The URL is longer than ${MAX_URL_LENGTH} characters. ${advice}`);
   }
   const headerBytes = rawHeaders.reduce((sum, { length }) => sum + length, 0);
-  if (headerBytes > LARGEST_HEADERS) {
-    throw new HttpRefusal(431, `The headers of the request are larger than ${LARGEST_HEADERS} bytes.`);
+  if (headerBytes > MAX_HEADER_BYTES) {
+    throw new HttpError(431, `The headers are larger than ${MAX_HEADER_BYTES} bytes.`);
   }
 }
 

@@ -2,68 +2,68 @@ import { yieldToEventLoop } from "../../async/time-slice.ts";
 import { LARGE_MESSAGE_BYTES, parseMessage, parseMessageInSlices } from "../../json/parse.ts";
 import { SharedStream } from "../../json/shared-stream.ts";
 import type { Feed } from "../events/feed.ts";
-import { abandon } from "../http/chunk-stream.ts";
-import type { Answer, CachePolicy, Caller, Method, Params, Waiting } from "../method-table.ts";
-import { RequestToRoute } from "../rest/request.ts";
-import type { BodyPart, RestAnswer, RestRequest, RestRoute, RouteTable } from "../rest/route-table.ts";
+import { closeSource } from "../http/chunk-stream.ts";
+import type { CachePolicy, CallableMethod, Caller, Cancellation, MethodResponse, Params } from "../method-table.ts";
+import { RouteRequest } from "../rest/request.ts";
+import type { BodyPart, RestRequest, RestResponse, RestRoute, RouteTable } from "../rest/route-table.ts";
+import { CachePrewarmer } from "./cache-prewarmer.ts";
 import type { ThreadOutbox } from "./outbox.ts";
-import { passCopy, passLargeCopy, received } from "./passed-bytes.ts";
 import {
   type Outcome,
-  type PassedBody,
-  type PassedBytes,
-  type PassedRequest,
-  type PassedRestAnswer,
   type PublishedRevision,
-  REVISION_PLACES,
+  REVISION_INDEXES,
   type ToThread,
+  type TransferredBody,
+  type TransferredBytes,
+  type TransferredRequest,
+  type TransferredRestResponse,
   type Validity,
 } from "./protocol.ts";
-import { Renewals } from "./renewals.ts";
+import { deserializeError, serializeError } from "./serialized-error.ts";
 import type { StreamSender } from "./stream-sender.ts";
-import { passThrown, receiveThrown } from "./thrown.ts";
+import { copyForTransfer, copyLargeForTransfer, receiveBytes } from "./transferred-bytes.ts";
 
-/** What can be asked, by the positions that the thread of the servers has for it. */
-interface Asked {
-  methods: readonly Method[];
+/** Methods and routes by their index in the server thread. */
+interface CallTargets {
+  methods: readonly CallableMethod[];
   routes: RouteTable;
   revision: PublishedRevision;
 }
 
-interface Question {
+interface PendingReply {
   resolve(value: unknown): void;
   reject(error: Error): void;
 }
 
 const NO_PARAMS = "[]";
 
-/** Whoever is told without having asked does not give up. */
-const FOR_EVER: Waiting = { signal: new AbortController().signal };
+/** For prewarming, which is never cancelled. */
+const NEVER_CANCELLED: Cancellation = { signal: new AbortController().signal };
 
-/** What is read of a long call takes several times the memory of its bytes, so that few are read before they are answered. */
-const LONG_CALLS_AT_ONCE = 4;
+/** Concurrently parsed large calls. Parsed parameters take several times the memory of their bytes. */
+const LARGE_CALL_CONCURRENCY = 4;
 
-/** Calls methods and routes for the servers, which are in another thread. */
+/** Calls methods and routes for the servers, which run in another thread. */
 export class CallService {
-  readonly #asked: Asked;
+  readonly #targets: CallTargets;
   readonly #outbox: ThreadOutbox<ToThread>;
   readonly #streams: StreamSender;
   readonly #running = new Map<number, RunningCall>();
-  readonly #questions = new Map<number, Question>();
-  #lastQuestion = 0;
-  readonly #renewals: Renewals;
-  readonly #stopRenewing: () => void;
-  #longCalls = 0;
-  /** Long calls that wait until fewer are under way. */
-  readonly #waitingCalls: (() => void)[] = [];
+  readonly #pendingReplies = new Map<number, PendingReply>();
+  #lastReply = 0;
+  readonly #prewarmer: CachePrewarmer;
+  readonly #stopListening: () => void;
+  #largeCalls = 0;
+  /** Large calls that wait for a slot. */
+  readonly #queuedCalls: (() => void)[] = [];
 
-  constructor(asked: Asked, outbox: ThreadOutbox<ToThread>, streams: StreamSender) {
-    this.#asked = asked;
+  constructor(targets: CallTargets, outbox: ThreadOutbox<ToThread>, streams: StreamSender) {
+    this.#targets = targets;
     this.#outbox = outbox;
     this.#streams = streams;
-    const { revision } = asked;
-    this.#renewals = new Renewals(outbox, revision.memory);
-    this.#stopRenewing = revision.onPublished(() => this.#renewals.renewSoon());
+    const { revision } = targets;
+    this.#prewarmer = new CachePrewarmer(outbox, revision.memory);
+    this.#stopListening = revision.onPublished(() => this.#prewarmer.schedule());
   }
 
   call(id: number, position: number, json: string | Uint8Array): void {
@@ -71,20 +71,20 @@ export class CallService {
     if (json === NO_PARAMS) void this.#call(running, position, []);
     else if (json.length < LARGE_MESSAGE_BYTES)
       void this.#call(running, position, parseMessage(bytesOf(json)) as Params);
-    else void this.#callInTurn(running, position, bytesOf(json), (params) => params as Params);
+    else void this.#callQueued(running, position, bytesOf(json), (params) => params as Params);
   }
 
-  /** Only such as are long come as a whole, of which the other thread has read no more than what they are about. */
-  message(id: number, position: number, message: PassedBytes): void {
-    void this.#callInTurn(this.#begin(id), position, received(message), (call) => {
+  /** Calls a method with a large message, of which the server thread has parsed only the outline. */
+  message(id: number, position: number, message: TransferredBytes): void {
+    void this.#callQueued(this.#begin(id), position, receiveBytes(message), (call) => {
       const { params } = call as { params?: Params | null };
       return params ?? [];
     });
   }
 
-  request(id: number, position: number, ...passed: PassedRequest): void {
+  request(id: number, position: number, ...passed: TransferredRequest): void {
     const running = this.#begin(id);
-    const route = this.#asked.routes[position]!;
+    const route = this.#targets.routes[position]!;
     const request = requestTo(route, passed, running);
     const validity = route.isCacheable ? this.#validityOf(route.cachePolicy?.(request)) : undefined;
     route
@@ -93,45 +93,45 @@ export class CallService {
       .catch((error: unknown) => this.#fail(running, error));
   }
 
-  /** Answers a call of which the other thread keeps the answer, and again whenever that has changed. */
-  renewCall(id: number, isList: boolean, position: number, json: string): void {
-    const method = this.#asked.methods[position]!;
+  /** Prewarms a call: sends its response again whenever its revision changes. */
+  prewarmCall(id: number, isList: boolean, position: number, json: string): void {
+    const method = this.#targets.methods[position]!;
     const params = parseMessage(bytesOf(json)) as Params;
     const on = method.cachePolicy?.(params)?.on;
     if (on === undefined || on === "nothing") return;
     const answer = async (validity: Validity) => {
       const { body, meta, headers } = await method.call(params);
-      if (!this.#staysPrepared(id, isList, [body])) return;
-      const passed = Buffer.isBuffer(body) ? passCopy(body) : this.#streams.open(body);
-      this.#outbox.send(["answer", id, passed, meta, headers, validity], passed);
+      if (!this.#canPrewarm(id, isList, [body])) return;
+      const passed = Buffer.isBuffer(body) ? copyForTransfer(body) : this.#streams.open(body);
+      this.#outbox.send(["response", id, passed, meta, headers, validity], passed);
     };
-    this.#renewals.add(id, { on, isList, answer });
+    this.#prewarmer.add(id, { on, isList, answer });
   }
 
-  renewRequest(id: number, isList: boolean, position: number, ...passed: PassedRequest): void {
-    const route = this.#asked.routes[position]!;
-    const request = requestTo(route, passed, FOR_EVER);
+  prewarmRequest(id: number, isList: boolean, position: number, ...passed: TransferredRequest): void {
+    const route = this.#targets.routes[position]!;
+    const request = requestTo(route, passed, NEVER_CANCELLED);
     const on = route.cachePolicy?.(request)?.on;
     if (on === undefined || on === "nothing") return;
     const answer = async (validity: Validity) => {
       const answered = await route.handle(request);
-      if (!this.#staysPrepared(id, isList, answered.content?.parts ?? [])) return;
+      if (!this.#canPrewarm(id, isList, answered.content?.parts ?? [])) return;
       await this.#sendRestAnswer(id, answered, validity);
     };
-    this.#renewals.add(id, { on, isList, answer });
+    this.#prewarmer.add(id, { on, isList, answer });
   }
 
-  /** Gives up preparing an answer that turns out to be a stream, or a list that is none. */
-  #staysPrepared(id: number, isList: boolean, parts: readonly BodyPart[]): boolean {
+  /** Stops prewarming a call whose response is a stream, or is not a shared list as expected. */
+  #canPrewarm(id: number, isList: boolean, parts: readonly BodyPart[]): boolean {
     const streams = parts.filter((part): part is AsyncIterable<Buffer> => !Buffer.isBuffer(part));
     if (isList ? streams[0] instanceof SharedStream : streams.length === 0) return true;
-    for (const stream of streams) abandon(stream[Symbol.asyncIterator]());
-    this.#renewals.delete(id);
+    for (const stream of streams) closeSource(stream[Symbol.asyncIterator]());
+    this.#prewarmer.delete(id);
     return false;
   }
 
-  renewNoMore(id: number): void {
-    this.#renewals.delete(id);
+  stopPrewarming(id: number): void {
+    this.#prewarmer.delete(id);
   }
 
   cancel(id: number, reason: Error): void {
@@ -139,19 +139,19 @@ export class CallService {
   }
 
   settle(question: number, outcome: Outcome): void {
-    const asked = this.#questions.get(question);
-    this.#questions.delete(question);
+    const asked = this.#pendingReplies.get(question);
+    this.#pendingReplies.delete(question);
     if ("value" in outcome) asked?.resolve(outcome.value);
-    else asked?.reject(receiveThrown(outcome.thrown));
+    else asked?.reject(deserializeError(outcome.thrown));
   }
 
-  /** Nobody waits for anything any more. */
+  /** Cancels all calls. */
   close(reason: Error): void {
     for (const running of this.#running.values()) running.cancel(reason);
-    for (const { reject } of this.#questions.values()) reject(reason);
-    this.#questions.clear();
-    this.#stopRenewing();
-    this.#renewals.clear();
+    for (const { reject } of this.#pendingReplies.values()) reject(reason);
+    this.#pendingReplies.clear();
+    this.#stopListening();
+    this.#prewarmer.clear();
   }
 
   #begin(id: number): RunningCall {
@@ -160,30 +160,30 @@ export class CallService {
     return running;
   }
 
-  /** Reads and makes a long call when others of its kind leave room, unless nobody waits for it by then. Never rejects. */
-  async #callInTurn(
+  /** Parses and makes a large call when a slot is free, unless it was cancelled. Never rejects. */
+  async #callQueued(
     running: RunningCall,
     position: number,
     message: Uint8Array,
     paramsOf: (message: unknown) => Params,
   ): Promise<void> {
-    if (this.#longCalls < LONG_CALLS_AT_ONCE) this.#longCalls++;
-    else await new Promise<void>((resolve) => this.#waitingCalls.push(resolve));
+    if (this.#largeCalls < LARGE_CALL_CONCURRENCY) this.#largeCalls++;
+    else await new Promise<void>((resolve) => this.#queuedCalls.push(resolve));
     await yieldToEventLoop();
     try {
-      if (running.over) throw running.over;
+      if (running.abortReason) throw running.abortReason;
       await this.#call(running, position, paramsOf(await parseMessageInSlices(message)));
     } catch (error) {
       this.#fail(running, error);
     }
-    const next = this.#waitingCalls.shift();
+    const next = this.#queuedCalls.shift();
     if (next) next();
-    else this.#longCalls--;
+    else this.#largeCalls--;
   }
 
-  /** Never rejects. */
+  /** Calls a method and sends its response. Never rejects. */
   #call(running: RunningCall, position: number, params: Params): Promise<void> {
-    const method = this.#asked.methods[position]!;
+    const method = this.#targets.methods[position]!;
     const validity = method.isCacheable ? this.#validityOf(method.cachePolicy?.(params)) : undefined;
     return method.call(params, running, running).then(
       (answer) => this.#answer(running, answer, validity),
@@ -191,33 +191,39 @@ export class CallService {
     );
   }
 
-  #answer(running: RunningCall, { body, meta, headers }: Answer, validity: Validity | undefined): void {
-    const send = (passed: PassedBody) => {
+  #answer(running: RunningCall, { body, meta, headers }: MethodResponse, validity: Validity | undefined): void {
+    const send = (passed: TransferredBody) => {
       this.#running.delete(running.id);
-      this.#outbox.send(["answer", running.id, passed, meta, headers, validity], passed);
+      this.#outbox.send(["response", running.id, passed, meta, headers, validity], passed);
     };
-    const copy = Buffer.isBuffer(body) ? passLargeCopy(body) : this.#streams.open(body);
+    const copy = Buffer.isBuffer(body) ? copyLargeForTransfer(body) : this.#streams.open(body);
     if (copy instanceof Promise) void copy.then(send);
     else send(copy);
   }
 
-  /** To be called before the answer is made: it may or may not include a change that comes meanwhile. */
+  /**
+   * Returns the validity of a response. Must be called before the response is computed, which may miss later changes.
+   */
   #validityOf(policy: CachePolicy | undefined): Validity | undefined {
     if (policy === undefined) return undefined;
-    const { on, isPreparedAhead } = policy;
+    const { on, isPrewarmed } = policy;
     if (on === "nothing") return "always";
-    return { on, revision: Atomics.load(this.#asked.revision.memory, REVISION_PLACES[on]), isPreparedAhead };
+    return {
+      on,
+      revision: Atomics.load(this.#targets.revision.memory, REVISION_INDEXES[on]),
+      isPrewarmed,
+    };
   }
 
-  #answerRequest({ id }: RunningCall, answer: RestAnswer, validity: Validity | undefined): Promise<void> | undefined {
+  #answerRequest({ id }: RunningCall, answer: RestResponse, validity: Validity | undefined): Promise<void> | undefined {
     this.#running.delete(id);
     return this.#sendRestAnswer(id, answer, validity);
   }
 
-  /** Gives a promise where a part is so long that it is copied in turns. */
-  #sendRestAnswer(id: number, answer: RestAnswer, validity: Validity | undefined): Promise<void> | undefined {
-    const copies = answer.content && joined(answer.content.parts).map(copyOfBuffer);
-    if (copies === undefined || areMade(copies)) {
+  /** Sends a REST response. Returns a promise if a part is so large that it is copied in slices. */
+  #sendRestAnswer(id: number, answer: RestResponse, validity: Validity | undefined): Promise<void> | undefined {
+    const copies = answer.content && mergeSmallBuffers(answer.content.parts).map(copyOfBuffer);
+    if (copies === undefined || areReady(copies)) {
       this.#sendCopies(id, answer, copies, validity);
       return undefined;
     }
@@ -226,42 +232,42 @@ export class CallService {
 
   #sendCopies(
     id: number,
-    { status, headers, content, lasting, tag, feed }: RestAnswer,
+    { status, headers, content, cacheLifetime, tag, feed }: RestResponse,
     copies: readonly CopiedPart[] | undefined,
     validity: Validity | undefined,
   ): void {
-    // A stream is opened when its answer is sent: its first chunks come right after it.
+    // Opened last: the first chunks follow right after the response.
     const parts = copies?.map((part) => (isBytes(part) ? part : this.#streams.open(part)));
-    const passed: PassedRestAnswer = [status, headers, content?.format, parts, lasting, tag, feed?.topics];
-    this.#outbox.send(["rest answer", id, validity, ...passed], ...(parts ?? []));
+    const passed: TransferredRestResponse = [status, headers, content?.format, parts, cacheLifetime, tag, feed?.topics];
+    this.#outbox.send(["rest response", id, validity, ...passed], ...(parts ?? []));
   }
 
   #fail({ id }: RunningCall, error: unknown): void {
     this.#running.delete(id);
-    this.#outbox.send(["thrown", id, passThrown(error)]);
+    this.#outbox.send(["thrown", id, serializeError(error)]);
   }
 
   readonly #ask: Ask = (message) =>
     new Promise((resolve, reject) => {
-      const question = ++this.#lastQuestion;
-      this.#questions.set(question, { resolve: resolve as Question["resolve"], reject });
+      const question = ++this.#lastReply;
+      this.#pendingReplies.set(question, { resolve: resolve as PendingReply["resolve"], reject });
       this.#outbox.send(message(question));
     });
 }
 
-/** Asks the thread of the servers for something. */
+/** Sends a request to the server thread. */
 type Ask = <T>(message: (question: number) => ToThread) => Promise<T>;
 
-/** A call under way, as the method sees it: who calls, and whether somebody waits. */
-class RunningCall implements Caller, Waiting {
+/** A call in progress, as the method sees it: the caller and its cancellation. */
+class RunningCall implements Caller, Cancellation {
   readonly id: number;
   readonly #ask: Ask;
   #controller: AbortController | undefined;
-  #over: Error | undefined;
+  #abortReason: Error | undefined;
 
-  /** Why nobody waits for the answer any more. */
-  get over(): Error | undefined {
-    return this.#over;
+  /** Why the call was cancelled. */
+  get abortReason(): Error | undefined {
+    return this.#abortReason;
   }
 
   constructor(id: number, ask: Ask) {
@@ -269,18 +275,18 @@ class RunningCall implements Caller, Waiting {
     this.#ask = ask;
   }
 
-  /** Made for who asks for it, since most calls end before they could be given up. */
+  /** Created lazily, because most calls are never cancelled. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      if (this.#over) this.#controller.abort(this.#over);
+      if (this.#abortReason) this.#controller.abort(this.#abortReason);
     }
     return this.#controller.signal;
   }
 
   cancel(reason: Error): void {
-    this.#over ??= reason;
-    this.#controller?.abort(this.#over);
+    this.#abortReason ??= reason;
+    this.#controller?.abort(this.#abortReason);
   }
 
   subscribe({ topics }: Feed): Promise<string> {
@@ -294,34 +300,34 @@ class RunningCall implements Caller, Waiting {
 
 const bytesOf = (json: string | Uint8Array): Uint8Array => (typeof json === "string" ? Buffer.from(json) : json);
 
-/** A part of a body as it can be passed on; streams are not copied. */
-type CopiedPart = PassedBytes | AsyncIterable<Buffer>;
+/** Part of a body for transfer. Streams are not copied. */
+type CopiedPart = TransferredBytes | AsyncIterable<Buffer>;
 
-const isBytes = (part: CopiedPart): part is PassedBytes => typeof part === "string" || part instanceof Uint8Array;
+const isBytes = (part: CopiedPart): part is TransferredBytes => typeof part === "string" || part instanceof Uint8Array;
 
 function copyOfBuffer(part: BodyPart): CopiedPart | Promise<CopiedPart> {
-  return Buffer.isBuffer(part) ? passLargeCopy(part) : part;
+  return Buffer.isBuffer(part) ? copyLargeForTransfer(part) : part;
 }
 
-function areMade(copies: readonly (CopiedPart | Promise<CopiedPart>)[]): copies is readonly CopiedPart[] {
+function areReady(copies: readonly (CopiedPart | Promise<CopiedPart>)[]): copies is readonly CopiedPart[] {
   return !copies.some((copy) => copy instanceof Promise);
 }
 
-/** The request of a client as the route gets it. */
+/** Restores a request for its route. */
 function requestTo(
   route: RestRoute,
-  [url, params, headers = {}, format, body]: PassedRequest,
-  waiting: Waiting,
+  [url, params, headers = {}, format, body]: TransferredRequest,
+  cancellation: Cancellation,
 ): RestRequest {
-  const bytes = body === undefined ? undefined : received(body);
-  return new RequestToRoute(route, { url, params, headers, format, body: bytes, waiting });
+  const bytes = body === undefined ? undefined : receiveBytes(body);
+  return new RouteRequest(route, { url, params, headers, format, body: bytes, cancellation });
 }
 
-/** The beginning and the end of an answer are a few bytes each. */
+/** Start and end of a response are a few bytes each. */
 const JOINED_BELOW_BYTES = 256 * 1024;
 
-/** Small buffers that follow each other become one. */
-function joined(parts: readonly BodyPart[]): BodyPart[] {
+/** Merges adjacent small buffers. */
+function mergeSmallBuffers(parts: readonly BodyPart[]): BodyPart[] {
   const whole: BodyPart[] = [];
   for (const part of parts) {
     const last = whole.at(-1);

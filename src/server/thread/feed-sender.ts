@@ -1,12 +1,12 @@
 import type { EventReader, Feed, StreamEvent } from "../events/feed.ts";
 import type { ThreadOutbox } from "./outbox.ts";
-import { passCopy } from "./passed-bytes.ts";
 import type { ToThread } from "./protocol.ts";
+import { copyForTransfer } from "./transferred-bytes.ts";
 
-/** Finds the feed of some topics. */
+/** Returns the feed of some topics. */
 export type FindFeed = (topics: readonly string[]) => Feed;
 
-/** Tells the thread of the servers what happens of the topics that are read there: once, however many read it. */
+/** Sends events to the server thread, once per feed regardless of the number of readers. */
 export class FeedSender {
   readonly #outbox: ThreadOutbox<ToThread>;
   readonly #find: FindFeed;
@@ -38,7 +38,7 @@ export class FeedSender {
   }
 }
 
-/** Stands for all readers of a feed in the other thread. */
+/** Represents all readers of a feed in the server thread. */
 class SharedReader implements EventReader {
   readers = 0;
   readonly #feed: number;
@@ -50,11 +50,11 @@ class SharedReader implements EventReader {
   }
 
   deliver({ topic, data }: StreamEvent): void {
-    const bytes = passCopy(data);
+    const bytes = copyForTransfer(data);
     this.#outbox.send(["event", this.#feed, topic, bytes], bytes);
   }
 
-  cutOff(): void {
-    this.#outbox.send(["cut off", this.#feed]);
+  disconnect(): void {
+    this.#outbox.send(["disconnect", this.#feed]);
   }
 }

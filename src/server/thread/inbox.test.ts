@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { ThreadInbox } from "./inbox.ts";
 
-it("handles a great many messages in their order, and lets others in between", async () => {
+it("handles many messages in order, over several turns", async () => {
   const handled: number[] = [];
   const inbox = new ThreadInbox<[kind: "work", number: number]>({
     work: (number) => {
@@ -13,7 +13,7 @@ it("handles a great many messages in their order, and lets others in between", a
   const messages = Array.from({ length: 20 }, (_, number): [kind: "work", number: number] => ["work", number]);
   inbox.receive(messages.slice(0, 15));
   const handledAtOnce = handled.length;
-  // What comes meanwhile waits behind what came before.
+  // Later messages queue behind earlier ones.
   inbox.receive(messages.slice(15));
   expect(handledAtOnce).toBeLessThan(6);
   expect(handled).toHaveLength(handledAtOnce);
@@ -21,8 +21,8 @@ it("handles a great many messages in their order, and lets others in between", a
   expect(handled).toEqual(messages.map(([, number]) => number));
 });
 
-it("handles few messages at once, again and again", async () => {
-  // The time of this turn may be over.
+it("handles few messages immediately", async () => {
+  // The time budget of this turn may be spent.
   await setImmediate();
   await setImmediate();
   const handled: string[] = [];
@@ -35,17 +35,17 @@ it("handles few messages at once, again and again", async () => {
   expect(handled).toEqual(["first", "second", "third"]);
 });
 
-it("what messages set off counts as well", async () => {
+it("counts the microtasks of messages against the time budget", async () => {
   const handled: number[] = [];
-  const inbox = new ThreadInbox<[kind: "answer", number: number]>({
-    answer: (number) => {
+  const inbox = new ThreadInbox<[kind: "response", number: number]>({
+    response: (number) => {
       void Promise.resolve().then(() => {
         for (const until = performance.now() + 4; performance.now() < until; );
         handled.push(number);
       });
     },
   });
-  inbox.receive(Array.from({ length: 40 }, (_, number): [kind: "answer", number: number] => ["answer", number]));
+  inbox.receive(Array.from({ length: 40 }, (_, number): [kind: "response", number: number] => ["response", number]));
   await setImmediate();
   expect(handled.length).toBeLessThan(20);
   while (handled.length < 40) await setImmediate();

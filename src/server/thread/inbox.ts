@@ -1,14 +1,14 @@
 import { scheduler } from "../scheduler.ts";
-import { type Handlers, handleOne } from "./protocol.ts";
+import { dispatch, type Handlers } from "./protocol.ts";
 
-/** After so many of them what waited for them goes on, which takes most of the time that they cost. */
-const AT_ONCE = 4;
+/** Messages handled before the microtasks they caused run, which are most of the work. */
+const MESSAGES_PER_BATCH = 4;
 
-/** Handles the messages of another thread in their order: all at once, unless they are so many that others would wait for that. */
+/** Handles messages of another thread in order, within the time budget of the scheduler. */
 export class ThreadInbox<Message extends [kind: string, ...unknown[]]> {
   readonly #handlers: Handlers<Message>;
   #waiting: Message[] = [];
-  /** The position of the next one. */
+  /** Index of the next message. */
   #next = 0;
 
   constructor(handlers: Handlers<Message>) {
@@ -22,7 +22,7 @@ export class ThreadInbox<Message extends [kind: string, ...unknown[]]> {
   }
 
   readonly #goOn = (): void => {
-    for (let left = AT_ONCE; this.#next < this.#waiting.length; left--) {
+    for (let left = MESSAGES_PER_BATCH; this.#next < this.#waiting.length; left--) {
       if (!scheduler.hasTime) {
         scheduler.run("thread", this.#goOn);
         return;
@@ -31,7 +31,7 @@ export class ThreadInbox<Message extends [kind: string, ...unknown[]]> {
         queueMicrotask(this.#goOn);
         return;
       }
-      handleOne(this.#handlers, this.#waiting[this.#next++]!);
+      dispatch(this.#handlers, this.#waiting[this.#next++]!);
     }
     this.#waiting = [];
     this.#next = 0;

@@ -4,27 +4,29 @@ import type { BodyPart, RestRequest } from "../rest/route-table.ts";
 import type { ToMain } from "./protocol.ts";
 import type { Response } from "./response-cache.ts";
 
-/** An element of a list that another call answers with. */
+/** A call whose response is an element of a list that another method returns. */
 export interface ListElement {
-  /** Of the list in the cache. */
+  /** Cache key of the list. */
   key: string;
   index: number;
-  /** Has the list prepared. */
+  /** Returns the message that starts prewarming the list. */
   renewal(id: number): ToMain;
 }
 
-/** Elements that are named in another way are left to the main thread. */
+/** Elements identified in other ways are left to the main thread. */
 const INDEX = /^(?:0|[1-9]\d{0,8})$/;
 
+/** Returns the list element that a JSON-RPC call asks for, if its list can be prewarmed. */
 export function elementOfCall(listedBy: number, params: Params): ListElement | undefined {
   if (!Array.isArray(params) || params.length !== 2) return undefined;
   const [list, index] = params;
   if (typeof index !== "string" || !INDEX.test(index)) return undefined;
   const text = JSON.stringify([list]);
-  const renewal = (id: number): ToMain => ["renew call", id, true, listedBy, text];
-  return { key: `list ${listedBy} ${text}`, index: Number(index), renewal };
+  const prewarmMessage = (id: number): ToMain => ["prewarm call", id, true, listedBy, text];
+  return { key: `list ${listedBy} ${text}`, index: Number(index), renewal: prewarmMessage };
 }
 
+/** Returns the list element that a REST request asks for, if its list can be prewarmed. */
 export function elementOfRequest(listedBy: number, { url, params, format }: RestRequest): ListElement | undefined {
   const slash = url.lastIndexOf("/");
   const index = url.slice(slash + 1);
@@ -32,7 +34,7 @@ export function elementOfRequest(listedBy: number, { url, params, format }: Rest
   const list = url.slice(0, slash);
   const paramsOfList = Object.fromEntries(Object.entries(params).slice(0, -1));
   const renewal = (id: number): ToMain => [
-    "renew request",
+    "prewarm request",
     id,
     true,
     listedBy,
@@ -45,8 +47,8 @@ export function elementOfRequest(listedBy: number, { url, params, format }: Rest
   return { key: `list ${listedBy} ${format} ${list}`, index: Number(index), renewal };
 }
 
-/** The response with one element in the place of the list. */
-export function elementOf(list: Response, index: number): Response | undefined {
+/** Extracts the response for one element from the response for the list. */
+export function extractElement(list: Response, index: number): Response | undefined {
   const written = (part: BodyPart) => (part instanceof SharedStream ? writeElement(part.descriptor, index) : part);
   if ("body" in list) {
     const body = written(list.body);

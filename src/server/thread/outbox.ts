@@ -1,30 +1,30 @@
 import { setImmediate } from "node:timers";
 
-/** The part of a port, or of a worker, by which messages go. */
+/** The sending part of a port or worker. */
 interface Port<Message> {
   postMessage(messages: readonly Message[], transferred: readonly ArrayBuffer[]): void;
 }
 
-/** Sends all messages of a turn of the event loop as one: to wake another thread costs more than many a call. */
+/** Batches all messages of a turn of the event loop, since waking another thread is expensive. */
 export class ThreadOutbox<Message> {
   readonly #port: Port<Message>;
   readonly #beforeSending: () => void;
   #messages: Message[] = [];
   #transferred: ArrayBuffer[] = [];
 
-  /** @param beforeSending is called before what is sent leaves this thread */
+  /** `beforeSending` is called before a batch is posted. */
   constructor(port: Port<Message>, beforeSending: () => void = () => {}) {
     this.#port = port;
     this.#beforeSending = beforeSending;
   }
 
-  /** `bytes` are those in the message; their memory is handed over with it, and is this thread's no longer. */
+  /** Queues a message. The memory of `bytes`, which are part of the message, is transferred with it. */
   send(message: Message, ...bytes: readonly unknown[]): void {
     for (const each of bytes) if (each instanceof Uint8Array) this.#transferred.push(each.buffer as ArrayBuffer);
     if (this.#messages.push(message) === 1) setImmediate(() => this.flush());
   }
 
-  /** Sends at once what there is. */
+  /** Posts queued messages immediately. */
   flush(): void {
     if (this.#messages.length === 0) return;
     this.#beforeSending();

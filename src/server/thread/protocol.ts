@@ -2,18 +2,18 @@ import type { FailureKind, ItemFailure } from "../../errors/failure.ts";
 import type { StreamDescriptor } from "../../json/shared-stream.ts";
 import type { LogFields, LogLevel, LogTopic } from "../../log/logger.ts";
 import type { AccessClass } from "../access-class.ts";
-import type { CallTally } from "../call-tallies.ts";
+import type { CallStats } from "../call-stats.ts";
 import type { AccessOptions } from "../http/access-policy.ts";
 import type { Format } from "../http/negotiation.ts";
-import type { PageFiles } from "../http/pages.ts";
 import type { ServerLoad } from "../http/server.ts";
+import type { StaticFilePaths } from "../http/static-files.ts";
 import type { JsonRpcLimits } from "../jsonrpc/limits.ts";
-import type { Cost, Dependence } from "../method-table.ts";
-import type { RequestParts, RestAnswer, RestRoute } from "../rest/route-table.ts";
+import type { CacheDependency, CallCost } from "../method-table.ts";
+import type { RequestParts, RestResponse, RestRoute } from "../rest/route-table.ts";
 
-/** What the main thread and that of the servers tell each other. Messages arrive in the order in which they were sent. */
+/** Messages between the main thread and the server thread. They arrive in order. */
 
-/** The servers that run in the thread. */
+/** Servers in the thread. */
 export type ServerName = "json-rpc" | "rest";
 
 export interface ListenOptions {
@@ -23,104 +23,99 @@ export interface ListenOptions {
   access?: AccessOptions;
 }
 
-/** All that the thread has to know to serve. */
-export interface ServingOrder {
-  methods: readonly MethodFacts[];
-  routes: readonly RouteFacts[];
+/** Configuration of the servers. */
+export interface ServeCommand {
+  methods: readonly MethodInfo[];
+  routes: readonly RouteInfo[];
   listen: { [Name in ServerName]?: ListenOptions };
-  /** What browsers are shown at the address of JSON-RPC. */
-  pages: PageFiles | undefined;
+  /** Static files at the URL of JSON-RPC. */
+  pages: StaticFilePaths | undefined;
   limits: Partial<JsonRpcLimits> | undefined;
-  /** The numbers in it are other ones whenever what answers depend on has changed: at `REVISION_PLACES`. */
+  /** Shared memory with a counter per cache dependency, at `REVISION_PLACES`. */
   revision: Int32Array;
-  /** Whether calls are observed. */
   isMeasured: boolean;
-  /** Whether there is an access log. */
   isLogged: boolean;
 }
 
-/** A method as it is called by one of its names; calls of it name its position in the order. */
-export interface MethodFacts {
+/** A method under one of its names. Calls refer to its index. */
+export interface MethodInfo {
   calledBy: string;
   name: string;
-  cost: Cost;
+  cost: CallCost;
   access: AccessClass;
   takesLargeBody: boolean;
   isCacheable: boolean;
-  /** The position of the method that lists its answers. */
+  /** Index of the method that returns the list of its responses. */
   listedBy: number | undefined;
 }
 
-export interface RouteFacts extends Omit<RestRoute, "handle" | "cachePolicy" | "elementOf"> {
+export interface RouteInfo extends Omit<RestRoute, "handle" | "cachePolicy" | "elementOf"> {
   listedBy: number | undefined;
 }
 
-/** Short bytes as a text with a character for each, which costs less to pass on; longer ones in memory of their own. */
-export type PassedBytes = string | Uint8Array;
+/** Bytes for transfer: a latin1 string if short, which is cheaper, otherwise a buffer with its own memory. */
+export type TransferredBytes = string | Uint8Array;
 
-/** A stream whose chunks are sent as they are asked for, or one that the thread makes itself. */
-export interface PassedStream {
+/** A stream whose chunks are sent on demand, or, with a descriptor, one that the server thread produces itself. */
+export interface TransferredStream {
   stream: number;
   descriptor?: StreamDescriptor;
 }
 
-export type PassedBody = PassedBytes | PassedStream;
+export type TransferredBody = TransferredBytes | TransferredStream;
 
-/** Something that was thrown. */
-export type Thrown =
+/** A serialized error. */
+export type SerializedError =
   | { failure: FailureKind; message: string; detail?: string; failures?: ItemFailure[] }
   | { status: number; message: string; headers: Record<string, string> }
   | { unreadable: string }
   | { unexpected: string; stack: string };
 
-/** What an answer depends on that can change. */
-type Changing = Exclude<Dependence, "nothing">;
+/** Dependencies that can change. */
+type VolatileDependency = Exclude<CacheDependency, "nothing">;
 
-/** Where in the memory of the revision the number stands that tells of changes. */
-export const REVISION_PLACES: Readonly<Record<Changing, number>> = { head: 0, status: 1 };
+/** Index of each revision counter in the shared memory. */
+export const REVISION_INDEXES: Readonly<Record<VolatileDependency, number>> = { head: 0, status: 1 };
 
-/** How the servers see that what they were told is true no longer. */
+/** Revision counters that invalidate cached responses. */
 export interface PublishedRevision {
-  /**
-   * The first number in it is another one whenever the head has changed, or what fork choice says of a block; the second one also
-   * whenever the status of the node has.
-   */
+  /** Shared counters. The first changes with the head and fork choice, the second also with the node's status. */
   readonly memory: Int32Array;
-  /** Changes the numbers for all that has changed by now. */
+  /** Updates the counters to the current state. */
   publish(): void;
-  /** Calls the listener when a number has changed; returns the function that ends it. */
+  /** Calls the listener when a counter has changed. Returns a function that removes it. */
   onPublished(listener: () => void): () => void;
 }
 
-/** How long a cached answer is valid: while a revision stays the same, or always. */
-export type Validity = { on: Changing; revision: number; isPreparedAhead: boolean } | "always";
+/** How long a cached response is valid: while a revision is unchanged, or always. */
+export type Validity = { on: VolatileDependency; revision: number; isPrewarmed: boolean } | "always";
 
-/** A list, as what answers it is: an object takes the threads twice as long to pass on. */
-export type PassedRequest = [
+/** A tuple, which is cloned twice as fast as an object. */
+export type TransferredRequest = [
   url: string,
   params: RequestParts["params"],
-  /** Undefined for none that say something of what is asked. */
+  /** Undefined if no header matters to routes. */
   headers: RequestParts["headers"] | undefined,
   format: RequestParts["format"],
-  body: PassedBytes | undefined,
+  body: TransferredBytes | undefined,
 ];
 
-export type PassedRestAnswer = [
+export type TransferredRestResponse = [
   status: number,
-  headers: RestAnswer["headers"],
+  headers: RestResponse["headers"],
   format: Format | undefined,
-  /** Undefined when there is no format. */
-  parts: readonly PassedBody[] | undefined,
-  lasting: RestAnswer["lasting"],
-  tag: RestAnswer["tag"],
-  /** Of a feed. */
+  /** Undefined without a format. */
+  parts: readonly TransferredBody[] | undefined,
+  cacheLifetime: RestResponse["cacheLifetime"],
+  tag: RestResponse["tag"],
+  /** Topics of a feed. */
   topics: readonly string[] | undefined,
 ];
 
 export interface ThreadReport {
   loads: { [Name in ServerName]?: ServerLoad };
-  calls: CallTally[];
-  /** How late the event loop of the thread was since a report was last asked for, in seconds. */
+  calls: CallStats[];
+  /** Event loop delay of the thread since the last requested report, in seconds. */
   lag: EventLoopLag;
 }
 
@@ -130,25 +125,25 @@ export interface EventLoopLag {
   max: number;
 }
 
-/** How a question to the other side ended. */
-export type Outcome = { value: unknown } | { thrown: Thrown };
+/** Reply to a question of the main thread. */
+export type Outcome = { value: unknown } | { thrown: SerializedError };
 
 export type ToMain =
-  /** With the JSON of the parameters: a text, or the bytes of a long one. */
+  /** JSON of the parameters; as bytes if large. */
   | [kind: "call", id: number, method: number, params: string | Uint8Array]
-  /** The same, with parameters that are a member of the message. */
-  | [kind: "message", id: number, method: number, message: PassedBytes]
-  | [kind: "request", id: number, route: number, ...request: PassedRequest]
-  /** Is to be answered whenever the answer is another one. Of a list, only a descriptor is wanted. */
-  | [kind: "renew call", id: number, isList: boolean, method: number, params: string]
-  | [kind: "renew request", id: number, isList: boolean, route: number, ...request: PassedRequest]
-  | [kind: "renew no more", id: number]
-  /** Nobody waits for the call or request any more. */
-  | [kind: "cancel", id: number, reason: Thrown]
+  /** The whole message with large parameters. */
+  | [kind: "message", id: number, method: number, message: TransferredBytes]
+  | [kind: "request", id: number, route: number, ...request: TransferredRequest]
+  /** Prewarm a call: send its response whenever its revision changes. Lists are sent as descriptors. */
+  | [kind: "prewarm call", id: number, isList: boolean, method: number, params: string]
+  | [kind: "prewarm request", id: number, isList: boolean, route: number, ...request: TransferredRequest]
+  | [kind: "stop prewarming", id: number]
+  /** Cancel a call or request. */
+  | [kind: "cancel", id: number, reason: SerializedError]
   | [kind: "outcome", question: number, outcome: Outcome]
-  /** So many more chunks of a stream may be sent. */
+  /** Grant credit for more chunks of a stream. */
   | [kind: "pull", stream: number, chunks: number]
-  /** Nobody wants the rest of a stream, or all of it was read. */
+  /** Close a stream, read completely or not. */
   | [kind: "release", stream: number]
   | [kind: "follow", feed: number, topics: readonly string[]]
   | [kind: "readers", feed: number, count: number]
@@ -162,48 +157,50 @@ export type ToMain =
   | [kind: "closed"];
 
 export type ToThread =
-  | [kind: "serve", order: ServingOrder]
+  | [kind: "serve", order: ServeCommand]
   | [
-      kind: "answer",
+      kind: "response",
       id: number,
-      body: PassedBody,
+      body: TransferredBody,
       meta: Record<string, unknown> | undefined,
       headers: Record<string, string> | undefined,
       validity: Validity | undefined,
     ]
-  | [kind: "rest answer", id: number, validity: Validity | undefined, ...answer: PassedRestAnswer]
-  | [kind: "thrown", id: number, thrown: Thrown]
-  /** On behalf of a call. */
+  | [kind: "rest response", id: number, validity: Validity | undefined, ...answer: TransferredRestResponse]
+  | [kind: "thrown", id: number, thrown: SerializedError]
+  /** Subscribe on behalf of a call. */
   | [kind: "subscribe", question: number, call: number, topics: readonly string[]]
   | [kind: "unsubscribe", question: number, call: number, subscription: string]
-  | [kind: "chunk", stream: number, bytes: PassedBytes]
+  | [kind: "chunk", stream: number, bytes: TransferredBytes]
   | [kind: "end", stream: number]
-  | [kind: "break", stream: number, thrown: Thrown]
-  /** From now on all events of a feed are told. */
+  | [kind: "break", stream: number, thrown: SerializedError]
+  /** All events of the feed are sent from now on. */
   | [kind: "following", feed: number]
-  | [kind: "event", feed: number, topic: string, data: PassedBytes]
-  | [kind: "cut off", feed: number]
+  | [kind: "event", feed: number, topic: string, data: TransferredBytes]
+  | [kind: "disconnect", feed: number]
   | [kind: "report"]
   | [kind: "close"];
 
 type FieldsOf<Message> = Message extends [unknown, ...infer Fields] ? Fields : never;
 
-/** What is done about each kind of message. */
+/** Handler of each kind of message. */
 export type Handlers<Message extends [kind: string, ...unknown[]]> = {
   [Kind in Message[0]]: (...fields: FieldsOf<Extract<Message, [Kind, ...unknown[]]>>) => void;
 };
 
-export function handle<Message extends [kind: string, ...unknown[]]>(
+/** Dispatches messages to their handlers. */
+export function dispatchAll<Message extends [kind: string, ...unknown[]]>(
   handlers: Handlers<Message>,
   messages: readonly Message[],
 ): void {
-  for (const message of messages) handleOne(handlers, message);
+  for (const message of messages) dispatch(handlers, message);
 }
 
-export function handleOne<Message extends [kind: string, ...unknown[]]>(
+/** Dispatches a message to its handler. */
+export function dispatch<Message extends [kind: string, ...unknown[]]>(
   handlers: Handlers<Message>,
   [kind, ...fields]: Message,
 ): void {
-  // The type of the handlers says that the fields are those of the kind.
+  // The fields match the kind by the type of `Handlers`.
   (handlers[kind as Message[0]] as (...given: unknown[]) => void)(...fields);
 }

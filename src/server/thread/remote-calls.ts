@@ -1,19 +1,27 @@
 import { setImmediate } from "node:timers";
 import { LARGE_MESSAGE_BYTES } from "../../json/parse.ts";
 import { SharedStream } from "../../json/shared-stream.ts";
-import type { Answer, Caller, Params, Waiting } from "../method-table.ts";
-import type { BodyPart, RestAnswer, RestRequest } from "../rest/route-table.ts";
-import { elementOf, elementOfCall, elementOfRequest, type ListElement } from "./list-elements.ts";
+import type { Caller, Cancellation, MethodResponse, Params } from "../method-table.ts";
+import type { BodyPart, RestRequest, RestResponse } from "../rest/route-table.ts";
+import { elementOfCall, elementOfRequest, extractElement, type ListElement } from "./list-elements.ts";
 import type { ThreadOutbox } from "./outbox.ts";
-import { passOwn } from "./passed-bytes.ts";
-import type { MethodFacts, Outcome, PassedBody, PassedRestAnswer, RouteFacts, ToMain, Validity } from "./protocol.ts";
+import type {
+  MethodInfo,
+  Outcome,
+  RouteInfo,
+  ToMain,
+  TransferredBody,
+  TransferredRestResponse,
+  Validity,
+} from "./protocol.ts";
 import type { RemoteFeeds } from "./remote-feeds.ts";
 import type { RemoteStreams } from "./remote-streams.ts";
 import { RepeatedCalls } from "./repeated-calls.ts";
 import { type Response, ResponseCache } from "./response-cache.ts";
-import { passThrown } from "./thrown.ts";
+import { serializeError } from "./serialized-error.ts";
+import { transferOwned } from "./transferred-bytes.ts";
 
-/** A call or request that the main thread has not answered. */
+/** A call or request in progress on the main thread. */
 interface Pending {
   resolve(response: Response): void;
   reject(error: Error): void;
@@ -24,7 +32,7 @@ interface Pending {
   element: ListElement | undefined;
 }
 
-interface RemoteCallsParts {
+interface RemoteCallsOptions {
   outbox: ThreadOutbox<ToMain>;
   streams: RemoteStreams;
   feeds: RemoteFeeds;
@@ -41,34 +49,34 @@ export class RemoteCalls {
   readonly #pending = new Map<number, Pending>();
   #last = 0;
 
-  constructor({ outbox, streams, feeds, revision }: RemoteCallsParts) {
+  constructor({ outbox, streams, feeds, revision }: RemoteCallsOptions) {
     this.#outbox = outbox;
     this.#streams = streams;
     this.#feeds = feeds;
     this.#cache = new ResponseCache(revision);
     this.#repeated = new RepeatedCalls((id, key) => {
-      outbox.send(["renew no more", id]);
-      // A list would keep the memory of a state.
+      outbox.send(["stop prewarming", id]);
+      // A cached list would keep the memory of its state.
       this.#cache.delete(key);
     });
   }
 
   call(
     position: number,
-    { isCacheable, listedBy }: Pick<MethodFacts, "isCacheable" | "listedBy">,
+    { isCacheable, listedBy }: Pick<MethodInfo, "isCacheable" | "listedBy">,
     params: Params,
     caller: Caller | undefined,
-    waiting: Waiting | undefined,
-  ): Promise<Answer> {
+    cancellation: Cancellation | undefined,
+  ): Promise<MethodResponse> {
     const text = JSON.stringify(params);
     const key = isCacheable ? `${position} ${text}` : undefined;
-    const cached = key && this.#cached<Answer>(key, (id) => ["renew call", id, false, position, text]);
+    const cached = key && this.#cached<MethodResponse>(key, (id) => ["prewarm call", id, false, position, text]);
     if (cached) return Promise.resolve(cached);
     const element = key !== undefined && listedBy !== undefined ? elementOfCall(listedBy, params) : undefined;
-    const written = element && this.#written<Answer>(element);
+    const written = element && this.#listElement<MethodResponse>(element);
     if (written) return Promise.resolve(written);
-    return this.#begin({ waiting, caller, key, element }, (id) => {
-      const json = text.length < LARGE_MESSAGE_BYTES ? text : passOwn(Buffer.from(text));
+    return this.#begin({ cancellation, caller, key, element }, (id) => {
+      const json = text.length < LARGE_MESSAGE_BYTES ? text : transferOwned(Buffer.from(text));
       this.#outbox.send(["call", id, position, json], json);
     });
   }
@@ -77,26 +85,26 @@ export class RemoteCalls {
     position: number,
     message: Uint8Array,
     caller: Caller | undefined,
-    waiting: Waiting | undefined,
-  ): Promise<Answer> {
-    return this.#begin({ waiting, caller, key: undefined, element: undefined }, (id) => {
-      const passed = passOwn(message);
+    cancellation: Cancellation | undefined,
+  ): Promise<MethodResponse> {
+    return this.#begin({ cancellation, caller, key: undefined, element: undefined }, (id) => {
+      const passed = transferOwned(message);
       this.#outbox.send(["message", id, position, passed], passed);
     });
   }
 
-  /** A conditional request goes to the main thread, which compares entity tags. */
+  /** Handles a REST request. Conditional requests go to the main thread, which compares ETags. */
   request(
     position: number,
-    { isCacheable, listedBy }: Pick<RouteFacts, "isCacheable" | "listedBy">,
+    { isCacheable, listedBy }: Pick<RouteInfo, "isCacheable" | "listedBy">,
     request: RestRequest,
-  ): Promise<RestAnswer> {
-    const { params, url, headers, body, waiting, format } = request;
+  ): Promise<RestResponse> {
+    const { params, url, headers, body, cancellation, format } = request;
     const key = isCacheable && headers["if-none-match"] === undefined ? `${position} ${format} ${url}` : undefined;
     const cached =
       key &&
-      this.#cached<RestAnswer>(key, (id) => [
-        "renew request",
+      this.#cached<RestResponse>(key, (id) => [
+        "prewarm request",
         id,
         false,
         position,
@@ -108,74 +116,88 @@ export class RemoteCalls {
       ]);
     if (cached) return Promise.resolve(cached);
     const element = key !== undefined && listedBy !== undefined ? elementOfRequest(listedBy, request) : undefined;
-    const written = element && this.#written<RestAnswer>(element);
+    const written = element && this.#listElement<RestResponse>(element);
     if (written) return Promise.resolve(written);
-    return this.#begin({ waiting, key, element }, (id) => {
-      const passed = body && passOwn(body);
+    return this.#begin({ cancellation, key, element }, (id) => {
+      const passed = body && transferOwned(body);
       this.#outbox.send(["request", id, position, url, params, passedHeaders(headers), format, passed], passed);
     });
   }
 
-  /** Looks up a response. From its second use on, the main thread prepares it ahead if its policy allows that. */
+  /** Looks up a cached response. On its second use, prewarming starts if the policy allows it. */
   #cached<Kind extends Response>(key: string, renewal: (id: number) => ToMain): Kind | undefined {
-    const isRepeated = this.#repeated.note(key);
+    const isRepeated = this.#repeated.touch(key);
     const cached = this.#cache.get(key);
     if (cached === undefined) return undefined;
-    if (!isRepeated) this.#prepare(key, cached.validity, renewal);
-    // Keys of calls and of requests never coincide.
+    if (!isRepeated) this.#prewarm(key, cached.validity, renewal);
+    // Keys of calls and requests never collide.
     return cached.response as Kind;
   }
 
-  /** Has the main thread answer again whenever the revision changes, if the answer is worth that. */
-  #prepare(key: string, validity: Validity | undefined, renewal: (id: number) => ToMain): void {
-    if (validity === undefined || validity === "always" || !validity.isPreparedAhead) return;
+  /** Starts prewarming of a response, if its policy allows it. */
+  #prewarm(key: string, validity: Validity | undefined, renewal: (id: number) => ToMain): void {
+    if (validity === undefined || validity === "always" || !validity.isPrewarmed) return;
     const id = this.#repeated.add(key);
     if (id !== undefined) this.#outbox.send(renewal(id));
   }
 
-  /** Writes an answer that is an element of a list that was prepared ahead. */
-  #written<Kind extends Response>({ key, index }: ListElement): Kind | undefined {
-    this.#repeated.note(key);
+  /** Serves an element of a prewarmed list. */
+  #listElement<Kind extends Response>({ key, index }: ListElement): Kind | undefined {
+    this.#repeated.touch(key);
     const list = this.#cache.get(key)?.response;
-    const element = list && elementOf(list, index);
-    // The list has the form of its elements.
+    const element = list && extractElement(list, index);
+    // The list has the type of its elements.
     return element as Kind | undefined;
   }
 
   #begin<Kind extends Response>(
-    { waiting, caller, key, element }: Pick<Pending, "caller" | "key" | "element"> & { waiting: Waiting | undefined },
+    {
+      cancellation,
+      caller,
+      key,
+      element,
+    }: Pick<Pending, "caller" | "key" | "element"> & { cancellation: Cancellation | undefined },
     send: (id: number) => void,
   ): Promise<Kind> {
     return new Promise<Kind>((resolve, reject) => {
       const id = ++this.#last;
-      const stopWaiting = waiting?.onOver?.((reason) => this.#outbox.send(["cancel", id, passThrown(reason)]));
-      this.#pending.set(id, { resolve: resolve as Pending["resolve"], reject, caller, key, element, stopWaiting });
+      const stopListening = cancellation?.onAbort?.((reason) =>
+        this.#outbox.send(["cancel", id, serializeError(reason)]),
+      );
+      this.#pending.set(id, {
+        resolve: resolve as Pending["resolve"],
+        reject,
+        caller,
+        key,
+        element,
+        stopWaiting: stopListening,
+      });
       send(id);
     });
   }
 
   answer(
     id: number,
-    passed: PassedBody,
-    meta: Answer["meta"],
-    headers: Answer["headers"],
+    passed: TransferredBody,
+    meta: MethodResponse["meta"],
+    headers: MethodResponse["headers"],
     validity: Validity | undefined,
   ): void {
     const body = this.#streams.bodyOf(passed);
-    const answer: Answer = { body, meta, headers };
-    this.#end(id, answer, [body], validity)?.resolve(answer);
+    const respond: MethodResponse = { body, meta, headers };
+    this.#end(id, respond, [body], validity)?.resolve(respond);
   }
 
-  answerRequest(id: number, validity: Validity | undefined, ...answered: PassedRestAnswer): void {
-    const [status, headers, format, passed = [], lasting, tag, topics] = answered;
+  respondToRequest(id: number, validity: Validity | undefined, ...answered: TransferredRestResponse): void {
+    const [status, headers, format, passed = [], cacheLifetime, tag, topics] = answered;
     const parts = passed.map((part) => this.#streams.bodyOf(part));
-    const answer: RestAnswer = { status, headers, content: format && { format, parts }, lasting, tag };
+    const answer: RestResponse = { status, headers, content: format && { format, parts }, cacheLifetime, tag };
     const request = this.#end(id, answer, parts, validity);
     if (topics === undefined) request?.resolve(answer);
     else if (request) void this.#answerWithFeed(topics, answer, request.resolve);
   }
 
-  /** Caches the response if it is valid for a while. Returns the call that waits for it, if it was not prepared ahead. */
+  /** Caches the response if it is valid for some time. Returns the pending call, if any. */
   #end(
     id: number,
     response: Response,
@@ -184,33 +206,33 @@ export class RemoteCalls {
   ): Pending | undefined {
     const pending = id < 0 ? undefined : this.#take(id);
     const key = pending ? pending.key : this.#repeated.keyOf(id);
-    // Of a list only the descriptor is used, in memory that the threads share.
+    // Only the descriptor of a list is used; its memory is shared between the threads.
     if (pending === undefined) for (const part of parts) if (part instanceof SharedStream) part.release();
     const size = sizeOf(parts, pending === undefined);
     if (validity !== undefined && key !== undefined && size !== undefined) {
       this.#cache.put(key, response, size, validity);
     }
-    if (pending?.element) this.#prepare(pending.element.key, validity, pending.element.renewal);
+    if (pending?.element) this.#prewarm(pending.element.key, validity, pending.element.renewal);
     return pending;
   }
 
   #take(id: number): Pending {
     const pending = this.#pending.get(id);
-    if (pending === undefined) throw new Error(`Nothing waits for answer ${id}.`);
+    if (pending === undefined) throw new Error(`No pending call ${id}`);
     this.#pending.delete(id);
     pending.stopWaiting?.();
     return pending;
   }
 
-  /** Whoever learns that a stream of events is open hears of all that happens from then on. */
+  /** Responds with an event stream once the main thread delivers its events, so that none is missed. */
   async #answerWithFeed(
     topics: readonly string[],
-    answer: RestAnswer,
-    resolve: (answer: RestAnswer) => void,
+    answer: RestResponse,
+    resolve: (answer: RestResponse) => void,
   ): Promise<void> {
     const letGo = await this.#feeds.hold(topics);
     resolve({ ...answer, feed: this.#feeds.feed(topics) });
-    // The server has opened the feed by then, if it ever does.
+    // The server has opened the feed by then.
     setImmediate(letGo);
   }
 
@@ -228,23 +250,23 @@ export class RemoteCalls {
 
   #callerOf(id: number): Caller {
     const caller = this.#pending.get(id)?.caller;
-    if (caller === undefined) throw new Error(`Call ${id} has no caller.`);
+    if (caller === undefined) throw new Error(`Call ${id} has no caller`);
     return caller;
   }
 
-  /** Never rejects. */
+  /** Answers a question of the main thread. Never rejects. */
   async #settle(question: number, ask: () => unknown): Promise<void> {
     let outcome: Outcome;
     try {
       outcome = { value: await ask() };
     } catch (error) {
-      outcome = { thrown: passThrown(error) };
+      outcome = { thrown: serializeError(error) };
     }
     this.#outbox.send(["outcome", question, outcome]);
   }
 }
 
-/** Those that say something of what is asked; the others are the server's, and each would have to be copied. */
+/** Selects the headers that routes read, to save copies. */
 function passedHeaders(headers: RestRequest["headers"]): RestRequest["headers"] | undefined {
   let passed: RestRequest["headers"] | undefined;
   for (const name in headers) {
@@ -255,12 +277,12 @@ function passedHeaders(headers: RestRequest["headers"]): RestRequest["headers"] 
   return passed;
 }
 
-/** Undefined when one of them is a stream, unless that is the descriptor of a list. */
-function sizeOf(parts: readonly BodyPart[], isPrepared: boolean): number | undefined {
+/** Returns the size of a response; undefined for streams, except descriptors of prewarmed lists. */
+function sizeOf(parts: readonly BodyPart[], isPrewarmed: boolean): number | undefined {
   let size = 0;
   for (const part of parts) {
     if (Buffer.isBuffer(part)) size += part.length;
-    else if (!isPrepared) return undefined;
+    else if (!isPrewarmed) return undefined;
   }
   return size;
 }

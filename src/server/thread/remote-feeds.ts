@@ -6,15 +6,15 @@ import type { ToMain } from "./protocol.ts";
 interface RemoteFeed {
   number: number;
   subscribers: Set<Subscriber>;
-  /** Whether the main thread tells what happens. */
+  /** True once the main thread delivers events. */
   isFollowed: boolean;
-  /** Those who wait for that. */
+  /** Callbacks that wait for `isFollowed`. */
   waiting: (() => void)[];
 }
 
-const NOBODY: EventReader = { deliver: () => {}, cutOff: () => {} };
+const NO_READER: EventReader = { deliver: () => {}, disconnect: () => {} };
 
-/** The feeds of the main thread. All readers of the same topics share one, so that an event comes once for all of them. */
+/** Feeds of the main thread. Readers of the same topics share one, so each event is transferred once. */
 export class RemoteFeeds {
   readonly #outbox: ThreadOutbox<ToMain>;
   readonly #fanOut = new FanOut();
@@ -26,6 +26,7 @@ export class RemoteFeeds {
     this.#outbox = outbox;
   }
 
+  /** Returns a feed of the topics. */
   feed(topics: readonly string[]): Feed {
     const key = keyOf(topics);
     return {
@@ -36,7 +37,7 @@ export class RemoteFeeds {
         feed.subscribers.add(subscriber);
         this.#count(feed);
         return () => {
-          subscriber.leave();
+          subscriber.unsubscribe();
           if (!feed.subscribers.delete(subscriber)) return;
           if (feed.subscribers.size > 0) this.#count(feed);
           else this.#unfollow(key, feed);
@@ -45,9 +46,12 @@ export class RemoteFeeds {
     };
   }
 
-  /** Resolves when everything that happens of the topics is told, and goes on to be until the function that it gives is called. */
+  /**
+   * Resolves once the main thread delivers events of the topics. Delivery continues at least until the returned
+   * function is called.
+   */
   hold(topics: readonly string[]): Promise<() => void> {
-    const end = this.feed(topics).open(NOBODY);
+    const end = this.feed(topics).open(NO_READER);
     const { isFollowed, waiting } = this.#byTopics.get(keyOf(topics))!;
     if (isFollowed) return Promise.resolve(end);
     return new Promise((resolve) => {
@@ -55,7 +59,7 @@ export class RemoteFeeds {
     });
   }
 
-  following(feed: number): void {
+  onFollowing(feed: number): void {
     const open = this.#byNumber.get(feed);
     if (!open) return;
     open.isFollowed = true;
@@ -64,11 +68,11 @@ export class RemoteFeeds {
 
   deliver(feed: number, event: StreamEvent): void {
     const open = this.#byNumber.get(feed);
-    if (open) this.#fanOut.tell(event, open.subscribers);
+    if (open) this.#fanOut.publish(event, open.subscribers);
   }
 
   cutOff(feed: number): void {
-    for (const subscriber of this.#byNumber.get(feed)?.subscribers ?? []) subscriber.cutOff();
+    for (const subscriber of this.#byNumber.get(feed)?.subscribers ?? []) subscriber.disconnect();
   }
 
   #follow(key: string, topics: readonly string[]): RemoteFeed {

@@ -1,9 +1,9 @@
 import { SharedStream } from "../../json/shared-stream.ts";
 import type { ThreadOutbox } from "./outbox.ts";
-import { received } from "./passed-bytes.ts";
-import type { PassedBody, PassedBytes, ToMain } from "./protocol.ts";
+import type { ToMain, TransferredBody, TransferredBytes } from "./protocol.ts";
+import { receiveBytes } from "./transferred-bytes.ts";
 
-/** The streams that come from the main thread, or are made here of what it gives. */
+/** Streams from the main thread, and streams produced here from descriptors. */
 export class RemoteStreams {
   readonly #outbox: ThreadOutbox<ToMain>;
   readonly #open = new Map<number, RemoteStream>();
@@ -12,9 +12,9 @@ export class RemoteStreams {
     this.#outbox = outbox;
   }
 
-  /** The body of an answer. */
-  bodyOf(passed: PassedBody): Buffer | AsyncIterable<Buffer> {
-    if (typeof passed === "string" || passed instanceof Uint8Array) return received(passed);
+  /** Restores the body of a response. */
+  bodyOf(passed: TransferredBody): Buffer | AsyncIterable<Buffer> {
+    if (typeof passed === "string" || passed instanceof Uint8Array) return receiveBytes(passed);
     const { stream: number, descriptor } = passed;
     const release = () => {
       this.#open.delete(number);
@@ -30,8 +30,8 @@ export class RemoteStreams {
     return stream;
   }
 
-  add(stream: number, chunk: PassedBytes): void {
-    this.#open.get(stream)?.add(received(chunk));
+  add(stream: number, chunk: TransferredBytes): void {
+    this.#open.get(stream)?.add(receiveBytes(chunk));
   }
 
   end(stream: number, error?: Error): void {
@@ -41,9 +41,9 @@ export class RemoteStreams {
 }
 
 interface StreamSource {
-  /** One chunk more may come. */
+  /** Grants credit for one more chunk. */
   pull(): void;
-  /** Nobody wants the rest. */
+  /** Closes the stream. */
   release(): void;
 }
 
@@ -54,12 +54,12 @@ interface Reader {
 
 const DONE: IteratorResult<Buffer> = { done: true, value: undefined };
 
-/** A stream of the main thread, whose chunks come ahead of their reader. */
+/** A stream from the main thread. Chunks arrive ahead of the reader. */
 class RemoteStream implements AsyncIterableIterator<Buffer> {
   readonly #source: StreamSource;
   readonly #chunks: Buffer[] = [];
   #reader: Reader | undefined;
-  #isOver = false;
+  #hasEnded = false;
   #error: Error | undefined;
 
   constructor(source: StreamSource) {
@@ -73,7 +73,7 @@ class RemoteStream implements AsyncIterableIterator<Buffer> {
   next(): Promise<IteratorResult<Buffer>> {
     const chunk = this.#chunks.shift();
     if (chunk) {
-      if (!this.#isOver) this.#source.pull();
+      if (!this.#hasEnded) this.#source.pull();
       return Promise.resolve({ done: false, value: chunk });
     }
     if (this.#error) {
@@ -81,7 +81,7 @@ class RemoteStream implements AsyncIterableIterator<Buffer> {
       this.#error = undefined;
       return Promise.reject(error);
     }
-    if (this.#isOver) return Promise.resolve(DONE);
+    if (this.#hasEnded) return Promise.resolve(DONE);
     return new Promise((resolve, reject) => {
       this.#reader = { resolve, reject };
     });
@@ -90,8 +90,8 @@ class RemoteStream implements AsyncIterableIterator<Buffer> {
   async return(): Promise<IteratorResult<Buffer>> {
     this.#chunks.length = 0;
     this.#error = undefined;
-    if (!this.#isOver) {
-      this.#isOver = true;
+    if (!this.#hasEnded) {
+      this.#hasEnded = true;
       this.#source.release();
       this.#reader?.resolve(DONE);
     }
@@ -110,7 +110,7 @@ class RemoteStream implements AsyncIterableIterator<Buffer> {
   }
 
   end(error: Error | undefined): void {
-    this.#isOver = true;
+    this.#hasEnded = true;
     const reader = this.#reader;
     if (!reader) this.#error = error;
     else if (error) reader.reject(error);

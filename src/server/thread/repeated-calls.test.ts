@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { RepeatedCalls } from "./repeated-calls.ts";
 
-it("takes a call for a repeated one until nobody has made it for half a minute", () => {
+it("expires a call after half a minute without use", () => {
   let now = 0;
   const over: number[] = [];
   const repeated = new RepeatedCalls(
@@ -13,7 +13,7 @@ it("takes a call for a repeated one until nobody has made it for half a minute",
   expect(repeated.add("a")).toBeUndefined();
   now = 29_999;
   expect(repeated.keyOf(id)).toBe("a");
-  repeated.note("a");
+  repeated.touch("a");
   now = 59_998;
   expect(repeated.keyOf(id)).toBe("a");
   now = 59_999;
@@ -24,7 +24,7 @@ it("takes a call for a repeated one until nobody has made it for half a minute",
   expect([repeated.keyOf(id), repeated.keyOf(later)]).toEqual([undefined, "a"]);
 });
 
-it("takes 64 calls for repeated ones, and others when some of these are made no longer", () => {
+it("tracks 64 calls and replaces expired ones", () => {
   let now = 0;
   const over: number[] = [];
   const repeated = new RepeatedCalls(
@@ -34,7 +34,7 @@ it("takes 64 calls for repeated ones, and others when some of these are made no 
   const ids = Array.from({ length: 64 }, (_, index) => repeated.add(String(index))!);
   expect(repeated.add("another")).toBeUndefined();
   now = 30_000;
-  for (let index = 0; index < 64; index++) if (index !== 7) repeated.note(String(index));
+  for (let index = 0; index < 64; index++) if (index !== 7) repeated.touch(String(index));
   expect(repeated.add("another")).toBeDefined();
   expect(over).toEqual([ids[7]]);
   expect(repeated.add("a third")).toBeUndefined();

@@ -1,15 +1,15 @@
 import { expect, it } from "vitest";
-import type { Answer } from "../method-table.ts";
+import type { MethodResponse } from "../method-table.ts";
 import { ResponseCache } from "./response-cache.ts";
 
-const answer = (text: string): Answer => ({ body: Buffer.from(text) });
+const answer = (text: string): MethodResponse => ({ body: Buffer.from(text) });
 const cachedIn = (cache: ResponseCache, key: string) => {
-  const cached = cache.get(key)?.response as Answer | undefined;
+  const cached = cache.get(key)?.response as MethodResponse | undefined;
   return cached && String(cached.body);
 };
-const on = (place: "head" | "status", revision: number) => ({ on: place, revision, isPreparedAhead: false });
+const on = (place: "head" | "status", revision: number) => ({ on: place, revision, isPrewarmed: false });
 
-it("caps the age of answers that depend on the status, since a stuck node changes no revision", () => {
+it("caps the age of status responses, since a stuck node changes no revision", () => {
   let now = 0;
   const cache = new ResponseCache(new Int32Array(2), { statusMillis: 100 }, () => now);
   cache.put("status", answer("well"), 4, on("status", 0));
@@ -20,7 +20,7 @@ it("caps the age of answers that depend on the status, since a stuck node change
   expect([cachedIn(cache, "status"), cachedIn(cache, "head")]).toEqual([undefined, "7"]);
 });
 
-it("evicts the least recently used answers, and caches none that is too large", () => {
+it("evicts the least recently used responses and caches none that is too large", () => {
   const cache = new ResponseCache(new Int32Array(2), { entries: 3, bytes: 12, responseBytes: 8 });
   const cached = (...keys: string[]) => keys.filter((key) => cache.get(key) !== undefined);
   for (const key of ["a", "b", "c", "d"]) cache.put(key, answer(key), 2, "always");
@@ -31,7 +31,7 @@ it("evicts the least recently used answers, and caches none that is too large", 
   expect(cached("d", "e", "f")).toEqual(["d", "e"]);
 });
 
-it("never replaces an answer of a later revision, whichever comes last", () => {
+it("never replaces a response of a later revision", () => {
   const revision = new Int32Array(2);
   const cache = new ResponseCache(revision);
   const put = (text: string, number: number) => cache.put("head", answer(text), 1, on("head", number));
@@ -41,7 +41,7 @@ it("never replaces an answer of a later revision, whichever comes last", () => {
   put("8", 1);
   put("7", 0);
   expect(cachedIn(cache, "head")).toBe("8");
-  // An answer may come before its revision is seen.
+  // A response may arrive before its revision is visible.
   put("9", 2);
   expect(cachedIn(cache, "head")).toBeUndefined();
   revision[0] = 0x7fffffff;

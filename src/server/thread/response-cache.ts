@@ -1,10 +1,10 @@
 import { ByteLru } from "../../collections/byte-lru.ts";
-import type { Answer } from "../method-table.ts";
-import type { RestAnswer } from "../rest/route-table.ts";
-import { REVISION_PLACES, type Validity } from "./protocol.ts";
+import type { MethodResponse } from "../method-table.ts";
+import type { RestResponse } from "../rest/route-table.ts";
+import { REVISION_INDEXES, type Validity } from "./protocol.ts";
 
 /** The result of a method, or the response of a REST route. */
-export type Response = Answer | RestAnswer;
+export type Response = MethodResponse | RestResponse;
 
 interface CachedResponse {
   response: Response;
@@ -17,7 +17,7 @@ interface CacheLimits {
   bytes: number;
   /** Larger responses are not cached. */
   responseBytes: number;
-  /** Caps the age of status answers, so that a stuck node does not report itself healthy. */
+  /** Maximum age of status responses, so that a stuck node does not report itself healthy. */
   statusMillis: number;
 }
 
@@ -64,7 +64,7 @@ export class ResponseCache {
   #isValid({ validity, cachedAt }: CachedResponse): boolean {
     if (validity === "always") return true;
     const { on, revision } = validity;
-    if (Atomics.load(this.#revision, REVISION_PLACES[on]) !== revision) return false;
+    if (Atomics.load(this.#revision, REVISION_INDEXES[on]) !== revision) return false;
     return on !== "status" || this.#now() - cachedAt < this.#limits.statusMillis;
   }
 }

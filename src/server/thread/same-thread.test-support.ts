@@ -2,13 +2,13 @@ import { MessageChannel } from "node:worker_threads";
 import { ThreadInbox } from "./inbox.ts";
 import { ThreadOutbox } from "./outbox.ts";
 import type { ToMain, ToThread } from "./protocol.ts";
+import { ServerHost } from "./server-host.ts";
 import type { ServerWorker } from "./servers-thread.ts";
-import { Serving } from "./serving.ts";
 
-/** Serves in the thread of the test, by the same messages: to start a thread takes longer than most tests. */
+/** Runs the servers in the thread of the test with the same messages, since starting a thread is slow. */
 export function serveInSameThread(): ServerWorker {
   const { port1, port2 } = new MessageChannel();
-  const serving = new Serving(new ThreadOutbox<ToMain>(port2));
+  const serving = new ServerHost(new ThreadOutbox<ToMain>(port2));
   const inbox = new ThreadInbox(serving.handlers);
   port2.on("message", (messages: ToThread[]) => inbox.receive(messages));
   return {

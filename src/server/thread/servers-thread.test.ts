@@ -9,28 +9,36 @@ import { ANY_STATUS } from "../../json/validator-status.ts";
 import { BALANCE_BYTES } from "../../json/writers/registry-chunks.ts";
 import { createRecordingLogger, type LogRecord } from "../../log/recording-logger.test-support.ts";
 import { VALIDATOR_BYTES } from "../../ssz/validator-layout.ts";
-import type { CallTally } from "../call-tallies.ts";
+import type { CallStats } from "../call-stats.ts";
 import { Channel } from "../events/channel.test-support.ts";
 import { SseClient } from "../events/sse-client.test-support.ts";
 import { createSignal, type RequestInit, send, streamOf } from "../http/http.test-support.ts";
 import { Client } from "../jsonrpc/websocket/client.test-support.ts";
 import { ListenError } from "../listen-error.ts";
-import type { Answer, CachePolicy, Caller, Dependence, Method, Params, Waiting } from "../method-table.ts";
+import type {
+  CacheDependency,
+  CachePolicy,
+  CallableMethod,
+  Caller,
+  Cancellation,
+  MethodResponse,
+  Params,
+} from "../method-table.ts";
 import type { RestRoute } from "../rest/route-table.ts";
-import { type Served, ServersThread } from "./servers-thread.ts";
+import { type ServedApi, ServersThread } from "./servers-thread.ts";
 
 const ANYWHERE = { host: "127.0.0.1", port: 0 };
 const LARGE_BYTES = 9 * 1024 * 1024;
 
-const json = (value: unknown): Answer => ({ body: Buffer.from(JSON.stringify(value)) });
+const json = (value: unknown): MethodResponse => ({ body: Buffer.from(JSON.stringify(value)) });
 
-type Handler = (params: Params, caller?: Caller, waiting?: Waiting) => Promise<Answer>;
+type Handler = (params: Params, caller?: Caller, cancellation?: Cancellation) => Promise<MethodResponse>;
 
 const channel = new Channel();
 const log: LogRecord[] = [];
-const calls: CallTally[] = [];
+const calls: CallStats[] = [];
 const revision = new Revision();
-/** What the kept methods and routes tell, and how often they were asked. */
+/** Values of the cacheable methods and routes, and how often they were called. */
 const chain = { head: "a", status: "well", asked: 0, balance: 7, elementsAsked: 0 };
 const given = { up: createSignal(), pulled: 0, returned: createSignal(), shared: createSignal() };
 
@@ -41,7 +49,7 @@ async function* endless(): AsyncGenerator<Buffer> {
       yield Buffer.alloc(64 * 1024, "x");
     }
   } finally {
-    given.returned.happen();
+    given.returned.trigger();
   }
 }
 
@@ -70,17 +78,17 @@ const handlers: Record<string, Handler> = {
     const chunk = new SharedArrayBuffer(balances.byteLength);
     new BigUint64Array(chunk).set(balances);
     const stream = SharedStream.of({ writer: "balances", input: { balanceChunks: [chunk] } });
-    stream.onEnd(given.shared.happen);
+    stream.onEnd(given.shared.trigger);
     return { body: stream };
   },
   broken: async () => ({ body: broken() }),
   brokenLate: async () => ({ body: broken("[1,") }),
   endless: async () => ({ body: endless() }),
-  waits: (_params, _caller, waiting) =>
+  waits: (_params, _caller, cancellation) =>
     new Promise((_resolve, reject) => {
-      waiting?.signal.addEventListener("abort", () => {
-        given.up.happen();
-        reject(waiting.signal.reason);
+      cancellation?.signal.addEventListener("abort", () => {
+        given.up.trigger();
+        reject(cancellation.signal.reason);
       });
     }),
   subscribe: async (_params, caller) => {
@@ -112,7 +120,7 @@ handlers.element = async () => {
   return json("of the main thread");
 };
 
-const preparedAhead = (on: Dependence): CachePolicy => ({ on, isPreparedAhead: true });
+const preparedAhead = (on: CacheDependency): CachePolicy => ({ on, isPrewarmed: true });
 const policies: Record<string, CachePolicy> = {
   head: preparedAhead("head"),
   status: preparedAhead("status"),
@@ -121,7 +129,7 @@ const policies: Record<string, CachePolicy> = {
   element: preparedAhead("head"),
 };
 
-const methods = new Map<string, Method>(
+const methods = new Map<string, CallableMethod>(
   Object.entries(handlers).map(([name, call]) => [
     name,
     {
@@ -151,14 +159,14 @@ const restAnswer = (value: unknown) => ({
   content: { format: "json" as const, parts: [Buffer.from('{"data":'), json(value).body, Buffer.from("}")] },
 });
 
-const served: Served = {
+const served: ServedApi = {
   methods: { entries: () => methods.entries(), find: (name) => methods.get(name) },
   routes: [
     route("GET", "/about/{name}", async (request) => {
       const { params, query, headers } = request;
       const { tag, isHeld } = request.entity("source");
-      if (isHeld) return { status: 304, lasting: "while-unchanged", tag };
-      return { ...restAnswer({ params, query, custom: headers["eth-custom"] }), lasting: "while-unchanged", tag };
+      if (isHeld) return { status: 304, cacheLifetime: "while-unchanged", tag };
+      return { ...restAnswer({ params, query, custom: headers["eth-custom"] }), cacheLifetime: "while-unchanged", tag };
     }),
     route("POST", "/body", async (request) => restAnswer([request.bodyFormat, request.body?.toString()])),
     route("GET", "/stream", async () => ({
@@ -168,7 +176,7 @@ const served: Served = {
     {
       ...route("GET", "/status/{name}", async () => {
         chain.asked++;
-        return { ...restAnswer(chain.status), tag: '"status"', lasting: "while-unchanged" };
+        return { ...restAnswer(chain.status), tag: '"status"', cacheLifetime: "while-unchanged" };
       }),
       isCacheable: true,
       cachePolicy: ({ params }) => (params.name === "kept" ? preparedAhead("status") : undefined),
@@ -223,7 +231,7 @@ async function call(method: string, params: unknown = [], others: object = {}) {
   };
 }
 
-it("answers calls with what the methods of the main thread give, whatever its size and form", async () => {
+it("returns results of main-thread methods of any size and kind", async () => {
   const params = { text: "é😀\ud800", deep: [[{}], null, true], __proto__: 1 };
   expect((await call("echo", params)).result).toEqual(params);
   const many = Array.from({ length: 20_000 }, (_, index) => `${index} é`);
@@ -242,7 +250,7 @@ it("answers calls with what the methods of the main thread give, whatever its si
   expect((await call("stream")).result).toEqual([1, 2]);
 });
 
-it("reads no more of a long message than what it is about, and tells what is wrong with the rest", async () => {
+it("parses only the outline of a large message and reports errors in the rest", async () => {
   const post = (body: string) =>
     send(rpcUrl, { method: "POST", headers: { "Content-Type": "application/json" }, body }).then(({ text }) =>
       JSON.parse(text),
@@ -259,13 +267,13 @@ it("reads no more of a long message than what it is about, and tells what is wro
   expect(await post(`[${long(8)},${long(9)},7]`)).toMatchObject([...results, { id: null, error: { code: -32600 } }]);
 });
 
-it("writes what is in shared memory itself, and tells when it has", async () => {
+it("serves bodies from shared memory and releases them", async () => {
   const balances = ["0", "1", "2"].map((index) => ({ index, balance: index }));
   expect((await call("shared")).result).toEqual(balances);
-  await given.shared.happened;
+  await given.shared.promise;
 });
 
-it("tells failures as they are, and defects to the log of the main thread, with their stacks", async () => {
+it("forwards failures, and logs unexpected errors with their stacks in the main thread", async () => {
   expect((await call("fail")).error).toEqual({
     code: -32003,
     message: "It failed.",
@@ -274,14 +282,14 @@ it("tells failures as they are, and defects to the log of the main thread, with 
   expect((await call("broken")).error?.message).toBe("The stream broke.");
   await expect(call("brokenLate")).rejects.toThrow();
   expect((await call("crash")).error?.message).toBe("Internal error");
-  // What was logged before a call comes before it.
+  // Log records arrive before the calls after them.
   await call("echo");
   const logged = log.find(({ message, fields }) => message.includes("unexpectedly") && fields?.method === "crash");
   expect(logged?.fields?.error).toMatch(/a secret of the node\n {4}at .*servers-thread\.test/);
   expect((await call("ecko")).error?.message).toContain('Did you mean "echo"?');
 });
 
-it("pulls no more of a stream than its reader takes, and gives it up when the reader leaves", async () => {
+it("applies backpressure to a stream and closes it when the reader disconnects", async () => {
   const { hostname, port } = new URL(rpcUrl);
   const socket = connect(Number(port), hostname);
   const body = '{"jsonrpc":"2.0","id":1,"method":"endless"}';
@@ -290,27 +298,27 @@ it("pulls no more of a stream than its reader takes, and gives it up when the re
   );
   await once(socket, "data");
   socket.pause();
-  // What is on its way comes to rest: after that a call goes there and back without the stream going on.
+  // The stream has settled once a call completes without another chunk.
   let pulled: number;
   do {
     pulled = given.pulled;
     for (let turn = 0; turn < 20; turn++) await call("echo");
   } while (given.pulled > pulled);
-  // The sockets of both sides hold some megabytes.
+  // The socket buffers hold a few megabytes.
   expect(given.pulled).toBeLessThan(1000);
   socket.destroy();
-  await given.returned.happened;
+  await given.returned.promise;
 });
 
-it("tells a method when nobody waits for it any more", async () => {
+it("cancels a method when its caller disconnects", async () => {
   const client = await Client.connect(rpcUrl);
   void client.call("waits");
   await client.call("echo");
   client.socket.terminate();
-  await given.up.happened;
+  await given.up.promise;
 });
 
-it("follows what happens before a reader of an event stream learns that it is open, until the last one leaves", async () => {
+it("opens a feed before the response of an event stream, and closes it after the last reader", async () => {
   const reader = await SseClient.connect(`${restUrl}/events`);
   expect(channel.readers).toBe(1);
   channel.publish({ number: 1 });
@@ -319,12 +327,12 @@ it("follows what happens before a reader of an event stream learns that it is op
   while (channel.readers > 0) await call("echo");
 });
 
-it("tells events once for all readers of the same topics, after the answers, and counts the readers", async () => {
+it("transfers events once for all readers of a feed, after the responses, and counts the readers", async () => {
   const clients = [await Client.connect(rpcUrl), await Client.connect(rpcUrl)];
   const ids = [];
   for (const client of clients) ids.push(await client.subscribe());
   expect(channel.readers).toBe(1);
-  // The answer that tells the id comes first.
+  // The response with the id comes first.
   const [first, second] = [await clients[0]!.messages.next(), await clients[0]!.messages.next()];
   expect(JSON.parse(first)).toMatchObject({ result: ids[0] });
   expect(JSON.parse(second).params).toMatchObject({ subscription: ids[0], data: { number: "of before the answer" } });
@@ -338,11 +346,11 @@ it("tells events once for all readers of the same topics, after the answers, and
   expect((await call("unsubscribe", [ids[1]])).error?.message).toContain("WebSocket");
 });
 
-it("keeps answers only as long as the revision is the one that they were made with", async () => {
+it("caches responses while their revision is unchanged", async () => {
   const asked = chain.asked;
   expect([(await call("head")).result, (await call("head")).result]).toEqual(["a", "a"]);
   expect(chain.asked).toBe(asked + 1);
-  // Parameters for which the method does not promise it.
+  // Parameters without a cache policy.
   await call("head", [1, 2]);
   await call("head", [1, 2]);
   expect(chain.asked).toBe(asked + 3);
@@ -351,7 +359,7 @@ it("keeps answers only as long as the revision is the one that they were made wi
   expect([(await call("head")).result, (await call("head")).result]).toEqual(["b", "b"]);
 });
 
-it("keeps what depends on the status until that changes, by either server", async () => {
+it("caches status responses until the status changes, for both servers", async () => {
   const tell = async () => [(await call("status")).result, JSON.parse((await ask("/status/kept")).text).data];
   expect(await tell()).toEqual(["well", "well"]);
   await call("head");
@@ -363,7 +371,7 @@ it("keeps what depends on the status until that changes, by either server", asyn
   revision.raiseStatus();
   expect([...(await tell()), ...(await tell())]).toEqual(["ill", "ill", "ill", "ill"]);
   const askedAfter = chain.asked;
-  // What depends on the head alone is still kept.
+  // Responses that depend only on the head are still cached.
   await call("head");
   expect(chain.asked).toBe(askedAfter);
   await ask("/status/other");
@@ -372,7 +380,7 @@ it("keeps what depends on the status until that changes, by either server", asyn
   expect(chain.asked).toBe(askedAfter + 3);
 });
 
-it("writes elements of a list from its descriptor, from the next change of the revision on", async () => {
+it("serves elements from the descriptor of their list, after the next revision change", async () => {
   const balanceOf = (value: { balance?: string }) => value.balance ?? value;
   const tell = async (index: number) => [
     balanceOf((await call("element", ["head", String(index)])).result as never),
@@ -381,7 +389,7 @@ it("writes elements of a list from its descriptor, from the next change of the r
   const fromMain = ["of the main thread", "of the main thread"];
   const change = async () => {
     revision.raise();
-    // What was prepared comes before the answer to a later call.
+    // The prewarmed list arrives before the response to a later call.
     await new Promise(setImmediate);
     await call("echo");
   };
@@ -395,19 +403,19 @@ it("writes elements of a list from its descriptor, from the next change of the r
   await change();
   expect(await tell(2)).toEqual(["8", "8"]);
   expect(chain.elementsAsked).toBe(elementsAsked);
-  // Neither is another place in the list, nor another form of an index, nor another list.
+  // Other indexes out of range, other index formats and other lists are not served from it.
   expect(await tell(3)).toEqual(fromMain);
   expect((await call("element", ["head", 2])).result).toBe("of the main thread");
   expect((await call("element", ["other", "2"])).result).toBe("of the main thread");
 });
 
-it("has what is asked over and over answered again before somebody asks, by either server", async () => {
+it("prewarms responses to repeated calls, for both servers", async () => {
   const tell = async () => [
     (await call("head")).result,
     (await call("status")).result,
     JSON.parse((await ask("/status/kept")).text).data,
   ];
-  // The second answer is a kept one. Whatever the thread tells the main one before a call, it tells it before the call.
+  // The second response is cached. Messages to the main thread arrive in order.
   await tell();
   await tell();
   await call("echo");
@@ -420,19 +428,19 @@ it("has what is asked over and over answered again before somebody asks, by eith
   expect(chain.asked).toBe(asked + 3);
 });
 
-it("sees what was held back before it is told of anything else", async () => {
+it("sees revision changes before any later message", async () => {
   const tell = async () => (await call("head")).result;
   await tell();
   await revision.transaction(async () => {
     chain.head = "y";
     revision.raise();
-    // The answer to another call could tell of the new head.
+    // The response to another call could reveal the new head.
     await call("echo");
     expect(await tell()).toBe("y");
   });
 });
 
-it("serves REST requests as they were sent", async () => {
+it("forwards REST requests unchanged", async () => {
   const about = await ask("/about/a%20b?c=d", { headers: { "Eth-Custom": "e" } });
   expect(JSON.parse(about.text)).toEqual({ data: { params: { name: "a b" }, query: "c=d", custom: "e" } });
   const tag = about.headers.etag as string;
@@ -443,7 +451,7 @@ it("serves REST requests as they were sent", async () => {
   expect((await ask("/stream")).text).toBe('{"data":[1,2]}');
 });
 
-it("reports calls, loads and how late its event loop is", async () => {
+it("reports calls, loads and event loop delay", async () => {
   await call("echo");
   await thread.refresh();
   calls.length = 0;
@@ -460,7 +468,7 @@ it("reports calls, loads and how late its event loop is", async () => {
   expect(thread.lag?.max).toBeGreaterThanOrEqual(thread.lag!.p50);
 });
 
-it("gives the lines of the access log, the last of them before it is closed", async () => {
+it("forwards access log lines, the last of them before it is closed", async () => {
   const logged = new ServersThread(createRecordingLogger([]), { servesRest: true });
   let lines = "";
   const urls = await logged.serve(served, {
@@ -479,7 +487,7 @@ it("gives the lines of the access log, the last of them before it is closed", as
   });
 });
 
-it("says which server cannot listen, and why", async () => {
+it("reports which server cannot listen, and why", async () => {
   const second = new ServersThread(createRecordingLogger([]), { servesRest: true });
   onTestFinished(() => second.close());
   const taken = { host: "127.0.0.1", port: Number(new URL(restUrl).port) };
@@ -488,14 +496,14 @@ it("says which server cannot listen, and why", async () => {
   expect(refused).toMatchObject({ server: "rest", code: "EADDRINUSE" });
 });
 
-it("tells that the thread has died, and gives up what was done for it", async () => {
+it("reports an unexpected end of the thread and cancels its calls", async () => {
   const dying = new ServersThread(
     createRecordingLogger([]),
     { servesRest: false },
     () => new Worker("setTimeout(() => { throw new Error('no memory'); })", { eval: true }),
   );
   const listening = dying.serve(served, { listen: { "json-rpc": ANYWHERE } });
-  await expect(listening).rejects.toThrow("The thread of the servers has ended");
+  await expect(listening).rejects.toThrow("The server thread ended unexpectedly");
   expect((await dying.failed).message).toContain("no memory");
   await dying.close();
 });

@@ -1,10 +1,10 @@
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Logger } from "../../log/logger.ts";
-import type { CallTally } from "../call-tallies.ts";
+import type { CallStats } from "../call-stats.ts";
 import type { WriteLines } from "../http/access-log.ts";
-import type { PageFiles } from "../http/pages.ts";
 import type { ServerLoad } from "../http/server.ts";
+import type { StaticFilePaths } from "../http/static-files.ts";
 import type { JsonRpcLimits } from "../jsonrpc/limits.ts";
 import { ListenError } from "../listen-error.ts";
 import type { ListedMethodTable } from "../method-table.ts";
@@ -17,24 +17,24 @@ import type {
   EventLoopLag,
   Handlers,
   ListenOptions,
-  MethodFacts,
+  MethodInfo,
   PublishedRevision,
-  RouteFacts,
+  RouteInfo,
   ServerName,
   ThreadReport,
   ToMain,
   ToThread,
 } from "./protocol.ts";
+import { deserializeError } from "./serialized-error.ts";
 import { StreamSender } from "./stream-sender.ts";
-import { receiveThrown } from "./thrown.ts";
 
-/** Compiled as this file is, or not: the compiler does not rewrite paths that are no imports. */
+/** Same extension as this file, compiled or not: the compiler does not rewrite paths outside of imports. */
 const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
 
-/** What the servers can be asked. */
-export interface Served {
+/** The methods, routes and feeds to be served. */
+export interface ServedApi {
   methods: ListedMethodTable;
-  /** Left out when there is no REST server. */
+  /** Omitted without a REST server. */
   routes?: RouteTable;
   feed: FindFeed;
   revision: PublishedRevision;
@@ -42,15 +42,15 @@ export interface Served {
 
 export interface ServingOptions {
   listen: { [Name in ServerName]?: ListenOptions };
-  pages?: PageFiles;
+  pages?: StaticFilePaths;
   limits?: Partial<JsonRpcLimits>;
-  /** Is told what was observed of the calls; left out when nothing is measured. */
-  observe?(calls: readonly CallTally[]): void;
-  /** Gets the lines of the access log; left out when there is none. */
+  /** Receives call statistics; omitted without metrics. */
+  observe?(calls: readonly CallStats[]): void;
+  /** Receives lines of the access log; omitted without one. */
   writeAccess?: WriteLines | undefined;
 }
 
-/** What the thread is told when it begins. */
+/** Start-up data of the thread. */
 export interface ThreadData {
   servesRest: boolean;
 }
@@ -69,26 +69,26 @@ function startThread(workerData: ThreadData): ServerWorker {
 }
 
 /**
- * The JSON-RPC and REST servers in a thread of their own, so that neither a long state transition nor the garbage collection of
- * the chain's memory stops them. What they are asked is answered in this thread.
+ * Runs the JSON-RPC and REST servers in a worker thread, so that state transitions and garbage collection of the main
+ * thread do not block them. Methods run in the main thread.
  */
 export class ServersThread {
   readonly #logger: Logger;
   readonly #worker: ServerWorker;
   readonly #outbox: ThreadOutbox<ToThread>;
   readonly #streams: StreamSender;
-  readonly #death = Promise.withResolvers<Error>();
+  readonly #failure = Promise.withResolvers<Error>();
   readonly #listening = Promise.withResolvers<{ [Name in ServerName]?: string }>();
   readonly #closed = Promise.withResolvers<void>();
   #service: { calls: CallService; feeds: FeedSender; observe?: ServingOptions["observe"] } | undefined;
   #revision: PublishedRevision | undefined;
   #writeAccess: WriteLines | undefined;
   #report: ThreadReport | undefined;
-  /** Those who wait for the next report. */
-  #awaiting: (() => void)[] = [];
+  /** Resolve functions that wait for the next report. */
+  #reportWaiters: (() => void)[] = [];
   #closing: Promise<void> | undefined;
 
-  /** The thread loads what it needs, while this one does other things. */
+  /** Starts the thread, which loads its modules concurrently. */
   constructor(logger: Logger, workerData: ThreadData, startWorker = startThread) {
     this.#logger = logger;
     this.#worker = startWorker(workerData);
@@ -96,18 +96,18 @@ export class ServersThread {
     this.#streams = new StreamSender(this.#outbox);
     const inbox = new ThreadInbox(this.#handlers);
     this.#worker.on("message", (messages) => inbox.receive(messages));
-    this.#worker.on("error", (error) => this.#die(error));
-    this.#worker.on("exit", (code) => this.#die(new Error(`It ended with code ${code}.`)));
-    // Whoever starts no server waits for none.
+    this.#worker.on("error", (error) => this.#fail(error));
+    this.#worker.on("exit", (code) => this.#fail(new Error(`It ended with code ${code}.`)));
+    // Prevents an unhandled rejection if no server is started.
     this.#listening.promise.catch(() => {});
   }
 
-  /** Resolves when the thread has ended although nobody closed it. */
+  /** Resolves if the thread ends unexpectedly. */
   get failed(): Promise<Error> {
-    return this.#death.promise;
+    return this.#failure.promise;
   }
 
-  /** As they were at the last report. */
+  /** Loads of the servers at the last report. */
   get loads(): Iterable<[ServerName, ServerLoad]> {
     return Object.entries(this.#report?.loads ?? {}) as [ServerName, ServerLoad][];
   }
@@ -116,9 +116,9 @@ export class ServersThread {
     return this.#report?.lag;
   }
 
-  /** Starts the servers; gives the URLs at which they are reached. */
+  /** Starts the servers and returns their URLs. */
   serve(
-    { methods, routes = [], feed, revision }: Served,
+    { methods, routes = [], feed, revision }: ServedApi,
     { listen, pages, limits, observe, writeAccess }: ServingOptions,
   ): Promise<{ [Name in ServerName]?: string }> {
     const entries = [...methods.entries()];
@@ -130,7 +130,7 @@ export class ServersThread {
       observe,
     };
     const facts = entries.map(
-      ([calledBy, { name, cost, access, takesLargeBody, isCacheable = false, elementOf }]): MethodFacts => ({
+      ([calledBy, { name, cost, access, takesLargeBody, isCacheable = false, elementOf }]): MethodInfo => ({
         calledBy,
         name,
         cost,
@@ -141,7 +141,7 @@ export class ServersThread {
       }),
     );
     const routeFacts = routes.map(
-      ({ handle: _, cachePolicy: __, elementOf, ...route }): RouteFacts => ({
+      ({ handle: _, cachePolicy: __, elementOf, ...route }): RouteInfo => ({
         ...route,
         listedBy: positionOf(routes, ({ method, verb }) => method === elementOf && verb === "GET"),
       }),
@@ -163,15 +163,15 @@ export class ServersThread {
     return this.#listening.promise;
   }
 
-  /** Asks for a report, which `loads` and `lag` are from. */
+  /** Requests a report, which updates `loads` and `lag`. */
   refresh(): Promise<void> {
     return new Promise((resolve) => {
-      this.#awaiting.push(resolve);
+      this.#reportWaiters.push(resolve);
       this.#outbox.send(["report"]);
     });
   }
 
-  /** Lets running calls finish, as each server does. */
+  /** Waits for running calls, then closes all servers and ends the thread. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -190,10 +190,10 @@ export class ServersThread {
     call: (...call) => this.#service?.calls.call(...call),
     message: (...message) => this.#service?.calls.message(...message),
     request: (...request) => this.#service?.calls.request(...request),
-    "renew call": (...call) => this.#service?.calls.renewCall(...call),
-    "renew request": (...request) => this.#service?.calls.renewRequest(...request),
-    "renew no more": (id) => this.#service?.calls.renewNoMore(id),
-    cancel: (id, reason) => this.#service?.calls.cancel(id, receiveThrown(reason)),
+    "prewarm call": (...call) => this.#service?.calls.prewarmCall(...call),
+    "prewarm request": (...request) => this.#service?.calls.prewarmRequest(...request),
+    "stop prewarming": (id) => this.#service?.calls.stopPrewarming(id),
+    cancel: (id, reason) => this.#service?.calls.cancel(id, deserializeError(reason)),
     outcome: (...outcome) => this.#service?.calls.settle(...outcome),
     pull: (...pulled) => this.#streams.pull(...pulled),
     release: (stream) => this.#streams.release(stream),
@@ -205,34 +205,34 @@ export class ServersThread {
     access: (lines) => this.#writeAccess?.(lines),
     listening: (urls) => this.#listening.resolve(urls),
     "cannot listen": (server, error) => this.#listening.reject(new ListenError(server, error)),
-    report: (report) => this.#take(report),
+    report: (report) => this.#receiveReport(report),
     closed: () => this.#closed.resolve(),
   };
 
-  #take(report: ThreadReport): void {
+  #receiveReport(report: ThreadReport): void {
     this.#service?.observe?.(report.calls);
     this.#report = report;
-    for (const resolve of this.#awaiting.splice(0)) resolve();
+    for (const resolve of this.#reportWaiters.splice(0)) resolve();
   }
 
-  #die(cause: unknown): void {
+  #fail(cause: unknown): void {
     this.#closed.resolve();
     if (this.#closing) return;
     const reason = cause instanceof Error ? cause.message : String(cause);
-    const death = new Error(`The thread of the servers has ended, so that nobody can reach the node: ${reason}`, {
+    const failure = new Error(`The server thread ended unexpectedly: ${reason}`, {
       cause,
     });
-    this.#death.resolve(death);
-    this.#listening.reject(death);
-    this.#end(death);
+    this.#failure.resolve(failure);
+    this.#listening.reject(failure);
+    this.#end(failure);
   }
 
-  /** Gives up whatever was done for the thread. */
+  /** Cancels everything in progress for the thread. */
   #end(reason: Error): void {
     this.#service?.calls.close(reason);
     this.#service?.feeds.close();
     this.#streams.close();
-    for (const resolve of this.#awaiting.splice(0)) resolve();
+    for (const resolve of this.#reportWaiters.splice(0)) resolve();
   }
 }
 

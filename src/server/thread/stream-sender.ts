@@ -1,22 +1,22 @@
 import { SharedStream } from "../../json/shared-stream.ts";
-import { abandon } from "../http/chunk-stream.ts";
+import { closeSource } from "../http/chunk-stream.ts";
 import type { ThreadOutbox } from "./outbox.ts";
-import { passCopy } from "./passed-bytes.ts";
-import type { PassedStream, ToThread } from "./protocol.ts";
-import { passThrown } from "./thrown.ts";
+import type { ToThread, TransferredStream } from "./protocol.ts";
+import { serializeError } from "./serialized-error.ts";
+import { copyForTransfer } from "./transferred-bytes.ts";
 
-/** So many chunks are sent ahead of their reader. */
-const CHUNKS_AHEAD = 4;
+/** Chunks sent ahead of the reader. */
+const INITIAL_CREDIT = 4;
 
-/** The main thread's side of a stream. */
+/** A stream on the main thread. */
 interface Stream {
-  /** So many chunks may be sent. */
+  /** Number of chunks that may be sent. */
   credit: number;
   isPumping: boolean;
   source: AsyncIterator<Buffer>;
 }
 
-/** Sends the chunks of streams to the thread of the servers, no faster than they are read there. */
+/** Sends chunks of streams to the server thread with credit-based backpressure. */
 export class StreamSender {
   readonly #outbox: ThreadOutbox<ToThread>;
   readonly #streams = new Map<number, Stream | SharedStream>();
@@ -26,14 +26,14 @@ export class StreamSender {
     this.#outbox = outbox;
   }
 
-  /** Its first chunks are made at once: a stream that fails before them is an error, and no answer. */
-  open(body: AsyncIterable<Buffer>): PassedStream {
+  /** Opens a stream and starts producing its first chunks. */
+  open(body: AsyncIterable<Buffer>): TransferredStream {
     const stream = ++this.#last;
     if (body instanceof SharedStream) {
       this.#streams.set(stream, body);
       return { stream, descriptor: body.descriptor };
     }
-    const opened = { credit: CHUNKS_AHEAD, isPumping: false, source: body[Symbol.asyncIterator]() };
+    const opened = { credit: INITIAL_CREDIT, isPumping: false, source: body[Symbol.asyncIterator]() };
     this.#streams.set(stream, opened);
     void this.#pump(stream, opened);
     return { stream };
@@ -50,14 +50,14 @@ export class StreamSender {
     const opened = this.#streams.get(stream);
     if (!this.#streams.delete(stream)) return;
     if (opened instanceof SharedStream) opened.release();
-    else abandon(opened!.source);
+    else closeSource(opened!.source);
   }
 
   close(): void {
     for (const stream of this.#streams.keys()) this.release(stream);
   }
 
-  /** Never rejects. */
+  /** Sends chunks while there is credit. Never rejects. */
   async #pump(stream: number, opened: Stream): Promise<void> {
     if (opened.isPumping) return;
     opened.isPumping = true;
@@ -71,11 +71,11 @@ export class StreamSender {
           this.#outbox.send(["end", stream]);
           return;
         }
-        const bytes = passCopy(value);
+        const bytes = copyForTransfer(value);
         this.#outbox.send(["chunk", stream, bytes], bytes);
       }
     } catch (error) {
-      if (this.#streams.delete(stream)) this.#outbox.send(["break", stream, passThrown(error)]);
+      if (this.#streams.delete(stream)) this.#outbox.send(["break", stream, serializeError(error)]);
     } finally {
       opened.isPumping = false;
     }

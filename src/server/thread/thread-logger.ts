@@ -2,12 +2,12 @@ import { plainLogValue } from "../../log/log-value.ts";
 import { LOG_LEVELS, type LogFields, type Logger, type LogLevel, type LogTopic } from "../../log/logger.ts";
 import type { ToMain } from "./protocol.ts";
 
-/** Where records go, in the words of those who run apart. */
+/** Outbox for log records. */
 interface RecordOutbox {
   send(message: Extract<ToMain, [kind: "log", ...unknown[]]>): void;
 }
 
-/** Logs by way of the main thread or process, where it is decided which records are wanted. */
+/** Creates a logger that forwards records to the main thread or process, which filters them by level. */
 export function createThreadLogger(outbox: RecordOutbox, topic?: LogTopic): Logger {
   const methodOf = (level: LogLevel) => (message: string, fields?: LogFields) =>
     outbox.send(["log", topic, level, message, fields && (plainLogValue(fields) as LogFields)]);

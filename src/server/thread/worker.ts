@@ -1,16 +1,16 @@
-// Runs in a worker thread. It loads the servers and nothing else of the node, so that it needs neither preset nor configuration.
+// Entry point of the server thread. It loads only the servers, neither preset nor configuration.
 import { parentPort, workerData } from "node:worker_threads";
 import { pinTickObjectShape } from "../../runtime/tick-object-shape.ts";
 import { ThreadInbox } from "./inbox.ts";
 import { ThreadOutbox } from "./outbox.ts";
 import type { ToMain, ToThread } from "./protocol.ts";
+import { loadRestServer, ServerHost } from "./server-host.ts";
 import type { ThreadData } from "./servers-thread.ts";
-import { loadRestServer, Serving } from "./serving.ts";
 
-if (parentPort === null) throw new Error("The servers are started in a thread of their own.");
+if (parentPort === null) throw new Error("This module must run in a worker thread");
 pinTickObjectShape();
-// Before the order to serve comes.
+// Preload before the "serve" message arrives.
 if ((workerData as ThreadData).servesRest) void loadRestServer();
-const serving = new Serving(new ThreadOutbox<ToMain>(parentPort));
+const serving = new ServerHost(new ThreadOutbox<ToMain>(parentPort));
 const inbox = new ThreadInbox(serving.handlers);
 parentPort.on("message", (messages: ToThread[]) => inbox.receive(messages));

@@ -1,11 +1,11 @@
 import fc from "fast-check";
-import type { Method } from "../../../src/api/definition.ts";
+import type { MethodDefinition } from "../../../src/api/definition.ts";
 import { type Edit, edit, edited } from "../../property/mutation.ts";
 import { type RestCall, restCall } from "../../rest/rest-request.ts";
 
 /** A method, with parameters that it takes. */
 export interface Callable {
-  method: Method;
+  method: MethodDefinition;
   params: unknown[];
 }
 
@@ -161,7 +161,7 @@ function restRequests(callables: readonly Callable[]): fc.Arbitrary<FuzzedReques
 }
 
 /** Edited parameters that no text can be made of, such as an object with a wrong `toString`, are not sent. */
-function restRequestOf(method: Method, params: unknown[], edits: readonly Edit[]): RestCall {
+function restRequestOf(method: MethodDefinition, params: unknown[], edits: readonly Edit[]): RestCall {
   try {
     return restCall(method, edited(params, edits), "fulu");
   } catch {

@@ -2,7 +2,7 @@ import { type Failure, invalidParams } from "../../../errors/failure.ts";
 import { BodyStream } from "../../../http-client/body-stream.ts";
 import type { Connection, ResponseHandler } from "../../../http-client/connection.ts";
 import { isConnectionLoss } from "../../../http-client/http-error.ts";
-import type { Cost } from "../../../server/method-table.ts";
+import type { CallCost } from "../../../server/method-table.ts";
 import { UpstreamError, type UpstreamResponse } from "../../upstream-call.ts";
 import { redactSecrets, SecretRedactor } from "./redact-secrets.ts";
 
@@ -33,7 +33,7 @@ export interface ExchangeListener {
 
 interface ExchangeOptions {
   readonly upstream: string;
-  readonly cost: Cost;
+  readonly cost: CallCost;
   readonly startedAt: number;
   readonly idempotent: boolean;
   /** Redacted in buffered bodies and in error responses. */
@@ -43,7 +43,7 @@ interface ExchangeOptions {
 
 /** One request to an upstream and its response. */
 export class HttpExchange implements ResponseHandler {
-  readonly cost: Cost;
+  readonly cost: CallCost;
   readonly startedAt: number;
   readonly idempotent: boolean;
   /** True from the response headers on. */

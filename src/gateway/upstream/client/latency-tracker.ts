@@ -1,4 +1,4 @@
-import type { Cost } from "../../../server/method-table.ts";
+import type { CallCost } from "../../../server/method-table.ts";
 
 /** Samples kept, samples needed for an estimate, and the most samples between two refreshes of it. */
 const WINDOW = 256;
@@ -9,9 +9,9 @@ const QUANTILE = 0.95;
 
 /** Tracks response latency by method cost. */
 export class LatencyTracker {
-  readonly #windows = new Map<Cost, LatencyWindow>();
+  readonly #windows = new Map<CallCost, LatencyWindow>();
 
-  record(cost: Cost, millis: number): void {
+  record(cost: CallCost, millis: number): void {
     let samples = this.#windows.get(cost);
     if (samples === undefined) {
       samples = new LatencyWindow();
@@ -21,7 +21,7 @@ export class LatencyTracker {
   }
 
   /** Returns the 95th percentile, or undefined while there are too few samples. */
-  p95(cost: Cost): number | undefined {
+  p95(cost: CallCost): number | undefined {
     return this.#windows.get(cost)?.p95;
   }
 }

@@ -1,6 +1,6 @@
 import type { Timers } from "../../../async/timers.ts";
 import { HttpClient } from "../../../http-client/http-client.ts";
-import type { Cost } from "../../../server/method-table.ts";
+import type { CallCost } from "../../../server/method-table.ts";
 import type { UpstreamOptions } from "../../options.ts";
 import type { UpstreamRequest, UpstreamResponse } from "../../upstream-call.ts";
 import { ConcurrencyLimiter } from "./concurrency-limiter.ts";
@@ -28,7 +28,7 @@ interface UpstreamClientOptions {
 /** Properties of a request that are not sent. */
 interface RequestOptions {
   /** Class of the expected latency. By default `cheap`. */
-  readonly cost?: Cost;
+  readonly cost?: CallCost;
   /** By default that of the HTTP client, which allows for a state replay. */
   readonly headersTimeoutMs?: number;
   /** By default true. Otherwise the request uses its own connection, takes no concurrency slot and is never retried. */

@@ -94,7 +94,7 @@ export function isUnsupportedPath(response: UpstreamResponse): boolean {
 
 /** Messages of a 404 for an unknown path, as opposed to an unknown object. */
 const UNKNOWN_PATH_MESSAGES = [
-  /^There is nothing at \//,
+  /^Unknown path \//,
   /^Route (GET|POST):\S* not found/i,
   /^NOT_FOUND$/,
   /^404 page not found/i,

@@ -61,7 +61,7 @@ export class QuorumReader {
       const isMissing = outcome.some(({ response }) => response.status !== 200);
       const wait = isMissing && round >= MAX_RETRIES_IF_MISSING ? undefined : RETRY_DELAYS_MILLIS[round];
       if (wait === undefined) throw this.#disagreement(call, outcome);
-      await this.#timers.sleep(wait, call.waiting.signal);
+      await this.#timers.sleep(wait, call.cancellation.signal);
     }
   }
 
@@ -73,7 +73,7 @@ export class QuorumReader {
     if (answers.length < this.#count) throw this.#tooFewAnswers(responses, results);
     // No upstream has it.
     if (answers.every(({ status }) => status !== 200)) return answers[0]!;
-    const votes = await Promise.all(answers.map((response) => voteOf(response, call.waiting.signal)));
+    const votes = await Promise.all(answers.map((response) => voteOf(response, call.cancellation.signal)));
     const other = votes.find(({ value }) => value !== votes[0]!.value);
     return other === undefined ? votes[0]!.response : [votes[0]!, other];
   }

@@ -21,7 +21,7 @@ export function classifyResponse(
   const { status } = response;
   if (status < 400) return "accepted";
   // Health operations answer by status.
-  if (method.restStatusOf !== undefined || method.resultOfStatus !== undefined) return "accepted";
+  if (method.restStatusOf !== undefined || method.resultForStatus !== undefined) return "accepted";
   if (isUnsupportedOperation(response)) return "unsupported";
   if (status >= 500 || REJECTS_GATEWAY.has(status) || isHtml(response)) return "failed";
   return MAY_DIFFER.has(status) ? "unconfirmed" : "accepted";
@@ -38,7 +38,7 @@ export function invalidResponseReason(
   { upstream, status, headers, body }: UpstreamResponse,
   { method, format }: UpstreamCall,
 ): string | undefined {
-  if (status >= 300 || method.resultOfStatus !== undefined) return undefined;
+  if (status >= 300 || method.resultForStatus !== undefined) return undefined;
   if (status !== 200) return `${upstream} answered with HTTP status ${status}, which has no content.`;
   const type = mediaTypeOf(headers["content-type"]) || MEDIA_TYPES.json;
   if (type === MEDIA_TYPES.ssz) {

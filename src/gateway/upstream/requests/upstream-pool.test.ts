@@ -193,7 +193,7 @@ describe("a read that fails on one upstream", () => {
   it("returns health statuses unchanged", async () => {
     const { upstreams, server } = await openPool();
     for (const name of ["a", "b"]) server(name).handler = (_request, response) => response.writeHead(503).end();
-    const health = createCall({ method: { resultOfStatus: (status) => status } });
+    const health = createCall({ method: { resultForStatus: (status) => status } });
     expect(await upstreams.read(health)).toMatchObject({ status: 503 });
     expect(server("a").requests.length + server("b").requests.length).toBe(1);
   });

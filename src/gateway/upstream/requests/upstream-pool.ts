@@ -89,9 +89,10 @@ export class UpstreamPool {
 
   /** Returns the response of the best upstream, whatever its status. Rejects with a `Failure` if there is none. */
   read(call: UpstreamCall): Promise<UpstreamResponse> {
-    const { waiting } = call;
-    // With `onOver`, the signal is created lazily and must not be touched.
-    if (waiting.onOver === undefined && waiting.signal.aborted) return Promise.reject(waiting.signal.reason);
+    const { cancellation } = call;
+    // With `onAbort`, the signal is created lazily and must not be touched.
+    if (cancellation.onAbort === undefined && cancellation.signal.aborted)
+      return Promise.reject(cancellation.signal.reason);
     return new UpstreamRead(call, this.#context).response;
   }
 
@@ -102,7 +103,7 @@ export class UpstreamPool {
     const results = await Promise.allSettled(reads.map(({ response }) => response));
     // An upstream that lost a hedge is needed if too few others answer.
     const lostHedges = reads.flatMap((read) => read.lostHedges);
-    if (lostHedges.length === 0 || results.every(isAnswered) || call.waiting.signal.aborted) return results;
+    if (lostHedges.length === 0 || results.every(isAnswered) || call.cancellation.signal.aborted) return results;
     const others = this.#clients.filter((client) => !lostHedges.includes(client));
     return Promise.all(
       results.map(async (result) => {

@@ -1,6 +1,6 @@
 import type { Timers } from "../../../async/timers.ts";
 import { type Failure, unavailable } from "../../../errors/failure.ts";
-import type { Waiting } from "../../../server/method-table.ts";
+import type { Cancellation } from "../../../server/method-table.ts";
 import type { GatewayObserver } from "../../gateway-observer.ts";
 import { type UpstreamCall, UpstreamError, type UpstreamResponse } from "../../upstream-call.ts";
 import type { HealthTracker } from "../../upstream-health.ts";
@@ -87,7 +87,7 @@ export class UpstreamRead {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    this.#stopListening = onOver(call.waiting, (reason) => this.#fail(reason));
+    this.#stopListening = onAbort(call.cancellation, (reason) => this.#fail(reason));
     context.budget.recordRead();
     this.#proceed();
   }
@@ -349,9 +349,9 @@ export class UpstreamRead {
 }
 
 /** Calls the listener when the caller stops waiting. Returns a function that removes it. */
-function onOver(waiting: Waiting, listener: (reason: Failure) => void): () => void {
-  if (waiting.onOver) return waiting.onOver(listener);
-  const { signal } = waiting;
+function onAbort(cancellation: Cancellation, listener: (reason: Failure) => void): () => void {
+  if (cancellation.onAbort) return cancellation.onAbort(listener);
+  const { signal } = cancellation;
   const onAbort = () => listener(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
   return () => signal.removeEventListener("abort", onAbort);

@@ -4,7 +4,7 @@ import { WebSocket } from "ws";
 import { connectTo, open } from "../abuse.test-support.ts";
 import { json, requestText } from "../server.test-support.ts";
 
-it("fragments of a WebSocket message count as well", async () => {
+it("counts fragments of a message against the memory limit", async () => {
   const server = await open({ limits: { heldBytes: 200_000 } });
   const client = new WebSocket(server.url.replace("http", "ws"));
   await once(client, "open");
@@ -14,7 +14,7 @@ it("fragments of a WebSocket message count as well", async () => {
   await expect.poll(async () => (await server.post(" ".repeat(150_000))).status).toBe(200);
 });
 
-it("a WebSocket message in too many parts is refused, however small they are", async () => {
+it("rejects a message with too many fragments", async () => {
   const server = await open({ webSocketLimits: { fragments: 10 } });
   const client = new WebSocket(server.url.replace("http", "ws"));
   await once(client, "open");
@@ -26,13 +26,13 @@ it("a WebSocket message in too many parts is refused, however small they are", a
 const upgrade =
   "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
 
-it("what comes after a WebSocket message that breaks the protocol takes no room from others", async () => {
+it("does not count data after a protocol violation", async () => {
   const server = await open({ limits: { heldBytes: 200_000 } });
-  // It goes on although the server has said that it will not.
+  // The client keeps sending after the server's close frame.
   const socket = await connectTo(server, { allowHalfOpen: true });
   socket.write(upgrade);
   await once(socket, "data");
-  // A frame of a kind that there is not.
+  // A frame with an unknown opcode.
   socket.write(Buffer.from([0x8f, 0x80, 0, 0, 0, 0]));
   await once(socket, "data");
   for (let sent = 0; sent < 20; sent++) {
@@ -41,7 +41,7 @@ it("what comes after a WebSocket message that breaks the protocol takes no room 
   }
 });
 
-it("pings and pongs take no room from others", async () => {
+it("does not count pings and pongs", async () => {
   const server = await open({ limits: { heldBytes: 200_000 } });
   const client = new WebSocket(server.url.replace("http", "ws"));
   await once(client, "open");
@@ -57,7 +57,7 @@ it("pings and pongs take no room from others", async () => {
   expect(client.readyState).toBe(client.OPEN);
 });
 
-it("who sends pongs between the parts of a message is cut off when they are too much", async () => {
+it("disconnects a client that sends too many pongs between fragments", async () => {
   const server = await open({ webSocketLimits: { incompleteBytes: 100_000 } });
   const client = new WebSocket(server.url.replace("http", "ws"));
   await once(client, "open");
@@ -68,7 +68,7 @@ it("who sends pongs between the parts of a message is cut off when they are too 
   await expect.poll(async () => (await server.post(" ".repeat(150_000))).status).toBe(200);
 });
 
-it("pongs that nobody reads do not pile up", async () => {
+it("does not queue unread pongs", async () => {
   const server = await open();
   const socket = await connectTo(server);
   socket.write(upgrade);
@@ -86,7 +86,7 @@ it("pongs that nobody reads do not pile up", async () => {
     isAnswered ||= chunk.includes(1);
   });
   socket.resume();
-  // Whoever reads again is answered again.
+  // Pings are answered again once the client reads.
   await expect
     .poll(
       () => {
@@ -99,25 +99,25 @@ it("pongs that nobody reads do not pile up", async () => {
   expect(pongs).toBeLessThan(130_000);
 });
 
-it("a WebSocket reader that only answers pings is cut off", async () => {
+it("disconnects a client that does not read its messages", async () => {
   const server = await open({
     handlers: { huge: async () => json("x".repeat(8_000_000)) },
-    webSocketLimits: { checkMillis: 20 },
+    webSocketLimits: { pingMillis: 20 },
   });
   const client = new WebSocket(server.url.replace("http", "ws"));
   await once(client, "open");
-  // It pongs whatever it reads, which is nothing.
+  // It would answer pings, but reads nothing.
   client.send(requestText({ method: '"huge"' }));
   client.pause();
   const pongs = setInterval(() => client.pong(), 5);
   client.on("error", () => {});
-  // A paused client notices the end when it reads again.
-  await expect.poll(() => server.log.some(({ message }) => message.includes("reads nothing"))).toBe(true);
+  // A paused client notices the close when it reads again.
+  await expect.poll(() => server.log.some(({ message }) => message.includes("unresponsive"))).toBe(true);
   clearInterval(pongs);
   client.terminate();
 });
 
-it("answers that WebSocket clients do not read are held up to a limit for all clients", async () => {
+it("limits the memory for unread responses of all clients", async () => {
   const huge = async () => json("x".repeat(8_000_000));
   const server = await open({ handlers: { huge }, limits: { unreadBytes: 10_000_000 } });
   const webSocketUrl = server.url.replace("http", "ws");
@@ -134,7 +134,7 @@ it("answers that WebSocket clients do not read are held up to a limit for all cl
   await expect.poll(async () => (await server.post(requestText({ method: '"huge"' }))).status).toBe(200);
 });
 
-it("WebSocket clients that come all at once are all served, also when some of them leave at once", async () => {
+it("serves many simultaneous clients, also if some disconnect immediately", async () => {
   const server = await open();
   const clients = Array.from({ length: 60 }, () => new WebSocket(`ws://127.0.0.1:${server.port}`));
   const answers = clients.map(async (client, index) => {

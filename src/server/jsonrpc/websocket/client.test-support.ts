@@ -17,13 +17,13 @@ export interface Response {
   error?: ErrorObject;
 }
 
-/** Of an event that a `Channel` numbered. */
+/** Returns the number of an event published by `Channel`. */
 export const numberOf = ({ data }: Notification) => (data as { number: number }).number;
 
-/** A WebSocket client that tells answers and notifications apart; gone when the test is over. */
+/** WebSocket client that separates responses from notifications; closed at the end of the test. */
 export class Client {
   readonly socket: WebSocket;
-  /** Messages as they came. */
+  /** Raw messages. */
   readonly messages = new Arrivals<string>();
   readonly notifications = new Arrivals<Notification>();
   readonly closed: Promise<{ code: number; reason: string }>;

@@ -1,97 +1,100 @@
 import type { WebSocket } from "ws";
 import { releaseBuffer } from "../../../json/buffer-pool.ts";
-import { type BudgetShare, HELD_FROM_BYTES, PIECE_OVERHEAD_BYTES } from "../../http/exchanges.ts";
+import { BUFFERED_FROM_BYTES, type BudgetReservation, PIECE_OVERHEAD_BYTES } from "../../http/byte-budget.ts";
 import type { MessageResponse } from "../execute.ts";
 
-/** A message up to this size is written at once; a larger one piece by piece, at the pace at which its reader takes them. */
-const PIECE_BYTES = 256 * 1024;
+/** Messages up to this size are written at once, larger ones in fragments with backpressure. */
+const FRAGMENT_BYTES = 256 * 1024;
 
 /**
- * Everything that goes out on one connection, in order. A message that is sent in pieces holds up those after it, since
- * WebSocket does not mix the pieces of messages.
+ * Send queue of a connection. A fragmented message delays those behind it, since WebSocket does not interleave
+ * fragments of messages.
  */
 export class Outbox {
   readonly #socket: WebSocket;
-  readonly #unread: BudgetShare;
-  /** What may go when the message under way is complete; undefined when none is. */
-  #held: (() => void)[] | undefined;
+  readonly #unread: BudgetReservation;
+  /** Writes queued behind the fragmented message in progress; undefined if there is none. */
+  #queued: (() => void)[] | undefined;
   #eventBytes = 0;
   #flushes = 0;
 
-  /** `unread` is for what the operating system has not taken yet. */
-  constructor(socket: WebSocket, unread: BudgetShare) {
+  /** `unread` accounts for bytes in the socket buffer. */
+  constructor(socket: WebSocket, unread: BudgetReservation) {
     this.#socket = socket;
     this.#unread = unread;
   }
 
-  /** How much of the events the operating system has not taken yet. */
+  /** Bytes of events in the socket buffer. */
   get eventBytes(): number {
     return this.#eventBytes;
   }
 
-  /** How many writes the operating system has taken so far; as long as this grows, somebody reads. */
+  /** Number of flushed writes. It grows as long as the client reads. */
   get flushes(): number {
     return this.#flushes;
   }
 
-  /** False when clients have left so much unread that there is no room for it; who is hardly behind gets it all the same. */
-  event(message: Buffer): boolean {
+  /**
+   * Sends an event. Returns false if the memory limit for unread data is reached; clients that are hardly behind are
+   * exempt.
+   */
+  sendEvent(message: Buffer): boolean {
     const bytes = message.length + PIECE_OVERHEAD_BYTES;
-    const isHeld = this.#eventBytes + message.length >= HELD_FROM_BYTES;
-    if (isHeld && !this.#unread.take(bytes)) return false;
+    const isHeld = this.#eventBytes + message.length >= BUFFERED_FROM_BYTES;
+    if (isHeld && !this.#unread.reserve(bytes)) return false;
     this.#eventBytes += message.length;
-    this.#inTurn(() => {
+    this.#enqueue(() => {
       void this.#write(message, true).then(() => {
         this.#eventBytes -= message.length;
-        if (isHeld) this.#unread.giveBack(bytes);
+        if (isHeld) this.#unread.release(bytes);
       });
     });
     return true;
   }
 
-  /** What has to be told in any case. */
-  notice(message: Buffer): void {
-    this.#inTurn(() => void this.#write(message, true));
+  /** Sends a message regardless of the memory limit. */
+  sendNotice(message: Buffer): void {
+    this.#enqueue(() => void this.#write(message, true));
   }
 
-  /** Takes leave behind everything that is to go out before. */
+  /** Closes the connection after all queued messages. */
   close(code: number, reason: string): void {
-    this.#inTurn(() => this.#socket.close(code, reason));
+    this.#enqueue(() => this.#socket.close(code, reason));
   }
 
   /**
-   * The response has its place in the order as soon as this returns; the promise is resolved when it is written, or the
-   * connection is gone. Rejects with what a streamed result throws: its message can then not be completed. Undefined when
-   * clients have left so much unread that there is no room for it.
+   * Sends a response; its position in the queue is fixed when this returns. Resolves when it is written or the
+   * connection is closed, and rejects with errors of a streamed result, whose message cannot be completed then. Returns
+   * undefined if the memory limit for unread data is reached.
    */
-  respond({ body }: MessageResponse): Promise<void> | undefined {
+  sendResponse({ body }: MessageResponse): Promise<void> | undefined {
     const length = Array.isArray(body) ? body.reduce((sum, part) => sum + part.length, 0) : 0;
-    const bytes = length < HELD_FROM_BYTES ? 0 : length;
-    if (!this.#unread.take(bytes)) return undefined;
+    const bytes = length < BUFFERED_FROM_BYTES ? 0 : length;
+    if (!this.#unread.reserve(bytes)) return undefined;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#inTurn(() => {
-      const message = Array.isArray(body) && length <= PIECE_BYTES ? asOneBuffer(body) : undefined;
+    this.#enqueue(() => {
+      const message = Array.isArray(body) && length <= FRAGMENT_BYTES ? concat(body) : undefined;
       const written = message
         ? this.#write(message, true)
-        : this.#writeInPieces(Array.isArray(body) ? cut(body) : body);
+        : this.#writeFragments(Array.isArray(body) ? splitIntoFragments(body) : body);
       written.then(resolve, reject);
     });
-    return promise.finally(() => this.#unread.giveBack(bytes));
+    return promise.finally(() => this.#unread.release(bytes));
   }
 
-  #inTurn(write: () => void): void {
-    if (this.#held) this.#held.push(write);
+  #enqueue(write: () => void): void {
+    if (this.#queued) this.#queued.push(write);
     else write();
   }
 
-  async #writeInPieces(pieces: AsyncIterableIterator<Buffer> | IterableIterator<Buffer>): Promise<void> {
-    this.#held = [];
-    const stop = () => void pieces.return?.();
+  async #writeFragments(fragments: AsyncIterableIterator<Buffer> | IterableIterator<Buffer>): Promise<void> {
+    this.#queued = [];
+    const stop = () => void fragments.return?.();
     this.#socket.once("close", stop);
     try {
-      for await (const piece of pieces) {
+      for await (const fragment of fragments) {
         if (this.#socket.readyState !== this.#socket.OPEN) return;
-        await this.#write(piece, false);
+        await this.#write(fragment, false);
       }
       await this.#write(Buffer.alloc(0), true);
     } finally {
@@ -101,13 +104,13 @@ export class Outbox {
   }
 
   #release(): void {
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    // One of them may be a message in pieces again, behind which the others have to wait.
-    for (const write of held) this.#inTurn(write);
+    const held = this.#queued ?? [];
+    this.#queued = undefined;
+    // One of them may start another fragmented message.
+    for (const write of held) this.#enqueue(write);
   }
 
-  /** Never rejects: who is gone wants nothing. */
+  /** Writes a frame. Never rejects: errors mean that the client disconnected. */
   #write(data: Buffer, fin: boolean): Promise<void> {
     return new Promise((resolve) => {
       this.#socket.send(data, { binary: false, fin }, (error) => {
@@ -121,12 +124,13 @@ export class Outbox {
   }
 }
 
-function asOneBuffer(parts: Buffer[]): Buffer {
+function concat(parts: Buffer[]): Buffer {
   return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
 }
 
-function* cut(parts: Buffer[]): Generator<Buffer, undefined> {
+function* splitIntoFragments(parts: Buffer[]): Generator<Buffer, undefined> {
   for (const part of parts) {
-    for (let start = 0; start < part.length; start += PIECE_BYTES) yield part.subarray(start, start + PIECE_BYTES);
+    for (let start = 0; start < part.length; start += FRAGMENT_BYTES)
+      yield part.subarray(start, start + FRAGMENT_BYTES);
   }
 }

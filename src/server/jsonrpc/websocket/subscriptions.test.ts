@@ -6,7 +6,7 @@ import type { Caller } from "../../method-table.ts";
 import { json, openTestServer, type TestServerOptions } from "../server.test-support.ts";
 import { Client, numberOf } from "./client.test-support.ts";
 
-/** A server whose method `subscribe` leads to the channel. */
+/** Opens a server whose method `subscribe` opens the channel's feed. */
 async function serveChannel(channel: Channel, options: TestServerOptions = {}) {
   const server = await openTestServer({
     ...options,
@@ -19,7 +19,7 @@ async function serveChannel(channel: Channel, options: TestServerOptions = {}) {
   return server;
 }
 
-it("every event arrives, in order, with the id of its subscription", async () => {
+it("sends events in order with the subscription id", async () => {
   const channel = new Channel();
   const server = await serveChannel(channel);
   const client = await Client.connect(server.url);
@@ -39,7 +39,7 @@ it("every event arrives, in order, with the id of its subscription", async () =>
   await server.close();
 });
 
-it("a notification has the form that the interface gives it, and the data's own bytes", async () => {
+it("sends notifications in the documented format with unchanged data", async () => {
   const channel = new Channel();
   const server = await serveChannel(channel);
   const client = await Client.connect(server.url);
@@ -54,7 +54,7 @@ it("a notification has the form that the interface gives it, and the data's own 
   await server.close();
 });
 
-it("the answer with the id comes before the first event, even one that happens during the call", async () => {
+it("sends the response with the id before the first event", async () => {
   const channel = new Channel();
   const go = createSignal();
   const server = await serveChannel(channel, {
@@ -62,7 +62,7 @@ it("the answer with the id comes before the first event, even one that happens d
       subscribe: async (_params, caller) => {
         const id = caller?.subscribe(channel.feed);
         channel.publish({ number: 1 });
-        await go.happened;
+        await go.promise;
         return json(id);
       },
     },
@@ -71,7 +71,7 @@ it("the answer with the id comes before the first event, even one that happens d
   const answer = client.call("subscribe");
   await client.call("echo");
   channel.publish({ number: 2 });
-  go.happen();
+  go.trigger();
   const { result } = await answer;
   channel.publish({ number: 3 });
 
@@ -81,7 +81,7 @@ it("the answer with the id comes before the first event, even one that happens d
   await server.close();
 });
 
-it("more events before the answer than may wait end the subscription after it", async () => {
+it("ends a subscription whose buffer overflows before the response", async () => {
   const channel = new Channel();
   const go = createSignal();
   const server = await serveChannel(channel, {
@@ -89,7 +89,7 @@ it("more events before the answer than may wait end the subscription after it", 
     handlers: {
       subscribe: async (_params, caller) => {
         const id = caller?.subscribe(channel.feed);
-        await go.happened;
+        await go.promise;
         return json(id);
       },
     },
@@ -97,8 +97,8 @@ it("more events before the answer than may wait end the subscription after it", 
   const client = await Client.connect(server.url);
   const answer = client.call("subscribe");
   await client.call("echo");
-  const published = await channel.publishUntilCut(200);
-  go.happen();
+  const published = await channel.publishUntilDisconnected(200);
+  go.trigger();
   const { result } = await answer;
   const told = await client.notifications.take(1);
   while (!told.at(-1)?.error) told.push(await client.notifications.next());
@@ -108,7 +108,7 @@ it("more events before the answer than may wait end the subscription after it", 
   await server.close();
 });
 
-it("two subscriptions of a connection are told apart", async () => {
+it("separates two subscriptions of a connection", async () => {
   const channel = new Channel();
   const server = await serveChannel(channel);
   const client = await Client.connect(server.url);
@@ -118,7 +118,7 @@ it("two subscriptions of a connection are told apart", async () => {
   await server.close();
 });
 
-it("who has unsubscribed is told nothing more, and of no other's subscription", async () => {
+it("sends nothing after unsubscribe, and cannot unsubscribe others", async () => {
   const channel = new Channel();
   const server = await serveChannel(channel);
   const [client, other] = [await Client.connect(server.url), await Client.connect(server.url)];
@@ -137,28 +137,28 @@ it("who has unsubscribed is told nothing more, and of no other's subscription", 
   await server.close();
 });
 
-it("a connection that ends takes its subscriptions with it", async () => {
+it("closes subscriptions with their connection", async () => {
   const gone = createSignal();
   const server = await openTestServer({
     handlers: {
-      subscribe: async (_params, caller) => json(caller?.subscribe({ topics: [], open: () => gone.happen })),
+      subscribe: async (_params, caller) => json(caller?.subscribe({ topics: [], open: () => gone.trigger })),
     },
   });
   const client = await Client.connect(server.url);
   await client.subscribe();
   client.socket.terminate();
-  await gone.happened;
+  await gone.promise;
   await server.close();
 });
 
-it("a call that outlives its connection cannot subscribe any more", async () => {
+it("rejects subscribing after the connection has closed", async () => {
   const channel = new Channel();
   const called = createSignal();
   const go = createSignal();
   const refused = Promise.withResolvers<unknown>();
   const subscribeLate = async (_params: unknown, caller?: Caller) => {
-    called.happen();
-    await go.happened;
+    called.trigger();
+    await go.promise;
     try {
       return json(caller?.subscribe(channel.feed));
     } catch (error) {
@@ -170,29 +170,29 @@ it("a call that outlives its connection cannot subscribe any more", async () => 
   const server = await serveChannel(channel, {
     handlers: {
       late: subscribeLate,
-      witness: async (_params, caller) => json(caller?.subscribe({ topics: [], open: () => isGone.happen })),
+      witness: async (_params, caller) => json(caller?.subscribe({ topics: [], open: () => isGone.trigger })),
     },
   });
   const client = await Client.connect(server.url);
   await client.call("witness");
   void client.call("late");
-  await called.happened;
+  await called.promise;
   client.socket.terminate();
-  await isGone.happened;
-  go.happen();
+  await isGone.promise;
+  go.trigger();
   expect(await refused.promise).toMatchObject({ kind: "unavailable" });
   expect(channel.readers).toBe(0);
   await server.close();
 });
 
-it("a reader that is too slow gets all events up to a point, is told so, and can subscribe again", async () => {
+it("ends the subscription of a slow reader with an error, and lets it resubscribe", async () => {
   const channel = new Channel();
   const server = await serveChannel(channel, { webSocketLimits: { eventBytes: 256 * 1024 } });
   const client = await Client.connect(server.url);
   const id = await client.subscribe();
   client.socket.pause();
 
-  const published = await channel.publishUntilCut(32 * 1024);
+  const published = await channel.publishUntilDisconnected(32 * 1024);
   client.socket.resume();
 
   const received = await client.notifications.take(published);
@@ -200,7 +200,7 @@ it("a reader that is too slow gets all events up to a point, is told so, and can
   expect(received.map(numberOf)).toEqual(Array.from({ length: published - 1 }, (_, n) => n));
   expect(last).toEqual({
     subscription: id,
-    error: { code: -32005, message: expect.stringContaining("read too slowly"), data: { status: 413 } },
+    error: { code: -32005, message: expect.stringContaining("reads too slowly"), data: { status: 413 } },
   });
   expect(await client.call("unsubscribe", id)).toMatchObject({ result: false });
   const again = await client.subscribe();
@@ -209,25 +209,25 @@ it("a reader that is too slow gets all events up to a point, is told so, and can
   await server.close();
 });
 
-it("a reader that is cut off because there are too many is told so", async () => {
+it("sends an error to readers disconnected on overload", async () => {
   const channel = new Channel();
   const server = await serveChannel(channel);
   const client = await Client.connect(server.url);
   const id = await client.subscribe();
   channel.publish(1);
-  channel.cutOffAll();
+  channel.disconnectAll();
   expect(channel.readers).toBe(0);
   expect(await client.notifications.take(2)).toEqual([
     { subscription: id, topic: "head", data: 1 },
     {
       subscription: id,
-      error: { code: -32005, message: expect.stringContaining("as many readers"), data: { status: 413 } },
+      error: { code: -32005, message: expect.stringContaining("more subscribers than"), data: { status: 413 } },
     },
   ]);
   await server.close();
 });
 
-it("all clients together may have so many subscriptions, and who leaves makes room", async () => {
+it("limits the subscriptions of all clients", async () => {
   const server = await serveChannel(new Channel(), { webSocketLimits: { allSubscriptions: 3 } });
   const [first, second] = [await Client.connect(server.url), await Client.connect(server.url)];
   await first.subscribe();
@@ -244,37 +244,40 @@ it("all clients together may have so many subscriptions, and who leaves makes ro
 });
 
 it.each([
-  ["too far behind", 2 ** 18, 2 ** 15, { code: -32005, message: expect.stringContaining("read too slowly") }],
+  ["too far behind", 2 ** 18, 2 ** 15, { code: -32005, message: expect.stringContaining("reads too slowly") }],
   ["not too far behind", 2 ** 30, 2 ** 20, { code: -32002, message: expect.stringContaining("neither read") }],
-])("a reader that stood still, %s, reads last why it was cut off", async (_where, eventBytes, eachBytes, error) => {
-  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-  onTestFinished(() => {
-    vi.useRealTimers();
-  });
-  const channel = new Channel();
-  const server = await serveChannel(channel, { webSocketLimits: { eventBytes, checkMillis: 1000 } });
-  const client = await Client.connect(server.url);
-  const id = await client.subscribe();
-  client.socket.pause();
-  // More than the operating system holds for a reader that does not read.
-  for (let number = 0; number < 32 && channel.readers > 0; number++) {
-    channel.publish({ number, padding: "x".repeat(eachBytes) });
-  }
-  for (let check = 0; check < 10 || channel.readers > 0; check++) {
-    vi.advanceTimersByTime(1000);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
+])(
+  "sends the reason to a stalled reader, %s, before it is disconnected",
+  async (_where, eventBytes, eachBytes, error) => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const channel = new Channel();
+    const server = await serveChannel(channel, { webSocketLimits: { eventBytes, pingMillis: 1000 } });
+    const client = await Client.connect(server.url);
+    const id = await client.subscribe();
+    client.socket.pause();
+    // More than the socket buffers hold.
+    for (let number = 0; number < 32 && channel.readers > 0; number++) {
+      channel.publish({ number, padding: "x".repeat(eachBytes) });
+    }
+    for (let check = 0; check < 10 || channel.readers > 0; check++) {
+      vi.advanceTimersByTime(1000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
 
-  client.socket.resume();
-  expect(await client.closed).toEqual({ code: 1008, reason: expect.stringContaining("neither read") });
-  const received = await client.notifications.take(client.notifications.left);
-  expect(received.pop()).toMatchObject({ subscription: id, error });
-  expect(received.length).toBeGreaterThan(0);
-  expect(received.map(numberOf)).toEqual(received.map((_, number) => number));
-  await server.close();
-});
+    client.socket.resume();
+    expect(await client.closed).toEqual({ code: 1008, reason: expect.stringContaining("neither read") });
+    const received = await client.notifications.take(client.notifications.left);
+    expect(received.pop()).toMatchObject({ subscription: id, error });
+    expect(received.length).toBeGreaterThan(0);
+    expect(received.map(numberOf)).toEqual(received.map((_, number) => number));
+    await server.close();
+  },
+);
 
-it("a slow reader does not hold up the others", async () => {
+it("does not delay other readers for a slow one", async () => {
   const channel = new Channel();
   const server = await serveChannel(channel, { webSocketLimits: { eventBytes: 256 * 1024 } });
   const [slow, quick] = [await Client.connect(server.url), await Client.connect(server.url)];
@@ -291,14 +294,14 @@ it("a slow reader does not hold up the others", async () => {
   await server.close();
 });
 
-it("an event during an answer that is sent in pieces comes after it", async () => {
+it("sends events after a fragmented response in progress", async () => {
   const channel = new Channel();
   const server = await serveChannel(channel, {
     handlers: {
       slow: async () => ({
         body: (async function* () {
           yield Buffer.from('["first",');
-          // Whoever asks for more has written the first piece.
+          // The first fragment is written when the next is requested.
           channel.publish("during");
           yield Buffer.from('"middle",');
           channel.publish("late");
@@ -314,7 +317,7 @@ it("an event during an answer that is sent in pieces comes after it", async () =
   await server.close();
 });
 
-it("a connection may have only so many subscriptions", async () => {
+it("limits the subscriptions of a connection", async () => {
   const channel = new Channel();
   const server = await serveChannel(channel, { webSocketLimits: { subscriptions: 2 } });
   const client = await Client.connect(server.url);
@@ -326,7 +329,7 @@ it("a connection may have only so many subscriptions", async () => {
   await server.close();
 });
 
-it("over HTTP, subscriptions are unsupported, and the answer says where they are not", async () => {
+it("rejects subscriptions over HTTP and names the WebSocket URL", async () => {
   const server = await serveChannel(new Channel());
   const answer = JSON.parse((await server.post('{"jsonrpc":"2.0","id":1,"method":"subscribe"}')).text);
   expect(answer.error).toMatchObject({ code: -32004, data: { status: 501 } });
@@ -334,7 +337,7 @@ it("over HTTP, subscriptions are unsupported, and the answer says where they are
   await server.close();
 });
 
-it("closing the server ends subscriptions and tells the reader why", async () => {
+it("closes connections with a reason on shutdown", async () => {
   const channel = new Channel();
   const server = await serveChannel(channel);
   const client = await Client.connect(server.url);

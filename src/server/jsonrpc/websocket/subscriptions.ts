@@ -1,32 +1,32 @@
 import { randomBytes } from "node:crypto";
 import { Failure } from "../../../errors/failure.ts";
-import { type Feed, type StreamEvent, TOO_MANY_READERS } from "../../events/feed.ts";
-import { thrownError } from "../errors.ts";
+import { type Feed, OVERLOAD_MESSAGE, type StreamEvent } from "../../events/feed.ts";
+import { toErrorObject } from "../errors.ts";
 import type { Outbox } from "./outbox.ts";
 
 export interface SubscriptionLimits {
-  /** How many subscriptions a connection may have at once. */
+  /** Maximum number of subscriptions per connection. */
   subscriptions: number;
-  /** How far a reader may fall behind the events. */
+  /** Maximum bytes of unread events. */
   eventBytes: number;
 }
 
 interface Subscription {
   id: string;
-  /** Events from before the answer that tells the id; undefined from then on. */
-  early: EarlyEvents | undefined;
-  /** May be called again. */
+  /** Events before the response with the id was sent; undefined afterwards. */
+  early: EventBuffer | undefined;
+  /** Closes the feed. Idempotent. */
   end(): void;
 }
 
-interface EarlyEvents {
+interface EventBuffer {
   events: StreamEvent[];
   bytes: number;
 }
 
 const NOTIFICATION_END = Buffer.from("}}");
 
-/** Counts the subscriptions of all connections. */
+/** Number of subscriptions on all connections. */
 export class SubscriptionCount {
   readonly limit: number;
   value = 0;
@@ -36,7 +36,7 @@ export class SubscriptionCount {
   }
 }
 
-/** The subscriptions of one connection. A reader that falls too far behind is told so, and its subscription ends. */
+/** Subscriptions of one connection. A slow client gets a notification and loses its subscription. */
 export class Subscriptions {
   readonly #outbox: Outbox;
   readonly #limits: SubscriptionLimits;
@@ -50,15 +50,15 @@ export class Subscriptions {
     this.#all = all;
   }
 
-  /** Its events are held back until `release`. */
+  /** Opens a subscription. Its events are buffered until `release`. */
   start(feed: Feed): string {
     if (this.#closed) throw new Failure("unavailable", "The connection is closing.");
     if (this.#running.size >= this.#limits.subscriptions) {
-      const message = `A connection may have at most ${this.#limits.subscriptions} subscriptions; unsubscribe from one first.`;
+      const message = `The connection has ${this.#limits.subscriptions} subscriptions, which is the limit. Unsubscribe from one first.`;
       throw new Failure("limit-exceeded", message);
     }
     if (this.#all.value >= this.#all.limit) {
-      const message = `There are ${this.#all.limit} subscriptions already, of all clients together, and no more are served.`;
+      const message = `The limit of ${this.#all.limit} subscriptions of all clients is reached. Retry later.`;
       throw new Failure("limit-exceeded", message);
     }
     const id = `0x${randomBytes(8).toString("hex")}`;
@@ -67,7 +67,7 @@ export class Subscriptions {
       early: { events: [], bytes: 0 },
       end: feed.open({
         deliver: (event) => this.#deliver(subscription, event),
-        cutOff: () => this.#cutOff(subscription),
+        disconnect: () => this.#disconnect(subscription),
       }),
     };
     this.#running.set(id, subscription);
@@ -75,43 +75,43 @@ export class Subscriptions {
     return id;
   }
 
-  /** To be called when the answer that tells the id is on its way. */
+  /** Starts delivery, after the response with the id was queued. */
   release(id: string): void {
     const subscription = this.#running.get(id);
-    const early = subscription?.early;
-    if (!subscription || !early) return;
+    const buffered = subscription?.early;
+    if (!subscription || !buffered) return;
     subscription.early = undefined;
-    for (const event of early.events) {
+    for (const event of buffered.events) {
       if (this.#running.has(id)) this.#deliver(subscription, event);
     }
-    if (this.#running.has(id) && early.bytes > this.#limits.eventBytes) this.#cut(subscription);
+    if (this.#running.has(id) && buffered.bytes > this.#limits.eventBytes) this.#endSlow(subscription);
   }
 
-  end(id: string): boolean {
+  close(id: string): boolean {
     this.#running.get(id)?.end();
     if (!this.#running.delete(id)) return false;
     this.#all.value--;
     return true;
   }
 
-  close(): void {
+  closeAll(): void {
     this.#closed = true;
-    for (const id of this.#running.keys()) this.end(id);
+    for (const id of this.#running.keys()) this.close(id);
   }
 
-  /** As `close`, for a reader that has to learn why no more events come. */
-  closeBecause(reason: string): void {
+  /** Closes all subscriptions and notifies the client of the reason. */
+  closeAllWithReason(reason: string): void {
     const ended = [...this.#running.keys()];
-    this.close();
-    for (const id of ended) this.#tellEnd(id, new Failure("unavailable", `The subscription ended. ${reason}`));
+    this.closeAll();
+    for (const id of ended) this.#notifyEnd(id, new Failure("unavailable", `Subscription ended. ${reason}`));
   }
 
   #deliver(subscription: Subscription, event: StreamEvent): void {
-    if (subscription.early) this.#hold(subscription, subscription.early, event);
+    if (subscription.early) this.#buffer(subscription, subscription.early, event);
     else this.#send(subscription, event);
   }
 
-  #hold(subscription: Subscription, early: EarlyEvents, event: StreamEvent): void {
+  #buffer(subscription: Subscription, early: EventBuffer, event: StreamEvent): void {
     early.bytes += event.data.length;
     if (early.bytes <= this.#limits.eventBytes) early.events.push(event);
     else subscription.end();
@@ -119,36 +119,36 @@ export class Subscriptions {
 
   #send(subscription: Subscription, event: StreamEvent): void {
     const notification = eventNotification(subscription.id, event);
-    const isBehind = this.#outbox.eventBytes + notification.length > this.#limits.eventBytes;
-    if (isBehind || !this.#outbox.event(notification)) this.#cut(subscription);
+    const isTooSlow = this.#outbox.eventBytes + notification.length > this.#limits.eventBytes;
+    if (isTooSlow || !this.#outbox.sendEvent(notification)) this.#endSlow(subscription);
   }
 
-  #cutOff({ id, early }: Subscription): void {
+  #disconnect({ id, early }: Subscription): void {
     if (early) {
-      // The client learns of the end when it knows of the subscription.
+      // The client is notified once it knows the subscription.
       early.bytes = Number.POSITIVE_INFINITY;
     } else {
-      this.end(id);
-      this.#tellEnd(id, new Failure("limit-exceeded", `The subscription ended. ${TOO_MANY_READERS}`));
+      this.close(id);
+      this.#notifyEnd(id, new Failure("limit-exceeded", `Subscription ended. ${OVERLOAD_MESSAGE}`));
     }
   }
 
-  #cut({ id }: Subscription): void {
-    this.end(id);
+  #endSlow({ id }: Subscription): void {
+    this.close(id);
     const message =
-      `The subscription ended because its events were read too slowly: more than ${this.#limits.eventBytes} bytes of ` +
-      "events waited for this connection, or all clients together have left more unread than the node holds.";
-    this.#tellEnd(id, new Failure("limit-exceeded", message));
+      `Subscription ended: the client reads too slowly. More than ${this.#limits.eventBytes} bytes of events are unread, ` +
+      `or the memory limit for unread data of all clients is reached.`;
+    this.#notifyEnd(id, new Failure("limit-exceeded", message));
   }
 
-  #tellEnd(subscription: string, failure: Failure): void {
-    const params = { subscription, error: thrownError(failure) };
-    this.#outbox.notice(Buffer.from(JSON.stringify({ jsonrpc: "2.0", method: "subscription", params })));
+  #notifyEnd(subscription: string, failure: Failure): void {
+    const params = { subscription, error: toErrorObject(failure) };
+    this.#outbox.sendNotice(Buffer.from(JSON.stringify({ jsonrpc: "2.0", method: "subscription", params })));
   }
 }
 
-/** The data is encoded already and the same for all; ids and topics need no escapes. */
+/** Encodes a notification. The data is JSON already; ids and topics need no escaping. */
 function eventNotification(id: string, { topic, data }: StreamEvent): Buffer {
-  const start = `{"jsonrpc":"2.0","method":"subscription","params":{"subscription":"${id}","topic":"${topic}","data":`;
-  return Buffer.concat([Buffer.from(start), data, NOTIFICATION_END]);
+  const open = `{"jsonrpc":"2.0","method":"subscription","params":{"subscription":"${id}","topic":"${topic}","data":`;
+  return Buffer.concat([Buffer.from(open), data, NOTIFICATION_END]);
 }

@@ -7,7 +7,7 @@ import { createSignal, streamOf } from "../../http/http.test-support.ts";
 import { json, openTestServer, requestText } from "../server.test-support.ts";
 import { Client } from "./client.test-support.ts";
 
-/** The answer to an upgrade that is refused. */
+/** Returns the error response to an upgrade. */
 async function refusal(url: string, options?: ClientOptions): Promise<{ status?: number; body: unknown }> {
   const socket = new WebSocket(url.replace("http", "ws"), options);
   socket.on("error", () => {});
@@ -32,7 +32,7 @@ it.each([
   ["a batch with a streamed result", `[${requestText({ method: '"stream"' })},${requestText({ id: "2" })}]`],
   ["a large result", requestText({ method: '"large"' })],
   ["no JSON", "{"],
-])("%s is answered with the bytes that HTTP answers with", async (_what, message) => {
+])("responds to %s with the same bytes as HTTP", async (_what, message) => {
   const server = await openTestServer();
   const client = await Client.connect(server.url);
   client.socket.send(message);
@@ -42,7 +42,7 @@ it.each([
   await server.close();
 });
 
-it("a result of many pieces arrives whole", async () => {
+it("sends a fragmented result completely", async () => {
   const value = "y".repeat(3_000_000);
   const server = await openTestServer({ handlers: { huge: async () => json(value) } });
   const client = await Client.connect(server.url);
@@ -52,7 +52,7 @@ it("a result of many pieces arrives whole", async () => {
   await server.close();
 });
 
-it("the WebSocket of browsers, which Node has too, is served", async () => {
+it("serves the browser's WebSocket class", async () => {
   const server = await openTestServer();
   const socket = new globalThis.WebSocket(server.url.replace("http", "ws"));
   await once(socket, "open");
@@ -65,7 +65,7 @@ it("the WebSocket of browsers, which Node has too, is served", async () => {
   expect(code).toBe(1001);
 });
 
-it("nothing answers notifications", async () => {
+it("does not respond to notifications", async () => {
   const server = await openTestServer();
   const client = await Client.connect(server.url);
   client.socket.send(requestText({ id: undefined }));
@@ -75,12 +75,12 @@ it("nothing answers notifications", async () => {
   await server.close();
 });
 
-it("calls do not wait for each other", async () => {
+it("runs calls concurrently", async () => {
   const go = createSignal();
   const server = await openTestServer({
     handlers: {
       gated: async () => {
-        await go.happened;
+        await go.promise;
         return json("gated");
       },
     },
@@ -88,12 +88,12 @@ it("calls do not wait for each other", async () => {
   const client = await Client.connect(server.url);
   const gated = client.call("gated");
   expect(await client.call("echo", 1)).toMatchObject({ result: [1] });
-  go.happen();
+  go.trigger();
   expect(await gated).toMatchObject({ result: "gated" });
   await server.close();
 });
 
-it("more calls than may run at once are all answered", async () => {
+it("answers all calls beyond the concurrency limit", async () => {
   let running = 0;
   let most = 0;
   const server = await openTestServer({
@@ -101,7 +101,7 @@ it("more calls than may run at once are all answered", async () => {
     handlers: {
       counted: async (params) => {
         most = Math.max(most, ++running);
-        // Long enough for the next messages to arrive, of which one is taken in a turn.
+        // Long enough for the next messages to arrive, one per turn.
         for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
         running--;
         return json(params);
@@ -119,7 +119,7 @@ it("more calls than may run at once are all answered", async () => {
   await server.close();
 });
 
-it("of messages sent ahead of their answers, few of a connection are worked on at once, and others do not wait for them", async () => {
+it("limits concurrent messages per connection without delaying other clients", async () => {
   const go = createSignal();
   let running = 0;
   const server = await openTestServer({
@@ -127,7 +127,7 @@ it("of messages sent ahead of their answers, few of a connection are worked on a
     handlers: {
       gated: async (params) => {
         running++;
-        await go.happened;
+        await go.promise;
         return json(params);
       },
     },
@@ -138,13 +138,13 @@ it("of messages sent ahead of their answers, few of a connection are worked on a
   const other = await Client.connect(server.url);
   expect(await other.call("echo", 1)).toMatchObject({ result: [1] });
   expect(running).toBe(4 * 3);
-  go.happen();
+  go.trigger();
   const results = (await Promise.all(answers)).map(({ result }) => (result as [number])[0]);
   expect(results).toEqual(crowd.flatMap(() => Array.from({ length: 10 }, (_, number) => number)));
   await server.close();
 });
 
-it("a long message that comes in pieces is whole, and so are those around it", async () => {
+it("receives a fragmented message and those around it completely", async () => {
   const server = await openTestServer();
   const client = await Client.connect(server.url);
   const lengths = [10, 255, 3000, 900_000, 1, 64, 200_000, 5];
@@ -154,7 +154,7 @@ it("a long message that comes in pieces is whole, and so are those around it", a
   await server.close();
 });
 
-it("pings are answered while a thousand messages wait to be read", async () => {
+it("answers pings while many messages are queued", async () => {
   const server = await openTestServer();
   const client = await Client.connect(server.url);
   const calls = Array.from({ length: 1000 }, (_, number) => client.call("echo", number));
@@ -165,7 +165,7 @@ it("pings are answered while a thousand messages wait to be read", async () => {
   await server.close();
 });
 
-it("who takes leave does not have to wait for a call that takes long", async () => {
+it("completes the closing handshake during a slow call", async () => {
   const server = await openTestServer({
     handlers: { never: () => new Promise(() => {}) },
   });
@@ -176,7 +176,7 @@ it("who takes leave does not have to wait for a call that takes long", async () 
   await server.close();
 });
 
-it("a result that breaks off cuts the connection", async () => {
+it("terminates the connection if a streamed result fails", async () => {
   const server = await openTestServer();
   const client = await Client.connect(server.url);
   void client.call("late_break");
@@ -185,7 +185,7 @@ it("a result that breaks off cuts the connection", async () => {
   await server.close();
 });
 
-it("the source of a streamed result hears that its reader has left", async () => {
+it("closes the source of a streamed result when the client disconnects", async () => {
   const left = createSignal();
   const started = createSignal();
   const server = await openTestServer({
@@ -195,10 +195,10 @@ it("the source of a streamed result hears that its reader has left", async () =>
           try {
             for (;;) {
               yield* streamOf("1".repeat(100_000));
-              started.happen();
+              started.trigger();
             }
           } finally {
-            left.happen();
+            left.trigger();
           }
         })(),
       }),
@@ -206,13 +206,13 @@ it("the source of a streamed result hears that its reader has left", async () =>
   });
   const client = await Client.connect(server.url);
   void client.call("endless");
-  await started.happened;
+  await started.promise;
   client.socket.terminate();
-  await left.happened;
+  await left.promise;
   await server.close();
 });
 
-it("a message larger than a request body may be closes the connection with the code for that", async () => {
+it("closes the connection with code 1009 for a message that is too large", async () => {
   const server = await openTestServer({ limits: { bodyBytes: 1000 } });
   const client = await Client.connect(server.url);
   expect(await client.call("echo", "x".repeat(900))).toHaveProperty("result");
@@ -221,18 +221,18 @@ it("a message larger than a request body may be closes the connection with the c
   await server.close();
 });
 
-it("there may be only so many connections", async () => {
+it("limits the number of connections", async () => {
   const server = await openTestServer({ webSocketLimits: { connections: 1 } });
   const client = await Client.connect(server.url);
   expect(await refusal(server.url)).toEqual({
     status: 503,
-    body: { code: 503, message: "There are 1 WebSocket connections already." },
+    body: { code: 503, message: "The limit of 1 WebSocket connections is reached." },
   });
   expect(await client.call("echo")).toHaveProperty("result");
   await server.close();
 });
 
-it("pages of other origins are refused, clients that name the node's own are not", async () => {
+it("rejects other origins and accepts the server's own", async () => {
   const server = await openTestServer();
   expect(await refusal(server.url, { origin: "https://evil.example" })).toMatchObject({ status: 403 });
   expect(await refusal(server.url, { origin: "null" })).toMatchObject({ status: 403 });
@@ -241,14 +241,14 @@ it("pages of other origins are refused, clients that name the node's own are not
   await server.close();
 });
 
-it("a request that offers another protocol is answered as HTTP", async () => {
+it("ignores upgrades to other protocols", async () => {
   const server = await openTestServer();
   const headers = { "Content-Type": "application/json", Connection: "Upgrade, HTTP2-Settings", Upgrade: "h2c" };
   expect(await server.post(requestText({}), { headers })).toMatchObject({ status: 200 });
   await server.close();
 });
 
-it("a handshake that is not complete is refused", async () => {
+it("rejects an incomplete handshake", async () => {
   const server = await openTestServer();
   const outgoing = request(server.url, { headers: { Connection: "Upgrade", Upgrade: "websocket" } }).end();
   const [response] = (await once(outgoing, "response")) as [IncomingMessage];
@@ -257,15 +257,15 @@ it("a handshake that is not complete is refused", async () => {
   await server.close();
 });
 
-it("who shows no sign of life is cut off, who answers is not", async () => {
+it("disconnects unresponsive clients only", async () => {
   driveIntervals();
-  const server = await openTestServer({ webSocketLimits: { checkMillis: 1000 } });
+  const server = await openTestServer({ webSocketLimits: { pingMillis: 1000 } });
   const alive = await Client.connect(server.url);
   const dead = await Client.connect(server.url, { autoPong: false });
   const pinged = [once(alive.socket, "ping"), once(dead.socket, "ping")];
   vi.advanceTimersByTime(1000);
   await Promise.all(pinged);
-  // The pong is read before what is sent after it.
+  // The pong is read before later messages.
   await alive.call("echo");
   vi.advanceTimersByTime(1000);
   expect(await dead.closed).toEqual({ code: 1008, reason: expect.stringContaining("nor answered a ping") });
@@ -273,32 +273,32 @@ it("who shows no sign of life is cut off, who answers is not", async () => {
   await server.close();
 });
 
-it("closing lets running calls finish, accepts nothing new, and takes leave", async () => {
+it("waits for running calls on close, accepts no new ones, and sends a close frame", async () => {
   const called = createSignal();
   const go = createSignal();
   const server = await openTestServer({
     handlers: {
       gated: async () => {
-        called.happen();
-        await go.happened;
+        called.trigger();
+        await go.promise;
         return json("finished");
       },
     },
   });
   const client = await Client.connect(server.url);
   const answer = client.call("gated");
-  await called.happened;
+  await called.promise;
   const closed = server.close();
   const late = client.call("echo").then(() => "answered");
-  go.happen();
+  go.trigger();
   expect(await answer).toMatchObject({ result: "finished" });
   expect(await client.closed).toMatchObject({ code: 1001 });
   await closed;
   expect(await Promise.race([late, Promise.resolve("unanswered")])).toBe("unanswered");
 });
 
-it("a client that does not take leave cannot hold up the closing", async () => {
-  const server = await openTestServer({ webSocketLimits: { leaveMillis: 1 } });
+it("closes in spite of a client without a closing handshake", async () => {
+  const server = await openTestServer({ webSocketLimits: { closeHandshakeMillis: 1 } });
   const client = await Client.connect(server.url);
   client.socket.pause();
   await server.close();

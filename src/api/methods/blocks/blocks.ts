@@ -1,0 +1,241 @@
+import type { Type } from "@chainsafe/ssz";
+import type { routes } from "@lodestar/api";
+import { type ForkPostBellatrix, type ForkPreGloas, isForkPostBellatrix } from "@lodestar/params";
+import { signedBeaconBlockToBlinded } from "@lodestar/state-transition";
+import type { RootHex, SignedBeaconBlock, SignedBlindedBeaconBlock, Slot } from "@lodestar/types";
+import { fromHex } from "@lodestar/utils";
+import type { ChainBlock } from "../../../chain/blocks/block-store.ts";
+import { signedHeaderOf } from "../../../chain/blocks/signed-header.ts";
+import type { BeaconChain } from "../../../chain/chain.ts";
+import { encodeJson } from "../../../json/encode.ts";
+import { sszJson } from "../../../json/ssz-json.ts";
+import type { MethodResponse } from "../../../server/method-table.ts";
+import type { MetaCodec } from "../../codecs.ts";
+import { defineEncoded, defineOperation, get, optional } from "../../definition.ts";
+import { encodeMeta } from "../../encoding.ts";
+import {
+  findBlock,
+  metaOf,
+  resolveBlock,
+  resolveBlockPosition,
+  slotOrRoot,
+  type VersionedMeta,
+  versionedMetaOf,
+} from "../../lookup.ts";
+import { BLOCK_ID } from "../../params/common.ts";
+import { blockId } from "../../params/identifiers.ts";
+import { root, slot } from "../../params/scalars.ts";
+import { described, either, list, nothing, object, shape } from "../../schemas.ts";
+
+const getBlockHeaders = defineOperation("beacon.getBlockHeaders", {
+  number: 9,
+  name: "get_v1_beacon_headers",
+  summary: "Headers of the known blocks of a slot or of the children of a block; by default those at the head's slot.",
+  params: {
+    slot: optional(slot, "Only blocks of this slot."),
+    parentRoot: optional(root, "Only blocks whose parent has this root."),
+  },
+  result: { name: "headers", schema: list(shape("BlockHeader")) },
+  failures: [],
+  rest: [get("/eth/v1/beacon/headers")],
+  cost: "cheap",
+  access: "read",
+  dependsOn: "head",
+  example: { params: (chain) => [String(chain.slot - 1)] },
+  async handler({ chain }, { slot, parentRoot }) {
+    const blocks = await blocksMatching(chain, slot, parentRoot);
+    return {
+      data: blocks.map((block) => headerOf(chain, block)),
+      meta: metaOf({
+        executionOptimistic: blocks.some((block) => block.executionOptimistic),
+        finalized: blocks.length > 0 && blocks.every((block) => block.finalized),
+      }),
+    };
+  },
+});
+
+const getBlockHeader = defineOperation("beacon.getBlockHeader", {
+  number: 10,
+  name: "get_v1_beacon_headers_blockId",
+  summary: "The signed header of a block, its root, and whether it is canonical.",
+  params: { blockId: BLOCK_ID },
+  result: { name: "header", schema: shape("BlockHeader") },
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/headers/{block_id}")],
+  cost: "cheap",
+  access: "read",
+  dependsOn: "head",
+  example: { params: ["finalized"] },
+  async handler({ chain }, { blockId }) {
+    const block = await resolveBlock(chain, blockId);
+    return { data: headerOf(chain, block), meta: metaOf(block) };
+  },
+});
+
+const getBlock = defineOperation("beacon.getBlockV2", {
+  number: 12,
+  name: "get_v1_beacon_blocks_blockId",
+  aliases: ["get_v2_beacon_blocks_blockId"],
+  summary: "A signed block in the form of its fork.",
+  params: { blockId: BLOCK_ID },
+  result: { name: "signed_block", schema: shape("SignedBeaconBlock") },
+  failures: ["not-found"],
+  rest: [
+    get("/eth/v2/beacon/blocks/{block_id}", { ssz: "answer" }),
+    get("/eth/v1/beacon/blocks/{block_id}", { ssz: "answer" }),
+  ],
+  cost: "cheap",
+  access: "read",
+  dependsOn: "head",
+  example: { params: (chain) => [chain.headRoot] },
+  async handler({ chain }, { blockId }) {
+    const block = await resolveBlock(chain, blockId);
+    return { data: block.signed, meta: versionedMetaOf(chain, block.slot, block) };
+  },
+  json: async ({ chain }, { blockId }, codec) => blockAnswer(chain, await resolveBlock(chain, blockId), codec.meta),
+});
+
+const getBlockRoot = defineOperation("beacon.getBlockRoot", {
+  number: 13,
+  name: "get_v1_beacon_blocks_blockId_root",
+  summary: "The root of a block.",
+  params: { blockId: BLOCK_ID },
+  result: { name: "root", schema: object({ root: shape("Root") }) },
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/blocks/{block_id}/root")],
+  cost: "cheap",
+  access: "read",
+  dependsOn: "head",
+  example: { params: ["finalized"] },
+  async handler({ chain }, { blockId }) {
+    const position = await resolveBlockPosition(chain, blockId);
+    return { data: { root: fromHex(position.root) }, meta: metaOf(position) };
+  },
+});
+
+const ATTESTATIONS = { name: "attestations", schema: list(shape("Attestation")) };
+
+const getBlockAttestations = defineEncoded({
+  number: 14,
+  name: "get_v1_beacon_blocks_blockId_attestations",
+  summary: "The attestations that a block includes, in its order.",
+  params: { blockId: BLOCK_ID },
+  result: ATTESTATIONS,
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/blocks/{block_id}/attestations")],
+  cost: "cheap",
+  access: "read",
+  example: { params: (chain) => [String(chain.slot - 1)] },
+  // The first version has no `version` beside its data.
+  codec: ({ beacon }) => ({
+    ...beacon.getBlockAttestationsV2.resp,
+    meta: beacon.getBlockRoot.resp.meta,
+  }),
+  handler: ({ chain }, { blockId }) => attestationsOf(chain, blockId),
+});
+
+const getBlockAttestationsV2 = defineOperation("beacon.getBlockAttestationsV2", {
+  name: "get_v2_beacon_blocks_blockId_attestations",
+  summary: "The attestations that a block includes, in its order, with the fork that they belong to.",
+  params: { blockId: BLOCK_ID },
+  result: ATTESTATIONS,
+  failures: ["not-found"],
+  rest: [get("/eth/v2/beacon/blocks/{block_id}/attestations")],
+  cost: "cheap",
+  access: "read",
+  example: { params: (chain) => [String(chain.slot - 1)] },
+  handler: ({ chain }, { blockId }) => attestationsOf(chain, blockId),
+});
+
+const getBlindedBlock = defineOperation("beacon.getBlindedBlock", {
+  name: "get_v1_beacon_blinded_blocks_blockId",
+  summary: "A signed block with the header of its payload instead of the payload; before bellatrix the block itself.",
+  params: { blockId: BLOCK_ID },
+  result: {
+    name: "signed_blinded_block",
+    schema: described(
+      shape("SignedBeaconBlock"),
+      "From bellatrix on with execution_payload_header instead of execution_payload.",
+    ),
+  },
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/blinded_blocks/{block_id}", { ssz: "answer" })],
+  cost: "cheap",
+  access: "read",
+  example: { params: ["head"] },
+  async handler({ chain }, { blockId }) {
+    const block = await resolveBlock(chain, blockId);
+    const meta = versionedMetaOf(chain, block.slot, block);
+    return { data: isForkPostBellatrix(meta.version) ? blinded(chain, block.signed) : block.signed, meta };
+  },
+});
+
+const getBeaconBlock = defineEncoded({
+  number: 55,
+  name: "getBeaconBlock",
+  summary: "The signed block of a slot or with a root, or null when there is none.",
+  params: {
+    slot: optional(blockId, "The slot of a canonical block; any other block id is taken too."),
+    root: optional(root, "The root of a block, when no slot is given."),
+  },
+  result: { name: "signed_block", schema: either(shape("SignedBeaconBlock"), nothing) },
+  failures: [],
+  cost: "cheap",
+  access: "read",
+  example: { params: (chain) => [String(chain.slot - 1)] },
+  codec: (codecs) => codecs.beacon.getBlockV2.resp,
+  async json({ chain }, args, codec) {
+    const block = await findBlock(chain, slotOrRoot("getBeaconBlock", args));
+    return block === null ? { body: encodeJson(null) } : blockAnswer(chain, block, codec.meta);
+  },
+});
+
+function blockAnswer(chain: BeaconChain, block: ChainBlock, codec: MetaCodec<VersionedMeta>): MethodResponse {
+  return { body: blockJson(chain, block), ...encodeMeta(codec, versionedMetaOf(chain, block.slot, block)) };
+}
+
+/** A block of many transactions is written from its bytes in a fraction of the time that its codec takes. */
+function blockJson({ config }: BeaconChain, { slot, signed }: ChainBlock): Buffer {
+  const type = config.getForkTypes(slot).SignedBeaconBlock as Type<unknown>;
+  return sszJson(type, type.serialize(signed));
+}
+
+export const blockMethods = [
+  getBlockHeaders,
+  getBlockHeader,
+  getBlock,
+  getBlockRoot,
+  getBlockAttestations,
+  getBlindedBlock,
+  getBlockAttestationsV2,
+  getBeaconBlock,
+] as const;
+
+/** Without a filter these are the blocks at the head's slot; both filters together must both hold. */
+async function blocksMatching(
+  chain: BeaconChain,
+  slot: Slot | undefined,
+  parentRoot: RootHex | undefined,
+): Promise<ChainBlock[]> {
+  if (parentRoot !== undefined) {
+    const children = await chain.blocks.childrenOf(parentRoot);
+    const matching = slot === undefined ? children : children.filter((block) => block.slot === slot);
+    return matching.sort((a, b) => Number(b.canonical) - Number(a.canonical));
+  }
+  if (slot === undefined) return chain.blocks.atSlot(chain.head.slot);
+  if (slot > Math.max(chain.clock.currentSlot, chain.head.slot)) return [];
+  return chain.blocks.atSlot(slot);
+}
+
+function headerOf({ config }: BeaconChain, { root, canonical, signed }: ChainBlock): routes.beacon.BlockHeaderResponse {
+  return { root: fromHex(root), canonical, header: signedHeaderOf(config, signed) };
+}
+
+async function attestationsOf(chain: BeaconChain, blockId: routes.beacon.BlockId) {
+  const block = await resolveBlock(chain, blockId);
+  return { data: block.signed.message.body.attestations, meta: versionedMetaOf(chain, block.slot, block) };
+}
+
+function blinded({ config }: BeaconChain, signed: SignedBeaconBlock): SignedBlindedBeaconBlock {
+  return signedBeaconBlockToBlinded(config, signed as SignedBeaconBlock<ForkPostBellatrix & ForkPreGloas>);
+}

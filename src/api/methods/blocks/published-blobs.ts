@@ -1,0 +1,95 @@
+import { CELLS_PER_EXT_BLOB } from "@lodestar/params";
+import type { deneb, SignedBlockContents } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { blockRoot } from "../../../chain/blocks/block-encoding.ts";
+import type { BeaconChain } from "../../../chain/chain.ts";
+import type { BlobsAndProofs } from "../../../chain/data/data-availability.ts";
+import { ALL_COLUMNS } from "../../../data/column-sidecars.ts";
+import { commitmentsOf } from "../../../data/commitments.ts";
+import type { DataSidecar } from "../../../data/sidecar.ts";
+import { rejected } from "../../../errors/failure.ts";
+import type { PayloadBlobs } from "../../../execution/engine.ts";
+
+/** Fulu has a proof for each cell of a blob (EIP-7594), deneb one for the whole blob. */
+export function requireBlobs({ data }: BeaconChain, contents: SignedBlockContents): void {
+  const { signedBlock } = contents;
+  const { blobs, proofs } = blobsOf(contents);
+  const { length } = commitmentsOf(signedBlock);
+  const proofCount = length === 0 ? 0 : length * proofsPerBlob(data.hasColumns(signedBlock.message.slot));
+  if (blobs.length === length && proofs.length === proofCount) return;
+  throw refused(
+    `The block commits to ${length} blobs, which takes as many blobs and ${proofCount} proofs, but ${blobs.length} ` +
+      `blobs and ${proofs.length} proofs came with it.`,
+  );
+}
+
+/** The sidecars of a block that was published with its blobs, which are what it commits to; none where it has no blobs. */
+export async function rightSidecars(chain: BeaconChain, contents: SignedBlockContents): Promise<DataSidecar[]> {
+  const { config, data } = chain;
+  const given = blobsOf(contents);
+  if (given.blobs.length === 0) return [];
+  const { signedBlock: signed } = contents;
+  const block = { signed, root: blockRoot(config, signed.message) };
+  try {
+    const built = builtBlobs(chain, contents);
+    const sidecars = await data.sidecarsOf(signed, built ?? given);
+    if (built === undefined) await data.verify([{ block, sidecars }]);
+    return sidecars;
+  } catch (error) {
+    const wrong = await wrongBlob(chain, contents);
+    if (wrong === undefined) throw error;
+    throw refused(`Blob ${wrong} and its proofs are not what the block commits to.`);
+  }
+}
+
+export function refused(reason: string) {
+  return rejected(`The block was rejected: ${reason}`, { detail: reason });
+}
+
+/** The blobs of a payload that the execution engine built for this node, if these were published unchanged. They need no verification. */
+function builtBlobs({ producer }: BeaconChain, contents: SignedBlockContents): PayloadBlobs | undefined {
+  const { signedBlock } = contents;
+  const { executionPayload } = signedBlock.message.body as deneb.BeaconBlockBody;
+  const bundle = producer.builtPayload(toRootHex(executionPayload.blockHash))?.blobsBundle;
+  if (bundle === undefined) return undefined;
+  const { blobs, proofs } = blobsOf(contents);
+  const isUnchanged =
+    areEqual(bundle.commitments, commitmentsOf(signedBlock)) &&
+    areEqual(bundle.blobs, blobs) &&
+    areEqual(bundle.proofs, proofs);
+  return isUnchanged ? bundle : undefined;
+}
+
+function areEqual(some: readonly Uint8Array[], others: readonly Uint8Array[]): boolean {
+  return some.length === others.length && some.every((bytes, index) => Buffer.compare(bytes, others[index]!) === 0);
+}
+
+/** Before deneb there are none. */
+function blobsOf(contents: SignedBlockContents): BlobsAndProofs {
+  return "blobs" in contents ? { blobs: contents.blobs, proofs: contents.kzgProofs } : { blobs: [], proofs: [] };
+}
+
+const proofsPerBlob = (hasColumns: boolean): number => (hasColumns ? CELLS_PER_EXT_BLOB : 1);
+
+/** The first that is wrong, each looked at alone; undefined when none is. */
+async function wrongBlob({ data }: BeaconChain, contents: SignedBlockContents): Promise<number | undefined> {
+  const { kzg } = data;
+  const { signedBlock } = contents;
+  const hasColumns = data.hasColumns(signedBlock.message.slot);
+  const { blobs, proofs } = blobsOf(contents);
+  const commitments = commitmentsOf(signedBlock);
+  for (const [index, blob] of blobs.entries()) {
+    const commitment = commitments[index]!;
+    const ofBlob = proofs.slice(index * proofsPerBlob(hasColumns), (index + 1) * proofsPerBlob(hasColumns));
+    if (!hasColumns) {
+      if (!(await kzg.verifyBlobs({ blobs: [blob], commitments: [commitment], proofs: ofBlob }))) return index;
+      continue;
+    }
+    // Of bytes that are no elements of the field, no cells can be made.
+    const cells = await kzg.cellsOf(blob).catch(() => null);
+    if (cells === null) return index;
+    const batch = { commitments: cells.map(() => commitment), cellIndices: ALL_COLUMNS, cells, proofs: ofBlob };
+    if (!(await kzg.verifyCells(batch))) return index;
+  }
+  return undefined;
+}

@@ -1,0 +1,176 @@
+import { GENESIS_SLOT } from "@lodestar/params";
+import { type CachedBeaconStateAllForks, computeEndSlotAtEpoch } from "@lodestar/state-transition";
+import type { ValidatorIndex } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { TimeSlice } from "../../../async/time-slice.ts";
+import type { ChainBlock } from "../../../chain/blocks/block-store.ts";
+import { type AttestationRewards, computeAttestationRewards } from "../../../chain/rewards/attestation-rewards.ts";
+import { computeBlockRewards, genesisBlockRewards } from "../../../chain/rewards/block-rewards.ts";
+import {
+  computeSyncCommitteeRewards,
+  genesisSyncCommitteeRewards,
+} from "../../../chain/rewards/sync-committee-rewards.ts";
+import { notFound } from "../../../errors/failure.ts";
+import { SharedStream, writeToBuffer } from "../../../json/shared-stream.ts";
+import { RewardRows } from "../../../json/writers/reward-writers.ts";
+import type { ChainView } from "../../chain-view.ts";
+import { type CallContext, defineEncoded, defineOperation, get, post, required } from "../../definition.ts";
+import { encodeMeta } from "../../encoding.ts";
+import { findState, latestBlockRoot, metaOf, resolveBlock, resolveState } from "../../lookup.ts";
+import { BLOCK_ID, VALIDATOR_IDS } from "../../params/common.ts";
+import { epoch } from "../../params/scalars.ts";
+import { described, list, object, shape } from "../../schemas.ts";
+import { indicesInRegistry } from "../states/registry.ts";
+
+/** What is done for so many does not take long. */
+const VALIDATORS_BETWEEN_TURNS = 1024;
+
+/** The rewards of no more validators than this are written at once, which costs less than a stream. */
+const MAX_VALIDATORS_AT_ONCE = 256;
+
+const GWEI = described({ type: "string", pattern: "^(0|-?[1-9][0-9]*)$" }, "An amount in Gwei; a loss is negative.");
+const VOTE_REWARDS = { head: GWEI, target: GWEI, source: GWEI, inactivity: GWEI };
+const INCLUSION_DELAY = {
+  inclusion_delay: described(
+    shape("Uint64"),
+    "In phase0 alone. What a proposer got for being the first to include votes is part of it.",
+  ),
+};
+
+const getBlockRewards = defineOperation("beacon.getBlockRewards", {
+  name: "get_v1_beacon_rewards_blocks_blockId",
+  summary:
+    "What a block paid its proposer, by what the block includes. Phase0 pays for attestations later, as part of the " +
+    "attestation rewards of their epoch.",
+  params: { blockId: BLOCK_ID },
+  result: {
+    name: "rewards",
+    schema: object({
+      proposer_index: shape("Uint64"),
+      total: shape("Uint64"),
+      attestations: shape("Uint64"),
+      sync_aggregate: shape("Uint64"),
+      proposer_slashings: shape("Uint64"),
+      attester_slashings: shape("Uint64"),
+    }),
+  },
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/rewards/blocks/{block_id}")],
+  cost: "heavy",
+  access: "read",
+  example: { params: (chain) => [String(chain.slot - 1)], isShownLater: true },
+  async handler({ chain }, { blockId }, call) {
+    const block = await resolveBlock(chain, blockId);
+    const isGenesis = block.slot === GENESIS_SLOT;
+    const data = isGenesis
+      ? genesisBlockRewards(block.signed)
+      : await computeBlockRewards(await stateBefore(chain, block, call), block.signed);
+    return { data, meta: metaOf(block) };
+  },
+});
+
+const getSyncCommitteeRewards = defineOperation("beacon.getSyncCommitteeRewards", {
+  name: "post_v1_beacon_rewards_sync_committee_blockId",
+  summary: "What the members of the sync committee earned or lost by a block; nobody before altair.",
+  params: { blockId: BLOCK_ID, validatorIds: VALIDATOR_IDS },
+  result: { name: "rewards", schema: list(object({ validator_index: shape("Uint64"), reward: GWEI })) },
+  failures: ["not-found"],
+  rest: [post("/eth/v1/beacon/rewards/sync_committee/{block_id}")],
+  cost: "heavy",
+  access: "read",
+  example: { params: (chain) => [String(chain.slot - 1), ["1", chain.pubkey(2)]], isShownLater: true },
+  async handler({ chain }, { blockId, validatorIds = [] }, call) {
+    const block = await resolveBlock(chain, blockId);
+    const isGenesis = block.slot === GENESIS_SLOT;
+    const state = isGenesis ? (await resolveState(chain, "genesis")).state : await stateBefore(chain, block, call);
+    const rewards = isGenesis
+      ? genesisSyncCommitteeRewards(state)
+      : await computeSyncCommitteeRewards(state, block.signed);
+    return { data: rewards.filter(await whoIsAskedFor(state, validatorIds)), meta: metaOf(block) };
+  },
+});
+
+const getAttestationsRewards = defineEncoded({
+  name: "post_v1_beacon_rewards_attestations_epoch",
+  summary:
+    "What validators earned or lost by their attestations of an epoch, and what they could have earned, by effective balance.",
+  params: {
+    epoch: required(
+      epoch,
+      "The epoch of the attestations. The last slot of the next epoch must have passed, or have a block.",
+    ),
+    validatorIds: VALIDATOR_IDS,
+  },
+  result: {
+    name: "rewards",
+    schema: object({
+      ideal_rewards: list(object({ effective_balance: shape("Uint64"), ...VOTE_REWARDS }, INCLUSION_DELAY)),
+      total_rewards: list(object({ validator_index: shape("Uint64"), ...VOTE_REWARDS }, INCLUSION_DELAY)),
+    }),
+  },
+  failures: ["not-found"],
+  rest: [post("/eth/v1/beacon/rewards/attestations/{epoch}")],
+  cost: "heavy",
+  access: "read",
+  example: { params: (chain) => [String(chain.epoch - 2), ["1", chain.pubkey(2)]], isShownLater: true },
+  codec: ({ beacon }) => beacon.getAttestationsRewards.resp,
+  async json({ chain }, { epoch, validatorIds = [] }, codec, call) {
+    // An attestation may be included until the end of the next epoch, and is paid for then.
+    const lastSlot = computeEndSlotAtEpoch(epoch + 1);
+    const isOver = lastSlot < chain.clock.currentSlot || chain.head.slot === lastSlot;
+    const resolved = isOver ? await findState(chain, lastSlot, call) : null;
+    if (resolved === null) {
+      const end = Number.isFinite(lastSlot) ? ` It ends with slot ${lastSlot}.` : "";
+      const reason = isOver ? `the node has no state of slot ${lastSlot}.` : `the next epoch is not over.${end}`;
+      throw notFound(`The rewards of epoch ${epoch} are not known: ${reason}`);
+    }
+    const { state } = resolved;
+    const after = await chain.states.afterBlock(latestBlockRoot(state), lastSlot + 1, { waiting: call });
+    const rewards = await computeAttestationRewards(state, after);
+    const indices = validatorIds.length === 0 ? allIndices(state) : await indicesInRegistry(state, validatorIds);
+    return { body: await attestationRewardsBody(rewards, indices), ...encodeMeta(codec.meta, metaOf(resolved)) };
+  },
+});
+
+export const rewardMethods = [getBlockRewards, getSyncCommitteeRewards, getAttestationsRewards] as const;
+
+function allIndices({ validators }: CachedBeaconStateAllForks): Uint32Array {
+  return Uint32Array.from({ length: validators.length }, (_, index) => index);
+}
+
+/** The library's codec has inclusion delays on every fork. */
+async function attestationRewardsBody(
+  { idealRewards, rewardOf }: AttestationRewards,
+  indices: Uint32Array,
+): Promise<Buffer | SharedStream> {
+  const ideal = new RewardRows(idealRewards.length);
+  for (const { effectiveBalance, ...rewards } of idealRewards) ideal.add({ key: effectiveBalance, ...rewards });
+  const total = new RewardRows(indices.length);
+  const slice = new TimeSlice();
+  for (const [position, validator] of indices.entries()) {
+    total.add({ key: validator, ...rewardOf(validator) });
+    if (position % VALIDATORS_BETWEEN_TURNS === 0) await slice.yieldIfDue();
+  }
+  const hasInclusionDelays = idealRewards.some(({ inclusionDelay }) => inclusionDelay !== undefined);
+  const input = { ideal: ideal.rows, total: total.rows, hasInclusionDelays };
+  const descriptor = { writer: "attestationRewards", input } as const;
+  return indices.length <= MAX_VALIDATORS_AT_ONCE ? writeToBuffer(descriptor) : SharedStream.of(descriptor);
+}
+
+function stateBefore(
+  { states }: ChainView,
+  { slot, signed }: ChainBlock,
+  waiting: CallContext | undefined,
+): Promise<CachedBeaconStateAllForks> {
+  return states.afterBlock(toRootHex(signed.message.parentRoot), slot, { waiting });
+}
+
+/** No ids at all stand for everybody; unknown ones for nobody. */
+async function whoIsAskedFor(
+  state: CachedBeaconStateAllForks,
+  ids: readonly (string | number)[],
+): Promise<(reward: { validatorIndex: ValidatorIndex }) => boolean> {
+  if (ids.length === 0) return () => true;
+  const indices = new Set(await indicesInRegistry(state, ids));
+  return ({ validatorIndex }) => indices.has(validatorIndex);
+}

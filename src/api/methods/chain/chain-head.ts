@@ -1,0 +1,117 @@
+import { EFFECTIVE_BALANCE_INCREMENT, GENESIS_EPOCH, ZERO_HASH_HEX } from "@lodestar/params";
+import { computeEpochAtSlot, computeStartSlotAtEpoch } from "@lodestar/state-transition";
+import type { BeaconBlockBody, RootHex } from "@lodestar/types";
+import type { Checkpoint } from "../../../chain/fork-choice/types.ts";
+import { currentParticipationRate, participationRate } from "../../../chain/participation-rate.ts";
+import { defineMethod, get } from "../../definition.ts";
+import { described, either, nothing, number, object, shape } from "../../schemas.ts";
+
+const getBeaconHead = defineMethod({
+  number: 47,
+  name: "getBeaconHead",
+  summary: "The slot of the head block.",
+  result: { name: "head_slot", schema: shape("Uint64") },
+  failures: [],
+  rest: [get("/fanal/v1/beacon/head"), get("/nimbus/v1/beacon/head")],
+  cost: "cheap",
+  access: "read",
+  dependsOn: "head",
+  example: {},
+  handler: ({ chain }) => String(chain.head.slot),
+});
+
+const getChainHead = defineMethod({
+  number: 48,
+  name: "getChainHead",
+  summary: "Slots and roots of the head block and of the justified and finalized checkpoints of fork choice.",
+  result: {
+    name: "chain_head",
+    schema: object({
+      head_slot: shape("Uint64"),
+      head_block_root: shape("Root"),
+      finalized_slot: shape("Uint64"),
+      finalized_block_root: shape("Root"),
+      justified_slot: shape("Uint64"),
+      justified_block_root: shape("Root"),
+    }),
+  },
+  failures: [],
+  rest: [get("/fanal/v1/chain/head"), get("/nimbus/v1/chain/head")],
+  cost: "cheap",
+  access: "read",
+  dependsOn: "head",
+  example: {},
+  handler({ chain }) {
+    // Head and checkpoints are read at once, so that they belong together.
+    const { head, finalizedCheckpoint, justifiedCheckpoint } = chain;
+    return {
+      head_slot: String(head.slot),
+      head_block_root: head.root,
+      finalized_slot: firstSlot(finalizedCheckpoint),
+      finalized_block_root: rootOf(finalizedCheckpoint),
+      justified_slot: firstSlot(justifiedCheckpoint),
+      justified_block_root: rootOf(justifiedCheckpoint),
+    };
+  },
+});
+
+const FRACTION = { ...number, minimum: 0, maximum: 1 };
+
+const getParticipation = defineMethod({
+  name: "getParticipation",
+  summary:
+    "How many validators there are by the head's state, how much they have at stake, and how much of that votes.",
+  result: {
+    name: "participation",
+    schema: object({
+      epoch: described(shape("Uint64"), "The epoch of the head."),
+      validators: described(shape("Uint64"), "All that were ever registered."),
+      active_validators: shape("Uint64"),
+      active_balance: described(shape("Uint64"), "The effective balances of the active ones, in Gwei."),
+      current_epoch: described(FRACTION, "Of the active stake, the part whose votes of this epoch are on chain."),
+      previous_epoch: described(either(FRACTION, nothing), "The same of the epoch before; null in the first one."),
+      sync_committee: described(
+        either(FRACTION, nothing),
+        "Of the sync committee, the part that signed for the block before the head; null before altair.",
+      ),
+    }),
+  },
+  failures: [],
+  rest: [get("/fanal/v1/chain/participation")],
+  cost: "cheap",
+  access: "read",
+  dependsOn: "head",
+  example: {},
+  async handler({ chain }) {
+    const { head, headState } = chain;
+    const { epochCtx } = headState;
+    const block = await chain.blocks.byRoot(head.root);
+    return {
+      epoch: String(computeEpochAtSlot(head.slot)),
+      validators: String(headState.validators.length),
+      active_validators: String(epochCtx.currentShuffling.activeIndices.length),
+      active_balance: String(BigInt(epochCtx.totalActiveBalanceIncrements) * BigInt(EFFECTIVE_BALANCE_INCREMENT)),
+      current_epoch: currentParticipationRate(headState),
+      previous_epoch: participationRate(headState) ?? null,
+      sync_committee: block && syncParticipation(block.signed.message.body),
+    };
+  },
+});
+
+function syncParticipation(body: BeaconBlockBody): number | null {
+  if (!("syncAggregate" in body)) return null;
+  const { bitLen, uint8Array } = body.syncAggregate.syncCommitteeBits;
+  const signers = uint8Array.reduce((count, byte) => count + byte.toString(2).replaceAll("0", "").length, 0);
+  return signers / bitLen;
+}
+
+function firstSlot({ epoch }: Checkpoint): string {
+  return String(computeStartSlotAtEpoch(epoch));
+}
+
+/** Before anything is justified or final a state has the zero hash for it, while fork choice has the genesis block. */
+function rootOf({ epoch, root }: Checkpoint): RootHex {
+  return epoch === GENESIS_EPOCH ? ZERO_HASH_HEX : root;
+}
+
+export const chainHeadMethods = [getBeaconHead, getChainHead, getParticipation] as const;

@@ -1,0 +1,104 @@
+import { ssz } from "@lodestar/types";
+import { isBridgeRetired } from "../../../chain/eth1/eth1-vote.ts";
+import { notFound } from "../../../errors/failure.ts";
+import { DepositsUnavailableError } from "../../../execution/eth1/deposit-chain.ts";
+import { DepositTreeSnapshotType } from "../../../execution/eth1/deposit-snapshot.ts";
+import { defineEncoded, defineMethod, get } from "../../definition.ts";
+import { requireSynced } from "../../preconditions.ts";
+import { boolean, list, object, shape } from "../../schemas.ts";
+
+const { Eth1Data, Deposit, DepositData } = ssz.phase0;
+
+const getEth1Chain = defineMethod({
+  number: 59,
+  name: "getEth1Chain",
+  summary: "The blocks of the deposit chain that are candidates for votes, oldest first.",
+  result: {
+    name: "eth1_blocks",
+    schema: list(
+      object({
+        number: shape("Uint64"),
+        timestamp: shape("Uint64"),
+        deposits: list(shape("DepositData")),
+        voteData: shape("Eth1Data"),
+      }),
+    ),
+  },
+  failures: [],
+  rest: [get("/fanal/v1/eth1/chain"), get("/nimbus/v1/eth1/chain")],
+  cost: "heavy",
+  access: "read",
+  example: {},
+  async handler({ chain }) {
+    if (isBridgeRetired(chain.headState)) return [];
+    const held = await chain.eth1.deposits.blocksWithDeposits();
+    return held.map(({ block: { number, timestamp, depositRoot, depositCount, hash }, deposits }) => ({
+      number: String(number),
+      timestamp: String(timestamp),
+      deposits: deposits.map((data) => DepositData.toJson(data)),
+      voteData: Eth1Data.toJson({ depositRoot, depositCount: BigInt(depositCount), blockHash: hash }),
+    }));
+  },
+});
+
+const getEth1ProposalData = defineMethod({
+  number: 60,
+  name: "getEth1ProposalData",
+  summary: "The vote on the deposit chain and the deposits of a block of the current slot.",
+  result: {
+    name: "proposal_data",
+    schema: object({ vote: shape("Eth1Data"), deposits: list(shape("Deposit")), hasMissingDeposits: boolean }),
+  },
+  failures: ["not-found", "unavailable"],
+  rest: [get("/fanal/v1/eth1/proposal_data"), get("/nimbus/v1/eth1/proposal_data")],
+  cost: "heavy",
+  access: "read",
+  example: {},
+  async handler({ chain }) {
+    requireSynced(chain);
+    const { head, clock, states } = chain;
+    const slot = Math.max(head.slot, clock.currentSlot);
+    const state = await states.canonicalAtSlot(slot);
+    if (!state) throw notFound(`The state at slot ${slot} is not in this node's history.`);
+    try {
+      const { eth1Data, deposits } = await chain.eth1.forBlock(state);
+      const proven = deposits.map((deposit) => Deposit.toJson(deposit));
+      return { vote: Eth1Data.toJson(eth1Data), deposits: proven, hasMissingDeposits: false };
+    } catch (error) {
+      if (!(error instanceof DepositsUnavailableError)) throw error;
+      return { vote: Eth1Data.toJson(Eth1Data.defaultValue()), deposits: [], hasMissingDeposits: true };
+    }
+  },
+});
+
+const getDepositSnapshot = defineEncoded({
+  name: "get_v1_beacon_deposit_snapshot",
+  summary: "The tree of the deposits that are final, in short (EIP-4881).",
+  result: {
+    name: "deposit_snapshot",
+    schema: object({
+      finalized: list(shape("Root")),
+      deposit_root: shape("Root"),
+      deposit_count: shape("Uint64"),
+      execution_block_hash: shape("Root"),
+      execution_block_height: shape("Uint64"),
+    }),
+  },
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/deposit_snapshot", { ssz: "answer" })],
+  cost: "cheap",
+  access: "read",
+  example: {},
+  codec: ({ beacon }) => ({ data: DepositTreeSnapshotType, meta: beacon.getGenesis.resp.meta }),
+  async handler({ chain }) {
+    const data = chain.eth1.deposits.snapshot;
+    if (data) return { data };
+    throw notFound(
+      "There is no snapshot of the deposits: this node knows no deposit chain of which the beacon chain has made a block final. It follows " +
+        "one with --eth1; a dev chain has its own from its first dev_deposit before electra.",
+    );
+  },
+});
+
+export const eth1Methods = [getEth1Chain, getEth1ProposalData] as const;
+export const depositSnapshotMethods = [getDepositSnapshot] as const;

@@ -1,0 +1,48 @@
+import { unsupported } from "../../../errors/failure.ts";
+import type { Caller } from "../../../server/method-table.ts";
+import { type CallContext, defineMethod, get, required } from "../../definition.ts";
+import { TOPICS } from "../../event-stream.ts";
+import { arrayOf, text as textParam, word } from "../../params/scalars.ts";
+import { boolean, text } from "../../schemas.ts";
+
+const subscribe = defineMethod({
+  name: "subscribe",
+  aliases: ["get_v1_events"],
+  summary: "Subscribes to what happens, over WebSocket; the result is the id of the subscription.",
+  params: {
+    topics: required(
+      arrayOf(word(TOPICS), { noun: "topics", minItems: 1 }),
+      "What to be told of: the topics of the standard's event stream.",
+    ),
+  },
+  result: { name: "subscription", schema: text },
+  failures: ["unsupported"],
+  rest: [get("/eth/v1/events")],
+  cost: "cheap",
+  access: "read",
+  needsConnection: true,
+  example: { params: [["head", "finalized_checkpoint"]] },
+  feed: ({ events }, { topics }) => events.feed(topics),
+  handler: ({ events }, { topics }, call) => reachable(call).subscribe(events.feed(topics)),
+});
+
+const unsubscribe = defineMethod({
+  name: "unsubscribe",
+  summary: "Ends a subscription of the same WebSocket connection; false when there is none with this id.",
+  params: { subscription: required(textParam("the id of a subscription"), "What subscribe answered.") },
+  result: { name: "ended", schema: boolean },
+  failures: ["unsupported"],
+  cost: "cheap",
+  access: "read",
+  needsConnection: true,
+  example: { params: (chain) => [chain.subscriptionId] },
+  handler: (_context, { subscription }, call) => reachable(call).unsubscribe(subscription),
+});
+
+export const eventMethods = [subscribe, unsubscribe] as const;
+
+/** A server whose callers hear nothing but answers need not say so. */
+function reachable({ caller }: CallContext = {}): Caller {
+  if (!caller) throw unsupported("Events are not delivered here.");
+  return caller;
+}

@@ -1,0 +1,141 @@
+import { EPOCHS_PER_SYNC_COMMITTEE_PERIOD, ForkName } from "@lodestar/params";
+import { computeEpochAtSlot, computeStartSlotAtEpoch } from "@lodestar/state-transition";
+import { type LightClientHeader, type LightClientUpdate, type RootHex, ssz } from "@lodestar/types";
+import type { BeaconChain } from "../../../chain/chain.ts";
+import { notFound } from "../../../errors/failure.ts";
+import { defineOperation, get, required } from "../../definition.ts";
+import { root, uint64 } from "../../params/scalars.ts";
+import { requireForkAt } from "../../preconditions.ts";
+import { described, list, object, shape, text } from "../../schemas.ts";
+
+const PROOF = list(shape("Root"));
+const HEADER = described(
+  object({ beacon: shape("BeaconBlockHeader") }, { execution: { type: "object" }, execution_branch: PROOF }),
+  "From capella on with the header of the execution payload and its proof.",
+);
+const SYNC_COMMITTEE = object({ pubkeys: list(shape("Pubkey")), aggregate_pubkey: shape("Pubkey") });
+const OPTIMISTIC_UPDATE = {
+  attested_header: HEADER,
+  sync_aggregate: object({ sync_committee_bits: shape("Bits"), sync_committee_signature: shape("Signature") }),
+  signature_slot: shape("Uint64"),
+};
+const FINALITY_UPDATE = { ...OPTIMISTIC_UPDATE, finalized_header: HEADER, finality_branch: PROOF };
+const UPDATE = { ...FINALITY_UPDATE, next_sync_committee: SYNC_COMMITTEE, next_sync_committee_branch: PROOF };
+
+const LIGHT_CLIENTS = "Light clients";
+
+const getLightClientBootstrap = defineOperation("lightclient.getLightClientBootstrap", {
+  name: "get_v1_beacon_light_client_bootstrap_blockRoot",
+  summary: "The sync committee at a block that a light client trusts, with its proof.",
+  params: { blockRoot: required(root, "A block of the canonical chain, altair's or a later one.") },
+  result: {
+    name: "bootstrap",
+    schema: object({
+      header: HEADER,
+      current_sync_committee: SYNC_COMMITTEE,
+      current_sync_committee_branch: PROOF,
+    }),
+  },
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/light_client/bootstrap/{block_root}", { ssz: "answer" })],
+  cost: "heavy",
+  access: "read",
+  since: ForkName.altair,
+  example: { params: (chain) => [chain.headRoot] },
+  async handler({ chain }, { blockRoot }) {
+    const block = await chain.blocks.byRoot(blockRoot);
+    if (!block) throw noBootstrap(blockRoot, "the block is not known");
+    requireForkAt(chain.config, ForkName.altair, block.slot, LIGHT_CLIENTS);
+    if (!block.canonical) throw noBootstrap(blockRoot, "the chain has abandoned the block");
+    const data = await chain.lightClient.bootstrap(blockRoot);
+    if (!data) throw noBootstrap(blockRoot, "its state is not in this node's history");
+    return { data, meta: { version: chain.config.getForkName(block.slot) } };
+  },
+});
+
+const getLightClientUpdatesByRange = defineOperation("lightclient.getLightClientUpdatesByRange", {
+  name: "get_v1_beacon_light_client_updates",
+  summary: "The best light client update of each of several sync committee periods, each with its fork.",
+  params: {
+    startPeriod: required(uint64, "The first sync committee period."),
+    count: required(uint64, "How many periods; of more than 128 only the first ones are given."),
+  },
+  result: { name: "updates", schema: list(object({ version: text, data: object(UPDATE) })) },
+  failures: [],
+  // The client of @lodestar/api would rather have SSZ, of which it knows the fork digests of public networks alone.
+  rest: [get("/eth/v1/beacon/light_client/updates", { ssz: "answer", prefersJson: true })],
+  cost: "cheap",
+  access: "read",
+  since: ForkName.altair,
+  example: { params: ["0", "1"] },
+  handler: ({ chain }, range) => updatesOf(chain, range),
+  async ssz({ chain }, range) {
+    const { data, meta } = await updatesOf(chain, range);
+    return { data: Buffer.concat(data.flatMap((update) => chunkOf(chain, update))), meta };
+  },
+});
+
+async function updatesOf(chain: BeaconChain, { startPeriod, count }: { startPeriod: number; count: number }) {
+  const end = computeStartSlotAtEpoch((startPeriod + count) * EPOCHS_PER_SYNC_COMMITTEE_PERIOD);
+  if (count > 0) requireForkAt(chain.config, ForkName.altair, end - 1, LIGHT_CLIENTS);
+  const data = await chain.lightClient.updates(startPeriod, count);
+  return { data, meta: { versions: data.map((update) => versionOf(chain, update)) } };
+}
+
+/** Its length with the fork digest behind it, the digest, and the update. The library would take that of a chain that it does not know. */
+function chunkOf({ config }: BeaconChain, update: LightClientUpdate): Uint8Array[] {
+  const { slot } = update.attestedHeader.beacon;
+  const digest = config.forkBoundary2ForkDigest(config.getForkBoundaryAtEpoch(computeEpochAtSlot(slot)));
+  const bytes = config.getPostAltairForkTypes(slot).LightClientUpdate.serialize(update);
+  return [ssz.UintNum64.serialize(digest.length + bytes.length), digest, bytes];
+}
+
+const getLightClientFinalityUpdate = defineOperation("lightclient.getLightClientFinalityUpdate", {
+  name: "get_v1_beacon_light_client_finality_update",
+  summary: "The newest header that a sync committee signed, with the finalized one that it proves.",
+  result: { name: "finality_update", schema: object(FINALITY_UPDATE) },
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/light_client/finality_update", { ssz: "answer" })],
+  cost: "cheap",
+  access: "read",
+  since: ForkName.altair,
+  example: {},
+  async handler({ chain }) {
+    const data = await chain.lightClient.finalityUpdate();
+    if (!data) throw notFound("No light client finality update is known yet: none of the blocks proves finality.");
+    return { data, meta: { version: versionOf(chain, data) } };
+  },
+});
+
+const getLightClientOptimisticUpdate = defineOperation("lightclient.getLightClientOptimisticUpdate", {
+  name: "get_v1_beacon_light_client_optimistic_update",
+  summary: "The newest header that a sync committee signed.",
+  result: { name: "optimistic_update", schema: object(OPTIMISTIC_UPDATE) },
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/light_client/optimistic_update", { ssz: "answer" })],
+  cost: "cheap",
+  access: "read",
+  since: ForkName.altair,
+  example: {},
+  async handler({ chain }) {
+    const data = await chain.lightClient.optimisticUpdate();
+    if (!data) throw notFound("No light client update is known yet: no block has signatures of a sync committee.");
+    return { data, meta: { version: versionOf(chain, data) } };
+  },
+});
+
+/** What clients ask that follow the chain by its sync committees alone. */
+export const lightClientMethods = [
+  getLightClientBootstrap,
+  getLightClientUpdatesByRange,
+  getLightClientFinalityUpdate,
+  getLightClientOptimisticUpdate,
+] as const;
+
+function versionOf({ config }: BeaconChain, { attestedHeader }: { attestedHeader: LightClientHeader }): ForkName {
+  return config.getForkName(attestedHeader.beacon.slot);
+}
+
+function noBootstrap(blockRoot: RootHex, reason: string) {
+  return notFound(`No light client can start from block ${blockRoot}: ${reason}.`);
+}

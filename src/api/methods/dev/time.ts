@@ -1,0 +1,236 @@
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { getValidatorStatus, type ValidatorStatus } from "@lodestar/types";
+import type { BeaconChain } from "../../../chain/chain.ts";
+import { MAX_SPEED } from "../../../chain/clock/clock.ts";
+import { Failure, invalidParams, notFound } from "../../../errors/failure.ts";
+import { VALIDATOR_STATUSES } from "../../../json/validator-status.ts";
+import type { ApiContext } from "../../context.ts";
+import { defineMethod, optional, required } from "../../definition.ts";
+import { controlOf } from "../../dev-control.ts";
+import { type ValidatorId, validatorId } from "../../params/identifiers.ts";
+import { integerUpTo, numberBetween, parseUint64 } from "../../params/scalars.ts";
+import { elementReader, paramSchema } from "../../params/schema.ts";
+import { described, number, object, shape } from "../../schemas.ts";
+import { indexInRegistry } from "../states/registry.ts";
+
+/** As many as a call may go through. A validator that leaves with all the waiting of the minimal preset needs 2100. */
+export const MOST_SLOTS = 65_536;
+
+type Goal =
+  | "finalized"
+  | "justified"
+  | { slot: number }
+  | { epoch: number }
+  | { finalized: number }
+  | { validator: ValidatorId; status: ValidatorStatus };
+
+const readValidator = elementReader(validatorId);
+
+function readGoal(value: unknown): Goal | undefined {
+  if (value === "finalized" || value === "justified") return value;
+  if (typeof value !== "object" || value === null) return undefined;
+  const members = Object.entries(value);
+  const [[name, given] = []] = members;
+  if (members.length === 1 && (name === "slot" || name === "epoch" || name === "finalized")) {
+    const at = parseUint64(given);
+    return at === undefined ? undefined : ({ [name]: at } as Goal);
+  }
+  const { validator, status, ...others } = value as Record<string, unknown>;
+  const id = readValidator(validator);
+  const known = VALIDATOR_STATUSES.find((each) => each === status);
+  if (id === undefined || known === undefined || Object.keys(others).length > 0) return undefined;
+  return { validator: id, status: known };
+}
+
+const integer = {
+  anyOf: [
+    { type: "string", pattern: "^(0|[1-9][0-9]*)$" },
+    { type: "integer", minimum: 0 },
+  ],
+};
+
+const goal = paramSchema<Goal>(
+  '"finalized" or "justified", for a newer checkpoint than now; {"slot": …}, {"epoch": …} or {"finalized": epoch}; or ' +
+    `{"validator": index or public key, "status": …} with one of the statuses ${VALIDATOR_STATUSES.join(", ")}`,
+  {
+    anyOf: [
+      { type: "string", enum: ["finalized", "justified"] },
+      { type: "object", properties: { slot: integer }, required: ["slot"] },
+      { type: "object", properties: { epoch: integer }, required: ["epoch"] },
+      { type: "object", properties: { finalized: integer }, required: ["finalized"] },
+      {
+        type: "object",
+        properties: { validator: integer, status: { type: "string", enum: [...VALIDATOR_STATUSES] } },
+        required: ["validator", "status"],
+      },
+    ],
+  },
+  readGoal,
+);
+
+const speedFactor = numberBetween(0, MAX_SPEED, `a number from 0 to ${MAX_SPEED}`);
+
+const slots = integerUpTo(BigInt(MOST_SLOTS), `a number of slots from 0 to ${MOST_SLOTS}`);
+const epochs = integerUpTo(
+  BigInt(Math.floor(MOST_SLOTS / SLOTS_PER_EPOCH)),
+  `a number of epochs from 0 to ${Math.floor(MOST_SLOTS / SLOTS_PER_EPOCH)}`,
+);
+
+const POSITION = object({
+  slot: described(shape("Uint64"), "The current slot."),
+  epoch: shape("Uint64"),
+  head_slot: shape("Uint64"),
+  head_block_root: shape("Root"),
+  justified_epoch: shape("Uint64"),
+  finalized_epoch: shape("Uint64"),
+  speed: described(number, "Seconds of chain time in a second of real time; 0 while chain time stands still."),
+});
+
+/** Where a chain is, which is what everything that moves it answers. */
+export const position = { name: "position", schema: POSITION };
+
+export function positionOf({ chain }: Pick<ApiContext, "chain">) {
+  const { clock, head, justifiedCheckpoint, finalizedCheckpoint } = chain;
+  return {
+    slot: String(clock.currentSlot),
+    epoch: String(clock.currentEpoch),
+    head_slot: String(head.slot),
+    head_block_root: head.root,
+    justified_epoch: String(justifiedCheckpoint.epoch),
+    finalized_epoch: String(finalizedCheckpoint.epoch),
+    speed: clock.isFlowing ? clock.speed : 0,
+  };
+}
+
+const devAdvance = defineMethod({
+  name: "dev_advance",
+  summary:
+    "Lets slots pass at once, with all that validators do in them: one, as many as are given, or until something holds.",
+  params: {
+    slots: optional(slots, "How many slots; by default one."),
+    epochs: optional(epochs, "How many epochs, instead of slots."),
+    until: optional(goal, `What is to hold after the last slot, instead of a number; given up after \`limit\` slots.`),
+    limit: optional(slots, `How many slots \`until\` may take; by default ${MOST_SLOTS}.`),
+  },
+  result: position,
+  failures: ["not-found", "unsupported"],
+  cost: "cheap",
+  access: "dev",
+  example: { stage: "control", params: [2] },
+  async handler(context, { slots, epochs, until, limit }, call) {
+    requireOne({ slots, epochs, until });
+    if (limit !== undefined && until === undefined) throw invalidParams("limit is for until, which was not given.");
+    const { time } = controlOf(context);
+    const signal = call?.signal;
+    if (until === undefined) {
+      await time.advance({ slots: slots ?? (epochs === undefined ? 1 : epochs * SLOTS_PER_EPOCH), signal });
+      return positionOf(context);
+    }
+    const holds = conditionOf(context.chain, until);
+    const most = limit ?? MOST_SLOTS;
+    if (!holds()) await time.advance({ slots: most, until: holds, signal });
+    if (holds()) return positionOf(context);
+    throw new Failure(
+      "limit-exceeded",
+      `What is awaited does not hold after ${most} slots, at slot ${context.chain.clock.currentSlot}.`,
+    );
+  },
+});
+
+const devSkip = defineMethod({
+  name: "dev_skip",
+  summary: "Lets slots pass at once in which nobody proposes or attests, as if all validators were offline.",
+  params: {
+    slots: optional(slots, "How many slots; by default one."),
+    epochs: optional(epochs, "How many epochs, instead of slots."),
+  },
+  result: position,
+  failures: ["rejected", "unsupported"],
+  cost: "cheap",
+  access: "dev",
+  example: { stage: "control", params: [3] },
+  async handler(context, { slots, epochs }, call) {
+    requireOne({ slots, epochs });
+    const count = slots ?? (epochs === undefined ? 1 : epochs * SLOTS_PER_EPOCH);
+    await controlOf(context).time.skip({ slots: count, signal: call?.signal });
+    return positionOf(context);
+  },
+});
+
+const devPause = defineMethod({
+  name: "dev_pause",
+  summary: "Lets chain time stand still, after what validators do in the current slot, until dev_resume.",
+  result: position,
+  failures: ["unsupported"],
+  cost: "cheap",
+  access: "dev",
+  example: { stage: "control" },
+  async handler(context) {
+    await controlOf(context).time.pause();
+    return positionOf(context);
+  },
+});
+
+const devResume = defineMethod({
+  name: "dev_resume",
+  summary: "Lets chain time flow on, as fast as it did before.",
+  result: position,
+  failures: ["unsupported"],
+  cost: "cheap",
+  access: "dev",
+  example: { stage: "control" },
+  async handler(context) {
+    await controlOf(context).time.resume();
+    return positionOf(context);
+  },
+});
+
+const devSetSpeed = defineMethod({
+  name: "dev_setSpeed",
+  summary: "Sets how fast chain time flows; 0 lets it stand still, so that the chain goes on only when it is told to.",
+  params: { speed: required(speedFactor, "Seconds of chain time in a second of real time.") },
+  result: position,
+  failures: ["unsupported"],
+  cost: "cheap",
+  access: "dev",
+  example: { stage: "control", params: [0] },
+  async handler(context, { speed }) {
+    await controlOf(context).time.setSpeed(speed);
+    return positionOf(context);
+  },
+});
+
+function requireOne(given: Record<string, unknown>): void {
+  const names = Object.keys(given).filter((name) => given[name] !== undefined);
+  if (names.length <= 1) return;
+  throw invalidParams(`${names.join(" and ")} exclude each other: one of them says how far to go.`);
+}
+
+function conditionOf(chain: BeaconChain, until: Goal): () => boolean {
+  const { clock } = chain;
+  if (until === "finalized") return newerThan(() => chain.finalizedCheckpoint.epoch);
+  if (until === "justified") return newerThan(() => chain.justifiedCheckpoint.epoch);
+  if ("slot" in until) return () => clock.currentSlot >= until.slot;
+  if ("epoch" in until) return () => clock.currentEpoch >= until.epoch;
+  if ("finalized" in until) return () => chain.finalizedCheckpoint.epoch >= until.finalized;
+  const { validator: id, status } = until;
+  if (typeof id !== "string" && indexInRegistry(chain.headState, id) === undefined) {
+    throw notFound(`There is no validator ${id}: the chain has ${chain.headState.validators.length}.`);
+  }
+  return () => {
+    const { headState } = chain;
+    // A key may come to be a validator's by a deposit.
+    const index = indexInRegistry(headState, id);
+    return (
+      index !== undefined &&
+      getValidatorStatus(headState.validators.getReadonly(index), headState.epochCtx.epoch) === status
+    );
+  };
+}
+
+function newerThan(epoch: () => number): () => boolean {
+  const before = epoch();
+  return () => epoch() > before;
+}
+
+export const devTimeMethods = [devAdvance, devSkip, devPause, devResume, devSetSpeed] as const;

@@ -1,0 +1,235 @@
+import type { routes } from "@lodestar/api";
+import { ForkSeq } from "@lodestar/params";
+import { invalidParams, notFound } from "../../../errors/failure.ts";
+import type { NetworkView, Peer, PeerDirection, PeerState } from "../../../network/network-view.ts";
+import { parsePeerId } from "../../../network/peer-id.ts";
+import { defineMethod, defineOperation, get, optional, required } from "../../definition.ts";
+import { arrayOf, text as textParam, word } from "../../params/scalars.ts";
+import { boolean, dictionary, list, number, object, shape, text } from "../../schemas.ts";
+
+const getNetworkIdentity = defineOperation("node.getNetworkIdentity", {
+  number: 22,
+  name: "get_v1_node_identity",
+  summary: "Who the node is on the network: its id, its record, its addresses and its metadata.",
+  result: {
+    name: "identity",
+    schema: object({
+      peer_id: text,
+      enr: text,
+      p2p_addresses: list(text),
+      discovery_addresses: list(text),
+      metadata: object(
+        { seq_number: shape("Uint64"), attnets: shape("Bits"), syncnets: shape("Bits") },
+        { custody_group_count: shape("Uint64") },
+      ),
+    }),
+  },
+  failures: [],
+  rest: [get("/eth/v1/node/identity")],
+  cost: "cheap",
+  access: "read",
+  example: {},
+  async handler({ chain, network }) {
+    const { metadata, ...identity } = await network.identity();
+    const { custodyGroupCount, ...common } = metadata;
+    const hasCustody = chain.config.getForkSeq(chain.clock.currentSlot) >= ForkSeq.fulu;
+    return { data: { ...identity, metadata: hasCustody ? { ...common, custodyGroupCount } : common } };
+  },
+});
+
+const peerState = word(["disconnected", "connecting", "connected", "disconnecting"]);
+const peerDirection = word(["inbound", "outbound"]);
+
+const getPeers = defineOperation("node.getPeers", {
+  number: 23,
+  name: "get_v1_node_peers",
+  summary: "The known peers, all or those in certain states of connection.",
+  params: {
+    state: optional(arrayOf(peerState, { noun: "connection states" }), "Only peers in one of these states."),
+    direction: optional(arrayOf(peerDirection, { noun: "directions" }), "Only peers that were connected this way."),
+  },
+  result: { name: "peers", schema: list(shape("Peer")) },
+  failures: [],
+  rest: [get("/eth/v1/node/peers")],
+  cost: "cheap",
+  access: "read",
+  example: {
+    params: [
+      ["connected", "disconnected"],
+      ["inbound", "outbound"],
+    ],
+  },
+  async handler({ network }, { state, direction }) {
+    const peers = network.peers().filter((peer) => passes(state, peer.state) && passes(direction, peer.direction));
+    return { data: peers.map(nodePeer), meta: { count: peers.length } };
+  },
+});
+
+/** An empty list of words filters nothing out. */
+function passes<Word extends PeerState | PeerDirection>(words: Word[] | undefined, word: Word | null): boolean {
+  return words === undefined || words.length === 0 || (word !== null && words.includes(word));
+}
+
+const getPeer = defineOperation("node.getPeer", {
+  number: 24,
+  name: "get_v1_node_peers_peerId",
+  summary: "One known peer.",
+  params: { peerId: required(textParam("a libp2p peer id"), "The peer's id, in base58btc or as a CIDv1 in base32.") },
+  result: { name: "peer", schema: shape("Peer") },
+  failures: ["not-found"],
+  rest: [get("/eth/v1/node/peers/{peer_id}"), get("/eth/v1/node/peer/{peer_id}")],
+  cost: "cheap",
+  access: "read",
+  example: { params: (chain) => [chain.peerId] },
+  async handler({ network }, { peerId }) {
+    const known = await parsePeerId(peerId);
+    if (known === undefined) {
+      throw invalidParams('The parameter "peer_id" must be a libp2p peer id, in base58btc or as a CIDv1 in base32.');
+    }
+    const peer = network.peer(known);
+    if (!peer) throw notFound(`The peer ${known} is not known.`);
+    return { data: nodePeer(peer) };
+  },
+});
+
+function nodePeer({ peerId, enr, lastSeenP2pAddress, state, direction }: Peer): routes.node.NodePeer {
+  return { peerId, enr, lastSeenP2pAddress, state, direction };
+}
+
+const getPeerCount = defineOperation("node.getPeerCount", {
+  number: 25,
+  name: "get_v1_node_peer_count",
+  summary: "How many peers are in each state of connection.",
+  result: {
+    name: "peer_count",
+    schema: object({
+      disconnected: shape("Uint64"),
+      connecting: shape("Uint64"),
+      connected: shape("Uint64"),
+      disconnecting: shape("Uint64"),
+    }),
+  },
+  failures: [],
+  rest: [get("/eth/v1/node/peer_count")],
+  cost: "cheap",
+  access: "read",
+  example: {},
+  handler: async ({ network }) => ({ data: network.peerCounts() }),
+});
+
+const getConnectedPeers = defineMethod({
+  number: 50,
+  name: "peers",
+  summary: "The connected peers, with what they told about themselves and their scores.",
+  result: {
+    name: "peers",
+    schema: object({
+      peers: list(
+        object({
+          id: text,
+          info: object({
+            peerId: text,
+            addrs: list(text),
+            protocols: list(text),
+            protoVersion: text,
+            agentVersion: text,
+          }),
+          connectionState: text,
+          score: number,
+        }),
+      ),
+    }),
+  },
+  failures: [],
+  rest: [get("/fanal/v1/network/peers"), get("/nimbus/v1/network/peers")],
+  cost: "cheap",
+  access: "read",
+  example: {},
+  handler: ({ network }) => ({ peers: connectedPeers(network).map(describePeer) }),
+});
+
+function describePeer({ peerId, addresses, protocols, protocolVersion, agentVersion, state, score }: Peer) {
+  return {
+    id: peerId,
+    info: { peerId, addrs: addresses, protocols, protoVersion: protocolVersion, agentVersion },
+    connectionState: `${state.charAt(0).toUpperCase()}${state.slice(1)}`,
+    score,
+  };
+}
+
+const getNetworkPeerId = defineMethod({
+  number: 52,
+  name: "getNetworkPeerId",
+  summary: "The node's own peer id.",
+  result: { name: "peer_id", schema: text },
+  failures: [],
+  cost: "cheap",
+  access: "read",
+  example: {},
+  handler: async ({ network }) => (await network.identity()).peerId,
+});
+
+const getNetworkPeers = defineMethod({
+  number: 53,
+  name: "getNetworkPeers",
+  summary: "The peer ids of the connected peers.",
+  result: { name: "peer_ids", schema: list(text) },
+  failures: [],
+  cost: "cheap",
+  access: "read",
+  example: {},
+  handler: ({ network }) => connectedPeers(network).map(({ peerId }) => peerId),
+});
+
+const getNetworkEnr = defineMethod({
+  number: 54,
+  name: "getNetworkEnr",
+  summary: "The node's own record (ENR) as text.",
+  result: { name: "enr", schema: text },
+  failures: [],
+  cost: "cheap",
+  access: "read",
+  example: {},
+  handler: async ({ network }) => (await network.identity()).enr,
+});
+
+const TOPIC_PEERS = dictionary(list(object({ peerId: text, score: number })));
+
+const getGossipSubPeers = defineMethod({
+  number: 62,
+  name: "debug_getGossipSubPeers",
+  aliases: ["getGossipSubPeers"],
+  summary: "The peers of each gossip topic, with their scores and statistics.",
+  result: {
+    name: "gossip_peers",
+    schema: object({
+      gossipsub: TOPIC_PEERS,
+      mesh: TOPIC_PEERS,
+      colocationPeers: list(dictionary(list(text))),
+      peerStats: list(object({ peerId: text, null: boolean, connected: boolean, expire: text, score: number })),
+      allPeers: list(object({ connected: boolean, peerId: text })),
+    }),
+  },
+  failures: [],
+  rest: [get("/fanal/v1/debug/gossip/peers"), get("/nimbus/v1/debug/gossip/peers")],
+  cost: "cheap",
+  access: "debug",
+  example: {},
+  handler: ({ network }) => network.gossipPeers(),
+});
+
+function connectedPeers(network: NetworkView): Peer[] {
+  return network.peers().filter(({ state }) => state === "connected");
+}
+
+export const networkMethods = [
+  getNetworkIdentity,
+  getPeers,
+  getPeer,
+  getPeerCount,
+  getConnectedPeers,
+  getNetworkPeerId,
+  getNetworkPeers,
+  getNetworkEnr,
+  getGossipSubPeers,
+] as const;

@@ -1,0 +1,208 @@
+import { routes } from "@lodestar/api";
+import { invalidParams } from "../../../errors/failure.ts";
+import { LogSpecError } from "../../../log/log-spec.ts";
+import type { ApiContext } from "../../context.ts";
+import { defineMethod, defineOperation, get, optional, post, required } from "../../definition.ts";
+import { graffiti, statusCode, text as textParam } from "../../params/scalars.ts";
+import { paramSchema } from "../../params/schema.ts";
+import { boolean, isTrue, object, shape, text } from "../../schemas.ts";
+
+const ACCEPTED = { name: "accepted", schema: isTrue };
+
+const getNodeVersion = defineOperation("node.getNodeVersion", {
+  number: 26,
+  name: "get_v1_node_version",
+  summary: "The node's name, version and platform.",
+  result: { name: "version", schema: object({ version: text }) },
+  failures: [],
+  rest: [get("/eth/v1/node/version")],
+  cost: "cheap",
+  access: "read",
+  dependsOn: "nothing",
+  example: {},
+  handler: async ({ version }) => ({ data: { version } }),
+});
+
+const UNKNOWN_COMMIT = "0x00000000";
+const CLIENT_VERSION = object({ code: text, name: text, version: text, commit: text });
+
+const getNodeVersionV2 = defineOperation("node.getNodeVersionV2", {
+  name: "get_v2_node_version",
+  summary: "Which client the node is, and which its execution client, if that tells.",
+  result: {
+    name: "versions",
+    schema: object({ beacon_node: CLIENT_VERSION }, { execution_client: CLIENT_VERSION }),
+  },
+  failures: [],
+  rest: [get("/eth/v2/node/version")],
+  cost: "cheap",
+  access: "read",
+  example: {},
+  handler: async ({ version, health: { executionClient } }) => ({
+    data: {
+      beaconNode: clientVersion(version),
+      ...(executionClient && { executionClient: { ...executionClient, code: knownCode(executionClient.code) } }),
+    },
+  }),
+});
+
+/** Clients without a code of their own have XX; a version that was not built from a commit names none. */
+function clientVersion(given: string): routes.node.ClientVersion {
+  const [name = given, version = ""] = given.split("/");
+  return { code: routes.node.ClientCode.XX, name, version, commit: UNKNOWN_COMMIT };
+}
+
+function knownCode(code: string): routes.node.ClientCode {
+  return Object.values(routes.node.ClientCode).find((known) => known === code) ?? routes.node.ClientCode.XX;
+}
+
+const getVersionText = defineMethod({
+  number: 49,
+  name: "getNodeVersion",
+  summary: "The node's name, version and platform as one string.",
+  result: { name: "version", schema: text },
+  failures: [],
+  rest: [get("/fanal/v1/node/version"), get("/nimbus/v1/node/version")],
+  cost: "cheap",
+  access: "read",
+  dependsOn: "nothing",
+  example: {},
+  handler: ({ version }) => version,
+});
+
+const getSyncingStatus = defineOperation("node.getSyncingStatus", {
+  number: 27,
+  name: "get_v1_node_syncing",
+  summary: "Whether the node is syncing, and how far its head is behind the clock then.",
+  result: {
+    name: "syncing",
+    schema: object({
+      head_slot: shape("Uint64"),
+      sync_distance: shape("Uint64"),
+      is_syncing: boolean,
+      is_optimistic: boolean,
+      el_offline: boolean,
+    }),
+  },
+  failures: [],
+  rest: [get("/eth/v1/node/syncing")],
+  cost: "cheap",
+  access: "read",
+  dependsOn: "status",
+  example: {},
+  async handler({ chain }) {
+    const { isSyncing, isOptimistic, executionOffline } = chain.status;
+    // Of a node that is synced the slots after its head are empty, or still to be filled.
+    const syncDistance = isSyncing ? chain.status.syncDistance : 0;
+    return {
+      data: { headSlot: chain.head.slot, syncDistance, isSyncing, isOptimistic, elOffline: executionOffline },
+    };
+  },
+});
+
+const getSyncing = defineMethod({
+  number: 51,
+  name: "getSyncing",
+  summary: "Whether the node is syncing.",
+  result: { name: "is_syncing", schema: boolean },
+  failures: [],
+  rest: [get("/fanal/v1/syncmanager/status"), get("/nimbus/v1/syncmanager/status")],
+  cost: "cheap",
+  access: "read",
+  dependsOn: "status",
+  example: {},
+  handler: ({ chain }) => chain.status.isSyncing,
+});
+
+const READY = 200;
+const SYNCING = 206;
+
+/** REST answers with the status itself, and one below 200 would only announce another. */
+const finalStatus = paramSchema("an HTTP status code from 200 to 599", { type: "integer" }, (value) =>
+  typeof value === "string" && /^[2-5]\d\d$/.test(value) ? Number(value) : undefined,
+);
+
+const getHealth = defineOperation("node.getHealth", {
+  number: 28,
+  name: "get_v1_node_health",
+  summary: "The node's health as an HTTP status: 200 when it is ready, 206 when it is syncing.",
+  params: {
+    syncingStatus: optional(statusCode, "The status to answer instead of 206 while syncing.", {
+      restSchema: finalStatus,
+    }),
+  },
+  result: { name: "health", schema: object({ health: { type: "integer" } }) },
+  failures: [],
+  rest: [get("/eth/v1/node/health")],
+  cost: "cheap",
+  access: "read",
+  dependsOn: "status",
+  isProbe: true,
+  example: { params: [299] },
+  resultForStatus: (status) => ({ health: status }),
+  handler: async (context, { syncingStatus = SYNCING }) => ({ status: isReady(context) ? READY : syncingStatus }),
+});
+
+/** The standard's third answer, 503 for a node without a chain, cannot occur: servers open with a chain behind them. */
+function isReady({ chain }: Pick<ApiContext, "chain">): boolean {
+  const { isSyncing, isOptimistic, executionOffline } = chain.status;
+  return !(isSyncing || isOptimistic || executionOffline);
+}
+
+const setLogLevel = defineMethod({
+  number: 57,
+  name: "setLogLevel",
+  summary: "Changes what is logged, at once and for the whole process.",
+  params: {
+    logSpec: required(textParam("a log specification"), "A level, then KEY:topic,topic parts separated by ;."),
+  },
+  result: ACCEPTED,
+  failures: [],
+  rest: [
+    { ...post("/fanal/v1/chronicles/settings"), takesText: true },
+    { ...post("/nimbus/v1/chronicles/settings"), takesText: true },
+  ],
+  cost: "cheap",
+  access: "admin",
+  example: { params: ["INFO; DEBUG:chain; DISABLED:rpc"] },
+  handler({ setLogSpec }, { logSpec }) {
+    try {
+      setLogSpec(logSpec);
+    } catch (cause) {
+      if (cause instanceof LogSpecError) throw invalidParams(cause.message, { cause });
+      throw cause;
+    }
+    return true;
+  },
+});
+
+const setGraffiti = defineMethod({
+  number: 58,
+  name: "setGraffiti",
+  summary: "Sets the graffiti of blocks that are produced without one of their own.",
+  params: { graffiti: required(graffiti, "At most 32 bytes of text or hex.") },
+  result: ACCEPTED,
+  failures: [],
+  rest: [
+    { ...post("/fanal/v1/graffiti"), takesText: true },
+    { ...post("/nimbus/v1/graffiti"), takesText: true },
+  ],
+  cost: "cheap",
+  access: "admin",
+  example: { params: ["hello from a reader"] },
+  handler({ chain }, { graffiti }) {
+    chain.graffiti.set(graffiti);
+    return true;
+  },
+});
+
+export const nodeMethods = [
+  getNodeVersion,
+  getSyncingStatus,
+  getHealth,
+  getNodeVersionV2,
+  getVersionText,
+  getSyncing,
+  setLogLevel,
+  setGraffiti,
+] as const;

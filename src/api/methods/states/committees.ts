@@ -1,0 +1,190 @@
+import type { routes } from "@lodestar/api";
+import {
+  EPOCHS_PER_HISTORICAL_VECTOR,
+  ForkName,
+  MAX_COMMITTEES_PER_SLOT,
+  MIN_SEED_LOOKAHEAD,
+  SYNC_COMMITTEE_SUBNET_SIZE,
+} from "@lodestar/params";
+import {
+  type CachedBeaconStateAllForks,
+  computeEpochAtSlot,
+  computeStartSlotAtEpoch,
+  computeSyncPeriodAtEpoch,
+  type EpochShuffling,
+} from "@lodestar/state-transition";
+import type { CommitteeIndex, Epoch, Slot } from "@lodestar/types";
+import { computeShuffling } from "../../../chain/states/compute-shuffling.ts";
+import { invalidParams, notFound } from "../../../errors/failure.ts";
+import { SharedStream, writeToBuffer } from "../../../json/shared-stream.ts";
+import type { ChainView } from "../../chain-view.ts";
+import { type CallContext, defineOperation, get, optional } from "../../definition.ts";
+import { encodeMeta } from "../../encoding.ts";
+import { metaOf, type ResolvedState, resolveState } from "../../lookup.ts";
+import { STATE_ID } from "../../params/common.ts";
+import { epoch, slot, uint64 } from "../../params/scalars.ts";
+import { requireForkAt } from "../../preconditions.ts";
+import { list, object, shape } from "../../schemas.ts";
+
+interface CommitteesQuery {
+  stateId: routes.beacon.StateId;
+  /** By default the state's. */
+  epoch?: Epoch;
+  index?: CommitteeIndex;
+  slot?: Slot;
+}
+
+/** Committees that have no more members together are written at once, which costs less than a stream. */
+const MAX_MEMBERS_AT_ONCE = 4096;
+
+const EPOCH = optional(epoch, "By default the epoch of the state.");
+
+const getEpochCommittees = defineOperation("beacon.getEpochCommittees", {
+  number: 8,
+  name: "get_v1_beacon_states_stateId_committees_epoch",
+  aliases: ["get_v1_beacon_states_stateId_committees"],
+  summary: "The committees of an epoch, by slot and index, with their validators in order.",
+  params: {
+    stateId: STATE_ID,
+    epoch: EPOCH,
+    index: optional(uint64, "Only the committees with this index."),
+    slot: optional(slot, "Only the committees of this slot, which must be in the epoch."),
+  },
+  result: { name: "committees", schema: list(shape("Committee")) },
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/states/{state_id}/committees")],
+  cost: "heavy",
+  access: "read",
+  example: { params: (chain) => ["head", String(chain.epoch), "0", String(chain.slot)] },
+  async handler({ chain }, query, call) {
+    const { committees, resolved } = await findCommittees(chain, query, call);
+    const data = committees.map(({ index, slot, members }) => ({ index, slot, validators: Array.from(members) }));
+    return { data, meta: metaOf(resolved) };
+  },
+  async json({ chain }, query, codec, call) {
+    const { committees, resolved } = await findCommittees(chain, query, call);
+    return { body: bodyOf(committees), ...encodeMeta(codec.meta, metaOf(resolved)) };
+  },
+});
+
+const getEpochSyncCommittees = defineOperation("beacon.getEpochSyncCommittees", {
+  name: "get_v1_beacon_states_stateId_sync_committees",
+  summary: "The members of a sync committee in order, together and by subcommittee; from altair on.",
+  params: { stateId: STATE_ID, epoch: EPOCH },
+  result: {
+    name: "sync_committee",
+    schema: object({ validators: list(shape("Uint64")), validator_aggregates: list(list(shape("Uint64"))) }),
+  },
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/states/{state_id}/sync_committees")],
+  cost: "state",
+  access: "read",
+  since: ForkName.altair,
+  example: { params: (chain) => ["head", String(chain.epoch)] },
+  async handler({ chain }, { stateId, epoch: givenEpoch }, call) {
+    const { config } = chain;
+    const resolved = await resolveState(chain, stateId, call);
+    const { slot, epochCtx } = resolved.state;
+    requireForkAt(config, ForkName.altair, slot, "Sync committees");
+    const epoch = givenEpoch ?? computeEpochAtSlot(slot);
+    // A state holds two committees: that of its own period and the next one.
+    const periodsAhead = computeSyncPeriodAtEpoch(epoch) - epochCtx.syncPeriod;
+    if (epoch < config.ALTAIR_FORK_EPOCH) {
+      throw invalidParams(
+        `Epoch ${epoch} has no sync committee: altair, which brings them, begins with epoch ${config.ALTAIR_FORK_EPOCH}.`,
+      );
+    }
+    if (periodsAhead !== 0 && periodsAhead !== 1) {
+      throw invalidParams(
+        `A state of slot ${slot} does not hold the sync committee of epoch ${epoch}, but only those of its own ` +
+          "period and of the next one.",
+      );
+    }
+    const validators = Array.from(epochCtx.getIndexedSyncCommitteeAtEpoch(epoch).validatorIndices);
+    const validatorAggregates: number[][] = [];
+    for (let start = 0; start < validators.length; start += SYNC_COMMITTEE_SUBNET_SIZE) {
+      validatorAggregates.push(validators.slice(start, start + SYNC_COMMITTEE_SUBNET_SIZE));
+    }
+    return { data: { validators, validatorAggregates }, meta: metaOf(resolved) };
+  },
+});
+
+export const committeeMethods = [getEpochCommittees, getEpochSyncCommittees] as const;
+
+interface Committee {
+  index: CommitteeIndex;
+  slot: Slot;
+  members: Uint32Array;
+}
+
+async function findCommittees(
+  chain: ChainView,
+  { stateId, epoch: givenEpoch, index, slot }: CommitteesQuery,
+  call?: CallContext,
+): Promise<{ committees: Committee[]; resolved: ResolvedState }> {
+  if (index !== undefined && index >= MAX_COMMITTEES_PER_SLOT) {
+    throw invalidParams(`There is no committee ${index}: a slot has at most ${MAX_COMMITTEES_PER_SLOT} committees.`);
+  }
+  const resolved = await resolveState(chain, stateId, call);
+  const stateEpoch = computeEpochAtSlot(resolved.state.slot);
+  const epoch = givenEpoch ?? stateEpoch;
+  refuseUnknownEpoch(epoch, stateEpoch);
+  if (slot !== undefined && computeEpochAtSlot(slot) !== epoch) {
+    throw invalidParams(`Slot ${slot} is not in epoch ${epoch}, whose committees are asked for.`);
+  }
+  const shuffling = await shufflingAt(chain, resolved.state, epoch, call);
+  const firstSlot = computeStartSlotAtEpoch(epoch);
+  const committees = shuffling.committees.flatMap((ofSlot, slotInEpoch) =>
+    ofSlot.map((members, position) => ({ index: position, slot: firstSlot + slotInEpoch, members })),
+  );
+  const isAskedFor = (committee: Committee) =>
+    (slot === undefined || committee.slot === slot) && (index === undefined || committee.index === index);
+  return { committees: committees.filter(isAskedFor), resolved };
+}
+
+function bodyOf(found: readonly Committee[]): Buffer | SharedStream {
+  const count = found.reduce((sum, { members }) => sum + members.length, 0);
+  const all = new Uint32Array(new SharedArrayBuffer(count * Uint32Array.BYTES_PER_ELEMENT));
+  let at = 0;
+  const committees = found.map(({ index, slot, members }) => {
+    all.set(members, at);
+    at += members.length;
+    return { index, slot, length: members.length };
+  });
+  const descriptor = { writer: "committees", input: { committees, members: all } } as const;
+  return count <= MAX_MEMBERS_AT_ONCE ? writeToBuffer(descriptor) : SharedStream.of(descriptor);
+}
+
+function refuseUnknownEpoch(epoch: Epoch, stateEpoch: Epoch): void {
+  if (epoch > stateEpoch + 1) {
+    throw invalidParams(
+      `The committees of epoch ${epoch} are not known yet: a state of epoch ${stateEpoch} determines those up to ` +
+        `epoch ${stateEpoch + 1}.`,
+    );
+  }
+  if (epoch + EPOCHS_PER_HISTORICAL_VECTOR < stateEpoch + MIN_SEED_LOOKAHEAD) {
+    throw invalidParams(
+      `The committees of epoch ${epoch} are too old for a state of epoch ${stateEpoch}, which no longer holds the ` +
+        "randomness that chose them.",
+    );
+  }
+}
+
+async function shufflingAt(
+  chain: ChainView,
+  state: CachedBeaconStateAllForks,
+  epoch: Epoch,
+  call: CallContext | undefined,
+): Promise<EpochShuffling> {
+  const known = state.epochCtx.getShufflingAtEpochOrNull(epoch);
+  if (known) return known;
+  // The seed comes from the mix of this epoch (beacon-chain.md, get_seed), whose place in the state is used again
+  // after a full round.
+  const mixEpoch = epoch - MIN_SEED_LOOKAHEAD - 1;
+  if (mixEpoch + EPOCHS_PER_HISTORICAL_VECTOR > computeEpochAtSlot(state.slot)) {
+    return computeShuffling(state, epoch, call?.signal);
+  }
+  const stateThen = await chain.states.canonicalAtSlot(computeStartSlotAtEpoch(epoch));
+  if (stateThen === null) throw notFound(`The node no longer has a state that knows the committees of epoch ${epoch}.`);
+  return stateThen.epochCtx.getShufflingAtEpoch(epoch);
+}

@@ -1,0 +1,360 @@
+import type { routes } from "@lodestar/api";
+import { EPOCHS_PER_HISTORICAL_VECTOR, ForkName } from "@lodestar/params";
+import {
+  type CachedBeaconStateElectra,
+  type CachedBeaconStateFulu,
+  computeEpochAtSlot,
+} from "@lodestar/state-transition";
+import type { BeaconState } from "@lodestar/types";
+import type { BeaconChain } from "../../../chain/chain.ts";
+import { invalidParams } from "../../../errors/failure.ts";
+import { encodeJson } from "../../../json/encode.ts";
+import type { MethodResponse } from "../../../server/method-table.ts";
+import type { MetaCodec } from "../../codecs.ts";
+import { type CallContext, defineEncoded, defineOperation, get, optional } from "../../definition.ts";
+import { encodeMeta } from "../../encoding.ts";
+import {
+  findState,
+  metaOf,
+  type ResolvedState,
+  resolveState,
+  resolveStateRoot,
+  slotOrRoot,
+  type VersionedMeta,
+  versionedMetaOf,
+} from "../../lookup.ts";
+import { STATE_ID } from "../../params/common.ts";
+import { stateId } from "../../params/identifiers.ts";
+import { epoch, root } from "../../params/scalars.ts";
+import { perChain } from "../../per-chain.ts";
+import { requireForkAt } from "../../preconditions.ts";
+import { snapshotsOf } from "../../registry-snapshots.ts";
+import { either, list, nothing, object, shape } from "../../schemas.ts";
+import { StateStreams } from "../../whole-states.ts";
+
+const getGenesis = defineOperation("beacon.getGenesis", {
+  number: 1,
+  name: "get_v1_beacon_genesis",
+  summary: "Time, validators root and fork version of the chain's genesis.",
+  result: {
+    name: "genesis",
+    schema: object({
+      genesis_time: shape("Uint64"),
+      genesis_validators_root: shape("Root"),
+      genesis_fork_version: shape("Version"),
+    }),
+  },
+  failures: [],
+  rest: [get("/eth/v1/beacon/genesis")],
+  cost: "cheap",
+  access: "read",
+  dependsOn: "nothing",
+  example: {},
+  handler: async ({ chain: { config, genesis } }) => ({
+    data: {
+      genesisTime: genesis.time,
+      genesisValidatorsRoot: genesis.validatorsRoot,
+      genesisForkVersion: config.GENESIS_FORK_VERSION,
+    },
+  }),
+});
+
+const getStateRoot = defineOperation("beacon.getStateRoot", {
+  number: 2,
+  name: "get_v1_beacon_states_root",
+  aliases: ["get_v1_beacon_states_stateId_root"],
+  summary: "The hash tree root of a state.",
+  params: { stateId: STATE_ID },
+  result: { name: "root", schema: object({ root: shape("Root") }) },
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/states/{state_id}/root")],
+  cost: "state",
+  access: "read",
+  dependsOn: "head",
+  example: { params: ["head"] },
+  async handler({ chain }, { stateId }, call) {
+    const { root, ...meta } = await resolveStateRoot(chain, stateId, call);
+    return { data: { root }, meta: metaOf(meta) };
+  },
+});
+
+const getStateFork = defineOperation("beacon.getStateFork", {
+  number: 3,
+  name: "get_v1_beacon_states_fork",
+  aliases: ["get_v1_beacon_states_stateId_fork"],
+  summary: "The fork of a state.",
+  params: { stateId: STATE_ID },
+  result: { name: "fork", schema: shape("Fork") },
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/states/{state_id}/fork")],
+  cost: "state",
+  access: "read",
+  dependsOn: "head",
+  example: { params: ["finalized"] },
+  async handler({ chain }, { stateId }, call) {
+    const resolved = await resolveState(chain, stateId, call);
+    return { data: resolved.state.fork.toValue(), meta: metaOf(resolved) };
+  },
+});
+
+const getStateFinalityCheckpoints = defineOperation("beacon.getStateFinalityCheckpoints", {
+  number: 4,
+  name: "get_v1_beacon_states_finality_checkpoints",
+  aliases: ["get_v1_beacon_states_stateId_finality_checkpoints"],
+  summary: "The justified and finalized checkpoints that a state holds.",
+  params: { stateId: STATE_ID },
+  result: {
+    name: "checkpoints",
+    schema: object({
+      previous_justified: shape("Checkpoint"),
+      current_justified: shape("Checkpoint"),
+      finalized: shape("Checkpoint"),
+    }),
+  },
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/states/{state_id}/finality_checkpoints")],
+  cost: "state",
+  access: "read",
+  dependsOn: "head",
+  example: { params: ["head"] },
+  async handler({ chain }, { stateId }, call) {
+    const resolved = await resolveState(chain, stateId, call);
+    const { previousJustifiedCheckpoint, currentJustifiedCheckpoint, finalizedCheckpoint } = resolved.state;
+    return {
+      data: {
+        previousJustified: previousJustifiedCheckpoint.toValue(),
+        currentJustified: currentJustifiedCheckpoint.toValue(),
+        finalized: finalizedCheckpoint.toValue(),
+      },
+      meta: metaOf(resolved),
+    };
+  },
+});
+
+const getStateRandao = defineOperation("beacon.getStateRandao", {
+  name: "get_v1_beacon_states_stateId_randao",
+  summary: "The RANDAO mix of an epoch as a state holds it.",
+  params: { stateId: STATE_ID, epoch: optional(epoch, "By default the epoch of the state.") },
+  result: { name: "randao", schema: object({ randao: shape("Root") }) },
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/states/{state_id}/randao")],
+  cost: "state",
+  access: "read",
+  example: { params: (chain) => ["head", String(chain.epoch - 1)] },
+  async handler({ chain }, { stateId, epoch: givenEpoch }, call) {
+    const resolved = await resolveState(chain, stateId, call);
+    const { state } = resolved;
+    const stateEpoch = computeEpochAtSlot(state.slot);
+    const epoch = givenEpoch ?? stateEpoch;
+    // The places of the vector are used again after a full round (phase0/beacon-chain.md, get_randao_mix).
+    if (epoch > stateEpoch || epoch + EPOCHS_PER_HISTORICAL_VECTOR <= stateEpoch) {
+      throw invalidParams(
+        `A state of epoch ${stateEpoch} does not hold the RANDAO mix of epoch ${epoch}, but those of its own ` +
+          `epoch and of up to ${EPOCHS_PER_HISTORICAL_VECTOR - 1} epochs before it.`,
+      );
+    }
+    return {
+      data: { randao: state.randaoMixes.get(epoch % EPOCHS_PER_HISTORICAL_VECTOR) },
+      meta: metaOf(resolved),
+    };
+  },
+});
+
+const getPendingConsolidations = defineOperation("beacon.getPendingConsolidations", {
+  name: "get_v1_beacon_states_stateId_pending_consolidations",
+  summary: "The consolidations of validators that a state has in its queue; from electra on.",
+  params: { stateId: STATE_ID },
+  result: {
+    name: "consolidations",
+    schema: list(object({ source_index: shape("Uint64"), target_index: shape("Uint64") })),
+  },
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/states/{state_id}/pending_consolidations", { ssz: "answer" })],
+  cost: "state",
+  access: "read",
+  since: ForkName.electra,
+  example: { params: ["head"] },
+  async handler({ chain }, { stateId }, call) {
+    const { state, meta } = await resolveStateSince(
+      { chain, call },
+      ForkName.electra,
+      stateId,
+      "Pending consolidations",
+    );
+    return { data: (state as CachedBeaconStateElectra).pendingConsolidations.toValue(), meta };
+  },
+});
+
+const getPendingDeposits = defineOperation("beacon.getPendingDeposits", {
+  name: "get_v1_beacon_states_stateId_pending_deposits",
+  summary: "The deposits that a state has in its queue; from electra on.",
+  params: { stateId: STATE_ID },
+  result: {
+    name: "deposits",
+    schema: list(
+      object({
+        pubkey: shape("Pubkey"),
+        withdrawal_credentials: shape("Root"),
+        amount: shape("Uint64"),
+        signature: shape("Signature"),
+        slot: shape("Uint64"),
+      }),
+    ),
+  },
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/states/{state_id}/pending_deposits", { ssz: "answer" })],
+  cost: "state",
+  access: "read",
+  since: ForkName.electra,
+  example: { params: ["head"] },
+  async handler({ chain }, { stateId }, call) {
+    const { state, meta } = await resolveStateSince({ chain, call }, ForkName.electra, stateId, "Pending deposits");
+    return { data: (state as CachedBeaconStateElectra).pendingDeposits.toValue(), meta };
+  },
+});
+
+const getPendingPartialWithdrawals = defineOperation("beacon.getPendingPartialWithdrawals", {
+  name: "get_v1_beacon_states_stateId_pending_partial_withdrawals",
+  summary: "The partial withdrawals that a state has in its queue; from electra on.",
+  params: { stateId: STATE_ID },
+  result: {
+    name: "withdrawals",
+    schema: list(
+      object({
+        validator_index: shape("Uint64"),
+        amount: shape("Uint64"),
+        withdrawable_epoch: shape("Uint64"),
+      }),
+    ),
+  },
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/states/{state_id}/pending_partial_withdrawals", { ssz: "answer" })],
+  cost: "state",
+  access: "read",
+  since: ForkName.electra,
+  example: { params: ["head"] },
+  async handler({ chain }, { stateId }, call) {
+    const { state, meta } = await resolveStateSince(
+      { chain, call },
+      ForkName.electra,
+      stateId,
+      "Pending partial withdrawals",
+    );
+    return { data: (state as CachedBeaconStateElectra).pendingPartialWithdrawals.toValue(), meta };
+  },
+});
+
+const getProposerLookahead = defineOperation("beacon.getProposerLookahead", {
+  name: "get_v1_beacon_states_stateId_proposer_lookahead",
+  summary: "The proposers of the state's epoch and of the next one, slot by slot; from fulu on.",
+  params: { stateId: STATE_ID },
+  result: { name: "proposers", schema: list(shape("Uint64")) },
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/states/{state_id}/proposer_lookahead", { ssz: "answer" })],
+  cost: "state",
+  access: "read",
+  since: ForkName.fulu,
+  example: { params: ["head"] },
+  async handler({ chain }, { stateId }, call) {
+    const { state, meta } = await resolveStateSince(
+      { chain, call },
+      ForkName.fulu,
+      stateId,
+      "Lists of coming proposers",
+    );
+    return { data: (state as CachedBeaconStateFulu).proposerLookahead.toValue(), meta };
+  },
+});
+
+/** Refuses states of before the fork that brought what is asked of them; `what` begins a sentence and is in the plural. */
+async function resolveStateSince(
+  { chain, call }: { chain: BeaconChain; call: CallContext | undefined },
+  fork: ForkName,
+  id: routes.beacon.StateId,
+  what: string,
+) {
+  const resolved = await resolveState(chain, id, call);
+  const { state } = resolved;
+  requireForkAt(chain.config, fork, state.slot, what);
+  return { state, meta: versionedMetaOf(chain, state.slot, resolved) };
+}
+
+const getState = defineOperation("debug.getStateV2", {
+  number: 45,
+  name: "get_v1_debug_beacon_states_stateId",
+  aliases: ["get_v2_debug_beacon_states_stateId"],
+  summary: "A whole state in the form of its fork.",
+  params: { stateId: STATE_ID },
+  result: { name: "state", schema: shape("BeaconState") },
+  failures: ["not-found"],
+  rest: [
+    get("/eth/v2/debug/beacon/states/{state_id}", { ssz: "answer" }),
+    get("/eth/v1/debug/beacon/states/{state_id}", { ssz: "answer" }),
+  ],
+  cost: "heavy",
+  access: "debug",
+  example: { params: ["finalized"] },
+  async handler({ chain }, { stateId }, call) {
+    const resolved = await resolveState(chain, stateId, call);
+    const { state } = resolved;
+    return { data: state.toValue() as BeaconState, meta: versionedMetaOf(chain, state.slot, resolved) };
+  },
+  json: async ({ chain }, { stateId }, codec, call) =>
+    streamState(chain, await resolveState(chain, stateId, call), codec.meta, call),
+  async ssz({ chain }, { stateId }, call) {
+    const resolved = await resolveState(chain, stateId, call);
+    const { state } = resolved;
+    const data = await wholeStatesOf(chain).ssz(state, call?.signal);
+    return { data, meta: versionedMetaOf(chain, state.slot, resolved) };
+  },
+});
+
+const getBeaconState = defineEncoded({
+  number: 56,
+  name: "getBeaconState",
+  summary: "The state at a slot or with a root, or null when there is none.",
+  params: {
+    slot: optional(stateId, "A slot of the canonical chain; any other state id is taken too."),
+    root: optional(root, "The root of a state, when no slot is given."),
+  },
+  result: { name: "state", schema: either(shape("BeaconState"), nothing) },
+  failures: [],
+  cost: "heavy",
+  access: "debug",
+  example: { params: (chain) => [String(chain.slot - 1)] },
+  codec: (codecs) => codecs.debug.getStateV2.resp,
+  async json({ chain }, args, codec, call) {
+    const resolved = await findState(chain, slotOrRoot("getBeaconState", args), call);
+    return resolved === null ? { body: encodeJson(null) } : streamState(chain, resolved, codec.meta, call);
+  },
+});
+
+const wholeStatesOf = perChain((chain) => new StateStreams(snapshotsOf(chain)));
+
+/** A state is far too large to be written at once. */
+async function streamState(
+  chain: BeaconChain,
+  resolved: ResolvedState,
+  meta: MetaCodec<VersionedMeta>,
+  call: CallContext | undefined,
+): Promise<MethodResponse> {
+  const { state } = resolved;
+  return {
+    body: await wholeStatesOf(chain).json(state, call?.signal),
+    ...encodeMeta(meta, versionedMetaOf(chain, state.slot, resolved)),
+  };
+}
+
+export const stateMethods = [
+  getGenesis,
+  getStateRoot,
+  getStateFork,
+  getStateFinalityCheckpoints,
+  getStateRandao,
+  getPendingConsolidations,
+  getPendingDeposits,
+  getPendingPartialWithdrawals,
+  getProposerLookahead,
+] as const;
+
+export const wholeStateMethods = [getState, getBeaconState] as const;

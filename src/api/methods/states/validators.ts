@@ -1,0 +1,369 @@
+import type { routes } from "@lodestar/api";
+import { type CachedBeaconStateAllForks, computeEpochAtSlot } from "@lodestar/state-transition";
+import {
+  type Epoch,
+  type GeneralValidatorStatus,
+  getValidatorStatus,
+  mapToGeneralStatus,
+  type phase0,
+  type ValidatorIndex,
+  type ValidatorStatus,
+} from "@lodestar/types";
+import type { BeaconChain } from "../../../chain/chain.ts";
+import { notFound } from "../../../errors/failure.ts";
+import { SharedStream, type StreamDescriptor, writeToBuffer } from "../../../json/shared-stream.ts";
+import { statusSet } from "../../../json/validator-status.ts";
+import type { Chunks } from "../../../json/writers/registry-chunks.ts";
+import type { MethodResponse } from "../../../server/method-table.ts";
+import type { ChainView } from "../../chain-view.ts";
+import type { MetaCodec } from "../../codecs.ts";
+import {
+  type CallContext,
+  defineOperation,
+  get,
+  optional,
+  post,
+  required,
+  type SszResponse,
+} from "../../definition.ts";
+import { encodeMeta } from "../../encoding.ts";
+import { metaOf, type ResolvedState, resolveState, type StateMeta } from "../../lookup.ts";
+import { STATE_ID, VALIDATOR_IDS } from "../../params/common.ts";
+import { validatorId, validatorStatus } from "../../params/identifiers.ts";
+import { registryFilter } from "../../params/registry-filter.ts";
+import { arrayOf } from "../../params/scalars.ts";
+import { snapshotsOf } from "../../registry-snapshots.ts";
+import { list, object, shape } from "../../schemas.ts";
+import { balancesAt, indexInRegistry, indicesInRegistry, registrySlices, validatorsAt } from "./registry.ts";
+
+type ValidatorResponse = routes.beacon.state.ValidatorResponse;
+type ValidatorBalance = routes.beacon.state.ValidatorBalance;
+
+interface BalancesQuery {
+  stateId: routes.beacon.StateId;
+  /** Those that the state does not have are left out; none given means all validators. */
+  validatorIds?: routes.beacon.state.ValidatorId[];
+}
+
+interface ValidatorsQuery extends BalancesQuery {
+  /** A group stands for all statuses in it; none given means any status. */
+  statuses?: (ValidatorStatus | GeneralValidatorStatus)[];
+}
+
+interface ValidatorQuery {
+  stateId: routes.beacon.StateId;
+  validatorId: routes.beacon.state.ValidatorId;
+}
+
+/** The standard's own limit is one for URLs; this one keeps a call from costing more than an answer is worth. */
+const MAX_VALIDATOR_IDS = 16_384;
+const ID = optional(
+  arrayOf(validatorId, { noun: "validator ids", maxItems: MAX_VALIDATOR_IDS }),
+  "Only these validators, each by index or public key; by default all.",
+  { name: "id" },
+);
+const IDS = { ...VALIDATOR_IDS, name: "ids" };
+
+const VALIDATORS = { name: "validators", schema: list(shape("StateValidator")) };
+const BALANCES = { name: "balances", schema: list(object({ index: shape("Uint64"), balance: shape("Uint64") })) };
+
+const getStateValidators = defineOperation("beacon.getStateValidators", {
+  number: 5,
+  name: "get_v1_beacon_states_stateId_validators",
+  summary: "Validators of a state with their balances and statuses, by ascending index.",
+  params: {
+    stateId: STATE_ID,
+    validatorIds: ID,
+    statuses: optional(
+      arrayOf(validatorStatus, { noun: "statuses" }),
+      "Only validators with one of these statuses or of one of these groups; by default all.",
+      { name: "status" },
+    ),
+  },
+  result: VALIDATORS,
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/states/{state_id}/validators")],
+  cost: "heavy",
+  access: "read",
+  dependsOn: "head",
+  example: { params: (chain) => ["head", ["2", chain.pubkey(5)], ["active", "pending_queued"]] },
+  handler: ({ chain }, query, call) => listValidators(chain, query, call),
+  json: ({ chain }, query, codec, call) => writeValidators(chain, query, codec.meta, call),
+});
+
+const postStateValidators = defineOperation("beacon.postStateValidators", {
+  name: "post_v1_beacon_states_stateId_validators",
+  summary: "Validators of a state like get_v1_beacon_states_stateId_validators, for as many ids as one likes.",
+  params: {
+    stateId: STATE_ID,
+    filter: required(
+      registryFilter(validatorStatus),
+      "Only validators with these ids and statuses; a list left out means all.",
+      { defaultBody: {} },
+    ),
+  },
+  result: VALIDATORS,
+  failures: ["not-found"],
+  rest: [post("/eth/v1/beacon/states/{state_id}/validators")],
+  cost: "heavy",
+  access: "read",
+  dependsOn: "head",
+  example: { params: ["head", { ids: ["2", "5"], statuses: ["active"] }] },
+  handler: ({ chain }, query, call) => listValidators(chain, filtered(query), call),
+  json: ({ chain }, query, codec, call) => writeValidators(chain, filtered(query), codec.meta, call),
+});
+
+const getStateValidator = defineOperation("beacon.getStateValidator", {
+  number: 6,
+  name: "get_v1_beacon_states_stateId_validators_validatorId",
+  summary: "A validator of a state with its balance and status.",
+  params: { stateId: STATE_ID, validatorId: required(validatorId, "Which validator: an index or a public key.") },
+  result: { name: "validator", schema: shape("StateValidator") },
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/states/{state_id}/validators/{validator_id}")],
+  cost: "state",
+  access: "read",
+  dependsOn: "head",
+  elementOf: "get_v1_beacon_states_stateId_validators",
+  example: { params: (chain) => ["head", chain.pubkey(2)] },
+  async handler({ chain }, query, call) {
+    const { resolved, index } = await findValidator(chain, query, call);
+    return { data: validatorAt(resolved.state, index), meta: metaOf(resolved) };
+  },
+});
+
+const getStateValidatorBalances = defineOperation("beacon.getStateValidatorBalances", {
+  number: 7,
+  name: "get_v1_beacon_states_stateId_validator_balances",
+  summary: "Balances of the validators of a state, by ascending index.",
+  params: { stateId: STATE_ID, validatorIds: ID },
+  result: BALANCES,
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/states/{state_id}/validator_balances", { ssz: "answer" })],
+  cost: "heavy",
+  access: "read",
+  dependsOn: "head",
+  example: { params: ["head", ["0", "1", "2"]] },
+  handler: ({ chain }, query, call) => listBalances(chain, query, call),
+  json: ({ chain }, query, codec, call) => writeBalances(chain, query, codec.meta, call),
+  ssz: ({ chain }, query, call) => serializeBalances(chain, query, call),
+});
+
+const postStateValidatorBalances = defineOperation("beacon.postStateValidatorBalances", {
+  name: "post_v1_beacon_states_stateId_validator_balances",
+  summary: "Balances like get_v1_beacon_states_stateId_validator_balances, for as many ids as one likes.",
+  params: { stateId: STATE_ID, validatorIds: IDS },
+  result: BALANCES,
+  failures: ["not-found"],
+  rest: [post("/eth/v1/beacon/states/{state_id}/validator_balances", { ssz: "answer" })],
+  cost: "heavy",
+  access: "read",
+  dependsOn: "head",
+  example: { params: (chain) => ["head", ["1", chain.pubkey(2)]] },
+  handler: ({ chain }, query, call) => listBalances(chain, query, call),
+  json: ({ chain }, query, codec, call) => writeBalances(chain, query, codec.meta, call),
+  ssz: ({ chain }, query, call) => serializeBalances(chain, query, call),
+});
+
+const postStateValidatorIdentities = defineOperation("beacon.postStateValidatorIdentities", {
+  name: "post_v1_beacon_states_stateId_validator_identities",
+  summary: "Index, public key and activation epoch of the validators of a state, by ascending index.",
+  params: { stateId: STATE_ID, validatorIds: IDS },
+  result: {
+    name: "identities",
+    schema: list(object({ index: shape("Uint64"), pubkey: shape("Pubkey"), activation_epoch: shape("Uint64") })),
+  },
+  failures: ["not-found"],
+  rest: [post("/eth/v1/beacon/states/{state_id}/validator_identities", { ssz: "answer" })],
+  cost: "heavy",
+  access: "read",
+  dependsOn: "head",
+  example: { params: ["head", ["0", "1"]] },
+  async handler({ chain }, query, call) {
+    const { data, meta } = await listValidators(chain, query, call);
+    const identities = data.map(({ index, validator: { pubkey, activationEpoch } }) => ({
+      index,
+      pubkey,
+      activationEpoch,
+    }));
+    return { data: identities, meta };
+  },
+  async json({ chain }, query, codec, call) {
+    const choice = await chooseValidators(chain, query, call);
+    const input = { indices: choice.indices, validatorChunks: await choice.validators() };
+    return {
+      body: bodyOf(choice, { writer: "identities", input }),
+      ...encodeMeta(codec.meta, metaOf(choice.resolved)),
+    };
+  },
+  async ssz({ chain }, query, call) {
+    const choice = await chooseValidators(chain, query, call);
+    const input = { indices: choice.indices, validatorChunks: await choice.validators() };
+    return { data: bodyOf(choice, { writer: "identitiesSsz", input }), meta: metaOf(choice.resolved) };
+  },
+});
+
+export const validatorMethods = [
+  getStateValidators,
+  getStateValidator,
+  getStateValidatorBalances,
+  postStateValidators,
+  postStateValidatorBalances,
+  postStateValidatorIdentities,
+] as const;
+
+async function findValidator(
+  chain: ChainView,
+  { stateId, validatorId }: ValidatorQuery,
+  call?: CallContext,
+): Promise<{ resolved: ResolvedState; index: ValidatorIndex }> {
+  const resolved = await resolveState(chain, stateId, call);
+  const { state } = resolved;
+  const index = indexInRegistry(state, validatorId);
+  if (index === undefined) {
+    throw notFound(`The state of slot ${state.slot} has no validator ${validatorId}.`);
+  }
+  return { resolved, index };
+}
+
+/** Validators that are asked for, and where their bytes come from. */
+interface ValidatorSelection {
+  resolved: ResolvedState;
+  /** Undefined when it is all of the state. */
+  indices: Uint32Array | undefined;
+  validators(): Promise<Chunks>;
+  balances(): Promise<Chunks>;
+}
+
+async function chooseValidators(
+  chain: BeaconChain,
+  { stateId, validatorIds = [] }: BalancesQuery,
+  call?: CallContext,
+): Promise<ValidatorSelection> {
+  const resolved = await resolveState(chain, stateId, call);
+  const { state } = resolved;
+  if (validatorIds.length > 0) return selectionOf(resolved, await indicesInRegistry(state, validatorIds));
+  const snapshots = snapshotsOf(chain);
+  return {
+    resolved,
+    indices: undefined,
+    validators: () => snapshots.validators(state, call?.signal),
+    balances: () => snapshots.balances(state, call?.signal),
+  };
+}
+
+/** A few are read from the state itself, whatever its size. */
+function selectionOf(resolved: ResolvedState, indices: Uint32Array): ValidatorSelection {
+  const { state } = resolved;
+  return {
+    resolved,
+    indices,
+    validators: () => validatorsAt(state, indices),
+    balances: () => balancesAt(state, indices),
+  };
+}
+
+async function writeValidators(
+  chain: BeaconChain,
+  query: ValidatorsQuery,
+  meta: MetaCodec<StateMeta>,
+  call?: CallContext,
+): Promise<MethodResponse> {
+  const choice = await chooseValidators(chain, query, call);
+  const body = bodyOf(choice, await describeValidators(choice, query.statuses));
+  return { body, ...encodeMeta(meta, metaOf(choice.resolved)) };
+}
+
+async function describeValidators(
+  { resolved, indices, validators, balances }: ValidatorSelection,
+  statuses: ValidatorsQuery["statuses"] = [],
+): Promise<StreamDescriptor> {
+  const input = {
+    indices,
+    validatorChunks: await validators(),
+    balanceChunks: await balances(),
+    epoch: computeEpochAtSlot(resolved.state.slot),
+    statuses: statusSet(statuses),
+  };
+  return { writer: "validators", input };
+}
+
+async function writeBalances(
+  chain: BeaconChain,
+  query: BalancesQuery,
+  meta: MetaCodec<StateMeta>,
+  call?: CallContext,
+): Promise<MethodResponse> {
+  const choice = await chooseValidators(chain, query, call);
+  const input = { indices: choice.indices, balanceChunks: await choice.balances() };
+  return { body: bodyOf(choice, { writer: "balances", input }), ...encodeMeta(meta, metaOf(choice.resolved)) };
+}
+
+async function serializeBalances(chain: BeaconChain, query: BalancesQuery, call?: CallContext): Promise<SszResponse> {
+  const choice = await chooseValidators(chain, query, call);
+  const input = { indices: choice.indices, balanceChunks: await choice.balances() };
+  return { data: bodyOf(choice, { writer: "balancesSsz", input }), meta: metaOf(choice.resolved) };
+}
+
+/** An answer about no more validators than this is written at once, which costs less than a stream. */
+const MAX_WRITTEN_AT_ONCE = 256;
+
+function bodyOf({ resolved, indices }: ValidatorSelection, descriptor: StreamDescriptor): Buffer | SharedStream {
+  const count = indices?.length ?? resolved.state.validators.length;
+  return count <= MAX_WRITTEN_AT_ONCE ? writeToBuffer(descriptor) : SharedStream.of(descriptor);
+}
+
+/** For callers inside the process, who get all at once. */
+async function listValidators(
+  chain: BeaconChain,
+  query: ValidatorsQuery,
+  call?: CallContext,
+): Promise<{ data: ValidatorResponse[]; meta: StateMeta }> {
+  const { resolved, indices } = await chooseValidators(chain, query, call);
+  const { state } = resolved;
+  const all = indices ? Array.from(indices, (index) => validatorAt(state, index)) : allResponses(state);
+  const wanted = new Set<string>(query.statuses);
+  const data =
+    wanted.size === 0 ? all : all.filter(({ status }) => wanted.has(status) || wanted.has(mapToGeneralStatus(status)));
+  return { data, meta: metaOf(resolved) };
+}
+
+async function listBalances(
+  chain: BeaconChain,
+  query: BalancesQuery,
+  call?: CallContext,
+): Promise<{ data: ValidatorBalance[]; meta: StateMeta }> {
+  const { data, meta } = await listValidators(chain, query, call);
+  return { data: data.map(({ index, balance }) => ({ index, balance })), meta };
+}
+
+function allResponses(state: CachedBeaconStateAllForks): ValidatorResponse[] {
+  const epoch = computeEpochAtSlot(state.slot);
+  return Array.from(registrySlices(state), ({ start, validators, balances }) =>
+    validators.map((validator, position) => toResponse(start + position, validator, balances[position]!, epoch)),
+  ).flat();
+}
+
+function validatorAt(state: CachedBeaconStateAllForks, index: ValidatorIndex): ValidatorResponse {
+  const validator = state.validators.getReadonly(index).toValue();
+  return toResponse(index, validator, state.balances.get(index), computeEpochAtSlot(state.slot));
+}
+
+function toResponse(
+  index: ValidatorIndex,
+  validator: phase0.Validator,
+  balance: number,
+  epoch: Epoch,
+): ValidatorResponse {
+  return { index, balance, status: getValidatorStatus(validator, epoch), validator };
+}
+
+function filtered({
+  stateId,
+  filter,
+}: {
+  stateId: routes.beacon.StateId;
+  filter: { ids?: routes.beacon.state.ValidatorId[]; statuses?: ValidatorsQuery["statuses"] };
+}): ValidatorsQuery {
+  return { stateId, validatorIds: filter.ids, statuses: filter.statuses };
+}

@@ -1,0 +1,81 @@
+import { computeSigningRoot, createIndexedSignatureSetFromComponents } from "@lodestar/state-transition";
+import { type bellatrix, ssz, type ValidatorIndex } from "@lodestar/types";
+import { TimeSlice } from "../../../async/time-slice.ts";
+import type { BeaconChain } from "../../../chain/chain.ts";
+import { TIME_OF_DAY } from "../../../chain/clock/time-of-day.ts";
+import { type ItemFailure, rejected } from "../../../errors/failure.ts";
+import { builderDomain } from "../../../execution/builder/builder-domain.ts";
+import { throwIfAnyFailed } from "../../submissions.ts";
+
+type Registration = bellatrix.SignedValidatorRegistrationV1;
+
+/** MAX_REGISTRATION_LOOKAHEAD of builder-specs, in seconds. */
+const MAX_LOOKAHEAD = 10;
+
+/** As many as share the work of one batch of signatures well. */
+const BATCH = 256;
+
+/**
+ * Keeps registrations for builders that their validators signed (process_registration of builder-specs); the others are refused
+ * one by one. Those of keys that no validator has, or one that has exited, are left out, as the standard wants it.
+ */
+export async function register(
+  chain: BeaconChain,
+  registrations: readonly Registration[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const failures: ItemFailure[] = [];
+  const slice = new TimeSlice();
+  for (let start = 0; start < registrations.length; start += BATCH) {
+    // Thousands of signatures are not verified for somebody who has left.
+    signal?.throwIfAborted();
+    failures.push(...(await registerBatch(chain, registrations.slice(start, start + BATCH), start)));
+    await slice.yieldIfDue();
+  }
+  throwIfAnyFailed(failures, registrations.length, rejected);
+}
+
+/** `start` is the place of the first in the whole list. */
+async function registerBatch(
+  chain: BeaconChain,
+  registrations: readonly Registration[],
+  start: number,
+): Promise<ItemFailure[]> {
+  const { clock, preparations } = chain;
+  const eligible = registrations.flatMap((registration, position) => {
+    const validator = eligibleValidator(chain, registration);
+    return validator === undefined ? [] : [{ index: start + position, registration, validator }];
+  });
+  const verdicts = await chain.validation.bls.verifyEach(
+    eligible.map(({ registration, validator }) => signatureSet(chain, registration, validator)),
+  );
+  const failures: ItemFailure[] = [];
+  for (const [position, { index, registration, validator }] of eligible.entries()) {
+    const message = verdicts[position] ? tooEarly(chain, registration) : notSigned(validator);
+    if (message === undefined) preparations.register(registration, clock.currentEpoch);
+    else failures.push({ index, message });
+  }
+  return failures;
+}
+
+function eligibleValidator({ headState, clock }: BeaconChain, { message }: Registration): ValidatorIndex | undefined {
+  const index = headState.epochCtx.getValidatorIndex(message.pubkey);
+  if (index === null || index >= headState.validators.length) return undefined;
+  return headState.validators.getReadonly(index).exitEpoch > clock.currentEpoch ? index : undefined;
+}
+
+function signatureSet({ config }: BeaconChain, { message, signature }: Registration, validator: ValidatorIndex) {
+  const signingRoot = computeSigningRoot(ssz.bellatrix.ValidatorRegistrationV1, message, builderDomain(config));
+  return createIndexedSignatureSetFromComponents(validator, signingRoot, signature);
+}
+
+function notSigned(validator: ValidatorIndex): string {
+  return `The registration is not signed by validator ${validator}, whose public key it names.`;
+}
+
+/** Clients date registrations by the time of day, which the clock of a dev chain may be behind. */
+function tooEarly({ clock }: BeaconChain, { message: { timestamp } }: Registration): string | undefined {
+  const now = Math.floor(Math.max(clock.nowSeconds(), TIME_OF_DAY.nowSeconds()));
+  if (timestamp <= now + MAX_LOOKAHEAD) return undefined;
+  return `The registration has the timestamp ${timestamp}, more than ${MAX_LOOKAHEAD} seconds ahead of the time, which is ${now}.`;
+}

@@ -1,0 +1,305 @@
+import type { routes } from "@lodestar/api";
+import { ForkName } from "@lodestar/params";
+import {
+  type CachedBeaconStateAllForks,
+  computeEpochAtSlot,
+  computeStartSlotAtEpoch,
+  getBlockRootAtSlot,
+} from "@lodestar/state-transition";
+import { type Epoch, type RootHex, ssz, type ValidatorIndex } from "@lodestar/types";
+import { fromHex, toRootHex } from "@lodestar/utils";
+import { TimeSlice } from "../../../async/time-slice.ts";
+import { latestBlockHeader } from "../../../chain/anchor.ts";
+import type { BeaconChain } from "../../../chain/chain.ts";
+import { committeePositions } from "../../../chain/committee-positions.ts";
+import { invalidParams } from "../../../errors/failure.ts";
+import { SharedStream, type StreamDescriptor, writeToBuffer } from "../../../json/shared-stream.ts";
+import { AttesterDutyRows } from "../../../json/writers/committee-writers.ts";
+import type { LivenessList } from "../../../json/writers/liveness-writer.ts";
+import type { ResponseCodec } from "../../codecs.ts";
+import type { ApiContext } from "../../context.ts";
+import { defineEncoded, defineOperation, get, post, required } from "../../definition.ts";
+import { encodeMeta } from "../../encoding.ts";
+import { type ValidatorId, validatorIds, validatorIndices } from "../../params/identifiers.ts";
+import { epoch } from "../../params/scalars.ts";
+import { requireSynced } from "../../preconditions.ts";
+import { boolean, list, object, shape } from "../../schemas.ts";
+import { lastKnownEpoch, stateForDuties, stateForSyncCommittee } from "./duty-state.ts";
+import { livenessIn } from "./liveness.ts";
+
+/** What is done for so many does not take long. */
+const VALIDATORS_BETWEEN_TURNS = 1024;
+
+/** An answer about no more validators than this is written at once, which costs less than a stream. */
+const MAX_WRITTEN_AT_ONCE = 256;
+
+type AttesterDutiesCodec = ResponseCodec<unknown, { dependentRoot: RootHex; executionOptimistic: boolean }>;
+
+interface DutiesRequest {
+  epoch: Epoch;
+  /** By index or by public key, mixed as the caller likes. */
+  indices: ValidatorId[];
+}
+
+const EPOCH = required(epoch, "The epoch of the duties, at most the one after the current.");
+
+const ATTESTER_DUTIES = {
+  summary: "When and in which committee validators attest in an epoch.",
+  params: {
+    epoch: EPOCH,
+    indices: required(validatorIds, "Public keys or indices of the validators.", { name: "validators" }),
+  },
+  result: { name: "duties", schema: list(shape("AttesterDuty")) },
+  failures: ["not-found", "unavailable"],
+  cost: "duty",
+  access: "read",
+  async handler({ chain }: ApiContext, request: DutiesRequest) {
+    const { state, shuffling, positions, meta } = await findAttesters(chain, request);
+    const firstSlot = computeStartSlotAtEpoch(request.epoch);
+    const data = positions.map(({ validatorIndex, committeeIndex, committeeLength, position, slotInEpoch }) => ({
+      pubkey: pubkeyOf(state, validatorIndex),
+      validatorIndex,
+      committeeIndex,
+      committeeLength,
+      committeesAtSlot: shuffling.committeesPerSlot,
+      validatorCommitteeIndex: position,
+      slot: firstSlot + slotInEpoch,
+    }));
+    return { data, meta };
+  },
+  async json({ chain }: ApiContext, request: DutiesRequest, codec: AttesterDutiesCodec) {
+    const { state, shuffling, positions, meta } = await findAttesters(chain, request);
+    const duties = new AttesterDutyRows(positions.length);
+    const slice = new TimeSlice();
+    for (const [index, position] of positions.entries()) {
+      duties.add(pubkeyOf(state, position.validatorIndex), position);
+      if (index % VALIDATORS_BETWEEN_TURNS === 0) await slice.yieldIfDue();
+    }
+    const input = {
+      firstSlot: computeStartSlotAtEpoch(request.epoch),
+      committeesAtSlot: shuffling.committeesPerSlot,
+      ...duties.columns,
+    };
+    const body = bodyOf(positions.length, { writer: "attesterDuties", input });
+    return { body, ...encodeMeta(codec.meta, meta) };
+  },
+} as const;
+
+const getAttesterDuties = defineEncoded({
+  ...ATTESTER_DUTIES,
+  number: 29,
+  name: "get_v1_validator_duties_attester",
+  example: { params: (chain) => [String(chain.epoch), [chain.pubkey(3), "4"]] },
+  codec: (codecs) => codecs.validator.getAttesterDuties.resp,
+});
+
+const postAttesterDuties = defineOperation("validator.getAttesterDuties", {
+  ...ATTESTER_DUTIES,
+  number: 30,
+  name: "post_v1_validator_duties_attester",
+  aliases: ["post_v1_validator_duties_attester_epoch"],
+  rest: [post("/eth/v1/validator/duties/attester/{epoch}")],
+  example: { params: (chain) => [String(chain.epoch), ["3", "4", "5"]] },
+});
+
+const PROPOSER_DUTIES = { name: "duties", schema: list(shape("ProposerDuty")) };
+
+const getProposerDuties = defineOperation("validator.getProposerDuties", {
+  number: 31,
+  name: "get_v1_validator_duties_proposer",
+  aliases: ["get_v1_validator_duties_proposer_epoch"],
+  summary: "Who proposes at each slot of an epoch.",
+  params: { epoch: EPOCH },
+  result: PROPOSER_DUTIES,
+  failures: ["not-found", "unavailable"],
+  rest: [get("/eth/v1/validator/duties/proposer/{epoch}")],
+  cost: "duty",
+  access: "read",
+  example: { params: (chain) => [String(chain.epoch)] },
+  handler: ({ chain }, { epoch }) => proposerDuties(chain, epoch, epoch),
+});
+
+/** Since fulu proposers are decided an epoch ahead, and the second version says by which block for every fork. */
+const getProposerDutiesV2 = defineOperation("validator.getProposerDutiesV2", {
+  name: "get_v2_validator_duties_proposer_epoch",
+  aliases: ["get_v2_validator_duties_proposer"],
+  summary: "Who proposes at each slot of an epoch, with the dependent root of one epoch earlier.",
+  params: { epoch: EPOCH },
+  result: PROPOSER_DUTIES,
+  failures: ["not-found", "unavailable"],
+  rest: [get("/eth/v2/validator/duties/proposer/{epoch}")],
+  cost: "duty",
+  access: "read",
+  example: { params: (chain) => [String(chain.epoch)] },
+  handler: ({ chain }, { epoch }) => proposerDuties(chain, epoch, epoch - 1),
+});
+
+const getSyncCommitteeDuties = defineOperation("validator.getSyncCommitteeDuties", {
+  name: "post_v1_validator_duties_sync_epoch",
+  aliases: ["post_v1_validator_duties_sync"],
+  summary: "Which validators sit in the sync committee of an epoch, and where.",
+  params: {
+    epoch: required(epoch, "An epoch of the current or the next sync committee period, or of an earlier one."),
+    indices: required(validatorIds, "Indices or public keys of the validators.", { name: "validator_indices" }),
+  },
+  result: {
+    name: "duties",
+    schema: list(
+      object({
+        pubkey: shape("Pubkey"),
+        validator_index: shape("Uint64"),
+        validator_sync_committee_indices: list(shape("Uint64")),
+      }),
+    ),
+  },
+  failures: ["not-found", "unavailable"],
+  rest: [post("/eth/v1/validator/duties/sync/{epoch}")],
+  cost: "duty",
+  access: "read",
+  since: ForkName.altair,
+  example: { params: (chain) => [String(chain.epoch), ["0", "3"]] },
+  async handler({ chain }, { epoch, indices }) {
+    requireSynced(chain);
+    const state = await stateForSyncCommittee(chain, epoch);
+    const { validatorIndexMap } = state.epochCtx.getIndexedSyncCommitteeAtEpoch(epoch);
+    const data: routes.validator.SyncDuty[] = [];
+    for (const validatorIndex of await indicesOf(state, indices)) {
+      const positions = validatorIndexMap.get(validatorIndex);
+      if (!positions) continue;
+      data.push({
+        pubkey: pubkeyOf(state, validatorIndex),
+        validatorIndex,
+        validatorSyncCommitteeIndices: positions,
+      });
+    }
+    return { data, meta: { executionOptimistic: chain.status.isOptimistic } };
+  },
+});
+
+const getLiveness = defineOperation("validator.getLiveness", {
+  name: "post_v1_validator_liveness_epoch",
+  aliases: ["post_v1_validator_liveness"],
+  summary: "Whether validators were seen to do anything in an epoch.",
+  params: {
+    epoch: required(epoch, "The current epoch or the one before it."),
+    indices: required(validatorIndices, "The validators.", { name: "validator_indices" }),
+  },
+  result: { name: "liveness", schema: list(object({ index: shape("Uint64"), is_live: boolean })) },
+  failures: ["unavailable"],
+  rest: [post("/eth/v1/validator/liveness/{epoch}")],
+  cost: "cheap",
+  access: "read",
+  example: { params: (chain) => [String(chain.epoch), ["3", "4"]] },
+  async handler({ chain }, request) {
+    const { indices, live } = await findLiveness(chain, request);
+    return { data: Array.from(indices, (index, position) => ({ index, isLive: live[position] === 1 })) };
+  },
+  async json({ chain }, request) {
+    const input = await findLiveness(chain, request);
+    return { body: bodyOf(input.indices.length, { writer: "liveness", input }) };
+  },
+});
+
+export const dutyMethods = [
+  getAttesterDuties,
+  postAttesterDuties,
+  getProposerDuties,
+  getSyncCommitteeDuties,
+  getProposerDutiesV2,
+  getLiveness,
+] as const;
+
+function bodyOf(count: number, descriptor: StreamDescriptor): Buffer | SharedStream {
+  return count <= MAX_WRITTEN_AT_ONCE ? writeToBuffer(descriptor) : SharedStream.of(descriptor);
+}
+
+/** `dependsOn` is the epoch before which the deciding block was made. */
+async function proposerDuties(chain: BeaconChain, epoch: Epoch, dependsOn: Epoch) {
+  requireSynced(chain);
+  requireKnownEpoch(chain, epoch);
+  const state = await stateForDuties(chain, epoch);
+  const startSlot = computeStartSlotAtEpoch(epoch);
+  const proposers =
+    computeEpochAtSlot(state.slot) === epoch
+      ? state.epochCtx.getBeaconProposers()
+      : state.epochCtx.getBeaconProposersNextEpoch();
+  return {
+    data: proposers.map((validatorIndex, i) => ({
+      pubkey: pubkeyOf(state, validatorIndex),
+      validatorIndex,
+      slot: startSlot + i,
+    })),
+    meta: { dependentRoot: rootBeforeEpoch(state, dependsOn), executionOptimistic: chain.status.isOptimistic },
+  };
+}
+
+function requireKnownEpoch(chain: BeaconChain, epoch: Epoch): void {
+  const lastEpoch = lastKnownEpoch(chain);
+  if (epoch > lastEpoch) {
+    throw invalidParams(`Duties of epoch ${epoch} are not known yet: the last known epoch is ${lastEpoch}.`);
+  }
+}
+
+/** By slot, then committee, then position; whoever has no duty in the epoch is left out. */
+async function findAttesters(chain: BeaconChain, { epoch, indices }: DutiesRequest) {
+  requireSynced(chain);
+  requireKnownEpoch(chain, epoch);
+  const state = await stateForDuties(chain, epoch);
+  const meta = { dependentRoot: rootBeforeEpoch(state, epoch - 1), executionOptimistic: chain.status.isOptimistic };
+  const shuffling = state.epochCtx.getShufflingAtEpoch(epoch);
+  const positions = await committeePositions(shuffling, await indicesOf(state, indices));
+  return { state, shuffling, positions, meta };
+}
+
+async function findLiveness(
+  chain: BeaconChain,
+  { epoch, indices }: { epoch: Epoch; indices: ValidatorIndex[] },
+): Promise<LivenessList> {
+  requireSynced(chain);
+  const { currentEpoch } = chain.clock;
+  if (epoch > currentEpoch || epoch < currentEpoch - 1) {
+    throw invalidParams(
+      `Liveness can be told for the current epoch, ${currentEpoch}, and the one before it, but not for epoch ${epoch}.`,
+    );
+  }
+  const { length } = chain.headState.validators;
+  const unknown = indices.find((index) => index >= length);
+  if (unknown !== undefined) throw invalidParams(`No validator has the index ${unknown}.`);
+  const isLive = livenessIn(chain, epoch);
+  const live = new Uint8Array(indices.length);
+  const slice = new TimeSlice();
+  for (const [position, index] of indices.entries()) {
+    live[position] = isLive(index) ? 1 : 0;
+    if (position % VALIDATORS_BETWEEN_TURNS === 0) await slice.yieldIfDue();
+  }
+  return { indices: Uint32Array.from(indices), live };
+}
+
+/** Each once; keys that no validator has are left out. */
+async function indicesOf(
+  { epochCtx }: CachedBeaconStateAllForks,
+  validators: readonly ValidatorId[],
+): Promise<Set<ValidatorIndex>> {
+  const indices = new Set<ValidatorIndex>();
+  const slice = new TimeSlice();
+  for (const [position, id] of validators.entries()) {
+    const index = typeof id === "string" ? epochCtx.getValidatorIndex(fromHex(id)) : id;
+    if (index !== null) indices.add(index);
+    if (position % VALIDATORS_BETWEEN_TURNS === 0) await slice.yieldIfDue();
+  }
+  return indices;
+}
+
+function pubkeyOf(state: CachedBeaconStateAllForks, validator: ValidatorIndex): Uint8Array {
+  return state.validators.getReadonly(validator).pubkey;
+}
+
+/**
+ * The block that decides what lies an epoch ahead: the last one before the epoch, or genesis. The state itself remembers
+ * it, also where the node's history began after that block.
+ */
+function rootBeforeEpoch(state: CachedBeaconStateAllForks, epoch: Epoch): RootHex {
+  const slot = Math.max(0, computeStartSlotAtEpoch(Math.max(0, epoch)) - 1);
+  if (slot < state.slot) return toRootHex(getBlockRootAtSlot(state, slot));
+  return toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(latestBlockHeader(state)));
+}

@@ -1,0 +1,16 @@
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { expect, it } from "vitest";
+import type { BeaconChain } from "../../../chain/chain.ts";
+import { SetClock } from "../../../chain/validation/clock.test-support.ts";
+import { lastKnownEpoch } from "./duty-state.ts";
+
+it("knows the committees of the next epoch, and those of the one after it half a second before the next begins", () => {
+  const clock = new SetClock(1_700_000_000, 6);
+  const chain = { clock } as unknown as BeaconChain;
+  clock.set(2 * SLOTS_PER_EPOCH);
+  expect(lastKnownEpoch(chain)).toBe(3);
+  clock.set(3 * SLOTS_PER_EPOCH, -501);
+  expect(lastKnownEpoch(chain)).toBe(3);
+  clock.set(3 * SLOTS_PER_EPOCH, -500);
+  expect(lastKnownEpoch(chain)).toBe(4);
+});

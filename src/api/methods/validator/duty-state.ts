@@ -1,0 +1,50 @@
+import { EPOCHS_PER_SYNC_COMMITTEE_PERIOD, ForkName } from "@lodestar/params";
+import {
+  type CachedBeaconStateAllForks,
+  type CachedBeaconStateAltair,
+  computeEpochAtSlot,
+  computeStartSlotAtEpoch,
+} from "@lodestar/state-transition";
+import type { Epoch } from "@lodestar/types";
+import type { BeaconChain } from "../../../chain/chain.ts";
+import { invalidParams, notFound, unavailable } from "../../../errors/failure.ts";
+import { requireForkAt } from "../../preconditions.ts";
+
+/** MAXIMUM_GOSSIP_CLOCK_DISPARITY of the p2p specification. */
+const CLOCK_DISPARITY_MS = 500;
+
+/** The last epoch whose committees can be told; clients' clocks may be a little ahead of ours. */
+export function lastKnownEpoch({ clock }: BeaconChain): Epoch {
+  return computeEpochAtSlot(clock.currentSlotWithTolerance(CLOCK_DISPARITY_MS)) + 1;
+}
+
+/** A state of the head's chain from which the committees and proposers of the epoch follow. */
+export async function stateForDuties(chain: BeaconChain, epoch: Epoch): Promise<CachedBeaconStateAllForks> {
+  const { head, headState, clock, states } = chain;
+  const headEpoch = computeEpochAtSlot(head.slot);
+  if (epoch === headEpoch) return headState;
+  if (epoch < headEpoch) {
+    const state = await states.canonicalAtSlot(computeStartSlotAtEpoch(epoch));
+    if (!state) throw notFound(`The state of epoch ${epoch} is not in this node's history.`);
+    return state;
+  }
+  // An epoch that has begun is judged by its own state; the next one by the state of the epoch before it.
+  const startedEpoch = Math.min(epoch, Math.max(headEpoch, clock.currentEpoch));
+  const stateEpoch = startedEpoch === epoch ? epoch : epoch - 1;
+  return stateEpoch === headEpoch ? headState : states.afterBlock(head.root, computeStartSlotAtEpoch(stateEpoch));
+}
+
+/** A state that knows the sync committee of the epoch: its own period's, or the next one's. */
+export async function stateForSyncCommittee(chain: BeaconChain, epoch: Epoch): Promise<CachedBeaconStateAltair> {
+  requireForkAt(chain.config, ForkName.altair, computeStartSlotAtEpoch(epoch), "Sync committees");
+  const currentEpoch = Math.max(chain.clock.currentEpoch, computeEpochAtSlot(chain.head.slot));
+  const period = (e: Epoch) => Math.floor(e / EPOCHS_PER_SYNC_COMMITTEE_PERIOD);
+  if (period(epoch) > period(currentEpoch) + 1) {
+    throw invalidParams(`The sync committee of epoch ${epoch} is not known yet: the current epoch is ${currentEpoch}.`);
+  }
+  const state = await stateForDuties(chain, Math.min(epoch, currentEpoch));
+  if (!("currentSyncCommittee" in state)) {
+    throw unavailable(`The sync committee of epoch ${epoch} is not known before the altair fork.`);
+  }
+  return state as CachedBeaconStateAltair;
+}

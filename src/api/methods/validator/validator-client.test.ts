@@ -1,0 +1,214 @@
+import { SLOTS_PER_EPOCH, ZERO_HASH_HEX } from "@lodestar/params";
+import type { BlockContents } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { ByHand } from "../../../../test/support/by-hand.ts";
+import { type OpenedDevChain, openDevChain, QUIET, startQuietDevChain } from "../../../../test/support/dev-chain.ts";
+import type { Api } from "../../api.ts";
+
+type ValidatorHandlers = Api["validator"];
+type Refused = [name: string, ask: (api: ValidatorHandlers) => unknown, complaint: RegExp];
+
+/** In the middle of epoch 2. */
+const SLOT = 2 * SLOTS_PER_EPOCH + 3;
+const EVERYBODY = Array.from({ length: 16 }, (_, index) => index);
+const REVEAL = new Uint8Array(96);
+const INFINITY = Uint8Array.from({ length: 96 }, (_, i) => (i === 0 ? 0xc0 : 0));
+
+let phase0: OpenedDevChain;
+let electra: OpenedDevChain;
+
+beforeAll(async () => {
+  phase0 = await startQuietDevChain(SLOT);
+  electra = await startQuietDevChain(SLOT, { forks: [{ fork: "electra", epoch: 0 }] });
+});
+
+afterAll(async () => {
+  await phase0?.close();
+  await electra?.close();
+});
+
+describe("what is asked wrongly is refused", () => {
+  const ofPhase0: Refused[] = [
+    [
+      "attestation data of a slot too far ahead",
+      (api) => api.produceAttestationData({ slot: SLOT + 2, committeeIndex: 0 }),
+      /Slot 21 is too far ahead: the current slot is 19/,
+    ],
+    [
+      "attestation data of a committee that does not exist",
+      (api) => api.produceAttestationData({ slot: SLOT, committeeIndex: 1 }),
+      /has 1 committees, so the committee index 1 is too high/,
+    ],
+    [
+      "attestation data without a committee before electra",
+      (api) => api.produceAttestationData({ slot: SLOT } as never),
+      /required for slots before the electra fork/,
+    ],
+    [
+      "attester duties of the epoch after the next",
+      (api) => api.getAttesterDuties({ epoch: 4, indices: EVERYBODY }),
+      /the last known epoch is 3/,
+    ],
+    ["proposer duties of the epoch after the next", (api) => api.getProposerDuties({ epoch: 4 }), /epoch is 3/],
+    ["a block of the head's slot", (api) => api.produceBlockV3({ slot: SLOT, randaoReveal: REVEAL }), /cannot follow/],
+    [
+      "a block more than two epochs ahead",
+      (api) => api.produceBlockV3({ slot: SLOT + 2 * SLOTS_PER_EPOCH + 1, randaoReveal: REVEAL }),
+      /more than 2 epochs past the head/,
+    ],
+    [
+      "a block with the randao reveal of somebody else",
+      (api) => api.produceBlockV3({ slot: SLOT + 1, randaoReveal: REVEAL }),
+      /The randao reveal is not validator \d+'s signature over epoch 2/,
+    ],
+    [
+      "a block whose randao reveal is neither verified nor nothing",
+      (api) => api.produceBlockV3({ slot: SLOT + 1, randaoReveal: REVEAL, skipRandaoVerification: true }),
+      /must be the point at infinity/,
+    ],
+  ];
+
+  test.each(ofPhase0)("%s", async (_, ask, complaint) => {
+    const answer = Promise.resolve(ask(phase0.devChain.api.validator));
+    await expect(answer).rejects.toMatchObject({ kind: "invalid-params", message: expect.stringMatching(complaint) });
+  });
+
+  test("sync committee duties before altair", async () => {
+    const answer = phase0.devChain.api.validator.getSyncCommitteeDuties({ epoch: 2, indices: EVERYBODY });
+    await expect(answer).rejects.toMatchObject({ kind: "invalid-params" });
+  });
+
+  test("sync committee duties of a period that is not decided yet", async () => {
+    const answer = electra.devChain.api.validator.getSyncCommitteeDuties({ epoch: 3 * 8, indices: EVERYBODY });
+    await expect(answer).rejects.toMatchObject({ kind: "invalid-params" });
+  });
+
+  test.each([false, true])("an aggregate of attestations that nobody made (optimistic: %s)", async (isOptimistic) => {
+    const { validator } = electra.devChain.api;
+    const spy = vi.spyOn(electra.devChain.chain.status, "isOptimistic", "get").mockReturnValue(isOptimistic);
+    onTestFinished(() => spy.mockRestore());
+    const unknown = { attestationDataRoot: ZERO_HASH_HEX, slot: SLOT, committeeIndex: 0 };
+    await expect(validator.getAggregatedAttestationV2(unknown)).rejects.toMatchObject({ kind: "not-found" });
+    const contribution = { slot: SLOT, subcommitteeIndex: 0, beaconBlockRoot: ZERO_HASH_HEX };
+    await expect(validator.produceSyncCommitteeContribution(contribution)).rejects.toMatchObject({ kind: "not-found" });
+  });
+});
+
+describe("attestation data", () => {
+  test("names head, target and source, up to the slot after the current one", async () => {
+    for (const { devChain } of [phase0, electra]) {
+      const { api, chain } = devChain;
+      for (const slot of [SLOT, SLOT + 1]) {
+        const { data } = await api.validator.produceAttestationData({ slot, committeeIndex: 0 });
+        const { beaconBlockRoot, source, target, index } = data;
+        expect(toRootHex(beaconBlockRoot)).toBe(chain.head.root);
+        expect(index).toBe(0);
+        expect(source.epoch).toBe(chain.headState.currentJustifiedCheckpoint.epoch);
+        const targetBlock = await chain.blocks.canonicalAtSlot(2 * SLOTS_PER_EPOCH);
+        expect({ epoch: target.epoch, root: toRootHex(target.root) }).toEqual({ epoch: 2, root: targetBlock!.root });
+      }
+    }
+  });
+
+  test("of a past slot names the block of then", async () => {
+    const { api, chain } = phase0.devChain;
+    const { data } = await api.validator.produceAttestationData({ slot: SLOT - 2, committeeIndex: 0 });
+    const block = await chain.blocks.canonicalAtSlot(SLOT - 2);
+    expect(toRootHex(data.beaconBlockRoot)).toBe(block!.root);
+  });
+});
+
+describe("duties", () => {
+  test("of attesters are those of the committees, in order, whoever asks for whom", async () => {
+    const { api, chain } = phase0.devChain;
+    for (const epoch of [0, 1, 2, 3]) {
+      const asked = [...EVERYBODY].reverse().concat(3, 3, 99);
+      const { data: duties } = await api.validator.getAttesterDuties({ epoch, indices: asked });
+      expect(duties).toHaveLength(EVERYBODY.length);
+      const state = (await chain.states.canonicalAtSlot(Math.min(SLOT, epoch * SLOTS_PER_EPOCH)))!;
+      const inOrder = state.epochCtx.getShufflingAtEpoch(epoch).committees.flatMap((slot) => slot.map((c) => [...c]));
+      expect(duties.map((duty) => duty.validatorIndex)).toEqual(inOrder.flat());
+      for (const duty of duties) {
+        expect(duty.pubkey).toEqual(phase0.devChain.keys.publicKey(duty.validatorIndex));
+        expect(Math.floor(duty.slot / SLOTS_PER_EPOCH)).toBe(epoch);
+      }
+    }
+  });
+
+  test("of proposers are one a slot, and those of the past are who really proposed", async () => {
+    for (const { devChain } of [phase0, electra]) {
+      const { api, chain } = devChain;
+      for (const epoch of [0, 1, 2, 3]) {
+        const { data: duties } = await api.validator.getProposerDuties({ epoch });
+        expect(duties.map(({ slot }) => slot)).toEqual(
+          Array.from({ length: SLOTS_PER_EPOCH }, (_, i) => epoch * SLOTS_PER_EPOCH + i),
+        );
+        for (const { slot, validatorIndex } of duties) {
+          const block = slot === 0 ? null : await chain.blocks.canonicalAtSlot(slot);
+          if (block) expect(block.signed.message.proposerIndex).toBe(validatorIndex);
+        }
+      }
+    }
+  });
+
+  test("of the sync committee name the seats of each member", async () => {
+    const { api, chain } = electra.devChain;
+    const { data: duties } = await api.validator.getSyncCommitteeDuties({ epoch: 2, indices: [...EVERYBODY, 3, 99] });
+    const seats = duties.flatMap(({ validatorSyncCommitteeIndices }) => [...validatorSyncCommitteeIndices]);
+    expect(seats.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 32 }, (_, i) => i));
+    const { validatorIndices } = chain.headState.epochCtx.getIndexedSyncCommitteeAtEpoch(2);
+    for (const { validatorIndex, validatorSyncCommitteeIndices } of duties) {
+      for (const seat of validatorSyncCommitteeIndices) expect(validatorIndices[seat]).toBe(validatorIndex);
+    }
+  });
+});
+
+describe("a produced block", () => {
+  test("carries the graffiti that was asked for, or the node's", async () => {
+    const { api, chain } = phase0.devChain;
+    const { signer } = new ByHand(phase0.devChain);
+    const state = await chain.states.afterBlock(chain.head.root, SLOT + 1);
+    const randaoReveal = signer.randaoReveal(state.epochCtx.getBeaconProposer(SLOT + 1), SLOT + 1);
+    chain.graffiti.set(new Uint8Array(32).fill(7));
+    const graffitiOf = async (graffiti?: Uint8Array) => {
+      const { data } = await api.validator.produceBlockV3({ slot: SLOT + 1, randaoReveal, graffiti });
+      return Buffer.from((data as BlockContents).block.body.graffiti).toString("latin1");
+    };
+    expect(await graffitiOf()).toBe("\x07".repeat(32));
+    expect(await graffitiOf(new Uint8Array(32).fill(8))).toBe("\x08".repeat(32));
+  });
+
+  test("can be asked for without a randao reveal, and cannot be imported then", async () => {
+    const { api, chain, clock } = electra.devChain;
+    const slot = SLOT + 1;
+    const { data } = await api.validator.produceBlockV3({
+      slot,
+      randaoReveal: INFINITY,
+      skipRandaoVerification: true,
+    });
+    await clock.advanceTo(slot);
+    const { signed } = new ByHand(electra.devChain).sign((data as BlockContents).block);
+    await expect(chain.importBlock(signed)).rejects.toMatchObject({ reason: "invalid-signature" });
+  });
+});
+
+test("a node that is syncing gives nobody anything to sign", async () => {
+  const { devChain } = await openDevChain(QUIET);
+  devChain.chain.status.setSource({ isSyncing: true });
+  const { validator } = devChain.api;
+  const questions = () => [
+    validator.getAttesterDuties({ epoch: 0, indices: EVERYBODY }),
+    validator.getProposerDuties({ epoch: 0 }),
+    validator.getSyncCommitteeDuties({ epoch: 0, indices: EVERYBODY }),
+    validator.produceAttestationData({ slot: 2, committeeIndex: 0 }),
+    validator.produceBlockV3({ slot: 3, randaoReveal: REVEAL }),
+    validator.getAggregatedAttestationV2({ attestationDataRoot: ZERO_HASH_HEX, slot: 1, committeeIndex: 0 }),
+    validator.produceSyncCommitteeContribution({ slot: 1, subcommitteeIndex: 0, beaconBlockRoot: ZERO_HASH_HEX }),
+  ];
+  await devChain.clock.advanceTo(2);
+
+  for (const outcome of await Promise.allSettled(questions())) {
+    expect(outcome).toMatchObject({ status: "rejected", reason: { kind: "unavailable" } });
+  }
+});

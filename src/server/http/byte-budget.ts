@@ -1,0 +1,66 @@
+/** Caps the bytes held for all clients together. */
+export class ByteBudget {
+  readonly limit: number;
+  #held = 0;
+  #refused = 0;
+
+  constructor(limit: number) {
+    this.limit = limit;
+  }
+
+  get held(): number {
+    return this.#held;
+  }
+
+  /** Number of failed reservations. */
+  get refused(): number {
+    return this.#refused;
+  }
+
+  /** Returns false if the limit would be exceeded. */
+  reserve(bytes: number): boolean {
+    if (this.#held + bytes > this.limit) {
+      this.#refused++;
+      return false;
+    }
+    this.#held += bytes;
+    return true;
+  }
+
+  release(bytes: number): void {
+    this.#held -= bytes;
+  }
+}
+
+/** Estimated overhead of one buffered piece, such as a pending write, in addition to its bytes. */
+export const PIECE_OVERHEAD_BYTES = 1024;
+
+/** Reservations of one client in a shared budget. All of them are released when it disconnects. */
+export class BudgetReservation {
+  readonly #budget: ByteBudget;
+  #held = 0;
+
+  constructor(budget: ByteBudget) {
+    this.#budget = budget;
+  }
+
+  /** Returns false if the budget would be exceeded. */
+  reserve(bytes: number): boolean {
+    if (!this.#budget.reserve(bytes)) return false;
+    this.#held += bytes;
+    return true;
+  }
+
+  release(bytes: number): void {
+    const held = Math.min(bytes, this.#held);
+    this.#held -= held;
+    this.#budget.release(held);
+  }
+
+  releaseAll(): void {
+    this.release(this.#held);
+  }
+}
+
+/** Smaller responses fit into the socket buffer; larger ones count against the budget until they are read. */
+export const BUFFERED_FROM_BYTES = 64 * 1024;

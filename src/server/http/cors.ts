@@ -1,0 +1,47 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+const EXPOSED_HEADERS = [
+  "Eth-Consensus-Version",
+  "Eth-Execution-Payload-Blinded",
+  "Eth-Execution-Payload-Value",
+  "Eth-Consensus-Block-Value",
+  "ETag",
+].join(", ");
+
+/** Origins whose pages may call the server, and the CORS headers for them; "*" allows all. */
+export class AllowedOrigins {
+  readonly #named: ReadonlySet<string>;
+  readonly #all: boolean;
+
+  constructor(allowed: readonly string[]) {
+    this.#named = new Set(allowed);
+    this.#all = this.#named.has("*");
+  }
+
+  allows(origin: string): boolean {
+    return this.#all || this.#named.has(origin);
+  }
+
+  /** Returns true if the origin is listed explicitly, not only matched by "*". */
+  isListed(origin: string): boolean {
+    return this.#named.has(origin);
+  }
+
+  /** Sets the CORS headers of a response. */
+  setHeaders({ headers: { origin } }: IncomingMessage, res: ServerResponse): void {
+    if (this.#named.size === 0) return;
+    res.setHeader("Vary", "Origin");
+    if (origin === undefined || !this.allows(origin)) return;
+    res.setHeader("Access-Control-Allow-Origin", this.#all ? "*" : origin);
+    res.setHeader("Access-Control-Expose-Headers", EXPOSED_HEADERS);
+  }
+
+  /** Sets the headers of a CORS preflight response (Fetch Standard, section 3.2.2). */
+  setPreflightHeaders({ headers }: IncomingMessage, res: ServerResponse, verbs: string): void {
+    if (headers.origin === undefined || !this.allows(headers.origin)) return;
+    res.setHeader("Access-Control-Allow-Methods", verbs);
+    const wanted = headers["access-control-request-headers"];
+    if (wanted !== undefined) res.setHeader("Access-Control-Allow-Headers", wanted);
+    res.setHeader("Access-Control-Max-Age", "86400");
+  }
+}

@@ -1,0 +1,149 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { scheduler } from "../scheduler.ts";
+import type { AccessRecord } from "./access-log.ts";
+import type { ByteBudget } from "./byte-budget.ts";
+import type { Deadline } from "./deadline.ts";
+
+/** Bodies up to this size are read and discarded instead of closing the connection. */
+const MAX_DISCARDED_BYTES = 1024 * 1024;
+
+/** Returns true if the client waits for 100 Continue (RFC 9110, section 10.1.1). Node rejects other expectations. */
+export function expectsContinue({ headers, httpVersion }: IncomingMessage): boolean {
+  return headers.expect !== undefined && httpVersion === "1.1";
+}
+
+function maxBodyBytes(req: IncomingMessage): number {
+  // A client that waits for 100 Continue may never send its body.
+  if (req.headers["transfer-encoding"] !== undefined || expectsContinue(req)) return Number.POSITIVE_INFINITY;
+  return Number(req.headers["content-length"] ?? 0);
+}
+
+/** Memory limits that all exchanges of a server share. */
+export interface MemoryBudgets {
+  readonly requestBytes: ByteBudget;
+  readonly answerBytes: ByteBudget;
+}
+
+interface ExchangeOptions {
+  deadline: Deadline;
+  /** The previous request on the connection if it is unfinished. Requests of a connection run one at a time. */
+  blockedBy: Exchange | undefined;
+  record: AccessRecord | undefined;
+}
+
+/** One request and its response, from the request's headers to the last byte of the response. */
+export class Exchange {
+  readonly res: ServerResponse;
+  readonly deadline: Deadline;
+  /** Access log record; undefined without an access log. */
+  readonly record: AccessRecord | undefined;
+  readonly #budgets: MemoryBudgets;
+  readonly #blockedBy: Exchange | undefined;
+  #closed: PromiseWithResolvers<void> | undefined;
+  #isProcessing = false;
+  #awaitsResponse = false;
+  #isClosed = false;
+  #requestBytes = 0;
+  #answerBytes = 0;
+
+  constructor(budgets: MemoryBudgets, res: ServerResponse, { deadline, blockedBy, record }: ExchangeOptions) {
+    this.#budgets = budgets;
+    this.#blockedBy = blockedBy;
+    this.res = res;
+    this.deadline = deadline;
+    this.record = record;
+  }
+
+  /** True while the node processes the request. */
+  get isProcessing(): boolean {
+    return this.#isProcessing;
+  }
+
+  /** True until the response begins. */
+  get awaitsResponse(): boolean {
+    return this.#awaitsResponse;
+  }
+
+  /** True once the exchange is finished, also because the client disconnected. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Calls `work` when it is this request's turn. The exchange may be closed by then. */
+  start(work: () => void): void {
+    if (!this.#blockedBy) scheduler.run("request", work);
+    else if (this.#blockedBy.isClosed) scheduler.run("pipelined", work);
+    else void this.#blockedBy.#whenClosed().then(() => scheduler.run("pipelined", work));
+  }
+
+  #whenClosed(): Promise<void> {
+    this.#closed ??= Promise.withResolvers();
+    return this.#closed.promise;
+  }
+
+  /** Reserves bytes of the request. Returns false if the limit is reached. */
+  reserveRequest(bytes: number): boolean {
+    if (!this.#budgets.requestBytes.reserve(bytes)) return false;
+    this.#requestBytes += bytes;
+    return true;
+  }
+
+  /** Reserves bytes of the response until it is read. Returns false if the limit is reached. */
+  reserveResponse(bytes: number): boolean {
+    if (!this.#budgets.answerBytes.reserve(bytes)) return false;
+    this.#answerBytes += bytes;
+    return true;
+  }
+
+  /** Marks the request as received and being processed. */
+  beginProcessing(): void {
+    this.#isProcessing = true;
+    this.#awaitsResponse = true;
+  }
+
+  /** Marks the beginning of the response: from here on, only the client can stall. */
+  beginResponse(): void {
+    this.#awaitsResponse = false;
+  }
+
+  /** Marks processing as done. The response may be unread. */
+  endProcessing(): void {
+    this.#isProcessing = false;
+    this.#awaitsResponse = false;
+    this.releaseRequest();
+  }
+
+  /**
+   * Discards the rest of the request body, before an error is sent. A short rest is read, so that the connection can be
+   * reused. Otherwise reading stops and the connection closes after the response.
+   */
+  discardBody(): void {
+    const { req } = this.res;
+    req.resume();
+    if (req.complete || maxBodyBytes(req) <= MAX_DISCARDED_BYTES) return;
+    this.res.shouldKeepAlive = false;
+    stopReading(req.socket);
+  }
+
+  releaseRequest(): void {
+    this.#budgets.requestBytes.release(this.#requestBytes);
+    this.#requestBytes = 0;
+  }
+
+  /** Finishes the exchange. Returns false if it was closed already. */
+  end(): boolean {
+    if (this.#isClosed) return false;
+    this.#isClosed = true;
+    this.#closed?.resolve();
+    this.releaseRequest();
+    this.#budgets.answerBytes.release(this.#answerBytes);
+    this.record?.end(this.res);
+    return true;
+  }
+}
+
+/** Stops reading permanently. Node resumes a paused socket whenever a chunk of a request body is consumed. */
+function stopReading(socket: Socket): void {
+  socket.on("resume", () => socket.pause()).pause();
+}

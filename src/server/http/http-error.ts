@@ -1,0 +1,52 @@
+import { Failure, type FailureKind, type ItemFailure } from "../../errors/failure.ts";
+
+/** Error with an HTTP status and headers. */
+export class HttpError extends Error {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+
+  constructor(status: number, message: string, headers: Record<string, string> = {}) {
+    super(message);
+    this.name = "HttpError";
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+export const UNREAD_LIMIT_MESSAGE = "The memory limit for unread responses is reached. Request less, or retry later.";
+
+/** Contents of an error response. */
+interface ErrorResponse {
+  status: number;
+  message: string;
+  detail?: string;
+  failures?: ItemFailure[];
+  headers?: Record<string, string>;
+}
+
+const STATUSES: Record<FailureKind, number> = {
+  "invalid-params": 400,
+  server: 500,
+  "not-found": 404,
+  unavailable: 503,
+  rejected: 400,
+  unsupported: 501,
+  "limit-exceeded": 413,
+  overloaded: 503,
+};
+
+/**
+ * Returns the error response of a thrown value. Unexpected errors are reported as "Internal error", without details.
+ */
+export function toErrorResponse(thrown: unknown): ErrorResponse {
+  if (thrown instanceof HttpError) return thrown;
+  if (!(thrown instanceof Failure)) return { status: 500, message: "Internal error" };
+  const { kind, message, detail, failures } = thrown;
+  return { status: STATUSES[kind], message, detail, failures };
+}
+
+/** Returns the error body of the Beacon API. */
+export function errorBody(code: number, message: string, failures?: ItemFailure[]): Buffer {
+  // JSON.stringify omits undefined failures.
+  return Buffer.from(JSON.stringify({ code, message, failures }));
+}

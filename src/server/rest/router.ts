@@ -1,0 +1,65 @@
+import findMyWay from "find-my-way";
+import { HttpError } from "../http/http-error.ts";
+import type { RestRoute, RouteTable } from "./route-table.ts";
+
+const PLACEHOLDER = /\{(\w+)\}/g;
+
+/** A path and its routes. */
+export interface PathEntry {
+  path: string;
+  /** HTTP methods of the path. */
+  verbs: readonly string[];
+  /** Value of the Allow header. */
+  allow: string;
+  routes: RestRoute[];
+}
+
+interface RouteMatch {
+  /** Undefined for an unknown path. */
+  path?: PathEntry;
+  /** Undefined if the path does not support the verb. */
+  route?: RestRoute | undefined;
+  /** Decoded path parameters. */
+  params: Record<string, string>;
+}
+
+/** Finds the route of a request by its verb and URL. */
+export class Router {
+  readonly #router: findMyWay.Instance<findMyWay.HTTPVersion.V1>;
+
+  /** `maxParamLength` limits the length of path parameters. */
+  constructor(table: RouteTable, maxParamLength: number) {
+    // With `onBadUrl`, a URL that cannot be decoded yields a match without a store.
+    this.#router = findMyWay({ maxParamLength, onBadUrl: () => {}, querystringParser: () => ({}) });
+    for (const served of servedPaths(table)) {
+      // All paths are registered as GET. The verb is checked afterwards, to tell 405 from 404.
+      this.#router.on("GET", served.path.replaceAll(PLACEHOLDER, ":$1"), () => {}, served);
+    }
+  }
+
+  /** Throws an `HttpError` if the path is not percent-encoded UTF-8. */
+  find(verb: string, url: string): RouteMatch {
+    const found = this.#router.find("GET", url);
+    if (found === null) return { params: {} };
+    const path = found.store as PathEntry | null;
+    if (path === null) throw new HttpError(400, "The path is not percent-encoded UTF-8.");
+    const asked = verb === "HEAD" ? "GET" : verb;
+    const route = path.routes.find((each) => each.verb === asked);
+    return { path, route, params: found.params as Record<string, string> };
+  }
+}
+
+function servedPaths(table: RouteTable): PathEntry[] {
+  const byPath = new Map<string, RestRoute[]>();
+  for (const route of table) {
+    const same = byPath.get(route.path) ?? [];
+    if (same.some(({ verb }) => verb === route.verb)) {
+      throw new Error(`Duplicate route: ${route.verb} ${route.path}`);
+    }
+    byPath.set(route.path, [...same, route]);
+  }
+  return [...byPath].map(([path, routes]) => {
+    const verbs = routes.flatMap(({ verb }) => (verb === "GET" ? ["GET", "HEAD"] : [verb]));
+    return { path, routes, verbs, allow: [...verbs, "OPTIONS"].join(", ") };
+  });
+}

@@ -1,0 +1,164 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { nearestName } from "../../errors/nearest-name.ts";
+import type { Logger } from "../../log/logger.ts";
+import { CallStatsCollector } from "../call-stats.ts";
+import { AccessLog } from "../http/access-log.ts";
+import type { HttpServer } from "../http/server.ts";
+import { createJsonRpcServer } from "../jsonrpc/server.ts";
+import type { CallableMethod, MethodTable } from "../method-table.ts";
+import type { RouteTable } from "../rest/route-table.ts";
+import type { ThreadOutbox } from "./outbox.ts";
+import type {
+  EventLoopLag,
+  Handlers,
+  MethodInfo,
+  RouteInfo,
+  ServeCommand,
+  ServerName,
+  ToMain,
+  ToThread,
+} from "./protocol.ts";
+import { RemoteCalls } from "./remote-calls.ts";
+import { RemoteFeeds } from "./remote-feeds.ts";
+import { RemoteStreams } from "./remote-streams.ts";
+import { deserializeError } from "./serialized-error.ts";
+import { createThreadLogger } from "./thread-logger.ts";
+import { receiveBytes } from "./transferred-bytes.ts";
+
+type EventLoopDelay = ReturnType<typeof monitorEventLoopDelay>;
+
+/** Interval of reports without a request, which bounds the size of the statistics. */
+const REPORT_MILLIS = 1000;
+
+const SERVER_NAMES: readonly ServerName[] = ["json-rpc", "rest"];
+
+/** Loads the REST server on demand, since that takes as long as everything else here. */
+export const loadRestServer = () => import("../rest/server.ts");
+
+/** Runs the servers in their thread, as commanded by the main thread. */
+export class ServerHost {
+  readonly #outbox: ThreadOutbox<ToMain>;
+  readonly #logger: Logger;
+  readonly #streams: RemoteStreams;
+  readonly #feeds: RemoteFeeds;
+  readonly #servers = new Map<ServerName, HttpServer>();
+  #calls: RemoteCalls | undefined;
+  #measuring: { tallies: CallStatsCollector; delay: EventLoopDelay } | undefined;
+
+  constructor(outbox: ThreadOutbox<ToMain>) {
+    this.#outbox = outbox;
+    this.#logger = createThreadLogger(outbox);
+    this.#streams = new RemoteStreams(outbox);
+    this.#feeds = new RemoteFeeds(outbox);
+  }
+
+  readonly handlers: Handlers<ToThread> = {
+    serve: (order) => void this.#serve(order),
+    response: (...answer) => this.#calls?.answer(...answer),
+    "rest response": (...answer) => this.#calls?.respondToRequest(...answer),
+    thrown: (id, thrown) => this.#calls?.fail(id, deserializeError(thrown)),
+    subscribe: (...asked) => this.#calls?.subscribe(...asked),
+    unsubscribe: (...asked) => this.#calls?.unsubscribe(...asked),
+    chunk: (stream, bytes) => this.#streams.add(stream, bytes),
+    end: (stream) => this.#streams.end(stream),
+    break: (stream, thrown) => this.#streams.end(stream, deserializeError(thrown)),
+    following: (feed) => this.#feeds.onFollowing(feed),
+    event: (feed, topic, data) => this.#feeds.deliver(feed, { topic, data: receiveBytes(data) }),
+    disconnect: (feed) => this.#feeds.cutOff(feed),
+    report: () => {
+      this.#report();
+      this.#measuring?.delay.reset();
+    },
+    close: () => void this.#close(),
+  };
+
+  async #serve(order: ServeCommand): Promise<void> {
+    const { methods, routes, listen, pages, limits, revision, isMeasured, isLogged } = order;
+    const calls = new RemoteCalls({ outbox: this.#outbox, streams: this.#streams, feeds: this.#feeds, revision });
+    this.#calls = calls;
+    const observer = isMeasured ? this.#measure() : undefined;
+    const accessLog = isLogged ? new AccessLog((lines) => this.#outbox.send(["access", lines])) : undefined;
+    const urls: { [Name in ServerName]?: string } = {};
+    for (const name of SERVER_NAMES) {
+      const options = listen[name];
+      if (options === undefined) continue;
+      const { access } = options;
+      const server =
+        name === "json-rpc"
+          ? createJsonRpcServer({
+              table: methodTable(methods, calls),
+              limits,
+              access,
+              observer,
+              accessLog,
+              pages,
+              logger: this.#logger.topic("rpc"),
+            })
+          : (await loadRestServer()).createRestServer({
+              table: routeTable(routes, calls),
+              limits,
+              access,
+              observer,
+              accessLog,
+              logger: this.#logger.topic("rest"),
+            });
+      try {
+        urls[name] = (await server.listen(options)).url;
+      } catch (error) {
+        const { message, code } = error as NodeJS.ErrnoException;
+        this.#outbox.send(["cannot listen", name, { message, code }]);
+        return;
+      }
+      this.#servers.set(name, server);
+    }
+    this.#outbox.send(["listening", urls]);
+  }
+
+  #measure(): CallStatsCollector {
+    const delay = monitorEventLoopDelay({ resolution: 10 });
+    delay.enable();
+    const stats = new CallStatsCollector();
+    this.#measuring = { tallies: stats, delay };
+    setInterval(() => this.#report(), REPORT_MILLIS).unref();
+    return stats;
+  }
+
+  #report(): void {
+    if (!this.#measuring) return;
+    const { tallies, delay } = this.#measuring;
+    const loads = Object.fromEntries(Array.from(this.#servers, ([name, server]) => [name, server.load()]));
+    this.#outbox.send(["report", { loads, calls: tallies.drain(), lag: lagOf(delay) }]);
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all(Array.from(this.#servers.values(), (server) => server.close()));
+    this.#outbox.send(["closed"]);
+  }
+}
+
+function methodTable(facts: readonly MethodInfo[], calls: RemoteCalls): MethodTable {
+  const byName = new Map<string, CallableMethod>();
+  facts.forEach(({ calledBy, ...method }, position) => {
+    byName.set(calledBy, {
+      ...method,
+      call: (params, caller, waiting) => calls.call(position, method, params, caller, waiting),
+      callByMessage: (message, caller, waiting) => calls.callByMessage(position, message, caller, waiting),
+    });
+  });
+  return {
+    find: (name) => byName.get(name),
+    suggest: (name) => nearestName(name, byName.keys()),
+  };
+}
+
+function routeTable(facts: readonly RouteInfo[], calls: RemoteCalls): RouteTable {
+  return facts.map((route, position) => ({
+    ...route,
+    handle: (request) => calls.request(position, route, request),
+  }));
+}
+
+function lagOf(delay: EventLoopDelay): EventLoopLag {
+  const seconds = (nanoseconds: number) => nanoseconds / 1e9;
+  return { p50: seconds(delay.percentile(50)), p99: seconds(delay.percentile(99)), max: seconds(delay.max) };
+}
