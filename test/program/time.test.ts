@@ -16,7 +16,7 @@ test("a chain that was stopped is behind the time of day, says so, and is level 
 
   const behind = await ProgramHere.dev([...flags, "--speed", "0.001"]);
   const [, seconds, wallSlot] = await behind.untilLine(
-    /Chain time is (\d+) s behind the time of day: .* take it for (\d+) instead of 10\. A start with --catch-up and/,
+    /Chain time is (\d+) s behind the time of day: .* get (\d+) instead of 10\. A start with --catch-up and/,
   );
   expect(Number(seconds)).toBeGreaterThanOrEqual(MISSED_SLOTS);
   expect(Number(wallSlot)).toBeGreaterThanOrEqual(STOPPED_AT + MISSED_SLOTS);

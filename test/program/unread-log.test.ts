@@ -77,6 +77,6 @@ test("a signal ends the download of a checkpoint state at once", async () => {
   const program = new Program(["node", ...flags]);
   await once(server, "request");
   expect(await program.stop("SIGTERM")).toEqual({ code: 0, signal: null });
-  expect(program.lines[0]).toMatch(/Starting Fanal\s+network=sepolia preset=mainnet dataDir=\S+ rpc=off/);
+  expect(program.lines[0]).toMatch(/Starting Fanal\s+version=\S+ network=sepolia preset=mainnet dataDir=\S+ rpc=off/);
   expect(program.lines.at(-1)).toMatch(/Stopped during startup$/);
 });

@@ -44,7 +44,7 @@ describe("the page", () => {
     const { head_slot: slot } = await program.call<{ head_slot: string }>("getChainHead");
     await act("Only these online", { "all, none, 0.6 or [0,1]": "all" });
     await act("Advance", { slots: "2" });
-    await act("Go back to 0x1");
+    await act("Revert to 0x1");
     expect(await program.call("getChainHead")).toMatchObject({ head_slot: slot });
     // What was gone back from is not there any more.
     await go("");
