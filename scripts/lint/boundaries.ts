@@ -24,6 +24,7 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
   ],
   node: [
     "dev",
+    "evm",
     "metrics",
     "server",
     "api",
@@ -41,7 +42,7 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
   ],
   // Has no chain. Of api it uses the method definitions.
   gateway: ["metrics", "server", "api", "http-client", "json", "log"],
-  dev: ["api", "chain", "execution", "data", "bls", "db", "log"],
+  dev: ["api", "chain", "evm", "execution", "data", "bls", "db", "log"],
   // Observes all parts of a node. None of them imports it.
   metrics: [
     "server",
@@ -78,6 +79,8 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
   execution: ["http-client", "data", "db", "log (types)"],
   // Plain computation: no chain, no I/O.
   evm: [],
+  // Puts the EVM behind the interface of execution engines.
+  "evm/engine": ["execution", "data (types)", "log (types)"],
   data: ["log (types)"],
   // Logs failures of worker threads.
   bls: ["log (types)"],

@@ -238,6 +238,10 @@ export class MetaWrites {
     this.#batch.put(Bucket.meta, customKey(name), value);
   }
 
+  deleteCustom(name: string): void {
+    this.#batch.delete(Bucket.meta, customKey(name));
+  }
+
   #putJson(name: string, value: unknown): void {
     this.#batch.put(Bucket.meta, nameKey(name), new TextEncoder().encode(JSON.stringify(value)));
   }

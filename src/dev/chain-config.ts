@@ -20,7 +20,7 @@ export const hasBuiltInEngine = (config: ChainConfig): boolean =>
 /** Requested deposit contract. Without a chain id, a new chain uses that of its execution client. */
 export type DepositContractOptions = Omit<DepositContract, "chainId"> & Partial<Pick<DepositContract, "chainId">>;
 
-/** Chain of an execution client. Its genesis block is the terminal block of the dev chain. */
+/** The execution chain that a dev chain starts from: that of an execution client or of the EVM. */
 export interface ExecutionChain {
   chainId: number;
   genesisBlockHash: RootHex;
@@ -45,8 +45,10 @@ interface DevChainConfigOptions {
   forks: readonly ScheduledFork[];
   slotSeconds: number;
   genesisTime: number;
-  /** Absent with the built-in dev execution engine. */
+  /** Absent without an execution client. */
   execution?: ExecutionChain;
+  /** Absent without the EVM. */
+  evm?: ExecutionChain;
   /** Absent without a deposit contract. */
   deposits?: DepositContract;
   configOverrides?: ConfigOverrides;
@@ -64,7 +66,8 @@ export function storedChainConfig(identity: DevChainConfigOptions & { config?: S
 
 /** Builds the configuration of a dev chain on top of the active preset. */
 export function devChainConfig(options: DevChainConfigOptions): ChainConfig {
-  const { forks, slotSeconds, genesisTime, execution, deposits, configOverrides = {} } = options;
+  const { forks, slotSeconds, genesisTime, execution, evm, deposits, configOverrides = {} } = options;
+  const executionChain = execution ?? evm;
   if (!Number.isSafeInteger(slotSeconds) || slotSeconds < 1) {
     // Execution payloads carry the time of their slot in whole seconds (bellatrix/beacon-chain.md,
     // compute_time_at_slot).
@@ -100,9 +103,9 @@ export function devChainConfig(options: DevChainConfigOptions): ChainConfig {
     HEZE_FORK_EPOCH: Infinity,
 
     TERMINAL_TOTAL_DIFFICULTY: 0n,
-    // The genesis block of an execution client is terminal, whatever its difficulty. hasBuiltInEngine reads this hash.
-    ...(execution && {
-      TERMINAL_BLOCK_HASH: fromHex(execution.genesisBlockHash),
+    // Block 0 of the execution chain is terminal, whatever its difficulty. It tells nodes that join which engine is needed.
+    ...(executionChain && {
+      TERMINAL_BLOCK_HASH: fromHex(executionChain.genesisBlockHash),
       TERMINAL_BLOCK_HASH_ACTIVATION_EPOCH: 0,
     }),
 
@@ -118,8 +121,8 @@ export function devChainConfig(options: DevChainConfigOptions): ChainConfig {
     MAX_PER_EPOCH_ACTIVATION_EXIT_CHURN_LIMIT: 64 * GWEI_PER_ETHER,
 
     // Chain id and contract address of no public network.
-    DEPOSIT_CHAIN_ID: execution?.chainId ?? 1337,
-    DEPOSIT_NETWORK_ID: execution?.chainId ?? 1337,
+    DEPOSIT_CHAIN_ID: executionChain?.chainId ?? 1337,
+    DEPOSIT_NETWORK_ID: executionChain?.chainId ?? 1337,
     DEPOSIT_CONTRACT_ADDRESS: fromHex("0x4242424242424242424242424242424242424242"),
     ...(deposits && depositConfig(deposits, slotSeconds)),
     // The simulated deposit chain never reorgs, so eth1 votes need no follow distance.

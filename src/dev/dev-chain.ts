@@ -20,12 +20,13 @@ import { DevBranches } from "./control/branches.ts";
 import { DepositLog } from "./control/deposit-log.ts";
 import { DevDeposits } from "./control/deposits.ts";
 import { DevDumps } from "./control/dumps.ts";
-import { ExecutionRequestQueue } from "./control/execution-requests.ts";
+import { type ExecutionRequestMaker, ExecutionRequestQueue } from "./control/execution-requests.ts";
 import { DevLateBlocks } from "./control/late-blocks.ts";
 import { DevOperations } from "./control/operations.ts";
 import { DevSnapshots } from "./control/snapshots.ts";
 import { DevTime } from "./control/time.ts";
 import { type PresenceStore, ValidatorPresence } from "./control/validator-presence.ts";
+import type { DevEvm } from "./evm/dev-evm.ts";
 import { LagMonitor } from "./lag-monitor.ts";
 import { RegisteredKeys } from "./registered-keys.ts";
 import type { DevKeys } from "./validator-keys.ts";
@@ -39,6 +40,8 @@ interface DevChainParts {
   clock: VirtualClock;
   suspensions?: Pick<SuspensionWatch, "onSuspended">;
   engine: ExecutionEngine;
+  /** Left out by a chain whose payloads are not executed in this process. */
+  evm?: DevEvm;
   db: BeaconDb;
   api: Api;
   /** True if other nodes can follow the chain (`--p2p`). */
@@ -85,6 +88,8 @@ export class DevChain {
   readonly chain: BeaconChain;
   readonly api: Api;
   readonly keys: DevKeys;
+  /** Undefined for a chain without the EVM. */
+  readonly evm: DevEvm | undefined;
   readonly control: DevControl;
   readonly isNew: boolean;
   readonly #validators: DevValidators;
@@ -112,6 +117,7 @@ export class DevChain {
     this.chain = chain;
     this.api = api;
     this.keys = parts.keys;
+    this.evm = parts.evm;
     this.isNew = isNew;
     this.#warmupSlot = parts.warmupEpochs * SLOTS_PER_EPOCH;
     this.#hasNetwork = hasNetwork;
@@ -149,13 +155,22 @@ export class DevChain {
     const snapshots = new DevSnapshots({
       chain,
       time,
-      revertible: [clock, history, presence, lateBlocks, { capture: () => () => this.#onReverted() }],
+      revertible: [
+        clock,
+        history,
+        presence,
+        lateBlocks,
+        ...(parts.evm ? [parts.evm] : []),
+        { capture: () => () => this.#onReverted() },
+      ],
     });
-    const onReplaced = () => {
+    const onReplaced = async () => {
       this.#onReverted();
-      return presence.reload();
+      await parts.evm?.restore();
+      await presence.reload();
     };
-    const dumps = new DevDumps({ chain, clock, time, db, history, onReplaced, logger: parts.logger });
+    const hasEvm = parts.evm !== undefined;
+    const dumps = new DevDumps({ chain, clock, time, db, history, hasEvm, onReplaced, logger: parts.logger });
     const requests = createRequestQueue(parts);
     const depositLog = genesisDeposits && new DepositLog({ chain, genesisDeposits });
     const deposits = requests && depositLog && new DevDeposits({ chain, keys, requests, log: depositLog });
@@ -278,8 +293,9 @@ export class DevChain {
   }
 }
 
-/** Creates the queue of execution requests; undefined if an execution client builds the payloads. */
-function createRequestQueue({ engine, chain, db }: DevChainParts): ExecutionRequestQueue | undefined {
+/** Creates the source of execution requests; undefined if an execution client builds the payloads. */
+function createRequestQueue({ engine, evm, chain, db }: DevChainParts): ExecutionRequestMaker | undefined {
+  if (evm) return evm.requests;
   if (!(engine instanceof DevExecutionEngine)) return undefined;
   const requests = new ExecutionRequestQueue(chain, db);
   engine.takeRequestsFrom(({ parentBeaconBlockRoot }) => requests.selectFor(toRootHex(parentBeaconBlockRoot)));

@@ -21,8 +21,10 @@ export interface DevIdentity extends GenesisParameters {
   warmupEpochs?: number;
   genesisTime: number;
   genesisValidatorsRoot: string;
-  /** Absent with the built-in dev execution engine. */
+  /** Absent without an execution client. */
   execution?: ExecutionChain;
+  /** Absent without the EVM. */
+  evm?: ExecutionChain;
   /** Complete configuration, since defaults may differ between versions. Absent in chains of earlier versions. */
   config?: StoredConfig;
 }
@@ -35,8 +37,10 @@ export interface DevParameters
   deposits?: DepositContractOptions;
   /** Absent if any genesis time is acceptable. */
   genesisTime?: number;
-  /** Absent with the built-in dev execution engine. */
+  /** Absent without an execution client. */
   execution?: unknown;
+  /** Left out by a chain without the EVM. */
+  evm?: Pick<ExecutionChain, "chainId">;
 }
 
 /** The database holds another chain than the requested one. */
@@ -59,7 +63,9 @@ const READABLE_PARAMETERS: Record<string, (parameters: DevParameters) => string 
   "the fork schedule": ({ forks }) => forks.map(({ fork, epoch }) => `${fork}=${epoch}`).join(" "),
   "the slot time": ({ slotSeconds }) => `${slotSeconds} s`,
   "the genesis time": ({ genesisTime }) => genesisTime?.toString(),
-  "the payload builder": ({ execution }) => (execution ? "an execution client (--el)" : "the built-in dev engine"),
+  "the payload builder": ({ execution, evm }) =>
+    execution ? "an execution client (--el)" : evm ? "the EVM (--evm)" : "the built-in dev engine",
+  "the chain id": ({ evm }) => evm?.chainId.toString(),
   "the deposit contract": ({ deposits }) => deposits?.contract ?? "none",
   "the deposit chain id": ({ deposits }) => (deposits ? deposits.chainId?.toString() : "none"),
   "the follow distance": ({ deposits }) => String(deposits?.followDistance ?? "none"),

@@ -22,6 +22,10 @@ export interface FlagOptions {
   readonly balances?: string | readonly string[];
   /** Constant of a new chain's configuration, such as CHURN_LIMIT_QUOTIENT=16; repeatable. */
   readonly config?: string | readonly string[];
+  /** Execute every payload of a new chain with an EVM, whose ten test accounts have 10,000 ETH each. */
+  readonly evm?: boolean;
+  /** Chain id of a new chain with --evm. */
+  readonly chainId?: number;
   /** Interop keys of the dev chain's validators, such as 100-163. */
   readonly interopKeys?: string;
   /** File with a BIP-39 mnemonic from which the dev chain's validator keys are derived, at m/12381/3600/i/0/0. */

@@ -9,6 +9,7 @@ import { SlashingProtection, slashingProtectionStore } from "../dev/validators/s
 import type { Logger } from "../log/logger.ts";
 import { BeaconNode, type SharedOptions } from "./beacon-node.ts";
 import { type DevSource, type DevSourceOptions, openDevSource } from "./chain-source/dev-source.ts";
+import { connectEvm } from "./execution/connect-evm.ts";
 import { preloadTrustedSetup } from "./preload-trusted-setup.ts";
 import { type Servers, type ServersOptions, startServersThread } from "./servers/servers.ts";
 import { StartError } from "./start-error.ts";
@@ -64,8 +65,10 @@ export class DevNode {
     if (options.devBlobs) {
       attachBlobs(source.engine, { config: chain.config, counts: options.devBlobs });
     }
+    const evm = source.evm && (await connectEvm(source.evm, node));
     const devChain = new DevChain({
       ...source,
+      evm,
       chain,
       db,
       api: node.api,

@@ -6,6 +6,7 @@ import type { KeySource } from "../dev/genesis-parameters.ts";
 import { BeaconNode, type SharedOptions } from "./beacon-node.ts";
 import { loadNetworkConfig } from "./chain-source/network-config.ts";
 import { type NetworkSource, type NetworkSourceOptions, openNetworkSource } from "./chain-source/network-source.ts";
+import { connectEvm } from "./execution/connect-evm.ts";
 import { type SelectValidators, startValidators } from "./network-validators.ts";
 import { preloadTrustedSetup } from "./preload-trusted-setup.ts";
 import { type Servers, type ServersOptions, startServersThread } from "./servers/servers.ts";
@@ -45,6 +46,7 @@ export async function startNetworkNode(options: NetworkNodeOptions): Promise<Net
   if (options.devBlobs) {
     attachBlobs(source.engine, { config: chain.config, counts: options.devBlobs });
   }
+  if (source.evm) await connectEvm(source.evm, node);
   source.clock.start();
   const stale = await findStaleFinality(node);
   if (stale) options.onStale(stale);

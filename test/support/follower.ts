@@ -4,6 +4,7 @@ import { VirtualClock } from "../../src/chain/clock/virtual-clock.ts";
 import type { BeaconDb } from "../../src/db/beacon-db.ts";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import { DevExecutionEngine } from "../../src/execution/dev-engine.ts";
+import type { ExecutionEngine } from "../../src/execution/engine.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
 import { createRememberingVerifier } from "./remembering-verifier.ts";
 
@@ -12,7 +13,7 @@ export function openFollower(
   db: BeaconDb,
   { config, chain }: Pick<DevChain, "config" | "chain">,
   slot: Slot,
-  engine = new DevExecutionEngine(),
+  engine: ExecutionEngine = new DevExecutionEngine(),
 ): Promise<BeaconChain> {
   const clock = new VirtualClock({
     genesisTime: chain.genesis.time,

@@ -1,5 +1,5 @@
 import { DEV_FORKS } from "../../dev/forks.ts";
-import { type FlagTable, listFlag, valueFlag } from "./flag.ts";
+import { booleanFlag, type FlagTable, listFlag, valueFlag } from "./flag.ts";
 import { contractAddress, nonEmpty, oneOf, wholeNumber } from "./flag-values.ts";
 import { parseForkActivation } from "./fork-schedule.ts";
 import { configValue, ether, indexRange, validatorRange, withdrawalTarget } from "./genesis-values.ts";
@@ -132,6 +132,19 @@ export const DEV_GENESIS_FLAGS = {
     placeholder: "KEY=VALUE",
     description: "Constant of a new chain's configuration, such as CHURN_LIMIT_QUOTIENT=16; repeatable",
     parse: configValue,
+  }),
+  evm: booleanFlag({
+    name: "evm",
+    description: "Execute every payload of a new chain with an EVM, whose ten test accounts have 10,000 ETH each",
+  }),
+  chainId: valueFlag({
+    name: "chain-id",
+    kind: "number",
+    placeholder: "ID",
+    description: "Chain id of a new chain with --evm",
+    fallback: undefined,
+    fallbackText: "31337",
+    parse: wholeNumber(1),
   }),
   ...KEY_FLAGS,
   depositContract: valueFlag({

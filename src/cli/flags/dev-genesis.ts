@@ -24,6 +24,8 @@ export interface DevGenesis extends GenesisParameters {
   genesisTime: number | undefined;
   /** Undefined without a deposit contract. */
   deposits: DepositContractOptions | undefined;
+  /** Undefined for a chain without the EVM. */
+  evm: { chainId: number } | undefined;
 }
 
 type GenesisValues = FlagValues<typeof DEV_GENESIS_FLAGS> & {
@@ -38,9 +40,7 @@ const SLOTS_PER_EPOCH: Record<DevPreset, number> = { minimal: 8, mainnet: 32 };
 const VOTING_PERIOD_SLOTS: Record<DevPreset, number> = { minimal: 32, mainnet: 2048 };
 
 const DEFAULT_VALIDATORS = 64;
-/**
- * Default chain id of the deposit contract's chain without `--el`; with `--el` it is read from the execution client.
- */
+/** Default chain id of the EVM, and of the deposit contract's chain without `--el`: that of anvil and hardhat. */
 const ANVIL_CHAIN_ID = 31337;
 const DEFAULT_FORK = DEV_FORKS.at(-1)!;
 
@@ -70,6 +70,7 @@ export function devGenesis(values: GenesisValues, stored: DevIdentity | null, wo
     withdrawals: unlessEmpty(values.withdrawals) ?? stored?.withdrawals,
     balances: unlessEmpty(values.balances) ?? stored?.balances,
     configOverrides: configOverrides(values) ?? stored?.configOverrides,
+    evm: devEvm(values, stored),
     deposits: devDeposits(values, { preset, forks }, stored),
   };
 }
@@ -150,6 +151,20 @@ function configOverrides({ config }: GenesisValues): ConfigOverrides | undefined
     overrides[name] = value;
   }
   return overrides;
+}
+
+/** A stored chain keeps its EVM without a flag. */
+function devEvm(values: GenesisValues, stored: DevIdentity | null): { chainId: number } | undefined {
+  const { evm, chainId, el, depositContract } = values;
+  if (evm && el.length > 0) {
+    throw usageError("--evm and --el exclude each other: a chain has either the EVM or an execution client.");
+  }
+  if (evm && depositContract !== undefined) {
+    throw usageError("--evm and --deposit-contract exclude each other: the EVM has a deposit contract of its own.");
+  }
+  if (evm || stored?.evm) return { chainId: chainId ?? stored?.evm?.chainId ?? ANVIL_CHAIN_ID };
+  if (chainId === undefined) return undefined;
+  throw usageError("--chain-id needs --evm: without the EVM, a dev chain has no chain id to choose.");
 }
 
 /**

@@ -35,3 +35,21 @@ describe("execution clients", () => {
     }
   });
 });
+
+describe("the EVM", () => {
+  it("has the chain id of anvil unless another is given", () => {
+    expect(dev([]).evm).toBeUndefined();
+    expect(dev(["--evm"]).evm).toEqual({ chainId: 31_337 });
+    expect(dev(["--evm", "--chain-id", "5"]).evm).toEqual({ chainId: 5 });
+  });
+
+  it("is refused with an execution client, a deposit contract elsewhere, or blobs without transactions", () => {
+    const [el, contract] = ["http://127.0.0.1:8551", `0x${"42".repeat(20)}`];
+    expect(refusal(() => dev(["--evm", "--el", el]))).toContain("--evm and --el exclude each other");
+    expect(refusal(() => dev(["--evm", "--deposit-contract", contract, "--fork", "electra"]))).toContain(
+      "--evm and --deposit-contract exclude each other",
+    );
+    expect(refusal(() => dev(["--evm", "--dev-blobs", "1"]))).toContain("--dev-blobs and --evm exclude each other");
+    expect(refusal(() => dev(["--chain-id", "5"]))).toContain("--chain-id needs --evm");
+  });
+});

@@ -211,7 +211,7 @@ export function devOptions(values: DevValues, workingDirectory: string, stored: 
     dataDir,
     execution: executionClient(values, dataDir, workingDirectory),
     activeValidators: listedValidators(values.devValidators, genesis.validators, "--dev-validators"),
-    devBlobs: devBlobs(values),
+    devBlobs: devBlobs({ ...values, evm: genesis.evm !== undefined }),
     speed,
     catchUp,
     reset,
@@ -219,7 +219,10 @@ export function devOptions(values: DevValues, workingDirectory: string, stored: 
   };
 }
 
-function devBlobs(values: { devBlobs: BlobCounts; el: readonly string[] }): BlobCounts {
+function devBlobs(values: { devBlobs: BlobCounts; el: readonly string[]; evm?: boolean }): BlobCounts {
+  if (values.evm && values.devBlobs.most > 0) {
+    throw usageError("--dev-blobs and --evm exclude each other: the EVM has the blobs of its transactions.");
+  }
   if (values.el.length > 0 && values.devBlobs.most > 0) {
     throw usageError(
       "--dev-blobs and --el exclude each other: with an execution client, blobs come from its transactions.",

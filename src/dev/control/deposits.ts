@@ -12,7 +12,7 @@ import type { BeaconChain } from "../../chain/chain.ts";
 import { blsWithdrawalCredentials, signDeposit } from "../genesis-deposits.ts";
 import type { RegisteredKeys } from "../registered-keys.ts";
 import { type DepositLog, VOTING_PERIOD } from "./deposit-log.ts";
-import type { ExecutionRequestQueue } from "./execution-requests.ts";
+import type { ExecutionRequestMaker } from "./execution-requests.ts";
 
 /** Seed of a key that no validator has, for invalid signatures. */
 const UNUSED_KEY_SEED = new Uint8Array(32).fill(0xba);
@@ -20,7 +20,7 @@ const UNUSED_KEY_SEED = new Uint8Array(32).fill(0xba);
 interface DevDepositsParts {
   chain: BeaconChain;
   keys: RegisteredKeys;
-  requests: ExecutionRequestQueue;
+  requests: ExecutionRequestMaker;
   log: DepositLog;
 }
 

@@ -12,6 +12,7 @@ import { importChain } from "../../chain/stored/import-chain.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import { openDatabase } from "../../db/open-database.ts";
 import { DevExecutionEngine } from "../../execution/dev-engine.ts";
+import { NoExecutionEngine } from "../../execution/engine.ts";
 import type { Logger } from "../../log/logger.ts";
 import {
   ChainMismatchError,
@@ -31,6 +32,8 @@ interface DevDumpsParts {
   time: DevTime;
   db: BeaconDb;
   history: SlashingProtection;
+  /** True if the payloads are executed by the EVM, which follows once the chain is loaded. */
+  hasEvm: boolean;
   /** Called after a load has replaced the chain. */
   onReplaced(): Promise<void>;
   logger: Logger;
@@ -163,7 +166,7 @@ export class DevDumps implements DumpControl {
   }
 
   async #open(db: BeaconDb, clockSlot: number): Promise<BeaconChain> {
-    const { chain, logger } = this.#parts;
+    const { chain, hasEvm, logger } = this.#parts;
     const { genesisTime, secondsPerSlot, speed } = chain.clock;
     const newest = await db.hotBlocks.last();
     const clock = new VirtualClock({
@@ -177,7 +180,7 @@ export class DevDumps implements DumpControl {
       config: chain.config,
       db,
       clock,
-      engine: new DevExecutionEngine(),
+      engine: hasEvm ? new NoExecutionEngine() : new DevExecutionEngine(),
       logger,
     });
   }

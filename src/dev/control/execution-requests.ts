@@ -4,7 +4,7 @@ import {
   MAX_DEPOSIT_REQUESTS_PER_PAYLOAD,
   MAX_WITHDRAWAL_REQUESTS_PER_PAYLOAD,
 } from "@lodestar/params";
-import { type electra, type RootHex, type SignedBeaconBlock, type Slot, ssz } from "@lodestar/types";
+import { type electra, type phase0, type RootHex, type SignedBeaconBlock, type Slot, ssz } from "@lodestar/types";
 import { fromHex, toHex, toRootHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { LruMap } from "../../chain/lru-map.ts";
@@ -39,11 +39,21 @@ const NAME = "executionRequests";
 /** More than the unfinalized blocks of a finalizing chain. */
 const MAX_CACHED_BLOCKS = 1024;
 
+/** Makes execution requests that the next payloads contain. */
+export interface ExecutionRequestMaker {
+  addWithdrawal(request: electra.WithdrawalRequest): Promise<void>;
+  addConsolidation(request: electra.ConsolidationRequest): Promise<void>;
+  /** Returns the deposits with their indices, which start at `firstIndex` if nothing else numbers them. */
+  addDeposits(deposits: readonly phase0.DepositData[], firstIndex: number): Promise<electra.DepositRequest[]>;
+  /** Deposits that the registry does not know about yet. */
+  pendingDeposits(): Promise<phase0.DepositData[]>;
+}
+
 /**
  * Persistent queue of execution requests for the built-in execution engine, which has no transactions to derive them
  * from. A request stays queued until a block that includes it is final, so that every branch includes it once.
  */
-export class ExecutionRequestQueue {
+export class ExecutionRequestQueue implements ExecutionRequestMaker {
   readonly #chain: BeaconChain;
   readonly #db: BeaconDb;
   readonly #changes = new SerialQueue();

@@ -6,7 +6,7 @@ import { type BlockEnvironment, type BlockResult, BlockRun } from "./block-run.t
 import { isGasLimitAllowed, nextBaseFee, nextExcessBlobGas, nextGasLimit } from "./fees.ts";
 import { encodeHeader, type Header } from "./header.ts";
 import { InvalidBlockError } from "./invalid-block.ts";
-import { checkForkFields, fromPayload, type PayloadContext, reasonOf, toHex } from "./payload.ts";
+import { checkForkFields, fromPayload, headerOfPayload, type PayloadContext, reasonOf, toHex } from "./payload.ts";
 import { encodeReceipt, unionOfBlooms } from "./receipt.ts";
 import type { ChainRules, ForkRules } from "./rules.ts";
 import { hashOfRequests, SystemContracts } from "./system-contracts.ts";
@@ -79,6 +79,15 @@ export class BlockExecutor {
       compareVersionedHashes(context.versionedHashes ?? [], versionedHashesOf(block.transactions));
     }
     return this.execute(parent, block);
+  }
+
+  /**
+   * Checks that a payload with the hash of an executed block is that block. Throws an `InvalidBlockError` if its content
+   * has another hash, or if its beacon block has other blobs.
+   */
+  verifySame(block: ExecutedBlock, payload: ExecutionPayload, context: PayloadContext): void {
+    headerOfPayload(payload, context, this.rules.at(payload.timestamp));
+    compareVersionedHashes(context.versionedHashes ?? [], versionedHashesOf(block.transactions));
   }
 
   /** Executes a block on its parent. Throws an `InvalidBlockError` that names the wrong field. */

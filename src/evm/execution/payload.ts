@@ -49,6 +49,21 @@ export function toPayload({ hash, header, transactions, withdrawals }: Block): E
  * transaction cannot be decoded, or if the block hash is not that of its content.
  */
 export function fromPayload(payload: ExecutionPayload, context: PayloadContext, rules: ForkRules): Block {
+  const header = headerOfPayload(payload, context, rules);
+  const { withdrawals } = payload as Partial<capella.ExecutionPayload>;
+  const { requests } = context;
+  const transactions = payload.transactions.map((raw, index) => decodeAt(raw, index, rules));
+  return {
+    hash: payload.blockHash,
+    header,
+    transactions,
+    ...(withdrawals && { withdrawals }),
+    ...(requests && { requests }),
+  };
+}
+
+/** Returns the header of a payload. Throws an `InvalidBlockError` if the block hash is not that of its content. */
+export function headerOfPayload(payload: ExecutionPayload, context: PayloadContext, rules: ForkRules): Header {
   const { withdrawals } = payload as Partial<capella.ExecutionPayload>;
   const { blobGasUsed, excessBlobGas } = payload as Partial<deneb.ExecutionPayload>;
   const { parentBeaconBlockRoot, requests } = context;
@@ -76,8 +91,7 @@ export function fromPayload(payload: ExecutionPayload, context: PayloadContext, 
   if (Buffer.compare(hash, payload.blockHash) !== 0) {
     throw new InvalidBlockError("blockHash", `got ${toHex(payload.blockHash)}, the content has ${toHex(hash)}`);
   }
-  const transactions = payload.transactions.map((raw, index) => decodeAt(raw, index, rules));
-  return { hash, header, transactions, ...(withdrawals && { withdrawals }), ...(requests && { requests }) };
+  return header;
 }
 
 /** Checks that exactly those fields are there that the fork has. */

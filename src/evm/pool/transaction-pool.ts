@@ -168,6 +168,20 @@ export class TransactionPool {
     for (const [sender, queue] of this.#senders) this.#review(sender, queue, isNewFork);
   }
 
+  /** Returns the function that puts the present transactions back into a pool that was cleared since. */
+  capture(): () => void {
+    const pooled = [...this.#transactions.values()].sort((one, other) => one.arrival - other.arrival);
+    return () => {
+      for (const { transaction, sidecar } of pooled) {
+        try {
+          this.#insert(withRules(transaction, this.#fork), sidecar);
+        } catch {
+          // Not valid on the present head.
+        }
+      }
+    };
+  }
+
   #review(sender: string, queue: SenderQueue, isNewFork: boolean): void {
     const account = this.#accountOf(sender);
     for (const pooled of [...queue.all()]) {

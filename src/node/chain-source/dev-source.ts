@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type BeaconConfig, createBeaconConfig } from "@lodestar/config";
+import { type BeaconConfig, type ChainConfig, createBeaconConfig } from "@lodestar/config";
 import { ACTIVE_PRESET, SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { phase0, Slot, ValidatorIndex } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
@@ -15,6 +15,7 @@ import {
   type DepositContract,
   type DepositContractOptions,
   devChainConfig,
+  type ExecutionChain,
   serializeConfig,
   storedChainConfig,
 } from "../../dev/chain-config.ts";
@@ -31,6 +32,7 @@ import {
   requireSameChain,
 } from "../../dev/identity.ts";
 import type { DevKeys } from "../../dev/validator-keys.ts";
+import type { EvmEngine } from "../../evm/engine/evm-engine.ts";
 import { DevExecutionEngine } from "../../execution/dev-engine.ts";
 import type { ExecutionEngine } from "../../execution/engine.ts";
 import type { ExecutionGenesis, GenesisBlock } from "../../execution/engine-api/genesis-block.ts";
@@ -78,6 +80,8 @@ export interface DevSourceOptions extends Omit<DevParameters, "preset"> {
 export interface DevSource extends ChainSource {
   readonly clock: VirtualClock;
   readonly suspensions: SuspensionWatch;
+  /** The engine of a chain with the EVM. */
+  readonly evm?: EvmEngine;
   /** Keys of the genesis validators. */
   readonly keys: DevKeys;
   /** Deposits of the genesis validators. Undefined with a deposit contract. */
@@ -102,7 +106,8 @@ export async function openDevSource(db: BeaconDb, options: DevSourceOptions, tim
   if (catchesUp) requireFewEmptySlots(presentSlot - stoppedAt);
   const isJoined = await db.meta.isJoined();
   const config = createBeaconConfig(storedChainConfig(identity), fromHex(identity.genesisValidatorsRoot));
-  const engine = await openEngine(config, options);
+  const evm = identity.evm && (await openStoredEvm(config, options));
+  const engine = evm ?? (await openEngine(config, options));
   const suspensions = watchSuspensions(logger);
   const clock = new VirtualClock({
     genesisTime,
@@ -124,6 +129,7 @@ export async function openDevSource(db: BeaconDb, options: DevSourceOptions, tim
     stopClock: () => clock.stop(),
     suspensions,
     engine,
+    ...(evm && { evm }),
     // Without a network, only this node can extend the chain, however old its head.
     syncHorizonSlots: options.networking ? undefined : Number.POSITIVE_INFINITY,
     authority: isShared ? (isJoined ? "member" : "founder") : "sole",
@@ -132,6 +138,19 @@ export async function openDevSource(db: BeaconDb, options: DevSourceOptions, tim
     isNew,
     isShared,
   };
+}
+
+/** The libraries of the EVM are loaded only for chains that have it. */
+const loadEvm = () => import("../../dev/evm/open-evm.ts");
+
+async function openStoredEvm(config: BeaconConfig, { dataDir, logger }: DevSourceOptions): Promise<EvmEngine> {
+  const { openEvm } = await loadEvm();
+  const engine = await openEvm(config, logger);
+  if (engine) return engine;
+  throw new StartError(
+    "otherDevChain",
+    `The data directory ${dataDir} holds a dev chain of another version, whose EVM starts from another block 0.`,
+  );
 }
 
 async function openEngine(
@@ -200,7 +219,9 @@ async function createChain(db: BeaconDb, options: DevSourceOptions, timeOfDay: T
   }
   const deposits = options.deposits && resolveDeposits(client, options.deposits);
   const execution = client && { chainId: client.chainId, genesisBlockHash: toRootHex(client.block.blockHash) };
-  const chainConfig = devChainConfig({ forks, slotSeconds, genesisTime, execution, deposits, configOverrides });
+  const parameters = { forks, slotSeconds, genesisTime, execution, deposits, configOverrides };
+  const evm = options.evm && (await createEvm(devChainConfig(parameters), options.evm.chainId));
+  const chainConfig = devChainConfig({ ...parameters, evm: evm?.chain });
   const progress = new Progress({ message: "Signing genesis deposits", logger });
   const signedDeposits = await genesisDepositsInSlices(chainConfig, createKeys(keys, validators), options, (done) => {
     options.signal?.throwIfAborted();
@@ -211,7 +232,7 @@ async function createChain(db: BeaconDb, options: DevSourceOptions, timeOfDay: T
     chainConfig,
     validatorCount: validators,
     genesisTime,
-    executionGenesis: client?.block,
+    executionGenesis: client?.block ?? evm?.block,
     depositsElsewhere: deposits !== undefined,
     signedDeposits,
     keys,
@@ -233,6 +254,7 @@ async function createChain(db: BeaconDb, options: DevSourceOptions, timeOfDay: T
     genesisTime,
     genesisValidatorsRoot: toRootHex(state.genesisValidatorsRoot),
     ...(execution && { execution }),
+    ...(evm && { evm: evm.chain }),
     config: serializeConfig(chainConfig),
   };
   options.signal?.throwIfAborted();
@@ -240,6 +262,15 @@ async function createChain(db: BeaconDb, options: DevSourceOptions, timeOfDay: T
   if (reset) await rm(pubkeyFilePath(options.dataDir), { force: true });
   await initialiseDatabase(db, config, { state }, identity);
   return identity;
+}
+
+async function createEvm(
+  config: ChainConfig,
+  chainId: number,
+): Promise<{ chain: ExecutionChain; block: GenesisBlock }> {
+  const { createEvmChain, executionGenesis } = await loadEvm();
+  const block = executionGenesis(await createEvmChain(config, chainId));
+  return { chain: { chainId, genesisBlockHash: toRootHex(block.blockHash) }, block };
 }
 
 function requireTimeForHistory(genesisTime: number, latest: number): void {

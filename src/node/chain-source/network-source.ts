@@ -7,7 +7,8 @@ import { initialiseDatabase, latestBlockHeader } from "../../chain/anchor.ts";
 import { WallClock } from "../../chain/clock/wall-clock.ts";
 import type { ReadGenesisState } from "../../chain/genesis-loader.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
-import { hasBuiltInEngine } from "../../dev/chain-config.ts";
+import { hasBuiltInEngine, isDevConfig } from "../../dev/chain-config.ts";
+import type { EvmEngine } from "../../evm/engine/evm-engine.ts";
 import { DevExecutionEngine } from "../../execution/dev-engine.ts";
 import { type ExecutionEngine, NoExecutionEngine } from "../../execution/engine.ts";
 import type { Logger } from "../../log/logger.ts";
@@ -46,6 +47,8 @@ export interface NetworkSourceOptions {
 
 export interface NetworkSource extends ChainSource {
   readonly clock: WallClock;
+  /** The engine of a dev chain with the EVM. */
+  readonly evm?: EvmEngine;
 }
 
 interface OpenedChain {
@@ -60,7 +63,8 @@ export async function openNetworkSource(db: BeaconDb, options: NetworkSourceOpti
   const { logger } = options;
   const { identity, config, anchorState } = await openChain(db, options);
   const { genesisTime } = identity;
-  const engine = await openEngine(config, options);
+  const evm = await openEvm(config, options);
+  const engine = evm ?? (await openEngine(config, options));
   const suspensions = watchSuspensions(logger);
   const clock = new WallClock({
     genesisTime,
@@ -78,6 +82,7 @@ export async function openNetworkSource(db: BeaconDb, options: NetworkSourceOpti
     clock,
     suspensions,
     engine,
+    ...(evm && { evm }),
     readGenesisState: genesisReader(config, identity, options),
     takeAnchorState: takeOnce(anchorState),
     stopClock: () => clock.close(),
@@ -92,6 +97,18 @@ async function warnIfClockBehind(db: BeaconDb, { currentSlot }: WallClock, logge
     slot: newest.slot,
     wallSlot: currentSlot,
   });
+}
+
+/** Undefined for a chain without the EVM. Its libraries are loaded only for chains that may have it. */
+async function openEvm(
+  config: BeaconConfig,
+  { execution, logger }: NetworkSourceOptions,
+): Promise<EvmEngine | undefined> {
+  if (!isDevConfig(config) || hasBuiltInEngine(config)) return undefined;
+  const evm = await import("../../dev/evm/open-evm.ts");
+  const engine = await evm.openEvm(config, logger);
+  if (engine && execution) logger.warn("Ignored --el: this dev chain is executed by the EVM of its nodes");
+  return engine;
 }
 
 async function openEngine(

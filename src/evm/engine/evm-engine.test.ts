@@ -1,0 +1,164 @@
+import { Address } from "@ethereumjs/util";
+import { ForkName } from "@lodestar/params";
+import type { RootHex } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { describe, expect, it } from "vitest";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { addressOf, hexOf, optionsOf, SLOT_SECONDS, TestChain } from "../evm.test-support.ts";
+import { EvmEngine } from "./evm-engine.ts";
+import { ExecutedBlocks } from "./executed-blocks.ts";
+import type { StoredPayload } from "./history.ts";
+import type { EvmStore } from "./pool-journal.ts";
+
+const ZERO_HASH = toRootHex(new Uint8Array(32));
+const FORK = ForkName.fulu;
+const NO_KZG = { verify: async () => true };
+const rootOfSlot = (slot: number) => new Uint8Array(32).fill(slot);
+
+function memoryStore() {
+  const transactions = new Map<number, Uint8Array>();
+  const stored = { base: null as Uint8Array | null, transactions };
+  const store: EvmStore = {
+    readBase: async () => stored.base,
+    writeBase: async (bytes) => {
+      stored.base = bytes;
+    },
+    async *transactions() {
+      yield* transactions;
+    },
+    putTransaction: async (number, sent) => {
+      transactions.set(number, sent);
+    },
+    deleteTransactions: async (numbers) => {
+      for (const number of numbers) transactions.delete(number);
+    },
+  };
+  return { stored, store };
+}
+
+/** Engines of one chain, which share its beacon blocks and its database. */
+async function openEngines() {
+  const chain = await TestChain.open(optionsOf("osaka"));
+  const { stored, store } = memoryStore();
+  const payloads = new Map<RootHex, StoredPayload>();
+  const reads: RootHex[] = [];
+  const logger = createRecordingLogger();
+  const open = () => {
+    const { rules, genesis } = chain;
+    const engine = new EvmEngine({ rules, genesis, secondsPerSlot: SLOT_SECONDS, logger, blocksBetweenBases: 4 });
+    const history = {
+      rootOf: (hash: RootHex) => [...payloads].find(([, { payload }]) => toRootHex(payload.blockHash) === hash)?.[0],
+      read: async (root: RootHex) => {
+        reads.push(root);
+        return payloads.get(root) ?? null;
+      },
+    };
+    engine.connect({ history, store, kzg: NO_KZG });
+    return engine;
+  };
+  /** Builds the block of a slot on the head and makes it the head. */
+  const build = async (engine: EvmEngine, slot: number, finalized = ZERO_HASH) => {
+    const parentBeaconBlockRoot = rootOfSlot(slot - 1);
+    const parent = engine.head;
+    const state = { headBlockHash: toRootHex(parent.hash), safeBlockHash: ZERO_HASH, finalizedBlockHash: finalized };
+    const { payloadId } = await engine.forkchoiceUpdated(FORK, state, {
+      fork: FORK,
+      slot,
+      parent: { blockHash: parent.hash, blockNumber: null },
+      parentBeaconBlockRoot,
+      timestamp: Number(chain.genesis.header.timestamp) + slot * SLOT_SECONDS,
+      prevRandao: rootOfSlot(slot),
+      feeRecipient: addressOf(1),
+      withdrawals: [],
+    });
+    const { payload, executionRequests } = await engine.getPayload(FORK, payloadId!);
+    const context = { parentBeaconBlockRoot, versionedHashes: [], executionRequests: executionRequests! };
+    payloads.set(toRootHex(rootOfSlot(slot)), { fork: FORK, payload, context });
+    expect(await engine.notifyNewPayload(FORK, payload, context)).toEqual({ status: "valid" });
+    const headBlockHash = toRootHex(payload.blockHash);
+    await engine.forkchoiceUpdated(FORK, { ...state, headBlockHash });
+    return headBlockHash;
+  };
+  return { chain, open, build, stored, reads, logger };
+}
+
+describe("an engine after a restart", () => {
+  it("rebuilds the head from stored payloads, or from a stored state", async () => {
+    const { open, build, stored, reads } = await openEngines();
+    const first = open();
+    const hashes: RootHex[] = [];
+    for (let slot = 1; slot <= 6; slot++) hashes.push(await build(first, slot));
+    expect(stored.base).toBeNull();
+    const second = open();
+    await second.restore(hashes[5]!);
+    expect(hexOf(second.head.header.stateRoot)).toBe(hexOf(first.head.header.stateRoot));
+    expect(second.blocks.size).toBe(6);
+
+    hashes.push(await build(second, 7, hashes[4]), await build(second, 8, hashes[5]));
+    await expect.poll(() => stored.base).not.toBeNull();
+    reads.length = 0;
+    const third = open();
+    await third.restore(hashes[7]!);
+    expect(third.head.header.number).toBe(8n);
+    // Of the blocks after the fifth, whose state is stored.
+    expect(new Set(reads)).toEqual(new Set([6, 7, 8].map((slot) => toRootHex(rootOfSlot(slot)))));
+  });
+
+  it("ignores a stored state that it cannot read", async () => {
+    const { open, build, stored, logger } = await openEngines();
+    const first = open();
+    const hashes: RootHex[] = [];
+    for (let slot = 1; slot <= 6; slot++) hashes.push(await build(first, slot, hashes[slot - 2]));
+    await expect.poll(() => stored.base).not.toBeNull();
+    stored.base = stored.base!.slice(0, -10);
+    const second = open();
+    await second.restore(hashes[5]!);
+    expect(second.head.header.number).toBe(6n);
+    expect(logger.records.map(({ message }) => message)).toContain(
+      "Stored execution state unreadable, executing all payloads again",
+    );
+  });
+
+  it("has the transactions of the pool that no block holds", async () => {
+    const { chain, open, build, stored } = await openEngines();
+    const first = open();
+    const transfer = () => chain.signRaw(0, { to: new Address(addressOf(5)), value: 1n, gasLimit: 21_000n });
+    await first.addTransaction(transfer());
+    const hash = await build(first, 1);
+    const waiting = await first.addTransaction(transfer());
+    expect(stored.transactions.size).toBe(2);
+    const second = open();
+    await second.restore(hash);
+    expect([second.pool.size, stored.transactions.size]).toEqual([1, 1]);
+    expect(second.pool.get(waiting.transaction.hash)).toBeDefined();
+    const included = await build(second, 2);
+    await build(second, 3, included);
+    await expect.poll(() => stored.transactions.size).toBe(0);
+  });
+
+  it("does not know a block whose payload is not stored", async () => {
+    const { open, build } = await openEngines();
+    const first = open();
+    await build(first, 1);
+    const unknown = toRootHex(new Uint8Array(32).fill(9));
+    const state = { headBlockHash: unknown, safeBlockHash: ZERO_HASH, finalizedBlockHash: ZERO_HASH };
+    const { verdict } = await first.forkchoiceUpdated(FORK, state);
+    expect(verdict).toEqual({ status: "optimistic" });
+    expect(first.head.header.number).toBe(1n);
+    await expect(first.getPayload(FORK, "0x99")).rejects.toThrow("Unknown payload id 0x99");
+  });
+});
+
+it("keeps a bounded number of executed blocks", async () => {
+  const chain = await TestChain.open(optionsOf("osaka"));
+  const blocks = new ExecutedBlocks(chain.genesis, 3);
+  const built = [];
+  for (let number = 1; number <= 5; number++) {
+    built.push(await chain.build());
+    blocks.add(chain.head);
+  }
+  expect(blocks.size).toBe(3);
+  expect(blocks.get(toRootHex(chain.genesis.hash))).toBe(chain.genesis);
+  expect(blocks.get(toRootHex(built[1]!.hash))).toBeUndefined();
+  expect(blocks.parentOf(built[4]!)).toBe(built[3]);
+});

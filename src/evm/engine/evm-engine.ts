@@ -1,0 +1,380 @@
+import { type ForkPostBellatrix, type ForkPostDeneb, isForkPostDeneb, isForkPostFulu } from "@lodestar/params";
+import type { ExecutionPayload, RootHex } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { SingleFlight } from "../../async/single-flight.ts";
+import {
+  type BuiltPayload,
+  type ExecutionEngine,
+  type ForkchoiceState,
+  type ForkchoiceUpdate,
+  type ParentPayload,
+  type PayloadBlobs,
+  type PayloadContext,
+  type PayloadId,
+  type PayloadRequest,
+  PayloadUnavailableError,
+  type PayloadVerdict,
+  type PooledBlob,
+  type TerminalBlockVerdict,
+} from "../../execution/engine.ts";
+import type { Logger } from "../../log/logger.ts";
+import type { ExecutedBlock } from "../execution/block.ts";
+import { BlockExecutor } from "../execution/block-executor.ts";
+import { blobBaseFee } from "../execution/fees.ts";
+import { InvalidBlockError } from "../execution/invalid-block.ts";
+import { toPayload } from "../execution/payload.ts";
+import type { ChainRules } from "../execution/rules.ts";
+import type { Transaction } from "../execution/transaction.ts";
+import type { PooledTransaction } from "../pool/pooled-transaction.ts";
+import { proofsOfBlob, type SidecarKzg } from "../pool/sidecar.ts";
+import { TransactionPool } from "../pool/transaction-pool.ts";
+import { ExecutedBlocks } from "./executed-blocks.ts";
+import { decodeRequests, encodeRequests } from "./execution-requests.ts";
+import { type PayloadHistory, rebuild, type StoredPayload } from "./history.ts";
+import { type EvmStore, PoolJournal } from "./pool-journal.ts";
+import { decodeBase, encodeBase, hashOfBase } from "./stored-world.ts";
+
+interface EvmEngineParts {
+  rules: ChainRules;
+  genesis: ExecutedBlock;
+  secondsPerSlot: number;
+  logger: Logger;
+  /** Finalized blocks between two stored states. */
+  blocksBetweenBases?: number;
+}
+
+/** What the engine needs from the node around it, which opens after the engine. */
+export interface EvmServices {
+  history: PayloadHistory;
+  store: EvmStore;
+  kzg: SidecarKzg;
+}
+
+interface BuildJob {
+  request: PayloadRequest;
+  parent: ExecutedBlock;
+}
+
+const VALID: PayloadVerdict = { status: "valid" };
+const OPTIMISTIC: PayloadVerdict = { status: "optimistic" };
+const EXTRA_DATA = new TextEncoder().encode("fanal");
+/** A proposer fetches its payload within a slot or two. */
+const MAX_PENDING_PAYLOADS = 16;
+/** Bounds the blocks that a restart executes again. */
+const BLOCKS_BETWEEN_BASES = 1024;
+
+/**
+ * Execution engine that executes every payload with an EVM. Holds executed blocks and the transaction pool in memory.
+ * What is missing after a restart is rebuilt from the payloads of stored beacon blocks.
+ */
+export class EvmEngine implements ExecutionEngine {
+  readonly state = "synced";
+  readonly clientVersion = null;
+  readonly buildsAtOnce = true;
+  readonly executor: BlockExecutor;
+  readonly pool: TransactionPool;
+  readonly blocks: ExecutedBlocks;
+  readonly #secondsPerSlot: number;
+  readonly #blocksBetweenBases: number;
+  readonly #logger: Logger;
+  readonly #jobs = new Map<PayloadId, BuildJob>();
+  readonly #rebuilding = new SingleFlight<RootHex, ExecutedBlock | undefined>();
+  #services: EvmServices | undefined;
+  #journal: PoolJournal | undefined;
+  #head: ExecutedBlock;
+  #finalized: ExecutedBlock;
+  /** Number of the block whose state is stored. */
+  #baseNumber = 0n;
+  #storing: Promise<void> = Promise.resolve();
+  #payloadIds = 0;
+
+  constructor({ rules, genesis, secondsPerSlot, logger, blocksBetweenBases = BLOCKS_BETWEEN_BASES }: EvmEngineParts) {
+    this.executor = new BlockExecutor(rules);
+    this.blocks = new ExecutedBlocks(genesis);
+    this.#head = genesis;
+    this.#finalized = genesis;
+    this.#secondsPerSlot = secondsPerSlot;
+    this.#blocksBetweenBases = blocksBetweenBases;
+    this.#logger = logger;
+    const kzg: SidecarKzg = {
+      verify: (sidecar) => this.#required().kzg.verify(sidecar),
+      upgrade: (sidecar) => this.#required().kzg.upgrade!(sidecar),
+    };
+    this.pool = new TransactionPool({ rules, kzg }, genesis, this.#nextTimestamp(genesis));
+  }
+
+  get rules(): ChainRules {
+    return this.executor.rules;
+  }
+
+  /** Block that the pool follows. */
+  get head(): ExecutedBlock {
+    return this.#head;
+  }
+
+  get finalized(): ExecutedBlock {
+    return this.#finalized;
+  }
+
+  /** Connects the engine to its node. Until then it knows only genesis, and takes no blobs. */
+  connect(services: EvmServices): void {
+    this.#services = services;
+    this.#journal = new PoolJournal(services.store, this.pool);
+  }
+
+  /** Rebuilds the head and the pool from the database, after a start or when another chain was loaded. */
+  async restore(headBlockHash: RootHex): Promise<void> {
+    const head = await this.#find(headBlockHash);
+    if (head === undefined) throw new Error(`Execution block ${headBlockHash} cannot be rebuilt from stored payloads.`);
+    this.pool.clear();
+    this.#moveTo(head, this.#nextTimestamp(head), []);
+    await this.#journal?.load();
+  }
+
+  /** Adds a transaction to the pool and stores it. Throws a `PoolError` if it is refused. */
+  async addTransaction(sent: Uint8Array): Promise<PooledTransaction> {
+    const pooled = await this.pool.add(sent);
+    await this.#journal?.put(pooled.transaction.hash, sent);
+    return pooled;
+  }
+
+  /** Returns the function that goes back to the present head and pool. */
+  capture(): () => void {
+    const [head, finalized] = [this.#head, this.#finalized];
+    const baseNumber = this.#baseNumber;
+    const restorePool = this.pool.capture();
+    const restoreJournal = this.#journal?.capture();
+    return () => {
+      this.#finalized = finalized;
+      this.#baseNumber = baseNumber;
+      // The blocks may have been pruned since.
+      this.blocks.add(finalized);
+      this.blocks.add(head);
+      this.pool.clear();
+      this.#moveTo(head, this.#nextTimestamp(head), []);
+      restorePool();
+      restoreJournal?.();
+    };
+  }
+
+  /** The state never changes. */
+  onStateChange(): () => void {
+    return () => {};
+  }
+
+  async notifyNewPayload(
+    fork: ForkPostBellatrix,
+    payload: ExecutionPayload,
+    context: PayloadContext,
+  ): Promise<PayloadVerdict> {
+    const known = this.blocks.get(toRootHex(payload.blockHash));
+    const parentHash = toRootHex(payload.parentHash);
+    const parentRoot = context.parentBeaconBlockRoot && toRootHex(context.parentBeaconBlockRoot);
+    const parent = known ? undefined : await this.#find(parentHash, parentRoot);
+    try {
+      if (known) this.executor.verifySame(known, payload, this.#contextOf(payload, context));
+      else if (parent) await this.#execute(parent, { fork, payload, context });
+      else return OPTIMISTIC;
+      return VALID;
+    } catch (error) {
+      if (!(error instanceof InvalidBlockError)) throw error;
+      return { status: "invalid", latestValidHash: parent || known ? parentHash : null, message: error.message };
+    }
+  }
+
+  /** With a request, the pool follows its parent: transactions of a branch to be replaced are included again. */
+  async forkchoiceUpdated(
+    _fork: ForkPostBellatrix,
+    { headBlockHash, finalizedBlockHash, isBehind }: ForkchoiceState,
+    request?: PayloadRequest,
+  ): Promise<ForkchoiceUpdate> {
+    const root = request && toRootHex(request.parentBeaconBlockRoot);
+    const head = await this.#find(headBlockHash, root);
+    if (head === undefined) return { verdict: OPTIMISTIC, payloadId: null };
+    if (!isBehind) this.#setHead(head, request?.timestamp ?? this.#nextTimestamp(head));
+    this.#finalize(finalizedBlockHash);
+    if (request === undefined) return { verdict: VALID, payloadId: null };
+    const payloadId = `0x${(this.#payloadIds++).toString(16).padStart(16, "0")}`;
+    this.#jobs.set(payloadId, { request, parent: head });
+    for (const oldest of this.#jobs.keys()) {
+      if (this.#jobs.size <= MAX_PENDING_PAYLOADS) break;
+      this.#jobs.delete(oldest);
+    }
+    return { verdict: VALID, payloadId };
+  }
+
+  async getPayload(fork: ForkPostBellatrix, id: PayloadId): Promise<BuiltPayload> {
+    const job = this.#jobs.get(id);
+    if (job === undefined) throw new PayloadUnavailableError(`Unknown payload id ${id}: the EVM has not built it.`);
+    const block = await this.#build(job);
+    this.blocks.add(block);
+    return {
+      payload: toPayload(block),
+      value: block.value,
+      ...(isForkPostDeneb(fork) && { blobsBundle: this.#blobsOf(block) }),
+      ...(block.requests && { executionRequests: decodeRequests(block.requests) }),
+    };
+  }
+
+  async getBlobs(fork: ForkPostDeneb, versionedHashes: readonly Uint8Array[]): Promise<(PooledBlob | null)[]> {
+    const version = isForkPostFulu(fork) ? 1 : 0;
+    const found = versionedHashes.map((hash): PooledBlob | null => {
+      const stored = this.pool.blob(hash);
+      if (stored === undefined || stored.sidecar.version !== version) return null;
+      const { sidecar, index } = stored;
+      return { blob: sidecar.blobs[index]!, proofs: proofsOfBlob(sidecar, index) };
+    });
+    return version === 1 && found.includes(null) ? found.map(() => null) : found;
+  }
+
+  async terminalBlock(): Promise<ParentPayload> {
+    return { blockHash: this.blocks.genesis.hash, blockNumber: 0 };
+  }
+
+  async judgeTerminalBlock(blockHash: RootHex): Promise<TerminalBlockVerdict> {
+    return blockHash === toRootHex(this.blocks.genesis.hash) ? "terminal" : "not-terminal";
+  }
+
+  async #build({ request, parent }: BuildJob): Promise<ExecutedBlock> {
+    const { timestamp, prevRandao, feeRecipient, withdrawals, parentBeaconBlockRoot } = request;
+    const attributes = {
+      timestamp,
+      prevRandao,
+      feeRecipient,
+      withdrawals,
+      parentBeaconBlockRoot,
+      extraData: EXTRA_DATA,
+    };
+    const { baseFeePerGas, excessBlobGas = 0n } = this.executor.environmentOf(parent, attributes);
+    const { blobs } = this.rules.at(timestamp);
+    const blobFee = blobs === undefined ? 0n : blobBaseFee(excessBlobGas, blobs);
+    return this.executor.build(parent, attributes, this.#candidates(baseFeePerGas, blobFee));
+  }
+
+  /** Without blob transactions whose blobs are gone. */
+  *#candidates(baseFee: bigint, blobFee: bigint): Generator<Transaction> {
+    for (const transaction of this.pool.pending(baseFee, blobFee)) {
+      if (transaction.tx.type !== 3 || this.pool.sidecarOf(transaction.hash) !== undefined) yield transaction;
+    }
+  }
+
+  #blobsOf({ transactions }: ExecutedBlock): PayloadBlobs {
+    const sidecars = transactions.filter(({ tx }) => tx.type === 3).map(({ hash }) => this.pool.sidecarOf(hash)!);
+    return {
+      blobs: sidecars.flatMap(({ blobs }) => blobs),
+      commitments: sidecars.flatMap(({ commitments }) => commitments),
+      proofs: sidecars.flatMap(({ proofs }) => proofs),
+    };
+  }
+
+  /** Returns a known block, or rebuilds it from stored payloads. */
+  async #find(blockHash: RootHex, beaconRoot?: RootHex): Promise<ExecutedBlock | undefined> {
+    const known = this.blocks.get(blockHash);
+    if (known !== undefined || this.#services === undefined) return known;
+    const { history } = this.#services;
+    const root = beaconRoot ?? history.rootOf(blockHash);
+    if (root === undefined) return undefined;
+    return this.#rebuilding.run(blockHash, undefined, async () => {
+      const readBase = await this.#openBase();
+      try {
+        return await rebuild(blockHash, root, {
+          history,
+          find: (hash) => this.blocks.get(hash) ?? readBase(hash),
+          execute: (parent, stored) => this.#execute(parent, stored),
+        });
+      } catch (error) {
+        if (!(error instanceof InvalidBlockError)) throw error;
+        this.#logger.error("Stored payload failed re-execution", { blockHash, error });
+        return undefined;
+      }
+    });
+  }
+
+  async #execute(parent: ExecutedBlock, { payload, context }: StoredPayload): Promise<ExecutedBlock> {
+    const block = await this.executor.verify(parent, payload, this.#contextOf(payload, context));
+    this.blocks.add(block);
+    return block;
+  }
+
+  /** Leaves out what the fork does not have. */
+  #contextOf(
+    { timestamp }: ExecutionPayload,
+    { parentBeaconBlockRoot, versionedHashes, executionRequests }: PayloadContext,
+  ) {
+    const rules = this.rules.at(timestamp);
+    return {
+      ...(rules.isSince("cancun") && { parentBeaconBlockRoot, versionedHashes }),
+      ...(rules.isSince("prague") && executionRequests && { requests: encodeRequests(executionRequests) }),
+    };
+  }
+
+  #setHead(head: ExecutedBlock, nextTimestamp: number): void {
+    this.#moveTo(head, nextTimestamp, head === this.#head ? [] : this.blocks.transactionsLost(this.#head, head));
+  }
+
+  #moveTo(head: ExecutedBlock, nextTimestamp: number, returned: readonly Transaction[]): void {
+    this.#head = head;
+    this.pool.setHead(head, nextTimestamp, returned);
+  }
+
+  #nextTimestamp({ header }: ExecutedBlock): number {
+    return Number(header.timestamp) + this.#secondsPerSlot;
+  }
+
+  #finalize(blockHash: RootHex): void {
+    const finalized = this.blocks.get(blockHash);
+    if (finalized === undefined || finalized === this.#finalized) return;
+    this.#finalized = finalized;
+    this.blocks.prune(finalized);
+    this.#storing = this.#storing
+      .then(() => this.#store(finalized))
+      .catch((error: unknown) => this.#logger.warn("Storing the execution state failed", { error }));
+  }
+
+  async #store(finalized: ExecutedBlock): Promise<void> {
+    const { number } = finalized.header;
+    await this.#journal?.prune(this.#transactionsAfter(number));
+    if (this.#services === undefined || number < this.#baseNumber + BigInt(this.#blocksBetweenBases)) return;
+    this.#baseNumber = number;
+    await this.#services.store.writeBase(encodeBase(finalized));
+  }
+
+  /** Hashes of the transactions of later blocks, on all branches. */
+  #transactionsAfter(number: bigint): Set<RootHex> {
+    const hashes = new Set<RootHex>();
+    for (const { header, transactions } of this.blocks.all()) {
+      if (header.number > number) for (const { hash } of transactions) hashes.add(toRootHex(hash));
+    }
+    return hashes;
+  }
+
+  /** Returns a function that decodes the stored state if it is that of a block. */
+  async #openBase(): Promise<(blockHash: RootHex) => ExecutedBlock | undefined> {
+    const unreadable = (error: unknown) =>
+      this.#logger.warn("Stored execution state unreadable, executing all payloads again", { error });
+    const bytes = await this.#services?.store.readBase();
+    let hash: RootHex | undefined;
+    try {
+      hash = bytes ? hashOfBase(bytes) : undefined;
+    } catch (error) {
+      unreadable(error);
+    }
+    return (blockHash) => {
+      if (blockHash !== hash) return undefined;
+      try {
+        const block = decodeBase(bytes!, this.rules);
+        this.#baseNumber = block.header.number;
+        this.blocks.add(block);
+        return block;
+      } catch (error) {
+        unreadable(error);
+        return undefined;
+      }
+    };
+  }
+
+  #required(): EvmServices {
+    if (this.#services === undefined) throw new Error("The EVM engine is not connected to a node yet.");
+    return this.#services;
+  }
+}

@@ -1,0 +1,42 @@
+import { decodeBlock, type ExecutedBlock, encodeBlock } from "../execution/block.ts";
+import { BlockHashes } from "../execution/block-hashes.ts";
+import { toHex } from "../execution/payload.ts";
+import { decodeReceipts, encodeReceipts } from "../execution/receipt.ts";
+import type { ChainRules } from "../execution/rules.ts";
+import { asBytes, asList, decode, encodeBytes, encodeList } from "../rlp.ts";
+import { WorldReader } from "../state/world.ts";
+import { decodeWorld, encodeWorld } from "../state/world-codec.ts";
+
+/** Encodes a block as a base to execute later blocks on: with its receipts, recent block hashes and the whole state. */
+export function encodeBase(block: ExecutedBlock): Uint8Array {
+  return encodeList([
+    encodeBytes(block.hash),
+    encodeBytes(encodeBlock(block)),
+    encodeBytes(encodeReceipts(block.receipts)),
+    encodeList(block.blockHashes.list().map(encodeBytes)),
+    encodeBytes(encodeWorld(block.world)),
+  ]);
+}
+
+/** Returns the hash of the block that `encodeBase` encoded. */
+export function hashOfBase(bytes: Uint8Array): string {
+  return toHex(asBytes(asList(decode(bytes))[0]));
+}
+
+/** Decodes what `encodeBase` made. Throws if the state is not that of the header, or was written by another version. */
+export function decodeBase(bytes: Uint8Array, rules: ChainRules): ExecutedBlock {
+  const { keccak } = rules.crypto;
+  const [, blockItem, receiptItems, hashItems, worldItem] = asList(decode(bytes));
+  const block = decodeBlock(asBytes(blockItem), rules);
+  const world = decodeWorld(asBytes(worldItem), keccak);
+  const root = toHex(new WorldReader(keccak).stateRoot(world));
+  const { stateRoot, number } = block.header;
+  if (root !== toHex(stateRoot)) throw new Error(`Stored state has root ${root}, expected ${toHex(stateRoot)}.`);
+  return {
+    ...block,
+    receipts: decodeReceipts(asBytes(receiptItems), keccak),
+    world,
+    blockHashes: BlockHashes.of(number, asList(hashItems).map(asBytes)),
+    value: 0n,
+  };
+}

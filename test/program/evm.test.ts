@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { Program } from "../support/program.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+const FLAGS = ["--validators", "16", "--warmup-epochs", "0", "--no-auto"];
+
+test("a chain with the EVM survives kill -9 with what it acknowledged, and needs no flag again", async () => {
+  const dataDir = ["--data-dir", tempDirectory()];
+  const first = await Program.dev([...dataDir, ...FLAGS, "--evm", "--chain-id", "777"]);
+  expect(await first.call("get_v1_config_deposit_contract")).toMatchObject({ chain_id: "777" });
+  await first.call("dev_advance", { slots: 2 });
+  await first.call("dev_deposit", { count: 1 });
+  await first.kill();
+
+  const second = await Program.dev([...dataDir, "--no-auto"]);
+  await second.call("dev_advance", { slots: 1 });
+  const { message } = await second.call("get_v2_beacon_blocks_blockId", ["head"]);
+  const { execution_payload: payload, execution_requests: requests } = message.body;
+  expect([payload.block_number, payload.transactions.length, requests.deposits.length]).toEqual(["3", 1, 1]);
+  expect(second.complaints).toEqual([]);
+  await second.stop();
+});

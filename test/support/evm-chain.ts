@@ -1,0 +1,61 @@
+import { createTx, type TypedTxData } from "@ethereumjs/tx";
+import { Address } from "@ethereumjs/util";
+import type { ExecutionPayload } from "@lodestar/types";
+import { type DevAccount, devAccountKeys } from "../../src/evm/accounts.ts";
+import type { EvmEngine } from "../../src/evm/engine/evm-engine.ts";
+import type { ExecutedBlock } from "../../src/evm/execution/block.ts";
+import type { DevNodeOptions } from "../../src/node/dev-node.ts";
+import { FULU, openControlled } from "./controlled-chain.ts";
+import { sharedKzg as kzg } from "./shared-kzg.ts";
+import { tempDirectory } from "./temp-directory.ts";
+
+export const GWEI = 10n ** 9n;
+export const EVM: Pick<DevNodeOptions, "evm"> = { evm: { chainId: 31_337 } };
+export const bytesOf = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex.replace(/^0x/, ""), "hex"));
+export const hexOf = (bytes: Uint8Array): string => `0x${Buffer.from(bytes).toString("hex")}`;
+export const account = (index: number): DevAccount => devAccountKeys()[index]!;
+
+/** Fields of any type of transaction. Nonce, fees and gas limit have defaults. */
+type Fields = Record<string, unknown> & { type?: number };
+
+/** Signs a transaction of a funded account with its next nonce. */
+export function signed(engine: EvmEngine, from: number, { to, type = 2, ...fields }: Fields): Uint8Array {
+  const { pool, rules, head } = engine;
+  const { address, privateKey } = account(from);
+  const { common, chainId } = rules.at(head.header.timestamp + 2n);
+  const data = {
+    chainId,
+    nonce: pool.nextNonce(address),
+    gasLimit: 300_000n,
+    ...(type >= 2 ? { maxFeePerGas: 20n * GWEI, maxPriorityFeePerGas: 2n * GWEI } : { gasPrice: 20n * GWEI }),
+    ...(to instanceof Uint8Array && { to: new Address(to) }),
+    ...fields,
+    type,
+  };
+  return createTx(data as TypedTxData, { common })
+    .sign(privateKey)
+    .serialize();
+}
+
+/** A fulu chain with the EVM that only goes on when it is told to. */
+export async function openEvmChain(options: Partial<DevNodeOptions> = {}, directory = tempDirectory()) {
+  const opened = await openControlled(FULU, directory, { ...EVM, kzg, ...options });
+  const { engine } = opened.devChain.evm!;
+  const balance = (address: Uint8Array, { world }: ExecutedBlock = engine.head) =>
+    engine.executor.reader.account(world, address)?.balance ?? 0n;
+  return {
+    ...opened,
+    engine,
+    balance,
+    nonce: (address: Uint8Array) => engine.executor.reader.account(engine.head.world, address)?.nonce ?? 0n,
+    send: async (from: number, fields: Fields) => {
+      const { transaction } = await engine.addTransaction(signed(engine, from, fields));
+      return transaction;
+    },
+    /** Payload of the block at the head. */
+    payload: async (): Promise<ExecutionPayload> => {
+      const block = await opened.chain.blocks.signedByRoot(opened.chain.head.root);
+      return (block!.message.body as unknown as { executionPayload: ExecutionPayload }).executionPayload;
+    },
+  };
+}
