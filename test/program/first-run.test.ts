@@ -117,6 +117,8 @@ test("an address that other machines can reach takes a token", async () => {
   expect(await call("getSyncing", "--token-file", tokenFile)).toMatchObject({ stdout: "false\n" });
   await expect(call("getSyncing")).rejects.toMatchObject({
     code: EXIT_CODES.internal,
-    stderr: expect.stringMatching(/^fanal: The server at \S+ rejected the call: This server wants .*--token-file/),
+    stderr: expect.stringMatching(
+      /^fanal: The server at \S+ rejected the call: The Authorization header is missing.*--token-file/,
+    ),
   });
 });

@@ -357,7 +357,7 @@ test("a state that is older than the weak subjectivity period is warned of, at t
   const shortPeriod = { ...config, MIN_VALIDATOR_WITHDRAWABILITY_DELAY: 40 };
   const network = writeNetworkDirectory(join(tempDirectory(), "smallnet"), shortPeriod);
   const flags = ["node", "--network", network, "--data-dir", tempDirectory(), "--no-p2p"];
-  const warning = /WARN .*a state of epoch 3, .*weak subjectivity period of 40 epochs.*--checkpoint-sync-url/;
+  const warning = /WARN .*older than the weak subjectivity period.*--checkpoint-sync-url.*epoch=3 .*periodEpochs=40/;
   const first = await ProgramHere.served([...flags, "--checkpoint-state", fileOf(await canonicalState(phase0, 24))]);
   await first.untilLine(warning);
   expect(await first.stop()).toEqual({ code: 0, signal: null });

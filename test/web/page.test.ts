@@ -63,7 +63,7 @@ describe("the page", () => {
       ["epoch/1", "Epoch 1", "8 to 15"],
       ["state/finalized", "State “finalized”", "RANDAO mix"],
       ["pools", "Pools", "Voluntary exits"],
-      ["peers", "Peers", "The node knows of no other node."],
+      ["peers", "Peers", "The node has no peers."],
       ["fork-choice", "Fork choice", "blocks are not final"],
       ["nowhere", "There is no such page", "The chain"],
     ] as const) {
