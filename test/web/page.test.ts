@@ -74,7 +74,7 @@ describe("the page", () => {
     }
     for (const [address, problem] of [
       ["block/%", /block_id/],
-      ["epoch/-1", "An epoch is a whole number"],
+      ["epoch/-1", "Epochs are whole numbers"],
       ["methods/nonsense", "The node has no method nonsense"],
     ] as const) {
       await go(address);
