@@ -166,7 +166,7 @@ export class ImportQueue {
     const { data } = this.#parts;
     const awaited = this.#awaitingData.answerOf(root);
     if (awaited) {
-      // A second submission counts as known once the first is imported. Nobody may be waiting for a failure.
+      // A second submission counts as known once the first is imported. A failure may have no waiting caller.
       const known = awaited.then(() => 0);
       known.catch(() => undefined);
       return { count: known };
