@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { initialiseDatabase } from "../src/chain/anchor.ts";
 import type { BeaconChain } from "../src/chain/chain.ts";
 import type { Checkpoint } from "../src/chain/fork-choice/types.ts";
-import { forkSchedule } from "../src/cli/flags/fork-schedule.ts";
+import { forkSchedule } from "../src/cli/flags/dev/fork-schedule.ts";
 import type { BeaconDb } from "../src/db/beacon-db.ts";
 import { openDatabase } from "../src/db/open-database.ts";
 import { EMPTY_SLOTS, LAST_SLOT, makeChainWithGap } from "./support/chain-with-gap.ts";

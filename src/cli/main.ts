@@ -9,7 +9,7 @@ import { readDbOperands } from "./db/actions.ts";
 import { EXIT_CODES, usageError } from "./exit.ts";
 import { type CommandLine, parseCommandLine } from "./flags/command-line.ts";
 import type { NodeCommandName } from "./flags/commands.ts";
-import { gatewayOptions } from "./flags/gateway-options.ts";
+import { gatewayOptions } from "./flags/gateway/gateway-options.ts";
 import {
   type DevOptions,
   devDataDir,
@@ -20,7 +20,7 @@ import {
   nodeOptions,
 } from "./flags/options.ts";
 import { type FlagSources, resolveFlags } from "./flags/resolve-flags.ts";
-import { type EnabledServers, unusedFlagWarnings } from "./flags/unused-flags.ts";
+import { type EnabledServers, unusedFlagWarnings } from "./flags/server/unused-flags.ts";
 import { type ProcessEvents, type RunningNode, runUntilStopped, type StopSignal } from "./run.ts";
 import type { GatewayStart } from "./start/gateway.ts";
 import { asStartupError } from "./start/start-errors.ts";

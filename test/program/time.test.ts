@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { forkSchedule } from "../../src/cli/flags/fork-schedule.ts";
+import { forkSchedule } from "../../src/cli/flags/dev/fork-schedule.ts";
 import { makeHistory } from "../support/dev-chain.ts";
 import { ProgramHere } from "../support/program-here.ts";
 import { tempDirectory } from "../support/temp-directory.ts";

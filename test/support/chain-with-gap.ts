@@ -1,4 +1,4 @@
-import { forkSchedule } from "../../src/cli/flags/fork-schedule.ts";
+import { forkSchedule } from "../../src/cli/flags/dev/fork-schedule.ts";
 import type { DevFork, ScheduledFork } from "../../src/dev/forks.ts";
 import { makeStretches } from "./dev-chain.ts";
 

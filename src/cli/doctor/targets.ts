@@ -1,8 +1,8 @@
 import type { UpstreamOptions } from "../../gateway/options.ts";
 import { usageError } from "../exit.ts";
 import { FlagValueError, withoutCredentials } from "../flags/flag-values.ts";
-import { requireDistinct, upstreamOptions } from "../flags/gateway-options.ts";
-import { type ParsedUpstream, upstream } from "../flags/upstream-value.ts";
+import { requireDistinct, upstreamOptions } from "../flags/gateway/gateway-options.ts";
+import { type ParsedUpstream, upstream } from "../flags/gateway/upstream-value.ts";
 
 interface TargetOptions {
   /** Default for upstreams without credentials. */

@@ -1,7 +1,7 @@
 import { DOCTOR_FLAGS } from "./doctor-flags.ts";
 import type { FlagTable } from "./flag.ts";
 import { CALL_FLAGS, DB_FLAGS, DEV_FLAGS, METHODS_FLAGS, NODE_FLAGS } from "./flags.ts";
-import { GATEWAY_FLAGS } from "./gateway-flags.ts";
+import { GATEWAY_FLAGS } from "./gateway/gateway-flags.ts";
 
 export interface CommandDefinition {
   readonly description: string;

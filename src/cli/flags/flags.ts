@@ -1,7 +1,8 @@
 import { KZG_CHOICES } from "../../data/kzg/backend.ts";
-import { BUILDER_FLAGS } from "./builder-flags.ts";
-import { DEV_GENESIS_FLAGS, KEY_FLAGS } from "./dev-genesis-flags.ts";
-import { EXECUTION_FLAGS } from "./execution-flags.ts";
+import { DEV_GENESIS_FLAGS, KEY_FLAGS } from "./dev/dev-genesis-flags.ts";
+import { parseValidatorChoice, parseValidatorList } from "./dev/validator-list.ts";
+import { BUILDER_FLAGS } from "./execution/builder-flags.ts";
+import { EXECUTION_FLAGS } from "./execution/execution-flags.ts";
 import { booleanFlag, type FlagTable, listFlag, valueFlag } from "./flag.ts";
 import {
   blobCounts,
@@ -17,12 +18,11 @@ import {
   speedFactor,
   wholeNumber,
 } from "./flag-values.ts";
-import { LIMIT_FLAGS } from "./limit-flags.ts";
 import { LOG_FLAGS } from "./log-flags.ts";
-import { networkFlags } from "./network-flags.ts";
-import { BUILT_IN_NETWORKS } from "./preset.ts";
-import { serverFlags } from "./server-flags.ts";
-import { parseValidatorChoice, parseValidatorList } from "./validator-list.ts";
+import { networkFlags } from "./network/network-flags.ts";
+import { BUILT_IN_NETWORKS } from "./node/preset.ts";
+import { LIMIT_FLAGS } from "./server/limit-flags.ts";
+import { serverFlags } from "./server/server-flags.ts";
 
 /** Config file flag; the only one that is not allowed in a config file. */
 export const CONFIG_FILE_FLAG = valueFlag({

@@ -5,7 +5,7 @@ import { afterAll } from "vitest";
 import type { DevIdentity } from "../../dev/identity.ts";
 import { EXIT_CODES, StartupError } from "../exit.ts";
 import { parseCommandLine } from "./command-line.ts";
-import { gatewayOptions } from "./gateway-options.ts";
+import { gatewayOptions } from "./gateway/gateway-options.ts";
 import { devOptions, nodeOptions } from "./options.ts";
 import { resolveFlags } from "./resolve-flags.ts";
 

@@ -12,21 +12,21 @@ import type { BuilderOptions } from "../../node/execution/builder-options.ts";
 import type { ExecutionClientOptions } from "../../node/execution/execution-client.ts";
 import type { ServerLimits } from "../../node/servers/server-limits.ts";
 import { usageError } from "../exit.ts";
-import { givenBootnodes, networkBootnodes } from "./bootnodes.ts";
-import { builderOptions } from "./builder-flags.ts";
-import { absoluteSource, checkpointSource } from "./checkpoint-source.ts";
-import { type DevGenesis, devGenesis, keySource } from "./dev-genesis.ts";
-import { executionClient } from "./execution-flags.ts";
+import { type DevGenesis, devGenesis, keySource } from "./dev/dev-genesis.ts";
+import { listedValidators, monitorSelection, type ValidatorList } from "./dev/validator-list.ts";
+import { builderOptions } from "./execution/builder-flags.ts";
+import { executionClient } from "./execution/execution-flags.ts";
 import type { FlagValues } from "./flag.ts";
 import type { DEV_FLAGS, NODE_FLAGS, SHARED_FLAGS } from "./flags.ts";
-import { serverLimits } from "./limit-flags.ts";
 import type { LogValues } from "./log-flags.ts";
-import type { networkFlags } from "./network-flags.ts";
-import { type Network, resolveNetwork } from "./preset.ts";
-import { type ServerAccess, serverAccess } from "./server-access.ts";
-import type { ServerValues } from "./server-flags.ts";
-import { requireDistinctPorts } from "./server-ports.ts";
-import { listedValidators, monitorSelection, type ValidatorList } from "./validator-list.ts";
+import { givenBootnodes, networkBootnodes } from "./network/bootnodes.ts";
+import type { networkFlags } from "./network/network-flags.ts";
+import { absoluteSource, checkpointSource } from "./node/checkpoint-source.ts";
+import { type Network, resolveNetwork } from "./node/preset.ts";
+import { serverLimits } from "./server/limit-flags.ts";
+import { type ServerAccess, serverAccess } from "./server/server-access.ts";
+import type { ServerValues } from "./server/server-flags.ts";
+import { requireDistinctPorts } from "./server/server-ports.ts";
 
 /** Server settings. */
 export interface ServerSettings {

@@ -5,7 +5,7 @@ import { limitConnections } from "../../node/servers/connection-limits.ts";
 import { listenStartError } from "../../node/servers/listen-error.ts";
 import { pageFiles } from "../../node/servers/page-files.ts";
 import { VERSION } from "../../runtime/version.ts";
-import type { GatewayCommandOptions } from "../flags/gateway-options.ts";
+import type { GatewayCommandOptions } from "../flags/gateway/gateway-options.ts";
 import type { RunningNode } from "../run.ts";
 import { addressText } from "./banner.ts";
 import { running } from "./running-node.ts";

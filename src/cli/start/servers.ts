@@ -4,7 +4,7 @@ import type { LogFile } from "../../log/rotating-file.ts";
 import type { Servers, ServersOptions } from "../../node/servers/servers.ts";
 import { usageError } from "../exit.ts";
 import type { LogOptions, ServerSettings } from "../flags/options.ts";
-import type { ServerAccess } from "../flags/server-access.ts";
+import type { ServerAccess } from "../flags/server/server-access.ts";
 import { openToken } from "../token-file.ts";
 
 /** Converts flags to server options. */

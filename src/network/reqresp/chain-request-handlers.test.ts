@@ -12,7 +12,7 @@ import { openFollower } from "../../../test/support/follower.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { initialiseDatabase } from "../../chain/anchor.ts";
 import { deserializeSignedBlock } from "../../chain/blocks/block-encoding.ts";
-import { forkSchedule } from "../../cli/flags/fork-schedule.ts";
+import { forkSchedule } from "../../cli/flags/dev/fork-schedule.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import { collect } from "../../db/collect.test-support.ts";
 import { openDatabase } from "../../db/open-database.ts";

@@ -10,7 +10,7 @@ import { describe, expect, it, onTestFinished, test } from "vitest";
 import { openDevChain } from "../../../test/support/dev-chain.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { serializeSignedBlock } from "../../chain/blocks/block-encoding.ts";
-import { checkpointSource } from "../../cli/flags/checkpoint-source.ts";
+import { checkpointSource } from "../../cli/flags/node/checkpoint-source.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { openNetworkSource } from "../chain-source/network-source.ts";
 import { StartError } from "../start-error.ts";

@@ -1,0 +1,202 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { TIME_OF_DAY } from "../../../chain/clock/time-of-day.ts";
+import type { DepositContractOptions } from "../../../dev/chain-config.ts";
+import { DEV_FORKS, type DevFork, forkAtGenesis, type ScheduledFork } from "../../../dev/forks.ts";
+import type { ConfigOverrides, GenesisParameters, KeySource } from "../../../dev/genesis-parameters.ts";
+import type { DevIdentity } from "../../../dev/identity.ts";
+import { StartupError, usageError } from "../../exit.ts";
+import type { FlagValues } from "../flag.ts";
+import type { DEV_GENESIS_FLAGS, DEV_PRESETS, KEY_FLAGS } from "./dev-genesis-flags.ts";
+import { forkSchedule } from "./fork-schedule.ts";
+
+type DevPreset = (typeof DEV_PRESETS)[number];
+
+/** Genesis settings of a dev chain. */
+export interface DevGenesis extends GenesisParameters {
+  preset: DevPreset;
+  validators: number;
+  /** All scheduled forks in order, from phase0; those at epoch 0 are active at genesis. */
+  forks: readonly ScheduledFork[];
+  slotSeconds: number;
+  warmupEpochs: number;
+  /** Unix seconds; undefined to let the warm-up history end now. */
+  genesisTime: number | undefined;
+  /** Undefined without a deposit contract. */
+  deposits: DepositContractOptions | undefined;
+  /** Undefined for a chain without the EVM. */
+  evm: { chainId: number } | undefined;
+}
+
+type GenesisValues = FlagValues<typeof DEV_GENESIS_FLAGS> & {
+  el: readonly string[];
+  eth1: readonly string[];
+  speed: number;
+};
+
+/** SLOTS_PER_EPOCH of the presets (consensus specs, presets/minimal/phase0.yaml and presets/mainnet/phase0.yaml). */
+const SLOTS_PER_EPOCH: Record<DevPreset, number> = { minimal: 8, mainnet: 32 };
+/** Slots of a voting period (EPOCHS_PER_ETH1_VOTING_PERIOD of the same presets). */
+const VOTING_PERIOD_SLOTS: Record<DevPreset, number> = { minimal: 32, mainnet: 2048 };
+
+const DEFAULT_VALIDATORS = 64;
+/** Default chain id of the EVM, and of the deposit contract's chain without `--el`: that of anvil and hardhat. */
+const ANVIL_CHAIN_ID = 31337;
+const DEFAULT_FORK = DEV_FORKS.at(-1)!;
+
+/** Resolves the genesis settings: flags first, then the stored chain, then defaults. */
+export function devGenesis(values: GenesisValues, stored: DevIdentity | null, workingDirectory: string): DevGenesis {
+  const preset = values.preset ?? (stored?.preset as DevPreset | undefined) ?? "minimal";
+  const validators = values.validators ?? keyCount(values) ?? stored?.validators ?? DEFAULT_VALIDATORS;
+  const fewest = SLOTS_PER_EPOCH[preset];
+  if (validators < fewest) {
+    throw usageError(
+      `--validators ${validators} is too few: the ${preset} preset requires at least ${fewest}, one per slot.`,
+    );
+  }
+  requireKeysFor(validators, values);
+  const forks = devForks(values, stored);
+  const slotSeconds = values.slotSeconds ?? stored?.slotSeconds ?? 2;
+  const warmupEpochs = values.warmupEpochs ?? stored?.warmupEpochs ?? 5;
+  if (stored === null) requireTimeForHistory({ preset, slotSeconds, warmupEpochs });
+  return {
+    preset,
+    validators,
+    forks,
+    slotSeconds,
+    warmupEpochs,
+    genesisTime: values.genesisTime,
+    keys: keySource(values, workingDirectory) ?? stored?.keys,
+    withdrawals: unlessEmpty(values.withdrawals) ?? stored?.withdrawals,
+    balances: unlessEmpty(values.balances) ?? stored?.balances,
+    configOverrides: configOverrides(values) ?? stored?.configOverrides,
+    evm: devEvm(values, stored),
+    deposits: devDeposits(values, { preset, forks }, stored),
+  };
+}
+
+/** Requires a genesis time after 1970, since states hold it as Unix seconds. */
+function requireTimeForHistory(genesis: Pick<DevGenesis, "preset" | "slotSeconds" | "warmupEpochs">): void {
+  const { preset, slotSeconds, warmupEpochs } = genesis;
+  const most = Math.floor((TIME_OF_DAY.nowSeconds() - 1) / (SLOTS_PER_EPOCH[preset] * slotSeconds));
+  if (warmupEpochs <= most) return;
+  throw usageError(
+    `The genesis time would be before 1970: with --slot-seconds ${slotSeconds}, ` +
+      `--warmup-epochs can be at most ${most}, got ${warmupEpochs}.`,
+  );
+}
+
+function devForks({ fork, forkAt }: GenesisValues, stored: DevIdentity | null): readonly ScheduledFork[] {
+  if (stored !== null && forkAt.length === 0 && (fork === undefined || fork === forkAtGenesis(stored.forks))) {
+    return stored.forks;
+  }
+  return forkSchedule(fork ?? forkBefore(forkAt) ?? DEFAULT_FORK, forkAt);
+}
+
+/** Returns the fork before the first of the later forks; undefined if there are none. */
+function forkBefore(later: readonly ScheduledFork[]): DevFork | undefined {
+  if (later.length === 0) return undefined;
+  const first = Math.min(...later.map(({ fork }) => DEV_FORKS.indexOf(fork)));
+  return DEV_FORKS[Math.max(0, first - 1)];
+}
+
+/** Returns the key source of the flags; undefined for interop keys from 0 on. */
+export function keySource(values: FlagValues<typeof KEY_FLAGS>, workingDirectory: string): KeySource | undefined {
+  const { interopKeys, mnemonic, mnemonicFile } = values;
+  const given = Object.entries({
+    "--interop-keys": interopKeys,
+    "--mnemonic-file": mnemonicFile,
+    "--mnemonic": mnemonic,
+  })
+    .filter(([, value]) => value !== undefined)
+    .map(([flag]) => flag);
+  if (given.length > 1) {
+    throw usageError(`${given.join(" and ")} exclude each other: a chain has one key source.`);
+  }
+  if (interopKeys !== undefined) return { kind: "interop", first: interopKeys.first };
+  const words = mnemonic ?? (mnemonicFile && readMnemonic(resolve(workingDirectory, mnemonicFile)));
+  if (words === undefined) return undefined;
+  return { kind: "mnemonic", mnemonic: words.normalize("NFKD").toLowerCase().trim().split(/\s+/).join(" ") };
+}
+
+function readMnemonic(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StartupError("unreadableInput", `The mnemonic file ${file} cannot be read: ${reason}.`, error);
+  }
+}
+
+/** Returns the number of keys in the range; undefined if only the first is given. */
+function keyCount({ interopKeys }: FlagValues<typeof KEY_FLAGS>): number | undefined {
+  return interopKeys?.last === undefined ? undefined : interopKeys.last - interopKeys.first + 1;
+}
+
+function requireKeysFor(validators: number, values: GenesisValues): void {
+  const count = keyCount(values);
+  if (count === undefined || count === validators) return;
+  const { first, last } = values.interopKeys!;
+  throw usageError(`--interop-keys ${first}-${last} has ${count} keys, but the chain has ${validators} validators.`);
+}
+
+function configOverrides({ config }: GenesisValues): ConfigOverrides | undefined {
+  if (config.length === 0) return undefined;
+  const overrides: Record<string, string> = {};
+  for (const { name, value } of config) {
+    const earlier = overrides[name];
+    if (earlier !== undefined && earlier !== value) {
+      throw usageError(`--config sets ${name} twice, to ${earlier} and ${value}.`);
+    }
+    overrides[name] = value;
+  }
+  return overrides;
+}
+
+/** A stored chain keeps its EVM without a flag. */
+function devEvm(values: GenesisValues, stored: DevIdentity | null): { chainId: number } | undefined {
+  const { evm, chainId, el, depositContract } = values;
+  if (evm && el.length > 0) {
+    throw usageError("--evm and --el exclude each other: a chain has either the EVM or an execution client.");
+  }
+  if (evm && depositContract !== undefined) {
+    throw usageError("--evm and --deposit-contract exclude each other: the EVM has a deposit contract of its own.");
+  }
+  if (evm || stored?.evm) return { chainId: chainId ?? stored?.evm?.chainId ?? ANVIL_CHAIN_ID };
+  if (chainId === undefined) return undefined;
+  throw usageError("--chain-id needs --evm: without the EVM, a dev chain has no chain id to choose.");
+}
+
+/**
+ * Returns the deposit contract options. The follow distance defaults to a whole voting period, so that every block of
+ * the deposit chain is a vote candidate once, however rare blocks are.
+ */
+function devDeposits(
+  values: GenesisValues,
+  { preset, forks }: Pick<DevGenesis, "preset" | "forks">,
+  stored: DevIdentity | null,
+): DepositContractOptions | undefined {
+  const { el, eth1, speed } = values;
+  const contract = values.depositContract ?? stored?.deposits?.contract;
+  if (contract === undefined) {
+    if (eth1.length === 0) return undefined;
+    throw usageError("--eth1 requires --deposit-contract on a dev chain, the address of the deposit contract.");
+  }
+  if (stored === null && el.length === 0 && forkAtGenesis(forks) === "fulu") {
+    throw usageError(
+      "--deposit-contract requires --el on a chain that starts in fulu: from fulu on deposits come from the payloads of " +
+        "an execution client only. Give --el, or --fork electra or earlier. Without a contract, use dev_deposit.",
+    );
+  }
+  if (eth1.length > 0 && speed !== 1) {
+    throw usageError(
+      `--eth1 and --speed ${speed} exclude each other: eth1 votes depend on the real time of deposit chain blocks.`,
+    );
+  }
+  const defaultChainId = el.length === 0 ? ANVIL_CHAIN_ID : undefined;
+  const chainId = values.depositChainId ?? stored?.deposits?.chainId ?? defaultChainId;
+  const followDistance = values.eth1FollowDistance ?? stored?.deposits?.followDistance ?? VOTING_PERIOD_SLOTS[preset];
+  return { contract, chainId, followDistance };
+}
+
+const unlessEmpty = <T>(list: readonly T[]): readonly T[] | undefined => (list.length === 0 ? undefined : list);

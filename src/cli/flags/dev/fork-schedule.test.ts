@@ -1,0 +1,61 @@
+import { describe, expect, it } from "vitest";
+import { DEV_FORKS, type DevFork } from "../../../dev/forks.ts";
+import { StartupError } from "../../exit.ts";
+import { forkSchedule, parseForkActivation } from "./fork-schedule.ts";
+
+const schedule = (genesis: DevFork, ...activations: string[]) =>
+  forkSchedule(genesis, activations.map(parseForkActivation))
+    .map(({ fork, epoch }) => `${fork}=${epoch}`)
+    .join(" ");
+
+describe("fork schedule", () => {
+  it("starts in the genesis fork, with everything before it from epoch 0", () => {
+    expect(schedule("phase0")).toBe("phase0=0");
+    expect(schedule("capella")).toBe("phase0=0 altair=0 bellatrix=0 capella=0");
+  });
+
+  it("adds forks at their epochs, in whatever order they are given", () => {
+    expect(schedule("phase0", "bellatrix=4", "altair=2")).toBe("phase0=0 altair=2 bellatrix=4");
+    expect(schedule("altair", "bellatrix=3", "capella=4")).toBe("phase0=0 altair=0 bellatrix=3 capella=4");
+  });
+
+  it("accepts what only repeats --fork", () => {
+    expect(schedule("bellatrix", "altair=0", "capella=2", "capella=2")).toBe("phase0=0 altair=0 bellatrix=0 capella=2");
+  });
+
+  const refused: [genesis: DevFork, activations: string[], complaint: string][] = [
+    ["phase0", ["altair=5", "bellatrix=4"], "The epoch of bellatrix must be 6 or later"],
+    ["phase0", ["altair=5", "bellatrix=5"], "The epoch of bellatrix must be 6 or later"],
+    ["phase0", ["altair=1", "deneb=4"], "skips bellatrix, capella"],
+    ["deneb", ["altair=5"], "contradicts --fork deneb"],
+    ["phase0", ["altair=0"], "give --fork altair"],
+    ["phase0", ["altair=1", "altair=2"], "two epochs for altair, 1 and 2"],
+  ];
+  for (const [genesis, activations, complaint] of refused) {
+    it(`refuses --fork ${genesis} with ${activations.join(" ")}`, () => {
+      expect(() => schedule(genesis, ...activations)).toThrow(StartupError);
+      expect(() => schedule(genesis, ...activations)).toThrow(complaint);
+    });
+  }
+
+  it("refuses what is not NAME=EPOCH", () => {
+    for (const text of [
+      "altair",
+      "altair=",
+      "altair=x",
+      "altair=-1",
+      "altair=1.5",
+      "=1",
+      "gloas=1",
+      "altair=1=2",
+      "",
+    ]) {
+      expect(() => parseForkActivation(text), text).toThrow("such as altair=2");
+    }
+  });
+
+  it("has the forks of the consensus library, in its order", async () => {
+    const { forkAll } = await import("@lodestar/params");
+    expect(forkAll.slice(0, DEV_FORKS.length)).toEqual(DEV_FORKS);
+  });
+});

@@ -1,0 +1,55 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { optionsInTemporaryDirectory, refusal } from "../options.test-support.ts";
+
+const { folder, dev, node } = optionsInTemporaryDirectory();
+
+describe("execution clients", () => {
+  const [first, second] = ["http://127.0.0.1:8551", "https://el.example/"];
+
+  it("are named in their order, with a secret in the data directory unless it lies elsewhere", () => {
+    expect(node(["--el", first, "--el", second, "--data-dir", "d"]).execution).toEqual({
+      urls: [first, second],
+      jwtSecretFile: join(folder, "d/jwt.hex"),
+    });
+    expect(dev(["--web3-url", first, "--jwt-secret", "s.hex"]).execution).toEqual({
+      urls: [first],
+      jwtSecretFile: join(folder, "s.hex"),
+    });
+    const respelled = ["--el", "http://[::1]:1", "--el", second, "--el", "HTTP://[0:0::1]:1/"];
+    expect(node(respelled).execution?.urls).toEqual(["http://[::1]:1", second]);
+    expect(dev([], { FANAL_EL: `${first},${second}` }).execution?.urls).toEqual([first, second]);
+  });
+
+  it("are refused where they make no sense", () => {
+    expect(refusal(() => dev(["--el", "127.0.0.1:8551"]))).toContain("it must be a URL that begins with http://");
+    const withPassword = refusal(() => dev(["--el", "http://me:secret@127.0.0.1:99999"]));
+    expect(withPassword).toContain(
+      '"http://…@127.0.0.1:99999" of --el is not accepted: it is not a URL: its host or port',
+    );
+    expect(refusal(() => node(["--jwt-secret", "s.hex"]))).toContain("requires --el");
+    expect(refusal(() => dev(["--el", first, "--speed", "2"]))).toContain("--el and --speed 2 exclude each other");
+    for (const refused of [dev, node]) {
+      const complaint = refusal(() => refused(["--el", first, "--dev-blobs", "3", "--dev-validators", "all"]));
+      expect(complaint).toContain("--dev-blobs and --el exclude each other");
+    }
+  });
+});
+
+describe("the EVM", () => {
+  it("has the chain id of anvil unless another is given", () => {
+    expect(dev([]).evm).toBeUndefined();
+    expect(dev(["--evm"]).evm).toEqual({ chainId: 31_337 });
+    expect(dev(["--evm", "--chain-id", "5"]).evm).toEqual({ chainId: 5 });
+  });
+
+  it("is refused with an execution client, a deposit contract elsewhere, or blobs without transactions", () => {
+    const [el, contract] = ["http://127.0.0.1:8551", `0x${"42".repeat(20)}`];
+    expect(refusal(() => dev(["--evm", "--el", el]))).toContain("--evm and --el exclude each other");
+    expect(refusal(() => dev(["--evm", "--deposit-contract", contract, "--fork", "electra"]))).toContain(
+      "--evm and --deposit-contract exclude each other",
+    );
+    expect(refusal(() => dev(["--evm", "--dev-blobs", "1"]))).toContain("--dev-blobs and --evm exclude each other");
+    expect(refusal(() => dev(["--chain-id", "5"]))).toContain("--chain-id needs --evm");
+  });
+});

@@ -1,0 +1,137 @@
+import { type FlagTable, listFlag, valueFlag } from "../flag.ts";
+import { FlagValueError, nonEmpty, wholeNumber } from "../flag-values.ts";
+import { CONFIG_FILE_FLAG } from "../flags.ts";
+import { LOG_FLAGS } from "../log-flags.ts";
+import { SERVER_LIMIT_FLAGS } from "../server/limit-flags.ts";
+import { serverFlags } from "../server/server-flags.ts";
+import { upstream } from "./upstream-value.ts";
+
+function countOrAll(least: number, most: number): (text: string) => number | "all" {
+  const count = wholeNumber(least, most);
+  return (text) => {
+    if (text === "all") return text;
+    if (!/^\d+$/.test(text)) throw new FlagValueError(`it must be a whole number from ${least} to ${most}, or "all"`);
+    return count(text);
+  };
+}
+
+function redisUrl(text: string): string {
+  if (!/^rediss?:\/\//i.test(text) || !URL.canParse(text) || !/^\/?\d*$/.test(new URL(text).pathname)) {
+    throw new FlagValueError("it must be a URL that begins with redis:// or rediss://, such as redis://127.0.0.1:6379");
+  }
+  const { username, password } = new URL(text);
+  try {
+    decodeURIComponent(`${username}:${password}`);
+  } catch {
+    throw new FlagValueError("the credentials in its URL are not percent-encoded UTF-8");
+  }
+  return text;
+}
+
+export const GATEWAY_FLAGS = {
+  upstreams: listFlag({
+    name: "upstream",
+    placeholder: "URL",
+    description:
+      "REST API of a beacon node; repeatable. Settings may follow in the same quotes: tier=N, weight=N, name=NAME, " +
+      'token-file=FILE, as in "http://10.0.0.2:5052 tier=1"',
+    parse: upstream,
+  }),
+  quorum: valueFlag({
+    name: "quorum",
+    kind: "number",
+    placeholder: "COUNT",
+    description: "Upstreams that must agree on a finalized checkpoint or a root before it is served",
+    fallback: 1,
+    parse: wholeNumber(1),
+  }),
+  broadcast: valueFlag({
+    name: "broadcast",
+    kind: "text",
+    placeholder: "COUNT|all",
+    description: "Upstreams that receive submissions, such as blocks and attestations",
+    choices: ["all"],
+    fallback: 1,
+    parse: countOrAll(1, 1000),
+  }),
+  hedgeAfter: valueFlag({
+    name: "hedge-after",
+    kind: "number",
+    placeholder: "MS",
+    description:
+      "Delay in milliseconds before a request is hedged to another upstream, until the usual latency is known",
+    fallback: 300,
+    parse: wholeNumber(1, 60_000),
+  }),
+  maxSlotsBehind: valueFlag({
+    name: "max-slots-behind",
+    kind: "number",
+    placeholder: "SLOTS",
+    description:
+      "Slots an upstream may be behind the others, or report to be behind the clock, before it counts as lagging",
+    fallback: 3,
+    parse: wholeNumber(0),
+  }),
+  memory: valueFlag({
+    name: "memory",
+    kind: "number",
+    placeholder: "MIB",
+    description: "Size of the in-memory response cache of each process",
+    fallback: 256,
+    parse: wholeNumber(0, 1_000_000),
+  }),
+  cache: valueFlag({
+    name: "cache",
+    kind: "text",
+    placeholder: "URL",
+    description:
+      "Redis or Valkey, such as redis://127.0.0.1:6379, that shares finalized responses and events between gateways",
+    fallback: undefined,
+    parse: redisUrl,
+  }),
+  cachePasswordFile: valueFlag({
+    name: "cache-password-file",
+    kind: "text",
+    placeholder: "FILE",
+    description: "File with the password of --cache",
+    fallback: undefined,
+    parse: nonEmpty("a file"),
+  }),
+  cachePrefix: valueFlag({
+    name: "cache-prefix",
+    kind: "text",
+    placeholder: "TEXT",
+    description: "Key prefix in --cache; gateways with the same prefix share their entries",
+    fallback: "fanal:",
+    parse: nonEmpty("a text"),
+  }),
+  cacheSeconds: valueFlag({
+    name: "cache-seconds",
+    kind: "number",
+    placeholder: "SECONDS",
+    description: "Lifetime of finalized responses in --cache",
+    fallback: 86_400,
+    parse: wholeNumber(1, 315_360_000),
+  }),
+  workers: valueFlag({
+    name: "workers",
+    kind: "text",
+    placeholder: "COUNT|all",
+    description: "Number of server processes; all is one per core, 1 serves in the main process",
+    choices: ["all"],
+    fallback: 1,
+    parse: countOrAll(1, 1024),
+  }),
+  drainSeconds: valueFlag({
+    name: "drain-seconds",
+    kind: "number",
+    placeholder: "SECONDS",
+    description: "Time to keep serving after a stop signal while reporting not ready, so that load balancers can drain",
+    fallback: 0,
+    parse: wholeNumber(0, 3600),
+  }),
+  ...serverFlags({ areOn: true }),
+  ...LOG_FLAGS,
+  ...SERVER_LIMIT_FLAGS,
+  configFile: CONFIG_FILE_FLAG,
+} as const satisfies FlagTable;

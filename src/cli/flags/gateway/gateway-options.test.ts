@@ -1,0 +1,123 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { EXIT_CODES } from "../../exit.ts";
+import { optionsInTemporaryDirectory, refusal } from "../options.test-support.ts";
+
+const { folder, gateway, file } = optionsInTemporaryDirectory();
+
+const upstreamsOf = (...written: string[]) =>
+  gateway(written.flatMap((text) => ["--upstream", text])).gateway.upstreams;
+
+describe("upstreams", () => {
+  it("are URLs, with their host and port for a name", () => {
+    expect(upstreamsOf("http://127.0.0.1:5052/", "https://beacon.example/path/")).toEqual([
+      { name: "127.0.0.1:5052", url: "http://127.0.0.1:5052", tier: 0, weight: 1 },
+      { name: "beacon.example", url: "https://beacon.example/path", tier: 0, weight: 1 },
+    ]);
+  });
+
+  it("have a tier, a weight, a name and a token after them", () => {
+    file("token", "  the-token-word\n");
+    expect(upstreamsOf("http://a weight=3  tier=1 name=backup token-file=token")).toEqual([
+      { name: "backup", url: "http://a", tier: 1, weight: 3, authorization: "Bearer the-token-word" },
+    ]);
+  });
+
+  it("may have credentials in the URL, which stand nowhere else", () => {
+    const [upstream] = upstreamsOf("http://me:p%40ss@a:5052");
+    expect(upstream).toEqual({
+      name: "a:5052",
+      url: "http://a:5052",
+      tier: 0,
+      weight: 1,
+      authorization: `Basic ${Buffer.from("me:p@ss").toString("base64")}`,
+    });
+  });
+
+  it("can stand in a config file, and in a variable with commas between them", () => {
+    const expected = [
+      { name: "a", url: "http://a", tier: 0, weight: 1 },
+      { name: "b", url: "http://b", tier: 2, weight: 1 },
+    ];
+    const yaml = file("gateway.yaml", "upstream:\n  - http://a\n  - http://b tier=2\n");
+    expect(gateway(["--config-file", yaml]).gateway.upstreams).toEqual(expected);
+    expect(gateway([], { FANAL_UPSTREAM: "http://a, http://b tier=2" }).gateway.upstreams).toEqual(expected);
+  });
+
+  it.each([
+    ["127.0.0.1:5052", /must be a URL that begins with http/],
+    ["http://a?b", /without \? and #/],
+    ["http://a teir=1", /unknown setting "teir=1"/],
+    ["http://a tier", /unknown setting "tier"/],
+    ["http://a tier=1 tier=2", /has tier=… twice/],
+    ["http://a weight=0", /its weight must be a whole number from 1 to 1000/],
+    ["http://a name=a/b", /its name may contain/],
+    ["http://me:secret@a token-file=token", /both credentials in the URL and a token-file/],
+  ])("%j is refused", (written, reason) => {
+    const complaint = refusal(() => upstreamsOf(written));
+    expect(complaint).toMatch(reason);
+    expect(complaint).not.toContain("secret");
+  });
+
+  it("a password that makes a URL none stays out of the complaint", () => {
+    expect(refusal(() => upstreamsOf("http://me:se/cret@a:x@b"))).toContain('"http://…@b"');
+  });
+
+  it("have to be there, and to be different ones", () => {
+    expect(refusal(() => gateway())).toMatch(/Missing upstream.* --upstream http/);
+    expect(refusal(() => upstreamsOf("http://a:80", "http://A/"))).toBe("The upstream a is given twice.");
+    expect(refusal(() => upstreamsOf("http://a/1", "http://a/2"))).toMatch(/Two upstreams have the name a\. /);
+  });
+
+  it("a token file that is missing, or holds more than a word, is told", () => {
+    const missing = join(folder, "missing");
+    const attempt = (name: string) => () => upstreamsOf(`http://a token-file=${name}`);
+    const unreadable = { exitCode: EXIT_CODES.unreadableInput };
+    expect(attempt("missing")).toThrow(
+      expect.objectContaining({ ...unreadable, message: expect.stringContaining(missing) }),
+    );
+    expect(attempt(file("words", "two words"))).toThrow(expect.objectContaining(unreadable));
+  });
+});
+
+describe("a gateway", () => {
+  const TWO = ["--upstream", "http://a", "--upstream", "http://b"];
+
+  it("serves JSON-RPC and REST unless told otherwise, and keeps to this machine", () => {
+    expect(gateway(TWO)).toMatchObject({
+      rpc: true,
+      rpcAddress: "127.0.0.1",
+      rest: true,
+      metrics: false,
+      workers: 1,
+      gateway: { quorum: 1, broadcast: 1, memoryBytes: 256 * 1024 * 1024, cache: undefined },
+    });
+    expect(refusal(() => gateway([...TWO, "--no-rpc", "--no-rest"]))).toMatch(/has no server/);
+    expect(refusal(() => gateway([...TWO, "--rest-address", "0.0.0.0"]))).toMatch(/--rest-token-file/);
+  });
+
+  it("takes no more for a quorum or a broadcast than there are upstreams", () => {
+    expect(gateway([...TWO, "--quorum", "2", "--broadcast", "all"]).gateway).toMatchObject({
+      quorum: 2,
+      broadcast: "all",
+    });
+    expect(refusal(() => gateway([...TWO, "--quorum", "3"]))).toMatch(
+      /--quorum 3 exceeds the number of upstreams, 2\./,
+    );
+    expect(refusal(() => gateway([...TWO, "--broadcast", "3"]))).toMatch(/--broadcast 3 exceeds/);
+    expect(refusal(() => gateway([...TWO, "--broadcast", "some"]))).toMatch(/from 1 to 1000, or "all"/);
+  });
+
+  it("has a cache with a password from a file, or in the URL", () => {
+    const password = file("password", "p@ss/word\n");
+    const { cache } = gateway([...TWO, "--cache", "redis://cache:6379/2", "--cache-password-file", password]).gateway;
+    expect(cache).toEqual({ url: "redis://:p%40ss%2Fword@cache:6379/2", prefix: "fanal:", ttlSeconds: 86_400 });
+    const both = ["--cache", "redis://:x@cache", "--cache-password-file", password];
+    expect(refusal(() => gateway([...TWO, ...both]))).toMatch(/exclude each other/);
+    expect(refusal(() => gateway([...TWO, "--cache-seconds", "5"]))).toMatch(/--cache-seconds requires --cache/);
+    expect(refusal(() => gateway([...TWO, "--cache", "http://cache"]))).toMatch(/redis:\/\//);
+    for (const url of ["redis://:100%@cache", "redis://na%me@cache", "redis://:%ff@cache"]) {
+      expect(refusal(() => gateway([...TWO, "--cache", url]))).toMatch(/not percent-encoded UTF-8/);
+    }
+  });
+});

@@ -1,0 +1,106 @@
+import { availableParallelism } from "node:os";
+import { resolve } from "node:path";
+import type { CacheOptions, GatewayOptions, UpstreamOptions } from "../../../gateway/options.ts";
+import type { Logger } from "../../../log/logger.ts";
+import { StartupError, usageError } from "../../exit.ts";
+import { readSecret } from "../../token-file.ts";
+import type { FlagValues } from "../flag.ts";
+import { type LogOptions, logOptions, type ServerSettings, serverSettings } from "../options.ts";
+import { type PlainLimits, plainLimits } from "../server/limit-flags.ts";
+import { GATEWAY_FLAGS } from "./gateway-flags.ts";
+import type { ParsedUpstream } from "./upstream-value.ts";
+
+export interface GatewayCommandOptions extends ServerSettings, LogOptions {
+  limits: PlainLimits;
+  gateway: GatewayOptions;
+  /** Number of server processes; 1 serves in the main process. */
+  workers: number;
+  /** Drain time after a stop signal: keeps serving, but reports not ready. */
+  drainMillis: number;
+}
+
+type GatewayValues = FlagValues<typeof GATEWAY_FLAGS>;
+
+/** Converts flags to options. Warns of secret files that other users can read. */
+export function gatewayOptions(
+  values: GatewayValues,
+  workingDirectory: string,
+  logger?: Pick<Logger, "warn">,
+): GatewayCommandOptions {
+  const { upstreams, quorum, broadcast, hedgeAfter, maxSlotsBehind, memory, workers } = values;
+  if (upstreams.length === 0) {
+    throw usageError("Missing upstream. Give the REST API of a beacon node, as in --upstream http://127.0.0.1:5052.");
+  }
+  if (!values.rpc && !values.rest) {
+    throw usageError("The gateway has no server. Remove --no-rpc or --no-rest.");
+  }
+  requireDistinct(upstreams);
+  requireAtMost("quorum", quorum, upstreams.length);
+  if (broadcast !== "all") requireAtMost("broadcast", broadcast, upstreams.length);
+  return {
+    ...serverSettings(values, workingDirectory),
+    ...logOptions(values, workingDirectory),
+    limits: plainLimits(values),
+    gateway: {
+      upstreams: upstreams.map((written) => upstreamOptions(written, workingDirectory, logger)),
+      quorum,
+      broadcast,
+      memoryBytes: memory * 1024 * 1024,
+      cache: cacheOptions(values, workingDirectory, logger),
+      maxSlotsBehind,
+      hedgeDelayMillis: hedgeAfter,
+    },
+    workers: workers === "all" ? availableParallelism() : workers,
+    drainMillis: values.drainSeconds * 1000,
+  };
+}
+
+export function requireDistinct(upstreams: readonly ParsedUpstream[]): void {
+  for (const [position, { url, name }] of upstreams.entries()) {
+    const before = upstreams.slice(0, position);
+    if (before.some((other) => other.url === url)) throw usageError(`The upstream ${name} is given twice.`);
+    if (before.some((other) => other.name === name)) {
+      throw usageError(`Two upstreams have the name ${name}. Rename one of them, as in "URL name=second".`);
+    }
+  }
+}
+
+function requireAtMost(flag: "quorum" | "broadcast", count: number, upstreams: number): void {
+  if (count <= upstreams) return;
+  throw usageError(`--${flag} ${count} exceeds the number of upstreams, ${upstreams}.`);
+}
+
+export function upstreamOptions(
+  { tokenFile, ...written }: ParsedUpstream,
+  workingDirectory: string,
+  logger?: Pick<Logger, "warn">,
+): UpstreamOptions {
+  if (tokenFile === undefined) return written;
+  const file = resolve(workingDirectory, tokenFile);
+  const token = readSecret(file, "token file", logger);
+  if (!/^[\x21-\x7e]+$/.test(token)) {
+    throw new StartupError("unreadableInput", `The token file ${file} must hold a single token.`);
+  }
+  return { ...written, authorization: `Bearer ${token}` };
+}
+
+const CACHE_SETTINGS = ["cachePasswordFile", "cachePrefix", "cacheSeconds"] as const;
+
+function cacheOptions(
+  values: GatewayValues,
+  workingDirectory: string,
+  logger: Pick<Logger, "warn"> | undefined,
+): CacheOptions | undefined {
+  if (values.cache === undefined) {
+    const needless = CACHE_SETTINGS.find((key) => values[key] !== GATEWAY_FLAGS[key].fallback);
+    if (needless === undefined) return undefined;
+    throw usageError(`--${GATEWAY_FLAGS[needless].name} requires --cache, the URL of Redis or Valkey.`);
+  }
+  const url = new URL(values.cache);
+  if (values.cachePasswordFile !== undefined) {
+    if (url.password !== "") throw usageError("--cache-password-file and a password in --cache exclude each other.");
+    const file = resolve(workingDirectory, values.cachePasswordFile);
+    url.password = encodeURIComponent(readSecret(file, "password file", logger));
+  }
+  return { url: url.href, prefix: values.cachePrefix, ttlSeconds: values.cacheSeconds };
+}

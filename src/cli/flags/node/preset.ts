@@ -1,0 +1,69 @@
+import { readFileSync, statSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import type { NamedNetwork } from "../../../node/chain-source/network-config.ts";
+import { loadYaml } from "../../../runtime/load-yaml.ts";
+import { StartupError, usageError } from "../../exit.ts";
+import { didYouMean } from "../did-you-mean.ts";
+
+export type PresetName = "mainnet" | "minimal" | "gnosis";
+const PRESETS: readonly PresetName[] = ["mainnet", "minimal", "gnosis"];
+
+/**
+ * Networks of @lodestar/config with their presets. Repeated here because importing that package fixes the preset of the
+ * process.
+ */
+export const BUILT_IN_NETWORKS: Readonly<Record<string, PresetName>> = {
+  mainnet: "mainnet",
+  sepolia: "mainnet",
+  hoodi: "mainnet",
+  ephemery: "mainnet",
+  gnosis: "gnosis",
+  chiado: "gnosis",
+};
+
+/** Network with its preset. */
+export interface Network extends NamedNetwork {
+  preset: PresetName;
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+/** Reads `PRESET_BASE` of a network's `config.yaml` (consensus specs, configs/README.md). */
+function readPresetBase(configFile: string): PresetName {
+  let config: unknown;
+  try {
+    config = loadYaml().parse(readFileSync(configFile, "utf8"), { schema: "failsafe" });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.split("\n")[0] : String(error);
+    throw new StartupError("unreadableInput", `The network file ${configFile} cannot be read: ${reason}.`, error);
+  }
+  const named =
+    typeof config === "object" && config !== null ? (config as Record<string, unknown>).PRESET_BASE : undefined;
+  const preset = PRESETS.find((candidate) => candidate === named);
+  if (preset === undefined) {
+    const found = named === undefined ? "has no PRESET_BASE" : `has the PRESET_BASE ${JSON.stringify(named)}`;
+    throw new StartupError(
+      "unreadableInput",
+      `The network file ${configFile} ${found}; it must be mainnet, minimal or gnosis.`,
+    );
+  }
+  return preset;
+}
+
+/** Resolves a built-in network name, or a directory with `config.yaml`. A name takes precedence. */
+export function resolveNetwork(text: string, workingDirectory: string): Network {
+  const preset = Object.hasOwn(BUILT_IN_NETWORKS, text) ? BUILT_IN_NETWORKS[text] : undefined;
+  if (preset !== undefined) return { name: text, directory: undefined, preset };
+
+  const directory = resolve(workingDirectory, text);
+  if (!isDirectory(directory)) {
+    const names = Object.keys(BUILT_IN_NETWORKS);
+    throw usageError(
+      `Unknown network "${text}": neither a built-in name (${names.join(", ")}) nor a directory.` +
+        didYouMean(text, names),
+    );
+  }
+  return { name: basename(directory), directory, preset: readPresetBase(join(directory, "config.yaml")) };
+}

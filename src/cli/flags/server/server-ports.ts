@@ -1,0 +1,30 @@
+import { isIP } from "node:net";
+import { usageError } from "../../exit.ts";
+
+interface Listening {
+  flagPrefix: string;
+  isOn: boolean;
+  address: string;
+  /** 0 for any free port. */
+  port: number;
+}
+
+/** Throws if two servers would listen on the same port. */
+export function requireDistinctPorts(servers: readonly Listening[]): void {
+  const fixed = servers.filter(({ isOn, port }) => isOn && port !== 0);
+  for (const [index, one] of fixed.entries()) {
+    const other = fixed.slice(index + 1).find((later) => later.port === one.port && meet(later.address, one.address));
+    if (!other) continue;
+    throw usageError(
+      `--${one.flagPrefix}-port and --${other.flagPrefix}-port both use port ${one.port} of ${one.address}. ` +
+        "Give each a different port.",
+    );
+  }
+}
+
+const meet = (a: string, b: string) => covers(a, b) || covers(b, a);
+
+/** True if listening on the first address includes the second one. */
+function covers(address: string, other: string): boolean {
+  return address === other || address === "::" || (address === "0.0.0.0" && isIP(other) === 4);
+}
