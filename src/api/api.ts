@@ -26,8 +26,11 @@ type Handlers = { readonly [F in Family]: HandlersOf<F> };
 type Operation = (typeof typedMethods)[number];
 
 type HandlersOf<F extends Family> = {
-  [M in Extract<Operation, { operation: `${F}.${string}` }> as NameIn<F, M["operation"]>]: HandlerOf<M>;
+  [M in Extract<Operation, Handled<F>> as NameIn<F, M["operation"]>]: HandlerOf<M>;
 };
+
+/** Operations that only write JSON have no handler. */
+type Handled<F extends Family> = { operation: `${F}.${string}`; handler: (context: never, args: never) => unknown };
 
 type NameIn<F extends Family, Id extends string> = Id extends `${F}.${infer Name}` ? Name : never;
 

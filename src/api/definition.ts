@@ -299,21 +299,42 @@ interface Encoding<Definitions extends ParamDefinitions, Data, Meta> {
   resultForStatus?: (status: number) => unknown;
 }
 
-/** Defines an operation of @lodestar/api, whose codecs encode the handler's result. */
+type OperationDefinition<
+  Id extends OperationId,
+  Definitions extends ParamDefinitions,
+> = DefinitionOptions<Definitions> &
+  Encoding<Definitions, EndpointOf<Id>["return"], EndpointOf<Id>["meta"]> & {
+    /** Replaces the operation's own codec. */
+    codec?: MethodDefinition["codec"];
+  };
+
+/**
+ * Defines an operation of @lodestar/api, whose codecs encode the handler's result. An operation that writes its JSON
+ * needs no handler, unless it is called in-process or writes no SSZ of its own.
+ */
 export function defineOperation<
   const Id extends OperationId,
   Response extends ResponseOf<EndpointOf<Id>["return"], EndpointOf<Id>["meta"]>,
   Definitions extends ParamDefinitions = Record<never, never>,
 >(
   operation: Id,
-  definition: DefinitionOptions<Definitions> &
-    Encoding<Definitions, EndpointOf<Id>["return"], EndpointOf<Id>["meta"]> & {
-      handler: Handler<Definitions, Promise<Response>>;
-      /** Replaces the operation's own codec. */
-      codec?: MethodDefinition["codec"];
-    },
-): TypedMethod<MethodDefinition, Handler<Definitions, Promise<Response>>> & { readonly operation: Id } {
-  return { ...completeDefinition(definition), operation, handler: definition.handler };
+  definition: OperationDefinition<Id, Definitions> & { handler: Handler<Definitions, Promise<Response>> },
+): TypedMethod<MethodDefinition, Handler<Definitions, Promise<Response>>> & { readonly operation: Id };
+export function defineOperation<
+  const Id extends OperationId,
+  Definitions extends ParamDefinitions = Record<never, never>,
+>(
+  operation: Id,
+  definition: OperationDefinition<Id, Definitions> & {
+    json: JsonWriter<Definitions, EndpointOf<Id>["return"], EndpointOf<Id>["meta"]>;
+    handler?: never;
+  },
+): MethodDefinition & { readonly operation: Id };
+export function defineOperation(
+  operation: OperationId,
+  definition: DefinitionOptions<ParamDefinitions>,
+): MethodDefinition {
+  return { ...completeDefinition(definition), operation };
 }
 
 /** Defines an operation that @lodestar/api lacks, such as an earlier version, with its own codec. */

@@ -6,7 +6,7 @@ import { writeLiveness } from "./writers/liveness-writer.ts";
 import {
   balancesSszLength,
   identitiesSszLength,
-  selectValidator,
+  validatorAtPosition,
   writeBalances,
   writeBalancesSsz,
   writeIdentities,
@@ -121,9 +121,9 @@ export function writeToBuffer(descriptor: StreamDescriptor): Buffer {
   return Buffer.concat([...pieces, out.written]);
 }
 
-/** Writes one element of a list by index. Returns undefined if there is no such element, or the list is not indexed. */
-export function writeElement(list: StreamDescriptor, index: number): Buffer | undefined {
-  const input = list.writer === "validators" ? selectValidator(list.input, index) : undefined;
+/** Writes the list element at a position. Returns undefined if the list is shorter, or its elements are not records. */
+export function writeElement(list: StreamDescriptor, position: number): Buffer | undefined {
+  const input = list.writer === "validators" ? validatorAtPosition(list.input, position) : undefined;
   return input && writeToBuffer({ writer: "validators", input }).subarray(1, -1);
 }
 

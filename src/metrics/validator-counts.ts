@@ -1,9 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { getNodesAtDepth } from "@chainsafe/persistent-merkle-tree";
 import { type CachedBeaconStateAllForks, computeEpochAtSlot } from "@lodestar/state-transition";
-import { getValidatorStatus } from "@lodestar/types";
-import { registrySlices } from "../api/methods/states/registry.ts";
+import { getValidatorStatus, type phase0 } from "@lodestar/types";
 
 const STATUSES = ["pending", "active", "exited", "withdrawable"] as const;
+
+/** Validators read per turn of the event loop. */
+const SLICE_LENGTH = 256;
 
 type Counts = Record<(typeof STATUSES)[number], number>;
 
@@ -24,7 +27,7 @@ export class ValidatorCounts {
 
 async function count(state: CachedBeaconStateAllForks, epoch: number): Promise<Counts> {
   const counts: Counts = { pending: 0, active: 0, exited: 0, withdrawable: 0 };
-  for (const { validators } of registrySlices(state)) {
+  for (const validators of validatorSlices(state)) {
     for (const validator of validators) {
       const status = getValidatorStatus(validator, epoch);
       // withdrawal_possible and withdrawal_done.
@@ -33,4 +36,16 @@ async function count(state: CachedBeaconStateAllForks, epoch: number): Promise<C
     await nextTurn();
   }
   return counts;
+}
+
+/** Reads from the tree, which is immutable, so that all slices belong to one version of the state. */
+function* validatorSlices(state: CachedBeaconStateAllForks): Generator<phase0.Validator[], void, undefined> {
+  state.commit();
+  const { type, node } = state.validators;
+  const length = type.tree_getLength(node);
+  const chunks = type.tree_getChunksNode(node);
+  for (let start = 0; start < length; start += SLICE_LENGTH) {
+    const leaves = getNodesAtDepth(chunks, type.chunkDepth, start, Math.min(SLICE_LENGTH, length - start));
+    yield leaves.map((leaf) => type.elementType.tree_toValue(leaf));
+  }
 }

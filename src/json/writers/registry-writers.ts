@@ -49,15 +49,16 @@ const PUBKEY = constant('","pubkey":"0x');
 const RECORD = constant('{"pubkey":"0x');
 const END = constant('"}');
 
-/** Reduces a list of all validators to one validator. Returns undefined if the index does not exist. */
-export function selectValidator(all: ValidatorList, index: number): ValidatorList | undefined {
-  const position = index % VALIDATORS_PER_CHUNK;
+/** Reduces a list to the validator at a position. Returns undefined if the list is shorter. */
+export function validatorAtPosition(list: ValidatorList, position: number): ValidatorList | undefined {
+  const inChunk = position % VALIDATORS_PER_CHUNK;
   const recordOf = (chunks: Chunks, bytes: number) =>
-    chunks[Math.floor(index / VALIDATORS_PER_CHUNK)]?.slice(position * bytes, (position + 1) * bytes);
-  const validator = recordOf(all.validatorChunks, VALIDATOR_BYTES);
-  const balance = recordOf(all.balanceChunks, BALANCE_BYTES);
+    chunks[Math.floor(position / VALIDATORS_PER_CHUNK)]?.slice(inChunk * bytes, (inChunk + 1) * bytes);
+  const validator = recordOf(list.validatorChunks, VALIDATOR_BYTES);
+  const balance = recordOf(list.balanceChunks, BALANCE_BYTES);
   if (!validator?.byteLength || !balance?.byteLength) return undefined;
-  return { ...all, indices: Uint32Array.of(index), validatorChunks: [validator], balanceChunks: [balance] };
+  const indices = Uint32Array.of(list.indices?.[position] ?? position);
+  return { ...list, indices, validatorChunks: [validator], balanceChunks: [balance] };
 }
 
 /** Writes the response data of getStateValidators (Beacon API). */

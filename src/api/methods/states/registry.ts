@@ -1,65 +1,13 @@
-import { getNodesAtDepth, type LeafNode } from "@chainsafe/persistent-merkle-tree";
 import type { ByteViews } from "@chainsafe/ssz";
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
-import { type phase0, ssz, type ValidatorIndex } from "@lodestar/types";
+import { ssz, type ValidatorIndex } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { TimeSlice } from "../../../async/time-slice.ts";
 import { BALANCE_BYTES, type Chunks, VALIDATORS_PER_CHUNK } from "../../../json/writers/registry-chunks.ts";
 import { VALIDATOR_BYTES } from "../../../ssz/validator-layout.ts";
 
-/** Validators that are read at a time: few enough that a slice never holds the event loop for long. */
-const REGISTRY_SLICE = 256;
-
-interface RegistrySlice {
-  /** The index of the first validator. */
-  start: ValidatorIndex;
-  validators: phase0.Validator[];
-  balances: number[];
-}
-
-/**
- * The validators of a state with their balances. They are read from the tree, which never changes once it is there, so
- * the slices belong together however long reading them takes; the registry is never held as a whole.
- */
-export function registrySlices(state: CachedBeaconStateAllForks): Iterable<RegistrySlice> {
-  state.commit();
-  const { validators, balances } = state;
-  return readSlices(validators.type, validators.node, balances.type, balances.node);
-}
-
-type Validators = CachedBeaconStateAllForks["validators"];
-type Balances = CachedBeaconStateAllForks["balances"];
-
-function* readSlices(
-  validatorsType: Validators["type"],
-  validatorsNode: Validators["node"],
-  balancesType: Balances["type"],
-  balancesNode: Balances["node"],
-): Generator<RegistrySlice, void, undefined> {
-  const length = validatorsType.tree_getLength(validatorsNode);
-  const validatorNodes = validatorsType.tree_getChunksNode(validatorsNode);
-  const balanceNodes = balancesType.tree_getChunksNode(balancesNode);
-  const { itemsPerChunk, elementType: balanceType } = balancesType;
-  for (let start = 0; start < length; start += REGISTRY_SLICE) {
-    const count = Math.min(REGISTRY_SLICE, length - start);
-    const validators = getNodesAtDepth(validatorNodes, validatorsType.chunkDepth, start, count).map((node) =>
-      validatorsType.elementType.tree_toValue(node),
-    );
-    const leaves = getNodesAtDepth(
-      balanceNodes,
-      balancesType.chunkDepth,
-      start / itemsPerChunk,
-      Math.ceil(count / itemsPerChunk),
-    );
-    const balances = Array.from({ length: count }, (_, position) =>
-      balanceType.tree_getFromPackedNode(
-        leaves[Math.floor(position / itemsPerChunk)] as LeafNode,
-        position % itemsPerChunk,
-      ),
-    );
-    yield { start, validators, balances };
-  }
-}
+/** Ids that are looked up between checks of the time slice. */
+const IDS_PER_CHECK = 256;
 
 /** The index of a validator of the state, given by index or by public key; undefined when the state has none such. */
 export function indexInRegistry(
@@ -85,7 +33,7 @@ export async function indicesInRegistry(
   for (const [position, id] of ids.entries()) {
     const index = indexInRegistry(state, id);
     if (index !== undefined) indices.add(index);
-    if (position % REGISTRY_SLICE === 0) await slice.yieldIfDue();
+    if (position % IDS_PER_CHECK === 0) await slice.yieldIfDue();
   }
   return Uint32Array.from(indices).sort();
 }

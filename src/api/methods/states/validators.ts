@@ -1,21 +1,12 @@
 import type { routes } from "@lodestar/api";
-import { type CachedBeaconStateAllForks, computeEpochAtSlot } from "@lodestar/state-transition";
-import {
-  type Epoch,
-  type GeneralValidatorStatus,
-  getValidatorStatus,
-  mapToGeneralStatus,
-  type phase0,
-  type ValidatorIndex,
-  type ValidatorStatus,
-} from "@lodestar/types";
+import { computeEpochAtSlot } from "@lodestar/state-transition";
+import type { GeneralValidatorStatus, ValidatorStatus } from "@lodestar/types";
 import type { BeaconChain } from "../../../chain/chain.ts";
 import { notFound } from "../../../errors/failure.ts";
-import { SharedStream, type StreamDescriptor, writeToBuffer } from "../../../json/shared-stream.ts";
+import { SharedStream, type StreamDescriptor, writeElement, writeToBuffer } from "../../../json/shared-stream.ts";
 import { statusSet } from "../../../json/validator-status.ts";
 import type { Chunks } from "../../../json/writers/registry-chunks.ts";
 import type { MethodResponse } from "../../../server/method-table.ts";
-import type { ChainView } from "../../chain-view.ts";
 import type { MetaCodec } from "../../codecs.ts";
 import {
   type CallContext,
@@ -34,10 +25,7 @@ import { registryFilter } from "../../params/registry-filter.ts";
 import { arrayOf } from "../../params/scalars.ts";
 import { snapshotsOf } from "../../registry-snapshots.ts";
 import { list, object, shape } from "../../schemas.ts";
-import { balancesAt, indexInRegistry, indicesInRegistry, registrySlices, validatorsAt } from "./registry.ts";
-
-type ValidatorResponse = routes.beacon.state.ValidatorResponse;
-type ValidatorBalance = routes.beacon.state.ValidatorBalance;
+import { balancesAt, indexInRegistry, indicesInRegistry, validatorsAt } from "./registry.ts";
 
 interface BalancesQuery {
   stateId: routes.beacon.StateId;
@@ -48,11 +36,6 @@ interface BalancesQuery {
 interface ValidatorsQuery extends BalancesQuery {
   /** A group stands for all statuses in it; none given means any status. */
   statuses?: (ValidatorStatus | GeneralValidatorStatus)[];
-}
-
-interface ValidatorQuery {
-  stateId: routes.beacon.StateId;
-  validatorId: routes.beacon.state.ValidatorId;
 }
 
 /** The standard's own limit is one for URLs; this one keeps a call from costing more than an answer is worth. */
@@ -87,7 +70,6 @@ const getStateValidators = defineOperation("beacon.getStateValidators", {
   access: "read",
   dependsOn: "head",
   example: { params: (chain) => ["head", ["2", chain.pubkey(5)], ["active", "pending_queued"]] },
-  handler: ({ chain }, query, call) => listValidators(chain, query, call),
   json: ({ chain }, query, codec, call) => writeValidators(chain, query, codec.meta, call),
 });
 
@@ -109,7 +91,6 @@ const postStateValidators = defineOperation("beacon.postStateValidators", {
   access: "read",
   dependsOn: "head",
   example: { params: ["head", { ids: ["2", "5"], statuses: ["active"] }] },
-  handler: ({ chain }, query, call) => listValidators(chain, filtered(query), call),
   json: ({ chain }, query, codec, call) => writeValidators(chain, filtered(query), codec.meta, call),
 });
 
@@ -126,9 +107,13 @@ const getStateValidator = defineOperation("beacon.getStateValidator", {
   dependsOn: "head",
   elementOf: "get_v1_beacon_states_stateId_validators",
   example: { params: (chain) => ["head", chain.pubkey(2)] },
-  async handler({ chain }, query, call) {
-    const { resolved, index } = await findValidator(chain, query, call);
-    return { data: validatorAt(resolved.state, index), meta: metaOf(resolved) };
+  async json({ chain }, { stateId, validatorId }, codec, call) {
+    const resolved = await resolveState(chain, stateId, call);
+    const { state } = resolved;
+    const index = indexInRegistry(state, validatorId);
+    if (index === undefined) throw notFound(`The state of slot ${state.slot} has no validator ${validatorId}.`);
+    const list = await describeValidators(selectionOf(resolved, Uint32Array.of(index)));
+    return { body: writeElement(list, 0)!, ...encodeMeta(codec.meta, metaOf(resolved)) };
   },
 });
 
@@ -144,7 +129,6 @@ const getStateValidatorBalances = defineOperation("beacon.getStateValidatorBalan
   access: "read",
   dependsOn: "head",
   example: { params: ["head", ["0", "1", "2"]] },
-  handler: ({ chain }, query, call) => listBalances(chain, query, call),
   json: ({ chain }, query, codec, call) => writeBalances(chain, query, codec.meta, call),
   ssz: ({ chain }, query, call) => serializeBalances(chain, query, call),
 });
@@ -160,7 +144,6 @@ const postStateValidatorBalances = defineOperation("beacon.postStateValidatorBal
   access: "read",
   dependsOn: "head",
   example: { params: (chain) => ["head", ["1", chain.pubkey(2)]] },
-  handler: ({ chain }, query, call) => listBalances(chain, query, call),
   json: ({ chain }, query, codec, call) => writeBalances(chain, query, codec.meta, call),
   ssz: ({ chain }, query, call) => serializeBalances(chain, query, call),
 });
@@ -179,15 +162,6 @@ const postStateValidatorIdentities = defineOperation("beacon.postStateValidatorI
   access: "read",
   dependsOn: "head",
   example: { params: ["head", ["0", "1"]] },
-  async handler({ chain }, query, call) {
-    const { data, meta } = await listValidators(chain, query, call);
-    const identities = data.map(({ index, validator: { pubkey, activationEpoch } }) => ({
-      index,
-      pubkey,
-      activationEpoch,
-    }));
-    return { data: identities, meta };
-  },
   async json({ chain }, query, codec, call) {
     const choice = await chooseValidators(chain, query, call);
     const input = { indices: choice.indices, validatorChunks: await choice.validators() };
@@ -211,20 +185,6 @@ export const validatorMethods = [
   postStateValidatorBalances,
   postStateValidatorIdentities,
 ] as const;
-
-async function findValidator(
-  chain: ChainView,
-  { stateId, validatorId }: ValidatorQuery,
-  call?: CallContext,
-): Promise<{ resolved: ResolvedState; index: ValidatorIndex }> {
-  const resolved = await resolveState(chain, stateId, call);
-  const { state } = resolved;
-  const index = indexInRegistry(state, validatorId);
-  if (index === undefined) {
-    throw notFound(`The state of slot ${state.slot} has no validator ${validatorId}.`);
-  }
-  return { resolved, index };
-}
 
 /** Validators that are asked for, and where their bytes come from. */
 interface ValidatorSelection {
@@ -311,51 +271,6 @@ const MAX_WRITTEN_AT_ONCE = 256;
 function bodyOf({ resolved, indices }: ValidatorSelection, descriptor: StreamDescriptor): Buffer | SharedStream {
   const count = indices?.length ?? resolved.state.validators.length;
   return count <= MAX_WRITTEN_AT_ONCE ? writeToBuffer(descriptor) : SharedStream.of(descriptor);
-}
-
-/** For callers inside the process, who get all at once. */
-async function listValidators(
-  chain: BeaconChain,
-  query: ValidatorsQuery,
-  call?: CallContext,
-): Promise<{ data: ValidatorResponse[]; meta: StateMeta }> {
-  const { resolved, indices } = await chooseValidators(chain, query, call);
-  const { state } = resolved;
-  const all = indices ? Array.from(indices, (index) => validatorAt(state, index)) : allResponses(state);
-  const wanted = new Set<string>(query.statuses);
-  const data =
-    wanted.size === 0 ? all : all.filter(({ status }) => wanted.has(status) || wanted.has(mapToGeneralStatus(status)));
-  return { data, meta: metaOf(resolved) };
-}
-
-async function listBalances(
-  chain: BeaconChain,
-  query: BalancesQuery,
-  call?: CallContext,
-): Promise<{ data: ValidatorBalance[]; meta: StateMeta }> {
-  const { data, meta } = await listValidators(chain, query, call);
-  return { data: data.map(({ index, balance }) => ({ index, balance })), meta };
-}
-
-function allResponses(state: CachedBeaconStateAllForks): ValidatorResponse[] {
-  const epoch = computeEpochAtSlot(state.slot);
-  return Array.from(registrySlices(state), ({ start, validators, balances }) =>
-    validators.map((validator, position) => toResponse(start + position, validator, balances[position]!, epoch)),
-  ).flat();
-}
-
-function validatorAt(state: CachedBeaconStateAllForks, index: ValidatorIndex): ValidatorResponse {
-  const validator = state.validators.getReadonly(index).toValue();
-  return toResponse(index, validator, state.balances.get(index), computeEpochAtSlot(state.slot));
-}
-
-function toResponse(
-  index: ValidatorIndex,
-  validator: phase0.Validator,
-  balance: number,
-  epoch: Epoch,
-): ValidatorResponse {
-  return { index, balance, status: getValidatorStatus(validator, epoch), validator };
 }
 
 function filtered({
