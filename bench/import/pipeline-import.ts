@@ -1,5 +1,5 @@
 import type { SignedBeaconBlock, Slot } from "@lodestar/types";
-import { initialiseDatabase } from "../../src/chain/anchor.ts";
+import { initialiseDatabase } from "../../src/chain/anchor/anchor.ts";
 import type { BeaconChain } from "../../src/chain/chain.ts";
 import { VirtualClock } from "../../src/chain/clock/virtual-clock.ts";
 import type { BeaconDb } from "../../src/db/beacon-db.ts";

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createBeaconConfig, createChainForkConfig } from "@lodestar/config";
 import { deserializeSignedBlock } from "../../src/chain/blocks/block-encoding.ts";
-import { useNativeHasher } from "../../src/chain/native-hasher.ts";
+import { useNativeHasher } from "../../src/chain/states/native-hasher.ts";
 import { loadNetworkConfig } from "../../src/node/chain-source/network-config.ts";
 import { LibraryImport } from "../import/library-import.ts";
 import type { RecordedChain } from "../import/record-chain.ts";

@@ -1,7 +1,7 @@
 /** Builds a state and the directory of its network. */
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { useNativeHasher } from "../../src/chain/native-hasher.ts";
+import { useNativeHasher } from "../../src/chain/states/native-hasher.ts";
 import { configYaml } from "../../src/dev/config-yaml.ts";
 import { parentGone, report } from "../support/child.ts";
 import type { KeptState } from "./kept-state.ts";

@@ -1,4 +1,4 @@
-import { useNativeHasher } from "../../src/chain/native-hasher.ts";
+import { useNativeHasher } from "../../src/chain/states/native-hasher.ts";
 import type { BeaconDb } from "../../src/db/beacon-db.ts";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import type { ScheduledFork } from "../../src/dev/forks.ts";

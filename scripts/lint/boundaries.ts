@@ -13,7 +13,7 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
     "gateway",
     "dev",
     "server/access-class.ts",
-    "server/http/loopback.ts",
+    "server/http/access/loopback.ts",
     "api",
     "network",
     "chain",

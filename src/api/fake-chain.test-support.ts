@@ -1,7 +1,7 @@
 import { processSlots } from "@lodestar/state-transition";
 import { type RootHex, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
-import { latestBlockHeader } from "../chain/anchor.ts";
+import { latestBlockHeader } from "../chain/anchor/anchor.ts";
 import type { ChainBlock } from "../chain/blocks/block-store.ts";
 import type { BeaconChain } from "../chain/chain.ts";
 import type { Clock } from "../chain/clock/clock.ts";

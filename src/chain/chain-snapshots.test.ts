@@ -1,7 +1,7 @@
 import type { RootHex } from "@lodestar/types";
 import { expect, test } from "vitest";
+import { SerialQueue } from "../async/serial-queue.ts";
 import { ChainSnapshots } from "./chain-snapshots.ts";
-import { SerialQueue } from "./serial-queue.ts";
 
 type Parts = ConstructorParameters<typeof ChainSnapshots>[0];
 

@@ -4,12 +4,12 @@ import type { BeaconDb } from "../db/beacon-db.ts";
 import type { SlotAndRoot } from "../db/keys.ts";
 import type { Logger } from "../log/logger.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
+import type { PayloadVerification } from "./fork-choice/payload-verification.ts";
+import { type CountedVotes, countedVotes, putCountedVotes } from "./fork-choice/stored-fork-choice.ts";
 import { type Checkpoint, sameCheckpoint } from "./fork-choice/types.ts";
-import type { PayloadVerification } from "./payload-verification.ts";
 import type { PreparedSnapshot, SnapshotStore } from "./states/snapshot-store.ts";
 import type { SnapshotWriter } from "./states/snapshot-writer.ts";
 import type { StateStore } from "./states/state-store.ts";
-import { type CountedVotes, countedVotes, putCountedVotes } from "./stored-fork-choice.ts";
 
 /** Epochs finalized at once that make an immediate compaction worthwhile. */
 const LONG_WITHOUT_FINALITY_EPOCHS = 32;

@@ -12,12 +12,12 @@ import { PubkeyFile } from "../db/pubkey-file.ts";
 import { DepositChain } from "../execution/eth1/deposit-chain.ts";
 import type { Logger } from "../log/logger.ts";
 import { Progress } from "../log/progress.ts";
-import { anchorBlock } from "./anchor.ts";
-import { checkFinalizedHistory } from "./check-history.ts";
+import { anchorBlock } from "./anchor/anchor.ts";
 import { ForkChoice } from "./fork-choice/fork-choice.ts";
+import { PayloadVerification } from "./fork-choice/payload-verification.ts";
+import { checkFinalizedHistory } from "./history/check-history.ts";
 import { type HistoryEnd, readHistoryEnd } from "./history/history.ts";
-import { PayloadVerification } from "./payload-verification.ts";
-import { Pubkeys } from "./pubkeys.ts";
+import { Pubkeys } from "./pubkeys/pubkeys.ts";
 import { SnapshotStore } from "./states/snapshot-store.ts";
 
 export interface OpeningOptions {

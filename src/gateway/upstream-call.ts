@@ -1,6 +1,6 @@
 import type { MethodDefinition } from "../api/definition.ts";
 import { Failure } from "../errors/failure.ts";
-import type { Format } from "../server/http/negotiation.ts";
+import type { Format } from "../server/http/response/negotiation.ts";
 import type { Cancellation } from "../server/method-table.ts";
 
 /** An HTTP request to an upstream, without credentials. */

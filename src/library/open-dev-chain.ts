@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createMethodTable } from "../api/bound-methods.ts";
 import { ClosingStack } from "../async/closing-stack.ts";
-import { useNativeHasher } from "../chain/native-hasher.ts";
+import { useNativeHasher } from "../chain/states/native-hasher.ts";
 import type { DevOptions } from "../cli/flags/options.ts";
 import { serverOptions } from "../cli/start/servers.ts";
 import { verifyPeers } from "../cli/start/verify-peers.ts";

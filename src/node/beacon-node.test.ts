@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { openDevChain, QUIET } from "../../test/support/dev-chain.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
-import type { Pubkeys } from "../chain/pubkeys.ts";
+import type { Pubkeys } from "../chain/pubkeys/pubkeys.ts";
 import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
 import { BeaconNode } from "./beacon-node.ts";
 import { StartError } from "./start-error.ts";

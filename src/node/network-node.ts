@@ -1,5 +1,5 @@
 import { ClosingStack } from "../async/closing-stack.ts";
-import { findStaleState, type StaleState } from "../chain/weak-subjectivity.ts";
+import { findStaleState, type StaleState } from "../chain/anchor/weak-subjectivity.ts";
 import { isDevConfig } from "../dev/chain-config.ts";
 import { attachBlobs, type BlobCounts } from "../dev/dev-blobs.ts";
 import type { KeySource } from "../dev/genesis-parameters.ts";

@@ -1,5 +1,5 @@
 import type { SuspensionWatch } from "../chain/clock/suspension-watch.ts";
-import type { Authority } from "../chain/sync-status.ts";
+import type { Authority } from "../chain/head/sync-status.ts";
 import type { Broadcast } from "../network/broadcast.ts";
 import { Network, type NetworkParts } from "../network/network.ts";
 import type { NetworkView } from "../network/network-view.ts";

@@ -1,7 +1,7 @@
 import { computeEpochAtSlot } from "@lodestar/state-transition";
 import { SYSTEM_TIMERS, type Timers } from "../async/timers.ts";
 import type { BeaconChain } from "../chain/chain.ts";
-import { participationRate } from "../chain/participation-rate.ts";
+import { participationRate } from "../chain/states/participation-rate.ts";
 import { Alarm } from "../log/alarm.ts";
 import type { Logger } from "../log/logger.ts";
 

@@ -2,7 +2,7 @@ import { request } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { AccessOptions } from "./http/access-policy.ts";
+import type { AccessOptions } from "./http/access/access-policy.ts";
 import { openTestServer as openJsonRpc, json as rpcJson } from "./jsonrpc/server.test-support.ts";
 import { Client } from "./jsonrpc/websocket/client.test-support.ts";
 import type { RestRoute } from "./rest/route-table.ts";

@@ -1,6 +1,6 @@
 import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import type { Clock } from "../chain/clock/clock.ts";
-import { LruMap } from "../chain/lru-map.ts";
+import { LruMap } from "../collections/lru-map.ts";
 import type { Logger } from "../log/logger.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
 

@@ -1,7 +1,7 @@
 import type { RootHex } from "@lodestar/types";
 import type { CommittingBlock } from "../chain/data/data-availability.ts";
 import { WrongSidecarError } from "../chain/data/verify-sidecars.ts";
-import { LruMap } from "../chain/lru-map.ts";
+import { LruMap } from "../collections/lru-map.ts";
 import type { DataSidecar } from "../data/sidecar.ts";
 import type { Logger } from "../log/logger.ts";
 import type { SyncPeer, SyncPeers } from "../network/peers/sync-peers.ts";

@@ -1,7 +1,7 @@
 import type { RootHex } from "@lodestar/types";
 import type { Timers } from "../async/timers.ts";
 import type { BlockRejection } from "../chain/import/block-rejection.ts";
-import { LruMap } from "../chain/lru-map.ts";
+import { LruMap } from "../collections/lru-map.ts";
 import type { Logger } from "../log/logger.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
 import type { RangeSyncLimits } from "./limits.ts";

@@ -1,7 +1,7 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { RootHex, SignedBeaconBlock } from "@lodestar/types";
 import { SYSTEM_TIMERS, type Timers } from "../async/timers.ts";
-import type { Authority, SyncStateSource } from "../chain/sync-status.ts";
+import type { Authority, SyncStateSource } from "../chain/head/sync-status.ts";
 import type { Logger } from "../log/logger.ts";
 import type { UnknownBlocks } from "../network/gossip/block-handler.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";

@@ -3,7 +3,7 @@ import { ForkName } from "@lodestar/params";
 import type { electra, SignedBeaconBlock } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { expect, it, onTestFinished } from "vitest";
-import { initialiseDatabase } from "../../src/chain/anchor.ts";
+import { initialiseDatabase } from "../../src/chain/anchor/anchor.ts";
 import { openDatabase } from "../../src/db/open-database.ts";
 import { DevBlobs } from "../../src/dev/dev-blobs.ts";
 import { encodeDepositCall } from "../../src/dev/evm/deposit-call.ts";

@@ -49,7 +49,9 @@ describe("debug_getChronosFutures", () => {
     // Nor does anything stay of each head that the execution engine was told of.
     await program.call("dev_advance", [HEADS]);
     const atHead = (await program.call("getChronosFutures")) as PendingPromise[];
-    expect(atHead.filter(({ filename }) => filename === "src/chain/engine-notifier.ts").length).toBeLessThan(HEADS);
+    expect(atHead.filter(({ filename }) => filename === "src/chain/engine/engine-notifier.ts").length).toBeLessThan(
+      HEADS,
+    );
     expect(await program.stop()).toEqual({ code: 0, signal: null });
   });
 });

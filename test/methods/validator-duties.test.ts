@@ -1,7 +1,7 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { toHex } from "@lodestar/utils";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
-import { initialiseDatabase } from "../../src/chain/anchor.ts";
+import { initialiseDatabase } from "../../src/chain/anchor/anchor.ts";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import { Caller } from "../support/caller.ts";
 import { inDataDirectory } from "../support/data-directory.ts";

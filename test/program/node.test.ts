@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { toRootHex } from "@lodestar/utils";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { latestBlockHeader } from "../../src/chain/anchor.ts";
+import { latestBlockHeader } from "../../src/chain/anchor/anchor.ts";
 import { serializeSignedBlock } from "../../src/chain/blocks/block-encoding.ts";
 import type { StateStore } from "../../src/chain/states/state-store.ts";
 import { type OpenedDevChain, startQuietDevChain } from "../support/dev-chain.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { SignedBeaconBlock } from "@lodestar/types";
 import { expect, onTestFinished } from "vitest";
-import { initialiseDatabase } from "../../src/chain/anchor.ts";
+import { initialiseDatabase } from "../../src/chain/anchor/anchor.ts";
 import { openDatabase } from "../../src/db/open-database.ts";
 import type { ScheduledFork } from "../../src/dev/forks.ts";
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";

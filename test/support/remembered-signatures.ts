@@ -1,5 +1,5 @@
 import { aggregateSignatures, type PublicKey, SecretKey, type Signature } from "@chainsafe/blst";
-import { LruMap } from "../../src/chain/lru-map.ts";
+import { LruMap } from "../../src/collections/lru-map.ts";
 
 /** Of the groups of BLS12-381. */
 const GROUP_ORDER = 0x73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001n;

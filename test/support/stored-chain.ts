@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { BeaconConfig } from "@lodestar/config";
 import type { Slot } from "@lodestar/types";
 import { onTestFinished } from "vitest";
-import { initialiseDatabase } from "../../src/chain/anchor.ts";
+import { initialiseDatabase } from "../../src/chain/anchor/anchor.ts";
 import { BeaconChain } from "../../src/chain/chain.ts";
 import { VirtualClock } from "../../src/chain/clock/virtual-clock.ts";
 import type { Kzg } from "../../src/data/kzg/kzg.ts";

@@ -16,7 +16,7 @@ import {
 import { fromHex, toRootHex } from "@lodestar/utils";
 import type { Api } from "../../src/api/api.ts";
 import type { ChainView } from "../../src/api/chain-view.ts";
-import { latestBlockHeader } from "../../src/chain/anchor.ts";
+import { latestBlockHeader } from "../../src/chain/anchor/anchor.ts";
 import type { ChainBlock } from "../../src/chain/blocks/block-store.ts";
 import type { DevGenesis } from "../../src/dev/genesis.ts";
 

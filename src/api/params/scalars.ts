@@ -1,7 +1,7 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { fromHex } from "@lodestar/utils";
 import { z } from "zod";
-import { parseGraffiti } from "../../chain/graffiti.ts";
+import { parseGraffiti } from "../../chain/production/graffiti.ts";
 import { nearestName } from "../../errors/nearest-name.ts";
 import { ALWAYS_SAFE_DIGITS, IrregularNumber } from "../../json/parse.ts";
 import {

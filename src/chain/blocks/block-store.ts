@@ -1,13 +1,13 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { GENESIS_SLOT, ZERO_HASH_HEX } from "@lodestar/params";
 import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import { LruMap } from "../../collections/lru-map.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import { DatabaseCorruptError } from "../../db/errors.ts";
 import type { SlotAndRoot } from "../../db/keys.ts";
+import type { GenesisLoader } from "../anchor/genesis-loader.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
-import type { GenesisLoader } from "../genesis-loader.ts";
-import { LruMap } from "../lru-map.ts";
-import type { PayloadVerification } from "../payload-verification.ts";
+import type { PayloadVerification } from "../fork-choice/payload-verification.ts";
 import { parentRootOf, slotOf } from "./block-encoding.ts";
 import { readStoredBlock } from "./stored-block.ts";
 

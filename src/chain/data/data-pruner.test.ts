@@ -1,10 +1,10 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { toRootHex } from "@lodestar/utils";
 import { expect, it, onTestFinished } from "vitest";
+import { SerialQueue } from "../../async/serial-queue.ts";
 import { openDatabase } from "../../db/open-database.ts";
 import { createTempDir } from "../../db/temp-dir.test-support.ts";
 import { createLogger } from "../../log/pino-logger.ts";
-import { SerialQueue } from "../serial-queue.ts";
 import { DataPruner } from "./data-pruner.ts";
 
 const rootOf = (slot: number) => toRootHex(new Uint8Array(32).fill(slot));

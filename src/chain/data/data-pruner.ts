@@ -1,9 +1,9 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { Slot } from "@lodestar/types";
+import type { SerialQueue } from "../../async/serial-queue.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import type { SlotAndRoot } from "../../db/keys.ts";
 import type { Logger } from "../../log/logger.ts";
-import type { SerialQueue } from "../serial-queue.ts";
 import type { DataAvailability } from "./data-availability.ts";
 
 /** Blocks per run in the queue of changes, to keep it short. */

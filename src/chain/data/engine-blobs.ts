@@ -1,6 +1,7 @@
 import type { BeaconConfig } from "@lodestar/config";
 import type { ForkPostDeneb } from "@lodestar/params";
 import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import { LruMap } from "../../collections/lru-map.ts";
 import { blobSidecarsOf } from "../../data/blob-sidecars.ts";
 import { type ColumnFrame, columnFrameOf, columnSidecarsOf } from "../../data/column-sidecars.ts";
 import { commitmentsOf } from "../../data/commitments.ts";
@@ -16,7 +17,6 @@ import {
 import type { Logger } from "../../log/logger.ts";
 import type { ChainEvents } from "../events.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
-import { LruMap } from "../lru-map.ts";
 import type { CommittingBlock } from "./committing-block.ts";
 import type { DataAvailability } from "./data-availability.ts";
 import type { SidecarProcessor } from "./sidecar-processor.ts";

@@ -1,9 +1,9 @@
 import type { RootHex } from "@lodestar/types";
+import type { SerialQueue } from "../../async/serial-queue.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { ChainEvents } from "../events.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
-import type { SerialQueue } from "../serial-queue.ts";
 import type { DataAvailability } from "./data-availability.ts";
 
 /** Blocks per write in the queue of changes. */

@@ -1,11 +1,11 @@
 import type { RootHex } from "@lodestar/types";
+import { SerialQueue } from "../../async/serial-queue.ts";
+import { LruMap } from "../../collections/lru-map.ts";
 import { ALL_COLUMNS, columnSidecarsOf } from "../../data/column-sidecars.ts";
 import { isColumn, slotOfSidecar } from "../../data/sidecar.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
-import { LruMap } from "../lru-map.ts";
-import { SerialQueue } from "../serial-queue.ts";
 import { RECOVERY_COLUMNS, recoverBlobs } from "./blobs-of-block.ts";
 import type { DataAvailability } from "./data-availability.ts";
 import type { SidecarProcessor } from "./sidecar-processor.ts";

@@ -1,8 +1,8 @@
 import type { ChainForkConfig } from "@lodestar/config";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { RootHex } from "@lodestar/types";
-import { Backoff, type BackoffEntry } from "../backoff.ts";
 import { Revision } from "../revision.ts";
+import { Backoff, type BackoffEntry } from "./backoff.ts";
 import { BlockTree } from "./block-tree.ts";
 import { ForkChoiceError } from "./error.ts";
 import { proposerBoostScore, selectHead, shufflingDependentSlot } from "./head-selection.ts";

@@ -1,15 +1,15 @@
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import { SerialQueue } from "../../async/serial-queue.ts";
 import { SYSTEM_TIMERS } from "../../async/timers.ts";
 import type { BlsVerifier } from "../../bls/verifier.ts";
 import type { ExecutionEngine } from "../../execution/engine.ts";
 import type { Logger } from "../../log/logger.ts";
 import { blockRoot } from "../blocks/block-encoding.ts";
+import type { PayloadVerdicts } from "../engine/payload-verdicts.ts";
 import type { ChainEvents } from "../events.ts";
+import type { PayloadVerification } from "../fork-choice/payload-verification.ts";
 import type { ForkChoiceExecution } from "../fork-choice/types.ts";
-import type { PayloadVerdicts } from "../payload-verdicts.ts";
-import type { PayloadVerification } from "../payload-verification.ts";
-import { SerialQueue } from "../serial-queue.ts";
 import type { HotSnapshots } from "../states/hot-snapshots.ts";
 import { BlockCommitter, type BlockCommitterParts } from "./block-committer.ts";
 import { BlockImporter, type ImportedBlock } from "./block-importer.ts";

@@ -3,7 +3,7 @@ import type { BeaconConfig } from "@lodestar/config";
 import { getBlockProposerSignatureSet } from "@lodestar/state-transition";
 import type { BeaconBlock, RootHex, SignedBeaconBlock } from "@lodestar/types";
 import type { BlsVerifier } from "../../bls/verifier.ts";
-import { LruMap } from "../lru-map.ts";
+import { LruMap } from "../../collections/lru-map.ts";
 import type { BlockRejection, RejectionReason } from "./block-rejection.ts";
 
 const ROOTS_HELD = 1024;

@@ -11,9 +11,9 @@ import {
 } from "../../execution/engine.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { ForkChoiceExecution } from "../fork-choice/types.ts";
-import { mayMergeAt } from "../terminal-block-hash.ts";
 import type { ReadBlock } from "./apply-block.ts";
 import { BlockRejection, InvalidPayloadRejection } from "./block-rejection.ts";
+import { mayMergeAt } from "./terminal-block-hash.ts";
 
 /** sync/optimistic.md; configurable. */
 const SAFE_SLOTS_TO_IMPORT_OPTIMISTICALLY = 128;

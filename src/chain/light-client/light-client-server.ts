@@ -21,13 +21,13 @@ import type {
   SyncPeriod,
 } from "@lodestar/types";
 import { byteArrayEquals, toRootHex } from "@lodestar/utils";
+import { LruMap } from "../../collections/lru-map.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
 import type { ChainEvents } from "../events.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { ForkChoiceBlock } from "../fork-choice/types.ts";
-import { LruMap } from "../lru-map.ts";
 import { type StateStore, StateUnavailableError } from "../states/state-store.ts";
 import { BestUpdates, type Candidate, type DerivedUpdate } from "./best-updates.ts";
 import { blockToLightClientHeader, createBootstrap, createFinalityUpdate, participants } from "./light-client-data.ts";

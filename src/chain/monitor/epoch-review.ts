@@ -30,7 +30,7 @@ import {
 import { byteArrayEquals, toRootHex } from "@lodestar/utils";
 import { TimeSlice } from "../../async/time-slice.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
-import { type CommitteePosition, committeePositions } from "../committee-positions.ts";
+import { type CommitteePosition, committeePositions } from "../shuffling/committee-positions.ts";
 
 /** Correct parts of a vote. From Altair on, a part counts only if it was included in time. */
 export interface VoteParts {

@@ -2,7 +2,7 @@ import { BitArray } from "@chainsafe/ssz";
 import { type ForkName, isForkPostElectra, MAX_COMMITTEES_PER_SLOT, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { computeEpochAtSlot, computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import type { Attestation, CommitteeIndex, phase0, RootHex, Slot } from "@lodestar/types";
-import { copyMap } from "../copy-map.ts";
+import { copyMap } from "../../collections/copy-map.ts";
 import { type AddOutcome, type Aggregate, AggregateSet } from "./aggregate-set.ts";
 import type { GivenSignature } from "./pooled-signature.ts";
 

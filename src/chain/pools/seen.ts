@@ -2,7 +2,7 @@ import type { BitArray } from "@chainsafe/ssz";
 import { SYNC_COMMITTEE_SUBNET_COUNT } from "@lodestar/params";
 import type { altair, CommitteeIndex, Epoch, RootHex, Slot, ValidatorIndex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { copyMap } from "../copy-map.ts";
+import { copyMap } from "../../collections/copy-map.ts";
 import { countBits, isSubset } from "./bit-sets.ts";
 
 // Seen caches of gossip validation. "Seen" means seen and *valid*: callers check early, and add after all other checks.

@@ -3,7 +3,7 @@ import { SYNC_COMMITTEE_SIZE, SYNC_COMMITTEE_SUBNET_COUNT, SYNC_COMMITTEE_SUBNET
 import { G2_POINT_AT_INFINITY } from "@lodestar/state-transition";
 import type { altair, RootHex, Slot } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
-import { copyMap } from "../copy-map.ts";
+import { copyMap } from "../../collections/copy-map.ts";
 import { type AddOutcome, AggregateSet } from "./aggregate-set.ts";
 import { type GivenSignature, type PooledSignature, sumBytes } from "./pooled-signature.ts";
 

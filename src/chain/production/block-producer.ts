@@ -16,16 +16,16 @@ import {
   sszTypesFor,
 } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
+import { LruMap } from "../../collections/lru-map.ts";
 import type { BuiltPayload, ExecutionEngine, PayloadBlobs } from "../../execution/engine.ts";
 import type { Eth1Proposal, Eth1Proposals } from "../eth1/eth1-proposals.ts";
-import { LruMap } from "../lru-map.ts";
+import { mayMergeAt } from "../import/terminal-block-hash.ts";
 import { packAttestations } from "../pools/attestation-packing.ts";
 import type { AttestationPool } from "../pools/attestation-pool.ts";
 import type { OperationPool } from "../pools/operation-pool.ts";
 import type { SyncCommitteePool } from "../pools/sync-committee-pool.ts";
 import { processBlock } from "../states/advance.ts";
 import type { StateStore } from "../states/state-store.ts";
-import { mayMergeAt } from "../terminal-block-hash.ts";
 import type { BlockRequest } from "./block-request.ts";
 import type { BuilderBids } from "./builder-bids.ts";
 import type { PayloadBuilder } from "./payload-builder.ts";

@@ -2,7 +2,7 @@ import type { BeaconConfig } from "@lodestar/config";
 import { ForkSeq } from "@lodestar/params";
 import type { BLSSignature, RootHex, Slot, ValidatorIndex } from "@lodestar/types";
 import type { Clock } from "../clock/clock.ts";
-import type { Graffiti } from "../graffiti.ts";
+import type { Graffiti } from "./graffiti.ts";
 import type { ProposerPreparations } from "./proposer-preparations.ts";
 
 /** Inputs of a block that the proposer and the head determine. The rest comes from the pools. */

@@ -10,8 +10,8 @@ import { type BuiltPayload, EngineUnavailableError } from "../../execution/engin
 import { Alarm } from "../../log/alarm.ts";
 import type { Logger } from "../../log/logger.ts";
 import { type Clock, slotMs } from "../clock/clock.ts";
+import { blockHashOf } from "../engine/forkchoice-state.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
-import { blockHashOf } from "../forkchoice-state.ts";
 import { type BidExpectation, bidSignatureSet, faultOfBid } from "./bid-verification.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
 import { latestPayload, payloadRequest } from "./payload-request.ts";

@@ -5,7 +5,7 @@ import type { Builder } from "../../execution/builder/builder.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
-import type { SyncStatus } from "../sync-status.ts";
+import type { SyncStatus } from "../head/sync-status.ts";
 import { BuilderBids } from "./builder-bids.ts";
 import { BuilderRegistrations } from "./builder-registrations.ts";
 import { CircuitBreaker, type MissedSlotLimits } from "./circuit-breaker.ts";

@@ -4,7 +4,7 @@ import type { Logger } from "../../log/logger.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { ForkChoiceBlock } from "../fork-choice/types.ts";
-import type { SyncStatus } from "../sync-status.ts";
+import type { SyncStatus } from "../head/sync-status.ts";
 
 /** Limits of missed slots on a healthy chain. */
 export interface MissedSlotLimits {

@@ -14,7 +14,7 @@ import {
 import { Alarm } from "../../log/alarm.ts";
 import type { Logger } from "../../log/logger.ts";
 import { type Clock, slotMs } from "../clock/clock.ts";
-import { type ForkchoiceView, forkchoiceState } from "../forkchoice-state.ts";
+import { type ForkchoiceView, forkchoiceState } from "../engine/forkchoice-state.ts";
 import { faultOfBlobs, faultOfPayload, isSameRequest, paysAsRequested } from "./payload-check.ts";
 import { withTimeout } from "./with-timeout.ts";
 

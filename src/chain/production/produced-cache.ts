@@ -1,4 +1,4 @@
-import { LruMap } from "../lru-map.ts";
+import { LruMap } from "../../collections/lru-map.ts";
 
 /** A proposer signs within its slot. */
 const KEPT_OF_EACH = 4;

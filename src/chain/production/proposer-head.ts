@@ -5,7 +5,7 @@ import type { Slot } from "@lodestar/types";
 import type { Clock } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { type ForkChoiceBlock, sameCheckpoint } from "../fork-choice/types.ts";
-import type { HeadTracker } from "../head-tracker.ts";
+import type { HeadTracker } from "../head/head-tracker.ts";
 import type { ProposerPreparations } from "./proposer-preparations.ts";
 
 interface ProposerHeadParts {

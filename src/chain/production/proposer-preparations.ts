@@ -1,7 +1,7 @@
 import type { bellatrix, Epoch, PubkeyHex, ValidatorIndex } from "@lodestar/types";
 import { toPubkeyHex } from "@lodestar/utils";
+import { LruMap } from "../../collections/lru-map.ts";
 import type { Logger } from "../../log/logger.ts";
-import { LruMap } from "../lru-map.ts";
 import { AttachedValidators } from "../subscriptions/attached-validators.ts";
 
 type Registration = bellatrix.SignedValidatorRegistrationV1;

@@ -7,10 +7,10 @@ import { Progress } from "../../log/progress.ts";
 import { readStoredBlock } from "../blocks/stored-block.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
+import { deserializeForkChoiceBlock } from "../fork-choice/stored-fork-choice.ts";
 import type { ForkChoiceExecution } from "../fork-choice/types.ts";
 import { BlockRejection } from "../import/block-rejection.ts";
 import type { ImportQueue } from "../import/import-queue.ts";
-import { deserializeForkChoiceBlock } from "../stored-fork-choice.ts";
 
 interface RestoreParts {
   config: BeaconConfig;

@@ -2,7 +2,7 @@ import type { RootHex } from "@lodestar/types";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
-import { deserializeForkChoiceBlock, deserializeVotes } from "../stored-fork-choice.ts";
+import { deserializeForkChoiceBlock, deserializeVotes } from "../fork-choice/stored-fork-choice.ts";
 
 interface RestoreParts {
   db: BeaconDb;

@@ -4,7 +4,7 @@ import { ssz } from "@lodestar/types";
 import { expect, test } from "vitest";
 import { openQuietDevChain } from "../../../test/support/dev-chain.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
-import { Pubkeys } from "../pubkeys.ts";
+import { Pubkeys } from "../pubkeys/pubkeys.ts";
 import { withCaches } from "./cached-state.ts";
 import { readState } from "./read-state.ts";
 

@@ -8,7 +8,7 @@ import {
   createCachedBeaconState,
   getActiveValidatorIndices,
 } from "@lodestar/state-transition";
-import type { Pubkeys } from "../pubkeys.ts";
+import type { Pubkeys } from "../pubkeys/pubkeys.ts";
 
 /**
  * Creates the cached state with its epoch cache. Computes the shufflings, the most expensive part, on the thread pool.

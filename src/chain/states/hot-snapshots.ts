@@ -2,8 +2,8 @@ import { computeEpochAtSlot, computeStartSlotAtEpoch } from "@lodestar/state-tra
 import type { RootHex } from "@lodestar/types";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
+import { type CountedVotes, countedVotes, putCountedVotes } from "../fork-choice/stored-fork-choice.ts";
 import type { ForkChoiceBlock } from "../fork-choice/types.ts";
-import { type CountedVotes, countedVotes, putCountedVotes } from "../stored-fork-choice.ts";
 import type { PreparedSnapshot, SnapshotStore } from "./snapshot-store.ts";
 import type { SnapshotWriter } from "./snapshot-writer.ts";
 import type { StateStore } from "./state-store.ts";

@@ -1,7 +1,7 @@
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import { type RootHex, type Slot, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { latestBlockHeader } from "../anchor.ts";
+import { latestBlockHeader } from "../anchor/anchor.ts";
 
 interface LatestBlock {
   root: RootHex;

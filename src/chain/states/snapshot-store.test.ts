@@ -13,8 +13,8 @@ import { createTempDir } from "../../db/temp-dir.test-support.ts";
 import { devChainConfig } from "../../dev/chain-config.ts";
 import { createDevGenesis } from "../../dev/genesis.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
-import { latestBlockHeader } from "../anchor.ts";
-import { Pubkeys } from "../pubkeys.ts";
+import { latestBlockHeader } from "../anchor/anchor.ts";
+import { Pubkeys } from "../pubkeys/pubkeys.ts";
 import { SnapshotStore } from "./snapshot-store.ts";
 
 const [FIRST, SECOND, THIRD, FOURTH] = ["11", "22", "33", "44"].map((byte) => `0x${byte.repeat(32)}`) as [

@@ -1,7 +1,7 @@
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import { expect, test, vi } from "vitest";
+import { SerialQueue } from "../../async/serial-queue.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
-import { SerialQueue } from "../serial-queue.ts";
 import type { PreparedSnapshot, SnapshotStore } from "./snapshot-store.ts";
 import { SnapshotWriter } from "./snapshot-writer.ts";
 

@@ -1,7 +1,7 @@
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import type { RootHex } from "@lodestar/types";
+import type { SerialQueue } from "../../async/serial-queue.ts";
 import type { Logger } from "../../log/logger.ts";
-import type { SerialQueue } from "../serial-queue.ts";
 import type { PreparedSnapshot, SnapshotStore } from "./snapshot-store.ts";
 
 interface SnapshotWriterParts {

@@ -6,14 +6,14 @@ import {
 } from "@lodestar/state-transition";
 import type { RootHex, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
+import { SerialQueues } from "../../async/serial-queue.ts";
 import { SingleFlight } from "../../async/single-flight.ts";
+import { LruMap } from "../../collections/lru-map.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
+import type { GenesisLoader } from "../anchor/genesis-loader.ts";
 import type { BlockLink, BlockStore } from "../blocks/block-store.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { Checkpoint } from "../fork-choice/types.ts";
-import type { GenesisLoader } from "../genesis-loader.ts";
-import { LruMap } from "../lru-map.ts";
-import { SerialQueues } from "../serial-queue.ts";
 import { advanceToSlot, replayBlock } from "./advance.ts";
 import type { SnapshotStore } from "./snapshot-store.ts";
 

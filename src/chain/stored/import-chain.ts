@@ -5,7 +5,7 @@ import { toRootHex } from "@lodestar/utils";
 import type { BeaconDb, BeaconDbBatch, RawEntry } from "../../db/beacon-db.ts";
 import { Bucket } from "../../db/keys.ts";
 import { upgradeSchema } from "../../db/open-database.ts";
-import { latestBlockHeader } from "../anchor.ts";
+import { latestBlockHeader } from "../anchor/anchor.ts";
 import { blockRoot, deserializeSignedBlock } from "../blocks/block-encoding.ts";
 import { readState } from "../states/read-state.ts";
 import { ChainFileError, EntryKind, readChainFile } from "./chain-file.ts";

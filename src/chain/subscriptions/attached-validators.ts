@@ -1,5 +1,5 @@
 import type { Epoch, Slot, ValidatorIndex } from "@lodestar/types";
-import { LruMap } from "../lru-map.ts";
+import { LruMap } from "../../collections/lru-map.ts";
 
 /** Same as the lifetime of a preparation. */
 const EPOCHS_KEPT_AFTER = 2;

@@ -1,6 +1,6 @@
 import { ATTESTATION_SUBNET_COUNT, SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { CommitteeIndex, Slot } from "@lodestar/types";
-import { copyMap } from "../copy-map.ts";
+import { copyMap } from "../../collections/copy-map.ts";
 
 /** A committee duty of a validator of some client. */
 export interface CommitteeInterest {

@@ -1,8 +1,8 @@
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
-import type { HeadTracker } from "../head-tracker.ts";
+import type { HeadTracker } from "../head/head-tracker.ts";
 import type { Pools } from "../pools/pools.ts";
+import { Shufflings } from "../shuffling/shufflings.ts";
 import { RegenerationQueue } from "../states/regeneration-queue.ts";
-import { Shufflings } from "../states/shufflings.ts";
 import type { StateStore } from "../states/state-store.ts";
 import type { ValidationContext } from "./context.ts";
 import { VerifiedHeaders } from "./verified-headers.ts";

@@ -1,7 +1,7 @@
 import type { Epoch, RootHex, Slot, ValidatorIndex } from "@lodestar/types";
+import { LruMap } from "../../collections/lru-map.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { Clock } from "../clock/clock.ts";
-import { LruMap } from "../lru-map.ts";
 import type { AttachedValidators } from "../subscriptions/attached-validators.ts";
 
 /** Caps the log lines of an operator whose whole key set runs twice. Further validators follow in later epochs. */

@@ -1,6 +1,6 @@
 import { type phase0, type RootHex, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { LruMap } from "../lru-map.ts";
+import { LruMap } from "../../collections/lru-map.ts";
 
 /** Several slots, and equivocating proposers. */
 const MAX_HEADERS = 64;

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { MAX_SPEED } from "../../chain/clock/clock.ts";
-import { parseGraffiti } from "../../chain/graffiti.ts";
+import { parseGraffiti } from "../../chain/production/graffiti.ts";
 import { LogSpecError, parseLogSpec } from "../../log/log-spec.ts";
 
 /** Invalid flag value. The message continues "The value … of --flag is not accepted: ". */

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { useNativeHasher } from "../../chain/native-hasher.ts";
+import { useNativeHasher } from "../../chain/states/native-hasher.ts";
 import { PromiseTracker } from "../../debug/promise-tracker.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { LogControl } from "../../log/pino-logger.ts";
@@ -7,7 +7,7 @@ import type { NetworkingOptions } from "../../network/networking-options.ts";
 import { DevNode } from "../../node/dev-node.ts";
 import { Notifier } from "../../node/notifier.ts";
 import { limitConnections } from "../../node/servers/connection-limits.ts";
-import { isLoopbackAddress } from "../../server/http/loopback.ts";
+import { isLoopbackAddress } from "../../server/http/access/loopback.ts";
 import type { DevOptions } from "../flags/options.ts";
 import type { RunningNode } from "../run.ts";
 import { announceEarlyCompounding, announceKeys, announceStart, forkTexts } from "./banner.ts";

@@ -1,5 +1,5 @@
-import { useNativeHasher } from "../../chain/native-hasher.ts";
-import type { StaleState } from "../../chain/weak-subjectivity.ts";
+import type { StaleState } from "../../chain/anchor/weak-subjectivity.ts";
+import { useNativeHasher } from "../../chain/states/native-hasher.ts";
 import { PromiseTracker } from "../../debug/promise-tracker.ts";
 import { isDevConfig } from "../../dev/chain-config.ts";
 import type { Logger } from "../../log/logger.ts";

@@ -3,9 +3,9 @@ import { EPOCHS_PER_ETH1_VOTING_PERIOD, SLOTS_PER_EPOCH } from "@lodestar/params
 import { computeTimeAtSlot } from "@lodestar/state-transition";
 import type { phase0, Slot } from "@lodestar/types";
 import { byteArrayEquals, toHex } from "@lodestar/utils";
+import { SerialQueue } from "../../async/serial-queue.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { isBridgeRetired } from "../../chain/eth1/eth1-vote.ts";
-import { SerialQueue } from "../../chain/serial-queue.ts";
 import type { Eth1Block } from "../../execution/eth1/deposit-chain.ts";
 import type { LoggedDeposit } from "../../execution/eth1/deposit-log.ts";
 import type { Eth1Header } from "../../execution/eth1/eth1-node.ts";

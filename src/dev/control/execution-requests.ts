@@ -6,9 +6,9 @@ import {
 } from "@lodestar/params";
 import { type electra, type phase0, type RootHex, type SignedBeaconBlock, type Slot, ssz } from "@lodestar/types";
 import { fromHex, toHex, toRootHex } from "@lodestar/utils";
+import { SerialQueue } from "../../async/serial-queue.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
-import { LruMap } from "../../chain/lru-map.ts";
-import { SerialQueue } from "../../chain/serial-queue.ts";
+import { LruMap } from "../../collections/lru-map.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 
 const KINDS = {

@@ -1,8 +1,8 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { Slot } from "@lodestar/types";
 import { ControlError, type TimeControl } from "../../api/dev-control.ts";
+import { SerialQueue } from "../../async/serial-queue.ts";
 import type { VirtualClock } from "../../chain/clock/virtual-clock.ts";
-import { SerialQueue } from "../../chain/serial-queue.ts";
 import { MAX_EMPTY_EPOCHS } from "../constants.ts";
 
 interface DevTimeParts {

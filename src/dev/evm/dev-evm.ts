@@ -1,5 +1,5 @@
 import type { BeaconChain } from "../../chain/chain.ts";
-import { blockHashOf } from "../../chain/forkchoice-state.ts";
+import { blockHashOf } from "../../chain/engine/forkchoice-state.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import type { EvmEngine } from "../../evm/engine/evm-engine.ts";
 import { sidecarKzg } from "../../evm/engine/sidecar-kzg.ts";

@@ -1,7 +1,7 @@
 import { extname } from "node:path";
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { Signature } from "@chainsafe/blst";
-import { LruMap } from "../../chain/lru-map.ts";
+import { LruMap } from "../../collections/lru-map.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { SigningRequest } from "./signing-request.ts";
 

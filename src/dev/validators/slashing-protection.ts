@@ -1,5 +1,5 @@
 import type { Epoch, phase0, Slot, ValidatorIndex } from "@lodestar/types";
-import { SerialQueue } from "../../chain/serial-queue.ts";
+import { SerialQueue } from "../../async/serial-queue.ts";
 import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
 
 /** Latest signed proposal slot and attestation epochs of a validator; −1 for none. */

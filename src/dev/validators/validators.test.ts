@@ -81,7 +81,7 @@ it("skips remaining duties of a slot that has passed", async () => {
 });
 
 describe("dev validators in lockstep", () => {
-  // test/lockstep.test.ts covers all forks and a sync committee change.
+  // test/dev/lockstep.test.ts covers all forks and a sync committee change.
   it("finalize across the electra fork with valid signatures", async () => {
     const lastSlot = 4 * SLOTS_PER_EPOCH;
     const forks: ScheduledFork[] = [

@@ -1,5 +1,5 @@
 import { copyOutOfPool } from "../../json/buffer-pool.ts";
-import type { ByteBudget } from "../../server/http/byte-budget.ts";
+import type { ByteBudget } from "../../server/http/request/byte-budget.ts";
 
 interface BufferLimits {
   maxBytes: number;

@@ -1,5 +1,5 @@
 import { isBySlot } from "../../api/cache-policy.ts";
-import { MEDIA_TYPES, mediaTypeOf } from "../../server/http/negotiation.ts";
+import { MEDIA_TYPES, mediaTypeOf } from "../../server/http/response/negotiation.ts";
 import { findData } from "../calls/data-scanner.ts";
 import type { ChainSpec } from "../chain-spec.ts";
 import type { UpstreamCall, UpstreamResponse } from "../upstream-call.ts";

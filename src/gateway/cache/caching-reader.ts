@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { SingleFlight } from "../../async/single-flight.ts";
 import type { Timers } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
-import { ByteBudget } from "../../server/http/byte-budget.ts";
+import { ByteBudget } from "../../server/http/request/byte-budget.ts";
 import type { ChainSpec } from "../chain-spec.ts";
 import type { GatewayObserver } from "../gateway-observer.ts";
 import type { CacheOptions } from "../options.ts";

@@ -1,5 +1,5 @@
 import { methods } from "../../api/method-groups.ts";
-import type { Format } from "../../server/http/negotiation.ts";
+import type { Format } from "../../server/http/response/negotiation.ts";
 import type { ChainSpec } from "../chain-spec.ts";
 import type { UpstreamCall, UpstreamResponse } from "../upstream-call.ts";
 

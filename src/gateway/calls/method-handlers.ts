@@ -3,7 +3,7 @@ import type { MethodDefinition, RestPath } from "../../api/definition.ts";
 import { RequestParser } from "../../api/rest/request.ts";
 import { dataResponse } from "../../api/rest/response.ts";
 import { unsupported } from "../../errors/failure.ts";
-import { accepts, MEDIA_TYPES } from "../../server/http/negotiation.ts";
+import { accepts, MEDIA_TYPES } from "../../server/http/response/negotiation.ts";
 import type { Caller, Cancellation, MethodResponse, Params } from "../../server/method-table.ts";
 import type { RestRequest, RestResponse } from "../../server/rest/route-table.ts";
 import type { ComposedHandler, HandlerContext } from "./composed-methods.ts";

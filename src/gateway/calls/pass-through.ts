@@ -2,7 +2,7 @@ import type { MethodDefinition, RestPath } from "../../api/definition.ts";
 import { locateParams } from "../../api/rest/param-locations.ts";
 import { isReadOnly } from "../../server/access-class.ts";
 import { errorBody } from "../../server/http/http-error.ts";
-import { type Format, MEDIA_TYPES, mediaTypeOf } from "../../server/http/negotiation.ts";
+import { type Format, MEDIA_TYPES, mediaTypeOf } from "../../server/http/response/negotiation.ts";
 import type { CacheLifetime, RestRequest, RestResponse, RestRoute } from "../../server/rest/route-table.ts";
 import { type ErrorResponse, isErrorResponse, parseErrorBody } from "../upstream/requests/error-response.ts";
 import { hasUnknownOutcome, OUTCOME_UNKNOWN } from "../upstream/requests/submission.ts";

@@ -1,5 +1,5 @@
 import { defaultCrypto, setV4Crypto } from "@chainsafe/enr";
-import { LruMap } from "../../chain/lru-map.ts";
+import { LruMap } from "../../collections/lru-map.ts";
 
 /** An ENR has at most 300 bytes (EIP-778), so both caches take a megabyte or two. */
 const MAX_CACHED_ENRS = 2_000;

@@ -2,7 +2,7 @@ import { getV4Crypto } from "@chainsafe/enr";
 import { peerIdFromString } from "@libp2p/peer-id";
 import type { BeaconConfig } from "@lodestar/config";
 import { fromHex } from "@lodestar/utils";
-import { LruMap } from "../../chain/lru-map.ts";
+import { LruMap } from "../../collections/lru-map.ts";
 import { columnsOfGroups, custodyGroupsOf, subnetOfColumn } from "../../data/custody.ts";
 import type { KnownPeer } from "./known-peers.ts";
 

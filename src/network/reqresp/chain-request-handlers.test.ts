@@ -10,7 +10,7 @@ import { EMPTY_SLOTS, LAST_SLOT, makeChainWithGap } from "../../../test/support/
 import { type OpenedDevChain, openDevChain, QUIET, startDevChain } from "../../../test/support/dev-chain.ts";
 import { openFollower } from "../../../test/support/follower.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
-import { initialiseDatabase } from "../../chain/anchor.ts";
+import { initialiseDatabase } from "../../chain/anchor/anchor.ts";
 import { deserializeSignedBlock } from "../../chain/blocks/block-encoding.ts";
 import { forkSchedule } from "../../cli/flags/dev/fork-schedule.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";

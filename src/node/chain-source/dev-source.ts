@@ -5,7 +5,7 @@ import { type BeaconConfig, type ChainConfig, createBeaconConfig } from "@lodest
 import { ACTIVE_PRESET, SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { phase0, Slot, ValidatorIndex } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
-import { initialiseDatabase } from "../../chain/anchor.ts";
+import { initialiseDatabase } from "../../chain/anchor/anchor.ts";
 import { SlotTime } from "../../chain/clock/clock.ts";
 import type { SuspensionWatch } from "../../chain/clock/suspension-watch.ts";
 import type { TimeOfDay } from "../../chain/clock/time-of-day.ts";

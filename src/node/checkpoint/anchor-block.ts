@@ -1,7 +1,7 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { latestBlockHeader } from "../../chain/anchor.ts";
+import { latestBlockHeader } from "../../chain/anchor/anchor.ts";
 import { blockRoot, deserializeSignedBlock } from "../../chain/blocks/block-encoding.ts";
 import { messageOf } from "../../http-client/http-error.ts";
 import type { Logger } from "../../log/logger.ts";

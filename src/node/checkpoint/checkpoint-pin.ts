@@ -2,7 +2,7 @@ import { SLOTS_PER_EPOCH, ZERO_HASH } from "@lodestar/params";
 import { type BeaconStateAllForks, computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import { type Epoch, type RootHex, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { latestBlockHeader } from "../../chain/anchor.ts";
+import { latestBlockHeader } from "../../chain/anchor/anchor.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import { StartError } from "../start-error.ts";
 

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { StaticFilePaths } from "../../server/http/static-files.ts";
+import type { StaticFilePaths } from "../../server/http/response/static-files.ts";
 
 const SOURCE = join(import.meta.dirname, "..", "..");
 /** Folders with the files of the page. */

@@ -1,5 +1,10 @@
 import type { ServerResponse } from "node:http";
-import { BUFFERED_FROM_BYTES, BudgetReservation, type ByteBudget, PIECE_OVERHEAD_BYTES } from "../http/byte-budget.ts";
+import {
+  BUFFERED_FROM_BYTES,
+  BudgetReservation,
+  type ByteBudget,
+  PIECE_OVERHEAD_BYTES,
+} from "../http/request/byte-budget.ts";
 import { type Feed, OVERLOAD_MESSAGE, type StreamEvent } from "./feed.ts";
 
 export interface EventStreamLimits {

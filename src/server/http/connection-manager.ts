@@ -2,12 +2,12 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Logger } from "../../log/logger.ts";
 import { scheduler } from "../scheduler.ts";
+import { RateLimiter } from "./access/rate-limiter.ts";
 import type { AccessRecord } from "./access-log.ts";
-import { ByteBudget } from "./byte-budget.ts";
 import { DeadlineTimer } from "./deadline.ts";
 import { Exchange, type MemoryBudgets } from "./exchange.ts";
 import { HttpError } from "./http-error.ts";
-import { RateLimiter } from "./rate-limiter.ts";
+import { ByteBudget } from "./request/byte-budget.ts";
 import type { HttpLimits, ServerLoad } from "./server.ts";
 
 /** Creates the access log record of a request. */

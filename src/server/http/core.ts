@@ -5,8 +5,8 @@ import type { Socket } from "node:net";
 import type { Logger } from "../../log/logger.ts";
 import { createServer } from "../../runtime/node-http.ts";
 import type { CallObserver, CallServer } from "../call-observer.ts";
+import type { AccessPolicy } from "./access/access-policy.ts";
 import type { AccessLog } from "./access-log.ts";
-import type { AccessPolicy } from "./access-policy.ts";
 import { ConnectionManager, type RecordFactory } from "./connection-manager.ts";
 import type { Exchange } from "./exchange.ts";
 import {

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { scheduler } from "../scheduler.ts";
 import type { AccessRecord } from "./access-log.ts";
-import type { ByteBudget } from "./byte-budget.ts";
 import type { Deadline } from "./deadline.ts";
+import type { ByteBudget } from "./request/byte-budget.ts";
 
 /** Bodies up to this size are read and discarded instead of closing the connection. */
 const MAX_DISCARDED_BYTES = 1024 * 1024;

@@ -1,7 +1,7 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { errorBody } from "./http-error.ts";
-import { MEDIA_TYPES } from "./negotiation.ts";
+import { MEDIA_TYPES } from "./response/negotiation.ts";
 
 export interface HttpServer {
   /** Rejects with the system's error, whose `code` is `EADDRINUSE` when the port is taken. */

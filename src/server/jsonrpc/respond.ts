@@ -1,4 +1,4 @@
-import { openStream, type ResponsePart } from "../http/chunk-stream.ts";
+import { openStream, type ResponsePart } from "../http/response/chunk-stream.ts";
 import type { IdToken } from "./envelope.ts";
 import type { ErrorObject } from "./errors.ts";
 

@@ -1,10 +1,10 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
-import { BUFFERED_FROM_BYTES } from "../http/byte-budget.ts";
-import { compressWhole, createCompressor, isWorthCompressing } from "../http/compression.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { UNREAD_LIMIT_MESSAGE } from "../http/http-error.ts";
-import { MEDIA_TYPES, prefersGzip } from "../http/negotiation.ts";
-import { sendError, writeBody, writeStream } from "../http/send.ts";
+import { BUFFERED_FROM_BYTES } from "../http/request/byte-budget.ts";
+import { compressWhole, createCompressor, isWorthCompressing } from "../http/response/compression.ts";
+import { MEDIA_TYPES, prefersGzip } from "../http/response/negotiation.ts";
+import { sendError, writeBody, writeStream } from "../http/response/send.ts";
 import type { MessageResponse } from "./execute.ts";
 
 /** Writes the response to a message. Rejects with errors of a streamed result; the connection is destroyed by then. */

@@ -1,5 +1,5 @@
-import { entityTag, matchesTag } from "../http/entity-tag.ts";
-import { bodyFormat, type Format } from "../http/negotiation.ts";
+import { entityTag, matchesTag } from "../http/response/entity-tag.ts";
+import { bodyFormat, type Format } from "../http/response/negotiation.ts";
 import type { Cancellation } from "../method-table.ts";
 import type { RequestParts, RestRequest, RestRoute } from "./route-table.ts";
 

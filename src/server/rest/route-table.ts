@@ -1,6 +1,6 @@
 import type { AccessClass } from "../access-class.ts";
 import type { Feed } from "../events/feed.ts";
-import type { Format } from "../http/negotiation.ts";
+import type { Format } from "../http/response/negotiation.ts";
 import type { CachePolicy, Cancellation } from "../method-table.ts";
 
 /** Parts of an HTTP request, with the negotiated response format. */

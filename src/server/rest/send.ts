@@ -1,14 +1,14 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { SharedStream } from "../../json/shared-stream.ts";
 import type { ObservedCall } from "../call-observer.ts";
-import { BUFFERED_FROM_BYTES } from "../http/byte-budget.ts";
-import { ChunkStream, meterParts, openStream, type ResponsePart } from "../http/chunk-stream.ts";
-import { compressWhole, createCompressor, isWorthCompressing } from "../http/compression.ts";
-import { entityTag, matchesTag } from "../http/entity-tag.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { HttpError, UNREAD_LIMIT_MESSAGE } from "../http/http-error.ts";
-import { MEDIA_TYPES, prefersGzip } from "../http/negotiation.ts";
-import { writeBody, writeStream } from "../http/send.ts";
+import { BUFFERED_FROM_BYTES } from "../http/request/byte-budget.ts";
+import { ChunkStream, meterParts, openStream, type ResponsePart } from "../http/response/chunk-stream.ts";
+import { compressWhole, createCompressor, isWorthCompressing } from "../http/response/compression.ts";
+import { entityTag, matchesTag } from "../http/response/entity-tag.ts";
+import { MEDIA_TYPES, prefersGzip } from "../http/response/negotiation.ts";
+import { writeBody, writeStream } from "../http/response/send.ts";
 import type { BodyPart, CacheLifetime, RestResponse } from "./route-table.ts";
 
 const CACHE_CONTROL: Record<CacheLifetime, string> = {

@@ -2,7 +2,7 @@ import { yieldToEventLoop } from "../../async/time-slice.ts";
 import { LARGE_MESSAGE_BYTES, parseMessage, parseMessageInSlices } from "../../json/parse.ts";
 import { SharedStream } from "../../json/shared-stream.ts";
 import type { Feed } from "../events/feed.ts";
-import { closeSource } from "../http/chunk-stream.ts";
+import { closeSource } from "../http/response/chunk-stream.ts";
 import type { CachePolicy, CallableMethod, Caller, Cancellation, MethodResponse, Params } from "../method-table.ts";
 import { RouteRequest } from "../rest/request.ts";
 import type { BodyPart, RestRequest, RestResponse, RestRoute, RouteTable } from "../rest/route-table.ts";

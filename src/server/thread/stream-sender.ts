@@ -1,5 +1,5 @@
 import { SharedStream } from "../../json/shared-stream.ts";
-import { closeSource } from "../http/chunk-stream.ts";
+import { closeSource } from "../http/response/chunk-stream.ts";
 import type { ThreadOutbox } from "./outbox.ts";
 import type { ToThread, TransferredStream } from "./protocol.ts";
 import { serializeError } from "./serialized-error.ts";

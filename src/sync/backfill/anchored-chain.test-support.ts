@@ -3,7 +3,7 @@ import type { Slot } from "@lodestar/types";
 import { onTestFinished } from "vitest";
 import { createRememberingVerifier } from "../../../test/support/remembering-verifier.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
-import { initialiseDatabase } from "../../chain/anchor.ts";
+import { initialiseDatabase } from "../../chain/anchor/anchor.ts";
 import { BeaconChain } from "../../chain/chain.ts";
 import { VirtualClock } from "../../chain/clock/virtual-clock.ts";
 import type { CustodyOptions } from "../../chain/data/custody.ts";

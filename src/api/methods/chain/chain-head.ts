@@ -2,7 +2,7 @@ import { EFFECTIVE_BALANCE_INCREMENT, GENESIS_EPOCH, ZERO_HASH_HEX } from "@lode
 import { computeEpochAtSlot, computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import type { BeaconBlockBody, RootHex } from "@lodestar/types";
 import type { Checkpoint } from "../../../chain/fork-choice/types.ts";
-import { currentParticipationRate, participationRate } from "../../../chain/participation-rate.ts";
+import { currentParticipationRate, participationRate } from "../../../chain/states/participation-rate.ts";
 import { defineMethod, get } from "../../definition.ts";
 import { described, either, nothing, number, object, shape } from "../../schemas.ts";
 

@@ -14,7 +14,7 @@ import {
   type EpochShuffling,
 } from "@lodestar/state-transition";
 import type { CommitteeIndex, Epoch, Slot } from "@lodestar/types";
-import { computeShuffling } from "../../../chain/states/compute-shuffling.ts";
+import { computeShuffling } from "../../../chain/shuffling/compute-shuffling.ts";
 import { invalidParams, notFound } from "../../../errors/failure.ts";
 import { SharedStream, writeToBuffer } from "../../../json/shared-stream.ts";
 import type { ChainView } from "../../chain-view.ts";

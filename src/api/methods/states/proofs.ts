@@ -4,7 +4,7 @@ import { ForkName, ForkSeq, isForkPostDeneb } from "@lodestar/params";
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import { type deneb, type phase0, type RootHex, ssz, sszTypesFor } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { latestBlockHeader } from "../../../chain/anchor.ts";
+import { latestBlockHeader } from "../../../chain/anchor/anchor.ts";
 import type { ChainBlock } from "../../../chain/blocks/block-store.ts";
 import { invalidParams } from "../../../errors/failure.ts";
 import type { ChainView } from "../../chain-view.ts";

@@ -9,9 +9,9 @@ import {
 import { type Epoch, type RootHex, ssz, type ValidatorIndex } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { TimeSlice } from "../../../async/time-slice.ts";
-import { latestBlockHeader } from "../../../chain/anchor.ts";
+import { latestBlockHeader } from "../../../chain/anchor/anchor.ts";
 import type { BeaconChain } from "../../../chain/chain.ts";
-import { committeePositions } from "../../../chain/committee-positions.ts";
+import { committeePositions } from "../../../chain/shuffling/committee-positions.ts";
 import { invalidParams } from "../../../errors/failure.ts";
 import { SharedStream, type StreamDescriptor, writeToBuffer } from "../../../json/shared-stream.ts";
 import { AttesterDutyRows } from "../../../json/writers/committee-writers.ts";

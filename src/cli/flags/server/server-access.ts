@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { AccessClass } from "../../../server/access-class.ts";
-import { isLoopbackHost } from "../../../server/http/loopback.ts";
+import { isLoopbackHost } from "../../../server/http/access/loopback.ts";
 import { usageError } from "../../exit.ts";
 import type { FlagValues } from "../flag.ts";
 import type { accessFlags } from "./server-flags.ts";

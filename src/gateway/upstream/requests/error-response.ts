@@ -1,5 +1,5 @@
 import type { ItemFailure } from "../../../errors/failure.ts";
-import { mediaTypeOf } from "../../../server/http/negotiation.ts";
+import { mediaTypeOf } from "../../../server/http/response/negotiation.ts";
 import type { UpstreamResponse } from "../../upstream-call.ts";
 
 /** Bounds how much of an upstream's error is forwarded. */

@@ -1,4 +1,4 @@
-import { MEDIA_TYPES, mediaTypeOf } from "../../../server/http/negotiation.ts";
+import { MEDIA_TYPES, mediaTypeOf } from "../../../server/http/response/negotiation.ts";
 import type { UpstreamCall, UpstreamResponse } from "../../upstream-call.ts";
 import { isHtml, isUnsupportedOperation } from "./error-response.ts";
 

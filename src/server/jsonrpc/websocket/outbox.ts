@@ -1,6 +1,6 @@
 import type { WebSocket } from "ws";
 import { releaseBuffer } from "../../../json/buffer-pool.ts";
-import { BUFFERED_FROM_BYTES, type BudgetReservation, PIECE_OVERHEAD_BYTES } from "../../http/byte-budget.ts";
+import { BUFFERED_FROM_BYTES, type BudgetReservation, PIECE_OVERHEAD_BYTES } from "../../http/request/byte-budget.ts";
 import type { MessageResponse } from "../execute.ts";
 
 /** Messages up to this size are written at once, larger ones in fragments with backpressure. */

@@ -1,0 +1,105 @@
+import type { BeaconConfig } from "@lodestar/config";
+import { ZERO_HASH } from "@lodestar/params";
+import {
+  type BeaconStateAllForks,
+  type CachedBeaconStateAllForks,
+  computeEpochAtSlot,
+  computeStartSlotAtEpoch,
+  isExecutionStateType,
+  isMergeTransitionComplete,
+} from "@lodestar/state-transition";
+import { type phase0, type SignedBeaconBlock, ssz } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import type { BeaconDb } from "../../db/beacon-db.ts";
+import { serializeSignedBlock } from "../blocks/block-encoding.ts";
+import type { Checkpoint, ForkChoiceBlock, ForkChoiceExecution } from "../fork-choice/types.ts";
+import { toCheckpoint } from "../import/fork-choice-import.ts";
+
+/** Trusted state from which the chain is followed: genesis, or a weak subjectivity checkpoint. */
+interface Anchor {
+  state: BeaconStateAllForks;
+  /** SSZ of the state, if available. */
+  bytes?: Uint8Array;
+  /** Block of the state's latest block header. Can be omitted for genesis, whose block is derived. */
+  block?: SignedBeaconBlock;
+}
+
+/** Returns the state's latest block header with its state root filled in. */
+export function latestBlockHeader(state: BeaconStateAllForks): phase0.BeaconBlockHeader {
+  const header = ssz.phase0.BeaconBlockHeader.clone(state.latestBlockHeader);
+  if (ssz.Root.equals(header.stateRoot, ZERO_HASH)) header.stateRoot = state.hashTreeRoot();
+  return header;
+}
+
+/** Builds the genesis block, which is unsigned: empty body, zero parent root, root of the genesis state. */
+export function genesisBlock(config: BeaconConfig, header: phase0.BeaconBlockHeader): SignedBeaconBlock {
+  const block = config.getForkTypes(header.slot).SignedBeaconBlock.defaultValue() as SignedBeaconBlock;
+  block.message.stateRoot = header.stateRoot;
+  return block;
+}
+
+/** Clears the database and writes the anchor state, its block if known, and the chain's identity. */
+export async function initialiseDatabase(
+  db: BeaconDb,
+  config: BeaconConfig,
+  { state, bytes, block }: Anchor,
+  identity: object,
+): Promise<void> {
+  const header = latestBlockHeader(state);
+  const root = toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(header));
+  const anchorBlock = block ?? (header.slot === 0 ? genesisBlock(config, header) : null);
+  await db.clear();
+  const batch = db.batch();
+  if (anchorBlock) batch.blocks.put(root, serializeSignedBlock(config, anchorBlock));
+  batch.finalizedBlocks.put(header.slot, root);
+  batch.stateIndex.put(toRootHex(state.hashTreeRoot()), { slot: state.slot, blockRoot: root });
+  batch.snapshots.put(state.slot, root, bytes ?? state.serialize());
+  batch.meta.putIdentity(identity);
+  batch.meta.putFinalized({ epoch: computeEpochAtSlot(state.slot), root });
+  await batch.write();
+}
+
+/**
+ * Returns the newest justified and finalized checkpoints known from an anchor state. Fork choice treats the anchor
+ * block as the checkpoint of the state's epoch. That is exact only if the block is not after the epoch's first slot;
+ * otherwise the checkpoints in the state are the newest that exist.
+ */
+export function checkpointsOf(
+  state: BeaconStateAllForks,
+  anchor: Checkpoint,
+): { justified: Checkpoint; finalized: Checkpoint } {
+  if (state.latestBlockHeader.slot <= computeStartSlotAtEpoch(anchor.epoch)) {
+    return { justified: anchor, finalized: anchor };
+  }
+  return {
+    justified: toCheckpoint(state.currentJustifiedCheckpoint),
+    finalized: toCheckpoint(state.finalizedCheckpoint),
+  };
+}
+
+/** Builds the fork choice node of the anchor. It counts as justified and finalized. */
+export function anchorBlock(
+  state: CachedBeaconStateAllForks,
+  checkpoint: Checkpoint,
+  { isVerified }: { isVerified: boolean },
+): ForkChoiceBlock {
+  const header = latestBlockHeader(state);
+  return {
+    slot: header.slot,
+    root: checkpoint.root,
+    parentRoot: toRootHex(header.parentRoot),
+    stateRoot: toRootHex(header.stateRoot),
+    targetRoot: checkpoint.root,
+    justified: checkpoint,
+    finalized: checkpoint,
+    unrealizedJustified: checkpoint,
+    unrealizedFinalized: checkpoint,
+    execution: executionOf(state, isVerified),
+  };
+}
+
+function executionOf(state: CachedBeaconStateAllForks, isVerified: boolean): ForkChoiceExecution {
+  if (!isExecutionStateType(state) || !isMergeTransitionComplete(state)) return { status: "pre-merge" };
+  const { blockHash, blockNumber } = state.latestExecutionPayloadHeader;
+  return { status: isVerified ? "valid" : "optimistic", blockHash: toRootHex(blockHash), blockNumber };
+}

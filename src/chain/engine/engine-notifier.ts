@@ -1,0 +1,223 @@
+import type { BeaconConfig } from "@lodestar/config";
+import { type ForkPostBellatrix, ZERO_HASH_HEX } from "@lodestar/params";
+import {
+  EngineUnavailableError,
+  type ExecutionEngine,
+  isReachable,
+  type PayloadVerdict,
+} from "../../execution/engine.ts";
+import type { Logger } from "../../log/logger.ts";
+import type { BlockStore } from "../blocks/block-store.ts";
+import type { ChainEvents } from "../events.ts";
+import type { ForkChoice } from "../fork-choice/fork-choice.ts";
+import { isUnverified } from "../fork-choice/payload-verification.ts";
+import type { ForkChoiceBlock } from "../fork-choice/types.ts";
+import { requestPayloadVerdict, terminalHashOf } from "../import/verify-payload.ts";
+import { blockHashOf, forkchoiceState } from "./forkchoice-state.ts";
+import { InvalidPayloadRetry } from "./invalid-payload-retry.ts";
+import { type AskEngine, type AskedBlock, PayloadBackfill } from "./payload-backfill.ts";
+
+interface EngineNotifierParts {
+  config: BeaconConfig;
+  forkChoice: ForkChoice;
+  blocks: BlockStore;
+  engine: ExecutionEngine;
+  events: ChainEvents;
+  logger: Logger;
+  /** Applies a payload verdict to fork choice. */
+  apply(block: ForkChoiceBlock, verdict: PayloadVerdict): Promise<void>;
+  /** Block to keep as the engine's head instead of one about to be reorged. */
+  override(): ForkChoiceBlock | undefined;
+  /** Reinstates a rejected block that is now valid. */
+  reinstate(block: ForkChoiceBlock): Promise<void>;
+}
+
+const VALID: PayloadVerdict = { status: "valid" };
+
+/**
+ * Keeps the execution engine at the head, and fork choice in line with the engine's verdicts. While the head is
+ * optimistic or the engine is syncing, repeats the forkchoice update every slot and sends missing payloads, oldest
+ * first. Retries rejected blocks with backoff. Runs in the background, one request at a time.
+ */
+export class EngineNotifier {
+  readonly #parts: EngineNotifierParts;
+  readonly #backfill: PayloadBackfill;
+  readonly #review: InvalidPayloadRetry;
+  readonly #stopListening: (() => void)[];
+  #isClosed = false;
+  #isWanted = false;
+  #isReachable: boolean;
+  #isRunning = false;
+  #running: Promise<void> = Promise.resolve();
+  /** True if the last request failed. */
+  #isUnanswered = false;
+  /** True if the last forkchoice update had a head other than ours. */
+  #isOverridden = false;
+  /** Abandons the pending request. */
+  #abandon = () => {};
+
+  constructor(parts: EngineNotifierParts) {
+    const { events, engine } = parts;
+    this.#parts = parts;
+    this.#isReachable = isReachable(engine.state);
+    const ask: AskEngine = (block, request) => this.#ask(block, request);
+    this.#backfill = new PayloadBackfill({ ...parts, ask });
+    this.#review = new InvalidPayloadRetry({ ...parts, ask, checkMerge: (block) => this.#checkMerge(block, VALID) });
+    this.#stopListening = [
+      events.on("head", () => this.notify()),
+      engine.onStateChange((state) => {
+        if (isReachable(state) && !this.#isReachable) this.#resetBackoff();
+        this.#isReachable = isReachable(state);
+        if (this.#isReachable) this.notify();
+      }),
+    ];
+  }
+
+  /** Sends the current head, after the pending request. */
+  notify(): void {
+    this.#isWanted = true;
+    if (this.#isRunning || this.#isClosed) return;
+    this.#isRunning = true;
+    this.#running = this.#run();
+  }
+
+  /** Resolves when no request is pending. */
+  async idle(): Promise<void> {
+    await this.#running;
+  }
+
+  onSlot(): void {
+    const { engine, forkChoice } = this.#parts;
+    const isBehind = engine.state === "syncing" || forkChoice.head.execution.status === "optimistic";
+    if (this.#isUnanswered || this.#isOverridden || isBehind || this.#review.isDue) this.notify();
+  }
+
+  /** Stops without waiting for a pending response. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const stop of this.#stopListening) stop();
+    this.#abandon();
+    await this.#running;
+  }
+
+  /** A reconnected engine may be a different or a repaired one. */
+  #resetBackoff(): void {
+    this.#parts.forkChoice.retryBackoff.reset();
+    this.#backfill.resetBackoff();
+  }
+
+  async #run(): Promise<void> {
+    try {
+      while (this.#isWanted && !this.#isClosed) {
+        this.#isWanted = false;
+        await this.#sendHead();
+        await this.#review.run();
+      }
+    } catch (error) {
+      this.#parts.logger.error("Failed to process an execution engine response", { error });
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+
+  /** Repeats the update after sending missing payloads. */
+  async #sendHead(): Promise<void> {
+    const { config, forkChoice, engine } = this.#parts;
+    for (let wasBackfilled = false; ; ) {
+      const head = this.#headToSend();
+      const blockHash = blockHashOf(head);
+      if (blockHash === null) return;
+      const fork = config.getForkName(head.slot) as ForkPostBellatrix;
+      const answer = await this.#ask(head, () =>
+        engine.forkchoiceUpdated(fork, forkchoiceState(forkChoice, blockHash)),
+      );
+      if (!answer || this.#isClosed) return;
+      // A verdict that moves the head triggers the next notification.
+      if (answer.verdict.status !== "optimistic") return this.#apply(head, answer.verdict);
+      if (await this.#verifyOldest(head)) continue;
+      if (wasBackfilled || !(await this.#backfill.run(head))) return;
+      wasBackfilled = true;
+    }
+  }
+
+  /**
+   * If the head itself is invalid, the engine is kept at its newest ancestor that is not: only then can a syncing
+   * engine reach a new verdict.
+   */
+  #headToSend(): ForkChoiceBlock {
+    const { forkChoice } = this.#parts;
+    const { head } = forkChoice;
+    const override = this.#parts.override();
+    this.#isOverridden = override !== undefined;
+    if (override) return override;
+    if (head.execution.status !== "invalid") return head;
+    for (const block of forkChoice.ancestors(head.root)) if (block.execution.status !== "invalid") return block;
+    return head;
+  }
+
+  /**
+   * Sends unverified payloads up to the head, oldest first, until the engine has no verdict. Returns true if all were
+   * valid.
+   */
+  async #verifyOldest(head: ForkChoiceBlock): Promise<boolean> {
+    const { config, forkChoice, blocks, engine } = this.#parts;
+    if (!isReachable(engine.state)) return false;
+    const unverified = forkChoice.optimisticAncestors(head.root).reverse();
+    for (const block of unverified) {
+      const signed = await blocks.signedByRoot(block.root);
+      // The anchor block need not be stored.
+      if (!signed) continue;
+      const verdict = await this.#ask(block, () => requestPayloadVerdict(signed, config, engine));
+      if (!verdict || verdict.status === "optimistic" || this.#isClosed) return false;
+      await this.#apply(block, verdict);
+      if (forkChoice.get(block.root)?.execution.status !== "valid") return false;
+    }
+    return unverified.length > 0;
+  }
+
+  async #apply(block: ForkChoiceBlock, verdict: PayloadVerdict): Promise<void> {
+    await this.#parts.apply(block, verdict.status === "valid" ? await this.#checkMerge(block, verdict) : verdict);
+  }
+
+  /**
+   * sync/optimistic.md, "How to optimistically import blocks": once the merge transition block is found valid, its
+   * parent must be a valid terminal PoW block.
+   */
+  async #checkMerge(block: ForkChoiceBlock, verdict: PayloadVerdict): Promise<PayloadVerdict> {
+    const { forkChoice, blocks, engine } = this.#parts;
+    let first: ForkChoiceBlock | undefined;
+    for (const ancestor of forkChoice.ancestors(block.root)) {
+      if (!isUnverified(ancestor)) break;
+      first = ancestor;
+    }
+    if (!first || forkChoice.get(first.parentRoot)?.execution.status !== "pre-merge") return verdict;
+    const signed = await blocks.signedByRoot(first.root);
+    if (!signed) return verdict;
+    const terminalHash = terminalHashOf(signed);
+    const judgement = await this.#ask(first, () => engine.judgeTerminalBlock(terminalHash));
+    if (judgement === null) return { status: "optimistic" };
+    if (judgement !== "not-terminal") return verdict;
+    const message = `The parent ${terminalHash} of the merge transition block is not a valid terminal PoW block.`;
+    return { status: "invalid", latestValidHash: ZERO_HASH_HEX, message };
+  }
+
+  /** Returns null if the engine is unavailable or the notifier was closed. */
+  async #ask<T>({ slot, root }: AskedBlock, request: () => Promise<T>): Promise<T | null> {
+    if (this.#isClosed) return null;
+    try {
+      // Racing each request against one long-lived promise would leak memory until close.
+      const answer = await new Promise<T | null>((resolve, reject) => {
+        this.#abandon = () => resolve(null);
+        request().then(resolve, reject);
+      });
+      this.#isUnanswered = false;
+      return answer;
+    } catch (error) {
+      if (!(error instanceof EngineUnavailableError)) throw error;
+      const level = this.#isUnanswered ? "debug" : "warn";
+      this.#parts.logger[level]("Execution engine unavailable, block not sent", { slot, root, error });
+      this.#isUnanswered = true;
+      return null;
+    }
+  }
+}

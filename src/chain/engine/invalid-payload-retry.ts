@@ -1,0 +1,84 @@
+import type { BeaconConfig } from "@lodestar/config";
+import type { RootHex } from "@lodestar/types";
+import { type ExecutionEngine, isReachable, type PayloadVerdict } from "../../execution/engine.ts";
+import type { BlockStore } from "../blocks/block-store.ts";
+import type { ForkChoice } from "../fork-choice/fork-choice.ts";
+import type { ForkChoiceBlock } from "../fork-choice/types.ts";
+import { requestPayloadVerdict } from "../import/verify-payload.ts";
+import type { AskEngine } from "./payload-backfill.ts";
+
+interface InvalidPayloadRetryParts {
+  config: BeaconConfig;
+  forkChoice: ForkChoice;
+  blocks: BlockStore;
+  engine: ExecutionEngine;
+  ask: AskEngine;
+  /** Checks that the chain of valid payloads up to the block starts at a valid terminal PoW block. */
+  checkMerge(block: ForkChoiceBlock): Promise<PayloadVerdict>;
+  /** Reinstates a rejected block that is now valid. */
+  reinstate(block: ForkChoiceBlock): Promise<void>;
+}
+
+/**
+ * Asks the execution engine again about imported blocks it rejected. The engine may have been wrong, and peers do not
+ * resend known blocks. Reinstates only what it finds valid.
+ */
+export class InvalidPayloadRetry {
+  readonly #parts: InvalidPayloadRetryParts;
+
+  constructor(parts: InvalidPayloadRetryParts) {
+    this.#parts = parts;
+  }
+
+  /** True if a block is due for a retry. */
+  get isDue(): boolean {
+    return this.#parts.forkChoice.invalidBranchRoots().some((block) => this.#isDue(block));
+  }
+
+  async run(): Promise<void> {
+    const { forkChoice, engine } = this.#parts;
+    if (!isReachable(engine.state)) return;
+    for (const first of forkChoice.invalidBranchRoots()) {
+      if (!this.#isDue(first)) continue;
+      for (const tip of await this.#validTips(first)) await this.#reinstate(tip, first);
+    }
+  }
+
+  #isDue({ root }: ForkChoiceBlock): boolean {
+    const { forkChoice } = this.#parts;
+    return forkChoice.retryBackoff.isDue(root, forkChoice.currentSlot);
+  }
+
+  /**
+   * Returns the tips of the branch up to which all payloads are valid now. The engine needs a parent before its child.
+   */
+  async #validTips(first: ForkChoiceBlock): Promise<ForkChoiceBlock[]> {
+    const { forkChoice } = this.#parts;
+    const tips = new Map<RootHex, ForkChoiceBlock>();
+    const valid = new Set<RootHex>();
+    for (const block of forkChoice.all()) {
+      const { root, parentRoot } = block;
+      if (root !== first.root && (!valid.has(parentRoot) || !this.#isDue(block))) continue;
+      if (!(await this.#isValidNow(block))) continue;
+      valid.add(root);
+      tips.delete(parentRoot);
+      tips.set(root, block);
+    }
+    return [...tips.values()];
+  }
+
+  async #isValidNow(block: ForkChoiceBlock): Promise<boolean> {
+    const { config, forkChoice, blocks, engine, ask } = this.#parts;
+    const signed = await blocks.signedByRoot(block.root);
+    const verdict = signed && (await ask(block, () => requestPayloadVerdict(signed, config, engine)));
+    if (verdict?.status === "invalid") forkChoice.retryBackoff.schedule(block.root, forkChoice.currentSlot);
+    return verdict?.status === "valid";
+  }
+
+  async #reinstate(tip: ForkChoiceBlock, first: ForkChoiceBlock): Promise<void> {
+    const { forkChoice, checkMerge, reinstate } = this.#parts;
+    const { status } = await checkMerge(tip);
+    if (status === "valid") await reinstate(tip);
+    else if (status === "invalid") forkChoice.retryBackoff.schedule(first.root, forkChoice.currentSlot);
+  }
+}

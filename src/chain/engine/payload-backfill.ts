@@ -1,0 +1,157 @@
+import type { BeaconConfig } from "@lodestar/config";
+import { type ForkPostBellatrix, ForkSeq, ZERO_HASH_HEX } from "@lodestar/params";
+import type { bellatrix, ExecutionPayload, SignedBeaconBlock, Slot } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import type { EngineBlock, ExecutionEngine, PayloadVerdict } from "../../execution/engine.ts";
+import type { Logger } from "../../log/logger.ts";
+import { Progress } from "../../log/progress.ts";
+import type { BlockPosition, BlockStore, ChainBlock } from "../blocks/block-store.ts";
+import { Backoff } from "../fork-choice/backoff.ts";
+import type { ForkChoice } from "../fork-choice/fork-choice.ts";
+import type { ForkChoiceBlock } from "../fork-choice/types.ts";
+import { requestPayloadVerdict } from "../import/verify-payload.ts";
+import { blockHashOf } from "./forkchoice-state.ts";
+
+/** Blocks between two forkchoice updates, which make the engine persist what it received. */
+const BLOCKS_BETWEEN_HEADS = 32;
+
+export type AskedBlock = Pick<BlockPosition, "slot" | "root">;
+
+/**
+ * Sends a request about a block to the engine. Returns null if the engine is unavailable or the response is obsolete.
+ */
+export type AskEngine = <T>(block: AskedBlock, request: () => Promise<T>) => Promise<T | null>;
+
+interface BackfillResult {
+  /** All payloads up to the head were accepted. */
+  isComplete: boolean;
+  /** The engine gave a verdict on at least one payload. */
+  hasVerdict: boolean;
+}
+
+interface PayloadBackfillParts {
+  config: BeaconConfig;
+  forkChoice: ForkChoice;
+  blocks: BlockStore;
+  engine: ExecutionEngine;
+  logger: Logger;
+  ask: AskEngine;
+}
+
+/**
+ * Sends an execution engine the payloads it lacks, for example after it lost its data. Starts after the engine's latest
+ * block, oldest first, and includes payloads already verified: an engine without peers cannot get them elsewhere. An
+ * engine that syncs from its peers returns SYNCING for the first payload and is left alone. Repeated attempts from the
+ * same latest block back off exponentially.
+ */
+export class PayloadBackfill {
+  readonly #parts: PayloadBackfillParts;
+  /** By the engine's latest block at the last attempt. */
+  readonly #backoff = new Backoff();
+
+  constructor(parts: PayloadBackfillParts) {
+    this.#parts = parts;
+  }
+
+  /** Returns true if payloads were sent and the engine now has all up to the head. */
+  async run(head: ForkChoiceBlock): Promise<boolean> {
+    const { forkChoice, engine, ask } = this.#parts;
+    const latest = await ask(head, async () => (await engine.latestBlock?.()) ?? null);
+    if (latest === null || latest.hash === blockHashOf(head)) return false;
+    if (!this.#backoff.isDue(latest.hash, forkChoice.currentSlot)) return false;
+    const first = await this.#firstMissing(latest, head);
+    if (first === null) return false;
+    const { isComplete, hasVerdict } = await this.#send(first, head);
+    if (hasVerdict) this.#backoff.schedule(latest.hash, forkChoice.currentSlot);
+    return isComplete;
+  }
+
+  /** Called when the engine reconnects: it may be a different or a repaired one. */
+  resetBackoff(): void {
+    this.#backoff.reset();
+  }
+
+  /** Returns the slot of the first block to send; null if it is unknown or not stored. */
+  async #firstMissing(latest: EngineBlock, head: ForkChoiceBlock): Promise<Slot | null> {
+    const { forkChoice, blocks } = this.#parts;
+    const slot = await this.#firstAbove(latest.number, head);
+    const next = slot === null ? null : await blocks.canonicalAtSlot(slot);
+    if (next && toRootHex(payloadOf(next.signed).parentHash) === latest.hash) return slot;
+    // If the engine is on another branch, the common part is at most the finalized chain.
+    const { execution } = forkChoice.get(forkChoice.finalized.root) ?? head;
+    if (execution.status === "pre-merge" || execution.blockNumber > latest.number) return null;
+    return this.#firstAbove(execution.blockNumber, head);
+  }
+
+  /**
+   * Binary search for the first slot up to the head whose payload number exceeds `number`; null if the head's does not.
+   */
+  async #firstAbove(number: number, { slot, execution }: ForkChoiceBlock): Promise<Slot | null> {
+    if (execution.status === "pre-merge" || execution.blockNumber <= number) return null;
+    let [below, above] = [-1, slot];
+    while (above - below > 1) {
+      const middle = Math.floor((below + above) / 2);
+      if ((await this.#numberAtOrBefore(middle)) > number) above = middle;
+      else below = middle;
+    }
+    return above;
+  }
+
+  /** Returns 0 for a block without a payload and for one that is not stored. */
+  async #numberAtOrBefore(slot: Slot): Promise<number> {
+    const { config, blocks } = this.#parts;
+    const root = await blocks.rootAtOrBefore(slot);
+    const signed = root === null ? null : await blocks.signedByRoot(root);
+    if (!signed || config.getForkSeq(signed.message.slot) < ForkSeq.bellatrix) return 0;
+    return payloadOf(signed).blockNumber;
+  }
+
+  async #send(first: Slot, head: ForkChoiceBlock): Promise<BackfillResult> {
+    const { blocks, logger } = this.#parts;
+    const progress = new Progress({ message: "Payload backfill", logger });
+    let sent = 0;
+    for (let slot = first; slot <= head.slot; slot++) {
+      const block = await blocks.canonicalAtSlot(slot);
+      if (!block) continue;
+      const status = await this.#sendPayload(block);
+      if (status !== "valid") return { isComplete: false, hasVerdict: sent > 0 || status === "invalid" };
+      if (sent === 0) logger.notice("Payload backfill started", { slot, head: head.slot });
+      sent++;
+      progress.report(slot - first, head.slot - first, () => ({ slot }));
+      if (sent % BLOCKS_BETWEEN_HEADS === 0 && !(await this.#setHead(block))) {
+        return { isComplete: false, hasVerdict: true };
+      }
+    }
+    if (sent > 0) logger.notice("Payload backfill completed", { blocks: sent });
+    return { isComplete: sent > 0, hasVerdict: sent > 0 };
+  }
+
+  async #sendPayload(block: ChainBlock): Promise<PayloadVerdict["status"] | null> {
+    const { config, engine, logger, ask } = this.#parts;
+    const verdict = await ask(block, () => requestPayloadVerdict(block.signed, config, engine));
+    if (verdict?.status === "invalid") {
+      const { slot, root } = block;
+      logger.error("Execution client rejected a backfilled payload; check the client", {
+        slot,
+        root,
+        message: verdict.message,
+      });
+    }
+    return verdict?.status ?? null;
+  }
+
+  async #setHead(block: ChainBlock): Promise<boolean> {
+    const { config, engine, ask } = this.#parts;
+    const state = {
+      headBlockHash: toRootHex(payloadOf(block.signed).blockHash),
+      safeBlockHash: ZERO_HASH_HEX,
+      finalizedBlockHash: ZERO_HASH_HEX,
+      isBehind: true,
+    };
+    const fork = config.getForkName(block.slot) as ForkPostBellatrix;
+    return (await ask(block, () => engine.forkchoiceUpdated(fork, state))) !== null;
+  }
+}
+
+const payloadOf = ({ message }: SignedBeaconBlock): ExecutionPayload =>
+  (message.body as bellatrix.BeaconBlockBody).executionPayload;

@@ -1,0 +1,87 @@
+import { type ExecutionEngine, isReachable } from "../../execution/engine.ts";
+import type { Clock } from "../clock/clock.ts";
+import type { PayloadVerification } from "../fork-choice/payload-verification.ts";
+import type { Revision } from "../revision.ts";
+import type { HeadTracker } from "./head-tracker.ts";
+
+/** Distance of the head from the clock from which a node without a network counts as syncing. */
+const DEFAULT_HORIZON_SECONDS = 600;
+
+/**
+ * Whether a node needs peers to confirm its head before it proceeds. `sole`: no, it runs all validators and others only
+ * follow. `founder`: no, until other nodes have joined the chain it started; then like `member`. `member`: yes.
+ */
+export type Authority = "sole" | "founder" | "member";
+
+/** Source of the sync state when there are peers. */
+export interface SyncStateSource {
+  readonly isSyncing: boolean;
+  /** Calls the listener on changes. */
+  onChange?(listener: () => void): () => void;
+}
+
+interface SyncStatusParts {
+  clock: Clock;
+  tracker: HeadTracker;
+  payloads: PayloadVerification;
+  engine: ExecutionEngine;
+  revision: Revision;
+  horizonSlots?: number;
+}
+
+/** Sync state of the node. */
+export class SyncStatus {
+  readonly #clock: Clock;
+  readonly #tracker: HeadTracker;
+  readonly #payloads: PayloadVerification;
+  readonly #engine: ExecutionEngine;
+  readonly #revision: Revision;
+  readonly #horizonSlots: number;
+  #source: SyncStateSource | undefined;
+
+  constructor(parts: SyncStatusParts) {
+    this.#clock = parts.clock;
+    this.#tracker = parts.tracker;
+    this.#payloads = parts.payloads;
+    this.#engine = parts.engine;
+    this.#revision = parts.revision;
+    this.#horizonSlots = parts.horizonSlots ?? Math.floor(DEFAULT_HORIZON_SECONDS / parts.clock.secondsPerSlot);
+  }
+
+  /** Without a source, depends on the distance to the clock. */
+  get isSyncing(): boolean {
+    return this.#source?.isSyncing ?? this.syncDistance > this.#horizonSlots;
+  }
+
+  /** Slots between the head and the current slot. They may all be empty. */
+  get syncDistance(): number {
+    return Math.max(0, this.#clock.currentSlot - this.#tracker.head.slot);
+  }
+
+  /** Uses a source that knows the heads of peers. */
+  setSource(source: SyncStateSource): void {
+    this.#source = source;
+    this.#revision.raiseStatus();
+    source.onChange?.(() => this.#revision.raiseStatus());
+  }
+
+  /** Publishes status changes from the clock and the engine to other threads; returns a function that stops it. */
+  follow(): () => void {
+    const ends = [
+      this.#clock.onSlot(() => this.#revision.raiseStatus()),
+      this.#engine.onStateChange(() => this.#revision.raiseStatus()),
+    ];
+    return () => {
+      for (const end of ends) end();
+    };
+  }
+
+  get isOptimistic(): boolean {
+    return this.#payloads.isOptimistic(this.#tracker.head);
+  }
+
+  /** False before the merge, when no execution engine is needed. */
+  get executionOffline(): boolean {
+    return !isReachable(this.#engine.state) && this.#tracker.head.execution.status !== "pre-merge";
+  }
+}

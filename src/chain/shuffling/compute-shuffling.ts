@@ -1,0 +1,67 @@
+import {
+  type CachedBeaconStateAllForks,
+  computeEpochShufflingAsync,
+  type EpochShuffling,
+} from "@lodestar/state-transition";
+import type { Epoch } from "@lodestar/types";
+import { SingleFlight } from "../../async/single-flight.ts";
+import { LruMap } from "../../collections/lru-map.ts";
+import { forEachValidator } from "../states/each-validator.ts";
+
+/** With a million validators, one takes about 8 MB. */
+const KEPT_FOR_A_STATE = 2;
+
+interface OfState {
+  kept: LruMap<Epoch, EpochShuffling>;
+  underway: SingleFlight<Epoch, EpochShuffling>;
+}
+
+/** By the root node of the state's tree. */
+const known = new WeakMap<CachedBeaconStateAllForks["node"], OfState>();
+
+/**
+ * Returns the shuffling of an epoch outside the epoch cache whose seed is still in the state. Takes about a second with
+ * a million validators: sliced, on the thread pool, and shared by concurrent callers.
+ */
+export async function computeShuffling(
+  state: CachedBeaconStateAllForks,
+  epoch: Epoch,
+  signal: AbortSignal | undefined,
+): Promise<EpochShuffling> {
+  const { kept, underway } = ofState(state);
+  return (
+    kept.get(epoch) ??
+    underway.run(epoch, signal, async (throwIfAborted) => {
+      const shuffling = await computeEpochShufflingAsync(
+        state,
+        await activeIndices(state, epoch, throwIfAborted),
+        epoch,
+      );
+      kept.set(epoch, shuffling);
+      return shuffling;
+    })
+  );
+}
+
+function ofState({ node }: CachedBeaconStateAllForks): OfState {
+  let found = known.get(node);
+  if (found === undefined) {
+    found = { kept: new LruMap(KEPT_FOR_A_STATE), underway: new SingleFlight() };
+    known.set(node, found);
+  }
+  return found;
+}
+
+async function activeIndices(
+  state: CachedBeaconStateAllForks,
+  epoch: Epoch,
+  throwIfAborted: () => void,
+): Promise<Uint32Array> {
+  const indices = new Uint32Array(state.validators.length);
+  let count = 0;
+  const visit = ({ activationEpoch, exitEpoch }: { activationEpoch: Epoch; exitEpoch: Epoch }, index: number) => {
+    if (activationEpoch <= epoch && epoch < exitEpoch) indices[count++] = index;
+  };
+  await forEachValidator(state, visit, throwIfAborted);
+  return indices.slice(0, count);
+}

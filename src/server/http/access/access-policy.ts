@@ -1,0 +1,172 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { isIP } from "node:net";
+import type { Logger } from "../../../log/logger.ts";
+import { ACCESS_CLASSES, type AccessClass } from "../../access-class.ts";
+import { HttpError } from "../http-error.ts";
+import { AllowedOrigins } from "./cors.ts";
+import { countHeader, hostHeaderOf, hostNameOf, isSameAuthority } from "./host-header.ts";
+import { isLoopbackAddress, isLoopbackHost } from "./loopback.ts";
+
+export interface AccessOptions {
+  /** Accepted Host names, beside loopback names and addresses; "*" accepts all. */
+  virtualHosts?: readonly string[];
+  /** Origins whose pages may call the server; "*" allows all. Default: none. */
+  allowedOrigins?: readonly string[];
+  /** Served access classes. Default: all on loopback, `REMOTE_CLASSES` elsewhere. */
+  classes?: readonly AccessClass[];
+  /** Bearer token that every request must carry; undefined if none is required. */
+  token?: string;
+}
+
+const REMOTE_CLASSES: readonly AccessClass[] = ["read", "submit"];
+/** Classes that affect all users of the node. They require a token or a local, trusted caller. */
+const PRIVILEGED_CLASSES: readonly AccessClass[] = ["admin", "dev"];
+
+/** Headers that proxies add to forwarded requests. */
+const PROXY_HEADERS = [
+  "forwarded",
+  "via",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-port",
+  "x-forwarded-proto",
+  "x-forwarded-server",
+  "x-real-ip",
+  "x-client-ip",
+  "cf-connecting-ip",
+  "true-client-ip",
+];
+
+const BEARER = /^Bearer +(\S+) *$/i;
+const MAX_QUOTE_LENGTH = 100;
+
+/** Decides which requests a server accepts and which method classes it serves. Shared by all HTTP protocols. */
+export class AccessPolicy {
+  readonly origins: AllowedOrigins;
+  readonly #flag: (name: string) => string;
+  readonly #virtualHosts: Set<string>;
+  readonly #tokenHash: Buffer | undefined;
+  #classes: ReadonlySet<AccessClass>;
+  /** The last accepted Host header; most requests repeat it. */
+  #knownHost: string | undefined;
+  readonly #hasOwnClasses: boolean;
+  readonly #hasPages: boolean;
+
+  /** `flagPrefix` is the prefix of the flags named in errors. A server with pages of its own trusts their origin. */
+  constructor(flagPrefix: "rpc" | "rest", options: AccessOptions = {}, { hasPages = false } = {}) {
+    const { virtualHosts = [], allowedOrigins = [], classes, token } = options;
+    this.origins = new AllowedOrigins(allowedOrigins);
+    this.#flag = (name) => `--${flagPrefix}-${name}`;
+    this.#virtualHosts = new Set(virtualHosts);
+    this.#tokenHash = token === undefined ? undefined : hashOf(token);
+    this.#hasOwnClasses = classes !== undefined;
+    this.#hasPages = hasPages;
+    this.#classes = new Set(classes ?? REMOTE_CLASSES);
+  }
+
+  get needsToken(): boolean {
+    return this.#tokenHash !== undefined;
+  }
+
+  /** Sets the listening address: `name` is the configured host, `address` what it resolved to. */
+  setListeningAddress({ name, address, url }: { name: string; address: string; url: string }, logger: Logger): void {
+    this.#virtualHosts.add(name.toLowerCase());
+    if (isLoopbackAddress(address)) {
+      if (!this.#hasOwnClasses) this.#classes = new Set(ACCESS_CLASSES);
+    } else if (this.#tokenHash === undefined) {
+      logger.warn("Server reachable from other machines without a token", { url });
+    }
+  }
+
+  /** Throws an `HttpError` if the request fails the Host, Origin or token check. */
+  authorize(req: IncomingMessage): void {
+    this.checkHostAndOrigin(req);
+    const { authorization } = req.headers;
+    if (authorization !== undefined && countHeader(req.rawHeaders, "authorization") > 1) {
+      throw new HttpError(400, "The request has more than one Authorization header.");
+    }
+    // CORS preflight requests carry no token.
+    if (req.method !== "OPTIONS" && !this.hasToken(req)) {
+      const problem = authorization === undefined ? "is missing" : "does not contain it";
+      throw new HttpError(
+        401,
+        `The Authorization header ${problem}: send the token of ${this.#flag("token-file")} as "Authorization: Bearer TOKEN".`,
+        { "WWW-Authenticate": "Bearer" },
+      );
+    }
+  }
+
+  /** Throws an `HttpError` if the request fails the Host or Origin check. */
+  checkHostAndOrigin(req: IncomingMessage): void {
+    const { origin } = req.headers;
+    // HTTP/1.0 has no Host header, and browsers do not use it.
+    const host = hostHeaderOf(req);
+    if (host !== undefined && host !== this.#knownHost) {
+      const name = hostNameOf(host)!;
+      if (!this.#isOwnName(name)) {
+        throw new HttpError(403, `Host ${quoted(name)} is not allowed. Add it with ${this.#flag("vhosts")}.`);
+      }
+      this.#knownHost = host;
+    }
+    if (
+      origin !== undefined &&
+      !this.origins.allows(origin) &&
+      !(host !== undefined && isSameAuthority(origin, host))
+    ) {
+      const flag = this.#flag("allow-origin");
+      throw new HttpError(403, `Origin ${quoted(origin)} is not allowed. Add it with ${flag}.`);
+    }
+  }
+
+  /** Returns true if the request carries the token or none is required. */
+  hasToken({ headers: { authorization } }: IncomingMessage): boolean {
+    if (this.#tokenHash === undefined) return true;
+    const given = BEARER.exec(authorization ?? "")?.[1];
+    return given !== undefined && timingSafeEqual(hashOf(given), this.#tokenHash);
+  }
+
+  /** Returns true if the sender of an accepted request may call methods of privileged classes. */
+  isPrivileged({ headers, socket }: IncomingMessage): boolean {
+    if (this.#tokenHash !== undefined) return true;
+    // A forwarded request may come from anywhere.
+    if (PROXY_HEADERS.some((name) => headers[name] !== undefined)) return false;
+    if (headers.origin !== undefined && !this.#isTrusted(headers.origin, headers.host)) return false;
+    return isLoopbackAddress(socket.remoteAddress ?? "");
+  }
+
+  /** Returns why the caller may not call methods of the class; undefined if it may. */
+  denialReason(access: AccessClass, isPrivileged: boolean): string | undefined {
+    if (!this.#classes.has(access)) {
+      const served = [...this.#classes].join(", ");
+      return `Access class "${access}" is not served, only ${served}. Enable it with ${this.#flag("api")}.`;
+    }
+    if (isPrivileged || !PRIVILEGED_CLASSES.includes(access)) return undefined;
+    return (
+      `Access class "${access}" is served only to local callers: not through a proxy, and to web pages only of origins listed in ` +
+      `${this.#flag("allow-origin")}. Remote callers need the token of ${this.#flag("token-file")}.`
+    );
+  }
+
+  /** Returns true for listed origins and for the server's own pages, whose origin no other page has. */
+  #isTrusted(origin: string, host: string | undefined): boolean {
+    return this.origins.isListed(origin) || (this.#hasPages && host !== undefined && isSameAuthority(origin, host));
+  }
+
+  /**
+   * Returns true for accepted Host names. Addresses are safe: unlike a name, an address cannot be rebound (DNS
+   * rebinding).
+   */
+  #isOwnName(name: string): boolean {
+    return isIP(name) !== 0 || isLoopbackHost(name) || this.#virtualHosts.has(name) || this.#virtualHosts.has("*");
+  }
+}
+
+/** Hashes to a fixed length, which `timingSafeEqual` requires. */
+function hashOf(token: string): Buffer {
+  return createHash("sha256").update(token).digest();
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.length <= MAX_QUOTE_LENGTH ? text : `${text.slice(0, MAX_QUOTE_LENGTH)}…`);
+}

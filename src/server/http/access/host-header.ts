@@ -1,0 +1,57 @@
+import type { IncomingMessage } from "node:http";
+import { isIP } from "node:net";
+import { HttpError } from "../http-error.ts";
+
+/** A name, an IPv4 address or an IPv6 address in brackets, and perhaps a port. */
+const HOST = /^(?:\[([\da-f:.]+)\]|([\w.-]+))(?::\d*)?$/;
+
+/**
+ * Returns the name or address that a Host header names, without the port: in lower case, IPv6 without its brackets; undefined for
+ * a header that names none.
+ */
+export function hostNameOf(header: string): string | undefined {
+  const host = header.toLowerCase();
+  // Some clients write an IPv6 address without brackets, and then there is no port.
+  if (isIP(host) === 6) return host;
+  const [, bracketed, name] = HOST.exec(host) ?? [];
+  if (bracketed !== undefined) return isIP(bracketed) === 6 ? bracketed : undefined;
+  return name;
+}
+
+/**
+ * Returns the Host header of a request, undefined where HTTP/1.0 has none. Refuses a request that proxies and servers could
+ * attribute to different hosts: with two Host headers, an empty or malformed one, or a URL of another authority.
+ */
+export function hostHeaderOf({ headers: { host }, rawHeaders, url = "" }: IncomingMessage): string | undefined {
+  if (host === undefined && isOriginForm(url)) return undefined;
+  if (countHeader(rawHeaders, "host") > 1) throw new HttpError(400, "The request has more than one Host header.");
+  if (host === undefined || hostNameOf(host) === undefined) {
+    throw new HttpError(400, "The Host header is missing or invalid.");
+  }
+  if (!isOriginForm(url) && !isSameAuthority(url, host)) {
+    throw new HttpError(400, "The URL and the Host header name different hosts.");
+  }
+  return host;
+}
+
+/** Counts the occurrences of a header. Node keeps only the first of a singleton header. */
+export function countHeader(rawHeaders: readonly string[], name: string): number {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const given = rawHeaders[index]!;
+    if (given.length === name.length && given.toLowerCase() === name) count++;
+  }
+  return count;
+}
+
+/** Returns true if origin and Host header name the same host and port. */
+export function isSameAuthority(origin: string, header: string): boolean {
+  const page = URL.parse(origin);
+  const server = page && URL.parse(`${page.protocol}//${header}`);
+  return page !== null && page.host !== "" && page.host === server?.host;
+}
+
+/** Returns true if the request target is a path or `*`, without an authority. */
+function isOriginForm(url: string): boolean {
+  return url.startsWith("/") || url === "*";
+}

@@ -1,0 +1,95 @@
+import type { IncomingMessage } from "node:http";
+import { scheduler } from "../../scheduler.ts";
+import { type Exchange, expectsContinue } from "../exchange.ts";
+import { HttpError } from "../http-error.ts";
+import { BodyBuffer } from "./body-buffer.ts";
+
+/** A body may arrive in this many chunks of any size. */
+const MAX_SMALL_CHUNKS = 2048;
+/** Minimum average chunk size beyond that. Every chunk costs microseconds and memory. */
+const MIN_CHUNK_BYTES = 64;
+/** After this many bytes, reading pauses until the scheduler resumes it. */
+const BYTES_PER_TURN = 64 * 1024;
+
+export interface BodyLimit {
+  bytes: number;
+  /** A higher limit for some bodies, selected by their first `bytes` bytes. */
+  raised?: {
+    bytes: number;
+    isFor(beginning: Buffer): boolean;
+    /** Sentence for the error of all others. */
+    advice: string;
+  };
+}
+
+/**
+ * Reads a request body and passes it to `onBody`. Calls `onError` if it is too large or the memory limit is reached. An
+ * aborted body is dropped silently.
+ */
+export function readBody(
+  req: IncomingMessage,
+  exchange: Exchange,
+  limit: BodyLimit,
+  onBody: (body: Buffer) => void,
+  onError: (error: HttpError) => void,
+): void {
+  const body = new BodyBuffer();
+  const declared = Number(req.headers["content-length"]);
+  let chunks = 0;
+  let length = 0;
+  let pauseAt = BYTES_PER_TURN;
+  const { raised } = limit;
+  const most = raised?.bytes ?? limit.bytes;
+  let { bytes } = limit;
+  let isRejected = false;
+  const reject = (error: HttpError) => {
+    isRejected = true;
+    body.free();
+    exchange.releaseRequest();
+    onError(error);
+  };
+  const resume = () => {
+    if (!isRejected) req.resume();
+  };
+  req.on("data", (chunk: Buffer) => {
+    const came = chunk.length;
+    length += came;
+    chunks++;
+    if (isRejected) return;
+    if (length >= pauseAt) {
+      pauseAt = length + BYTES_PER_TURN;
+      req.pause();
+      scheduler.read(resume);
+    }
+    body.add(chunk);
+    if (length > bytes && bytes < most && raised?.isFor(body.soFar().subarray(0, bytes))) bytes = most;
+    if (length > bytes) reject(tooLarge(bytes, bytes < most ? raised?.advice : undefined));
+    else if (chunks > MAX_SMALL_CHUNKS && length < chunks * MIN_CHUNK_BYTES) reject(tooManyChunks());
+    else if (!exchange.reserveRequest(came)) reject(memoryLimitReached());
+    else if (declared <= bytes) body.allocate(declared);
+  });
+  const onAbort = () => body.free();
+  req.once("close", onAbort);
+  req.on("end", () => {
+    req.off("close", onAbort);
+    if (isRejected) return;
+    const whole = body.whole();
+    if (whole instanceof Promise) void whole.then(onBody);
+    else onBody(whole);
+  });
+  if (declared > most) reject(tooLarge(most));
+  else if (expectsContinue(req)) exchange.res.writeContinue();
+}
+
+function tooLarge(bytes: number, advice?: string): HttpError {
+  const message = `The request body is larger than ${bytes} bytes.`;
+  return new HttpError(413, advice === undefined ? message : `${message} ${advice}`);
+}
+
+const tooManyChunks = () =>
+  new HttpError(
+    400,
+    `The request body arrives in too many small chunks. Send at least ${MIN_CHUNK_BYTES} bytes in each.`,
+  );
+
+const memoryLimitReached = () => new HttpError(503, "The memory limit for request bodies is reached. Retry later.");

@@ -1,0 +1,53 @@
+import { type altair, type phase0, type SingleAttestation, ssz } from "@lodestar/types";
+import { fromHex } from "@lodestar/utils";
+import { expect, test } from "vitest";
+import { validateAttestations } from "../../src/chain/validation/attestation.ts";
+import { summarize } from "../../src/chain/validation/validation-chain.test-support.ts";
+import { ByHand } from "../support/by-hand.ts";
+import { openDevChain, QUIET } from "../support/dev-chain.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+test.each(["altair", "electra"] as const)(
+  "attestations of the last slot survive a restart and reach the next block in %s",
+  async (fork) => {
+    const directory = tempDirectory();
+    const options = { forks: [{ fork, epoch: 0 }] };
+    const { devChain, close } = await openDevChain(options, directory);
+    await devChain.clock.advanceTo(5);
+    const attestations = devChain.chain.pools.attestations.list({ slot: 5 });
+    expect(attestations.length).toBeGreaterThan(0);
+    await close();
+
+    const { devChain: resumed, complaints } = await openDevChain(options, directory);
+    expect(resumed.chain.pools.attestations.list({ slot: 5 })).toEqual(attestations);
+    await resumed.clock.advanceTo(6);
+
+    const block = await resumed.chain.blocks.canonicalAtSlot(6);
+    const body = block!.signed.message.body as altair.BeaconBlockBody;
+    expect(body.attestations.map(({ data }) => data.slot)).toContain(5);
+    expect(body.syncAggregate.syncCommitteeBits.getTrueBitIndexes().length).toBeGreaterThan(0);
+    expect(complaints).toEqual([]);
+  },
+);
+
+test("another attestation of a validator is not taken in the first moments of the epoch after the next, when clocks may still differ", async () => {
+  const { devChain } = await openDevChain({ ...QUIET, forks: [{ fork: "electra", epoch: 0 }] });
+  const { chain, clock } = devChain;
+  const byHand = new ByHand(devChain);
+  const genesis = chain.head.root;
+  await clock.advanceTo(7);
+  const { root } = await byHand.propose(7, genesis);
+  const first = (await byHand.attestationsFor(7, root))[0]!;
+  // The library keeps the root of data that it has hashed, so what is changed has to be a copy.
+  const data = ssz.phase0.AttestationData.clone(first.attestation.data);
+  data.beaconBlockRoot = fromHex(genesis);
+  const other = { ...first.attestation, data, signature: byHand.signAttestation(first.validator, data) };
+  const take = async (attestation: phase0.Attestation | SingleAttestation) =>
+    summarize(await validateAttestations(chain.validation, [attestation as SingleAttestation]));
+
+  expect(await take(first.attestation)).toEqual(["ok"]);
+  await clock.advanceTo(16);
+  expect(await take(other)).toEqual(["ignore conflicting-vote"]);
+  await clock.advanceTo(17);
+  expect(chain.pools.seen.attesters.has(0, first.validator)).toBe(false);
+});

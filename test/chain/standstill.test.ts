@@ -1,0 +1,54 @@
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { expect, test } from "vitest";
+import { createDevValidators } from "../../src/dev/validators/validators.ts";
+import { createLogger } from "../../src/log/pino-logger.ts";
+import { ByHand } from "../support/by-hand.ts";
+import { Caller } from "../support/caller.ts";
+import { openDevChain, QUIET } from "../support/dev-chain.ts";
+
+/** Of five minutes each, so that hours pass. */
+const EMPTY_SLOTS = 3 * SLOTS_PER_EPOCH + 4;
+
+test.each(["phase0", "fulu"] as const)("validators that come hours late go on with a dev chain of %s", async (fork) => {
+  const { devChain, complaints } = await openDevChain({
+    ...QUIET,
+    forks: [{ fork, epoch: 0 }],
+    slotSeconds: 300,
+  });
+  const { api, clock, config, keys, chain } = devChain;
+  await clock.advanceTo(EMPTY_SLOTS);
+  const caller = new Caller(api);
+  expect(await caller.call("get_v1_node_syncing")).toMatchObject({
+    head_slot: "0",
+    is_syncing: false,
+    sync_distance: "0",
+  });
+  expect(await caller.call("get_v1_node_health")).toEqual({ health: 200 });
+
+  // They use the API as any client does, and complain when something is refused.
+  const { logger } = createLogger({
+    format: "text",
+    spec: "WARN",
+    destination: { write: (line) => complaints.push(line) },
+  });
+  const validators = createDevValidators({ api, clock, config, keys, logger });
+  for (let slot = EMPTY_SLOTS + 1; slot <= EMPTY_SLOTS + 4 * SLOTS_PER_EPOCH; slot++) {
+    await clock.advanceTo(slot);
+    await validators.onSlot(slot, "lockstep");
+    expect(chain.head.slot).toBe(slot);
+  }
+  expect(complaints).toEqual([]);
+  expect(chain.forkChoice.finalized.epoch).toBeGreaterThan(0);
+});
+
+test("votes for the head of before a standstill are taken also when the first block after it is there", async () => {
+  const { devChain } = await openDevChain({ ...QUIET, forks: [{ fork: "fulu", epoch: 0 }] });
+  const { clock, chain, api } = devChain;
+  await clock.advanceTo(EMPTY_SLOTS + 1);
+  const byHand = new ByHand(devChain);
+  const { root } = await byHand.propose(EMPTY_SLOTS + 1, chain.head.root);
+  expect(chain.head.root).toBe(root);
+  const { beacon_block_root: old } = await new Caller(api).call("get_v1_validator_attestation_data", [EMPTY_SLOTS, 0]);
+  expect(old).not.toBe(root);
+  expect(await byHand.attest(EMPTY_SLOTS, old)).not.toEqual([]);
+});

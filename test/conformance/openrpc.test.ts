@@ -1,0 +1,159 @@
+import { ForkName } from "@lodestar/params";
+import { beforeAll, describe, expect, it } from "vitest";
+import { createApi } from "../../src/api/api.ts";
+import { createMethodTable } from "../../src/api/bound-methods.ts";
+import { asBeaconChain, createFakeChain, fakeNetwork } from "../../src/api/fake-chain.test-support.ts";
+import { methodGroups, methods } from "../../src/api/method-groups.ts";
+import { OPENRPC_ERRORS, type OpenRpcDocument, type OpenRpcMethod } from "../../src/api/openrpc.ts";
+import { Failure, type FailureKind } from "../../src/errors/failure.ts";
+import { isReadOnly } from "../../src/server/access-class.ts";
+import { toErrorObject } from "../../src/server/jsonrpc/errors.ts";
+import { openRpcValidator } from "../support/openrpc-meta-schema.ts";
+import { allDocumentedParams, documentedResult } from "./documented.ts";
+
+const chain = createFakeChain();
+const api = createApi({ chain: asBeaconChain(chain), network: fakeNetwork(chain), setLogSpec: () => {} });
+const table = createMethodTable(api);
+let document: OpenRpcDocument;
+
+beforeAll(async () => {
+  const { body } = await table.find("rpc.discover")!.call([]);
+  document = JSON.parse(String(body));
+});
+
+const method = (name: string): OpenRpcMethod => document.methods.find((candidate) => candidate.name === name)!;
+
+describe("rpc.discover", () => {
+  it("answers an OpenRPC document", () => {
+    const validate = openRpcValidator();
+    expect(validate(document) ? [] : validate.errors).toEqual([]);
+  });
+
+  const damages: [what: string, damage: (copy: OpenRpcDocument, first: OpenRpcMethod) => void][] = [
+    ["another version", (copy) => Object.assign(copy, { openrpc: "9.9.9" })],
+    ["a method without a name", (_copy, first) => Reflect.deleteProperty(first, "name")],
+    ["a result without a schema", (_copy, first) => Reflect.deleteProperty(first.result, "schema")],
+    ["a schema that is none", (_copy, first) => Object.assign(first.result, { schema: { type: "thing" } })],
+    ["an error without a code", (copy) => Object.assign(copy.components.errors, { odd: { message: "Odd" } })],
+    ["a member that OpenRPC does not know", (_copy, first) => Object.assign(first, { aliases: [] })],
+  ];
+  it.each(damages)("would be found wrong with %s", (_what, damage) => {
+    const copy = structuredClone(document);
+    damage(copy, copy.methods[0]!);
+    expect(openRpcValidator()(copy)).toBe(false);
+  });
+
+  it("lists every name that can be called once, and no other", () => {
+    const names = document.methods.map(({ name }) => name);
+    expect(names.toSorted()).toEqual(methods.flatMap(({ name, aliases }) => [name, ...aliases]).toSorted());
+    for (const name of names) expect(table.find(name)).toBeDefined();
+    expect(names).toContain("rpc.discover");
+  });
+
+  it("describes a method as its definition does", () => {
+    const root = method("get_v1_beacon_states_root");
+    expect(root).toMatchObject({
+      summary: "The hash tree root of a state.",
+      tags: [{ name: "Beacon chain" }],
+      paramStructure: "either",
+      params: [{ name: "state_id", required: true, schema: { anyOf: [{ type: "string" }, { type: "integer" }] } }],
+      result: { name: "root", schema: { type: "object", required: ["root"] } },
+      deprecated: false,
+    });
+    expect(root.externalDocs?.description).toContain("GET /eth/v1/beacon/states/{state_id}/root");
+    const codes = root.errors.map(({ $ref }) => OPENRPC_ERRORS[$ref.split("/").at(-1) as FailureKind].code);
+    expect(codes).toEqual([-32602, -32001, -32005, -32000]);
+  });
+
+  it("describes both forms of what electra gave another one", () => {
+    const forms = (...names: string[]) => names.map((name) => ({ $ref: `#/components/schemas/${name}` }));
+    expect(method("get_v1_validator_aggregate_attestation").result.schema).toEqual(forms("Attestation")[0]);
+    expect(document.components.schemas.Attestation?.oneOf).toEqual(forms("AttestationPhase0", "AttestationElectra"));
+    const ofOneValidator = { oneOf: forms("AttestationPhase0", "SingleAttestation") };
+    const [first] = method("post_v1_beacon_pool_attestations").params;
+    expect(first!.schema).toMatchObject({ anyOf: [ofOneValidator, { type: "array", items: ofOneValidator }] });
+    const [later] = method("post_v2_beacon_pool_attestations").params;
+    expect(later!.schema).toMatchObject({ type: "array", items: ofOneValidator });
+  });
+
+  it("says until when REST has a path that a method outlives", () => {
+    const { externalDocs, params } = method("get_v1_validator_aggregate_attestation");
+    expect(externalDocs?.description).toMatch(/GET \/eth\/v1\/validator\/aggregate_attestation .*, until electra\.$/);
+    expect(params.map(({ name, required }) => [name, required])).toEqual([
+      ["slot", true],
+      ["attestation_data_root", true],
+      ["committee_index", false],
+    ]);
+  });
+
+  it("describes an alias like its target, and says whose alias it is", () => {
+    const { name, description, "x-alias-of": target, ...alias } = method("get_v1_beacon_states_stateId_root");
+    const { name: _name, description: _description, ...original } = method("get_v1_beacon_states_root");
+    expect(alias).toEqual(original);
+    expect(target).toBe("get_v1_beacon_states_root");
+    expect(description).toContain("Another name of get_v1_beacon_states_root");
+  });
+
+  it("has a form for every result, whose references lead somewhere", () => {
+    for (const { name } of document.methods) {
+      expect(() => documentedResult(name), name).not.toThrow();
+      expect(() => allDocumentedParams(name), name).not.toThrow();
+    }
+  });
+
+  it("gives the codes that the server answers", () => {
+    for (const kind of Object.keys(OPENRPC_ERRORS) as FailureKind[]) {
+      expect(OPENRPC_ERRORS[kind].code).toBe(toErrorObject(new Failure(kind, "It failed.")).code);
+    }
+    expect(document.components.errors).toEqual(OPENRPC_ERRORS);
+    const known = new Set(Object.keys(OPENRPC_ERRORS).map((kind) => `#/components/errors/${kind}`));
+    for (const { errors } of document.methods) for (const { $ref } of errors) expect(known).toContain($ref);
+  });
+
+  it("says which methods reject what they are given, and which may be unsupported", () => {
+    const withError = (kind: FailureKind) =>
+      methods
+        .map(({ name }) => method(name))
+        .filter(({ errors }) => errors.some(({ $ref }) => $ref.endsWith(`/${kind}`)))
+        .map(({ name }) => name);
+    const submissions = methods.filter(({ access }) => !isReadOnly(access) && access !== "dev").map(({ name }) => name);
+    const onlyChecked = [
+      "post_v1_validator_beacon_committee_subscriptions",
+      "post_v1_validator_prepare_beacon_proposer",
+      "post_v1_validator_sync_committee_subscriptions",
+      "setLogLevel",
+      "setGraffiti",
+    ];
+    const toCome = methods.filter(({ since }) => since === ForkName.gloas).map(({ name }) => name);
+    const judged = submissions.filter((name) => !onlyChecked.includes(name) && !toCome.includes(name));
+    // What moves a dev chain may be against its rules at the time.
+    const controls = methods.filter(({ access }) => access === "dev").map(({ name }) => name);
+    expect(withError("rejected").filter((name) => !controls.includes(name))).toEqual(judged);
+    const numbered = methods.filter(({ number }) => number !== undefined).map(({ name }) => name);
+    expect(withError("unsupported").filter((name) => numbered.includes(name))).toEqual([
+      "get_v1_validator_block",
+      "debug_getChronosFutures",
+    ]);
+    for (const { name, until, needsConnection } of methods) {
+      const isRefused = toCome.includes(name) || until || needsConnection;
+      if (isRefused) expect(withError("unsupported")).toContain(name);
+    }
+    for (const { name, params } of methods) {
+      const isAboutState = params.some((param) => param.name === "state_id");
+      if (isAboutState && !toCome.includes(name)) expect(withError("not-found")).toContain(name);
+    }
+  });
+
+  it("takes no parameters", async () => {
+    await expect(table.find("rpc.discover")!.call([1])).rejects.toMatchObject({ kind: "invalid-params" });
+  });
+});
+
+describe("the groups of methods", () => {
+  it("hold every method in the order of their numbers", () => {
+    for (const { title, methods } of methodGroups) {
+      const numbers = methods.flatMap(({ number }) => number ?? []);
+      expect(numbers, title).toEqual(numbers.toSorted((a, b) => a - b));
+    }
+  });
+});

@@ -1,0 +1,359 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { routes } from "@lodestar/api";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { parse, stringify } from "yaml";
+import type { Servers } from "../../src/node/servers/servers.ts";
+import { send } from "../../src/server/http/http.test-support.ts";
+import { ByHand } from "../support/by-hand.ts";
+import { type OpenedDevChain, startQuietDevChain } from "../support/dev-chain.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const ALERTS = join(ROOT, "docs/monitoring/alerts.yml");
+const ANYWHERE = { host: "127.0.0.1", port: 0 };
+const HISTORY_SLOTS = 4 * 8;
+
+interface Described {
+  type: string;
+  meaning: string;
+}
+
+let opened: OpenedDevChain;
+let servers: Servers;
+beforeAll(async () => {
+  opened = await startQuietDevChain(HISTORY_SLOTS, {
+    forks: [{ fork: "altair", epoch: 0 }],
+    monitorValidators: { indices: [0, 1, 1000], pubkeys: [] },
+  });
+  servers = await opened.node.serve({ jsonRpc: ANYWHERE, rest: ANYWHERE, metrics: ANYWHERE });
+});
+afterAll(() => opened.close());
+
+async function scrape(): Promise<string> {
+  const response = await fetch(`${servers.metricsUrl}/metrics`);
+  expect(response.headers.get("Content-Type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+  return response.text();
+}
+
+/** The samples of a scrape by name and labels, as they are written. */
+async function samples(): Promise<Map<string, number>> {
+  const lines = (await scrape()).split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.split(" ").at(-1))]));
+}
+
+async function metricsOfNode(): Promise<Map<string, Described>> {
+  const text = await scrape();
+  const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name!, type!]));
+  return new Map(
+    [...text.matchAll(/^# HELP (\S+) (.*)$/gm)].map(([, name, help]) => [
+      name!,
+      { type: types.get(name!)!, meaning: help!.replace(/\.$/, "") },
+    ]),
+  );
+}
+
+const ROW = /^\| `(\w+)` \| (\w+) \| ([\w, ]*) \| (.+) \|$/gm;
+
+function documentedMetrics(): { name: string; described: Described; labels: string[] }[] {
+  const text = readFileSync(join(ROOT, "docs/monitoring.md"), "utf8");
+  return [...text.matchAll(ROW)].map(([, name, type, labels, meaning]) => ({
+    name: name!,
+    described: { type: type!, meaning: meaning! },
+    labels: labels!.split(", ").filter((label) => label !== ""),
+  }));
+}
+
+/** Everything under "expr" in a document. */
+function expressionsIn(value: unknown): string[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    key === "expr" && typeof inner === "string" ? [inner] : expressionsIn(inner),
+  );
+}
+
+const alerts = () => expressionsIn(parse(readFileSync(ALERTS, "utf8")));
+const dashboard = () =>
+  expressionsIn(JSON.parse(readFileSync(join(ROOT, "docs/monitoring/grafana-dashboard.json"), "utf8")));
+
+describe("what a node measures", () => {
+  it("follows its chain: the head, finality, blocks, missed slots and reorganisations", async () => {
+    const { chain } = opened.node;
+    const { clock } = opened.devChain;
+    const byHand = new ByHand(opened.devChain);
+    const first = HISTORY_SLOTS + 3;
+    const before = chain.head.root;
+    await clock.advanceTo(first);
+    await byHand.propose(first, before);
+    // Nobody votes, so that what makes the younger block the head is that it is in time.
+    await clock.advanceTo(first + 1);
+    await byHand.propose(first + 1, before);
+
+    const values = await samples();
+    expect(Object.fromEntries(values)).toMatchObject({
+      beacon_head_slot: first + 1,
+      beacon_head_root: Number(Buffer.from(chain.head.root.slice(-16), "hex").readBigInt64LE()),
+      beacon_finalized_epoch: chain.finalizedCheckpoint.epoch,
+      beacon_current_justified_epoch: 3,
+      beacon_previous_justified_epoch: 2,
+      beacon_current_active_validators: 16,
+      'beacon_current_validators{status="active"}': 16,
+      'beacon_current_validators{status="pending"}': 0,
+      beacon_processed_deposits_total: chain.headState.eth1DepositIndex,
+      'fanal_participation_ratio{epoch="previous"}': 1,
+      beacon_reorgs_total: 1,
+      fanal_blocks_imported_total: 2,
+      fanal_block_import_seconds_count: 2,
+      fanal_block_delay_seconds_count: 2,
+      fanal_missed_slots_total: 2,
+      fanal_clock_slot: first + 1,
+      fanal_sync_distance_slots: 0,
+      'fanal_sync_state{state="synced"}': 1,
+      'fanal_sync_state{state="syncing"}': 0,
+      fanal_head_optimistic: 0,
+      beacon_custody_groups: 128,
+      fanal_blocks_waiting_for_data: 0,
+      fanal_data_pool_bytes: 0,
+      fanal_data_bytes: 0,
+      libp2p_peers: 0,
+    });
+    expect(values.get('fanal_pool_size{pool="attestations"}')).toBe(
+      chain.pools.attestations.slots().flatMap((slot) => chain.pools.attestations.groupsAt(slot).flat()).length,
+    );
+    expect(values.get("fanal_database_bytes")).toBeGreaterThan(10_000);
+  });
+
+  it("has series of monitored validators, of each and of all together", async () => {
+    const monitored = Object.fromEntries([...(await samples())].filter(([name]) => name.startsWith("fanal_monitor_")));
+    expect(monitored).toMatchObject({
+      'fanal_monitor_validators{status="unknown"}': 1,
+      'fanal_monitor_attestations_total{validator="total",outcome="missed"}': 0,
+      'fanal_monitor_slashed{validator="total"}': 0,
+    });
+  });
+
+  it("counts calls by the names of methods, and none that callers make up", async () => {
+    const call = (method: string) =>
+      fetch(servers.jsonRpcUrl!, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: [] }),
+      }).then((response) => response.text());
+    await call("getChainHead");
+    await call("madeUpByACaller");
+    await fetch(`${servers.restUrl}/eth/v1/beacon/headers/head`).then((response) => response.text());
+    await fetch(`${servers.restUrl}/made/up/by/a/caller`).then((response) => response.text());
+    const endEvents = opened.node.api.context.events.feed([routes.events.EventType.head]).open({
+      deliver: () => {},
+      disconnect: () => {},
+    });
+    const values = Object.fromEntries(await samples());
+    expect(values).toMatchObject({
+      'fanal_api_call_seconds_count{server="json-rpc",method="getChainHead"}': 1,
+      'fanal_api_calls_in_flight{server="json-rpc",method="getChainHead"}': 0,
+      'fanal_api_call_errors_total{server="json-rpc",method="unknown",code="-32601"}': 1,
+      'fanal_api_call_seconds_count{server="rest",method="get_v1_beacon_headers_blockId"}': 1,
+      'fanal_api_call_errors_total{server="rest",method="unknown",code="404"}': 1,
+      'fanal_event_subscribers{topic="head"}': 1,
+      'fanal_server_refused_total{server="rest",limit="connections"}': 0,
+      'fanal_api_lane_waiting{lane="duty"}': 0,
+    });
+    expect(Object.keys(values).filter((name) => /made/i.test(name))).toEqual([]);
+    endEvents();
+    expect((await samples()).get('fanal_event_subscribers{topic="head"}')).toBe(0);
+  });
+
+  it("is at one path, and is not told to pages whose name was made to mean this machine", async () => {
+    const ask = (path: string, method = "GET") => fetch(servers.metricsUrl + path, { method });
+    expect((await ask("/")).status).toBe(404);
+    expect((await ask("/metrics?x=1")).status).toBe(200);
+    const post = await ask("/metrics", "POST");
+    expect([post.status, post.headers.get("Allow")]).toEqual([405, "GET, HEAD"]);
+    const askAs = (host: string) => send(servers.metricsUrl!, { path: "/metrics", headers: { Host: host } });
+    expect((await askAs("localhost:8008")).status).toBe(200);
+    expect((await askAs("page.example")).status).toBe(403);
+  });
+});
+
+describe("the documents", () => {
+  /** What a library measures differs between systems. */
+  const isOwn = (name: string) => !/^(process|nodejs)_/.test(name);
+
+  it("have every metric, with its type, its meaning and its labels, and no other", async () => {
+    const documented = documentedMetrics();
+    const measured = await metricsOfNode();
+    const described = new Map(documented.map(({ name, described }) => [name, described]));
+    expect(described.size).toBe(documented.length);
+    const own = (metrics: Map<string, Described>) => [...metrics].filter(([name]) => isOwn(name)).toSorted();
+    expect(own(described)).toEqual(own(measured));
+    expect([...described]).toEqual(expect.arrayContaining([...measured]));
+    for (const sample of (await samples()).keys()) {
+      const name = sample.replace(/\{.*/, "");
+      const { labels } = documented.find((each) => each.name === name || each.name === withoutSuffix(name))!;
+      const given = [...sample.matchAll(/(\w+)="/g)].map(([, label]) => label!).filter((label) => label !== "le");
+      expect(given.toSorted(), name).toEqual(labels.toSorted());
+    }
+  });
+
+  it("ask for no metric that does not exist, in the alerts and the dashboard", async () => {
+    const measured = await metricsOfNode();
+    const used = [...alerts(), ...dashboard()].flatMap((expression) => [
+      ...expression.matchAll(/\b(?:fanal|beacon|libp2p|process|nodejs)_\w+/g),
+    ]);
+    expect(used.length).toBeGreaterThan(50);
+    const unknown = used.map(([name]) => name).filter((name) => !measured.has(name) && !isPartOf(measured, name));
+    expect(unknown).toEqual([]);
+  });
+});
+
+function withoutSuffix(name: string): string {
+  return name.replace(/_(bucket|sum|count)$/, "");
+}
+
+function isPartOf(measured: Map<string, Described>, name: string): boolean {
+  return name !== withoutSuffix(name) && measured.get(withoutSuffix(name))?.type === "histogram";
+}
+
+/** What runs everywhere where Prometheus is installed, as by "apt-get install prometheus". */
+describe("Prometheus", () => {
+  const isThere = (program: string) => spawnSync(program, ["--version"]).status === 0;
+
+  it("finds nothing to complain about", async (context) => {
+    context.skip(!isThere("promtool"), "promtool is not on the PATH (Debian package prometheus)");
+    const promtool = (args: string[], input = "") => spawnSync("promtool", args, { input, encoding: "utf8" });
+    const checked = promtool(["check", "metrics"], await scrape());
+    expect(checked).toMatchObject({ status: 0, stdout: "", stderr: "" });
+    const rules = promtool(["check", "rules", ALERTS]);
+    expect(rules, rules.stderr).toMatchObject({ status: 0 });
+
+    const test = join(tempDirectory(), "alerts.test.yml");
+    writeFileSync(test, stringify(RULE_TESTS));
+    const tested = promtool(["test", "rules", test]);
+    expect(tested, tested.stdout + tested.stderr).toMatchObject({ status: 0 });
+  });
+
+  it("scrapes the node, and can make sense of the dashboard", async (context) => {
+    context.skip(!isThere("prometheus"), "prometheus is not on the PATH (Debian package prometheus)");
+    const url = await startPrometheus(new URL(servers.metricsUrl!).host);
+    const query = async (expression: string) => {
+      const response = await fetch(`${url}/api/v1/query?query=${encodeURIComponent(expression)}`);
+      const { status, error, data } = (await response.json()) as {
+        status: string;
+        error?: string;
+        data?: { result: { value: [number, string] }[] };
+      };
+      expect([status, error], expression).toEqual(["success", undefined]);
+      return data!.result.map(({ value: [, text] }) => Number(text));
+    };
+    const waiting = { timeout: 30_000, interval: 100 };
+    await vi.waitFor(async () => expect(await query('up{job="fanal"}')).toEqual([1]), waiting);
+    expect(await query("beacon_head_slot")).toEqual([opened.node.chain.head.slot]);
+    for (const expression of dashboard()) {
+      await query(expression.replaceAll("$__rate_interval", "1m").replaceAll("$instance", ".*"));
+    }
+  });
+});
+
+const INSTANCE = 'job="fanal", instance="node"';
+const TOTAL = 'validator="total"';
+
+/** Series of a value a minute, in the notation of promtool, and the alerts that they lead to. */
+const RULE_TESTS = {
+  rule_files: [ALERTS],
+  evaluation_interval: "1m",
+  tests: [
+    {
+      interval: "1m",
+      input_series: [{ series: `beacon_head_slot{${INSTANCE}}`, values: "100x60" }],
+      alert_rule_test: [
+        // A node that has just been started has no past to compare with.
+        { alertname: "FanalHeadStandsStill", eval_time: "9m", exp_alerts: [] },
+      ],
+      promql_expr_test: [firing("FanalHeadStandsStill", "12m")],
+    },
+    {
+      interval: "1m",
+      input_series: [
+        { series: `beacon_head_slot{${INSTANCE}}`, values: "100+5x60" },
+        { series: `beacon_finalized_epoch{${INSTANCE}}`, values: "7x60" },
+        { series: `fanal_sync_state{${INSTANCE}, state="synced"}`, values: "1x60" },
+      ],
+      alert_rule_test: [
+        { alertname: "FanalHeadStandsStill", eval_time: "50m", exp_alerts: [] },
+        { alertname: "FanalNothingFinalized", eval_time: "40m", exp_alerts: [] },
+      ],
+      promql_expr_test: [firing("FanalNothingFinalized", "50m")],
+    },
+    {
+      interval: "1m",
+      input_series: [
+        { series: `fanal_monitor_attestations_total{${INSTANCE}, ${TOTAL}, outcome="included"}`, values: "0+9x60" },
+        {
+          series: `fanal_monitor_attestations_total{${INSTANCE}, ${TOTAL}, outcome="missed"}`,
+          values: "0+1x20 20+3x40",
+        },
+        { series: `fanal_monitor_proposals_total{${INSTANCE}, ${TOTAL}, outcome="missed"}`, values: "0x30 1x30" },
+        { series: `fanal_monitor_slashed{${INSTANCE}, ${TOTAL}}`, values: "0x30 1x30" },
+        { series: `fanal_duplicate_key_messages_total{${INSTANCE}, kind="block"}`, values: "0x30 1x30" },
+      ],
+      alert_rule_test: [
+        { alertname: "FanalMissedAttestations", eval_time: "19m", exp_alerts: [] },
+        { alertname: "FanalMissedProposal", eval_time: "29m", exp_alerts: [] },
+        { alertname: "FanalValidatorSlashed", eval_time: "29m", exp_alerts: [] },
+        { alertname: "FanalDuplicateKeys", eval_time: "29m", exp_alerts: [] },
+      ],
+      promql_expr_test: [
+        firing("FanalMissedAttestations", "59m", "warning"),
+        firing("FanalMissedProposal", "35m", "warning", `${INSTANCE}, ${TOTAL}, outcome="missed"`),
+        firing("FanalValidatorSlashed", "35m", "critical", `${INSTANCE}, ${TOTAL}`),
+        firing("FanalDuplicateKeys", "35m", "critical", 'instance="node"'),
+      ],
+    },
+  ],
+};
+
+function firing(alertname: string, evalTime: string, severity = "critical", series = INSTANCE) {
+  const labels = `alertname="${alertname}", alertstate="firing", severity="${severity}", ${series}`;
+  return {
+    expr: `ALERTS{alertname="${alertname}"}`,
+    eval_time: evalTime,
+    exp_samples: [{ labels: `ALERTS{${labels}}`, value: 1 }],
+  };
+}
+
+/** Returns where it answers; it ends with the test. */
+async function startPrometheus(target: string): Promise<string> {
+  const directory = tempDirectory();
+  const config = join(directory, "prometheus.yml");
+  const scrapeConfigs = [{ job_name: "fanal", static_configs: [{ targets: [target] }] }];
+  writeFileSync(
+    config,
+    stringify({ global: { scrape_interval: "1s" }, rule_files: [ALERTS], scrape_configs: scrapeConfigs }),
+  );
+  const prometheus = spawn(
+    "prometheus",
+    [`--config.file=${config}`, `--storage.tsdb.path=${directory}/data`, "--web.listen-address=127.0.0.1:0"],
+    { stdio: ["ignore", "ignore", "pipe"] },
+  );
+  onTestFinished(async () => {
+    const ended = once(prometheus, "exit");
+    prometheus.kill("SIGKILL");
+    await ended;
+  });
+  return `http://${await addressIn(prometheus)}`;
+}
+
+/** The log tells which port was free. */
+function addressIn(prometheus: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let log = "";
+    prometheus.stderr!.on("data", (chunk: Buffer) => {
+      log += chunk;
+      const found = /Listening on" address=(\S+)/.exec(log)?.[1];
+      if (found) resolve(found);
+    });
+    prometheus.once("exit", () => reject(new Error(`Prometheus ended: ${log}`)));
+  });
+}

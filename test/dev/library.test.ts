@@ -1,0 +1,182 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it, onTestFinished, vi } from "vitest";
+import {
+  attachDevChain,
+  type ChainEvent,
+  createClient,
+  type DevChainOptions,
+  startDevChain,
+} from "../../src/library/index.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+/** Few validators are enough for what chains have in common. */
+const FEW = { validators: 8 } as const;
+
+async function start(options: DevChainOptions = {}) {
+  const chain = await startDevChain({ ...FEW, ...options });
+  onTestFinished(() => chain.stop());
+  return chain;
+}
+
+/** Where chains are kept that have no data directory, for this test alone; a function that lists it. */
+function ownTemporaryFiles(): () => string[] {
+  const directory = tempDirectory();
+  vi.stubEnv("TMPDIR", directory);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  return () => readdirSync(directory);
+}
+
+it("runs several chains at once, each of which stands still until it is told to go on", async () => {
+  const kept = ownTemporaryFiles();
+  const [one, other] = await Promise.all([start(), start({ fork: "deneb", genesisTime: 1_600_000_000 })]);
+  expect([one.url, one.restUrl]).toEqual([undefined, undefined]);
+  expect(await one.client.getChainTime()).toMatchObject({ slot: "0", speed: 0 });
+  expect(await one.client.dev_advance({ slots: 3 })).toMatchObject({ slot: "3", head_slot: "3" });
+  expect(await other.client.getChainTime()).toMatchObject({ slot: "0", chain_time: "1600000000.000" });
+  expect(await other.client.get_v1_beacon_states_fork({ state_id: "head" })).toMatchObject({ epoch: "0" });
+  expect(kept()).toHaveLength(2);
+  await Promise.all([one.stop(), other.stop()]);
+  expect(kept()).toEqual([]);
+  await expect(one.client.getChainHead()).rejects.toThrow("The client is closed.");
+});
+
+it("goes on by itself at a speed, has history, and finds a chain again where it was kept", async () => {
+  const dataDir = tempDirectory();
+  const first = await startDevChain({ ...FEW, dataDir, warmupEpochs: 1, speed: 100 });
+  const told = Promise.withResolvers<ChainEvent<"block">>();
+  await first.client.subscribe(["block"], told.resolve);
+  const { topic, data } = await told.promise;
+  expect(topic).toBe("block");
+  expect(Number(data.slot)).toBeGreaterThan(8);
+  await first.stop();
+  expect(existsSync(dataDir)).toBe(true);
+  const second = await start({ dataDir });
+  expect(Number((await second.client.getChainHead()).head_slot)).toBeGreaterThanOrEqual(Number(data.slot));
+});
+
+it("makes the genesis that is wanted, and goes on with a stored chain as it was made", async () => {
+  const dataDir = tempDirectory();
+  const address = `0x${"ab".repeat(20)}`;
+  const wanted = {
+    balances: ["0-3=64"],
+    withdrawalCredentials: [`0-7=0x02:${address}`],
+    config: { SHARD_COMMITTEE_PERIOD: 2 },
+  };
+  const first = await startDevChain({ ...FEW, ...wanted, dataDir });
+  const [key] = (await first.client.dev_keys({ first: 7 })) as { withdrawal_credentials: string }[];
+  expect(key?.withdrawal_credentials).toBe(`0x02${"00".repeat(11)}${"ab".repeat(20)}`);
+  await first.stop();
+
+  const second = await startDevChain({ dataDir });
+  onTestFinished(() => second.stop());
+  expect(await second.client.get_v1_config_spec()).toMatchObject({ SHARD_COMMITTEE_PERIOD: "2" });
+  const balances = await second.client.get_v1_beacon_states_stateId_validator_balances({ state_id: "head" });
+  expect(balances).toHaveLength(8);
+  expect(balances[0]).toEqual({ index: "0", balance: "64000000000" });
+  await expect(startDevChain({ dataDir: tempDirectory(), config: { SHARD_COMITTEE_PERIOD: 2 } })).rejects.toThrow(
+    "SHARD_COMMITTEE_PERIOD",
+  );
+});
+
+it("takes what is said of fanal dev by flags alone", async () => {
+  const { client } = await start({ graffiti: "a test", graffitiCodes: false, trackFutures: true });
+  await client.dev_advance();
+  const block = await client.get_v1_beacon_blocks_blockId({ block_id: "head" });
+  const graffiti = Buffer.from("a test").toString("hex").padEnd(64, "0");
+  expect(block).toHaveProperty("message.body.graffiti", `0x${graffiti}`);
+  expect(await client.debug_getChronosFutures()).not.toEqual([]);
+});
+
+it("lets other nodes join by the directory of its chain", async () => {
+  const dataDir = tempDirectory();
+  const { client } = await start({ dataDir, p2p: true, p2pPort: 0, discovery: false, speed: 1 });
+  // The record changes with the subnets of the first epochs, and the file with it.
+  const bootstrapNodes = () => readFileSync(join(dataDir, "network", "bootstrap_nodes.txt"), "utf8");
+  await expect.poll(async () => bootstrapNodes() === `${(await client.get_v1_node_identity()).enr}\n`).toBe(true);
+});
+
+it("tells events, errors and the end of waiting as a client of a server would be told", async () => {
+  const { client } = await start();
+  const heard: ChainEvent[] = [];
+  const subscription = await client.subscribe(["head", "block"], (event) => heard.push(event));
+  await client.dev_advance({ slots: 2 });
+  expect(heard.map(({ topic, data }) => [topic, (data as { slot: string }).slot])).toEqual([
+    ["block", "1"],
+    ["head", "1"],
+    ["block", "2"],
+    ["head", "2"],
+  ]);
+  await subscription.unsubscribe();
+  await client.dev_advance();
+  expect(heard).toHaveLength(4);
+  expect(await subscription.ended).toBeUndefined();
+
+  const wrong = client.subscribe(["heads" as "head"], () => {});
+  await expect(wrong).rejects.toMatchObject({ name: "RpcError", code: -32602 });
+  const [head, unknown] = await client.batch([["getChainHead"], ["get_v1_beacon_states_root", { state_id: 99 }]]);
+  expect(head).toMatchObject({ head_slot: "3" });
+  expect(unknown).toMatchObject({ name: "RpcError", code: -32001 });
+  const stopping = new AbortController();
+  const waiting = client.dev_advance({ until: "finalized" }, stopping);
+  stopping.abort(new Error("Enough."));
+  await expect(waiting).rejects.toThrow("Enough.");
+});
+
+it("serves the chain where that is asked for, to clients of other processes too", async () => {
+  const lines: string[] = [];
+  const chain = await start({ rpc: 0, rest: 0, logLevel: "DEBUG", log: (line) => lines.push(line) });
+  expect(await (await fetch(`${chain.restUrl}/eth/v1/node/version`)).json()).toHaveProperty("data.version");
+  const attached = attachDevChain({ url: chain.url! });
+  onTestFinished(() => attached.stop());
+  expect(await attached.client.dev_advance({ slots: 2 })).toMatchObject({ head_slot: "2" });
+  const client = createClient({ url: chain.url!.replace("http", "ws") });
+  onTestFinished(() => client.close());
+  const told = Promise.withResolvers<ChainEvent<"head">>();
+  await client.subscribe(["head"], told.resolve);
+  await chain.client.dev_advance();
+  expect((await told.promise).data.slot).toBe("3");
+  expect(lines.join("")).toContain("Dev chain is running");
+});
+
+it("refuses the data directory of another chain of this process", async () => {
+  const dataDir = tempDirectory();
+  await start({ dataDir });
+  await expect(startDevChain({ ...FEW, dataDir })).rejects.toThrow(
+    `The data directory ${dataDir} is in use by this process.`,
+  );
+});
+
+it.each([undefined, "minimal"])(
+  "leaves the preset of the environment, %s, as it was when it refuses another",
+  async (preset) => {
+    // The libraries are loaded by then, with the preset of the tests.
+    await import("@lodestar/params");
+    vi.stubEnv("LODESTAR_PRESET", preset);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    await expect(startDevChain({ preset: "mainnet", validators: 64 })).rejects.toThrow("in another process");
+    expect(process.env.LODESTAR_PRESET).toBe(preset);
+  },
+);
+
+it.each<[what: string, options: object, message: RegExp]>([
+  [
+    "another preset",
+    { preset: "mainnet", validators: 64 },
+    /uses the preset minimal\. .* preset mainnet in another process/,
+  ],
+  ["an option that another one says", { rpcPort: 9190 }, /Unknown option "rpcPort" of a dev chain\. Use "rpc"\./],
+  ["an unknown option", { validator: 8 }, /Unknown option "validator" of a dev chain\. Did you mean "validators"\?/],
+  ["a value out of bounds", { validators: 3 }, /3 is too few.* at least 8/],
+  ["a value of another kind", { slotSeconds: "long" }, /"long" of --slot-seconds is not accepted/],
+  ["forks out of order", { fork: "phase0", forkAt: { capella: 2 } }, /capella=2 skips altair, bellatrix/],
+  [
+    "a history from before 1970",
+    { slotSeconds: 100_000, warmupEpochs: 3000 },
+    /^The genesis time would be before 1970: .* at most \d+/,
+  ],
+])("refuses %s in a sentence", async (_what, options, message) => {
+  const kept = ownTemporaryFiles();
+  await expect(startDevChain({ ...FEW, ...options })).rejects.toThrow(message);
+  expect(kept()).toEqual([]);
+});

@@ -1,0 +1,200 @@
+import { aggregateSerializedSignatures } from "@chainsafe/blst";
+import { SLOTS_PER_EPOCH, SYNC_COMMITTEE_SIZE } from "@lodestar/params";
+import { type altair, type RootHex, type SignedBeaconBlock, type Slot, ssz } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { describe, expect, it } from "vitest";
+import { serializeSignedBlock } from "../../src/chain/blocks/block-encoding.ts";
+import type { BeaconChain } from "../../src/chain/chain.ts";
+import { DEV_FORKS, type DevFork } from "../../src/dev/forks.ts";
+import type { DutyPlan } from "../../src/dev/validators/duty-plan.ts";
+import { slashingProtectionStore } from "../../src/dev/validators/slashing-protection.ts";
+import { createDevValidators } from "../../src/dev/validators/validators.ts";
+import { createLogger } from "../../src/log/pino-logger.ts";
+import { ByHand } from "../support/by-hand.ts";
+import { type OpenedDevChain, openDevChain, QUIET } from "../support/dev-chain.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+const GENESIS_TIME = 1_700_000_000;
+const VALIDATORS = 16;
+const FULU = [{ fork: "fulu" as const, epoch: 0 }];
+
+/** All forks, each for so many epochs. */
+const forksEvery = (epochs: number) => DEV_FORKS.slice(1).map((fork, index) => ({ fork, epoch: (index + 1) * epochs }));
+
+async function blocksOf({ blocks }: BeaconChain, slots: number): Promise<SignedBeaconBlock[]> {
+  const found = await Promise.all(Array.from({ length: slots }, (_, index) => blocks.canonicalAtSlot(index + 1)));
+  return found.map((block, index) => {
+    if (!block) throw new Error(`Slot ${index + 1} has no block.`);
+    return block.signed;
+  });
+}
+
+const bitsIn = (attestations: SignedBeaconBlock["message"]["body"]["attestations"]) =>
+  attestations.reduce((sum, { aggregationBits }) => sum + aggregationBits.getTrueBitIndexes().length, 0);
+
+describe("a dev chain in lockstep", () => {
+  it("makes a chain of all forks that whoever verifies it wholly accepts, with every vote", async () => {
+    const epochs = 2 * DEV_FORKS.length;
+    const slots = epochs * SLOTS_PER_EPOCH;
+    const options = { validators: VALIDATORS, genesisTime: GENESIS_TIME, forks: forksEvery(2) };
+    const { devChain, complaints } = await openDevChain({ ...options, speed: 0 });
+    await devChain.control.time.advance({ slots });
+    expect(devChain.chain.forkChoice.finalized.epoch).toBe(epochs - 2);
+    const made = await blocksOf(devChain.chain, slots);
+    const beginOf = (fork: DevFork) => devChain.config.forks[fork].epoch * SLOTS_PER_EPOCH;
+    for (const { message } of made.slice(1)) {
+      // Electra takes up no votes in the form of before.
+      const voters = message.slot === beginOf("electra") ? 0 : VALIDATORS / SLOTS_PER_EPOCH;
+      expect(bitsIn(message.body.attestations)).toBe(voters);
+      // In the slot before Altair there was no committee that could sign.
+      if (message.slot <= beginOf("altair")) continue;
+      const { syncCommitteeBits } = (message.body as altair.BeaconBlockBody).syncAggregate;
+      expect(syncCommitteeBits.getTrueBitIndexes().length).toBe(SYNC_COMMITTEE_SIZE);
+    }
+
+    const follower = await openDevChain({ ...options, ...QUIET });
+    await follower.devChain.clock.advanceTo(slots);
+    expect(await follower.devChain.chain.importSegment(made)).toEqual({ imported: slots, known: 0 });
+    expect(follower.devChain.chain.head.root).toBe(devChain.chain.head.root);
+    expect([...complaints, ...follower.complaints]).toEqual([]);
+  });
+
+  it("makes the very blocks that validators make who are clients of the API, as they are while somebody listens to votes", async () => {
+    const slots = DEV_FORKS.length * SLOTS_PER_EPOCH;
+    const options = { validators: VALIDATORS, genesisTime: GENESIS_TIME, forks: forksEvery(1), speed: 0 };
+    const [shortly, wholly] = [await openDevChain(options), await openDevChain(options)];
+    let votes = 0;
+    wholly.devChain.chain.events.on("attestation", () => votes++);
+    for (const { devChain, complaints } of [shortly, wholly]) {
+      await devChain.control.time.advance({ slots });
+      expect(complaints).toEqual([]);
+    }
+    const bytesOf = async ({ devChain: { config, chain } }: OpenedDevChain) =>
+      (await blocksOf(chain, slots)).map((signed) => Buffer.from(serializeSignedBlock(config, signed)).toString("hex"));
+    expect(await bytesOf(shortly)).toEqual(await bytesOf(wholly));
+    // Each of the single ones, and the aggregates.
+    expect(votes).toBeGreaterThan((slots * VALIDATORS) / SLOTS_PER_EPOCH);
+  });
+
+  it("has noted what was signed when it is killed", async () => {
+    const directory = tempDirectory();
+    const options = { validators: VALIDATORS, forks: FULU, speed: 0 };
+    const { devChain, abandon } = await openDevChain(options, directory);
+    const slots = 3;
+    await devChain.control.time.advance({ slots });
+    const proposers = (await blocksOf(devChain.chain, slots)).map(({ message }) => message.proposerIndex);
+    await abandon();
+
+    const { db } = await openDevChain({ ...options, ...QUIET }, directory);
+    const signed = await slashingProtectionStore(db).load();
+    for (const [index, proposer] of proposers.entries()) {
+      expect(signed.find((each) => each.index === proposer)?.proposed).toBeGreaterThan(index);
+    }
+    expect(signed.filter(({ target }) => target === 0).length).toBe((slots * VALIDATORS) / SLOTS_PER_EPOCH);
+  });
+
+  it("shows clients the votes, signed, and knows them when they come again", async () => {
+    const { devChain } = await openDevChain({ validators: VALIDATORS, forks: FULU, speed: 0 });
+    const { chain, api } = devChain;
+    const slot = SLOTS_PER_EPOCH - 1;
+    await devChain.control.time.advance({ slots: slot });
+    const singles = await new ByHand(devChain).attestationsFor(slot, chain.head.root);
+    const [vote] = chain.pools.attestations.list({ slot });
+    const signatures = singles.map(({ attestation }) => attestation.signature);
+    expect(vote?.signature).toEqual(aggregateSerializedSignatures(signatures).toBytes());
+    const signedAttestations = singles.map(({ attestation }) => attestation);
+    await api.beacon.submitPoolAttestationsV2({ signedAttestations });
+    expect(chain.pools.attestations.list({ slot })).toEqual([vote]);
+    const seen = Array.from({ length: VALIDATORS }, (_, index) => chain.pools.seen.attesters.has(0, index));
+    expect(seen.filter(Boolean).length).toBe((slot * VALIDATORS) / SLOTS_PER_EPOCH);
+  });
+});
+
+describe("a plan of the duties in lockstep", () => {
+  async function openPlanned() {
+    const opened = await openDevChain({ ...QUIET, validators: VALIDATORS, forks: FULU });
+    const { chain, api, clock, config, keys } = opened.devChain;
+    const { logger } = createLogger({
+      format: "text",
+      spec: "WARN",
+      destination: { write: (line) => opened.complaints.push(line) },
+    });
+    let plan: DutyPlan = {};
+    const fastPath = { chain, isAllowed: () => true };
+    const validators = createDevValidators({ api, clock, config, keys, logger, fastPath, plan: () => plan });
+    const act = async (slot: Slot, chosen: DutyPlan = {}) => {
+      plan = chosen;
+      await clock.advanceTo(slot);
+      await validators.onSlot(slot, "lockstep");
+    };
+    return { ...opened, chain, act };
+  }
+
+  it("leaves out who is offline, as proposer and as attester", async () => {
+    const { chain, act, complaints } = await openPlanned();
+    await act(1);
+    const state = await chain.states.afterBlock(chain.head.root, 2);
+    const committees = state.epochCtx.getShufflingAtSlot(2).committees[2]!;
+    const [member] = committees[0]!;
+    const everybody = Array.from({ length: VALIDATORS }, (_, index) => index);
+    const online = new Set(
+      everybody.filter((index) => index !== member && index !== state.epochCtx.getBeaconProposer(2)),
+    );
+    await act(2, { online });
+    expect(chain.head.slot).toBe(1);
+    const votes = chain.pools.attestations.list({ slot: 2 });
+    const expected = committees.flatMap((committee) => [...committee]).filter((index) => online.has(index));
+    expect(bitsIn(votes)).toBe(expected.length);
+    expect(chain.pools.seen.attesters.has(0, member!)).toBe(false);
+    await act(3, { online: new Set() });
+    expect(chain.pools.attestations.list({ slot: 3 })).toEqual([]);
+    await act(4);
+    expect(chain.head.slot).toBe(4);
+    expect(complaints).toEqual([]);
+  });
+
+  it("builds on the block and votes for the block that is named", async () => {
+    const { chain, act, complaints } = await openPlanned();
+    await act(1);
+    const fork = chain.head.root;
+    await act(2);
+    const head = chain.head.root;
+    await act(3, { parentRoot: fork, splitVote: { root: head, includes: () => true } });
+    const [side] = chain.forkChoice.blocksAtSlot(3);
+    expect(side?.parentRoot).toBe(fork);
+    const votedRoots = chain.pools.attestations.list({ slot: 3 }).map(({ data }) => toRootHex(data.beaconBlockRoot));
+    expect(new Set(votedRoots)).toEqual(new Set<RootHex>([head]));
+    // By default votes are for the block of the slot.
+    await act(4, { parentRoot: side!.root });
+    const [next] = chain.forkChoice.blocksAtSlot(4);
+    expect(next?.parentRoot).toBe(side!.root);
+    const [vote] = chain.pools.attestations.list({ slot: 4 });
+    expect(toRootHex(vote!.data.beaconBlockRoot)).toBe(next!.root);
+    expect(complaints).toEqual([]);
+  });
+});
+
+describe("a block that the node has produced for somebody", () => {
+  it("is verified, though its state is known", async () => {
+    const { devChain } = await openDevChain({ ...QUIET, validators: VALIDATORS, forks: FULU });
+    const { chain, clock } = devChain;
+    const byHand = new ByHand(devChain);
+    await clock.advanceTo(1);
+    const block = await byHand.produce(1, chain.head.root);
+    const { signed, root } = byHand.sign(block);
+    expect(chain.producer.postState(root)?.hashTreeRoot()).toEqual(block.stateRoot);
+
+    const other = { ...signed, signature: byHand.sign(block, (block.proposerIndex + 1) % VALIDATORS).signed.signature };
+    await expect(chain.importBlock(other)).rejects.toMatchObject({ reason: "invalid-signature" });
+    const changed = ssz.fulu.BeaconBlock.clone(block as never);
+    changed.body.graffiti = new Uint8Array(32).fill(1);
+    await expect(chain.importBlock(byHand.sign(changed).signed)).rejects.toMatchObject({ reason: "wrong-state-root" });
+    const unrevealed = ssz.fulu.BeaconBlock.clone(block as never);
+    unrevealed.body.randaoReveal = byHand.signer.randaoReveal(block.proposerIndex, SLOTS_PER_EPOCH);
+    const resigned = byHand.sign(await byHand.withStateRoot(unrevealed)).signed;
+    await expect(chain.importBlock(resigned)).rejects.toMatchObject({ reason: "invalid-signature" });
+
+    expect(await chain.importBlock(signed)).toEqual({ root, known: false });
+    expect(chain.headState).toBe(chain.producer.postState(root));
+  });
+});

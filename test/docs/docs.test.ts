@@ -1,0 +1,92 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { generateFlagOptions } from "../../scripts/library-options/generate.ts";
+import { ledger } from "../../scripts/rest-doc/ledger.ts";
+import { EXIT_CODES } from "../../src/cli/exit.ts";
+import { flagReference } from "../../src/cli/flags/flag-reference.ts";
+import { HEALTH_LOG_MESSAGES } from "../../src/gateway/upstream/health/health-monitor.ts";
+import { brokenLinks } from "../support/broken-links.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
+
+test("docs/flags.md has the flags that the command line accepts", () => {
+  expect(read("docs/flags.md"), 'docs/flags.md is out of date: run "npm run docs".').toBe(flagReference());
+});
+
+test("the options of the library are the flags of fanal dev", () => {
+  const { path, text } = generateFlagOptions();
+  expect(read(path), `${path} is out of date: run "npm run docs".`).toBe(text);
+});
+
+test("docs/rest.md has the operations that are served", () => {
+  expect(read("docs/rest.md"), 'docs/rest.md is out of date: run "npm run docs".').toBe(ledger().text);
+});
+
+test("every exit code is documented", () => {
+  const documented = [...read("docs/operating.md").matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code));
+  expect(documented).toEqual([...new Set(Object.values(EXIT_CODES))].sort((a, b) => a - b));
+});
+
+test("links between documents lead somewhere", () => {
+  expect(brokenLinks(ROOT)).toEqual([]);
+});
+
+test("every decision is listed", () => {
+  const listed = [...read("docs/decisions/README.md").matchAll(/\]\(([a-z-]+\.md)\)/g)].map(([, name]) => name);
+  const written = globSync("*.md", { cwd: join(ROOT, "docs/decisions") }).filter((name) => name !== "README.md");
+  expect(listed.toSorted()).toEqual(written.toSorted());
+});
+
+test("docs/architecture.md names existing files", () => {
+  const text = read("docs/architecture.md");
+  // The one that a reader is to make.
+  const made = "test/methods/finalized-epoch.test.ts";
+  const there = globSync("{src,test,scripts,docs,bin}/**/*.{ts,js,md}", { cwd: ROOT }).map((path) => `/${path}`);
+  const named = [...text.matchAll(/`([\w./-]+\.(?:ts|js|md))`/g)].map(([, path]) => path!);
+  expect(named.filter((path) => path !== made && !there.some((each) => each.endsWith(`/${path}`)))).toEqual([]);
+});
+
+test("docs/operating.md explains the warnings and errors of a node", () => {
+  const sources = globSync("src/**/*.ts", { cwd: ROOT }).filter(
+    (path) => !/^src\/(web|gateway)\/|gateway\.ts$/.test(path),
+  );
+  const written = linesOfTrouble(sources);
+  expect(written.length).toBeGreaterThan(50);
+  expect(written.filter(isNotIn(explainedLines("docs/operating.md")))).toEqual([]);
+});
+
+test("docs/gateway.md explains the warnings and errors of a gateway", () => {
+  const written = [
+    ...linesOfTrouble(globSync("src/gateway/**/*.ts", { cwd: ROOT })),
+    ...Object.values(HEALTH_LOG_MESSAGES),
+  ];
+  expect(written.length).toBeGreaterThan(15);
+  expect(written.filter(isNotIn([...explainedLines("docs/gateway.md"), /^Upstream is ready$/]))).toEqual([]);
+});
+
+/** Those of the tables of a document, in which several lines may stand beside each other. */
+function explainedLines(document: string): RegExp[] {
+  const tables = read(document).matchAll(/^\| line \|.+\n((?:\|.+\n)+)/gm);
+  return Array.from(tables, ([, rows]) => [...rows!.matchAll(/^\| (?:ERROR: |FATAL: )?(.+?) \| /gm)])
+    .flat()
+    .flatMap(([, texts]) => texts!.split(/, (?=[A-Z…])/).map(patternOf));
+}
+
+/** What is logged as a warning or worse; of a text with something put into it, its beginning. */
+function linesOfTrouble(sources: readonly string[]): string[] {
+  return sources
+    .filter((path) => !/\.(test|test-support)\.ts$/.test(path))
+    .flatMap((path) => [...read(path).matchAll(/(?:\.(?:warn|error|fatal)\(\s*|raised: )(?:"([^"]+)"|`([^`$]+))/g)])
+    .map(([, text, beginning]) => text ?? beginning!);
+}
+
+function isNotIn(explained: readonly RegExp[]): (text: string) => boolean {
+  return (text) => !explained.some((pattern) => pattern.test(text));
+}
+
+/** Matches what begins like a text in which … stands for anything. */
+function patternOf(text: string): RegExp {
+  return new RegExp(`^${text.replace(/[^\w\s…]/g, "\\$&").replaceAll("…", ".*")}`);
+}

@@ -1,0 +1,83 @@
+import { readFileSync } from "node:fs";
+import { ForkName } from "@lodestar/params";
+import { beforeAll, describe, expect, it } from "vitest";
+import { abridge } from "../../scripts/methods-doc/abridge.ts";
+import { methodsDocument } from "../../scripts/methods-doc/generate.ts";
+import { type MadeExample, makeExamples } from "../../scripts/methods-doc/make-examples.ts";
+import { describeType } from "../../src/api/describe-type.ts";
+import { methods } from "../../src/api/method-groups.ts";
+import { isServedOn } from "../support/examples.ts";
+
+/** What cannot be answered on a dev chain without peers and without --track-futures. */
+const REFUSED: Record<string, number> = { get_v1_node_peers_peerId: -32001, debug_getChronosFutures: -32004 };
+
+describe("docs/methods.md", () => {
+  let examples: Map<string, MadeExample>;
+  beforeAll(async () => {
+    examples = await makeExamples();
+  });
+
+  it("has an example for every method, and for nothing else", () => {
+    const names = methods.map(({ name }) => name).toSorted();
+    expect([...examples.keys()].toSorted()).toEqual(names);
+  });
+
+  it("is what npm run docs makes of the sources", () => {
+    const committed = readFileSync(new URL("../../docs/methods.md", import.meta.url), "utf8");
+    expect(committed, 'docs/methods.md is out of date: run "npm run docs".').toBe(methodsDocument(examples).text);
+  });
+
+  it("is not made when a method has no example", () => {
+    const incomplete = new Map([...examples].filter(([name]) => name !== "getChainHead"));
+    expect(() => methodsDocument(incomplete)).toThrow("There is no example of getChainHead.");
+  });
+
+  it("shows calls that succeed", () => {
+    const refused = [...examples].flatMap(([name, { error }]) => (error === undefined ? [] : [[name, error]]));
+    const codes = Object.fromEntries(refused.map(([name, error]) => [name, (error as { code: number }).code]));
+    const neverServed = methods.filter(
+      (method) => !isServedOn(method, ForkName.phase0) && !isServedOn(method, ForkName.fulu),
+    );
+    expect(codes).toEqual({ ...REFUSED, ...Object.fromEntries(neverServed.map(({ name }) => [name, -32004])) });
+  });
+});
+
+describe("abridged JSON", () => {
+  it("is the JSON itself when it is short", () => {
+    const value = { a: [1, "2", null], b: { c: true }, d: {}, e: [] };
+    expect(abridge(value)).toEqual({
+      text: '{ "a": [1, "2", null], "b": { "c": true }, "d": {}, "e": [] }',
+      isWhole: true,
+    });
+  });
+
+  it("breaks what is too long for a line", () => {
+    const value = { first: "x".repeat(60), second: "y".repeat(60) };
+    const { text, isWhole } = abridge(value);
+    expect(text.split("\n")).toHaveLength(4);
+    expect(JSON.parse(text)).toEqual(value);
+    expect(isWhole).toBe(true);
+  });
+
+  it("cuts long lists, long objects and long hex, and says how much", () => {
+    expect(abridge(["a", "b", "c", "d", "e"])).toEqual({ text: '["a", "b", … 3 more]', isWhole: false });
+    expect(abridge(`0x${"ab".repeat(48)}`)).toEqual({ text: `"0x${"ab".repeat(10)}…"`, isWhole: false });
+    expect(abridge(`0x${"ab".repeat(32)}`).isWhole).toBe(true);
+    const many = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`k${index}`, index]));
+    expect(abridge(many).text).toContain("… 20 more");
+  });
+});
+
+describe("descriptions of types", () => {
+  it("name shapes, members, lists and choices", () => {
+    const root = { $ref: "#/components/schemas/Root" };
+    expect(describeType(root)).toBe("Root");
+    expect(describeType({ type: "object", properties: { a: root, b: { type: "string" } }, required: ["a"] })).toBe(
+      "{ a: Root, b?: string }",
+    );
+    expect(describeType({ type: "array", items: { anyOf: [root, { type: "null" }] } })).toBe("[Root or null]");
+    expect(describeType({ type: "object", additionalProperties: root })).toBe("{ [name]: Root }");
+    expect(describeType({ const: true })).toBe("true");
+    expect(describeType({})).toBe("any");
+  });
+});

@@ -1,0 +1,88 @@
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { resolveState } from "../../src/api/lookup.ts";
+import { initialiseDatabase } from "../../src/chain/anchor/anchor.ts";
+import type { BeaconChain } from "../../src/chain/chain.ts";
+import { openDatabase } from "../../src/db/open-database.ts";
+import { DevExecutionEngine } from "../../src/execution/dev-engine.ts";
+import { openQuietDevChain } from "../support/dev-chain.ts";
+import { openFollower } from "../support/follower.ts";
+import { SYNCING, VALID } from "../support/scripted-engine.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+const HISTORY_SLOTS = 60;
+
+/** An engine that cannot tell of payloads from a number on until it has caught up. */
+class LaggingEngine extends DevExecutionEngine {
+  knownBelow = Number.POSITIVE_INFINITY;
+
+  override async notifyNewPayload(...payload: Parameters<DevExecutionEngine["notifyNewPayload"]>) {
+    const verdict = await super.notifyNewPayload(...payload);
+    return payload[1].blockNumber < this.knownBelow ? verdict : SYNCING;
+  }
+
+  /** The head is known as soon as its payload is. */
+  override async forkchoiceUpdated() {
+    return { verdict: this.knownBelow === Number.POSITIVE_INFINITY ? VALID : SYNCING, payloadId: null };
+  }
+}
+
+test("whether a payload was verified is known of final blocks too, and after a restart, until it is", async () => {
+  const source = await openQuietDevChain(HISTORY_SLOTS, { validators: 8, forks: [{ fork: "deneb", epoch: 0 }] });
+  const { config, chain: followed } = source.devChain;
+  const db = await openDatabase(join(tempDirectory(), "beacon-db"), { sync: false });
+  onTestFinished(() => db.close());
+  await initialiseDatabase(db, config, { state: (await followed.states.genesis())! }, {});
+  const engine = new LaggingEngine();
+  const open = async () => {
+    const chain = await openFollower(db, source.devChain, HISTORY_SLOTS, engine);
+    onTestFinished(() => chain.close());
+    return chain;
+  };
+  const follow = async (chain: BeaconChain, from: number, to: number) => {
+    for (let slot = from; slot <= to; slot++) {
+      await chain.importBlock((await followed.blocks.canonicalAtSlot(slot))!.signed);
+    }
+  };
+  /** The slots, of those asked for, whose blocks count as optimistic; their states have to agree. */
+  const optimisticOf = async (chain: BeaconChain, slots: number[]) => {
+    const optimistic: number[] = [];
+    for (const slot of slots) {
+      const block = (await chain.blocks.canonicalAtSlot(slot))!;
+      expect((await chain.blocks.positionOf(block.root))!.executionOptimistic).toBe(block.executionOptimistic);
+      expect((await resolveState(chain, slot)).executionOptimistic).toBe(block.executionOptimistic);
+      if (block.executionOptimistic) optimistic.push(slot);
+    }
+    return optimistic;
+  };
+  const first = await open();
+  const finalized: [epoch: number, executionOptimistic: boolean][] = [];
+  first.events.on("finalized", ({ epoch, executionOptimistic }) => finalized.push([epoch, executionOptimistic]));
+  // The payload of each slot's block has the slot's number.
+  engine.knownBelow = 20;
+  await follow(first, 1, 42);
+  expect(first.forkChoice.finalized.epoch).toBe(3);
+  expect(finalized.at(-1)).toEqual([3, true]);
+  expect(finalized.filter(([epoch]) => epoch < 3).every(([, isOptimistic]) => !isOptimistic)).toBe(true);
+  const slots = [0, 1, 19, 20, 24, 30, 42];
+  expect(await optimisticOf(first, slots)).toEqual([20, 24, 30, 42]);
+  await first.close();
+
+  const second = await open();
+  expect(second.status.isOptimistic).toBe(true);
+  expect(await optimisticOf(second, slots)).toEqual([20, 24, 30, 42]);
+  await follow(second, 43, 50);
+  expect(second.forkChoice.finalized.epoch).toBe(4);
+  expect(await optimisticOf(second, slots)).toEqual([20, 24, 30, 42]);
+  // A valid payload makes those of all its ancestors valid.
+  engine.knownBelow = Number.POSITIVE_INFINITY;
+  await follow(second, 51, 51);
+  expect(await optimisticOf(second, [...slots, 51])).toEqual([]);
+  await follow(second, 52, HISTORY_SLOTS);
+  expect(second.forkChoice.finalized.epoch).toBe(5);
+  await second.close();
+
+  engine.knownBelow = 0;
+  const third = await open();
+  expect(await optimisticOf(third, slots)).toEqual([]);
+});

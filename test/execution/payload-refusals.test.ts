@@ -1,0 +1,157 @@
+import { ZERO_HASH_HEX } from "@lodestar/params";
+import type { bellatrix, RootHex } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import type { ChainBlock } from "../../src/chain/blocks/block-store.ts";
+import type { BeaconChain } from "../../src/chain/chain.ts";
+import { blocksUpTo, type OpenedDevChain, startQuietDevChain } from "../support/dev-chain.ts";
+import { invalid, ScriptedEngine, SYNCING, VALID } from "../support/scripted-engine.ts";
+import { emptyStoredChain, openStoredChain } from "../support/stored-chain.ts";
+
+/** Long enough for a justified checkpoint after genesis. */
+const HEAD = 26;
+const NOW = HEAD + 1;
+
+let source: OpenedDevChain;
+/** The block of slot n is at n - 1. */
+let main: ChainBlock[];
+
+beforeAll(async () => {
+  source = await startQuietDevChain(HEAD, { validators: 8, forks: [{ fork: "electra", epoch: 0 }] });
+  main = await blocksUpTo(source.devChain, HEAD);
+});
+afterAll(() => source.close());
+
+const at = (slot: number): ChainBlock => main[slot - 1]!;
+const hashOf = ({ signed }: ChainBlock): RootHex =>
+  toRootHex((signed.message.body as bellatrix.BeaconBlockBody).executionPayload.blockHash);
+const segment = (from: number, to: number) => main.slice(from - 1, to).map(({ signed }) => signed);
+const statusOf = (chain: BeaconChain, slot: number) => chain.forkChoice.get(at(slot).root)?.execution.status;
+
+const stored = () => emptyStoredChain(source.devChain);
+
+async function open(engine: ScriptedEngine, directory?: Awaited<ReturnType<typeof stored>>) {
+  const opened = await openStoredChain(directory ?? (await stored()), { slot: NOW, engine });
+  opened.chain.start();
+  return opened;
+}
+
+/** Follows the blocks up to that slot while the engine cannot tell of them, and has it then refuse all after another one. */
+async function followAndRefuse(engine: ScriptedEngine, { last, lastValid }: { last: number; lastValid: number }) {
+  const directory = await stored();
+  const opened = await open(engine, directory);
+  engine.otherwise = SYNCING;
+  await opened.chain.importSegment(segment(1, last));
+  for (let slot = lastValid + 1; slot <= HEAD; slot++) engine.answer(hashOf(at(slot)), invalid(hashOf(at(lastValid))));
+  engine.otherwise = VALID;
+  engine.enter("synced");
+  await vi.waitFor(() => expect(statusOf(opened.chain, last)).toBe("invalid"));
+  await opened.chain.pendingVerdicts.untilHeadVerdict();
+  return { ...opened, directory };
+}
+
+function mend(engine: ScriptedEngine): void {
+  for (const block of main) engine.answer(hashOf(block), VALID);
+}
+
+test("blocks that an execution client refused wrongly are followed again when it is mended, and those after them taken", async () => {
+  const engine = new ScriptedEngine();
+  const { chain, clock, complaints } = await followAndRefuse(engine, { last: 10, lastValid: 6 });
+  expect(chain.head.root).toBe(at(6).root);
+  await expect(chain.importSegment(segment(7, 12))).rejects.toMatchObject({
+    reason: "invalid-payload",
+    root: at(7).root,
+  });
+  mend(engine);
+  await clock.advanceTo(NOW + 1);
+  await vi.waitFor(() => expect(chain.head.root).toBe(at(10).root));
+  expect(chain.status.isOptimistic).toBe(false);
+  expect([7, 8, 9, 10].map((slot) => statusOf(chain, slot))).toEqual(Array<string>(4).fill("valid"));
+  await chain.importSegment(segment(7, 12));
+  expect(chain.head.root).toBe(at(12).root);
+  expect(complaints.join()).not.toMatch(/ERROR/);
+});
+
+test("one that stays with its refusal is asked less and less often, which is told once", async () => {
+  const engine = new ScriptedEngine();
+  const { chain, clock, complaints } = await followAndRefuse(engine, { last: 10, lastValid: 6 });
+  engine.questions = [];
+  const askedIn: number[] = [];
+  for (let slots = 1; slots <= 100; slots++) {
+    await clock.advanceTo(NOW + slots);
+    await chain.pendingVerdicts.untilHeadVerdict();
+    const asked = engine.takeAsked("newPayload");
+    if (asked.length > 0) askedIn.push(slots);
+    expect(asked.every((hash) => hash === hashOf(at(7)))).toBe(true);
+  }
+  expect(askedIn).toEqual([1, 3, 7, 15, 31, 63, 95]);
+  expect(chain.head.root).toBe(at(6).root);
+  expect(complaints.filter((line) => line.includes("rejected a"))).toHaveLength(1);
+
+  // A client that comes back may be another one.
+  mend(engine);
+  engine.enter("offline");
+  engine.enter("online");
+  await vi.waitFor(() => expect(chain.head.root).toBe(at(10).root));
+});
+
+test("the justified block is followed again, too, also by a client that has to sync first", async () => {
+  const engine = new ScriptedEngine();
+  const { chain, clock, complaints } = await followAndRefuse(engine, { last: HEAD, lastValid: 14 });
+  expect(chain.forkChoice.justified.epoch).toBeGreaterThan(1);
+  expect(complaints.join()).toMatch(/ERROR .*No viable head/);
+  expect(statusOf(chain, HEAD)).toBe("invalid");
+  const tellHead = vi.spyOn(engine, "forkchoiceUpdated");
+  for (const block of main) engine.answer(hashOf(block), SYNCING);
+  engine.enter("syncing");
+  await clock.advanceTo(NOW + 1);
+  // It is told what to sync to.
+  const target = { headBlockHash: hashOf(at(14)), safeBlockHash: ZERO_HASH_HEX };
+  await vi.waitFor(() => expect(tellHead).toHaveBeenLastCalledWith("electra", expect.objectContaining(target)));
+  mend(engine);
+  await clock.advanceTo(NOW + 2);
+  await vi.waitFor(() => expect(statusOf(chain, HEAD)).toBe("valid"));
+  await vi.waitFor(() => expect(chain.status.isOptimistic).toBe(false));
+  expect(chain.head.root).toBe(at(HEAD).root);
+});
+
+test("what was refused stays so over a start, until the client is asked again and takes it", async () => {
+  const engine = new ScriptedEngine();
+  const first = await followAndRefuse(engine, { last: 10, lastValid: 6 });
+  await first.close();
+  mend(engine);
+  const { chain, clock } = await open(engine, first.directory);
+  engine.questions = [];
+  const refused = { reason: "invalid-payload", root: at(7).root };
+  await expect(chain.importSegment(segment(7, 12))).rejects.toMatchObject(refused);
+  await expect(chain.importBlock(at(7).signed)).rejects.toMatchObject(refused);
+  expect(engine.takeAsked("newPayload")).toEqual([]);
+  await clock.advanceTo(NOW + 1);
+  await chain.importBlock(at(7).signed);
+  await chain.importSegment(segment(8, 12));
+  expect(chain.head.root).toBe(at(12).root);
+});
+
+test.each([
+  ["alone", (chain: BeaconChain) => chain.importBlock(at(7).signed)],
+  ["in a segment", (chain: BeaconChain) => chain.importSegment(segment(5, 8))],
+])("a block that is refused when it comes is asked about again after pauses that grow, %s", async (_, bring) => {
+  const engine = new ScriptedEngine();
+  const { chain, clock, complaints } = await open(engine);
+  await chain.importSegment(segment(1, 6));
+  engine.answer(hashOf(at(7)), invalid(hashOf(at(6))));
+  const askedIn: number[] = [];
+  for (let slots = 0; slots <= 40; slots++) {
+    await clock.advanceTo(NOW + slots);
+    engine.takeAsked("newPayload");
+    await expect(bring(chain)).rejects.toMatchObject({ reason: "invalid-payload", root: at(7).root });
+    if (engine.takeAsked("newPayload").includes(hashOf(at(7)))) askedIn.push(slots);
+  }
+  expect(askedIn).toEqual([0, 1, 3, 7, 15, 31]);
+  expect(complaints.filter((line) => line.includes("rejected a"))).toHaveLength(1);
+  mend(engine);
+  await clock.advanceTo(NOW + 63);
+  await bring(chain);
+  await chain.importBlock(at(8).signed);
+  expect(chain.head.root).toBe(at(8).root);
+});

@@ -1,0 +1,23 @@
+import type { SignedBlockContents } from "@lodestar/types";
+import { expect, test } from "vitest";
+import { ByHand } from "../support/by-hand.ts";
+import { openQuietDevChain } from "../support/dev-chain.ts";
+
+test("a block that comes a moment before its slot is imported when the slot begins", async () => {
+  const { devChain, complaints } = await openQuietDevChain(2);
+  const { api, chain, clock } = devChain;
+  const hand = new ByHand(devChain);
+  const slot = clock.currentSlot + 1;
+  const { signed, root } = hand.sign(await hand.produce(slot, chain.head.root));
+  // The moment lasts four seconds, since a busy machine may take some of them.
+  clock.setSpeed(0.1);
+  clock.run({ fromSeconds: clock.slotStartSeconds(slot) - 0.4 });
+  expect(clock.currentSlot).toBe(slot - 1);
+
+  const signedBlockContents = { signedBlock: signed } as SignedBlockContents;
+  expect(await api.beacon.publishBlockV2({ signedBlockContents })).toEqual({ status: 200 });
+
+  expect(clock.currentSlot).toBeGreaterThanOrEqual(slot);
+  expect(chain.head.root).toBe(root);
+  expect(complaints).toEqual([]);
+});

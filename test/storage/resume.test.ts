@@ -1,0 +1,156 @@
+import { DOMAIN_VOLUNTARY_EXIT, SLOTS_PER_EPOCH } from "@lodestar/params";
+import { type phase0, ssz } from "@lodestar/types";
+import { expect, test } from "vitest";
+import type { DevChain } from "../../src/dev/dev-chain.ts";
+import { DEV_FORKS } from "../../src/dev/forks.ts";
+import { ByHand } from "../support/by-hand.ts";
+import { Caller } from "../support/caller.ts";
+import { advance, openDevChain, QUIET } from "../support/dev-chain.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+function standing({ chain, clock }: DevChain) {
+  const { head, forkChoice } = chain;
+  const { finalized } = forkChoice;
+  return {
+    slot: clock.currentSlot,
+    time: clock.nowSeconds(),
+    head,
+    justified: forkChoice.justified,
+    finalized,
+    // Fork choice keeps what is final until it is archived.
+    blocks: [...forkChoice.all()]
+      .map(({ root }) => root)
+      .filter((root) => forkChoice.isDescendant(finalized.root, root)),
+    genesis: chain.genesis,
+  };
+}
+
+/** Where time stood in its slot is forgotten: the slot begins again. */
+const withoutTime = ({ time: _, ...rest }: ReturnType<typeof standing>) => rest;
+
+/** Values carry their cached roots along, which do not make them different. */
+const exitToJson = (exit: phase0.SignedVoluntaryExit) => ssz.phase0.SignedVoluntaryExit.toJson(exit);
+
+test.each(["phase0", "fulu"] as const)("a dev chain of %s goes on where it was closed", async (fork) => {
+  const directory = tempDirectory();
+  const forks = fork === "phase0" ? [] : [{ fork, epoch: 0 }];
+  const first = await openDevChain({ forks }, directory);
+  await advance(first.devChain, 4 * SLOTS_PER_EPOCH + 3);
+  const before = standing(first.devChain);
+  expect(before.finalized.epoch).toBe(2);
+  await first.close();
+
+  const { devChain, complaints } = await openDevChain({ forks }, directory);
+  expect(withoutTime(standing(devChain))).toEqual(withoutTime(before));
+  await advance(devChain, 6 * SLOTS_PER_EPOCH);
+
+  expect(devChain.chain.head.slot).toBe(6 * SLOTS_PER_EPOCH);
+  expect(devChain.chain.forkChoice.finalized.epoch).toBe(4);
+  expect(complaints).toEqual([]);
+});
+
+test("a chain that was left by a crash comes up with every block and finalizes on", async () => {
+  const directory = tempDirectory();
+  const first = await openDevChain({}, directory);
+  await advance(first.devChain, 4 * SLOTS_PER_EPOCH + 3);
+  const before = standing(first.devChain);
+  await first.abandon();
+
+  const { devChain, complaints } = await openDevChain({}, directory);
+  expect(withoutTime(standing(devChain))).toEqual(withoutTime(before));
+  await advance(devChain, 7 * SLOTS_PER_EPOCH);
+
+  expect(devChain.chain.head.slot).toBe(7 * SLOTS_PER_EPOCH);
+  expect(devChain.chain.forkChoice.finalized.epoch).toBe(5);
+  expect(complaints).toEqual([]);
+});
+
+test("a chain that is stopped in every epoch, at every slot of it and across every fork, never stumbles", async () => {
+  const directory = tempDirectory();
+  const forks = DEV_FORKS.slice(1).map((fork, i) => ({ fork, epoch: i + 1 }));
+  const stops = Array.from({ length: 9 }, (_, i) => (i + 1) * SLOTS_PER_EPOCH + i - 1);
+  let finalizedEpoch = 0;
+  for (const slot of stops) {
+    const { devChain, close, complaints } = await openDevChain({ forks }, directory);
+    await advance(devChain, slot);
+    expect(complaints).toEqual([]);
+    expect(devChain.chain.head.slot).toBe(slot);
+    finalizedEpoch = devChain.chain.forkChoice.finalized.epoch;
+    await close();
+  }
+  expect(finalizedEpoch).toBe(Math.floor(stops.at(-1)! / SLOTS_PER_EPOCH) - 2);
+});
+
+test("a chain that has not begun can be closed and opened, too", async () => {
+  const directory = tempDirectory();
+  const first = await openDevChain({}, directory);
+  const before = standing(first.devChain);
+  await first.close();
+
+  const { devChain } = await openDevChain({}, directory);
+  expect(standing(devChain)).toEqual(before);
+  await devChain.clock.advanceTo(1);
+  expect(devChain.chain.head.slot).toBe(1);
+});
+
+test("the clock goes on at its slot, even when the last slots were empty", async () => {
+  const directory = tempDirectory();
+  const first = await openDevChain({}, directory);
+  await first.devChain.clock.advanceTo(SLOTS_PER_EPOCH);
+  await first.close();
+  const second = await openDevChain(QUIET, directory);
+  await second.devChain.clock.advanceTo(2 * SLOTS_PER_EPOCH + 2);
+  await second.close();
+
+  const { devChain, complaints } = await openDevChain({}, directory);
+  expect(devChain.clock.currentSlot).toBe(2 * SLOTS_PER_EPOCH + 2);
+  expect(devChain.chain.head.slot).toBe(SLOTS_PER_EPOCH);
+  await advance(devChain, 6 * SLOTS_PER_EPOCH);
+  expect(devChain.chain.forkChoice.finalized.epoch).toBe(4);
+  expect(complaints).toEqual([]);
+});
+
+test("an operation that is final does not wait any more, also after a crash", async () => {
+  const directory = tempDirectory();
+  const settings = { configOverrides: { SHARD_COMMITTEE_PERIOD: "0" } };
+  const first = await openDevChain(settings, directory);
+  await advance(first.devChain, 3 * SLOTS_PER_EPOCH);
+  await new Caller(first.devChain.api).call("dev_exit", [3]);
+  await advance(first.devChain, 8 * SLOTS_PER_EPOCH - 1);
+  expect(first.devChain.chain.pools.operations.listVoluntaryExits()).toEqual([]);
+  await first.abandon();
+
+  const { devChain } = await openDevChain(settings, directory);
+  expect(devChain.chain.pools.operations.listVoluntaryExits()).toEqual([]);
+});
+
+test("votes of an earlier stop are nothing to complain of after a crash", async () => {
+  const directory = tempDirectory();
+  const first = await openDevChain({}, directory);
+  await advance(first.devChain, 4 * SLOTS_PER_EPOCH + 3);
+  await first.close();
+  const second = await openDevChain({}, directory);
+  await advance(second.devChain, 7 * SLOTS_PER_EPOCH + 3);
+  await second.abandon();
+  const { devChain, complaints } = await openDevChain({}, directory);
+  expect(devChain.chain.head.slot).toBe(7 * SLOTS_PER_EPOCH + 3);
+  expect(complaints).toEqual([]);
+});
+
+test("an operation that waits for a block still waits after a restart", async () => {
+  const directory = tempDirectory();
+  const first = await openDevChain({}, directory);
+  await advance(first.devChain, first.devChain.config.SHARD_COMMITTEE_PERIOD * SLOTS_PER_EPOCH);
+  const { signer } = new ByHand(first.devChain);
+  const message = { epoch: 0, validatorIndex: 3 };
+  const signature = signer.sign(3, signer.signingRoot(ssz.phase0.VoluntaryExit, message, DOMAIN_VOLUNTARY_EXIT, 0));
+  await first.devChain.api.beacon.submitPoolVoluntaryExit({ signedVoluntaryExit: { message, signature } });
+  await first.close();
+
+  const { devChain } = await openDevChain({}, directory);
+  const { operations } = devChain.chain.pools;
+  expect(operations.listVoluntaryExits().map(exitToJson)).toEqual([exitToJson({ message, signature })]);
+  await devChain.clock.advanceTo(devChain.clock.currentSlot + 1);
+  const block = await devChain.chain.blocks.byRoot(devChain.chain.head.root);
+  expect(block?.signed.message.body.voluntaryExits.map(exitToJson)).toEqual([exitToJson({ message, signature })]);
+});

@@ -1,0 +1,104 @@
+import { cpSync, readdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { DatabaseCorruptError } from "../../src/db/errors.ts";
+import { answersOf, damageOneFile, startDamaged } from "../support/damage.ts";
+import { inDataDirectory } from "../support/data-directory.ts";
+import { makeHistory, openDevChain, QUIET, startDevChain } from "../support/dev-chain.ts";
+import { type RemovableDirectory, removableDirectory } from "../support/removable-directory.ts";
+import { seededRandom } from "../support/seeded-random.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+const DAMAGES = 10;
+
+let stored: RemovableDirectory;
+let whole: Awaited<ReturnType<typeof answersOf>>;
+
+/** A chain whose beginning is in a table and whose end is in the log. */
+beforeAll(async () => {
+  stored = removableDirectory();
+  for (const epochs of [4, 6]) await makeHistory(epochs * SLOTS_PER_EPOCH, {}, stored.path);
+  const copy = removableDirectory();
+  cpSync(stored.path, copy.path, { recursive: true });
+  const { devChain, close } = await startDevChain(QUIET, copy.path);
+  whole = await answersOf(devChain.chain);
+  await close();
+  copy.remove();
+});
+afterAll(() => stored.remove());
+
+function copied(): string {
+  const directory = tempDirectory();
+  cpSync(stored.path, directory, { recursive: true });
+  return directory;
+}
+
+test("whatever is damaged, the start is refused, or all that is answered is true", async () => {
+  const seed = Number(process.env.FANAL_TEST_SEED ?? Date.now() % 2 ** 32);
+  console.info(`The damages of this run are those of FANAL_TEST_SEED=${seed}.`);
+  const random = seededRandom(seed);
+  for (let n = 0; n < DAMAGES; n++) {
+    const directory = copied();
+    const damage = damageOneFile(directory, random);
+    await startDamaged(directory, whole).catch((error: unknown) => {
+      throw new Error(`A start was not right after this: ${damage}.`, { cause: error });
+    });
+  }
+});
+
+test("a block or a state that is not what it was is never given for it", async () => {
+  const directory = copied();
+  const root = whole[9]!.root!;
+  await inDataDirectory(directory, async (db) => {
+    const bytes = (await db.blocks.get(root))!;
+    // A byte of the graffiti, which leaves the block one that can be read.
+    bytes[4 + 96 + 84 + 96 + 72 + 5]! ^= 1;
+    const [oldest] = await Array.fromAsync(db.snapshots.keys());
+    const state = (await db.snapshots.get(oldest!.slot, oldest!.blockRoot))!;
+    state[state.length - 100]! ^= 1;
+    const batch = db.batch();
+    batch.blocks.put(root, bytes);
+    batch.snapshots.put(oldest!.slot, oldest!.blockRoot, state);
+    await batch.write();
+  });
+  const { devChain } = await openDevChain(QUIET, directory);
+  const { api, chain } = devChain;
+  await expect(chain.blocks.byRoot(root)).rejects.toThrow(DatabaseCorruptError);
+  await expect(api.beacon.getBlockV2({ blockId: 9 })).rejects.toThrow(/has root 0x/);
+  await expect(api.beacon.getStateFork({ stateId: 3 })).rejects.toThrow(/does not match block/);
+  expect((await chain.blocks.canonicalAtSlot(10))?.root).toBe(whole[10]!.root);
+});
+
+test("a finalized chain that is not one is not started with", async () => {
+  for (const change of ["hole", "swap", "end"] as const) {
+    const directory = copied();
+    await inDataDirectory(directory, async (db) => {
+      const batch = db.batch();
+      if (change === "hole") batch.finalizedBlocks.delete(7);
+      if (change === "swap") batch.finalizedBlocks.put(7, whole[6]!.root!);
+      if (change === "end") batch.blocks.delete((await db.meta.getFinalized())!.root);
+      await batch.write();
+    });
+    expect(await startDamaged(directory, whole), change).toBe("refused");
+  }
+});
+
+test("the database is its owner's alone, whatever its directory was before", async () => {
+  const parent = tempDirectory();
+  const directory = join(parent, "made", "deep");
+  const opened = await startDevChain(QUIET, directory);
+  onTestFinished(opened.close);
+  for (const path of [join(parent, "made"), directory, join(directory, "beacon-db")]) {
+    expect(statSync(path).mode & 0o777, path).toBe(0o700);
+  }
+});
+
+test("a database that has lost its CURRENT stays as it is", async () => {
+  const directory = copied();
+  const path = join(directory, "beacon-db");
+  rmSync(join(path, "CURRENT"));
+  const names = readdirSync(path);
+  expect(await startDamaged(directory, whole)).toBe("refused");
+  expect(readdirSync(path).sort()).toEqual([...new Set([...names, "LOG", "LOG.old"])].sort());
+});
