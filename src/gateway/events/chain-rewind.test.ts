@@ -100,20 +100,18 @@ it("publishes repeated events after a revert behind finality", async () => {
 });
 
 it("publishes repeated attestations after a rewind", async () => {
-  const { upstreams, read, goOn, goBack, timers } = await goneBack("a");
+  const { upstreams, read, goOn, goBack } = await goneBack("a");
   const [a] = upstreams as [ScriptedUpstream];
   const announced = read(["chain_reorg", "single_attestation"]);
   await a.connected(2);
-  await passUntil(timers, 1000, () => a.connections === 1);
-  goOn(a);
-  a.publish("single_attestation", vote);
-  goBack(a);
-  a.publish("single_attestation", vote);
-  a.publish("single_attestation", vote);
-  goOn(a);
-  goBack(a);
-  const topics = (await announced.take(4)).map(({ topic }) => topic);
-  expect(topics).toEqual(["single_attestation", "chain_reorg", "single_attestation", "chain_reorg"]);
+  for (let time = 0; time < 2; time++) {
+    a.publish("single_attestation", vote);
+    a.publish("single_attestation", vote);
+    expect((await announced.next()).topic).toBe("single_attestation");
+    goOn(a);
+    goBack(a);
+    expect((await announced.next()).topic).toBe("chain_reorg");
+  }
 });
 
 it("does not repeat abandoned blocks when another upstream takes over", async () => {

@@ -253,14 +253,13 @@ it("skips a gap that cannot be filled, with a warning", async () => {
 it("subscribes to topics while they have readers, and skips invalid events", async () => {
   const { upstreams, read, timers, logger, hub } = await openMerger("a", "b");
   const [a, b] = upstreams as [ScriptedUpstream, ScriptedUpstream];
-  const end = hub.feed(["single_attestation"]).open({ deliver: () => {}, disconnect: () => {} });
+  const end = hub.feed(["attestation"]).open({ deliver: () => {}, disconnect: () => {} });
   const announced = read(["single_attestation", "payload_attributes"]);
-  await Promise.all([a.connected(2), b.connected(2)]);
-  await passUntil(timers, 1000, () => upstreams.every(({ connections }) => connections === 1));
+  await Promise.all([a.connected(4), b.connected(4)]);
   const vote = { attester_index: "1", data: { slot: "1" }, signature: "0x1" };
   const attributes = { version: "fulu", data: { proposal_slot: "1" } };
   for (const upstream of upstreams) {
-    upstream.write("event: single_attestation\ndata: [1]\n\n");
+    upstream.write("event: single_attestation\ndata: [1]\n\n", "single_attestation");
     upstream.publish("payload_attributes", attributes);
     upstream.publish("single_attestation", vote);
   }
@@ -271,6 +270,7 @@ it("subscribes to topics while they have readers, and skips invalid events", asy
   expect(await announced.next()).toMatchObject({ value: { attester_index: "2" } });
   expect(logger.records.filter(({ message }) => message.includes("Invalid event"))).toHaveLength(2);
   end();
+  await passUntil(timers, 10_000, () => upstreams.every(({ connections }) => connections === 3));
 });
 
 it("increments the revision when polls show a change", async () => {

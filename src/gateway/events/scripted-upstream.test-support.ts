@@ -85,12 +85,8 @@ export class ScriptedUpstream {
   readonly name: string;
   /** Topics that it rejects. */
   readonly unknownTopics = new Set<string>();
-  /** Answers subscriptions with a server error. */
-  isOverloaded = false;
   /** Sends the response headers only with the first event. */
   beginsWithEvent = false;
-  /** Holds back the responses to new subscriptions until released. */
-  holdsBack = false;
   /** Topics of every subscription, in order. */
   readonly subscriptions: string[][] = [];
   readonly requests: string[] = [];
@@ -156,17 +152,13 @@ export class ScriptedUpstream {
     for (const [res, topics] of this.#open) if (topic === undefined || topics.includes(topic)) res.write(text);
   }
 
-  letGo(): void {
-    for (const res of this.#open.keys()) if (res.writableCorked > 0) res.uncork();
-  }
-
   get connections(): number {
     return this.#open.size;
   }
 
-  /** Ends the event streams, or the oldest ones. */
-  breakOff(count = this.#open.size): void {
-    for (const res of [...this.#open.keys()].slice(0, count)) res.destroy();
+  /** Ends the event streams. */
+  breakOff(): void {
+    for (const res of this.#open.keys()) res.destroy();
   }
 
   /** Resolves when this many streams are open. */
@@ -233,11 +225,8 @@ export class ScriptedUpstream {
     this.subscriptions.push(topics);
     if (topics.some((topic) => this.unknownTopics.has(topic))) {
       res.writeHead(400).end();
-    } else if (this.isOverloaded) {
-      res.writeHead(503).end();
     } else {
       res.writeHead(200, { "content-type": "text/event-stream" });
-      if (this.holdsBack) res.cork();
       if (!this.beginsWithEvent) res.flushHeaders();
       this.#open.set(res, topics);
       res.on("close", () => {

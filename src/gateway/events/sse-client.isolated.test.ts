@@ -13,6 +13,7 @@ it("waits for an upstream that sends headers with the first event", async () => 
   const happened = new Arrivals<string>();
   const stream = new SseClient({
     upstream: upstream.options(),
+    topics: ["head"],
     timeoutMillis: 24_000,
     isIdle: () => false,
     timers: new FakeTimers(),

@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished, vi } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { FakeTimers } from "../../../test/support/fake-timers.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { Arrivals } from "../../server/events/arrivals.test-support.ts";
@@ -6,12 +6,13 @@ import { passUntil, ScriptedUpstream } from "./scripted-upstream.test-support.ts
 import { SseClient, type SseClientOptions } from "./sse-client.ts";
 import { ALWAYS_ON_TOPICS } from "./topics.ts";
 
-async function setTopics(upstream: ScriptedUpstream, options: Partial<SseClientOptions> = {}) {
+async function subscribe(upstream: ScriptedUpstream, options: Partial<SseClientOptions> = {}) {
   const timers = new FakeTimers();
   const happened = new Arrivals<string>();
   const logger = createRecordingLogger();
   const stream = new SseClient({
     upstream: upstream.options(),
+    topics: ALWAYS_ON_TOPICS,
     timeoutMillis: 24_000,
     isIdle: () => false,
     timers,
@@ -27,21 +28,10 @@ async function setTopics(upstream: ScriptedUpstream, options: Partial<SseClientO
   return { stream, timers, happened, logger };
 }
 
-/** Opens a stream to an upstream that holds back the response to a change of topics. */
-async function followBesideWaiting() {
-  const upstream = await ScriptedUpstream.start("a");
-  const topics = await setTopics(upstream);
-  expect(await topics.happened.next()).toBe("connected");
-  upstream.holdsBack = true;
-  topics.stream.setTopics(["attestation"]);
-  await upstream.connected(2);
-  return { upstream, ...topics };
-}
-
 it("streams events with path prefix and credentials, in any chunks", async () => {
   const upstream = await ScriptedUpstream.start("a");
   const { url } = upstream.options();
-  const { happened } = await setTopics(upstream, {
+  const { happened } = await subscribe(upstream, {
     upstream: upstream.options({ url: `${url}/prefix/`, authorization: "Bearer secret" }),
   });
   expect(await happened.next()).toBe("connected");
@@ -54,7 +44,7 @@ it("streams events with path prefix and credentials, in any chunks", async () =>
 
 it("reconnects with backoff after a disconnection, rejection or timeout", async () => {
   const upstream = await ScriptedUpstream.start("a");
-  const { happened, timers } = await setTopics(upstream);
+  const { happened, timers } = await subscribe(upstream);
   expect(await happened.next()).toBe("connected");
   upstream.breakOff();
   expect(await happened.next()).toMatch(/^broke: /);
@@ -81,7 +71,7 @@ it("reconnects with backoff after a disconnection, rejection or timeout", async 
 
 it("resets the backoff after a useful stream", async () => {
   const upstream = await ScriptedUpstream.start("a");
-  const { happened, timers } = await setTopics(upstream);
+  const { happened, timers } = await subscribe(upstream);
   for (let time = 0; time < 4; time++) {
     expect(await happened.next()).toBe("connected");
     if (time % 2 === 0) {
@@ -99,91 +89,30 @@ it("resets the backoff after a useful stream", async () => {
 
 it("drops unsupported topics", async () => {
   const upstream = await ScriptedUpstream.start("a");
-  upstream.unknownTopics.add("block_gossip").add("fast_confirmation");
-  const { happened, stream, timers, logger } = await setTopics(upstream);
+  upstream.unknownTopics.add("block_gossip");
+  const { happened, logger } = await subscribe(upstream);
   expect(await happened.next()).toBe("connected");
   expect(upstream.subscriptions.at(-1)).toEqual(ALWAYS_ON_TOPICS.filter((topic) => topic !== "block_gossip"));
-  stream.setTopics(["fast_confirmation", "attestation"]);
-  const known = [...ALWAYS_ON_TOPICS.filter((topic) => topic !== "block_gossip"), "attestation"];
-  await upstream.until(() => upstream.subscriptions.at(-1)?.join() === known.join());
-  await passUntil(timers, 1000, () => upstream.connections === 1);
-  expect(logger.records.map(({ fields }) => fields?.topics)).toEqual([
-    "block_gossip",
-    "block_gossip,fast_confirmation",
-  ]);
+  expect(logger.records.map(({ fields }) => fields?.topics)).toEqual(["block_gossip"]);
 });
 
-it("adds topics without gaps or duplicates", async () => {
-  const upstream = await ScriptedUpstream.start("a");
-  const { happened, stream, timers } = await setTopics(upstream);
-  expect(await happened.next()).toBe("connected");
-  upstream.publish("head", "a");
-  stream.setTopics(["attestation"]);
-  await upstream.connected(2);
-  upstream.publish("head", "b");
-  upstream.publish("attestation", 1);
-  upstream.publish("head", "b");
-  expect(await happened.take(3)).toEqual(['head "a"', 'head "b"', 'head "b"']);
-  await timers.advance(1000);
-  expect(await happened.next()).toBe("attestation 1");
-  await upstream.connected(1);
-  upstream.publish("head", "b");
-  upstream.publish("attestation", 2);
-  expect(await happened.take(2)).toEqual(['head "b"', "attestation 2"]);
-});
-
-it("has no duplicates when the new connection repeats events", async () => {
-  const { upstream, happened, timers } = await followBesideWaiting();
-  upstream.publish("head", 1);
-  upstream.publish("head", 2);
-  upstream.publish("attestation", 1);
-  expect(await happened.take(2)).toEqual(["head 1", "head 2"]);
-  upstream.letGo();
-  await passUntil(timers, 1000, () => upstream.connections === 1);
-  upstream.publish("head", 3);
-  expect(await happened.take(2)).toEqual(["attestation 1", "head 3"]);
-});
-
-it("keeps an upstream that sends headers late and lacks a topic", async () => {
+it("drops an unsupported topic of an upstream that sends headers with the first event", async () => {
   const upstream = await ScriptedUpstream.start("a");
   upstream.beginsWithEvent = true;
   upstream.unknownTopics.add("fast_confirmation");
-  const { happened, stream, timers } = await setTopics(upstream);
+  const { happened, timers } = await subscribe(upstream, { topics: ["fast_confirmation", "head"] });
+  await upstream.until(() => upstream.subscriptions.length === 3);
+  await passUntil(timers, 2000, () => upstream.subscriptions.length === 4);
+  expect(upstream.subscriptions.at(-1)).toEqual(["head"]);
   await upstream.connected();
   upstream.publish("head", 1);
   expect(await happened.take(2)).toEqual(["connected", "head 1"]);
-  stream.setTopics(["fast_confirmation", "attestation"]);
-  const all = [...ALWAYS_ON_TOPICS, "fast_confirmation", "attestation"];
-  await upstream.until(() => upstream.subscriptions.length === 4);
-  expect(upstream.subscriptions.slice(1, 2)).toEqual([all]);
-  expect(upstream.subscriptions.slice(2).toSorted()).toEqual([["attestation"], ["fast_confirmation"]]);
-  upstream.publish("head", 2);
-  expect(await happened.next()).toBe("head 2");
-  await passUntil(timers, 2000, () => upstream.subscriptions.length === 5);
-  expect(upstream.subscriptions.at(-1)).toEqual([...ALWAYS_ON_TOPICS, "attestation"]);
-  await upstream.connected(2);
-  upstream.publish("attestation", 3);
-  await passUntil(timers, 1000, () => upstream.connections === 1);
-  expect(await happened.next()).toBe("attestation 3");
-  expect(upstream.subscriptions.length).toBe(5);
-});
-
-it("opens no connection for an unsupported topic", async () => {
-  const upstream = await ScriptedUpstream.start("a");
-  upstream.unknownTopics.add("fast_confirmation");
-  const { happened, stream, logger } = await setTopics(upstream);
-  expect(await happened.next()).toBe("connected");
-  stream.setTopics(["fast_confirmation"]);
-  await vi.waitUntil(() => logger.records.length === 1);
-  upstream.publish("head", 1);
-  expect(await happened.next()).toBe("head 1");
-  expect(upstream.subscriptions.slice(1)).toEqual([[...ALWAYS_ON_TOPICS, "fast_confirmation"], ["fast_confirmation"]]);
 });
 
 it("times out a subscription without headers", async () => {
   const upstream = await ScriptedUpstream.start("a");
   upstream.beginsWithEvent = true;
-  const { happened, timers } = await setTopics(upstream);
+  const { happened, timers } = await subscribe(upstream);
   await upstream.connected();
   await timers.advance(24_000);
   await passUntil(timers, 1000, () => happened.left === 1);
@@ -194,58 +123,12 @@ it("times out a subscription without headers", async () => {
   expect(await happened.take(2)).toEqual(["connected", "head 1"]);
 });
 
-it("keeps its topics while an upstream rejects a change", async () => {
+it("tolerates a silent upstream that is idle", async () => {
   const upstream = await ScriptedUpstream.start("a");
-  const { happened, stream, timers, logger } = await setTopics(upstream);
+  const { happened, timers } = await subscribe(upstream, { isIdle: () => true });
   expect(await happened.next()).toBe("connected");
-  upstream.isOverloaded = true;
-  stream.setTopics(["attestation"]);
-  await vi.waitUntil(() => logger.records.length === 1);
-  expect(logger.records[0]).toMatchObject({
-    level: "warn",
-    fields: { upstream: "a", reason: "It answered the event subscription with HTTP 503." },
-  });
-  upstream.isOverloaded = false;
-  upstream.holdsBack = true;
-  await passUntil(timers, 1000, () => upstream.connections === 2);
-  upstream.holdsBack = false;
-  const heads: string[] = [];
-  await passUntil(timers, 10_000, () => {
-    heads.push(`head ${heads.length}`);
-    upstream.publish("head", heads.length - 1);
-    return upstream.subscriptions.length === 4;
-  });
-  expect(logger.records[1]?.fields?.reason).toBe("It sent no data for more than 24000 ms.");
-  await passUntil(timers, 1000, () => upstream.connections === 1);
-  upstream.publish("attestation", 1);
-  expect(await happened.take(heads.length + 1)).toEqual([...heads, "attestation 1"]);
-});
-
-it("reconnects when an upstream breaks off during a change of topics", async () => {
-  const { upstream, happened, timers } = await followBesideWaiting();
-  upstream.holdsBack = false;
-  upstream.breakOff(1);
-  expect(await happened.next()).toMatch(/^broke: /);
-  await upstream.connected(0);
-  await passUntil(timers, 250, () => upstream.connections === 1);
-  upstream.publish("attestation", 1);
-  expect(await happened.take(2)).toEqual(["connected", "attestation 1"]);
-});
-
-it("tolerates an idle upstream during a change of topics", async () => {
-  const upstream = await ScriptedUpstream.start("a");
-  upstream.beginsWithEvent = true;
-  const { happened, stream, timers } = await setTopics(upstream, { isIdle: () => true });
-  await upstream.connected();
   await timers.advance(100_000);
   upstream.publish("head", 1);
-  expect(await happened.take(2)).toEqual(["connected", "head 1"]);
-  await timers.advance(100_000);
-  stream.setTopics(["attestation"]);
-  await upstream.connected(2);
-  await timers.advance(100_000);
-  upstream.publish("attestation", 1);
-  await passUntil(timers, 1000, () => upstream.connections === 1);
-  expect(await happened.next()).toBe("attestation 1");
-  expect(upstream.subscriptions.length).toBe(2);
+  expect(await happened.next()).toBe("head 1");
+  expect(upstream.subscriptions.length).toBe(1);
 });

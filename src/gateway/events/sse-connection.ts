@@ -9,7 +9,7 @@ export class SubscriptionRejected extends OperationalError {
 
   constructor(status: number, message: string) {
     super(message);
-    this.name = "SubscriptionRefused";
+    this.name = "SubscriptionRejected";
     this.status = status;
   }
 }
@@ -44,10 +44,6 @@ export class SseConnection {
     const found = isEventStream ? `content encoding ${encoding}` : `${type || "no type"} instead of text/event-stream`;
     const what = status === 200 ? found : `HTTP ${status}`;
     throw new SubscriptionRejected(status, `It answered the event subscription with ${what}.`);
-  }
-
-  get isOver(): boolean {
-    return this.#isOver;
   }
 
   /** Reads until the stream ends. Resolves with the reason. `onBytes` is called for any data, including comments. */

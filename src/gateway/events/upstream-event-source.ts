@@ -16,8 +16,8 @@ import {
 } from "./chain-event.ts";
 import { errorReason } from "./error-reason.ts";
 import { readHeader } from "./gap-backfill.ts";
-import { SseClient } from "./sse-client.ts";
-import { CHAIN_TOPICS, isAlwaysOn } from "./topics.ts";
+import { SseClient, type SseClientListener } from "./sse-client.ts";
+import { ALWAYS_ON_TOPICS, CHAIN_TOPICS, isAlwaysOn } from "./topics.ts";
 import { UpstreamEventLog } from "./upstream-event-log.ts";
 
 /** A chain that advances has head and block events in every slot. */
@@ -58,7 +58,10 @@ export class UpstreamEventSource {
   readonly log = new UpstreamEventLog();
   readonly #deps: UpstreamEventSourceDeps;
   readonly #listener: UpstreamEventListener;
+  readonly #upstream: UpstreamOptions;
   readonly #stream: SseClient;
+  /** Streams of on-demand topics, one for each, so that opening or closing one leaves the others alone. */
+  readonly #onDemand = new Map<string, SseClient>();
   readonly #outage: Alarm;
   readonly #invalidEvents: Alarm;
   /** Incremented on every connection and disconnection. */
@@ -70,7 +73,8 @@ export class UpstreamEventSource {
     this.tier = upstream.tier;
     this.#deps = deps;
     this.#listener = listener;
-    const { logger, timers, chainSpec } = deps;
+    this.#upstream = upstream;
+    const { logger } = deps;
     this.#outage = new Alarm(logger, {
       raised: "Upstream event stream disconnected, reconnecting",
       cleared: "Upstream event stream reconnected",
@@ -79,17 +83,10 @@ export class UpstreamEventSource {
       raised: "Invalid event from upstream, skipping",
       cleared: "Upstream sends valid events again",
     });
-    this.#stream = new SseClient({
-      upstream,
-      timeoutMillis: STALE_SLOTS * chainSpec.secondsPerSlot * 1000,
-      isIdle: () => this.#isUpToDate,
-      timers,
-      logger,
-      listener: {
-        connected: () => void this.#start(),
-        event: (event) => this.#onEvent(event),
-        disconnected: (reason) => this.#onDisconnect(reason),
-      },
+    this.#stream = this.#open(ALWAYS_ON_TOPICS, {
+      connected: () => void this.#start(),
+      event: (event) => this.#onEvent(event),
+      disconnected: (reason) => this.#onDisconnect(reason),
     });
   }
 
@@ -98,13 +95,50 @@ export class UpstreamEventSource {
     return this.#isConnected;
   }
 
-  setTopics(topics: Iterable<string>): void {
-    this.#stream.setTopics(topics);
+  /** Sets the on-demand topics, in addition to the always-on topics. */
+  setTopics(topics: ReadonlySet<string>): void {
+    for (const topic of topics) {
+      if (!this.#onDemand.has(topic)) this.#onDemand.set(topic, this.#openTopic(topic));
+    }
+    for (const [topic, stream] of this.#onDemand) {
+      if (topics.has(topic)) continue;
+      this.#onDemand.delete(topic);
+      void stream.close();
+    }
   }
 
-  close(): Promise<void> {
+  async close(): Promise<void> {
     this.#connection++;
-    return this.#stream.close();
+    await Promise.all([this.#stream, ...this.#onDemand.values()].map((stream) => stream.close()));
+  }
+
+  #open(topics: readonly string[], listener: SseClientListener): SseClient {
+    const { timers, logger, chainSpec } = this.#deps;
+    return new SseClient({
+      upstream: this.#upstream,
+      topics,
+      timeoutMillis: STALE_SLOTS * chainSpec.secondsPerSlot * 1000,
+      isIdle: () => this.#isUpToDate,
+      timers,
+      logger,
+      listener,
+    });
+  }
+
+  /** Subscribes to `head` too, whose events show that the connection is alive. */
+  #openTopic(topic: string): SseClient {
+    const fields = { upstream: this.name, topic };
+    const outage = new Alarm(this.#deps.logger, {
+      raised: "Event topic not available from upstream, retrying",
+      cleared: "Event topic available from upstream again",
+    });
+    return this.#open([topic, "head"], {
+      connected: () => outage.clear(fields),
+      event: (event) => {
+        if (event.topic === topic) this.#onEvent(event);
+      },
+      disconnected: (error) => outage.raise({ ...fields, reason: errorReason(error) }),
+    });
   }
 
   /** Never rejects. */
