@@ -68,25 +68,15 @@ export class DevTime implements TimeControl {
     });
   }
 
-  advance({ slots, until, staysEmpty, signal }: Parameters<TimeControl["advance"]>[0]): Promise<void> {
-    return this.whilePaused(async () => {
-      const { clock } = this.#parts;
-      for (let passed = 0; passed < slots && signal?.aborted !== true && until?.() !== true; passed++) {
-        await this.advanceSlot(staysEmpty?.(clock.currentSlot + 1) ? "skip" : "advance");
-      }
-    });
+  advance(range: Parameters<TimeControl["advance"]>[0]): Promise<void> {
+    return this.whilePaused(() => this.#advance(range));
   }
 
-  async skip(passage: Parameters<TimeControl["skip"]>[0]): Promise<void> {
-    const { clock, headSlot } = this.#parts;
-    const left = Math.max(0, headSlot() + MAX_EMPTY_EPOCHS * SLOTS_PER_EPOCH - clock.currentSlot);
-    if (passage.slots > left) {
-      throw ControlError.conflict(
-        `At most ${left} more slots can be skipped before the next block: ` +
-          `after ${MAX_EMPTY_EPOCHS} epochs without votes all validators may be ejected.`,
-      );
-    }
-    return this.advance({ ...passage, staysEmpty: () => true });
+  skip(range: Parameters<TimeControl["skip"]>[0]): Promise<void> {
+    return this.whilePaused(() => {
+      this.#requireSkippable(range.slots);
+      return this.#advance({ ...range, staysEmpty: () => true });
+    });
   }
 
   pause(): Promise<void> {
@@ -99,6 +89,23 @@ export class DevTime implements TimeControl {
 
   setSpeed(speed: number): Promise<void> {
     return this.#flow(speed > 0, speed);
+  }
+
+  async #advance({ slots, until, staysEmpty, signal }: Parameters<TimeControl["advance"]>[0]): Promise<void> {
+    const { clock } = this.#parts;
+    for (let passed = 0; passed < slots && signal?.aborted !== true && until?.() !== true; passed++) {
+      await this.advanceSlot(staysEmpty?.(clock.currentSlot + 1) ? "skip" : "advance");
+    }
+  }
+
+  #requireSkippable(slots: number): void {
+    const { clock, headSlot } = this.#parts;
+    const left = Math.max(0, headSlot() + MAX_EMPTY_EPOCHS * SLOTS_PER_EPOCH - clock.currentSlot);
+    if (slots <= left) return;
+    throw ControlError.conflict(
+      `At most ${left} more slots can be skipped before the next block: ` +
+        `after ${MAX_EMPTY_EPOCHS} epochs without votes all validators may be ejected.`,
+    );
   }
 
   #flow(isFlowing: boolean, speed = 0): Promise<void> {

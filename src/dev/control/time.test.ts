@@ -1,0 +1,157 @@
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { expect, onTestFinished, test } from "vitest";
+import { ControlError } from "../../api/dev-control.ts";
+import { VirtualClock } from "../../chain/clock/virtual-clock.ts";
+import { MAX_EMPTY_EPOCHS } from "../constants.ts";
+import { DevTime } from "./time.ts";
+
+const MAX_EMPTY_SLOTS = MAX_EMPTY_EPOCHS * SLOTS_PER_EPOCH;
+
+interface SceneOptions {
+  headSlot?: number;
+  startSlot?: number;
+  fixedReason?: string;
+}
+
+/** Time control on a clock whose slots are too long to pass during a test. */
+function scene({ headSlot = 0, startSlot = 0, fixedReason }: SceneOptions = {}) {
+  const clock = new VirtualClock({
+    genesisTime: 0,
+    secondsPerSlot: 1e6,
+    startSlot,
+    speed: 1,
+    onListenerError: (error) => {
+      throw error;
+    },
+  });
+  onTestFinished(() => clock.stop());
+  const stored: number[] = [];
+  const flows: number[] = [];
+  const triggers: string[] = [];
+  const time = new DevTime({
+    clock,
+    fixedReason,
+    headSlot: () => headSlot,
+    onFlow: () => flows.push(clock.speed),
+    storeSlot: async (slot) => void stored.push(slot),
+  });
+  clock.onSlot((slot) => void triggers.push(`${slot} ${time.slotTrigger}`));
+  return { clock, time, stored, flows, triggers };
+}
+
+const refusalOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => "none",
+    (error: unknown) => (error instanceof ControlError ? error.message : error),
+  );
+
+test("runs control calls one after the other", async () => {
+  const { time, clock } = scene();
+  const seen: number[] = [];
+  await Promise.all([
+    time.advance({ slots: 3 }),
+    time.exclusive(async () => seen.push(clock.currentSlot)),
+    time.advance({ slots: 2 }),
+    time.exclusive(async () => seen.push(clock.currentSlot)),
+  ]);
+  expect(seen).toEqual([3, 5]);
+});
+
+test("stops the clock during work and restarts it after, also when the work fails", async () => {
+  const { time, clock, flows } = scene();
+  clock.run();
+  const failing = time.whilePaused(async () => {
+    expect(clock.isFlowing).toBe(false);
+    throw new Error("The work failed.");
+  });
+  await expect(failing).rejects.toThrow("The work failed.");
+  expect(clock.isFlowing).toBe(true);
+  expect(flows).toEqual([1]);
+});
+
+test("leaves a paused clock paused", async () => {
+  const { time, clock, flows } = scene();
+  await time.advance({ slots: 1 });
+  expect(clock.isFlowing).toBe(false);
+  expect(flows).toEqual([]);
+});
+
+test("stores the slot once per call, and only if it changed", async () => {
+  const { time, stored } = scene();
+  await time.whilePaused(async () => {});
+  expect(stored).toEqual([]);
+  await time.advance({ slots: 3 });
+  expect(stored).toEqual([3]);
+  await expect(
+    time.whilePaused(async () => {
+      await time.advanceSlot();
+      throw new Error("The work failed.");
+    }),
+  ).rejects.toThrow();
+  expect(stored).toEqual([3, 4]);
+});
+
+test("stops at the condition, which is checked before the first slot, or at the abort of the signal", async () => {
+  const { time, clock } = scene();
+  await time.advance({ slots: 5, until: () => true });
+  expect(clock.currentSlot).toBe(0);
+  await time.advance({ slots: 5, until: () => clock.currentSlot === 2 });
+  expect(clock.currentSlot).toBe(2);
+  await time.advance({ slots: 5, signal: AbortSignal.abort() });
+  expect(clock.currentSlot).toBe(2);
+});
+
+test("tells slots with duties from empty ones, and from those that start by themselves", async () => {
+  const { time, triggers } = scene();
+  await time.advance({ slots: 3, staysEmpty: (slot) => slot === 2 });
+  await time.skip({ slots: 1 });
+  expect(triggers).toEqual(["1 advance", "2 skip", "3 advance", "4 skip"]);
+  expect(time.slotTrigger).toBe("flow");
+});
+
+test("skips up to the limit of empty epochs since the head, and no further", async () => {
+  const { time, clock } = scene({ headSlot: 7, startSlot: 7 + MAX_EMPTY_SLOTS - 2 });
+  const refusal =
+    "more slots can be skipped before the next block: after 2048 epochs without votes all validators may be ejected.";
+  expect(await refusalOf(time.skip({ slots: 3 }))).toBe(`At most 2 ${refusal}`);
+  await time.skip({ slots: 2 });
+  expect(clock.currentSlot).toBe(7 + MAX_EMPTY_SLOTS);
+  expect(await refusalOf(time.skip({ slots: 1 }))).toBe(`At most 0 ${refusal}`);
+});
+
+test("concurrent calls cannot exceed the limit together", async () => {
+  const { time, clock } = scene({ startSlot: MAX_EMPTY_SLOTS - 2 });
+  const [first, second] = await Promise.all([refusalOf(time.skip({ slots: 2 })), refusalOf(time.skip({ slots: 2 }))]);
+  expect(first).toBe("none");
+  expect(second).toMatch(/^At most 0 more slots/);
+  expect(clock.currentSlot).toBe(MAX_EMPTY_SLOTS);
+});
+
+test("speed 0 pauses, any other starts the clock", async () => {
+  const { time, clock, flows } = scene();
+  expect(time.requestedFlow).toBeUndefined();
+  await time.setSpeed(3);
+  expect([clock.isFlowing, clock.speed, time.requestedFlow]).toEqual([true, 3, true]);
+  await time.setSpeed(0);
+  expect([clock.isFlowing, clock.speed, time.requestedFlow]).toEqual([false, 3, false]);
+  await time.resume();
+  await time.pause();
+  expect([clock.isFlowing, clock.speed, time.requestedFlow]).toEqual([false, 3, false]);
+  expect(flows).toEqual([3, 3]);
+});
+
+test("rejects all control of a clock that is not the chain's own", async () => {
+  const fixedReason = "Other nodes follow the time of this chain.";
+  const { time, clock, stored } = scene({ fixedReason });
+  const calls = [
+    () => time.advance({ slots: 1 }),
+    () => time.skip({ slots: 1 }),
+    () => time.skip({ slots: MAX_EMPTY_SLOTS + 1 }),
+    () => time.pause(),
+    () => time.resume(),
+    () => time.setSpeed(2),
+    () => time.whilePaused(async () => {}),
+  ];
+  for (const call of calls) expect(await refusalOf(call())).toBe(fixedReason);
+  expect([clock.currentSlot, clock.isFlowing, time.requestedFlow, stored]).toEqual([0, false, undefined, []]);
+});
