@@ -20,7 +20,7 @@ import { DevBranches } from "./control/branches.ts";
 import { DepositLog } from "./control/deposit-log.ts";
 import { DevDeposits } from "./control/deposits.ts";
 import { DevDumps } from "./control/dumps.ts";
-import { type ExecutionRequestMaker, ExecutionRequestQueue } from "./control/execution-requests.ts";
+import { ExecutionRequestQueue } from "./control/execution-requests.ts";
 import { DevLateBlocks } from "./control/late-blocks.ts";
 import { DevOperations } from "./control/operations.ts";
 import { DevSnapshots } from "./control/snapshots.ts";
@@ -95,6 +95,8 @@ export class DevChain {
   readonly #validators: DevValidators;
   /** Validators that produce the warm-up history and missed slots, before the chain runs live. */
   readonly #warmupValidators: DevValidators;
+  /** Undefined if payloads get their requests from transactions. */
+  readonly #requestQueue: ExecutionRequestQueue | undefined;
   readonly #warmupSlot: Slot;
   readonly #hasNetwork: boolean;
   readonly #keepsRealTime: boolean;
@@ -171,7 +173,8 @@ export class DevChain {
     };
     const hasEvm = parts.evm !== undefined;
     const dumps = new DevDumps({ chain, clock, time, db, history, hasEvm, onReplaced, logger: parts.logger });
-    const requests = createRequestQueue(parts);
+    this.#requestQueue = createRequestQueue(parts);
+    const requests = parts.evm?.requests ?? this.#requestQueue;
     const depositLog = genesisDeposits && new DepositLog({ chain, genesisDeposits });
     const deposits = requests && depositLog && new DevDeposits({ chain, keys, requests, log: depositLog });
     const operations = new DevOperations({ api, chain, db, time, keys, requests, deposits });
@@ -277,6 +280,7 @@ export class DevChain {
   }
 
   #onReverted(): void {
+    this.#requestQueue?.forgetBlocks();
     for (const each of new Set([this.#validators, this.#warmupValidators])) each.onReverted();
   }
 
@@ -293,9 +297,8 @@ export class DevChain {
   }
 }
 
-/** Creates the source of execution requests; undefined if an execution client builds the payloads. */
-function createRequestQueue({ engine, evm, chain, db }: DevChainParts): ExecutionRequestMaker | undefined {
-  if (evm) return evm.requests;
+/** Creates the queue of execution requests for payloads of the built-in engine; undefined for other engines. */
+function createRequestQueue({ engine, chain, db }: DevChainParts): ExecutionRequestQueue | undefined {
   if (!(engine instanceof DevExecutionEngine)) return undefined;
   const requests = new ExecutionRequestQueue(chain, db);
   engine.takeRequestsFrom(({ parentBeaconBlockRoot }) => requests.selectFor(toRootHex(parentBeaconBlockRoot)));

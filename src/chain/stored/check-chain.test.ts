@@ -3,16 +3,9 @@ import { toRootHex } from "@lodestar/utils";
 import { expect, test } from "vitest";
 import { serializeSidecar } from "../../data/sidecar.ts";
 import type { BeaconDbBatch } from "../../db/beacon-db.ts";
+import { openEmptyDatabase } from "../../db/empty-database.test-support.ts";
 import { checkChain } from "./check-chain.ts";
-import {
-  blockOn,
-  config,
-  finalizedAndHot,
-  type LinkedBlock,
-  openEmptyDatabase,
-  storeChain,
-  write,
-} from "./linked-blocks.test-support.ts";
+import { blockOn, config, finalizedAndHot, type LinkedBlock, storeChain, write } from "./linked-blocks.test-support.ts";
 
 const { finalized, hot, genesis, first, second, last, child, tip } = finalizedAndHot();
 

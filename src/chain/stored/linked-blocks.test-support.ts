@@ -2,10 +2,7 @@ import { createBeaconConfig } from "@lodestar/config";
 import { chainConfig } from "@lodestar/config/default";
 import { type phase0, type RootHex, type Slot, ssz } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
-import { onTestFinished } from "vitest";
 import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
-import { openDatabase } from "../../db/open-database.ts";
-import { createTempDir } from "../../db/temp-dir.test-support.ts";
 import { serializeSignedBlock } from "../blocks/block-encoding.ts";
 
 export const config = createBeaconConfig(chainConfig, new Uint8Array(32));
@@ -57,16 +54,6 @@ export function chainOf(slots: readonly Slot[], parent: LinkedBlock | null = nul
   const blocks: LinkedBlock[] = [];
   for (const slot of slots) blocks.push(blockOn(blocks.at(-1) ?? parent, slot));
   return blocks;
-}
-
-export async function openEmptyDatabase(): Promise<BeaconDb> {
-  const directory = await createTempDir();
-  const db = await openDatabase(directory.path, { sync: false });
-  onTestFinished(async () => {
-    await db.close();
-    await directory.remove();
-  });
-  return db;
 }
 
 export async function write(db: BeaconDb, change: (batch: BeaconDbBatch) => void): Promise<void> {

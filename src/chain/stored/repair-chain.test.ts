@@ -2,16 +2,9 @@ import { ssz } from "@lodestar/types";
 import { expect, test } from "vitest";
 import { serializeSidecar } from "../../data/sidecar.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
+import { openEmptyDatabase } from "../../db/empty-database.test-support.ts";
 import { checkChain } from "./check-chain.ts";
-import {
-  blockOn,
-  config,
-  finalizedAndHot,
-  type LinkedBlock,
-  openEmptyDatabase,
-  storeChain,
-  write,
-} from "./linked-blocks.test-support.ts";
+import { blockOn, config, finalizedAndHot, type LinkedBlock, storeChain, write } from "./linked-blocks.test-support.ts";
 import { repairChain } from "./repair-chain.ts";
 
 const { finalized, hot, genesis, first, second, last, child, tip } = finalizedAndHot();

@@ -96,6 +96,11 @@ export class ExecutionRequestQueue implements ExecutionRequestMaker {
       .map(({ bytes }) => ssz.electra.DepositRequest.deserialize(fromHex(bytes)));
   }
 
+  /** Clears the cache. Required after a revert, which also resets the ids of later requests. */
+  forgetBlocks(): void {
+    this.#includedAfter.clear();
+  }
+
   /** Selects the requests for a block with this parent, within the limits of a payload. */
   async selectFor(parentRoot: RootHex): Promise<electra.ExecutionRequests> {
     const { requests } = await this.#read();
