@@ -1,0 +1,84 @@
+import { expect, test } from "vitest";
+import type { BeaconChain } from "../../chain/chain.ts";
+import { DevSnapshots } from "./snapshots.ts";
+import type { DevTime } from "./time.ts";
+
+/** Snapshots of one number beside a chain that records what it reverts to. */
+function scene() {
+  const state = { value: 0, taken: 0, fails: false };
+  const reverted: unknown[] = [];
+  const chainSnapshots = {
+    take: async () => {
+      if (state.fails) throw new Error("The disk is full.");
+      return ++state.taken;
+    },
+    revertTo: async (snapshot: unknown, others: () => void) => {
+      if (state.fails) throw new Error("The disk is full.");
+      reverted.push(snapshot);
+      others();
+    },
+  };
+  const capture = () => {
+    const { value } = state;
+    return () => {
+      state.value = value;
+    };
+  };
+  const snapshots = new DevSnapshots({
+    chain: { chainSnapshots } as unknown as BeaconChain,
+    time: { whilePaused: (work: () => Promise<unknown>) => work() } as unknown as DevTime,
+    revertible: [{ capture }],
+  });
+  return { snapshots, state, reverted };
+}
+
+test("restores the chain and everything beside it", async () => {
+  const { snapshots, state, reverted } = scene();
+  state.value = 5;
+  expect(await snapshots.take()).toBe(1);
+  state.value = 6;
+  await snapshots.revert(1);
+  expect([state.value, reverted]).toEqual([5, [1]]);
+});
+
+test("a revert deletes the snapshot and all later ones, whose ids are not used again", async () => {
+  const { snapshots } = scene();
+  for (const id of [1, 2, 3]) expect(await snapshots.take()).toBe(id);
+  await snapshots.revert(2);
+  await expect(snapshots.revert(2)).rejects.toThrow("Snapshot 0x2 does not exist. Available: 0x1.");
+  await expect(snapshots.revert(3)).rejects.toThrow("Snapshot 0x3 does not exist. Available: 0x1.");
+  expect(await snapshots.take()).toBe(4);
+  await snapshots.revert(1);
+  await expect(snapshots.revert(4)).rejects.toThrow("Snapshot 0x4 does not exist. Take one with dev_snapshot.");
+});
+
+test("a snapshot can be reverted to after a failed attempt", async () => {
+  const { snapshots, state } = scene();
+  await snapshots.take();
+  state.value = 9;
+  state.fails = true;
+  await expect(snapshots.revert(1)).rejects.toThrow("The disk is full.");
+  expect(state.value).toBe(9);
+  state.fails = false;
+  await snapshots.revert(1);
+  expect(state.value).toBe(0);
+});
+
+test("a failed snapshot takes no id", async () => {
+  const { snapshots, state } = scene();
+  state.fails = true;
+  await expect(snapshots.take()).rejects.toThrow("The disk is full.");
+  await expect(snapshots.revert(1)).rejects.toThrow("Take one with dev_snapshot.");
+  state.fails = false;
+  expect(await snapshots.take()).toBe(1);
+});
+
+test("an error lists up to eight ids, and the range of more", async () => {
+  const { snapshots } = scene();
+  for (let count = 0; count < 8; count++) await snapshots.take();
+  await expect(snapshots.revert(0xff)).rejects.toThrow(
+    "Snapshot 0xff does not exist. Available: 0x1, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x8.",
+  );
+  for (let count = 0; count < 3; count++) await snapshots.take();
+  await expect(snapshots.revert(0xff)).rejects.toThrow("Snapshot 0xff does not exist. There are 11, from 0x1 to 0xb.");
+});
