@@ -123,7 +123,7 @@ describe("bind", () => {
     }
     const wrong = list.with(400, "x" as never);
     await expect(bind({ ...inArray, params }, [wrong])).rejects.toThrow(
-      'The parameter "numbers" has a wrong element at position 400: it must be a number, but "x" was given.',
+      'The parameter "numbers" has an invalid element at position 400: it must be a number, but "x" was given.',
     );
     await expect(bind(spread, wrong)).rejects.toThrow('Item 400 of the parameter "numbers" must be a number');
   });

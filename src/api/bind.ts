@@ -3,7 +3,7 @@ import { TimeSlice, yieldToEventLoop } from "../async/time-slice.ts";
 import { type Failure, invalidParams } from "../errors/failure.ts";
 import type { Params } from "../server/method-table.ts";
 import type { DispatchedMethod, Param } from "./definition.ts";
-import { elementSchema, firstMessage, readWith, wrongAt } from "./params/schema.ts";
+import { elementSchema, firstMessage, invalidElementAt, parseWith } from "./params/schema.ts";
 
 /** Arguments of a handler by parameter key. */
 export type Args = Record<string, unknown>;
@@ -61,7 +61,7 @@ function listOf({ name, schema, each }: Param, given: unknown): List | undefined
   }
   const element = elementSchema(schema);
   if (element === undefined || !Array.isArray(given)) return undefined;
-  return { items: given, schema: element, subject: (index) => `The parameter "${name}" ${wrongAt(index)}` };
+  return { items: given, schema: element, subject: (index) => `The parameter "${name}" ${invalidElementAt(index)}` };
 }
 
 async function parseLists(args: Args, lists: readonly [key: string, list: List][]): Promise<Args> {
@@ -79,7 +79,7 @@ async function parseLists(args: Args, lists: readonly [key: string, list: List][
 }
 
 function parseValue(schema: z.ZodType, value: unknown, subject: string): unknown {
-  const parsed = readWith(schema, value);
+  const parsed = parseWith(schema, value);
   if (!parsed.success) throw invalidParams(`${subject} ${firstMessage(parsed.error)}`);
   return parsed.data;
 }

@@ -1,7 +1,7 @@
 import { yieldToEventLoop } from "../async/time-slice.ts";
 import { GossipRefusal, type Outcome } from "../chain/validation/outcome.ts";
 import { type ItemFailure, rejected } from "../errors/failure.ts";
-import { refusalReason } from "./params/ssz-payload.ts";
+import { rejectionReason } from "./params/ssz-payload.ts";
 
 /** Typical submissions of one validator client in a slot. Only longer lists are split. */
 const ITEMS_PER_SLICE = 1024;
@@ -38,7 +38,7 @@ export async function submitOne<Item extends object>(
   } catch (error) {
     if (!(error instanceof GossipRefusal)) throw error;
     if (error.known) return;
-    const reason = refusalReason(item, error.message);
+    const reason = rejectionReason(item, error.message);
     throw rejected(`The submission was rejected: ${reason}`, { detail: reason });
   }
   broadcast(item);
@@ -48,7 +48,7 @@ function requireTaken(items: readonly object[], outcomes: readonly Outcome<unkno
   const failures: ItemFailure[] = [];
   outcomes.forEach((outcome, index) => {
     if (outcome.ok || outcome.refusal.known) return;
-    failures.push({ index, message: refusalReason(items[index]!, outcome.refusal.message) });
+    failures.push({ index, message: rejectionReason(items[index]!, outcome.refusal.message) });
   });
   throwIfAnyFailed(failures, outcomes.length, rejected);
 }

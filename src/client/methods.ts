@@ -216,7 +216,7 @@ export interface Methods {
   /** The hash tree root of a state. */
   get_v1_beacon_states_root(
     params: {
-      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
     },
     options?: CallOptions,
@@ -226,7 +226,7 @@ export interface Methods {
   /** The fork of a state. */
   get_v1_beacon_states_fork(
     params: {
-      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
     },
     options?: CallOptions,
@@ -236,7 +236,7 @@ export interface Methods {
   /** The justified and finalized checkpoints that a state holds. */
   get_v1_beacon_states_finality_checkpoints(
     params: {
-      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
     },
     options?: CallOptions,
@@ -246,7 +246,7 @@ export interface Methods {
   /** Validators of a state with their balances and statuses, by ascending index. */
   get_v1_beacon_states_stateId_validators(
     params: {
-      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
       /** Only these validators, each by index or public key; by default all. */
       id?: Array<string | number>;
@@ -272,7 +272,7 @@ export interface Methods {
   /** A validator of a state with its balance and status. */
   get_v1_beacon_states_stateId_validators_validatorId(
     params: {
-      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
       /** Which validator: an index or a public key. */
       validator_id: string | number;
@@ -282,7 +282,7 @@ export interface Methods {
   /** Balances of the validators of a state, by ascending index. */
   get_v1_beacon_states_stateId_validator_balances(
     params: {
-      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
       /** Only these validators, each by index or public key; by default all. */
       id?: Array<string | number>;
@@ -292,7 +292,7 @@ export interface Methods {
   /** The committees of an epoch, by slot and index, with their validators in order. */
   get_v1_beacon_states_stateId_committees_epoch(
     params: {
-      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
       /** By default the epoch of the state. */
       epoch?: string | number;
@@ -318,7 +318,7 @@ export interface Methods {
   /** The signed header of a block, its root, and whether it is canonical. */
   get_v1_beacon_headers_blockId(
     params: {
-      /** Which block: head, genesis, finalized, a slot or a block root. */
+      /** Block id: head, genesis, finalized, a slot or a block root. */
       block_id: string | number;
     },
     options?: CallOptions,
@@ -334,7 +334,7 @@ export interface Methods {
   /** A signed block in the form of its fork. */
   get_v1_beacon_blocks_blockId(
     params: {
-      /** Which block: head, genesis, finalized, a slot or a block root. */
+      /** Block id: head, genesis, finalized, a slot or a block root. */
       block_id: string | number;
     },
     options?: CallOptions,
@@ -344,7 +344,7 @@ export interface Methods {
   /** The root of a block. */
   get_v1_beacon_blocks_blockId_root(
     params: {
-      /** Which block: head, genesis, finalized, a slot or a block root. */
+      /** Block id: head, genesis, finalized, a slot or a block root. */
       block_id: string | number;
     },
     options?: CallOptions,
@@ -352,7 +352,7 @@ export interface Methods {
   /** The attestations that a block includes, in its order. */
   get_v1_beacon_blocks_blockId_attestations(
     params: {
-      /** Which block: head, genesis, finalized, a slot or a block root. */
+      /** Block id: head, genesis, finalized, a slot or a block root. */
       block_id: string | number;
     },
     options?: CallOptions,
@@ -360,7 +360,7 @@ export interface Methods {
   /** Validators of a state like get_v1_beacon_states_stateId_validators, for as many ids as one likes. */
   post_v1_beacon_states_stateId_validators(
     params: {
-      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
       /** Only validators with these ids and statuses; a list left out means all. */
       filter: object;
@@ -370,9 +370,9 @@ export interface Methods {
   /** Balances like get_v1_beacon_states_stateId_validator_balances, for as many ids as one likes. */
   post_v1_beacon_states_stateId_validator_balances(
     params: {
-      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
-      /** Only these validators, each by index or public key; by default all. */
+      /** Validators by index or public key. Default: all. */
       ids?: Array<string | number>;
     },
     options?: CallOptions,
@@ -380,9 +380,9 @@ export interface Methods {
   /** Index, public key and activation epoch of the validators of a state, by ascending index. */
   post_v1_beacon_states_stateId_validator_identities(
     params: {
-      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
-      /** Only these validators, each by index or public key; by default all. */
+      /** Validators by index or public key. Default: all. */
       ids?: Array<string | number>;
     },
     options?: CallOptions,
@@ -390,7 +390,7 @@ export interface Methods {
   /** The members of a sync committee in order, together and by subcommittee; from altair on. */
   get_v1_beacon_states_stateId_sync_committees(
     params: {
-      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
       /** By default the epoch of the state. */
       epoch?: string | number;
@@ -400,7 +400,7 @@ export interface Methods {
   /** The RANDAO mix of an epoch as a state holds it. */
   get_v1_beacon_states_stateId_randao(
     params: {
-      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
       /** By default the epoch of the state. */
       epoch?: string | number;
@@ -410,7 +410,7 @@ export interface Methods {
   /** The consolidations of validators that a state has in its queue; from electra on. */
   get_v1_beacon_states_stateId_pending_consolidations(
     params: {
-      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
     },
     options?: CallOptions,
@@ -418,7 +418,7 @@ export interface Methods {
   /** The deposits that a state has in its queue; from electra on. */
   get_v1_beacon_states_stateId_pending_deposits(
     params: {
-      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
     },
     options?: CallOptions,
@@ -428,7 +428,7 @@ export interface Methods {
   /** The partial withdrawals that a state has in its queue; from electra on. */
   get_v1_beacon_states_stateId_pending_partial_withdrawals(
     params: {
-      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
     },
     options?: CallOptions,
@@ -436,7 +436,7 @@ export interface Methods {
   /** The proposers of the state's epoch and of the next one, slot by slot; from fulu on. */
   get_v1_beacon_states_stateId_proposer_lookahead(
     params: {
-      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
     },
     options?: CallOptions,
@@ -448,7 +448,7 @@ export interface Methods {
       signed_block_or_contents: object;
       /** The rules that a block must pass to be broadcast; one that fails is rejected. By default those of gossip. */
       broadcast_validation?: "gossip" | "consensus" | "consensus_and_equivocation";
-      /** The fork of the object; by default that of its slot. */
+      /** Fork of the object. Default: the fork of its slot. */
       consensus_version?:
         | "phase0"
         | "altair"
@@ -469,7 +469,7 @@ export interface Methods {
       signed_blinded_block: object;
       /** The rules that a block must pass to be broadcast; one that fails is rejected. By default those of gossip. */
       broadcast_validation?: "gossip" | "consensus" | "consensus_and_equivocation";
-      /** The fork of the object; by default that of its slot. */
+      /** Fork of the object. Default: the fork of its slot. */
       consensus_version?:
         | "phase0"
         | "altair"
@@ -488,7 +488,7 @@ export interface Methods {
   /** A signed block with the header of its payload instead of the payload; before bellatrix the block itself. */
   get_v1_beacon_blinded_blocks_blockId(
     params: {
-      /** Which block: head, genesis, finalized, a slot or a block root. */
+      /** Block id: head, genesis, finalized, a slot or a block root. */
       block_id: string | number;
     },
     options?: CallOptions,
@@ -496,7 +496,7 @@ export interface Methods {
   /** The attestations that a block includes, in its order, with the fork that they belong to. */
   get_v2_beacon_blocks_blockId_attestations(
     params: {
-      /** Which block: head, genesis, finalized, a slot or a block root. */
+      /** Block id: head, genesis, finalized, a slot or a block root. */
       block_id: string | number;
     },
     options?: CallOptions,
@@ -504,7 +504,7 @@ export interface Methods {
   /** The blobs of a block, in the order of its commitments; none before deneb. From fulu on they are made of columns, of which the node has to have half. */
   get_v1_beacon_blobs_blockId(
     params: {
-      /** Which block: head, genesis, finalized, a slot or a block root. */
+      /** Block id: head, genesis, finalized, a slot or a block root. */
       block_id: string | number;
       /** Only the blobs with these versioned hashes; by default all. */
       versioned_hashes?: Array<string>;
@@ -514,7 +514,7 @@ export interface Methods {
   /** The blobs of a block with their proofs; none before deneb. From fulu on they are made of columns, as those of get_v1_beacon_blobs_blockId. */
   get_v1_beacon_blob_sidecars_blockId(
     params: {
-      /** Which block: head, genesis, finalized, a slot or a block root. */
+      /** Block id: head, genesis, finalized, a slot or a block root. */
       block_id: string | number;
       /** Only the blobs with these indices, where the block has them; by default all. */
       indices?: Array<string | number>;
@@ -524,7 +524,7 @@ export interface Methods {
   /** The withdrawals that a block on a state has to include; from capella on. */
   get_v1_builder_states_stateId_expected_withdrawals(
     params: {
-      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
       /** The slot of the block, at most 2 epochs past the state; by default the one after the state's. */
       proposal_slot?: string | number;
@@ -534,7 +534,7 @@ export interface Methods {
   /** What a block paid its proposer, by what the block includes. Phase0 pays for attestations later, as part of the attestation rewards of their epoch. */
   get_v1_beacon_rewards_blocks_blockId(
     params: {
-      /** Which block: head, genesis, finalized, a slot or a block root. */
+      /** Block id: head, genesis, finalized, a slot or a block root. */
       block_id: string | number;
     },
     options?: CallOptions,
@@ -549,9 +549,9 @@ export interface Methods {
   /** What the members of the sync committee earned or lost by a block; nobody before altair. */
   post_v1_beacon_rewards_sync_committee_blockId(
     params: {
-      /** Which block: head, genesis, finalized, a slot or a block root. */
+      /** Block id: head, genesis, finalized, a slot or a block root. */
       block_id: string | number;
-      /** Only these validators, each by index or public key; by default all. */
+      /** Validators by index or public key. Default: all. */
       validator_ids?: Array<string | number>;
     },
     options?: CallOptions,
@@ -567,7 +567,7 @@ export interface Methods {
     params: {
       /** The epoch of the attestations. The last slot of the next epoch must have passed, or have a block. */
       epoch: string | number;
-      /** Only these validators, each by index or public key; by default all. */
+      /** Validators by index or public key. Default: all. */
       validator_ids?: Array<string | number>;
     },
     options?: CallOptions,
@@ -611,7 +611,7 @@ export interface Methods {
   /** The builders of a state. They come with gloas, which the node does not support. */
   post_v1_beacon_states_stateId_builders(
     params: {
-      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
       /** Only builders with these ids and statuses; a list left out means all. */
       filter?: object;
@@ -623,7 +623,7 @@ export interface Methods {
     params: {
       /** The bid, signed by its builder. */
       signed_bid: object;
-      /** The fork of the object; by default that of its slot. */
+      /** Fork of the object. Default: the fork of its slot. */
       consensus_version?:
         | "phase0"
         | "altair"
@@ -644,7 +644,7 @@ export interface Methods {
       signed_envelope_or_contents: object;
       /** The rules that it must pass to be broadcast. */
       broadcast_validation?: "gossip" | "consensus" | "consensus_and_equivocation";
-      /** The fork of the object; by default that of its slot. */
+      /** Fork of the object. Default: the fork of its slot. */
       consensus_version?:
         | "phase0"
         | "altair"
@@ -663,7 +663,7 @@ export interface Methods {
   /** The payload of a block in its envelope. Envelopes come with gloas, which the node does not support. */
   get_v1_beacon_execution_payload_envelopes_blockId(
     params: {
-      /** Which block: head, genesis, finalized, a slot or a block root. */
+      /** Block id: head, genesis, finalized, a slot or a block root. */
       block_id: string | number;
     },
     options?: CallOptions,
@@ -681,7 +681,7 @@ export interface Methods {
     params: {
       /** The signed attestations. */
       messages: Array<object>;
-      /** The fork of the object; by default that of its slot. */
+      /** Fork of the object. Default: the fork of its slot. */
       consensus_version?:
         | "phase0"
         | "altair"
@@ -764,7 +764,7 @@ export interface Methods {
     params: {
       /** Each one an attestation with one aggregation bit or, since Electra, a single attestation. */
       attestations: Array<object>;
-      /** The fork of the object; by default that of its slot. */
+      /** Fork of the object. Default: the fork of its slot. */
       consensus_version?:
         | "phase0"
         | "altair"
@@ -787,7 +787,7 @@ export interface Methods {
   post_v2_beacon_pool_attester_slashings(
     params: {
       attester_slashing: AttesterSlashing;
-      /** The fork of the object; by default that of its slot. */
+      /** Fork of the object. Default: the fork of its slot. */
       consensus_version?:
         | "phase0"
         | "altair"
@@ -1102,7 +1102,7 @@ export interface Methods {
     params: {
       /** Aggregates in the form of their slot's fork. */
       signed_aggregates: Array<SignedAggregateAndProof>;
-      /** The fork of the object; by default that of its slot. */
+      /** Fork of the object. Default: the fork of its slot. */
       consensus_version?:
         | "phase0"
         | "altair"
@@ -1235,7 +1235,7 @@ export interface Methods {
     params: {
       /** One for each proposal. */
       signed_preferences: Array<object>;
-      /** The fork of the object; by default that of its slot. */
+      /** Fork of the object. Default: the fork of its slot. */
       consensus_version?:
         | "phase0"
         | "altair"
@@ -1289,7 +1289,7 @@ export interface Methods {
   /** A whole state in the form of its fork. */
   get_v1_debug_beacon_states_stateId(
     params: {
-      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
     },
     options?: CallOptions,
@@ -1327,7 +1327,7 @@ export interface Methods {
   /** Those of the data columns of a block that the node has; none before fulu. */
   get_v1_debug_beacon_data_column_sidecars_blockId(
     params: {
-      /** Which block: head, genesis, finalized, a slot or a block root. */
+      /** Block id: head, genesis, finalized, a slot or a block root. */
       block_id: string | number;
       /** Only these columns, where the node has them; by default all that it has. */
       indices?: Array<string | number>;
@@ -1536,14 +1536,14 @@ export interface Methods {
     sync_aggregate: { sync_committee_bits: Bits; sync_committee_signature: Signature };
     signature_slot: Uint64;
   }>;
-  /** A Merkle proof of parts of a state, up to its own root or to the root of its block. */
+  /** Merkle proof of parts of a state, against the state root or the root of its block. */
   getStateProof(
     params: {
-      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
-      /** What to prove: the names of fields and the indices of elements that lead there, or a generalized index; for a multiproof an array of up to 128 of these, each path an array of its own. The length of a list is at "length". */
+      /** Path of field names and element indices, or a generalized index; for a multiproof an array of up to 128 of these. The length of a list is at "length". */
       path: Array<string | number | Array<string | number>> | number | string;
-      /** Whose root the proof leads to; by default the state's. */
+      /** Root that the proof is verified against. Default: state. */
       up_to?: "state" | "block";
     },
     options?: CallOptions,
@@ -1554,19 +1554,19 @@ export interface Methods {
         state_root: Root;
         /** Null for the state of a slot without a block. */
         block_root: Root | null;
-        /** By which the contract of EIP-4788 finds the root of the block: that of the payload in the block's canonical child. Null while there is no such child, and before deneb. */
+        /** Timestamp by which the contract of EIP-4788 returns the root of the block: that of the payload in the block's canonical child. Null if there is no such child yet, and before deneb. */
         timestamp: Uint64 | null;
         gindex: Uint64;
         depth: Uint64;
         index: Uint64;
         leaf: Root;
-        /** The siblings, from that of the leaf on up. */
+        /** Sibling nodes from the leaf up. */
         branch: Array<Root>;
-        /** The JSON of what is proven; null where it takes more than 1024 bytes or is no field. */
+        /** The proven value as JSON; null if it is larger than 1024 bytes or not a field. */
         value: unknown;
-        /** The first byte of the value within the leaf; null where the leaf is the root of what is proven. */
+        /** First byte of the value in the leaf; null if the leaf is the hash tree root of the value. */
         offset: Uint64 | null;
-        /** Of a bit, which one of that byte it is, from the lowest. */
+        /** Position of a bit in that byte, from the least significant. */
         bit: Uint64 | null;
       }
     | {
@@ -1575,30 +1575,30 @@ export interface Methods {
         state_root: Root;
         /** Null for the state of a slot without a block. */
         block_root: Root | null;
-        /** By which the contract of EIP-4788 finds the root of the block: that of the payload in the block's canonical child. Null while there is no such child, and before deneb. */
+        /** Timestamp by which the contract of EIP-4788 returns the root of the block: that of the payload in the block's canonical child. Null if there is no such child yet, and before deneb. */
         timestamp: Uint64 | null;
-        /** Each once, by falling generalized index. */
+        /** Unique leaves, by descending generalized index. */
         leaves: Array<{ gindex: Uint64; leaf: Root }>;
-        /** The other nodes that the root follows from, by falling generalized index. */
+        /** Other nodes needed to compute the root, by descending generalized index. */
         witnesses: Array<{ gindex: Uint64; node: Root }>;
-        /** In the order of the question. */
+        /** In the order of the request. */
         values: Array<{
           gindex: Uint64;
-          /** The JSON of what is proven; null where it takes more than 1024 bytes or is no field. */
+          /** The proven value as JSON; null if it is larger than 1024 bytes or not a field. */
           value: unknown;
-          /** The first byte of the value within the leaf; null where the leaf is the root of what is proven. */
+          /** First byte of the value in the leaf; null if the leaf is the hash tree root of the value. */
           offset: Uint64 | null;
-          /** Of a bit, which one of that byte it is, from the lowest. */
+          /** Position of a bit in that byte, from the least significant. */
           bit: Uint64 | null;
         }>;
       }
   >;
-  /** A Merkle proof of parts of a block, without its signature, up to its root. */
+  /** Merkle proof of parts of a block without its signature, against the block root. */
   getBlockProof(
     params: {
-      /** Which block: head, genesis, finalized, a slot or a block root. */
+      /** Block id: head, genesis, finalized, a slot or a block root. */
       block_id: string | number;
-      /** What to prove: the names of fields and the indices of elements that lead there, or a generalized index; for a multiproof an array of up to 128 of these, each path an array of its own. The length of a list is at "length". */
+      /** Path of field names and element indices, or a generalized index; for a multiproof an array of up to 128 of these. The length of a list is at "length". */
       path: Array<string | number | Array<string | number>> | number | string;
     },
     options?: CallOptions,
@@ -1608,19 +1608,19 @@ export interface Methods {
         slot: Uint64;
         state_root: Root;
         block_root: Root;
-        /** By which the contract of EIP-4788 finds the root of the block: that of the payload in the block's canonical child. Null while there is no such child, and before deneb. */
+        /** Timestamp by which the contract of EIP-4788 returns the root of the block: that of the payload in the block's canonical child. Null if there is no such child yet, and before deneb. */
         timestamp: Uint64 | null;
         gindex: Uint64;
         depth: Uint64;
         index: Uint64;
         leaf: Root;
-        /** The siblings, from that of the leaf on up. */
+        /** Sibling nodes from the leaf up. */
         branch: Array<Root>;
-        /** The JSON of what is proven; null where it takes more than 1024 bytes or is no field. */
+        /** The proven value as JSON; null if it is larger than 1024 bytes or not a field. */
         value: unknown;
-        /** The first byte of the value within the leaf; null where the leaf is the root of what is proven. */
+        /** First byte of the value in the leaf; null if the leaf is the hash tree root of the value. */
         offset: Uint64 | null;
-        /** Of a bit, which one of that byte it is, from the lowest. */
+        /** Position of a bit in that byte, from the least significant. */
         bit: Uint64 | null;
       }
     | {
@@ -1628,20 +1628,20 @@ export interface Methods {
         slot: Uint64;
         state_root: Root;
         block_root: Root;
-        /** By which the contract of EIP-4788 finds the root of the block: that of the payload in the block's canonical child. Null while there is no such child, and before deneb. */
+        /** Timestamp by which the contract of EIP-4788 returns the root of the block: that of the payload in the block's canonical child. Null if there is no such child yet, and before deneb. */
         timestamp: Uint64 | null;
-        /** Each once, by falling generalized index. */
+        /** Unique leaves, by descending generalized index. */
         leaves: Array<{ gindex: Uint64; leaf: Root }>;
-        /** The other nodes that the root follows from, by falling generalized index. */
+        /** Other nodes needed to compute the root, by descending generalized index. */
         witnesses: Array<{ gindex: Uint64; node: Root }>;
-        /** In the order of the question. */
+        /** In the order of the request. */
         values: Array<{
           gindex: Uint64;
-          /** The JSON of what is proven; null where it takes more than 1024 bytes or is no field. */
+          /** The proven value as JSON; null if it is larger than 1024 bytes or not a field. */
           value: unknown;
-          /** The first byte of the value within the leaf; null where the leaf is the root of what is proven. */
+          /** First byte of the value in the leaf; null if the leaf is the hash tree root of the value. */
           offset: Uint64 | null;
-          /** Of a bit, which one of that byte it is, from the lowest. */
+          /** Position of a bit in that byte, from the least significant. */
           bit: Uint64 | null;
         }>;
       }

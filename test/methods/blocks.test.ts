@@ -166,42 +166,42 @@ describe("blocks that change nothing", () => {
   });
 
   it.each<[string, (block: Json) => void, string]>([
-    ["message", (block) => delete block.message, "lacks the member message."],
-    ["slot", (block) => delete block.message.slot, "lacks the member message.slot."],
-    ["a form of slot", (block) => (block.message.slot = "07"), "is wrong at message.slot: it must be"],
-    ["signature", (block) => delete block.signature, "lacks the member signature."],
-    ["graffiti", (block) => delete block.message.body.graffiti, "lacks the member message.body.graffiti."],
+    ["message", (block) => delete block.message, "is missing the member message."],
+    ["slot", (block) => delete block.message.slot, "is missing the member message.slot."],
+    ["a form of slot", (block) => (block.message.slot = "07"), "is invalid at message.slot: it must be"],
+    ["signature", (block) => delete block.signature, "is missing the member signature."],
+    ["graffiti", (block) => delete block.message.body.graffiti, "is missing the member message.body.graffiti."],
     [
       "a short graffiti",
       (block) => (block.message.body.graffiti = "x".repeat(33)),
-      "is wrong at message.body.graffiti: it must be graffiti of at most 32 bytes",
+      "is invalid at message.body.graffiti: it must be graffiti of at most 32 bytes",
     ],
     [
       "a form of root",
       (block) => (block.message.parent_root = block.message.parent_root.slice(2)),
-      "is wrong at message.parent_root: it must be 32 bytes: 0x followed by 64 hex digits",
+      "is invalid at message.parent_root: it must be 32 bytes: 0x followed by 64 hex digits",
     ],
     [
       "a limit",
       (block) => (block.message.body.attestations = Array(129).fill(block.message.body.attestations[0])),
-      "is wrong at message.body.attestations: it must hold at most 128 elements, but it holds 129.",
+      "is invalid at message.body.attestations: it must contain at most 128 elements, but it contains 129.",
     ],
     [
       "a nested slot",
       (block) => (block.message.body.attestations[0].data.slot = -1),
-      "is wrong at message.body.attestations[0].data.slot: it must be an integer from 0 to 2^64-1",
+      "is invalid at message.body.attestations[0].data.slot: it must be an integer from 0 to 2^64-1",
     ],
     [
       "a delimiter",
       (block) => (block.message.body.attestations[0].aggregation_bits = "0x00"),
-      "is wrong at message.body.attestations[0].aggregation_bits: it must be a bit list",
+      "is invalid at message.body.attestations[0].aggregation_bits: it must be a bit list",
     ],
     [
       "its fork",
       (block) => (block.message.body.sync_aggregate = {}),
-      "is wrong at message.body.sync_aggregate: the body of a block of phase0",
+      "is invalid at message.body.sync_aggregate: blocks of phase0, the fork of its slot",
     ],
-    ["an object", (block) => (block.message.body = []), "is wrong at message.body: it must be a JSON object"],
+    ["an object", (block) => (block.message.body = []), "is invalid at message.body: it must be a JSON object"],
   ])("are not decoded without %s", async (_what, spoil, message) => {
     const { caller, makeBlock } = setting;
     const { json } = await makeBlock();
@@ -224,7 +224,7 @@ describe("blocks that change nothing", () => {
     const { caller, makeBlock } = setting;
     const { json } = await makeBlock();
     const error = await caller.error(POST, [{ signed_block: json, kzg_proofs: [], blobs: [] }]);
-    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("blocks of phase0 are not wrapped") });
+    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("phase0 blocks are not wrapped") });
   });
 });
 
@@ -249,7 +249,7 @@ test("a body that does not fit the fork of its slot is not decoded", async () =>
   const { bls_to_execution_changes: _changes, ...ofBellatrix } = json.message.body;
   expect(await caller.error(POST, [{ ...json, message: { ...json.message, body: ofBellatrix } }])).toMatchObject({
     code: -32602,
-    message: expect.stringContaining("lacks the member message.body.bls_to_execution_changes."),
+    message: expect.stringContaining("is missing the member message.body.bls_to_execution_changes."),
   });
   const ofDeneb = { ...json.message.body, blob_kzg_commitments: [] };
   expect(await caller.error(POST, [{ ...json, message: { ...json.message, body: ofDeneb } }])).toMatchObject({
@@ -271,7 +271,7 @@ test("a block with blobs brings them along", async () => {
   expect(await caller.error(POST, [lacking])).toMatchObject({ code: -32602 });
   expect(await caller.error(POST, [{ ...json, blobs: ["0x00"] }])).toMatchObject({
     code: -32602,
-    message: expect.stringContaining("is wrong at blobs[0]: it must be 131072 bytes"),
+    message: expect.stringContaining("is invalid at blobs[0]: it must be 131072 bytes"),
   });
   expect(await caller.error(POST, [json])).toMatchObject({
     code: -32003,

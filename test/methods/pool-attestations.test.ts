@@ -151,11 +151,11 @@ describe.each(["phase0", "fulu"] as const)("attestations of %s", (fork) => {
     it("because one cannot be decoded", async () => {
       const [good, bad] = attestations;
       const wrong: [Json, string][] = [
-        [{ ...bad, data: { ...bad.data, slot: "x" } }, "is wrong at data.slot: it must be a slot."],
-        [{ ...bad, data: { ...bad.data, index: 1.5 } }, "is wrong at data.index: it must be an integer"],
-        [{ ...bad, data: null }, "is wrong at data: it must be a JSON object, but null was given."],
-        [{ ...bad, signature: "0x" }, "is wrong at signature: it must be 96 bytes"],
-        [{ data: bad.data, signature: bad.signature }, "lacks the member "],
+        [{ ...bad, data: { ...bad.data, slot: "x" } }, "is invalid at data.slot: it must be a slot."],
+        [{ ...bad, data: { ...bad.data, index: 1.5 } }, "is invalid at data.index: it must be an integer"],
+        [{ ...bad, data: null }, "is invalid at data: it must be a JSON object, but null was given."],
+        [{ ...bad, signature: "0x" }, "is invalid at signature: it must be 96 bytes"],
+        [{ data: bad.data, signature: bad.signature }, "is missing the member "],
         [5, "must be a JSON object, but the number 5 was given."],
         [null, "must be a JSON object, but null was given."],
       ];

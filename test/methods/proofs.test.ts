@@ -223,53 +223,57 @@ it("has the state of an empty slot proven up to its own root alone", async () =>
   expect(proof).toMatchObject({ root, state_root: root, block_root: null, timestamp: null, value: String(empty) });
   expect(rootOfBranch(proof.leaf, proof.branch, BigInt(proof.gindex))).toBe(root);
   expect(await errorOf("getStateProof", empty, ["slot"], "block")).toContain(
-    `Slot ${empty} has no block, so that no block has its state: ask for the state of slot ${HEAD_SLOT}`,
+    `Slot ${empty} has no block, so its state has no block root. Request the state of slot ${HEAD_SLOT}`,
   );
 });
 
 describe("refuses", () => {
   it("fields of other forks", async () => {
     expect(await errorOf("getStateProof", slotIn("deneb"), ["pending_deposits", 0])).toContain(
-      'There is no field "pending_deposits" in a state of deneb: it came with electra.',
+      'There is no field "pending_deposits" in deneb states: it was introduced in electra.',
     );
     expect(await errorOf("getStateProof", "head", ["current_epoch_attestations"])).toContain(
-      "it was there up to phase0.",
+      "it exists only up to phase0.",
     );
     expect(await errorOf("getBlockProof", slotIn("bellatrix"), ["body", "execution_payload", "withdrawals"])).toContain(
-      'There is no field "withdrawals" in ["body","execution_payload"]: it came with capella.',
+      'There is no field "withdrawals" in ["body","execution_payload"]: it was introduced in capella.',
     );
   });
 
-  it("the same part twice, and parts that are within each other", async () => {
+  it("duplicate and nested parts", async () => {
     expect(
       await errorOf("getStateProof", "head", [["validators", 3, "pubkey"], ["slot"], ["validators", 3]]),
-    ).toContain('["validators",3,"pubkey"] is a part of ["validators",3], so that one proof cannot hold both');
-    expect(await errorOf("getStateProof", "head", [1, ["slot"]])).toContain('["slot"] is a part of the node 1');
+    ).toContain('cannot contain both ["validators",3] and its part ["validators",3,"pubkey"]');
+    expect(await errorOf("getStateProof", "head", [1, ["slot"]])).toContain('both node 1 and its part ["slot"]');
     const twice = [
       ["balances", 5],
       ["balances", 6],
       ["balances", "5"],
     ];
-    expect(await errorOf("getStateProof", "head", twice)).toContain('The list asks for ["balances","5"] twice');
+    expect(await errorOf("getStateProof", "head", twice)).toContain('Duplicate proof target ["balances","5"].');
   });
 
-  it("what is no path, no generalized index and no list of them", async () => {
+  it("invalid paths, generalized indices and lists", async () => {
     const tooMany = Array.from({ length: 129 }, (_, index) => ["balances", index % VALIDATORS]);
     expect(await errorOf("getStateProof", "head", tooMany)).toContain(
-      "must hold from 1 to 128 elements, but it holds 129.",
+      "must contain from 1 to 128 elements, but it contains 129.",
     );
-    expect(await errorOf("getStateProof", "head", [])).toContain("must hold from 1 to 128 elements, but it holds 0.");
+    expect(await errorOf("getStateProof", "head", [])).toContain(
+      "must contain from 1 to 128 elements, but it contains 0.",
+    );
     expect(await errorOf("getStateProof", "head", 0)).toContain("a generalized index from 1 on");
     expect(await errorOf("getStateProof", "head", [["slot"], "fork"])).toContain(
-      'wrong element at position 1: "fork".',
+      'invalid element at position 1: "fork".',
     );
-    expect(await errorOf("getStateProof", "head", [["slot"], []])).toContain("wrong element at position 1: an array.");
+    expect(await errorOf("getStateProof", "head", [["slot"], []])).toContain(
+      "invalid element at position 1: an array.",
+    );
     expect(await errorOf("getStateProof", "head", ["validators", -1])).toContain(
-      'The parameter "path" has a wrong element at position 1: it must be the name of a field or an index from 0 on, but the number -1 was given.',
+      'The parameter "path" has an invalid element at position 1: it must be a field name or an index from 0 on, but the number -1 was given.',
     );
-    expect(await errorOf("getStateProof", "head", "validators,3,")).toContain("position 2: it must be the name");
+    expect(await errorOf("getStateProof", "head", "validators,3,")).toContain("position 2: it must be a field name");
     expect(await errorOf("getStateProof", "head", [["slot"], ["validators", "0x3"]])).toContain(
-      'has a wrong path at position 1: it has a wrong element at position 1: it must be the name of a field or an index from 0 on, but "0x3" was given.',
+      'has an invalid path at position 1: it has an invalid element at position 1: it must be a field name or an index from 0 on, but "0x3" was given.',
     );
     expect(await errorOf("getStateProof", "head", "99999999")).toContain("which is a leaf.");
     expect(await errorOf("getStateProof", "head", ["slot"], "root")).toContain('must be one of "state", "block"');

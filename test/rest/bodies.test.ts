@@ -96,7 +96,7 @@ describe("bodies", () => {
     const other = await post("/eth/v2/beacon/blocks", block, headers);
     expect([other.status, JSON.parse(other.text).message]).toEqual([
       400,
-      "The fork given by consensus_version, or in REST by the header Eth-Consensus-Version, is altair, but the object is one of phase0.",
+      "The consensus version is altair, but the object is of phase0. Correct consensus_version, or the Eth-Consensus-Version header in REST.",
     ]);
     expect((await post("/eth/v2/beacon/blocks", block)).status).toBe(400);
     for (const path of ["/eth/v2/beacon/blocks", "/eth/v1/beacon/blocks", "/eth/v2/beacon/pool/attestations"]) {

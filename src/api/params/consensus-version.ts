@@ -1,35 +1,38 @@
 import { ForkName, isForkPostElectra } from "@lodestar/params";
 import { invalidParams } from "../../errors/failure.ts";
 import { optional } from "../definition.ts";
-import { word } from "./scalars.ts";
+import { stringEnum } from "./scalars.ts";
 
 export const VERSION_HEADER = "Eth-Consensus-Version";
 
-/** REST must name the fork of what it brings. */
+/** Fork of a submitted object. REST requires it as a header. */
 export const CONSENSUS_VERSION = optional(
-  word(Object.values(ForkName)),
-  "The fork of the object; by default that of its slot.",
+  stringEnum(Object.values(ForkName)),
+  "Fork of the object. Default: the fork of its slot.",
   { header: { name: VERSION_HEADER, isRequired: true } },
 );
 
-/** Refuses an object of another fork than the caller says. */
+/** Throws if the object is of another fork than given. */
 export function requireVersion(given: ForkName | undefined, own: ForkName): void {
-  if (given !== undefined && given !== own) throw otherVersion(given, own);
+  if (given !== undefined && given !== own) throw versionMismatch(given, own);
 }
 
-/** The same for attestations, which have had two forms so far: a caller may go by the clock instead of the attestation. */
+/**
+ * Throws if an attestation has another format than that of the given fork. There are only two formats, and callers may
+ * send the fork of the current slot instead of the attestation's.
+ */
 export function requireAttestationVersion(given: ForkName | undefined, own: ForkName): void {
-  if (given !== undefined && isForkPostElectra(given) !== isForkPostElectra(own)) throw otherVersion(given, own);
+  if (given !== undefined && isForkPostElectra(given) !== isForkPostElectra(own)) throw versionMismatch(given, own);
 }
 
-/** The same for slashings, where a later fork takes those of an earlier one too. */
+/** Throws if a slashing needs a later format than that of the given fork. Later forks accept earlier slashings. */
 export function requireSlashingVersion(given: ForkName | undefined, own: ForkName): void {
-  if (given !== undefined && !isForkPostElectra(given) && isForkPostElectra(own)) throw otherVersion(given, own);
+  if (given !== undefined && !isForkPostElectra(given) && isForkPostElectra(own)) throw versionMismatch(given, own);
 }
 
-/** Handlers do not know which of the two it was. */
-function otherVersion(given: ForkName, own: ForkName) {
+/** Names both parameter and header, since handlers do not know the protocol of the call. */
+function versionMismatch(given: ForkName, own: ForkName) {
   return invalidParams(
-    `The fork given by consensus_version, or in REST by the header ${VERSION_HEADER}, is ${given}, but the object is one of ${own}.`,
+    `The consensus version is ${given}, but the object is of ${own}. Correct consensus_version, or the ${VERSION_HEADER} header in REST.`,
   );
 }

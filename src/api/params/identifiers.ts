@@ -2,24 +2,24 @@ import type { routes } from "@lodestar/api";
 import { VALIDATOR_REGISTRY_LIMIT } from "@lodestar/params";
 import { VALIDATOR_STATUSES } from "../../json/validator-status.ts";
 import {
-  listOf,
+  nonEmptyListOf,
   PUBKEY_PATTERN,
   parseFixedHex,
   parseInteger,
   parsePubkey,
   parseUint64,
+  stringEnum,
   uint64,
-  word,
 } from "./scalars.ts";
 import { type JsonForm, paramSchema } from "./schema.ts";
 
 type StateId = routes.beacon.state.StateId;
 type BlockId = routes.beacon.block.BlockId;
-/** An index or a public key in lower case hex. */
+/** Validator index, or public key in lowercase hex. */
 export type ValidatorId = routes.beacon.state.ValidatorId;
 
 const STATE_TAGS: readonly string[] = ["head", "genesis", "finalized", "justified"];
-/** `justified` is a state id only. */
+/** The Beacon API has no block id `justified`. */
 const BLOCK_TAGS: readonly string[] = ["head", "genesis", "finalized"];
 
 function identifierForm(strings: string): JsonForm {
@@ -50,15 +50,15 @@ export const blockId = paramSchema<BlockId>(
   (value) => parseIdentifier(value, BLOCK_TAGS),
 );
 
-/** 96 digits are a key even when all of them are decimal: no index is that long. */
+/** Parses 96 digits as a key even if all of them are decimal: no index is that long. */
 export const validatorId = paramSchema<ValidatorId>(
   "a validator id: a validator index, or a public key of 96 hex digits with or without 0x before them",
   identifierForm(PUBKEY_PATTERN),
   (value) => parsePubkey(value) ?? parseUint64(value),
 );
 
-/** One that can come to have duties: no registry holds more validators than the limit. */
-const dutifulId = paramSchema<ValidatorId>(
+/** Validator id within the registry limit. Other validators never have duties. */
+const dutyValidatorId = paramSchema<ValidatorId>(
   `a validator id: a validator index below ${VALIDATOR_REGISTRY_LIMIT}, or a public key of 96 hex digits with or without ` +
     "0x before them",
   identifierForm(PUBKEY_PATTERN),
@@ -70,12 +70,12 @@ function parseIndex(value: unknown): number | undefined {
   return integer === undefined ? undefined : Number(integer);
 }
 
-/** The validators whose duties are asked for, by index or by public key. */
-export const validatorIds = listOf(dutifulId, { one: "validator id", many: "validator ids" });
+/** Validators by index or public key, for duties. */
+export const validatorIds = nonEmptyListOf(dutyValidatorId, { one: "validator id", many: "validator ids" });
 
-export const validatorIndices = listOf(uint64, { one: "validator index", many: "validator indices" });
+export const validatorIndices = nonEmptyListOf(uint64, { one: "validator index", many: "validator indices" });
 
-/** Groups of statuses are legal in filters only. */
+/** Status groups of the Beacon API, valid only in filters. */
 const STATUS_GROUPS = ["pending", "active", "exited", "withdrawal"] as const;
 
-export const validatorStatus = word([...VALIDATOR_STATUSES, ...STATUS_GROUPS]);
+export const validatorStatus = stringEnum([...VALIDATOR_STATUSES, ...STATUS_GROUPS]);

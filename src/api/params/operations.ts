@@ -4,7 +4,7 @@ import { type AttesterSlashing, type SignedAggregateAndProof, type SingleAttesta
 import { oneOf, shape } from "../schemas.ts";
 import { plainSszPayload, readSszJson, slotAt, sszPayload } from "./ssz-payload.ts";
 
-/** The attestation of one validator: before Electra one with a single bit set, since then a SingleAttestation. */
+/** Unaggregated attestation: an Attestation with a single bit set before electra, a SingleAttestation from electra on. */
 export const attestation = sszPayload<SingleAttestation>(
   "an attestation of one validator",
   (json, config) => {
@@ -24,7 +24,7 @@ export const signedAggregateAndProof = sszPayload<SignedAggregateAndProof>(
   shape("SignedAggregateAndProof"),
 );
 
-/** The forks differ only in how many indices an attestation may have; the later of the two attestations decides. */
+/** Attester slashing of the later attestation's fork. Forks differ only in the maximum number of indices. */
 export const attesterSlashing = sszPayload<AttesterSlashing>(
   "an attester slashing",
   (json, config) => {

@@ -6,7 +6,6 @@ import { hexDump } from "../methods/dev/dumps.ts";
 import { blockId, stateId, validatorId, validatorIds } from "./identifiers.ts";
 import { numberOrQuantityUpTo, quantityUpTo } from "./quantities.ts";
 import {
-  arrayOf,
   boolean,
   epoch,
   graffiti,
@@ -17,6 +16,7 @@ import {
   statusCode,
   text,
   uint64,
+  uniqueArrayOf,
 } from "./scalars.ts";
 import { firstMessage, type ParamSchema } from "./schema.ts";
 
@@ -69,35 +69,35 @@ const good: [string, ParamSchema<unknown>, unknown, unknown][] = [
   ["validatorId", validatorId, KEY.slice(2), KEY],
   ["validatorId", validatorId, "1".repeat(96), `0x${"1".repeat(96)}`],
   ["text", text("a log specification"), "DEBUG", "DEBUG"],
-  ["arrayOf", arrayOf(validatorId, { noun: "validator ids" }), [], []],
-  ["arrayOf", arrayOf(validatorId, { noun: "validator ids" }), ["1", 2, KEY], [1, 2, KEY]],
-  ["arrayOf", arrayOf(validatorId, { noun: "validator ids" }), "1", [1]],
+  ["uniqueArrayOf", uniqueArrayOf(validatorId, { noun: "validator ids" }), [], []],
+  ["uniqueArrayOf", uniqueArrayOf(validatorId, { noun: "validator ids" }), ["1", 2, KEY], [1, 2, KEY]],
+  ["uniqueArrayOf", uniqueArrayOf(validatorId, { noun: "validator ids" }), "1", [1]],
   ["validatorIds", validatorIds, [1, String(2 ** 40 - 1), KEY, 1], [1, 2 ** 40 - 1, KEY, 1]],
 ];
 
-describe("parameters that are right", () => {
-  it.each(good)("%s takes %#", (_name, schema, given, expected) => {
+describe("valid parameters", () => {
+  it.each(good)("%s accepts %#", (_name, schema, given, expected) => {
     expect(schema.parse(given)).toEqual(expected);
   });
 });
 
-describe("integers beyond what numbers hold", () => {
+describe("integers above 2^53-1", () => {
   it.each<[string, ParamSchema<unknown>, string]>([
     ["uint64", uint64, FAR_FUTURE],
     ["slot", slot, "9007199254740992"],
-    // The minimal preset has 8 slots an epoch.
+    // The minimal preset has 8 slots per epoch.
     ["epoch", epoch, ((2n ** 64n - 1n) / 8n).toString()],
     ["stateId", stateId, FAR_FUTURE],
     ["blockId", blockId, FAR_FUTURE],
     ["validatorId", validatorId, FAR_FUTURE],
-  ])("count as infinite and are shown as given: %s", (_name, schema, given) => {
+  ])("are infinite and keep their string: %s", (_name, schema, given) => {
     const value = schema.parse(given) as number;
     expect(value > Number.MAX_SAFE_INTEGER && value + 1 === Number.POSITIVE_INFINITY).toBe(true);
     expect(`${value}`).toBe(given);
   });
 
-  it("are told apart in lists", () => {
-    const ids = arrayOf(validatorId, { noun: "validator ids" });
+  it("are distinct in lists", () => {
+    const ids = uniqueArrayOf(validatorId, { noun: "validator ids" });
     expect(ids.parse([FAR_FUTURE, "18446744073709551614"]).map(String)).toEqual([FAR_FUTURE, "18446744073709551614"]);
     expect(ids.safeParse([FAR_FUTURE, FAR_FUTURE]).success).toBe(false);
   });
@@ -120,27 +120,31 @@ const bad: [string, ParamSchema<unknown>, unknown[]][] = [
   ["blockId", blockId, ["justified", { message: {} }, "HEAD"]],
   ["validatorId", validatorId, ["0x01", "-1", "abc", KEY.slice(0, 20)]],
   ["text", text("a log specification"), [5, null, ["INFO"]]],
-  ["arrayOf", arrayOf(validatorId, { noun: "validator ids", minItems: 1, maxItems: 2 }), [[], [1, 2, 3], 5, {}]],
-  ["arrayOf", arrayOf(validatorId, { noun: "validator ids" }), [["1", 1], ["x"], [null], "x", ""]],
-  ["arrayOf", arrayOf(validatorId, { noun: "validator ids", isBody: true }), ["1", KEY, null, {}]],
+  [
+    "uniqueArrayOf",
+    uniqueArrayOf(validatorId, { noun: "validator ids", minItems: 1, maxItems: 2 }),
+    [[], [1, 2, 3], 5, {}],
+  ],
+  ["uniqueArrayOf", uniqueArrayOf(validatorId, { noun: "validator ids" }), [["1", 1], ["x"], [null], "x", ""]],
+  ["uniqueArrayOf", uniqueArrayOf(validatorId, { noun: "validator ids", isBody: true }), ["1", KEY, null, {}]],
   ["validatorIds", validatorIds, ["1", KEY, [], [FAR_FUTURE], [2 ** 40]]],
 ];
 
-describe("a dump of a chain", () => {
-  it("is taken and refused however long it is", () => {
+describe("hex dump", () => {
+  it("is validated at any length", () => {
     const long = `0x${"ab".repeat(2 ** 23)}`;
     expect(hexDump.parse(long)).toBe(long);
     for (const wrong of [`${long}a`, `${long}zz`, "0x", "ab", 5]) expect(hexDump.safeParse(wrong).success).toBe(false);
   });
 });
 
-describe("parameters that are wrong", () => {
+describe("invalid parameters", () => {
   it.each(bad.flatMap(([name, schema, values]) => values.map((value) => [name, value, schema] as const)))(
-    "%s refuses %j",
+    "%s rejects %j",
     (_name, value, schema) => {
       const parsed = schema.safeParse(value);
       expect(parsed.success).toBe(false);
-      expect(firstMessage(parsed.error as z.ZodError)).toMatch(/^(must be|must hold|has|holds) .+\.$/);
+      expect(firstMessage(parsed.error as z.ZodError)).toMatch(/^(must be|must contain|has|contains) .+\.$/);
     },
   );
 });
@@ -157,36 +161,36 @@ describe("messages", () => {
     [[], "but an array was given."],
     [{}, "but an object was given."],
     ["y".repeat(5000), `but "${"y".repeat(40)}…" was given.`],
-  ])("show what was given and what is right", (value, ending) => {
+  ])("show the received value and what is expected", (value, ending) => {
     const message = messageOf(slot, value);
     expect(message.startsWith("must be a slot: an integer from 0 to 2^64-1")).toBe(true);
     expect(message.endsWith(ending)).toBe(true);
   });
 
-  it("say of a number that JSON does not hold exactly to write it as a string, where that would be right", () => {
+  it("suggest a string for a number that JSON cannot represent exactly, if it would be valid", () => {
     const number = new IrregularNumber(FAR_FUTURE);
     const ending = `but the number ${FAR_FUTURE} was given. Write it as a string: "${FAR_FUTURE}".`;
-    const ids = arrayOf(stateId, { noun: "state ids" });
+    const ids = uniqueArrayOf(stateId, { noun: "state ids" });
     for (const schema of [slot, stateId, blockId, validatorId]) expect(messageOf(schema, number)).toContain(ending);
     expect(messageOf(ids, [number])).toContain(ending);
     expect(messageOf(root, number)).toMatch(/but the number 18446744073709551615 was given\.$/);
   });
 
-  it("name the position of a wrong element", () => {
-    const ids = arrayOf(validatorId, { noun: "validator ids" });
-    expect(messageOf(ids, [1, "x"])).toContain("has a wrong element at position 1: it must be a validator id");
-    expect(messageOf(ids, [1, "1"])).toContain('holds "1" more than once');
+  it("include the position of an invalid element", () => {
+    const ids = uniqueArrayOf(validatorId, { noun: "validator ids" });
+    expect(messageOf(ids, [1, "x"])).toContain("has an invalid element at position 1: it must be a validator id");
+    expect(messageOf(ids, [1, "1"])).toContain('contains "1" more than once');
   });
 });
 
-describe("JSON forms", () => {
-  it("can be read off the schemas, for the documents derived from the definitions", () => {
+describe("JSON schemas", () => {
+  it("are derived from the parameter schemas", () => {
     expect(z.toJSONSchema(root, { io: "input" })).toMatchObject({ type: "string", pattern: "^0x[0-9a-fA-F]{64}$" });
-    const ids = arrayOf(stateId, { noun: "state ids" });
+    const ids = uniqueArrayOf(stateId, { noun: "state ids" });
     expect(z.toJSONSchema(ids, { io: "input" })).toMatchObject({ type: "array", items: { anyOf: expect.any(Array) } });
   });
 
-  it("agree with the parsers about what is right", () => {
+  it("accept the same values as the parsers", () => {
     const form = z.toJSONSchema(stateId, { io: "input" }) as unknown as { anyOf: [{ pattern: string }] };
     const pattern = new RegExp(form.anyOf[0].pattern);
     for (const id of ["head", "justified", "0", "17", UPPER_ROOT]) expect(pattern.test(id), id).toBe(true);

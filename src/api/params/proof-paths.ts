@@ -1,25 +1,25 @@
 import { z } from "zod";
-import type { SszPath } from "../proofs/ssz-place.ts";
+import type { SszPath } from "../proofs/ssz-path.ts";
 import { parseInteger } from "./scalars.ts";
-import { describeGiven, type ParamSchema, refuse } from "./schema.ts";
+import { addIssue, describeValue, type ParamSchema } from "./schema.ts";
 
-/** What is to be proven: a path to it, or its generalized index. */
+/** Path or generalized index of a value to prove. */
 export type ProofTarget = SszPath | bigint;
 
-export interface ProofQuestion {
+/** Parsed `path` parameter of a proof method. */
+export interface ProofRequest {
   readonly targets: readonly ProofTarget[];
-  /** Whether a list was asked for, be it of one target. */
+  /** True if a list was given, even of one target. It is answered with a multiproof. */
   readonly isList: boolean;
 }
 
-/** The most that one proof may hold: it is made in one go, while everybody else waits. */
-export const MAX_TARGETS = 128;
-/** No tree is as deep. */
+/** Maximum number of targets per proof. A proof is created synchronously and blocks the event loop. */
+export const MAX_PROOF_TARGETS = 128;
+/** Larger than any generalized index of a state or block. */
 const MAX_GINDEX = 2n ** 256n - 1n;
 
-const RIGHT_FORM =
-  'a path such as ["validators", 12, "withdrawal_credentials"], a generalized index from 1 on, or an array of these, where ' +
-  "each path is an array of its own";
+const EXPECTED =
+  'a path such as ["validators", 12, "withdrawal_credentials"], a generalized index from 1 on, or an array of these';
 
 const STEP_FORM = {
   anyOf: [
@@ -39,33 +39,41 @@ const FORM = {
   ],
 };
 
-/** A path begins with the name of a field, so that an array that does so is one, and any other is a list. */
-export const proofPaths: ParamSchema<ProofQuestion> = z
+/** Parses a path, a generalized index or a list of them. An array that starts with a field name is a path. */
+export const proofPaths: ParamSchema<ProofRequest> = z
   .unknown()
   .meta(FORM)
   .transform((value, context) => {
-    // In a query, the elements of a path are separated by commas.
+    // Paths in a REST query are comma-separated.
     const given = typeof value === "string" ? value.split(",") : value;
     if (!Array.isArray(given)) {
       const gindex = gindexOf(given);
       if (gindex !== undefined) return { targets: [gindex], isList: false };
-      return refuse(context, value, `must be ${RIGHT_FORM}, but ${describeGiven(value)} was given.`);
+      return addIssue(context, value, `must be ${EXPECTED}, but ${describeValue(value)} was given.`);
     }
     const path = pathOf(given);
     if (path !== undefined) return { targets: [path], isList: false };
-    if (isName(given[0])) return refuse(context, value, wrongStepOf(given));
-    if (given.length === 0 || given.length > MAX_TARGETS) {
-      return refuse(context, value, `must hold from 1 to ${MAX_TARGETS} elements, but it holds ${given.length}.`);
+    if (isName(given[0])) return addIssue(context, value, describeInvalidStep(given));
+    if (given.length === 0 || given.length > MAX_PROOF_TARGETS) {
+      return addIssue(
+        context,
+        value,
+        `must contain from 1 to ${MAX_PROOF_TARGETS} elements, but it contains ${given.length}.`,
+      );
     }
     const targets: ProofTarget[] = [];
     for (const [position, element] of given.entries()) {
       const target = Array.isArray(element) ? pathOf(element) : gindexOf(element);
       if (target === undefined && Array.isArray(element) && isName(element[0])) {
-        return refuse(context, value, `has a wrong path at position ${position}: it ${wrongStepOf(element)}`);
+        return addIssue(
+          context,
+          value,
+          `has an invalid path at position ${position}: it ${describeInvalidStep(element)}`,
+        );
       }
       if (target === undefined) {
-        const what = `has a wrong element at position ${position}: ${describeGiven(element)}.`;
-        return refuse(context, value, `${what} It must be ${RIGHT_FORM}.`);
+        const what = `has an invalid element at position ${position}: ${describeValue(element)}.`;
+        return addIssue(context, value, `${what} It must be ${EXPECTED}.`);
       }
       targets.push(target);
     }
@@ -81,11 +89,11 @@ function isStep(element: unknown): boolean {
   return isName(element) || isIndex(element);
 }
 
-/** Of a path that begins as one. */
-function wrongStepOf(path: readonly unknown[]): string {
+/** Describes the first invalid element of a path. */
+function describeInvalidStep(path: readonly unknown[]): string {
   const position = path.findIndex((element) => !isStep(element));
-  const given = describeGiven(path[position]);
-  return `has a wrong element at position ${position}: it must be the name of a field or an index from 0 on, but ${given} was given.`;
+  const given = describeValue(path[position]);
+  return `has an invalid element at position ${position}: it must be a field name or an index from 0 on, but ${given} was given.`;
 }
 
 function isName(element: unknown): element is string {

@@ -1,12 +1,12 @@
-import { parseInteger, parseNumber, WRITTEN } from "./scalars.ts";
+import { INTEGER_NOTATION, parseInteger, parseNumber } from "./scalars.ts";
 import { type ParamSchema, paramSchema } from "./schema.ts";
 
 const HEX = /^0x[0-9a-fA-F]{1,16}$/;
 
-/** An integer as clients of execution nodes write it, in hex, or as it is written everywhere else. */
-export function quantityUpTo(max: number, rightForm: string): ParamSchema<number> {
+/** Integer up to `max`: a hex quantity of the execution JSON-RPC API, a decimal string or a JSON integer. */
+export function quantityUpTo(max: number, expected: string): ParamSchema<number> {
   return paramSchema(
-    `${rightForm}, ${WRITTEN}, or in hex behind 0x`,
+    `${expected}, ${INTEGER_NOTATION}, or in hex with the prefix 0x`,
     {
       anyOf: [
         { type: "string", pattern: "^(0x[0-9a-fA-F]{1,16}|0|[1-9][0-9]*)$" },
@@ -20,10 +20,10 @@ export function quantityUpTo(max: number, rightForm: string): ParamSchema<number
   );
 }
 
-/** The same of a number that need not be an integer. */
-export function numberOrQuantityUpTo(max: number, rightForm: string): ParamSchema<number> {
+/** Number up to `max`, possibly with a fraction: a JSON number or a hex quantity. */
+export function numberOrQuantityUpTo(max: number, expected: string): ParamSchema<number> {
   return paramSchema(
-    `${rightForm}, or an integer in hex behind 0x`,
+    `${expected}, or an integer in hex with the prefix 0x`,
     {
       anyOf: [
         { type: "number", minimum: 0, maximum: max },
@@ -37,5 +37,5 @@ export function numberOrQuantityUpTo(max: number, rightForm: string): ParamSchem
   );
 }
 
-/** The same on the way out. */
+/** Formats a hex quantity of the execution JSON-RPC API. */
 export const quantity = (integer: number): string => `0x${integer.toString(16)}`;

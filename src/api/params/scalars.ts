@@ -5,13 +5,13 @@ import { parseGraffiti } from "../../chain/production/graffiti.ts";
 import { nearestName } from "../../errors/nearest-name.ts";
 import { ALWAYS_SAFE_DIGITS, IrregularNumber } from "../../json/parse.ts";
 import {
-  describeGiven,
-  elementReader,
+  addIssue,
+  describeValue,
+  elementParser,
   firstMessage,
   type JsonForm,
   type ParamSchema,
   paramSchema,
-  refuse,
 } from "./schema.ts";
 
 const MAX_UINT64 = 2n ** 64n - 1n;
@@ -24,9 +24,9 @@ const INTEGER_FORM: JsonForm = {
   ],
 };
 
-export const WRITTEN = "written as a decimal string without leading zeros or as a JSON integer up to 2^53-1";
+export const INTEGER_NOTATION = "written as a decimal string without leading zeros or as a JSON integer up to 2^53-1";
 
-/** A decimal string or a JSON integer that JSON numbers carry exactly; undefined for everything else. */
+/** Parses a decimal string or a safe JSON integer up to `max`. Returns undefined for anything else. */
 export function parseInteger(value: unknown, max: bigint): bigint | undefined {
   const integer = typeof value === "string" ? parseDecimal(value) : parseSafeInteger(value);
   return integer !== undefined && integer <= max ? integer : undefined;
@@ -41,11 +41,10 @@ function parseSafeInteger(value: unknown): bigint | undefined {
 }
 
 /**
- * Slots, epochs and indices are JavaScript numbers inside the node. A legal uint64 above 2^53-1 names nothing that a
- * chain can have reached, so it takes the place of a number that is larger than all others in comparisons and sums, and
- * that no lookup finds. Messages show it as it was given.
+ * A slot, epoch or index above 2^53-1, which a number cannot represent and no chain reaches. It acts as infinity in
+ * comparisons and sums and is never found in lookups. Its string is the given integer.
  */
-class BeyondNumbers {
+class UnsafeUint64 {
   readonly #digits: string;
 
   constructor(integer: bigint) {
@@ -63,25 +62,26 @@ class BeyondNumbers {
 
 function toNumber(integer: bigint): number {
   if (integer <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(integer);
-  return new BeyondNumbers(integer) as unknown as number;
+  return new UnsafeUint64(integer) as unknown as number;
 }
 
-/** A JSON number of any form, as the nearest number that JavaScript has; undefined for everything else. */
+/** Parses a JSON number in any notation to the nearest JavaScript number. Returns undefined for anything else. */
 export function parseNumber(value: unknown): number | undefined {
   const number = value instanceof IrregularNumber ? Number(value.source) : value;
   return typeof number === "number" && Number.isFinite(number) ? number : undefined;
 }
 
-/** A number that may have a fraction; `rightForm` says what it is. */
-export function numberBetween(least: number, most: number, rightForm: string): ParamSchema<number> {
-  return paramSchema(rightForm, { type: "number", minimum: least, maximum: most }, (value) => {
+/** Number from `min` to `max`, possibly with a fraction. `expected` describes it in error messages. */
+export function numberBetween(min: number, max: number, expected: string): ParamSchema<number> {
+  return paramSchema(expected, { type: "number", minimum: min, maximum: max }, (value) => {
     const number = parseNumber(value);
-    return number !== undefined && number >= least && number <= most ? number : undefined;
+    return number !== undefined && number >= min && number <= max ? number : undefined;
   });
 }
 
+/** Parses a uint64. Values above 2^53-1 become an `UnsafeUint64`. */
 export function parseUint64(value: unknown): number | undefined {
-  // Most are far below 2^53, where a number is exact and takes less time than a bigint.
+  // Fast path: short integers are safe and need no bigint.
   if (typeof value === "string" && value.length <= ALWAYS_SAFE_DIGITS) {
     return DECIMAL.test(value) ? Number(value) : undefined;
   }
@@ -89,9 +89,9 @@ export function parseUint64(value: unknown): number | undefined {
   return integer === undefined ? undefined : toNumber(integer);
 }
 
-/** An integer from 0 to `max`; `rightForm` says what it is. */
-export function integerUpTo(max: bigint, rightForm: string): ParamSchema<number> {
-  return paramSchema(`${rightForm}, ${WRITTEN}`, INTEGER_FORM, (value) => {
+/** Integer from 0 to `max`. `expected` describes it in error messages. */
+export function integerUpTo(max: bigint, expected: string): ParamSchema<number> {
+  return paramSchema(`${expected}, ${INTEGER_NOTATION}`, INTEGER_FORM, (value) => {
     const integer = parseInteger(value, max);
     return integer === undefined ? undefined : toNumber(integer);
   });
@@ -99,14 +99,14 @@ export function integerUpTo(max: bigint, rightForm: string): ParamSchema<number>
 
 export const uint64 = integerUpTo(MAX_UINT64, "an integer from 0 to 2^64-1");
 
-/** For what is a quantity, which may be as large as it says, and no slot, epoch or index. */
-export const exactUint64 = paramSchema(`an integer from 0 to 2^64-1, ${WRITTEN}`, INTEGER_FORM, (value) =>
+/** Exact uint64 as a bigint, for amounts. */
+export const exactUint64 = paramSchema(`an integer from 0 to 2^64-1, ${INTEGER_NOTATION}`, INTEGER_FORM, (value) =>
   parseInteger(value, MAX_UINT64),
 );
 
 export const slot = integerUpTo(MAX_UINT64, "a slot: an integer from 0 to 2^64-1");
 
-/** An epoch whose first slot is no uint64 does not exist. */
+/** Last epoch whose first slot is a uint64. */
 const MAX_EPOCH = MAX_UINT64 / BigInt(SLOTS_PER_EPOCH);
 
 export const epoch = integerUpTo(MAX_EPOCH, `an epoch: an integer from 0 to ${MAX_EPOCH}`);
@@ -120,12 +120,12 @@ export const statusCode = paramSchema(
   },
 );
 
-/** Whether a text is `0x` and some bytes in hex of either case. A pattern of pairs would need too much stack for millions of them. */
+/** Returns true for `0x` and an even number of hex digits. A regex of digit pairs would overflow the stack on megabytes. */
 export function isHex(value: string): boolean {
   return value.length % 2 === 0 && /^0x[0-9a-fA-F]*$/.test(value);
 }
 
-/** `0x` and exactly that many bytes in hex of either case, as lower case hex; undefined for everything else. */
+/** Parses hex of exactly `byteLength` bytes to lowercase. Returns undefined for anything else. */
 export function parseFixedHex(value: unknown, byteLength: number): string | undefined {
   if (typeof value !== "string" || value.length !== 2 + 2 * byteLength) return undefined;
   return isHex(value) ? value.toLowerCase() : undefined;
@@ -148,7 +148,7 @@ export const executionAddress = paramSchema(
 
 export const PUBKEY_PATTERN = "(0x)?[0-9a-fA-F]{96}";
 
-/** Some callers write public keys without `0x`, so both forms are taken. */
+/** Parses a BLS public key with or without `0x` to lowercase hex with `0x`. */
 export function parsePubkey(value: unknown): string | undefined {
   if (typeof value !== "string") return undefined;
   return parseFixedHex(value.startsWith("0x") ? value : `0x${value}`, 48);
@@ -163,17 +163,16 @@ export const signature = paramSchema(
   },
 );
 
-export const GRAFFITI_FORM =
-  "graffiti of at most 32 bytes: text, which is taken as UTF-8, or 0x followed by an even number of hex digits";
+export const GRAFFITI_FORM = "graffiti of at most 32 bytes: UTF-8 text, or 0x followed by an even number of hex digits";
 
-export function graffitiFrom(value: unknown): Uint8Array | undefined {
+export function parseGraffitiValue(value: unknown): Uint8Array | undefined {
   return typeof value === "string" ? parseGraffiti(value) : undefined;
 }
 
-/** Text or hex of at most 32 bytes, filled up with zero bytes on the right. */
-export const graffiti = paramSchema(GRAFFITI_FORM, { type: "string" }, graffitiFrom);
+/** Text or hex of at most 32 bytes, padded with zeros on the right. */
+export const graffiti = paramSchema(GRAFFITI_FORM, { type: "string" }, parseGraffitiValue);
 
-/** The standard has graffiti only as hex in its queries. */
+/** Graffiti in a REST query, where the Beacon API allows only hex. */
 export const graffitiHex = paramSchema("graffiti: 0x followed by at most 64 hex digits", { type: "string" }, (value) =>
   typeof value === "string" && value.startsWith("0x") ? parseGraffiti(value) : undefined,
 );
@@ -182,8 +181,8 @@ export const boolean = paramSchema("true or false", { type: "boolean" }, (value)
   typeof value === "boolean" ? value : undefined,
 );
 
-/** One of a fixed set of words, written exactly so. */
-export function word<const Word extends string>(words: readonly Word[]): ParamSchema<Word> {
+/** One of a fixed set of strings, case-sensitive. */
+export function stringEnum<const Word extends string>(words: readonly Word[]): ParamSchema<Word> {
   const list = words.map((each) => `"${each}"`).join(", ");
   return z
     .unknown()
@@ -193,56 +192,56 @@ export function word<const Word extends string>(words: readonly Word[]): ParamSc
       if (known !== undefined) return known;
       const meant = typeof value === "string" ? nearestName(value, words) : undefined;
       const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`;
-      return refuse(context, value, `must be one of ${list}, but ${describeGiven(value)} was given.${hint}`);
+      return addIssue(context, value, `must be one of ${list}, but ${describeValue(value)} was given.${hint}`);
     });
 }
 
-/** Free text whose grammar is the handler's business; `noun` says what it is. */
+/** Any string, parsed by the handler. `noun` describes it in error messages. */
 export function text(noun: string): ParamSchema<string> {
   return paramSchema(`${noun}, written as a string`, { type: "string" }, (value) =>
     typeof value === "string" ? value : undefined,
   );
 }
 
-/** The most that a list may hold: as many validators as can vote together in one attestation. */
-export const LONGEST_LIST = 131_072;
+/** Maximum length of a list: the number of validators that one attestation can contain. */
+export const MAX_LIST_LENGTH = 131_072;
 
 interface ArrayRules {
-  /** What the elements are, in the plural. */
+  /** Plural name of the elements. */
   noun: string;
   minItems?: number;
   maxItems?: number;
-  /** Set for a list that REST has in the body of a request, where a bare string is no array. */
+  /** True for a list in a request body, where a bare string is not accepted as an array. */
   isBody?: true;
 }
 
-/**
- * A JSON array without repeated elements. For the array-valued query parameters of REST, a bare string counts as an array
- * with that one element.
- */
-export function arrayOf<T extends string | number>(element: ParamSchema<T>, rules: ArrayRules): ParamSchema<T[]> {
-  const { noun, minItems = 0, maxItems = LONGEST_LIST, isBody = false } = rules;
-  const read = elementReader(element);
+/** Array without duplicates. A bare string is an array of one element, as in REST queries. */
+export function uniqueArrayOf<T extends string | number>(element: ParamSchema<T>, rules: ArrayRules): ParamSchema<T[]> {
+  const { noun, minItems = 0, maxItems = MAX_LIST_LENGTH, isBody = false } = rules;
+  const read = elementParser(element);
   return z
     .unknown()
     .meta({ type: "array", items: jsonFormOf(element), uniqueItems: true })
     .transform((value, context) => {
       const given = typeof value === "string" && !isBody ? [value] : value;
       if (!Array.isArray(given)) {
-        return refuse(context, value, `must be an array of ${noun}, but ${describeGiven(value)} was given.`);
+        return addIssue(context, value, `must be an array of ${noun}, but ${describeValue(value)} was given.`);
       }
       if (given.length < minItems || given.length > maxItems) {
         const limit = given.length < minItems ? `at least ${minItems}` : `at most ${maxItems}`;
-        return refuse(context, value, `must hold ${limit} ${noun}, but it holds ${given.length}.`);
+        return addIssue(context, value, `must contain ${limit} ${noun}, but it contains ${given.length}.`);
       }
       const elements = new Map<string, T>();
       for (const [position, item] of given.entries()) {
         const parsed = read(item);
-        if (parsed === undefined) return refuse(context, value, wrongElement(position, element, item));
+        if (parsed === undefined) return addIssue(context, value, describeInvalidElement(position, element, item));
         const key = String(parsed);
         if (elements.has(key)) {
-          const repeated = `holds ${describeGiven(item)} more than once; each of its ${noun} may stand there once.`;
-          return refuse(context, value, repeated);
+          return addIssue(
+            context,
+            value,
+            `contains ${describeValue(item)} more than once: its ${noun} must be unique.`,
+          );
         }
         elements.set(key, parsed);
       }
@@ -251,29 +250,33 @@ export function arrayOf<T extends string | number>(element: ParamSchema<T>, rule
 }
 
 interface ListRules {
-  /** What the elements are, in the singular and in the plural. */
+  /** Name of the elements in singular and plural. */
   one: string;
   many: string;
 }
 
-/** At least one element; the same one twice does no harm. */
-export function listOf<T>(element: ParamSchema<T>, { one, many }: ListRules): ParamSchema<T[]> {
-  const read = elementReader(element);
+/** Array of at least one element. Duplicates are allowed. */
+export function nonEmptyListOf<T>(element: ParamSchema<T>, { one, many }: ListRules): ParamSchema<T[]> {
+  const read = elementParser(element);
   return z
     .unknown()
     .meta({ type: "array", items: jsonFormOf(element), minItems: 1 })
     .transform((value, context) => {
       if (!Array.isArray(value)) {
-        return refuse(context, value, `must be an array of ${many}, but ${describeGiven(value)} was given.`);
+        return addIssue(context, value, `must be an array of ${many}, but ${describeValue(value)} was given.`);
       }
-      if (value.length === 0) return refuse(context, value, `must hold at least one ${one}.`);
-      if (value.length > LONGEST_LIST) {
-        return refuse(context, value, `must hold at most ${LONGEST_LIST} ${many}, but it holds ${value.length}.`);
+      if (value.length === 0) return addIssue(context, value, `must contain at least one ${one}.`);
+      if (value.length > MAX_LIST_LENGTH) {
+        return addIssue(
+          context,
+          value,
+          `must contain at most ${MAX_LIST_LENGTH} ${many}, but it contains ${value.length}.`,
+        );
       }
       const elements: T[] = [];
       for (const [position, item] of value.entries()) {
         const parsed = read(item);
-        if (parsed === undefined) return refuse(context, value, wrongElement(position, element, item));
+        if (parsed === undefined) return addIssue(context, value, describeInvalidElement(position, element, item));
         elements.push(parsed);
       }
       return elements;
@@ -285,7 +288,7 @@ function jsonFormOf(schema: z.ZodType): JsonForm {
   return form;
 }
 
-function wrongElement(position: number, element: z.ZodType, item: unknown): string {
+function describeInvalidElement(position: number, element: z.ZodType, item: unknown): string {
   const { error } = element.safeParse(item);
-  return `has a wrong element at position ${position}: it ${error ? firstMessage(error) : "is not valid."}`;
+  return `has an invalid element at position ${position}: it ${error ? firstMessage(error) : "is not valid."}`;
 }

@@ -2,26 +2,26 @@ import type { ChainForkConfig } from "@lodestar/config";
 import { z } from "zod";
 import { IrregularNumber } from "../../json/parse.ts";
 
-/** What a parameter may look like in JSON, for the documents that are derived from the definitions. */
+/** JSON schema of a parameter, for generated documents. */
 export type JsonForm = Record<string, unknown>;
 
 export type ParamSchema<T> = z.ZodType<T>;
 
-/** A schema for objects whose form depends on the fork that they belong to, and so on the chain's configuration. */
+/** Schema of objects whose format depends on their fork, and so on the chain configuration. */
 export interface ForkSchema<T> {
-  /** What its values are, with the article. */
+  /** Name of the object with its article, for error messages. */
   readonly noun: string;
-  /** What can be said without a chain, for the documents that are derived from the definitions. */
+  /** Schema without a chain, for generated documents. */
   readonly form: ParamSchema<unknown>;
   readonly forConfig: (config: ChainForkConfig) => ParamSchema<T>;
 }
 
 /**
- * A schema that reads a value with `parse`, where undefined stands for "not one". Messages of schemas are the rest of a
- * sentence that begins with the parameter's name: `must be …, but … was given.`
+ * Creates a schema from a parser that returns undefined for invalid values. Messages continue a sentence that starts with
+ * the parameter's name: `must be …, but … was given.`
  */
 export function paramSchema<T>(
-  rightForm: string,
+  expected: string,
   jsonForm: JsonForm,
   parse: (value: unknown) => T | undefined,
 ): ParamSchema<T> {
@@ -31,46 +31,47 @@ export function paramSchema<T>(
     .transform((value, context) => {
       const parsed = parse(value);
       if (parsed !== undefined) return parsed;
-      // As JSON, nobody can hold such a number without changing it.
-      const isRightAsString = value instanceof IrregularNumber && parse(value.source) !== undefined;
-      const advice = isRightAsString ? ` Write it as a string: ${describeGiven(value.source)}.` : "";
-      return refuse(context, value, `must be ${rightForm}, but ${describeGiven(value)} was given.${advice}`);
+      // JSON parsers may round such a number.
+      const isValidAsString = value instanceof IrregularNumber && parse(value.source) !== undefined;
+      const advice = isValidAsString ? ` Write it as a string: ${describeValue(value.source)}.` : "";
+      return addIssue(context, value, `must be ${expected}, but ${describeValue(value)} was given.${advice}`);
     });
   PARSERS.set(schema, parse);
   return schema;
 }
 
-/** What the schemas of `paramSchema` parse with. */
+/** Parsers of the schemas created by `paramSchema`. */
 const PARSERS = new WeakMap<z.ZodType, (value: unknown) => unknown>();
 
-/** Reads the elements of long lists, for which a schema takes many times as long; undefined for what the schema refuses. */
-export function elementReader<T>(schema: ParamSchema<T>): (value: unknown) => T | undefined {
+/** Returns the parser of a schema, many times faster than the schema itself. It returns undefined for invalid values. */
+export function elementParser<T>(schema: ParamSchema<T>): (value: unknown) => T | undefined {
   const parse = PARSERS.get(schema) as ((value: unknown) => T | undefined) | undefined;
   return parse ?? ((value) => schema.safeParse(value).data);
 }
 
-/** What a schema makes of a value. The schema itself is asked only where there is none faster, or something is wrong. */
-export function readWith<T>(schema: ParamSchema<T>, value: unknown): z.ZodSafeParseResult<T> {
+/** Parses a value with a schema. Tries the fast parser first; the schema itself creates error messages. */
+export function parseWith<T>(schema: ParamSchema<T>, value: unknown): z.ZodSafeParseResult<T> {
   const data = PARSERS.get(schema)?.(value) as T | undefined;
   return data === undefined ? schema.safeParse(value) : { success: true, data };
 }
 
-/** What the elements of lists are read with. */
+/** Element schemas of the schemas created by `listSchema`. */
 const ELEMENTS = new WeakMap<z.ZodType, z.ZodType>();
 
 /**
- * A schema for lists that reads them in one go; who has to do with long ones reads them element by element, with
- * `elementSchema`. `noun` says what the elements are, in the plural.
+ * Creates a schema that parses a list synchronously. Long lists can be parsed element by element with `elementSchema`.
+ * `noun` is the plural name of the elements.
  */
 export function listSchema<T>(form: z.ZodUnknown, noun: string, element: ParamSchema<T>): ParamSchema<T[]> {
   const schema = form.transform((value, context) => {
     if (!Array.isArray(value)) {
-      return refuse(context, value, `must be an array of ${noun}, but ${describeGiven(value)} was given.`);
+      return addIssue(context, value, `must be an array of ${noun}, but ${describeValue(value)} was given.`);
     }
     const elements: T[] = [];
     for (const [position, given] of value.entries()) {
       const parsed = element.safeParse(given);
-      if (!parsed.success) return refuse(context, value, `${wrongAt(position)} ${firstMessage(parsed.error)}`);
+      if (!parsed.success)
+        return addIssue(context, value, `${invalidElementAt(position)} ${firstMessage(parsed.error)}`);
       elements.push(parsed.data);
     }
     return elements;
@@ -79,31 +80,31 @@ export function listSchema<T>(form: z.ZodUnknown, noun: string, element: ParamSc
   return schema;
 }
 
-/** What the elements of a `listSchema` are read with; undefined for every other schema. */
+/** Returns the element schema of a `listSchema`; undefined for any other schema. */
 export function elementSchema(schema: z.ZodType): z.ZodType | undefined {
   return ELEMENTS.get(schema);
 }
 
-/** How the message of a list begins that goes on with that of its element at this position. */
-export function wrongAt(position: number): string {
-  return `has a wrong element at position ${position}: it`;
+/** Returns the start of an error message about a list element, to be continued by the element's message. */
+export function invalidElementAt(position: number): string {
+  return `has an invalid element at position ${position}: it`;
 }
 
-/** For schemas whose message says more than that the form is wrong. */
-export function refuse(context: z.core.$RefinementCtx, input: unknown, message: string): never {
+/** Fails a zod transform with a message. */
+export function addIssue(context: z.core.$RefinementCtx, input: unknown, message: string): never {
   context.issues.push({ code: "custom", message, input });
   return z.NEVER;
 }
 
-/** The message of a failed parse: our schemas put exactly one there. */
+/** Returns the message of a failed parse. Schemas in this folder add exactly one. */
 export function firstMessage(error: z.ZodError): string {
   return error.issues[0]?.message ?? "is not valid.";
 }
 
 const SHOWN_CHARACTERS = 40;
 
-/** What a caller gave, as an error message shows it: recognisable, but never longer than a few words. */
-export function describeGiven(value: unknown): string {
+/** Describes a received value for an error message, shortened to 40 characters. */
+export function describeValue(value: unknown): string {
   if (value instanceof IrregularNumber) return `the number ${shorten(value.source)}`;
   if (typeof value === "string") return JSON.stringify(shorten(value));
   if (typeof value === "number") return `the number ${value}`;

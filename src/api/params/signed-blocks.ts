@@ -10,16 +10,16 @@ import {
 } from "@lodestar/types";
 import { list, object, oneOf, shape, text } from "../schemas.ts";
 import {
+  InvalidPayloadError,
   type JsonObject,
-  memberAt,
-  type Place,
+  memberLocation,
+  type PayloadLocation,
   readSszJson,
   requireMember,
   requireObject,
   slotAt,
   sszPayload,
-  TOP,
-  WrongPayload,
+  TOP_LEVEL,
 } from "./ssz-payload.ts";
 
 const WRAPPED = "{signed_block, kzg_proofs, blobs}";
@@ -29,26 +29,27 @@ const SIGNED_BLOCK_FORMS = oneOf(
 );
 
 /**
- * A signed block of the fork of its slot. From Deneb to Fulu it comes with the blobs that it commits to; there a block
- * without any, as `get_v1_beacon_blocks_blockId` answers it, may also come alone.
+ * Signed block of the fork of its slot. From deneb to fulu it is wrapped with its blobs; a block without blobs is also
+ * accepted unwrapped, as `get_v1_beacon_blocks_blockId` returns it.
  */
 export const signedBlock = sszPayload<SignedBlockContents>("a signed block", readBlockOrContents, SIGNED_BLOCK_FORMS);
 
 function readBlockOrContents(json: unknown, config: ChainForkConfig): SignedBlockContents {
-  const isWrapped = Object.hasOwn(requireObject(json, TOP), "signed_block");
+  const isWrapped = Object.hasOwn(requireObject(json, TOP_LEVEL), "signed_block");
   const prefix = isWrapped ? ["signed_block"] : [];
   const slot = slotAt(json, [...prefix, "message", "slot"]);
   const fork = config.getForkName(slot);
   const signed = isWrapped ? (json as JsonObject).signed_block : json;
-  refuseBodyOfOtherFork(config, fork, signed, isWrapped ? memberAt(TOP, "signed_block") : TOP);
+  rejectBodyOfOtherFork(config, fork, signed, isWrapped ? memberLocation(TOP_LEVEL, "signed_block") : TOP_LEVEL);
   if (!isForkPostDeneb(fork) || isForkPostGloas(fork)) {
-    if (isWrapped) throw new WrongPayload(`must be a signed block: blocks of ${fork} are not wrapped as ${WRAPPED}.`);
+    if (isWrapped)
+      throw new InvalidPayloadError(`must be a signed block: ${fork} blocks are not wrapped as ${WRAPPED}.`);
     return { signedBlock: readBlock(fork, json) };
   }
   if (isWrapped) return readSszJson(sszTypesFor(fork).SignedBlockContents as Type<SignedBlockContents>, json);
   const signedBlock = readBlock(fork, json) as SignedBeaconBlock<ForkName.deneb>;
   if (signedBlock.message.body.blobKzgCommitments.length > 0) {
-    throw new WrongPayload(`must be ${WRAPPED}: the block commits to blobs, which belong beside it.`);
+    throw new InvalidPayloadError(`must be ${WRAPPED}: the block commits to blobs, which must be included.`);
   }
   return { signedBlock, kzgProofs: [], blobs: [] };
 }
@@ -57,18 +58,17 @@ function readBlock(fork: ForkName, json: unknown): SignedBeaconBlock {
   return readSszJson(sszTypesFor(fork).SignedBeaconBlock as Type<SignedBeaconBlock>, json);
 }
 
-/** Members that a type does not have are ignored elsewhere, but a body with those of another fork is another body. */
-function refuseBodyOfOtherFork(config: ChainForkConfig, fork: ForkName, signed: unknown, block: Place): void {
-  const message = memberAt(block, "message");
-  const place = memberAt(message, "body");
-  const body = requireObject(requireMember(requireMember(signed, "message", block), "body", message), place);
+/** Throws if the body has members of another fork. Unknown members are ignored elsewhere. */
+function rejectBodyOfOtherFork(config: ChainForkConfig, fork: ForkName, signed: unknown, block: PayloadLocation): void {
+  const message = memberLocation(block, "message");
+  const location = memberLocation(message, "body");
+  const body = requireObject(requireMember(requireMember(signed, "message", block), "body", message), location);
   const own = new Set(bodyMembers(fork));
   for (const { name: other } of config.forksAscendingEpochOrder) {
     for (const member of bodyMembers(other)) {
       if (!own.has(member) && Object.hasOwn(body, member)) {
-        throw new WrongPayload(
-          `is wrong at ${memberAt(place, member).path}: the body of a block of ${fork}, the fork of its slot, has no ` +
-            "such member.",
+        throw new InvalidPayloadError(
+          `is invalid at ${memberLocation(location, member).path}: blocks of ${fork}, the fork of its slot, have no such member.`,
         );
       }
     }
@@ -85,7 +85,7 @@ export const signedBlindedBlock = sszPayload<SignedBlindedBeaconBlock>("a signed
   return readSszJson(signedBlindedBlockType(fork), json);
 });
 
-/** Before Bellatrix a block has no payload to leave out, so that its blinded form is the block itself. */
+/** Returns the type of a signed blinded block. Blocks without an execution payload are their own blinded form. */
 export function signedBlindedBlockType(fork: ForkName): Type<SignedBlindedBeaconBlock> {
   const isBlinded = isForkPostBellatrix(fork) && !isForkPostGloas(fork);
   const type = isBlinded ? ssz[fork].SignedBlindedBeaconBlock : ssz[fork].SignedBeaconBlock;

@@ -10,9 +10,9 @@ import { IrregularNumber } from "../../json/parse.ts";
 import { attestation, attesterSlashing, signedAggregateAndProof } from "./operations.ts";
 import { type ForkSchema, firstMessage } from "./schema.ts";
 import { signedBlock } from "./signed-blocks.ts";
-import { readSszJson, WrongPayload } from "./ssz-payload.ts";
+import { InvalidPayloadError, readSszJson } from "./ssz-payload.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: payloads are changed in ways that no type allows
+// biome-ignore lint/suspicious/noExplicitAny: payloads are modified to be invalid
 type Json = any;
 
 const forks = DEV_FORKS.map((fork, epoch) => ({ fork, epoch }));
@@ -32,7 +32,7 @@ describe.each(DEV_FORKS)("payloads of %s", (fork) => {
   const types = sszTypesFor(fork as ForkName);
   const slot = slotOf(fork as ForkName);
 
-  it("are read by the types of that fork", () => {
+  it("are parsed by the types of that fork", () => {
     const signed = types.SignedBeaconBlock.defaultValue();
     signed.message.slot = slot;
     const json = types.SignedBeaconBlock.toJson(signed as never);
@@ -47,40 +47,40 @@ describe.each(DEV_FORKS)("payloads of %s", (fork) => {
     expect(read(signedAggregateAndProof, types.SignedAggregateAndProof.toJson(aggregate as never))).toEqual(aggregate);
   });
 
-  it("lack no member", () => {
+  it("are rejected if a member is missing", () => {
     const signed = types.SignedBeaconBlock.defaultValue();
     signed.message.slot = slot;
     const json: Json = types.SignedBeaconBlock.toJson(signed as never);
     for (const member of Object.keys(json.message.body)) {
       const { [member]: _left, ...body } = json.message.body;
       const lacking = { ...json, message: { ...json.message, body } };
-      expect(messageOf(signedBlock, lacking)).toBe(`lacks the member message.body.${member}.`);
+      expect(messageOf(signedBlock, lacking)).toBe(`is missing the member message.body.${member}.`);
     }
   });
 });
 
 describe("the fork of a payload", () => {
-  it("decides the form of a single attestation", () => {
+  it("determines the type of an unaggregated attestation", () => {
     const old: Json = ssz.phase0.Attestation.toJson(ssz.phase0.Attestation.defaultValue());
     const single: Json = ssz.electra.SingleAttestation.toJson(ssz.electra.SingleAttestation.defaultValue());
     const at = (json: Json, fork: ForkName) => ({ ...json, data: { ...json.data, slot: String(slotOf(fork)) } });
     expect(read(attestation, at(old, "deneb" as ForkName))).toHaveProperty("aggregationBits");
     expect(read(attestation, at(single, "electra" as ForkName))).toHaveProperty("attesterIndex");
-    expect(messageOf(attestation, at(old, "electra" as ForkName))).toBe("lacks the member committee_index.");
-    expect(messageOf(attestation, at(single, "deneb" as ForkName))).toBe("lacks the member aggregation_bits.");
+    expect(messageOf(attestation, at(old, "electra" as ForkName))).toBe("is missing the member committee_index.");
+    expect(messageOf(attestation, at(single, "deneb" as ForkName))).toBe("is missing the member aggregation_bits.");
   });
 
-  it("decides how many attesters a slashing may have", () => {
+  it("determines the maximum number of attesters in a slashing", () => {
     const json: Json = ssz.phase0.AttesterSlashing.toJson(ssz.phase0.AttesterSlashing.defaultValue());
     json.attestation_1.attesting_indices = Array(2049).fill("1");
     expect(messageOf(attesterSlashing, json)).toBe(
-      "is wrong at attestation_1.attesting_indices: it must hold at most 2048 elements, but it holds 2049.",
+      "is invalid at attestation_1.attesting_indices: it must contain at most 2048 elements, but it contains 2049.",
     );
     json.attestation_2.data.slot = slotOf("electra" as ForkName);
     expect(read(attesterSlashing, json).attestation1.attestingIndices).toHaveLength(2049);
   });
 
-  it("is that of the last fork there is for the last slot there is", () => {
+  it("is the last scheduled fork for the largest slot", () => {
     const json: Json = ssz.electra.SingleAttestation.toJson(ssz.electra.SingleAttestation.defaultValue());
     json.data.slot = "18446744073709551615";
     expect(read(attestation, json).data.slot).toBe(Number.MAX_SAFE_INTEGER);
@@ -117,20 +117,24 @@ describe("scalars of payloads", () => {
     expect(readSszJson(deposit, payload).data.pubkey).toEqual(new Uint8Array(48).fill(12));
   });
 
-  it("may stand beside others that nobody asked for", () => {
+  it("may be accompanied by unknown members", () => {
     const payload = JSON.parse(`{"__proto__": {}, "epoch": 1, "root": "0x${"00".repeat(32)}", "constructor": 5}`);
     expect(readSszJson(ssz.phase0.Checkpoint, payload)).toEqual({ epoch: 1, root: new Uint8Array(32) });
     const inherited = Object.create({ epoch: 1, root: `0x${"00".repeat(32)}` });
-    expect(() => readSszJson(ssz.phase0.Checkpoint, inherited)).toThrow("lacks the member epoch.");
+    expect(() => readSszJson(ssz.phase0.Checkpoint, inherited)).toThrow("is missing the member epoch.");
   });
 
   it.each<[string, (body: Json) => void, string]>([
-    ["a long graffiti", (b) => (b.graffiti = "é".repeat(17)), "is wrong at graffiti: it must be graffiti"],
-    ["hex without 0x", (b) => (b.randao_reveal = "ab".repeat(96)), "is wrong at randao_reveal: it must be 96 bytes"],
-    ["other letters", (b) => (b.randao_reveal = `0x${"zz".repeat(96)}`), "is wrong at randao_reveal: it must be"],
-    ["a fraction", (b) => (b.eth1_data.deposit_count = 1.5), "is wrong at eth1_data.deposit_count: it must be"],
-    ["beyond 2^53-1", (b) => (b.eth1_data.deposit_count = 2 ** 53), "is wrong at eth1_data.deposit_count: it must be"],
-    ["beyond 2^64-1", (b) => (b.eth1_data.deposit_count = String(2n ** 64n)), "is wrong at eth1_data.deposit_count"],
+    ["a long graffiti", (b) => (b.graffiti = "é".repeat(17)), "is invalid at graffiti: it must be graffiti"],
+    ["hex without 0x", (b) => (b.randao_reveal = "ab".repeat(96)), "is invalid at randao_reveal: it must be 96 bytes"],
+    ["other letters", (b) => (b.randao_reveal = `0x${"zz".repeat(96)}`), "is invalid at randao_reveal: it must be"],
+    ["a fraction", (b) => (b.eth1_data.deposit_count = 1.5), "is invalid at eth1_data.deposit_count: it must be"],
+    [
+      "beyond 2^53-1",
+      (b) => (b.eth1_data.deposit_count = 2 ** 53),
+      "is invalid at eth1_data.deposit_count: it must be",
+    ],
+    ["beyond 2^64-1", (b) => (b.eth1_data.deposit_count = String(2n ** 64n)), "is invalid at eth1_data.deposit_count"],
     [
       "an exponent",
       (b) => (b.eth1_data.deposit_count = new IrregularNumber("1e3")),
@@ -145,35 +149,39 @@ describe("scalars of payloads", () => {
     [
       "a number of 256 bits",
       (b) => (b.execution_payload.base_fee_per_gas = 7),
-      "is wrong at execution_payload.base_fee_per_gas: it must be an integer from 0 to 2^256-1",
+      "is invalid at execution_payload.base_fee_per_gas: it must be an integer from 0 to 2^256-1",
     ],
     [
       "a bit vector with unused bits",
       (b) => (b.sync_aggregate.sync_committee_bits = "0x00"),
-      "is wrong at sync_aggregate.sync_committee_bits: it must be a bit vector of 32 bits",
+      "is invalid at sync_aggregate.sync_committee_bits: it must be a bit vector of 32 bits",
     ],
     ["half a byte", (b) => (b.execution_payload.extra_data = "0x012"), "extra_data: it must be at most 32 bytes"],
     ["too many bytes", (b) => (b.execution_payload.extra_data = `0x${"00".repeat(33)}`), "must be at most 32 bytes"],
-    ["an object for a list", (b) => (b.deposits = {}), "is wrong at deposits: it must be an array, but an object was"],
-    ["a short proof", (b) => (b.deposits = [{ proof: [], data: {} }]), "deposits[0].proof: it must hold exactly 33"],
+    [
+      "an object for a list",
+      (b) => (b.deposits = {}),
+      "is invalid at deposits: it must be an array, but an object was",
+    ],
+    ["a short proof", (b) => (b.deposits = [{ proof: [], data: {} }]), "deposits[0].proof: it must contain exactly 33"],
     [
       "a commitment without 0x",
       (b) => (b.blob_kzg_commitments = ["00".repeat(48)]),
-      "is wrong at blob_kzg_commitments[0]: it must be 48 bytes",
+      "is invalid at blob_kzg_commitments[0]: it must be 48 bytes",
     ],
-  ])("may not be %s", (_what, spoil, message) => {
+  ])("may not be %s", (_what, corrupt, message) => {
     const payload = json();
-    spoil(payload);
+    corrupt(payload);
     const error = thrownBy(() => readSszJson(body, payload));
-    expect(error).toBeInstanceOf(WrongPayload);
+    expect(error).toBeInstanceOf(InvalidPayloadError);
     expect((error as Error).message).toContain(message);
     expect((error as Error).message).toMatch(/\.$/);
   });
 
-  it("may not be anything but booleans where those belong", () => {
+  it("must be booleans for boolean members", () => {
     const payload: Json = ssz.phase0.Validator.toJson(ssz.phase0.Validator.defaultValue());
     payload.slashed = "true";
-    expect(() => readSszJson(ssz.phase0.Validator, payload)).toThrow("is wrong at slashed: it must be true or false");
+    expect(() => readSszJson(ssz.phase0.Validator, payload)).toThrow("is invalid at slashed: it must be true or false");
     payload.slashed = true;
     payload.exit_epoch = "18446744073709551615";
     expect(readSszJson(ssz.phase0.Validator, payload).exitEpoch).toBe(Number.POSITIVE_INFINITY);

@@ -22,176 +22,178 @@ import { IrregularNumber } from "../../json/parse.ts";
 import type { JsonSchema } from "../schemas.ts";
 import {
   GRAFFITI_FORM,
-  graffitiFrom,
+  INTEGER_NOTATION,
   isHex,
   parseFixedHex,
+  parseGraffitiValue,
   parseInteger,
   parsePubkey,
   parseUint64,
-  WRITTEN,
 } from "./scalars.ts";
-import { describeGiven, type ForkSchema, listSchema, refuse } from "./schema.ts";
+import { addIssue, describeValue, type ForkSchema, listSchema } from "./schema.ts";
 
-/** What is wrong with a payload, as the rest of a sentence that begins with the payload's name. */
-export class WrongPayload extends Error {
+/** Invalid payload. The message continues a sentence that starts with the payload's name. */
+export class InvalidPayloadError extends Error {
   constructor(message: string) {
     super(message);
-    this.name = "WrongPayload";
+    this.name = "InvalidPayloadError";
   }
 }
 
 export type JsonObject = Record<string, unknown>;
 
-/** Where in a payload a value stands; the last member's name decides over the forms that only some members have. */
-export interface Place {
+/** Location of a value in a payload. Some members, such as `graffiti`, have a format of their own. */
+export interface PayloadLocation {
   readonly path: string;
   readonly member: string;
 }
 
-export const TOP: Place = { path: "", member: "" };
+export const TOP_LEVEL: PayloadLocation = { path: "", member: "" };
 
-export function memberAt({ path }: Place, name: string): Place {
+export function memberLocation({ path }: PayloadLocation, name: string): PayloadLocation {
   return { path: path === "" ? name : `${path}.${name}`, member: name };
 }
 
 /**
- * Reads the JSON of an SSZ value by the same rules as other parameters, which are stricter than those of the codec
- * in places (no stray hex digits, no list beyond its limit) and more generous in others (JSON integers, graffiti as text,
- * public keys without 0x). What it allows is handed to the type's own codec.
+ * Parses the JSON of an SSZ value. Compared with the type's own codec, it is stricter about hex digits and list limits,
+ * and also accepts JSON integers, graffiti as text and public keys without 0x.
  */
-export function readSszJson<T>(type: Type<T>, json: unknown, place: Place = TOP): T {
+export function readSszJson<T>(type: Type<T>, json: unknown, location: PayloadLocation = TOP_LEVEL): T {
   unsafeMember = undefined;
-  const value = type.fromJson(normalise(type, json, place));
+  const value = type.fromJson(normalize(type, json, location));
   if (unsafeMember !== undefined) {
     const { signedBlock } = value as { signedBlock?: object };
-    // Of the contents of a block it is the block that is judged.
+    // Block contents are validated by their block.
     UNSAFE_MEMBERS.set(signedBlock ?? (value as object), unsafeMember);
   }
   return value;
 }
 
-/** The first member of the object that is being read whose integer is above 2^53-1, with that integer. */
+/** First member above 2^53-1 in the payload being parsed, with its value. */
 let unsafeMember: string | undefined;
 const UNSAFE_MEMBERS = new WeakMap<object, string>();
 
 /**
- * Returns why a submitted object was refused: the given reason, unless a member was too large to be read exactly. The rules of the
- * chain were asked about another number then.
+ * Returns the reason for rejecting a submitted object. If a member was too large to be parsed exactly, that is the reason:
+ * the chain validated another number.
  */
-export function refusalReason(submitted: object, reason: string): string {
+export function rejectionReason(submitted: object, reason: string): string {
   const member = UNSAFE_MEMBERS.get(submitted);
   return member === undefined ? reason : `Integers above 2^53-1 are not accepted: ${member}.`;
 }
 
-/** The JSON as the codec reads it, without the members that the type does not have. */
-function normalise(type: Type<unknown>, json: unknown, place: Place): unknown {
+/** Converts JSON to what the codec accepts, without unknown members. */
+function normalize(type: Type<unknown>, json: unknown, location: PayloadLocation): unknown {
   if (type instanceof ContainerType || type instanceof ProgressiveContainerType) {
-    return normaliseContainer(type, json, place);
+    return normalizeContainer(type, json, location);
   }
   if (type instanceof ListBasicType || type instanceof ListCompositeType) {
     const { elementType, limit } = type as { elementType: Type<unknown>; limit: number };
-    return normaliseArray(elementType, json, place, `at most ${limit}`, (length) => length <= limit);
+    return normalizeArray(elementType, json, location, `at most ${limit}`, (length) => length <= limit);
   }
   if (type instanceof VectorBasicType || type instanceof VectorCompositeType) {
     const { elementType, length: exact } = type as { elementType: Type<unknown>; length: number };
-    return normaliseArray(elementType, json, place, `exactly ${exact}`, (length) => length === exact);
+    return normalizeArray(elementType, json, location, `exactly ${exact}`, (length) => length === exact);
   }
-  if (type instanceof UintNumberType) return normaliseNumber(type, json, place);
-  if (type instanceof UintBigintType) return normaliseBigint(type, json, place);
-  if (type instanceof BooleanType) return expected(place, "true or false", json, booleanOf(json));
-  if (type instanceof ByteVectorType) return normaliseBytes(type, json, place);
+  if (type instanceof UintNumberType) return normalizeNumber(type, json, location);
+  if (type instanceof UintBigintType) return normalizeBigint(type, json, location);
+  if (type instanceof BooleanType) return expected(location, "true or false", json, booleanOf(json));
+  if (type instanceof ByteVectorType) return normalizeBytes(type, json, location);
   if (type instanceof BitListType) {
-    return expected(place, bitListForm(type.limitBits), json, parseBitList(json, type.limitBits) && json);
+    return expected(location, bitListForm(type.limitBits), json, parseBitList(json, type.limitBits) && json);
   }
   if (type instanceof BitVectorType) {
-    return expected(place, bitVectorForm(type.lengthBits), json, parseBitVector(json, type.lengthBits) && json);
+    return expected(location, bitVectorForm(type.lengthBits), json, parseBitVector(json, type.lengthBits) && json);
   }
   if (type instanceof ByteListType) {
     const form = `at most ${type.limitBytes} bytes: 0x followed by an even number of hex digits`;
-    return expected(place, form, json, byteListOf(json, type.limitBytes));
+    return expected(location, form, json, byteListOf(json, type.limitBytes));
   }
-  return readByCodecAlone(type, json, place);
+  return normalizeByCodec(type, json, location);
 }
 
-export function requireObject(json: unknown, place: Place): JsonObject {
+export function requireObject(json: unknown, location: PayloadLocation): JsonObject {
   const isObject =
     typeof json === "object" && json !== null && !Array.isArray(json) && !(json instanceof IrregularNumber);
-  return expected(place, "a JSON object", json, isObject ? (json as JsonObject) : undefined);
+  return expected(location, "a JSON object", json, isObject ? (json as JsonObject) : undefined);
 }
 
-export function requireMember(json: unknown, name: string, place: Place): unknown {
-  const object = requireObject(json, place);
-  if (!Object.hasOwn(object, name)) throw new WrongPayload(`lacks the member ${memberAt(place, name).path}.`);
+export function requireMember(json: unknown, name: string, location: PayloadLocation): unknown {
+  const object = requireObject(json, location);
+  if (!Object.hasOwn(object, name))
+    throw new InvalidPayloadError(`is missing the member ${memberLocation(location, name).path}.`);
   return object[name];
 }
 
-function normaliseContainer(
+function normalizeContainer(
   type: { fieldsEntries: readonly { fieldType: Type<unknown>; jsonKey: string }[] },
   json: unknown,
-  place: Place,
+  location: PayloadLocation,
 ): JsonObject {
-  const normalised: JsonObject = {};
+  const normalized: JsonObject = {};
   for (const { fieldType, jsonKey } of type.fieldsEntries) {
-    normalised[jsonKey] = normalise(fieldType, requireMember(json, jsonKey, place), memberAt(place, jsonKey));
+    normalized[jsonKey] = normalize(
+      fieldType,
+      requireMember(json, jsonKey, location),
+      memberLocation(location, jsonKey),
+    );
   }
-  return normalised;
+  return normalized;
 }
 
-function normaliseArray(
+function normalizeArray(
   elementType: Type<unknown>,
   json: unknown,
-  place: Place,
+  location: PayloadLocation,
   limit: string,
   fits: (length: number) => boolean,
 ): unknown[] {
-  const array = expected(place, "an array", json, Array.isArray(json) ? (json as unknown[]) : undefined);
-  if (!fits(array.length)) throw wrong(place, `must hold ${limit} elements, but it holds ${array.length}.`);
+  const array = expected(location, "an array", json, Array.isArray(json) ? (json as unknown[]) : undefined);
+  if (!fits(array.length))
+    throw invalidAt(location, `must contain ${limit} elements, but it contains ${array.length}.`);
   return array.map((element, index) =>
-    normalise(elementType, element, { path: `${place.path}[${index}]`, member: place.member }),
+    normalize(elementType, element, { path: `${location.path}[${index}]`, member: location.member }),
   );
 }
 
-/**
- * The codec holds most integers as JavaScript numbers. One beyond 2^53-1 cannot be held exactly, but nothing on a chain
- * is that large either: the largest safe integer in its place leads to the same refusal by the rules of the chain.
- */
-function normaliseNumber(type: UintNumberType, json: unknown, place: Place): number {
+/** Converts an integer to a number. One above 2^53-1 becomes the largest safe integer: no chain accepts either. */
+function normalizeNumber(type: UintNumberType, json: unknown, location: PayloadLocation): number {
   const max = 2n ** BigInt(8 * type.byteLength) - 1n;
-  const integer = expected(place, integerForm(type.byteLength), json, parseInteger(json, max));
+  const integer = expected(location, integerForm(type.byteLength), json, parseInteger(json, max));
   if (integer <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(integer);
   try {
-    // The types of far future epochs know the largest uint64.
+    // Epoch types accept FAR_FUTURE_EPOCH.
     return type.fromJson(String(integer));
   } catch {
-    unsafeMember ??= `${place.path} is ${integer}`;
+    unsafeMember ??= `${location.path} is ${integer}`;
     return Number.MAX_SAFE_INTEGER;
   }
 }
 
-function normaliseBigint(type: UintBigintType, json: unknown, place: Place): bigint {
+function normalizeBigint(type: UintBigintType, json: unknown, location: PayloadLocation): bigint {
   const max = 2n ** BigInt(8 * type.byteLength) - 1n;
-  if (type.byteLength <= 8) return expected(place, integerForm(type.byteLength), json, parseInteger(json, max));
-  // Amounts in Wei exceed what a JSON number carries, so only the decimal string is taken.
+  if (type.byteLength <= 8) return expected(location, integerForm(type.byteLength), json, parseInteger(json, max));
+  // Amounts in wei exceed safe JSON numbers, so only decimal strings are accepted.
   const form = `an integer from 0 to 2^${8 * type.byteLength}-1, written as a decimal string without leading zeros`;
-  return expected(place, form, json, typeof json === "string" ? parseInteger(json, max) : undefined);
+  return expected(location, form, json, typeof json === "string" ? parseInteger(json, max) : undefined);
 }
 
 function integerForm(byteLength: number): string {
-  return `an integer from 0 to 2^${8 * byteLength}-1, ${WRITTEN}`;
+  return `an integer from 0 to 2^${8 * byteLength}-1, ${INTEGER_NOTATION}`;
 }
 
-function normaliseBytes(type: ByteVectorType, json: unknown, place: Place): string {
+function normalizeBytes(type: ByteVectorType, json: unknown, location: PayloadLocation): string {
   const { lengthBytes } = type;
-  if (place.member === "graffiti") {
-    const bytes = expected(place, GRAFFITI_FORM, json, graffitiFrom(json));
+  if (location.member === "graffiti") {
+    const bytes = expected(location, GRAFFITI_FORM, json, parseGraffitiValue(json));
     return `0x${Buffer.from(bytes).toString("hex")}`;
   }
-  if (lengthBytes === 48 && place.member.includes("pubkey")) {
+  if (lengthBytes === 48 && location.member.includes("pubkey")) {
     const form = "a BLS public key: 96 hex digits, with or without 0x before them";
-    return expected(place, form, json, parsePubkey(json));
+    return expected(location, form, json, parsePubkey(json));
   }
   const form = `${lengthBytes} bytes: 0x followed by ${2 * lengthBytes} hex digits`;
-  return expected(place, form, json, parseFixedHex(json, lengthBytes));
+  return expected(location, form, json, parseFixedHex(json, lengthBytes));
 }
 
 function byteListOf(json: unknown, limitBytes: number): string | undefined {
@@ -203,28 +205,33 @@ function booleanOf(json: unknown): boolean | undefined {
   return typeof json === "boolean" ? json : undefined;
 }
 
-/** For the kinds of types that only forks after those served here have. */
-function readByCodecAlone(type: Type<unknown>, json: unknown, place: Place): unknown {
-  return expected(place, `a value of the type ${type.typeName}`, json, isReadByCodec(type, json) ? json : undefined);
+/** Validates types of later forks with their codec alone. */
+function normalizeByCodec(type: Type<unknown>, json: unknown, location: PayloadLocation): unknown {
+  return expected(
+    location,
+    `a value of the type ${type.typeName}`,
+    json,
+    isValidForCodec(type, json) ? json : undefined,
+  );
 }
 
-function isReadByCodec(type: Type<unknown>, json: unknown): boolean {
+function isValidForCodec(type: Type<unknown>, json: unknown): boolean {
   try {
     const value = type.fromJson(json);
-    // The codec takes digits that are no hex for zeros.
+    // The codec parses invalid hex digits as zeros.
     return typeof json !== "string" || type.toJson(value) === json.toLowerCase();
   } catch {
     return false;
   }
 }
 
-function expected<T>(place: Place, form: string, given: unknown, value: T | undefined): T {
-  if (value === undefined) throw wrong(place, `must be ${form}, but ${describeGiven(given)} was given.`);
+function expected<T>(location: PayloadLocation, form: string, given: unknown, value: T | undefined): T {
+  if (value === undefined) throw invalidAt(location, `must be ${form}, but ${describeValue(given)} was given.`);
   return value;
 }
 
-function wrong({ path }: Place, message: string): WrongPayload {
-  return new WrongPayload(path === "" ? message : `is wrong at ${path}: it ${message}`);
+function invalidAt({ path }: PayloadLocation, message: string): InvalidPayloadError {
+  return new InvalidPayloadError(path === "" ? message : `is invalid at ${path}: it ${message}`);
 }
 
 function bitListForm(maxBits: number): string {
@@ -235,7 +242,7 @@ function bitVectorForm(bitCount: number): string {
   return `a bit vector of ${bitCount} bits: 0x followed by ${2 * Math.ceil(bitCount / 8)} hex digits, unused high bits zero`;
 }
 
-/** A bit list in its SSZ form, whose last byte holds the delimiter bit (ssz/simple-serialize.md, Bitlist). */
+/** Parses a serialized bit list, whose last byte has the delimiter bit (ssz/simple-serialize.md, Bitlist). */
 function parseBitList(value: unknown, maxBits: number): Uint8Array | undefined {
   if (typeof value !== "string" || value.length > 2 + 2 * (Math.floor(maxBits / 8) + 1)) return undefined;
   if (!/^0x(?:[0-9a-fA-F]{2})+$/.test(value)) return undefined;
@@ -245,7 +252,7 @@ function parseBitList(value: unknown, maxBits: number): Uint8Array | undefined {
   return last !== 0 && bitCount <= maxBits ? bytes : undefined;
 }
 
-/** A bit vector in its SSZ form: the bits beyond its length are zero (ssz/simple-serialize.md, Bitvector). */
+/** Parses a serialized bit vector, whose unused bits are zero (ssz/simple-serialize.md, Bitvector). */
 function parseBitVector(value: unknown, bitCount: number): Uint8Array | undefined {
   const byteLength = Math.ceil(bitCount / 8);
   const hex = parseFixedHex(value, byteLength);
@@ -256,8 +263,8 @@ function parseBitVector(value: unknown, bitCount: number): Uint8Array | undefine
 }
 
 /**
- * A schema for objects of the chain, which are read by the SSZ type of their fork. `decode` throws a `WrongPayload` for
- * what is no such object; `noun` says what it is, with its article, and `shape` describes it to programs.
+ * Creates the schema of a consensus object, parsed by the SSZ type of its fork. `decode` throws an `InvalidPayloadError`.
+ * `noun` names the object with its article; `shape` is its JSON schema.
  */
 export function sszPayload<T>(
   noun: string,
@@ -273,33 +280,33 @@ export function sszPayload<T>(
         try {
           return decode(json, config);
         } catch (error) {
-          if (!(error instanceof WrongPayload)) throw error;
-          return refuse(context, json, error.message);
+          if (!(error instanceof InvalidPayloadError)) throw error;
+          return addIssue(context, json, error.message);
         }
       }),
   };
 }
 
-/** The same for objects that have one form in all forks. */
+/** Creates the schema of a consensus object with the same type in all forks. */
 export function plainSszPayload<T>(noun: string, type: Type<T>, shape?: JsonSchema): ForkSchema<T> {
   return sszPayload(noun, (json) => readSszJson(type, json), shape);
 }
 
-/** The slot that stands at the end of a path of members; it tells which fork a payload belongs to. */
+/** Returns the slot at a path of members. It determines the fork of a payload. */
 export function slotAt(json: unknown, path: readonly string[]): Slot {
   let value = json;
-  let place: Place = TOP;
+  let location: PayloadLocation = TOP_LEVEL;
   for (const name of path) {
-    value = requireMember(value, name, place);
-    place = memberAt(place, name);
+    value = requireMember(value, name, location);
+    location = memberLocation(location, name);
   }
   const slot = parseUint64(value);
-  if (slot === undefined) throw new WrongPayload(`is wrong at ${place.path}: it must be a slot.`);
-  // No fork is scheduled beyond what a number holds; an infinite slot would belong to the forks that never come.
+  if (slot === undefined) throw new InvalidPayloadError(`is invalid at ${location.path}: it must be a slot.`);
+  // An infinite slot would belong to forks that are not scheduled.
   return Math.min(slot, Number.MAX_SAFE_INTEGER);
 }
 
-/** A request body that is a list of objects, given as one parameter; `noun` says what they are, in the plural. */
+/** Creates the schema of a request body that is a list of objects. `noun` is their plural name. */
 export function payloadList<T>(noun: string, item: ForkSchema<T>): ForkSchema<T[]> {
   const form = z.unknown().meta({ type: "array", items: item.form.meta(), description: `A list of ${noun}.` });
   return {

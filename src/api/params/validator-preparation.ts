@@ -1,10 +1,10 @@
 import { ContainerType, type ValueOf } from "@chainsafe/ssz";
 import { routes } from "@lodestar/api";
 import { ssz } from "@lodestar/types";
-import { payloadList, plainSszPayload, readSszJson, requireObject, sszPayload, TOP } from "./ssz-payload.ts";
+import { payloadList, plainSszPayload, readSszJson, requireObject, sszPayload, TOP_LEVEL } from "./ssz-payload.ts";
 
-/** What the first servers of this interface took: the validator shows by a signature that it may aggregate. */
-const ProvenSubscriptionType = new ContainerType(
+/** Subscription with a selection proof, from before the Beacon API was standardized. */
+const SubscriptionWithProofType = new ContainerType(
   {
     committeeIndex: ssz.CommitteeIndex,
     slot: ssz.Slot,
@@ -12,29 +12,29 @@ const ProvenSubscriptionType = new ContainerType(
     validatorPubkey: ssz.BLSPubkey,
     slotSignature: ssz.BLSSignature,
   },
-  { typeName: "ProvenSubscription", jsonCase: "eth2" },
+  { typeName: "SubscriptionWithProof", jsonCase: "eth2" },
 );
 
-export type ProvenSubscription = ValueOf<typeof ProvenSubscriptionType>;
+export type SubscriptionWithProof = ValueOf<typeof SubscriptionWithProofType>;
 
-const PROVEN_MEMBERS = ProvenSubscriptionType.fieldsEntries.map(({ jsonKey }) => jsonKey);
+const WITH_PROOF_MEMBERS = SubscriptionWithProofType.fieldsEntries.map(({ jsonKey }) => jsonKey);
 
-/** The standard's object, or the one with a signature in it. */
+/** Subscription of the Beacon API, or one with a selection proof. */
 export const committeeSubscription = sszPayload("a committee subscription", (json) => {
-  return Object.hasOwn(requireObject(json, TOP), "slot_signature")
-    ? readSszJson(ProvenSubscriptionType, json)
+  return Object.hasOwn(requireObject(json, TOP_LEVEL), "slot_signature")
+    ? readSszJson(SubscriptionWithProofType, json)
     : readSszJson(routes.validator.BeaconCommitteeSubscriptionType, json);
 });
 
-/** The five scalars that make one subscription, told apart from objects by the first of them, as one object. */
-export function arrangeProvenSubscription(params: unknown[]): unknown[] {
+/** Converts five scalar parameters to one subscription object. Other parameters are unchanged. */
+export function normalizeSubscriptionParams(params: unknown[]): unknown[] {
   const [first] = params;
-  if ((typeof first !== "string" && typeof first !== "number") || params.length !== PROVEN_MEMBERS.length)
+  if ((typeof first !== "string" && typeof first !== "number") || params.length !== WITH_PROOF_MEMBERS.length)
     return params;
-  return [Object.fromEntries(PROVEN_MEMBERS.map((name, position) => [name, params[position]]))];
+  return [Object.fromEntries(WITH_PROOF_MEMBERS.map((name, position) => [name, params[position]]))];
 }
 
-/** The type of @lodestar/api takes any text for an address. */
+/** The type in @lodestar/api accepts any string as an address. */
 const Preparation = new ContainerType(
   { validatorIndex: ssz.ValidatorIndex, feeRecipient: ssz.ExecutionAddress },
   { typeName: "ProposerPreparation", jsonCase: "eth2" },

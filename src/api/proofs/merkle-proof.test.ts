@@ -3,7 +3,7 @@ import { ContainerType, ListBasicType, ListCompositeType, UintNumberType } from 
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { rootOfBranch, rootOfMultiproof } from "../../../test/support/merkle-verifier.ts";
-import { createMerkleProof, nestedPair } from "./merkle-proof.ts";
+import { createMerkleProof, findNestedPair } from "./merkle-proof.ts";
 
 const uint64 = new UintNumberType(8);
 const Pair = new ContainerType({ left: uint64, right: uint64 });
@@ -21,28 +21,28 @@ const tree = Sample.value_toTree({
 const hex = (root: Uint8Array) => `0x${Buffer.from(root).toString("hex")}`;
 const rootHex = hex(tree.root);
 
-/** All generalized indices of a tree down to some depth. */
+/** Returns all generalized indices of a tree down to depth 12. */
 function gindicesOf(node: Node, gindex = 1n): bigint[] {
   if (node.isLeaf() || gindex > 2n ** 12n) return [gindex];
   return [gindex, ...gindicesOf(node.left, 2n * gindex), ...gindicesOf(node.right, 2n * gindex + 1n)];
 }
 const all = gindicesOf(tree);
 
-it("proves every node of a tree, with the library's own branch", () => {
+it("creates the same single proofs as persistent-merkle-tree", () => {
   for (const gindex of all) {
     const { leaves, witnesses } = createMerkleProof(tree, [gindex]);
     const branch = witnesses.map(({ root }) => root);
     expect(leaves).toEqual([{ gindex, root: hex(getNode(tree, gindex).root) }]);
-    const made = createProof(tree, { type: ProofType.single, gindex });
-    expect(branch).toEqual(made.type === ProofType.single && made.witnesses.map(hex));
+    const reference = createProof(tree, { type: ProofType.single, gindex });
+    expect(branch).toEqual(reference.type === ProofType.single && reference.witnesses.map(hex));
     expect(rootOfBranch(leaves[0]!.root, branch, gindex)).toBe(rootHex);
   }
 });
 
-it("proves any nodes together that are not below each other, with no witness too much", () => {
+it("creates minimal multiproofs of disjoint nodes", () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.constantFrom(...all), { minLength: 1, maxLength: 12 }), (chosen) => {
-      fc.pre(nestedPair(chosen) === undefined);
+      fc.pre(findNestedPair(chosen) === undefined);
       const { leaves, witnesses } = createMerkleProof(tree, chosen);
       const root = rootOfMultiproof({
         leaves: leaves.map(({ gindex, root }) => ({ gindex: String(gindex), leaf: root })),
@@ -53,8 +53,8 @@ it("proves any nodes together that are not below each other, with no witness too
   );
 });
 
-it("finds one index below another", () => {
-  expect(nestedPair([4n, 5n, 6n])).toBeUndefined();
-  expect(nestedPair([19n, 6n, 4n])).toEqual([4n, 19n]);
-  expect(nestedPair([1n, 2n])).toEqual([1n, 2n]);
+it("finds an index that is a descendant of another", () => {
+  expect(findNestedPair([4n, 5n, 6n])).toBeUndefined();
+  expect(findNestedPair([19n, 6n, 4n])).toEqual([4n, 19n]);
+  expect(findNestedPair([1n, 2n])).toEqual([1n, 2n]);
 });

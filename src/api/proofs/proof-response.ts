@@ -1,33 +1,33 @@
 import { concatGindices, type Gindex, type Node } from "@chainsafe/persistent-merkle-tree";
 import { toRootHex } from "@lodestar/utils";
 import { invalidParams } from "../../errors/failure.ts";
-import type { ProofQuestion, ProofTarget } from "../params/proof-paths.ts";
+import type { ProofRequest, ProofTarget } from "../params/proof-paths.ts";
 import { described, either, type JsonSchema, list, nothing, object, shape } from "../schemas.ts";
-import { createMerkleProof, nestedPair } from "./merkle-proof.ts";
+import { createMerkleProof, findNestedPair } from "./merkle-proof.ts";
 import {
-  placeAtGindex,
-  placeAtPath,
+  type ResolvedNode,
+  type ResolvedValue,
+  readSmallValue,
+  resolveGindex,
+  resolvePath,
   type SszObject,
-  type SszPlace,
-  smallValueAt,
-  type TreePlace,
-} from "./ssz-place.ts";
+} from "./ssz-path.ts";
 
-/** What takes more bytes in SSZ is asked for by the methods that are there for it. */
+/** Maximum SSZ size of a value that is included in a proof response. */
 const MAX_VALUE_BYTES = 1024;
 
-/** The tree that a proof goes up, in which the object may be a part. */
-export interface ProvenTree {
+/** The tree of a proof, which contains the proven object as a subtree. */
+export interface ProofTree {
   readonly root: Node;
-  /** Of the object within the tree. */
+  /** Generalized index of the object in the tree. */
   readonly gindex: Gindex;
 }
 
-/** A single branch where one path was asked for, and a multiproof where a list was. */
-export function proofAnswer({ targets, isList }: ProofQuestion, proven: SszObject, { root, gindex }: ProvenTree) {
-  const places = targets.map((target) => inTree(gindex, placeOf(proven, target)));
-  const gindices = new Set(places.map((place) => place.gindex));
-  if (isList) refuseOverlaps(targets, places);
+/** Creates a single Merkle proof for one target, or a multiproof for a list of targets. */
+export function createProofResponse({ targets, isList }: ProofRequest, proven: SszObject, { root, gindex }: ProofTree) {
+  const resolved = targets.map((target) => toTreeGindex(gindex, resolveTarget(proven, target)));
+  const gindices = new Set(resolved.map((each) => each.gindex));
+  if (isList) rejectOverlaps(targets, resolved);
   const { leaves, witnesses } = createMerkleProof(root, gindices);
   const common = { root: toRootHex(root.root) };
   if (isList) {
@@ -35,7 +35,7 @@ export function proofAnswer({ targets, isList }: ProofQuestion, proven: SszObjec
       ...common,
       leaves: leaves.map((leaf) => ({ gindex: String(leaf.gindex), leaf: leaf.root })),
       witnesses: witnesses.map((witness) => ({ gindex: String(witness.gindex), node: witness.root })),
-      values: places.map((place) => ({ gindex: String(place.gindex), ...valueAt(place) })),
+      values: resolved.map((each) => ({ gindex: String(each.gindex), ...valueAt(each) })),
     };
   }
   const [leaf] = leaves;
@@ -47,25 +47,22 @@ export function proofAnswer({ targets, isList }: ProofQuestion, proven: SszObjec
     index: String(leaf!.gindex - (1n << BigInt(depth))),
     leaf: leaf!.root,
     branch: witnesses.map((witness) => witness.root),
-    ...valueAt(places[0]!),
+    ...valueAt(resolved[0]!),
   };
 }
 
 const VALUE = {
-  value: described(
-    {},
-    `The JSON of what is proven; null where it takes more than ${MAX_VALUE_BYTES} bytes or is no field.`,
-  ),
+  value: described({}, `The proven value as JSON; null if it is larger than ${MAX_VALUE_BYTES} bytes or not a field.`),
   offset: described(
     either(shape("Uint64"), nothing),
-    "The first byte of the value within the leaf; null where the leaf is the root of what is proven.",
+    "First byte of the value in the leaf; null if the leaf is the hash tree root of the value.",
   ),
-  bit: described(either(shape("Uint64"), nothing), "Of a bit, which one of that byte it is, from the lowest."),
+  bit: described(either(shape("Uint64"), nothing), "Position of a bit in that byte, from the least significant."),
 };
 
-/** The schema of an answer, with what stands beside every proof. */
-export function proofSchema(beside: Record<string, JsonSchema>) {
-  const common = { root: described(shape("Root"), "What the proof leads to."), ...beside };
+/** Returns the schema of a proof response with additional members. */
+export function proofSchema(additional: Record<string, JsonSchema>) {
+  const common = { root: described(shape("Root"), "Root that the proof is verified against."), ...additional };
   const gindex = shape("Uint64");
   return either(
     described(
@@ -73,59 +70,65 @@ export function proofSchema(beside: Record<string, JsonSchema>) {
         ...common,
         gindex,
         depth: shape("Uint64"),
-        index: described(shape("Uint64"), "The generalized index without its highest bit."),
+        index: described(shape("Uint64"), "Generalized index without its highest bit."),
         leaf: shape("Root"),
-        branch: described(list(shape("Root")), "The siblings, from that of the leaf on up."),
+        branch: described(list(shape("Root")), "Sibling nodes from the leaf up."),
         ...VALUE,
       }),
-      "Of one path or generalized index.",
+      "Proof of one path or generalized index.",
     ),
     described(
       object({
         ...common,
-        leaves: described(list(object({ gindex, leaf: shape("Root") })), "Each once, by falling generalized index."),
+        leaves: described(
+          list(object({ gindex, leaf: shape("Root") })),
+          "Unique leaves, by descending generalized index.",
+        ),
         witnesses: described(
           list(object({ gindex, node: shape("Root") })),
-          "The other nodes that the root follows from, by falling generalized index.",
+          "Other nodes needed to compute the root, by descending generalized index.",
         ),
-        values: described(list(object({ gindex, ...VALUE })), "In the order of the question."),
+        values: described(list(object({ gindex, ...VALUE })), "In the order of the request."),
       }),
-      "Of a list of them: a multiproof.",
+      "Multiproof of a list of paths or generalized indices.",
     ),
   );
 }
 
-type Place = TreePlace & Partial<SszPlace>;
+type ResolvedTarget = ResolvedNode & Partial<ResolvedValue>;
 
-function placeOf(proven: SszObject, target: ProofTarget): Place {
-  return typeof target === "bigint" ? placeAtGindex(proven, target) : placeAtPath(proven, target);
+function resolveTarget(proven: SszObject, target: ProofTarget): ResolvedTarget {
+  return typeof target === "bigint" ? resolveGindex(proven, target) : resolvePath(proven, target);
 }
 
-function inTree(gindex: Gindex, place: Place): Place {
-  return { ...place, gindex: concatGindices([gindex, place.gindex]) };
+function toTreeGindex(gindex: Gindex, resolved: ResolvedTarget): ResolvedTarget {
+  return { ...resolved, gindex: concatGindices([gindex, resolved.gindex]) };
 }
 
-function valueAt(place: Place) {
-  const { type, offset, bit } = place;
+function valueAt(resolved: ResolvedTarget) {
+  const { type, offset, bit } = resolved;
   return {
-    value: type === undefined ? null : smallValueAt({ ...place, type }, MAX_VALUE_BYTES),
+    value: type === undefined ? null : readSmallValue({ ...resolved, type }, MAX_VALUE_BYTES),
     offset: offset === undefined ? null : String(offset),
     bit: bit === undefined ? null : String(bit),
   };
 }
 
-function refuseOverlaps(targets: readonly ProofTarget[], places: readonly Place[]): void {
+function rejectOverlaps(targets: readonly ProofTarget[], resolved: readonly ResolvedTarget[]): void {
   const seen = new Set<string>();
-  for (const [position, { gindex, offset, bit }] of places.entries()) {
+  for (const [position, { gindex, offset, bit }] of resolved.entries()) {
     const key = `${gindex} ${offset} ${bit}`;
-    if (seen.has(key)) throw invalidParams(`The list asks for ${shown(targets[position]!)} twice; once is enough.`);
+    if (seen.has(key)) throw invalidParams(`Duplicate proof target ${describeTarget(targets[position]!)}.`);
     seen.add(key);
   }
-  // Who verifies a multiproof works the outer one out of the inner one, and would take any other for it.
-  const nested = nestedPair(places.map(({ gindex }) => gindex));
+  // A verifier computes the outer node from the inner one, so it would not check the outer leaf.
+  const nested = findNestedPair(resolved.map(({ gindex }) => gindex));
   if (nested === undefined) return;
-  const [outer, inner] = nested.map((gindex) => shown(targets[places.findIndex((place) => place.gindex === gindex)]!));
-  throw invalidParams(`${inner} is a part of ${outer}, so that one proof cannot hold both: ask for each on its own.`);
+  const [outer, inner] = nested.map((gindex) =>
+    describeTarget(targets[resolved.findIndex((each) => each.gindex === gindex)]!),
+  );
+  throw invalidParams(`One multiproof cannot contain both ${outer} and its part ${inner}. Request them separately.`);
 }
 
-const shown = (target: ProofTarget) => (typeof target === "bigint" ? `the node ${target}` : JSON.stringify(target));
+const describeTarget = (target: ProofTarget) =>
+  typeof target === "bigint" ? `node ${target}` : JSON.stringify(target);

@@ -13,7 +13,7 @@ import type { ApiContext } from "../../context.ts";
 import { defineOperation, get, optional } from "../../definition.ts";
 import { metaOf, resolveBlock, versionedMetaOf } from "../../lookup.ts";
 import { BLOCK_ID } from "../../params/common.ts";
-import { arrayOf, integerUpTo, root, uint64 } from "../../params/scalars.ts";
+import { integerUpTo, root, uint64, uniqueArrayOf } from "../../params/scalars.ts";
 import { list, text } from "../../schemas.ts";
 import { serializedListHandlers } from "../../serialized-list.ts";
 
@@ -27,7 +27,7 @@ const getBlobs = defineOperation("beacon.getBlobs", {
   params: {
     blockId: BLOCK_ID,
     versionedHashes: optional(
-      arrayOf(root, { noun: "versioned hashes" }),
+      uniqueArrayOf(root, { noun: "versioned hashes" }),
       "Only the blobs with these versioned hashes; by default all.",
     ),
   },
@@ -48,7 +48,7 @@ const getBlobSidecars = defineOperation("beacon.getBlobSidecars", {
   params: {
     blockId: BLOCK_ID,
     indices: optional(
-      arrayOf(uint64, { noun: "blob indices" }),
+      uniqueArrayOf(uint64, { noun: "blob indices" }),
       "Only the blobs with these indices, where the block has them; by default all.",
     ),
   },
@@ -70,7 +70,7 @@ const getDataColumnSidecars = defineOperation("debug.getDebugDataColumnSidecars"
   params: {
     blockId: BLOCK_ID,
     indices: optional(
-      arrayOf(columnIndex, { noun: "column indices" }),
+      uniqueArrayOf(columnIndex, { noun: "column indices" }),
       "Only these columns, where the node has them; by default all that it has.",
     ),
   },

@@ -25,7 +25,7 @@ import {
 import { broadcastValidation } from "../../params/common.ts";
 import { CONSENSUS_VERSION, requireVersion } from "../../params/consensus-version.ts";
 import { signedBlindedBlock, signedBlindedBlockType, signedBlock } from "../../params/signed-blocks.ts";
-import { refusalReason } from "../../params/ssz-payload.ts";
+import { rejectionReason } from "../../params/ssz-payload.ts";
 import { requireSynced } from "../../preconditions.ts";
 import { isTrue } from "../../schemas.ts";
 import { refused, requireBlobs, rightSidecars } from "./published-blobs.ts";
@@ -314,7 +314,7 @@ async function requireGossipRules(chain: BeaconChain, signed: AnySignedBlock, ju
     return true;
   } catch (error) {
     if (!(error instanceof GossipRefusal)) throw error;
-    if (!error.known) throw refused(refusalReason(signed, error.message));
+    if (!error.known) throw refused(rejectionReason(signed, error.message));
     // A block that was seen but is not held may be on its way in, or failed to be imported: the import knows. It was
     // recognised by its root, which does not cover the signature.
     if (!(await isSignedByProposer(chain, signed))) throw refused(notSigned(signed));

@@ -2,7 +2,7 @@ import { unsupported } from "../../../errors/failure.ts";
 import type { Caller } from "../../../server/method-table.ts";
 import { type CallContext, defineMethod, get, required } from "../../definition.ts";
 import { TOPICS } from "../../event-stream.ts";
-import { arrayOf, text as textParam, word } from "../../params/scalars.ts";
+import { stringEnum, text as textParam, uniqueArrayOf } from "../../params/scalars.ts";
 import { boolean, text } from "../../schemas.ts";
 
 const subscribe = defineMethod({
@@ -11,7 +11,7 @@ const subscribe = defineMethod({
   summary: "Subscribes to what happens, over WebSocket; the result is the id of the subscription.",
   params: {
     topics: required(
-      arrayOf(word(TOPICS), { noun: "topics", minItems: 1 }),
+      uniqueArrayOf(stringEnum(TOPICS), { noun: "topics", minItems: 1 }),
       "What to be told of: the topics of the standard's event stream.",
     ),
   },

@@ -6,8 +6,25 @@ import { BLOCK_ID, broadcastValidation, STATE_ID } from "../../params/common.ts"
 import { CONSENSUS_VERSION } from "../../params/consensus-version.ts";
 import { validatorIndices } from "../../params/identifiers.ts";
 import { registryFilter } from "../../params/registry-filter.ts";
-import { boolean, epoch, graffiti, graffitiHex, root, signature, slot, uint64, word } from "../../params/scalars.ts";
-import { payloadList, plainSszPayload, readSszJson, requireObject, sszPayload, TOP } from "../../params/ssz-payload.ts";
+import {
+  boolean,
+  epoch,
+  graffiti,
+  graffitiHex,
+  root,
+  signature,
+  slot,
+  stringEnum,
+  uint64,
+} from "../../params/scalars.ts";
+import {
+  payloadList,
+  plainSszPayload,
+  readSszJson,
+  requireObject,
+  sszPayload,
+  TOP_LEVEL,
+} from "../../params/ssz-payload.ts";
 
 // What the fork after those that the node knows will bring: known by name, so that a caller hears why it is not answered.
 
@@ -36,7 +53,7 @@ const getStateBuilders = defineOperation("beacon.getStateBuilders", {
   params: {
     stateId: STATE_ID,
     filter: optional(
-      registryFilter(word(["pending", "active", "exited"])),
+      registryFilter(stringEnum(["pending", "active", "exited"])),
       "Only builders with these ids and statuses; a list left out means all.",
     ),
   },
@@ -73,7 +90,7 @@ const publishExecutionPayloadBid = defineOperation("beacon.publishExecutionPaylo
 });
 
 const envelopeOrContents = sszPayload("a signed execution payload envelope", (json) =>
-  Object.hasOwn(requireObject(json, TOP), "blobs")
+  Object.hasOwn(requireObject(json, TOP_LEVEL), "blobs")
     ? readSszJson(SignedExecutionPayloadEnvelopeContents, json)
     : readSszJson(SignedExecutionPayloadEnvelope, json),
 );

@@ -8,12 +8,12 @@ import {
   boolean,
   exactUint64,
   executionAddress,
+  INTEGER_NOTATION,
   parseFixedHex,
   parseInteger,
-  WRITTEN,
-  word,
+  stringEnum,
 } from "../../params/scalars.ts";
-import { elementReader, paramSchema } from "../../params/schema.ts";
+import { elementParser, paramSchema } from "../../params/schema.ts";
 import { described, list, object, text } from "../../schemas.ts";
 
 /** As many as enter by one call. */
@@ -21,7 +21,7 @@ const MOST_NEW_VALIDATORS = 1024;
 /** In Gwei: a million ETH, so that sums of balances are exact numbers. */
 const LARGEST_DEPOSIT = 10 ** 15;
 
-const readValidator = elementReader(validatorId);
+const readValidator = elementParser(validatorId);
 
 function readValidators(value: unknown): ValidatorId[] | undefined {
   if (!Array.isArray(value)) {
@@ -61,7 +61,7 @@ const newValidators = paramSchema(
 );
 
 const depositAmount = paramSchema(
-  `an amount in Gwei from ${MIN_DEPOSIT_AMOUNT} to ${LARGEST_DEPOSIT}, ${WRITTEN}`,
+  `an amount in Gwei from ${MIN_DEPOSIT_AMOUNT} to ${LARGEST_DEPOSIT}, ${INTEGER_NOTATION}`,
   {
     anyOf: [
       { type: "string", pattern: "^(0|[1-9][0-9]*)$" },
@@ -93,7 +93,7 @@ const devSlash = defineMethod({
   summary: "Has validators sign what they are slashed for: two blocks of one slot, or two votes for one target.",
   params: {
     validators: required(validators, "One validator or several."),
-    kind: optional(word(["proposer", "attester"]), "What they sign; by default blocks."),
+    kind: optional(stringEnum(["proposer", "attester"]), "What they sign; by default blocks."),
   },
   result: OPERATIONS,
   failures: ["not-found", "rejected", "unsupported"],
@@ -144,7 +144,7 @@ const devChangeCredentials = defineMethod({
   params: {
     validator: VALIDATOR,
     address: optional(executionAddress, "The address that the credentials are to name; one that is there stays."),
-    type: optional(word(CREDENTIALS_TYPES), 'The first byte of the credentials; by default "0x01".'),
+    type: optional(stringEnum(CREDENTIALS_TYPES), 'The first byte of the credentials; by default "0x01".'),
   },
   result: OPERATION,
   failures: ["not-found", "rejected", "unsupported"],

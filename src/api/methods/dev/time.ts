@@ -9,7 +9,7 @@ import { defineMethod, optional, required } from "../../definition.ts";
 import { controlOf } from "../../dev-control.ts";
 import { type ValidatorId, validatorId } from "../../params/identifiers.ts";
 import { integerUpTo, numberBetween, parseUint64 } from "../../params/scalars.ts";
-import { elementReader, paramSchema } from "../../params/schema.ts";
+import { elementParser, paramSchema } from "../../params/schema.ts";
 import { described, number, object, shape } from "../../schemas.ts";
 import { indexInRegistry } from "../states/registry.ts";
 
@@ -24,7 +24,7 @@ type Goal =
   | { finalized: number }
   | { validator: ValidatorId; status: ValidatorStatus };
 
-const readValidator = elementReader(validatorId);
+const readValidator = elementParser(validatorId);
 
 function readGoal(value: unknown): Goal | undefined {
   if (value === "finalized" || value === "justified") return value;

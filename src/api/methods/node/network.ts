@@ -4,7 +4,7 @@ import { invalidParams, notFound } from "../../../errors/failure.ts";
 import type { NetworkView, Peer, PeerDirection, PeerState } from "../../../network/network-view.ts";
 import { parsePeerId } from "../../../network/peer-id.ts";
 import { defineMethod, defineOperation, get, optional, required } from "../../definition.ts";
-import { arrayOf, text as textParam, word } from "../../params/scalars.ts";
+import { stringEnum, text as textParam, uniqueArrayOf } from "../../params/scalars.ts";
 import { boolean, dictionary, list, number, object, shape, text } from "../../schemas.ts";
 
 const getNetworkIdentity = defineOperation("node.getNetworkIdentity", {
@@ -37,16 +37,19 @@ const getNetworkIdentity = defineOperation("node.getNetworkIdentity", {
   },
 });
 
-const peerState = word(["disconnected", "connecting", "connected", "disconnecting"]);
-const peerDirection = word(["inbound", "outbound"]);
+const peerState = stringEnum(["disconnected", "connecting", "connected", "disconnecting"]);
+const peerDirection = stringEnum(["inbound", "outbound"]);
 
 const getPeers = defineOperation("node.getPeers", {
   number: 23,
   name: "get_v1_node_peers",
   summary: "The known peers, all or those in certain states of connection.",
   params: {
-    state: optional(arrayOf(peerState, { noun: "connection states" }), "Only peers in one of these states."),
-    direction: optional(arrayOf(peerDirection, { noun: "directions" }), "Only peers that were connected this way."),
+    state: optional(uniqueArrayOf(peerState, { noun: "connection states" }), "Only peers in one of these states."),
+    direction: optional(
+      uniqueArrayOf(peerDirection, { noun: "directions" }),
+      "Only peers that were connected this way.",
+    ),
   },
   result: { name: "peers", schema: list(shape("Peer")) },
   failures: [],

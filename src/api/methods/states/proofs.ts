@@ -12,25 +12,24 @@ import type { Codecs } from "../../codecs.ts";
 import { defineEncoded, get, optional, post, required } from "../../definition.ts";
 import { resolveBlock, resolveState, versionedMetaOf } from "../../lookup.ts";
 import { BLOCK_ID, STATE_ID } from "../../params/common.ts";
-import { MAX_TARGETS, proofPaths } from "../../params/proof-paths.ts";
-import { word } from "../../params/scalars.ts";
-import { type ProvenTree, proofAnswer, proofSchema } from "../../proofs/proof-response.ts";
-import type { SszObject } from "../../proofs/ssz-place.ts";
+import { MAX_PROOF_TARGETS, proofPaths } from "../../params/proof-paths.ts";
+import { stringEnum } from "../../params/scalars.ts";
+import { createProofResponse, type ProofTree, proofSchema } from "../../proofs/proof-response.ts";
+import type { SszObject } from "../../proofs/ssz-path.ts";
 import { described, either, type JsonSchema, nothing, shape } from "../../schemas.ts";
 
 const PATH = required(
   proofPaths,
-  "What to prove: the names of fields and the indices of elements that lead there, or a generalized index; for a multiproof " +
-    `an array of up to ${MAX_TARGETS} of these, each path an array of its own. The length of a list is at "length".`,
+  "Path of field names and element indices, or a generalized index; for a multiproof an array of up to " +
+    `${MAX_PROOF_TARGETS} of these. The length of a list is at "length".`,
 );
 
 const TIMESTAMP = described(
   either(shape("Uint64"), nothing),
-  "By which the contract of EIP-4788 finds the root of the block: that of the payload in the block's canonical child. Null " +
-    "while there is no such child, and before deneb.",
+  "Timestamp by which the contract of EIP-4788 returns the root of the block: that of the payload in the block's canonical " +
+    "child. Null if there is no such child yet, and before deneb.",
 );
 
-/** What both methods tell of the block, beside the proof. */
 const resultWith = (blockRoot: JsonSchema) => ({
   name: "proof",
   schema: proofSchema({
@@ -43,11 +42,11 @@ const resultWith = (blockRoot: JsonSchema) => ({
 
 const getStateProof = defineEncoded({
   name: "getStateProof",
-  summary: "A Merkle proof of parts of a state, up to its own root or to the root of its block.",
+  summary: "Merkle proof of parts of a state, against the state root or the root of its block.",
   params: {
     stateId: STATE_ID,
     path: PATH,
-    upTo: optional(word(["state", "block"]), "Whose root the proof leads to; by default the state's."),
+    upTo: optional(stringEnum(["state", "block"]), "Root that the proof is verified against. Default: state."),
   },
   result: resultWith(described(either(shape("Root"), nothing), "Null for the state of a slot without a block.")),
   failures: ["not-found"],
@@ -62,17 +61,17 @@ const getStateProof = defineEncoded({
   async handler({ chain }, { stateId, path, upTo = "state" }, call) {
     const resolved = await resolveState(chain, stateId, call);
     const { state } = resolved;
-    // All at once is many times as fast as node by node, and what was hashed before stays so.
+    // Hashing the whole tree at once is many times faster than node by node, and hashes are cached.
     const stateRoot = toRootHex(state.hashTreeRoot());
     const header = latestBlockHeader(state);
-    // No block has the state of an empty slot.
+    // The state of an empty slot is not the post-state of a block.
     const isOfBlock = header.slot === state.slot;
-    if (upTo === "block" && !isOfBlock) throw noBlockOf(state, header);
-    const tree = upTo === "block" ? treeUnderHeader(header, state.node) : { root: state.node, gindex: 1n };
-    const proof = proofAnswer(path, stateObject(chain, state), tree);
+    if (upTo === "block" && !isOfBlock) throw noBlockInSlot(state, header);
+    const tree = upTo === "block" ? headerTree(header, state.node) : { root: state.node, gindex: 1n };
+    const proof = createProofResponse(path, stateObject(chain, state), tree);
 
     const blockRoot = isOfBlock ? toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(header)) : null;
-    const { timestamp, isFinal } = blockRoot === null ? NO_TIMESTAMP : await timestampAfter(chain, blockRoot);
+    const { timestamp, isFinal } = blockRoot === null ? NO_TIMESTAMP : await blockRootTimestamp(chain, blockRoot);
     return {
       data: { slot: String(state.slot), state_root: stateRoot, block_root: blockRoot, timestamp, ...proof },
       meta: versionedMetaOf(chain, state.slot, { ...resolved, finalized: resolved.finalized && isFinal }),
@@ -82,7 +81,7 @@ const getStateProof = defineEncoded({
 
 const getBlockProof = defineEncoded({
   name: "getBlockProof",
-  summary: "A Merkle proof of parts of a block, without its signature, up to its root.",
+  summary: "Merkle proof of parts of a block without its signature, against the block root.",
   params: { blockId: BLOCK_ID, path: PATH },
   result: resultWith(shape("Root")),
   failures: ["not-found"],
@@ -98,8 +97,8 @@ const getBlockProof = defineEncoded({
     const block = await resolveBlock(chain, blockId);
     const { slot, stateRoot } = block.signed.message;
     const proven = blockObject(chain, block);
-    const proof = proofAnswer(path, proven, { root: proven.node, gindex: 1n });
-    const { timestamp, isFinal } = await timestampAfter(chain, block.root);
+    const proof = createProofResponse(path, proven, { root: proven.node, gindex: 1n });
+    const { timestamp, isFinal } = await blockRootTimestamp(chain, block.root);
     return {
       data: { slot: String(slot), state_root: toRootHex(stateRoot), block_root: block.root, timestamp, ...proof },
       meta: versionedMetaOf(chain, slot, { ...block, finalized: block.finalized && isFinal }),
@@ -113,7 +112,7 @@ function withVersion({ debug }: Codecs) {
   return { data: { toJson: (proof: unknown) => proof }, meta: debug.getStateV2.resp.meta };
 }
 
-/** In the forks that the node knows. */
+/** Returns the types of the supported forks. */
 function typesByFork(name: "BeaconState" | "BeaconBlock"): Map<string, CompositeTypeAny> {
   const forks = Object.values(ForkName).filter((fork) => ForkSeq[fork] < ForkSeq.gloas);
   return new Map(forks.map((fork) => [fork, sszTypesFor(fork)[name] as CompositeTypeAny]));
@@ -140,31 +139,31 @@ function blockObject({ config }: ChainView, { slot, signed }: ChainBlock): SszOb
   };
 }
 
-/** The tree of a block with that of its state where it has the state's root; of the body, the header has the root alone. */
-function treeUnderHeader(header: phase0.BeaconBlockHeader, state: Node): ProvenTree {
+/** Returns the tree of a block header with the tree of its state in place of the state root. */
+function headerTree(header: phase0.BeaconBlockHeader, state: Node): ProofTree {
   const { gindex } = ssz.phase0.BeaconBlockHeader.getPathInfo(["stateRoot"]);
   const tree = new Tree(ssz.phase0.BeaconBlockHeader.value_toTree(header));
   tree.setNode(gindex, state);
   return { root: tree.rootNode, gindex };
 }
 
-function noBlockOf(state: CachedBeaconStateAllForks, header: phase0.BeaconBlockHeader) {
+function noBlockInSlot(state: CachedBeaconStateAllForks, header: phase0.BeaconBlockHeader) {
   return invalidParams(
-    `Slot ${state.slot} has no block, so that no block has its state: ask for the state of slot ${header.slot}, where the ` +
-      'last block before it is, or for a proof up to "state".',
+    `Slot ${state.slot} has no block, so its state has no block root. Request the state of slot ${header.slot}, the last ` +
+      'one with a block, or a proof up to "state".',
   );
 }
 
-interface KeptAt {
+interface BlockRootTimestamp {
   timestamp: string | null;
-  /** Whether no other block can take the place of the child that it is of. */
+  /** True if the child block is finalized, so that the timestamp cannot change. */
   isFinal: boolean;
 }
 
-const NO_TIMESTAMP: KeptAt = { timestamp: null, isFinal: true };
+const NO_TIMESTAMP: BlockRootTimestamp = { timestamp: null, isFinal: true };
 
-/** When the root of a block is kept on the execution side: by the first payload after it (EIP-4788), from deneb on. */
-async function timestampAfter({ blocks, config }: ChainView, root: RootHex): Promise<KeptAt> {
+/** Returns the timestamp by which the EIP-4788 contract stores a block root: that of the first payload after the block. */
+async function blockRootTimestamp({ blocks, config }: ChainView, root: RootHex): Promise<BlockRootTimestamp> {
   const children = await blocks.childrenOf(root);
   const child = children.find(({ canonical }) => canonical);
   if (child === undefined) return { timestamp: null, isFinal: false };

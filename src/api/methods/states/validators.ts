@@ -22,7 +22,7 @@ import { metaOf, type ResolvedState, resolveState, type StateMeta } from "../../
 import { STATE_ID, VALIDATOR_IDS } from "../../params/common.ts";
 import { validatorId, validatorStatus } from "../../params/identifiers.ts";
 import { registryFilter } from "../../params/registry-filter.ts";
-import { arrayOf } from "../../params/scalars.ts";
+import { uniqueArrayOf } from "../../params/scalars.ts";
 import { snapshotsOf } from "../../registry-snapshots.ts";
 import { list, object, shape } from "../../schemas.ts";
 import { balancesAt, indexInRegistry, indicesInRegistry, validatorsAt } from "./registry.ts";
@@ -41,7 +41,7 @@ interface ValidatorsQuery extends BalancesQuery {
 /** The standard's own limit is one for URLs; this one keeps a call from costing more than an answer is worth. */
 const MAX_VALIDATOR_IDS = 16_384;
 const ID = optional(
-  arrayOf(validatorId, { noun: "validator ids", maxItems: MAX_VALIDATOR_IDS }),
+  uniqueArrayOf(validatorId, { noun: "validator ids", maxItems: MAX_VALIDATOR_IDS }),
   "Only these validators, each by index or public key; by default all.",
   { name: "id" },
 );
@@ -58,7 +58,7 @@ const getStateValidators = defineOperation("beacon.getStateValidators", {
     stateId: STATE_ID,
     validatorIds: ID,
     statuses: optional(
-      arrayOf(validatorStatus, { noun: "statuses" }),
+      uniqueArrayOf(validatorStatus, { noun: "statuses" }),
       "Only validators with one of these statuses or of one of these groups; by default all.",
       { name: "status" },
     ),

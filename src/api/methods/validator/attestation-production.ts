@@ -29,7 +29,7 @@ import {
 import { CONSENSUS_VERSION, requireAttestationVersion } from "../../params/consensus-version.ts";
 import { signedAggregateAndProof } from "../../params/operations.ts";
 import { parseFixedHex, root, slot, uint64 } from "../../params/scalars.ts";
-import { payloadList, readSszJson, WrongPayload } from "../../params/ssz-payload.ts";
+import { InvalidPayloadError, payloadList, readSszJson } from "../../params/ssz-payload.ts";
 import { requireSynced, requireVerifiedBlock, requireVerifiedHead } from "../../preconditions.ts";
 import { isTrue, shape } from "../../schemas.ts";
 import { submitAll } from "../../submissions.ts";
@@ -248,7 +248,7 @@ function arrangeAttestationData(params: unknown[]): unknown[] {
     const data = readSszJson(ssz.phase0.AttestationData, first);
     return [data.slot, toRootHex(ssz.phase0.AttestationData.hashTreeRoot(data)), ...rest];
   } catch (error) {
-    if (!(error instanceof WrongPayload)) throw error;
+    if (!(error instanceof InvalidPayloadError)) throw error;
     throw invalidParams(`The attestation data ${error.message}`);
   }
 }

@@ -31,9 +31,9 @@ import {
   exactUint64,
   executionAddress,
   graffiti,
-  graffitiFrom,
   graffitiHex,
   parseFixedHex,
+  parseGraffitiValue,
   signature,
   slot,
 } from "../../params/scalars.ts";
@@ -189,7 +189,7 @@ function withForkAlone({
 /** Servers of old took the graffiti first; their lengths tell the two apart. */
 function arrangeRevealBeforeGraffiti(params: unknown[]): unknown[] {
   const [slot, first, second, ...rest] = params;
-  const isSwapped = parseFixedHex(second, 96) !== undefined && graffitiFrom(first) !== undefined;
+  const isSwapped = parseFixedHex(second, 96) !== undefined && parseGraffitiValue(first) !== undefined;
   return isSwapped ? [slot, second, first, ...rest] : params;
 }
 

@@ -20,11 +20,11 @@ import type { CommitteeInterest } from "../../../chain/subscriptions/committee-s
 import { Failure, type ItemFailure, invalidParams, unsupported } from "../../../errors/failure.ts";
 import { defineOperation, each, post, required } from "../../definition.ts";
 import {
-  arrangeProvenSubscription,
   committeeSelections,
   committeeSubscription,
-  type ProvenSubscription,
+  normalizeSubscriptionParams,
   proposerPreparations,
+  type SubscriptionWithProof,
   signedRegistrations,
   syncSelections,
   syncSubscriptions,
@@ -45,7 +45,7 @@ const prepareBeaconCommitteeSubnet = defineOperation("validator.prepareBeaconCom
   name: "post_v1_validator_beacon_committee_subscriptions",
   summary: "Tells the node in which committees validators will attest or aggregate.",
   params: { subscriptions: each(committeeSubscription, "One for each validator and slot.") },
-  normalizePositional: arrangeProvenSubscription,
+  normalizePositional: normalizeSubscriptionParams,
   result: ACCEPTED,
   failures: ["not-found", "unavailable"],
   rest: [post("/eth/v1/validator/beacon_committee_subscriptions")],
@@ -266,7 +266,7 @@ function declaredInterest({ headState }: BeaconChain, subscription: StandardSubs
 
 async function provenInterest(
   chain: BeaconChain,
-  { committeeIndex, slot, validatorPubkey, slotSignature }: ProvenSubscription,
+  { committeeIndex, slot, validatorPubkey, slotSignature }: SubscriptionWithProof,
 ): Promise<ValidatorInterest> {
   const { config, headState, validation } = chain;
   const validatorIndex = headState.epochCtx.getValidatorIndex(validatorPubkey);
