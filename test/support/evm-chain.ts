@@ -1,6 +1,6 @@
 import { createTx, type TypedTxData } from "@ethereumjs/tx";
 import { Address } from "@ethereumjs/util";
-import type { ExecutionPayload } from "@lodestar/types";
+import type { ExecutionPayload, SignedBeaconBlock } from "@lodestar/types";
 import { type DevAccount, devAccountKeys } from "../../src/evm/accounts.ts";
 import type { EvmEngine } from "../../src/evm/engine/evm-engine.ts";
 import type { ExecutedBlock } from "../../src/evm/execution/block.ts";
@@ -37,6 +37,10 @@ export function signed(engine: EvmEngine, from: number, { to, type = 2, ...field
     .serialize();
 }
 
+function payloadOf({ message }: SignedBeaconBlock): ExecutionPayload {
+  return (message.body as unknown as { executionPayload: ExecutionPayload }).executionPayload;
+}
+
 /** A fulu chain with the EVM that only goes on when it is told to. */
 export async function openEvmChain(options: Partial<DevNodeOptions> = {}, directory = tempDirectory()) {
   const opened = await openControlled(FULU, directory, { ...EVM, kzg, ...options });
@@ -52,10 +56,21 @@ export async function openEvmChain(options: Partial<DevNodeOptions> = {}, direct
       const { transaction } = await engine.addTransaction(signed(engine, from, fields));
       return transaction;
     },
+    pooled: async (): Promise<number> => engine.pool.size,
+    /** Transactions of the canonical chain as hex strings, the oldest first. */
+    included: async (): Promise<string[]> => {
+      const { chain } = opened;
+      const included: string[] = [];
+      for (let slot = 1; slot <= chain.head.slot; slot++) {
+        const block = await chain.blocks.canonicalAtSlot(slot);
+        if (block) included.push(...payloadOf(block.signed).transactions.map(hexOf));
+      }
+      return included;
+    },
     /** Payload of the block at the head. */
     payload: async (): Promise<ExecutionPayload> => {
       const block = await opened.chain.blocks.signedByRoot(opened.chain.head.root);
-      return (block!.message.body as unknown as { executionPayload: ExecutionPayload }).executionPayload;
+      return payloadOf(block!);
     },
   };
 }

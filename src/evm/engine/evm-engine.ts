@@ -182,7 +182,7 @@ export class EvmEngine implements ExecutionEngine {
     }
   }
 
-  /** With a request, the pool follows its parent: transactions of a branch to be replaced are included again. */
+  /** A request for a payload on another block than the head leaves the head and the pool where they are. */
   async forkchoiceUpdated(
     _fork: ForkPostBellatrix,
     { headBlockHash, finalizedBlockHash, isBehind }: ForkchoiceState,
@@ -191,7 +191,8 @@ export class EvmEngine implements ExecutionEngine {
     const root = request && toRootHex(request.parentBeaconBlockRoot);
     const head = await this.#find(headBlockHash, root);
     if (head === undefined) return { verdict: OPTIMISTIC, payloadId: null };
-    if (!isBehind) this.#setHead(head, request?.timestamp ?? this.#nextTimestamp(head));
+    const isHead = request === undefined ? !isBehind : head === this.#head;
+    if (isHead) this.#setHead(head, request?.timestamp ?? this.#nextTimestamp(head));
     this.#finalize(finalizedBlockHash);
     if (request === undefined) return { verdict: VALID, payloadId: null };
     const payloadId = `0x${(this.#payloadIds++).toString(16).padStart(16, "0")}`;
@@ -248,12 +249,19 @@ export class EvmEngine implements ExecutionEngine {
     const { baseFeePerGas, excessBlobGas = 0n } = this.executor.environmentOf(parent, attributes);
     const { blobs } = this.rules.at(timestamp);
     const blobFee = blobs === undefined ? 0n : blobBaseFee(excessBlobGas, blobs);
-    return this.executor.build(parent, attributes, this.#candidates(baseFeePerGas, blobFee));
+    const pool = this.#poolOn(parent, timestamp);
+    return this.executor.build(parent, attributes, this.#candidates(pool, baseFeePerGas, blobFee));
+  }
+
+  /** On another branch than that of the head, transactions of the head's branch can be included again. */
+  #poolOn(parent: ExecutedBlock, timestamp: number): TransactionPool {
+    if (parent === this.#head) return this.pool;
+    return this.pool.copyFor(parent, timestamp, this.blocks.transactionsLost(this.#head, parent));
   }
 
   /** Without blob transactions whose blobs are gone. */
-  *#candidates(baseFee: bigint, blobFee: bigint): Generator<Transaction> {
-    for (const transaction of this.pool.pending(baseFee, blobFee)) {
+  *#candidates(pool: TransactionPool, baseFee: bigint, blobFee: bigint): Generator<Transaction> {
+    for (const transaction of pool.pending(baseFee, blobFee)) {
       if (transaction.tx.type !== 3 || this.pool.sidecarOf(transaction.hash) !== undefined) yield transaction;
     }
   }

@@ -142,9 +142,9 @@ export class TransactionPool {
 
   /** All transactions as they were sent, the oldest first, for storage. `add` takes them back. */
   encode(): Uint8Array[] {
-    return [...this.#transactions.values()]
-      .sort((one, other) => one.arrival - other.arrival)
-      .map(({ transaction: { raw }, sidecar }) => joinSidecar({ raw, ...(sidecar && { sidecar }) }));
+    return this.#byArrival().map(({ transaction: { raw }, sidecar }) =>
+      joinSidecar({ raw, ...(sidecar && { sidecar }) }),
+    );
   }
 
   /**
@@ -157,29 +157,38 @@ export class TransactionPool {
     this.#world = head.world;
     this.#gasLimit = head.header.gasLimit;
     this.#fork = fork;
-    for (const transaction of returned) {
-      try {
-        const sidecar = this.sidecarOf(transaction.hash);
-        if (transaction.tx.type !== 3 || sidecar !== undefined) this.#insert(withRules(transaction, fork), sidecar);
-      } catch {
-        // Not valid on the new branch.
-      }
-    }
+    for (const transaction of returned) this.#insertIfValid(transaction, this.sidecarOf(transaction.hash));
     for (const [sender, queue] of this.#senders) this.#review(sender, queue, isNewFork);
+  }
+
+  /** Returns what the pool would contain if another block was the head. */
+  copyFor(head: ExecutedBlock, nextTimestamp: number, returned: readonly Transaction[]): TransactionPool {
+    const copy = new TransactionPool({ rules: this.#rules, kzg: this.#kzg, limits: this.#limits }, head, nextTimestamp);
+    for (const transaction of returned) copy.#insertIfValid(transaction, this.sidecarOf(transaction.hash));
+    for (const { transaction, sidecar } of this.#byArrival()) copy.#insertIfValid(transaction, sidecar);
+    return copy;
   }
 
   /** Returns the function that puts the present transactions back into a pool that was cleared since. */
   capture(): () => void {
-    const pooled = [...this.#transactions.values()].sort((one, other) => one.arrival - other.arrival);
+    const pooled = this.#byArrival();
     return () => {
-      for (const { transaction, sidecar } of pooled) {
-        try {
-          this.#insert(withRules(transaction, this.#fork), sidecar);
-        } catch {
-          // Not valid on the present head.
-        }
-      }
+      for (const { transaction, sidecar } of pooled) this.#insertIfValid(transaction, sidecar);
     };
+  }
+
+  #byArrival(): PooledTransaction[] {
+    return [...this.#transactions.values()].sort((one, other) => one.arrival - other.arrival);
+  }
+
+  /** Drops a transaction that the head does not allow, and a blob transaction whose blobs are gone. */
+  #insertIfValid(transaction: Transaction, sidecar: Sidecar | undefined): void {
+    if (transaction.tx.type === 3 && sidecar === undefined) return;
+    try {
+      this.#insert(withRules(transaction, this.#fork), sidecar);
+    } catch {
+      // Also a type that the fork does not have.
+    }
   }
 
   #review(sender: string, queue: SenderQueue, isNewFork: boolean): void {
