@@ -1,7 +1,7 @@
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { SerialQueue, SerialQueues } from "./serial-queue.ts";
 
-test("starts a task after the previous one has ended", async () => {
+it("starts a task after the previous one has ended", async () => {
   const queue = new SerialQueue();
   const log: string[] = [];
   const gate = Promise.withResolvers<void>();
@@ -21,7 +21,7 @@ test("starts a task after the previous one has ended", async () => {
   expect(log).toEqual(["first begins", "first ends", "second"]);
 });
 
-test("a failed task rejects only its own promise", async () => {
+it("a failed task rejects only its own promise", async () => {
   const queue = new SerialQueue();
   const failing = queue.run(() => Promise.reject(new Error("no")));
   const throwing = queue.run(() => {
@@ -34,7 +34,7 @@ test("a failed task rejects only its own promise", async () => {
   await expect(last).resolves.toBe("done");
 });
 
-test("idle waits for all queued tasks, including failed ones", async () => {
+it("idle waits for all queued tasks, including failed ones", async () => {
   const queue = new SerialQueue();
   await queue.idle();
   const gate = Promise.withResolvers<void>();
@@ -52,7 +52,7 @@ test("idle waits for all queued tasks, including failed ones", async () => {
   expect(log).toEqual(["task", "idle"]);
 });
 
-test("serializes tasks per key, not across keys", async () => {
+it("serializes tasks per key, not across keys", async () => {
   const queues = new SerialQueues();
   const log: string[] = [];
   const gate = Promise.withResolvers<void>();

@@ -1,5 +1,5 @@
 import type { RootHex } from "@lodestar/types";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { SerialQueue } from "../async/serial-queue.ts";
 import { ChainSnapshots } from "./chain-snapshots.ts";
 
@@ -70,13 +70,13 @@ function scene({ name = "", canonical = [GENESIS.root, HEAD.root] }: { name?: st
   return { chainSnapshots: new ChainSnapshots(parts), log, restored };
 }
 
-test("finishes a pending state write before a snapshot adds its layer", async () => {
+it("finishes a pending state write before a snapshot adds its layer", async () => {
   const { chainSnapshots, log } = scene();
   expect(await chainSnapshots.take()).toMatchObject({ layer: 7 });
   expect(log).toEqual(["finish", "add layer", "capture"]);
 });
 
-test("finishes a pending state write before a layer is dropped", async () => {
+it("finishes a pending state write before a layer is dropped", async () => {
   const { chainSnapshots, log, restored } = scene();
   const snapshot = await chainSnapshots.take();
   log.length = 0;
@@ -85,13 +85,13 @@ test("finishes a pending state write before a layer is dropped", async () => {
   expect(restored.forkSlot).toBe(HEAD.slot);
 });
 
-test("the fork slot is that of the newest block that is still canonical", async () => {
+it("the fork slot is that of the newest block that is still canonical", async () => {
   const { chainSnapshots, restored } = scene({ canonical: [GENESIS.root] });
   await chainSnapshots.revertTo(await chainSnapshots.take(), () => {});
   expect(restored.forkSlot).toBe(GENESIS.slot);
 });
 
-test("both chains finish pending state writes before one replaces the other", async () => {
+it("both chains finish pending state writes before one replaces the other", async () => {
   const other = scene({ name: "other " });
   const { chainSnapshots, log } = scene();
   await chainSnapshots.replaceBy(other.chainSnapshots, () => log.push("others"));

@@ -1,10 +1,10 @@
-import { expect, test, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
 import { type BlockEvent, ChainEvents } from "./events.ts";
 
 const BLOCK: BlockEvent = { slot: 7, root: "0x07", executionOptimistic: false };
 
-test("calls every listener of an event, and no others", () => {
+it("calls every listener of an event, and no others", () => {
   const events = new ChainEvents(createRecordingLogger());
   const [first, second, other] = [vi.fn(), vi.fn(), vi.fn()];
   events.on("block", first);
@@ -18,13 +18,13 @@ test("calls every listener of an event, and no others", () => {
   expect(other).not.toHaveBeenCalled();
 });
 
-test("accepts an event without listeners", () => {
+it("accepts an event without listeners", () => {
   const logger = createRecordingLogger();
   new ChainEvents(logger).publish("block", BLOCK);
   expect(logger.records).toEqual([]);
 });
 
-test("a subscription can be ended, even during the event", () => {
+it("a subscription can be ended, even during the event", () => {
   const events = new ChainEvents(createRecordingLogger());
   const later = vi.fn();
   const once = vi.fn(() => end());
@@ -39,7 +39,7 @@ test("a subscription can be ended, even during the event", () => {
   expect(later).toHaveBeenCalledTimes(2);
 });
 
-test("logs a listener that throws without affecting others", () => {
+it("logs a listener that throws without affecting others", () => {
   const logger = createRecordingLogger();
   const events = new ChainEvents(logger);
   const error = new Error("I cannot take this.");

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { LruMap } from "./lru-map.ts";
 
 const keysOf = (map: LruMap<string, number>) => Array.from(map.entries(), ([key]) => key);
@@ -11,27 +11,27 @@ function filled(capacity: number, ...keys: string[]): LruMap<string, number> {
   return map;
 }
 
-test("evicts the oldest entry", () => {
+it("evicts the oldest entry", () => {
   const map = filled(2, "a", "b", "c");
   expect(keysOf(map)).toEqual(["b", "c"]);
   expect(map.size).toBe(2);
   expect(map.get("a")).toBeUndefined();
 });
 
-test("reading an entry keeps it", () => {
+it("reading an entry keeps it", () => {
   const map = filled(2, "a", "b");
   expect(map.get("a")).toBe(0);
   map.set("c", 2);
   expect(keysOf(map)).toEqual(["a", "c"]);
 });
 
-test("reading a missing entry evicts nothing", () => {
+it("reading a missing entry evicts nothing", () => {
   const map = filled(2, "a", "b");
   expect(map.get("c")).toBeUndefined();
   expect(keysOf(map)).toEqual(["a", "b"]);
 });
 
-test("setting an entry again updates and keeps it", () => {
+it("setting an entry again updates and keeps it", () => {
   const map = filled(2, "a", "b");
   map.set("a", 7);
   map.set("c", 2);
@@ -41,7 +41,7 @@ test("setting an entry again updates and keeps it", () => {
   ]);
 });
 
-test("deleting makes room", () => {
+it("deleting makes room", () => {
   const map = filled(2, "a", "b");
   map.delete("a");
   map.delete("never there");

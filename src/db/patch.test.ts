@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { seededRandom } from "../../test/support/seeded-random.ts";
 import { MAX_OPERATION_BYTES, PatchReader, PatchWriter, xorInto } from "./patch.ts";
 
@@ -12,7 +12,7 @@ function applied(patch: Uint8Array, base: Uint8Array, length: number, pieceLengt
 
 const bytesOf = (numbers: bigint[]) => new Uint8Array(BigUint64Array.from(numbers).buffer);
 
-test("integers round-trip for any base", () => {
+it("integers round-trip for any base", () => {
   const pairs = EXTREMES.flatMap((before) => EXTREMES.map((after) => [before, after] as const));
   const base = bytesOf(pairs.map(([before]) => before));
   const numbers = bytesOf(pairs.map(([, after]) => after));
@@ -23,14 +23,14 @@ test("integers round-trip for any base", () => {
   expect(made).toEqual(new Uint8Array([...numbers, ...numbers]));
 });
 
-test("small differences of either sign have one non-zero byte", () => {
+it("small differences of either sign have one non-zero byte", () => {
   const writer = new PatchWriter();
   writer.numbers(bytesOf([32_000_000_005n, 31_999_999_990n]), bytesOf([32_000_000_000n, 32_000_000_000n]));
   const patch = writer.take();
   expect(patch.filter((byte) => byte > 0)).toHaveLength(2 + 2);
 });
 
-test("random operations round-trip in arbitrary chunks", () => {
+it("random operations round-trip in arbitrary chunks", () => {
   const random = seededRandom(15);
   const upTo = (limit: number) => Math.floor(random() * limit);
   const noise = (length: number) => Uint8Array.from({ length }, () => upTo(256));
@@ -66,7 +66,7 @@ test("random operations round-trip in arbitrary chunks", () => {
   }
 });
 
-test("rejects invalid patches and patches of other sizes", () => {
+it("rejects invalid patches and patches of other sizes", () => {
   const writer = new PatchWriter();
   writer.raw(3).set([1, 2, 3]);
   const patch = writer.take();

@@ -1,6 +1,6 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { openDevChain } from "../../test/support/dev-chain.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { SYSTEM_TIMERS } from "../async/timers.ts";
@@ -44,7 +44,7 @@ async function emptySlots({ chain }: DevChain): Promise<number> {
   return count;
 }
 
-test.each([
+it.each([
   ["shared with other nodes", { activeValidators: [0, 1] }],
   ["without a network", { networking: undefined }],
 ])("a new chain %s is produced by all validators up to the present", async (_, more) => {
@@ -56,7 +56,7 @@ test.each([
   expect(await emptySlots(devChain)).toBe(0);
 });
 
-test("after a stop, missed slots are caught up only if all validators run in this process", async () => {
+it("after a stop, missed slots are caught up only if all validators run in this process", async () => {
   const stopped = async () => {
     const directory = tempDirectory();
     const { devChain, close } = await openDevChain(options({}), directory);
@@ -85,7 +85,7 @@ test("after a stop, missed slots are caught up only if all validators run in thi
   expect(shared.chain.head.slot).toBe(10);
 });
 
-test("a stopped chain reports its offset from the time of day, and catches up with --catch-up", async () => {
+it("a stopped chain reports its offset from the time of day, and catches up with --catch-up", async () => {
   const directory = tempDirectory();
   const stoppedAt = 2 * SLOTS_PER_EPOCH + 3;
   const presentSlot = 40 * SLOTS_PER_EPOCH + 2;
@@ -123,7 +123,7 @@ test("a stopped chain reports its offset from the time of day, and catches up wi
   expect(complaints).toEqual([]);
 });
 
-test("catching up is rejected beyond the limit of empty epochs", async () => {
+it("catching up is rejected beyond the limit of empty epochs", async () => {
   const directory = tempDirectory();
   await (await openDevChain(options(ALONE), directory)).close();
   const missed = 2048 * SLOTS_PER_EPOCH;
@@ -135,7 +135,7 @@ test("catching up is rejected beyond the limit of empty epochs", async () => {
   });
 });
 
-test("the genesis time leaves room for the warm-up, and cannot change later", async () => {
+it("the genesis time leaves room for the warm-up, and cannot change later", async () => {
   const directory = tempDirectory();
   const begun = (genesisTime: number) => openDevChain(options({ ...ALONE, warmupEpochs: 1, genesisTime }), directory);
   const latest = GENESIS_TIME + (SLOTS_SINCE_GENESIS - SLOTS_PER_EPOCH) * SLOT_SECONDS;
@@ -146,7 +146,7 @@ test("the genesis time leaves room for the warm-up, and cannot change later", as
   await expect(begun(latest)).rejects.toThrow(`the genesis time is ${latest - SLOT_SECONDS} (requested: ${latest})`);
 });
 
-test("a running chain warns that it cannot keep its speed", async () => {
+it("a running chain warns that it cannot keep its speed", async () => {
   // Real time passes a million times faster.
   vi.spyOn(SYSTEM_TIMERS, "now").mockImplementation(() => performance.now() * 1e6);
   const { devChain, complaints } = await openDevChain(options({ ...ALONE, speed: 1000 }));
@@ -161,7 +161,7 @@ test("a running chain warns that it cannot keep its speed", async () => {
   );
 });
 
-test("a shared chain that no other node has joined continues after a stop", async () => {
+it("a shared chain that no other node has joined continues after a stop", async () => {
   const directory = tempDirectory();
   const activeValidators = [0, 1, 2, 3, 4, 5, 6];
   const first = await openDevChain(options({ activeValidators }), directory);

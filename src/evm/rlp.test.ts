@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   asList,
   bytesToBigint,
@@ -14,7 +14,7 @@ const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
 const bytes = (text: string) => new Uint8Array(Buffer.from(text, "hex"));
 
 describe("RLP", () => {
-  test.each([
+  it.each([
     ["", "80"],
     ["00", "00"],
     ["7f", "7f"],
@@ -27,7 +27,7 @@ describe("RLP", () => {
     expect(decode(bytes(encoded))).toEqual(bytes(plain));
   });
 
-  test("encodes and decodes nested lists", () => {
+  it("encodes and decodes nested lists", () => {
     const inner = encodeList([encodeBytes(bytes("c0ffee")), encodeList([])]);
     const long = encodeBytes(new Uint8Array(70_000).fill(3));
     const encoded = encodeList([inner, long, encodeNumber(1024n)]);
@@ -38,7 +38,7 @@ describe("RLP", () => {
     expect(bytesToBigint(third as Uint8Array)).toBe(1024n);
   });
 
-  test.each([
+  it.each([
     ["8100", "a prefix before a single byte"],
     ["b801ff", "a length in a long form"],
     ["83c0", "a string that is too short"],

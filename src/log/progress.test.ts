@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { Progress } from "./progress.ts";
 import { createRecordingLogger } from "./recording-logger.test-support.ts";
 
@@ -17,13 +17,13 @@ function setup() {
   return { records: logger.records, at, finishAt };
 }
 
-test("logs nothing for a task of less than two seconds", () => {
+it("logs nothing for a task of less than two seconds", () => {
   const { records, at } = setup();
   for (let ms = 0; ms < 2000; ms += 100) at(ms, ms / 20, 100);
   expect(records).toEqual([]);
 });
 
-test("logs percentage, rate and remaining time every five seconds", () => {
+it("logs percentage, rate and remaining time every five seconds", () => {
   const { records, at } = setup();
   for (let ms = 0; ms <= 10_000; ms += 1000) at(ms, ms / 100, 1000);
   expect(records.map(({ fields }) => fields)).toEqual([
@@ -32,7 +32,7 @@ test("logs percentage, rate and remaining time every five seconds", () => {
   ]);
 });
 
-test("clamps the percentage, and omits it for a total that is not positive", () => {
+it("clamps the percentage, and omits it for a total that is not positive", () => {
   const { records, at } = setup();
   at(2000, 450, 100);
   at(7000, -5, 100);
@@ -40,7 +40,7 @@ test("clamps the percentage, and omits it for a total that is not positive", () 
   expect(records.map(({ fields }) => fields?.percent)).toEqual([100, 0, undefined]);
 });
 
-test("omits percentage and remaining time without a total", () => {
+it("omits percentage and remaining time without a total", () => {
   const { records, at } = setup();
   at(3000, 6, undefined);
   expect(records.map(({ fields }) => fields)).toEqual([
@@ -48,7 +48,7 @@ test("omits percentage and remaining time without a total", () => {
   ]);
 });
 
-test("logs the end of a task of more than two seconds only", () => {
+it("logs the end of a task of more than two seconds only", () => {
   const quick = setup();
   quick.finishAt(1999);
   expect(quick.records).toEqual([]);

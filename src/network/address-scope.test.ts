@@ -1,11 +1,11 @@
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { isGlobalAddress } from "./address-scope.ts";
 
-test.each(["8.8.8.8", "172.32.0.1", "100.128.0.1", "2a00::1", "::ffff:8.8.8.8"])("%s is global", (ip) => {
+it.each(["8.8.8.8", "172.32.0.1", "100.128.0.1", "2a00::1", "::ffff:8.8.8.8"])("%s is global", (ip) => {
   expect(isGlobalAddress(ip)).toBe(true);
 });
 
-test.each([
+it.each([
   "0.0.0.0",
   "10.1.2.3",
   "100.64.0.1",

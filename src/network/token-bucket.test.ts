@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { PeerBuckets, TokenBucket } from "./token-bucket.ts";
 
 /** A clock that only the test advances. */
@@ -8,7 +8,7 @@ function handClock() {
 }
 
 describe("TokenBucket", () => {
-  test("grants its burst at once and its rate afterwards", () => {
+  it("grants its burst at once and its rate afterwards", () => {
     const clock = handClock();
     const bucket = new TokenBucket({ burst: 3, perSecond: 2 }, clock);
 
@@ -21,7 +21,7 @@ describe("TokenBucket", () => {
     expect(bucket.delayFor(3)).toBe(0);
   });
 
-  test("grants more than its burst when full, and goes into debt", () => {
+  it("grants more than its burst when full, and goes into debt", () => {
     const clock = handClock();
     const bucket = new TokenBucket({ burst: 10, perSecond: 10 }, clock);
 
@@ -30,7 +30,7 @@ describe("TokenBucket", () => {
   });
 });
 
-test("evicts the buckets of idle peers only", () => {
+it("evicts the buckets of idle peers only", () => {
   const clock = handClock();
   const buckets = new PeerBuckets(clock);
   const rate = { burst: 1, perSecond: 1 };

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { openDevChain, QUIET } from "../../test/support/dev-chain.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import type { Pubkeys } from "../chain/pubkeys/pubkeys.ts";
@@ -11,7 +11,7 @@ import { StartError } from "./start-error.ts";
 
 const OPTIONS = { ...QUIET, validators: 8 };
 
-test("closes once: the clock, then owned parts, then its own parts in reverse order", async () => {
+it("closes once: the clock, then owned parts, then its own parts in reverse order", async () => {
   const { node, devChain } = await openDevChain(OPTIONS);
   const order: string[] = [];
   const note = (target: { close(): Promise<void> }, name: string) => {
@@ -31,7 +31,7 @@ test("closes once: the clock, then owned parts, then its own parts in reverse or
   expect(order).toEqual(["clock", "second owned", "first owned", "chain", "database"]);
 });
 
-test("releases the data directory if opening fails", async () => {
+it("releases the data directory if opening fails", async () => {
   const dataDir = tempDirectory();
   const { node, close } = await openDevChain(OPTIONS, dataDir);
   const { config, clock, engine } = node.source;
@@ -59,7 +59,7 @@ test("releases the data directory if opening fails", async () => {
   await openDevChain(OPTIONS, dataDir);
 });
 
-test("caches public keys of many validators in a file, and rebuilds a damaged one", async () => {
+it("caches public keys of many validators in a file, and rebuilds a damaged one", async () => {
   const dataDir = tempDirectory();
   const path = join(dataDir, "pubkeys");
   const options = { ...OPTIONS, manyKeys: OPTIONS.validators };
@@ -87,7 +87,7 @@ test("caches public keys of many validators in a file, and rebuilds a damaged on
   expect(existsSync(path)).toBe(false);
 });
 
-test("fails on an invalid public key in the state", async () => {
+it("fails on an invalid public key in the state", async () => {
   const dataDir = tempDirectory();
   const { node, close } = await openDevChain(OPTIONS, dataDir);
   const { config, clock, engine } = node.source;

@@ -1,5 +1,5 @@
 import { ENR } from "@chainsafe/enr";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { openDevChain, QUIET } from "../../test/support/dev-chain.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import type { DevNodeOptions } from "./dev-node.ts";
@@ -14,7 +14,7 @@ const networking = {
 };
 const OPTIONS = { ...QUIET, validators: 8, speed: 1 };
 
-test("announces subnets with a network, and none after a restart without one", async () => {
+it("announces subnets with a network, and none after a restart without one", async () => {
   const directory = tempDirectory();
   const { devChain, node, close } = await openDevChain({ ...OPTIONS, networking }, directory);
   await node.networking!.start();
@@ -29,7 +29,7 @@ test("announces subnets with a network, and none after a restart without one", a
   expect(data.metadata.seqNumber).toBeGreaterThan(before.metadata.seqNumber);
 });
 
-test("announces the custody of its validators, all groups as a supernode, and never fewer later", async () => {
+it("announces the custody of its validators, all groups as a supernode, and never fewer later", async () => {
   const directory = tempDirectory();
   const start = async (changes: Partial<DevNodeOptions> = {}) => {
     const options = { ...OPTIONS, forks: [{ fork: "fulu", epoch: 0 } as const], networking, ...changes };
@@ -60,7 +60,7 @@ test("announces the custody of its validators, all groups as a supernode, and ne
   expect(fourth.data.custody.groupCount).toBe(128);
 });
 
-test("stops everything when it is closed while starting", async () => {
+it("stops everything when it is closed while starting", async () => {
   const { node, complaints } = await openDevChain({ ...OPTIONS, networking });
   const started = node.networking!.start();
   await node.networking!.close();

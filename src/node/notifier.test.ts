@@ -1,5 +1,5 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { advance, openDevChain, QUIET } from "../../test/support/dev-chain.ts";
 import type { BeaconChain } from "../chain/chain.ts";
 import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
@@ -29,7 +29,7 @@ function notify(
 }
 
 for (const fork of ["phase0", "altair"] as const) {
-  test(`logs one line per slot in ${fork}`, async () => {
+  it(`logs one line per slot in ${fork}`, async () => {
     const { devChain } = await openDevChain({ forks: [{ fork, epoch: 0 }] });
     const { chain } = devChain;
     const { lines, alarms } = notify(chain, { connectedPeers: () => 3 });
@@ -51,7 +51,7 @@ for (const fork of ["phase0", "altair"] as const) {
   });
 }
 
-test("logs fast slots once a second, and none during warm-up", async () => {
+it("logs fast slots once a second, and none during warm-up", async () => {
   const { devChain } = await openDevChain();
   let isWarmingUp = true;
   const { lines } = notify(devChain.chain, { slotMs: 100, isWarmingUp: () => isWarmingUp });
@@ -62,7 +62,7 @@ test("logs fast slots once a second, and none during warm-up", async () => {
   expect(lines().map((fields) => fields?.slot)).toEqual([9, 19, 29]);
 });
 
-test("raises and clears alarms for empty slots and missing finality, but not while syncing", async () => {
+it("raises and clears alarms for empty slots and missing finality, but not while syncing", async () => {
   const { devChain } = await openDevChain(QUIET);
   const { chain, clock } = devChain;
   const seen = { head: 0, branch: 0, finalized: 0, isSyncing: false };
@@ -109,7 +109,7 @@ test("raises and clears alarms for empty slots and missing finality, but not whi
   expect(await logged(7 * SLOTS_PER_EPOCH)).toEqual([]);
 });
 
-test("ignores slots that were empty before the start", async () => {
+it("ignores slots that were empty before the start", async () => {
   const { devChain } = await openDevChain(QUIET);
   const { chain, clock } = devChain;
   await clock.advanceTo(20 * SLOTS_PER_EPOCH);
@@ -118,7 +118,7 @@ test("ignores slots that were empty before the start", async () => {
   expect(alarms()).toEqual([]);
 });
 
-test("raises and clears the alarm for missing peers", async () => {
+it("raises and clears the alarm for missing peers", async () => {
   const { devChain } = await openDevChain();
   const { clock, chain } = devChain;
   let peers = 0;

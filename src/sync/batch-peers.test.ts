@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { Batch } from "./batch.ts";
 import { BatchPeers } from "./batch-peers.ts";
 import { FakePeers } from "./fake-peers.test-support.ts";
@@ -30,7 +30,7 @@ function batchPeersOf({ peers: statuses, claimants = [], solePeer, requestsPerPe
   return { peers, batchPeers, pass, batch: new Batch({ startSlot: BATCH_START, count: 4 }) };
 }
 
-test("skips a peer whose history starts after the batch", () => {
+it("skips a peer whose history starts after the batch", () => {
   const young = { headSlot: 20, earliestAvailableSlot: BATCH_START + 1 };
   const { batchPeers, batch } = batchPeersOf({ peers: { young }, claimants: ["young"] });
   expect(batchPeers.pick(batch)).toBeNull();
@@ -40,12 +40,12 @@ test("skips a peer whose history starts after the batch", () => {
   expect(batchPeers.claimantCount).toBe(1);
 });
 
-test("selects a peer whose history starts with the batch", () => {
+it("selects a peer whose history starts with the batch", () => {
   const { batchPeers, batch } = batchPeersOf({ peers: { old: { headSlot: 20, earliestAvailableSlot: BATCH_START } } });
   expect(batchPeers.pick(batch)).toBe("old");
 });
 
-test("selects a peer with a head before the batch only if it claims the target", () => {
+it("selects a peer with a head before the batch only if it claims the target", () => {
   const headSlot = BATCH_START - 1;
   const { batchPeers, batch } = batchPeersOf({ peers: { short: { headSlot } } });
   expect(batchPeers.pick(batch)).toBeNull();
@@ -55,7 +55,7 @@ test("selects a peer with a head before the batch only if it claims the target",
   expect(reaching.batchPeers.pick(batch)).toBe("exact");
 });
 
-test("prefers claimants, then other peers, then tried peers, then distrusted ones", () => {
+it("prefers claimants, then other peers, then tried peers, then distrusted ones", () => {
   const headSlot = 20;
   const { peers, batchPeers, batch } = batchPeersOf({
     peers: { distrusted: { headSlot }, other: { headSlot }, claimant: { headSlot } },
@@ -76,7 +76,7 @@ test("prefers claimants, then other peers, then tried peers, then distrusted one
   expect(batchPeers.pick(batch)).toBe("distrusted");
 });
 
-test("waits for a busy peer although one of lower rank is idle", () => {
+it("waits for a busy peer although one of lower rank is idle", () => {
   const headSlot = 20;
   const peers = { claimant: { headSlot }, other: { headSlot } };
   const { batchPeers, batch } = batchPeersOf({ peers, claimants: ["claimant"], requestsPerPeer: 2 });
@@ -88,7 +88,7 @@ test("waits for a busy peer although one of lower rank is idle", () => {
   expect(batchPeers.pick(batch)).toBe("claimant");
 });
 
-test("doubles the backoff up to a limit, and resets it after a success", () => {
+it("doubles the backoff up to a limit, and resets it after a success", () => {
   const { batchPeers, batch, pass } = batchPeersOf({ peers: { only: { headSlot: 20 } } });
   const fail = () => {
     batchPeers.begin("only");
@@ -109,7 +109,7 @@ test("doubles the backoff up to a limit, and resets it after a success", () => {
   expect(batchPeers.msUntilRetry).toBe(REST_MS);
 });
 
-test("selects only the sole peer if one is given", () => {
+it("selects only the sole peer if one is given", () => {
   const headSlot = 20;
   const { batchPeers, batch } = batchPeersOf({ peers: { one: { headSlot }, sole: { headSlot } }, solePeer: "sole" });
   expect(batchPeers.pick(batch)).toBe("sole");

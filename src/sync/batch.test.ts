@@ -1,5 +1,5 @@
 import { type SignedBeaconBlock, ssz } from "@lodestar/types";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { Batch } from "./batch.ts";
 
 const blockAt = (slot: number, proposerIndex = 0): SignedBeaconBlock => {
@@ -25,28 +25,28 @@ function batchWith(...answers: [peerId: string, blocks: SignedBeaconBlock[]][]):
   return batch;
 }
 
-test("a response without the last block is withheld, one of another branch strayed", () => {
+it("a response without the last block is withheld, one of another branch strayed", () => {
   const other = [1, 2, 3, 4].map((slot) => blockAt(slot, 7));
   const batch = batchWith(["short", WHOLE.slice(0, 3)], ["empty", []], ["other", other], ["honest", WHOLE]);
   expect(batch.faultyPeers(CHAIN)).toEqual({ withheld: ["short", "empty"], strayed: ["other"] });
 });
 
-test("a response with the same end but fewer blocks than the imported one is withheld", () => {
+it("a response with the same end but fewer blocks than the imported one is withheld", () => {
   expect(batchWith(["gap", WHOLE.slice(1)], ["honest", WHOLE]).faultyPeers(CHAIN).withheld).toEqual(["gap"]);
 });
 
-test("a response with more blocks than the imported one does not blame the imported one", () => {
+it("a response with more blocks than the imported one does not blame the imported one", () => {
   const batch = batchWith(["more", WHOLE], ["honest", WHOLE.slice(1)]);
   expect(batch.faultyPeers(CHAIN)).toEqual({ withheld: [], strayed: [] });
 });
 
-test("no peer is faulty without a disputed response", () => {
+it("no peer is faulty without a disputed response", () => {
   const batch = batchWith(["short", WHOLE.slice(0, 3)]);
   expect(batch.isDisputed).toBe(false);
   expect(batch.faultyPeers(CHAIN)).toEqual({ withheld: [], strayed: [] });
 });
 
-test("lists the peers with empty responses, disputed or not", () => {
+it("lists the peers with empty responses, disputed or not", () => {
   const batch = batchWith(["empty", []], ["short", WHOLE.slice(0, 1)], ["empty too", []]);
   expect(batch.peersWithoutBlocks()).toEqual(["empty", "empty too"]);
 });

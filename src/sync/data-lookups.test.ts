@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { FakePeers, type ServedBlock } from "./fake-peers.test-support.ts";
 import { believeProofs, committingHistory, openFollower, untilHead, withWrongProof } from "./history.test-support.ts";
 
@@ -17,7 +17,7 @@ async function openAt(slot: number, peers: FakePeers, fork: "electra" | "fulu") 
 const withoutData = (history: readonly ServedBlock[]) => history.map(({ root, signed }) => ({ root, signed }));
 
 describe.each(["electra", "fulu"] as const)("an %s block that waits for its data", (fork) => {
-  test("has it requested after the gossip period, from other peers after a wrong or empty response", async () => {
+  it("has it requested after the gossip period, from other peers after a wrong or empty response", async () => {
     const peers = new FakePeers();
     const { chain, clock, history, first } = await openAt(1, peers, fork);
     peers.add("wrong", history, { ...SILENT, score: 3, data: async (honest) => honest.map(withWrongProof) });
@@ -37,7 +37,7 @@ describe.each(["electra", "fulu"] as const)("an %s block that waits for its data
     expect(peers.penalties).toMatchObject([{ peerId: "wrong", severity: "severe" }]);
   });
 
-  test("tries all peers even if many claim the data and serve nothing", async () => {
+  it("tries all peers even if many claim the data and serve nothing", async () => {
     const peers = new FakePeers();
     const { chain, clock, history, first } = await openAt(1, peers, fork);
     for (let index = 0; index < 20; index++) {
@@ -52,7 +52,7 @@ describe.each(["electra", "fulu"] as const)("an %s block that waits for its data
     await untilHead(chain, first.root);
   });
 
-  test("holds its descendants, is not requested again, and its data is requested every slot", async () => {
+  it("holds its descendants, is not requested again, and its data is requested every slot", async () => {
     const peers = new FakePeers();
     const { chain, clock, sync, history, first, second } = await openAt(2, peers, fork);
     peers.add("sender", withoutData(history), SILENT);
@@ -73,7 +73,7 @@ describe.each(["electra", "fulu"] as const)("an %s block that waits for its data
     expect(peers.penalties).toEqual([]);
   });
 
-  test("is retried as soon as a request that outlasted the slot has failed", async () => {
+  it("is retried as soon as a request that outlasted the slot has failed", async () => {
     const peers = new FakePeers();
     const { chain, clock, history, first } = await openAt(1, peers, fork);
     const answer = Promise.withResolvers<void>();

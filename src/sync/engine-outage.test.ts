@@ -1,6 +1,6 @@
 import type { bellatrix } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
 import { type OpenedDevChain, startQuietDevChain } from "../../test/support/dev-chain.ts";
 import { invalid, ScriptedEngine, SYNCING, VALID } from "../../test/support/scripted-engine.ts";
 import { emptyStoredChain, openStoredChain } from "../../test/support/stored-chain.ts";
@@ -41,7 +41,7 @@ async function openFollower(peers: FakePeers) {
   return { chain, clock, engine, sync, log };
 }
 
-test("range sync waits for the execution engine without new requests or penalties", async () => {
+it("range sync waits for the execution engine without new requests or penalties", async () => {
   const peers = new FakePeers();
   peers.add("honest", history);
   const { chain, engine, sync, log } = await openFollower(peers);
@@ -56,7 +56,7 @@ test("range sync waits for the execution engine without new requests or penaltie
   expect(peers.penalties).toEqual([]);
 });
 
-test("descendants of a block that waits for the execution engine wait too", async () => {
+it("descendants of a block that waits for the execution engine wait too", async () => {
   const peers = new FakePeers();
   peers.add("sender", [], { status: { headSlot: 0, headRoot: new Uint8Array(32) } });
   const { chain, engine, sync } = await openFollower(peers);
@@ -74,7 +74,7 @@ test("descendants of a block that waits for the execution engine wait too", asyn
   expect(peers.penalties).toEqual([]);
 });
 
-test("a payload that the execution engine rejects is not penalized", async () => {
+it("a payload that the execution engine rejects is not penalized", async () => {
   const peers = new FakePeers();
   peers.add("optimistic", history);
   const { chain, engine, sync, log } = await openFollower(peers);
@@ -90,7 +90,7 @@ test("a payload that the execution engine rejects is not penalized", async () =>
   expect(peers.penalties).toEqual([]);
 });
 
-test("a wrong rejection by the execution client delays the sync only until the next query", async () => {
+it("a wrong rejection by the execution client delays the sync only until the next query", async () => {
   const peers = new FakePeers();
   peers.add("honest", history.slice(0, 8));
   const { chain, clock, engine, sync, log } = await openFollower(peers);

@@ -4,7 +4,7 @@ import { createBeaconConfig } from "@lodestar/config";
 import { chainConfig } from "@lodestar/config/default";
 import { ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { ByHand } from "../../test/support/by-hand.ts";
 import { FakeTimers } from "../../test/support/fake-timers.ts";
 import { variants } from "../../test/support/tier.ts";
@@ -44,7 +44,7 @@ async function expectData(chain: BeaconChain, history: readonly ServedBlock[]): 
 const FORKS = variants({ fast: ["fulu"], full: ["electra"] } as const);
 
 describe.each(FORKS)("the data of synced %s blocks", (fork) => {
-  test("is fetched before the import, from another peer after a failed, empty or invalid response", async () => {
+  it("is fetched before the import, from another peer after a failed, empty or invalid response", async () => {
     const history = await committingHistory(fork, SLOTS);
     const peers = new FakePeers();
     peers.add("failing", history, { data: () => Promise.reject(new RequestError("refused", "Not now.")) });
@@ -62,7 +62,7 @@ describe.each(FORKS)("the data of synced %s blocks", (fork) => {
     expect(peers.penaltiesOf("honest")).toEqual([]);
   });
 
-  test("is requested only for blocks with data, and continued after a partial response", async () => {
+  it("is requested only for blocks with data, and continued after a partial response", async () => {
     const history = await committingHistory(fork, SLOTS);
     const peers = new FakePeers();
     const ofFirstBlock = (sidecars: DataSidecar[]) =>
@@ -79,7 +79,7 @@ describe.each(FORKS)("the data of synced %s blocks", (fork) => {
 });
 
 describe("columns", () => {
-  test("are requested from custodians, or from all peers if there is none, without a penalty", async () => {
+  it("are requested from custodians, or from all peers if there is none, without a penalty", async () => {
     const history = await committingHistory("fulu", SLOTS);
     const peers = new FakePeers();
     peers.add("low", history, { columns: ALL_COLUMNS.slice(0, 64) });
@@ -107,7 +107,7 @@ describe("columns", () => {
     }
   });
 
-  test("of slow but steady peers are awaited", async () => {
+  it("of slow but steady peers are awaited", async () => {
     const history = await committingHistory("fulu", SLOTS);
     const peers = new FakePeers();
     const timers = new FakeTimers();
@@ -132,7 +132,7 @@ describe("columns", () => {
     expect(peers.penalties).toEqual([]);
   });
 
-  test("of an unresponsive peer are requested from another one once it is idle", async () => {
+  it("of an unresponsive peer are requested from another one once it is idle", async () => {
     const history = await committingHistory("fulu", SLOTS);
     const peers = new FakePeers();
     const timers = new FakeTimers();
@@ -151,7 +151,7 @@ describe("columns", () => {
     expect(peers.penaltiesOf("honest")).toEqual([]);
   });
 
-  test("are requested from unresponsive peers only as a last resort, with a penalty", async () => {
+  it("are requested from unresponsive peers only as a last resort, with a penalty", async () => {
     const history = await committingHistory("fulu", SLOTS);
     const peers = new FakePeers();
     const timers = new FakeTimers();
@@ -176,7 +176,7 @@ describe("columns", () => {
     expect(peers.penaltiesOf("honest")).toEqual([]);
   });
 
-  test("received before an abort are not requested again", async () => {
+  it("received before an abort are not requested again", async () => {
     const history = await committingHistory("fulu", SLOTS);
     const peers = new FakePeers();
     const timers = new FakeTimers();
@@ -214,7 +214,7 @@ function silentPeer() {
   return peer;
 }
 
-test("blocks imported in the meantime need no data", async () => {
+it("blocks imported in the meantime need no data", async () => {
   const history = await committingHistory("electra", SLOTS);
   const peers = new FakePeers();
   const comeByGossip = async (blocks: readonly ServedBlock[]) => {
@@ -243,7 +243,7 @@ test("blocks imported in the meantime need no data", async () => {
   expect(log.filter((line) => line.includes("WARN"))).toEqual([]);
 });
 
-test.each(FORKS)("forged %s blocks are neither accepted nor awaited", async (fork) => {
+it.each(FORKS)("forged %s blocks are neither accepted nor awaited", async (fork) => {
   const history = await committingHistory(fork, SLOTS);
   const signature = new Uint8Array(96).fill(1);
   const forged = history.map(({ root, signed, sidecars = [] }) => ({
@@ -266,7 +266,7 @@ test.each(FORKS)("forged %s blocks are neither accepted nor awaited", async (for
   expect(peers.data.some(({ peerId }) => peerId === "forger")).toBe(false);
 });
 
-test("invalid blocks are penalized although their data does not exist", async () => {
+it("invalid blocks are penalized although their data does not exist", async () => {
   const history = await committingHistory("electra", SLOTS);
   const peers = new FakePeers();
   const { chain, devChain } = await follow(peers, "electra");
@@ -284,7 +284,7 @@ test("invalid blocks are penalized although their data does not exist", async ()
   expect(peers.penaltiesOf("honest")).toEqual([]);
 });
 
-test("data with another signature than the block of another peer is not penalized", async () => {
+it("data with another signature than the block of another peer is not penalized", async () => {
   const history = await committingHistory("electra", SLOTS);
   const unsigned = history.map(({ root, signed }) => ({ root, signed: { ...signed, signature: new Uint8Array(96) } }));
   const peers = new FakePeers();
@@ -297,7 +297,7 @@ test("data with another signature than the block of another peer is not penalize
   expect(peers.penaltiesOf("honest")).toEqual([]);
 });
 
-test("data is requested only from peers whose history covers the range", async () => {
+it("data is requested only from peers whose history covers the range", async () => {
   const config = createBeaconConfig(chainConfig, new Uint8Array(32));
   const block = { root: toRootHex(new Uint8Array(32).fill(5)), signed: ssz.phase0.SignedBeaconBlock.defaultValue() };
   block.signed.message.slot = 5;

@@ -2,7 +2,7 @@ import { createBeaconConfig } from "@lodestar/config";
 import { chainConfig } from "@lodestar/config/default";
 import { type RootHex, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { BlockRejection, type RejectionReason } from "../chain/import/block-rejection.ts";
 import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
 import { RequestError } from "../network/reqresp/errors.ts";
@@ -87,7 +87,7 @@ function runOf(chain: SyncChain, peers: FakePeers, blocks: readonly ServedBlock[
 
 const attempts = (peers: FakePeers) => peers.ranges.filter(({ range }) => range.startSlot === 1).length;
 
-test("imports all batches in order up to the target", async () => {
+it("imports all batches in order up to the target", async () => {
   const blocks = blocksUpTo(10);
   const peers = new FakePeers();
   peers.add("honest", blocks);
@@ -101,7 +101,7 @@ test("imports all batches in order up to the target", async () => {
   ]);
 });
 
-test.each([1, 3])("a batch is abandoned after %i rejections", async (maxBatchRejections) => {
+it.each([1, 3])("a batch is abandoned after %i rejections", async (maxBatchRejections) => {
   const blocks = blocksUpTo(4);
   const peers = new FakePeers();
   peers.add("forger", blocks);
@@ -112,7 +112,7 @@ test.each([1, 3])("a batch is abandoned after %i rejections", async (maxBatchRej
   expect(peers.penaltiesOf("forger")).toEqual(new Array(maxBatchRejections).fill("severe"));
 });
 
-test("a batch is still imported after one rejection less than the limit", async () => {
+it("a batch is still imported after one rejection less than the limit", async () => {
   const blocks = blocksUpTo(4);
   const peers = new FakePeers();
   peers.add("honest", blocks);
@@ -124,7 +124,7 @@ test("a batch is still imported after one rejection less than the limit", async 
   expect(peers.penalties).toEqual([]);
 });
 
-test.each([1, 3])("a batch is abandoned after %i failed requests", async (maxBatchFailures) => {
+it.each([1, 3])("a batch is abandoned after %i failed requests", async (maxBatchFailures) => {
   const blocks = blocksUpTo(4);
   const peers = new FakePeers();
   peers.add("failing", blocks, { byRange: () => Promise.reject(new RequestError("refused", "Not now.")) });
@@ -134,7 +134,7 @@ test.each([1, 3])("a batch is abandoned after %i failed requests", async (maxBat
   expect(peers.penalties).toEqual([]);
 });
 
-test("a run without a peer for the batch is deserted", async () => {
+it("a run without a peer for the batch is deserted", async () => {
   const blocks = blocksUpTo(4);
   const peers = new FakePeers();
   peers.add("young", blocks, { status: { earliestAvailableSlot: 2 } });

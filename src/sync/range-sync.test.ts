@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type phase0, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
-import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { startQuietDevChain } from "../../test/support/dev-chain.ts";
 import { RequestError } from "../network/reqresp/errors.ts";
 import { FakePeers, type ServedBlock } from "./fake-peers.test-support.ts";
@@ -40,7 +40,7 @@ function spoiled(signed: SignedBeaconBlock): SignedBeaconBlock {
 }
 
 describe("range sync", () => {
-  test("reaches the finalized checkpoint, then the head, despite a slow and a failing peer", async () => {
+  it("reaches the finalized checkpoint, then the head, despite a slow and a failing peer", async () => {
     const peers = new FakePeers();
     const status = finality;
     peers.add("honest", history, { status });
@@ -76,7 +76,7 @@ describe("range sync", () => {
     expect(complaints).toEqual([]);
   });
 
-  test("an invalid block is penalized, and the blocks of other peers are imported", async () => {
+  it("an invalid block is penalized, and the blocks of other peers are imported", async () => {
     const peers = new FakePeers();
     peers.add("honest", few);
     peers.add("forger", few, { byRange: async (blocks) => [...blocks.slice(0, -1), spoiled(blocks.at(-1)!)] });
@@ -95,7 +95,7 @@ describe("range sync", () => {
     expect(peers.penaltiesOf("honest")).toEqual([]);
   });
 
-  test.each([
+  it.each([
     ["all blocks", () => []],
     ["the last block of a batch", (blocks: SignedBeaconBlock[]) => blocks.slice(0, -1)],
     ["the first block of a batch", (blocks: SignedBeaconBlock[]) => blocks.slice(1)],
@@ -115,7 +115,7 @@ describe("range sync", () => {
     expect([...peers.penaltiesOf("honest"), ...peers.penaltiesOf("honest too")]).toEqual([]);
   });
 
-  test("a lie about the head only costs requests to the lying peer", async () => {
+  it("a lie about the head only costs requests to the lying peer", async () => {
     const peers = new FakePeers();
     const known = history.slice(0, 40);
     peers.add("honest", known);
@@ -136,7 +136,7 @@ describe("range sync", () => {
     expect(peers.ranges).toHaveLength(asked);
   });
 
-  test("a node on its own branch steps back to the common ancestor", async () => {
+  it("a node on its own branch steps back to the common ancestor", async () => {
     const peers = new FakePeers();
     const { chain, sync, devChain } = await openFollower(peers, SLOTS, { has: history.slice(0, 10) });
     const own = await growBranch(devChain, tipOf(history.slice(0, 10)), { from: 13, to: 30 });
@@ -150,7 +150,7 @@ describe("range sync", () => {
     expect(peers.penalties).toEqual([]);
   });
 
-  test.each([[["impostor", "honest"]], [["honest", "impostor", "honest too"]]])(
+  it.each([[["impostor", "honest"]], [["honest", "impostor", "honest too"]]])(
     "only a peer that claims the head of others but serves its own branch is penalized: %s",
     async (names) => {
       const { devChain: elsewhere } = await openFollower(new FakePeers(), SLOTS, { has: history.slice(0, 6) });
@@ -172,7 +172,7 @@ describe("range sync", () => {
     },
   );
 
-  test("an undelivered target is abandoned and retried after a backoff", async () => {
+  it("an undelivered target is abandoned and retried after a backoff", async () => {
     const peers = new FakePeers();
     let now = 0;
     const isFar = (milliseconds: number) => milliseconds >= 60_000;
@@ -209,7 +209,7 @@ describe("range sync", () => {
     expect(chain.head.root).toBe(tipOf(few));
   });
 
-  test("limits the batches in memory, and ends at once on close", async () => {
+  it("limits the batches in memory, and ends at once on close", async () => {
     const peers = new FakePeers();
     const pending = Promise.withResolvers<void>();
     let aborted = 0;
@@ -237,7 +237,7 @@ describe("range sync", () => {
     expect(peers.ranges).toHaveLength(3);
   });
 
-  test("waits for the first peer before it reports synced", async () => {
+  it("waits for the first peer before it reports synced", async () => {
     const peers = new FakePeers();
     const { sync, chain } = await openFollower(peers, 10);
     sync.start();

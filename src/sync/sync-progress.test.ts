@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import type { LogFields, Logger } from "../log/logger.ts";
 import type { SyncChain } from "./sync-chain.ts";
 import { SyncProgress } from "./sync-progress.ts";
@@ -16,7 +16,7 @@ function setUp() {
   return { logs, state, progress };
 }
 
-test("logs progress every few seconds, with the rate of the last minute and the remaining time", () => {
+it("logs progress every few seconds, with the rate of the last minute and the remaining time", () => {
   const { logs, state, progress } = setUp();
   progress.begin();
 
@@ -34,7 +34,7 @@ test("logs progress every few seconds, with the rate of the last minute and the 
   expect(progress.summary()).toEqual({ slots: 9200, seconds: 200, slotsPerSecond: 46 });
 });
 
-test("progress restarts from an earlier head, and never exceeds 100 %", () => {
+it("progress restarts from an earlier head, and never exceeds 100 %", () => {
   const { logs, state, progress } = setUp();
   state.slot = 130;
   progress.begin();

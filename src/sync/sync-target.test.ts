@@ -1,6 +1,6 @@
 import { ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { SyncPeer } from "../network/peers/sync-peers.ts";
 import { type ChainPosition, selectTarget } from "./sync-target.ts";
 
@@ -34,7 +34,7 @@ const position = (change: Partial<ChainPosition> = {}): ChainPosition => ({
 });
 
 describe("selectTarget", () => {
-  test("prefers the finalized checkpoint of most peers to a later one and to any head", () => {
+  it("prefers the finalized checkpoint of most peers to a later one and to any head", () => {
     const peers = peersOf(
       { final: [5, 1], head: [60, 11] },
       { final: [5, 1], head: [60, 11] },
@@ -46,13 +46,13 @@ describe("selectTarget", () => {
     expect(selectTarget(peers, position())).toEqual({ kind: "finalized", slot: 40, root: hex(1), claimants });
   });
 
-  test("selects the head of most peers if their finalized checkpoint is known", () => {
+  it("selects the head of most peers if their finalized checkpoint is known", () => {
     const peers = peersOf({ final: [1, 1], head: [60, 2] }, { final: [1, 1], head: [50, 3] }, { head: [50, 3] });
     const target = selectTarget(peers, position({ has: (of) => of === hex(1) }));
     expect(target).toEqual({ kind: "head", slot: 50, root: hex(3), claimants: new Set(["b", "c"]) });
   });
 
-  test("skips known, near, future and undelivered targets", () => {
+  it("skips known, near, future and undelivered targets", () => {
     const peers = peersOf(
       { head: [11, 1] },
       { head: [60, 2] },

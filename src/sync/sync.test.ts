@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { startQuietDevChain } from "../../test/support/dev-chain.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
 import { FakePeers, type ServedBlock } from "./fake-peers.test-support.ts";
@@ -37,7 +37,7 @@ async function openSynced(peers: FakePeers) {
 }
 
 describe("a node far behind the clock is not synced", () => {
-  test("when it has lost all its peers; its distance is that of its head from the clock", async () => {
+  it("when it has lost all its peers; its distance is that of its head from the clock", async () => {
     const peers = new FakePeers();
     const { sync, clock, chain } = await openSynced(peers);
     expect([sync.state, chain.status.isSyncing, chain.status.syncDistance]).toEqual(["synced", false, 0]);
@@ -52,7 +52,7 @@ describe("a node far behind the clock is not synced", () => {
     expect([sync.state, chain.status.isSyncing, chain.status.syncDistance]).toEqual(["waiting for peers", true, FAR]);
   });
 
-  test("when the head that its only peer claims is not served, nor during the backoff", async () => {
+  it("when the head that its only peer claims is not served, nor during the backoff", async () => {
     const peers = new FakePeers();
     peers.add("liar", [], { status: claimOf(FAR) });
     const { sync, clock, chain } = await openFollower(peers, FAR, { has: known });
@@ -65,7 +65,7 @@ describe("a node far behind the clock is not synced", () => {
     expect([sync.state, chain.status.syncDistance]).toEqual(["syncing", FAR + 1 - known.length]);
   });
 
-  test("when its peers report that they are behind it", async () => {
+  it("when its peers report that they are behind it", async () => {
     const peers = new FakePeers();
     const { sync } = await openFollower(peers, FAR, { has: known });
     sync.start();
@@ -79,7 +79,7 @@ describe("a node far behind the clock is not synced", () => {
 });
 
 describe("in a stalled network a node is synced", () => {
-  test("as soon as its peers report its head", async () => {
+  it("as soon as its peers report its head", async () => {
     const peers = new FakePeers();
     const { sync, chain } = await openFollower(peers, FAR, { has: known });
     sync.start();
@@ -89,7 +89,7 @@ describe("in a stalled network a node is synced", () => {
     expect(chain.status.syncDistance).toBe(FAR - known.length);
   });
 
-  test("for any duration while peers are connected", async () => {
+  it("for any duration while peers are connected", async () => {
     const peers = new FakePeers();
     const { sync, clock } = await openSynced(peers);
     const states: string[] = [];
@@ -103,7 +103,7 @@ describe("in a stalled network a node is synced", () => {
     expect(states).toEqual(["waiting for peers"]);
   });
 
-  test.each([
+  it.each([
     ["claims a head that it does not give", claimOf(FAR - 1)],
     ["claims finality that it does not show", { ...claimOf(FAR - 1), finalizedEpoch: 5, finalizedRoot: NOWHERE }],
     ["says that it is behind", { headSlot: 0 }],
@@ -125,7 +125,7 @@ describe("in a stalled network a node is synced", () => {
     expect(states).toEqual([]);
   });
 
-  test("when peers prefer another head that it has too", async () => {
+  it("when peers prefer another head that it has too", async () => {
     const peers = new FakePeers();
     const { sync, chain, devChain } = await openFollower(peers, FAR, { has: known });
     const branch = await growBranch(devChain, known[3]!.root, { from: 8, to: 14 });
@@ -149,7 +149,7 @@ describe("nodes at genesis", () => {
   }
   const warnings = (log: readonly string[]) => log.filter((line) => line.includes("WARN"));
 
-  test("start the chain when they are a little late, however long it takes", async () => {
+  it("start the chain when they are a little late, however long it takes", async () => {
     const { sync, clock, log } = await openFresh(YOUNG_SLOTS - 1);
     expect(sync.state).toBe("synced");
     await clock.advanceTo(FAR);
@@ -158,7 +158,7 @@ describe("nodes at genesis", () => {
     expect(warnings(log)).toEqual([]);
   });
 
-  test("do not start a second chain when they are late, warn, and follow a peer that has the chain", async () => {
+  it("do not start a second chain when they are late, warn, and follow a peer that has the chain", async () => {
     const { sync, clock, chain, peers, log } = await openFresh(YOUNG_SLOTS);
     expect([sync.state, chain.status.isSyncing]).toEqual(["syncing", true]);
     await clock.advanceTo(FAR);
@@ -170,7 +170,7 @@ describe("nodes at genesis", () => {
     expect(chain.head.root).toBe(known.at(-1)!.root);
   });
 
-  test("start the chain late with --sync-horizon", async () => {
+  it("start the chain late with --sync-horizon", async () => {
     const { sync, log } = await openFresh(FAR, FAR);
     expect(sync.state).toBe("synced");
     expect(warnings(log)).toEqual([]);
@@ -178,7 +178,7 @@ describe("nodes at genesis", () => {
 });
 
 describe("a node that has just joined", () => {
-  test("is synced at the best head of its peers, not a few slots behind", async () => {
+  it("is synced at the best head of its peers, not a few slots behind", async () => {
     const peers = new FakePeers();
     const { sync, chain } = await openFollower(peers, SLOTS, { has: history.slice(0, SLOTS - 3) });
     const { promise: giving, resolve: give } = Promise.withResolvers<void>();
@@ -196,7 +196,7 @@ describe("a node that has just joined", () => {
     expect(chain.head.slot).toBe(SLOTS);
   });
 
-  test("ignores statuses from before it caught up", async () => {
+  it("ignores statuses from before it caught up", async () => {
     const peers = new FakePeers();
     peers.add("honest", known);
     const { sync, chain } = await openFollower(peers, SLOTS);
@@ -221,7 +221,7 @@ describe("a node level with the clock stays synced", () => {
     { headSlot: 0 },
   ];
 
-  test.each([
+  it.each([
     ["its only peer", SLOTS + 1, []],
     ["one of two peers, after a few empty slots", SLOTS + 3, ["honest"]],
   ])("regardless of what %s claims", async (_, slot, others) => {
@@ -238,7 +238,7 @@ describe("a node level with the clock stays synced", () => {
     expect(states).toEqual([]);
   });
 
-  test("unless a majority of several peers has another chain", async () => {
+  it("unless a majority of several peers has another chain", async () => {
     const peers = new FakePeers();
     const { sync } = await openSynced(peers);
     const states: string[] = [];
@@ -255,7 +255,7 @@ describe("a node level with the clock stays synced", () => {
   });
 });
 
-test("a suspended node is synced again only after a peer confirms its head", async () => {
+it("a suspended node is synced again only after a peer confirms its head", async () => {
   const peers = new FakePeers();
   const { sync, clock, chain } = await openSynced(peers);
   // The connection seems open, but is dead.
@@ -272,7 +272,7 @@ test("a suspended node is synced again only after a peer confirms its head", asy
   expect(sync.state).toBe("synced");
 });
 
-test("the summary is logged for fetched slots, and not when peers only confirm the head", async () => {
+it("the summary is logged for fetched slots, and not when peers only confirm the head", async () => {
   const peers = new FakePeers();
   const { sync, clock, log } = await openSynced(peers);
   peers.remove("honest");
@@ -285,7 +285,7 @@ test("the summary is logged for fetched slots, and not when peers only confirm t
   expect(logs).toEqual([`slots=${SLOTS}`, undefined]);
 });
 
-test("the summary covers all runs of a sync", async () => {
+it("the summary covers all runs of a sync", async () => {
   const peers = new FakePeers();
   const { sync, chain, log } = await openFollower(peers, SLOTS);
   sync.start();
@@ -299,7 +299,7 @@ test("the summary covers all runs of a sync", async () => {
   expect(logs).toEqual([`slots=${SLOTS}`]);
 });
 
-test("the sync becomes idle after the ranges are fetched, and notifies listeners", async () => {
+it("the sync becomes idle after the ranges are fetched, and notifies listeners", async () => {
   const peers = new FakePeers();
   peers.add("honest", history);
   const { sync, chain } = await openFollower(peers, SLOTS);

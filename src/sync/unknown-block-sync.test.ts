@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type phase0, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { ByHand } from "../../test/support/by-hand.ts";
 import { startQuietDevChain } from "../../test/support/dev-chain.ts";
 import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
@@ -50,7 +50,7 @@ async function openNearHead(peers: FakePeers, missing: number) {
 }
 
 describe("missing blocks", () => {
-  test("the ancestors of a block are fetched one by one, each once, and imported with it", async () => {
+  it("the ancestors of a block are fetched one by one, each once, and imported with it", async () => {
     const peers = new FakePeers();
     peers.add("sender", history, SILENT);
     peers.add("other", history, SILENT);
@@ -67,7 +67,7 @@ describe("missing blocks", () => {
     expect(peers.penalties).toEqual([]);
   });
 
-  test("requests for ancestors grow if the peer supports BeaconBlocksByHead", async () => {
+  it("requests for ancestors grow if the peer supports BeaconBlocksByHead", async () => {
     const peers = new FakePeers();
     peers.add("sender", history, { ...SILENT, givesAncestors: true });
     const { chain, sync, tip } = await openNearHead(peers, 6);
@@ -85,7 +85,7 @@ describe("missing blocks", () => {
     expect(peers.penalties).toEqual([]);
   });
 
-  test("a timely block does not become late by waiting for its parent", async () => {
+  it("a timely block does not become late by waiting for its parent", async () => {
     const peers = new FakePeers();
     peers.add("sender", history, SILENT);
     const { chain, sync, tip } = await openNearHead(peers, 2);
@@ -100,7 +100,7 @@ describe("missing blocks", () => {
     expect(chain.forkChoice.proposerBoostRoot).toBe(tip.root);
   });
 
-  test("the block of an attestation is requested from other peers if its sender does not have it", async () => {
+  it("the block of an attestation is requested from other peers if its sender does not have it", async () => {
     const peers = new FakePeers();
     peers.add("boaster", [], SILENT);
     peers.add("failing", history, { ...SILENT, byRoot: () => Promise.reject(new Error("The peer does not answer.")) });
@@ -113,7 +113,7 @@ describe("missing blocks", () => {
     expect(peers.penalties.map(({ peerId, severity }) => [peerId, severity])).toEqual([["boaster", "mild"]]);
   });
 
-  test("misbehaving peers that reference a block do not exhaust its lookup", async () => {
+  it("misbehaving peers that reference a block do not exhaust its lookup", async () => {
     const peers = new FakePeers();
     for (const peerId of ["a", "b", "c", "d", "e"]) peers.add(peerId, [], { ...SILENT, score: -1 });
     peers.add("good", history, SILENT);
@@ -125,7 +125,7 @@ describe("missing blocks", () => {
     expect(peers.roots).toEqual([{ peerId: "good", root: tip.root }]);
   });
 
-  test("an unknown head of a peer near ours is fetched", async () => {
+  it("an unknown head of a peer near ours is fetched", async () => {
     const peers = new FakePeers();
     const { chain, sync, clock, tip } = await openNearHead(peers, 1);
     await clock.advanceTo(NEAR + 1);
@@ -135,7 +135,7 @@ describe("missing blocks", () => {
     expect(peers.ranges).toEqual([]);
   });
 
-  test("a block received during range sync waits for its parents without new requests", async () => {
+  it("a block received during range sync waits for its parents without new requests", async () => {
     const peers = new FakePeers();
     const { chain, sync } = await openFollower(peers, NEAR, { has: history.slice(0, NEAR - 6) });
     const { promise: giving, resolve: give } = Promise.withResolvers<void>();
@@ -150,7 +150,7 @@ describe("missing blocks", () => {
     expect(peers.roots).toEqual([]);
   });
 
-  test("a forged copy does not replace the genuine block", async () => {
+  it("a forged copy does not replace the genuine block", async () => {
     const peers = new FakePeers();
     const answer = Promise.withResolvers<phase0.SignedBeaconBlock[]>();
     peers.add("slow", history, { ...SILENT, byRoot: () => answer.promise });
@@ -170,7 +170,7 @@ describe("missing blocks", () => {
     answer.resolve([]);
   });
 
-  test("a forged block by root is requested from another peer, and its descendants keep waiting", async () => {
+  it("a forged block by root is requested from another peer, and its descendants keep waiting", async () => {
     const peers = new FakePeers();
     const { chain, sync, tip } = await openNearHead(peers, 3);
     const [grandparent, parent] = history.slice(NEAR - 3, NEAR - 1);
@@ -187,7 +187,7 @@ describe("missing blocks", () => {
     ]);
   });
 
-  test("a long branch is left to range sync", async () => {
+  it("a long branch is left to range sync", async () => {
     const peers = new FakePeers();
     const { chain, sync, devChain } = await openFollower(peers, SLOTS, { has: history.slice(0, 3) });
     const own = await growBranch(devChain, history[2]!.root, { from: 5, to: SLOTS - 1 });
@@ -203,7 +203,7 @@ describe("missing blocks", () => {
     expect(peers.penalties).toEqual([]);
   });
 
-  test("a known invalid block and its descendants are not validated again", async () => {
+  it("a known invalid block and its descendants are not validated again", async () => {
     const peers = new FakePeers();
     const { chain, sync, invalid } = await openNearHead(peers, 3);
     const before = chain.head;
@@ -227,7 +227,7 @@ describe("missing blocks", () => {
     expect(chain.head.root).toBe(before.root);
   });
 
-  test("an invalid ancestor penalizes all senders, and is never fetched again", async () => {
+  it("an invalid ancestor penalizes all senders, and is never fetched again", async () => {
     const peers = new FakePeers();
     const { chain, sync, log, invalid } = await openNearHead(peers, 3);
     const before = chain.head;
@@ -258,7 +258,7 @@ describe("missing blocks", () => {
     ]);
   });
 
-  test("a block that arrives by other means imports its pending descendants", async () => {
+  it("a block that arrives by other means imports its pending descendants", async () => {
     const peers = new FakePeers();
     const { chain, sync, tip } = await openNearHead(peers, 2);
     const answer = Promise.withResolvers<phase0.SignedBeaconBlock[]>();
@@ -270,7 +270,7 @@ describe("missing blocks", () => {
     answer.resolve([]);
   });
 
-  test("lookups of nonexistent blocks are bounded", async () => {
+  it("lookups of nonexistent blocks are bounded", async () => {
     const peers = new FakePeers();
     peers.add("flooder", [], SILENT);
     peers.add("witness", [], SILENT);
@@ -296,7 +296,7 @@ describe("missing blocks", () => {
     expect(peers.roots.at(-1)).toEqual({ peerId: "witness", root: first });
   });
 
-  test("a block far ahead refreshes the status of its peer instead of a lookup", async () => {
+  it("a block far ahead refreshes the status of its peer instead of a lookup", async () => {
     const peers = new FakePeers();
     peers.add("sender", history, SILENT);
     const { sync } = await openFollower(peers, SLOTS, { has: history.slice(0, SLOTS - MAX_DEPTH - 1) });

@@ -1,13 +1,13 @@
 import { type altair, type phase0, type SingleAttestation, ssz } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { validateAttestations } from "../../src/chain/validation/attestation.ts";
 import { summarize } from "../../src/chain/validation/validation-chain.test-support.ts";
 import { ByHand } from "../support/by-hand.ts";
 import { openDevChain, QUIET } from "../support/dev-chain.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-test.each(["altair", "electra"] as const)(
+it.each(["altair", "electra"] as const)(
   "attestations of the last slot survive a restart and reach the next block in %s",
   async (fork) => {
     const directory = tempDirectory();
@@ -30,7 +30,7 @@ test.each(["altair", "electra"] as const)(
   },
 );
 
-test("another attestation of a validator is not taken in the first moments of the epoch after the next, when clocks may still differ", async () => {
+it("another attestation of a validator is not taken in the first moments of the epoch after the next, when clocks may still differ", async () => {
   const { devChain } = await openDevChain({ ...QUIET, forks: [{ fork: "electra", epoch: 0 }] });
   const { chain, clock } = devChain;
   const byHand = new ByHand(devChain);

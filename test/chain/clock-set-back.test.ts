@@ -1,8 +1,8 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { openDevChain } from "../support/dev-chain.ts";
 
-test("a chain goes on, and finalizes, after its time was far ahead for a moment", async () => {
+it("a chain goes on, and finalizes, after its time was far ahead for a moment", async () => {
   const { devChain, complaints } = await openDevChain();
   const { chain, clock } = devChain;
   await clock.advanceTo(SLOTS_PER_EPOCH + 2);

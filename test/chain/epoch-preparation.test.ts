@@ -1,6 +1,6 @@
 import { cpSync } from "node:fs";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { makeHistory, startDevChain } from "../support/dev-chain.ts";
 import { openStoredChain, storedChain } from "../support/stored-chain.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -26,7 +26,7 @@ async function openChain() {
   return { ...opened, ...blocks };
 }
 
-test("the state with which an epoch begins is made before, again for a late head, and the first block needs no other", async () => {
+it("the state with which an epoch begins is made before, again for a late head, and the first block needs no other", async () => {
   const { chain, clock, last, first, complaints, close } = await openChain();
   const { states } = chain;
   const start = LAST_OF_EPOCH + 1;
@@ -52,7 +52,7 @@ test("the state with which an epoch begins is made before, again for a late head
   await close();
 });
 
-test("an epoch that is more than one transition away is not prepared", async () => {
+it("an epoch that is more than one transition away is not prepared", async () => {
   const { chain, clock, close } = await openChain();
   const { root } = chain.head;
   const start = LAST_OF_EPOCH + 1;

@@ -1,9 +1,9 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { DEV_FORKS } from "../../src/dev/forks.ts";
 import { advance, openDevChain } from "../support/dev-chain.ts";
 
-test.each(DEV_FORKS)("a dev chain that starts in %s finalizes", async (fork) => {
+it.each(DEV_FORKS)("a dev chain that starts in %s finalizes", async (fork) => {
   const { devChain, complaints } = await openDevChain({ forks: fork === "phase0" ? [] : [{ fork, epoch: 0 }] });
   const { chain, config } = devChain;
 
@@ -17,7 +17,7 @@ test.each(DEV_FORKS)("a dev chain that starts in %s finalizes", async (fork) => 
   expect(chain.headState.finalizedCheckpoint.epoch).toBe(2);
 });
 
-test("a chain with one fork an epoch finalizes through all of them", async () => {
+it("a chain with one fork an epoch finalizes through all of them", async () => {
   const ladder = DEV_FORKS.slice(1).map((fork, i) => ({ fork, epoch: i + 1 }));
   const { devChain, complaints } = await openDevChain({ forks: ladder });
   const { chain, clock, config } = devChain;

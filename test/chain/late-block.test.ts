@@ -1,6 +1,6 @@
 import type { RootHex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { produceBlock } from "../../src/api/methods/validator/block-production.ts";
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";
 import { ByHand } from "../support/by-hand.ts";
@@ -52,7 +52,7 @@ async function openWithLateHead({ parentSlot = PARENT_SLOT, arrivalSeconds, isVo
 
 const hashOf = (block: { execution: object }) => (block.execution as { blockHash: RootHex }).blockHash;
 
-test("a late head without votes is orphaned by the next proposer, and the execution engine stays at its parent", async () => {
+it("a late head without votes is orphaned by the next proposer, and the execution engine stays at its parent", async () => {
   const { chain, clock, hand, parent, slot, toldHead, proposedParent, complaints } = await openWithLateHead();
   expect(toldHead()).toBe(hashOf(parent));
   await clock.advanceTo(slot + 1);
@@ -65,7 +65,7 @@ test("a late head without votes is orphaned by the next proposer, and the execut
 });
 
 describe("a block builds on the head", () => {
-  test.each<[string, Late]>([
+  it.each<[string, Late]>([
     ["if it arrived before the attestation deadline", { arrivalSeconds: 0 }],
     ["if it has votes", { isVotedFor: true }],
     ["at the first slot of an epoch", { parentSlot: 14 }],
@@ -78,7 +78,7 @@ describe("a block builds on the head", () => {
     expect(toldHead()).toBe(hashOf(chain.head));
   });
 
-  test("if it is proposed too late in its slot", async () => {
+  it("if it is proposed too late in its slot", async () => {
     const { clock, parent, late, slot, proposedParent } = await openWithLateHead();
     await clock.advanceTo(slot + 1);
     expect(await proposedParent()).toBe(parent.root);
@@ -86,7 +86,7 @@ describe("a block builds on the head", () => {
     expect(await proposedParent()).toBe(late.root);
   });
 
-  test("if a slot is empty after it", async () => {
+  it("if a slot is empty after it", async () => {
     const { clock, late, slot, chain } = await openWithLateHead();
     await clock.advanceTo(slot + 2);
     expect(chain.proposerHead.parentFor(slot + 2).root).toBe(late.root);
@@ -94,14 +94,14 @@ describe("a block builds on the head", () => {
   });
 });
 
-test("a head without votes whose proposer made another block is orphaned although it was timely", async () => {
+it("a head without votes whose proposer made another block is orphaned although it was timely", async () => {
   const { hand, clock, parent, slot, proposedParent } = await openWithLateHead({ arrivalSeconds: 0 });
   await hand.propose(slot, parent.root, 1);
   await clock.advanceTo(slot + 1);
   expect(await proposedParent()).toBe(parent.root);
 });
 
-test("the execution engine follows a late head that none of this node's validators can orphan", async () => {
+it("the execution engine follows a late head that none of this node's validators can orphan", async () => {
   const { chain, clock, late, slot, toldHead } = await openWithLateHead({ isVotedFor: true });
   await clock.advanceTo(slot + 1);
   await chain.pendingVerdicts.retry();

@@ -2,7 +2,7 @@ import { cpSync } from "node:fs";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { RootHex, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
 import type { BeaconChain } from "../../src/chain/chain.ts";
 import { BlockRepository } from "../../src/db/block-repositories.ts";
 import { collect } from "../../src/db/collect.test-support.ts";
@@ -75,7 +75,7 @@ function treeOf(chain: BeaconChain) {
 
 const epochsOf = (positions: { slot: Slot }[]) => positions.map(({ slot }) => Math.floor(slot / SLOTS_PER_EPOCH));
 
-test("a chain that does not finalize starts again from its newest stored state, with all its blocks and votes", async () => {
+it("a chain that does not finalize starts again from its newest stored state, with all its blocks and votes", async () => {
   const { result: again, reads } = await countingReads(() => openMade());
   const { head, headState } = again.devChain.chain;
   expect(treeOf(again.devChain.chain)).toEqual(before);
@@ -85,7 +85,7 @@ test("a chain that does not finalize starts again from its newest stored state, 
   expect(again.complaints).toEqual([]);
 });
 
-test("a start does without stored votes that cannot be read", async () => {
+it("a start does without stored votes that cannot be read", async () => {
   const directory = tempDirectory();
   const first = await openMade(QUIET, directory);
   const batch = first.db.batch();
@@ -98,7 +98,7 @@ test("a start does without stored votes that cannot be read", async () => {
   expect(complaints).toEqual([expect.stringContaining("Stored votes unreadable, counting the votes in blocks again")]);
 });
 
-test("the votes of validators that fell silent long ago still count after a restart", async () => {
+it("the votes of validators that fell silent long ago still count after a restart", async () => {
   const directory = tempDirectory();
   await makeHistory(2 * SLOTS_PER_EPOCH, TOO_FEW, directory);
   const first = await openDevChain({ ...TOO_FEW, activeValidators: [0, 1] }, directory);
@@ -111,7 +111,7 @@ test("the votes of validators that fell silent long ago still count after a rest
   expect(weightsOf(devChain.chain)).toEqual(before);
 });
 
-test("a state far behind the head is replayed from the nearest stored one, block after block", async () => {
+it("a state far behind the head is replayed from the nearest stored one, block after block", async () => {
   const { devChain, db } = await openMade();
   const { chain } = devChain;
   expect(epochsOf(await collect(db.snapshots.keys()))).toEqual([0, 8, 16]);
@@ -123,7 +123,7 @@ test("a state far behind the head is replayed from the nearest stored one, block
   }
 });
 
-test("states on one branch are replayed one at a time, the later one from the earlier", async () => {
+it("states on one branch are replayed one at a time, the later one from the earlier", async () => {
   const { devChain, db } = await openMade();
   const { chain } = devChain;
   const [later, earlier] = [...chain.forkChoice.ancestors(chain.head.root)].filter(
@@ -140,7 +140,7 @@ test("states on one branch are replayed one at a time, the later one from the ea
   expect(get.mock.calls.filter(([root]) => root === later!.root)).toHaveLength(1);
 });
 
-test("every long branch has its own stored states, and a short one none", async () => {
+it("every long branch has its own stored states, and a short one none", async () => {
   const directory = tempDirectory();
   const { devChain, db, close } = await openDevChain(QUIET, directory);
   const { chain, clock } = devChain;
@@ -169,7 +169,7 @@ test("every long branch has its own stored states, and a short one none", async 
   }
 });
 
-test("when finality comes, one state an interval stays, and none of another branch", async () => {
+it("when finality comes, one state an interval stays, and none of another branch", async () => {
   const directory = tempDirectory();
   const first = await openMade(QUIET, directory);
   const byHand = new ByHand(first.devChain);
@@ -193,7 +193,7 @@ test("when finality comes, one state an interval stays, and none of another bran
   }
 });
 
-test("blocks are imported while the state for a block on an old branch is replayed", async () => {
+it("blocks are imported while the state for a block on an old branch is replayed", async () => {
   const stateLimits = { blockStates: 4, advancedStates: 1, historicalStates: 1, replayedStates: 1 };
   const { devChain, db } = await openMade({ ...QUIET, stateLimits });
   const { chain, clock } = devChain;

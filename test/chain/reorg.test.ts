@@ -2,7 +2,7 @@ import { EFFECTIVE_BALANCE_INCREMENT, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { isActiveValidator } from "@lodestar/state-transition";
 import type { RootHex, SignedBlockContents } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { expect, test, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import type { BeaconChain } from "../../src/chain/chain.ts";
 import type { ReorgEvent } from "../../src/chain/events.ts";
 import { collect } from "../../src/db/collect.test-support.ts";
@@ -47,7 +47,7 @@ async function expectCanonical({ chain }: DevChain, blocks: HandMadeBlock[], aba
   }
 }
 
-test("a heavier branch takes the head, and everything that is asked by slot follows it", async () => {
+it("a heavier branch takes the head, and everything that is asked by slot follows it", async () => {
   const { devChain, complaints } = await openDevChain(QUIET);
   const { chain, clock } = devChain;
   const byHand = new ByHand(devChain);
@@ -105,7 +105,7 @@ test("a heavier branch takes the head, and everything that is asked by slot foll
   expect(complaints).toEqual([]);
 });
 
-test("the proposer's boost tips the balance for the slot of a timely block", async () => {
+it("the proposer's boost tips the balance for the slot of a timely block", async () => {
   const { devChain } = await openDevChain(QUIET);
   const { chain, clock } = devChain;
   const byHand = new ByHand(devChain);
@@ -130,7 +130,7 @@ test("the proposer's boost tips the balance for the slot of a timely block", asy
   expect(reorgs).toMatchObject([{ oldHead: leading.root, newHead: overturning.root, depth: 1, slot: 2 }]);
 });
 
-test("the stake of validators that are slashed but active counts for the proposer's boost", async () => {
+it("the stake of validators that are slashed but active counts for the proposer's boost", async () => {
   const { devChain } = await openDevChain();
   const { chain, clock } = devChain;
   await clock.advanceTo(1);
@@ -151,7 +151,7 @@ test("the stake of validators that are slashed but active counts for the propose
   expect(chain.forkChoice.weightOf(chain.head.root)).toBeCloseTo(stake * boost, 6);
 });
 
-test("a block that comes late in its slot gets no boost", async () => {
+it("a block that comes late in its slot gets no boost", async () => {
   const { devChain } = await openDevChain({ ...QUIET, slotSeconds: 3 });
   const { chain, clock } = devChain;
   const byHand = new ByHand(devChain);
@@ -165,7 +165,7 @@ test("a block that comes late in its slot gets no boost", async () => {
   expect(chain.head.slot).toBe(1);
 });
 
-test.each(["verifying", "writing"] as const)(
+it.each(["verifying", "writing"] as const)(
   "a block that came in time gets the boost, however long %s it takes",
   async (work) => {
     const { devChain, db } = await openDevChain({ ...QUIET, slotSeconds: 3 });
@@ -196,7 +196,7 @@ test.each(["verifying", "writing"] as const)(
   },
 );
 
-test("finality leaves one branch, and the blocks and states of the other can still be had by root", async () => {
+it("finality leaves one branch, and the blocks and states of the other can still be had by root", async () => {
   const directory = tempDirectory();
   const quiet = await openQuietDevChain(SLOTS_PER_EPOCH, {}, directory);
   const byHand = new ByHand(quiet.devChain);

@@ -1,5 +1,5 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { createDevValidators } from "../../src/dev/validators/validators.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
 import { ByHand } from "../support/by-hand.ts";
@@ -9,7 +9,7 @@ import { openDevChain, QUIET } from "../support/dev-chain.ts";
 /** Of five minutes each, so that hours pass. */
 const EMPTY_SLOTS = 3 * SLOTS_PER_EPOCH + 4;
 
-test.each(["phase0", "fulu"] as const)("validators that come hours late go on with a dev chain of %s", async (fork) => {
+it.each(["phase0", "fulu"] as const)("validators that come hours late go on with a dev chain of %s", async (fork) => {
   const { devChain, complaints } = await openDevChain({
     ...QUIET,
     forks: [{ fork, epoch: 0 }],
@@ -41,7 +41,7 @@ test.each(["phase0", "fulu"] as const)("validators that come hours late go on wi
   expect(chain.forkChoice.finalized.epoch).toBeGreaterThan(0);
 });
 
-test("votes for the head of before a standstill are taken also when the first block after it is there", async () => {
+it("votes for the head of before a standstill are taken also when the first block after it is there", async () => {
   const { devChain } = await openDevChain({ ...QUIET, forks: [{ fork: "fulu", epoch: 0 }] });
   const { clock, chain, api } = devChain;
   await clock.advanceTo(EMPTY_SLOTS + 1);

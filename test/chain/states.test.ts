@@ -1,7 +1,7 @@
 import { SLOTS_PER_EPOCH, SLOTS_PER_HISTORICAL_ROOT } from "@lodestar/params";
 import type { RootHex, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import type { BeaconChain } from "../../src/chain/chain.ts";
 import type { BeaconDb } from "../../src/db/beacon-db.ts";
 import { collect } from "../../src/db/collect.test-support.ts";
@@ -80,7 +80,7 @@ async function expectRootsAsNoted(
   for (const slot of emptySlots) await expectRoot(slot);
 }
 
-test("every state of a long history can be had again, by slot and by root", async () => {
+it("every state of a long history can be had again, by slot and by root", async () => {
   const directory = tempDirectory();
   const first = await openDevChain(WITH_EMPTY_SLOTS, directory);
   const noted = noteStateRoots(first.devChain.chain);
@@ -104,7 +104,7 @@ test("every state of a long history can be had again, by slot and by root", asyn
   expect(complaints).toEqual([]);
 });
 
-test("of finalized history the first state and the last of every interval stay stored", async () => {
+it("of finalized history the first state and the last of every interval stay stored", async () => {
   const { devChain, db } = await openDevChain({ snapshotIntervalEpochs: INTERVAL_EPOCHS });
   const { chain } = devChain;
   await advance(devChain, 12 * SLOTS_PER_EPOCH);
@@ -115,7 +115,7 @@ test("of finalized history the first state and the last of every interval stay s
   expect(stored).toEqual([0, 3, 7, 10]);
 });
 
-test("genesis and the empty slots after it can be had when the genesis block is final at a later epoch", async () => {
+it("genesis and the empty slots after it can be had when the genesis block is final at a later epoch", async () => {
   const directory = tempDirectory();
   const beginning = await openDevChain(QUIET, directory);
   const genesis = beginning.devChain.chain.head.root;
@@ -144,7 +144,7 @@ test("genesis and the empty slots after it can be had when the genesis block is 
   }
 });
 
-test("a state that many ask for at once is rebuilt once", async () => {
+it("a state that many ask for at once is rebuilt once", async () => {
   const { devChain, db } = await openQuietDevChain(4 * SLOTS_PER_EPOCH);
   const { states } = devChain.chain;
   const loads = vi.spyOn(db.snapshots, "get");
@@ -157,7 +157,7 @@ test("a state that many ask for at once is rebuilt once", async () => {
   for (const state of callers) expect(state).toBe(callers[0]);
 });
 
-test("a state that nobody waits for any more is not rebuilt", async () => {
+it("a state that nobody waits for any more is not rebuilt", async () => {
   const { devChain, db } = await openQuietDevChain(4 * SLOTS_PER_EPOCH);
   const { states } = devChain.chain;
   const loads = vi.spyOn(db.snapshots, "get");
@@ -170,7 +170,7 @@ test("a state that nobody waits for any more is not rebuilt", async () => {
   expect((await states.canonicalAtSlot(slot))!.slot).toBe(slot);
 });
 
-test("a failed regeneration fails whoever waits for it, and the next one to ask tries again", async () => {
+it("a failed regeneration fails whoever waits for it, and the next one to ask tries again", async () => {
   const { devChain, db } = await openQuietDevChain(4 * SLOTS_PER_EPOCH);
   const { states } = devChain.chain;
   const loads = vi.spyOn(db.snapshots, "get").mockRejectedValueOnce(new Error("The disk is on fire."));
@@ -183,7 +183,7 @@ test("a failed regeneration fails whoever waits for it, and the next one to ask 
   expect((await states.canonicalAtSlot(slot))!.slot).toBe(slot);
 });
 
-test("states that were asked for are held, but not more of them than allowed", async () => {
+it("states that were asked for are held, but not more of them than allowed", async () => {
   const stateLimits = { blockStates: 4, advancedStates: 4, historicalStates: 2, replayedStates: 1 };
   const { devChain, complaints } = await openQuietDevChain(4 * SLOTS_PER_EPOCH, { stateLimits });
   const { states } = devChain.chain;
@@ -200,7 +200,7 @@ test("states that were asked for are held, but not more of them than allowed", a
   expect(complaints).toEqual([]);
 });
 
-test("who goes through old states in order, up or down, with and without their blocks, replays each block once", async () => {
+it("who goes through old states in order, up or down, with and without their blocks, replays each block once", async () => {
   const { devChain } = await openQuietDevChain(4 * SLOTS_PER_EPOCH);
   const { states, blocks, forkChoice } = devChain.chain;
   const last = forkChoice.finalized.epoch * SLOTS_PER_EPOCH - 1;
@@ -235,7 +235,7 @@ async function openWithTwoStates() {
   return { states: chain.states, oldest: blocks[0]!, newest: blocks.slice(2), head: chain.head.root };
 }
 
-test("a state that is needed but once displaces none of those that are held", async () => {
+it("a state that is needed but once displaces none of those that are held", async () => {
   const { states, oldest, newest } = await openWithTwoStates();
 
   const state = await states.afterBlock(oldest.root, undefined, { keep: false });
@@ -247,7 +247,7 @@ test("a state that is needed but once displaces none of those that are held", as
   }
 });
 
-test("a state is near when it is held or one epoch transition away from one that is", async () => {
+it("a state is near when it is held or one epoch transition away from one that is", async () => {
   const { states, oldest, head } = await openWithTwoStates();
   expect(states.isNear(oldest.root, SLOTS_PER_EPOCH)).toBe(false);
   expect(states.isNear(head, 2 * SLOTS_PER_EPOCH - 1)).toBe(true);
@@ -256,7 +256,7 @@ test("a state is near when it is held or one epoch transition away from one that
   expect(states.isNear(head, 2 * SLOTS_PER_EPOCH)).toBe(true);
 });
 
-test("a chain that may hold almost no states still finalizes", async () => {
+it("a chain that may hold almost no states still finalizes", async () => {
   const stateLimits = { blockStates: 1, advancedStates: 1, historicalStates: 1, replayedStates: 1 };
   const { devChain, complaints } = await openDevChain({ stateLimits });
 
@@ -266,7 +266,7 @@ test("a chain that may hold almost no states still finalizes", async () => {
   expect(devChain.chain.forkChoice.finalized.epoch).toBe(2);
 });
 
-test("states of a side branch can be had by root, and the slots between head and clock have states too", async () => {
+it("states of a side branch can be had by root, and the slots between head and clock have states too", async () => {
   const { devChain } = await openQuietDevChain(SLOTS_PER_EPOCH);
   const { chain, clock } = devChain;
   const byHand = new ByHand(devChain);

@@ -1,5 +1,5 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import { expect, test, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { summarize } from "../../src/chain/validation/validation-chain.test-support.ts";
 import { ByHand } from "../support/by-hand.ts";
 import { openDevChain, QUIET } from "../support/dev-chain.ts";
@@ -21,7 +21,7 @@ async function openAfterPause() {
   return { devChain, chain, byHand, roots, slot };
 }
 
-test("no state is made for an unsigned vote, whichever block it names", async () => {
+it("no state is made for an unsigned vote, whichever block it names", async () => {
   const { chain, byHand, roots, slot } = await openAfterPause();
   const onHead = await byHand.propose(slot - 1, chain.head.root, 1);
   const beside = await byHand.propose(slot - 1, roots.at(-1)!, 2);
@@ -40,7 +40,7 @@ test("no state is made for an unsigned vote, whichever block it names", async ()
   expect(afterBlock).not.toHaveBeenCalled();
 });
 
-test("votes for the head count, however old it is", async () => {
+it("votes for the head count, however old it is", async () => {
   const { devChain, chain, byHand, slot } = await openAfterPause();
   const voters = await byHand.attest(slot, chain.head.root);
   await devChain.clock.advanceTo(slot + 1);

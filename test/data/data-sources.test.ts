@@ -1,7 +1,7 @@
 import { CELLS_PER_EXT_BLOB } from "@lodestar/params";
 import type { BlobsBundle } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { expect, test, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { RECOVERY_COLUMNS } from "../../src/chain/data/blobs-of-block.ts";
 import { validateGossipBlock } from "../../src/chain/validation/block.ts";
 import type { DataSidecar } from "../../src/data/sidecar.ts";
@@ -14,7 +14,7 @@ import { emptyStoredChain, openStoredChain } from "../support/stored-chain.ts";
 /** The only sidecars of a block that anybody publishes. */
 const half = (sidecars: readonly DataSidecar[]) => sidecars.slice(0, RECOVERY_COLUMNS);
 
-test("a node that follows a chain of fulu gets data from gossip, by reconstruction, and from its execution client", async () => {
+it("a node that follows a chain of fulu gets data from gossip, by reconstruction, and from its execution client", async () => {
   const { devChain } = await openDevChain({
     speed: 0,
     forks: [{ fork: "fulu", epoch: 0 }],

@@ -1,7 +1,7 @@
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { API } from "typescript/unstable/sync";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { typeErrors } from "../../scripts/lint/type-errors.ts";
 import { Program } from "../support/program.ts";
 import { ProgramProcess } from "../support/program-process.ts";
@@ -58,7 +58,7 @@ function takeSteps(): { root: string; testFile: string } {
   return { root, testFile };
 }
 
-test("a method that is added as docs/architecture.md says works wherever methods do", async () => {
+it("a method that is added as docs/architecture.md says works wherever methods do", async () => {
   const { root, testFile } = takeSteps();
   const at = (path: string) => join(root, path);
   const tool = async (script: string, args: string[] = []) => {

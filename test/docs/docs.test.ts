@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { generateFlagOptions } from "../../scripts/library-options/generate.ts";
 import { ledger } from "../../scripts/rest-doc/ledger.ts";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
@@ -11,35 +11,35 @@ import { brokenLinks } from "../support/broken-links.ts";
 const ROOT = join(import.meta.dirname, "../..");
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 
-test("docs/flags.md has the flags that the command line accepts", () => {
+it("docs/flags.md has the flags that the command line accepts", () => {
   expect(read("docs/flags.md"), 'docs/flags.md is out of date: run "npm run docs".').toBe(flagReference());
 });
 
-test("the options of the library are the flags of fanal dev", () => {
+it("the options of the library are the flags of fanal dev", () => {
   const { path, text } = generateFlagOptions();
   expect(read(path), `${path} is out of date: run "npm run docs".`).toBe(text);
 });
 
-test("docs/rest.md has the operations that are served", () => {
+it("docs/rest.md has the operations that are served", () => {
   expect(read("docs/rest.md"), 'docs/rest.md is out of date: run "npm run docs".').toBe(ledger().text);
 });
 
-test("every exit code is documented", () => {
+it("every exit code is documented", () => {
   const documented = [...read("docs/operating.md").matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code));
   expect(documented).toEqual([...new Set(Object.values(EXIT_CODES))].sort((a, b) => a - b));
 });
 
-test("links between documents lead somewhere", () => {
+it("links between documents lead somewhere", () => {
   expect(brokenLinks(ROOT)).toEqual([]);
 });
 
-test("every decision is listed", () => {
+it("every decision is listed", () => {
   const listed = [...read("docs/decisions/README.md").matchAll(/\]\(([a-z-]+\.md)\)/g)].map(([, name]) => name);
   const written = globSync("*.md", { cwd: join(ROOT, "docs/decisions") }).filter((name) => name !== "README.md");
   expect(listed.toSorted()).toEqual(written.toSorted());
 });
 
-test("docs/architecture.md names existing files", () => {
+it("docs/architecture.md names existing files", () => {
   const text = read("docs/architecture.md");
   // The one that a reader is to make.
   const made = "test/methods/finalized-epoch.test.ts";
@@ -48,7 +48,7 @@ test("docs/architecture.md names existing files", () => {
   expect(named.filter((path) => path !== made && !there.some((each) => each.endsWith(`/${path}`)))).toEqual([]);
 });
 
-test("docs/operating.md explains the warnings and errors of a node", () => {
+it("docs/operating.md explains the warnings and errors of a node", () => {
   const sources = globSync("src/**/*.ts", { cwd: ROOT }).filter(
     (path) => !/^src\/(web|gateway)\/|gateway\.ts$/.test(path),
   );
@@ -57,7 +57,7 @@ test("docs/operating.md explains the warnings and errors of a node", () => {
   expect(written.filter(isNotIn(explainedLines("docs/operating.md")))).toEqual([]);
 });
 
-test("docs/gateway.md explains the warnings and errors of a gateway", () => {
+it("docs/gateway.md explains the warnings and errors of a gateway", () => {
   const written = [
     ...linesOfTrouble(globSync("src/gateway/**/*.ts", { cwd: ROOT })),
     ...Object.values(HEALTH_LOG_MESSAGES),

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import { SseClient } from "../../src/server/events/sse-client.test-support.ts";
 import { Client } from "../../src/server/jsonrpc/websocket/client.test-support.ts";
@@ -12,7 +12,7 @@ async function openBothServers({ api }: DevChain) {
   return { jsonRpcUrl, eventsUrl: `${restUrl}/eth/v1/events`, close };
 }
 
-test("SSE and WebSocket tell the same, in the same order", async () => {
+it("SSE and WebSocket tell the same, in the same order", async () => {
   const { devChain } = await openDevChain();
   const { jsonRpcUrl, eventsUrl } = await openBothServers(devChain);
   const topics = ["head", "block", "block_gossip", "attestation", "finalized_checkpoint"];
@@ -36,7 +36,7 @@ test("SSE and WebSocket tell the same, in the same order", async () => {
   expect(told.every((notification) => notification.subscription === subscription)).toBe(true);
 });
 
-test("a stream has only what was asked for, by repeated names as well", async () => {
+it("a stream has only what was asked for, by repeated names as well", async () => {
   const { devChain } = await openDevChain(QUIET);
   const { eventsUrl } = await openBothServers(devChain);
   const sse = await SseClient.connect(`${eventsUrl}?topics=block&topics=head`);
@@ -51,7 +51,7 @@ test("a stream has only what was asked for, by repeated names as well", async ()
   expect(headsOnly.events.left).toBe(0);
 });
 
-test.each([
+it.each([
   ["an unknown topic", "?topics=head,weather_forecast", "weather_forecast"],
   ["no topics", "", "topics"],
   ["empty topics", "?topics=", "topics"],
@@ -64,7 +64,7 @@ test.each([
   expect(body).toMatchObject({ code: 400, message: expect.stringContaining(named) });
 });
 
-test("closing the servers ends every subscription", async () => {
+it("closing the servers ends every subscription", async () => {
   const { devChain } = await openDevChain(QUIET);
   const { jsonRpcUrl, eventsUrl, close } = await openBothServers(devChain);
   const [sse, webSocket] = [await SseClient.connect(`${eventsUrl}?topics=head`), await Client.connect(jsonRpcUrl)];

@@ -1,6 +1,6 @@
 import { ForkName } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import type { Api } from "../../src/api/api.ts";
 import { TOPICS, type Topic } from "../../src/api/event-stream.ts";
 import { Client } from "../../src/server/jsonrpc/websocket/client.test-support.ts";
@@ -61,7 +61,7 @@ async function listen(api: Api, topics: readonly Topic[], fork: ForkName.phase0 
   };
 }
 
-test.each([ForkName.phase0, ForkName.fulu] as const)("what is posted on %s is told as it was posted", async (fork) => {
+it.each([ForkName.phase0, ForkName.fulu] as const)("what is posted on %s is told as it was posted", async (fork) => {
   const chain = await ExampleDevChain.open(fork);
   onTestFinished(() => chain.close());
   const listener = await listen(chain.api, POSTED, fork);
@@ -128,7 +128,7 @@ test.each([ForkName.phase0, ForkName.fulu] as const)("what is posted on %s is to
   expect(await listener.rest()).toBe(0);
 });
 
-test("every head of a chain that finalizes is told in order, and what becomes final", async () => {
+it("every head of a chain that finalizes is told in order, and what becomes final", async () => {
   const { devChain } = await openDevChain();
   const listener = await listen(devChain.api, ["head", "finalized_checkpoint"] as Topic[], ForkName.phase0);
   await advance(devChain, 40);
@@ -146,7 +146,7 @@ test("every head of a chain that finalizes is told in order, and what becomes fi
   expect(checkpoints.at(-1)).toMatchObject({ epoch: String(finalized.epoch), block: finalized.root });
 });
 
-test("each head is told in the newer form, too, by the fork of its slot", async () => {
+it("each head is told in the newer form, too, by the fork of its slot", async () => {
   const { devChain } = await openDevChain({
     forks: [
       { fork: ForkName.deneb, epoch: 0 },
@@ -176,7 +176,7 @@ test("each head is told in the newer form, too, by the fork of its slot", async 
   }
 });
 
-test("what light clients follow is told", async () => {
+it("what light clients follow is told", async () => {
   const { devChain } = await openDevChain({ forks: [{ fork: ForkName.altair, epoch: 0 }] });
   const topics = ["light_client_optimistic_update", "light_client_finality_update"] as Topic[];
   const listener = await listen(devChain.api, topics, ForkName.phase0);
@@ -197,7 +197,7 @@ interface LightClientUpdate {
 }
 const attestedSlot = ({ data }: LightClientUpdate) => Number(data.attested_header.beacon.slot);
 
-test("a reorganisation is told before the head that it leads to", async () => {
+it("a reorganisation is told before the head that it leads to", async () => {
   const { devChain } = await openDevChain(QUIET);
   const { chain, clock } = devChain;
   const byHand = new ByHand(devChain);
@@ -229,12 +229,12 @@ test("a reorganisation is told before the head that it leads to", async () => {
   expect(head).toMatchObject({ topic: "head", data: { slot: "2", block: overturning.root } });
 });
 
-test("the topics are those of the standard's documents, of whatever version", () => {
+it("the topics are those of the standard's documents, of whatever version", () => {
   for (const version of ["v2.5.0", "v4.0.0"] as const)
     expect(TOPICS).toEqual(expect.arrayContaining(topicsOf(version)));
 });
 
-test.each([ForkName.bellatrix, ForkName.capella, ForkName.fulu] as const)(
+it.each([ForkName.bellatrix, ForkName.capella, ForkName.fulu] as const)(
   "what the next payload of %s is to be built with is told once a slot, and the block is built with it",
   async (fork) => {
     const { devChain } = await openDevChain({ forks: [{ fork, epoch: 0 }] });
@@ -280,7 +280,7 @@ test.each([ForkName.bellatrix, ForkName.capella, ForkName.fulu] as const)(
   },
 );
 
-test("what a payload is to be built with is told before its slot also when the slot before has no block", async () => {
+it("what a payload is to be built with is told before its slot also when the slot before has no block", async () => {
   const forks = [{ fork: ForkName.deneb, epoch: 0 } as const];
   const { devChain } = await openDevChain({ forks, activeValidators: [0, 2, 4, 6, 8, 10, 12, 14] });
   const { chain, clock, api } = devChain;
@@ -317,7 +317,7 @@ interface BlockJson {
   body: { execution_payload: Record<string, unknown> & { fee_recipient: string } };
 }
 
-test("get_v1_events is another name of subscribe, and unknown topics are refused by it too", async () => {
+it("get_v1_events is another name of subscribe, and unknown topics are refused by it too", async () => {
   const { devChain } = await openDevChain(QUIET);
   const { client } = await listen(devChain.api, ["block"] as Topic[], ForkName.phase0);
   const { result } = await client.call("get_v1_events", ["head"]);

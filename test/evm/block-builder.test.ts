@@ -4,7 +4,7 @@ import { MerkleStateManager } from "@ethereumjs/statemanager";
 import { createTxFromRLP } from "@ethereumjs/tx";
 import { Account, Address, bytesToHex } from "@ethereumjs/util";
 import { buildBlock, createVM, type VM } from "@ethereumjs/vm";
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   addressOf,
   DEPOSIT_CONTRACT,
@@ -128,7 +128,7 @@ class ReferenceChain {
 }
 
 describe("blocks equal those of BlockBuilder", () => {
-  test.each(EXECUTION_FORKS)("%s", async (fork) => {
+  it.each(EXECUTION_FORKS)("%s", async (fork) => {
     const chain = await TestChain.open(optionsOf(fork), SCENARIO_ACCOUNTS);
     const reference = await ReferenceChain.open(fork, chain.genesis);
     expect(hexOf(chain.genesis.hash)).toBe(hexOf(reference.head.hash()));

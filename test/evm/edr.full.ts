@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import {
   bytesOf,
   DEPOSIT_CONTRACT,
@@ -132,7 +132,7 @@ describe.skipIf(edr === undefined)(edr === undefined ? `${title} (it has no bina
     other = await EdrChain.open(edr!, chain.attributes().feeRecipient);
   });
 
-  test(`${BLOCKS * PER_BLOCK} transactions`, async () => {
+  it(`${BLOCKS * PER_BLOCK} transactions`, async () => {
     const source = new RandomTransactions(chain, 42);
     const counts = { succeeded: 0, failed: 0, logs: 0, created: 0 };
     let left: Transaction[] = [];

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type BlockchainTest, rulesOf, runBlockchainTest, runStateTest, type StateTest } from "./public-tests.ts";
 
 /**
@@ -15,7 +15,7 @@ describe.skipIf(DIRECTORY === undefined)("public execution tests (FANAL_EXECUTIO
   const files = DIRECTORY === undefined ? [] : readdirSync(DIRECTORY, { recursive: true, encoding: "utf8" });
   const json = files.filter((name) => name.endsWith(".json") && !name.includes(".meta"));
 
-  test.each(json)("%s", async (name) => {
+  it.each(json)("%s", async (name) => {
     const path = join(DIRECTORY!, name);
     const tests = Object.entries(JSON.parse(readFileSync(path, "utf8")) as Record<string, AnyTest>);
     const faults: string[] = [];

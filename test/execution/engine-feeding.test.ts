@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { toHex } from "@lodestar/utils";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { openDevChain } from "../support/dev-chain.ts";
 import { ExecutionLayer } from "../support/execution-layer/execution-layer.ts";
 import { executionGenesis } from "../support/execution-layer/genesis.ts";
@@ -14,7 +14,7 @@ const SECRET = new Uint8Array(32).fill(7);
 
 const blockNumber = ({ chain }: ExecutionLayer) => Number(chain.head.block.header.number);
 
-test("an execution client that lost its data is given all blocks of the chain, which goes on then", async () => {
+it("an execution client that lost its data is given all blocks of the chain, which goes on then", async () => {
   const genesis = executionGenesis({ timestamp: 1_700_000_000, forks: { shanghai: 0, cancun: 0, prague: 0 } });
   const layer = await ExecutionLayer.open(genesis);
   const served = await serveExecutionLayer(layer, { secret: SECRET });

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { resolveState } from "../../src/api/lookup.ts";
 import { initialiseDatabase } from "../../src/chain/anchor/anchor.ts";
 import type { BeaconChain } from "../../src/chain/chain.ts";
@@ -27,7 +27,7 @@ class LaggingEngine extends DevExecutionEngine {
   }
 }
 
-test("whether a payload was verified is known of final blocks too, and after a restart, until it is", async () => {
+it("whether a payload was verified is known of final blocks too, and after a restart, until it is", async () => {
   const source = await openQuietDevChain(HISTORY_SLOTS, { validators: 8, forks: [{ fork: "deneb", epoch: 0 }] });
   const { config, chain: followed } = source.devChain;
   const db = await openDatabase(join(tempDirectory(), "beacon-db"), { sync: false });

@@ -1,6 +1,6 @@
 import type { bellatrix, RootHex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import type { BeaconChain } from "../../src/chain/chain.ts";
 import type { HeadEvent, ReorgEvent } from "../../src/chain/events.ts";
 import { ForkChoiceError } from "../../src/chain/fork-choice/error.ts";
@@ -58,7 +58,7 @@ function eventsOf(chain: BeaconChain) {
   return { heads, reorgs };
 }
 
-test("what the engine cannot tell is followed optimistically, and verified as soon as it can", async () => {
+it("what the engine cannot tell is followed optimistically, and verified as soon as it can", async () => {
   const stored = await emptyStoredChain(source);
   const engine = new ScriptedEngine();
   engine.otherwise = SYNCING;
@@ -100,7 +100,7 @@ test("what the engine cannot tell is followed optimistically, and verified as so
   expect(engine.takeAsked("newPayload")).toEqual([]);
 });
 
-test("a head that stays optimistic is told again in every slot", async () => {
+it("a head that stays optimistic is told again in every slot", async () => {
   const engine = new ScriptedEngine();
   engine.otherwise = SYNCING;
   const { chain, clock } = await open(await emptyStoredChain(source), engine);
@@ -117,7 +117,7 @@ test("a head that stays optimistic is told again in every slot", async () => {
   expect(engine.questions).toEqual([]);
 });
 
-test.each<[string, { lastValid: () => RootHex | null; head: number; complaints: number }]>([
+it.each<[string, { lastValid: () => RootHex | null; head: number; complaints: number }]>([
   ["the hash of its parent", { lastValid: () => hashOf(at(HEAD - 1)), head: HEAD - 1, complaints: 1 }],
   ["that of an ancestor three blocks back", { lastValid: () => hashOf(at(HEAD - 3)), head: HEAD - 3, complaints: 1 }],
   ["that of an ancestor ten blocks back", { lastValid: () => hashOf(at(HEAD - 10)), head: HEAD - 10, complaints: 1 }],
@@ -167,7 +167,7 @@ test.each<[string, { lastValid: () => RootHex | null; head: number; complaints: 
   });
 });
 
-test.each([
+it.each([
   ["one by one", (chain: BeaconChain) => follow(chain, main.slice(0, 10))],
   ["in a segment", async (chain: BeaconChain) => void (await chain.importSegment(main.map(({ signed }) => signed)))],
 ])("a block that is refused takes along the ancestors that its verdict condemns, %s", async (_, bring) => {
@@ -188,7 +188,7 @@ test.each([
   expect(engine.takeAsked("newPayload")).toEqual([]);
 });
 
-test("the branch that remains when the other becomes invalid has the head", async () => {
+it("the branch that remains when the other becomes invalid has the head", async () => {
   const engine = new ScriptedEngine();
   engine.otherwise = SYNCING;
   const { chain } = await open(await emptyStoredChain(source), engine);
@@ -205,7 +205,7 @@ test("the branch that remains when the other becomes invalid has the head", asyn
   expect(statuses(chain, main.slice(4))).toEqual(Array<string>(8).fill("invalid"));
 });
 
-test("an engine that takes back that a block is valid is complained of, and changes nothing", async () => {
+it("an engine that takes back that a block is valid is complained of, and changes nothing", async () => {
   const engine = new ScriptedEngine();
   const { chain, complaints } = await open(await emptyStoredChain(source), engine);
   await follow(chain, main.slice(0, 5));
@@ -222,7 +222,7 @@ test("an engine that takes back that a block is valid is complained of, and chan
   expect(chain.head.root).toBe(at(6).root);
 });
 
-test("where the justified block is invalid the head stays, which is said once, until there is another to follow", async () => {
+it("where the justified block is invalid the head stays, which is said once, until there is another to follow", async () => {
   const { chain, complaints } = await open(await emptyStoredChain(source), new ScriptedEngine());
   await follow(chain, main.slice(0, 2));
   const choose = vi.spyOn(chain.forkChoice, "updateHead").mockImplementation(() => {
@@ -238,7 +238,7 @@ test("where the justified block is invalid the head stays, which is said once, u
   expect(chain.head.root).toBe(at(3).root);
 });
 
-test("a block about which the engine cannot be asked waits, and nothing is lost", async () => {
+it("a block about which the engine cannot be asked waits, and nothing is lost", async () => {
   const engine = new ScriptedEngine();
   const { chain, clock, db } = await open(await emptyStoredChain(source), engine);
   chain.start();
@@ -268,7 +268,7 @@ test("a block about which the engine cannot be asked waits, and nothing is lost"
   await expect(next).resolves.toMatchObject({ slot: 5 });
 });
 
-test("a bad signature is the verdict that counts, whatever the engine says or does not say", async () => {
+it("a bad signature is the verdict that counts, whatever the engine says or does not say", async () => {
   const engine = new ScriptedEngine();
   const { chain, close } = await open(await emptyStoredChain(source), engine);
   await follow(chain, main.slice(0, 3));
@@ -287,7 +287,7 @@ test("a bad signature is the verdict that counts, whatever the engine says or do
   await close();
 });
 
-test("the first payload of a chain is valid only when its terminal block is, and takes all after it along", async () => {
+it("the first payload of a chain is valid only when its terminal block is, and takes all after it along", async () => {
   const merging = await openQuietDevChain(HEAD, { validators: 8, forks: [{ fork: "bellatrix", epoch: 1 }] });
   const { chain: followed } = merging.devChain;
   const blocks: HandMadeBlock[] = [];

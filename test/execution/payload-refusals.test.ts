@@ -1,7 +1,7 @@
 import { ZERO_HASH_HEX } from "@lodestar/params";
 import type { bellatrix, RootHex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import type { ChainBlock } from "../../src/chain/blocks/block-store.ts";
 import type { BeaconChain } from "../../src/chain/chain.ts";
 import { blocksUpTo, type OpenedDevChain, startQuietDevChain } from "../support/dev-chain.ts";
@@ -54,7 +54,7 @@ function mend(engine: ScriptedEngine): void {
   for (const block of main) engine.answer(hashOf(block), VALID);
 }
 
-test("blocks that an execution client refused wrongly are followed again when it is mended, and those after them taken", async () => {
+it("blocks that an execution client refused wrongly are followed again when it is mended, and those after them taken", async () => {
   const engine = new ScriptedEngine();
   const { chain, clock, complaints } = await followAndRefuse(engine, { last: 10, lastValid: 6 });
   expect(chain.head.root).toBe(at(6).root);
@@ -72,7 +72,7 @@ test("blocks that an execution client refused wrongly are followed again when it
   expect(complaints.join()).not.toMatch(/ERROR/);
 });
 
-test("one that stays with its refusal is asked less and less often, which is told once", async () => {
+it("one that stays with its refusal is asked less and less often, which is told once", async () => {
   const engine = new ScriptedEngine();
   const { chain, clock, complaints } = await followAndRefuse(engine, { last: 10, lastValid: 6 });
   engine.questions = [];
@@ -95,7 +95,7 @@ test("one that stays with its refusal is asked less and less often, which is tol
   await vi.waitFor(() => expect(chain.head.root).toBe(at(10).root));
 });
 
-test("the justified block is followed again, too, also by a client that has to sync first", async () => {
+it("the justified block is followed again, too, also by a client that has to sync first", async () => {
   const engine = new ScriptedEngine();
   const { chain, clock, complaints } = await followAndRefuse(engine, { last: HEAD, lastValid: 14 });
   expect(chain.forkChoice.justified.epoch).toBeGreaterThan(1);
@@ -115,7 +115,7 @@ test("the justified block is followed again, too, also by a client that has to s
   expect(chain.head.root).toBe(at(HEAD).root);
 });
 
-test("what was refused stays so over a start, until the client is asked again and takes it", async () => {
+it("what was refused stays so over a start, until the client is asked again and takes it", async () => {
   const engine = new ScriptedEngine();
   const first = await followAndRefuse(engine, { last: 10, lastValid: 6 });
   await first.close();
@@ -132,7 +132,7 @@ test("what was refused stays so over a start, until the client is asked again an
   expect(chain.head.root).toBe(at(12).root);
 });
 
-test.each([
+it.each([
   ["alone", (chain: BeaconChain) => chain.importBlock(at(7).signed)],
   ["in a segment", (chain: BeaconChain) => chain.importSegment(segment(5, 8))],
 ])("a block that is refused when it comes is asked about again after pauses that grow, %s", async (_, bring) => {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { ClosingStack } from "../../src/async/closing-stack.ts";
 import { FaultyLink } from "../support/faulty-link.ts";
 import {
@@ -59,7 +59,7 @@ beforeAll(async () => {
   await second.program.callUntil("getChainHead", hasFollowed);
 });
 
-test("no read fails, no head goes back and no block is missed or told twice, whatever happens to one upstream", async () => {
+it("no read fails, no head goes back and no block is missed or told twice, whatever happens to one upstream", async () => {
   const gateway = await openGateway({ first: first.link, second: second.link });
   const announced = await AnnouncedBlocks.listen(gateway);
   const subscriberCounts = await Readers.start(gateway, first.restUrl);

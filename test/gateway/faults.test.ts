@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { ClosingStack } from "../../src/async/closing-stack.ts";
 import { SYSTEM_TIMERS, type Timers } from "../../src/async/timers.ts";
 import { FaultyLink } from "../support/faulty-link.ts";
@@ -42,7 +42,7 @@ function lie(bytes: Buffer): Buffer {
   return Buffer.from(bytes.toString("latin1").replaceAll(/"root":"0x.{8}/g, '"root":"0xdeadbeef'), "latin1");
 }
 
-test("with a quorum of two, an upstream that lies about a finalized root is found out", async () => {
+it("with a quorum of two, an upstream that lies about a finalized root is found out", async () => {
   onTestFinished(() => links.second.mend());
   const gateway = await openGateway(links, { quorum: 2 });
   const ask = async () => {
@@ -59,7 +59,7 @@ test("with a quorum of two, an upstream that lies about a finalized root is foun
 /** Timers of a gateway that takes no upstream for slow or stuck, however little time a busy machine leaves it. */
 const PATIENT_TIMERS: Timers = { ...SYSTEM_TIMERS, now: () => SYSTEM_TIMERS.now() / 100 };
 
-test("what belongs together is asked of one upstream, and what was submitted is not sent again", async () => {
+it("what belongs together is asked of one upstream, and what was submitted is not sent again", async () => {
   const gateway = await openGateway(links, {}, PATIENT_TIMERS);
   const asked = (what: RegExp) =>
     Object.values(links).map(({ requests }) => requests.filter((line) => what.test(line)));
@@ -89,7 +89,7 @@ test("what belongs together is asked of one upstream, and what was submitted is 
   expect(asked(/POST .*voluntary_exits/).flat()).toHaveLength(1);
 });
 
-test("no read fails and no block is missed or told twice when one upstream is cut off, breaks off or answers garbage", async () => {
+it("no read fails and no block is missed or told twice when one upstream is cut off, breaks off or answers garbage", async () => {
   const gateway = await openGateway(links);
   const announced = await AnnouncedBlocks.listen(gateway);
   const subscriberCounts = await Readers.start(gateway, restUrl);

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { initialiseDatabase } from "../../src/chain/anchor/anchor.ts";
 import type { BeaconChain } from "../../src/chain/chain.ts";
 import type { Checkpoint } from "../../src/chain/fork-choice/types.ts";
@@ -38,7 +38,7 @@ async function anchoredAt(blockSlot: number, slot = blockSlot, from = source): P
   return db;
 }
 
-test.each([
+it.each([
   ["the first slot of an epoch", 24],
   ["the middle of an epoch", 29],
   ["the last slot of an epoch", 31],
@@ -64,7 +64,7 @@ test.each([
   await again.close();
 });
 
-test("blocks of slots that an anchor state has passed already are refused, and the chain is unharmed", async () => {
+it("blocks of slots that an anchor state has passed already are refused, and the chain is unharmed", async () => {
   const chain = await open(await anchoredAt(29, 31));
   await expect(chain.importBlock((await blockAt(30)).signed)).rejects.toMatchObject({ reason: "before-history" });
   expect(chain.head.slot).toBe(29);
@@ -72,7 +72,7 @@ test("blocks of slots that an anchor state has passed already are refused, and t
   await chain.close();
 });
 
-test("the block that the chain was started from may become the checkpoint of the next epoch, whose first slot was empty", async () => {
+it("the block that the chain was started from may become the checkpoint of the next epoch, whose first slot was empty", async () => {
   const directory = tempDirectory();
   await makeChainWithGap(directory, { fork: "phase0" });
   const withGap = await openDevChain({ ...QUIET, validators: 8, forks: forkSchedule("phase0", []) }, directory);

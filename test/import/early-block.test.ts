@@ -1,9 +1,9 @@
 import type { SignedBlockContents } from "@lodestar/types";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { ByHand } from "../support/by-hand.ts";
 import { openQuietDevChain } from "../support/dev-chain.ts";
 
-test("a block that comes a moment before its slot is imported when the slot begins", async () => {
+it("a block that comes a moment before its slot is imported when the slot begins", async () => {
   const { devChain, complaints } = await openQuietDevChain(2);
   const { api, chain, clock } = devChain;
   const hand = new ByHand(devChain);

@@ -1,6 +1,6 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type deneb, type electra, ssz } from "@lodestar/types";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { BeaconChain } from "../../src/chain/chain.ts";
 import type { ProducedFullBlock } from "../../src/chain/production/block-producer.ts";
 import { processBlock } from "../../src/chain/states/advance.ts";
@@ -34,7 +34,7 @@ const add = (chain: BeaconChain, { slot, root, sidecars }: CommittingBlock, only
   chain.data.pool.add({ slot, root }, only);
 
 describe.each(["electra", "fulu"] as const)("a block of %s without its data", (fork) => {
-  test("holds up no other, is told of when its time is over, and comes onto the chain with its data", async () => {
+  it("holds up no other, is told of when its time is over, and comes onto the chain with its data", async () => {
     const { chain, clock, db, devChain, slot, blocks, complaints } = await open(fork);
     const block = await blocks.make({ slot, parentRoot: chain.head.root });
     const awaited: string[] = [];
@@ -68,7 +68,7 @@ describe.each(["electra", "fulu"] as const)("a block of %s without its data", (f
   });
 });
 
-test("a block that comes twice is verified once and known the second time", async () => {
+it("a block that comes twice is verified once and known the second time", async () => {
   const { chain, slot, blocks } = await open("electra");
   const block = await blocks.make({ slot, parentRoot: chain.head.root });
   const both = Promise.all([chain.importBlock(block.signed), chain.importBlock(block.signed)]);
@@ -81,7 +81,7 @@ test("a block that comes twice is verified once and known the second time", asyn
   expect(vi.mocked(DevExecutionEngine.prototype.notifyNewPayload)).toHaveBeenCalledTimes(1);
 });
 
-test("of a proposer that signs many blocks two are held, and what is held of one with a fault is forgotten", async () => {
+it("of a proposer that signs many blocks two are held, and what is held of one with a fault is forgotten", async () => {
   const { chain, devChain, slot, blocks, close } = await open("electra");
   const parentRoot = chain.head.root;
   const made: CommittingBlock[] = [];
@@ -106,7 +106,7 @@ test("of a proposer that signs many blocks two are held, and what is held of one
   await rejected;
 });
 
-test("a block of which neither payload nor data can be verified waits for the one and then for the other", async () => {
+it("a block of which neither payload nor data can be verified waits for the one and then for the other", async () => {
   const { chain, clock, slot, blocks } = await open("electra");
   const block = await blocks.make({ slot, parentRoot: chain.head.root });
   const { notifyNewPayload } = DevExecutionEngine.prototype;
@@ -121,7 +121,7 @@ test("a block of which neither payload nor data can be verified waits for the on
   expect(chain.head.root).toBe(block.root);
 });
 
-test("finality lets go of blocks that wait for their data, and of the data of what it leaves on no chain", async () => {
+it("finality lets go of blocks that wait for their data, and of the data of what it leaves on no chain", async () => {
   const lastUnfinalizedSlot = 4 * SLOTS_PER_EPOCH - 1;
   const { chain, clock, db, devChain, blocks, slot } = await open("electra", lastUnfinalizedSlot - 1);
   const genesis = (await chain.blocks.genesis())!;
@@ -147,7 +147,7 @@ test("finality lets go of blocks that wait for their data, and of the data of wh
   expect(await db.data.indices(kept.root)).toEqual([0, 1]);
 });
 
-test("what comes with its block or after it is stored, also what the node need not keep, and stays over a restart until it is old", async () => {
+it("what comes with its block or after it is stored, also what the node need not keep, and stays over a restart until it is old", async () => {
   const configOverrides = { MIN_EPOCHS_FOR_DATA_COLUMN_SIDECARS_REQUESTS: "1" };
   const { chain, db, slot, blocks, directory, close } = await open("fulu", 1, { configOverrides });
   vi.spyOn(chain.data.custody, "sampled", "get").mockReturnValue([3, 4, 70]);
@@ -177,7 +177,7 @@ test("what comes with its block or after it is stored, also what the node need n
   await expect.poll(() => again.db.data.indices(block.root)).toEqual([]);
 });
 
-test("a chain that is gone back has the data of then, and lets go of blocks that wait", async () => {
+it("a chain that is gone back has the data of then, and lets go of blocks that wait", async () => {
   const { chain, slot, blocks, db } = await open("electra");
   const parentRoot = chain.head.root;
   const [before, after, waiting] = [
@@ -203,7 +203,7 @@ test("a chain that is gone back has the data of then, and lets go of blocks that
   await expect(chain.importBlock(before.signed)).resolves.toEqual({ root: before.root, known: false });
 });
 
-test("the blobs of an own block are stored with it", async () => {
+it("the blobs of an own block are stored with it", async () => {
   const { chain, slot, blocks } = await open("electra");
   const { signed, root, sidecars } = await blocks.make({ slot, parentRoot: chain.head.root });
   const { blob, kzgProof } = sidecars[0] as deneb.BlobSidecar;

@@ -1,6 +1,6 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { SignedBeaconBlock } from "@lodestar/types";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import type { BeaconChain } from "../../src/chain/chain.ts";
 import type { BeaconDb } from "../../src/db/beacon-db.ts";
 import { collect } from "../../src/db/collect.test-support.ts";
@@ -37,7 +37,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test.each([
+it.each([
   ["alone", "verified"],
   ["alone", "written"],
   ["in a segment", "verified"],

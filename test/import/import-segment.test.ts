@@ -2,7 +2,7 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type BeaconBlock, type electra, type phase0, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { ClassicLevel } from "classic-level";
-import { beforeAll, expect, test, vi } from "vitest";
+import { beforeAll, expect, it, vi } from "vitest";
 import { DevExecutionEngine } from "../../src/execution/dev-engine.ts";
 import { ByHand, type HandMadeBlock } from "../support/by-hand.ts";
 import { type OpenedDevChain, openDevChain, QUIET, startQuietDevChain } from "../support/dev-chain.ts";
@@ -99,7 +99,7 @@ const standing = ({ head, forkChoice }: OpenedDevChain["devChain"]["chain"]) => 
   blocks: [...forkChoice.all()],
 });
 
-test("a segment leaves the same chain and the same database as its blocks one by one", async () => {
+it("a segment leaves the same chain and the same database as its blocks one by one", async () => {
   const single = await openFollower();
   for (const signed of blocks()) await single.chain.importBlock(signed);
   const whole = await openFollower();
@@ -118,7 +118,7 @@ test("a segment leaves the same chain and the same database as its blocks one by
   expect(await everythingIn(whole.db.path)).toEqual(await everythingIn(single.db.path));
 });
 
-test("what the node has of a segment is left alone, be it finalized or not", async () => {
+it("what the node has of a segment is left alone, be it finalized or not", async () => {
   const { chain, announced } = await openFollower();
   await chain.importBlock(blocks()[0]!);
   await expect(chain.importSegment(blocks(0, 36))).resolves.toEqual({ imported: 35, known: 1 });
@@ -130,7 +130,7 @@ test("what the node has of a segment is left alone, be it finalized or not", asy
   expect(announced).toEqual(history.map(({ root }) => root));
 });
 
-test("a bad signature in the middle is found, and the blocks before it are imported", async () => {
+it("a bad signature in the middle is found, and the blocks before it are imported", async () => {
   const follower = await openFollower();
   const spoiled = blocks();
   spoiled[20] = { message: spoiled[20]!.message, signature: spoiled[21]!.signature };
@@ -152,7 +152,7 @@ function forged(index: number, change: Partial<BeaconBlock>): HandMadeBlock {
   return byHand.sign({ ...history[index]!.signed.message, ...change } as BeaconBlock);
 }
 
-test.each([
+it.each([
   ["the root of another state", "wrong-state-root", 36, { stateRoot: new Uint8Array(32).fill(0xbb) }],
   ["the slot of its parent", "not-later-than-parent", 3, { slot: 3 }],
   ["a slot that has not begun", "future-slot", 4, { slot: NOW + 1 }],
@@ -169,7 +169,7 @@ test.each([
   expect(follower.chain.forkChoice.has(wrong.root)).toBe(false);
 });
 
-test("a payload that the execution engine refuses ends the segment", async () => {
+it("a payload that the execution engine refuses ends the segment", async () => {
   const follower = await openFollower();
   const refused = 5;
   const original = DevExecutionEngine.prototype.notifyNewPayload;
@@ -187,7 +187,7 @@ test("a payload that the execution engine refuses ends the segment", async () =>
   await expectImported(follower, refused);
 });
 
-test("blocks that are no chain, or of an unknown one, are refused before anything is done", async () => {
+it("blocks that are no chain, or of an unknown one, are refused before anything is done", async () => {
   const { chain, db } = await openFollower();
   const write = vi.spyOn(db, "batch");
   const gap = [...blocks(0, 10), ...blocks(11)];
@@ -200,7 +200,7 @@ test("blocks that are no chain, or of an unknown one, are refused before anythin
   expect(chain.head.slot).toBe(0);
 });
 
-test("a block far ahead of its parent costs nothing unless the validator it names has signed it", async () => {
+it("a block far ahead of its parent costs nothing unless the validator it names has signed it", async () => {
   const { chain } = await openFollower();
   const { signed } = forged(1, { slot: 3 * SLOTS_PER_EPOCH, parentRoot: fromHex(history[0]!.root) });
   const unsigned = { ...signed, signature: blocks()[1]!.signature } as SignedBeaconBlock;
@@ -211,7 +211,7 @@ test("a block far ahead of its parent costs nothing unless the validator it name
   expect(advance).not.toHaveBeenCalled();
 });
 
-test("validators are added only by what is known to be valid", async () => {
+it("validators are added only by what is known to be valid", async () => {
   const { chain } = await openFollower();
   await chain.importSegment(blocks());
   const engine = takeAllPayloads();
@@ -228,7 +228,7 @@ test("validators are added only by what is known to be valid", async () => {
   engine.mockRestore();
 });
 
-test("other changes of the chain do not wait for a segment", async () => {
+it("other changes of the chain do not wait for a segment", async () => {
   const { chain } = await openFollower();
   const order: string[] = [];
   const segment = chain.importSegment(blocks(0, 8)).then(() => order.push("segment"));
@@ -237,7 +237,7 @@ test("other changes of the chain do not wait for a segment", async () => {
   await segment;
 });
 
-test("blocks that came another way and became final while they were verified are known", async () => {
+it("blocks that came another way and became final while they were verified are known", async () => {
   const { chain } = await openFollower();
   const { verify } = chain.validation.bls;
   const [verifying, others] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -256,7 +256,7 @@ test("blocks that came another way and became final while they were verified are
   held.mockRestore();
 });
 
-test("an aborted segment ends with what was announced by then, and can be gone on with", async () => {
+it("an aborted segment ends with what was announced by then, and can be gone on with", async () => {
   const { chain, db, announced } = await openFollower();
   const abort = new AbortController();
   const stopListening = chain.events.on("head", () => abort.abort(new Error("Enough.")));
@@ -270,7 +270,7 @@ test("an aborted segment ends with what was announced by then, and can be gone o
   await expect(chain.importSegment(blocks())).resolves.toEqual({ imported: COUNT - known, known });
 });
 
-test("a crash in the middle of a segment loses nothing that was announced", async () => {
+it("a crash in the middle of a segment loses nothing that was announced", async () => {
   const directory = tempDirectory();
   const first = await openFollower(directory);
   const crashed = new Promise<void>((resolve, reject) => {

@@ -1,6 +1,6 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { Attestation, altair, BeaconBlock, electra, phase0, SignedBeaconBlock } from "@lodestar/types";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { RejectionReason } from "../../src/chain/import/block-rejection.ts";
 import { collect } from "../../src/db/collect.test-support.ts";
 import type { DevFork } from "../../src/dev/forks.ts";
@@ -222,7 +222,7 @@ describe.each<[DevFork, Case[]]>([
     return type.clone(signed.message as phase0.BeaconBlock);
   };
 
-  test.each(cases)("with %s is refused as %s", async (_, reason, spoil) => {
+  it.each(cases)("with %s is refused as %s", async (_, reason, spoil) => {
     const { chain } = scene.devChain;
     const spoiled = await spoil(scene, copyOf(scene.good));
     const before = await view();
@@ -235,7 +235,7 @@ describe.each<[DevFork, Case[]]>([
     write.mockRestore();
   });
 
-  test("is imported when nothing is wrong with it, and known from then on", async () => {
+  it("is imported when nothing is wrong with it, and known from then on", async () => {
     const { chain } = scene.devChain;
     const { root, signed } = scene.good;
     const saidBefore = scene.complaints.length;

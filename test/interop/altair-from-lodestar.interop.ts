@@ -1,11 +1,11 @@
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { blockRequests, follow, SLOTS_PER_EPOCH, untilLevel } from "./following.ts";
 import { LodestarChain } from "./lodestar-chain.ts";
 
 const ALTAIR_EPOCH = 5;
 const FORK_SLOT = ALTAIR_EPOCH * SLOTS_PER_EPOCH;
 
-test("discovers Lodestar, and follows its chain by gossip through the fork to altair; late ones sync through it", async () => {
+it("discovers Lodestar, and follows its chain by gossip through the fork to altair; late ones sync through it", async () => {
   const chain = await LodestarChain.start({ forkEpochs: { altair: ALTAIR_EPOCH } });
   const { lodestar } = chain;
   const { enr, address } = await lodestar.identity();

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { FanalChain } from "./fanal-chain.ts";
 import { blockRequests, follow, SLOTS_PER_EPOCH, untilLevel } from "./following.ts";
@@ -8,7 +8,7 @@ import { LodestarBeacon } from "./lodestar-beacon.ts";
 const ALTAIR_EPOCH = 9;
 const FORK_SLOT = ALTAIR_EPOCH * SLOTS_PER_EPOCH;
 
-test("Lodestar syncs from a chain whose node it discovers, and follows it by gossip through the fork to altair; a late one starts from its checkpoint", async () => {
+it("Lodestar syncs from a chain whose node it discovers, and follows it by gossip through the fork to altair; a late one starts from its checkpoint", async () => {
   const { fanal, networkDirectory, bootnodes } = await FanalChain.start([
     ...["--validators", "32", "--warmup-epochs", "4"],
     ...["--fork-at", `altair=${ALTAIR_EPOCH}`],

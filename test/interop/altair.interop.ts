@@ -1,7 +1,7 @@
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { blocksUpTo, chainFinalizedByLodestar, GRAFFITI_BYTES } from "./finalizing-chain.ts";
 
-test("Lodestar's validator client finalizes an altair chain over REST, its sync committee included", async () => {
+it("Lodestar's validator client finalizes an altair chain over REST, its sync committee included", async () => {
   const { program, finalizedSlot } = await chainFinalizedByLodestar("altair", 16);
   const blocks = await blocksUpTo(program, finalizedSlot);
   expect(new Set(blocks.map(({ body }) => body.graffiti))).toEqual(new Set([GRAFFITI_BYTES]));

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import type { Report } from "../../src/gateway/doctor/report.ts";
 import { Program } from "../support/program.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -36,7 +36,7 @@ const DEVIATIONS = [
   /^GET \/eth\/v1\/config\/spec$/,
 ];
 
-test("doctor tells the deviations of a Lodestar of 2023, and nothing else", async () => {
+it("doctor tells the deviations of a Lodestar of 2023, and nothing else", async () => {
   const { upstreams, operations, differences, contradictions } = await diagnose("altair");
   expect(contradictions).toEqual([]);
   // It does not hold the state of every finalized block.

@@ -1,5 +1,5 @@
 import { ssz } from "@lodestar/types";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { EngineDriver } from "../support/execution-layer/engine-driver.ts";
 import { ExecutionLayer } from "../support/execution-layer/execution-layer.ts";
 import { executionGenesis } from "../support/execution-layer/genesis.ts";
@@ -13,7 +13,7 @@ import { showLastLinesOnFailure } from "./last-lines.ts";
 const SLOT_SECONDS = 2;
 const BLOCKS = 10;
 
-test("@ethereumjs/client and the execution layer of our tests execute each other's blocks from Shanghai to Prague", async () => {
+it("@ethereumjs/client and the execution layer of our tests execute each other's blocks from Shanghai to Prague", async () => {
   // Of now, since the client takes transactions only after a head that was less than a minute old.
   const timestamp = Math.floor(Date.now() / 1000);
   const forks = {

@@ -1,6 +1,6 @@
 import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { Sender, type SignedTransaction } from "../support/execution-layer/transactions.ts";
 import { toQuantity } from "../support/execution-layer/wire.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -36,7 +36,7 @@ interface Syncing {
   el_offline: boolean;
 }
 
-test("a chain from capella to electra is made and finalized with @ethereumjs/client, with transactions, and requests by them", async () => {
+it("a chain from capella to electra is made and finalized with @ethereumjs/client, with transactions, and requests by them", async () => {
   const genesisTime = Math.floor(Date.now() / 1000);
   const timeOf = (epoch: number) => genesisTime + epoch * SLOTS_PER_EPOCH * SLOT_SECONDS;
   const [, deneb, electra] = FORKS;
@@ -102,7 +102,7 @@ test("a chain from capella to electra is made and finalized with @ethereumjs/cli
   }
 });
 
-test("a chain goes on by itself after @ethereumjs/client was away, lost its data, or refused the secret", async () => {
+it("a chain goes on by itself after @ethereumjs/client was away, lost its data, or refused the secret", async () => {
   const chain = await ExecutionChain.start({
     genesisTime: Math.floor(Date.now() / 1000) - HISTORY_EPOCHS * SLOTS_PER_EPOCH * SLOT_SECONDS,
     forks: { shanghai: 0, cancun: 0, prague: 0 },

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { Program } from "../support/program.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { BeaconRest, until } from "./beacon-rest.ts";
@@ -95,7 +95,7 @@ async function finalizeThroughGateway(fork: string, lodestarTier: number, instal
   expect(gateway.output).not.toMatch(/ (ERROR|FATAL) /);
 }
 
-test("Lodestar's validator client finalizes a chain through a gateway, one of whose upstreams is killed", async () => {
+it("Lodestar's validator client finalizes a chain through a gateway, one of whose upstreams is killed", async () => {
   await finalizeThroughGateway("altair", 0);
 });
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { test } from "vitest";
+import { it } from "vitest";
 
 /** A Lodestar that can be started. */
 export interface LodestarInstall {
@@ -24,7 +24,7 @@ function fromEnvironment(name: string): string {
 
 /** A test with a current Lodestar, which whoever runs it has installed. */
 export function testWithCurrentLodestar(title: string, run: (install: LodestarInstall) => Promise<void>): void {
-  test(title, async ({ skip }) => {
+  it(title, async ({ skip }) => {
     const given = process.env.FANAL_TEST_LODESTAR;
     if (!given) {
       skip(

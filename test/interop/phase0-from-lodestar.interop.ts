@@ -1,9 +1,9 @@
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { blockRequests, follow } from "./following.ts";
 import { NEVER } from "./lodestar-beacon.ts";
 import { LodestarChain } from "./lodestar-chain.ts";
 
-test("syncs from Lodestar, a peer it was told of, and follows its phase0 chain by gossip", async () => {
+it("syncs from Lodestar, a peer it was told of, and follows its phase0 chain by gossip", async () => {
   const chain = await LodestarChain.start({ forkEpochs: { altair: NEVER } });
   const { lodestar } = chain;
   const { address } = await lodestar.identity();

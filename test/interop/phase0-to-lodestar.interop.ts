@@ -1,11 +1,11 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { FanalChain } from "./fanal-chain.ts";
 import { blockRequests, follow } from "./following.ts";
 import { showLastLinesOnFailure } from "./last-lines.ts";
 import { LodestarBeacon } from "./lodestar-beacon.ts";
 
-test("Lodestar syncs from a phase0 chain, whose node it was told of, and follows it by gossip", async () => {
+it("Lodestar syncs from a phase0 chain, whose node it was told of, and follows it by gossip", async () => {
   const { fanal, networkDirectory, bootnodes } = await FanalChain.start([
     ...["--fork", "phase0"],
     ...["--validators", "32", "--warmup-epochs", "4"],

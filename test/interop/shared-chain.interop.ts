@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ForkName } from "@lodestar/params";
-import { onTestFinished, test } from "vitest";
+import { it, onTestFinished } from "vitest";
 import { feedBlobs } from "../support/execution-layer/blob-feed.ts";
 import { ExecutionLayer } from "../support/execution-layer/execution-layer.ts";
 import { executionGenesis } from "../support/execution-layer/genesis.ts";
@@ -13,7 +13,7 @@ import { finalizeTogether } from "./shared-chain.ts";
 
 const SECRET = new Uint8Array(32).fill(7);
 
-test("a chain of which Lodestar runs one half of the validators is finalized by both nodes", async () => {
+it("a chain of which Lodestar runs one half of the validators is finalized by both nodes", async () => {
   await finalizeTogether(["--fork", "altair"]);
 });
 

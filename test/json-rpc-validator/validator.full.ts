@@ -1,7 +1,7 @@
-import { test } from "vitest";
+import { it } from "vitest";
 import { finalizeByJsonRpc } from "./finalizing.ts";
 
-test.each(["phase0", "altair", "capella", "electra"])(
+it.each(["phase0", "altair", "capella", "electra"])(
   "a validator that knows only JSON-RPC finalizes a chain of %s",
   finalizeByJsonRpc,
 );

@@ -1,4 +1,4 @@
-import { test } from "vitest";
+import { it } from "vitest";
 import { finalizeByJsonRpc } from "./finalizing.ts";
 
-test("a validator that knows only JSON-RPC finalizes a chain of fulu", () => finalizeByJsonRpc("fulu"));
+it("a validator that knows only JSON-RPC finalizes a chain of fulu", () => finalizeByJsonRpc("fulu"));

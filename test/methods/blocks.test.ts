@@ -1,6 +1,6 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { BeaconBlock } from "@lodestar/types";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { DevFork } from "../../src/dev/forks.ts";
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";
 import { atSlot, type BlockSetting } from "../support/block-setting.ts";
@@ -228,7 +228,7 @@ describe("blocks that change nothing", () => {
   });
 });
 
-test("a block may have numbers for integers, words for graffiti and members that nobody knows", async () => {
+it("a block may have numbers for integers, words for graffiti and members that nobody knows", async () => {
   const { devChain, caller, byHand, toJson } = await open("phase0");
   const { root, signed } = byHand.sign(await byHand.produce(SLOT, devChain.chain.head.root, 0x41));
   const json = toJson(signed);
@@ -243,7 +243,7 @@ test("a block may have numbers for integers, words for graffiti and members that
   expect(stored.message.slot).toBe(String(SLOT));
 });
 
-test("a body that does not fit the fork of its slot is not decoded", async () => {
+it("a body that does not fit the fork of its slot is not decoded", async () => {
   const { caller, makeBlock } = await open("capella");
   const { json } = await makeBlock();
   const { bls_to_execution_changes: _changes, ...ofBellatrix } = json.message.body;
@@ -258,7 +258,7 @@ test("a body that does not fit the fork of its slot is not decoded", async () =>
   });
 });
 
-test("a block with blobs brings them along", async () => {
+it("a block with blobs brings them along", async () => {
   const { caller, makeBlock } = await open("deneb");
   const { json } = await makeBlock();
   const commitments = [`0xc0${"00".repeat(47)}`];
@@ -279,7 +279,7 @@ test("a block with blobs brings them along", async () => {
   });
 });
 
-test("blocks of a finalized chain are taken once more", async () => {
+it("blocks of a finalized chain are taken once more", async () => {
   const { devChain } = await openDevChain({ validators: 8 });
   await advance(devChain, 5 * SLOTS_PER_EPOCH);
   const caller = new Caller(devChain.api);
@@ -292,7 +292,7 @@ test("blocks of a finalized chain are taken once more", async () => {
   }
 });
 
-test("no block is taken while the node is syncing", async () => {
+it("no block is taken while the node is syncing", async () => {
   const { devChain, caller, makeBlock } = await open("phase0");
   const { json } = await makeBlock();
   devChain.chain.status.setSource({ isSyncing: true });

@@ -9,7 +9,7 @@ import {
   sszTypesFor,
 } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import type { ScheduledFork } from "../../src/dev/forks.ts";
 import { ByHand } from "../support/by-hand.ts";
@@ -144,7 +144,7 @@ describe("on a chain that has passed all forks and a sync committee period", () 
   it("nothing went wrong", () => expect(opened.complaints).toEqual([]));
 });
 
-test("every signed block is announced, from the first finality on with what is final", async () => {
+it("every signed block is announced, from the first finality on with what is final", async () => {
   const { devChain, complaints } = await openDevChain({ forks: [{ fork: "altair", epoch: 0 }] });
   const { chain } = devChain;
   const attested: number[] = [];
@@ -161,7 +161,7 @@ test("every signed block is announced, from the first finality on with what is f
   expect(complaints).toEqual([]);
 });
 
-test("what an abandoned block signed is not given out", async () => {
+it("what an abandoned block signed is not given out", async () => {
   const historySlots = 2;
   const { devChain } = await openQuietDevChain(historySlots, { forks: [{ fork: "altair", epoch: 0 }] });
   const { chain, clock } = devChain;
@@ -188,7 +188,7 @@ test("what an abandoned block signed is not given out", async () => {
   expect(await caller.error(BOOTSTRAP, [abandoned.root])).toMatchObject({ code: NOT_FOUND });
 });
 
-test("the best update of a period is that of the canonical chain, whatever was better on another, also after a restart", async () => {
+it("the best update of a period is that of the canonical chain, whatever was better on another, also after a restart", async () => {
   const directory = tempDirectory();
   const options = { ...QUIET, forks: [{ fork: "altair" as const, epoch: 0 }] };
   const opened = await startDevChain(options, directory);
@@ -230,7 +230,7 @@ test("the best update of a period is that of the canonical chain, whatever was b
   expect(again.complaints).toEqual([]);
 });
 
-test("before anybody has signed anything there is nothing to give", async () => {
+it("before anybody has signed anything there is nothing to give", async () => {
   const { devChain } = await openDevChain({ forks: [{ fork: "altair", epoch: 0 }], ...QUIET });
   const caller = new Caller(devChain.api);
   expect(await caller.error(OPTIMISTIC)).toMatchObject({ code: NOT_FOUND });

@@ -1,7 +1,7 @@
 import { DOMAIN_SYNC_COMMITTEE } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 import { fromHex, toHex, toRootHex } from "@lodestar/utils";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { DevExecutionEngine } from "../../src/execution/dev-engine.ts";
 import { ByHand } from "../support/by-hand.ts";
 import { Caller } from "../support/caller.ts";
@@ -11,7 +11,7 @@ import { SYNCING } from "../support/scripted-engine.ts";
 const SLOT = 3;
 const POINT_AT_INFINITY = `0xc0${"00".repeat(95)}`;
 
-test("while the payload of the head is not validated, validators get nothing to sign", async () => {
+it("while the payload of the head is not validated, validators get nothing to sign", async () => {
   const { devChain } = await openQuietDevChain(SLOT - 1, { forks: [{ fork: "electra", epoch: 0 }] });
   const { api, chain, clock } = devChain;
   const caller = new Caller(api);

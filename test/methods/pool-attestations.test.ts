@@ -1,7 +1,7 @@
 import { BitArray } from "@chainsafe/ssz";
 import { ForkSeq, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
-import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import type { ScheduledFork } from "../../src/dev/forks.ts";
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";
@@ -30,7 +30,7 @@ const WRONG_ATTESTERS: [string, (attestation: Json) => void][] = [
   ],
 ];
 
-test("an attestation to a block before the finalized one is refused with that reason", async () => {
+it("an attestation to a block before the finalized one is refused with that reason", async () => {
   const { devChain } = await openQuietDevChain(4 * SLOTS_PER_EPOCH + 1, { validators: 16 });
   const caller = new Caller(devChain.api);
   const { finalized } = await caller.call("get_v1_beacon_states_finality_checkpoints", ["head"]);
@@ -175,7 +175,7 @@ describe.each(["phase0", "fulu"] as const)("attestations of %s", (fork) => {
   });
 });
 
-test("the attestation pool shows each attestation in the form of its fork", async () => {
+it("the attestation pool shows each attestation in the form of its fork", async () => {
   const forks: ScheduledFork[] = [
     { fork: "deneb", epoch: 0 },
     { fork: "electra", epoch: 1 },

@@ -1,6 +1,6 @@
 import { MAX_COMMITTEES_PER_SLOT, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { toRootHex } from "@lodestar/utils";
-import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Caller } from "../support/caller.ts";
 import { type OpenedDevChain, openQuietDevChain, startQuietDevChain } from "../support/dev-chain.ts";
 
@@ -92,7 +92,7 @@ describe("committees", () => {
   });
 });
 
-test.each(["phase0", "fulu"] as const)("whole states of %s hash to their roots", async (fork) => {
+it.each(["phase0", "fulu"] as const)("whole states of %s hash to their roots", async (fork) => {
   const { devChain } = await openQuietDevChain(10, { validators: 8, forks: [{ fork, epoch: 0 }] });
   const chain = new Caller(devChain.api);
   const type = devChain.config.getForkTypes(0).BeaconState;
@@ -114,7 +114,7 @@ test.each(["phase0", "fulu"] as const)("whole states of %s hash to their roots",
   expect(await chain.error(STATE, [`0x${"ab".repeat(32)}`])).toMatchObject({ code: -32001 });
 });
 
-test("what is justified is what fork choice holds, also in an epoch whose first slot is empty", async () => {
+it("what is justified is what fork choice holds, also in an epoch whose first slot is empty", async () => {
   const { devChain } = await openQuietDevChain(4 * SLOTS_PER_EPOCH - 1, { validators: 8 });
   const { clock, api, chain: beaconChain } = devChain;
   const chain = new Caller(api);
@@ -137,7 +137,7 @@ test("what is justified is what fork choice holds, also in an epoch whose first 
   });
 });
 
-test("validators of a live chain are those of its states", async () => {
+it("validators of a live chain are those of its states", async () => {
   const list = await caller.call("get_v1_beacon_states_stateId_validators", ["head"]);
   const state = await caller.call(STATE, ["head"]);
   expect(list.map(({ validator }: { validator: unknown }) => validator)).toEqual(state.validators);

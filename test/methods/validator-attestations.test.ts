@@ -9,7 +9,7 @@ import {
 import { isAggregatorFromCommitteeLength } from "@lodestar/state-transition";
 import { type phase0, ssz } from "@lodestar/types";
 import { toHex, toRootHex } from "@lodestar/utils";
-import { beforeEach, describe, expect, it, test, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import { ByHand } from "../support/by-hand.ts";
 import { Caller } from "../support/caller.ts";
@@ -87,7 +87,7 @@ function selectionProof(validator: number, slot: number): Uint8Array {
 }
 
 describe("attestation data", () => {
-  test("names the newest block, the epoch's first block and the justified checkpoint", async () => {
+  it("names the newest block, the epoch's first block and the justified checkpoint", async () => {
     await open(HEAD);
     const { head } = devChain.chain;
     const emptyEpochStart = 2 * SLOTS_PER_EPOCH;
@@ -135,7 +135,7 @@ describe("attestation data", () => {
     expect(await caller.meta(DATA, [HEAD, 1])).toBeUndefined();
   });
 
-  test("has the justified checkpoint of its own epoch, also where the epoch has no block yet", async () => {
+  it("has the justified checkpoint of its own epoch, also where the epoch has no block yet", async () => {
     // The first transition that can justify anything is that into epoch 3.
     await open(3 * SLOTS_PER_EPOCH - 1, 16);
     await devChain.clock.advanceTo(3 * SLOTS_PER_EPOCH);
@@ -143,7 +143,7 @@ describe("attestation data", () => {
     expect((await caller.call(DATA, [3 * SLOTS_PER_EPOCH, 0])).source.epoch).toBe("2");
   });
 
-  test("leads to attestations that the node accepts, in every committee", async () => {
+  it("leads to attestations that the node accepts, in every committee", async () => {
     await open(HEAD);
     for (const committeeIndex of [0, 1]) {
       const { attestations } = await attestedCommittee(HEAD, committeeIndex);
@@ -278,7 +278,7 @@ describe("the aggregate of a committee", () => {
   });
 });
 
-test("an aggregator that was not selected is refused", async () => {
+it("an aggregator that was not selected is refused", async () => {
   // Half of such a committee is selected; in smaller ones everybody is.
   await open(0, 1024);
   await devChain.clock.advanceTo(1);

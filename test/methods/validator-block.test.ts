@@ -1,7 +1,7 @@
 import { DOMAIN_BEACON_PROPOSER, ForkName, ForkSeq, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type BeaconBlock, type ssz, sszTypesFor } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
-import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { produceBlock } from "../../src/api/methods/validator/block-production.ts";
 import type { BeaconChain } from "../../src/chain/chain.ts";
 import type { DevFork } from "../../src/dev/forks.ts";
@@ -171,7 +171,7 @@ it("cannot be produced while the chain waits for deposits that the node does not
   });
 });
 
-test("blocks of gloas have another form, which this method does not know", async () => {
+it("blocks of gloas have another form, which this method does not know", async () => {
   const chain = { status: { isSyncing: false }, config: { getForkSeq: () => ForkSeq.gloas } } as unknown as BeaconChain;
   await expect(produceBlock(chain, { slot: 1, randaoReveal: new Uint8Array(96) })).rejects.toMatchObject({
     kind: "unsupported",
@@ -179,7 +179,7 @@ test("blocks of gloas have another form, which this method does not know", async
   });
 });
 
-test.each(["altair", "electra"] as const)(
+it.each(["altair", "electra"] as const)(
   "the consensus value of a block of %s is what its proposer earns, slashings included",
   async (fork) => {
     const chainOfFork = await openQuietDevChain(2, { forks: [{ fork, epoch: 0 }] });

@@ -1,6 +1,6 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { toHex } from "@lodestar/utils";
-import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { initialiseDatabase } from "../../src/chain/anchor/anchor.ts";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import { Caller } from "../support/caller.ts";
@@ -188,7 +188,7 @@ describe("proposer duties", () => {
   });
 });
 
-test.each([
+it.each([
   ["phase0", []],
   ["fulu", [{ fork: "fulu" as const, epoch: 0 }]],
 ])("duties of the next epoch hold when it has come (%s)", async (fork, forks) => {
@@ -205,7 +205,7 @@ test.each([
   if (fork === "fulu") expect(await call(PROPOSER, [2])).toEqual(proposers);
 });
 
-test("duties of epochs before the node's history are not found", async () => {
+it("duties of epochs before the node's history are not found", async () => {
   const directory = tempDirectory();
   const { chain, clock } = devChain;
   const anchor = await chain.blocks.byRoot(chain.head.root);
@@ -234,7 +234,7 @@ test("duties of epochs before the node's history are not found", async () => {
   }
 });
 
-test("nobody gets duties, data or blocks, or may subscribe, while the node is syncing", async () => {
+it("nobody gets duties, data or blocks, or may subscribe, while the node is syncing", async () => {
   const { devChain } = await openDevChain(QUIET);
   const caller = new Caller(devChain.api);
   await devChain.clock.advanceTo(11);

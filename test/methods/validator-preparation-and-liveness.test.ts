@@ -2,7 +2,7 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { getBlockRootAtSlot } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
 import { toHex, toRootHex } from "@lodestar/utils";
-import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import { ByHand } from "../support/by-hand.ts";
 import { Caller } from "../support/caller.ts";
@@ -84,7 +84,7 @@ describe("a block of the third version", () => {
   });
 });
 
-test("however many indices are invented, what was told of a validator stays", async () => {
+it("however many indices are invented, what was told of a validator stays", async () => {
   const { devChain } = await openDevChain({ ...FULU, ...QUIET });
   const { chain } = devChain;
   const caller = new Caller(devChain.api);
@@ -98,7 +98,7 @@ test("however many indices are invented, what was told of a validator stays", as
   expect(chain.preparations.feeRecipient(1000, 0)).toBeUndefined();
 });
 
-test("what was told of proposers is forgotten after two more epochs", async () => {
+it("what was told of proposers is forgotten after two more epochs", async () => {
   const { devChain } = await openDevChain({ ...FULU, ...QUIET });
   const { chain } = devChain;
   const caller = new Caller(devChain.api);
@@ -133,7 +133,7 @@ function registration(devChain: DevChain, validator: number, { timestamp = 5, by
   return { message, signature: signature.toHex() };
 }
 
-test("registrations are taken one by one, if their validators signed them and their time has come", async () => {
+it("registrations are taken one by one, if their validators signed them and their time has come", async () => {
   const { devChain } = await openDevChain({ ...FULU, ...QUIET, validators: 40 });
   const { chain } = devChain;
   const caller = new Caller(devChain.api);
@@ -181,7 +181,7 @@ test("registrations are taken one by one, if their validators signed them and th
   expect(chain.preparations.registration(stranger.message.pubkey, 0)).toBeUndefined();
 });
 
-test("sync committee subnets are remembered until the last subscription ends", async () => {
+it("sync committee subnets are remembered until the last subscription ends", async () => {
   const { devChain } = await openDevChain({ ...FULU, ...QUIET });
   const { chain, clock } = devChain;
   const caller = new Caller(devChain.api);
@@ -218,7 +218,7 @@ test("sync committee subnets are remembered until the last subscription ends", a
   ]);
 });
 
-test("what validators prepare is remembered on a chain that has no use for it yet", async () => {
+it("what validators prepare is remembered on a chain that has no use for it yet", async () => {
   const { devChain } = await openDevChain(QUIET);
   const caller = new Caller(devChain.api);
   const preparations = [{ validator_index: "1", fee_recipient: FEE_RECIPIENT }];

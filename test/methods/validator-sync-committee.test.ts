@@ -9,7 +9,7 @@ import {
 } from "@lodestar/params";
 import { type altair, ssz } from "@lodestar/types";
 import { fromHex, toHex } from "@lodestar/utils";
-import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import { ValidatorSigner } from "../../src/dev/validators/signer.ts";
 import { ByHand } from "../support/by-hand.ts";
@@ -131,7 +131,7 @@ describe("on altair", () => {
   });
 });
 
-test("the committee that the fork brings signs while the first slots of the fork are empty", async () => {
+it("the committee that the fork brings signs while the first slots of the fork are empty", async () => {
   const forkSlot = 2 * SLOTS_PER_EPOCH;
   const { devChain } = await openQuietDevChain(forkSlot - 1, { forks: [{ fork: "altair", epoch: 2 }] });
   const { chain, clock } = devChain;
@@ -193,7 +193,7 @@ test("the committee that the fork brings signs while the first slots of the fork
   expect(chain.head.slot).toBe(forkSlot + 1);
 });
 
-test("a chain without altair has no sync committees, and one with it has none before", async () => {
+it("a chain without altair has no sync committees, and one with it has none before", async () => {
   const root = `0x${"00".repeat(32)}`;
   const message = ssz.altair.SyncCommitteeMessage.toJson(ssz.altair.SyncCommitteeMessage.defaultValue());
   const contribution = ssz.altair.SignedContributionAndProof.toJson(

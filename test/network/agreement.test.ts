@@ -1,12 +1,12 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { range, TestNetwork } from "./support/test-network.ts";
 import type { TestNode } from "./support/test-node.ts";
 
 const EPOCHS = 4;
 const VALIDATORS = 12;
 
-test("three nodes that share the validators agree on the head and finalize", async () => {
+it("three nodes that share the validators agree on the head and finalize", async () => {
   const network = new TestNetwork({ validators: VALIDATORS, forks: [{ fork: "altair", epoch: 2 }] });
   const first = await network.add(range(0, 4));
   await network.add(range(4, 8), [first]);

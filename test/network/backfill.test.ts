@@ -1,5 +1,5 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { Caller } from "../support/caller.ts";
 import { range, TestNetwork } from "./support/test-network.ts";
 import type { TestNode } from "./support/test-node.ts";
@@ -22,7 +22,7 @@ afterAll(async () => {
   for (const end of ends.reverse()) await end();
 });
 
-test("a node that starts from a checkpoint fetches all that was before, and serves it to others", async () => {
+it("a node that starts from a checkpoint fetches all that was before, and serves it to others", async () => {
   const anchor = (await source.chain.states.canonicalAtSlot(ANCHOR_SLOT))!;
   const node = await network.add([], [source], { anchor });
   await network.untilSameHead([source, node]);

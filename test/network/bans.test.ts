@@ -1,12 +1,12 @@
 import { multiaddr } from "@multiformats/multiaddr";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { TestNetwork } from "./support/test-network.ts";
 import type { TestNode } from "./support/test-node.ts";
 
 const connections = ({ networking }: TestNode) => networking.network.host.getConnections();
 
-test("a banned peer is refused after a restart, by a node that would dial it", { timeout: 60_000 }, async () => {
+it("a banned peer is refused after a restart, by a node that would dial it", { timeout: 60_000 }, async () => {
   const network = new TestNetwork({ validators: 8 });
   const directory = tempDirectory();
   const offender = await network.add([]);

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { DOMAIN_BEACON_PROPOSER } from "@lodestar/params";
 import { type RootHex, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type DataSidecar, isColumn, serializeSidecar } from "../../src/data/sidecar.ts";
 import { metadataCodec } from "../../src/network/reqresp/message-codecs.ts";
 import { encodeChunk } from "../../src/network/reqresp/response-chunk.ts";
@@ -66,7 +66,7 @@ describe.each(variants({ fast: ["fulu"], full: ["electra"] } as const))("on %s",
     return { ...sidecar, signedBlockHeader };
   };
 
-  test("data may come before its block, behind it or long behind it, and twice", async () => {
+  it("data may come before its block, behind it or long behind it, and twice", async () => {
     const adversary = await scenario.adversary();
     const early = await propose();
     await publish(adversary, needed(early));
@@ -96,7 +96,7 @@ describe.each(variants({ fast: ["fulu"], full: ["electra"] } as const))("on %s",
     await scenario.expectFollowing();
   });
 
-  test("sidecars that are not what they should be are held against whoever sends them, and fetched from others", async () => {
+  it("sidecars that are not what they should be are held against whoever sends them, and fetched from others", async () => {
     const block = await propose();
     const rival = await rivalOf(block);
     const [sidecar, other] = needed(block) as [DataSidecar, DataSidecar];
@@ -129,7 +129,7 @@ describe.each(variants({ fast: ["fulu"], full: ["electra"] } as const))("on %s",
     await scenario.expectFollowing();
   });
 
-  test("answers that are not what was asked for are held against whoever gives them, and others are asked", async () => {
+  it("answers that are not what was asked for are held against whoever gives them, and others are asked", async () => {
     const giveAgain = withholdData();
     const block = await propose();
     const rival = await rivalOf(block);

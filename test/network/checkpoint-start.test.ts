@@ -2,7 +2,7 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import type { fulu } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { beforeAll, expect, test, vi } from "vitest";
+import { beforeAll, expect, it, vi } from "vitest";
 import { range, TestNetwork, until } from "./support/test-network.ts";
 import type { TestNode } from "./support/test-node.ts";
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
   };
 });
 
-test.each([
+it.each([
   ["the first slot of an epoch", 6 * SLOTS_PER_EPOCH],
   ["the middle of an epoch", 6 * SLOTS_PER_EPOCH - 3],
   ["the last slot of an epoch", 6 * SLOTS_PER_EPOCH - 1],

@@ -1,5 +1,5 @@
 import type { RootHex } from "@lodestar/types";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { ALL_COLUMNS } from "../../src/data/column-sidecars.ts";
 import type { DataSidecar } from "../../src/data/sidecar.ts";
 import { type BlockWithSidecars, ByHand } from "../support/by-hand.ts";
@@ -46,7 +46,7 @@ afterAll(async () => {
   for (const end of ends) await end();
 });
 
-test("nodes that keep few columns, some and all of them follow a chain with blobs", async () => {
+it("nodes that keep few columns, some and all of them follow a chain with blobs", async () => {
   for (let slot = 1; slot <= SHARED_SLOTS; slot++) {
     await network.clock.advanceTo(slot);
     await network.untilSameHead();
@@ -63,7 +63,7 @@ test("nodes that keep few columns, some and all of them follow a chain with blob
   expect(ofPeers.sort((a, b) => a - b)).toEqual([8, 128, 128]);
 });
 
-test("what is withheld of a block is made of the half that came, and without half of it the chain goes on", async () => {
+it("what is withheld of a block is made of the half that came, and without half of it the chain goes on", async () => {
   await network.divide([maker]);
   const adversary = await Adversary.open({ status: () => statusOf(maker) });
   ends.unshift(() => adversary.close());
@@ -152,7 +152,7 @@ async function expectAllColumns({ chain }: TestNode): Promise<void> {
   expect(sidecars.map(({ index }) => index)).toEqual([...ALL_COLUMNS]);
 }
 
-test("all columns of a block that nobody else has are fetched by root from its maker, which keeps few of others", async () => {
+it("all columns of a block that nobody else has are fetched by root from its maker, which keeps few of others", async () => {
   const { network, alone, late } = await madeAlone(1);
   await network.clock.advanceTo(2);
   await untilAwaited(late, alone.chain.head.root);
@@ -161,7 +161,7 @@ test("all columns of a block that nobody else has are fetched by root from its m
   await expectAllColumns(late);
 });
 
-test("all columns of blocks that nobody else has are fetched by range from their maker, which keeps few of others", async () => {
+it("all columns of blocks that nobody else has are fetched by range from their maker, which keeps few of others", async () => {
   const { network, late } = await madeAlone(4);
   await network.untilSameHead();
   await expectAllColumns(late);

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { range, TestNetwork } from "./support/test-network.ts";
 import type { TestNode } from "./support/test-node.ts";
 
@@ -7,7 +7,7 @@ const LAST_SLOT = 6;
 
 const reported = ({ log }: TestNode) => log.filter((line) => line.includes("Validator key is also used elsewhere"));
 
-test("a node says that its validators run on another node, which does not take its own echoes for others", async () => {
+it("a node says that its validators run on another node, which does not take its own echoes for others", async () => {
   const network = new TestNetwork({ validators: VALIDATORS, forks: [{ fork: "electra", epoch: 0 }] });
   const active = await network.add(range(0, VALIDATORS));
   // It holds the same keys and is late with every duty.

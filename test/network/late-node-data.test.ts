@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
-import { beforeAll, expect, test, vi } from "vitest";
+import { beforeAll, expect, it, vi } from "vitest";
 import { type DataSidecar, serializeSidecar } from "../../src/data/sidecar.ts";
 import { Caller } from "../support/caller.ts";
 import { startDevChain } from "../support/dev-chain.ts";
@@ -82,7 +82,7 @@ async function expectItsPart({ chain }: TestNode, blocks: readonly PublishedBloc
 
 const digestOf = (sidecar: DataSidecar) => createHash("sha256").update(serializeSidecar(sidecar)).digest("hex");
 
-test("a node that starts late syncs blobs of electra and columns of fulu, and keeps its part of them", async () => {
+it("a node that starts late syncs blobs of electra and columns of fulu, and keeps its part of them", async () => {
   expect(history.some(({ slot, sidecars }) => slot < FULU_EPOCH * SLOTS_PER_EPOCH && sidecars.length > 0)).toBe(true);
   const { network, first } = await beginNetwork();
 
@@ -94,7 +94,7 @@ test("a node that starts late syncs blobs of electra and columns of fulu, and ke
   await expectItsPart(late, history);
 });
 
-test("a node that starts from a checkpoint syncs the data after it, which reads as it was published", async () => {
+it("a node that starts from a checkpoint syncs the data after it, which reads as it was published", async () => {
   const { network, first } = await beginNetwork();
   const anchor = (await first.chain.states.canonicalAtSlot(ANCHOR_SLOT))!;
 

@@ -1,12 +1,12 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { Caller } from "../support/caller.ts";
 import { range, TestNetwork } from "./support/test-network.ts";
 
 const HISTORY_EPOCHS = 12;
 const VALIDATORS = 16;
 
-test("a node that starts late syncs the chain and follows it", { timeout: 120_000 }, async () => {
+it("a node that starts late syncs the chain and follows it", { timeout: 120_000 }, async () => {
   const network = new TestNetwork({ validators: VALIDATORS, forks: [{ fork: "altair", epoch: 5 }] });
   const first = await network.add(range(0, VALIDATORS), [], { timing: "lockstep" });
   await network.clock.advanceTo(HISTORY_EPOCHS * SLOTS_PER_EPOCH);

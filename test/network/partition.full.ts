@@ -1,11 +1,11 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { range, TestNetwork } from "./support/test-network.ts";
 import type { TestNode } from "./support/test-node.ts";
 
 const finalizedEpochs = (nodes: readonly TestNode[]) => nodes.map(({ chain }) => chain.forkChoice.finalized.epoch);
 
-test("two halves that lost each other become one chain again, which finalizes", async () => {
+it("two halves that lost each other become one chain again, which finalizes", async () => {
   const network = new TestNetwork({ validators: 8 });
   const left = await network.add(range(0, 4));
   const right = await network.add(range(4, 8), [left]);

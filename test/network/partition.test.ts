@@ -1,12 +1,12 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { range, TestNetwork } from "./support/test-network.ts";
 import type { TestNode } from "./support/test-node.ts";
 
 const finalizedEpochs = (nodes: readonly TestNode[]) => nodes.map(({ chain }) => chain.forkChoice.finalized.epoch);
 const headRoots = (nodes: readonly TestNode[]) => new Set(nodes.map(({ chain }) => chain.head.root));
 
-test("a node that was cut off for two epochs rejoins, and agrees with the others", { timeout: 120_000 }, async () => {
+it("a node that was cut off for two epochs rejoins, and agrees with the others", { timeout: 120_000 }, async () => {
   const network = new TestNetwork({ validators: 12 });
   const first = await network.add(range(0, 6));
   const second = await network.add(range(6, 9), [first]);

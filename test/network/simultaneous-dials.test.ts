@@ -1,5 +1,5 @@
 import { multiaddr } from "@multiformats/multiaddr";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { range, TestNetwork } from "./support/test-network.ts";
 import type { TestNode } from "./support/test-node.ts";
 
@@ -7,7 +7,7 @@ const connections = ({ networking }: TestNode) => networking.network.host.getCon
 const dial = (from: TestNode, to: TestNode) =>
   from.networking.network.host.dial(multiaddr(to.address), { force: true });
 
-test("nodes that dial each other at once are one peer to each other, with which they make a chain", {
+it("nodes that dial each other at once are one peer to each other, with which they make a chain", {
   timeout: 60_000,
 }, async () => {
   const network = new TestNetwork({ validators: 16 });

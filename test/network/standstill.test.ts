@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { Caller } from "../support/caller.ts";
 import { range, TestNetwork } from "./support/test-network.ts";
 
@@ -6,7 +6,7 @@ const VALIDATORS = 16;
 /** More than ten minutes. */
 const EMPTY_SLOTS = 400;
 
-test("nodes whose whole network stood still agree on their old head, and go on", { timeout: 60_000 }, async () => {
+it("nodes whose whole network stood still agree on their old head, and go on", { timeout: 60_000 }, async () => {
   const network = new TestNetwork({ validators: VALIDATORS });
   const maker = await network.add(range(0, VALIDATORS), [], { timing: "lockstep", restsAt: range(2, EMPTY_SLOTS + 1) });
   await network.clock.advanceTo(EMPTY_SLOTS);

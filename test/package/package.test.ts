@@ -4,7 +4,7 @@ import { isBuiltin } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseSync } from "rolldown/utils";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { brokenLinks } from "../support/broken-links.ts";
 import { Program } from "../support/program.ts";
 import { removableDirectory } from "../support/removable-directory.ts";
@@ -50,7 +50,7 @@ function importedModules(pattern: string): string[] {
   return [...new Set(names)].filter((name) => !name.startsWith("."));
 }
 
-test("holds the compiled program and its documents, nothing of the checkout", () => {
+it("holds the compiled program and its documents, nothing of the checkout", () => {
   const files = globSync("**/*.*", { cwd: installed.root }).filter((file) => !/^(docs|examples|packaging)/.test(file));
   const isCode = /^(dist|bin)[/\\].*\.(js|d\.ts)$/;
   const isOfPage = /^dist[/\\]web[/\\][^/\\]+\.(html|css|svg)$/;
@@ -75,7 +75,7 @@ test("holds the compiled program and its documents, nothing of the checkout", ()
   expect(restored).toBe(readFileSync(join(CHECKOUT, "package.json"), "utf8"));
 });
 
-test("bundles the consensus libraries and declares everything else that it imports", () => {
+it("bundles the consensus libraries and declares everything else that it imports", () => {
   const packageName = (module: string) => module.split("/", module.startsWith("@") ? 2 : 1).join("/");
   const imported = new Set(importedModules("dist/**/*.js").map(packageName));
   const declared = Object.keys(installed.manifest.dependencies);
@@ -92,7 +92,7 @@ test("bundles the consensus libraries and declares everything else that it impor
   expect(licenses).toMatch(/^@noble\/hashes .*: MIT$/m);
 });
 
-test("runs beside another version of @chainsafe/ssz, with the preset that it is given", () => {
+it("runs beside another version of @chainsafe/ssz, with the preset that it is given", () => {
   writeFileSync(
     join(installed.project, "beside.mjs"),
     `import assert from "node:assert/strict";
@@ -111,13 +111,13 @@ test("runs beside another version of @chainsafe/ssz, with the preset that it is 
   expect(JSON.parse(stdout)).toEqual({ SLOTS_PER_EPOCH: "32", head_slot: "1" });
 });
 
-test("is the program that npx runs", async () => {
+it("is the program that npx runs", async () => {
   expect(await runNpm(["exec", "--offline", "--", "fanal", "-V"], installed.project)).toBe(
     `fanal ${installed.manifest.version}\n`,
   );
 });
 
-test("serves a dev chain", async () => {
+it("serves a dev chain", async () => {
   const dataDir = join(installed.project, "data");
   const bin = join(installed.root, "bin", "fanal.js");
   const program = await Program.dev(["--data-dir", dataDir, "--validators", "8", "--warmup-epochs", "1"], { bin });
@@ -138,7 +138,7 @@ function placeExample(name: string): string {
   return `./examples/${name}/${name}`;
 }
 
-test("runs the examples", () => {
+it("runs the examples", () => {
   // One process, so that the package is loaded once.
   const all = EXAMPLES.map((name) => `import "${placeExample(name)}";\n`);
   writeFileSync(join(installed.project, "examples.test.mjs"), all.join(""));
@@ -147,14 +147,14 @@ test("runs the examples", () => {
   expect(Number(/ tests (\d+)/.exec(stdout)?.[1]), stdout).toBeGreaterThanOrEqual(EXAMPLES.length);
 });
 
-test("describes itself to a strict compiler", () => {
+it("describes itself to a strict compiler", () => {
   writeFileSync(join(installed.project, "consumer.mts"), CONSUMER);
   const compiler = join(CHECKOUT, "node_modules", "typescript", "bin", "tsc");
   const options = ["--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom"];
   expect(node(compiler, ...options, "consumer.mts").stdout).toBe("");
 });
 
-test("says which Node it needs, to the shell and to a program", () => {
+it("says which Node it needs, to the shell and to a program", () => {
   const bin = join(installed.root, "bin", "fanal.js");
   const { status, stderr } = node(asNode("20.1.0"), bin, "--version");
   expect(stderr).toBe("fanal: Node 22 or newer is needed and this is v20.1.0.\n");

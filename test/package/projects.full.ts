@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { removableDirectory } from "../support/removable-directory.ts";
 import { CONSUMER } from "./consumer.ts";
 import { packPackage, runNpm } from "./installed-package.ts";
@@ -89,15 +89,15 @@ function run(
 
 const printing = (text: string): string => `${text}\nexercise().then(console.log);\n`;
 
-test("npm, ES module", () => {
+it("npm, ES module", () => {
   expect(run(project, ["main.mjs", printing(ES_MODULE)], NODE, [])).toBe(`${EXPECTED}\n`);
 });
 
-test("npm, CommonJS", () => {
+it("npm, CommonJS", () => {
   expect(run(project, ["main.cjs", printing(COMMON_JS)], NODE, [])).toBe(`${EXPECTED}\n`);
 });
 
-test("pnpm, ES module", { timeout: INSTALL_LIMIT_MS }, (context) => {
+it("pnpm, ES module", { timeout: INSTALL_LIMIT_MS }, (context) => {
   const pnpm = toolPath("pnpm", context);
   const pnpmProject = createProject("pnpm");
   const args = ["add", "--save-dev", "--allow-build=classic-level", "--store-dir", PNPM_STORE, tarball, NEWER_SSZ];
@@ -106,7 +106,7 @@ test("pnpm, ES module", { timeout: INSTALL_LIMIT_MS }, (context) => {
   expect(run(pnpmProject, ["main.mjs", printing(ES_MODULE)], NODE, [])).toBe(`${EXPECTED}\n`);
 });
 
-test.for([
+it.for([
   ["nodenext", "consumer.mts", ["--module", "nodenext"]],
   ["bundler", "consumer.ts", ["--module", "esnext", "--moduleResolution", "bundler"]],
   ["node10", "consumer.ts", ["--module", "commonjs", "--moduleResolution", "node10"]],
@@ -116,29 +116,29 @@ test.for([
   expect(run(project, [file, CONSUMER], NODE, [compiler, ...strict, ...options])).toBe("");
 });
 
-test("vitest", () => {
+it("vitest", () => {
   const text = `import { expect, test } from "vitest"; ${ES_MODULE}
-    test("runs a chain", { timeout: 60000 }, async () => expect(await exercise()).toBe('${EXPECTED}'));`;
+    it("runs a chain", { timeout: 60000 }, async () => expect(await exercise()).toBe('${EXPECTED}'));`;
   const vitest = join(project, "node_modules", "vitest", "vitest.mjs");
   expect(run(project, ["vitest.test.mjs", text], NODE, [vitest, "run"])).toContain("1 passed");
 });
 
-test("node --test", () => {
+it("node --test", () => {
   const text = `import assert from "node:assert/strict"; import { test } from "node:test"; ${ES_MODULE}
-    test("runs a chain", async () => assert.equal(await exercise(), '${EXPECTED}'));`;
+    it("runs a chain", async () => assert.equal(await exercise(), '${EXPECTED}'));`;
   expect(run(project, ["node.test.mjs", text], NODE, ["--test"])).toContain("pass 1");
 });
 
-test("deno test", { timeout: INSTALL_LIMIT_MS }, (context) => {
+it("deno test", { timeout: INSTALL_LIMIT_MS }, (context) => {
   const deno = toolPath("deno", context);
   const text = `import assert from "node:assert/strict"; ${ES_MODULE}
     Deno.test("runs a chain", async () => assert.equal(await exercise(), '${EXPECTED}'));`;
   expect(run(project, ["deno.test.mjs", text], deno, ["test", "--allow-all", "--no-check"])).toContain("1 passed");
 });
 
-test("bun test", { timeout: INSTALL_LIMIT_MS }, (context) => {
+it("bun test", { timeout: INSTALL_LIMIT_MS }, (context) => {
   const bun = toolPath("bun", context);
   const text = `import { expect, test } from "bun:test"; ${ES_MODULE}
-    test("runs a chain", async () => expect(await exercise()).toBe('${EXPECTED}'), 60000);`;
+    it("runs a chain", async () => expect(await exercise()).toBe('${EXPECTED}'), 60000);`;
   run(project, ["bun.test.mjs", text], bun, ["test"]);
 });

@@ -2,7 +2,7 @@ import { ForkName, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { signedBlindedBlockToFull } from "@lodestar/state-transition";
 import { type BuilderBid, type bellatrix, type deneb, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { BLOB_BYTES } from "../../src/data/kzg/fake-kzg.test-support.ts";
 import { PayloadUnavailableError } from "../../src/execution/engine.ts";
 import { DEFAULT_BUILDER_OPTIONS } from "../../src/node/execution/builder-options.ts";
@@ -18,7 +18,7 @@ const PUBLISH = "post_v2_beacon_blinded_blocks";
 const UNAVAILABLE = -32002;
 const NO_REQUESTS = ssz.electra.ExecutionRequests.defaultValue();
 
-test("a builder's payload may have blobs, which are published with it", async ({ onTestFinished }) => {
+it("a builder's payload may have blobs, which are published with it", async ({ onTestFinished }) => {
   const withBuilder = await ChainWithBuilder.open("electra");
   onTestFinished(() => withBuilder.close());
   const { builder, chain } = withBuilder;
@@ -47,7 +47,7 @@ test("a builder's payload may have blobs, which are published with it", async ({
 });
 
 describe.each(variants({ fast: ["fulu"], full: ["bellatrix", "electra"] } as const))("on %s", (fork) => {
-  test("a registered proposer gets the builder's payload where it is worth more", async ({ onTestFinished }) => {
+  it("a registered proposer gets the builder's payload where it is worth more", async ({ onTestFinished }) => {
     const withBuilder = await ChainWithBuilder.open(fork);
     onTestFinished(() => withBuilder.close());
     const { builder, chain, devChain } = withBuilder;
@@ -94,7 +94,7 @@ describe.each(variants({ fast: ["fulu"], full: ["bellatrix", "electra"] } as con
 });
 
 // The merge is in epoch 1, and the first block after it final with the end of epoch 3.
-test.each([
+it.each([
   [SLOTS_PER_EPOCH + 2, false],
   [4 * SLOTS_PER_EPOCH, true],
 ])("a builder is asked only when the merge is final, after slot %i: %s", async (head, isAsked) => {
@@ -317,7 +317,7 @@ describe("a builder", () => {
   });
 });
 
-test("validators of a dev chain register for its builder and sign what it bids for", async ({ onTestFinished }) => {
+it("validators of a dev chain register for its builder and sign what it bids for", async ({ onTestFinished }) => {
   const builder = await MockBuilder.start();
   onTestFinished(() => builder.close());
   const { devChain, complaints } = await openDevChain({

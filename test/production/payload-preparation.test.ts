@@ -1,7 +1,7 @@
 import { cpSync } from "node:fs";
 import type { bellatrix } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { produceBlock } from "../../src/api/methods/validator/block-production.ts";
 import { BuildingEngine } from "../../src/execution/building-engine.test-support.ts";
 import { type PayloadRequest, PayloadUnavailableError } from "../../src/execution/engine.ts";
@@ -46,7 +46,7 @@ const slotAndParent = ({ request }: { request: PayloadRequest }) => ({
   parent: toRootHex(request.parentBeaconBlockRoot),
 });
 
-test("a payload is prepared before the slot of a known proposer, again for a late head, and taken by its id", async () => {
+it("a payload is prepared before the slot of a known proposer, again for a late head, and taken by its id", async () => {
   const { chain, clock, engine, nextBlock, produce, prepareAll, complaints, close } = await openChain();
   const oldHead = chain.head.root;
   // Somebody proposes the next block, but nobody who was prepared.
@@ -86,7 +86,7 @@ test("a payload is prepared before the slot of a known proposer, again for a lat
   expect(engine.begun).toHaveLength(5);
 });
 
-test("those who listen are told what an engine is not asked for, because it is away or has not verified the head", async () => {
+it("those who listen are told what an engine is not asked for, because it is away or has not verified the head", async () => {
   const { chain, clock, engine, nextBlock, prepareAll, complaints } = await openChain();
   const told: number[] = [];
   chain.events.on("payloadAttributes", ({ data }) => told.push(data.proposalSlot));

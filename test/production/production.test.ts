@@ -1,6 +1,6 @@
 import { ETH1_ADDRESS_WITHDRAWAL_PREFIX, FAR_FUTURE_EPOCH, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type BeaconBlockBody, type capella, getValidatorStatus } from "@lodestar/types";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import type { DevFork } from "../../src/dev/forks.ts";
 import { Failure } from "../../src/errors/failure.ts";
@@ -50,7 +50,7 @@ async function failureOf(submission: Promise<unknown>): Promise<Failure> {
 }
 
 describe.each(["phase0", "capella", "fulu"] as const)("on a chain of %s", (fork) => {
-  test("what is submitted waits in the pools, goes into the next block, takes effect, and leaves at finality", async () => {
+  it("what is submitted waits in the pools, goes into the next block, takes effect, and leaves at finality", async () => {
     const { devChain } = await openDevChain({ forks: startsIn(fork) });
     const { api, chain } = devChain;
     await advance(devChain, OLD_ENOUGH);
@@ -178,7 +178,7 @@ describe("what breaks a rule is rejected", () => {
     ],
   ];
 
-  test.each(refused)("%s", async (_, submit, complaint) => {
+  it.each(refused)("%s", async (_, submit, complaint) => {
     const { devChain } = opened;
     const before = pooled(devChain);
 
@@ -189,7 +189,7 @@ describe("what breaks a rule is rejected", () => {
     expect(pooled(devChain)).toEqual(before);
   });
 
-  test("one bad change of credentials does not keep the others out", async () => {
+  it("one bad change of credentials does not keep the others out", async () => {
     const { devChain } = opened;
     const blsToExecutionChanges = [
       signed.credentialsChange(7, ADDRESS),
@@ -208,7 +208,7 @@ describe("what breaks a rule is rejected", () => {
   });
 });
 
-test("what comes too early for the chain is rejected", async () => {
+it("what comes too early for the chain is rejected", async () => {
   const { devChain } = await openDevChain({ forks: [{ fork: "capella", epoch: 9 }] });
   await devChain.clock.advanceTo(1);
   const signed = new SignedOperations(devChain);
@@ -228,7 +228,7 @@ test("what comes too early for the chain is rejected", async () => {
   });
 });
 
-test("a slashed validator is told that there can be no block in its slot", async () => {
+it("a slashed validator is told that there can be no block in its slot", async () => {
   const { devChain } = await openDevChain();
   const { api, chain, clock } = devChain;
   await clock.advanceTo(2);

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { ATTACKS } from "../support/abuse/attacks.ts";
 import { beginAttack, openTarget } from "../support/abuse/short-attacks.ts";
 import { MixedLoad } from "../support/mixed-load.ts";
@@ -8,7 +8,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 /** A thousand calls or so. */
 const LOAD_MILLIS = 1000;
 
-test("a node under as much load as it takes answers all of it", async () => {
+it("a node under as much load as it takes answers all of it", async () => {
   const program = await Program.dev(["--data-dir", tempDirectory(), "--warmup-epochs", "4"]);
   await program.untilLine(/Dev chain is running/);
   const load = new MixedLoad(await program.untilServed(), 16);
@@ -19,7 +19,7 @@ test("a node under as much load as it takes answers all of it", async () => {
   expect(await program.stop()).toEqual({ code: 0, signal: null });
 });
 
-test("a node answers other clients through every attack", async () => {
+it("a node answers other clients through every attack", async () => {
   const { program, target } = await openTarget();
   for (const name of Object.keys(ATTACKS)) {
     const end = beginAttack(name, target);

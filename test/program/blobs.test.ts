@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
 import { ProgramHere } from "../support/program-here.ts";
 import type { ProgramRun } from "../support/program-run.ts";
@@ -27,7 +27,7 @@ async function dataAt(program: ProgramRun, slot: number): Promise<{ blobs: strin
 const custodyOf = async (program: ProgramRun): Promise<string> =>
   (await program.call("get_v1_node_identity")).metadata.custody_group_count;
 
-test("a supernode that starts from a checkpoint comes by all blobs of a dev chain, from before fulu on", async () => {
+it("a supernode that starts from a checkpoint comes by all blobs of a dev chain, from before fulu on", async () => {
   const flags =
     "--validators 8 --slot-seconds 6 --warmup-epochs 2 --fork electra --fork-at fulu=1 --dev-blobs 1 --p2p --p2p-port 0 --rest --rest-port 0";
   const dev = await ProgramHere.dev([...flags.split(" "), "--data-dir", tempDirectory()]);

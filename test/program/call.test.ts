@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
 import { ProgramHere } from "../support/program-here.ts";
 import { BIN } from "../support/program-process.ts";
@@ -53,14 +53,14 @@ async function fanal(args: string[], { input = "", cwd, out = "pipe" }: Run = {}
   return { code, ...output };
 }
 
-test("the console makes calls line by line, and ends with the code of the last failure", async () => {
+it("the console makes calls line by line, and ends with the code of the last failure", async () => {
   const version = await node.call("getNodeVersion");
   const ran = await fanal(["console"], { input: "getNodeVersion\nno_such_method\nget_v1_node_version --json\n" });
   expect(ran).toMatchObject({ code: 1, out: `${version}\n{"version":"${version}"}\n` });
   expect(ran.err).toContain('The method "no_such_method" does not exist.');
 });
 
-test("says in a sentence that what it prints cannot be written", async (context) => {
+it("says in a sentence that what it prints cannot be written", async (context) => {
   context.skip(!existsSync("/dev/full"), "the platform has no /dev/full");
   const out = openSync("/dev/full", "w");
   onTestFinished(() => closeSync(out));
@@ -78,7 +78,7 @@ test("says in a sentence that what it prints cannot be written", async (context)
   }
 });
 
-test("a call is printed for people, or as the result itself", async () => {
+it("a call is printed for people, or as the result itself", async () => {
   const genesis = await node.call("get_v1_beacon_genesis");
   const readable = await fanal(["call", "get_v1_beacon_genesis"]);
   expect(readable).toMatchObject({ code: 0, err: "" });
@@ -90,7 +90,7 @@ test("a call is printed for people, or as the result itself", async () => {
   expect(JSON.parse(raw.out)).toEqual({ result, meta });
 });
 
-test("parameters come from the line, from a file and from standard input", async () => {
+it("parameters come from the line, from a file and from standard input", async () => {
   const cwd = tempDirectory();
   writeFileSync(join(cwd, "ids.json"), '["0", "3"]');
   const method = "get_v1_beacon_states_stateId_validator_balances";
@@ -102,7 +102,7 @@ test("parameters come from the line, from a file and from standard input", async
   }
 });
 
-test("the exit code tells the outcome", async () => {
+it("the exit code tells the outcome", async () => {
   const unknown = await fanal(["call", "getBeaconHed"]);
   expect(unknown).toMatchObject({ code: 1, out: "" });
   expect(unknown.err).toMatch(/^fanal: The method "getBeaconHed" does not exist\. Did you mean "getBeaconHead"\?\n/);
@@ -111,7 +111,7 @@ test("the exit code tells the outcome", async () => {
   expect(await fanal(["call", "getBeaconHead", "--url", "http://127.0.0.1:1"])).toMatchObject({ code: 8, out: "" });
 });
 
-test("a reader that leaves is no error", async () => {
+it("a reader that leaves is no error", async () => {
   const child = spawn(process.execPath, [BIN, "call", "getBeaconState", "head", "--json"], {
     env: { ...process.env, FANAL_URL: node.url },
     stdio: ["ignore", "pipe", "pipe"],
@@ -124,7 +124,7 @@ test("a reader that leaves is no error", async () => {
   expect({ code, err }).toEqual({ code: 0, err: "" });
 });
 
-test("the client loads nothing of the chain", async () => {
+it("the client loads nothing of the chain", async () => {
   const report = join(tempDirectory(), "loaded.json");
   const hook = join(tempDirectory(), "record-loaded.mjs");
   writeFileSync(

@@ -1,4 +1,4 @@
-import { test } from "vitest";
+import { it } from "vitest";
 import { seededRandom } from "../support/seeded-random.ts";
 import { survivesCrashes, survivesFullDisks } from "../support/storage-faults.ts";
 
@@ -7,12 +7,12 @@ const FULL_DISKS = 4;
 
 const seed = Number(process.env.FANAL_TEST_SEED ?? Date.now() % 2 ** 32);
 
-test("kill -9 at random moments, again and again, loses nothing that was answered", async () => {
+it("kill -9 at random moments, again and again, loses nothing that was answered", async () => {
   console.info(`The crashes of this run are those of FANAL_TEST_SEED=${seed}.`);
   await survivesCrashes(CRASHES, seededRandom(seed));
 });
 
-test("disks that are full, again and again, lose nothing that was answered", async () => {
+it("disks that are full, again and again, lose nothing that was answered", async () => {
   console.info(`The full disks of this run are those of FANAL_TEST_SEED=${seed}.`);
   await survivesFullDisks(FULL_DISKS, seededRandom(seed));
 });

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
 import type { Report } from "../../src/gateway/doctor/report.ts";
 import { Program } from "../support/program.ts";
 import { ProgramHere } from "../support/program-here.ts";
@@ -88,7 +88,7 @@ async function pretender(
   });
 }
 
-test("nodes of one chain are well, answer everything that they can be asked, and do not differ", async () => {
+it("nodes of one chain are well, answer everything that they can be asked, and do not differ", async () => {
   const told = await doctor(...urls, "--all", "--json");
   const report = JSON.parse(told.output) as Report;
   expect(report.upstreams.flatMap(({ problems }) => problems)).toEqual([]);
@@ -126,7 +126,7 @@ test("nodes of one chain are well, answer everything that they can be asked, and
   }
 });
 
-test("what is wrong with upstreams is told, and who differs is named", async () => {
+it("what is wrong with upstreams is told, and who differs is named", async () => {
   const slot = FINAL_EPOCH * 8;
   const liar = await pretender({
     [`/eth/v1/beacon/states/${slot}/root`]: () => JSON.stringify({ data: { root: OTHER_ROOT } }),
@@ -180,7 +180,7 @@ test("what is wrong with upstreams is told, and who differs is named", async () 
   expect(text.split("\n").filter((line) => line.length > 100)).toEqual([]);
 });
 
-test("a conforming node of another client is well", async () => {
+it("a conforming node of another client is well", async () => {
   const unscheduled = `{"previous_version":"0x06000001","current_version":"0x07000001","epoch":"18446744073709551615"}`;
   // As Lodestar 1.39 answers that is no supernode.
   const lodestar = await pretender(
@@ -208,7 +208,7 @@ test("a conforming node of another client is well", async () => {
   expect(outcomeOf("/eth/v1/beacon/pool/attestations")).toBe("absent");
 });
 
-test("a syncing node has no failures", async () => {
+it("a syncing node has no failures", async () => {
   const syncing = await pretender(
     {
       "/eth/v1/node/syncing": (text) =>
@@ -227,7 +227,7 @@ test("a syncing node has no failures", async () => {
   ]);
 });
 
-test("credentials reach the upstream and nobody else, and Ctrl-C ends a wait", async () => {
+it("credentials reach the upstream and nobody else, and Ctrl-C ends a wait", async () => {
   const seen = new Set<string | undefined>();
   const { promise: asked, resolve } = Promise.withResolvers<void>();
   const guarded = await listen((request, response) => {

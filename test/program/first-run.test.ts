@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
 import { Program } from "../support/program.ts";
 import { ProgramHere } from "../support/program-here.ts";
@@ -16,7 +16,7 @@ interface ChainHead {
   finalized_slot: string;
 }
 
-test("a first run serves a chain with history, and its printed curl line works as it stands", async () => {
+it("a first run serves a chain with history, and its printed curl line works as it stands", async () => {
   const program = await Program.dev(["--data-dir", tempDirectory(), "--speed", "20"]);
   const [, curl] = await program.untilLine(/Try: (curl .+)$/);
   const { stdout } = await run("/bin/sh", ["-c", curl!]);
@@ -43,7 +43,7 @@ test("a first run serves a chain with history, and its printed curl line works a
   expect(await program.stop()).toEqual({ code: 0, signal: null });
 });
 
-test("a chain shows its first keys, and goes on as it was made when it is started without flags", async () => {
+it("a chain shows its first keys, and goes on as it was made when it is started without flags", async () => {
   const dataDir = tempDirectory();
   const flags =
     "--preset mainnet --validators 32 --fork phase0 --slot-seconds 30 --warmup-epochs 0 --interop-keys 100 " +
@@ -85,14 +85,14 @@ test("a chain shows its first keys, and goes on as it was made when it is starte
   );
 });
 
-test("without --rpc nothing is served", async () => {
+it("without --rpc nothing is served", async () => {
   const program = new ProgramHere(["dev", "--data-dir", tempDirectory(), "--warmup-epochs", "1", "--validators", "8"]);
   await program.untilLine(/Dev chain is running/);
   expect(program.output).toMatch(/JSON-RPC server is off, enable it with --rpc/);
   expect(program.output).not.toMatch(/http:/);
 });
 
-test("an address that other machines can reach takes a token", async () => {
+it("an address that other machines can reach takes a token", async () => {
   const directory = tempDirectory();
   const flags = ["--data-dir", join(directory, "data"), "--warmup-epochs", "0", "--validators", "8"];
   const open = [...flags, "--rpc-address", "0.0.0.0"];

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { SseClient } from "../../src/server/events/sse-client.test-support.ts";
 import { Client } from "../../src/server/jsonrpc/websocket/client.test-support.ts";
 import { followsBack } from "../support/gateway-following.ts";
@@ -38,7 +38,7 @@ async function startGateway(Run: typeof Program | typeof ProgramHere, ...flags: 
   return { gateway, restUrl: restUrl! };
 }
 
-test("a gateway serves what its upstream does over all protocols, tells who answered, and stops in good order", async () => {
+it("a gateway serves what its upstream does over all protocols, tells who answered, and stops in good order", async () => {
   const accessLog = join(tempDirectory(), "access.log");
   const flags = ["--metrics", "--metrics-port", "0", "--access-log", accessLog];
   const { gateway, restUrl } = await startGateway(ProgramHere, ...flags);
@@ -75,7 +75,7 @@ test("a gateway serves what its upstream does over all protocols, tells who answ
   for (const text of [gateway.output, metrics, ...lines]) expect(text).not.toMatch(/the-password|bWU6/);
 });
 
-test("workers share the ports, one that is killed is replaced and leaves no connection open, and all of them end with the gateway", async () => {
+it("workers share the ports, one that is killed is replaced and leaves no connection open, and all of them end with the gateway", async () => {
   const { gateway, restUrl } = await startGateway(Program, "--workers", "2", "--metrics", "--metrics-port", "0");
   const [, metricsUrl] = await gateway.untilLine(/Metrics are served at (http:\S+)/);
   const [, first, second] = await gateway.untilLine(/Workers serve\s+pids=(\d+),(\d+)/);
@@ -115,9 +115,9 @@ test("workers share the ports, one that is killed is replaced and leaves no conn
   for (const pid of [first, second]) expect(() => process.kill(Number(pid), 0)).toThrow();
 });
 
-test("a gateway follows a dev chain that goes back behind what was final", () => followsBack(ProgramHere, "1"));
+it("a gateway follows a dev chain that goes back behind what was final", () => followsBack(ProgramHere, "1"));
 
-test("a gateway without any upstream waits for one, and ends when it is told to", async () => {
+it("a gateway without any upstream waits for one, and ends when it is told to", async () => {
   const gateway = new ProgramHere([
     "gateway",
     "--upstream",

@@ -1,6 +1,6 @@
 import { ssz, sszTypesFor } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EMPTY_SLOTS, LAST_SLOT } from "../support/chain-with-gap.ts";
 import type { ProgramHere } from "../support/program-here.ts";
 import type { RpcCall } from "../support/program-run.ts";
@@ -31,7 +31,7 @@ describe.each(TESTED_CHAINS)("on a chain of $name", (chain) => {
   const stateRoot = async (stateId: unknown) => (await program.call("get_v1_beacon_states_root", [stateId])).root;
   const blockTypes = sszTypesFor(headFork);
 
-  test("1 genesis", async () => {
+  it("1 genesis", async () => {
     const genesisState = await program.call("getBeaconState", ["genesis"]);
     expect(await program.call("get_v1_beacon_genesis")).toEqual({
       genesis_time: genesisState.genesis_time,
@@ -40,7 +40,7 @@ describe.each(TESTED_CHAINS)("on a chain of $name", (chain) => {
     });
   });
 
-  test("2 state roots", async () => {
+  it("2 state roots", async () => {
     const head = await stateRoot("head");
     expect(await stateRoot(head)).toBe(head);
     expect((await blockJson("head")).message.state_root).toBe(head);
@@ -58,7 +58,7 @@ describe.each(TESTED_CHAINS)("on a chain of $name", (chain) => {
     expect(await stateRoot("justified")).toBe(await stateRoot(40));
   });
 
-  test("3 forks", async () => {
+  it("3 forks", async () => {
     const forkOf = async (stateId: unknown) => program.call("get_v1_beacon_states_fork", [stateId]);
     const first = versions.at(fuluEpoch === undefined ? -1 : -2);
     const unchanged = { previous_version: first, current_version: first, epoch: "0" };
@@ -72,7 +72,7 @@ describe.each(TESTED_CHAINS)("on a chain of $name", (chain) => {
     expect(schedule.at(-1)).toEqual(await forkOf("head"));
   });
 
-  test("4 finality checkpoints, and 48 the chain's head", async () => {
+  it("4 finality checkpoints, and 48 the chain's head", async () => {
     const finalityOf = async (stateId: unknown) => program.call("get_v1_beacon_states_finality_checkpoints", [stateId]);
     const none = { epoch: "0", root: ZERO_ROOT };
     expect(await finalityOf("genesis")).toEqual({ previous_justified: none, current_justified: none, finalized: none });
@@ -96,7 +96,7 @@ describe.each(TESTED_CHAINS)("on a chain of $name", (chain) => {
     expect(Number((await finalityOf("finalized")).finalized.epoch)).toBeLessThan(4);
   });
 
-  test("9 headers", async () => {
+  it("9 headers", async () => {
     const headersOf = async (...params: unknown[]) => program.call("get_v1_beacon_headers", params);
     const head = await program.call("get_v1_beacon_headers_blockId", ["head"]);
     const { parent_root } = head.header.message;
@@ -113,7 +113,7 @@ describe.each(TESTED_CHAINS)("on a chain of $name", (chain) => {
     expect(child).toMatchObject({ canonical: true, header: { message: { slot: String(EMPTY_EPOCH_START + 1) } } });
   });
 
-  test.each(["genesis", "head", "finalized", LAST_SLOT, 7])("10, 12–14 the block %s in all its forms", async (id) => {
+  it.each(["genesis", "head", "finalized", LAST_SLOT, 7])("10, 12–14 the block %s in all its forms", async (id) => {
     const [header, block, byRoot, attestations] = (await ask(
       ["get_v1_beacon_headers_blockId", [id]],
       ["get_v1_beacon_blocks_blockId", [id]],
@@ -134,7 +134,7 @@ describe.each(TESTED_CHAINS)("on a chain of $name", (chain) => {
     expect(await program.call("get_v1_beacon_headers_blockId", [root])).toEqual(header);
   });
 
-  test("12 blocks: what stands in them", async () => {
+  it("12 blocks: what stands in them", async () => {
     const genesis = await blockJson("genesis");
     expect(genesis.message).toMatchObject({ slot: "0", proposer_index: "0", parent_root: ZERO_ROOT });
     expect(genesis.message.state_root).toBe(await stateRoot("genesis"));
@@ -145,7 +145,7 @@ describe.each(TESTED_CHAINS)("on a chain of $name", (chain) => {
     expect(finalized.message.body.graffiti).toMatch(/^0x[0-9a-f]{64}$/);
   });
 
-  test("46 heads, 47 head, 51 and 27 syncing, 25 peers, 28 health", async () => {
+  it("46 heads, 47 head, 51 and 27 syncing, 25 peers, 28 health", async () => {
     const { root } = await program.call("get_v1_beacon_blocks_blockId_root", ["head"]);
     const slot = String(LAST_SLOT);
     expect(
@@ -171,13 +171,13 @@ describe.each(TESTED_CHAINS)("on a chain of $name", (chain) => {
     ]);
   });
 
-  test("26 and 49 the version", async () => {
+  it("26 and 49 the version", async () => {
     const { version } = await program.call("get_v1_node_version");
     expect(version).toMatch(/^Fanal\/v\d+\.\d+\.\d+/);
     expect(await program.call("getNodeVersion")).toBe(version);
   });
 
-  test("41–44 the configuration", async () => {
+  it("41–44 the configuration", async () => {
     const schedule = await program.call("get_v1_config_fork_schedule");
     expect(schedule.map(({ current_version }: { current_version: string }) => current_version)).toEqual(versions);
     for (const [position, { previous_version }] of schedule.entries()) {
@@ -196,7 +196,7 @@ describe.each(TESTED_CHAINS)("on a chain of $name", (chain) => {
     expect(preset).toMatchObject({ ...spec, slots_per_epoch: "8" });
   });
 
-  test("55 and 56 blocks and states, or null", async () => {
+  it("55 and 56 blocks and states, or null", async () => {
     const head = await blockJson("head");
     const headRoot = (await program.call("get_v1_beacon_blocks_blockId_root", ["head"])).root;
     for (const params of [
@@ -225,7 +225,7 @@ describe.each(TESTED_CHAINS)("on a chain of $name", (chain) => {
     expect(await program.call("getBeaconBlock", [EMPTY_EPOCH_START])).toBeNull();
   });
 
-  test("what is malformed, absent or too much has its code", async () => {
+  it("what is malformed, absent or too much has its code", async () => {
     const states = ["root", "fork", "finality_checkpoints"].map((name) => `get_v1_beacon_states_${name}`);
     const blocks = [
       "headers_blockId",
@@ -270,7 +270,7 @@ describe.each(TESTED_CHAINS)("on a chain of $name", (chain) => {
     for (const [position, [call, code]] of calls.entries()) expect(codes[position], JSON.stringify(call)).toBe(code);
   });
 
-  test("metadata comes in headers, and beside the result to whoever asks", async () => {
+  it("metadata comes in headers, and beside the result to whoever asks", async () => {
     const call = { jsonrpc: "2.0", id: 1, method: "get_v1_beacon_blocks_blockId", params: ["head"] };
     const response = await program.post(call);
     expect(response.headers.get("eth-consensus-version")).toBe(headFork);

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
 import { Program } from "../support/program.ts";
 import { ProgramHere } from "../support/program-here.ts";
@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 180_000 });
 
 const devFlags = () => ["dev", "--validators", "8", "--warmup-epochs", "0", "--data-dir", tempDirectory(), "--metrics"];
 
-test("health and readiness are told without the token, at the metrics too", async () => {
+it("health and readiness are told without the token, at the metrics too", async () => {
   const tokenFile = join(tempDirectory(), "token");
   const rest = ["--rest", "--rest-port", "0", "--rest-token-file", tokenFile];
   const program = new Program([...devFlags(), "--metrics-port", "0", ...rest]);
@@ -34,7 +34,7 @@ test("health and readiness are told without the token, at the metrics too", asyn
   expect(await program.stop()).toEqual({ code: 0, signal: null });
 });
 
-test("the program serves metrics when it is told to, and says in one sentence that their port is in use", async () => {
+it("the program serves metrics when it is told to, and says in one sentence that their port is in use", async () => {
   const program = new Program([...devFlags(), "--metrics-port", "0"]);
   const [, url] = await program.untilLine(/Metrics are served at (http:\S+)/);
   const { port } = new URL(url!);

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
 import { type Head, slotOf, untilAgreed } from "../support/agreement.ts";
 import { Program } from "../support/program.ts";
@@ -15,7 +15,7 @@ interface Syncing {
 
 const slotNow = ({ head_slot, sync_distance }: Syncing) => Number(head_slot) + Number(sync_distance);
 
-test("a node that starts from a state in the middle of an epoch syncs, and finds its peer again by itself", async () => {
+it("a node that starts from a state in the middle of an epoch syncs, and finds its peer again by itself", async () => {
   const flags =
     "--validators 8 --slot-seconds 1 --warmup-epochs 6 --fork capella --p2p --p2p-port 0 --rest --rest-port 0";
   // In a process of its own, as two nodes are; that it would make itself ready for blobs is not what this is about.
@@ -40,7 +40,7 @@ test("a node that starts from a state in the middle of an epoch syncs, and finds
   expect(again.output).not.toMatch(/No bootnodes or peers known/);
 });
 
-test("a dev chain that was suspended signs nothing for the slots that passed, and goes on with the others", async () => {
+it("a dev chain that was suspended signs nothing for the slots that passed, and goes on with the others", async () => {
   const flags =
     "--validators 8 --slot-seconds 1 --warmup-epochs 1 --fork capella --p2p --p2p-port 0 --dev-validators 0-5";
   const dev = await Program.dev([...flags.split(" "), "--data-dir", tempDirectory()]);

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
 import { type Head, slotOf, untilAgreed } from "../support/agreement.ts";
 import { ProgramHere } from "../support/program-here.ts";
@@ -13,7 +13,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 // Programs are started several times; a machine that is busy with other tests may take its time for each.
 vi.setConfig({ testTimeout: 180_000 });
 
-test("a node joins a dev chain by its network directory, runs some of its validators, and follows it", async () => {
+it("a node joins a dev chain by its network directory, runs some of its validators, and follows it", async () => {
   const dataDir = tempDirectory();
   const flags = `--validators 8 --slot-seconds 1 --warmup-epochs 1 --fork electra --p2p --p2p-port 0 --dev-validators 0-3`;
   const kzg = { ...sharedKzg, prepare: vi.fn(sharedKzg.prepare) };
@@ -54,7 +54,7 @@ test("a node joins a dev chain by its network directory, runs some of its valida
   for (const { output } of [dev, node]) expect(output).not.toMatch(/ (ERROR|FATAL) /);
 });
 
-test("a port for peers that is in use", async () => {
+it("a port for peers that is in use", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await once(server, "listening");

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { toRootHex } from "@lodestar/utils";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { latestBlockHeader } from "../../src/chain/anchor/anchor.ts";
 import { serializeSignedBlock } from "../../src/chain/blocks/block-encoding.ts";
 import type { StateStore } from "../../src/chain/states/state-store.ts";
@@ -67,7 +67,7 @@ async function answers(program: ProgramHere, calls: RpcCall[]): Promise<unknown[
 }
 
 describe("a node that starts from genesis", () => {
-  test("answers about its network and says that it is far behind, unless it is alone with a dev chain", async () => {
+  it("answers about its network and says that it is far behind, unless it is alone with a dev chain", async () => {
     const genesis = await genesisOf(phase0);
     const { config } = phase0.devChain;
     const root = (await phase0.devChain.chain.blocks.genesis())!.root;
@@ -130,7 +130,7 @@ describe("a node that starts from genesis", () => {
     expect(await patient.call("get_v1_validator_duties_proposer", [epoch])).toHaveLength(8);
   });
 
-  test("takes the genesis state from a file, and needs it once only", async () => {
+  it("takes the genesis state from a file, and needs it once only", async () => {
     const flags = nodeOf(fulu);
     const first = await ProgramHere.served([...flags, "--genesis-state", fileOf(await genesisOf(fulu))]);
     const head = await first.call("getChainHead");
@@ -143,7 +143,7 @@ describe("a node that starts from genesis", () => {
     expect(await second.call("getChainHead")).toEqual(head);
   });
 
-  test("waits for a genesis that is yet to come, and counts as synced", async () => {
+  it("waits for a genesis that is yet to come, and counts as synced", async () => {
     const genesis = (await genesisOf(phase0)).clone();
     genesis.genesisTime = Math.floor(Date.now() / 1000) + 100_000;
     genesis.commit();
@@ -175,7 +175,7 @@ describe("a node that starts from a later state", () => {
     ["a state advanced past its block", () => canonicalState(phase0, MIDDLE, MIDDLE + 2)],
     ["a state advanced over the end of its block's epoch", () => canonicalState(phase0, MIDDLE, 33)],
   ];
-  test.each(variants({ fast: anchors.slice(0, 2), full: anchors.slice(2) }))("%s", async (_, load) => {
+  it.each(variants({ fast: anchors.slice(0, 2), full: anchors.slice(2) }))("%s", async (_, load) => {
     const state = await load();
     const stateRoot = toRootHex(state.hashTreeRoot());
     const header = latestBlockHeader(state);
@@ -265,7 +265,7 @@ describe("a node that starts from a later state", () => {
     ).toEqual(given);
   });
 
-  test("fetches the state's block from the server that gave the state", async () => {
+  it("fetches the state's block from the server that gave the state", async () => {
     const { chain, config } = fulu.devChain;
     const state = await canonicalState(fulu, MIDDLE);
     const block = (await chain.blocks.canonicalAtSlot(MIDDLE))!;
@@ -311,7 +311,7 @@ describe("a node that starts from a later state", () => {
     expect(await answers(second, questions)).toEqual(given);
   });
 
-  test("takes the finalized state and its block from another node's REST API", async () => {
+  it("takes the finalized state and its block from another node's REST API", async () => {
     const { chain, config, api } = fulu.devChain;
     const served = await serveApi(api);
     onTestFinished(() => served.close());
@@ -333,7 +333,7 @@ describe("a node that starts from a later state", () => {
     expect(node.output).not.toMatch(/ (WARN|ERROR|FATAL) /);
   });
 
-  test("starts without the block when the server does not give it, and says so", async () => {
+  it("starts without the block when the server does not give it, and says so", async () => {
     const state = await canonicalState(phase0, 24);
     const server = createServer(({ url }, response) => {
       if (url === "/state") response.writeHead(200).end(state.serialize());
@@ -351,7 +351,7 @@ describe("a node that starts from a later state", () => {
   });
 });
 
-test("a state that is older than the weak subjectivity period is warned of, at the first start and at every later one", async () => {
+it("a state that is older than the weak subjectivity period is warned of, at the first start and at every later one", async () => {
   const { config } = phase0.devChain;
   // The clock is at epoch 50.
   const shortPeriod = { ...config, MIN_VALIDATOR_WITHDRAWABILITY_DELAY: 40 };

@@ -1,19 +1,19 @@
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { writeNetworkDirectory } from "../support/network-directory.ts";
 import { Program } from "../support/program.ts";
 import { ProgramHere } from "../support/program-here.ts";
 import { devFlags, madeDevChain, refusal } from "../support/refusals.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-test("a data directory of a dev chain with another preset", async () => {
+it("a data directory of a dev chain with another preset", async () => {
   const dataDir = tempDirectory();
   await madeDevChain(dataDir);
   const flags = [...devFlags(dataDir), "--preset", "mainnet", "--validators", "32"];
   expect(await refusal(flags, "dataDirMismatch", Program)).toMatch(/the preset is minimal \(requested: mainnet\)/);
 });
 
-test("a data directory of a network with another preset", async () => {
+it("a data directory of a network with another preset", async () => {
   const nodeDir = tempDirectory();
   const { config, genesis } = await madeDevChain(tempDirectory());
   const network = writeNetworkDirectory(join(tempDirectory(), "smallnet"), config, genesis);

@@ -3,7 +3,7 @@ import { cpSync, existsSync, readdirSync, rmSync, statSync, truncateSync, writeF
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { SCHEMA_VERSION } from "../../src/db/open-database.ts";
 import { inDataDirectory } from "../support/data-directory.ts";
 import { writeNetworkDirectory } from "../support/network-directory.ts";
@@ -23,7 +23,7 @@ async function expectStarts(args: string[]): Promise<void> {
   expect(await program.stop()).toEqual({ code: 0, signal: null });
 }
 
-test("a port in use", async () => {
+it("a port in use", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await once(server, "listening");
@@ -36,7 +36,7 @@ test("a port in use", async () => {
   await expectStarts(flags);
 });
 
-test("an address that is not this machine's", async () => {
+it("an address that is not this machine's", async () => {
   // From a range that is reserved for documentation (RFC 5737).
   const flags = [...devFlags(tempDirectory()), "--rpc", "--rpc-address", "192.0.2.1", "--rpc-allow-anyone"];
   expect(await refusal(flags, "listen")).toMatch(
@@ -45,7 +45,7 @@ test("an address that is not this machine's", async () => {
 });
 
 describe("a data directory of another chain", () => {
-  test("other parameters of a dev chain are each named", async () => {
+  it("other parameters of a dev chain are each named", async () => {
     const dataDir = tempDirectory();
     await madeDevChain(dataDir);
     const flags = ["dev", "--data-dir", dataDir, "--validators", "9", "--fork", "altair", "--slot-seconds", "3"];
@@ -57,7 +57,7 @@ describe("a data directory of another chain", () => {
     await expectStarts(devFlags(dataDir));
   });
 
-  test("a node's is not opened by dev, and the other way round; nor is another network's", async () => {
+  it("a node's is not opened by dev, and the other way round; nor is another network's", async () => {
     const devDir = tempDirectory();
     const nodeDir = tempDirectory();
     const { config, genesis } = await madeDevChain(devDir);
@@ -82,7 +82,7 @@ describe("a data directory of another chain", () => {
   });
 });
 
-test("a data directory of a newer schema, which stays as it is", async () => {
+it("a data directory of a newer schema, which stays as it is", async () => {
   const dataDir = tempDirectory();
   await madeDevChain(dataDir);
   const setSchema = async (version: number) => {
@@ -101,7 +101,7 @@ test("a data directory of a newer schema, which stays as it is", async () => {
   }
 });
 
-test("a data directory that cannot be opened, or is damaged", async () => {
+it("a data directory that cannot be opened, or is damaged", async () => {
   const file = join(tempDirectory(), "file");
   writeFileSync(file, "");
   const noDirectories = [file, join(file, "below"), "/dev/null", "/proc", "/proc/self/none"];
@@ -120,7 +120,7 @@ test("a data directory that cannot be opened, or is damaged", async () => {
   );
 });
 
-test("a damaged dev chain is deleted by --reset; a damaged chain of a network is not, nor one that no new chain comes for", async () => {
+it("a damaged dev chain is deleted by --reset; a damaged chain of a network is not, nor one that no new chain comes for", async () => {
   const network = tempDirectory();
   const whole = tempDirectory();
   const { config, genesis } = await madeDevChain(whole);
@@ -150,7 +150,7 @@ test("a damaged dev chain is deleted by --reset; a damaged chain of a network is
   }
 });
 
-test("a data directory in use, by dev and by fanal db, and none at all", async () => {
+it("a data directory in use, by dev and by fanal db, and none at all", async () => {
   const dataDir = tempDirectory();
   const first = await Program.served(devFlags(dataDir));
   for (const name of readdirSync(join(dataDir, "beacon-db"))) {
@@ -167,7 +167,7 @@ test("a data directory in use, by dev and by fanal db, and none at all", async (
   expect(check.output).toMatch(/No problems found\.$/);
 });
 
-test("states that cannot be used", async () => {
+it("states that cannot be used", async () => {
   const { config, genesis, head } = await madeDevChain(tempDirectory(), { slot: 3 });
   const altair = await madeDevChain(tempDirectory(), { fork: "altair" });
   const other = await madeDevChain(tempDirectory(), { validators: 9 });
@@ -224,7 +224,7 @@ test("states that cannot be used", async () => {
   await expectStarts([...flags, "--checkpoint-state", fileOf("head.ssz", head)]);
 });
 
-test("a state that a server does not give, and none at all", async () => {
+it("a state that a server does not give, and none at all", async () => {
   const { config } = await madeDevChain(tempDirectory());
   const network = writeNetworkDirectory(join(tempDirectory(), "smallnet"), config);
   const flags = ["node", "--network", network, "--data-dir", tempDirectory()];
@@ -244,7 +244,7 @@ test("a state that a server does not give, and none at all", async () => {
   expect(await refusal([...flags, "--checkpoint-state", url], "unreadableInput")).toMatch(/: .*ECONNREFUSED/);
 });
 
-test("a network directory that cannot be used", async () => {
+it("a network directory that cannot be used", async () => {
   const directory = tempDirectory();
   const flags = ["node", "--network", directory, "--data-dir", join(directory, "data")];
   const file = join(directory, "config.yaml");
@@ -262,7 +262,7 @@ test("a network directory that cannot be used", async () => {
   rmSync(file);
 });
 
-test("flags, variables and config files that are wrong", async () => {
+it("flags, variables and config files that are wrong", async () => {
   const directory = tempDirectory();
   const fileOf = (name: string, content: string) => {
     const path = join(directory, name);

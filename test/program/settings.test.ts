@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { ProgramHere } from "../support/program-here.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
@@ -12,7 +12,7 @@ const advance = (slots: number) => program.call("dev_advance", [slots]);
 
 const graffitiOf = (text: string) => `0x${Buffer.from(text).toString("hex").padEnd(64, "0")}`;
 
-test("57 setLogLevel changes what is printed at once; what cannot be read changes nothing", async () => {
+it("57 setLogLevel changes what is printed at once; what cannot be read changes nothing", async () => {
   expect(program.output).not.toMatch(/ DEBUG /);
   await program.call("setLogLevel", ["info; DEBUG:chain"]);
   await advance(1);
@@ -35,7 +35,7 @@ test("57 setLogLevel changes what is printed at once; what cannot be read change
   expect(program.lines.slice(quietFrom).join("\n")).toMatch(/ INFO {2}chain .*Finalized/);
 });
 
-test("58 setGraffiti shows in the next blocks", async () => {
+it("58 setGraffiti shows in the next blocks", async () => {
   const graffitiNow = async () => {
     await advance(1);
     return (await program.call("get_v1_beacon_blocks_blockId", ["head"])).message.body.graffiti;

@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { DOMAIN_VOLUNTARY_EXIT } from "@lodestar/params";
 import { computeSigningRoot } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
-import { expect, test, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { inDataDirectory } from "../support/data-directory.ts";
 import { advance, openDevChain } from "../support/dev-chain.ts";
 import { Program } from "../support/program.ts";
@@ -25,7 +25,7 @@ interface ChainHead {
 
 // Real signals of each kind, once; src/cli/run.test.ts has the others.
 
-test("SIGTERM stops in good order, and the next start goes on at the slot where it stopped", async () => {
+it("SIGTERM stops in good order, and the next start goes on at the slot where it stopped", async () => {
   const dataDir = tempDirectory();
   // Fifty slots a second: while the program is off, a clock that went on would move far ahead.
   const flags = ["--data-dir", dataDir, ...FEW, "--warmup-epochs", "0"];
@@ -61,7 +61,7 @@ test("SIGTERM stops in good order, and the next start goes on at the slot where 
   expect(error).toMatchObject({ code: -32001 });
 });
 
-test("a second SIGINT ends the process at once, by the signal itself", async () => {
+it("a second SIGINT ends the process at once, by the signal itself", async () => {
   const flags = ["--data-dir", tempDirectory(), ...FEW, "--warmup-epochs", "0", "--max-streams", "500"];
   const program = await Program.dev(flags);
   const stuck = await unreadAnswer(program.url);
@@ -97,7 +97,7 @@ async function unreadAnswer(url: string) {
   return socket;
 }
 
-test.each([
+it.each([
   ["flows", "1"],
   ["stands still", "0"],
 ])("a call that moves the chain ends with a stop, and says so, where time %s", async (_how, speed) => {
@@ -112,7 +112,7 @@ test.each([
   expect(program.complaints).toEqual([]);
 });
 
-test("a stop during the warm-up works, and the next start finishes the warm-up", async () => {
+it("a stop during the warm-up works, and the next start finishes the warm-up", async () => {
   const flags = ["--data-dir", tempDirectory(), ...FEW, ...STANDING, "--warmup-epochs", "4"];
   const first = await ProgramHere.dev(flags);
   await first.callUntil<string>("getBeaconHead", (slot) => Number(slot) >= 3);
@@ -132,7 +132,7 @@ test("a stop during the warm-up works, and the next start finishes the warm-up",
   expect(replies.filter(({ error }) => error !== undefined).length).toBeLessThanOrEqual(1);
 });
 
-test("what the pools hold survives a restart and is put into a block", async () => {
+it("what the pools hold survives a restart and is put into a block", async () => {
   const dataDir = tempDirectory();
   const { devChain, close } = await openDevChain({ validators: 8, forks: [{ fork: "phase0", epoch: 0 }] }, dataDir);
   const { chain, config, keys } = devChain;
@@ -152,7 +152,7 @@ test("what the pools hold survives a restart and is put into a block", async () 
   ]);
 });
 
-test("--reset starts over, also with other parameters", async () => {
+it("--reset starts over, also with other parameters", async () => {
   const dataDir = tempDirectory();
   const first = await ProgramHere.dev(["--data-dir", dataDir, ...FEW, ...STANDING, "--warmup-epochs", "2"]);
   await first.untilLine(/Dev chain is running/);

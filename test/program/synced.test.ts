@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
 import { ProgramHere } from "../support/program-here.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -15,7 +15,7 @@ interface Syncing {
 const isSynced = ({ is_syncing }: Syncing) => !is_syncing;
 const isFarBehind = ({ sync_distance }: Syncing) => Number(sync_distance) >= 3;
 
-test("a node whose only peer is gone says that it is behind, gives no duties, and is synced again with the peer", async () => {
+it("a node whose only peer is gone says that it is behind, gives no duties, and is synced again with the peer", async () => {
   const dataDir = tempDirectory();
   const flags = "--validators 8 --slot-seconds 1 --warmup-epochs 1 --p2p --p2p-port 0".split(" ");
   const startDev = (...more: string[]) => ProgramHere.dev([...flags, "--data-dir", dataDir, ...more]);

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { forkSchedule } from "../../src/cli/flags/dev/fork-schedule.ts";
 import { makeHistory } from "../support/dev-chain.ts";
 import { ProgramHere } from "../support/program-here.ts";
@@ -7,7 +7,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 const STOPPED_AT = 10;
 const MISSED_SLOTS = 1000;
 
-test("a chain that was stopped is behind the time of day, says so, and is level with it after --catch-up", async () => {
+it("a chain that was stopped is behind the time of day, says so, and is level with it after --catch-up", async () => {
   const dataDir = tempDirectory();
   const genesisTime = Math.floor(Date.now() / 1000) - STOPPED_AT - MISSED_SLOTS;
   const chain = { validators: 8, slotSeconds: 1, forks: forkSchedule("phase0", []), genesisTime };

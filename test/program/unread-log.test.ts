@@ -4,7 +4,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { Program } from "../support/program.ts";
 import { ProgramHere } from "../support/program-here.ts";
 import { BIN } from "../support/program-process.ts";
@@ -12,7 +12,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 
 vi.setConfig({ testTimeout: 180_000 });
 
-test("a node whose log nobody reads answers and stops, tells of what was dropped, and has its log file", async () => {
+it("a node whose log nobody reads answers and stops, tells of what was dropped, and has its log file", async () => {
   const dataDir = tempDirectory();
   const logFile = join(dataDir, "node.log");
   const flags = [
@@ -54,7 +54,7 @@ test("a node whose log nobody reads answers and stops, tells of what was dropped
   expect(statSync(logFile).mode & 0o777).toBe(0o600);
 });
 
-test("a log file that cannot be written keeps the node from starting", async () => {
+it("a log file that cannot be written keeps the node from starting", async () => {
   const program = new ProgramHere(["dev", "--data-dir", tempDirectory(), "--log-file", "/dev/null/x.log"]);
   expect(await program.exited).toEqual({ code: 2, signal: null });
   expect(program.errors).toEqual([
@@ -62,7 +62,7 @@ test("a log file that cannot be written keeps the node from starting", async () 
   ]);
 });
 
-test("a signal ends the download of a checkpoint state at once", async () => {
+it("a signal ends the download of a checkpoint state at once", async () => {
   const server = createServer((_, response) => {
     response.writeHead(200, { "content-type": "application/octet-stream" });
     response.write(Buffer.alloc(1000));

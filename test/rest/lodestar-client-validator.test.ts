@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { interopKeys } from "../json-rpc-validator/keys.ts";
 import { ProgramHere } from "../support/program-here.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -28,7 +28,7 @@ const IN_JSON_ALONE = [
   "POST /eth/v1/validator/contribution_and_proofs",
 ];
 
-test("validators that have nothing but the client of @lodestar/api finalize a chain of fulu", async () => {
+it("validators that have nothing but the client of @lodestar/api finalize a chain of fulu", async () => {
   const program = await ProgramHere.dev([
     ...["--data-dir", tempDirectory(), "--fork", "fulu", "--validators", String(VALIDATORS)],
     ...["--dev-validators", "none", "--warmup-epochs", "0", "--no-auto", "--rest", "--rest-port", "0"],

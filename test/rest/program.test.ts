@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
 import { Program } from "../support/program.ts";
 import { ProgramHere } from "../support/program-here.ts";
@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 180_000 });
 
 const devFlags = () => ["dev", "--validators", "8", "--warmup-epochs", "0", "--data-dir", tempDirectory(), "--rest"];
 
-test("the program serves REST, alone and to the origins that it is told", async () => {
+it("the program serves REST, alone and to the origins that it is told", async () => {
   const program = new Program([...devFlags(), "--rest-port", "0", "--rest-allow-origin", "http://localhost:3000"]);
   const [, url] = await program.untilLine(/REST is served at (http:\S+)/);
   expect(program.output).toContain("JSON-RPC server is off");
@@ -24,7 +24,7 @@ test("the program serves REST, alone and to the origins that it is told", async 
   await events.text();
 });
 
-test("a REST port in use is said in one sentence, and the other server is closed again", async () => {
+it("a REST port in use is said in one sentence, and the other server is closed again", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await once(server, "listening");

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ATTACKS } from "../support/abuse/attacks.ts";
 import { GAUGED, readGauge } from "../support/abuse/gauged-node.ts";
 import { Attacker, probe, targetOf } from "../support/abuse/siege.ts";
@@ -24,7 +24,7 @@ function report(attack: string, what: string, bytes: number): void {
 }
 
 describe.each(Object.keys(ATTACKS))("%s", (name) => {
-  test(`for ${SECONDS} seconds`, async () => {
+  it(`for ${SECONDS} seconds`, async () => {
     const program = await Program.dev(
       [
         ...["--data-dir", tempDirectory(), "--dev-validators", "0-31", "--warmup-epochs", "40"],

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 
 const MIXED_LOAD_MINUTES = Number(process.env.SOAK_MIXED_LOAD_MINUTES ?? 30);
 /** There are six floods. */
@@ -8,7 +8,7 @@ const FLOOD_SECONDS = Number(process.env.SOAK_FLOOD_SECONDS ?? 600);
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Benches that say by their exit code whether all was as it should be. What they measured is shown. */
-test.each([
+it.each([
   [`${MIXED_LOAD_MINUTES} minutes of mixed load`, "mixed-load", MIXED_LOAD_MINUTES],
   [`${FLOOD_SECONDS} seconds of each flood by hostile peers`, "adversary", FLOOD_SECONDS],
 ])("%s", (_what, bench, length) => {

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { fuzzNode } from "../support/fuzz/fuzzed-node.ts";
 
 const { SOAK_FUZZ = "1000000", FANAL_TEST_SEED = String(Date.now() % 2 ** 31) } = process.env;
@@ -8,7 +8,7 @@ const FIRST_REQUESTS = 10_000;
 const MOST_HELD_BYTES = 16 * 2 ** 20;
 const MOST_RESIDENT_BYTES = 128 * 2 ** 20;
 
-test(`${SOAK_FUZZ} fuzzed requests neither break a node nor stay in its memory`, async () => {
+it(`${SOAK_FUZZ} fuzzed requests neither break a node nor stay in its memory`, async () => {
   const { answers, growth } = await fuzzNode({
     firstRequests: FIRST_REQUESTS,
     requests: Number(SOAK_FUZZ),

@@ -1,6 +1,6 @@
 import { cpSync } from "node:fs";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import { onTestFinished, test } from "vitest";
+import { it, onTestFinished } from "vitest";
 import { answersOf, type DamageOutcome, damageOneFile, startDamaged } from "../support/damage.ts";
 import { makeHistory, QUIET, startDevChain } from "../support/dev-chain.ts";
 import { removableDirectory } from "../support/removable-directory.ts";
@@ -16,15 +16,15 @@ const LONGEST_MS = 3_600_000;
 const seed = Number(process.env.FANAL_TEST_SEED ?? Date.now() % 2 ** 32);
 console.info(`The faults of this run are those of FANAL_TEST_SEED=${seed}.`);
 
-test(`${CRASHES} kills lose nothing that was answered`, { timeout: LONGEST_MS }, async () => {
+it(`${CRASHES} kills lose nothing that was answered`, { timeout: LONGEST_MS }, async () => {
   await survivesCrashes(CRASHES, seededRandom(seed));
 });
 
-test(`${FULL_DISKS} full disks lose nothing that was answered`, { timeout: LONGEST_MS }, async () => {
+it(`${FULL_DISKS} full disks lose nothing that was answered`, { timeout: LONGEST_MS }, async () => {
   await survivesFullDisks(FULL_DISKS, seededRandom(seed));
 });
 
-test(`${DAMAGES} damaged databases are refused or answer the truth`, { timeout: LONGEST_MS }, async () => {
+it(`${DAMAGES} damaged databases are refused or answer the truth`, { timeout: LONGEST_MS }, async () => {
   const random = seededRandom(seed);
   const stored = removableDirectory();
   onTestFinished(stored.remove);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { toHex, toRootHex } from "@lodestar/utils";
 import { ClassicLevel } from "classic-level";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
 import { readDbOperands } from "../../src/cli/db/actions.ts";
 import { runDb } from "../../src/cli/db/db.ts";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
@@ -79,7 +79,7 @@ function damage(dataDir: string, pattern: RegExp, change: (bytes: Buffer) => voi
   }
 }
 
-test("a whole database is found whole, is not repaired, and can be compacted", async () => {
+it("a whole database is found whole, is not repaired, and can be compacted", async () => {
   const directory = copied(stored.path, tempDirectory());
   expect(await db(directory, "check")).toMatch(/\nNo problems found\.\n$/);
   expect(await db(directory, "repair")).toMatch(/nothing changed\.\n$/);
@@ -88,7 +88,7 @@ test("a whole database is found whole, is not repaired, and can be compacted", a
   expect(await answersOfDirectory(directory)).toEqual(whole);
 });
 
-test("what the files do not show is found by reading the chain, and mended by dropping it", async () => {
+it("what the files do not show is found by reading the chain, and mended by dropping it", async () => {
   const directory = copied(stored.path, tempDirectory());
   await inDataDirectory(directory, async (stored) => {
     const batch = stored.batch();
@@ -108,7 +108,7 @@ test("what the files do not show is found by reading the chain, and mended by dr
   expect(answers.slice(first)).toEqual(whole.slice(first));
 });
 
-test("what a block or a state has become is listed without the place where it was read", async () => {
+it("what a block or a state has become is listed without the place where it was read", async () => {
   const directory = copied(stored.path, tempDirectory());
   const { root } = whole[HEAD_SLOT]!;
   await inDataDirectory(directory, async (stored) => {
@@ -121,7 +121,7 @@ test("what a block or a state has become is listed without the place where it wa
   );
 });
 
-test("a state is mended to be one of its own when what it was a patch of is dropped", async () => {
+it("a state is mended to be one of its own when what it was a patch of is dropped", async () => {
   const directory = tempDirectory();
   await makeHistory(HEAD_SLOT, {}, directory);
   const before = await answersOfDirectory(copied(directory, tempDirectory()));
@@ -139,7 +139,7 @@ test("a state is mended to be one of its own when what it was a patch of is drop
   expect((await answersOfDirectory(directory)).slice(first)).toEqual(before.slice(first));
 });
 
-test("a damaged database is repaired to a chain that is true, and kept beside it", async () => {
+it("a damaged database is repaired to a chain that is true, and kept beside it", async () => {
   for (const [pattern, change] of [
     [/\.ldb$/, (bytes: Buffer) => (bytes[Math.floor(bytes.length / 3)]! ^= 4)],
     [/\.log$/, (bytes: Buffer) => (bytes[Math.floor(bytes.length / 2)]! ^= 4)],
@@ -163,7 +163,7 @@ test("a damaged database is repaired to a chain that is true, and kept beside it
   }
 });
 
-test("a database without any finalized state left is not repaired, and stays as it is", async () => {
+it("a database without any finalized state left is not repaired, and stays as it is", async () => {
   const directory = copied(stored.path, tempDirectory());
   damage(directory, /\.(ldb|log)$/, (bytes) => bytes.fill(0x55));
   const names = readdirSync(join(directory, "beacon-db")).sort();
@@ -172,7 +172,7 @@ test("a database without any finalized state left is not repaired, and stays as 
   expect(readdirSync(join(directory, "beacon-db")).sort()).toEqual(names);
 });
 
-test("an exported chain is the same where it is imported", async () => {
+it("an exported chain is the same where it is imported", async () => {
   const file = join(tempDirectory(), "chain");
   expect(await db(stored.path, "export", file)).toMatch(
     /^Exported \d+ finalized blocks, \d+ others and \d+ states to /,
@@ -203,7 +203,7 @@ test("an exported chain is the same where it is imported", async () => {
   }
 });
 
-test("a directory whose import was cut short holds no chain, and begins one as an empty directory does", async () => {
+it("a directory whose import was cut short holds no chain, and begins one as an empty directory does", async () => {
   const file = join(tempDirectory(), "chain");
   await db(stored.path, "export", file);
   writeFileSync(file, readFileSync(file).subarray(0, -40));
@@ -233,7 +233,7 @@ function refuseLevel(reason: string, method: "batch" | "_open", name: string, af
 
 const fillDisk = refuseLevel.bind(null, "000005.log: No space left on device");
 
-test("a disk without room ends an import and a repair with a sentence, and they can be done again", async () => {
+it("a disk without room ends an import and a repair with a sentence, and they can be done again", async () => {
   const file = join(tempDirectory(), "chain");
   await db(stored.path, "export", file);
   const imported = join(tempDirectory(), "new");
@@ -286,7 +286,7 @@ async function asChainOfNetwork(directory: string): Promise<string> {
   return networkDirectory;
 }
 
-test("a whole database is not taken for a damaged one where another network is given", async () => {
+it("a whole database is not taken for a damaged one where another network is given", async () => {
   const directory = copied(stored.path, tempDirectory());
   const network = await asChainOfNetwork(directory);
   const other = join(tempDirectory(), "othernet");
@@ -316,7 +316,7 @@ test("a whole database is not taken for a damaged one where another network is g
   });
 });
 
-test("a database in use, or none, is not touched", async () => {
+it("a database in use, or none, is not touched", async () => {
   const directory = copied(stored.path, tempDirectory());
   await openDevChain(QUIET, directory);
   for (const operands of [["check"], ["repair"], ["compact"], ["export", "/tmp/never"], ["import", "/tmp/never"]]) {
@@ -326,7 +326,7 @@ test("a database in use, or none, is not touched", async () => {
   await expect(db(tempDirectory(), "check")).rejects.toThrow(/holds no database/);
 });
 
-test("a database that the system does not let anybody at is not taken for none, nor for a damaged one", async () => {
+it("a database that the system does not let anybody at is not taken for none, nor for a damaged one", async () => {
   // Not even root gets past a link to itself; a directory of somebody else says EACCES instead.
   for (const name of ["", "beacon-db", "beacon-db/CURRENT"]) {
     const directory = copied(stored.path, join(tempDirectory(), "data"));
@@ -343,7 +343,7 @@ test("a database that the system does not let anybody at is not taken for none, 
   }
 });
 
-test("a database of an older version stays one for whoever only looks into it, and for a start that is refused", async () => {
+it("a database of an older version stays one for whoever only looks into it, and for a start that is refused", async () => {
   const directory = copied(stored.path, tempDirectory());
   const version = (db: BeaconDb) => db.meta.getSchemaVersion();
   await inDataDirectory(directory, async (stored) => {
@@ -361,7 +361,7 @@ test("a database of an older version stays one for whoever only looks into it, a
   expect(await inDataDirectory(directory, version)).toBe(SCHEMA_VERSION);
 });
 
-test("a database that may only be read is not taken for a damaged one", async () => {
+it("a database that may only be read is not taken for a damaged one", async () => {
   const directory = copied(stored.path, tempDirectory());
   for (const reason of ["LOCK: Permission denied", "LOCK: Read-only file system"]) {
     const allow = refuseLevel(reason, "_open", "beacon-db");
@@ -379,7 +379,7 @@ test("a database that may only be read is not taken for a damaged one", async ()
   }
 });
 
-test("a link to what is not there is taken neither for a database nor for the place of a new one", async () => {
+it("a link to what is not there is taken neither for a database nor for the place of a new one", async () => {
   const directory = join(tempDirectory(), "data");
   const isLink = (path: string) => ({
     message: expect.stringContaining(
@@ -396,7 +396,7 @@ test("a link to what is not there is taken neither for a database nor for the pl
   await expect(startDevChain(QUIET, directory)).rejects.toMatchObject(isLink(join(directory, "beacon-db")));
 });
 
-test("what is asked for wrongly is explained", () => {
+it("what is asked for wrongly is explained", () => {
   expect(() => readDbOperands([])).toThrow("Missing action. Give one of check");
   expect(() => readDbOperands(["chek"])).toThrow(/^Unknown action "chek" of "fanal db"\. .* Did you mean check\?$/);
   expect(() => readDbOperands(["export"])).toThrow('"fanal db export" requires a file name.');

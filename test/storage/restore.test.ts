@@ -2,7 +2,7 @@ import { ListCompositeType } from "@chainsafe/ssz";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { expect, test, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { serializeSignedBlock } from "../../src/chain/blocks/block-encoding.ts";
 import { blockHashOf } from "../../src/chain/engine/forkchoice-state.ts";
 import { FinalityArchiver } from "../../src/chain/finality-archiver.ts";
@@ -29,7 +29,7 @@ async function aboutToFinalize() {
   return { ...opened, main, side, genesis, stored: storedChain(directory, opened.devChain) };
 }
 
-test("a branch that finality passes while the node is stopped does not keep it from starting", async () => {
+it("a branch that finality passes while the node is stopped does not keep it from starting", async () => {
   const { stored, main, side, close } = await aboutToFinalize();
   await close();
 
@@ -47,7 +47,7 @@ test("a branch that finality passes while the node is stopped does not keep it f
   expect(later.complaints).toEqual([]);
 });
 
-test("a crash between the commit of a block and the archiving of what it finalizes loses nothing", async () => {
+it("a crash between the commit of a block and the archiving of what it finalizes loses nothing", async () => {
   const { stored, devChain, side, abandon } = await aboutToFinalize();
   const archive = vi.spyOn(FinalityArchiver.prototype, "archive").mockRejectedValue(new Error("The process ended."));
   await devChain.clock.advanceTo(LAST_UNFINALIZED_SLOT + 1);
@@ -65,7 +65,7 @@ test("a crash between the commit of a block and the archiving of what it finaliz
   expect(again.complaints).toEqual([]);
 });
 
-test("a clock that was set back takes nothing from the chain, not even before its finality", async () => {
+it("a clock that was set back takes nothing from the chain, not even before its finality", async () => {
   const directory = tempDirectory();
   const { devChain, close } = await openQuietDevChain(LAST_UNFINALIZED_SLOT + 3, {}, directory);
   const { head, forkChoice } = devChain.chain;
@@ -81,7 +81,7 @@ test("a clock that was set back takes nothing from the chain, not even before it
   }
 });
 
-test("of payloads of which the database tells nothing, those that the execution engine refuses are left out", async () => {
+it("of payloads of which the database tells nothing, those that the execution engine refuses are left out", async () => {
   const directory = tempDirectory();
   const { devChain, db, close } = await openQuietDevChain(12, { forks: [{ fork: "fulu", epoch: 0 }] }, directory);
   const stored = storedChain(directory, devChain);
@@ -114,7 +114,7 @@ test("of payloads of which the database tells nothing, those that the execution 
   expect(good.complaints).toEqual([]);
 });
 
-test("stored blocks that cannot be read, that are not valid or that lead nowhere are left out", async () => {
+it("stored blocks that cannot be read, that are not valid or that lead nowhere are left out", async () => {
   const directory = tempDirectory();
   const { devChain, db, close } = await openQuietDevChain(LAST_UNFINALIZED_SLOT + 3, {}, directory);
   const { chain, config } = devChain;
@@ -155,7 +155,7 @@ test("stored blocks that cannot be read, that are not valid or that lead nowhere
   expect(oldest!.slot).toBeGreaterThan(slot);
 });
 
-test("stored votes and operations that cannot be read or counted are left out, the others are kept", async () => {
+it("stored votes and operations that cannot be read or counted are left out, the others are kept", async () => {
   const directory = tempDirectory();
   const { devChain, db, close, node } = await openQuietDevChain(3, {}, directory);
   const { chain } = devChain;
@@ -214,7 +214,7 @@ test("stored votes and operations that cannot be read or counted are left out, t
   expect(again.chain.forkChoice.weightOf(again.chain.head.root)).toBeGreaterThan(0);
 });
 
-test.each(["the pool", "a block"])(
+it.each(["the pool", "a block"])(
   "whoever %s proves to have voted twice has no weight after a restart",
   async (place) => {
     const directory = tempDirectory();

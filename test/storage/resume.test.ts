@@ -1,6 +1,6 @@
 import { DOMAIN_VOLUNTARY_EXIT, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type phase0, ssz } from "@lodestar/types";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import { DEV_FORKS } from "../../src/dev/forks.ts";
 import { ByHand } from "../support/by-hand.ts";
@@ -31,7 +31,7 @@ const withoutTime = ({ time: _, ...rest }: ReturnType<typeof standing>) => rest;
 /** Values carry their cached roots along, which do not make them different. */
 const exitToJson = (exit: phase0.SignedVoluntaryExit) => ssz.phase0.SignedVoluntaryExit.toJson(exit);
 
-test.each(["phase0", "fulu"] as const)("a dev chain of %s goes on where it was closed", async (fork) => {
+it.each(["phase0", "fulu"] as const)("a dev chain of %s goes on where it was closed", async (fork) => {
   const directory = tempDirectory();
   const forks = fork === "phase0" ? [] : [{ fork, epoch: 0 }];
   const first = await openDevChain({ forks }, directory);
@@ -49,7 +49,7 @@ test.each(["phase0", "fulu"] as const)("a dev chain of %s goes on where it was c
   expect(complaints).toEqual([]);
 });
 
-test("a chain that was left by a crash comes up with every block and finalizes on", async () => {
+it("a chain that was left by a crash comes up with every block and finalizes on", async () => {
   const directory = tempDirectory();
   const first = await openDevChain({}, directory);
   await advance(first.devChain, 4 * SLOTS_PER_EPOCH + 3);
@@ -65,7 +65,7 @@ test("a chain that was left by a crash comes up with every block and finalizes o
   expect(complaints).toEqual([]);
 });
 
-test("a chain that is stopped in every epoch, at every slot of it and across every fork, never stumbles", async () => {
+it("a chain that is stopped in every epoch, at every slot of it and across every fork, never stumbles", async () => {
   const directory = tempDirectory();
   const forks = DEV_FORKS.slice(1).map((fork, i) => ({ fork, epoch: i + 1 }));
   const stops = Array.from({ length: 9 }, (_, i) => (i + 1) * SLOTS_PER_EPOCH + i - 1);
@@ -81,7 +81,7 @@ test("a chain that is stopped in every epoch, at every slot of it and across eve
   expect(finalizedEpoch).toBe(Math.floor(stops.at(-1)! / SLOTS_PER_EPOCH) - 2);
 });
 
-test("a chain that has not begun can be closed and opened, too", async () => {
+it("a chain that has not begun can be closed and opened, too", async () => {
   const directory = tempDirectory();
   const first = await openDevChain({}, directory);
   const before = standing(first.devChain);
@@ -93,7 +93,7 @@ test("a chain that has not begun can be closed and opened, too", async () => {
   expect(devChain.chain.head.slot).toBe(1);
 });
 
-test("the clock goes on at its slot, even when the last slots were empty", async () => {
+it("the clock goes on at its slot, even when the last slots were empty", async () => {
   const directory = tempDirectory();
   const first = await openDevChain({}, directory);
   await first.devChain.clock.advanceTo(SLOTS_PER_EPOCH);
@@ -110,7 +110,7 @@ test("the clock goes on at its slot, even when the last slots were empty", async
   expect(complaints).toEqual([]);
 });
 
-test("an operation that is final does not wait any more, also after a crash", async () => {
+it("an operation that is final does not wait any more, also after a crash", async () => {
   const directory = tempDirectory();
   const settings = { configOverrides: { SHARD_COMMITTEE_PERIOD: "0" } };
   const first = await openDevChain(settings, directory);
@@ -124,7 +124,7 @@ test("an operation that is final does not wait any more, also after a crash", as
   expect(devChain.chain.pools.operations.listVoluntaryExits()).toEqual([]);
 });
 
-test("votes of an earlier stop are nothing to complain of after a crash", async () => {
+it("votes of an earlier stop are nothing to complain of after a crash", async () => {
   const directory = tempDirectory();
   const first = await openDevChain({}, directory);
   await advance(first.devChain, 4 * SLOTS_PER_EPOCH + 3);
@@ -137,7 +137,7 @@ test("votes of an earlier stop are nothing to complain of after a crash", async 
   expect(complaints).toEqual([]);
 });
 
-test("an operation that waits for a block still waits after a restart", async () => {
+it("an operation that waits for a block still waits after a restart", async () => {
   const directory = tempDirectory();
   const first = await openDevChain({}, directory);
   await advance(first.devChain, first.devChain.config.SHARD_COMMITTEE_PERIOD * SLOTS_PER_EPOCH);

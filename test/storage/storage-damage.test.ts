@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { DatabaseCorruptError } from "../../src/db/errors.ts";
 import { answersOf, damageOneFile, startDamaged } from "../support/damage.ts";
 import { inDataDirectory } from "../support/data-directory.ts";
@@ -34,7 +34,7 @@ function copied(): string {
   return directory;
 }
 
-test("whatever is damaged, the start is refused, or all that is answered is true", async () => {
+it("whatever is damaged, the start is refused, or all that is answered is true", async () => {
   const seed = Number(process.env.FANAL_TEST_SEED ?? Date.now() % 2 ** 32);
   console.info(`The damages of this run are those of FANAL_TEST_SEED=${seed}.`);
   const random = seededRandom(seed);
@@ -47,7 +47,7 @@ test("whatever is damaged, the start is refused, or all that is answered is true
   }
 });
 
-test("a block or a state that is not what it was is never given for it", async () => {
+it("a block or a state that is not what it was is never given for it", async () => {
   const directory = copied();
   const root = whole[9]!.root!;
   await inDataDirectory(directory, async (db) => {
@@ -70,7 +70,7 @@ test("a block or a state that is not what it was is never given for it", async (
   expect((await chain.blocks.canonicalAtSlot(10))?.root).toBe(whole[10]!.root);
 });
 
-test("a finalized chain that is not one is not started with", async () => {
+it("a finalized chain that is not one is not started with", async () => {
   for (const change of ["hole", "swap", "end"] as const) {
     const directory = copied();
     await inDataDirectory(directory, async (db) => {
@@ -84,7 +84,7 @@ test("a finalized chain that is not one is not started with", async () => {
   }
 });
 
-test("the database is its owner's alone, whatever its directory was before", async () => {
+it("the database is its owner's alone, whatever its directory was before", async () => {
   const parent = tempDirectory();
   const directory = join(parent, "made", "deep");
   const opened = await startDevChain(QUIET, directory);
@@ -94,7 +94,7 @@ test("the database is its owner's alone, whatever its directory was before", asy
   }
 });
 
-test("a database that has lost its CURRENT stays as it is", async () => {
+it("a database that has lost its CURRENT stays as it is", async () => {
   const directory = copied();
   const path = join(directory, "beacon-db");
   rmSync(join(path, "CURRENT"));

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { beforeEach, expect, it, onTestFinished } from "vitest";
 import { checkChain } from "../../src/chain/stored/check-chain.ts";
 import { exportChain } from "../../src/chain/stored/export-chain.ts";
 import { importChain } from "../../src/chain/stored/import-chain.ts";
@@ -35,7 +35,7 @@ async function openCopy(): Promise<BeaconDb> {
   return db;
 }
 
-test("a dump has blobs, and an export has none", async () => {
+it("a dump has blobs, and an export has none", async () => {
   const { db, devChain } = opened;
   expect(await check(db)).toEqual({ sidecars: 2, problems: [] });
   for (const isWhole of [true, false]) {
@@ -49,7 +49,7 @@ test("a dump has blobs, and an export has none", async () => {
   }
 });
 
-test("a damaged blob is never given, found by a check, and dropped by a repair, as are those of no block", async () => {
+it("a damaged blob is never given, found by a check, and dropped by a repair, as are those of no block", async () => {
   const { db, devChain } = opened;
   const { chain, config } = devChain;
   const damaging = db.batch();

@@ -1,7 +1,7 @@
 import { cpSync } from "node:fs";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { ClassicLevel } from "classic-level";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
 import { Bucket } from "../../src/db/keys.ts";
 import { StartError } from "../../src/node/start-error.ts";
 import { makeHistory, startDevChain } from "../support/dev-chain.ts";
@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => history.remove());
 
 for (const [kind, isOfKind] of Object.entries(KINDS)) {
-  test(`a write that fails, of ${kind}, is the last one, is told, and nothing acknowledged is lost`, async () => {
+  it(`a write that fails, of ${kind}, is the last one, is told, and nothing acknowledged is lost`, async () => {
     const directory = tempDirectory();
     cpSync(history.path, directory, { recursive: true });
     const failing = await startDevChain({}, directory);

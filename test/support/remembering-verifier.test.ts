@@ -1,6 +1,6 @@
 import { aggregateSignatures } from "@chainsafe/blst";
 import { type ISignatureSet, interopSecretKeys, SignatureSetType } from "@lodestar/state-transition";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { FlatPubkeys } from "../../src/bls/flat-pubkeys.ts";
 import { type BlsVerifier, createBlsVerifier } from "../../src/bls/verifier.ts";
 import { createRememberingVerifier } from "./remembering-verifier.ts";
@@ -51,7 +51,7 @@ function open(create: typeof createBlsVerifier): BlsVerifier {
   return verifier;
 }
 
-test("a signature that was made here is as good as the real verifier says", async () => {
+it("a signature that was made here is as good as the real verifier says", async () => {
   const [real, remembering] = [open(createBlsVerifier), open(createRememberingVerifier)];
   const all = Object.values(SETS);
   const expected = await real.verifyEach(all);

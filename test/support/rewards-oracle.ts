@@ -1,7 +1,7 @@
 import { EFFECTIVE_BALANCE_INCREMENT, MAX_EFFECTIVE_BALANCE, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type CachedBeaconStateAllForks, createCachedBeaconState } from "@lodestar/state-transition";
 import type { ValidatorIndex } from "@lodestar/types";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { devChainConfig } from "../../src/dev/chain-config.ts";
 import type { ScheduledFork } from "../../src/dev/forks.ts";
 import { createDevGenesis } from "../../src/dev/genesis.ts";
@@ -55,7 +55,7 @@ export const onlyFork = (fork: ScheduledFork["fork"]): ScheduledFork[] => [{ for
 
 /** Declares a test for each case. */
 export function testRewards(cases: readonly RewardsCase[]): void {
-  test.each(cases)(
+  it.each(cases)(
     "rewards explain every balance: $name",
     async ({ forks, happenings }) => {
       const genesis = variedGenesis(forks);

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { devChainConfig } from "../../dev/chain-config.ts";
 import type { DevFork } from "../../dev/forks.ts";
 import { createDevGenesis } from "../../dev/genesis.ts";
@@ -17,7 +17,7 @@ const PERIODS: [fork: DevFork, periodEpochs: number][] = [
   ["fulu", WITHDRAWABILITY_DELAY + 1],
 ];
 
-test.each(PERIODS)("a state of %s is valid for the weak subjectivity period of the fork", (fork, periodEpochs) => {
+it.each(PERIODS)("a state of %s is valid for the weak subjectivity period of the fork", (fork, periodEpochs) => {
   const chainConfig = devChainConfig({ forks: [{ fork, epoch: 0 }], slotSeconds: 6, genesisTime: GENESIS_TIME });
   const { state, config } = createDevGenesis({ chainConfig, validatorCount: 672, genesisTime: GENESIS_TIME });
   expect(findStaleState(config, state, periodEpochs)).toBeNull();

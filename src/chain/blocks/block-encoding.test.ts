@@ -1,12 +1,12 @@
 import { createBeaconConfig } from "@lodestar/config";
 import type { SignedBeaconBlock } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { devChainConfig } from "../../dev/chain-config.ts";
 import { DEV_FORKS } from "../../dev/forks.ts";
 import { deserializeSignedBlock, parentRootOf, serializeSignedBlock, slotOf } from "./block-encoding.ts";
 
-test.each(DEV_FORKS)("reads slot and parent root from the bytes of a %s block", (fork) => {
+it.each(DEV_FORKS)("reads slot and parent root from the bytes of a %s block", (fork) => {
   const chainConfig = devChainConfig({
     forks: fork === "phase0" ? [] : [{ fork, epoch: 0 }],
     slotSeconds: 2,

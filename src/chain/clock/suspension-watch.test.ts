@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { FakeTimers } from "../../../test/support/fake-timers.ts";
 import { SuspensionWatch } from "./suspension-watch.ts";
 
@@ -16,7 +16,7 @@ function watched() {
   return { timers, watch, suspensions, gap };
 }
 
-test("reports a suspension once, with its length", async () => {
+it("reports a suspension once, with its length", async () => {
   const { timers, watch, suspensions, gap } = watched();
   await timers.advance(60_000);
   gap(67);
@@ -28,7 +28,7 @@ test("reports a suspension once, with its length", async () => {
   expect(suspensions).toEqual([67]);
 });
 
-test("check() reports a suspension before the next heartbeat", () => {
+it("check() reports a suspension before the next heartbeat", () => {
   const { watch, suspensions, gap } = watched();
   gap(41);
   watch.check();
@@ -36,7 +36,7 @@ test("check() reports a suspension before the next heartbeat", () => {
   expect(suspensions).toEqual([40]);
 });
 
-test.each([
+it.each([
   ["a gap of a few seconds", 4, 0],
   ["a busy event loop", 30, 29],
 ])("%s is not a suspension", async (_, seconds, cpuSeconds) => {

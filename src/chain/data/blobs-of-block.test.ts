@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import type { DataSidecar } from "../../data/sidecar.ts";
 import { TestChain } from "../validation/validation-chain.test-support.ts";
 import { type BlockWithBlobs, produceWithBlobs } from "./blobs.test-support.ts";
@@ -22,7 +22,7 @@ describe("blobsOfBlock", () => {
     });
   const unable = { recover: () => Promise.reject(new Error("Nothing is to be computed.")) };
 
-  test("before Fulu, requires all blob sidecars", async () => {
+  it("before Fulu, requires all blob sidecars", async () => {
     chain = new TestChain("deneb");
     const block = await produceWithBlobs(chain, 1, { count: 3 });
     expect(await blobsOf(block, block.sidecars)).toEqual(block.blobs);
@@ -32,7 +32,7 @@ describe("blobsOfBlock", () => {
     expect(await blobsOf(await produceWithBlobs(chain, 1, { count: 0 }), [])).toEqual([]);
   });
 
-  test("from Fulu on, joins the first half of the columns or recovers from any half", async () => {
+  it("from Fulu on, joins the first half of the columns or recovers from any half", async () => {
     chain = new TestChain("fulu");
     const block = await produceWithBlobs(chain, 1);
     expect(await blobsOf(block, block.sidecars.slice(0, 64), unable)).toEqual(block.blobs);

@@ -1,5 +1,5 @@
 import { toRootHex } from "@lodestar/utils";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { flushPromises } from "../../../test/support/fake-timers.ts";
 import { ScriptedEngine } from "../../../test/support/scripted-engine.ts";
 import { commitmentsOf } from "../../data/commitments.ts";
@@ -72,7 +72,7 @@ describe.each(["deneb", "fulu"] as const)("%s blobs from the execution client", 
     for (let turn = 0; turn < 5; turn++) await flushPromises();
   }
 
-  test("become the missing sidecars", async () => {
+  it("become the missing sidecars", async () => {
     give([0, 1, 2]);
     pool.add({ slot: 1, root: block.root }, wanted.slice(0, 1));
     await gossip();
@@ -80,7 +80,7 @@ describe.each(["deneb", "fulu"] as const)("%s blobs from the execution client", 
     expect(engine.blobQuestions).toBe(1);
   });
 
-  test("are requested once, whatever the response", async () => {
+  it("are requested once, whatever the response", async () => {
     await gossip();
     give([0, 1, 2]);
     await gossip();
@@ -89,20 +89,20 @@ describe.each(["deneb", "fulu"] as const)("%s blobs from the execution client", 
     expect(engine.blobQuestions).toBe(1);
   });
 
-  test("count individually before Fulu, only all together from Fulu on", async () => {
+  it("count individually before Fulu, only all together from Fulu on", async () => {
     give([0, 2]);
     await gossip();
     expect(made).toEqual(fork === "fulu" ? [] : [block.sidecars[0], block.sidecars[2]]);
   });
 
-  test("are requested for a waiting block from another source", async () => {
+  it("are requested for a waiting block from another source", async () => {
     give([0, 1, 2]);
     onAwaited(block, []);
     for (let turn = 0; turn < 5; turn++) await flushPromises();
     expect(made).toEqual(wanted);
   });
 
-  test("are not requested if there are none or none missing, for own blocks, or if the client is offline", async () => {
+  it("are not requested if there are none or none missing, for own blocks, or if the client is offline", async () => {
     await gossip(await produceWithBlobs(chain, 1, { count: 0 }));
     own = block.root;
     await gossip();
@@ -115,7 +115,7 @@ describe.each(["deneb", "fulu"] as const)("%s blobs from the execution client", 
     expect(engine.blobQuestions).toBe(0);
   });
 
-  test("are ignored if the client fails or the node is closed", async () => {
+  it("are ignored if the client fails or the node is closed", async () => {
     engine.otherwise = "error";
     await gossip();
     expect(engine.blobQuestions).toBe(1);
@@ -132,7 +132,7 @@ describe.each(["deneb", "fulu"] as const)("%s blobs from the execution client", 
 
   if (fork !== "fulu") return;
 
-  test("are requested as soon as one column is available", async () => {
+  it("are requested as soon as one column is available", async () => {
     give([0, 1, 2]);
     const [sidecar] = wanted;
     pool.add({ slot: 1, root: block.root }, [sidecar!]);

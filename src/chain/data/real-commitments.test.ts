@@ -1,6 +1,6 @@
 import { ForkName, type ForkPostDeneb } from "@lodestar/params";
 import type { fulu } from "@lodestar/types";
-import { expect, test, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { sharedKzg as kzg } from "../../../test/support/shared-kzg.ts";
 import { type DataSidecar, subnetOfSidecar } from "../../data/sidecar.ts";
 import { DevBlobs } from "../../dev/dev-blobs.ts";
@@ -26,7 +26,7 @@ const bundleOf = (fork: ForkPostDeneb, count: number) =>
     parent: { blockHash: new Uint8Array(32), blockNumber: 0 },
   });
 
-test("blob sidecars of electra", async () => {
+it("blob sidecars of electra", async () => {
   const chain = new TestChain("electra");
   chain.clock.set(1);
   const context = { ...chain.context, kzg };
@@ -44,7 +44,7 @@ test("blob sidecars of electra", async () => {
   await chain.close();
 });
 
-test("columns of fulu", async () => {
+it("columns of fulu", async () => {
   const chain = new TestChain("fulu");
   chain.clock.set(1);
   const context = { ...chain.context, kzg };

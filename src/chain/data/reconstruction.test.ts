@@ -1,5 +1,5 @@
 import type { RootHex } from "@lodestar/types";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { flushPromises } from "../../../test/support/fake-timers.ts";
 import type { DataSidecar } from "../../data/sidecar.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
@@ -67,7 +67,7 @@ describe("Reconstruction", () => {
     root: block.root,
   });
 
-  test("reconstructs missing columns from half of them, once, after a delay", async () => {
+  it("reconstructs missing columns from half of them, once, after a delay", async () => {
     block = await produceWithBlobs(chain, 1);
     const { pool, made, recoveries, add, pass } = open(128);
     for (const sidecar of block.sidecars.slice(0, 63)) add(block, [sidecar]);
@@ -88,7 +88,7 @@ describe("Reconstruction", () => {
     expect(recoveries()).toBe(block.blobs.length);
   });
 
-  test("does nothing if the rest arrives in time or the block is imported", async () => {
+  it("does nothing if the rest arrives in time or the block is imported", async () => {
     const { imported, made, add, pass } = open(128);
     block = await produceWithBlobs(chain, 2);
     add(block, block.sidecars.slice(64));
@@ -101,7 +101,7 @@ describe("Reconstruction", () => {
     expect(made).toEqual([]);
   });
 
-  test("does nothing with less than half of the columns or without missing ones", async () => {
+  it("does nothing with less than half of the columns or without missing ones", async () => {
     block = await produceWithBlobs(chain, 1);
     const small = open(63);
     small.add(block, block.sidecars.slice(0, 100));
@@ -118,7 +118,7 @@ describe("Reconstruction", () => {
     expect(half.made).toEqual([]);
   });
 
-  test("logs a failure and does nothing once closed", async () => {
+  it("logs a failure and does nothing once closed", async () => {
     block = await produceWithBlobs(chain, 1);
     const { made, logger, add, pass } = open(128);
     // These cells do not match the commitments.

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { subnetOfSidecar } from "../../data/sidecar.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { ChainEvents } from "../events.ts";
@@ -29,7 +29,7 @@ describe.each([
   });
   afterEach(() => chain.close());
 
-  test("are pooled and published after validation", async () => {
+  it("are pooled and published after validation", async () => {
     const { sidecars, root } = await produceWithBlobs(chain, 1);
     const sidecar = sidecars[1]!;
     expect(await refusalOf(processor.process(sidecar, 0))).toMatchObject({ reason: "wrong-subnet" });
@@ -40,7 +40,7 @@ describe.each([
     expect(made).toEqual([]);
   });
 
-  test("published with their block are marked as seen", async () => {
+  it("published with their block are marked as seen", async () => {
     const { root, sidecars } = await produceWithBlobs(chain, 1);
     processor.published([]);
     processor.published(sidecars);
@@ -51,7 +51,7 @@ describe.each([
     expect(refusal).toMatchObject({ reason: "already-known", known: true });
   });
 
-  test("made by the node are marked as seen and published to the network", async () => {
+  it("made by the node are marked as seen and published to the network", async () => {
     const { root, sidecars } = await produceWithBlobs(chain, 1);
     processor.made([]);
     processor.made(sidecars.slice(0, 2));

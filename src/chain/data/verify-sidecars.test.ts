@@ -1,5 +1,5 @@
 import type { deneb, fulu } from "@lodestar/types";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type DataSidecar, isColumn } from "../../data/sidecar.ts";
 import { TestChain } from "../validation/validation-chain.test-support.ts";
 import { type BlockWithBlobs, produceWithBlobs } from "./blobs.test-support.ts";
@@ -34,7 +34,7 @@ describe.each(["electra", "fulu"] as const)("verifySidecars on %s", (fork) => {
     return [first!, second!];
   };
 
-  test("verifies several blocks in one batch", async () => {
+  it("verifies several blocks in one batch", async () => {
     chain.kzg.batches = 0;
     await verify({ block, sidecars: block.sidecars }, { block: other, sidecars: other.sidecars.slice(1, 3) });
     expect(chain.kzg.batches).toBe(1);
@@ -42,7 +42,7 @@ describe.each(["electra", "fulu"] as const)("verifySidecars on %s", (fork) => {
     expect(chain.kzg.batches).toBe(1);
   });
 
-  test.each<[fault: string, change: (sidecar: DataSidecar) => void]>([
+  it.each<[fault: string, change: (sidecar: DataSidecar) => void]>([
     [
       "its header has root 0x",
       ({ signedBlockHeader }) => {
@@ -73,7 +73,7 @@ describe.each(["electra", "fulu"] as const)("verifySidecars on %s", (fork) => {
     expect(error).toMatchObject({ index: 1, block: { root: block.root } });
   });
 
-  test("rejects duplicates, sidecars of other blocks and of the other kind", async () => {
+  it("rejects duplicates, sidecars of other blocks and of the other kind", async () => {
     const [first] = block.sidecars;
     expect((await errorOf(verify({ block, sidecars: [first!, first!] }))).message).toContain("it is a duplicate.");
     const foreign = await errorOf(verify({ block, sidecars: other.sidecars.slice(0, 1) }));
@@ -88,7 +88,7 @@ describe.each(["electra", "fulu"] as const)("verifySidecars on %s", (fork) => {
     );
   });
 
-  test("reports an invalid index or number of cells", async () => {
+  it("reports an invalid index or number of cells", async () => {
     const [sidecar] = withWrong(() => {});
     if (!isColumn(sidecar!)) {
       const { message } = await errorOf(verify({ block, sidecars: [{ ...sidecar!, index: 2 }] }));

@@ -1,6 +1,6 @@
 import type { bellatrix, ExecutionPayload, RootHex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { blocksUpTo, type OpenedDevChain, startQuietDevChain } from "../../../test/support/dev-chain.ts";
 import { invalid, ScriptedEngine, SYNCING, VALID } from "../../../test/support/scripted-engine.ts";
 import { emptyStoredChain, openStoredChain } from "../../../test/support/stored-chain.ts";
@@ -74,13 +74,13 @@ async function openChain() {
 
 const hashes = (from: number, to: number) => main.slice(from - 1, to).map((block) => engineBlock(block).hash);
 
-test("sends nothing to an engine at the head, whatever its verdict", async () => {
+it("sends nothing to an engine at the head, whatever its verdict", async () => {
   const { engine, throwIfAborted } = await openChain();
   engine.latest = engineBlock(main[HEAD - 1]!);
   expect(await throwIfAborted(1, 5)).toEqual([]);
 });
 
-test("backs off without progress and restarts at once after a change", async () => {
+it("backs off without progress and restarts at once after a change", async () => {
   const { engine, throwIfAborted } = await openChain();
   engine.latest = engineBlock(main[8]!);
   const inVain = await throwIfAborted(1, 40);
@@ -93,7 +93,7 @@ test("backs off without progress and restarts at once after a change", async () 
   expect((await throwIfAborted(42, 42))[0]?.[1]).toEqual(hashes(11, HEAD));
 });
 
-test("sends unfinalized payloads to an engine on another branch, with the same backoff", async () => {
+it("sends unfinalized payloads to an engine on another branch, with the same backoff", async () => {
   const { engine, throwIfAborted } = await openChain();
   engine.latest = { hash: `0x${"ab".repeat(32)}`, number: HEAD };
   const inVain = await throwIfAborted(1, 10);
@@ -101,7 +101,7 @@ test("sends unfinalized payloads to an engine on another branch, with the same b
   expect(inVain[0]?.[1]).toEqual(hashes(1, HEAD));
 });
 
-test("sends payloads that are rejected, and logs them, with backoff", async () => {
+it("sends payloads that are rejected, and logs them, with backoff", async () => {
   const { engine, throwIfAborted, complaints } = await openChain();
   engine.latest = engineBlock(main[8]!);
   engine.answer(engineBlock(main[9]!).hash, invalid(null));
@@ -109,7 +109,7 @@ test("sends payloads that are rejected, and logs them, with backoff", async () =
   expect(complaints.filter((line) => line.includes("rejected a backfilled payload"))).toHaveLength(4);
 });
 
-test("retries every slot while the engine has no verdict on the first payload", async () => {
+it("retries every slot while the engine has no verdict on the first payload", async () => {
   const { engine, throwIfAborted } = await openChain();
   engine.latest = engineBlock(main[8]!);
   engine.answer(engineBlock(main[9]!).hash, SYNCING);

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { Backoff } from "./backoff.ts";
 import { root } from "./blocks.test-support.ts";
 
@@ -15,7 +15,7 @@ function endsOf(backoff: Backoff, { from, to }: { from: number; to: number }): n
   return ends;
 }
 
-test("delays double up to 32 slots and start over after a reset", () => {
+it("delays double up to 32 slots and start over after a reset", () => {
   const backoff = new Backoff();
   expect(backoff.has(ROOT)).toBe(false);
   expect(endsOf(backoff, { from: 100, to: 230 })).toEqual([100, 101, 103, 107, 115, 131, 163, 195, 227]);
@@ -24,14 +24,14 @@ test("delays double up to 32 slots and start over after a reset", () => {
   expect(endsOf(backoff, { from: 231, to: 240 })).toEqual([231, 232, 234, 238]);
 });
 
-test("a clock that is set back does not extend a delay", () => {
+it("a clock that is set back does not extend a delay", () => {
   const backoff = new Backoff();
   backoff.schedule(ROOT, 1000);
   expect(backoff.isDue(ROOT, 1000)).toBe(false);
   expect(backoff.isDue(ROOT, 10)).toBe(true);
 });
 
-test("restores a snapshot", () => {
+it("restores a snapshot", () => {
   const backoff = new Backoff();
   backoff.schedule(ROOT, 5);
   const snapshot = backoff.capture();

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { addBlock, EPOCH, makeForkChoice, root } from "./blocks.test-support.ts";
 import type { ForkChoice } from "./fork-choice.ts";
 import type { ForkChoiceBlock } from "./types.ts";
@@ -33,7 +33,7 @@ function finalizeThree(forkChoice: ForkChoice): void {
 }
 
 describe("ancestry", () => {
-  test("ancestorAtSlot is the latest block at or before the slot", () => {
+  it("ancestorAtSlot is the latest block at or before the slot", () => {
     const forkChoice = makeTree();
     expect(forkChoice.ancestorAtSlot(root(5), 11)).toBe(root(5));
     expect(forkChoice.ancestorAtSlot(root(5), 10)).toBe(root(4));
@@ -42,7 +42,7 @@ describe("ancestry", () => {
     expect(forkChoice.ancestorAtSlot(root(99), 7)).toBeUndefined();
   });
 
-  test("isDescendant includes the block itself and no sibling", () => {
+  it("isDescendant includes the block itself and no sibling", () => {
     const forkChoice = makeTree();
     expect(forkChoice.isDescendant(root(3), root(5))).toBe(true);
     expect(forkChoice.isDescendant(root(5), root(5))).toBe(true);
@@ -53,7 +53,7 @@ describe("ancestry", () => {
     expect(forkChoice.isDescendant(root(99), root(98))).toBe(false);
   });
 
-  test("commonAncestor and ancestors", () => {
+  it("commonAncestor and ancestors", () => {
     const forkChoice = makeTree();
     expect(forkChoice.commonAncestor(root(7), root(5))?.root).toBe(root(4));
     expect(forkChoice.commonAncestor(root(6), root(5))?.root).toBe(root(2));
@@ -63,7 +63,7 @@ describe("ancestry", () => {
     expect(ids(forkChoice.ancestors(root(99)))).toEqual([]);
   });
 
-  test("canonical is what the head descends from", () => {
+  it("canonical is what the head descends from", () => {
     const forkChoice = makeTree();
     expect(forkChoice.head.root).toBe(root(5));
     expect(forkChoice.canonicalAtSlot(8)?.root).toBe(root(3));
@@ -71,7 +71,7 @@ describe("ancestry", () => {
   });
 });
 
-test("branches: leaves, children, blocks of a slot, all", () => {
+it("branches: leaves, children, blocks of a slot, all", () => {
   const forkChoice = makeTree();
   expect(ids(forkChoice.leaves())).toEqual([6, 7, 5]);
   expect(ids(forkChoice.childrenOf(root(2)))).toEqual([3, 6]);
@@ -80,7 +80,7 @@ test("branches: leaves, children, blocks of a slot, all", () => {
 });
 
 describe("pruning", () => {
-  test("removes the ancestors of the finalized block and all other branches", () => {
+  it("removes the ancestors of the finalized block and all other branches", () => {
     const forkChoice = makeTree();
     expect(forkChoice.prune()).toEqual([]);
     finalizeThree(forkChoice);
@@ -89,7 +89,7 @@ describe("pruning", () => {
     expect(forkChoice.prune()).toEqual([]);
   });
 
-  test("keeps queries correct for the remaining blocks", () => {
+  it("keeps queries correct for the remaining blocks", () => {
     const forkChoice = makeTree();
     finalizeThree(forkChoice);
     forkChoice.prune();
@@ -102,7 +102,7 @@ describe("pruning", () => {
     expect(forkChoice.has(root(6))).toBe(false);
   });
 
-  test("moves votes with their blocks and lets votes for removed blocks move on", () => {
+  it("moves votes with their blocks and lets votes for removed blocks move on", () => {
     const forkChoice = makeTree();
     forkChoice.onAttestation({ indices: [1], slot: 11, targetEpoch: 1, blockRoot: root(6) });
     finalizeThree(forkChoice);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { addBlock, EPOCH, GENESIS, makeBlock, makeForkChoice, root } from "./blocks.test-support.ts";
 import { ForkChoiceError } from "./error.ts";
 import type { ForkChoice } from "./fork-choice.ts";
@@ -25,13 +25,13 @@ const codeOf = (action: () => void): string | undefined => {
 };
 
 describe("head", () => {
-  test("is the anchor initially", () => {
+  it("is the anchor initially", () => {
     const forkChoice = makeForkChoice();
     expect(forkChoice.head.root).toBe(root(1));
     expect(forkChoice.updateHead().root).toBe(root(1));
   });
 
-  test("breaks ties by the larger root, independent of order", () => {
+  it("breaks ties by the larger root, independent of order", () => {
     const forkChoice = makeForkChoice();
     addBlock(forkChoice, 0xf, 1, 1);
     addBlock(forkChoice, 0xa, 1, 1);
@@ -39,7 +39,7 @@ describe("head", () => {
     expect(forkChoice.updateHead().root).toBe(root(0x10));
   });
 
-  test("follows votes, also when they move", () => {
+  it("follows votes, also when they move", () => {
     const forkChoice = makeFork();
     vote(forkChoice, [0, 1], 2, 1);
     expect(forkChoice.updateHead().root).toBe(root(2));
@@ -50,14 +50,14 @@ describe("head", () => {
     expect(forkChoice.weightOf(root(2))).toBe(0);
   });
 
-  test("changes only with updateHead", () => {
+  it("changes only with updateHead", () => {
     const forkChoice = makeFork();
     expect(forkChoice.head.root).toBe(root(1));
     expect(forkChoice.updateHead()).toBe(forkChoice.head);
     expect(forkChoice.head.root).toBe(root(3));
   });
 
-  test("is correct on a chain of a thousand blocks with a fork at every tenth", () => {
+  it("is correct on a chain of a thousand blocks with a fork at every tenth", () => {
     const forkChoice = makeForkChoice();
     for (let slot = 1; slot <= 1000; slot++) {
       addBlock(forkChoice, slot + 1, slot, slot);
@@ -87,7 +87,7 @@ describe("a clock that was set back", () => {
     return forkChoice;
   }
 
-  test("lets future blocks wait, and the chain continue", () => {
+  it("lets future blocks wait, and the chain continue", () => {
     const forkChoice = jumpedAhead([0]);
     expect(forkChoice.currentSlot).toBe(2);
     expect(forkChoice.updateHead().root).toBe(root(2));
@@ -95,7 +95,7 @@ describe("a clock that was set back", () => {
     expect(forkChoice.updateHead().root).toBe(root(3));
   });
 
-  test("lets future votes be replaced", () => {
+  it("lets future votes be replaced", () => {
     const forkChoice = jumpedAhead([0, 1]);
     addBlock(forkChoice, 3, 2, 2);
     addBlock(forkChoice, 4, 2, 2);
@@ -107,7 +107,7 @@ describe("a clock that was set back", () => {
     expect(forkChoice.updateHead().root).toBe(root(9));
   });
 
-  test("set back again by less, still lets votes from beyond the first time give way", () => {
+  it("set back again by less, still lets votes from beyond the first time give way", () => {
     const forkChoice = jumpedAhead([0, 1]);
     addBlock(forkChoice, 3, 2, 2);
     forkChoice.onTick(3);
@@ -119,11 +119,11 @@ describe("a clock that was set back", () => {
     expect(forkChoice.weightOf(root(9))).toBe(32);
   });
 
-  test("keeps a chain with a majority of votes", () => {
+  it("keeps a chain with a majority of votes", () => {
     expect(jumpedAhead([0, 1, 2]).updateHead().root).toBe(root(9));
   });
 
-  test("goes back only by onClockSetBack, forward only by ticks", () => {
+  it("goes back only by onClockSetBack, forward only by ticks", () => {
     const forkChoice = makeFork();
     forkChoice.onClockSetBack(7);
     expect(forkChoice.currentSlot).toBe(2);
@@ -133,7 +133,7 @@ describe("a clock that was set back", () => {
 });
 
 describe("attestations", () => {
-  test("of the current slot count from the next slot", () => {
+  it("of the current slot count from the next slot", () => {
     const forkChoice = makeFork();
     vote(forkChoice, [0], 2, 2);
     expect(forkChoice.updateHead().root).toBe(root(3));
@@ -141,7 +141,7 @@ describe("attestations", () => {
     expect(forkChoice.updateHead().root).toBe(root(2));
   });
 
-  test("of a later slot wait until that slot is over", () => {
+  it("of a later slot wait until that slot is over", () => {
     const forkChoice = makeFork();
     vote(forkChoice, [0], 2, 4);
     forkChoice.onTick(4);
@@ -150,7 +150,7 @@ describe("attestations", () => {
     expect(forkChoice.updateHead().root).toBe(root(2));
   });
 
-  test("in the queue count in slot order, also if the clock skips slots", () => {
+  it("in the queue count in slot order, also if the clock skips slots", () => {
     const forkChoice = makeFork();
     vote(forkChoice, [0], 3, 3);
     vote(forkChoice, [0], 2, 2);
@@ -158,14 +158,14 @@ describe("attestations", () => {
     expect(forkChoice.updateHead().root).toBe(root(2));
   });
 
-  test("for an unknown block are ignored and do not block a later vote", () => {
+  it("for an unknown block are ignored and do not block a later vote", () => {
     const forkChoice = makeFork();
     vote(forkChoice, [0], 99, 1);
     vote(forkChoice, [0], 2, 1);
     expect(forkChoice.updateHead().root).toBe(root(2));
   });
 
-  test("for a block after their own slot are ignored and do not block a later vote", () => {
+  it("for a block after their own slot are ignored and do not block a later vote", () => {
     const forkChoice = makeFork();
     forkChoice.onBlock(makeBlock(4, 3, 2), { timely: false });
     forkChoice.onTick(3);
@@ -176,7 +176,7 @@ describe("attestations", () => {
     expect(forkChoice.updateHead().root).toBe(root(2));
   });
 
-  test("from before the previous epoch count only in blocks", () => {
+  it("from before the previous epoch count only in blocks", () => {
     const forkChoice = makeFork();
     forkChoice.onTick(2 * EPOCH);
     const late = { indices: [0], slot: EPOCH - 1, targetEpoch: 0, blockRoot: root(2) };
@@ -188,7 +188,7 @@ describe("attestations", () => {
     expect(forkChoice.updateHead().root).toBe(root(3));
   });
 
-  test("an equivocating validator loses its weight permanently", () => {
+  it("an equivocating validator loses its weight permanently", () => {
     const forkChoice = makeFork();
     vote(forkChoice, [0, 1], 2, 1);
     vote(forkChoice, [2], 3, 1);
@@ -204,7 +204,7 @@ describe("attestations", () => {
 });
 
 describe("proposer boost", () => {
-  test("goes to the first timely block of the slot and expires with the slot", () => {
+  it("goes to the first timely block of the slot and expires with the slot", () => {
     const forkChoice = makeFork();
     forkChoice.onBlock(makeBlock(4, 2, 2), { timely: true });
     forkChoice.onBlock(makeBlock(5, 3, 2), { timely: true });
@@ -219,7 +219,7 @@ describe("proposer boost", () => {
     expect(forkChoice.weightOf(root(4))).toBe(0);
   });
 
-  test("moves to the next slot's block", () => {
+  it("moves to the next slot's block", () => {
     const forkChoice = makeFork();
     forkChoice.onBlock(makeBlock(4, 2, 2), { timely: true });
     expect(forkChoice.updateHead().root).toBe(root(4));
@@ -229,7 +229,7 @@ describe("proposer boost", () => {
     expect(forkChoice.weightOf(root(2))).toBe(0);
   });
 
-  test("is not given to a late block or a block of an earlier slot", () => {
+  it("is not given to a late block or a block of an earlier slot", () => {
     const forkChoice = makeFork();
     forkChoice.onBlock(makeBlock(4, 2, 2), { timely: false });
     forkChoice.onTick(3);
@@ -237,7 +237,7 @@ describe("proposer boost", () => {
     expect(forkChoice.proposerBoostRoot).toBeNull();
   });
 
-  test("is not given to a block with another dependent root than the head", () => {
+  it("is not given to a block with another dependent root than the head", () => {
     const forkChoice = makeFork();
     vote(forkChoice, [0], 3, 1);
     forkChoice.onTick(2 * EPOCH);
@@ -247,7 +247,7 @@ describe("proposer boost", () => {
     expect(forkChoice.proposerBoostRoot).toBe(root(5));
   });
 
-  test("uses the total active balance if given", () => {
+  it("uses the total active balance if given", () => {
     const forkChoice = makeForkChoice({ totalActiveBalance: 256 });
     forkChoice.onTick(1);
     forkChoice.onBlock(makeBlock(2, 1, 1), { timely: true });
@@ -259,7 +259,7 @@ describe("proposer boost", () => {
 describe("checkpoints", () => {
   const justifiedTwo = { epoch: 1, root: root(2) };
 
-  test("unrealized ones are pulled up at the epoch boundary", () => {
+  it("unrealized ones are pulled up at the epoch boundary", () => {
     const forkChoice = makeForkChoice();
     addBlock(forkChoice, 2, 1, EPOCH);
     addBlock(forkChoice, 3, 2, EPOCH + 6, { unrealizedJustified: justifiedTwo });
@@ -272,7 +272,7 @@ describe("checkpoints", () => {
     expect(forkChoice.finalized).toEqual(GENESIS);
   });
 
-  test("of a block from an earlier epoch count at once", () => {
+  it("of a block from an earlier epoch count at once", () => {
     const forkChoice = makeForkChoice();
     addBlock(forkChoice, 2, 1, EPOCH);
     forkChoice.onTick(2 * EPOCH);
@@ -280,7 +280,7 @@ describe("checkpoints", () => {
     expect(forkChoice.justified).toEqual(justifiedTwo);
   });
 
-  test("a branch without the justified checkpoint cannot be head, whatever its weight", () => {
+  it("a branch without the justified checkpoint cannot be head, whatever its weight", () => {
     const forkChoice = makeForkChoice();
     addBlock(forkChoice, 2, 1, EPOCH);
     addBlock(forkChoice, 9, 1, EPOCH);
@@ -292,7 +292,7 @@ describe("checkpoints", () => {
     expect(forkChoice.updateHead().root).toBe(root(3));
   });
 
-  test("a leaf that undoes its parent's justification by a slashing excludes the branch", () => {
+  it("a leaf that undoes its parent's justification by a slashing excludes the branch", () => {
     const forkChoice = makeForkChoice();
     const justified = { epoch: 3, root: root(2) };
     addBlock(forkChoice, 2, 1, 3 * EPOCH);
@@ -306,7 +306,7 @@ describe("checkpoints", () => {
     expect(forkChoice.updateHead().root).toBe(root(5));
   });
 
-  test("balances are requested when justification moves", () => {
+  it("balances are requested when justification moves", () => {
     const forkChoice = makeForkChoice();
     addBlock(forkChoice, 2, 1, EPOCH);
     vote(forkChoice, [0], 2, EPOCH);
@@ -321,7 +321,7 @@ describe("checkpoints", () => {
 });
 
 describe("rejected blocks", () => {
-  test("report the problem and change nothing", () => {
+  it("report the problem and change nothing", () => {
     const forkChoice = makeFork();
     const add = (...args: Parameters<typeof makeBlock>) =>
       codeOf(() => forkChoice.onBlock(makeBlock(...args), { timely: false }));
@@ -334,7 +334,7 @@ describe("rejected blocks", () => {
     expect(forkChoice.has(root(7))).toBe(false);
   });
 
-  test("a block off the finalized chain is rejected, also a child of the finalized block", () => {
+  it("a block off the finalized chain is rejected, also a child of the finalized block", () => {
     const forkChoice = makeForkChoice();
     addBlock(forkChoice, 2, 1, 6);
     addBlock(forkChoice, 3, 2, 7);
@@ -348,13 +348,13 @@ describe("rejected blocks", () => {
     expect(codeOf(() => addBlock(forkChoice, 6, 2, 3 * EPOCH))).toBeUndefined();
   });
 
-  test("an anchor other than its checkpoint's block is rejected", () => {
+  it("an anchor other than its checkpoint's block is rejected", () => {
     expect(codeOf(() => makeForkChoice({ checkpoint: { epoch: 0, root: root(9) } }))).toBe("unknown-block");
   });
 });
 
 describe("exported votes", () => {
-  test("have the same weight in another fork choice, and later ones replace them", () => {
+  it("have the same weight in another fork choice, and later ones replace them", () => {
     const before = makeFork();
     vote(before, [0, 1], 2, 1);
     vote(before, [3], 3, 1);
@@ -371,7 +371,7 @@ describe("exported votes", () => {
     }
   });
 
-  test("have no node if their block is gone, but supersede earlier ones", () => {
+  it("have no node if their block is gone, but supersede earlier ones", () => {
     const before = makeFork();
     before.onTick(EPOCH + 1);
     vote(before, [0], 2, EPOCH);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { addBlock, makeBlock, makeForkChoice, optimistic, root } from "./blocks.test-support.ts";
 import { ForkChoiceError } from "./error.ts";
 import type { ForkChoice } from "./fork-choice.ts";
@@ -21,7 +21,7 @@ const statuses = (forkChoice: ForkChoice) =>
   Object.fromEntries([...forkChoice.all()].map((block) => [Number(block.root), block.execution.status]));
 
 describe("a valid payload", () => {
-  test("validates its ancestors, but not descendants or other branches", () => {
+  it("validates its ancestors, but not descendants or other branches", () => {
     const forkChoice = makeTree();
     forkChoice.onValidPayload(hash(4));
     expect(statuses(forkChoice)).toEqual({
@@ -34,20 +34,20 @@ describe("a valid payload", () => {
     });
   });
 
-  test("also does so when the block arrives with it", () => {
+  it("also does so when the block arrives with it", () => {
     const forkChoice = makeTree();
     addBlock(forkChoice, 7, 5, 6, { execution: { status: "valid", blockHash: hash(7), blockNumber: 7 } });
     expect(statuses(forkChoice)).toMatchObject({ 3: "valid", 4: "valid", 5: "valid", 6: "optimistic" });
   });
 
-  test("applies to every block that carries it", () => {
+  it("applies to every block that carries it", () => {
     const forkChoice = makeTree();
     addBlock(forkChoice, 7, 4, 6, { execution: optimistic(5) });
     forkChoice.onValidPayload(hash(5));
     expect(statuses(forkChoice)).toMatchObject({ 5: "valid", 7: "valid" });
   });
 
-  test("cannot have an invalid ancestor", () => {
+  it("cannot have an invalid ancestor", () => {
     const forkChoice = makeTree();
     forkChoice.onInvalidPayload(root(4), null);
     expect(() => forkChoice.onValidPayload(hash(5))).toThrow(ForkChoiceError);
@@ -56,13 +56,13 @@ describe("a valid payload", () => {
 });
 
 describe("an invalid payload", () => {
-  test("with an ancestor's hash invalidates everything after that ancestor", () => {
+  it("with an ancestor's hash invalidates everything after that ancestor", () => {
     const forkChoice = makeTree();
     forkChoice.onInvalidPayload(root(5), hash(3));
     expect(statuses(forkChoice)).toMatchObject({ 3: "optimistic", 4: "invalid", 5: "invalid", 6: "optimistic" });
   });
 
-  test("with the zero hash invalidates every payload of the chain", () => {
+  it("with the zero hash invalidates every payload of the chain", () => {
     const forkChoice = makeTree();
     forkChoice.onInvalidPayload(root(5), root(0));
     expect(statuses(forkChoice)).toEqual({
@@ -75,7 +75,7 @@ describe("an invalid payload", () => {
     });
   });
 
-  test.each([
+  it.each([
     ["no hash", null],
     ["an unknown hash", root(0xbad)],
   ])("with %s invalidates itself and its descendants", (_, latestValidHash) => {
@@ -84,7 +84,7 @@ describe("an invalid payload", () => {
     expect(statuses(forkChoice)).toMatchObject({ 3: "optimistic", 4: "invalid", 5: "invalid", 6: "optimistic" });
   });
 
-  test("adds no weight to its ancestors and is never the head", () => {
+  it("adds no weight to its ancestors and is never the head", () => {
     const forkChoice = makeTree();
     forkChoice.onAttestation({ indices: [0, 1], slot: 4, targetEpoch: 0, blockRoot: root(5) });
     expect(forkChoice.updateHead().root).toBe(root(5));
@@ -94,7 +94,7 @@ describe("an invalid payload", () => {
     expect(() => addBlock(forkChoice, 7, 5, 6, { execution: optimistic(7) })).toThrow(ForkChoiceError);
   });
 
-  test("does not change valid or finalized payloads", () => {
+  it("does not change valid or finalized payloads", () => {
     const forkChoice = makeTree();
     forkChoice.onValidPayload(hash(4));
     expect(forkChoice.onInvalidPayload(root(4), null)?.root).toBe(root(4));
@@ -109,7 +109,7 @@ describe("an invalid payload", () => {
     expect(statuses(unverified)).toEqual({ 1: "optimistic", 2: "invalid" });
   });
 
-  test.each([
+  it.each([
     ["the parent's hash", hash(5), { 3: "optimistic", 4: "optimistic", 5: "optimistic" }],
     ["no hash", null, { 3: "optimistic", 4: "optimistic", 5: "optimistic" }],
     ["an unknown hash", root(0xbad), { 3: "optimistic", 4: "optimistic", 5: "optimistic" }],
@@ -125,7 +125,7 @@ describe("an invalid payload", () => {
     expect(forkChoice.isInvalid(root(5))).toBe(expected[5] === "invalid");
   });
 
-  test("of the justified block leaves no head", () => {
+  it("of the justified block leaves no head", () => {
     const forkChoice = makeTree();
     addBlock(forkChoice, 8, 5, 9, { execution: optimistic(8), justified: { epoch: 1, root: root(5) } });
     forkChoice.onInvalidPayload(root(5), null);
@@ -134,7 +134,7 @@ describe("an invalid payload", () => {
 });
 
 describe("a reinstated payload", () => {
-  test("validates its ancestors, but not descendants or other branches", () => {
+  it("validates its ancestors, but not descendants or other branches", () => {
     const forkChoice = makeTree();
     forkChoice.onInvalidPayload(root(3), null);
     expect(forkChoice.invalidBranchRoots().map((block) => Number(block.root))).toEqual([3]);
@@ -150,7 +150,7 @@ describe("a reinstated payload", () => {
     expect(forkChoice.invalidBranchRoots().map((block) => Number(block.root))).toEqual([5, 6]);
   });
 
-  test("of a block rejected on arrival counts once it is imported", () => {
+  it("of a block rejected on arrival counts once it is imported", () => {
     const forkChoice = makeTree();
     forkChoice.onRejectedPayload({ root: root(7), parentRoot: root(5) }, hash(5));
     addBlock(forkChoice, 7, 5, 6, { execution: { status: "valid", blockHash: hash(7), blockNumber: 7 } });
@@ -159,7 +159,7 @@ describe("a reinstated payload", () => {
   });
 });
 
-test("the head has its current payload status", () => {
+it("the head has its current payload status", () => {
   const forkChoice = makeTree();
   expect(forkChoice.updateHead().execution.status).toBe("optimistic");
   const { execution } = forkChoice.head;

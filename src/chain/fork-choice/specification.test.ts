@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { type Happenings, ModelRun } from "./model-run.test-support.ts";
 
@@ -46,7 +46,7 @@ const noHappenings = (): Happenings => ({
   dropped: 0,
 });
 
-test("head and checkpoints match the specification after every step", { timeout: 60_000 + 5 * STEPS }, () => {
+it("head and checkpoints match the specification after every step", { timeout: 60_000 + 5 * STEPS }, () => {
   console.info(`The histories of this run are those of FANAL_TEST_SEED=${SEED}.`);
   const happenings = noHappenings();
   for (let run = 0; run * STEPS_OF_RUN < STEPS; run++) {

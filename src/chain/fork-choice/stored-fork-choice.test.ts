@@ -1,5 +1,5 @@
 import { inflateSync } from "node:zlib";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { addBlock, makeBlock, makeForkChoice, optimistic, root } from "./blocks.test-support.ts";
 import {
   deserializeForkChoiceBlock,
@@ -16,7 +16,7 @@ const checkpoints: Partial<ForkChoiceBlock> = {
   unrealizedFinalized: { epoch: 4, root: root(4) },
 };
 
-test.each([
+it.each([
   ["before the merge", makeBlock(9, 8, 70, checkpoints)],
   ["with a payload", makeBlock(9, 8, 2 ** 40, { ...checkpoints, execution: optimistic(9) })],
 ])("fork choice data of a block %s round-trips", (_, block) => {
@@ -24,7 +24,7 @@ test.each([
   expect(deserializeForkChoiceBlock(serializeForkChoiceBlock(block), { slot, root: own, parentRoot })).toEqual(block);
 });
 
-test("votes round-trip, also those without a node and uncompressed ones", async () => {
+it("votes round-trip, also those without a node and uncompressed ones", async () => {
   const forkChoice = makeForkChoice();
   addBlock(forkChoice, 2, 1, 1);
   forkChoice.onTick(2);

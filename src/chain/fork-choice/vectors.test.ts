@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { RootHex } from "@lodestar/types";
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { proposerBoostScore, selectHead } from "./head-selection.ts";
 import { markPayloadInvalid } from "./payload-status.ts";
 import { NO_NODE, ProtoArray } from "./proto-array.ts";
@@ -171,13 +171,13 @@ const fixture = new URL("../../../test/fixtures/fork-choice.json", import.meta.u
 const cases: Record<string, Case> = JSON.parse(readFileSync(fixture, "utf8"));
 
 describe("fork choice vectors", () => {
-  test("there are 193 operations in seven cases", () => {
+  it("there are 193 operations in seven cases", () => {
     const counts = Object.values(cases).map(({ operations }) => operations.length);
     expect(counts).toHaveLength(7);
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(193);
   });
 
-  test.each(Object.entries(cases))("%s", (_, definition) => {
+  it.each(Object.entries(cases))("%s", (_, definition) => {
     const player = new Player(definition);
     definition.operations.forEach((operation, index) => {
       try {

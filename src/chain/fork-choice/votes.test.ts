@@ -1,10 +1,10 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { Votes } from "./votes.ts";
 
 const BALANCES = Uint16Array.of(10, 20, 30);
 
 describe("Votes", () => {
-  test("a first message counts, also for epoch 0; only a later epoch replaces it", () => {
+  it("a first message counts, also for epoch 0; only a later epoch replaces it", () => {
     const votes = new Votes();
     votes.record(0, 1, 0);
     expect([...votes.takeDeltas(3, BALANCES)]).toEqual([0, 10, 0]);
@@ -14,7 +14,7 @@ describe("Votes", () => {
     expect([...votes.takeDeltas(3, BALANCES)]).toEqual([0, -10, 10]);
   });
 
-  test("new balances replace the old weight", () => {
+  it("new balances replace the old weight", () => {
     const votes = new Votes();
     votes.record(1, 0, 1);
     votes.record(2, 0, 1);
@@ -24,7 +24,7 @@ describe("Votes", () => {
     expect([...votes.takeDeltas(2, BALANCES)]).toEqual([-5, 30]);
   });
 
-  test("an equivocating validator loses its weight once and permanently", () => {
+  it("an equivocating validator loses its weight once and permanently", () => {
     const votes = new Votes();
     votes.record(1, 0, 1);
     votes.takeDeltas(1, BALANCES);
@@ -35,14 +35,14 @@ describe("Votes", () => {
     expect([...votes.takeDeltas(1, BALANCES)]).toEqual([0]);
   });
 
-  test("a validator can equivocate before its first message", () => {
+  it("a validator can equivocate before its first message", () => {
     const votes = new Votes();
     votes.markEquivocating(2);
     votes.record(2, 0, 1);
     expect([...votes.takeDeltas(1, BALANCES)]).toEqual([0]);
   });
 
-  test("a pruned vote has no node, but keeps its epoch", () => {
+  it("a pruned vote has no node, but keeps its epoch", () => {
     const votes = new Votes();
     votes.record(0, 0, 5);
     votes.record(1, 1, 5);
@@ -55,7 +55,7 @@ describe("Votes", () => {
     expect([...votes.takeDeltas(1, BALANCES)]).toEqual([10]);
   });
 
-  test("holds a million validators", () => {
+  it("holds a million validators", () => {
     const votes = new Votes();
     const count = 1_000_000;
     const balances = new Uint16Array(count).fill(32);

@@ -1,5 +1,5 @@
 import type { Slot } from "@lodestar/types";
-import { expect, test, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { CommittingBlocks } from "../../../test/support/committing-blocks.ts";
 import { openDevChain, QUIET } from "../../../test/support/dev-chain.ts";
 import type { ScheduledFork } from "../../dev/forks.ts";
@@ -47,7 +47,7 @@ async function openWithCustody({ forks, lastSlot, blobs = 1 }: Making) {
   return { chain, clock, db, custody, open };
 }
 
-test("a higher custody group count does not affect data from before Fulu", async () => {
+it("a higher custody group count does not affect data from before Fulu", async () => {
   const forks: ScheduledFork[] = [
     { fork: "electra", epoch: 0 },
     { fork: "fulu", epoch: 100 },
@@ -59,7 +59,7 @@ test("a higher custody group count does not affect data from before Fulu", async
   expect((await open()).earliestSlot).toBe(0);
 });
 
-test("sampled columns are not missing when they become custody columns", async () => {
+it("sampled columns are not missing when they become custody columns", async () => {
   const { custody, open } = await openWithCustody({ forks: ELECTRA_THEN_FULU, lastSlot: FULU_SLOT + 2 });
   const history = await open();
   custody.raiseTo(8);
@@ -67,7 +67,7 @@ test("sampled columns are not missing when they become custody columns", async (
   expect((await open()).earliestSlot).toBe(0);
 });
 
-test("nothing is missing for blocks without data", async () => {
+it("nothing is missing for blocks without data", async () => {
   const { custody, open } = await openWithCustody({ forks: ELECTRA_THEN_FULU, lastSlot: FULU_SLOT + 2, blobs: 0 });
   const history = await open();
   custody.raiseTo(128);
@@ -76,7 +76,7 @@ test("nothing is missing for blocks without data", async () => {
   await vi.waitFor(() => expect(again.earliestSlot).toBe(0));
 });
 
-test("missing columns are reported from the slot of the change on, but not after the head", async () => {
+it("missing columns are reported from the slot of the change on, but not after the head", async () => {
   const lastSlot = FULU_SLOT + 2;
   const { chain, clock, custody, open } = await openWithCustody({ forks: ELECTRA_THEN_FULU, lastSlot });
   const history = await open();

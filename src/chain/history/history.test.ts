@@ -1,6 +1,6 @@
 import { ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { DataAvailability } from "../data/data-availability.ts";
@@ -42,7 +42,7 @@ function historyWith({ areSigned = true } = {}) {
   return { history, write, written, untilWriting: begun.promise };
 }
 
-test("earlier blocks are available once written", async () => {
+it("earlier blocks are available once written", async () => {
   const { history, write, written, untilWriting } = historyWith();
   let isDone = false;
   const prepended = history.prepend(signed).then(() => {
@@ -58,7 +58,7 @@ test("earlier blocks are available once written", async () => {
   expect(written).toEqual(blocks.map(({ root }) => root));
 });
 
-test("earlier blocks are not available if the write fails", async () => {
+it("earlier blocks are not available if the write fails", async () => {
   const { history, write, untilWriting } = historyWith();
   const refused = expect(history.prepend(signed)).rejects.toThrow("No space left");
   await untilWriting;
@@ -67,7 +67,7 @@ test("earlier blocks are not available if the write fails", async () => {
   expect(history.end).toEqual(END);
 });
 
-test("unsigned earlier blocks are rejected before anything is written", async () => {
+it("unsigned earlier blocks are rejected before anything is written", async () => {
   const { history, write, written } = historyWith({ areSigned: false });
   write.resolve();
   await expect(history.prepend(signed)).rejects.toMatchObject({ reason: "invalid-signature", slot: 3 });
@@ -75,7 +75,7 @@ test("unsigned earlier blocks are rejected before anything is written", async ()
   expect(history.end).toEqual(END);
 });
 
-test.each([
+it.each([
   ["do not end with the block that comes next", signed.slice(0, -1)],
   ["have a gap", [signed[0]!, signed[2]!]],
 ])("earlier blocks that %s are rejected", async (_, given) => {

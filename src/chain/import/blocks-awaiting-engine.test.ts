@@ -1,5 +1,5 @@
 import { ssz } from "@lodestar/types";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { BlocksAwaitingEngine } from "./blocks-awaiting-engine.ts";
 
 function block(slot: number) {
@@ -8,7 +8,7 @@ function block(slot: number) {
   return { signed, root: `0x${slot}`, arrivedAt: 0 };
 }
 
-test("returns blocks in slot order and evicts the oldest", () => {
+it("returns blocks in slot order and evicts the oldest", () => {
   const waiting = new BlocksAwaitingEngine();
   for (const slot of [70, 3, ...Array.from({ length: 64 }, (_, index) => index + 4)]) waiting.add(block(slot));
   expect(waiting.has("0x3")).toBe(false);

@@ -3,7 +3,7 @@ import { chainConfig } from "@lodestar/config/default";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type BeaconBlock, ssz } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import type { BlsVerifier } from "../../bls/verifier.ts";
 import type { Clock } from "../clock/clock.ts";
 import { addBlock, EPOCH, makeForkChoice, optimistic, root } from "../fork-choice/blocks.test-support.ts";
@@ -33,23 +33,23 @@ function smallTree(): ForkChoice {
   return forkChoice;
 }
 
-test("accepts a child of a known block on any branch", () => {
+it("accepts a child of a known block on any branch", () => {
   expect(reasonAgainst(smallTree(), blockAt(6, 3))).toBeNull();
   expect(reasonAgainst(smallTree(), blockAt(6, 2))).toBeNull();
 });
 
-test("accepts blocks up to the current slot", () => {
+it("accepts blocks up to the current slot", () => {
   expect(reasonAgainst(smallTree(), blockAt(7, 3), 7)).toBeNull();
   expect(reasonAgainst(smallTree(), blockAt(8, 3), 7)).toBe("future-slot");
 });
 
-test("requires a known, earlier parent", () => {
+it("requires a known, earlier parent", () => {
   expect(reasonAgainst(smallTree(), blockAt(6, 9))).toBe("unknown-parent");
   expect(reasonAgainst(smallTree(), blockAt(5, 3))).toBe("not-later-than-parent");
   expect(reasonAgainst(smallTree(), blockAt(4, 3))).toBe("not-later-than-parent");
 });
 
-test("rejects children of a block with an invalid payload", () => {
+it("rejects children of a block with an invalid payload", () => {
   const forkChoice = smallTree();
   addBlock(forkChoice, 4, 3, 6, { execution: optimistic(4) });
   expect(reasonAgainst(forkChoice, blockAt(7, 4))).toBeNull();
@@ -59,7 +59,7 @@ test("rejects children of a block with an invalid payload", () => {
   expect(reasonAgainst(forkChoice, blockAt(7, 4))).toBe("invalid-parent");
 });
 
-test("rejects finalized slots and branches off the finalized chain", () => {
+it("rejects finalized slots and branches off the finalized chain", () => {
   const forkChoice = smallTree();
   const finalized = { epoch: 1, root: root(4) };
   addBlock(forkChoice, 4, 3, EPOCH);
@@ -73,7 +73,7 @@ test("rejects finalized slots and branches off the finalized chain", () => {
   expect(reasonAgainst(forkChoice, blockAt(EPOCH + 3, 6))).toBeNull();
 });
 
-test.each([
+it.each([
   ["one slot less than an epoch", SLOTS_PER_EPOCH - 1, 0],
   ["exactly an epoch", SLOTS_PER_EPOCH, 0],
   ["one slot more than an epoch", SLOTS_PER_EPOCH + 1, 1],

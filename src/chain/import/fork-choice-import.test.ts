@@ -1,6 +1,6 @@
 import { type BeaconBlock, type phase0, ssz } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { addBlock, makeForkChoice, root } from "../fork-choice/blocks.test-support.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { applyBlockAttestations } from "./fork-choice-import.ts";
@@ -25,7 +25,7 @@ function vote(block: number, attestingIndices: number[], target = 1): phase0.Ind
   return attestation;
 }
 
-test("counts the attestations of a block", () => {
+it("counts the attestations of a block", () => {
   for (const [favourite, other] of [
     [2, 3],
     [3, 2],
@@ -36,13 +36,13 @@ test("counts the attestations of a block", () => {
   }
 });
 
-test("ignores attestations with a wrong target or for an unknown block", () => {
+it("ignores attestations with a wrong target or for an unknown block", () => {
   const forkChoice = twoBranches();
   applyBlockAttestations(forkChoice, NO_SLASHINGS, [vote(2, [0]), vote(3, [1, 2, 3], 2), vote(9, [1, 2, 3])]);
   expect(forkChoice.updateHead().root).toBe(root(2));
 });
 
-test("ignores an attestation for a block after its own slot", () => {
+it("ignores an attestation for a block after its own slot", () => {
   const forkChoice = twoBranches();
   addBlock(forkChoice, 4, 3, 3);
   forkChoice.onTick(4);
@@ -50,7 +50,7 @@ test("ignores an attestation for a block after its own slot", () => {
   expect(forkChoice.updateHead().root).toBe(root(2));
 });
 
-test("discounts validators proven to be equivocating", () => {
+it("discounts validators proven to be equivocating", () => {
   const forkChoice = twoBranches();
   applyBlockAttestations(forkChoice, NO_SLASHINGS, [vote(2, [0, 1]), vote(3, [2])]);
   expect(forkChoice.updateHead().root).toBe(root(2));

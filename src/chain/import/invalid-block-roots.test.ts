@@ -1,6 +1,6 @@
 import type { Type } from "@chainsafe/ssz";
 import type { BeaconBlock } from "@lodestar/types";
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { ByHand } from "../../../test/support/by-hand.ts";
 import { openDevChain, QUIET } from "../../../test/support/dev-chain.ts";
 import { InvalidBlockRoots } from "./invalid-block-roots.ts";
@@ -29,7 +29,7 @@ async function setUp() {
 }
 
 describe("a rejected block", () => {
-  test("is remembered for its state root, imported alone or in a segment", async () => {
+  it("is remembered for its state root, imported alone or in a segment", async () => {
     const { chain, changed, invalidBlocks } = await setUp();
     const alone = changed((block) => block.stateRoot.fill(7));
     await expect(chain.importBlock(alone.signed)).rejects.toMatchObject({ reason: "wrong-state-root" });
@@ -39,7 +39,7 @@ describe("a rejected block", () => {
     expect(invalidBlocks.has(last.root)).toBe(true);
   });
 
-  test("is remembered for a signature in its body, but not for the proposer's signature", async () => {
+  it("is remembered for a signature in its body, but not for the proposer's signature", async () => {
     const { chain, genuine, changed, invalidBlocks } = await setUp();
     const inside = changed(({ body }) => body.randaoReveal.set(genuine.signed.signature));
     await expect(chain.importBlock(inside.signed)).rejects.toMatchObject({ reason: "invalid-signature" });
@@ -52,7 +52,7 @@ describe("a rejected block", () => {
     expect(chain.head.root).toBe(genuine.root);
   });
 
-  test("is not remembered for a number that is hashed as another one", async () => {
+  it("is not remembered for a number that is hashed as another one", async () => {
     const { chain, genuine, changed, invalidBlocks } = await setUp();
     const twin = changed(({ body }) => {
       body.attestations[0]!.data.index = 2 ** 64;
@@ -65,7 +65,7 @@ describe("a rejected block", () => {
   });
 });
 
-test("evicts the oldest roots", () => {
+it("evicts the oldest roots", () => {
   const blocks = new InvalidBlockRoots();
   for (let mark = 0; mark <= 1024; mark++) blocks.add(`0x${mark}`);
   expect([0, 1, 1024].map((mark) => blocks.has(`0x${mark}`))).toEqual([false, true, true]);

@@ -2,7 +2,7 @@ import { createBeaconConfig, defaultChainConfig } from "@lodestar/config";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { invalid, ScriptedEngine, SYNCING, VALID } from "../../../test/support/scripted-engine.ts";
 import { NoExecutionEngine } from "../../execution/engine.ts";
 import { payloadVerifier } from "./verify-payload.ts";
@@ -41,7 +41,7 @@ function verify(
   return verifyPayload(blockWith(), { hasPayload: true, isMergeTransition });
 }
 
-test("returns the engine's verdict", async () => {
+it("returns the engine's verdict", async () => {
   const engine = new ScriptedEngine();
   const known = { blockHash: HASH, blockNumber: 5 };
   await expect(verify(engine)).resolves.toEqual({ status: "valid", ...known });
@@ -54,7 +54,7 @@ test("returns the engine's verdict", async () => {
   await expect(verify(new NoExecutionEngine())).resolves.toEqual({ status: "optimistic", ...known });
 });
 
-test("rejects an empty transaction without asking the engine, and ignores pre-merge blocks", async () => {
+it("rejects an empty transaction without asking the engine, and ignores pre-merge blocks", async () => {
   const engine = new ScriptedEngine();
   const verifyPayload = payloadVerifier({ config, clock: { currentSlot: SLOT }, engine });
   const read = { hasPayload: true, isMergeTransition: false };
@@ -64,7 +64,7 @@ test("rejects an empty transaction without asking the engine, and ignores pre-me
   expect(engine.questions).toEqual([]);
 });
 
-test("the merge transition block needs a terminal parent or a minimum age", async () => {
+it("the merge transition block needs a terminal parent or a minimum age", async () => {
   const engine = new ScriptedEngine();
   const first = { isMergeTransition: true };
   await expect(verify(engine, first)).resolves.toMatchObject({ status: "valid" });
@@ -87,7 +87,7 @@ test("the merge transition block needs a terminal parent or a minimum age", asyn
   await expect(verify(new NoExecutionEngine(), first)).resolves.toMatchObject({ status: "optimistic" });
 });
 
-test("a configured terminal block hash is valid from its activation epoch on", async () => {
+it("a configured terminal block hash is valid from its activation epoch on", async () => {
   const engine = new ScriptedEngine();
   const epoch = computeEpochAtSlot(SLOT);
   const named = (activation: number) => ({

@@ -4,7 +4,7 @@ import { chainConfig } from "@lodestar/config/default";
 import { SYNC_COMMITTEE_SIZE } from "@lodestar/params";
 import { type LightClientFinalityUpdate, type RootHex, ssz } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
@@ -87,7 +87,7 @@ function scene() {
   return { server, add, follow, announced, finalityUpdates, logger };
 }
 
-test("publishes a signed block, but no finality update for the zero root", async () => {
+it("publishes a signed block, but no finality update for the zero root", async () => {
   const { server, add, follow, announced } = scene();
   const genesis = add(0, {});
   const first = add(1, { parent: genesis });
@@ -98,7 +98,7 @@ test("publishes a signed block, but no finality update for the zero root", async
   expect((await server.optimisticUpdate())?.attestedHeader.beacon.slot).toBe(1);
 });
 
-test("proves the zero root for the best update of the period", async () => {
+it("proves the zero root for the best update of the period", async () => {
   const { server, add, follow } = scene();
   const first = add(1, { parent: add(0, {}) });
   await follow(add(2, { parent: first }));
@@ -108,7 +108,7 @@ test("proves the zero root for the best update of the period", async () => {
   expect(update?.finalityBranch).not.toEqual(EMPTY_BRANCH);
 });
 
-test("publishes no finality update for a checkpoint with the genesis root", async () => {
+it("publishes no finality update for a checkpoint with the genesis root", async () => {
   const { server, add, follow, announced } = scene();
   const genesis = add(0, {});
   const first = add(1, { parent: genesis, finalized: genesis, signers: 0 });
@@ -120,7 +120,7 @@ test("publishes no finality update for a checkpoint with the genesis root", asyn
   expect(update?.finalityBranch).toEqual(EMPTY_BRANCH);
 });
 
-test("publishes finality from the first block whose parent's state finalizes", async () => {
+it("publishes finality from the first block whose parent's state finalizes", async () => {
   const { server, add, follow, announced, finalityUpdates } = scene();
   const first = add(1, { parent: add(0, {}) });
   const second = add(2, { parent: first, finalized: first });
@@ -132,7 +132,7 @@ test("publishes finality from the first block whose parent's state finalizes", a
   expect(await server.finalityUpdate()).toBe(finalityUpdates[0]);
 });
 
-test("publishes an update once, also if its block becomes head again", async () => {
+it("publishes an update once, also if its block becomes head again", async () => {
   const { add, follow, announced } = scene();
   const first = add(1, { parent: add(0, {}) });
   const second = add(2, { parent: first, finalized: first });
@@ -146,7 +146,7 @@ test("publishes an update once, also if its block becomes head again", async () 
   expect(announced).toEqual(once);
 });
 
-test("publishes again after a reorg replaces the block", async () => {
+it("publishes again after a reorg replaces the block", async () => {
   const { add, follow, announced } = scene();
   const first = add(1, { parent: add(0, {}) });
   await follow(add(2, { parent: first }));
@@ -155,7 +155,7 @@ test("publishes again after a reorg replaces the block", async () => {
   expect(announced).toEqual(["optimistic 1"]);
 });
 
-test("a block without sync committee signatures provides no update", async () => {
+it("a block without sync committee signatures provides no update", async () => {
   const { server, add, follow, announced } = scene();
   const first = add(1, { parent: add(0, {}), signers: 0 });
   await follow(first);
@@ -165,7 +165,7 @@ test("a block without sync committee signatures provides no update", async () =>
   expect(announced).toEqual(["optimistic 1"]);
 });
 
-test("a restored server has the earlier updates and publishes new ones", async () => {
+it("a restored server has the earlier updates and publishes new ones", async () => {
   const { server, add, follow, announced } = scene();
   const first = add(1, { parent: add(0, {}) });
   await follow(first);

@@ -14,7 +14,7 @@ import {
   processSlots,
 } from "@lodestar/state-transition";
 import type { phase0 } from "@lodestar/types";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { devChainConfig } from "../../dev/chain-config.ts";
 import { createDevGenesis } from "../../dev/genesis.ts";
 import { countAltairVotes } from "./votes.ts";
@@ -40,7 +40,7 @@ function stateWith(changes: readonly Change[], participation = changes.map(() =>
 
 const exited = { exitEpoch: VOTED_EPOCH };
 
-test.each<[string, Change, { isEligible: boolean; counts: boolean }]>([
+it.each<[string, Change, { isEligible: boolean; counts: boolean }]>([
   ["an active validator", {}, { isEligible: true, counts: true }],
   ["one active from the voted epoch on", { activationEpoch: VOTED_EPOCH }, { isEligible: true, counts: true }],
   ["one active only after it", { activationEpoch: VOTED_EPOCH + 1 }, { isEligible: false, counts: false }],
@@ -76,7 +76,7 @@ test.each<[string, Change, { isEligible: boolean; counts: boolean }]>([
   });
 });
 
-test("counts each kind of vote separately, in increments of effective balance", async () => {
+it("counts each kind of vote separately, in increments of effective balance", async () => {
   const [source, target, head] = [TIMELY_SOURCE_FLAG_INDEX, TIMELY_TARGET_FLAG_INDEX, TIMELY_HEAD_FLAG_INDEX].map(
     (index) => 1 << index,
   ) as [number, number, number];
@@ -90,7 +90,7 @@ test("counts each kind of vote separately, in increments of effective balance", 
   expect(totals.totalActiveStakeByIncrement).toBe(128);
 });
 
-test("counts at least one increment", async () => {
+it("counts at least one increment", async () => {
   const { totals } = await countAltairVotes(stateWith([{}], [0]));
   expect(totals.prevEpochUnslashedStake).toEqual({
     sourceStakeByIncrement: 1,

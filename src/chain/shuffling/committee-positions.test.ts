@@ -1,5 +1,5 @@
 import type { EpochShuffling } from "@lodestar/state-transition";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { devChainConfig } from "../../dev/chain-config.ts";
 import { createDevGenesis } from "../../dev/genesis.ts";
 import { committeePositions } from "./committee-positions.ts";
@@ -12,7 +12,7 @@ function genesisEpochContext() {
   return createDevGenesis({ chainConfig, validatorCount: VALIDATORS, genesisTime }).state.epochCtx;
 }
 
-test("returns the positions of the library, in the current and the next epoch", async () => {
+it("returns the positions of the library, in the current and the next epoch", async () => {
   const epochCtx = genesisEpochContext();
   const all = Array.from({ length: VALIDATORS }, (_, index) => index);
   for (const epoch of [0, 1]) {
@@ -37,7 +37,7 @@ test("returns the positions of the library, in the current and the next epoch", 
   }
 });
 
-test("deduplicates validators and skips inactive and unknown ones", async () => {
+it("deduplicates validators and skips inactive and unknown ones", async () => {
   const shuffling = genesisEpochContext().getShufflingAtEpoch(0);
   const [first, second, ...others] = shuffling.shuffling;
   const asked = [second!, first!, second!, VALIDATORS, Number.MAX_SAFE_INTEGER];

@@ -1,7 +1,7 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import type { RootHex } from "@lodestar/types";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { StateStore } from "../states/state-store.ts";
 import { TestChain } from "../validation/validation-chain.test-support.ts";
 import { Shufflings } from "./shufflings.ts";
@@ -45,7 +45,7 @@ function shufflingsWith(...held: RootHex[]) {
 const committeesOf = (root: RootHex, epoch = EPOCH) =>
   chain.advanced(root, computeStartSlotAtEpoch(epoch)).epochCtx.getShufflingAtEpoch(epoch).committees;
 
-test("branches with the same dependent block share the shuffling without a state", async () => {
+it("branches with the same dependent block share the shuffling without a state", async () => {
   const { root: head } = chain.forkChoice.head;
   const branch = branchFrom(DECIDING);
   const { shufflings, states } = shufflingsWith(head);
@@ -55,7 +55,7 @@ test("branches with the same dependent block share the shuffling without a state
   expect(states.afterBlock).not.toHaveBeenCalled();
 });
 
-test("a branch with another dependent block requests one state once, without caching it", async () => {
+it("a branch with another dependent block requests one state once, without caching it", async () => {
   const { root: head } = chain.forkChoice.head;
   const branch = branchFrom(DECIDING - 1);
   const { shufflings, states } = shufflingsWith(head);
@@ -67,7 +67,7 @@ test("a branch with another dependent block requests one state once, without cac
   expect(states.afterBlock.mock.calls).toEqual([[branch, undefined, { keep: false }]]);
 });
 
-test("does not advance the state of a block in the previous epoch", async () => {
+it("does not advance the state of a block in the previous epoch", async () => {
   const branch = branchFrom(DECIDING - 1, SLOTS_PER_EPOCH);
   const { shufflings, states } = shufflingsWith();
   expect((await shufflings.of(branch, EPOCH)).committees).toEqual(committeesOf(branch));
@@ -75,14 +75,14 @@ test("does not advance the state of a block in the previous epoch", async () => 
   expect(states.atCheckpoint).not.toHaveBeenCalled();
 });
 
-test("uses the checkpoint state for an older block", async () => {
+it("uses the checkpoint state for an older block", async () => {
   const { root: head } = chain.forkChoice.head;
   const { shufflings, states } = shufflingsWith(head);
   expect((await shufflings.of(head, EPOCH + 3)).committees).toEqual(committeesOf(head, EPOCH + 3));
   expect(states.atCheckpoint.mock.calls).toEqual([[{ epoch: EPOCH + 3, root: head }]]);
 });
 
-test("retries a failed request", async () => {
+it("retries a failed request", async () => {
   const { root: head } = chain.forkChoice.head;
   const { shufflings, states } = shufflingsWith();
   states.afterBlock.mockRejectedValueOnce(new Error("too many wait"));
@@ -90,7 +90,7 @@ test("retries a failed request", async () => {
   expect((await shufflings.of(head, EPOCH)).committees).toEqual(committeesOf(head));
 });
 
-test("blocks whose dependent block was pruned share the shuffling", async () => {
+it("blocks whose dependent block was pruned share the shuffling", async () => {
   const branch = branchFrom(LATEST - 1);
   const finalized = { epoch: EPOCH, root: roots.get(EPOCH * SLOTS_PER_EPOCH)! };
   chain.extend(LATEST + 1, { parent: roots.get(LATEST), finalized });

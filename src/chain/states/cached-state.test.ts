@@ -1,14 +1,14 @@
 import { EPOCHS_PER_SYNC_COMMITTEE_PERIOD, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { createCachedBeaconState, processSlots } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { openQuietDevChain } from "../../../test/support/dev-chain.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { Pubkeys } from "../pubkeys/pubkeys.ts";
 import { withCaches } from "./cached-state.ts";
 import { readState } from "./read-state.ts";
 
-test("a state with caches handles a sync committee change like the library's", async () => {
+it("a state with caches handles a sync committee change like the library's", async () => {
   const { devChain } = await openQuietDevChain(3, { forks: [{ fork: "fulu", epoch: 0 }] });
   const { config, headState } = devChain.chain;
   const read = () => readState(ssz.fulu.BeaconState, headState.serialize());

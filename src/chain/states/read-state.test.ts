@@ -1,7 +1,7 @@
 import { ForkName } from "@lodestar/params";
 import type { BeaconStateAllForks } from "@lodestar/state-transition";
 import { type phase0, ssz } from "@lodestar/types";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { readState } from "./read-state.ts";
 
 const FAR_FUTURE = Number.POSITIVE_INFINITY;
@@ -41,7 +41,7 @@ function stateOf(fork: ForkName, validators: number): BeaconStateAllForks {
 
 const FORKS = Object.values(ForkName).filter((fork) => fork !== ForkName.heze);
 
-test.each([...FORKS.map((fork) => [fork, 5] as const), [ForkName.fulu, 0], [ForkName.fulu, MANY]] as const)(
+it.each([...FORKS.map((fork) => [fork, 5] as const), [ForkName.fulu, 0], [ForkName.fulu, MANY]] as const)(
   "a %s state of %i validators is the one that the library reads",
   async (fork, validators) => {
     const written = stateOf(fork, validators);
@@ -63,7 +63,7 @@ test.each([...FORKS.map((fork) => [fork, 5] as const), [ForkName.fulu, 0], [Fork
   },
 );
 
-test("changes to a deserialized state change its root as usual", async () => {
+it("changes to a deserialized state change its root as usual", async () => {
   const [read, library] = [
     await readState(ssz.fulu.BeaconState, stateOf(ForkName.fulu, 20).serialize()),
     stateOf(ForkName.fulu, 20),
@@ -79,13 +79,13 @@ test("changes to a deserialized state change its root as usual", async () => {
   expect(read.validators.getReadonly(3).pubkey).toEqual(validator(3).pubkey);
 });
 
-test("a proof passes through a packed validator", async () => {
+it("a proof passes through a packed validator", async () => {
   const state = await readState(ssz.fulu.BeaconState, stateOf(ForkName.fulu, 3).serialize());
   const { node } = state.validators.get(1);
   expect(node.left.left.right.root).toEqual(validator(1).withdrawalCredentials);
 });
 
-test("rejects invalid bytes", async () => {
+it("rejects invalid bytes", async () => {
   const { BeaconState } = ssz.fulu;
   const bytes = stateOf(ForkName.fulu, 2).serialize();
   const ranges = BeaconState.getFieldRanges(

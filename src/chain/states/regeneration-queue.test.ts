@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { RegenerationQueue, RegenerationQueueFullError } from "./regeneration-queue.ts";
 
 const idle = () => Promise.resolve();
@@ -19,7 +19,7 @@ function recorder() {
   return { log, make, end: (name: string) => ends.get(name)?.() };
 }
 
-test("regenerates one state at a time, blocks first", async () => {
+it("regenerates one state at a time, blocks first", async () => {
   const { log, make, end } = recorder();
   const queue = new RegenerationQueue(idle);
   const first = queue.run("vote", make("first vote"));
@@ -44,7 +44,7 @@ test("regenerates one state at a time, blocks first", async () => {
   ]);
 });
 
-test("starts nothing while the chain is busy", async () => {
+it("starts nothing while the chain is busy", async () => {
   const { log, make, end } = recorder();
   let chainEnds = () => {};
   const chainWork = new Promise<void>((resolve) => {
@@ -60,7 +60,7 @@ test("starts nothing while the chain is busy", async () => {
   await state;
 });
 
-test("rejects requests above the limit, with separate limits for blocks and votes", async () => {
+it("rejects requests above the limit, with separate limits for blocks and votes", async () => {
   const { log, make, end } = recorder();
   const queue = new RegenerationQueue(idle, 1);
   const running = queue.run("vote", make("running"));
@@ -72,7 +72,7 @@ test("rejects requests above the limit, with separate limits for blocks and vote
   expect(await Promise.all([running, waiting, block])).toEqual(["running", "waited", "block"]);
 });
 
-test("a failed regeneration rejects only its own caller", async () => {
+it("a failed regeneration rejects only its own caller", async () => {
   const queue = new RegenerationQueue(idle);
   const failing = queue.run("vote", () => Promise.reject(new Error("gone")));
   const other = queue.run("vote", async () => "other");

@@ -3,7 +3,7 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type CachedBeaconStateAllForks, processSlots } from "@lodestar/state-transition";
 import { type RootHex, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import type { BeaconDbBatch } from "../../db/beacon-db.ts";
 import { collect } from "../../db/collect.test-support.ts";
@@ -52,7 +52,7 @@ async function scene() {
   return { db, state, root, openStore, store };
 }
 
-test("a stored state round-trips on any fork, also after a restart", async () => {
+it("a stored state round-trips on any fork, also after a restart", async () => {
   const { state, root, openStore, store } = await scene();
   const advanced = processSlots(state, SLOTS_PER_EPOCH);
   const snapshots = await openStore();
@@ -68,7 +68,7 @@ test("a stored state round-trips on any fork, also after a restart", async () =>
   }
 });
 
-test("never returns bytes that do not match the state", async () => {
+it("never returns bytes that do not match the state", async () => {
   const { db, state, root, openStore, store } = await scene();
   const snapshots = await openStore();
   for (const original of [state, processSlots(state, 3)]) {
@@ -88,7 +88,7 @@ test("never returns bytes that do not match the state", async () => {
   }
 });
 
-test("reports a state with an invalid public key", async () => {
+it("reports a state with an invalid public key", async () => {
   const { state, root, openStore, store } = await scene();
   const snapshots = await openStore();
   const broken = processSlots(state, 3);
@@ -119,7 +119,7 @@ async function threeStored() {
   return { ...opened, snapshots, packings, slotsOf };
 }
 
-test("stores a state as a patch of an earlier one of its fork", async () => {
+it("stores a state as a patch of an earlier one of its fork", async () => {
   const { packings, slotsOf, snapshots } = await threeStored();
   expect(await packings()).toEqual([
     { slot: 1, base: undefined, isOnlyBase: false },
@@ -130,7 +130,7 @@ test("stores a state as a patch of an earlier one of its fork", async () => {
   expect(await slotsOf(snapshots)).toEqual([1, 9, 10, 11]);
 });
 
-test("keeps a base until its last patch is deleted, also over a restart", async () => {
+it("keeps a base until its last patch is deleted, also over a restart", async () => {
   const { db, root, packings, snapshots, openStore, slotsOf } = await threeStored();
   const deleteFrom = async (store: SnapshotStore, slot: number) => {
     const batch = db.batch();
@@ -150,7 +150,7 @@ test("keeps a base until its last patch is deleted, also over a restart", async 
   expect((await collect(db.snapshots.partKeys())).map(({ slot }) => slot)).toEqual([1]);
 });
 
-test("rejects a state whose base or part is damaged or missing", async () => {
+it("rejects a state whose base or part is damaged or missing", async () => {
   const { db, root, snapshots } = await threeStored();
   const [, base, patch] = await collect(db.snapshots.entries());
   const damages: ((batch: BeaconDbBatch) => void)[] = [
@@ -169,7 +169,7 @@ test("rejects a state whose base or part is damaged or missing", async () => {
   }
 });
 
-test("deletes incomplete writes after a crash", async () => {
+it("deletes incomplete writes after a crash", async () => {
   const { db, state, root, snapshots, openStore, slotsOf } = await threeStored();
   const parts = await collect(db.snapshots.partKeys());
   await snapshots.prepare(root, processSlots(state, 12));
@@ -179,7 +179,7 @@ test("deletes incomplete writes after a crash", async () => {
   expect(await slotsOf(again)).toEqual([1, 9, 10, 11]);
 });
 
-test("discards an unneeded state and does not store a state twice", async () => {
+it("discards an unneeded state and does not store a state twice", async () => {
   const { db, state, root, snapshots, packings } = await threeStored();
   const before = [await packings(), await collect(db.snapshots.partKeys())];
   const batch = db.batch();
@@ -189,7 +189,7 @@ test("discards an unneeded state and does not store a state twice", async () => 
   expect([await packings(), await collect(db.snapshots.partKeys())]).toEqual(before);
 });
 
-test("resumes with a loaded base, otherwise with a new one", async () => {
+it("resumes with a loaded base, otherwise with a new one", async () => {
   const { state, root, openStore, store, packings } = await threeStored();
   const fromBase = await openStore();
   await fromBase.resumeFrom(root, (await fromBase.load(root, 9))!);
@@ -204,7 +204,7 @@ test("resumes with a loaded base, otherwise with a new one", async () => {
   ]);
 });
 
-test("writes a new base once a patch exceeds the average size", async () => {
+it("writes a new base once a patch exceeds the average size", async () => {
   const { db, state, openStore } = await scene();
   const snapshots = await openStore();
   const random = seededRandom(3);
@@ -231,7 +231,7 @@ test("writes a new base once a patch exceeds the average size", async () => {
   expect(renewals.length).toBeLessThan(6);
 });
 
-test("ignores a state that is advanced too far", async () => {
+it("ignores a state that is advanced too far", async () => {
   const { state, root, openStore, store } = await scene();
   const snapshots = await openStore();
   await store(snapshots, processSlots(state, 3));
@@ -241,7 +241,7 @@ test("ignores a state that is advanced too far", async () => {
   expect(await snapshots.load(SECOND)).toBeNull();
 });
 
-test("loads the latest usable state of a block; deletes others, but never the anchor", async () => {
+it("loads the latest usable state of a block; deletes others, but never the anchor", async () => {
   const { db, state, root: FIRST, openStore, store: put } = await scene();
   for (const slot of [1, 2, 9]) await put(await openStore(), processSlots(state, slot));
   const store = await openStore();
@@ -262,7 +262,7 @@ test("loads the latest usable state of a block; deletes others, but never the an
   expect(store.oldest).toEqual({ slot: 1, blockRoot: FIRST });
 });
 
-test("keeps the last state of each interval and the oldest of all", async () => {
+it("keeps the last state of each interval and the oldest of all", async () => {
   const { db, state, openStore } = await scene();
   const first = db.batch();
   first.snapshots.put(0, FIRST, state.serialize());

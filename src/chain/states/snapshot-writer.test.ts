@@ -1,5 +1,5 @@
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
-import { expect, test, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { SerialQueue } from "../../async/serial-queue.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import type { PreparedSnapshot, SnapshotStore } from "./snapshot-store.ts";
@@ -29,7 +29,7 @@ function scene() {
 
 const PREPARED = {} as PreparedSnapshot;
 
-test("stores a state in the background while changes continue", async () => {
+it("stores a state in the background while changes continue", async () => {
   const { preparations, changes, writer, committed, begin } = scene();
   await begin("first");
   await changes.run(() => {});
@@ -39,7 +39,7 @@ test("stores a state in the background while changes continue", async () => {
   expect(writer.isStoring("first")).toBe(false);
 });
 
-test("the next state waits for the previous one, finish() for the last", async () => {
+it("the next state waits for the previous one, finish() for the last", async () => {
   const { preparations, changes, writer, committed, begin } = scene();
   await begin("first");
   const second = begin("second");
@@ -53,7 +53,7 @@ test("the next state waits for the previous one, finish() for the last", async (
   expect(committed).toEqual(["first", "second"]);
 });
 
-test("logs a failed write and stores the next state", async () => {
+it("logs a failed write and stores the next state", async () => {
   const { preparations, logger, writer, committed, begin } = scene();
   await begin("first");
   preparations[0]!.reject(new Error("No space left"));

@@ -16,7 +16,7 @@ import {
 } from "@chainsafe/ssz";
 import type { BeaconStateAllForks } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { applyCompressedPatch, compressPatch } from "../../db/snapshot-compression.ts";
 import { DEV_FORKS } from "../../dev/forks.ts";
@@ -100,7 +100,7 @@ describe.each(DEV_FORKS)("on %s", (fork) => {
   const type = ssz[fork].BeaconState as unknown as ContainerType<Record<string, Type<unknown>>>;
   const viewOf = (value: Value) => type.toViewDU(value as never) as unknown as BeaconStateAllForks;
 
-  test("a state round-trips through its patch, with and without a base", async () => {
+  it("a state round-trips through its patch, with and without a base", async () => {
     let value = randomState(type);
     const first = viewOf(value);
     const bytes = first.serialize();
@@ -117,7 +117,7 @@ describe.each(DEV_FORKS)("on %s", (fork) => {
   });
 });
 
-test("a patch contains only differences, not shifted elements", async () => {
+it("a patch contains only differences, not shifted elements", async () => {
   const type = ssz.fulu.BeaconState as unknown as ContainerType<Record<string, Type<unknown>>>;
   const value = randomState(type);
   value.pendingDeposits = randomValues({ elementType: ssz.electra.PendingDeposit }, 50);
@@ -141,7 +141,7 @@ test("a patch contains only differences, not shifted elements", async () => {
   }
 });
 
-test("rejects a base of another fork", async () => {
+it("rejects a base of another fork", async () => {
   const patchBase = await patchBaseOf(ssz.electra.BeaconState.defaultViewDU() as unknown as BeaconStateAllForks);
   const state = ssz.fulu.BeaconState.defaultViewDU() as unknown as BeaconStateAllForks;
   expect(() => statePatch(state, patchBase)).toThrow("must be of the same fork");

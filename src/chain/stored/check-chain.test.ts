@@ -1,6 +1,6 @@
 import { ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { serializeSidecar } from "../../data/sidecar.ts";
 import type { BeaconDbBatch } from "../../db/beacon-db.ts";
 import { openEmptyDatabase } from "../../db/empty-database.test-support.ts";
@@ -27,7 +27,7 @@ async function checked(damage: (batch: BeaconDbBatch) => void) {
   return checkChain({ config, db, onProgress: () => {} });
 }
 
-test("counts an intact chain without problems", async () => {
+it("counts an intact chain without problems", async () => {
   expect(await checked(() => {})).toEqual({
     blocks: 6,
     finalizedBlocks: 4,
@@ -38,11 +38,11 @@ test("counts an intact chain without problems", async () => {
   });
 });
 
-test("accepts a missing first finalized block: a chain may start from a state alone", async () => {
+it("accepts a missing first finalized block: a chain may start from a state alone", async () => {
   expect((await checked((batch) => batch.blocks.delete(genesis.root))).problems).toEqual([]);
 });
 
-test.each<[string, (batch: BeaconDbBatch) => void, string[]]>([
+it.each<[string, (batch: BeaconDbBatch) => void, string[]]>([
   [
     "a finalized block that is not the child of the one before",
     (batch) => batch.finalizedBlocks.delete(second.slot),
@@ -137,7 +137,7 @@ test.each<[string, (batch: BeaconDbBatch) => void, string[]]>([
   expect((await checked(damage)).problems).toEqual(problems);
 });
 
-test("problem: a finalized checkpoint before the last finalized block", async () => {
+it("problem: a finalized checkpoint before the last finalized block", async () => {
   const { problems } = await checked((batch) => {
     batch.meta.putFinalized({ epoch: 0, root: first.root });
     batch.snapshots.put(first.slot, first.root, first.state);

@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { openEmptyDatabase } from "../../db/empty-database.test-support.ts";
 import { createTempDir } from "../../db/temp-dir.test-support.ts";
 import { ChainFileWriter, EntryKind, type FileEntry, readChainFile } from "./chain-file.ts";
@@ -43,7 +43,7 @@ const withCounts = (entries: FileEntry[], counts: ExportedCounts) => [
 const without = (entries: FileEntry[], { bytes }: { bytes: Uint8Array }) =>
   entries.filter((entry) => Buffer.compare(entry.bytes, bytes) !== 0);
 
-test("a complete file restores the exported chain", async () => {
+it("a complete file restores the exported chain", async () => {
   const { db, imported } = await importChanged((entries) => entries);
   expect(await imported).toEqual(WHOLE);
   expect(await db.meta.getIdentity()).toEqual({ kind: "test" });
@@ -53,7 +53,7 @@ test("a complete file restores the exported chain", async () => {
   expect((await Array.fromAsync(db.hotBlocks.entries())).map(({ root }) => root)).toEqual(hot.map(({ root }) => root));
 });
 
-test.each<[string, (entries: FileEntry[]) => FileEntry[], string]>([
+it.each<[string, (entries: FileEntry[]) => FileEntry[], string]>([
   ["without its end", (entries) => entries.slice(0, -1), "it is incomplete"],
   ["that lacks its last block", (entries) => without(entries, hot[1]!), "it is incomplete"],
   [

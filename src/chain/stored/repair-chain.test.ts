@@ -1,5 +1,5 @@
 import { ssz } from "@lodestar/types";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { serializeSidecar } from "../../data/sidecar.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import { openEmptyDatabase } from "../../db/empty-database.test-support.ts";
@@ -31,7 +31,7 @@ const heldRoots = async (db: BeaconDb) => new Set((await Array.fromAsync(db.bloc
 
 const rootsOf = (blocks: readonly LinkedBlock[]) => new Set(blocks.map(({ root }) => root));
 
-test("drops counted votes and resets data completeness", async () => {
+it("drops counted votes and resets data completeness", async () => {
   const db = await openChain();
   await write(db, (batch) => {
     batch.meta.putVotes(Uint8Array.of(1));
@@ -42,7 +42,7 @@ test("drops counted votes and resets data completeness", async () => {
   expect(await db.meta.getHeldData()).toEqual({ from: 0, groups: 0 });
 });
 
-test("does not change an intact chain", async () => {
+it("does not change an intact chain", async () => {
   const db = await openChain();
   expect(await repairChain({ config, db })).toEqual({
     firstSlot: 0,
@@ -56,7 +56,7 @@ test("does not change an intact chain", async () => {
   expect(await problemsOf(db)).toEqual([]);
 });
 
-test("deletes blocks off the remaining chain with their sidecars", async () => {
+it("deletes blocks off the remaining chain with their sidecars", async () => {
   const db = await openChain();
   await write(db, (batch) => {
     batch.blocks.put(stray.root, stray.bytes);
@@ -70,7 +70,7 @@ test("deletes blocks off the remaining chain with their sidecars", async () => {
   expect(await problemsOf(db)).toEqual([]);
 });
 
-test("drops a damaged sidecar and indexes a block with unlisted sidecars", async () => {
+it("drops a damaged sidecar and indexes a block with unlisted sidecars", async () => {
   const db = await openChain();
   await write(db, (batch) => {
     batch.data.put(child, 0, sidecarOf(child, 1));
@@ -84,7 +84,7 @@ test("drops a damaged sidecar and indexes a block with unlisted sidecars", async
   expect(await problemsOf(db)).toEqual([]);
 });
 
-test("starts the repaired chain after a gap in the finalized chain, at the next state", async () => {
+it("starts the repaired chain after a gap in the finalized chain, at the next state", async () => {
   const db = await openChain();
   await write(db, (batch) => batch.blocks.delete(second.root));
   expect(await repairChain({ config, db })).toMatchObject({ firstSlot: 4, finalizedSlot: 4, newestSlot: 6, blocks: 3 });
@@ -93,7 +93,7 @@ test("starts the repaired chain after a gap in the finalized chain, at the next 
   expect(await problemsOf(db)).toEqual([]);
 });
 
-test("without the newest finalized state, later blocks are no longer finalized", async () => {
+it("without the newest finalized state, later blocks are no longer finalized", async () => {
   const db = await openChain();
   await write(db, (batch) => batch.snapshots.put(last.slot, last.root, first.state));
   const mended = await repairChain({ config, db });
@@ -104,14 +104,14 @@ test("without the newest finalized state, later blocks are no longer finalized",
   expect(await problemsOf(db)).toEqual([]);
 });
 
-test("a stored state of an unfinalized block finalizes nothing", async () => {
+it("a stored state of an unfinalized block finalizes nothing", async () => {
   const db = await openChain();
   await write(db, (batch) => batch.snapshots.put(tip.slot, tip.root, tip.state));
   expect(await repairChain({ config, db })).toMatchObject({ finalizedSlot: 4, newestSlot: 6, blocks: 6, states: 2 });
   expect(await db.meta.getFinalized()).toEqual({ epoch: 0, root: last.root });
 });
 
-test("returns null without a finalized state", async () => {
+it("returns null without a finalized state", async () => {
   const db = await openEmptyDatabase();
   await write(db, (batch) => batch.blocks.put(genesis.root, genesis.bytes));
   expect(await repairChain({ config, db })).toBeNull();

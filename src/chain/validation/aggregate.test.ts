@@ -2,7 +2,7 @@ import { BitArray } from "@chainsafe/ssz";
 import { MAX_COMMITTEES_PER_SLOT, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type Attestation, type electra, type phase0, type SignedAggregateAndProof, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { validateAggregates } from "./aggregate.ts";
 import { aggregatedAttestation, committeeOf, signAggregate } from "./attestations.test-support.ts";
 import { summarize, TestChain } from "./validation-chain.test-support.ts";
@@ -27,7 +27,7 @@ function start(fork: "phase0" | "fulu"): void {
 describe.each(["phase0", "fulu"] as const)("the rules for aggregates of %s", (fork) => {
   beforeEach(() => start(fork));
 
-  test("accepts a valid aggregate with its details", async () => {
+  it("accepts a valid aggregate with its details", async () => {
     const aggregate = aggregatedAttestation(chain, [1, 3], { slot: 2, committeeIndex: 1 });
     const members = committeeOf(chain, 2, 1);
     expect(await validate(signAggregate(chain, aggregate, members[0]!))).toEqual([
@@ -48,7 +48,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for aggregates of %s", (fo
     ]);
   });
 
-  test("recognizes aggregates without new votes; accepts others once per aggregator", async () => {
+  it("recognizes aggregates without new votes; accepts others once per aggregator", async () => {
     const first = signedBy(0, votes([0, 1, 2]));
     const outcomes = await validate(first, first, signedBy(1, votes([1, 2])), signedBy(2, votes([2, 3])));
     expect(summarize(outcomes)).toEqual(["ok", "known (ignore, already-known)", "known (ignore, already-known)", "ok"]);
@@ -58,13 +58,13 @@ describe.each(["phase0", "fulu"] as const)("the rules for aggregates of %s", (fo
     ]);
   });
 
-  test("verifies the three signatures of all aggregates together", async () => {
+  it("verifies the three signatures of all aggregates together", async () => {
     const verifyEach = vi.spyOn(chain.context.bls, "verifyEach");
     await validate(signedBy(0, votes([0])), signedBy(1, votes([1])));
     expect(verifyEach.mock.calls.map(([sets]) => sets.length)).toEqual([6]);
   });
 
-  test("requires all three signatures; a refused aggregate is not marked as seen", async () => {
+  it("requires all three signatures; a refused aggregate is not marked as seen", async () => {
     const aggregate = votes([0, 1]);
     const [aggregator, other] = [committee[0]!, committee[1]!];
     const outcomes = await validate(
@@ -81,26 +81,26 @@ describe.each(["phase0", "fulu"] as const)("the rules for aggregates of %s", (fo
     ]);
   });
 
-  test("requires the aggregator to be in the committee", async () => {
+  it("requires the aggregator to be in the committee", async () => {
     const outsider = committeeOf(chain, 2, 1)[0]!;
     expect(summarize(await validate(signAggregate(chain, votes([0]), outsider)))).toEqual(["reject not-in-committee"]);
   });
 
-  test.each<[expected: string, bits: BitArray]>([
+  it.each<[expected: string, bits: BitArray]>([
     ["reject no-participants", BitArray.fromBitLen(4)],
     ["reject wrong-bits-length", BitArray.fromBoolArray([true, true, true, true, true])],
   ])("%s", async (expected, aggregationBits) => {
     expect(summarize(await validate(signedBy(0, { ...votes([0]), aggregationBits })))).toEqual([expected]);
   });
 
-  test("rejects an aggregate without votes before its block is known", async () => {
+  it("rejects an aggregate without votes before its block is known", async () => {
     const { data, ...rest } = votes([0]);
     const unknown = { ...data, beaconBlockRoot: new Uint8Array(32).fill(9) };
     const empty = { ...rest, data: unknown, aggregationBits: BitArray.fromBitLen(4) };
     expect(summarize(await validate(signedBy(0, empty)))).toEqual(["reject no-participants"]);
   });
 
-  test.each<[expected: string, change: (data: phase0.AttestationData) => void]>([
+  it.each<[expected: string, change: (data: phase0.AttestationData) => void]>([
     [
       "reject target-epoch-mismatch",
       (data) => {
@@ -123,7 +123,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for aggregates of %s", (fo
     expect(summarize(await validate(signedBy(0, votes([0], change))))).toEqual([expected]);
   });
 
-  test("accepts an aggregate half a second before its slot, not earlier", async () => {
+  it("accepts an aggregate half a second before its slot, not earlier", async () => {
     const aggregate = signedBy(0, votes([0]));
     chain.clock.set(2, -501);
     expect(summarize(await validate(aggregate))).toEqual(["ignore future-slot"]);
@@ -131,7 +131,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for aggregates of %s", (fo
     expect(summarize(await validate(aggregate))).toEqual(["ok"]);
   });
 
-  test("ignores old attestations", async () => {
+  it("ignores old attestations", async () => {
     const aggregate = signedBy(0, votes([0]));
     chain.clock.set(fork === "phase0" ? 2 + 33 : 2 * SLOTS_PER_EPOCH, 501);
     expect(summarize(await validate(aggregate))).toEqual(["ignore past-slot"]);
@@ -141,14 +141,14 @@ describe.each(["phase0", "fulu"] as const)("the rules for aggregates of %s", (fo
 describe("aggregates before Electra", () => {
   beforeEach(() => start("phase0"));
 
-  test("rejects an unknown committee", async () => {
+  it("rejects an unknown committee", async () => {
     const aggregate = votes([0], (data) => {
       data.index = 2;
     });
     expect(summarize(await validate(signedBy(0, aggregate)))).toEqual(["reject committee-index-out-of-range"]);
   });
 
-  test("rejects the Electra type", async () => {
+  it("rejects the Electra type", async () => {
     const signed = signedBy(0, votes([0]));
     const committeeBits = BitArray.fromSingleBit(MAX_COMMITTEES_PER_SLOT, 0);
     const aggregate = { ...signed.message.aggregate, committeeBits };
@@ -166,7 +166,7 @@ describe("aggregates since Electra", () => {
     return signedBy(0, { ...votes([0]), committeeBits });
   };
 
-  test.each<[expected: string, committees: number[]]>([
+  it.each<[expected: string, committees: number[]]>([
     ["reject not-one-committee", []],
     ["reject not-one-committee", [0, 1]],
     ["reject committee-index-out-of-range", [2]],
@@ -174,21 +174,21 @@ describe("aggregates since Electra", () => {
     expect(summarize(await validate(withCommittees(...committees)))).toEqual([expected]);
   });
 
-  test("rejects a non-zero data index", async () => {
+  it("rejects a non-zero data index", async () => {
     const aggregate = votes([0], (data) => {
       data.index = 1;
     });
     expect(summarize(await validate(signedBy(0, aggregate)))).toEqual(["reject data-index-not-zero"]);
   });
 
-  test("separates committees with the same data", async () => {
+  it("separates committees with the same data", async () => {
     const members = committeeOf(chain, 2, 1);
     const ofOther = aggregatedAttestation(chain, [0], { slot: 2, committeeIndex: 1 });
     const outcomes = await validate(signedBy(0, votes([0])), signAggregate(chain, ofOther, members[0]!));
     expect(summarize(outcomes)).toEqual(["ok", "ok"]);
   });
 
-  test("rejects the pre-Electra type", async () => {
+  it("rejects the pre-Electra type", async () => {
     const signed = signedBy(0, votes([0]));
     const { aggregationBits, data, signature } = signed.message.aggregate;
     const message: phase0.AggregateAndProof = { ...signed.message, aggregate: { aggregationBits, data, signature } };

@@ -2,7 +2,7 @@ import { BitArray } from "@chainsafe/ssz";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type phase0, type SingleAttestation, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { validateAttestations } from "./attestation.ts";
 import { committeeOf, singleAttestation } from "./attestations.test-support.ts";
 import { summarize, TestChain } from "./validation-chain.test-support.ts";
@@ -19,7 +19,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for single attestations of
     chain.extend(2);
   });
 
-  test("accepts a valid attestation with its details", async () => {
+  it("accepts a valid attestation with its details", async () => {
     const attestation = singleAttestation(chain, 1, { slot: 2, committeeIndex: 1 });
     const committee = committeeOf(chain, 2, 1);
     expect(await validate(attestation)).toEqual([
@@ -41,7 +41,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for single attestations of
     ]);
   });
 
-  test("recognizes a repeated attestation, within a batch and later; ignores a conflicting one", async () => {
+  it("recognizes a repeated attestation, within a batch and later; ignores a conflicting one", async () => {
     const vote = singleAttestation(chain, 0, { slot: 2 });
     const other = singleAttestation(chain, 0, { slot: 2, head: chain.genesisRoot });
     expect(summarize(await validate(vote, vote, other))).toEqual([
@@ -55,14 +55,14 @@ describe.each(["phase0", "fulu"] as const)("the rules for single attestations of
     ]);
   });
 
-  test("rejects an invalid signature without affecting a later valid attestation", async () => {
+  it("rejects an invalid signature without affecting a later valid attestation", async () => {
     const good = singleAttestation(chain, 0, { slot: 2 });
     const { signature } = singleAttestation(chain, 1, { slot: 2 });
     const outcomes = await validate({ ...good, signature }, good, { ...good, signature: new Uint8Array(96) });
     expect(summarize(outcomes)).toEqual(["reject bad-signature", "ok", "reject bad-signature"]);
   });
 
-  test("verifies signatures of a batch together and requests the shuffling once per data", async () => {
+  it("verifies signatures of a batch together and requests the shuffling once per data", async () => {
     const verifyEach = vi.spyOn(chain.context.bls, "verifyEach");
     const shuffling = vi.spyOn(chain.context.states, "shuffling");
     const votes = [0, 1, 2].map((position) => singleAttestation(chain, position, { slot: 2 }));
@@ -71,14 +71,14 @@ describe.each(["phase0", "fulu"] as const)("the rules for single attestations of
     expect(shuffling).toHaveBeenCalledTimes(1);
   });
 
-  test("accepts an attestation only on its committee's subnet", async () => {
+  it("accepts an attestation only on its committee's subnet", async () => {
     const votes = [0, 1, 2].map((position) => singleAttestation(chain, position, { slot: 2 }));
     const outcomes = await validateAttestations(chain.context, votes, [4, 5, 4]);
     expect(summarize(outcomes)).toEqual(["ok", "reject wrong-subnet", "ok"]);
     expect(await validateAttestations(chain.context, [votes[1]!])).toMatchObject([{ ok: true, value: { subnet: 4 } }]);
   });
 
-  test("accepts an attestation half a second before its slot, not earlier", async () => {
+  it("accepts an attestation half a second before its slot, not earlier", async () => {
     const vote = singleAttestation(chain, 0, { slot: 3 });
     chain.clock.set(3, -501);
     expect(summarize(await validate(vote))).toEqual(["ignore future-slot"]);
@@ -86,7 +86,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for single attestations of
     expect(summarize(await validate(vote))).toEqual(["ok"]);
   });
 
-  test.each<[expected: string, change: (data: phase0.AttestationData) => void]>([
+  it.each<[expected: string, change: (data: phase0.AttestationData) => void]>([
     [
       "reject target-epoch-mismatch",
       (data) => {
@@ -116,12 +116,12 @@ describe.each(["phase0", "fulu"] as const)("the rules for single attestations of
     expect(summarize(await validate(singleAttestation(chain, 0, { slot: 2, change })))).toEqual([expected]);
   });
 
-  test("ignores an attestation to a block after its own slot", async () => {
+  it("ignores an attestation to a block after its own slot", async () => {
     const vote = singleAttestation(chain, 0, { slot: 1 });
     expect(summarize(await validate(vote))).toEqual(["ignore block-after-vote"]);
   });
 
-  test("ignores an attestation to a block before the previous epoch, except the head", async () => {
+  it("ignores an attestation to a block before the previous epoch, except the head", async () => {
     const headRoot = chain.forkChoice.updateHead().root;
     const slot = 2 * SLOTS_PER_EPOCH;
     chain.clock.set(slot);
@@ -134,7 +134,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for single attestations of
     expect(shuffling.mock.calls).toEqual([[headRoot, 2]]);
   });
 
-  test("validates an attestation to an old block that was the head at its slot", async () => {
+  it("validates an attestation to an old block that was the head at its slot", async () => {
     const headRoot = chain.headRoot;
     const slot = 2 * SLOTS_PER_EPOCH + 1;
     chain.clock.set(slot + 1);
@@ -146,7 +146,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for single attestations of
     ]);
   });
 
-  test("ignores an attestation to a block off the finalized chain", async () => {
+  it("ignores an attestation to a block off the finalized chain", async () => {
     const stale = chain.headRoot;
     const boundary = chain.extend(SLOTS_PER_EPOCH, { parent: chain.genesisRoot });
     chain.extend(SLOTS_PER_EPOCH + 1, { finalized: { epoch: 1, root: boundary } });
@@ -158,7 +158,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for single attestations of
     ).toEqual(["ignore not-descended-from-finalized", "ok"]);
   });
 
-  test("ignores an attestation whose target is before the oldest known block", async () => {
+  it("ignores an attestation whose target is before the oldest known block", async () => {
     const latest = chain.extend(SLOTS_PER_EPOCH + 1);
     const vote = singleAttestation(chain, 0, { slot: SLOTS_PER_EPOCH + 2 });
     chain.extend(2 * SLOTS_PER_EPOCH + 1, { finalized: { epoch: 2, root: latest } });
@@ -166,7 +166,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for single attestations of
     expect(summarize(await validate(vote))).toEqual(["ignore unknown-target"]);
   });
 
-  test("ignores an attestation if the shuffling is unavailable", async () => {
+  it("ignores an attestation if the shuffling is unavailable", async () => {
     vi.spyOn(chain.context.states, "shuffling").mockRejectedValue(new Error("gone"));
     expect(summarize(await validate(singleAttestation(chain, 0, { slot: 2 })))).toEqual(["ignore state-unavailable"]);
   });
@@ -180,7 +180,7 @@ describe("single attestations before Electra", () => {
     chain.extend(2);
   });
 
-  test("accepts attestations for 32 slots", async () => {
+  it("accepts attestations for 32 slots", async () => {
     const votes = [vote(0), vote(1)];
     chain.clock.set(35, 499);
     expect(summarize(await validate(votes[0]!))).toEqual(["ok"]);
@@ -188,7 +188,7 @@ describe("single attestations before Electra", () => {
     expect(summarize(await validate(votes[1]!))).toEqual(["ignore past-slot"]);
   });
 
-  test.each<[expected: string, aggregationBits: BitArray]>([
+  it.each<[expected: string, aggregationBits: BitArray]>([
     ["reject not-one-vote", BitArray.fromBoolArray([true, true, false, false])],
     ["reject not-one-vote", BitArray.fromBoolArray([false, false, false, false])],
     ["reject wrong-bits-length", BitArray.fromBoolArray([true, false, false])],
@@ -196,13 +196,13 @@ describe("single attestations before Electra", () => {
     expect(summarize(await validate({ ...vote(), aggregationBits }))).toEqual([expected]);
   });
 
-  test("rejects two votes before the block is known", async () => {
+  it("rejects two votes before the block is known", async () => {
     const data = { ...vote().data, beaconBlockRoot: new Uint8Array(32).fill(9) };
     const aggregationBits = BitArray.fromBoolArray([true, true, false, false]);
     expect(summarize(await validate({ ...vote(), data, aggregationBits }))).toEqual(["reject not-one-vote"]);
   });
 
-  test("rejects an unknown committee", async () => {
+  it("rejects an unknown committee", async () => {
     const change = (data: phase0.AttestationData) => {
       data.index = 2;
     };
@@ -217,7 +217,7 @@ describe("single attestations before Electra", () => {
     });
   });
 
-  test("rejects the Electra type", async () => {
+  it("rejects the Electra type", async () => {
     const { data, signature } = vote();
     expect(summarize(await validate({ data, signature, committeeIndex: 0, attesterIndex: 0 }))).toEqual([
       "reject wrong-fork",
@@ -233,7 +233,7 @@ describe("single attestations since Electra", () => {
     chain.extend(2);
   });
 
-  test("accepts attestations until the end of the next epoch", async () => {
+  it("accepts attestations until the end of the next epoch", async () => {
     const votes = [vote(0), vote(1)];
     chain.clock.set(2 * SLOTS_PER_EPOCH, 499);
     expect(summarize(await validate(votes[0]!))).toEqual(["ok"]);
@@ -241,31 +241,31 @@ describe("single attestations since Electra", () => {
     expect(summarize(await validate(votes[1]!))).toEqual(["ignore past-slot"]);
   });
 
-  test("rejects a validator of another committee", async () => {
+  it("rejects a validator of another committee", async () => {
     const [outcome] = await validate({ ...vote(), attesterIndex: committeeOf(chain, 2, 1)[0]! });
     expect(summarize([outcome!])).toEqual(["reject not-in-committee"]);
   });
 
-  test("rejects an unknown committee", async () => {
+  it("rejects an unknown committee", async () => {
     expect(summarize(await validate({ ...vote(), committeeIndex: 2 }))).toEqual([
       "reject committee-index-out-of-range",
     ]);
   });
 
-  test("rejects a non-zero data index", async () => {
+  it("rejects a non-zero data index", async () => {
     const change = (data: phase0.AttestationData) => {
       data.index = 1;
     };
     expect(summarize(await validate(vote(0, { change })))).toEqual(["reject data-index-not-zero"]);
   });
 
-  test("ignores a block with an invalid payload", async () => {
+  it("ignores a block with an invalid payload", async () => {
     const attestation = vote();
     chain.forkChoice.onInvalidPayload(chain.headRoot, null);
     expect(summarize(await validate(attestation))).toEqual(["ignore invalid-block"]);
   });
 
-  test("rejects the pre-Electra type", async () => {
+  it("rejects the pre-Electra type", async () => {
     const { data, signature } = vote();
     expect(summarize(await validate({ data, signature, aggregationBits: BitArray.fromSingleBit(4, 0) }))).toEqual([
       "reject wrong-fork",

@@ -2,7 +2,7 @@ import { aggregateSignatures } from "@chainsafe/blst";
 import { DOMAIN_BEACON_ATTESTER, ForkSeq } from "@lodestar/params";
 import { computeSigningRoot } from "@lodestar/state-transition";
 import { type AttesterSlashing, type IndexedAttestationBigint, type phase0, ssz } from "@lodestar/types";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { validateAttesterSlashing } from "./attester-slashing.ts";
 import type { Origin } from "./outcome.ts";
 import { refusalOf, TestChain } from "./validation-chain.test-support.ts";
@@ -33,14 +33,14 @@ describe.each(["phase0", "fulu"] as const)("the rules for attester slashings of 
   const validate = (object: AttesterSlashing, origin: Origin = "gossip") =>
     validateAttesterSlashing(chain.context, object, origin);
 
-  test("accepts a valid slashing and returns the common attesters", async () => {
+  it("accepts a valid slashing and returns the common attesters", async () => {
     expect(await validate(slashing(vote([1, 2, 3], 1), vote([2, 3, 4], 2)))).toEqual({
       verifiedAt: ForkSeq[fork],
       commonIndices: [2, 3],
     });
   });
 
-  test("recognizes a slashing covered by slashings in the pool", async () => {
+  it("recognizes a slashing covered by slashings in the pool", async () => {
     chain.operations.addAttesterSlashing(slashing(vote([1, 2], 1), vote([1, 2], 2)), chain.config.getForkName(1));
     expect(await refusalOf(validate(slashing(vote([2], 1), vote([2], 3))))).toMatchObject({
       action: "ignore",
@@ -50,7 +50,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for attester slashings of 
     expect(await validate(slashing(vote([2, 3], 1), vote([2, 3], 3)))).toMatchObject({ commonIndices: [2, 3] });
   });
 
-  test("reports problems to a client even if the slashing is redundant", async () => {
+  it("reports problems to a client even if the slashing is redundant", async () => {
     chain.operations.addAttesterSlashing(slashing(vote([1, 2], 1), vote([1, 2], 2)), chain.config.getForkName(1));
     const forged = slashing(vote([2], 1), vote([2], 3, [4]));
     expect(await refusalOf(validate(forged))).toMatchObject({ action: "ignore", known: true });
@@ -66,7 +66,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for attester slashings of 
     });
   });
 
-  test("requires the first vote to surround the second, and reports swapped votes", async () => {
+  it("requires the first vote to surround the second, and reports swapped votes", async () => {
     const between = (source: bigint, target: bigint): IndexedAttestationBigint => {
       const signed = vote([1], 1);
       const root = new Uint8Array(32);
@@ -86,7 +86,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for attester slashings of 
     expect(await messageOf(slashing(between(0n, 1n), between(0n, 3n)))).toContain("neither a double vote nor");
   });
 
-  test.each<[why: string, reason: string, make: () => AttesterSlashing]>([
+  it.each<[why: string, reason: string, make: () => AttesterSlashing]>([
     ["the same vote twice", "votes-do-not-conflict", () => slashing(vote([1], 1), vote([1], 1))],
     ["indices not sorted", "invalid-indices", () => slashing(vote([2, 1], 1), vote([1, 2], 2))],
     ["an index twice", "invalid-indices", () => slashing(vote([1, 1], 1), vote([1], 2))],
@@ -98,7 +98,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for attester slashings of 
     expect(await refusalOf(validate(make()))).toMatchObject({ action: "reject", reason, known: false });
   });
 
-  test("ignores attestations of different validators without marking them as known", async () => {
+  it("ignores attestations of different validators without marking them as known", async () => {
     expect(await refusalOf(validate(slashing(vote([1], 1), vote([2], 2))))).toMatchObject({
       action: "ignore",
       reason: "no-common-index",
@@ -106,7 +106,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for attester slashings of 
     });
   });
 
-  test("requires at least one slashable attester", async () => {
+  it("requires at least one slashable attester", async () => {
     const state = chain.headState;
     state.validators.get(1).slashed = true;
     state.commit();

@@ -2,7 +2,7 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { CachedBeaconStateBellatrix } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { validateGossipBlock } from "./block.ts";
 import { PROPOSAL_FAULTS, refusalOf, TestChain } from "./validation-chain.test-support.ts";
 
@@ -18,7 +18,7 @@ describe.each(["phase0", "bellatrix", "fulu"] as const)("the rules for blocks of
   const validate = (block: { signed: Parameters<typeof validateGossipBlock>[1] }) =>
     validateGossipBlock(chain.context, block.signed);
 
-  test("accepts a valid block once and recognizes it afterwards", async () => {
+  it("accepts a valid block once and recognizes it afterwards", async () => {
     const block = chain.produce(2);
     const { root, preState } = await validate(block);
     expect(root).toBe(block.root);
@@ -26,13 +26,13 @@ describe.each(["phase0", "bellatrix", "fulu"] as const)("the rules for blocks of
     expect(await refusalOf(validate(block))).toMatchObject({ action: "ignore", reason: "already-known", known: true });
   });
 
-  test("recognizes an imported block", async () => {
+  it("recognizes an imported block", async () => {
     const block = chain.produce(2);
     expect(chain.extend(2)).toBe(block.root);
     expect(await refusalOf(validate(block))).toMatchObject({ reason: "already-known", known: true });
   });
 
-  test("accepts a block half a second before its slot, not earlier", async () => {
+  it("accepts a block half a second before its slot, not earlier", async () => {
     const block = chain.produce(3);
     chain.clock.set(3, -501);
     const refusal = await refusalOf(validate(block));
@@ -42,7 +42,7 @@ describe.each(["phase0", "bellatrix", "fulu"] as const)("the rules for blocks of
     expect((await validate(block)).root).toBe(block.root);
   });
 
-  test("refuses a second block of the proposer for the slot", async () => {
+  it("refuses a second block of the proposer for the slot", async () => {
     await validate(chain.produce(2));
     const other = chain.produce(2, { change: (block) => block.body.graffiti.fill(1) });
     expect(await refusalOf(validate(other))).toMatchObject({
@@ -52,7 +52,7 @@ describe.each(["phase0", "bellatrix", "fulu"] as const)("the rules for blocks of
     });
   });
 
-  test("accepts one of two blocks validated concurrently", async () => {
+  it("accepts one of two blocks validated concurrently", async () => {
     const blocks = [0, 1].map((graffiti) =>
       chain.produce(2, { change: (block) => block.body.graffiti.fill(graffiti) }),
     );
@@ -60,17 +60,17 @@ describe.each(["phase0", "bellatrix", "fulu"] as const)("the rules for blocks of
     expect(settled.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
   });
 
-  test.each(PROPOSAL_FAULTS)("%s: %s", async (reason, action, change) => {
+  it.each(PROPOSAL_FAULTS)("%s: %s", async (reason, action, change) => {
     expect(await refusalOf(validate(chain.produce(2, { change })))).toMatchObject({ action, reason, known: false });
   });
 
-  test("rejects an unknown proposer", async () => {
+  it("rejects an unknown proposer", async () => {
     const block = chain.produce(2);
     block.signed.message.proposerIndex = 64;
     expect(await refusalOf(validate(block))).toMatchObject({ action: "reject", reason: "unknown-validator" });
   });
 
-  test("rejects an invalid proposer signature without marking the block as seen", async () => {
+  it("rejects an invalid proposer signature without marking the block as seen", async () => {
     const block = chain.produce(2);
     const { signature } = chain.produce(2, { change: (other) => other.body.graffiti.fill(1) }).signed;
     expect(await refusalOf(validate({ signed: { ...block.signed, signature } }))).toMatchObject({
@@ -80,7 +80,7 @@ describe.each(["phase0", "bellatrix", "fulu"] as const)("the rules for blocks of
     expect((await validate(block)).root).toBe(block.root);
   });
 
-  test("rejects an unsigned block with an unknown parent instead of ignoring it", async () => {
+  it("rejects an unsigned block with an unknown parent instead of ignoring it", async () => {
     const { signed } = chain.produce(2, { change: (block) => block.parentRoot.fill(7) });
     const { signature } = chain.produce(2).signed;
     expect(await refusalOf(validate({ signed: { ...signed, signature } }))).toMatchObject({
@@ -90,19 +90,19 @@ describe.each(["phase0", "bellatrix", "fulu"] as const)("the rules for blocks of
     expect(await refusalOf(validate({ signed }))).toMatchObject({ action: "ignore", reason: "unknown-parent" });
   });
 
-  test("does not reject a proposer that missing blocks may have added", async () => {
+  it("does not reject a proposer that missing blocks may have added", async () => {
     const { signed } = chain.produce(2, { change: (block) => block.parentRoot.fill(7) });
     signed.message.proposerIndex = 64;
     expect(await refusalOf(validate({ signed }))).toMatchObject({ action: "ignore", reason: "unknown-validator" });
   });
 
-  test("verifies the proposer signature once", async () => {
+  it("verifies the proposer signature once", async () => {
     const verify = vi.spyOn(chain.context.bls, "verify");
     await validate(chain.produce(2));
     expect(verify).toHaveBeenCalledTimes(1);
   });
 
-  test("ignores slots up to the finalized one", async () => {
+  it("ignores slots up to the finalized one", async () => {
     const boundary = chain.extend(SLOTS_PER_EPOCH);
     chain.extend(SLOTS_PER_EPOCH + 1, { finalized: { epoch: 1, root: boundary } });
     const late = chain.produce(2, { parent: chain.genesisRoot });
@@ -111,7 +111,7 @@ describe.each(["phase0", "bellatrix", "fulu"] as const)("the rules for blocks of
     await validate(chain.produce(SLOTS_PER_EPOCH + 2));
   });
 
-  test("rejects a parent off the finalized chain", async () => {
+  it("rejects a parent off the finalized chain", async () => {
     const trunk = chain.headRoot;
     const stale = chain.extend(2, { graffiti: 1 });
     const boundary = chain.extend(SLOTS_PER_EPOCH, { parent: trunk });
@@ -123,7 +123,7 @@ describe.each(["phase0", "bellatrix", "fulu"] as const)("the rules for blocks of
     });
   });
 
-  test("rejects signed descendants of an invalid block", async () => {
+  it("rejects signed descendants of an invalid block", async () => {
     const bad = new Uint8Array(32).fill(7);
     const child = chain.produce(2, { change: (block) => block.parentRoot.set(bad) });
     const grandchild = chain.produce(3, { change: (block) => block.parentRoot.set(fromHex(child.root)) });
@@ -144,7 +144,7 @@ describe.each(["phase0", "bellatrix", "fulu"] as const)("the rules for blocks of
     ]);
   });
 
-  test("ignores a block whose parent's state is unavailable", async () => {
+  it("ignores a block whose parent's state is unavailable", async () => {
     const context = {
       ...chain.context,
       states: {
@@ -167,7 +167,7 @@ describe("the rules about payloads", () => {
   });
   afterEach(() => chain.close());
 
-  test("rejects a wrong payload timestamp", async () => {
+  it("rejects a wrong payload timestamp", async () => {
     const block = chain.produce(2, {
       change: ({ body }) => {
         if ("executionPayload" in body) body.executionPayload.timestamp++;
@@ -178,7 +178,7 @@ describe("the rules about payloads", () => {
     expect(refusal.message).toContain("1700000013, but slot 2 starts at 1700000012");
   });
 
-  test("accepts the maximum number of blobs and rejects one more", async () => {
+  it("accepts the maximum number of blobs and rejects one more", async () => {
     const limit = chain.config.getMaxBlobsPerBlock(0);
     const withBlobs = (count: number) =>
       chain.produce(2, {
@@ -193,7 +193,7 @@ describe("the rules about payloads", () => {
     await validateGossipBlock(chain.context, withBlobs(limit));
   });
 
-  test("ignores a parent with an invalid payload", async () => {
+  it("ignores a parent with an invalid payload", async () => {
     const { signed } = chain.produce(2);
     chain.forkChoice.onInvalidPayload(chain.headRoot, null);
     expect(await refusalOf(validateGossipBlock(chain.context, signed))).toMatchObject({
@@ -202,7 +202,7 @@ describe("the rules about payloads", () => {
     });
   });
 
-  test("accepts an empty Bellatrix payload only before the merge", async () => {
+  it("accepts an empty Bellatrix payload only before the merge", async () => {
     const merged = new TestChain("bellatrix");
     const { ExecutionPayload } = merged.config.getPostBellatrixForkTypes(1);
     const { signed } = merged.produce(1, {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { DOMAIN_BLS_TO_EXECUTION_CHANGE, ForkName } from "@lodestar/params";
 import { computeSigningRoot } from "@lodestar/state-transition";
 import { type capella, ssz } from "@lodestar/types";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { validateBlsChange } from "./bls-change.ts";
 import type { Origin } from "./outcome.ts";
 import { refusalOf, TestChain } from "./validation-chain.test-support.ts";
@@ -31,7 +31,7 @@ function changeOf(
 const validate = (change: capella.SignedBLSToExecutionChange, origin: Origin = "gossip") =>
   validateBlsChange(chain.context, change, origin);
 
-test("accepts a valid change and recognizes it once it is in the pool", async () => {
+it("accepts a valid change and recognizes it once it is in the pool", async () => {
   const change = changeOf(3);
   await validate(change);
   chain.operations.addBlsToExecutionChange(change);
@@ -39,7 +39,7 @@ test("accepts a valid change and recognizes it once it is in the pool", async ()
   expect(await refusalOf(validate(changeOf(3, { address: 0xbb })))).toMatchObject({ action: "ignore", known: true });
 });
 
-test("reports problems to a client even if another change is in the pool", async () => {
+it("reports problems to a client even if another change is in the pool", async () => {
   chain.operations.addBlsToExecutionChange(changeOf(3));
   const forged = changeOf(3, { address: 0xbb, signedBy: 4 });
   expect(await refusalOf(validate(forged))).toMatchObject({ action: "ignore", known: true });
@@ -47,27 +47,27 @@ test("reports problems to a client even if another change is in the pool", async
   await validate(changeOf(3, { address: 0xbb }), "client");
 });
 
-test("rejects an unknown validator", async () => {
+it("rejects an unknown validator", async () => {
   const change = changeOf(3);
   change.message.validatorIndex = 64;
   expect(await refusalOf(validate(change))).toMatchObject({ action: "reject", reason: "unknown-validator" });
 });
 
-test("rejects a key that does not match the credentials", async () => {
+it("rejects a key that does not match the credentials", async () => {
   expect(await refusalOf(validate(changeOf(3, { keyOf: 4, signedBy: 4 })))).toMatchObject({
     action: "reject",
     reason: "wrong-withdrawal-key",
   });
 });
 
-test("rejects an invalid signature", async () => {
+it("rejects an invalid signature", async () => {
   expect(await refusalOf(validate(changeOf(3, { signedBy: 4 })))).toMatchObject({
     action: "reject",
     reason: "bad-signature",
   });
 });
 
-test.each([
+it.each([
   [1, `already execution credentials with address 0x${"00".repeat(20)}`],
   [2, `already execution credentials with address 0x${"00".repeat(20)}`],
   [3, `0x03${"00".repeat(31)}, are not BLS credentials`],
@@ -84,7 +84,7 @@ test.each([
   });
 });
 
-test("rejects credentials derived from invalid key bytes", async () => {
+it("rejects credentials derived from invalid key bytes", async () => {
   const noKey = new Uint8Array(48).fill(0xff);
   const credentials = new Uint8Array(createHash("sha256").update(noKey).digest());
   credentials[0] = 0;
@@ -96,7 +96,7 @@ test("rejects credentials derived from invalid key bytes", async () => {
   expect(await refusalOf(validate(change))).toMatchObject({ action: "reject", reason: "bad-signature" });
 });
 
-test("ignores changes before Capella", async () => {
+it("ignores changes before Capella", async () => {
   const early = new TestChain("bellatrix");
   expect(await refusalOf(validateBlsChange(early.context, changeOf(3), "gossip"))).toMatchObject({
     action: "ignore",

@@ -1,5 +1,5 @@
 import type { SingleAttestation } from "@lodestar/types";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { AttachedValidators } from "../subscriptions/attached-validators.ts";
 import { validateAggregates } from "./aggregate.ts";
@@ -31,7 +31,7 @@ function conflictingVotes() {
 }
 
 describe("votes", () => {
-  test("reports a conflicting vote from the network once per validator", async () => {
+  it("reports a conflicting vote from the network once per validator", async () => {
     const { vote, other, validator } = conflictingVotes();
     chain.attached.register(validator, 0);
     await submit(vote);
@@ -42,7 +42,7 @@ describe("votes", () => {
     expect(chain.context.duplicates.counts).toEqual({ attestation: 2, block: 0 });
   });
 
-  test("reports the client's vote if the network had a different one first, also of an unknown client", async () => {
+  it("reports the client's vote if the network had a different one first, also of an unknown client", async () => {
     const { vote, other, validator } = conflictingVotes();
     await receive(other);
     expect(reports()).toEqual([]);
@@ -50,7 +50,7 @@ describe("votes", () => {
     expect(reports()).toMatchObject([{ validator }]);
   });
 
-  test("ignores identical votes: clients may use several nodes, and gossip echoes", async () => {
+  it("ignores identical votes: clients may use several nodes, and gossip echoes", async () => {
     const { vote, validator } = conflictingVotes();
     chain.attached.register(validator, 0);
     await receive(vote);
@@ -59,7 +59,7 @@ describe("votes", () => {
     expect(reports()).toEqual([]);
   });
 
-  test("rejects a forged conflict without a report", async () => {
+  it("rejects a forged conflict without a report", async () => {
     const { vote, other, validator } = conflictingVotes();
     chain.attached.register(validator, 0);
     await submit(vote);
@@ -68,14 +68,14 @@ describe("votes", () => {
     expect(reports()).toEqual([]);
   });
 
-  test("ignores conflicts of other validators", async () => {
+  it("ignores conflicts of other validators", async () => {
     const { vote, other } = conflictingVotes();
     await receive(vote);
     expect(summarize(await receive(other))).toEqual(["ignore conflicting-vote"]);
     expect(reports()).toEqual([]);
   });
 
-  test("reports the first foreign vote of an in-process key, but not from before a restart", async () => {
+  it("reports the first foreign vote of an in-process key, but not from before a restart", async () => {
     const { vote, validator } = conflictingVotes();
     const next = committeeOf(chain, 3, 0)[0]!;
     chain.attached.setOwn([validator, next]);
@@ -86,7 +86,7 @@ describe("votes", () => {
     expect(reports()).toMatchObject([{ validator: next, slot: 3, conflictsWith: undefined }]);
   });
 
-  test("checks aggregates from the network, not from clients", async () => {
+  it("checks aggregates from the network, not from clients", async () => {
     const { vote, validator } = conflictingVotes();
     chain.attached.register(validator, 0);
     await submit(vote);
@@ -108,7 +108,7 @@ describe("blocks", () => {
     return { first, second, proposer: first.signed.message.proposerIndex };
   };
 
-  test("reports a second block of an attached validator; rejects a forged one", async () => {
+  it("reports a second block of an attached validator; rejects a forged one", async () => {
     const { first, second, proposer } = blocks();
     chain.attached.register(proposer, 0);
     await validateGossipBlock(chain.context, first.signed);
@@ -124,7 +124,7 @@ describe("blocks", () => {
     ]);
   });
 
-  test("reports a foreign block of an in-process key, but not one returned by a builder", async () => {
+  it("reports a foreign block of an in-process key, but not one returned by a builder", async () => {
     const { first, proposer } = blocks();
     chain.clock.set(2);
     chain.attached.setOwn([proposer]);
@@ -143,7 +143,7 @@ describe("blocks", () => {
     expect(reports()).toMatchObject([{ validator: next, seen: "block", slot: 4 }]);
   });
 
-  test("compares a submitted block with one imported without gossip", async () => {
+  it("compares a submitted block with one imported without gossip", async () => {
     const { first, second, proposer } = blocks();
     chain.attached.register(proposer, 0);
     await reportConflict(chain.context, first.signed, first.root);
@@ -153,7 +153,7 @@ describe("blocks", () => {
   });
 });
 
-test("limits log lines per epoch, one per validator", () => {
+it("limits log lines per epoch, one per validator", () => {
   const clock = { currentSlot: 0, currentEpoch: 0 };
   const logger = createRecordingLogger();
   const duplicates = new DuplicateKeys({ attached: new AttachedValidators(clock), clock, logger });

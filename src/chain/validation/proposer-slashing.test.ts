@@ -1,7 +1,7 @@
 import { DOMAIN_BEACON_PROPOSER, ForkSeq } from "@lodestar/params";
 import { computeSigningRoot } from "@lodestar/state-transition";
 import { type phase0, ssz } from "@lodestar/types";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Origin } from "./outcome.ts";
 import { validateProposerSlashing } from "./proposer-slashing.ts";
 import { refusalOf, TestChain } from "./validation-chain.test-support.ts";
@@ -36,7 +36,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for proposer slashings of 
   const validate = (object: phase0.ProposerSlashing, origin: Origin = "gossip") =>
     validateProposerSlashing(chain.context, object, origin);
 
-  test("accepts a valid slashing and recognizes it once it is in the pool", async () => {
+  it("accepts a valid slashing and recognizes it once it is in the pool", async () => {
     expect(await validate(slashing())).toEqual({ verifiedAt: ForkSeq[fork] });
     chain.operations.addProposerSlashing(slashing());
     expect(await refusalOf(validate(slashing()))).toMatchObject({
@@ -46,7 +46,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for proposer slashings of 
     });
   });
 
-  test("reports problems to a client even if another slashing is in the pool", async () => {
+  it("reports problems to a client even if another slashing is in the pool", async () => {
     chain.operations.addProposerSlashing(slashing());
     const forged = slashing({ stateRoot: new Uint8Array(32).fill(2), signedBy: 6 });
     expect(await refusalOf(validate(forged))).toMatchObject({ action: "ignore", known: true });
@@ -54,7 +54,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for proposer slashings of 
     await validate(slashing({ stateRoot: new Uint8Array(32).fill(2) }), "client");
   });
 
-  test.each<[why: string, reason: string, first: HeaderFields, second: HeaderFields]>([
+  it.each<[why: string, reason: string, first: HeaderFields, second: HeaderFields]>([
     ["different slots", "headers-do-not-conflict", {}, { slot: 2n }],
     ["different proposers", "headers-do-not-conflict", {}, { proposerIndex: 6, signedBy: 6 }],
     ["equal headers", "headers-do-not-conflict", {}, { bodyRoot: new Uint8Array(32) }],
@@ -69,7 +69,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for proposer slashings of 
     });
   });
 
-  test("rejects an already slashed proposer", async () => {
+  it("rejects an already slashed proposer", async () => {
     const state = chain.headState;
     state.validators.get(5).slashed = true;
     state.commit();

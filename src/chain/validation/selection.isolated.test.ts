@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { validateAggregates } from "./aggregate.ts";
 import { aggregatedAttestation, committeeOf, signAggregate } from "./attestations.test-support.ts";
 import { contributionOf, signContribution } from "./sync-committee.test-support.ts";
@@ -19,14 +19,14 @@ beforeEach(() => {
 });
 afterEach(() => chain.close());
 
-test("rejects an aggregate of a validator that is not selected", async () => {
+it("rejects an aggregate of a validator that is not selected", async () => {
   const aggregate = signAggregate(chain, aggregatedAttestation(chain, [0], { slot: 1 }), committeeOf(chain, 1, 0)[0]!);
   expect(summarize(await validateAggregates(chain.context, [aggregate]))).toEqual([
     "reject not-selected-as-aggregator",
   ]);
 });
 
-test("rejects a contribution of a validator that is not selected", async () => {
+it("rejects a contribution of a validator that is not selected", async () => {
   const signed = signContribution(chain, contributionOf(chain, 0, [0], { slot: 1 }));
   expect(summarize(await validateContributions(chain.context, [signed]))).toEqual([
     "reject not-selected-as-aggregator",

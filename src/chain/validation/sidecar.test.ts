@@ -1,7 +1,7 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type BeaconBlock, type deneb, type fulu, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { variants } from "../../../test/support/tier.ts";
 import { type DataSidecar, isColumn, subnetOfSidecar } from "../../data/sidecar.ts";
 import { produceWithBlobs } from "../data/blobs.test-support.ts";
@@ -46,7 +46,7 @@ describe.each(FORKS)("the rules for sidecars of %s", (fork) => {
     return sidecars[0]!;
   };
 
-  test("accepts each sidecar of a block once and verifies the signature once", async () => {
+  it("accepts each sidecar of a block once and verifies the signature once", async () => {
     let signatures = 0;
     const { verify, verifyEach } = chain.context.bls;
     const bls = {
@@ -69,7 +69,7 @@ describe.each(FORKS)("the rules for sidecars of %s", (fork) => {
     }
   });
 
-  test("accepts a sidecar half a second before its slot, not earlier", async () => {
+  it("accepts a sidecar half a second before its slot, not earlier", async () => {
     const sidecar = await firstSidecar({}, 3);
     chain.clock.set(3, -501);
     expect(await refusalOf(validate(sidecar))).toMatchObject({ action: "ignore", reason: "future-slot" });
@@ -77,7 +77,7 @@ describe.each(FORKS)("the rules for sidecars of %s", (fork) => {
     await validate(sidecar);
   });
 
-  test("ignores a sidecar of a conflicting block, also concurrently", async () => {
+  it("ignores a sidecar of a conflicting block, also concurrently", async () => {
     const first = await firstSidecar();
     const other = await firstSidecar({ change: ({ body }) => body.graffiti.fill(1) });
     const settled = await Promise.allSettled([validate(first), validate(other)]);
@@ -90,11 +90,11 @@ describe.each(FORKS)("the rules for sidecars of %s", (fork) => {
     });
   });
 
-  test.each(PROPOSAL_FAULTS)("of a block with %s: %s", async (reason, action, change) => {
+  it.each(PROPOSAL_FAULTS)("of a block with %s: %s", async (reason, action, change) => {
     expect(await refusalOf(validate(await firstSidecar({ change })))).toMatchObject({ action, reason, known: false });
   });
 
-  test("rejects an unknown proposer even if the header root is verified", async () => {
+  it("rejects an unknown proposer even if the header root is verified", async () => {
     const signedHeaders = new VerifiedHeaders();
     vi.spyOn(signedHeaders, "verify").mockResolvedValue();
     const sidecar = changed(await firstSidecar(), ({ signedBlockHeader }) => {
@@ -106,7 +106,7 @@ describe.each(FORKS)("the rules for sidecars of %s", (fork) => {
     });
   });
 
-  test.each<[reason: string, change: (sidecar: DataSidecar) => void]>([
+  it.each<[reason: string, change: (sidecar: DataSidecar) => void]>([
     [
       "unknown-validator",
       ({ signedBlockHeader }) => {
@@ -129,7 +129,7 @@ describe.each(FORKS)("the rules for sidecars of %s", (fork) => {
     await validate(sidecar);
   });
 
-  test("with an unknown parent, rejects an unsigned header or a wrong inclusion proof", async () => {
+  it("with an unknown parent, rejects an unsigned header or a wrong inclusion proof", async () => {
     const orphan = await firstSidecar({ change: (block) => block.parentRoot.fill(7) });
     const forged = changed(orphan, ({ signedBlockHeader }) => signedBlockHeader.signature.copyWithin(0, 48));
     expect(await refusalOf(validate(forged))).toMatchObject({ action: "reject", reason: "bad-signature" });
@@ -140,7 +140,7 @@ describe.each(FORKS)("the rules for sidecars of %s", (fork) => {
     expect(await refusalOf(validate(foreign))).toMatchObject({ action: "reject", reason: "bad-inclusion-proof" });
   });
 
-  test("with an unknown parent, does not reject a proposer that missing blocks may have added", async () => {
+  it("with an unknown parent, does not reject a proposer that missing blocks may have added", async () => {
     const orphan = changed(
       await firstSidecar({ change: (block) => block.parentRoot.fill(7) }),
       ({ signedBlockHeader }) => {
@@ -150,7 +150,7 @@ describe.each(FORKS)("the rules for sidecars of %s", (fork) => {
     expect(await refusalOf(validate(orphan))).toMatchObject({ action: "ignore", reason: "unknown-validator" });
   });
 
-  test("rejects a proposer that was not on duty, even if the header signature is verified", async () => {
+  it("rejects a proposer that was not on duty, even if the header signature is verified", async () => {
     const change = (block: BeaconBlock) => {
       block.proposerIndex = (block.proposerIndex + 1) % 64;
     };
@@ -161,21 +161,21 @@ describe.each(FORKS)("the rules for sidecars of %s", (fork) => {
     expect(await refusalOf(validate(sidecar))).toMatchObject({ action: "reject", reason: "wrong-proposer" });
   });
 
-  test("rejects a sidecar on the wrong subnet", async () => {
+  it("rejects a sidecar on the wrong subnet", async () => {
     const sidecar = await firstSidecar();
     const refusal = await refusalOf(validate(sidecar, 1));
     expect(refusal).toMatchObject({ action: "reject", reason: "wrong-subnet" });
     expect(refusal.message).toContain("with index 0 arrived on subnet 1, but belongs to subnet 0.");
   });
 
-  test("ignores slots up to the finalized one", async () => {
+  it("ignores slots up to the finalized one", async () => {
     const late = await firstSidecar({ parent: chain.genesisRoot });
     const boundary = chain.extend(SLOTS_PER_EPOCH);
     chain.extend(SLOTS_PER_EPOCH + 1, { finalized: { epoch: 1, root: boundary } });
     expect(await refusalOf(validate(late))).toMatchObject({ action: "ignore", reason: "finalized-slot" });
   });
 
-  test("rejects a block off the finalized chain", async () => {
+  it("rejects a block off the finalized chain", async () => {
     const trunk = chain.headRoot;
     const stale = chain.extend(2, { graffiti: 1 });
     const boundary = chain.extend(SLOTS_PER_EPOCH, { parent: trunk });
@@ -186,19 +186,19 @@ describe.each(FORKS)("the rules for sidecars of %s", (fork) => {
     expect(refusal).toMatchObject({ action: "reject", reason: "not-descended-from-finalized" });
   });
 
-  test("ignores a parent with an invalid payload", async () => {
+  it("ignores a parent with an invalid payload", async () => {
     const sidecar = await firstSidecar();
     chain.forkChoice.onInvalidPayload(chain.headRoot, null);
     expect(await refusalOf(validate(sidecar))).toMatchObject({ action: "ignore", reason: "invalid-parent" });
   });
 
-  test("rejects a parent that violates consensus rules", async () => {
+  it("rejects a parent that violates consensus rules", async () => {
     const orphan = await firstSidecar({ change: (block) => block.parentRoot.fill(7) });
     chain.context.invalidBlocks.add(toRootHex(new Uint8Array(32).fill(7)));
     expect(await refusalOf(validate(orphan))).toMatchObject({ action: "reject", reason: "invalid-parent" });
   });
 
-  test("ignores a sidecar while its parent's state is unavailable", async () => {
+  it("ignores a sidecar while its parent's state is unavailable", async () => {
     const sidecar = await firstSidecar();
     const { head, shuffling } = chain.context.states;
     const states = { head, shuffling, preState: () => Promise.reject(new Error("gone")) };
@@ -209,7 +209,7 @@ describe.each(FORKS)("the rules for sidecars of %s", (fork) => {
 });
 
 describe("blob sidecar format", () => {
-  test.each([
+  it.each([
     ["deneb", 6],
     ["electra", 9],
   ] as const)("limits the index on %s", async (fork, limit) => {
@@ -223,7 +223,7 @@ describe("blob sidecar format", () => {
     await validateBlobSidecar(chain.context, last, limit - 1);
   });
 
-  test("rejects blob sidecars from Fulu on", async () => {
+  it("rejects blob sidecars from Fulu on", async () => {
     chain = new TestChain("fulu");
     const sidecar = ssz.deneb.BlobSidecar.defaultValue();
     expect(await refusalOf(validateBlobSidecar(chain.context, sidecar, 0))).toMatchObject({
@@ -234,7 +234,7 @@ describe("blob sidecar format", () => {
 });
 
 describe("column sidecar format", () => {
-  test.each<[fault: string, change: (sidecar: fulu.DataColumnSidecar) => void]>([
+  it.each<[fault: string, change: (sidecar: fulu.DataColumnSidecar) => void]>([
     [
       "Column index 128 is out of range: the maximum is 127.",
       (sidecar) => {
@@ -270,7 +270,7 @@ describe("column sidecar format", () => {
     await validateColumnSidecar(chain.context, column, 0);
   });
 
-  test("rejects columns before Fulu", async () => {
+  it("rejects columns before Fulu", async () => {
     chain = new TestChain("electra");
     const sidecar = ssz.fulu.DataColumnSidecar.defaultValue();
     expect(await refusalOf(validateColumnSidecar(chain.context, sidecar, 0))).toMatchObject({

@@ -1,7 +1,7 @@
 import { BitArray } from "@chainsafe/ssz";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type altair, ssz } from "@lodestar/types";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { contributionOf, membersOf, signContribution, syncMessage } from "./sync-committee.test-support.ts";
 import { validateContributions, validateSyncMessages } from "./sync-committee.ts";
 import { positionsOf } from "./sync-committee-at.ts";
@@ -25,7 +25,7 @@ describe("the rules for sync committee messages", () => {
   const message = (validatorIndex = committee().validatorIndices[0]!) =>
     syncMessage(chain, validatorIndex, { slot: 2 });
 
-  test("accepts a message for every position of the member", async () => {
+  it("accepts a message for every position of the member", async () => {
     const members = [...committee().validatorIndexMap.keys()];
     const outcomes = await validate(...members.map((index) => message(index)));
     const places = outcomes.flatMap((outcome) =>
@@ -39,7 +39,7 @@ describe("the rules for sync committee messages", () => {
     for (const [validator, accepted] of places) expect(accepted).toMatchObject({ validatorIndex: validator });
   });
 
-  test("recognizes a repeated message; ignores one for another block", async () => {
+  it("recognizes a repeated message; ignores one for another block", async () => {
     const first = message();
     const other = syncMessage(chain, first.validatorIndex, { slot: 2, blockRoot: OTHER_ROOT });
     expect(summarize(await validate(first, first, other))).toEqual([
@@ -53,7 +53,7 @@ describe("the rules for sync committee messages", () => {
     ]);
   });
 
-  test("rejects an invalid signature without marking it as seen", async () => {
+  it("rejects an invalid signature without marking it as seen", async () => {
     const good = message();
     expect(summarize(await validate({ ...good, beaconBlockRoot: OTHER_ROOT }, good))).toEqual([
       "reject bad-signature",
@@ -61,21 +61,21 @@ describe("the rules for sync committee messages", () => {
     ]);
   });
 
-  test("verifies signatures together", async () => {
+  it("verifies signatures together", async () => {
     const verifyEach = vi.spyOn(chain.context.bls, "verifyEach");
     const members = [...committee().validatorIndexMap.keys()].slice(0, 3);
     await validate(...members.map((index) => message(index)));
     expect(verifyEach.mock.calls.map(([sets]) => sets.length)).toEqual([3]);
   });
 
-  test("rejects validators outside the committee", async () => {
+  it("rejects validators outside the committee", async () => {
     const outcomes = await validate(message(outsider()));
     expect(summarize(outcomes)).toEqual(["reject not-in-committee"]);
     const ofSlot = `Validator ${outsider()} is not in the sync committee of slot 2.`;
     expect(outcomes).toMatchObject([{ refusal: { message: ofSlot } }]);
   });
 
-  test("counts a message on a subnet for that subcommittee only", async () => {
+  it("counts a message on a subnet for that subcommittee only", async () => {
     const { validatorIndex } = message();
     const own = positionsOf(committee(), validatorIndex);
     const foreign = [0, 1, 2, 3].find((index) => !own.some(({ subcommitteeIndex }) => subcommitteeIndex === index))!;
@@ -85,7 +85,7 @@ describe("the rules for sync committee messages", () => {
     ]);
   });
 
-  test.each([
+  it.each([
     [-501, "ignore future-slot"],
     [-499, "ok"],
     [6499, "ok"],
@@ -96,7 +96,7 @@ describe("the rules for sync committee messages", () => {
     expect(summarize(await validate(current))).toEqual([expected]);
   });
 
-  test("the next period's committee signs from the last slot of the period on", async () => {
+  it("the next period's committee signs from the last slot of the period on", async () => {
     const period = chain.headState.epochCtx;
     const next = { ...period.nextSyncCommitteeIndexed, validatorIndexMap: new Map([[outsider(), [0]]]) };
     vi.spyOn(period, "getIndexedSyncCommittee").mockImplementation((slot) =>
@@ -118,7 +118,7 @@ describe("the rules for sync committee messages", () => {
     ]);
   });
 
-  test("ignores a message if the head is too old to know the committee", async () => {
+  it("ignores a message if the head is too old to know the committee", async () => {
     const slot = 20 * SLOTS_PER_EPOCH;
     const { validatorIndex } = message();
     chain.clock.set(slot);
@@ -127,7 +127,7 @@ describe("the rules for sync committee messages", () => {
     ]);
   });
 
-  test("ignores messages before Altair", async () => {
+  it("ignores messages before Altair", async () => {
     const old = new TestChain("phase0");
     expect(summarize(await validateSyncMessages(old.context, [syncMessage(old, 0, { slot: 0 })]))).toEqual([
       "ignore wrong-fork",
@@ -144,7 +144,7 @@ describe("the rules for sync committee contributions", () => {
   /** A position whose member differs from that at position 0. */
   const secondAggregator = () => membersOf(chain, 1).find((index) => index !== member(0))!;
 
-  test("accepts a valid contribution", async () => {
+  it("accepts a valid contribution", async () => {
     const signed = signContribution(chain, contribution([1, 4]));
     expect(await validate(signed)).toEqual([
       {
@@ -159,7 +159,7 @@ describe("the rules for sync committee contributions", () => {
     ]);
   });
 
-  test("recognizes contributions without new signatures; accepts others once per aggregator", async () => {
+  it("recognizes contributions without new signatures; accepts others once per aggregator", async () => {
     const first = signContribution(chain, contribution([0, 1, 2]));
     const outcomes = await validate(
       first,
@@ -177,7 +177,7 @@ describe("the rules for sync committee contributions", () => {
     ]);
   });
 
-  test("requires all three signatures and verifies them together", async () => {
+  it("requires all three signatures and verifies them together", async () => {
     const verifyEach = vi.spyOn(chain.context.bls, "verifyEach");
     const good = contribution([0, 1]);
     const other = secondAggregator();
@@ -196,7 +196,7 @@ describe("the rules for sync committee contributions", () => {
     expect(verifyEach.mock.calls.map(([sets]) => sets.length)).toEqual([12]);
   });
 
-  test.each<[expected: string, change: Partial<altair.SyncCommitteeContribution>]>([
+  it.each<[expected: string, change: Partial<altair.SyncCommitteeContribution>]>([
     ["reject subcommittee-index-out-of-range", { subcommitteeIndex: 4 }],
     ["reject no-participants", { aggregationBits: BitArray.fromBitLen(8) }],
     ["ignore past-slot", { slot: 0 }],
@@ -208,7 +208,7 @@ describe("the rules for sync committee contributions", () => {
     expect(summarize(await validate(changed))).toEqual([expected]);
   });
 
-  test("requires the aggregator to be in the subcommittee", async () => {
+  it("requires the aggregator to be in the subcommittee", async () => {
     expect(summarize(await validate(signContribution(chain, contribution([0]), outsider())))).toEqual([
       "reject not-in-committee",
     ]);

@@ -1,7 +1,7 @@
 import { DOMAIN_VOLUNTARY_EXIT, ForkName, ForkSeq, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type CachedBeaconStateElectra, computeSigningRoot } from "@lodestar/state-transition";
 import { type phase0, ssz } from "@lodestar/types";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Origin } from "./outcome.ts";
 import { refusalOf, TestChain } from "./validation-chain.test-support.ts";
 import { validateVoluntaryExit } from "./voluntary-exit.ts";
@@ -27,7 +27,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for voluntary exits of %s"
   const validate = (exit: phase0.SignedVoluntaryExit, origin: Origin = "gossip") =>
     validateVoluntaryExit(chain.context, exit, origin);
 
-  test("accepts a valid exit and recognizes it once it is in the pool", async () => {
+  it("accepts a valid exit and recognizes it once it is in the pool", async () => {
     const exit = exitOf(3);
     expect(await validate(exit)).toEqual({ verifiedAt: ForkSeq[fork] });
     chain.operations.addVoluntaryExit(exit);
@@ -36,7 +36,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for voluntary exits of %s"
     await validate(exitOf(4));
   });
 
-  test("reports problems to a client even if another exit is in the pool", async () => {
+  it("reports problems to a client even if another exit is in the pool", async () => {
     chain.operations.addVoluntaryExit(exitOf(3));
     const forged = exitOf(3, { epoch: 1, signedBy: 4 });
     expect(await refusalOf(validate(forged))).toMatchObject({ action: "ignore", known: true });
@@ -44,13 +44,13 @@ describe.each(["phase0", "fulu"] as const)("the rules for voluntary exits of %s"
     await validate(exitOf(3, { epoch: 1 }), "client");
   });
 
-  test("rejects an unknown validator", async () => {
+  it("rejects an unknown validator", async () => {
     const exit = exitOf(3);
     exit.message.validatorIndex = 64;
     expect(await refusalOf(validate(exit))).toMatchObject({ action: "reject", reason: "unknown-validator" });
   });
 
-  test("rejects a future epoch", async () => {
+  it("rejects a future epoch", async () => {
     expect(await refusalOf(validate(exitOf(3, { epoch: PERIOD + 1 })))).toMatchObject({
       action: "reject",
       reason: "future-epoch",
@@ -58,14 +58,14 @@ describe.each(["phase0", "fulu"] as const)("the rules for voluntary exits of %s"
     });
   });
 
-  test("rejects an invalid signature", async () => {
+  it("rejects an invalid signature", async () => {
     expect(await refusalOf(validate(exitOf(3, { signedBy: 4 })))).toMatchObject({
       action: "reject",
       reason: "bad-signature",
     });
   });
 
-  test("rejects an exiting or inactive validator", async () => {
+  it("rejects an exiting or inactive validator", async () => {
     const state = chain.headState;
     state.validators.get(3).exitEpoch = PERIOD + 5;
     state.validators.get(4).activationEpoch = PERIOD + 1;
@@ -74,7 +74,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for voluntary exits of %s"
     expect(await refusalOf(validate(exitOf(4)))).toMatchObject({ action: "reject", reason: "not-active" });
   });
 
-  test("rejects a validator that is too young, with the remaining epochs", async () => {
+  it("rejects a validator that is too young, with the remaining epochs", async () => {
     const young = new TestChain(fork);
     young.extend(SLOTS_PER_EPOCH);
     const refusal = await refusalOf(validateVoluntaryExit(young.context, exitOf(3), "gossip"));
@@ -85,7 +85,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for voluntary exits of %s"
     await young.close();
   });
 
-  test("counts empty slots since the head", async () => {
+  it("counts empty slots since the head", async () => {
     const idle = new TestChain(fork);
     idle.extend(SLOTS_PER_EPOCH);
     idle.clock.set(PERIOD * SLOTS_PER_EPOCH - 1);
@@ -97,7 +97,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for voluntary exits of %s"
     await idle.close();
   });
 
-  test("advances a state only for problems that time can solve", async () => {
+  it("advances a state only for problems that time can solve", async () => {
     const preState = vi.spyOn(chain.context.states, "preState");
     chain.clock.set((PERIOD + 2) * SLOTS_PER_EPOCH);
     await validate(exitOf(3));
@@ -105,7 +105,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for voluntary exits of %s"
   });
 });
 
-test("since Electra, rejects a validator with pending partial withdrawals", async () => {
+it("since Electra, rejects a validator with pending partial withdrawals", async () => {
   const chain = new TestChain("fulu");
   chain.extend(PERIOD * SLOTS_PER_EPOCH);
   const state = chain.headState as CachedBeaconStateElectra;

@@ -1,9 +1,9 @@
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { clockOffsetNotice } from "./clock-offset.ts";
 
 const BEHIND = { offsetSeconds: -700.4, slot: 41, wallSlot: 391, speed: 1 };
 
-test("tells by how much the times differ, what tools see, and what can be done", () => {
+it("tells by how much the times differ, what tools see, and what can be done", () => {
   expect(clockOffsetNotice(BEHIND)).toBe(
     "Chain time is 700 s behind the time of day: tools that compute the slot from the time of day " +
       "get 391 instead of 41. A start with --catch-up leaves the slots in between empty; --reset starts a new chain.",

@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { createLogger } from "../../log/pino-logger.ts";
 import { EXIT_CODES } from "../exit.ts";
 import { optionsInTemporaryDirectory } from "../flags/options.test-support.ts";
@@ -7,7 +7,7 @@ import { runNode } from "./node.ts";
 
 const { folder, node } = optionsInTemporaryDirectory();
 
-test("validators with well-known keys run on the network of a dev chain only", async () => {
+it("validators with well-known keys run on the network of a dev chain only", async () => {
   const log = createLogger({ format: "text", spec: "WARN", destination: { write() {} } });
   const options = node(["--network", "sepolia", "--dev-validators", "0-3", "--data-dir", "data", "--no-p2p"]);
   await expect(runNode(options, log.logger, log)).rejects.toMatchObject({

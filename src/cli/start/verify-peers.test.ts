@@ -1,6 +1,6 @@
 import { generateKeyPair } from "@libp2p/crypto/keys";
 import { peerIdFromPrivateKey } from "@libp2p/peer-id";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { EXIT_CODES } from "../exit.ts";
 import { verifyPeers } from "./verify-peers.ts";
 
@@ -17,14 +17,14 @@ const options = {
   directPeers: [] as string[],
 };
 
-test("records with a true signature and addresses with an id are accepted", async () => {
+it("records with a true signature and addresses with an id are accepted", async () => {
   const id = peerIdFromPrivateKey(await generateKeyPair("secp256k1"));
   const ids = [id.toString(), id.toCID().toString()];
   const directPeers = ids.map((text) => `/ip4/192.0.2.1/tcp/9000/p2p/${text}`);
   await expect(verifyPeers({ ...options, bootnodes: [RECORD], directPeers })).resolves.toBeUndefined();
 });
 
-test("what only looks like them is refused, with what is wrong about it", async () => {
+it("what only looks like them is refused, with what is wrong about it", async () => {
   const forged = RECORD.replace("IS4QHC", "IS4QHD");
   const address = `/ip4/192.0.2.1/tcp/9000/p2p/${"0".repeat(46)}`;
   await expect(verifyPeers({ ...options, bootnodes: [RECORD, forged] })).rejects.toMatchObject({

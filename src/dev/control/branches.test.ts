@@ -1,5 +1,5 @@
 import type { RootHex } from "@lodestar/types";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { ControlError } from "../../api/dev-control.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { ForkChoiceBlock } from "../../chain/fork-choice/types.ts";
@@ -41,7 +41,7 @@ const refusalOf = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => (error instanceof ControlError ? error.message : error),
   );
 
-test.each([
+it.each([
   ["the justified block", { justified: 2, unrealized: 0 }, 3],
   ["the unrealized justified block", { justified: 0, unrealized: 3 }, 2],
   ["the later of both", { justified: 1, unrealized: 4 }, 1],
@@ -56,7 +56,7 @@ test.each([
   expect(branches.plan).toBeUndefined();
 });
 
-test("an unrealized justified head cannot be replaced", async () => {
+it("an unrealized justified head cannot be replaced", async () => {
   const { branches, parents } = branchesOf({ justified: 0, unrealized: HEAD_SLOT });
   expect(await refusalOf(branches.reorg(1))).toBe(
     "The last block cannot be replaced: the head is the justified block.",

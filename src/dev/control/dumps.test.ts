@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { ChainFileWriter, EntryKind } from "../../chain/stored/chain-file.ts";
 import { createTempDir } from "../../db/temp-dir.test-support.ts";
 import type { DevIdentity } from "../identity.ts";
@@ -39,7 +39,7 @@ async function refusalOf(identity: unknown): Promise<string> {
 
 const ONLY_SAME = "Only a dump with the same genesis can be loaded into a running chain.";
 
-test.each<[string, unknown, string]>([
+it.each<[string, unknown, string]>([
   [
     "other validators",
     { ...OWN, genesisValidatorsRoot: `0x${"22".repeat(32)}` },
@@ -64,6 +64,6 @@ test.each<[string, unknown, string]>([
   expect(await refusalOf(identity)).toBe(refusal);
 });
 
-test("rejects a truncated dump of the same genesis", async () => {
+it("rejects a truncated dump of the same genesis", async () => {
   expect(await refusalOf(OWN)).toBe("The dump cannot be loaded: it is incomplete.");
 });

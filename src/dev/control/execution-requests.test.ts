@@ -5,7 +5,7 @@ import {
 } from "@lodestar/params";
 import { type electra, type RootHex, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { openEmptyDatabase } from "../../db/empty-database.test-support.ts";
 import { ExecutionRequestQueue } from "./execution-requests.ts";
@@ -70,7 +70,7 @@ async function scene() {
 
 const amountsOf = ({ withdrawals }: electra.ExecutionRequests) => withdrawals.map(({ amount }) => Number(amount));
 
-test("fills a payload up to the limit of each kind, in order", async () => {
+it("fills a payload up to the limit of each kind, in order", async () => {
   const { queue, build } = await scene();
   for (let n = 0; n <= MAX_WITHDRAWAL_REQUESTS_PER_PAYLOAD; n++) await queue.addWithdrawal(withdrawal(n));
   for (let n = 0; n <= MAX_CONSOLIDATION_REQUESTS_PER_PAYLOAD; n++) await queue.addConsolidation(consolidation(n));
@@ -83,7 +83,7 @@ test("fills a payload up to the limit of each kind, in order", async () => {
   expect((await build(second.root, ELECTRA_SLOT + 2)).requests).toEqual(ssz.electra.ExecutionRequests.defaultValue());
 });
 
-test("includes a request once on every branch, and equal requests once each", async () => {
+it("includes a request once on every branch, and equal requests once each", async () => {
   const { queue, build } = await scene();
   const base = await build(GENESIS, ELECTRA_SLOT);
   await queue.addWithdrawal(withdrawal(7));
@@ -99,7 +99,7 @@ test("includes a request once on every branch, and equal requests once each", as
   expect(amountsOf((await build(right.root, 6)).requests)).toEqual([7]);
 });
 
-test("waits for electra", async () => {
+it("waits for electra", async () => {
   const { queue, build } = await scene();
   await queue.addWithdrawal(withdrawal(7));
   const before = await build(GENESIS, ELECTRA_SLOT - 1);
@@ -108,7 +108,7 @@ test("waits for electra", async () => {
   expect(amountsOf((await build(first.root, ELECTRA_SLOT + 1)).requests)).toEqual([]);
 });
 
-test("a block before a request does not include it, even with an equal one", async () => {
+it("a block before a request does not include it, even with an equal one", async () => {
   const { queue, build } = await scene();
   await queue.addWithdrawal(withdrawal(7));
   const first = await build(GENESIS, ELECTRA_SLOT);
@@ -117,7 +117,7 @@ test("a block before a request does not include it, even with an equal one", asy
   expect(amountsOf(second.requests)).toEqual([7]);
 });
 
-test("keeps requests and deposit indices over a restart", async () => {
+it("keeps requests and deposit indices over a restart", async () => {
   const made = await scene();
   const { build } = made;
   await made.queue.addWithdrawal(withdrawal(7));
@@ -128,7 +128,7 @@ test("keeps requests and deposit indices over a restart", async () => {
   expect((await made.queue.addDeposits(deposits(1), 0)).map(({ index }) => index)).toEqual([66n]);
 });
 
-test("forgets a request once the block that includes it is final", async () => {
+it("forgets a request once the block that includes it is final", async () => {
   const { queue, build, chain } = await scene();
   await queue.addDeposits(deposits(1), 0);
   const first = await build(GENESIS, ELECTRA_SLOT);
@@ -139,7 +139,7 @@ test("forgets a request once the block that includes it is final", async () => {
   expect(await queue.pendingDeposits()).toEqual([]);
 });
 
-test("after a revert, an equal block may include requests with other ids", async () => {
+it("after a revert, an equal block may include requests with other ids", async () => {
   const made = await scene();
   const { queue, build } = made;
   const withdrawals = Array.from({ length: MAX_WITHDRAWAL_REQUESTS_PER_PAYLOAD + 1 }, (_, n) => withdrawal(n));

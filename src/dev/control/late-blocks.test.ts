@@ -1,5 +1,5 @@
 import type { BeaconConfig } from "@lodestar/config";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import type { Clock } from "../../chain/clock/clock.ts";
 import { isInShare } from "./even-share.ts";
 import { DevLateBlocks } from "./late-blocks.ts";
@@ -14,7 +14,7 @@ function lateBlocks(): DevLateBlocks {
   });
 }
 
-test("delays the blocks of the given number of slots, from the next slot on", async () => {
+it("delays the blocks of the given number of slots, from the next slot on", async () => {
   const late = lateBlocks();
   expect(late.delayAt(11)).toBeUndefined();
   const delay = await late.delay({ slots: 2, slotsLate: 1, seconds: 3 });
@@ -23,21 +23,21 @@ test("delays the blocks of the given number of slots, from the next slot on", as
   expect([10, 11, 12, 13].map((slot) => late.delayAt(slot))).toEqual([undefined, blockDelay, blockDelay, undefined]);
 });
 
-test("defaults to halfway between the attestation deadline and the end of the slot", async () => {
+it("defaults to halfway between the attestation deadline and the end of the slot", async () => {
   expect(await lateBlocks().delay({ slots: 1, slotsLate: 0, seconds: undefined })).toMatchObject({ seconds: 4 });
 });
 
-test.each([2, 5.94])("accepts a delay of %d seconds", async (seconds) => {
+it.each([2, 5.94])("accepts a delay of %d seconds", async (seconds) => {
   expect(await lateBlocks().delay({ slots: 1, slotsLate: 0, seconds })).toMatchObject({ seconds });
 });
 
-test.each([1.999, 5.941])("rejects a delay of %d seconds", (seconds) => {
+it.each([1.999, 5.941])("rejects a delay of %d seconds", (seconds) => {
   expect(() => lateBlocks().delay({ slots: 1, slotsLate: 0, seconds })).toThrow(
     `"seconds" must be from 2 (attestation deadline) to 5.94 (end of the slot), got ${seconds}.`,
   );
 });
 
-test("restores a captured delay", async () => {
+it("restores a captured delay", async () => {
   const late = lateBlocks();
   const restoreNone = late.capture();
   await late.delay({ slots: 1, slotsLate: 2, seconds: 3 });
@@ -49,7 +49,7 @@ test("restores a captured delay", async () => {
   expect(late.delayAt(11)).toBeUndefined();
 });
 
-test.each([
+it.each([
   [0, [false, false, false, false]],
   [0.25, [false, true, false, false]],
   [0.5, [true, false, true, false]],

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { DevSnapshots } from "./snapshots.ts";
 import type { DevTime } from "./time.ts";
@@ -32,7 +32,7 @@ function scene() {
   return { snapshots, state, reverted };
 }
 
-test("restores the chain and everything beside it", async () => {
+it("restores the chain and everything beside it", async () => {
   const { snapshots, state, reverted } = scene();
   state.value = 5;
   expect(await snapshots.take()).toBe(1);
@@ -41,7 +41,7 @@ test("restores the chain and everything beside it", async () => {
   expect([state.value, reverted]).toEqual([5, [1]]);
 });
 
-test("a revert deletes the snapshot and all later ones, whose ids are not used again", async () => {
+it("a revert deletes the snapshot and all later ones, whose ids are not used again", async () => {
   const { snapshots } = scene();
   for (const id of [1, 2, 3]) expect(await snapshots.take()).toBe(id);
   await snapshots.revert(2);
@@ -52,7 +52,7 @@ test("a revert deletes the snapshot and all later ones, whose ids are not used a
   await expect(snapshots.revert(4)).rejects.toThrow("Snapshot 0x4 does not exist. Take one with dev_snapshot.");
 });
 
-test("a snapshot can be reverted to after a failed attempt", async () => {
+it("a snapshot can be reverted to after a failed attempt", async () => {
   const { snapshots, state } = scene();
   await snapshots.take();
   state.value = 9;
@@ -64,7 +64,7 @@ test("a snapshot can be reverted to after a failed attempt", async () => {
   expect(state.value).toBe(0);
 });
 
-test("a failed snapshot takes no id", async () => {
+it("a failed snapshot takes no id", async () => {
   const { snapshots, state } = scene();
   state.fails = true;
   await expect(snapshots.take()).rejects.toThrow("The disk is full.");
@@ -73,7 +73,7 @@ test("a failed snapshot takes no id", async () => {
   expect(await snapshots.take()).toBe(1);
 });
 
-test("an error lists up to eight ids, and the range of more", async () => {
+it("an error lists up to eight ids, and the range of more", async () => {
   const { snapshots } = scene();
   for (let count = 0; count < 8; count++) await snapshots.take();
   await expect(snapshots.revert(0xff)).rejects.toThrow(

@@ -1,5 +1,5 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { ControlError } from "../../api/dev-control.ts";
 import { VirtualClock } from "../../chain/clock/virtual-clock.ts";
 import { MAX_EMPTY_EPOCHS } from "../constants.ts";
@@ -45,7 +45,7 @@ const refusalOf = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => (error instanceof ControlError ? error.message : error),
   );
 
-test("runs control calls one after the other", async () => {
+it("runs control calls one after the other", async () => {
   const { time, clock } = scene();
   const seen: number[] = [];
   await Promise.all([
@@ -57,7 +57,7 @@ test("runs control calls one after the other", async () => {
   expect(seen).toEqual([3, 5]);
 });
 
-test("stops the clock during work and restarts it after, also when the work fails", async () => {
+it("stops the clock during work and restarts it after, also when the work fails", async () => {
   const { time, clock, flows } = scene();
   clock.run();
   const failing = time.whilePaused(async () => {
@@ -69,14 +69,14 @@ test("stops the clock during work and restarts it after, also when the work fail
   expect(flows).toEqual([1]);
 });
 
-test("leaves a paused clock paused", async () => {
+it("leaves a paused clock paused", async () => {
   const { time, clock, flows } = scene();
   await time.advance({ slots: 1 });
   expect(clock.isFlowing).toBe(false);
   expect(flows).toEqual([]);
 });
 
-test("stores the slot once per call, and only if it changed", async () => {
+it("stores the slot once per call, and only if it changed", async () => {
   const { time, stored } = scene();
   await time.whilePaused(async () => {});
   expect(stored).toEqual([]);
@@ -91,7 +91,7 @@ test("stores the slot once per call, and only if it changed", async () => {
   expect(stored).toEqual([3, 4]);
 });
 
-test("stops at the condition, which is checked before the first slot, or at the abort of the signal", async () => {
+it("stops at the condition, which is checked before the first slot, or at the abort of the signal", async () => {
   const { time, clock } = scene();
   await time.advance({ slots: 5, until: () => true });
   expect(clock.currentSlot).toBe(0);
@@ -101,7 +101,7 @@ test("stops at the condition, which is checked before the first slot, or at the 
   expect(clock.currentSlot).toBe(2);
 });
 
-test("tells slots with duties from empty ones, and from those that start by themselves", async () => {
+it("tells slots with duties from empty ones, and from those that start by themselves", async () => {
   const { time, triggers } = scene();
   await time.advance({ slots: 3, staysEmpty: (slot) => slot === 2 });
   await time.skip({ slots: 1 });
@@ -109,7 +109,7 @@ test("tells slots with duties from empty ones, and from those that start by them
   expect(time.slotTrigger).toBe("flow");
 });
 
-test("skips up to the limit of empty epochs since the head, and no further", async () => {
+it("skips up to the limit of empty epochs since the head, and no further", async () => {
   const { time, clock } = scene({ headSlot: 7, startSlot: 7 + MAX_EMPTY_SLOTS - 2 });
   const refusal =
     "more slots can be skipped before the next block: after 2048 epochs without votes all validators may be ejected.";
@@ -119,7 +119,7 @@ test("skips up to the limit of empty epochs since the head, and no further", asy
   expect(await refusalOf(time.skip({ slots: 1 }))).toBe(`At most 0 ${refusal}`);
 });
 
-test("concurrent calls cannot exceed the limit together", async () => {
+it("concurrent calls cannot exceed the limit together", async () => {
   const { time, clock } = scene({ startSlot: MAX_EMPTY_SLOTS - 2 });
   const [first, second] = await Promise.all([refusalOf(time.skip({ slots: 2 })), refusalOf(time.skip({ slots: 2 }))]);
   expect(first).toBe("none");
@@ -127,7 +127,7 @@ test("concurrent calls cannot exceed the limit together", async () => {
   expect(clock.currentSlot).toBe(MAX_EMPTY_SLOTS);
 });
 
-test("speed 0 pauses, any other starts the clock", async () => {
+it("speed 0 pauses, any other starts the clock", async () => {
   const { time, clock, flows } = scene();
   expect(time.requestedFlow).toBeUndefined();
   await time.setSpeed(3);
@@ -140,7 +140,7 @@ test("speed 0 pauses, any other starts the clock", async () => {
   expect(flows).toEqual([3, 3]);
 });
 
-test("rejects all control of a clock that is not the chain's own", async () => {
+it("rejects all control of a clock that is not the chain's own", async () => {
   const fixedReason = "Other nodes follow the time of this chain.";
   const { time, clock, stored } = scene({ fixedReason });
   const calls = [

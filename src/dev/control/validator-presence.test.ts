@@ -1,5 +1,5 @@
 import type { ValidatorIndex } from "@lodestar/types";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { openEmptyDatabase } from "../../db/empty-database.test-support.ts";
 import type { DevTime } from "./time.ts";
 import { PresenceStore, ValidatorPresence } from "./validator-presence.ts";
@@ -24,13 +24,13 @@ async function scene({ indices = [0, 1, 2, 3], activeValidators }: SceneOptions 
   return { presence: await reopen(), reopen, changes, keys };
 }
 
-test("all validators are online by default", async () => {
+it("all validators are online by default", async () => {
   const { presence, changes } = await scene();
   expect(presence.presence()).toEqual({ online: [0, 1, 2, 3], offline: [] });
   expect(changes).toEqual([[0, 1, 2, 3]]);
 });
 
-test("only active validators are online by default, until a call sets others", async () => {
+it("only active validators are online by default, until a call sets others", async () => {
   const { presence, reopen } = await scene({ activeValidators: [1, 3] });
   expect(presence.presence()).toEqual({ online: [1, 3], offline: [0, 2] });
   await presence.setOffline({ ranges: [{ first: 3, last: 3 }] });
@@ -38,7 +38,7 @@ test("only active validators are online by default, until a call sets others", a
   expect((await reopen()).presence()).toEqual({ online: [0, 1, 2], offline: [3] });
 });
 
-test("sets exactly the selected validators online or offline", async () => {
+it("sets exactly the selected validators online or offline", async () => {
   const { presence, changes } = await scene();
   await presence.setOffline({
     ranges: [
@@ -55,13 +55,13 @@ test("sets exactly the selected validators online or offline", async () => {
   expect(changes).toEqual([[0, 1, 2, 3], [3], [0], [], [0, 1, 2, 3]]);
 });
 
-test("spreads a share over the known keys, not over their indices", async () => {
+it("spreads a share over the known keys, not over their indices", async () => {
   const { presence } = await scene({ indices: [0, 2, 4, 6] });
   await presence.setOffline({ share: 0.5 });
   expect(presence.presence()).toEqual({ online: [2, 6], offline: [0, 4] });
 });
 
-test("rejects the first unknown key of a range and changes nothing", async () => {
+it("rejects the first unknown key of a range and changes nothing", async () => {
   const { presence, reopen, changes } = await scene({ indices: [0, 1, 5] });
   const ranges = [{ first: 1, last: Number.MAX_SAFE_INTEGER }];
   await expect(presence.setOffline({ ranges })).rejects.toThrow(
@@ -72,7 +72,7 @@ test("rejects the first unknown key of a range and changes nothing", async () =>
   expect((await reopen()).presence().offline).toEqual([]);
 });
 
-test("returns the same set until the online validators change", async () => {
+it("returns the same set until the online validators change", async () => {
   const { presence, keys, changes } = await scene();
   const before = presence.onlineNow();
   expect(presence.onlineNow()).toBe(before);
@@ -81,7 +81,7 @@ test("returns the same set until the online validators change", async () => {
   expect(changes).toHaveLength(2);
 });
 
-test("reports a change to other validators of the same number", async () => {
+it("reports a change to other validators of the same number", async () => {
   const { presence, changes } = await scene();
   await presence.setOnline({ ranges: [{ first: 0, last: 1 }] });
   await presence.setOnline({ ranges: [{ first: 2, last: 3 }] });
@@ -91,7 +91,7 @@ test("reports a change to other validators of the same number", async () => {
   ]);
 });
 
-test("restores a captured presence, and reloads the stored one", async () => {
+it("restores a captured presence, and reloads the stored one", async () => {
   const { presence } = await scene();
   await presence.setOffline({ ranges: [{ first: 1, last: 1 }] });
   const restore = presence.capture();

@@ -1,9 +1,9 @@
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { gateOnSync } from "./sync-gate.ts";
 import type { DevValidators } from "./validators.ts";
 
-test("validators act only while their node is synced, and log each change once", async () => {
+it("validators act only while their node is synced, and log each change once", async () => {
   const slots: number[] = [];
   const validators: DevValidators = {
     onSlot: async (slot) => void slots.push(slot),

@@ -1,6 +1,6 @@
 import { Address } from "@ethereumjs/util";
 import type { deneb, ExecutionPayload } from "@lodestar/types";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { addressOf, bytesOf, hexOf, optionsOf, TestChain } from "../evm.test-support.ts";
 import { decodeBlock, type ExecutedBlock, encodeBlock } from "./block.ts";
 import { encodeHeader } from "./header.ts";
@@ -20,7 +20,7 @@ function contextOf({ header, requests, transactions }: ExecutedBlock): PayloadCo
 }
 
 describe("execution of blocks", () => {
-  test("turns deposits, withdrawal requests and consolidation requests into requests of the block", async () => {
+  it("turns deposits, withdrawal requests and consolidation requests into requests of the block", async () => {
     const chain = await TestChain.open(optionsOf("prague"), SCENARIO_ACCOUNTS);
     // Requests fail until the contracts were called by the system once.
     await chain.build();
@@ -32,7 +32,7 @@ describe("execution of blocks", () => {
     expect((await chain.build()).requests).toEqual([]);
   });
 
-  test("empties the queues of the request contracts over several blocks", async () => {
+  it("empties the queues of the request contracts over several blocks", async () => {
     const chain = await TestChain.open(optionsOf("prague"));
     const request = (account: number, fill: number) =>
       chain.sign(account, { to: WITHDRAWAL_REQUESTS_ADDRESS, value: 1n, data: new Uint8Array(56).fill(fill) });
@@ -48,7 +48,7 @@ describe("execution of blocks", () => {
     expect(requests?.map(([type]) => type)).toEqual([2]);
   });
 
-  test("credits withdrawals", async () => {
+  it("credits withdrawals", async () => {
     const chain = await TestChain.open(optionsOf("shanghai"));
     const withdrawals = [
       { index: 0, validatorIndex: 1, address: addressOf(1), amount: 5n },
@@ -60,7 +60,7 @@ describe("execution of blocks", () => {
     expect(chain.executor.reader.account(world, addressOf(2))).toBeUndefined();
   });
 
-  test("skips transactions that are not valid or do not fit, and all later ones of their senders", async () => {
+  it("skips transactions that are not valid or do not fit, and all later ones of their senders", async () => {
     const chain = await TestChain.open(optionsOf("prague"));
     const to = new Address(addressOf(1));
     const gap = chain.sign(0, { to, nonce: 5n });
@@ -75,7 +75,7 @@ describe("execution of blocks", () => {
     expect(block.value).toBe(21_000n * 2n * 10n ** 9n);
   });
 
-  test("builds siblings and descendants on any parent", async () => {
+  it("builds siblings and descendants on any parent", async () => {
     const chain = await TestChain.open(optionsOf("osaka"));
     const parent = await chain.build();
     const transfer = chain.sign(0, { to: new Address(addressOf(1)), value: 7n });
@@ -91,7 +91,7 @@ describe("execution of blocks", () => {
     expect(chain.executor.reader.account(full.world, addressOf(1))?.balance).toBe(7n);
   });
 
-  test("changes forks and blob parameters by time", async () => {
+  it("changes forks and blob parameters by time", async () => {
     const start = 1_000_000;
     const chain = await TestChain.open(
       {
@@ -121,7 +121,7 @@ describe("execution of blocks", () => {
     expect(chain.rules.at(start + 120).maxBlobGas).toBe(2n * 2n ** 17n);
   });
 
-  test("encodes and decodes blocks and receipts", async () => {
+  it("encodes and decodes blocks and receipts", async () => {
     const chain = await TestChain.open(optionsOf("osaka"), SCENARIO_ACCOUNTS);
     const parent = chain.head;
     const withdrawals = [{ index: 0, validatorIndex: 1, address: addressOf(1), amount: 5n }];
@@ -172,7 +172,7 @@ describe("a wrong payload", () => {
     );
   }
 
-  test("is refused with the name of the field", async () => {
+  it("is refused with the name of the field", async () => {
     const payload = toPayload(block) as deneb.ExecutionPayload;
     const other = new Uint8Array(32).fill(9);
     expect(await fieldOf({})).toBe("valid");
@@ -206,14 +206,14 @@ describe("a wrong payload", () => {
     expect(await fieldOf({}, { parentBeaconBlockRoot: other })).toBe("stateRoot");
   });
 
-  test("is refused when its block hash is not that of its content", async () => {
+  it("is refused when its block hash is not that of its content", async () => {
     const payload = { ...toPayload(block), blockHash: new Uint8Array(32) };
     await expect(chain.executor.verify(parent, payload, contextOf(block))).rejects.toThrow(
       `Invalid blockHash: got 0x${"00".repeat(32)}, the content has 0x${hexOf(block.hash)}.`,
     );
   });
 
-  test("leaves no trace: the right one is still valid", async () => {
+  it("leaves no trace: the right one is still valid", async () => {
     expect(await fieldOf({ stateRoot: new Uint8Array(32) })).toBe("stateRoot");
     const verified = await chain.executor.verify(parent, toPayload(block), contextOf(block));
     expect(hexOf(chain.rules.crypto.keccak(encodeHeader(verified.header)))).toBe(hexOf(block.hash));

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { BlockHashes } from "./block-hashes.ts";
 
 const hash = (number: number, branch = 0) => {
@@ -15,7 +15,7 @@ function grown(from: BlockHashes, first: number, last: number, branch = 0): Bloc
 }
 
 describe("block hashes", () => {
-  test("finds the last 256 and no others", () => {
+  it("finds the last 256 and no others", () => {
     const hashes = grown(BlockHashes.of(0n, [hash(0)]), 1, 2000);
     for (const number of [2000, 1999, 1800, 1745]) expect(hashes.at(BigInt(number))).toEqual(hash(number));
     for (const number of [2001n, 1744n, 0n]) expect(hashes.at(number)).toBeUndefined();
@@ -24,7 +24,7 @@ describe("block hashes", () => {
     );
   });
 
-  test("keeps branches apart", () => {
+  it("keeps branches apart", () => {
     const trunk = grown(BlockHashes.of(0n, [hash(0)]), 1, 300);
     const one = grown(trunk, 301, 700, 1);
     const other = grown(trunk, 301, 320, 2);
@@ -35,7 +35,7 @@ describe("block hashes", () => {
     expect(trunk.at(300n)).toEqual(hash(300));
   });
 
-  test("starts from a stored list", () => {
+  it("starts from a stored list", () => {
     const hashes = grown(BlockHashes.of(0n, [hash(0)]), 1, 600);
     const restored = BlockHashes.of(600n, hashes.list());
     expect(restored.append(hash(601)).at(346n)).toEqual(hash(346));

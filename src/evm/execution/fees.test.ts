@@ -1,5 +1,5 @@
 import { defaultChainConfig } from "@lodestar/config";
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { blobBaseFee, isGasLimitAllowed, nextBaseFee, nextExcessBlobGas, nextGasLimit } from "./fees.ts";
 import { blobParametersAt, forkAt, GAS_PER_BLOB, rulesFromConsensus, updateFractionOf } from "./forks.ts";
 import type { Header } from "./header.ts";
@@ -8,7 +8,7 @@ const header = (fields: Partial<Header>) =>
   ({ gasLimit: 30_000_000n, gasUsed: 0n, baseFeePerGas: 10n ** 9n, ...fields }) as Header;
 
 describe("fees", () => {
-  test("base fee follows the use of gas (EIP-1559)", () => {
+  it("base fee follows the use of gas (EIP-1559)", () => {
     expect(nextBaseFee(header({ gasUsed: 15_000_000n }))).toBe(10n ** 9n);
     expect(nextBaseFee(header({ gasUsed: 30_000_000n }))).toBe(1_125_000_000n);
     expect(nextBaseFee(header({ gasUsed: 0n }))).toBe(875_000_000n);
@@ -16,7 +16,7 @@ describe("fees", () => {
     expect(nextBaseFee(header({ gasUsed: 0n, baseFeePerGas: 7n }))).toBe(7n);
   });
 
-  test("gas limit moves by less than a 1024th per block", () => {
+  it("gas limit moves by less than a 1024th per block", () => {
     const next = nextGasLimit(30_000_000n, 60_000_000n);
     expect(isGasLimitAllowed(next, 30_000_000n)).toBe(true);
     expect(isGasLimitAllowed(next + 1n, 30_000_000n)).toBe(false);
@@ -25,7 +25,7 @@ describe("fees", () => {
     expect(nextGasLimit(5000n, 1n)).toBe(5000n);
   });
 
-  test("blob base fee grows by an eighth per full block above target (EIP-4844)", () => {
+  it("blob base fee grows by an eighth per full block above target (EIP-4844)", () => {
     const parameters = { timestamp: 0, target: 3, max: 6, updateFraction: updateFractionOf(6) };
     expect(blobBaseFee(0n, parameters)).toBe(1n);
     expect(blobBaseFee(2_314_057n, parameters)).toBe(1n);
@@ -37,7 +37,7 @@ describe("fees", () => {
     expect(nextExcessBlobGas(header({}), parameters, true)).toBe(0n);
   });
 
-  test("blob gas below the reserve price does not lower the excess (EIP-7918)", () => {
+  it("blob gas below the reserve price does not lower the excess (EIP-7918)", () => {
     const parameters = { timestamp: 0, target: 6, max: 9, updateFraction: updateFractionOf(9) };
     const parent = header({ blobGasUsed: 6n * GAS_PER_BLOB, excessBlobGas: 6n * GAS_PER_BLOB });
     expect(nextExcessBlobGas(parent, parameters, false)).toBe(6n * GAS_PER_BLOB);
@@ -45,7 +45,7 @@ describe("fees", () => {
     expect(nextExcessBlobGas({ ...parent, baseFeePerGas: 1n }, parameters, true)).toBe(6n * GAS_PER_BLOB);
   });
 
-  test("the rules follow from the consensus configuration", () => {
+  it("the rules follow from the consensus configuration", () => {
     const times = { chainId: 1, genesisTime: 1000, slotsPerEpoch: 32 };
     const rules = rulesFromConsensus(
       {

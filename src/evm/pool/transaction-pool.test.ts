@@ -1,5 +1,5 @@
 import { Address, createAddressFromPrivateKey } from "@ethereumjs/util";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import {
   addressOf,
   bytesOf,
@@ -76,7 +76,7 @@ describe("transaction pool", () => {
     await open();
   });
 
-  test("takes all types, and blocks include them", async () => {
+  it("takes all types, and blocks include them", async () => {
     await pool.add(transfer(0, { type: 0 }));
     await pool.add(transfer(0, { type: 1 }));
     await pool.add(transfer(0, { type: 2 }));
@@ -97,7 +97,7 @@ describe("transaction pool", () => {
     s: `0x${"12".repeat(32)}`,
   });
 
-  test("refuses in the words of geth", async () => {
+  it("refuses in the words of geth", async () => {
     const known = transfer(0);
     await pool.add(known);
     expect(await refusal(known)).toBe("already known");
@@ -126,7 +126,7 @@ describe("transaction pool", () => {
     expect(await refusal(foreign.signRaw(0, { to, chainId: 5 } as never))).toMatch(/^invalid sender/);
   });
 
-  test("replaces a transaction for a tip and a fee that are 10 % higher", async () => {
+  it("replaces a transaction for a tip and a fee that are 10 % higher", async () => {
     await pool.add(priced(0, 10n, { nonce: 0n }));
     expect(await refusal(priced(0, 20n, { nonce: 0n, maxFeePerGas: 109n * GWEI }))).toMatch(
       /^replacement transaction underpriced/,
@@ -140,7 +140,7 @@ describe("transaction pool", () => {
     ).toEqual([11n * GWEI]);
   });
 
-  test("replaces a blob transaction for twice its prices", async () => {
+  it("replaces a blob transaction for twice its prices", async () => {
     await pool.add(blobs(0, sidecarOf([1], 1), { nonce: 0n }));
     const twice = { maxFeePerGas: 40n * GWEI, maxPriorityFeePerGas: 4n * GWEI };
     expect(await refusal(blobs(0, sidecarOf([2], 1), { nonce: 0n, ...twice }))).toMatch(/^replacement transaction/);
@@ -150,7 +150,7 @@ describe("transaction pool", () => {
     expect(pool.blob(versionedHashOf(new Uint8Array(48).fill(2)))?.sidecar.blobs.length).toBe(1);
   });
 
-  test("queues transactions after a nonce gap until it is filled", async () => {
+  it("queues transactions after a nonce gap until it is filled", async () => {
     await pool.add(transfer(0, { nonce: 0n }));
     await pool.add(transfer(0, { nonce: 2n }));
     await pool.add(transfer(0, { nonce: 3n }));
@@ -168,7 +168,7 @@ describe("transaction pool", () => {
     expect(pool.nextNonce(sender.bytes)).toBe(4n);
   });
 
-  test("counts the cost of all transactions of a sender", async () => {
+  it("counts the cost of all transactions of a sender", async () => {
     await pool.add(transfer(0, { value: 9_000n * ETHER, nonce: 0n }));
     expect(await refusal(transfer(0, { value: 1_500n * ETHER, nonce: 1n }))).toMatch(/queued cost \d+, tx cost/);
     await pool.add(transfer(0, { value: 500n * ETHER, nonce: 1n }));
@@ -178,7 +178,7 @@ describe("transaction pool", () => {
     expect(pool.size).toBe(2);
   });
 
-  test("orders by effective tip at the base fee, each sender by nonce, equal tips by arrival", async () => {
+  it("orders by effective tip at the base fee, each sender by nonce, equal tips by arrival", async () => {
     await pool.add(priced(0, 1n));
     await pool.add(priced(0, 50n));
     await pool.add(priced(1, 5n));
@@ -191,13 +191,13 @@ describe("transaction pool", () => {
     expect([...pool.pending(101n * GWEI)]).toEqual([]);
   });
 
-  test("leaves out blobs that do not pay the blob base fee", async () => {
+  it("leaves out blobs that do not pay the blob base fee", async () => {
     await pool.add(blobs(0, sidecarOf([1], 1)));
     expect([...pool.pending(GWEI, GWEI)].length).toBe(1);
     expect([...pool.pending(GWEI, GWEI + 1n)].length).toBe(0);
   });
 
-  test("limits the transactions of a sender", async () => {
+  it("limits the transactions of a sender", async () => {
     await open("osaka", { perSender: 2 });
     await pool.add(transfer(0));
     await pool.add(transfer(0));
@@ -205,7 +205,7 @@ describe("transaction pool", () => {
     await pool.add(transfer(1));
   });
 
-  test("evicts queued transactions first, then the cheapest ones", async () => {
+  it("evicts queued transactions first, then the cheapest ones", async () => {
     await open("osaka", { transactions: 4 });
     await pool.add(priced(0, 9n, { nonce: 5n }));
     await pool.add(priced(1, 1n));
@@ -219,7 +219,7 @@ describe("transaction pool", () => {
     expect(nonces()).toEqual(["4/0", "3/0", "2/0", "2/1"]);
   });
 
-  test("limits bytes and blobs", async () => {
+  it("limits bytes and blobs", async () => {
     await open("osaka", { bytes: 200 * 1024, blobs: 2 });
     const large = (account: number, tip: bigint) =>
       priced(account, tip, { data: new Uint8Array(100 * 1024), gasLimit: 8_000_000n });
@@ -232,7 +232,7 @@ describe("transaction pool", () => {
     expect(nonces()).toEqual(["3/0", "4/0"]);
   });
 
-  test("drops what the head has made impossible", async () => {
+  it("drops what the head has made impossible", async () => {
     await pool.add(transfer(0, { nonce: 0n, value: 6_000n * ETHER }));
     await pool.add(transfer(1, { nonce: 0n }));
     // Another node's block spends the funds.
@@ -248,7 +248,7 @@ describe("transaction pool", () => {
     expect(pool.size).toBe(0);
   });
 
-  test("takes back the transactions of blocks that a reorganisation has removed, with their blobs", async () => {
+  it("takes back the transactions of blocks that a reorganisation has removed, with their blobs", async () => {
     const genesis = chain.head;
     await pool.add(transfer(0));
     await pool.add(blobs(1, sidecarOf([7], 1)));
@@ -263,7 +263,7 @@ describe("transaction pool", () => {
     expect(chain.head.transactions.length).toBe(2);
   });
 
-  test("keeps blobs of included transactions within a limit", async () => {
+  it("keeps blobs of included transactions within a limit", async () => {
     await open("osaka", { includedBlobs: 3 });
     for (const seed of [1, 2, 3, 4]) {
       await pool.add(blobs(0, sidecarOf([seed], 1)));
@@ -273,7 +273,7 @@ describe("transaction pool", () => {
     expect([1, 2, 3, 4].map(isKept)).toEqual([false, true, true, true]);
   });
 
-  test("checks sidecars", async () => {
+  it("checks sidecars", async () => {
     const sidecar = sidecarOf([1], 1);
     expect(await refusal(splitSidecar(blobs(0, sidecar, { nonce: 0n })).raw)).toBe(
       "missing sidecar in blob transaction",
@@ -293,7 +293,7 @@ describe("transaction pool", () => {
     expect(await refusal(blobs(0, sidecarOf([1], 0), { nonce: 0n }))).toBe("accepted");
   });
 
-  test("upgrades sidecars of version 0 since Osaka if it can", async () => {
+  it("upgrades sidecars of version 0 since Osaka if it can", async () => {
     const upgrade = async ({ blobs }: Sidecar) =>
       sidecarOf(
         blobs.map(([seed]) => seed!),
@@ -304,7 +304,7 @@ describe("transaction pool", () => {
     expect(pool.sidecarOf(transaction.hash)?.version).toBe(1);
   });
 
-  test("drops at a fork what the fork does not allow", async () => {
+  it("drops at a fork what the fork does not allow", async () => {
     chain = await TestChain.open(optionsOf("prague", { osaka: 1_000_000 + 3 * SLOT_SECONDS }));
     pool = new TransactionPool({ rules: chain.rules, kzg }, chain.head, nextTimestamp());
     await pool.add(blobs(0, sidecarOf([1], 0)));
@@ -318,7 +318,7 @@ describe("transaction pool", () => {
     expect(nonces()).toEqual(["2/0"]);
   });
 
-  test("encodes its transactions as they were sent", async () => {
+  it("encodes its transactions as they were sent", async () => {
     const sent = [transfer(0), blobs(1, sidecarOf([1], 1)), transfer(0)];
     for (const bytes of sent) await pool.add(bytes);
     expect(pool.encode()).toEqual(sent);

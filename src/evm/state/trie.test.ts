@@ -1,6 +1,6 @@
 import { createMPT, verifyMPTWithMerkleProof } from "@ethereumjs/mpt";
 import { encodeRlp, getBytes, toBeArray } from "ethers";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { createEvmCrypto } from "../crypto.ts";
 import {
   deleteValue,
@@ -48,7 +48,7 @@ describe("trie", () => {
   const randomKey = (random: (below: number) => number) =>
     new Uint8Array(4).map(() => [0x00, 0x01, 0x10, 0x11][random(4)]!);
 
-  test("has the roots of @ethereumjs/mpt after random puts and deletions", async () => {
+  it("has the roots of @ethereumjs/mpt after random puts and deletions", async () => {
     for (let seed = 1; seed <= 6; seed++) {
       const random = generator(seed);
       const reference = await createMPT();
@@ -74,7 +74,7 @@ describe("trie", () => {
     }
   });
 
-  test("leaves old versions unchanged", () => {
+  it("leaves old versions unchanged", () => {
     const random = generator(7);
     const versions: [trie: Trie, root: string][] = [];
     let trie: Trie;
@@ -89,7 +89,7 @@ describe("trie", () => {
     }
   });
 
-  test("returns the same trie when a key to delete is absent", () => {
+  it("returns the same trie when a key to delete is absent", () => {
     const trie = putValue(
       putValue<Uint8Array>(undefined, Uint8Array.of(1, 2), codec.encode(Uint8Array.of(1))),
       Uint8Array.of(1, 3),
@@ -99,7 +99,7 @@ describe("trie", () => {
     expect(deleteValue(trie, Uint8Array.of(2, 2))).toBe(trie);
   });
 
-  test("proves values and absence", async () => {
+  it("proves values and absence", async () => {
     const random = generator(11);
     let trie: Trie;
     for (let count = 0; count < 60; count++) {
@@ -113,7 +113,7 @@ describe("trie", () => {
     }
   });
 
-  test("has the root of a list by index", async () => {
+  it("has the root of a list by index", async () => {
     const items = Array.from({ length: 300 }, (_, index) => new Uint8Array(1 + (index % 50)).fill(1 + (index % 255)));
     const reference = await createMPT();
     for (const [index, item] of items.entries()) await reference.put(getBytes(encodeRlp(toBeArray(index))), item);

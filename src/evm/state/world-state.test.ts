@@ -1,6 +1,6 @@
 import { MerkleStateManager } from "@ethereumjs/statemanager";
 import { Account, createAddressFromString } from "@ethereumjs/util";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createEvmCrypto, type EvmCrypto } from "../crypto.ts";
 import { decodeWorld, encodeWorld } from "./world-codec.ts";
 import { WorldState } from "./world-state.ts";
@@ -40,14 +40,14 @@ describe("world state", () => {
     await manager.modifyAccountFields(address(9), { nonce: 77n });
   }
 
-  test("has the state root of MerkleStateManager", async () => {
+  it("has the state root of MerkleStateManager", async () => {
     const reference = new MerkleStateManager();
     await applyScenario(reference);
     await applyScenario(state);
     expect(hex(await state.getStateRoot())).toBe(hex(await reference.getStateRoot()));
   });
 
-  test("reads back what a world holds, also after later changes", async () => {
+  it("reads back what a world holds, also after later changes", async () => {
     await applyScenario(state);
     const world = state.seal();
     const root = state.reader.stateRoot(world);
@@ -64,7 +64,7 @@ describe("world state", () => {
     expect(state.reader.stateRoot(world)).toEqual(root);
   });
 
-  test("drops unsealed changes when a world is opened", async () => {
+  it("drops unsealed changes when a world is opened", async () => {
     await state.putAccount(address(0), new Account(1n, 5n));
     const world = state.seal();
     await state.putAccount(address(0), new Account(2n, 6n));
@@ -72,7 +72,7 @@ describe("world state", () => {
     expect((await state.getAccount(address(0)))?.balance).toBe(5n);
   });
 
-  test("strips leading zeros of values and deletes zero", async () => {
+  it("strips leading zeros of values and deletes zero", async () => {
     await state.putAccount(address(0), new Account(1n));
     await state.putStorage(address(0), slot(1), new Uint8Array([0, 0, 5]));
     expect(await state.getStorage(address(0), slot(1))).toEqual(Uint8Array.of(5));
@@ -83,7 +83,7 @@ describe("world state", () => {
     expect(state.reader.account(world, address(0).bytes)?.storage).toBeUndefined();
   });
 
-  test("keeps the original value of a slot until it is cleared", async () => {
+  it("keeps the original value of a slot until it is cleared", async () => {
     await state.putAccount(address(0), new Account(1n));
     await state.putStorage(address(0), slot(1), Uint8Array.of(5));
     expect(await state.originalStorageCache.get(address(0), slot(1))).toEqual(Uint8Array.of(5));
@@ -93,7 +93,7 @@ describe("world state", () => {
     expect(await state.originalStorageCache.get(address(0), slot(1))).toEqual(Uint8Array.of(6));
   });
 
-  test("does not create an account for a withdrawal of nothing, and deletes an empty one (EIP-161)", () => {
+  it("does not create an account for a withdrawal of nothing, and deletes an empty one (EIP-161)", () => {
     state.credit(address(0).bytes, 0n);
     expect(state.account(address(0).bytes)).toBeUndefined();
     state.credit(address(1).bytes, 3n);
@@ -103,7 +103,7 @@ describe("world state", () => {
     expect(state.account(address(2).bytes)).toBeUndefined();
   });
 
-  test("proves accounts and slots as MerkleStateManager does", async () => {
+  it("proves accounts and slots as MerkleStateManager does", async () => {
     const { getMerkleStateProof } = await import("@ethereumjs/statemanager");
     const reference = new MerkleStateManager();
     await applyScenario(reference);
@@ -121,7 +121,7 @@ describe("world state", () => {
     }
   });
 
-  test("encodes and decodes a world", async () => {
+  it("encodes and decodes a world", async () => {
     await applyScenario(state);
     const world = state.seal();
     const bytes = encodeWorld(world);

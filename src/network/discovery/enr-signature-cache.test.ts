@@ -1,8 +1,8 @@
 import { defaultCrypto, ENR, SignableENR, setV4Crypto } from "@chainsafe/enr";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { cacheEnrSignatures } from "./enr-signature-cache.ts";
 
-test("a valid ENR is verified once, a forged one is rejected every time", () => {
+it("a valid ENR is verified once, a forged one is rejected every time", () => {
   const key = new Uint8Array(32).fill(7);
   const record = SignableENR.createV4(key, { eth2: Uint8Array.of(1, 2, 3) });
   const text = record.encodeTxt();

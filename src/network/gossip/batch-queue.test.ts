@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { type BatchLimits, BatchQueue } from "./batch-queue.ts";
 
 const LIMITS: BatchLimits = { batchSize: 4, windowMs: 50, maxRunning: 2, maxWaiting: 10 };
@@ -30,7 +30,7 @@ function openQueue() {
   return { queue, add, batches, endings, dropped };
 }
 
-test("items added together form a batch at once, later items form the next", async () => {
+it("items added together form a batch at once, later items form the next", async () => {
   const { add, batches, endings } = openQueue();
   add(1, 2, 3);
   expect(batches).toEqual([]);
@@ -46,7 +46,7 @@ test("items added together form a batch at once, later items form the next", asy
   expect(batches[1]).toEqual([4, 5]);
 });
 
-test("a full or due batch does not wait for the previous one", async () => {
+it("a full or due batch does not wait for the previous one", async () => {
   const full = openQueue();
   full.add(1);
   await vi.advanceTimersByTimeAsync(0);
@@ -64,7 +64,7 @@ test("a full or due batch does not wait for the previous one", async () => {
   expect(slow.batches).toEqual([[1], [2]]);
 });
 
-test("the oldest items are dropped beyond the limit, and all queued items on close", async () => {
+it("the oldest items are dropped beyond the limit, and all queued items on close", async () => {
   const { queue, add, batches, endings, dropped } = openQueue();
   add(...Array.from({ length: 8 }, (_, i) => i));
   await vi.advanceTimersByTimeAsync(0);

@@ -1,7 +1,7 @@
 import type { Type } from "@chainsafe/ssz";
 import type { BeaconBlock, SignedBeaconBlock } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { ByHand } from "../../../test/support/by-hand.ts";
 import { CommittingBlocks } from "../../../test/support/committing-blocks.ts";
 import { openDevChain, QUIET } from "../../../test/support/dev-chain.ts";
@@ -28,7 +28,7 @@ function handlerOf(chain: BeaconChain, onUnknownParent: () => void = () => {}) {
   return { handler, handle, reports };
 }
 
-test("a block is imported with its arrival time, not its validation time", async () => {
+it("a block is imported with its arrival time, not its validation time", async () => {
   const chain = new TestChain("phase0");
   onTestFinished(() => chain.close());
   const { signed } = chain.produce(1);
@@ -58,7 +58,7 @@ test("a block is imported with its arrival time, not its validation time", async
   );
 });
 
-test("an early block is not rejected when the node shuts down", async () => {
+it("an early block is not rejected when the node shuts down", async () => {
   const { devChain, complaints } = await openDevChain(QUIET);
   const { chain, clock } = devChain;
   const hand = new ByHand(devChain);
@@ -84,7 +84,7 @@ test("an early block is not rejected when the node shuts down", async () => {
   expect(complaints).toEqual([]);
 });
 
-test("a rejected block is logged once with slot, root, peer and reason; an ignored one is not", async () => {
+it("a rejected block is logged once with slot, root, peer and reason; an ignored one is not", async () => {
   const chain = new TestChain("phase0");
   onTestFinished(() => chain.close());
   const { clock, context } = chain;
@@ -126,7 +126,7 @@ test("a rejected block is logged once with slot, root, peer and reason; an ignor
   ]);
 });
 
-test("descendants of an invalid block are rejected", async () => {
+it("descendants of an invalid block are rejected", async () => {
   const { devChain } = await openDevChain({ ...QUIET, forks: [{ fork: "electra", epoch: 0 }] });
   const { chain, clock, config } = devChain;
   const byHand = new ByHand(devChain);
@@ -149,7 +149,7 @@ test("descendants of an invalid block are rejected", async () => {
   expect(onUnknownParent).not.toHaveBeenCalled();
 });
 
-test("a block with withheld data and its descendants do not block others", async () => {
+it("a block with withheld data and its descendants do not block others", async () => {
   const { devChain } = await openDevChain({ ...QUIET, forks: [{ fork: "electra", epoch: 0 }] });
   const { chain, clock } = devChain;
   const making = new CommittingBlocks(devChain);

@@ -3,7 +3,7 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type electra, type SingleAttestation, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { compressSync } from "snappy";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import type { ChainEventName } from "../../chain/events.ts";
 import type { DevNodeOptions } from "../../node/dev-node.ts";
 import { eventually, type GossipNode, invalidFrom, openLine, whenMeshed } from "./gossip.test-support.ts";
@@ -25,7 +25,7 @@ async function settledAfterExit(from: GossipNode, at: GossipNode, validator: num
   await arrived;
 }
 
-test("published objects reach all nodes, and invalid ones travel only one hop", async () => {
+it("published objects reach all nodes, and invalid ones travel only one hop", async () => {
   const nodes = await openLine(3, 1, ELECTRA);
   const [a, b, c] = nodes as [GossipNode, GossipNode, GossipNode];
   const slot = LATE_SLOT;
@@ -91,7 +91,7 @@ test("published objects reach all nodes, and invalid ones travel only one hop", 
   expect([...a.complaints, ...c.complaints.filter((line) => !line.includes("Rejected block from peer"))]).toEqual([]);
 });
 
-test("attestations wait for their block, and blocks without a parent are reported", async () => {
+it("attestations wait for their block, and blocks without a parent are reported", async () => {
   const nodes = await openLine(2, 4, {});
   const [a, b] = nodes as [GossipNode, GossipNode];
   for (const { devChain, gossip } of nodes) {
@@ -123,7 +123,7 @@ test("attestations wait for their block, and blocks without a parent are reporte
   expect(b.complaints).toEqual([]);
 });
 
-test("an attestation with an unsafe source epoch is ignored, since the gossip rules accept it", async () => {
+it("an attestation with an unsafe source epoch is ignored, since the gossip rules accept it", async () => {
   const nodes = await openLine(2, 1, ELECTRA);
   const [a, b] = nodes as [GossipNode, GossipNode];
   const subnets = new Set(Array.from({ length: 64 }, (_, subnet) => subnet));
@@ -146,7 +146,7 @@ test("an attestation with an unsafe source epoch is ignored, since the gossip ru
   expect(invalidFrom(b, a, topic)).toBe(0);
 });
 
-test("garbage is penalized before it is decoded", async () => {
+it("garbage is penalized before it is decoded", async () => {
   const nodes = await openLine(2, 1, {});
   const [a, b] = nodes as [GossipNode, GossipNode];
   const exits = a.topic("voluntary_exit");
@@ -200,7 +200,7 @@ test("garbage is penalized before it is decoded", async () => {
   expect(b.complaints).toEqual([]);
 });
 
-test("the subscriptions follow the forks and the subnets", async () => {
+it("the subscriptions follow the forks and the subnets", async () => {
   const [node] = (await openLine(1, 1, { forks: [{ fork: "altair", epoch: 2 }] })) as [GossipNode];
   const { clock } = node.devChain;
   const joined = (name: string) => node.pubsub.getTopics().filter((topic) => topic.split("/")[3] === name).length;

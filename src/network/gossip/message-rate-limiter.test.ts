@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { MessageRateLimiter } from "./message-rate-limiter.ts";
 
 const MANY = 1_000_000;
@@ -11,7 +11,7 @@ function floodUntilRefused(budget: MessageRateLimiter, peerId: string, joined: s
   return { sent: MANY, outcome: "ok" };
 }
 
-test("the rate limit of a peer grows with the joined topics", () => {
+it("the rate limit of a peer grows with the joined topics", () => {
   let now = 0;
   const budget = new MessageRateLimiter(() => 1000, { now: () => now });
   const { sent: few, outcome } = floodUntilRefused(budget, "p", ["a"]);
@@ -26,7 +26,7 @@ test("the rate limit of a peer grows with the joined topics", () => {
   expect(recovered).toBeLessThan(few);
 });
 
-test("the total rate is limited, without affecting a peer within its share", () => {
+it("the total rate is limited, without affecting a peer within its share", () => {
   let now = 0;
   const budget = new MessageRateLimiter(() => 1000, { now: () => now });
   const joined = ["a"];
@@ -49,7 +49,7 @@ test("the total rate is limited, without affecting a peer within its share", () 
   expect(floodBy(400)).toBeLessThan(1.2 * byMany);
 });
 
-test("a dozen honest peers that deliver everything pass indefinitely", () => {
+it("a dozen honest peers that deliver everything pass indefinitely", () => {
   let now = 0;
   const budget = new MessageRateLimiter(() => 1000, { now: () => now });
   const joined = ["a", "b"];

@@ -1,7 +1,7 @@
 import { createBeaconConfig } from "@lodestar/config";
 import { ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { GossipRefusal, type Outcome } from "../../chain/validation/outcome.ts";
 import { devChainConfig } from "../../dev/chain-config.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
@@ -14,7 +14,7 @@ const topic = new GossipTopics(config).at(0, "beacon_attestation", 1)!;
 const attestation = ssz.phase0.Attestation.defaultValue();
 const root = toRootHex(attestation.data.beaconBlockRoot);
 
-test("an attestation whose block arrives during validation is validated again", async () => {
+it("an attestation whose block arrives during validation is validated again", async () => {
   const blocks = new Set<string>();
   const asked: string[] = [];
   const attestations = async (): Promise<Outcome<object>[]> => {

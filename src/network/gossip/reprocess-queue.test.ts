@@ -1,9 +1,9 @@
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { ReprocessQueue } from "./reprocess-queue.ts";
 
 const LIMITS = { maxRoots: 3, maxItems: 5, maxRootsPerPeer: 2, maxItemsPerPeer: 4 };
 
-test("items are released with their block, or after the next slot", () => {
+it("items are released with their block, or after the next slot", () => {
   const awaiting = new ReprocessQueue<string>(LIMITS);
   expect(awaiting.hold("0xa", "1", "p", 10)).toBe("first");
   expect(awaiting.hold("0xa", "2", "q", 11)).toBe("held");
@@ -16,7 +16,7 @@ test("items are released with their block, or after the next slot", () => {
   expect(awaiting.clear()).toEqual(["4"]);
 });
 
-test("limits apply per peer and in total", () => {
+it("limits apply per peer and in total", () => {
   const awaiting = new ReprocessQueue<number>(LIMITS);
   expect([1, 2, 3].map((n) => awaiting.hold(`0x${n}`, n, "p", 0))).toEqual(["first", "first", "full"]);
   expect([3, 4].map((n) => awaiting.hold(`0x${n}`, n, "q", 0))).toEqual(["first", "full"]);

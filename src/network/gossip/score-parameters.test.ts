@@ -1,13 +1,13 @@
 import { createPeerScoreParams, validatePeerScoreParams } from "@libp2p/gossipsub/score";
 import { createBeaconConfig } from "@lodestar/config";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { devChainConfig } from "../../dev/chain-config.ts";
 import { SCORE_THRESHOLDS, scoreParameters } from "./score-parameters.ts";
 import { GossipTopics } from "./topics.ts";
 
 const forks = [{ fork: "electra", epoch: 0 } as const, { fork: "fulu", epoch: 1 } as const];
 
-test.each([1, 64, 1_000_000])("gossipsub accepts the parameters for %i validators", (activeValidators) => {
+it.each([1, 64, 1_000_000])("gossipsub accepts the parameters for %i validators", (activeValidators) => {
   for (const slotSeconds of [1, 12]) {
     const config = createBeaconConfig(devChainConfig({ forks, slotSeconds, genesisTime: 0 }), new Uint8Array(32));
     const params = scoreParameters(config, new GossipTopics(config), { activeValidators });
@@ -18,7 +18,7 @@ test.each([1, 64, 1_000_000])("gossipsub accepts the parameters for %i validator
   }
 });
 
-test("one invalid message is tolerated, a dozen outweigh everything, on any topic", () => {
+it("one invalid message is tolerated, a dozen outweigh everything, on any topic", () => {
   const config = createBeaconConfig(devChainConfig({ forks, slotSeconds: 12, genesisTime: 0 }), new Uint8Array(32));
   const { topics, topicScoreCap } = scoreParameters(config, new GossipTopics(config), { activeValidators: 500_000 });
   const names = Object.keys(topics);

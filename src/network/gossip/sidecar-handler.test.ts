@@ -1,7 +1,7 @@
 import { createBeaconConfig } from "@lodestar/config";
 import { type fulu, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { GossipRefusal } from "../../chain/validation/outcome.ts";
 import { devChainConfig } from "../../dev/chain-config.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
@@ -81,7 +81,7 @@ function sidecarOf(index: number, parent: number): fulu.DataColumnSidecar {
   return sidecar;
 }
 
-test("verdicts are reported, and a sidecar waits for its parent, which is requested once", async () => {
+it("verdicts are reported, and a sidecar waits for its parent, which is requested once", async () => {
   const { handler, handle, settle, addBlock, beginSlot, verdicts, asked } = setUp();
   addBlock(1);
   handle(1, 1);
@@ -103,7 +103,7 @@ test("verdicts are reported, and a sidecar waits for its parent, which is reques
   await handler.close();
 });
 
-test("a sidecar whose parent arrives during validation does not wait", async () => {
+it("a sidecar whose parent arrives during validation does not wait", async () => {
   const { handler, handle, settle, addBlock, verdicts, asked } = setUp();
   handle(1, 7);
   const looked = settle();
@@ -115,7 +115,7 @@ test("a sidecar whose parent arrives during validation does not wait", async () 
   await handler.close();
 });
 
-test("pending and waiting sidecars are limited by count and bytes, per peer and in total", async () => {
+it("pending and waiting sidecars are limited by count and bytes, per peer and in total", async () => {
   const waiting = { maxRoots: 8, maxItems: 3, maxRootsPerPeer: 8, maxItemsPerPeer: 2, maxBytes: 1000 };
   const { handler, handle, settle, addBlock, verdicts } = setUp({ maxCount: 3, maxBytes: 1000, waiting });
   addBlock(1);

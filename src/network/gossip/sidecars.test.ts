@@ -1,5 +1,5 @@
 import type { fulu, RootHex, Slot } from "@lodestar/types";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import type { BlockWithSidecars } from "../../../test/support/by-hand.ts";
 import { sharedKzg } from "../../../test/support/shared-kzg.ts";
 import { ALL_COLUMNS } from "../../data/column-sidecars.ts";
@@ -34,7 +34,7 @@ async function untilImported({ devChain, node }: GossipNode, { root, sidecars }:
   expect(await node.db.data.indices(root)).toEqual(sidecars.map(({ index }) => index));
 }
 
-test("a block with its blobs or columns reaches another node in any order", async () => {
+it("a block with its blobs or columns reaches another node in any order", async () => {
   const nodes = await openLine(2, 1, OPTIONS);
   const [a, b] = nodes as [GossipNode, GossipNode];
   const goTo = async (slot: Slot) => {

@@ -5,7 +5,7 @@ import { identify } from "@libp2p/identify";
 import { mplex } from "@libp2p/mplex";
 import { tcp } from "@libp2p/tcp";
 import { createLibp2p } from "libp2p";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { createHost, type Host, type HostOptions } from "./host.ts";
 
 const running: { stop(): void | Promise<void> }[] = [];
@@ -35,7 +35,7 @@ async function startHost(options: Partial<HostOptions> = {}): Promise<Host> {
 }
 
 describe("host", () => {
-  test("is identified by its key and agent, and negotiates yamux", async () => {
+  it("is identified by its key and agent, and negotiates yamux", async () => {
     const key = randomBytes(32);
     const [first, second] = await Promise.all([startHost({ key }), startHost()]);
     const identified = new Promise<string | undefined>((resolve) =>
@@ -53,7 +53,7 @@ describe("host", () => {
     ]);
   });
 
-  test("falls back to mplex, with many streams in a short time", async () => {
+  it("falls back to mplex, with many streams in a short time", async () => {
     const host = await startHost();
     const other = await createLibp2p({
       transports: [tcp()],
@@ -71,7 +71,7 @@ describe("host", () => {
     expect(connection.status).toBe("open");
   });
 
-  test("neither dials nor accepts a disallowed peer", async () => {
+  it("neither dials nor accepts a disallowed peer", async () => {
     const banned = new Set<string>();
     const [host, other] = await Promise.all([startHost({ allowPeer: (peerId) => !banned.has(peerId) }), startHost()]);
     const connected: string[] = [];
@@ -89,7 +89,7 @@ describe("host", () => {
     expect(connected).toEqual([other.peerId.toString()]);
   });
 
-  test("neither dials a banned address nor accepts connections from it", async () => {
+  it("neither dials a banned address nor accepts connections from it", async () => {
     const asked: string[] = [];
     let isBanned = true;
     const allowAddress = (ip: string) => {

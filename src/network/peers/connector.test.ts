@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { PeerNetwork, type TestPeer } from "./peer-network.test-support.ts";
 
 const MINUTE_MS = 60_000;
@@ -9,7 +9,7 @@ async function searchesWithin(peer: TestPeer, ms: number): Promise<number> {
   return peer.searches - before;
 }
 
-test("lookups slow down without new peers, and speed up with a new or lost peer", async () => {
+it("lookups slow down without new peers, and speed up with a new or lost peer", async () => {
   const network = new PeerNetwork();
   onTestFinished(() => network.close());
   const node = await network.add();

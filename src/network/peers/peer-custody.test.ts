@@ -2,7 +2,7 @@ import { generateKeyPair, privateKeyFromRaw } from "@libp2p/crypto/keys";
 import { peerIdFromPrivateKey } from "@libp2p/peer-id";
 import { createBeaconConfig } from "@lodestar/config";
 import { ssz } from "@lodestar/types";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { Custody } from "../../chain/data/custody.ts";
 import { devChainConfig } from "../../dev/chain-config.ts";
 import { LocalNode } from "../local-node.ts";
@@ -13,7 +13,7 @@ const key = new Uint8Array(32).fill(7);
 const id = peerIdFromPrivateKey(privateKeyFromRaw(key)).toString();
 const metadata = (custodyGroupCount: number) => ({ ...ssz.fulu.Metadata.defaultValue(), custodyGroupCount });
 
-test("the columns of a peer match its own custody for the advertised group count", async () => {
+it("the columns of a peer match its own custody for the advertised group count", async () => {
   const nodeId = await new LocalNode({ key, config, clock: { currentSlot: 0 } }).nodeId();
   const kept = (groupCount: number) => new Custody(config, { nodeId, groupCount }).columns;
   const custody = new PeerCustody(config);
@@ -26,7 +26,7 @@ test("the columns of a peer match its own custody for the advertised group count
   expect(custody.subnetsOf({ id, metadata: metadata(9), record: {} })).toEqual(kept(9));
 });
 
-test("a peer without a secp256k1 key has no known columns", async () => {
+it("a peer without a secp256k1 key has no known columns", async () => {
   const other = peerIdFromPrivateKey(await generateKeyPair("Ed25519")).toString();
   expect(new PeerCustody(config).columnsOf({ id: other, metadata: metadata(128), record: {} })).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { openDatabase } from "../../db/open-database.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
@@ -21,7 +21,7 @@ async function restored(db: Awaited<ReturnType<typeof emptyDatabase>>) {
   return [...known.values()];
 }
 
-test("good dialable peers are stored with the time they were last good", async () => {
+it("good dialable peers are stored with the time they were last good", async () => {
   const db = await emptyDatabase();
   const known = new KnownPeers();
   for (const [id, lastGoodAt, address] of [
@@ -43,7 +43,7 @@ test("good dialable peers are stored with the time they were last good", async (
   ]);
 });
 
-test("storage is bounded: the most recently good peers stay, with their newest addresses", async () => {
+it("storage is bounded: the most recently good peers stay, with their newest addresses", async () => {
   const db = await emptyDatabase();
   const known = new KnownPeers();
   for (let number = 0; number < 500; number++) {
@@ -61,7 +61,7 @@ test("storage is bounded: the most recently good peers stay, with their newest a
   expect([...addresses].at(-1)).toBe("/ip4/192.0.2.1/tcp/8");
 });
 
-test("bans are stored with their expiry", async () => {
+it("bans are stored with their expiry", async () => {
   const db = await emptyDatabase();
   const bans = [
     { peerId: "a", address: "192.0.2.1", until: 5_000 },
@@ -71,7 +71,7 @@ test("bans are stored with their expiry", async () => {
   expect((await PeerStore.open(db, NO_LOGGER)).bans).toEqual(bans);
 });
 
-test.each(["{", "{}", "[null]", '[{"peerId":1}]', '[{"peerId":"a","address":null,"until":"soon"}]'])(
+it.each(["{", "{}", "[null]", '[{"peerId":1}]', '[{"peerId":"a","address":null,"until":"soon"}]'])(
   "unreadable peers and bans are ignored with a warning: %s",
   async (text) => {
     const logger = createRecordingLogger();

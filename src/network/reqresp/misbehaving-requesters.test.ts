@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { ssz } from "@lodestar/types";
 import { compressSync } from "snappy";
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { Host } from "../libp2p/host.ts";
 import {
   chainOfBlocks,
@@ -66,7 +66,7 @@ const rangeRequest = (startSlot: number, count: number, step = 1) =>
   encodePayload(ssz.phase0.BeaconBlocksByRangeRequest.serialize({ startSlot, count, step }));
 
 describe("malformed requests are answered with code 1 and penalized:", () => {
-  test.each(servedProtocols())("garbage for $name $version", async (protocol) => {
+  it.each(servedProtocols())("garbage for $name $version", async (protocol) => {
     const { bytes } = await ask(protocol, randomBytes(200));
 
     expect(bytes[0]).toBe(1);
@@ -92,32 +92,32 @@ describe("malformed requests are answered with code 1 and penalized:", () => {
     ],
     ["unsafe integers", encodePayload(Buffer.alloc(84, 0xff))],
   ];
-  test.each(CASES)("%s", async (_what, bytes) => {
+  it.each(CASES)("%s", async (_what, bytes) => {
     const answer = await ask({ name: "status", version: 1 }, bytes);
 
     expect(answer.bytes[0]).toBe(1);
     expect(severities()).toEqual(["severe"]);
   });
 
-  test("an invalid list of roots", async () => {
+  it("an invalid list of roots", async () => {
     expect((await ask({ name: "beacon_blocks_by_root", version: 2 }, encodePayload(randomBytes(33)))).bytes[0]).toBe(1);
   });
 });
 
 describe("invalid requests are answered with code 1:", () => {
-  test.each<[string, Uint8Array]>([
+  it.each<[string, Uint8Array]>([
     ["a step other than 1", rangeRequest(1, 5, 2)],
     ["zero blocks", rangeRequest(1, 0)],
   ])("%s", async (_what, bytes) => {
     expect((await ask({ name: "beacon_blocks_by_range", version: 2 }, bytes)).bytes[0]).toBe(1);
   });
 
-  test("too many roots", async () => {
+  it("too many roots", async () => {
     const roots = encodePayload(randomBytes(32 * 129));
     expect((await ask({ name: "beacon_blocks_by_root", version: 2 }, roots)).bytes[0]).toBe(1);
   });
 
-  test.each<[string, ProtocolName, Uint8Array]>([
+  it.each<[string, ProtocolName, Uint8Array]>([
     ["zero blocks by head", "beacon_blocks_by_head", new Uint8Array(40)],
     ["zero slots of blobs", "blob_sidecars_by_range", new Uint8Array(16)],
     [
@@ -129,7 +129,7 @@ describe("invalid requests are answered with code 1:", () => {
     expect((await ask({ name, version: 1 }, encodePayload(request))).bytes[0]).toBe(1);
   });
 
-  test("too many blob sidecars before electra", async () => {
+  it("too many blob sidecars before electra", async () => {
     const request = encodePayload(Buffer.alloc(40 * (config.MAX_REQUEST_BLOB_SIDECARS + 1)));
     node.clock.currentEpoch = 2;
     const { bytes } = await ask({ name: "blob_sidecars_by_root", version: 1 }, request);
@@ -138,7 +138,7 @@ describe("invalid requests are answered with code 1:", () => {
     expect((await ask({ name: "blob_sidecars_by_root", version: 1 }, request)).bytes).toEqual(Buffer.alloc(0));
   });
 
-  test("blocks after phase0 with version 1, but not those before", async () => {
+  it("blocks after phase0 with version 1, but not those before", async () => {
     const { bytes } = await ask({ name: "beacon_blocks_by_range", version: 1 }, rangeRequest(15, 5));
 
     const first = chunkOf(phase0Blocks[14]!).bytes;
@@ -149,7 +149,7 @@ describe("invalid requests are answered with code 1:", () => {
 });
 
 describe("an empty list has an empty response:", () => {
-  test.each<ProtocolName>(["beacon_blocks_by_root", "blob_sidecars_by_root", "data_column_sidecars_by_root"])(
+  it.each<ProtocolName>(["beacon_blocks_by_root", "blob_sidecars_by_root", "data_column_sidecars_by_root"])(
     "%s",
     async (name) => {
       const version = name === "beacon_blocks_by_root" ? 2 : 1;
@@ -162,7 +162,7 @@ describe("an empty list has an empty response:", () => {
   );
 });
 
-test("a range beyond 2^53 - 1 is empty", async () => {
+it("a range beyond 2^53 - 1 is empty", async () => {
   const request = encodePayload(Buffer.concat([Buffer.alloc(16, 0xff), Buffer.from([1, 0, 0, 0, 0, 0, 0, 0])]));
 
   expect(await ask({ name: "beacon_blocks_by_range", version: 2 }, request)).toEqual({
@@ -171,7 +171,7 @@ test("a range beyond 2^53 - 1 is empty", async () => {
   });
 });
 
-test("an incomplete request times out", async () => {
+it("an incomplete request times out", async () => {
   const stream = await openStream(stranger, impatient.host, "status", 1);
   const answer = collect(stream);
   stream.send(encodePayload(status).subarray(0, 20));
@@ -180,7 +180,7 @@ test("an incomplete request times out", async () => {
   expect(severities(impatient)).toEqual(["moderate"]);
 });
 
-test("a request takes effect even if the peer does not wait for the response", async () => {
+it("a request takes effect even if the peer does not wait for the response", async () => {
   const guest = await startHost();
   const { handlers } = node;
   const before = handlers.status;
@@ -201,7 +201,7 @@ test("a request takes effect even if the peer does not wait for the response", a
   await guest.stop();
 });
 
-test("a peer that keeps sending after a refusal is reset", async () => {
+it("a peer that keeps sending after a refusal is reset", async () => {
   const stream = await openStream(stranger, node.host, "status", 1);
   const answer = collect(stream);
   const closed = new Promise<void>((resolve) => stream.addEventListener("close", () => resolve()));
@@ -212,7 +212,7 @@ test("a peer that keeps sending after a refusal is reset", async () => {
   expect(stream.status).toBe("reset");
 });
 
-test("too many concurrent requests of a peer are refused, other peers are served", async () => {
+it("too many concurrent requests of a peer are refused, other peers are served", async () => {
   const gate = Promise.withResolvers<void>();
   const { handlers } = node;
   const before = handlers.blocksByRange;
@@ -268,7 +268,7 @@ describe("at the limit of concurrent block requests,", () => {
       return answer;
     });
 
-  test("single messages are served at once, and other blocks are queued", async () => {
+  it("single messages are served at once, and other blocks are queued", async () => {
     await startCrowded(60_000);
     const first = askBlocks(stranger);
     await begun.promise;
@@ -282,7 +282,7 @@ describe("at the limit of concurrent block requests,", () => {
     expect(crowded.penalties).toEqual([]);
   });
 
-  test("queued requests time out", async () => {
+  it("queued requests time out", async () => {
     await startCrowded(0);
     const first = askBlocks(stranger);
     await begun.promise;
@@ -292,7 +292,7 @@ describe("at the limit of concurrent block requests,", () => {
     expect(crowded.penalties).toEqual([]);
   });
 
-  test("idle streams do not count", async () => {
+  it("idle streams do not count", async () => {
     await startCrowded(0);
     gate.resolve();
     for (let index = 0; index < 3; index++) await openStream(stranger, crowded.host, "beacon_blocks_by_range", 2);
@@ -300,7 +300,7 @@ describe("at the limit of concurrent block requests,", () => {
   });
 });
 
-test("requests beyond the rate limit are refused", async () => {
+it("requests beyond the rate limit are refused", async () => {
   const codes: (number | undefined)[] = [];
   for (let index = 0; index <= BURST; index++) {
     codes.push((await ask({ name: "ping", version: 1 }, encodePayload(Buffer.alloc(8)))).bytes[0]);
@@ -310,7 +310,7 @@ test("requests beyond the rate limit are refused", async () => {
   expect(severities()).toEqual(["mild"]);
 });
 
-test("a peer that does not read times out, with bounded buffers", async () => {
+it("a peer that does not read times out, with bounded buffers", async () => {
   let made = 0;
   const { handlers } = impatient;
   const before = handlers.blocksByRange;

@@ -3,7 +3,7 @@ import type { Connection, Stream } from "@libp2p/interface";
 import { type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { compressSync } from "snappy";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { serializeSidecar } from "../../data/sidecar.ts";
 import type { Host } from "../libp2p/host.ts";
 import {
@@ -104,7 +104,7 @@ describe("invalid responses are malformed:", () => {
     ["two responses", encodeChunk(status), encodeChunk(status)],
     ["unsafe integers", encodeChunk(Buffer.alloc(92, 0xff))],
   ];
-  test.each(CASES)("%s", async (_what, ...parts) => {
+  it.each(CASES)("%s", async (_what, ...parts) => {
     await strangerAnswers("status", sending(...parts));
 
     await expect(askStatus()).rejects.toMatchObject({ name: "RequestError", failure: "malformed" });
@@ -127,7 +127,7 @@ describe("unexpected blocks make a response malformed:", () => {
     ["another fork", /length|decoded|does not match/, encodeChunk(mislabelled.bytes, mislabelled.forkDigest)],
     ["no block", /decoded/, encodeChunk(Buffer.alloc(404, 0xff), chunkOf(block(3)).forkDigest)],
   ];
-  test.each(CASES)("%s", async (_what, message, ...parts) => {
+  it.each(CASES)("%s", async (_what, message, ...parts) => {
     await strangerAnswers("beacon_blocks_by_range", sending(...parts));
 
     await expect(askRange(2, 7)).rejects.toMatchObject({
@@ -137,7 +137,7 @@ describe("unexpected blocks make a response malformed:", () => {
     expect(severities()).toEqual(["severe"]);
   });
 
-  test("an endless response", async () => {
+  it("an endless response", async () => {
     const reset = Promise.withResolvers<void>();
     await strangerAnswers("beacon_blocks_by_root", (stream) => {
       stream.addEventListener("close", () => reset.resolve());
@@ -149,7 +149,7 @@ describe("unexpected blocks make a response malformed:", () => {
     await reset.promise;
   });
 
-  test.each<[string, SignedBeaconBlock[]]>([
+  it.each<[string, SignedBeaconBlock[]]>([
     ["one with a root that was not requested", [block(1), block(3)]],
     ["the same twice", [block(1), block(1)]],
   ])("%s", async (_what, list) => {
@@ -162,7 +162,7 @@ describe("unexpected blocks make a response malformed:", () => {
 });
 
 describe("blocks by head that are no ancestors make a response malformed:", () => {
-  test.each<[string, SignedBeaconBlock[]]>([
+  it.each<[string, SignedBeaconBlock[]]>([
     ["not starting with the requested block", [block(8), block(7)]],
     ["a gap", [block(9), block(7)]],
     ["ascending ones", [block(9), block(10)]],
@@ -197,7 +197,7 @@ describe("unexpected sidecars make a response malformed:", () => {
     ["a column", /no sidecars of this kind/, chunk(fulu, 0)],
     ["no sidecar", /length/, { ...chunk(electra, 0), bytes: Buffer.alloc(100) }],
   ];
-  test.each(BY_RANGE)("blobs: %s", async (_what, message, ...chunks) => {
+  it.each(BY_RANGE)("blobs: %s", async (_what, message, ...chunks) => {
     await strangerAnswers("blob_sidecars_by_range", sending(...chunks.map(encoded)));
     const asked = node.requests.blobSidecarsByRange(strangerId, { startSlot: electra, count: 4 });
 
@@ -212,7 +212,7 @@ describe("unexpected sidecars make a response malformed:", () => {
     ["a blob", /no sidecars of this kind/, chunk(electra, 0)],
     ["another fork", /length|decoded|does not match/, { ...chunk(electra, 0), forkDigest: chunk(fulu, 1).forkDigest }],
   ];
-  test.each(COLUMNS_BY_RANGE)("columns: %s", async (_what, message, ...chunks) => {
+  it.each(COLUMNS_BY_RANGE)("columns: %s", async (_what, message, ...chunks) => {
     await strangerAnswers("data_column_sidecars_by_range", sending(...chunks.map(encoded)));
     const received: unknown[] = [];
     const range = { startSlot: fulu, count: 4 };
@@ -225,7 +225,7 @@ describe("unexpected sidecars make a response malformed:", () => {
     expect(received).toHaveLength(chunks.length - 1);
   });
 
-  test.each<[string, ...ResponseChunk[]]>([
+  it.each<[string, ...ResponseChunk[]]>([
     ["of a block that was not requested", chunk(fulu + 1, 1)],
     ["of an index that was not requested", chunk(fulu, 2)],
     ["twice", chunk(fulu, 1), chunk(fulu, 1)],
@@ -241,7 +241,7 @@ describe("unexpected sidecars make a response malformed:", () => {
 });
 
 describe("slow peers time out:", () => {
-  test.each<[string, Behaviour]>([
+  it.each<[string, Behaviour]>([
     ["no response", () => {}],
     ["half a response", (stream) => void stream.send(encodeChunk(status).subarray(0, 20))],
   ])("%s", async (_what, behaviour) => {
@@ -252,7 +252,7 @@ describe("slow peers time out:", () => {
     expect(impatient.penalties).toMatchObject([{ peerId: strangerId, severity: "moderate" }]);
   });
 
-  test("except for a stream left open after the response", async () => {
+  it("except for a stream left open after the response", async () => {
     await strangerAnswers("status", (stream) => void stream.send(encodeChunk(status)));
 
     expect(ssz.fulu.Status.serialize(await askStatus())).toEqual(status);
@@ -261,7 +261,7 @@ describe("slow peers time out:", () => {
 });
 
 describe("refusals", () => {
-  test.each([
+  it.each([
     [1, []],
     [2, ["mild"]],
     [3, []],
@@ -280,7 +280,7 @@ describe("refusals", () => {
     expect(severities()).toEqual(penalties);
   });
 
-  test("need no message, and it is bounded", async () => {
+  it("need no message, and it is bounded", async () => {
     await strangerAnswers("status", sending(Uint8Array.of(2)));
     await expect(askStatus()).rejects.toMatchObject({ failure: "refused", code: 2 });
     expect(encodeErrorChunk(2, "x".repeat(1000))).toEqual(
@@ -288,13 +288,13 @@ describe("refusals", () => {
     );
   });
 
-  test("are malformed with an invalid message", async () => {
+  it("are malformed with an invalid message", async () => {
     await strangerAnswers("status", sending(Uint8Array.of(200), randomBytes(100).fill(0xff, 0, 10)));
     await expect(askStatus()).rejects.toMatchObject({ failure: "malformed" });
     expect(severities()).toEqual(["severe"]);
   });
 
-  test.each<[string, Behaviour]>([
+  it.each<[string, Behaviour]>([
     ["a reset stream", (stream) => stream.abort(new Error("no"))],
     ["an empty response", async (stream) => stream.close()],
   ])("may be %s", async (_what, behaviour) => {
@@ -305,21 +305,21 @@ describe("refusals", () => {
   });
 });
 
-test("a missing protocol is penalized only if it is required", async () => {
+it("a missing protocol is penalized only if it is required", async () => {
   await expect(askRange(1, 1)).rejects.toMatchObject({ failure: "unsupported" });
   expect(severities()).toEqual([]);
   await expect(node.requests.ping(strangerId)).rejects.toMatchObject({ failure: "unsupported" });
   expect(severities()).toEqual(["severe"]);
 });
 
-test("an older peer gets the newest version that it supports", async () => {
+it("an older peer gets the newest version that it supports", async () => {
   const old = ssz.phase0.Status.serialize(ssz.phase0.Status.defaultValue());
   await strangerAnswers("status", sending(encodeChunk(old)), [1]);
 
   expect(await askStatus()).toMatchObject({ headSlot: 0, earliestAvailableSlot: 0 });
 });
 
-test("phase0 blocks are also requested with version 1 before altair", async () => {
+it("phase0 blocks are also requested with version 1 before altair", async () => {
   const plain = [block(2), block(3)].map((each) => encodeChunk(chunkOf(each).bytes));
   await strangerAnswers("beacon_blocks_by_range", sending(...plain), [1]);
 
@@ -329,7 +329,7 @@ test("phase0 blocks are also requested with version 1 before altair", async () =
   expect(received.map(({ message }) => message.slot)).toEqual([2, 3]);
 });
 
-test("a response is truncated at its size limit", async () => {
+it("a response is truncated at its size limit", async () => {
   const chunks = [1, 2, 3, 4].map((ahead) => sidecarChunkOf(sidecarOf(block(FIRST_ELECTRA_SLOT + ahead), 0)));
   await strangerAnswers("blob_sidecars_by_range", sending(...chunks.map(encoded)));
 
@@ -339,7 +339,7 @@ test("a response is truncated at its size limit", async () => {
   expect(received.length).toBeLessThan(chunks.length);
 });
 
-test("an aborted request resets the stream without a penalty", async () => {
+it("an aborted request resets the stream without a penalty", async () => {
   const opened = Promise.withResolvers<Stream>();
   await strangerAnswers("status", (stream) => opened.resolve(stream));
   const giving = new AbortController();
@@ -353,7 +353,7 @@ test("an aborted request resets the stream without a penalty", async () => {
   expect(severities()).toEqual([]);
 });
 
-test("a connection closed within a response is not penalized", async () => {
+it("a connection closed within a response is not penalized", async () => {
   await strangerAnswers("beacon_blocks_by_range", async (stream, connection) => {
     stream.send(Buffer.concat(blockChunks(block(2), block(3))));
     await connection.close();

@@ -1,6 +1,6 @@
 import { ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type DataSidecar, slotOfSidecar } from "../../data/sidecar.ts";
 import { ResourceUnavailable } from "./errors.ts";
 import {
@@ -78,12 +78,12 @@ async function atEpoch<T>(epoch: number, work: () => Promise<T>): Promise<T> {
 }
 
 describe("two nodes", () => {
-  test("serve the protocol ids of the specification", () => {
+  it("serve the protocol ids of the specification", () => {
     const served = asked.host.getProtocols().filter((id) => id.startsWith("/eth2/"));
     expect(served.sort()).toEqual([...SPECIFIED_IDS].sort());
   });
 
-  test("exchange their status", async () => {
+  it("exchange their status", async () => {
     asked.handlers.received.length = 0;
 
     const status = await asking.requests.status(asked.peerId);
@@ -92,7 +92,7 @@ describe("two nodes", () => {
     expect(asked.handlers.received).toEqual([{ peerId: asking.peerId, headSlot: 1234, earliestAvailableSlot: 5 }]);
   });
 
-  test("exchange a status without the earliest available slot before fulu", async () => {
+  it("exchange a status without the earliest available slot before fulu", async () => {
     asked.handlers.received.length = 0;
 
     const status = await atEpoch(0, () => asking.requests.status(asked.peerId));
@@ -101,14 +101,14 @@ describe("two nodes", () => {
     expect(asked.handlers.received).toEqual([{ peerId: asking.peerId, headSlot: 1234, earliestAvailableSlot: 0 }]);
   });
 
-  test("exchange their metadata sequence numbers", async () => {
+  it("exchange their metadata sequence numbers", async () => {
     asked.handlers.received.length = 0;
 
     expect(await asking.requests.ping(asked.peerId)).toBe(2n ** 60n + 1n);
     expect(asked.handlers.received).toEqual([{ peerId: asking.peerId, sequence: 2n ** 60n + 1n }]);
   });
 
-  test("exchange metadata in the format of the fork", async () => {
+  it("exchange metadata in the format of the fork", async () => {
     const { seqNumber, attnets, syncnets } = asked.handlers.metadata();
 
     expect(await asking.requests.metadata(asked.peerId)).toEqual(asked.handlers.metadata());
@@ -120,7 +120,7 @@ describe("two nodes", () => {
     });
   });
 
-  test("say goodbye", async () => {
+  it("say goodbye", async () => {
     asked.handlers.received.length = 0;
 
     await asking.requests.goodbye(asked.peerId, 3n);
@@ -128,14 +128,14 @@ describe("two nodes", () => {
     expect(asked.handlers.received).toEqual([{ peerId: asking.peerId, reason: 3n }]);
   });
 
-  test("exchange ranges of blocks of all forks", async () => {
+  it("exchange ranges of blocks of all forks", async () => {
     const received = await asking.requests.blocksByRange(asked.peerId, { startSlot: 2, count: LAST_SLOT });
 
     expect(received.map(rootOf)).toEqual(blocks.slice(1).map(rootOf));
     expect(await asking.requests.blocksByRange(asked.peerId, { startSlot: 1000, count: 5 })).toEqual([]);
   });
 
-  test("exchange available blocks by root", async () => {
+  it("exchange available blocks by root", async () => {
     const wanted = [blocks[30], blocks[3], blocks[20]].map((block) => toRootHex(rootOf(block!)));
     const unknown = `0x${"ee".repeat(32)}`;
 
@@ -145,7 +145,7 @@ describe("two nodes", () => {
     expect(await asking.requests.blocksByRoot(asked.peerId, [])).toEqual([]);
   });
 
-  test("exchange a block and its ancestors in descending order", async () => {
+  it("exchange a block and its ancestors in descending order", async () => {
     const root = toRootHex(rootOf(blocks[25]!));
     const received = await asking.requests.blocksByHead(asked.peerId, { root, count: 12 });
 
@@ -154,7 +154,7 @@ describe("two nodes", () => {
     expect(await asking.requests.blocksByHead(asked.peerId, unknown)).toEqual([]);
   });
 
-  test("exchange blob sidecars", async () => {
+  it("exchange blob sidecars", async () => {
     const { requests } = asking;
     const received: DataSidecar[] = [];
     const onSidecar = (sidecar: DataSidecar) => received.push(sidecar);
@@ -173,7 +173,7 @@ describe("two nodes", () => {
     expect(await requests.blobSidecarsByRoot(asked.peerId, [])).toEqual([]);
   });
 
-  test("exchange requested columns", async () => {
+  it("exchange requested columns", async () => {
     const { requests } = asking;
     const range = { startSlot: FIRST_ELECTRA_SLOT, count: 100 };
     expect(places(await requests.columnSidecarsByRange(asked.peerId, range, [3, 64, 127]))).toEqual(
@@ -186,7 +186,7 @@ describe("two nodes", () => {
     expect(await requests.columnSidecarsByRange(asked.peerId, range, [])).toEqual([]);
   });
 
-  test("refuse blocks that are unavailable", async () => {
+  it("refuse blocks that are unavailable", async () => {
     const { handlers } = asked;
     const before = handlers.blocksByRange;
     handlers.blocksByRange = () => {
@@ -201,7 +201,7 @@ describe("two nodes", () => {
     handlers.blocksByRange = before;
   });
 
-  test("send at most two concurrent requests per protocol", async () => {
+  it("send at most two concurrent requests per protocol", async () => {
     let under = 0;
     let most = 0;
     const { handlers } = asked;
@@ -220,7 +220,7 @@ describe("two nodes", () => {
     expect(received.map((list) => list[0]?.message.slot)).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  test("reject a request for too many blocks", async () => {
+  it("reject a request for too many blocks", async () => {
     await expect(asking.requests.blocksByRange(asked.peerId, { startSlot: 1, count: 129 })).rejects.toThrow("128");
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { TokenBucket } from "../token-bucket.ts";
 import { protocolId } from "./protocols.ts";
 import { RequestQueue, RequestQuotas } from "./self-limiter.ts";
@@ -6,7 +6,7 @@ import { RequestQueue, RequestQuotas } from "./self-limiter.ts";
 const never = new AbortController().signal;
 
 describe("RequestQueue", () => {
-  test("limits concurrency in FIFO order", async () => {
+  it("limits concurrency in FIFO order", async () => {
     const queue = new RequestQueue(2, 10);
     const began: string[] = [];
     const take = async (name: string) => {
@@ -30,7 +30,7 @@ describe("RequestQueue", () => {
     expect(began).toEqual(["a", "b", "c", "d"]);
   });
 
-  test("drops aborted requests, and rejects when it is full", async () => {
+  it("drops aborted requests, and rejects when it is full", async () => {
     const queue = new RequestQueue(1, 1);
     const end = await queue.take("kind", never);
     const giving = new AbortController();
@@ -46,7 +46,7 @@ describe("RequestQueue", () => {
 });
 
 describe("RequestQuotas", () => {
-  test("respects the quotas of peers that refuse requests", () => {
+  it("respects the quotas of peers that refuse requests", () => {
     let milliseconds = 0;
     const timers = { now: () => milliseconds };
     const quotas = new RequestQuotas(timers);
@@ -59,7 +59,7 @@ describe("RequestQuotas", () => {
     expect(milliseconds).toBeGreaterThan(0);
   });
 
-  test("does not limit requests to peers that delay responses", () => {
+  it("does not limit requests to peers that delay responses", () => {
     const quotas = new RequestQuotas({ now: () => 0 });
     const modern = [protocolId({ name: "status", version: 2 })];
 

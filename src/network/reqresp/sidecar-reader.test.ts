@@ -1,6 +1,6 @@
 import type { RootHex, Slot } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { CommittingBlocks } from "../../../test/support/committing-blocks.ts";
 import { openDevChain, QUIET } from "../../../test/support/dev-chain.ts";
 import { type DataSidecar, serializeSidecar } from "../../data/sidecar.ts";
@@ -57,7 +57,7 @@ async function openWithData() {
   return { chain, making, reader, history, chunks, given, rootAt, drop };
 }
 
-test("stored sidecars of the requested kind are served by range and by root", async () => {
+it("stored sidecars of the requested kind are served by range and by root", async () => {
   const { chain, making, reader, chunks, given, rootAt } = await openWithData();
   const all = { startSlot: 0, count: 100 };
   expect(await given(reader.byRange(BLOB_SIDECARS, all))).toEqual([1, 2, 4, 5, 7].flatMap((slot) => chunks(slot)));
@@ -93,7 +93,7 @@ test("stored sidecars of the requested kind are served by range and by root", as
   );
 });
 
-test("a range is unavailable if its first data is missing, but not if blocks have no data", async () => {
+it("a range is unavailable if its first data is missing, but not if blocks have no data", async () => {
   const { reader, history, chunks, given, drop } = await openWithData();
   const blobs = (startSlot: Slot) => given(reader.byRange(BLOB_SIDECARS, { startSlot, count: 100 }));
   await drop([1, 2]);
@@ -107,7 +107,7 @@ test("a range is unavailable if its first data is missing, but not if blocks hav
   history.earliestBlockSlot = 0;
 });
 
-test("a range that starts before the availability window is clipped", async () => {
+it("a range that starts before the availability window is clipped", async () => {
   const { chain, reader, chunks, given } = await openWithData();
   let firstKept = 5;
   const spy = vi.spyOn(chain.data, "isWithinWindow").mockImplementation((slot) => slot >= firstKept);
@@ -121,7 +121,7 @@ test("a range that starts before the availability window is clipped", async () =
   expect(await given(reader.byRange(BLOB_SIDECARS, { startSlot: FIRST_FULU_SLOT, count: 100 }))).toEqual([]);
 });
 
-test("available columns are served even if others are missing", async () => {
+it("available columns are served even if others are missing", async () => {
   const { reader, history, chunks, given, drop } = await openWithData();
   const all = { startSlot: 1, count: 100 };
   const columns = (wanted: number[]) => given(reader.byRange(COLUMN_SIDECARS, all, wanted));

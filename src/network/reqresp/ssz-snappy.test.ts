@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { Compressor, compressSync, Decompressor } from "snappy";
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { maxCompressedLength } from "../snappy-length.ts";
 import { decodeFrames, decodeVarint, encodeFrames, encodeVarint, type ReadBytes } from "./ssz-snappy.ts";
 
@@ -37,14 +37,14 @@ const DATA: [name: string, data: Buffer][] = [
 ];
 
 describe("frames", () => {
-  test.each(DATA)("of %s round-trip", async (_name, data) => {
+  it.each(DATA)("of %s round-trip", async (_name, data) => {
     const encoded = encodeFrames(data);
 
     expect(Buffer.from(await decode(encoded, data.length)).equals(data)).toBe(true);
     expect(encoded.length).toBeLessThanOrEqual(maxCompressedLength(data.length));
   });
 
-  test.each(DATA)("of %s are compatible with another implementation", async (_name, data) => {
+  it.each(DATA)("of %s are compatible with another implementation", async (_name, data) => {
     const decompressor = new Decompressor();
     const read = Buffer.concat([decompressor.update(encodeFrames(data)), await decompressor.finish()]);
     expect(read.equals(data)).toBe(true);
@@ -54,7 +54,7 @@ describe("frames", () => {
     expect(Buffer.from(await decode(written, data.length)).equals(data)).toBe(true);
   });
 
-  test("are read up to the payload length only", async () => {
+  it("are read up to the payload length only", async () => {
     const data = randomBytes(1000);
     const encoded = encodeFrames(data);
     const bytes = source(Buffer.concat([encoded, encodeFrames(data)]));
@@ -64,7 +64,7 @@ describe("frames", () => {
     expect(bytes.position).toBe(encoded.length);
   });
 
-  test("may be interleaved with padding, skippable chunks and identifiers", async () => {
+  it("may be interleaved with padding, skippable chunks and identifiers", async () => {
     const data = Buffer.alloc(1000, 3);
     const frame = encodeFrames(data).subarray(IDENTIFIER.length);
     const between = Buffer.concat([chunk(0xfe, randomBytes(9)), chunk(0x80, randomBytes(3)), IDENTIFIER]);
@@ -119,13 +119,13 @@ describe("frames are rejected for", () => {
     ["one long chunk", behindIdentifier(Buffer.from([0xfe, 0xff, 0xff, 0xff])), 500, /longer than/],
   ];
 
-  test.each(CASES)("%s", async (_what, bytes, size, message) => {
+  it.each(CASES)("%s", async (_what, bytes, size, message) => {
     await expect(decode(bytes, size)).rejects.toThrow(message);
     await expect(decode(bytes, size)).rejects.toMatchObject({ name: "ProtocolViolation" });
   });
 });
 
-test("varints encode every length up to 64 bits", () => {
+it("varints encode every length up to 64 bits", () => {
   for (const value of [0, 1, 127, 128, 300, 2 ** 31, 2 ** 40 + 5, Number.MAX_SAFE_INTEGER]) {
     expect(decodeVarint(encodeVarint(value))).toBe(BigInt(value));
   }

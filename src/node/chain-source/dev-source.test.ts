@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SecretKey } from "@chainsafe/blst";
-import { expect, test, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { inDataDirectory } from "../../../test/support/data-directory.ts";
 import { openDevChain, startDevChain } from "../../../test/support/dev-chain.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
@@ -38,7 +38,7 @@ const ofEarlierVersion = ({ config: _, ...identity }: DevIdentity): DevIdentity 
 const withOtherChurn = (text: string) =>
   text.replace(/^(MIN_PER_EPOCH_CHURN_LIMIT_ELECTRA): .*/m, `$1: ${OTHER_CHURN}`);
 
-test("keeps the stored configuration of a chain when defaults change", async () => {
+it("keeps the stored configuration of a chain when defaults change", async () => {
   const { changeIdentity, config, file } = await createChain();
   await changeIdentity((identity) => {
     const { SLOT_DURATION_MS: _, ...known } = identity.config!;
@@ -55,7 +55,7 @@ test("keeps the stored configuration of a chain when defaults change", async () 
   expect(readFileSync(file, "utf8")).toMatch(`\nMIN_PER_EPOCH_CHURN_LIMIT_ELECTRA: ${OTHER_CHURN}\n`);
 });
 
-test("takes the configuration of a chain of an earlier version from its network directory, and stores it", async () => {
+it("takes the configuration of a chain of an earlier version from its network directory, and stores it", async () => {
   const { changeIdentity, config, describeWith, file } = await createChain();
   await changeIdentity(ofEarlierVersion);
   describeWith((text) => withOtherChurn(text).replace(/^SLOT_DURATION_MS: .*\n/m, ""));
@@ -66,14 +66,14 @@ test("takes the configuration of a chain of an earlier version from its network 
   expect(await config()).toMatchObject(kept);
 });
 
-test("ignores a network directory of another chain", async () => {
+it("ignores a network directory of another chain", async () => {
   const { changeIdentity, config, describeWith } = await createChain();
   await changeIdentity(ofEarlierVersion);
   describeWith((text) => withOtherChurn(text).replace(/^(FULU_FORK_EPOCH): .*/m, "$1: 3"));
   expect(await config()).toMatchObject({ MIN_PER_EPOCH_CHURN_LIMIT_ELECTRA: 128_000_000_000, FULU_FORK_EPOCH: 2 });
 });
 
-test("cancels the creation of a chain, and stores nothing of it", async () => {
+it("cancels the creation of a chain, and stores nothing of it", async () => {
   const dataDir = tempDirectory();
   const stopping = new AbortController();
   // More validators than are created in one time slice.

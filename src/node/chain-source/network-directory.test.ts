@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type ChainConfig, chainConfigFromJson } from "@lodestar/config";
 import { networksChainConfig } from "@lodestar/config/networks";
 import { toRootHex } from "@lodestar/utils";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { parse } from "yaml";
 import { openDevChain } from "../../../test/support/dev-chain.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
@@ -16,7 +16,7 @@ import { knownGenesis } from "./network-genesis.ts";
 
 const plain = (config: ChainConfig) => ({ ...config });
 
-test("a node of any user reads the network directory of a dev chain", async () => {
+it("a node of any user reads the network directory of a dev chain", async () => {
   const dataDir = tempDirectory();
   const forks = [{ fork: "capella", epoch: 0 } as const, { fork: "deneb", epoch: 3 } as const];
   const networkDirectory = join(dataDir, "network");
@@ -50,7 +50,7 @@ test("a node of any user reads the network directory of a dev chain", async () =
   ]);
 });
 
-test("writes the configuration in the format of the specification, with numbers unquoted", () => {
+it("writes the configuration in the format of the specification, with numbers unquoted", () => {
   const text = configYaml(networksChainConfig.mainnet);
   const numbers = parse(text, { intAsBigInt: true });
   expect(numbers).toMatchObject({
@@ -71,7 +71,7 @@ test("writes the configuration in the format of the specification, with numbers 
   );
 });
 
-test("replaces files of an earlier chain, and keeps those of the same chain", async () => {
+it("replaces files of an earlier chain, and keeps those of the same chain", async () => {
   const directory = join(tempDirectory(), "network");
   const file = join(directory, "genesis.ssz");
   let timesRead = 0;
@@ -103,7 +103,7 @@ test("replaces files of an earlier chain, and keeps those of the same chain", as
   expect(networkBootnodes(directory)).toEqual([]);
 });
 
-test("reports a directory that cannot be written", async () => {
+it("reports a directory that cannot be written", async () => {
   const dataDir = tempDirectory();
   const networkDirectory = join(dataDir, "network");
   writeFileSync(networkDirectory, "in the way");

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { openDevChain } from "../../../test/support/dev-chain.ts";
 import { writeNetworkDirectory } from "../../../test/support/network-directory.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
@@ -10,7 +10,7 @@ import { openNetworkSource } from "./network-source.ts";
 
 const HEAD_EPOCH = 4;
 
-test("rejects another schedule of past forks, and accepts one of future forks", async () => {
+it("rejects another schedule of past forks, and accepts one of future forks", async () => {
   const forks = [{ fork: "electra", epoch: 0 } as const, { fork: "fulu", epoch: 3 } as const];
   const { devChain } = await openDevChain({ validators: 8, forks });
   const { config, chain } = devChain;
@@ -51,7 +51,7 @@ test("rejects another schedule of past forks, and accepts one of future forks", 
   expect(await open(HEAD_EPOCH, HEAD_EPOCH + 1)).toBe(HEAD_EPOCH);
 });
 
-test("warns only about a clock behind the stored chain", async () => {
+it("warns only about a clock behind the stored chain", async () => {
   const networkDirectory = tempDirectory();
   const { devChain } = await openDevChain({ validators: 8, networkDirectory });
   const { root } = devChain.chain.head;

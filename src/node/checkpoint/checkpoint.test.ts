@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { processSlots } from "@lodestar/state-transition";
 import { toRootHex } from "@lodestar/utils";
-import { describe, expect, it, onTestFinished, test } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { openDevChain } from "../../../test/support/dev-chain.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { serializeSignedBlock } from "../../chain/blocks/block-encoding.ts";
@@ -59,7 +59,7 @@ async function emptyDirectory() {
   return { dataDir, db, logger: createRecordingLogger() };
 }
 
-test("explains responses that are not a state", async () => {
+it("explains responses that are not a state", async () => {
   const { devChain } = await openDevChain({ validators: 8 });
   const server = createServer(({ url }, response) => {
     const [status, type, body] = RESPONSES[url!.split("/")[1]!]!;
@@ -84,7 +84,7 @@ test("explains responses that are not a state", async () => {
   }
 });
 
-test("limits the size and idle time of a download, and fails if it is interrupted or cancelled", async () => {
+it("limits the size and idle time of a download, and fails if it is interrupted or cancelled", async () => {
   const { devChain } = await openDevChain({ validators: 8 });
   const server = createServer(({ url }, response) => {
     const length = url === "/announced" ? { "content-length": 5000 } : {};
@@ -122,7 +122,7 @@ const NONE = {
   checkpointRoot: undefined,
 };
 
-test("accepts a block file only if it is the latest block of the state", async () => {
+it("accepts a block file only if it is the latest block of the state", async () => {
   const { devChain } = await openDevChain({ validators: 8 });
   const { chain, clock, config } = devChain;
   await clock.advanceTo(3);
@@ -148,7 +148,7 @@ test("accepts a block file only if it is the latest block of the state", async (
   expect(await rejection(read("absent.ssz"))).toMatch(/absent\.ssz cannot be used: ENOENT/);
 });
 
-test("stores the given state unchanged, and hands it to the chain once", async () => {
+it("stores the given state unchanged, and hands it to the chain once", async () => {
   const networkDirectory = tempDirectory();
   await openDevChain({ validators: 8, networkDirectory });
   const genesisState = join(networkDirectory, "genesis.ssz");
@@ -173,7 +173,7 @@ test("stores the given state unchanged, and hands it to the chain once", async (
   expect(second.takeAnchorState?.()).toBeUndefined();
 });
 
-test.each([
+it.each([
   ["warns about a checkpoint provider that is syncing", { is_syncing: true, head_slot: "0", sync_distance: "900" }, 1],
   ["does not warn about a synced provider", { is_syncing: false, head_slot: "900", sync_distance: "0" }, 0],
   ["does not warn about a provider without a syncing status", null, 0],

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { limitConnections } from "./connection-limits.ts";
 import { DEFAULT_SERVER_LIMITS } from "./server-limits.ts";
@@ -23,7 +23,7 @@ async function within(users: typeof ONE | typeof NETWORKED, soft: string) {
   return { connections: servers.limits?.connections, logged: logger.records.map(({ level }) => level) };
 }
 
-test("changes nothing if the descriptor limit suffices", async () => {
+it("changes nothing if the descriptor limit suffices", async () => {
   expect(await within(BOTH, "1048576")).toEqual({ connections: undefined, logged: [] });
   expect(await within(BOTH, "unlimited")).toEqual({ connections: undefined, logged: [] });
   const logger = createRecordingLogger();
@@ -31,7 +31,7 @@ test("changes nothing if the descriptor limit suffices", async () => {
   expect(logger.records).toEqual([]);
 });
 
-test("divides the remaining descriptors between the servers, and logs it", async () => {
+it("divides the remaining descriptors between the servers, and logs it", async () => {
   const [one, both, networked] = [
     await within(ONE, "8000"),
     await within(BOTH, "8000"),
@@ -43,7 +43,7 @@ test("divides the remaining descriptors between the servers, and logs it", async
   expect(networked.connections).toBeLessThan(both.connections!);
 });
 
-test("keeps a minimum of connections, with a warning", async () => {
+it("keeps a minimum of connections, with a warning", async () => {
   const { connections, logged } = await within(NETWORKED, "256");
   expect(connections).toBeGreaterThan(0);
   expect(logged).toEqual(["warn"]);

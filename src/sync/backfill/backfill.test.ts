@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { type OpenedDevChain, startQuietDevChain } from "../../../test/support/dev-chain.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { FakePeers, type ServedBlock } from "../fake-peers.test-support.ts";
@@ -42,7 +42,7 @@ async function openBackfill(peers: FakePeers, options: { epochs?: number } = {})
   return { chain, sync, backfill, logger };
 }
 
-test("backfill starts only when the sync is idle", async () => {
+it("backfill starts only when the sync is idle", async () => {
   const peers = new FakePeers();
   const { chain, sync, backfill } = await openBackfill(peers);
   peers.add("honest", history);
@@ -55,7 +55,7 @@ test("backfill starts only when the sync is idle", async () => {
   await backfill.close();
 });
 
-test("no history is fetched with 0 epochs", async () => {
+it("no history is fetched with 0 epochs", async () => {
   const peers = new FakePeers();
   peers.add("honest", history);
   const { sync, backfill } = await openBackfill(peers, { epochs: 0 });
@@ -65,7 +65,7 @@ test("no history is fetched with 0 epochs", async () => {
   await backfill.close();
 });
 
-test("close does not wait for an unresponsive peer", async () => {
+it("close does not wait for an unresponsive peer", async () => {
   const peers = new FakePeers();
   const asked = Promise.withResolvers<void>();
   peers.add("silent", history, {

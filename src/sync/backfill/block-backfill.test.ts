@@ -1,6 +1,6 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OpenedDevChain, startQuietDevChain } from "../../../test/support/dev-chain.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { checkChain } from "../../chain/stored/check-chain.ts";
@@ -57,7 +57,7 @@ async function heldSlots(chain: BeaconChain): Promise<number[]> {
 }
 
 describe("the history of a checkpoint-synced chain", () => {
-  test.each([
+  it.each([
     ["its block", { withBlock: true }],
     ["no block", { withBlock: false }],
   ])("with %s is fetched down to genesis, and complete after a restart", async (_, options) => {
@@ -87,7 +87,7 @@ describe("the history of a checkpoint-synced chain", () => {
     expect(await heldSlots(again)).toEqual([0, ...slotsFrom(FIRST_SLOT, ANCHOR_SLOT)]);
   });
 
-  test("continues after a restart, and ends at the configured epoch", async () => {
+  it("continues after a restart, and ends at the configured epoch", async () => {
     const { chain, reopen } = await openAnchoredAt(ANCHOR_SLOT, source.devChain, { knowsGenesis: false });
     const peers = new FakePeers();
     peers.add("honest", history);
@@ -128,7 +128,7 @@ describe("of a peer that", () => {
     return other as ServedBlock["signed"];
   };
 
-  test.each<[string, NonNullable<Parameters<FakePeers["add"]>[2]>, string[]]>([
+  it.each<[string, NonNullable<Parameters<FakePeers["add"]>[2]>, string[]]>([
     ["has no such old blocks", { byRange: unavailable, byRoot: unavailable }, []],
     ["omits the last block", { byRange: async (blocks) => blocks.slice(0, -1) }, ["moderate"]],
     ["omits the first block", { byRange: async (blocks) => blocks.slice(1) }, ["moderate"]],
@@ -177,7 +177,7 @@ describe("with a history in every slot", () => {
 
   const rootOf = (slot: number) => `0x${slot.toString(16).padStart(64, "0")}`;
 
-  test("a peer that omits only the first slot of its range is penalized", async () => {
+  it("a peer that omits only the first slot of its range is penalized", async () => {
     const { peers, blocks, step } = walkFrom(LAST_SLOT);
     peers.add("withholding", blocks, { byRange: async (honest) => honest.slice(1) });
     peers.add("honest", blocks);
@@ -192,7 +192,7 @@ describe("with a history in every slot", () => {
     expect(peers.penaltiesOf("honest")).toEqual([]);
   });
 
-  test("a peer whose blocks start where our history starts is skipped", async () => {
+  it("a peer whose blocks start where our history starts is skipped", async () => {
     const { peers, blocks, step } = walkFrom(LAST_SLOT);
     peers.add("young", blocks, { status: { earliestAvailableSlot: LAST_SLOT } });
     expect(await step()).toBe(false);
@@ -205,7 +205,7 @@ describe("with a history in every slot", () => {
   const nothing = async () => [];
   const failing = () => Promise.reject(new RequestError("refused", "Not now."));
 
-  test.each([
+  it.each([
     ["has no block that must exist", LAST_SLOT, nothing],
     ["fails when the first block is asked for", 3, failing],
   ])("a peer that %s is asked again after a rest", async (_, before, byRoot) => {
@@ -219,7 +219,7 @@ describe("with a history in every slot", () => {
     expect(peers.penalties).toEqual([]);
   });
 
-  test("a peer with nothing before the first block is not asked again", async () => {
+  it("a peer with nothing before the first block is not asked again", async () => {
     const { peers, blocks, run, letRestersBeAsked } = walkFrom(3);
     peers.add("empty", blocks, { byRange: nothing, byRoot: nothing });
     await run();

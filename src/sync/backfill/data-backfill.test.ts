@@ -1,5 +1,5 @@
 import { ssz } from "@lodestar/types";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { CommittingBlocks } from "../../../test/support/committing-blocks.ts";
 import { openQuietDevChain } from "../../../test/support/dev-chain.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
@@ -74,7 +74,7 @@ async function stored(db: BeaconDb, history: readonly ServedBlock[]): Promise<nu
 }
 
 describe.each(["electra", "fulu"] as const)("the data of backfilled %s blocks", (fork) => {
-  test("is fetched from custodians, rejected if invalid, and continued after a restart", async () => {
+  it("is fetched from custodians, rejected if invalid, and continued after a restart", async () => {
     const { chain, db, reopen, history, openAnchored } = await openHistory(fork);
     const withoutBlock = await openAnchored(false);
     expect(withoutBlock.chain.history.earliestAvailableSlot).toBe(ANCHOR_SLOT + 1);
@@ -107,7 +107,7 @@ describe.each(["electra", "fulu"] as const)("the data of backfilled %s blocks", 
   });
 });
 
-test("progress counts to the target of the block backfill, not to the held blocks", async () => {
+it("progress counts to the target of the block backfill, not to the held blocks", async () => {
   const { chain, history } = await openHistory("electra");
   const peers = new FakePeers();
   peers.add("all", history);
@@ -124,7 +124,7 @@ test("progress counts to the target of the block backfill, not to the held block
   expect(lines.filter(({ message }) => message.endsWith(": done"))).toHaveLength(1);
 });
 
-test("a custody increase fetches only the new columns of held blocks", async () => {
+it("a custody increase fetches only the new columns of held blocks", async () => {
   const { chain, db, reopen, history } = await openHistory("fulu");
   const peers = new FakePeers();
   peers.add("all", history);
@@ -158,7 +158,7 @@ test("a custody increase fetches only the new columns of held blocks", async () 
   await vi.waitFor(() => expect(again.history.earliestAvailableSlot).toBe(0));
 });
 
-test("a peer is asked only for blocks since its earliest available slot", async () => {
+it("a peer is asked only for blocks since its earliest available slot", async () => {
   const incomplete = [6, 5].map((slot) => {
     const signed = ssz.deneb.SignedBeaconBlock.defaultValue();
     signed.message.slot = slot;

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { protocolId } from "../../../src/network/reqresp/protocols.ts";
 import { encodePayload } from "../../../src/network/reqresp/ssz-snappy.ts";
 import { eventually, Scenario } from "./support/scenario.ts";
@@ -35,7 +35,7 @@ beforeAll(async () => {
   identity = await scenario.victim.networking.view.identity();
 });
 
-test("one peer has no more than one connection, however often it dials", async () => {
+it("one peer has no more than one connection, however often it dials", async () => {
   const adversary = await scenario.adversary();
   const opened = new Set<string>();
   for (let i = 0; i < 8; i++) opened.add((await adversary.dial(scenario.victim.address)).id);
@@ -47,7 +47,7 @@ test("one peer has no more than one connection, however often it dials", async (
   await adversary.close();
 });
 
-test("of more peers than there is room for, those that are needed stay", async () => {
+it("of more peers than there is room for, those that are needed stay", async () => {
   const strangers = await Promise.all(times(24, () => scenario.stranger()));
   const most = { connections: 0 };
   const { host } = scenario.victim.networking.network;
@@ -70,7 +70,7 @@ test("of more peers than there is room for, those that are needed stay", async (
   await Promise.all(strangers.map((stranger) => stranger.close()));
 });
 
-test("who comes and goes, with a goodbye or without, leaves nothing behind", async () => {
+it("who comes and goes, with a goodbye or without, leaves nothing behind", async () => {
   const [polite, rude] = [await scenario.stranger(), await scenario.stranger()];
   const known = [...scenario.victim.networking.network.peers.known.values()].length;
   for (let i = 0; i < 12; i++) {
@@ -90,7 +90,7 @@ test("who comes and goes, with a goodbye or without, leaves nothing behind", asy
   expect([...scenario.victim.networking.network.peers.known.values()].length - known).toBeLessThanOrEqual(2);
 });
 
-test("sockets on which nothing or nonsense is said do not matter, and neither do packets of it", async () => {
+it("sockets on which nothing or nonsense is said do not matter, and neither do packets of it", async () => {
   const sockets = await Promise.all(
     times(60, async (i) => {
       const socket = connect(port("tcp"), "127.0.0.1");

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { multiaddr } from "@multiformats/multiaddr";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { Caller } from "../../support/caller.ts";
 import type { Adversary } from "./support/adversary.ts";
 import { eventually, Scenario, statusOf } from "./support/scenario.ts";
@@ -31,7 +31,7 @@ async function leave(adversary: Adversary): Promise<void> {
   await eventually(() => expect(scenario.isConnected(adversary)).toBe(false));
 }
 
-test("a node far behind says so, whatever its only peer claims, and again when it has lost all its peers", async () => {
+it("a node far behind says so, whatever its only peer claims, and again when it has lost all its peers", async () => {
   const { victim, honest, network } = scenario;
   await expectSyncing(HISTORY_SLOTS);
 

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type { RPC } from "@libp2p/gossipsub/message";
 import { compressSync } from "snappy";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { encodeVarint } from "../../../src/network/reqresp/ssz-snappy.ts";
 import { variants } from "../../support/tier.ts";
 import type { Adversary } from "./support/adversary.ts";
@@ -77,7 +77,7 @@ const ATTACKS: [what: string, attack: (adversary: Adversary) => Promise<unknown>
 ];
 
 describe("a peer whose gossip is", () => {
-  test.concurrent.each(variants({ fast: ATTACKS.slice(0, 3), full: ATTACKS.slice(3) }))(
+  it.concurrent.each(variants({ fast: ATTACKS.slice(0, 3), full: ATTACKS.slice(3) }))(
     "%s is sent away, and the node goes on",
     async (_what, attack) => {
       const adversary = await scenario.adversary();
@@ -89,7 +89,7 @@ describe("a peer whose gossip is", () => {
 });
 
 describe("what nobody is to be blamed for is forgotten at once:", () => {
-  test("topics that nobody joined, of any fork or none, and grafts to them", async () => {
+  it("topics that nobody joined, of any fork or none, and grafts to them", async () => {
     const adversary = await scenario.adversary();
     const names = times(2000, (i) => `/eth2/${randomBytes(4).toString("hex")}/beacon_block_${i}/ssz_snappy`);
     const before = internals().mcache.size;
@@ -114,7 +114,7 @@ describe("what nobody is to be blamed for is forgotten at once:", () => {
     await scenario.expectFollowing();
   });
 
-  test("messages that are advertised by the thousand are asked for within bounds", async () => {
+  it("messages that are advertised by the thousand are asked for within bounds", async () => {
     const adversary = await scenario.adversary();
     await adversary.gossip({ subscriptions: [{ subscribe: true, topic: blockTopic() }] });
     // What is asked before the node has a stream to the adversary is lost, and not asked again.

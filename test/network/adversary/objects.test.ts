@@ -3,7 +3,7 @@ import type { Stream } from "@libp2p/interface";
 import { type BeaconBlock, type phase0, type SignedBeaconBlock, type Slot, ssz } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { compressSync } from "snappy";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { attestationSubnet } from "../../../src/chain/subscriptions/committee-subscriptions.ts";
 import { GossipTopics, type TopicKind } from "../../../src/network/gossip/topics.ts";
 import { encodeChunk } from "../../../src/network/reqresp/response-chunk.ts";
@@ -142,7 +142,7 @@ function aggregator(): number {
   ]!;
 }
 
-test.concurrent.each(variants({ fast: FORGERIES.slice(0, 3), full: FORGERIES }))(
+it.concurrent.each(variants({ fast: FORGERIES.slice(0, 3), full: FORGERIES }))(
   "who broadcasts forged objects is sent away: %s",
   async (_what, reason, make) => {
     const adversary = await scenario.adversary();
@@ -153,7 +153,7 @@ test.concurrent.each(variants({ fast: FORGERIES.slice(0, 3), full: FORGERIES }))
   },
 );
 
-test("a block that passes the rules of gossip and is wrong all the same costs its sender some of its standing", async () => {
+it("a block that passes the rules of gossip and is wrong all the same costs its sender some of its standing", async () => {
   const adversary = await scenario.adversary();
   const wrong = byHand.sign({ ...block, stateRoot: randomBytes(32) } as BeaconBlock);
   await send(adversary, topic("beacon_block"), [blockBytes(wrong.signed)]);
@@ -164,7 +164,7 @@ test("a block that passes the rules of gossip and is wrong all the same costs it
   await scenario.expectFollowing();
 });
 
-test("attestations to blocks that nobody has make the node ask a few times, and not more", async () => {
+it("attestations to blocks that nobody has make the node ask a few times, and not more", async () => {
   const [adversary, witness] = [await scenario.adversary(), await scenario.adversary()];
   const current = scenario.network.clock.currentSlot;
   const [signed] = await byHand.attestationsFor(current, scenario.honest.chain.head.root);
@@ -182,7 +182,7 @@ test("attestations to blocks that nobody has make the node ask a few times, and 
   expect(scenario.score(witness)).toBe(0);
 });
 
-test("a chain of blocks without end is followed back only so far, and never onto the chain", async () => {
+it("a chain of blocks without end is followed back only so far, and never onto the chain", async () => {
   const adversary = await scenario.adversary();
   const current = scenario.network.clock.currentSlot;
   const chain = new Map<string, { bytes: Uint8Array; parentRoot: Uint8Array }>();
@@ -220,7 +220,7 @@ test("a chain of blocks without end is followed back only so far, and never onto
   expect(scenario.victim.networking.sync.isSyncing).toBe(false);
 });
 
-test("a true block with a false signature does not make the node refuse the true one", async () => {
+it("a true block with a false signature does not make the node refuse the true one", async () => {
   const adversary = await scenario.adversary();
   const { honest, victim, network } = scenario;
   // The victim misses a block, so that it cannot verify the signature of the next.

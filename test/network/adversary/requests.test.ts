@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { ssz } from "@lodestar/types";
 import { compressSync } from "snappy";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Protocol, protocolId, servedProtocols } from "../../../src/network/reqresp/protocols.ts";
 import { encodeFrames, encodePayload, encodeVarint } from "../../../src/network/reqresp/ssz-snappy.ts";
 import type { Adversary } from "./support/adversary.ts";
@@ -102,7 +102,7 @@ const ATTACKS: [what: string, attack: (adversary: Adversary) => Promise<void>][]
 ];
 
 describe("a peer that asks with", () => {
-  test.concurrent.each(ATTACKS)("%s is sent away, and the node goes on", async (_what, attack) => {
+  it.concurrent.each(ATTACKS)("%s is sent away, and the node goes on", async (_what, attack) => {
     const adversary = await scenario.adversary();
     await attack(adversary);
     await scenario.expectSentAway(adversary);
@@ -110,7 +110,7 @@ describe("a peer that asks with", () => {
   });
 });
 
-test("streams of protocols that nobody speaks cost nothing but themselves", async () => {
+it("streams of protocols that nobody speaks cost nothing but themselves", async () => {
   const adversary = await scenario.adversary();
   const streams = await Promise.allSettled(
     Array.from({ length: 300 }, async (_, i) => adversary.openStream(`/nobody/${i}`)),

@@ -4,7 +4,7 @@ import type { Stream } from "@libp2p/interface";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type phase0, type Slot, ssz } from "@lodestar/types";
 import { multiaddr } from "@multiformats/multiaddr";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { ResponseCode } from "../../../src/network/reqresp/protocols.ts";
 import { encodeChunk, encodeErrorChunk } from "../../../src/network/reqresp/response-chunk.ts";
 import { encodePayload } from "../../../src/network/reqresp/ssz-snappy.ts";
@@ -87,7 +87,7 @@ const LIES: [what: string, lie: Lie][] = [
   ],
 ];
 
-test("a node among many peers that lie finds the one that does not, and syncs", async () => {
+it("a node among many peers that lie finds the one that does not, and syncs", async () => {
   const liars = await Promise.all(
     LIES.map(async ([what, lie]) => {
       const liar = await scenario.stranger();
@@ -117,7 +117,7 @@ test("a node among many peers that lie finds the one that does not, and syncs", 
   await scenario.expectFollowing();
 });
 
-test("a peer that claims what it does not have keeps the node neither from following nor from its duties", async () => {
+it("a peer that claims what it does not have keeps the node neither from following nor from its duties", async () => {
   const { network, victim, honest } = scenario;
   const claims: [what: string, status: () => Partial<ReturnType<typeof statusOf>>][] = [
     ["a head of its own", () => ({ headRoot: randomBytes(32) })],
@@ -146,7 +146,7 @@ test("a peer that claims what it does not have keeps the node neither from follo
   expect(states).toEqual([]);
 });
 
-test.each<[what: string, claim: () => Partial<ReturnType<typeof statusOf>>]>([
+it.each<[what: string, claim: () => Partial<ReturnType<typeof statusOf>>]>([
   ["a head in the future", () => ({ headSlot: 10 ** 6, headRoot: randomBytes(32) })],
   ["finality in the future", () => ({ finalizedEpoch: 10 ** 6, finalizedRoot: randomBytes(32) })],
   ["another finalized block", () => ({ finalizedRoot: randomBytes(32) })],

@@ -1,7 +1,7 @@
 import { SLOTS_PER_EPOCH, ZERO_HASH_HEX } from "@lodestar/params";
 import type { BlockContents } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { ByHand } from "../../../../test/support/by-hand.ts";
 import { type OpenedDevChain, openDevChain, QUIET, startQuietDevChain } from "../../../../test/support/dev-chain.ts";
 import type { Api } from "../../api.ts";
@@ -69,22 +69,22 @@ describe("what is asked wrongly is refused", () => {
     ],
   ];
 
-  test.each(ofPhase0)("%s", async (_, ask, complaint) => {
+  it.each(ofPhase0)("%s", async (_, ask, complaint) => {
     const answer = Promise.resolve(ask(phase0.devChain.api.validator));
     await expect(answer).rejects.toMatchObject({ kind: "invalid-params", message: expect.stringMatching(complaint) });
   });
 
-  test("sync committee duties before altair", async () => {
+  it("sync committee duties before altair", async () => {
     const answer = phase0.devChain.api.validator.getSyncCommitteeDuties({ epoch: 2, indices: EVERYBODY });
     await expect(answer).rejects.toMatchObject({ kind: "invalid-params" });
   });
 
-  test("sync committee duties of a period that is not decided yet", async () => {
+  it("sync committee duties of a period that is not decided yet", async () => {
     const answer = electra.devChain.api.validator.getSyncCommitteeDuties({ epoch: 3 * 8, indices: EVERYBODY });
     await expect(answer).rejects.toMatchObject({ kind: "invalid-params" });
   });
 
-  test.each([false, true])("an aggregate of attestations that nobody made (optimistic: %s)", async (isOptimistic) => {
+  it.each([false, true])("an aggregate of attestations that nobody made (optimistic: %s)", async (isOptimistic) => {
     const { validator } = electra.devChain.api;
     const spy = vi.spyOn(electra.devChain.chain.status, "isOptimistic", "get").mockReturnValue(isOptimistic);
     onTestFinished(() => spy.mockRestore());
@@ -96,7 +96,7 @@ describe("what is asked wrongly is refused", () => {
 });
 
 describe("attestation data", () => {
-  test("names head, target and source, up to the slot after the current one", async () => {
+  it("names head, target and source, up to the slot after the current one", async () => {
     for (const { devChain } of [phase0, electra]) {
       const { api, chain } = devChain;
       for (const slot of [SLOT, SLOT + 1]) {
@@ -111,7 +111,7 @@ describe("attestation data", () => {
     }
   });
 
-  test("of a past slot names the block of then", async () => {
+  it("of a past slot names the block of then", async () => {
     const { api, chain } = phase0.devChain;
     const { data } = await api.validator.produceAttestationData({ slot: SLOT - 2, committeeIndex: 0 });
     const block = await chain.blocks.canonicalAtSlot(SLOT - 2);
@@ -120,7 +120,7 @@ describe("attestation data", () => {
 });
 
 describe("duties", () => {
-  test("of attesters are those of the committees, in order, whoever asks for whom", async () => {
+  it("of attesters are those of the committees, in order, whoever asks for whom", async () => {
     const { api, chain } = phase0.devChain;
     for (const epoch of [0, 1, 2, 3]) {
       const asked = [...EVERYBODY].reverse().concat(3, 3, 99);
@@ -136,7 +136,7 @@ describe("duties", () => {
     }
   });
 
-  test("of proposers are one a slot, and those of the past are who really proposed", async () => {
+  it("of proposers are one a slot, and those of the past are who really proposed", async () => {
     for (const { devChain } of [phase0, electra]) {
       const { api, chain } = devChain;
       for (const epoch of [0, 1, 2, 3]) {
@@ -152,7 +152,7 @@ describe("duties", () => {
     }
   });
 
-  test("of the sync committee name the seats of each member", async () => {
+  it("of the sync committee name the seats of each member", async () => {
     const { api, chain } = electra.devChain;
     const { data: duties } = await api.validator.getSyncCommitteeDuties({ epoch: 2, indices: [...EVERYBODY, 3, 99] });
     const seats = duties.flatMap(({ validatorSyncCommitteeIndices }) => [...validatorSyncCommitteeIndices]);
@@ -165,7 +165,7 @@ describe("duties", () => {
 });
 
 describe("a produced block", () => {
-  test("carries the graffiti that was asked for, or the node's", async () => {
+  it("carries the graffiti that was asked for, or the node's", async () => {
     const { api, chain } = phase0.devChain;
     const { signer } = new ByHand(phase0.devChain);
     const state = await chain.states.afterBlock(chain.head.root, SLOT + 1);
@@ -179,7 +179,7 @@ describe("a produced block", () => {
     expect(await graffitiOf(new Uint8Array(32).fill(8))).toBe("\x08".repeat(32));
   });
 
-  test("can be asked for without a randao reveal, and cannot be imported then", async () => {
+  it("can be asked for without a randao reveal, and cannot be imported then", async () => {
     const { api, chain, clock } = electra.devChain;
     const slot = SLOT + 1;
     const { data } = await api.validator.produceBlockV3({
@@ -193,7 +193,7 @@ describe("a produced block", () => {
   });
 });
 
-test("a node that is syncing gives nobody anything to sign", async () => {
+it("a node that is syncing gives nobody anything to sign", async () => {
   const { devChain } = await openDevChain(QUIET);
   devChain.chain.status.setSource({ isSyncing: true });
   const { validator } = devChain.api;

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import type { UpstreamClient } from "../client/upstream-client.ts";
 import { HealthStub } from "../health-stub.test-support.ts";
 import { type RouteConstraints, UpstreamSelector } from "./upstream-selector.ts";
@@ -32,27 +32,27 @@ function selectorOf(upstreams: Record<string, FakeClient>) {
   return { health, select };
 }
 
-test("an unresponsive upstream is selected as a last resort, but never for a confirmation", () => {
+it("an unresponsive upstream is selected as a last resort, but never for a confirmation", () => {
   const { select } = selectorOf({ first: {}, silent: { isUnresponsive: true } });
   expect(select()).toBe("first");
   expect(select({ tried: ["first"] })).toBe("silent");
   expect(select({ tried: ["first"], isConfirmation: true })).toBeUndefined();
 });
 
-test("a late upstream is selected as a last resort, but never for a confirmation", () => {
+it("a late upstream is selected as a last resort, but never for a confirmation", () => {
   const { select, health } = selectorOf({ first: {}, late: {} });
   health.set("late", { state: "late" });
   expect(select({ tried: ["first"] })).toBe("late");
   expect(select({ tried: ["first"], isConfirmation: true })).toBeUndefined();
 });
 
-test("an upstream that is behind is selected for a confirmation", () => {
+it("an upstream that is behind is selected for a confirmation", () => {
   const { select, health } = selectorOf({ first: {}, behind: {} });
   health.set("behind", { state: "behind" });
   expect(select({ tried: ["first"], isConfirmation: true })).toBe("behind");
 });
 
-test("late upstreams rank before unresponsive ones, and these before deprioritized ones", () => {
+it("late upstreams rank before unresponsive ones, and these before deprioritized ones", () => {
   const { select, health } = selectorOf({ unsupported: {}, silent: { isUnresponsive: true }, late: {} });
   health.set("late", { state: "late" });
   const deprioritized = new Set(["unsupported"]);
@@ -61,14 +61,14 @@ test("late upstreams rank before unresponsive ones, and these before deprioritiz
   expect(select({ deprioritized, tried: ["late", "silent"] })).toBe("unsupported");
 });
 
-test("saturated, down and foreign upstreams are never selected", () => {
+it("saturated, down and foreign upstreams are never selected", () => {
   const { select, health } = selectorOf({ full: { isSaturated: true }, down: {}, foreign: {} });
   health.set("down", { state: "down" });
   health.set("foreign", { state: "foreign" });
   expect(select()).toBeUndefined();
 });
 
-test("a head-bound call goes to an upstream at or above the head floor", () => {
+it("a head-bound call goes to an upstream at or above the head floor", () => {
   const { select, health } = selectorOf({ below: {}, at: { tier: 2 } });
   health.set("below", { headSlot: 99 });
   health.raiseHeadFloor(100);

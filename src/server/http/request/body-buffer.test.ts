@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { BodyBuffer } from "./body-buffer.ts";
 
 const MIB = 1024 * 1024;
@@ -27,16 +27,16 @@ async function received(chunks: readonly Buffer[], declared?: number): Promise<B
 describe.each([0, 1, 1000, MIB, MIB + 1, 3 * MIB + 5])("a body of %d bytes", (bytes) => {
   const expected = Buffer.concat(chunksOf(bytes, 50_000));
 
-  test.each([50_000, 333_333, 2 * MIB])("is complete with chunks of %d bytes", async (chunkBytes) => {
+  it.each([50_000, 333_333, 2 * MIB])("is complete with chunks of %d bytes", async (chunkBytes) => {
     expect((await received(chunksOf(bytes, chunkBytes), bytes)).equals(expected)).toBe(true);
   });
 
-  test("is complete without a declared length", async () => {
+  it("is complete without a declared length", async () => {
     expect((await received(chunksOf(bytes, 50_000))).equals(expected)).toBe(true);
   });
 });
 
-test("does not free memory that a chunk shares", async () => {
+it("does not free memory that a chunk shares", async () => {
   const memory = Buffer.concat(chunksOf(3 * MIB, 50_000));
   const before = Buffer.from(memory);
   const chunks = [0, 1, 2].map((index) => memory.subarray(index * MIB, (index + 1) * MIB));
@@ -44,7 +44,7 @@ test("does not free memory that a chunk shares", async () => {
   expect(memory.equals(before)).toBe(true);
 });
 
-test("returns the bytes received so far", () => {
+it("returns the bytes received so far", () => {
   const body = new BodyBuffer();
   const chunks = chunksOf(2 * MIB, 50_000);
   const expected = Buffer.concat(chunks);
@@ -54,7 +54,7 @@ test("returns the bytes received so far", () => {
   expect(body.soFar().equals(expected)).toBe(true);
 });
 
-test("allocates no memory for a declared length before a first part has arrived", async () => {
+it("allocates no memory for a declared length before a first part has arrived", async () => {
   const before = process.memoryUsage().arrayBuffers;
   const bodies = Array.from({ length: 100 }, () => {
     const body = new BodyBuffer();
