@@ -1,29 +1,13 @@
-import { Address } from "@ethereumjs/util";
 import { runTx } from "@ethereumjs/vm";
 import { encodeBytes, encodeList, encodeNumber } from "../rlp.ts";
 import type { World } from "../state/world.ts";
 import type { ExecutedBlock, Withdrawal } from "./block.ts";
-import { blobBaseFee } from "./fees.ts";
+import { type BlockEnvironment, type EvmBlock, evmBlock } from "./evm-block.ts";
 import { GAS_PER_BLOB } from "./forks.ts";
-import type { Header } from "./header.ts";
 import { EMPTY_BLOOM, type Receipt } from "./receipt.ts";
 import type { ForkRules, Machine } from "./rules.ts";
 import type { SystemContracts } from "./system-contracts.ts";
 import { blobCountOf, type Transaction } from "./transaction.ts";
-
-/** Header fields that are known before the block is executed. */
-export type BlockEnvironment = Pick<
-  Header,
-  | "parentHash"
-  | "feeRecipient"
-  | "number"
-  | "gasLimit"
-  | "timestamp"
-  | "prevRandao"
-  | "baseFeePerGas"
-  | "excessBlobGas"
-  | "parentBeaconBlockRoot"
->;
 
 /** What the execution of a block gave. */
 export interface BlockResult {
@@ -37,8 +21,6 @@ export interface BlockResult {
   /** Tips, in wei. */
   value: bigint;
 }
-
-type EvmBlock = NonNullable<Parameters<typeof runTx>[1]["block"]>;
 
 const WEI_PER_GWEI = 10n ** 9n;
 
@@ -146,26 +128,4 @@ export class BlockRun {
 /** Address of the contract that a transaction creates, if it succeeds. */
 function createdAddress({ sender, tx }: Transaction, { crypto }: ForkRules): Uint8Array {
   return crypto.keccak(encodeList([encodeBytes(sender.bytes), encodeNumber(tx.nonce)])).slice(12);
-}
-
-/** Holds all that the EVM reads of a block. Building a real block object costs a check of every field. */
-function evmBlock(environment: BlockEnvironment, { blobs, common }: ForkRules): EvmBlock {
-  const { feeRecipient, number, gasLimit, timestamp, prevRandao, baseFeePerGas, excessBlobGas = 0n } = environment;
-  let price: bigint | undefined;
-  const header = {
-    coinbase: new Address(feeRecipient),
-    number,
-    gasLimit,
-    gasUsed: 0n,
-    timestamp,
-    difficulty: 0n,
-    prevRandao,
-    baseFeePerGas,
-    excessBlobGas,
-    getBlobGasPrice: () => {
-      price ??= blobs === undefined ? 0n : blobBaseFee(excessBlobGas, blobs);
-      return price;
-    },
-  };
-  return { header, common } as unknown as EvmBlock;
 }

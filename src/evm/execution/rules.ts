@@ -4,6 +4,7 @@ import type { EvmCrypto } from "../crypto.ts";
 import { KeyHashes } from "../state/key-hashes.ts";
 import { WorldState } from "../state/world-state.ts";
 import type { BlockHashes } from "./block-hashes.ts";
+import type { CallBudget } from "./call-budget.ts";
 import {
   type BlobParameters,
   blobParametersAt,
@@ -21,35 +22,57 @@ const EARLY_FORKS = [
 ].flat();
 /** EIP-7934: 10 MiB less a margin of 2 MiB for the beacon block. */
 const MAX_BLOCK_SIZE = 8 * 1024 * 1024;
+const JUMPDEST = 0x5b;
+const JUMPDEST_GAS = 1;
+
+/** What the EVM reads while it runs. */
+interface MachineInputs {
+  /** For BLOCKHASH. */
+  blockHashes?: BlockHashes;
+  budget?: CallBudget;
+}
 
 /** An EVM with its state. Executes one block at a time. */
 export class Machine {
   readonly state: WorldState;
   readonly vm: VM;
-  readonly #ancestors: { hashes: BlockHashes | undefined };
+  readonly #inputs: MachineInputs;
 
-  static async create(common: Common, crypto: EvmCrypto, hashes: KeyHashes): Promise<Machine> {
+  /** With `limited`, execution spends the budget that is set. */
+  static async create(common: Common, crypto: EvmCrypto, hashes: KeyHashes, limited: boolean): Promise<Machine> {
     const state = new WorldState(crypto.keccak, hashes);
-    const ancestors: { hashes: BlockHashes | undefined } = { hashes: undefined };
+    const inputs: MachineInputs = {};
     const blockchain = {
       getBlock: async (number: number | Uint8Array) => ({
-        hash: () => ancestors.hashes?.at(BigInt(number as number)) ?? new Uint8Array(32),
+        hash: () => inputs.blockHashes?.at(BigInt(number as number)) ?? new Uint8Array(32),
       }),
       putBlock: async () => {},
       shallowCopy: () => blockchain,
     };
-    return new Machine(state, await createVM({ common, stateManager: state, blockchain }), ancestors);
+    const jump = {
+      opcode: JUMPDEST,
+      opcodeName: "JUMPDEST",
+      baseFee: JUMPDEST_GAS,
+      logicFunction: () => inputs.budget?.onJump(),
+    };
+    const evmOpts = limited ? { customOpcodes: [jump] } : {};
+    return new Machine(state, await createVM({ common, stateManager: state, blockchain, evmOpts }), inputs);
   }
 
-  private constructor(state: WorldState, vm: VM, ancestors: { hashes: BlockHashes | undefined }) {
+  private constructor(state: WorldState, vm: VM, inputs: MachineInputs) {
     this.state = state;
     this.vm = vm;
-    this.#ancestors = ancestors;
+    this.#inputs = inputs;
   }
 
   /** Sets what BLOCKHASH reads. */
   set blockHashes(hashes: BlockHashes) {
-    this.#ancestors.hashes = hashes;
+    this.#inputs.blockHashes = hashes;
+  }
+
+  /** Sets what limits execution. */
+  set budget(budget: CallBudget | undefined) {
+    this.#inputs.budget = budget;
   }
 }
 
@@ -64,6 +87,7 @@ export class ForkRules {
   readonly crypto: EvmCrypto;
   readonly #hashes: KeyHashes;
   readonly #idle: Machine[] = [];
+  readonly #idleLimited: Machine[] = [];
 
   constructor(options: ChainRulesOptions, timestamp: number, crypto: EvmCrypto, hashes: KeyHashes) {
     this.fork = forkAt(options, timestamp);
@@ -88,15 +112,27 @@ export class ForkRules {
     return this.isSince("osaka") ? MAX_BLOCK_SIZE : Number.POSITIVE_INFINITY;
   }
 
-  /** Runs work on an EVM of its own. Idle ones are reused: a VM takes half a millisecond to create. */
-  async withMachine<T>(work: (machine: Machine) => Promise<T>): Promise<T> {
-    const machine = this.#idle.pop() ?? (await Machine.create(this.common, this.crypto, this.#hashes));
-    try {
-      return await work(machine);
-    } finally {
-      machine.state.open(undefined);
-      this.#idle.push(machine);
-    }
+  /** Runs work on an EVM of its own. */
+  withMachine<T>(work: (machine: Machine) => Promise<T>): Promise<T> {
+    return this.#with(this.#idle, false, work);
+  }
+
+  /** Runs a call on an EVM of its own, within a budget. */
+  withLimitedMachine<T>(budget: CallBudget, work: (machine: Machine) => Promise<T>): Promise<T> {
+    return this.#with(this.#idleLimited, true, (machine) => {
+      machine.budget = budget;
+      return work(machine);
+    });
+  }
+
+  /** Idle machines are reused: a VM takes half a millisecond to create. One whose work failed may be in disorder. */
+  async #with<T>(idle: Machine[], limited: boolean, work: (machine: Machine) => Promise<T>): Promise<T> {
+    const machine = idle.pop() ?? (await Machine.create(this.common, this.crypto, this.#hashes, limited));
+    const result = await work(machine);
+    machine.state.open(undefined);
+    machine.budget = undefined;
+    idle.push(machine);
+    return result;
   }
 }
 

@@ -22,6 +22,9 @@ export class WorldState implements StateManagerInterface {
   #undo: (() => void)[] = [];
   #checkpoints: number[] = [];
   #originals = new Map<string, Uint8Array>();
+  /** Sender whose code is not shown to the next read of its account. */
+  #senderWithCode: string | undefined;
+  #hidesCode = false;
 
   constructor(keccak: Keccak, hashes: KeyHashes = new KeyHashes(keccak)) {
     this.reader = new WorldReader(keccak);
@@ -54,7 +57,17 @@ export class WorldState implements StateManagerInterface {
     if (this.#codes.size > 0) this.#codes = new Map();
     this.#undo = [];
     this.#checkpoints = [];
+    this.#senderWithCode = undefined;
     this.clearOriginals();
+  }
+
+  /**
+   * Lets the next transaction come from an account with code, which EIP-3607 forbids. The first read of the account, by
+   * which the EVM checks its sender, shows none.
+   */
+  allowSenderWithCode(address: Uint8Array): void {
+    this.#senderWithCode = keyOf(address);
+    this.#hidesCode = true;
   }
 
   /** Returns the world with all changes, and continues from it. */
@@ -128,7 +141,12 @@ export class WorldState implements StateManagerInterface {
   }
 
   async getAccount(address: Address): Promise<Account | undefined> {
-    const found = this.#account(keyOf(address.bytes));
+    const key = keyOf(address.bytes);
+    const found = this.#account(key);
+    if (this.#hidesCode && key === this.#senderWithCode && found !== undefined) {
+      this.#hidesCode = false;
+      return new Account(found.nonce, found.balance, this.reader.storageRoot(found.storage), NO_CODE_HASH);
+    }
     return found && new Account(found.nonce, found.balance, this.reader.storageRoot(found.storage), found.codeHash);
   }
 
@@ -137,7 +155,8 @@ export class WorldState implements StateManagerInterface {
     if (account === undefined) return this.deleteAccount(address);
     const { nonce, balance, codeHash } = account;
     const current = this.#account(key) ?? NO_ACCOUNT;
-    const isSameCode = codeHash === current.codeHash || Buffer.compare(codeHash, current.codeHash) === 0;
+    const isHidden = key === this.#senderWithCode && Buffer.compare(codeHash, NO_CODE_HASH) === 0;
+    const isSameCode = isHidden || codeHash === current.codeHash || Buffer.compare(codeHash, current.codeHash) === 0;
     const code = isSameCode ? current.code : this.#codeOf(codeHash);
     this.#set(key, {
       nonce,

@@ -1,0 +1,48 @@
+import { yieldToEventLoop } from "../../async/time-slice.ts";
+
+/** How long a call runs before other work of the thread gets its turn. */
+const SLICE_MS = 5;
+/** Jump destinations between two looks at the clock. */
+const JUMPS_PER_CHECK = 64;
+
+/** A call ran for longer than its time limit. */
+export class CallTimeoutError extends Error {
+  constructor(timeoutMs: number) {
+    super(`execution aborted (timeout = ${timeoutMs / 1000}s)`);
+    this.name = "CallTimeoutError";
+  }
+}
+
+/** Limits the time of a call, and lets other work of the thread run in between. */
+export class CallBudget {
+  readonly #timeoutMs: number;
+  readonly #deadline: number;
+  readonly #signal: AbortSignal | undefined;
+  #sliceEnd = performance.now() + SLICE_MS;
+  #jumps = 0;
+
+  constructor(timeoutMs: number, signal?: AbortSignal) {
+    this.#timeoutMs = timeoutMs;
+    this.#deadline = performance.now() + timeoutMs;
+    this.#signal = signal;
+  }
+
+  /** Called at each JUMPDEST, which every loop passes. Throws when the time is up or the call was cancelled. */
+  onJump(): Promise<void> | undefined {
+    if (++this.#jumps % JUMPS_PER_CHECK !== 0) return undefined;
+    return this.checkpoint();
+  }
+
+  /** Yields if the slice is used up. */
+  checkpoint(): Promise<void> | undefined {
+    return performance.now() < this.#sliceEnd ? undefined : this.#yield();
+  }
+
+  async #yield(): Promise<void> {
+    this.#signal?.throwIfAborted();
+    if (performance.now() > this.#deadline) throw new CallTimeoutError(this.#timeoutMs);
+    await yieldToEventLoop();
+    this.#signal?.throwIfAborted();
+    this.#sliceEnd = performance.now() + SLICE_MS;
+  }
+}

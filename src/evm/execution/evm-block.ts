@@ -1,0 +1,46 @@
+import { Address } from "@ethereumjs/util";
+import type { runTx } from "@ethereumjs/vm";
+import { blobBaseFee } from "./fees.ts";
+import type { Header } from "./header.ts";
+import type { ForkRules } from "./rules.ts";
+
+/** Header fields that are known before the block is executed. */
+export type BlockEnvironment = Pick<
+  Header,
+  | "parentHash"
+  | "feeRecipient"
+  | "number"
+  | "gasLimit"
+  | "timestamp"
+  | "prevRandao"
+  | "baseFeePerGas"
+  | "excessBlobGas"
+  | "parentBeaconBlockRoot"
+>;
+
+export type EvmBlock = NonNullable<Parameters<typeof runTx>[1]["block"]>;
+
+/**
+ * Holds all that the EVM reads of a block. Building a real block object costs a check of every field. `blobFee` replaces
+ * the one that follows from the excess blob gas.
+ */
+export function evmBlock(environment: BlockEnvironment, { blobs, common }: ForkRules, blobFee?: bigint): EvmBlock {
+  const { feeRecipient, number, gasLimit, timestamp, prevRandao, baseFeePerGas, excessBlobGas = 0n } = environment;
+  let price = blobFee;
+  const header = {
+    coinbase: new Address(feeRecipient),
+    number,
+    gasLimit,
+    gasUsed: 0n,
+    timestamp,
+    difficulty: 0n,
+    prevRandao,
+    baseFeePerGas,
+    excessBlobGas,
+    getBlobGasPrice: () => {
+      price ??= blobs === undefined ? 0n : blobBaseFee(excessBlobGas, blobs);
+      return price;
+    },
+  };
+  return { header, common } as unknown as EvmBlock;
+}
