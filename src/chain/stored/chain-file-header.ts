@@ -11,11 +11,31 @@ export interface ChainFileHeader {
   clockSlot: Slot | null;
 }
 
+const ROOT = /^0x[0-9a-f]{64}$/;
+
 /** Reads the header of a chain file; throws a `ChainFileError`. */
 export async function readChainFileHeader(path: string): Promise<ChainFileHeader> {
   for await (const { kind, bytes } of readChainFile(path)) {
-    if (kind !== EntryKind.about) break;
-    return JSON.parse(new TextDecoder().decode(bytes)) as ChainFileHeader;
+    const header = kind === EntryKind.about ? parseHeader(new TextDecoder().decode(bytes)) : undefined;
+    if (header) return header;
+    break;
   }
-  throw new ChainFileError("it has no chain header");
+  throw new ChainFileError("it has no valid chain header");
 }
+
+function parseHeader(json: string): ChainFileHeader | undefined {
+  try {
+    const { identity, finalized, clockSlot } = JSON.parse(json) as ChainFileHeader;
+    const isValid =
+      typeof identity === "object" &&
+      identity !== null &&
+      isNatural(finalized.epoch) &&
+      ROOT.test(finalized.root) &&
+      (clockSlot === null || isNatural(clockSlot));
+    return isValid ? { identity, finalized, clockSlot } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const isNatural = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0;

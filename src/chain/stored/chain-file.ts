@@ -5,8 +5,6 @@ import { compress, uncompress } from "snappy";
 /** Magic bytes of a chain file. The format is described in docs/chain-file.md. */
 const MAGIC = new TextEncoder().encode("fanal chain 1\n");
 const HEADER_BYTES = 9;
-/** Larger than any entry of any network. */
-const MAX_ENTRY_BYTES = 2 ** 31;
 
 /** Types of file entries. */
 export const EntryKind = {
@@ -87,31 +85,45 @@ export class ChainFileWriter {
 export async function* readChainFile(path: string): AsyncGenerator<FileEntry> {
   const file = await open(path, "r");
   try {
+    const { size } = await file.stat();
     const magic = await take(file, MAGIC.length);
-    if (!magic?.equals(MAGIC)) throw new ChainFileError("it is not a chain file");
+    if (!magic.equals(MAGIC)) throw new ChainFileError("it is not a chain file");
     for (let number = 1; ; number++) {
       const header = await take(file, HEADER_BYTES);
-      if (header === null) return;
-      const length = header.readUInt32LE(1);
-      const compressed = length > MAX_ENTRY_BYTES ? null : await take(file, length);
-      if (!compressed || crc32c(compressed, crc32c(header.subarray(0, 5))) !== header.readUInt32LE(5)) {
-        throw new ChainFileError(`entry ${number} is damaged or truncated`);
-      }
-      yield { kind: header.readUInt8(0), bytes: new Uint8Array((await uncompress(compressed)) as Buffer) };
+      if (header.length === 0) return;
+      const bytes = await takeContent(file, header, size);
+      if (!bytes) throw new ChainFileError(`entry ${number} is damaged or truncated`);
+      yield { kind: header.readUInt8(0), bytes };
     }
   } finally {
     await file.close();
   }
 }
 
-/** Reads the next bytes; null if there are too few. */
-async function take(file: FileHandle, length: number): Promise<Buffer | null> {
+/** Returns null if the entry is damaged or truncated. */
+async function takeContent(file: FileHandle, header: Buffer, fileBytes: number): Promise<Uint8Array | null> {
+  if (header.length < HEADER_BYTES) return null;
+  const length = header.readUInt32LE(1);
+  // Bounds the allocation.
+  if (length > fileBytes) return null;
+  const compressed = await take(file, length);
+  if (compressed.length < length || crc32c(compressed, crc32c(header.subarray(0, 5))) !== header.readUInt32LE(5)) {
+    return null;
+  }
+  return uncompress(compressed).then(
+    (bytes) => new Uint8Array(bytes as Buffer),
+    () => null,
+  );
+}
+
+/** Reads the next bytes; fewer at the end of the file. */
+async function take(file: FileHandle, length: number): Promise<Buffer> {
   const buffer = Buffer.alloc(length);
   let filled = 0;
   while (filled < length) {
     const { bytesRead } = await file.read(buffer, filled, length - filled);
-    if (bytesRead === 0) return null;
+    if (bytesRead === 0) break;
     filled += bytesRead;
   }
-  return buffer;
+  return buffer.subarray(0, filled);
 }

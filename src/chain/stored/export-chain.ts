@@ -1,5 +1,5 @@
 import type { RootHex, Slot } from "@lodestar/types";
-import { fromHex } from "@lodestar/utils";
+import { fromHex, toRootHex } from "@lodestar/utils";
 import type { BeaconDb, RawEntry } from "../../db/beacon-db.ts";
 import { DatabaseCorruptError } from "../../db/errors.ts";
 import { Bucket } from "../../db/keys.ts";
@@ -126,7 +126,7 @@ export function readRawEntry(bytes: Uint8Array): RawEntry {
   return { bucket, key: bytes.subarray(RAW_HEADER_BYTES, end), value: bytes.subarray(end) };
 }
 
-export const EMPTY_SLOT_BYTES = 72;
+const EMPTY_SLOT_BYTES = 72;
 
 function emptySlotRow(stateRoot: RootHex, { slot, blockRoot }: StatePosition): Uint8Array {
   const row = Buffer.alloc(EMPTY_SLOT_BYTES);
@@ -134,4 +134,15 @@ function emptySlotRow(stateRoot: RootHex, { slot, blockRoot }: StatePosition): U
   row.writeBigUInt64LE(BigInt(slot), 32);
   row.set(fromHex(blockRoot), 40);
   return row;
+}
+
+/** Throws a RangeError for invalid bytes. */
+export function readEmptySlots(bytes: Uint8Array): { stateRoot: Uint8Array; position: StatePosition }[] {
+  const rows = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return Array.from({ length: Math.ceil(rows.length / EMPTY_SLOT_BYTES) }, (_, n) => {
+    const row = rows.subarray(n * EMPTY_SLOT_BYTES, (n + 1) * EMPTY_SLOT_BYTES);
+    const slot = Number(row.readBigUInt64LE(32));
+    if (row.length < EMPTY_SLOT_BYTES || !Number.isSafeInteger(slot)) throw new RangeError("Invalid empty slot.");
+    return { stateRoot: row.subarray(0, 32), position: { slot, blockRoot: toRootHex(row.subarray(40)) } };
+  });
 }

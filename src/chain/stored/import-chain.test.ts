@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { openEmptyDatabase } from "../../db/empty-database.test-support.ts";
 import { createTempDir } from "../../db/temp-dir.test-support.ts";
-import { ChainFileWriter, EntryKind, type FileEntry, readChainFile } from "./chain-file.ts";
+import { ChainFileError, ChainFileWriter, EntryKind, type FileEntry, readChainFile } from "./chain-file.ts";
 import { type ExportedCounts, exportChain } from "./export-chain.ts";
 import { importChain } from "./import-chain.ts";
 import { blockOn, chainOf, config, storeChain } from "./linked-blocks.test-support.ts";
@@ -85,9 +85,34 @@ it.each<[string, (entries: FileEntry[]) => FileEntry[], string]>([
       ),
     "it does not contain a valid chain: The state of the finalized block is missing",
   ],
+  [
+    "with a block that is none",
+    (entries) => [...entries, { kind: EntryKind.hotBlock, bytes: Uint8Array.of(1) }],
+    "a block in it cannot be decoded",
+  ],
+  [
+    "with a state that is none",
+    (entries) => [...entries, { kind: EntryKind.state, bytes: new Uint8Array(48) }],
+    "a state in it cannot be decoded",
+  ],
+  [
+    "with half an empty slot",
+    (entries) => [...entries, { kind: EntryKind.emptySlots, bytes: new Uint8Array(36) }],
+    "a list of empty slots in it cannot be decoded",
+  ],
+  [
+    "with a raw entry that is none",
+    (entries) => [...entries, { kind: EntryKind.raw, bytes: Uint8Array.of(1) }],
+    "an entry of the database in it cannot be decoded",
+  ],
+  [
+    "with an end that is no JSON",
+    (entries) => [...entries, { kind: EntryKind.end, bytes: Uint8Array.of(1) }],
+    "a description in it cannot be decoded",
+  ],
   ["with an unknown kind of entry", (entries) => [...entries, json(99, {})], "it has an entry of unknown type 99"],
 ])("rejects a file %s and leaves the database without a chain", async (_, change, message) => {
   const { db, imported } = await importChanged(change);
-  await expect(imported).rejects.toThrow(message);
+  await expect(imported).rejects.toThrow(new ChainFileError(message));
   expect(await db.meta.getIdentity()).toBeNull();
 });

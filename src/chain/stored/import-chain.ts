@@ -1,7 +1,6 @@
 import type { BeaconConfig } from "@lodestar/config";
 import type { BeaconStateAllForks } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
-import { toRootHex } from "@lodestar/utils";
 import type { BeaconDb, BeaconDbBatch, RawEntry } from "../../db/beacon-db.ts";
 import { Bucket } from "../../db/keys.ts";
 import { upgradeSchema } from "../../db/open-database.ts";
@@ -11,7 +10,7 @@ import { readState } from "../states/read-state.ts";
 import { ChainFileError, EntryKind, readChainFile } from "./chain-file.ts";
 import { readChainFileHeader } from "./chain-file-header.ts";
 import { checkChain } from "./check-chain.ts";
-import { EMPTY_SLOT_BYTES, type ExportedCounts, readRawEntry } from "./export-chain.ts";
+import { type ExportedCounts, readEmptySlots, readRawEntry } from "./export-chain.ts";
 
 /** SSZ of BeaconState starts with genesis time (8 bytes) and genesis validators root (32), followed by the slot. */
 const STATE_SLOT_OFFSET = 40;
@@ -94,10 +93,8 @@ async function importEntry(kind: number, bytes: Uint8Array, { config, batch, cou
       return;
     }
     case EntryKind.emptySlots:
-      for (let at = 0; at < bytes.length; at += EMPTY_SLOT_BYTES) {
-        const row = Buffer.from(bytes.subarray(at, at + EMPTY_SLOT_BYTES));
-        const position = { slot: Number(row.readBigUInt64LE(32)), blockRoot: toRootHex(row.subarray(40)) };
-        batch.stateIndex.put(row.subarray(0, 32), position);
+      for (const { stateRoot, position } of await decode(() => readEmptySlots(bytes), "a list of empty slots")) {
+        batch.stateIndex.put(stateRoot, position);
         counts.emptySlots++;
       }
       return;

@@ -23,7 +23,7 @@ async function refusalOf(identity: unknown): Promise<string> {
   onTestFinished(directory.remove);
   const path = join(directory.path, "dump");
   const file = await ChainFileWriter.create(path);
-  const about = { identity, finalized: { epoch: 0, root: "0x" }, clockSlot: 0 };
+  const about = { identity, finalized: { epoch: 0, root: `0x${"33".repeat(32)}` }, clockSlot: 0 };
   await file.write(EntryKind.about, Buffer.from(JSON.stringify(about)));
   await file.close();
   const dumps = new DevDumps({
