@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { SecretKey } from "@chainsafe/blst";
+import { PublicKey, type SecretKey, Signature, verify } from "@chainsafe/blst";
 import type { ChainConfig } from "@lodestar/config";
 import { DOMAIN_DEPOSIT, MAX_EFFECTIVE_BALANCE, MIN_DEPOSIT_AMOUNT } from "@lodestar/params";
 import { computeDomain, computeSigningRoot, ZERO_HASH } from "@lodestar/state-transition";
@@ -104,16 +104,27 @@ function withdrawalCredentials(
   return credentials;
 }
 
-/**
- * Signs a deposit, without a genesis validators root: deposits are valid across forks (phase0/beacon-chain.md,
- * Deposits).
- */
 export function signDeposit(
-  { GENESIS_FORK_VERSION }: ChainConfig,
+  config: ChainConfig,
   secretKey: SecretKey,
   message: phase0.DepositMessage,
 ): phase0.DepositData {
+  return { ...message, signature: secretKey.sign(depositSigningRoot(config, message)).toBytes() };
+}
+
+/** phase0/beacon-chain.md, is_valid_deposit_signature. */
+export function isDepositSignatureValid(config: ChainConfig, deposit: phase0.DepositData): boolean {
+  try {
+    const publicKey = PublicKey.fromBytes(deposit.pubkey, true);
+    const signature = Signature.fromBytes(deposit.signature, true);
+    return verify(depositSigningRoot(config, deposit), publicKey, signature);
+  } catch {
+    return false;
+  }
+}
+
+/** Has no genesis validators root: deposits are valid across forks (phase0/beacon-chain.md, Deposits). */
+function depositSigningRoot({ GENESIS_FORK_VERSION }: ChainConfig, message: phase0.DepositMessage): Uint8Array {
   const domain = computeDomain(DOMAIN_DEPOSIT, GENESIS_FORK_VERSION, ZERO_HASH);
-  const signingRoot = computeSigningRoot(ssz.phase0.DepositMessage, message, domain);
-  return { ...message, signature: secretKey.sign(signingRoot).toBytes() };
+  return computeSigningRoot(ssz.phase0.DepositMessage, message, domain);
 }

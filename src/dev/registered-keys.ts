@@ -1,7 +1,7 @@
 import type { SecretKey } from "@chainsafe/blst";
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import type { ValidatorIndex } from "@lodestar/types";
-import { byteArrayEquals } from "@lodestar/utils";
+import { byteArrayEquals, toHex } from "@lodestar/utils";
 import type { DevKeys, ValidatorKeys } from "./validator-keys.ts";
 
 interface KeyPair {
@@ -9,14 +9,20 @@ interface KeyPair {
   publicKey: Uint8Array;
 }
 
+/** How far the keys of deposits may be ahead of the registry: deposits that were counted may never enter it. */
+const KEYS_AHEAD = 16;
+
 /**
- * Keys of the genesis validators and of validators added by a deposit with the derived key of their index. Validators
- * added with another key are not ours.
+ * Keys of the genesis validators and of validators added by a deposit with a derived key. Usually it is the key of
+ * their index. Deposits with other keys may come in between, so every derived key near the registry is recognised.
+ * Validators added with another key are not ours.
  */
 export class RegisteredKeys implements ValidatorKeys {
   readonly #keys: DevKeys;
   readonly #chain: { readonly headState: Pick<CachedBeaconStateAllForks, "validators"> };
   readonly #keyPairs = new Map<ValidatorIndex, KeyPair>();
+  /** Derived key pairs from the first one after genesis on, by public key. */
+  readonly #byPublicKey = new Map<string, KeyPair>();
 
   constructor(keys: DevKeys, chain: { readonly headState: Pick<CachedBeaconStateAllForks, "validators"> }) {
     this.#keys = keys;
@@ -27,13 +33,12 @@ export class RegisteredKeys implements ValidatorKeys {
     const { indices, count } = this.#keys;
     const entered = this.#chain.headState.validators.length - count;
     if (entered <= 0) return indices;
-    const keyPairs = Array.from({ length: entered }, (_, n) => count + n).filter((index) => this.#hasEntered(index));
-    return [...indices, ...keyPairs];
+    const own = Array.from({ length: entered }, (_, n) => count + n).filter((index) => this.#entered(index));
+    return [...indices, ...own];
   }
 
   secretKey(index: ValidatorIndex): SecretKey | undefined {
-    if (index < this.#keys.count) return this.#keys.secretKey(index);
-    return this.#hasEntered(index) ? this.keyPair(index).secretKey : undefined;
+    return index < this.#keys.count ? this.#keys.secretKey(index) : this.#entered(index)?.secretKey;
   }
 
   /** Returns the derived key pair for a new validator with this index. */
@@ -47,10 +52,22 @@ export class RegisteredKeys implements ValidatorKeys {
     return keyPair;
   }
 
-  #hasEntered(index: ValidatorIndex): boolean {
+  /** Returns the key pair of a validator that has entered with one of our keys. */
+  #entered(index: ValidatorIndex): KeyPair | undefined {
     const { validators } = this.#chain.headState;
-    return (
-      index < validators.length && byteArrayEquals(validators.getReadonly(index).pubkey, this.keyPair(index).publicKey)
-    );
+    if (index >= validators.length) return undefined;
+    const { pubkey } = validators.getReadonly(index);
+    const expected = this.keyPair(index);
+    return byteArrayEquals(pubkey, expected.publicKey) ? expected : this.#find(pubkey);
+  }
+
+  #find(pubkey: Uint8Array): KeyPair | undefined {
+    const { count } = this.#keys;
+    const end = this.#chain.headState.validators.length + KEYS_AHEAD;
+    for (let index = count + this.#byPublicKey.size; index < end; index++) {
+      const keyPair = this.keyPair(index);
+      this.#byPublicKey.set(toHex(keyPair.publicKey), keyPair);
+    }
+    return this.#byPublicKey.get(toHex(pubkey));
   }
 }

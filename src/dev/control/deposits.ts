@@ -6,10 +6,11 @@ import {
   computeStartSlotAtEpoch,
 } from "@lodestar/state-transition";
 import { type phase0, ssz, type ValidatorIndex } from "@lodestar/types";
-import { byteArrayEquals } from "@lodestar/utils";
+import { toHex } from "@lodestar/utils";
 import { ControlError, type SubmittedOperation } from "../../api/dev-control.ts";
+import { indexInRegistry } from "../../api/methods/states/registry.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
-import { blsWithdrawalCredentials, signDeposit } from "../genesis-deposits.ts";
+import { blsWithdrawalCredentials, isDepositSignatureValid, signDeposit } from "../genesis-deposits.ts";
 import type { RegisteredKeys } from "../registered-keys.ts";
 import { type DepositLog, VOTING_PERIOD } from "./deposit-log.ts";
 import type { ExecutionRequestMaker } from "./execution-requests.ts";
@@ -90,8 +91,8 @@ export class DevDeposits {
   }
 
   /**
-   * Returns the index of the next new validator. Skips indices with a pending deposit, unless its signature is invalid
-   * and so creates no validator.
+   * Returns the index of the next new validator, after those of pending deposits. Deposits with an invalid signature
+   * add no validator.
    */
   async #nextIndex(state: CachedBeaconStateAllForks): Promise<ValidatorIndex> {
     const { chain, keys, requests, log } = this.#parts;
@@ -101,16 +102,17 @@ export class DevDeposits {
       ...(await requests.pendingDeposits()),
       ...(isElectra ? (state as CachedBeaconStateElectra).pendingDeposits.getAllReadonlyValues() : []),
     ];
-    const isPending = (index: ValidatorIndex) => {
-      const { secretKey, publicKey } = keys.keyPair(index);
-      return waiting.some((deposit) => {
-        if (!byteArrayEquals(deposit.pubkey, publicKey)) return false;
-        return byteArrayEquals(signDeposit(chain.config, secretKey, deposit).signature, deposit.signature);
-      });
-    };
-    let next = state.validators.length;
-    while (isPending(next)) next++;
-    return next;
+    const isRegistered = (pubkey: string) => indexInRegistry(state, pubkey) !== undefined;
+    const entering = new Set<string>();
+    for (const deposit of waiting) {
+      const pubkey = toHex(deposit.pubkey);
+      if (entering.has(pubkey) || isRegistered(pubkey)) continue;
+      if (isDepositSignatureValid(chain.config, deposit)) entering.add(pubkey);
+    }
+    for (let next = state.validators.length + entering.size; ; next++) {
+      const pubkey = toHex(keys.keyPair(next).publicKey);
+      if (!entering.has(pubkey) && !isRegistered(pubkey)) return next;
+    }
   }
 }
 

@@ -1,11 +1,13 @@
-import { createTx } from "@ethereumjs/tx";
+import { createTx, type TypedTransaction } from "@ethereumjs/tx";
 import { Address } from "@ethereumjs/util";
 import type { electra, phase0 } from "@lodestar/types";
 import { byteArrayEquals, toHex } from "@lodestar/utils";
 import { ControlError } from "../../api/dev-control.ts";
 import { type DevAccount, devAccountKeys } from "../../evm/accounts.ts";
 import type { EvmEngine } from "../../evm/engine/evm-engine.ts";
+import { nextBaseFee } from "../../evm/execution/fees.ts";
 import { CONSOLIDATION_REQUESTS_ADDRESS, WITHDRAWAL_REQUESTS_ADDRESS } from "../../evm/execution/system-contracts.ts";
+import { effectiveTip } from "../../evm/execution/transaction.ts";
 import { PoolError } from "../../evm/pool/pool-error.ts";
 import { bytesToBigint } from "../../evm/rlp.ts";
 import type { ExecutionRequestMaker } from "../control/execution-requests.ts";
@@ -14,7 +16,7 @@ import { decodeDepositCall, encodeDepositCall } from "./deposit-call.ts";
 const GWEI = 10n ** 9n;
 /** Enough for a deposit into an empty tree, and for any request. */
 const GAS_LIMIT = 300_000n;
-/** High enough to come before the transactions of others. */
+/** High enough to come before most transactions of others. */
 const TIP = 100n * GWEI;
 /** Covers the fee of the request contracts, which starts at 1 wei and grows with their queues. */
 const REQUEST_FEE = GWEI;
@@ -51,7 +53,7 @@ export class EvmRequests implements ExecutionRequestMaker {
     await this.#request(CONSOLIDATION_REQUESTS_ADDRESS.bytes, sourceAddress, data);
   }
 
-  /** Returns the requests with the indices that the contract gives them if no other deposit comes before. */
+  /** Returns the requests with the indices that the contract gives them unless later deposits pay a higher tip. */
   async addDeposits(deposits: readonly phase0.DepositData[]): Promise<electra.DepositRequest[]> {
     const count = Buffer.from(this.#storageOf(this.#depositContract, DEPOSIT_COUNT_SLOT));
     const first = bytesToBigint(count) + BigInt((await this.pendingDeposits()).length);
@@ -62,13 +64,32 @@ export class EvmRequests implements ExecutionRequestMaker {
     return deposits.map((deposit, n) => ({ ...deposit, index: first + BigInt(n) }));
   }
 
-  /** Deposits of pooled transactions. */
+  /** Deposits of pooled transactions that can be included. */
   async pendingDeposits(): Promise<phase0.DepositData[]> {
-    const pooled = [...this.#engine.pool.content().values()].flatMap(({ pending, queued }) => [...pending, ...queued]);
-    return pooled.flatMap(({ transaction: { tx } }) => {
-      if (tx.to === undefined || !byteArrayEquals(tx.to.bytes, this.#depositContract)) return [];
-      return decodeDepositCall(tx.data, tx.value) ?? [];
-    });
+    const calls = [...this.#pending()].filter((tx) => isCallOf(this.#depositContract, tx));
+    return calls.flatMap(({ data, value }) => decodeDepositCall(data, value) ?? []);
+  }
+
+  /** Pooled transactions that can be included, in the order of inclusion. */
+  *#pending(): Generator<TypedTransaction> {
+    const { pool, head } = this.#engine;
+    for (const { tx } of pool.pending(nextBaseFee(head.header))) yield tx;
+  }
+
+  /**
+   * Returns a tip that lets a call of a contract come after the pooled ones. Of equal tips, the one that was pooled
+   * first comes first.
+   */
+  #tipFor(contract: Uint8Array): bigint {
+    const baseFee = nextBaseFee(this.#engine.head.header);
+    let tip = TIP;
+    let lowest = TIP;
+    for (const tx of this.#pending()) {
+      const each = effectiveTip(tx, baseFee);
+      if (each < lowest) lowest = each;
+      if (isCallOf(contract, tx)) tip = lowest;
+    }
+    return tip;
   }
 
   async #request(to: Uint8Array, source: Uint8Array, data: Uint8Array): Promise<void> {
@@ -115,7 +136,7 @@ export class EvmRequests implements ExecutionRequestMaker {
         value,
         gasLimit: GAS_LIMIT,
         maxFeePerGas: 2n * head.header.baseFeePerGas + TIP,
-        maxPriorityFeePerGas: TIP,
+        maxPriorityFeePerGas: this.#tipFor(to),
       },
       { common },
     );
@@ -137,4 +158,8 @@ export class EvmRequests implements ExecutionRequestMaker {
     key[31] = slot;
     return executor.reader.slot(executor.reader.account(head.world, address)?.storage, key);
   }
+}
+
+function isCallOf(contract: Uint8Array, { to }: TypedTransaction): boolean {
+  return to !== undefined && byteArrayEquals(to.bytes, contract);
 }

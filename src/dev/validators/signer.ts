@@ -15,7 +15,7 @@ export class ValidatorSigner {
   readonly #config: BeaconConfig;
   readonly #keys: ValidatorKeys;
   readonly #thread: SigningThread | undefined;
-  readonly #scalars = new Map<ValidatorIndex, bigint>();
+  readonly #scalars = new WeakMap<SecretKey, bigint>();
   readonly #randaoReveals = new MapDef<Epoch, Map<ValidatorIndex, BLSSignature>>(() => new Map());
 
   /** @param thread signs predictable messages ahead of time; optional */
@@ -67,6 +67,11 @@ export class ValidatorSigner {
     this.#thread?.signAhead(this.#revealRequest(index, slot));
   }
 
+  /** Forgets reveals: a validator of another history may have another key. */
+  clear(): void {
+    this.#randaoReveals.clear();
+  }
+
   pruneBefore(epoch: Epoch): void {
     for (const known of this.#randaoReveals.keys()) if (known < epoch) this.#randaoReveals.delete(known);
   }
@@ -83,10 +88,11 @@ export class ValidatorSigner {
   }
 
   #scalar(index: ValidatorIndex): bigint {
-    let scalar = this.#scalars.get(index);
+    const secretKey = this.#secretKey(index);
+    let scalar = this.#scalars.get(secretKey);
     if (scalar === undefined) {
-      scalar = toScalar(this.#secretKey(index));
-      this.#scalars.set(index, scalar);
+      scalar = toScalar(secretKey);
+      this.#scalars.set(secretKey, scalar);
     }
     return scalar;
   }

@@ -185,7 +185,7 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
     },
 
     onReverted() {
-      for (const cache of [duties, subscriptions, schedule, failures, late]) cache.clear();
+      for (const cache of [signer, duties, subscriptions, schedule, failures, late]) cache.clear();
     },
 
     async close() {

@@ -1,0 +1,54 @@
+import { SecretKey } from "@chainsafe/blst";
+import type { phase0 } from "@lodestar/types";
+import { expect, it } from "vitest";
+import { encodeDepositCall } from "../../src/dev/evm/deposit-call.ts";
+import { signDeposit } from "../../src/dev/genesis-deposits.ts";
+import { GWEI, hexOf, openEvmChain } from "../support/evm-chain.ts";
+
+const STAKE = 32n * 10n ** 18n;
+
+type EvmChain = Awaited<ReturnType<typeof openEvmChain>>;
+
+/** A deposit of a validator that does not belong to the chain. */
+function foreignDeposit({ chain }: EvmChain, seed: number): phase0.DepositData {
+  const secretKey = SecretKey.fromKeygen(new Uint8Array(32).fill(seed));
+  return signDeposit(chain.config, secretKey, {
+    pubkey: secretKey.toPublicKey().toBytes(),
+    withdrawalCredentials: new Uint8Array(32).fill(1, 0, 1),
+    amount: 32e9,
+  });
+}
+
+it("numbers the deposits of dev_deposit after those that are pooled, and recognises its keys", async () => {
+  const opened = await openEvmChain();
+  const { advance, call, send, chain, devChain, until, validator, status, expectHealth } = opened;
+  const to = chain.config.DEPOSIT_CONTRACT_ADDRESS;
+  const deposit = (from: number, data: phase0.DepositData, fields = {}) =>
+    send(from, { to, data: encodeDepositCall(data), value: STAKE, ...fields });
+  const [first, second, later] = [1, 2, 3].map((seed) => foreignDeposit(opened, seed));
+  // The second deposit has to wait for a transaction that pays less.
+  await deposit(0, first!, { maxPriorityFeePerGas: 5n * GWEI });
+  await send(1, { to: new Uint8Array(20), maxPriorityFeePerGas: GWEI });
+  await deposit(1, second!, { maxPriorityFeePerGas: 5n * GWEI });
+  // Cannot be included: its sender has skipped a nonce.
+  await deposit(2, foreignDeposit(opened, 4), { nonce: 1n });
+  const made = await call("dev_deposit", { count: 2 });
+  expect(made.map(({ data }: { data: phase0.DepositData & { index: string } }) => data.index)).toEqual(["2", "3"]);
+  // Pays more than the transactions of dev_deposit, and comes first.
+  await deposit(3, later!, { maxPriorityFeePerGas: 10n * GWEI });
+  await advance(56);
+  await until(20, "active_ongoing");
+  const pubkeys = await Promise.all(
+    [16, 17, 18, 19, 20].map(async (index) => (await validator(index)).validator.pubkey),
+  );
+  const entered = [later, first, second].map((each) => hexOf(each!.pubkey));
+  expect(pubkeys).toEqual([...entered, ...made.map(({ data }: { data: { pubkey: string } }) => data.pubkey)]);
+  expect(await status(18)).toBe("active_ongoing");
+  // The validators of dev_deposit attest, whatever their index. The others are offline.
+  expect(devChain.control.keys.indices.slice(16)).toEqual([19, 20]);
+  const before = await Promise.all([19, 20].map(async (index) => Number((await validator(index)).balance)));
+  await advance(16);
+  const after = await Promise.all([19, 20].map(async (index) => Number((await validator(index)).balance)));
+  for (const [index, balance] of after.entries()) expect(balance).toBeGreaterThan(before[index]!);
+  expectHealth();
+});
