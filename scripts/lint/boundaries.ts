@@ -65,6 +65,10 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
     "network/broadcast.ts",
     "network/peer-id.ts",
     "chain",
+    // The arguments and errors of calls. What answers them may run in another thread.
+    "evm/eth/block-id.ts",
+    "evm/eth/eth-error.ts",
+    "evm/eth/eth-service.ts (types)",
     "execution",
     "data",
     "db",

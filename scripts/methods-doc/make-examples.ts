@@ -22,13 +22,22 @@ export async function makeExamples(): Promise<Map<string, MadeExample>> {
   const made = await makeOn(ForkName.phase0, methods.filter(isShownOnPhase0));
   const others = await makeOn(
     ForkName.fulu,
-    methods.filter((method) => !isShownOnPhase0(method)),
+    methods.filter((method) => !isShownOnPhase0(method) && !method.needsEvm),
   );
-  return new Map([...made, ...others]);
+  const executed = await makeOn(
+    ForkName.fulu,
+    methods.filter(({ needsEvm }) => needsEvm),
+    { hasEvm: true },
+  );
+  return new Map([...made, ...others, ...executed]);
 }
 
-async function makeOn(fork: ExampleFork, shown: readonly MethodDefinition[]): Promise<Map<string, MadeExample>> {
-  const chain = await ExampleDevChain.open(fork, { isInNetwork: false });
+async function makeOn(
+  fork: ExampleFork,
+  shown: readonly MethodDefinition[],
+  { hasEvm = false } = {},
+): Promise<Map<string, MadeExample>> {
+  const chain = await ExampleDevChain.open(fork, { isInNetwork: false, hasEvm });
   const made = new Map<string, MadeExample>();
   try {
     const table = createMethodTable(chain.api);

@@ -16,6 +16,8 @@ interface ApiDependencies extends Pick<ApiContext, "chain" | "network" | "setLog
   health?: NodeHealth;
   /** Omitted without a dev chain. Evaluated per call, since the dev chain is created from its node. */
   control?(): DevControl | undefined;
+  /** Omitted without an EVM. Evaluated per call as well. */
+  eth?(): ApiContext["eth"];
 }
 
 const HEALTHY: NodeHealth = { isWarmedUp: true, isDatabaseWritable: true, executionClient: null };
@@ -49,7 +51,7 @@ export interface Api extends Handlers {
 
 /** Creates the API of a node. */
 export function createApi(dependencies: ApiDependencies): Api {
-  const { chain, broadcast = NO_BROADCAST, health = HEALTHY, control, ...rest } = dependencies;
+  const { chain, broadcast = NO_BROADCAST, health = HEALTHY, control, eth, ...rest } = dependencies;
   const context: ApiContext = {
     ...rest,
     chain,
@@ -57,6 +59,9 @@ export function createApi(dependencies: ApiDependencies): Api {
     health,
     get control() {
       return control?.();
+    },
+    get eth() {
+      return eth?.();
     },
     events: createEventStream(chain),
     version: clientVersion(),

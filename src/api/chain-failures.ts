@@ -3,6 +3,7 @@ import { NoActiveValidatorsError } from "../chain/states/advance.ts";
 import { StateUnavailableError } from "../chain/states/state-store.ts";
 import { DatabaseOpenError, DatabaseWriteError } from "../db/errors.ts";
 import { Failure, notFound, unavailable } from "../errors/failure.ts";
+import { EthError } from "../evm/eth/eth-error.ts";
 import { EngineUnavailableError, PayloadUnavailableError } from "../execution/engine.ts";
 import { DepositsUnavailableError } from "../execution/eth1/deposit-chain.ts";
 import { ControlError } from "./dev-control.ts";
@@ -13,6 +14,10 @@ import { ControlError } from "./dev-control.ts";
  */
 export function toFailure(error: unknown): unknown {
   if (error instanceof ControlError) return error.failure;
+  if (error instanceof EthError) {
+    const { message, code, data } = error;
+    return new Failure("rejected", message, { rpc: { code, data } });
+  }
   if (error instanceof StateUnavailableError) return notFound(error.message, { cause: error });
   if (
     error instanceof PayloadUnavailableError ||

@@ -1,5 +1,6 @@
 import type { BeaconChain } from "../chain/chain.ts";
 import type { PendingPromise } from "../debug/promise-tracker.ts";
+import type { EthService } from "../evm/eth/eth-service.ts";
 import type { EngineClientVersion } from "../execution/engine.ts";
 import type { Broadcast } from "../network/broadcast.ts";
 import type { NetworkView } from "../network/network-view.ts";
@@ -28,6 +29,8 @@ export interface ApiContext {
   readonly health: NodeHealth;
   /** Only for a dev chain. */
   readonly control?: DevControl | undefined;
+  /** Only for a chain whose payloads this node executes. */
+  readonly eth?: Pick<EthService, "call"> | undefined;
   /** Throws a `LogSpecError` if the specification is invalid. */
   setLogSpec(spec: string): void;
   /** Only if pending promises are tracked. */

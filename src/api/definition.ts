@@ -100,6 +100,8 @@ export interface MethodDocumentation {
   readonly until?: ForkName;
   /** True if the method needs a persistent connection, such as a WebSocket. */
   readonly needsConnection?: true;
+  /** True if the method needs a chain whose payloads this node executes. */
+  readonly needsEvm?: true;
   readonly example: Example;
 }
 
@@ -244,6 +246,7 @@ interface DefinitionOptions<Definitions extends ParamDefinitions>
         | "since"
         | "until"
         | "needsConnection"
+        | "needsEvm"
         | "takesLargeBody"
         | "requestCodec"
         | "dependsOn"

@@ -25,6 +25,8 @@ export interface ExampleChain {
   readonly slot: Slot;
   readonly epoch: Epoch;
   readonly headRoot: RootHex;
+  /** Hash of the head's execution block. */
+  readonly executionHash: string;
   /** Start of the next slot, in Unix seconds. */
   nextSlotSeconds(): number;
   /** A known peer, if any. */

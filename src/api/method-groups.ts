@@ -18,6 +18,9 @@ import { devOperationMethods } from "./methods/dev/operations.ts";
 import { devSnapshotMethods } from "./methods/dev/snapshots.ts";
 import { devTimeMethods } from "./methods/dev/time.ts";
 import { devValidatorMethods } from "./methods/dev/validators.ts";
+import { ethBlockMethods } from "./methods/eth/blocks.ts";
+import { ethChainMethods } from "./methods/eth/chain.ts";
+import { ethStateMethods } from "./methods/eth/state.ts";
 import { configMethods } from "./methods/node/config.ts";
 import { discoverMethod } from "./methods/node/discover.ts";
 import { networkMethods } from "./methods/node/network.ts";
@@ -100,6 +103,7 @@ export const methodGroups: readonly MethodGroup[] = groupByNumber([
       ...anvilNameMethods,
     ],
   },
+  { title: "Execution", methods: [...ethChainMethods, ...ethBlockMethods, ...ethStateMethods] },
   { title: "Discovery", methods: [discoverMethod(() => methodGroups)] },
 ]);
 

@@ -178,6 +178,109 @@ export type Peer = {
   direction: "inbound" | "outbound";
 };
 
+/** An integer in hex without leading zeros. */
+export type Quantity = string;
+
+/** Bytes in hex. */
+export type Bytes = string;
+
+export type EthLog = {
+  address: Address;
+  topics: Array<Root>;
+  data: Bytes;
+  blockNumber: Quantity;
+  blockHash: Root;
+  blockTimestamp: Quantity;
+  transactionHash: Root;
+  transactionIndex: Quantity;
+  logIndex: Quantity;
+  removed: boolean;
+};
+
+/** A signed transaction. Its place in a block is null while it is pending. */
+export type EthTransaction = {
+  blockHash: Root | null;
+  blockNumber: Quantity | null;
+  transactionIndex: Quantity | null;
+  from: Address;
+  hash: Root;
+  type: Quantity;
+  nonce: Quantity;
+  to: Address | null;
+  gas: Quantity;
+  value: Quantity;
+  input: Bytes;
+  gasPrice: Quantity;
+  r: Quantity;
+  s: Quantity;
+  v: Quantity;
+  blockTimestamp?: Quantity;
+  chainId?: Quantity;
+  yParity?: Quantity;
+  maxFeePerGas?: Quantity;
+  maxPriorityFeePerGas?: Quantity;
+  maxFeePerBlobGas?: Quantity;
+  blobVersionedHashes?: Array<Root>;
+  accessList?: Array<{ address: Address; storageKeys: Array<Root> }>;
+  authorizationList?: Array<{
+    chainId: Quantity;
+    address: Address;
+    nonce: Quantity;
+    yParity: Quantity;
+    r: Quantity;
+    s: Quantity;
+  }>;
+};
+
+export type EthReceipt = {
+  type: Quantity;
+  transactionHash: Root;
+  transactionIndex: Quantity;
+  blockHash: Root;
+  blockNumber: Quantity;
+  from: Address;
+  to: Address | null;
+  cumulativeGasUsed: Quantity;
+  gasUsed: Quantity;
+  contractAddress: Address | null;
+  logs: Array<EthLog>;
+  logsBloom: Bytes;
+  status: Quantity;
+  effectiveGasPrice: Quantity;
+  blobGasUsed?: Quantity;
+  blobGasPrice?: Quantity;
+};
+
+/** An execution block. A pending one has neither hash, nonce nor miner. */
+export type EthBlock = {
+  number: Quantity;
+  hash: Root | null;
+  parentHash: Root;
+  nonce: Bytes | null;
+  mixHash: Root;
+  sha3Uncles: Root;
+  logsBloom: Bytes;
+  transactionsRoot: Root;
+  stateRoot: Root;
+  receiptsRoot: Root;
+  miner: Address | null;
+  difficulty: Quantity;
+  extraData: Bytes;
+  gasLimit: Quantity;
+  gasUsed: Quantity;
+  timestamp: Quantity;
+  baseFeePerGas: Quantity;
+  size: Quantity;
+  transactions: Array<Root> | Array<EthTransaction>;
+  uncles: Array<Root>;
+  withdrawalsRoot?: Root;
+  withdrawals?: Array<{ index: Quantity; validatorIndex: Quantity; address: Address; amount: Quantity }>;
+  blobGasUsed?: Quantity;
+  excessBlobGas?: Quantity;
+  parentBeaconBlockRoot?: Root;
+  requestsHash?: Root;
+};
+
 /** What can be subscribed to. */
 export type Topic =
   | "head"
@@ -2109,6 +2212,48 @@ export interface Methods {
   miner_start(params?: Record<string, never>, options?: CallOptions): Promise<null>;
   /** Lets chain time stand still. */
   miner_stop(params?: Record<string, never>, options?: CallOptions): Promise<null>;
+  /** Returns the chain id that transactions are signed for. */
+  eth_chainId(params?: Record<string, never>, options?: CallOptions): Promise<Quantity>;
+  /** Returns the number of the latest block. */
+  eth_blockNumber(params?: Record<string, never>, options?: CallOptions): Promise<Quantity>;
+  /** Returns the block with a number or tag; null if there is none. */
+  eth_getBlockByNumber(
+    params: {
+      /** Block number or tag. */
+      block: "latest" | "safe" | "finalized" | "pending" | "earliest" | string;
+      /** True for whole transactions, false for their hashes. Default: false. */
+      full?: boolean;
+    },
+    options?: CallOptions,
+  ): Promise<EthBlock | null>;
+  /** Returns the block with a hash; null if there is none. */
+  eth_getBlockByHash(
+    params: {
+      /** Block hash. */
+      hash: string;
+      /** True for whole transactions, false for their hashes. Default: false. */
+      full?: boolean;
+    },
+    options?: CallOptions,
+  ): Promise<EthBlock | null>;
+  /** Returns the balance of an account, in wei. */
+  eth_getBalance(
+    params: {
+      /** Address of the account. */
+      address: string;
+      /** Block whose state is read: number, tag or hash. Default: latest. */
+      block?:
+        | "latest"
+        | "safe"
+        | "finalized"
+        | "pending"
+        | "earliest"
+        | string
+        | { blockNumber: string }
+        | { blockHash: string; requireCanonical?: boolean };
+    },
+    options?: CallOptions,
+  ): Promise<Quantity>;
   /** Every method, its parameters and its result, as an OpenRPC document. */
   "rpc.discover"(params?: Record<string, never>, options?: CallOptions): Promise<{ openrpc: string; info: object }>;
 }
@@ -2310,5 +2455,10 @@ export const METHOD_NAMES = [
   "hardhat_loadState",
   "miner_start",
   "miner_stop",
+  "eth_chainId",
+  "eth_blockNumber",
+  "eth_getBlockByNumber",
+  "eth_getBlockByHash",
+  "eth_getBalance",
   "rpc.discover",
 ] as const satisfies readonly (keyof Methods)[];

@@ -21,7 +21,14 @@ interface FailureDetails {
   /** Specific cause, if the message only names the kind of error. */
   detail?: string;
   failures?: ItemFailure[];
+  rpc?: RpcErrorFields;
   cause?: unknown;
+}
+
+/** Code and data of a JSON-RPC error that replace those of its kind, where clients rely on them. */
+export interface RpcErrorFields {
+  code: number;
+  data?: unknown;
 }
 
 /** Error of a call, thrown by handlers of methods. It has no stack trace. */
@@ -29,8 +36,9 @@ export class Failure extends OperationalError {
   readonly kind: FailureKind;
   readonly detail?: string;
   readonly failures?: ItemFailure[];
+  readonly rpc?: RpcErrorFields;
 
-  constructor(kind: FailureKind, message: string, { detail, failures, cause }: FailureDetails = {}) {
+  constructor(kind: FailureKind, message: string, { detail, failures, rpc, cause }: FailureDetails = {}) {
     // Capturing a stack trace costs more than most failing calls.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
@@ -40,6 +48,7 @@ export class Failure extends OperationalError {
     this.kind = kind;
     this.detail = detail;
     this.failures = failures;
+    this.rpc = rpc;
   }
 }
 

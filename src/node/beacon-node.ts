@@ -102,6 +102,8 @@ interface BeaconNodeOptions<Source extends ChainSource> extends SharedOptions {
   isWarmedUp?(): boolean;
   /** Control of a dev chain. */
   control?(): DevControl | undefined;
+  /** The `eth_*` methods of a chain with an EVM. */
+  eth?(): ApiContext["eth"];
   /** Overrides for test networks. */
   networkTuning?: Pick<NetworkingParts, "allowPeer" | "heartbeatMs" | "requestLimits" | "syncLimits">;
 }
@@ -144,7 +146,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
   }
 
   static async #open<Source extends ChainSource>(options: BeaconNodeOptions<Source>): Promise<BeaconNode<Source>> {
-    const { dataDir, logger, setLogSpec, futures, control } = options;
+    const { dataDir, logger, setLogSpec, futures, control, eth } = options;
     await using opening = new ClosingStack();
     const db = await openDataDirectory(dataDir, { sync: options.waitForDisk, logger });
     opening.defer(() => db.close());
@@ -200,7 +202,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
       },
     };
     const broadcast = networking?.broadcast;
-    const api = createApi({ chain, network: view, broadcast, health: condition, control, setLogSpec, futures });
+    const api = createApi({ chain, network: view, broadcast, health: condition, control, eth, setLogSpec, futures });
     chain.start();
     const eth1 = options.eth1?.length ? await Eth1Connection.open({ chain, urls: options.eth1, logger }) : undefined;
     if (eth1) opening.defer(() => eth1.close());

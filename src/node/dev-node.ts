@@ -50,6 +50,7 @@ export class DevNode {
       ...options,
       isWarmedUp: () => opened?.isLive === true,
       control: () => opened?.control,
+      eth: () => opened?.evm?.eth,
       // Survives a killed process, but not a power failure.
       waitForDisk: false,
       source: async (db) => {

@@ -14,7 +14,7 @@ import { type ServedApi, serveApi } from "../support/served-api.ts";
 const OWN = ["rpc.discover", "getReadiness", "subscribe", "unsubscribe"];
 
 const COMPARED = inExampleOrder(methods)
-  .filter(({ access, name }) => access !== "dev" && !OWN.includes(name))
+  .filter(({ access, needsEvm, name }) => access !== "dev" && !needsEvm && !OWN.includes(name))
   .map((method) => [method.name, method] as const);
 
 const SPECIAL = Object.entries(SPECIAL_CALLS).filter(([name]) => COMPARED.some(([compared]) => compared === name));

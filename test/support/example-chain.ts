@@ -20,6 +20,7 @@ import { fromHex, toHex } from "@lodestar/utils";
 import { type Api, createApi } from "../../src/api/api.ts";
 import type { ExampleChain } from "../../src/api/example.ts";
 import type { BeaconChain } from "../../src/chain/chain.ts";
+import { blockHashOf } from "../../src/chain/engine/forkchoice-state.ts";
 import { genesisDeposits } from "../../src/dev/genesis-deposits.ts";
 import type { GenesisParameters } from "../../src/dev/genesis-parameters.ts";
 import { InteropKeys } from "../../src/dev/interop-keys.ts";
@@ -30,6 +31,7 @@ import { openNodeKey } from "../../src/network/node-key.ts";
 import { ByHand } from "./by-hand.ts";
 import { Caller } from "./caller.ts";
 import { type OpenedDevChain, startQuietDevChain } from "./dev-chain.ts";
+import { EVM } from "./evm-chain.ts";
 import { CONNECTED_OUT, networkWith, PEERS } from "./peers.ts";
 import { SignedOperations } from "./signed-operations.ts";
 import { GOSSIP_PEERS, PENDING_FUTURE } from "./surroundings.ts";
@@ -73,7 +75,10 @@ export class ExampleDevChain implements ExampleChain {
    * In a network peers and futures are made up, so that there are some to show. A chain that is not finalized has hardly any
    * blocks and is opened in a fraction of the time.
    */
-  static async open(fork: ExampleFork, { isInNetwork = true, isFinalized = true } = {}): Promise<ExampleDevChain> {
+  static async open(
+    fork: ExampleFork,
+    { isInNetwork = true, isFinalized = true, hasEvm = false } = {},
+  ): Promise<ExampleDevChain> {
     const forks = fork === ForkName.phase0 ? [] : [{ fork, epoch: 0 }];
     const options = {
       validators: VALIDATORS,
@@ -83,6 +88,7 @@ export class ExampleDevChain implements ExampleChain {
       withdrawals: withdrawalsOn(fork),
       genesisTime: GENESIS_TIME,
       timeOfDay: { nowSeconds: () => TIME_OF_DAY },
+      ...(hasEvm && EVM),
     };
     const emptySlots = isFinalized ? 0 : HISTORY_SLOTS - 2;
     const opened = await startQuietDevChain(HISTORY_SLOTS, options, { emptySlots });
@@ -108,7 +114,13 @@ export class ExampleDevChain implements ExampleChain {
     return new ExampleDevChain(
       fork,
       opened,
-      createApi({ chain, setLogSpec, control: () => devChain.control, ...surroundings }),
+      createApi({
+        chain,
+        setLogSpec,
+        control: () => devChain.control,
+        eth: () => devChain.evm?.eth,
+        ...surroundings,
+      }),
     );
   }
 
@@ -139,6 +151,10 @@ export class ExampleDevChain implements ExampleChain {
 
   get headRoot(): RootHex {
     return this.chain.head.root;
+  }
+
+  get executionHash(): string {
+    return blockHashOf(this.chain.head)!;
   }
 
   get chain() {

@@ -15,17 +15,21 @@ export async function exampleParams({ example }: MethodDefinition, chain: Exampl
   return typeof params === "function" ? params(chain) : [...params];
 }
 
-/** Whether calls of a method succeed on a chain that is in the fork from its genesis on. */
+/** Whether calls of a method succeed on a chain that is in the fork from its genesis on and has no EVM. */
 export function isServedOn(method: MethodDefinition, fork: ForkName): boolean {
   return refusalOn(method, fork) === undefined;
 }
 
-/** How calls of a method fail on a chain that is in the fork from its genesis on; undefined where they succeed. */
+/**
+ * How calls of a method fail on a chain that is in the fork from its genesis on and has no EVM; undefined where they
+ * succeed.
+ */
 export function refusalOn(
-  { since, until, example, access, params }: MethodDefinition,
+  { since, until, needsEvm, example, access, params }: MethodDefinition,
   fork: ForkName,
 ): FailureKind | undefined {
   const seq = ForkSeq[fork];
+  if (needsEvm) return "unsupported";
   if (example.isRefused || since === ForkName.gloas || (until && seq >= ForkSeq[until])) return "unsupported";
   if (!since || seq >= ForkSeq[since]) return undefined;
   if (access !== "read") return "rejected";

@@ -15,6 +15,7 @@ const PLACEHOLDER_CHAIN: ExampleChain = {
   slot: 41,
   epoch: 5,
   headRoot: BYTES,
+  executionHash: BYTES,
   peerId: "16Uiu2H…",
   subscriptionId: BYTES,
   nextSlotSeconds: () => 1_700_000_000,

@@ -3,6 +3,8 @@ import { blockHashOf } from "../../chain/engine/forkchoice-state.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import type { EvmEngine } from "../../evm/engine/evm-engine.ts";
 import { sidecarKzg } from "../../evm/engine/sidecar-kzg.ts";
+import { LocalEthService } from "../../evm/eth/local-eth-service.ts";
+import { ChainEth } from "./chain-eth.ts";
 import { chainPayloads } from "./chain-payloads.ts";
 import { EvmRequests } from "./evm-requests.ts";
 import { evmStore } from "./evm-store.ts";
@@ -12,6 +14,8 @@ export class DevEvm {
   readonly engine: EvmEngine;
   /** Makes deposits, withdrawals and consolidations by transaction. */
   readonly requests: EvmRequests;
+  /** The `eth_*` methods. */
+  readonly eth: ChainEth;
   readonly #chain: BeaconChain;
 
   /** Connects an engine to the chain that it executes, and brings it to the head. */
@@ -26,6 +30,7 @@ export class DevEvm {
     this.engine = engine;
     this.#chain = chain;
     this.requests = new EvmRequests(engine, chain.config.DEPOSIT_CONTRACT_ADDRESS);
+    this.eth = new ChainEth(new LocalEthService(engine), chain);
   }
 
   /** Brings the engine to the head of the chain, with the stored pool. */

@@ -19,7 +19,7 @@ import {
 } from "../../execution/engine.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { ExecutedBlock } from "../execution/block.ts";
-import { BlockExecutor } from "../execution/block-executor.ts";
+import { type BlockAttributes, BlockExecutor } from "../execution/block-executor.ts";
 import { blobBaseFee } from "../execution/fees.ts";
 import { InvalidBlockError } from "../execution/invalid-block.ts";
 import { toPayload } from "../execution/payload.ts";
@@ -207,7 +207,10 @@ export class EvmEngine implements ExecutionEngine {
   async getPayload(fork: ForkPostBellatrix, id: PayloadId): Promise<BuiltPayload> {
     const job = this.#jobs.get(id);
     if (job === undefined) throw new PayloadUnavailableError(`Unknown payload id ${id}: the EVM has not built it.`);
-    const block = await this.#build(job);
+    const { request, parent } = job;
+    const { timestamp, prevRandao, feeRecipient, withdrawals, parentBeaconBlockRoot } = request;
+    const attributes = { timestamp, prevRandao, feeRecipient, withdrawals, parentBeaconBlockRoot };
+    const block = await this.#build(parent, attributes);
     this.blocks.add(block);
     return {
       payload: toPayload(block),
@@ -228,6 +231,12 @@ export class EvmEngine implements ExecutionEngine {
     return version === 1 && found.includes(null) ? found.map(() => null) : found;
   }
 
+  /** Builds the block of the next slot from the pool, without storing it. */
+  buildPending(parent: ExecutedBlock): Promise<ExecutedBlock> {
+    const { prevRandao, feeRecipient } = parent.header;
+    return this.#build(parent, { timestamp: this.#nextTimestamp(parent), prevRandao, feeRecipient });
+  }
+
   async terminalBlock(): Promise<ParentPayload> {
     return { blockHash: this.blocks.genesis.hash, blockNumber: 0 };
   }
@@ -236,21 +245,12 @@ export class EvmEngine implements ExecutionEngine {
     return blockHash === toRootHex(this.blocks.genesis.hash) ? "terminal" : "not-terminal";
   }
 
-  async #build({ request, parent }: BuildJob): Promise<ExecutedBlock> {
-    const { timestamp, prevRandao, feeRecipient, withdrawals, parentBeaconBlockRoot } = request;
-    const attributes = {
-      timestamp,
-      prevRandao,
-      feeRecipient,
-      withdrawals,
-      parentBeaconBlockRoot,
-      extraData: EXTRA_DATA,
-    };
+  async #build(parent: ExecutedBlock, attributes: BlockAttributes): Promise<ExecutedBlock> {
     const { baseFeePerGas, excessBlobGas = 0n } = this.executor.environmentOf(parent, attributes);
-    const { blobs } = this.rules.at(timestamp);
+    const { blobs } = this.rules.at(attributes.timestamp);
     const blobFee = blobs === undefined ? 0n : blobBaseFee(excessBlobGas, blobs);
-    const pool = this.#poolOn(parent, timestamp);
-    return this.executor.build(parent, attributes, this.#candidates(pool, baseFeePerGas, blobFee));
+    const candidates = this.#candidates(this.#poolOn(parent, attributes.timestamp), baseFeePerGas, blobFee);
+    return this.executor.build(parent, { ...attributes, extraData: EXTRA_DATA }, candidates);
   }
 
   /** On another branch than that of the head, transactions of the head's branch can be included again. */

@@ -26,8 +26,11 @@ export interface Header {
 }
 
 /** Keccak-256 of the RLP of an empty list. */
-const NO_OMMERS_HASH = Buffer.from("1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347", "hex");
-const NO_NONCE = new Uint8Array(8);
+export const NO_OMMERS_HASH: Uint8Array = Buffer.from(
+  "1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347",
+  "hex",
+);
+export const NO_NONCE: Uint8Array = new Uint8Array(8);
 /** Fields before those that came with Shanghai. */
 const BASE_FIELDS = 16;
 

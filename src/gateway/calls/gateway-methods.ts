@@ -70,7 +70,8 @@ function requireCaller(caller: Caller | undefined): Caller {
 }
 
 /** Returns why a gateway does not serve a method, or undefined if it does. */
-export function unsupportedReason({ name, access }: MethodDefinition): string | undefined {
+export function unsupportedReason({ name, access, needsEvm }: MethodDefinition): string | undefined {
+  if (needsEvm) return `${name} needs the EVM of a dev chain, which a gateway lacks. Call the dev node directly.`;
   if (access !== "dev") return undefined;
   return `${name} is only available on dev chains, not on a gateway. Call the dev node directly.`;
 }

@@ -43,6 +43,9 @@ export function exampleChainAt({ pubkeys, peerId, ...place }: Place): ExampleCha
       if (pubkey === undefined) throw new UntestableOperation("its validators are unknown");
       return pubkey;
     },
+    get executionHash() {
+      return nonStandard();
+    },
     get subscriptionId() {
       return nonStandard();
     },

@@ -5,12 +5,14 @@ import { toErrorResponse } from "../http/http-error.ts";
 export interface ErrorObject {
   code: number;
   message: string;
-  data: {
-    /** HTTP status of the same error over REST. */
-    status: number;
-    detail?: string;
-    failures?: ItemFailure[];
-  };
+  data: ErrorData;
+}
+
+interface ErrorData {
+  /** HTTP status of the same error over REST. */
+  status: number;
+  detail?: string;
+  failures?: ItemFailure[];
 }
 
 /** Error codes; -32001 to -32005 follow EIP-1474. */
@@ -53,6 +55,10 @@ export function accessDenied(message: string): ErrorObject {
 
 /** Returns the error for a thrown value. */
 export function toErrorObject(thrown: unknown): ErrorObject {
+  if (thrown instanceof Failure && thrown.rpc) {
+    // Such data has a form of its own.
+    return { code: thrown.rpc.code, message: thrown.message, data: thrown.rpc.data as ErrorData };
+  }
   const code = thrown instanceof Failure ? ERROR_CODES[thrown.kind] : INTERNAL_ERROR;
   const { status, message, detail, failures } = toErrorResponse(thrown);
   // JSON.stringify omits undefined members.

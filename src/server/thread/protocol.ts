@@ -1,4 +1,4 @@
-import type { FailureKind, ItemFailure } from "../../errors/failure.ts";
+import type { FailureKind, ItemFailure, RpcErrorFields } from "../../errors/failure.ts";
 import type { StreamDescriptor } from "../../json/shared-stream.ts";
 import type { LogFields, LogLevel, LogTopic } from "../../log/logger.ts";
 import type { AccessClass } from "../access-class.ts";
@@ -66,7 +66,7 @@ export type TransferredBody = TransferredBytes | TransferredStream;
 
 /** A serialized error. */
 export type SerializedError =
-  | { failure: FailureKind; message: string; detail?: string; failures?: ItemFailure[] }
+  | { failure: FailureKind; message: string; detail?: string; failures?: ItemFailure[]; rpc?: RpcErrorFields }
   | { status: number; message: string; headers: Record<string, string> }
   | { unreadable: string }
   | { unexpected: string; stack: string };

@@ -7,8 +7,8 @@ import type { SerializedError } from "./protocol.ts";
 /** Serializes an error for transfer to another thread. */
 export function serializeError(thrown: unknown): SerializedError {
   if (thrown instanceof Failure) {
-    const { kind: failure, message, detail, failures } = thrown;
-    return { failure, message, detail, failures };
+    const { kind: failure, message, detail, failures, rpc } = thrown;
+    return { failure, message, detail, failures, rpc };
   }
   if (thrown instanceof HttpError) {
     const { status, message, headers } = thrown;

@@ -1,0 +1,34 @@
+import type { BeaconChain } from "../../chain/chain.ts";
+import { blockHashOf, forkchoiceState } from "../../chain/engine/forkchoice-state.ts";
+import type { ChainTags } from "../../evm/eth/block-id.ts";
+import type { EthArgs, EthMethodName, EthService } from "../../evm/eth/eth-service.ts";
+
+/** Calls the service with the head, the justified and the finalized block of the chain as its tags. */
+export class ChainEth implements Pick<EthService, "call"> {
+  readonly #service: EthService;
+  readonly #chain: BeaconChain;
+  #tags: ChainTags | undefined;
+
+  constructor(service: EthService, chain: BeaconChain) {
+    this.#service = service;
+    this.#chain = chain;
+    chain.events.on("head", () => this.#update());
+  }
+
+  call<Name extends EthMethodName>(name: Name, args: EthArgs<Name>, signal?: AbortSignal): Promise<unknown> {
+    this.#update();
+    return this.#service.call(name, args, signal);
+  }
+
+  /** Tells the service about changes only. */
+  #update(): void {
+    const { forkChoice, head } = this.#chain;
+    const latest = blockHashOf(head);
+    if (latest === null) return;
+    const { safeBlockHash: safe, finalizedBlockHash: finalized } = forkchoiceState(forkChoice, latest);
+    const { latest: oldLatest, safe: oldSafe, finalized: oldFinalized } = this.#tags ?? {};
+    if (latest === oldLatest && safe === oldSafe && finalized === oldFinalized) return;
+    this.#tags = { latest, safe, finalized };
+    this.#service.setTags(this.#tags);
+  }
+}

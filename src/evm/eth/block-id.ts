@@ -1,0 +1,17 @@
+export const BLOCK_TAGS = ["latest", "safe", "finalized", "pending", "earliest"] as const;
+export type BlockTag = (typeof BLOCK_TAGS)[number];
+
+/** Reference to a block: by tag, by number on the canonical chain, or by hash (EIP-1898). */
+export type BlockId =
+  | { readonly tag: BlockTag }
+  | { readonly number: bigint }
+  | { readonly hash: string; readonly requireCanonical?: boolean };
+
+/** Block hashes that consensus gives the tags. */
+export interface ChainTags {
+  readonly latest: string;
+  readonly safe: string;
+  readonly finalized: string;
+}
+
+export const LATEST: BlockId = { tag: "latest" };

@@ -1,0 +1,23 @@
+/** Error codes of geth. */
+const SERVER_ERROR = -32000;
+const EXECUTION_REVERTED = 3;
+
+/** Error of an `eth_*` call, in the words and with the code of geth, which client libraries parse. */
+export class EthError extends Error {
+  readonly code: number;
+  /** JSON value; for a revert the return data as hex. */
+  readonly data: unknown;
+
+  constructor(message: string, code: number = SERVER_ERROR, data?: unknown) {
+    super(message);
+    this.name = "EthError";
+    this.code = code;
+    this.data = data;
+  }
+
+  /** A call that ran into REVERT. `reason` is the decoded message, if there is one. */
+  static reverted(data: string, reason?: string): EthError {
+    const message = reason === undefined ? "execution reverted" : `execution reverted: ${reason}`;
+    return new EthError(message, EXECUTION_REVERTED, data);
+  }
+}

@@ -1,0 +1,14 @@
+import type { EthChain } from "./eth-chain.ts";
+import { blockMethods } from "./methods/block-methods.ts";
+import { chainMethods } from "./methods/chain-methods.ts";
+import { stateMethods } from "./methods/state-methods.ts";
+
+/**
+ * All methods of the service by name. Each takes one object of arguments and, if it can be cancelled, a signal.
+ * Arguments and results survive structured clone; results are the JSON of the response.
+ */
+export function ethMethods(chain: EthChain) {
+  return { ...chainMethods(chain), ...blockMethods(chain), ...stateMethods(chain) };
+}
+
+export type EthMethods = ReturnType<typeof ethMethods>;

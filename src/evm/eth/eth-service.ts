@@ -1,0 +1,18 @@
+import type { ChainTags } from "./block-id.ts";
+import type { EthMethods } from "./eth-methods.ts";
+
+export type EthMethodName = keyof EthMethods;
+
+/** Arguments of a method: none, or one object. */
+export type EthArgs<Name extends EthMethodName> = Parameters<EthMethods[Name]>[0] extends infer Args
+  ? Args extends object
+    ? Args
+    : Record<string, never>
+  : never;
+
+/** The `eth_*` methods of an engine, in this thread or another one. Calls fail with an `EthError`. */
+export interface EthService {
+  /** Sets the blocks of the tags. Holds for all later calls. */
+  setTags(tags: ChainTags): void;
+  call<Name extends EthMethodName>(name: Name, args: EthArgs<Name>, signal?: AbortSignal): Promise<unknown>;
+}

@@ -1,0 +1,10 @@
+import { toHex } from "../../execution/payload.ts";
+
+/** Encodes an integer as execution-apis has it: hex without leading zeros. */
+export const quantity = (value: bigint | number): string => `0x${value.toString(16)}`;
+
+export const data = (bytes: Uint8Array): string => toHex(bytes);
+
+/** Encodes bytes without leading zeros as 32 bytes. */
+export const word = (bytes: Uint8Array): string =>
+  `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex").padStart(64, "0")}`;

@@ -1,0 +1,67 @@
+import { blobBaseFee } from "../../execution/fees.ts";
+import { GAS_PER_BLOB } from "../../execution/forks.ts";
+import type { Log } from "../../execution/receipt.ts";
+import type { ForkRules } from "../../execution/rules.ts";
+import { blobCountOf } from "../../execution/transaction.ts";
+import type { ReceiptedBlock } from "../receipted-block.ts";
+import { data, quantity } from "./hex.ts";
+import type { Json } from "./transaction-json.ts";
+
+/** Encodes all receipts of a block as `ReceiptInfo` of execution-apis. */
+export function receiptsJson(block: ReceiptedBlock, rules: ForkRules): Json[] {
+  const { blobs } = rules;
+  const { excessBlobGas } = block.header;
+  const blobPrice = blobs && excessBlobGas !== undefined ? blobBaseFee(excessBlobGas, blobs) : undefined;
+  let firstLog = 0;
+  return block.receipts.map((receipt, index) => {
+    const { hash, sender, tx } = block.transactions[index]!;
+    const { logs, contractAddress } = receipt;
+    const start = firstLog;
+    firstLog += logs.length;
+    return {
+      type: quantity(receipt.type),
+      transactionHash: data(hash),
+      transactionIndex: quantity(index),
+      blockHash: data(block.hash),
+      blockNumber: quantity(block.header.number),
+      from: sender.toString(),
+      to: tx.to?.toString() ?? null,
+      cumulativeGasUsed: quantity(receipt.cumulativeGasUsed),
+      gasUsed: quantity(receipt.gasUsed),
+      contractAddress: contractAddress === undefined ? null : data(contractAddress),
+      logs: logs.map((log, n) => logJson(log, { block, transactionIndex: index, logIndex: start + n })),
+      logsBloom: data(receipt.logsBloom),
+      status: receipt.succeeded ? "0x1" : "0x0",
+      effectiveGasPrice: quantity(receipt.effectiveGasPrice),
+      ...(tx.type === 3 &&
+        blobPrice !== undefined && {
+          blobGasUsed: quantity(BigInt(blobCountOf(tx)) * GAS_PER_BLOB),
+          blobGasPrice: quantity(blobPrice),
+        }),
+    };
+  });
+}
+
+/** Place of a log in its block. */
+export interface LogPlace {
+  block: Pick<ReceiptedBlock, "hash" | "header" | "transactions">;
+  transactionIndex: number;
+  /** Counts the logs of the whole block. */
+  logIndex: number;
+}
+
+/** Encodes a log. `removed` is true for a log of a block that a reorganisation has removed. */
+export function logJson(log: Log, { block, transactionIndex, logIndex }: LogPlace, removed = false): Json {
+  return {
+    address: data(log.address),
+    topics: log.topics.map(data),
+    data: data(log.data),
+    blockNumber: quantity(block.header.number),
+    blockHash: data(block.hash),
+    blockTimestamp: quantity(block.header.timestamp),
+    transactionHash: data(block.transactions[transactionIndex]!.hash),
+    transactionIndex: quantity(transactionIndex),
+    logIndex: quantity(logIndex),
+    removed,
+  };
+}

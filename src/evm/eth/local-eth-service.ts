@@ -1,0 +1,33 @@
+import type { EvmEngine } from "../engine/evm-engine.ts";
+import { PoolError } from "../pool/pool-error.ts";
+import type { ChainTags } from "./block-id.ts";
+import { EthChain } from "./eth-chain.ts";
+import { EthError } from "./eth-error.ts";
+import { type EthMethods, ethMethods } from "./eth-methods.ts";
+import type { EthArgs, EthMethodName, EthService } from "./eth-service.ts";
+
+type AnyMethod = (args: unknown, signal?: AbortSignal) => Promise<unknown>;
+
+/** Service in the thread of its engine. */
+export class LocalEthService implements EthService {
+  readonly chain: EthChain;
+  readonly #methods: EthMethods;
+
+  constructor(engine: EvmEngine) {
+    this.chain = new EthChain(engine);
+    this.#methods = ethMethods(this.chain);
+  }
+
+  setTags(tags: ChainTags): void {
+    this.chain.setTags(tags);
+  }
+
+  async call<Name extends EthMethodName>(name: Name, args: EthArgs<Name>, signal?: AbortSignal): Promise<unknown> {
+    try {
+      return await (this.#methods[name] as AnyMethod)(args, signal);
+    } catch (error) {
+      // The words of the pool are those of geth.
+      throw error instanceof PoolError ? new EthError(error.message) : error;
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import { ForkName } from "@lodestar/params";
+import type { ValidateFunction } from "ajv/dist/2020.js";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { methods } from "../../src/api/method-groups.ts";
+import { OPENRPC_ERRORS } from "../../src/api/openrpc.ts";
+import { ExampleDevChain } from "../support/example-chain.ts";
+import { exampleParams, inExampleOrder } from "../support/examples.ts";
+import { documentedParams, documentedResult } from "./documented.ts";
+import { wrongCalls } from "./wrong-params.ts";
+
+const METHODS = inExampleOrder(methods)
+  .filter(({ needsEvm }) => needsEvm)
+  .map((method) => [method.name, method] as const);
+const INVALID_PARAMS = OPENRPC_ERRORS["invalid-params"].code;
+
+let chain: ExampleDevChain;
+beforeAll(async () => {
+  chain = await ExampleDevChain.open(ForkName.fulu, { isFinalized: false, hasEvm: true });
+});
+afterAll(() => chain?.close());
+
+function expectValid(validate: ValidateFunction, value: unknown): void {
+  validate(value);
+  expect(validate.errors ?? []).toEqual([]);
+}
+
+it.each(METHODS)("%s takes and returns what its definition says", async (name, method) => {
+  const params = await exampleParams(method, chain);
+  for (const [validate, value] of documentedParams(method, params)) expectValid(validate, value);
+  if (method.needsConnection) return;
+  expectValid(documentedResult(name), await chain.caller.call(name, params));
+});
+
+it.each(METHODS)("%s rejects invalid parameters", async (name, method) => {
+  const given = await exampleParams(method, chain);
+  for (const { mistake, params } of wrongCalls(method, given)) {
+    const error = await chain.caller.error(name, params);
+    expect(error, `${mistake}: ${JSON.stringify(params).slice(0, 300)}`).toMatchObject({ code: INVALID_PARAMS });
+  }
+});
+
+it("logs nothing", () => {
+  expect(chain.complaints).toEqual([]);
+});
