@@ -13,6 +13,8 @@ export interface LaneLimits {
 export interface CallLimits {
   duty: LaneLimits;
   heavy: LaneLimits;
+  /** Calls share the EVM's thread in turns. */
+  evm: LaneLimits;
   /** Maximum number of large responses being read. Each holds a state in memory. */
   streams: number;
 }
@@ -20,6 +22,7 @@ export interface CallLimits {
 export const DEFAULT_CALL_LIMITS: CallLimits = {
   duty: { running: 16, waiting: 1024 },
   heavy: { running: 4, waiting: 128 },
+  evm: { running: 32, waiting: 8192 },
   streams: 64,
 };
 
@@ -30,6 +33,7 @@ export const DEFAULT_CALL_LIMITS: CallLimits = {
 export class Lanes {
   readonly #duty: Lane;
   readonly #heavy: Lane;
+  readonly #evm: Lane;
   readonly #limits: CallLimits;
   #streams = 0;
 
@@ -37,12 +41,14 @@ export class Lanes {
     this.#limits = limits;
     this.#duty = new Lane(limits.duty);
     this.#heavy = new Lane(limits.heavy);
+    this.#evm = new Lane(limits.evm);
   }
 
   /** Runs work when a slot of its lane is free. Rejects if it was cancelled by then. */
   run<T>(cost: CallCost, cancellation: Cancellation | undefined, work: () => Promise<T>): Promise<T> {
     if (cost === "cheap") return work();
-    return (cost === "duty" ? this.#duty : this.#heavy).run(cancellation, work);
+    const lane = cost === "duty" ? this.#duty : cost === "evm" ? this.#evm : this.#heavy;
+    return lane.run(cancellation, work);
   }
 
   /** Counts a stream until it ends or is closed. A shared stream stays shared. */
@@ -60,8 +66,10 @@ export class Lanes {
   }
 
   /** Load per lane, for metrics. */
-  get load(): Record<"duty" | "heavy", { running: number; waiting: number; refused: number }> & { streams: number } {
-    return { duty: this.#duty.load, heavy: this.#heavy.load, streams: this.#streams };
+  get load(): Record<"duty" | "heavy" | "evm", { running: number; waiting: number; refused: number }> & {
+    streams: number;
+  } {
+    return { duty: this.#duty.load, heavy: this.#heavy.load, evm: this.#evm.load, streams: this.#streams };
   }
 }
 

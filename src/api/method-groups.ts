@@ -19,6 +19,7 @@ import { devSnapshotMethods } from "./methods/dev/snapshots.ts";
 import { devTimeMethods } from "./methods/dev/time.ts";
 import { devValidatorMethods } from "./methods/dev/validators.ts";
 import { ethBlockMethods } from "./methods/eth/blocks.ts";
+import { ethCallMethods } from "./methods/eth/calls.ts";
 import { ethChainMethods } from "./methods/eth/chain.ts";
 import { ethStateMethods } from "./methods/eth/state.ts";
 import { configMethods } from "./methods/node/config.ts";
@@ -103,7 +104,7 @@ export const methodGroups: readonly MethodGroup[] = groupByNumber([
       ...anvilNameMethods,
     ],
   },
-  { title: "Execution", methods: [...ethChainMethods, ...ethBlockMethods, ...ethStateMethods] },
+  { title: "Execution", methods: [...ethChainMethods, ...ethBlockMethods, ...ethStateMethods, ...ethCallMethods] },
   { title: "Discovery", methods: [discoverMethod(() => methodGroups)] },
 ]);
 

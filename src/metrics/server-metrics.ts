@@ -58,8 +58,8 @@ export function addServerMetrics(instruments: Instruments, servers: () => Watche
 
 export function addLaneMetrics(instruments: Instruments, lanes: Lanes): void {
   const each = (read: "running" | "waiting" | "refused") => () => {
-    const { duty, heavy } = lanes.load;
-    return [[{ lane: "duty" }, duty[read]] as const, [{ lane: "heavy" }, heavy[read]] as const];
+    const { load } = lanes;
+    return (["duty", "heavy", "evm"] as const).map((lane) => [{ lane }, load[lane][read]] as const);
   };
   instruments.gauges("fanal_api_lane_running", "Expensive calls that are running", ["lane"], each("running"));
   instruments.gauges("fanal_api_lane_waiting", "Expensive calls that are queued", ["lane"], each("waiting"));

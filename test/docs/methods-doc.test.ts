@@ -36,7 +36,7 @@ describe("docs/methods.md", () => {
     const refused = [...examples].flatMap(([name, { error }]) => (error === undefined ? [] : [[name, error]]));
     const codes = Object.fromEntries(refused.map(([name, error]) => [name, (error as { code: number }).code]));
     const neverServed = methods.filter(
-      (method) => !isServedOn(method, ForkName.phase0) && !isServedOn(method, ForkName.fulu),
+      (method) => !method.needsEvm && !isServedOn(method, ForkName.phase0) && !isServedOn(method, ForkName.fulu),
     );
     expect(codes).toEqual({ ...REFUSED, ...Object.fromEntries(neverServed.map(({ name }) => [name, -32004])) });
   });

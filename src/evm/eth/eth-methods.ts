@@ -1,5 +1,6 @@
 import type { EthChain } from "./eth-chain.ts";
 import { blockMethods } from "./methods/block-methods.ts";
+import { callMethods } from "./methods/call-methods.ts";
 import { chainMethods } from "./methods/chain-methods.ts";
 import { stateMethods } from "./methods/state-methods.ts";
 
@@ -8,7 +9,7 @@ import { stateMethods } from "./methods/state-methods.ts";
  * Arguments and results survive structured clone; results are the JSON of the response.
  */
 export function ethMethods(chain: EthChain) {
-  return { ...chainMethods(chain), ...blockMethods(chain), ...stateMethods(chain) };
+  return { ...chainMethods(chain), ...blockMethods(chain), ...stateMethods(chain), ...callMethods(chain) };
 }
 
 export type EthMethods = ReturnType<typeof ethMethods>;

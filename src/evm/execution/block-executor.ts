@@ -1,15 +1,17 @@
+import type { RunTxResult } from "@ethereumjs/vm";
 import type { ExecutionPayload } from "@lodestar/types";
 import { listRoot } from "../state/trie.ts";
 import { WorldReader } from "../state/world.ts";
 import { type Block, type ExecutedBlock, encodedBlockSize, encodeWithdrawal, type Withdrawal } from "./block.ts";
 import { type BlockResult, BlockRun } from "./block-run.ts";
+import type { CallBudget } from "./call-budget.ts";
 import type { BlockEnvironment } from "./evm-block.ts";
 import { isGasLimitAllowed, nextBaseFee, nextExcessBlobGas, nextGasLimit } from "./fees.ts";
 import { encodeHeader, type Header } from "./header.ts";
 import { InvalidBlockError } from "./invalid-block.ts";
 import { checkForkFields, fromPayload, headerOfPayload, type PayloadContext, reasonOf, toHex } from "./payload.ts";
 import { encodeReceipt, unionOfBlooms } from "./receipt.ts";
-import type { ChainRules, ForkRules } from "./rules.ts";
+import type { ChainRules, ForkRules, Machine } from "./rules.ts";
 import { hashOfRequests, SystemContracts } from "./system-contracts.ts";
 import { type Transaction, versionedHashesOf, withRules } from "./transaction.ts";
 
@@ -61,14 +63,23 @@ export class BlockExecutor {
     return rules.withMachine(async (machine) => {
       const run = await BlockRun.start(machine, rules, this.#contracts, parent, environment);
       await applyAll(run, rules, candidates);
-      const result = await run.finish(withdrawals);
-      const header = this.#headerOf(environment, attributes.extraData ?? NO_EXTRA_DATA, rules, result, withdrawals);
-      const hash = this.rules.crypto.keccak(encodeHeader(header));
-      return executed(
-        { hash, header, transactions: result.transactions, withdrawals, requests: result.requests },
-        parent,
-        result,
-      );
+      return this.#seal(run, parent, environment, rules, withdrawals, attributes.extraData);
+    });
+  }
+
+  /** Executes a block that becomes part of no chain, within a budget. `work` applies its transactions. */
+  async simulate(
+    parent: ExecutedBlock,
+    environment: BlockEnvironment,
+    { budget, blobBaseFee }: { budget: CallBudget; blobBaseFee?: bigint | undefined },
+    work: (run: BlockRun, machine: Machine) => Promise<void>,
+  ): Promise<ExecutedBlock> {
+    const rules = this.rules.at(environment.timestamp);
+    const withdrawals = rules.isSince("shanghai") ? [] : undefined;
+    return rules.withLimitedMachine(budget, async (machine) => {
+      const run = await BlockRun.start(machine, rules, this.#contracts, parent, environment, blobBaseFee);
+      await work(run, machine);
+      return this.#seal(run, parent, environment, rules, withdrawals);
     });
   }
 
@@ -118,6 +129,28 @@ export class BlockExecutor {
     });
   }
 
+  /**
+   * Executes the transactions of a block that come before one of them, then calls `work` with the EVM and a function that
+   * executes that one.
+   */
+  async replay<T>(
+    parent: ExecutedBlock,
+    { header, transactions }: Block,
+    index: number,
+    budget: CallBudget,
+    work: (machine: Machine, apply: () => Promise<RunTxResult>) => Promise<T>,
+  ): Promise<T> {
+    const rules = this.rules.at(header.timestamp);
+    return rules.withLimitedMachine(budget, async (machine) => {
+      const run = await BlockRun.start(machine, rules, this.#contracts, parent, header);
+      for (const transaction of transactions.slice(0, index)) {
+        await run.apply(withRules(transaction, rules));
+        await budget.checkpoint();
+      }
+      return work(machine, () => run.apply(withRules(transactions[index]!, rules)));
+    });
+  }
+
   /** Header fields of the next block that do not depend on its content. */
   environmentOf({ hash, header: parent }: ExecutedBlock, attributes: BlockAttributes): BlockEnvironment {
     const { timestamp, prevRandao, feeRecipient, parentBeaconBlockRoot, desiredGasLimit } = attributes;
@@ -138,6 +171,21 @@ export class BlockExecutor {
         parentBeaconBlockRoot: parentBeaconBlockRoot ?? ZERO_HASH,
       }),
     };
+  }
+
+  async #seal(
+    run: BlockRun,
+    parent: ExecutedBlock,
+    environment: BlockEnvironment,
+    rules: ForkRules,
+    withdrawals: readonly Withdrawal[] | undefined,
+    extraData: Uint8Array = NO_EXTRA_DATA,
+  ): Promise<ExecutedBlock> {
+    const result = await run.finish(withdrawals);
+    const header = this.#headerOf(environment, extraData, rules, result, withdrawals);
+    const hash = this.rules.crypto.keccak(encodeHeader(header));
+    const { transactions, requests } = result;
+    return executed({ hash, header, transactions, withdrawals, requests }, parent, result);
   }
 
   #headerOf(

@@ -1,4 +1,4 @@
-import { runTx } from "@ethereumjs/vm";
+import { type RunTxResult, runTx } from "@ethereumjs/vm";
 import { encodeBytes, encodeList, encodeNumber } from "../rlp.ts";
 import type { World } from "../state/world.ts";
 import type { ExecutedBlock, Withdrawal } from "./block.ts";
@@ -44,10 +44,11 @@ export class BlockRun {
     contracts: SystemContracts,
     parent: ExecutedBlock,
     environment: BlockEnvironment,
+    blobBaseFee?: bigint,
   ): Promise<BlockRun> {
     machine.state.open(parent.world);
     machine.blockHashes = parent.blockHashes;
-    const run = new BlockRun(machine, rules, contracts, environment);
+    const run = new BlockRun(machine, rules, contracts, environment, blobBaseFee);
     const { timestamp, number, parentHash, parentBeaconBlockRoot } = environment;
     if (parentBeaconBlockRoot !== undefined) {
       await contracts.storeBeaconRoot(machine, run.#block, timestamp, parentBeaconBlockRoot);
@@ -56,12 +57,18 @@ export class BlockRun {
     return run;
   }
 
-  private constructor(machine: Machine, rules: ForkRules, contracts: SystemContracts, environment: BlockEnvironment) {
+  private constructor(
+    machine: Machine,
+    rules: ForkRules,
+    contracts: SystemContracts,
+    environment: BlockEnvironment,
+    blobBaseFee: bigint | undefined,
+  ) {
     this.#machine = machine;
     this.#rules = rules;
     this.#contracts = contracts;
     this.#environment = environment;
-    this.#block = evmBlock(environment, rules);
+    this.#block = evmBlock(environment, rules, blobBaseFee);
   }
 
   get gasLeft(): bigint {
@@ -72,8 +79,11 @@ export class BlockRun {
     return this.#rules.maxBlobGas - this.#blobGasUsed;
   }
 
-  /** Executes a transaction. Throws if it cannot be in the block; the state is then as before. */
-  async apply(transaction: Transaction): Promise<void> {
+  /**
+   * Executes a transaction. Throws if it cannot be in the block; the state is then as before. `skipNonce` allows any
+   * nonce.
+   */
+  async apply(transaction: Transaction, { skipNonce = false } = {}): Promise<RunTxResult> {
     const { tx } = transaction;
     if (tx.gasLimit > this.gasLeft) {
       throw new Error(`gas limit ${tx.gasLimit} is above the ${this.gasLeft} gas left in the block`);
@@ -87,6 +97,7 @@ export class BlockRun {
       block: this.#block,
       blockGasUsed: this.#gasUsed,
       skipHardForkValidation: true,
+      skipNonce,
     });
     const gasUsed = result.totalGasSpent;
     this.#gasUsed += gasUsed;
@@ -104,6 +115,7 @@ export class BlockRun {
       logsBloom: logs.length === 0 ? EMPTY_BLOOM : bitvector,
       ...(tx.to === undefined && { contractAddress: createdAddress(transaction, this.#rules) }),
     });
+    return result;
   }
 
   /** Credits withdrawals, runs the request contracts and seals the state. */

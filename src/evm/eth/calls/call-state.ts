@@ -1,0 +1,182 @@
+import { isBlob4844Tx, type TypedTransaction } from "@ethereumjs/tx";
+import { Address } from "@ethereumjs/util";
+import { runTx } from "@ethereumjs/vm";
+import type { ExecutedBlock } from "../../execution/block.ts";
+import { CallBudget } from "../../execution/call-budget.ts";
+import { type BlockEnvironment, evmBlock } from "../../execution/evm-block.ts";
+import { GAS_PER_BLOB } from "../../execution/forks.ts";
+import { reasonOf } from "../../execution/payload.ts";
+import type { Log } from "../../execution/receipt.ts";
+import type { ChainRules, ForkRules, Machine } from "../../execution/rules.ts";
+import { maxFeePerGas } from "../../execution/transaction.ts";
+import type { WorldState } from "../../state/world-state.ts";
+import { EthError } from "../eth-error.ts";
+import { type CallFailure, callFailure } from "./call-failure.ts";
+import type { AccessListEntry, BlockOverrides, CallRequest, StateOverrides } from "./call-request.ts";
+import { callTransaction, NO_ADDRESS } from "./call-transaction.ts";
+
+/** Default of geth. */
+export const GAS_CAP = 50_000_000n;
+const TIMEOUT_MS = 5000;
+
+/** What an executed call gave. */
+export interface CallOutcome {
+  readonly returnData: Uint8Array;
+  readonly gasUsed: bigint;
+  /** Subtracted from the gas used. */
+  readonly gasRefund: bigint;
+  readonly failure: CallFailure | undefined;
+  readonly logs: readonly Log[];
+  /** Accounts and slots that the call read. Only if it was asked for. */
+  readonly accessList: readonly AccessListEntry[];
+}
+
+interface CallContext {
+  /** The call sees the state after this block, and its header. */
+  block: ExecutedBlock;
+  stateOverrides?: StateOverrides | undefined;
+  blockOverrides?: BlockOverrides | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** State that calls are executed on, one after the other. */
+export class CallState {
+  readonly machine: Machine;
+  readonly rules: ForkRules;
+  readonly budget: CallBudget;
+  environment: BlockEnvironment;
+  blobBaseFee: bigint | undefined;
+
+  /** Runs work on the state after a block, with overrides. The state is dropped afterwards. */
+  static async open<T>(chain: ChainRules, context: CallContext, work: (state: CallState) => Promise<T>): Promise<T> {
+    const { block, stateOverrides = [], blockOverrides = {}, signal } = context;
+    const rules = chain.at(blockOverrides.time ?? block.header.timestamp);
+    const budget = new CallBudget(TIMEOUT_MS, signal);
+    return rules.withLimitedMachine(budget, async (machine) => {
+      machine.state.open(block.world);
+      machine.blockHashes = block.blockHashes;
+      const state = new CallState(machine, rules, budget, block.header);
+      state.overrideBlock(blockOverrides);
+      await overrideAccounts(machine.state, stateOverrides);
+      return work(state);
+    });
+  }
+
+  private constructor(machine: Machine, rules: ForkRules, budget: CallBudget, environment: BlockEnvironment) {
+    this.machine = machine;
+    this.rules = rules;
+    this.budget = budget;
+    this.environment = environment;
+  }
+
+  overrideBlock({ time, blobBaseFee, ...fields }: BlockOverrides): void {
+    const timestamp = time === undefined ? {} : { timestamp: time };
+    this.environment = { ...this.environment, ...definedFields(fields), ...timestamp };
+    this.blobBaseFee = blobBaseFee ?? this.blobBaseFee;
+  }
+
+  balanceOf(address: Uint8Array): bigint {
+    return this.machine.state.account(address)?.balance ?? 0n;
+  }
+
+  nonceOf(address: Uint8Array): bigint {
+    return this.machine.state.account(address)?.nonce ?? 0n;
+  }
+
+  /** Executes a call and keeps its changes. Throws an `EthError` if it cannot be executed. */
+  async run(request: CallRequest, gas: bigint = capped(request.gas), reportAccessList = false): Promise<CallOutcome> {
+    const { from = NO_ADDRESS } = request;
+    const tx = callTransaction(request, { gas, nonce: request.nonce ?? this.nonceOf(from) }, this.rules);
+    const environment = isFree(tx) ? { ...this.environment, baseFeePerGas: 0n } : this.environment;
+    this.#requireFunds(tx, from, environment.baseFeePerGas);
+    const isBlobFree = isBlob4844Tx(tx) && tx.maxFeePerBlobGas === 0n;
+    this.machine.state.allowSenderWithCode(from);
+    try {
+      const { execResult, totalGasSpent, gasRefund, accessList, receipt } = await runTx(this.machine.vm, {
+        tx,
+        block: evmBlock(environment, this.rules, isBlobFree ? 0n : this.blobBaseFee),
+        skipNonce: true,
+        skipHardForkValidation: true,
+        skipBlockGasLimitValidation: true,
+        reportAccessList,
+      });
+      const { exceptionError, returnValue } = execResult;
+      return {
+        returnData: returnValue,
+        gasUsed: totalGasSpent,
+        gasRefund: gasRefund ?? 0n,
+        failure: exceptionError && callFailure(exceptionError.error, returnValue),
+        logs: receipt.logs.map(([address, topics, data]) => ({ address, topics, data })),
+        accessList: (accessList ?? []).map(({ address, storageKeys }) => ({
+          address: bytesOf(address),
+          storageKeys: storageKeys.map(bytesOf),
+        })),
+      };
+    } catch (error) {
+      if ((error as Error).name === "AbortError") throw error;
+      throw new EthError(runErrorMessage(reasonOf(error)));
+    }
+  }
+
+  /** Executes a call and drops its changes. */
+  async try(request: CallRequest, gas?: bigint, reportAccessList?: boolean): Promise<CallOutcome> {
+    const { state } = this.machine;
+    await state.checkpoint();
+    try {
+      return await this.run(request, gas, reportAccessList);
+    } finally {
+      await state.revert();
+    }
+  }
+
+  #requireFunds(tx: TypedTransaction, from: Uint8Array, baseFee: bigint): void {
+    const price = maxFeePerGas(tx);
+    const sender = new Address(from).toString();
+    if (price < baseFee) {
+      throw new EthError(
+        `max fee per gas less than block base fee: address ${sender}, maxFeePerGas: ${price}, baseFee: ${baseFee}`,
+      );
+    }
+    const blobCost = isBlob4844Tx(tx) ? BigInt(tx.numBlobs()) * GAS_PER_BLOB * tx.maxFeePerBlobGas : 0n;
+    const want = tx.gasLimit * price + tx.value + blobCost;
+    const have = this.balanceOf(from);
+    if (have >= want) return;
+    throw new EthError(
+      `insufficient funds for gas * price + value: address ${sender} have ${have} want ${want} ` +
+        `(supplied gas ${tx.gasLimit})`,
+    );
+  }
+}
+
+/** Replaces parts of accounts. */
+export async function overrideAccounts(state: WorldState, overrides: StateOverrides): Promise<void> {
+  for (const [bytes, { nonce, balance, code, state: slots, stateDiff }] of overrides) {
+    const address = new Address(bytes);
+    if (slots !== undefined && stateDiff !== undefined) {
+      throw new EthError(`account ${address} has both 'state' and 'stateDiff'`);
+    }
+    await state.modifyAccountFields(address, { nonce, balance });
+    if (code !== undefined) await state.putCode(address, code);
+    if (slots !== undefined) await state.clearStorage(address);
+    for (const [slot, value] of slots ?? stateDiff ?? []) state.setStorage(address, slot, value);
+  }
+}
+
+/** Message of the EVM for a gas limit below the intrinsic gas. */
+const GAS_TOO_LOW = /tx gas limit (\d+) is lower than the minimum gas limit of (\d+)/;
+
+function runErrorMessage(reason: string): string {
+  const [, have, want] = GAS_TOO_LOW.exec(reason) ?? [];
+  return want === undefined ? reason : `intrinsic gas too low: have ${have}, want ${want}`;
+}
+
+const capped = (gas: bigint | undefined): bigint => (gas === undefined || gas > GAS_CAP ? GAS_CAP : gas);
+
+/** A call without a price sees a base fee of zero, as in geth. */
+const isFree = (tx: TypedTransaction): boolean => maxFeePerGas(tx) === 0n;
+
+const bytesOf = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex.slice(2), "hex"));
+
+function definedFields<T extends object>(fields: T): Partial<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>;
+}

@@ -1,0 +1,78 @@
+import { EthError } from "../eth-error.ts";
+import { failureError } from "./call-failure.ts";
+import type { CallRequest } from "./call-request.ts";
+import { type CallOutcome, type CallState, GAS_CAP } from "./call-state.ts";
+import { lower, MAX_TRANSACTION_GAS, NO_ADDRESS } from "./call-transaction.ts";
+
+const TRANSFER_GAS = 21_000n;
+/** Gas that a called contract gets on top if it is sent wei. */
+const CALL_STIPEND = 2300n;
+/** The search stops when the limit is known to this share, as in geth. */
+const TOLERANCE = 67n;
+
+/** Finds a gas limit with which a call succeeds, by binary search. Throws the error of a call that fails with any. */
+export async function estimateGas(state: CallState, request: CallRequest): Promise<bigint> {
+  const highest = await highestGas(state, request);
+  if (isPlainTransfer(state, request) && (await succeeds(state, request, TRANSFER_GAS))) return TRANSFER_GAS;
+  const { gasUsed, gasRefund } = await requireSuccess(state, request, highest);
+  let tooLow = gasUsed - 1n;
+  let enough = highest;
+  // A call forwards at most 63/64 of its gas, so this is enough for most.
+  const optimistic = ((gasUsed + gasRefund + CALL_STIPEND) * 64n) / 63n;
+  if (optimistic < enough) {
+    if (await succeeds(state, request, optimistic)) enough = optimistic;
+    else tooLow = optimistic;
+  }
+  while (tooLow + 1n < enough && (enough - tooLow) * TOLERANCE >= enough) {
+    const middle = (tooLow + enough) / 2n;
+    // Most calls need little more than the lower bound.
+    const next = lower(middle, tooLow * 2n);
+    if (await succeeds(state, request, next)) enough = next;
+    else tooLow = next;
+  }
+  return enough;
+}
+
+/** Limited by the block, the cap of calls, and what the sender can pay. */
+async function highestGas(state: CallState, request: CallRequest): Promise<bigint> {
+  const { from = NO_ADDRESS, gas, value = 0n } = request;
+  const limits = [gas !== undefined && gas >= TRANSFER_GAS ? gas : state.environment.gasLimit, GAS_CAP];
+  // EIP-7825.
+  if (state.rules.isSince("osaka")) limits.push(MAX_TRANSACTION_GAS);
+  const price = request.gasPrice ?? request.maxFeePerGas ?? 0n;
+  if (price > 0n) {
+    const available = state.balanceOf(from) - value;
+    if (available < 0n) throw new EthError("insufficient funds for transfer");
+    limits.push(available / price);
+  }
+  return limits.reduce(lower);
+}
+
+function isPlainTransfer({ machine }: CallState, { to, data, accessList, authorizationList }: CallRequest): boolean {
+  if (to === undefined || (data?.length ?? 0) > 0 || (accessList ?? authorizationList) !== undefined) return false;
+  return (machine.state.account(to)?.code.length ?? 0) === 0;
+}
+
+/** Too little gas to begin with counts as failure. */
+async function succeeds(state: CallState, request: CallRequest, gas: bigint): Promise<boolean> {
+  try {
+    return (await state.try(request, gas)).failure === undefined;
+  } catch (error) {
+    if (isIntrinsicGasError(error)) return false;
+    throw error;
+  }
+}
+
+async function requireSuccess(state: CallState, request: CallRequest, gas: bigint): Promise<CallOutcome> {
+  const exceeded = () => new EthError(`gas required exceeds allowance (${gas})`);
+  try {
+    const outcome = await state.try(request, gas);
+    if (outcome.failure === undefined) return outcome;
+    throw outcome.failure.kind === "outOfGas" ? exceeded() : failureError(outcome.failure);
+  } catch (error) {
+    throw isIntrinsicGasError(error) ? exceeded() : error;
+  }
+}
+
+const isIntrinsicGasError = (error: unknown): boolean =>
+  error instanceof EthError && error.message.startsWith("intrinsic gas too low");

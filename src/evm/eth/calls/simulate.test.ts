@@ -1,0 +1,110 @@
+import { expect, it } from "vitest";
+import { addressOf, bytesOf, GWEI, hexOf, optionsOf, TestChain } from "../../evm.test-support.ts";
+import { type Simulation, simulate } from "./simulate.ts";
+
+const [NUMBERS, REVERTER, PAYER] = [1, 2, 3].map((n) => addressOf(0x700 + n)) as [Uint8Array, Uint8Array, Uint8Array];
+const hex = (address: Uint8Array) => `0x${hexOf(address)}`;
+const word = (value: bigint) => `0x${value.toString(16).padStart(64, "0")}`;
+const ACCOUNTS = [
+  // Returns NUMBER, TIMESTAMP and BASEFEE.
+  { address: NUMBERS, nonce: 1n, code: bytesOf("43600052426020524860405260606000f3") },
+  { address: REVERTER, nonce: 1n, code: bytesOf("60ab60005360016000fd") },
+  // Passes on what it is sent.
+  { address: PAYER, nonce: 1n, code: bytesOf(`6000600060006000347300000000000000000000000000000000000000995af100`) },
+];
+const SENDER = bytesOf("f39fd6e51aad88f6f4ce6ab8827279cfffb92266");
+
+interface CallResult {
+  status: string;
+  returnData: string;
+  gasUsed: string;
+  logs: Record<string, unknown>[];
+  error?: object;
+}
+
+async function run(simulation: Simulation) {
+  const chain = await TestChain.open(optionsOf("osaka"), ACCOUNTS);
+  const base = await chain.build();
+  const blocks = await simulate(chain.executor, base, simulation);
+  return { base, blocks: blocks as (Record<string, unknown> & { calls: CallResult[] })[] };
+}
+
+it("executes blocks one after the other, and fills gaps between their numbers", async () => {
+  const { base, blocks } = await run({
+    blockStateCalls: [
+      { calls: [{ from: SENDER, to: NUMBERS }] },
+      { blockOverrides: { number: 5n }, calls: [{ from: SENDER, to: NUMBERS }] },
+    ],
+  });
+  expect(blocks.map(({ number }) => number)).toEqual(["0x2", "0x3", "0x4", "0x5"]);
+  const time = base.header.timestamp;
+  expect(blocks.map(({ timestamp }) => BigInt(timestamp as string) - time)).toEqual([12n, 24n, 36n, 48n]);
+  for (const [index, block] of blocks.entries()) {
+    if (index > 0) expect(block.parentHash).toBe(blocks[index - 1]!.hash);
+  }
+  const [first, , , last] = blocks;
+  expect(first?.calls[0]?.returnData).toBe(word(2n) + word(time + 12n).slice(2) + word(0n).slice(2));
+  expect(last?.calls[0]?.returnData.slice(0, 66)).toBe(word(5n));
+});
+
+it("keeps changes from call to call and from block to block", async () => {
+  const poor = addressOf(5);
+  const { blocks } = await run({
+    blockStateCalls: [
+      { stateOverrides: [[poor, { balance: 10n }]], calls: [{ from: poor, to: addressOf(6), value: 7n }] },
+      { calls: [{ from: addressOf(6), to: addressOf(7), value: 7n }] },
+    ],
+    returnFullTransactions: true,
+  });
+  expect(blocks.flatMap(({ calls }) => calls.map(({ status }) => status))).toEqual(["0x1", "0x1"]);
+  expect(blocks[0]?.transactions).toEqual([expect.objectContaining({ from: hex(poor), value: "0x7", type: "0x2" })]);
+});
+
+it("reports failed calls, and goes on", async () => {
+  const { blocks } = await run({
+    blockStateCalls: [{ calls: [{ to: REVERTER }, { data: bytesOf("fe"), gas: 100_000n }, { to: NUMBERS }] }],
+  });
+  expect(blocks[0]?.calls.map(({ status, error }) => [status, error])).toEqual([
+    ["0x0", { code: 3, message: "execution reverted", data: "0xab" }],
+    ["0x0", { code: -32015, message: "invalid opcode" }],
+    ["0x1", undefined],
+  ]);
+});
+
+it("adds a log for each transfer of wei", async () => {
+  const { blocks } = await run({
+    traceTransfers: true,
+    blockStateCalls: [{ calls: [{ from: SENDER, to: PAYER, value: 5n }] }],
+  });
+  const logs = blocks[0]!.calls[0]!.logs;
+  expect(logs.map(({ address, topics, data }) => [address, (topics as string[]).slice(1), data])).toEqual([
+    [`0x${"ee".repeat(20)}`, [word(BigInt(hex(SENDER))), word(BigInt(hex(PAYER)))], word(5n)],
+    [`0x${"ee".repeat(20)}`, [word(BigInt(hex(PAYER))), word(0x99n)], word(5n)],
+  ]);
+  expect(logs.map(({ logIndex }) => logIndex)).toEqual(["0x0", "0x1"]);
+});
+
+it("applies the rules of transactions with validation only", async () => {
+  const call = { from: SENDER, to: addressOf(1), value: 1n };
+  const fees = { maxFeePerGas: 100n * GWEI, gas: 21_000n };
+  const { blocks } = await run({ blockStateCalls: [{ calls: [{ ...call, nonce: 77n }] }] });
+  expect(blocks[0]?.calls[0]?.status).toBe("0x1");
+  const validated = (request: object) =>
+    run({ validation: true, blockStateCalls: [{ calls: [{ ...call, ...fees, ...request }] }] });
+  await expect(validated({})).resolves.toBeDefined();
+  await expect(validated({ nonce: 77n })).rejects.toMatchObject({ code: -38011 });
+  await expect(validated({ maxFeePerGas: 1n })).rejects.toMatchObject({ code: -38012 });
+  await expect(validated({ value: 10n ** 30n })).rejects.toMatchObject({ code: -38014 });
+  await expect(validated({ gas: 20_000n })).rejects.toMatchObject({ code: -38013 });
+});
+
+it("refuses blocks out of order and too many of them", async () => {
+  const at = (...blockOverrides: object[]) =>
+    run({ blockStateCalls: blockOverrides.map((o) => ({ blockOverrides: o })) });
+  await expect(at({ number: 1n })).rejects.toMatchObject({ code: -38020 });
+  await expect(at({ time: 1n })).rejects.toMatchObject({ code: -38021 });
+  await expect(at({ number: 300n })).rejects.toMatchObject({ code: -38026 });
+  await expect(run({ blockStateCalls: [{ calls: [{ to: NUMBERS, gas: 10n ** 9n }] }] })).rejects.toMatchObject({
+    code: -38015,
+  });
+});

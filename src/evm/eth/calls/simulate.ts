@@ -1,0 +1,239 @@
+import type { TypedTransaction } from "@ethereumjs/tx";
+import { Address } from "@ethereumjs/util";
+import type { ExecutedBlock } from "../../execution/block.ts";
+import type { BlockExecutor } from "../../execution/block-executor.ts";
+import type { BlockRun } from "../../execution/block-run.ts";
+import { CallBudget } from "../../execution/call-budget.ts";
+import type { BlockEnvironment } from "../../execution/evm-block.ts";
+import { reasonOf } from "../../execution/payload.ts";
+import type { Log } from "../../execution/receipt.ts";
+import type { ChainRules, Machine } from "../../execution/rules.ts";
+import { maxFeePerGas, type Transaction } from "../../execution/transaction.ts";
+import { EthError } from "../eth-error.ts";
+import { blockJson } from "../json/block-json.ts";
+import { data, quantity } from "../json/hex.ts";
+import { logJson } from "../json/receipt-json.ts";
+import type { Json } from "../json/transaction-json.ts";
+import { TransferTracer } from "../traces/transfer-tracer.ts";
+import { callFailure } from "./call-failure.ts";
+import type { BlockOverrides, CallRequest, StateOverrides } from "./call-request.ts";
+import { GAS_CAP, overrideAccounts } from "./call-state.ts";
+import { callTransaction, lower, NO_ADDRESS } from "./call-transaction.ts";
+
+export interface SimulatedBlock {
+  readonly blockOverrides?: BlockOverrides;
+  readonly stateOverrides?: StateOverrides;
+  readonly calls?: readonly CallRequest[];
+}
+
+export interface Simulation {
+  readonly blockStateCalls: readonly SimulatedBlock[];
+  /** Adds a log for each transfer of wei. */
+  readonly traceTransfers?: boolean;
+  /** Applies the rules of real transactions: nonces, fees and balances. */
+  readonly validation?: boolean;
+  readonly returnFullTransactions?: boolean;
+}
+
+/** Limits of geth. */
+const MAX_BLOCKS = 256n;
+const SECONDS_BETWEEN_BLOCKS = 12n;
+const TIMEOUT_MS = 5000;
+
+/** Codes of execution-apis. */
+const CODES = {
+  nonceTooLow: -38010,
+  nonceTooHigh: -38011,
+  feeTooLow: -38012,
+  intrinsicGas: -38013,
+  insufficientFunds: -38014,
+  blockGasLimit: -38015,
+  blockNumber: -38020,
+  blockTimestamp: -38021,
+  tooManyBlocks: -38026,
+  executionError: -32015,
+  reverted: 3,
+} as const;
+
+interface SimulatedCall {
+  status: boolean;
+  returnData: Uint8Array;
+  gasUsed: bigint;
+  error?: Json;
+  logs: readonly Log[];
+}
+
+/** Executes blocks of calls on top of a block, as `eth_simulateV1` of execution-apis. */
+export async function simulate(
+  executor: BlockExecutor,
+  base: ExecutedBlock,
+  simulation: Simulation,
+  signal?: AbortSignal,
+): Promise<Json[]> {
+  const budget = new CallBudget(TIMEOUT_MS, signal);
+  const results: Json[] = [];
+  let parent = base;
+  let gasLeft = GAS_CAP;
+  for (const simulated of withoutGaps(base, simulation.blockStateCalls)) {
+    const environment = environmentOf(executor, parent, simulated.blockOverrides ?? {}, simulation);
+    const calls: SimulatedCall[] = [];
+    const options = { budget, blobBaseFee: simulated.blockOverrides?.blobBaseFee };
+    const block = await executor.simulate(parent, environment, options, async (run, machine) => {
+      await overrideAccounts(machine.state, simulated.stateOverrides ?? []);
+      for (const request of simulated.calls ?? []) {
+        const call = await runCall({ run, machine, environment, gasLeft, simulation, rules: executor.rules }, request);
+        gasLeft -= call.gasUsed;
+        calls.push(call);
+      }
+    });
+    results.push(blockResult(block, calls, simulation));
+    parent = block;
+  }
+  return results;
+}
+
+/** Adds the empty blocks between numbers that are not consecutive. */
+function withoutGaps({ header }: ExecutedBlock, blocks: readonly SimulatedBlock[]): SimulatedBlock[] {
+  const filled: SimulatedBlock[] = [];
+  let { number, timestamp } = header;
+  for (const block of blocks) {
+    const { number: wanted = number + 1n, time } = block.blockOverrides ?? {};
+    if (wanted <= number) {
+      throw new EthError(`block numbers must be in order: ${wanted} <= ${number}`, CODES.blockNumber);
+    }
+    if (wanted - header.number > MAX_BLOCKS) throw new EthError("too many blocks", CODES.tooManyBlocks);
+    for (let empty = number + 1n; empty < wanted; empty++) {
+      timestamp += SECONDS_BETWEEN_BLOCKS;
+      filled.push({ blockOverrides: { number: empty, time: timestamp } });
+    }
+    const at = time ?? timestamp + SECONDS_BETWEEN_BLOCKS;
+    if (at <= timestamp) {
+      throw new EthError(`block timestamps must be in order: ${at} <= ${timestamp}`, CODES.blockTimestamp);
+    }
+    filled.push({ ...block, blockOverrides: { ...block.blockOverrides, number: wanted, time: at } });
+    number = wanted;
+    timestamp = at;
+  }
+  return filled;
+}
+
+function environmentOf(
+  executor: BlockExecutor,
+  parent: ExecutedBlock,
+  { time, gasLimit, feeRecipient, prevRandao, baseFeePerGas }: BlockOverrides,
+  { validation }: Simulation,
+): BlockEnvironment {
+  const { header } = parent;
+  const next = executor.environmentOf(parent, {
+    timestamp: Number(time),
+    prevRandao: prevRandao ?? header.prevRandao,
+    feeRecipient: feeRecipient ?? header.feeRecipient,
+  });
+  return {
+    ...next,
+    gasLimit: gasLimit ?? header.gasLimit,
+    baseFeePerGas: baseFeePerGas ?? (validation ? next.baseFeePerGas : 0n),
+  };
+}
+
+interface CallContext {
+  run: BlockRun;
+  machine: Machine;
+  environment: BlockEnvironment;
+  /** Left for all calls of the simulation. */
+  gasLeft: bigint;
+  simulation: Simulation;
+  rules: ChainRules;
+}
+
+async function runCall(context: CallContext, request: CallRequest): Promise<SimulatedCall> {
+  const { run, machine, environment, simulation } = context;
+  const transaction = transactionOf(context, request);
+  if (simulation.validation) requireValid(machine, environment, transaction);
+  const transfers = simulation.traceTransfers ? new TransferTracer() : undefined;
+  const detach = transfers?.attach(machine.vm.evm.events!);
+  machine.state.allowSenderWithCode(transaction.sender.bytes);
+  try {
+    const { execResult, totalGasSpent, receipt } = await run.apply(transaction, { skipNonce: !simulation.validation });
+    const { exceptionError, returnValue } = execResult;
+    const failure = exceptionError && callFailure(exceptionError.error, returnValue);
+    const isRevert = failure?.kind === "reverted";
+    return {
+      status: failure === undefined,
+      returnData: returnValue,
+      gasUsed: totalGasSpent,
+      ...(failure && {
+        error: {
+          code: isRevert ? CODES.reverted : CODES.executionError,
+          message: failure.message,
+          ...(isRevert && { data: data(returnValue) }),
+        },
+      }),
+      logs: transfers?.logs ?? receipt.logs.map(([address, topics, bytes]) => ({ address, topics, data: bytes })),
+    };
+  } catch (error) {
+    if ((error as Error).name === "AbortError") throw error;
+    throw new EthError(reasonOf(error), codeOf(reasonOf(error)));
+  } finally {
+    detach?.();
+  }
+}
+
+/** A transaction with an empty signature. */
+function transactionOf({ run, machine, rules, environment, gasLeft }: CallContext, request: CallRequest): Transaction {
+  const sender = new Address(request.from ?? NO_ADDRESS);
+  const account = machine.state.account(sender.bytes);
+  const gas = request.gas ?? lower(run.gasLeft, gasLeft);
+  if (gas > run.gasLeft) {
+    throw new EthError(`block gas limit reached: ${gas} >= ${run.gasLeft}`, CODES.blockGasLimit);
+  }
+  const fork = rules.at(environment.timestamp);
+  // Without a price, the transaction is one of type 2, as in geth.
+  const priced = request.gasPrice === undefined ? { maxFeePerGas: 0n, ...request } : request;
+  const tx = callTransaction(priced, { gas, nonce: request.nonce ?? account?.nonce ?? 0n }, fork);
+  const raw = Object.assign(tx, { v: 0n, r: 0n, s: 0n }).serialize();
+  return { raw, hash: rules.crypto.keccak(raw), sender, tx };
+}
+
+function requireValid(machine: Machine, environment: BlockEnvironment, { tx, sender }: Transaction): void {
+  const { nonce = 0n, balance = 0n } = machine.state.account(sender.bytes) ?? {};
+  const where = `address ${sender}`;
+  if (tx.nonce < nonce) {
+    throw new EthError(`nonce too low: ${where}, tx: ${tx.nonce} state: ${nonce}`, CODES.nonceTooLow);
+  }
+  if (tx.nonce > nonce) {
+    throw new EthError(`nonce too high: ${where}, tx: ${tx.nonce} state: ${nonce}`, CODES.nonceTooHigh);
+  }
+  const price = maxFeePerGas(tx);
+  const { baseFeePerGas } = environment;
+  if (price < baseFeePerGas) {
+    const fees = `maxFeePerGas: ${price}, baseFee: ${baseFeePerGas}`;
+    throw new EthError(`max fee per gas less than block base fee: ${where}, ${fees}`, CODES.feeTooLow);
+  }
+  const cost = maxCost(tx);
+  if (balance < cost) {
+    const amounts = `have ${balance} want ${cost}`;
+    throw new EthError(`insufficient funds for gas * price + value: ${where} ${amounts}`, CODES.insufficientFunds);
+  }
+}
+
+const maxCost = (tx: TypedTransaction): bigint => tx.gasLimit * maxFeePerGas(tx) + tx.value;
+
+function codeOf(reason: string): number | undefined {
+  if (reason.includes("INTRINSIC_GAS_TOO_LOW")) return CODES.intrinsicGas;
+  return reason.includes("enough funds") ? CODES.insufficientFunds : undefined;
+}
+
+function blockResult(block: ExecutedBlock, calls: readonly SimulatedCall[], simulation: Simulation): Json {
+  let logIndex = 0;
+  return {
+    ...blockJson(block, { isFull: simulation.returnFullTransactions ?? false }),
+    calls: calls.map(({ status, returnData, gasUsed, logs, error }, transactionIndex) => ({
+      status: status ? "0x1" : "0x0",
+      returnData: data(returnData),
+      gasUsed: quantity(gasUsed),
+      logs: logs.map((log) => logJson(log, { block, transactionIndex, logIndex: logIndex++ })),
+      ...(error && { error }),
+    })),
+  };
+}

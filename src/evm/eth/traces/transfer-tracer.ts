@@ -1,0 +1,66 @@
+import type { EVMResult, InterpreterStep, Message } from "@ethereumjs/evm";
+import type { Log } from "../../execution/receipt.ts";
+import type { EvmEvents } from "./tracer.ts";
+
+/** Emits the logs of transfers of wei in `eth_simulateV1`. */
+const TRANSFER_ADDRESS = new Uint8Array(20).fill(0xee);
+/** Keccak-256 of Transfer(address,address,uint256). */
+const TRANSFER_TOPIC = new Uint8Array(
+  Buffer.from("ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef", "hex"),
+);
+const LOG0 = 0xa0;
+const LOG4 = 0xa4;
+
+/** Records logs in their order, with one for each transfer of wei. */
+export class TransferTracer {
+  /** Logs of the calls that are under way, the outermost first. */
+  readonly #frames: Log[][] = [];
+  #logs: readonly Log[] = [];
+
+  /** Logs of the outermost call, once it has ended. */
+  get logs(): readonly Log[] {
+    return this.#logs;
+  }
+
+  /** Starts to record. Returns the function that stops it. */
+  attach(events: EvmEvents): () => void {
+    const before = (message: Message) => this.#before(message);
+    const after = (result: EVMResult) => this.#after(result);
+    const step = (event: InterpreterStep) => this.#step(event);
+    events.on("beforeMessage", before).on("afterMessage", after).on("step", step);
+    return () => events.off("beforeMessage", before).off("afterMessage", after).off("step", step);
+  }
+
+  #before({ to, caller, value, delegatecall }: Message): void {
+    const logs: Log[] = [];
+    this.#frames.push(logs);
+    if (value === 0n || delegatecall || to === undefined) return;
+    logs.push({
+      address: TRANSFER_ADDRESS,
+      topics: [TRANSFER_TOPIC, wordOf(BigInt(caller.toString())), wordOf(BigInt(to.toString()))],
+      data: wordOf(value),
+    });
+  }
+
+  #after({ execResult }: EVMResult): void {
+    const logs = execResult.exceptionError ? [] : this.#frames.at(-1)!;
+    this.#frames.pop();
+    const parent = this.#frames.at(-1);
+    if (parent) parent.push(...logs);
+    else this.#logs = logs;
+  }
+
+  #step({ opcode: { code }, stack, memory, address }: InterpreterStep): void {
+    if (code < LOG0 || code > LOG4 || stack.length < 2 + code - LOG0) return;
+    const [size, offset] = stack.slice(-2).map(Number) as [number, number];
+    const data = new Uint8Array(size);
+    data.set(memory.subarray(offset, offset + size));
+    const topics = stack
+      .slice(-2 - (code - LOG0), -2)
+      .reverse()
+      .map(wordOf);
+    this.#frames.at(-1)!.push({ address: address.bytes, topics, data });
+  }
+}
+
+const wordOf = (value: bigint): Uint8Array => new Uint8Array(Buffer.from(value.toString(16).padStart(64, "0"), "hex"));
