@@ -1,12 +1,13 @@
 import { instantiateSecp256k1 } from "@bitauth/libauth/build/lib/crypto/secp256k1.js";
 import { createFeeMarket1559Tx } from "@ethereumjs/tx";
 import { HDNodeWallet, Mnemonic } from "ethers";
+import { TEST_MNEMONIC } from "../../src/evm/accounts.ts";
 import { createEvmCrypto } from "../../src/evm/crypto.ts";
 import type { ExecutedBlock } from "../../src/evm/execution/block.ts";
 import { BlockExecutor } from "../../src/evm/execution/block-executor.ts";
 import { updateFractionOf } from "../../src/evm/execution/forks.ts";
 import { ChainRules } from "../../src/evm/execution/rules.ts";
-import { createGenesis, DEFAULT_CHAIN_ID, TEST_MNEMONIC } from "../../src/evm/genesis.ts";
+import { createGenesis, DEFAULT_CHAIN_ID } from "../../src/evm/genesis.ts";
 import { TransactionPool } from "../../src/evm/pool/transaction-pool.ts";
 
 const SLOT_SECONDS = 12;

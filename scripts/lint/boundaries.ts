@@ -85,6 +85,8 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
   evm: [],
   // Puts the EVM behind the interface of execution engines.
   "evm/engine": ["execution", "data (types)", "log (types)"],
+  // Runs the engine in a worker thread.
+  "evm/thread": ["execution", "log"],
   data: ["log (types)"],
   // Logs failures of worker threads.
   bls: ["log (types)"],

@@ -144,11 +144,10 @@ export class MetaRepository {
   }
 
   /** Iterates the custom values whose names start with the prefix, in name order. */
-  async *customEntries(prefix: string): AsyncGenerator<[name: string, value: Uint8Array]> {
-    const first = customKey(prefix);
+  async *customEntries(prefix: string, from = prefix): AsyncGenerator<[name: string, value: Uint8Array]> {
     // End of the range: 0xff does not occur in UTF-8.
-    const end = Uint8Array.of(...first, 0xff);
-    for await (const [key, value] of this.#store.entries(Bucket.meta, { gte: first, lt: end })) {
+    const end = Uint8Array.of(...customKey(prefix), 0xff);
+    for await (const [key, value] of this.#store.entries(Bucket.meta, { gte: customKey(from), lt: end })) {
       yield [new TextDecoder().decode(key).slice(CUSTOM.length), value];
     }
   }

@@ -157,14 +157,8 @@ export class DevChain {
     const snapshots = new DevSnapshots({
       chain,
       time,
-      revertible: [
-        clock,
-        history,
-        presence,
-        lateBlocks,
-        ...(parts.evm ? [parts.evm] : []),
-        { capture: () => () => this.#onReverted() },
-      ],
+      revertible: [clock, history, presence, lateBlocks, { capture: () => () => this.#onReverted() }],
+      evm: parts.evm?.thread,
     });
     const onReplaced = async () => {
       this.#onReverted();

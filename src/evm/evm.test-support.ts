@@ -1,12 +1,13 @@
 import { createTx, type TypedTransaction, type TypedTxData } from "@ethereumjs/tx";
 import { HDNodeWallet, Mnemonic } from "ethers";
+import { TEST_MNEMONIC } from "./accounts.ts";
 import { createEvmCrypto, type EvmCrypto } from "./crypto.ts";
 import type { ExecutedBlock } from "./execution/block.ts";
 import { type BlockAttributes, BlockExecutor } from "./execution/block-executor.ts";
 import { type ChainRulesOptions, EXECUTION_FORKS, type ExecutionFork, updateFractionOf } from "./execution/forks.ts";
 import { ChainRules } from "./execution/rules.ts";
 import { decodeTransaction, type Transaction } from "./execution/transaction.ts";
-import { createGenesis, DEFAULT_CHAIN_ID, type GenesisAccount, TEST_MNEMONIC } from "./genesis.ts";
+import { createGenesis, DEFAULT_CHAIN_ID, type GenesisAccount } from "./genesis.ts";
 
 export const GENESIS_TIME = 1_000_000;
 export const SLOT_SECONDS = 12;

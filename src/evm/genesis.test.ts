@@ -2,8 +2,9 @@ import { Address } from "@ethereumjs/util";
 import { HDNodeWallet, Interface, Mnemonic, ZeroAddress } from "ethers";
 import { describe, expect, it } from "vitest";
 import contracts from "../../test/fixtures/execution-contracts.json" with { type: "json" };
+import { FUNDED_ADDRESSES, TEST_MNEMONIC } from "./accounts.ts";
 import { addressOf, bytesOf, DEPOSIT_CONTRACT, hexOf, optionsOf, TestChain } from "./evm.test-support.ts";
-import { DETERMINISTIC_DEPLOYER_ADDRESS, FUNDED_ADDRESSES, MULTICALL3_ADDRESS, TEST_MNEMONIC } from "./genesis.ts";
+import { DETERMINISTIC_DEPLOYER_ADDRESS, MULTICALL3_ADDRESS } from "./genesis.ts";
 
 describe("genesis", () => {
   it("funds the first ten accounts of the test mnemonic", async () => {

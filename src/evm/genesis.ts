@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { Address } from "@ethereumjs/util";
+import { FUNDED_ADDRESSES } from "./accounts.ts";
 import {
   BEACON_ROOTS_CODE,
   CONSOLIDATION_REQUESTS_CODE,
@@ -26,21 +27,6 @@ import type { World } from "./state/world.ts";
 import { WorldState } from "./state/world-state.ts";
 
 export const DEFAULT_CHAIN_ID = 31_337;
-/** The mnemonic that anvil and hardhat use, too. */
-export const TEST_MNEMONIC = "test test test test test test test test test test test junk";
-/** First ten accounts of the test mnemonic, at m/44'/60'/0'/0/i. */
-export const FUNDED_ADDRESSES: readonly string[] = [
-  "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266",
-  "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
-  "0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc",
-  "0x90f79bf6eb2c4f870365e785982e1f101e93b906",
-  "0x15d34aaf54267db7d7c367839aaf71a00a2c6a65",
-  "0x9965507d1a55bcc2695c58ba16fb37d819b0a4dc",
-  "0x976ea74026e726554db657fa54763abd0c3a0aa9",
-  "0x14dc79964da2c08b23698b3d3cc7ca32193d9955",
-  "0x23618e81e3f5cdf7f54c3d65f7fbc0abf5b21e8f",
-  "0xa0ee7a142d267c1f36714e4a8f75612f20a79720",
-];
 export const MULTICALL3_ADDRESS = "0xca11bde05977b3631167028862be2a173976ca11";
 export const DETERMINISTIC_DEPLOYER_ADDRESS = "0x4e59b44847b379578588920ca78fbf26c0b4956c";
 

@@ -141,6 +141,8 @@ export interface ExecutionEngine {
   readonly clientVersion: EngineClientVersion | null;
   /** True if payloads are complete immediately, so that preparing them early is pointless. */
   readonly buildsAtOnce?: true;
+  /** Resolves if the engine cannot go on. Omitted by an engine that always can. */
+  readonly failed?: Promise<Error>;
   /** Returns the function that unsubscribes. */
   onStateChange(listener: (state: EngineState) => void): () => void;
   notifyNewPayload(

@@ -53,6 +53,8 @@ export interface ChainSource {
   readonly suspensions?: SuspensionWatch;
   /** Omitted for a shared clock. */
   stopClock?(): void | Promise<void>;
+  /** Closes what the source has opened, after the chain is closed. */
+  close?(): Promise<void>;
 }
 
 type ChainSettings = Pick<
@@ -151,6 +153,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     const db = await openDataDirectory(dataDir, { sync: options.waitForDisk, logger });
     opening.defer(() => db.close());
     const source = await options.source(db);
+    opening.defer(() => source.close?.());
     opening.defer(() => source.engine.close?.());
     opening.defer(() => source.suspensions?.close());
     options.signal?.throwIfAborted();
@@ -270,7 +273,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
   }
 
   /**
-   * Calls back on an unrecoverable failure of the database, the chain or the servers. The caller has to close the node.
+   * Calls back on an unrecoverable failure of the database, the chain, the engine or the servers. The caller has to close the node.
    */
   onFailure(callback: (failure: unknown) => void): void {
     void this.db.failed.then((error) => {
@@ -280,6 +283,10 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     void this.chain.failed.then((error) => {
       this.#logger.error("Unrecoverable chain error, shutting down", { error });
       callback(asStartError(this.#dataDir, error) ?? error);
+    });
+    void this.source.engine.failed?.then((error) => {
+      this.#logger.error("Execution engine failed, shutting down", { error });
+      callback(error);
     });
     void this.#serversFailed.promise.then((error) => {
       this.#logger.error("Servers failed, shutting down", { error });

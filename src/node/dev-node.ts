@@ -6,6 +6,8 @@ import { attachBlobs } from "../dev/dev-blobs.ts";
 import { type ClockOffset, DevChain } from "../dev/dev-chain.ts";
 import { writeBootnodes, writeNetworkDirectory } from "../dev/network-directory.ts";
 import { SlashingProtection, slashingProtectionStore } from "../dev/validators/slashing-protection.ts";
+import { EvmThread } from "../evm/thread/evm-thread.ts";
+import type { EvmWorker } from "../evm/thread/supervised-worker.ts";
 import type { Logger } from "../log/logger.ts";
 import { BeaconNode, type SharedOptions } from "./beacon-node.ts";
 import { type DevSource, type DevSourceOptions, openDevSource } from "./chain-source/dev-source.ts";
@@ -18,6 +20,8 @@ import { moveDamagedDevChainAside } from "./storage/stored-database.ts";
 export interface DevNodeOptions extends SharedOptions, DevSourceOptions {
   servers?: ServersOptions;
   timeOfDay?: TimeOfDay;
+  /** Replaces the thread of the EVM, for tests. */
+  startEvmWorker?: () => EvmWorker;
 }
 
 /** Callbacks of a start. */
@@ -44,6 +48,8 @@ export class DevNode {
     // Starts concurrently with the chain.
     const thread = startServersThread(servers, logger);
     opening.defer(() => thread?.close());
+    const evm = options.evm && new EvmThread({ logger, startWorker: options.startEvmWorker });
+    opening.defer(() => evm?.stop());
     await using damaged = options.reset ? await moveDamagedDevChainAside(options.dataDir, logger) : undefined;
     let opened: DevChain | undefined;
     const node = await BeaconNode.open({
@@ -54,7 +60,7 @@ export class DevNode {
       // Survives a killed process, but not a power failure.
       waitForDisk: false,
       source: async (db) => {
-        const source = await openDevSource(db, options, timeOfDay);
+        const source = await openDevSource(db, options, timeOfDay, evm);
         await damaged?.remove();
         return source;
       },
@@ -66,10 +72,9 @@ export class DevNode {
     if (options.devBlobs) {
       attachBlobs(source.engine, { config: chain.config, counts: options.devBlobs });
     }
-    const evm = source.evm && (await connectEvm(source.evm, node));
     const devChain = new DevChain({
       ...source,
-      evm,
+      evm: source.evm && (await connectEvm(source.evm, node)),
       chain,
       db,
       api: node.api,

@@ -8,7 +8,7 @@ import { openDatabase } from "../../src/db/open-database.ts";
 import { DevBlobs } from "../../src/dev/dev-blobs.ts";
 import { encodeDepositCall } from "../../src/dev/evm/deposit-call.ts";
 import { DevEvm } from "../../src/dev/evm/dev-evm.ts";
-import { openEvm } from "../../src/dev/evm/open-evm.ts";
+import { openEvmChain as openChain } from "../../src/dev/evm/open-evm.ts";
 import { signDeposit } from "../../src/dev/genesis-deposits.ts";
 import { RegisteredKeys } from "../../src/dev/registered-keys.ts";
 import type { StoredPayload } from "../../src/evm/engine/history.ts";
@@ -16,6 +16,8 @@ import { encodeHeader } from "../../src/evm/execution/header.ts";
 import { headerOfPayload } from "../../src/evm/execution/payload.ts";
 import { WITHDRAWAL_REQUESTS_ADDRESS } from "../../src/evm/execution/system-contracts.ts";
 import { joinSidecar } from "../../src/evm/pool/sidecar.ts";
+import { EvmThread } from "../../src/evm/thread/evm-thread.ts";
+import { SameThreadEvm } from "../../src/evm/thread/same-thread.test-support.ts";
 import { versionedHashesOf } from "../../src/execution/engine.ts";
 import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
 import { account, bytesOf, EVM, GWEI, hexOf, openEvmChain, signed } from "../support/evm-chain.ts";
@@ -238,7 +240,10 @@ it("is verified by another node with its own EVM", async () => {
   const db = await openDatabase(join(tempDirectory(), "beacon-db"), { sync: false });
   onTestFinished(() => db.close());
   await initialiseDatabase(db, devChain.config, { state: (await chain.states.genesis())! }, {});
-  const other = (await openEvm(devChain.config, createRecordingLogger()))!;
+  const sameThread = new SameThreadEvm();
+  const other = new EvmThread({ logger: createRecordingLogger(), startWorker: sameThread.startWorker });
+  onTestFinished(() => other.stop());
+  expect(await openChain(other, devChain.config)).toBe(true);
   const follower = await openFollower(db, devChain, chain.clock.currentSlot, other);
   onTestFinished(() => follower.close());
   const evm = await DevEvm.connect(other, follower, db);
@@ -247,8 +252,9 @@ it("is verified by another node with its own EVM", async () => {
   await follower.importSegment(blocks);
   expect(follower.head.execution.status).toBe("valid");
   await evm.restore();
-  expect(hexOf(other.head.hash)).toBe(hexOf(engine.head.hash));
-  expect(balance(OTHER, other.head)).toBe(3n);
+  const { head } = sameThread.engine;
+  expect(hexOf(head.hash)).toBe(hexOf(engine.head.hash));
+  expect(balance(OTHER, head)).toBe(3n);
 });
 
 it("needs a chain that starts in bellatrix or later", async () => {

@@ -4,6 +4,7 @@ import type { ExecutionPayload, SignedBeaconBlock } from "@lodestar/types";
 import { type DevAccount, devAccountKeys } from "../../src/evm/accounts.ts";
 import type { EvmEngine } from "../../src/evm/engine/evm-engine.ts";
 import type { ExecutedBlock } from "../../src/evm/execution/block.ts";
+import { SameThreadEvm } from "../../src/evm/thread/same-thread.test-support.ts";
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";
 import { FULU, openControlled } from "./controlled-chain.ts";
 import { sharedKzg as kzg } from "./shared-kzg.ts";
@@ -41,10 +42,12 @@ function payloadOf({ message }: SignedBeaconBlock): ExecutionPayload {
   return (message.body as unknown as { executionPayload: ExecutionPayload }).executionPayload;
 }
 
-/** A fulu chain with the EVM that only goes on when it is told to. */
+/** A fulu chain with the EVM, in this thread, that only goes on when it is told to. */
 export async function openEvmChain(options: Partial<DevNodeOptions> = {}, directory = tempDirectory()) {
-  const opened = await openControlled(FULU, directory, { ...EVM, kzg, ...options });
-  const { engine } = opened.devChain.evm!;
+  const evm = new SameThreadEvm();
+  const { startWorker: startEvmWorker } = evm;
+  const opened = await openControlled(FULU, directory, { ...EVM, kzg, startEvmWorker, ...options });
+  const { engine } = evm;
   const balance = (address: Uint8Array, { world }: ExecutedBlock = engine.head) =>
     engine.executor.reader.account(world, address)?.balance ?? 0n;
   return {

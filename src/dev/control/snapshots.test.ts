@@ -24,12 +24,24 @@ function scene() {
       state.value = value;
     };
   };
+  const calls: string[] = [];
+  const lost = new Set<number>();
+  const evm = {
+    capture: async (id: number) => void calls.push(`capture ${id}`),
+    revert: async (id: number) => {
+      calls.push(`revert ${id}`);
+      return !lost.has(id);
+    },
+    release: async (ids: readonly number[]) => void calls.push(`release ${ids}`),
+    restore: async () => void calls.push("restore"),
+  };
   const snapshots = new DevSnapshots({
     chain: { chainSnapshots } as unknown as BeaconChain,
     time: { whilePaused: (work: () => Promise<unknown>) => work() } as unknown as DevTime,
     revertible: [{ capture }],
+    evm,
   });
-  return { snapshots, state, reverted };
+  return { snapshots, state, reverted, calls, lost };
 }
 
 it("restores the chain and everything beside it", async () => {
@@ -81,4 +93,14 @@ it("an error lists up to eight ids, and the range of more", async () => {
   );
   for (let count = 0; count < 3; count++) await snapshots.take();
   await expect(snapshots.revert(0xff)).rejects.toThrow("Snapshot 0xff does not exist. There are 11, from 0x1 to 0xb.");
+});
+
+it("the EVM goes back, too, and drops the snapshots", async () => {
+  const { snapshots, calls, lost } = scene();
+  for (let count = 0; count < 3; count++) await snapshots.take();
+  await snapshots.revert(2);
+  expect(calls.splice(0)).toEqual(["capture 1", "capture 2", "capture 3", "revert 2", "release 2,3"]);
+  lost.add(1);
+  await snapshots.revert(1);
+  expect(calls).toEqual(["revert 1", "restore", "release 1"]);
 });

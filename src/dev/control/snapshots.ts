@@ -12,10 +12,22 @@ export interface Revertible {
   capture(): () => void;
 }
 
+/** Takes snapshots of its own, in another thread. */
+interface SnapshotEngine {
+  capture(id: number): Promise<void>;
+  /** Returns false if the snapshot is lost. */
+  revert(id: number): Promise<boolean>;
+  release(ids: readonly number[]): Promise<void>;
+  /** Rebuilds the state of the head from the database. */
+  restore(): Promise<void>;
+}
+
 interface DevSnapshotsParts {
   chain: BeaconChain;
   time: DevTime;
   revertible: readonly Revertible[];
+  /** Left out by a chain without the EVM. */
+  evm?: SnapshotEngine;
 }
 
 interface Snapshot {
@@ -35,24 +47,33 @@ export class DevSnapshots implements SnapshotControl {
   }
 
   take(): Promise<number> {
-    const { chain, time, revertible } = this.#parts;
+    const { chain, time, revertible, evm } = this.#parts;
     return time.whilePaused(async () => {
+      const id = this.#lastId + 1;
+      await evm?.capture(id);
       const restore = revertible.map((part) => part.capture());
       const snapshot = await chain.chainSnapshots.take();
-      this.#taken.set(++this.#lastId, { snapshot, restore });
-      return this.#lastId;
+      this.#taken.set(id, { snapshot, restore });
+      this.#lastId = id;
+      return id;
     });
   }
 
   revert(id: number): Promise<void> {
-    const { chain, time } = this.#parts;
+    const { chain, time, evm } = this.#parts;
     return time.whilePaused(async () => {
       const taken = this.#taken.get(id);
       if (!taken) throw ControlError.notFound(`Snapshot ${hex(id)} does not exist. ${this.#listed()}`);
+      let reverting: Promise<boolean> | undefined;
       await chain.chainSnapshots.revertTo(taken.snapshot, () => {
         for (const restore of taken.restore) restore();
+        // Calls arrive in order, so the EVM goes back before it is told about the head.
+        reverting = evm?.revert(id);
       });
-      for (const other of this.#taken.keys()) if (other >= id) this.#taken.delete(other);
+      if ((await reverting) === false) await evm?.restore();
+      const dropped = [...this.#taken.keys()].filter((other) => other >= id);
+      for (const other of dropped) this.#taken.delete(other);
+      await evm?.release(dropped);
     });
   }
 

@@ -7,7 +7,7 @@ import { versionedHashesOf } from "../../execution/engine.ts";
 /** Reads the payloads of stored beacon blocks. */
 export function chainPayloads({ config, blocks, forkChoice }: BeaconChain): PayloadHistory {
   return {
-    rootOf: (blockHash) => {
+    rootOf: async (blockHash) => {
       for (const { root, execution } of forkChoice.all()) {
         if (execution.status !== "pre-merge" && execution.blockHash === blockHash) return root;
       }

@@ -1,9 +1,8 @@
 import type { BeaconChain } from "../../chain/chain.ts";
 import { blockHashOf } from "../../chain/engine/forkchoice-state.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
-import type { EvmEngine } from "../../evm/engine/evm-engine.ts";
 import { sidecarKzg } from "../../evm/engine/sidecar-kzg.ts";
-import { LocalEthService } from "../../evm/eth/local-eth-service.ts";
+import type { EvmThread } from "../../evm/thread/evm-thread.ts";
 import { ChainEth } from "./chain-eth.ts";
 import { chainPayloads } from "./chain-payloads.ts";
 import { EvmRequests } from "./evm-requests.ts";
@@ -11,35 +10,31 @@ import { evmStore } from "./evm-store.ts";
 
 /** The EVM of a chain, connected to its blocks and its database. */
 export class DevEvm {
-  readonly engine: EvmEngine;
+  readonly thread: EvmThread;
   /** Makes deposits, withdrawals and consolidations by transaction. */
   readonly requests: EvmRequests;
   /** The `eth_*` methods. */
   readonly eth: ChainEth;
-  readonly #chain: BeaconChain;
 
-  /** Connects an engine to the chain that it executes, and brings it to the head. */
-  static async connect(engine: EvmEngine, chain: BeaconChain, db: BeaconDb): Promise<DevEvm> {
-    engine.connect({ history: chainPayloads(chain), store: evmStore(db), kzg: sidecarKzg(chain.data.kzg) });
-    const evm = new DevEvm(engine, chain);
-    await evm.restore();
-    return evm;
+  /** Connects the EVM to the chain that it executes, and brings it to the head. */
+  static async connect(thread: EvmThread, chain: BeaconChain, db: BeaconDb): Promise<DevEvm> {
+    await thread.connect({
+      history: chainPayloads(chain),
+      store: evmStore(db),
+      kzg: sidecarKzg(chain.data.kzg),
+      headBlockHash: () => blockHashOf(chain.head),
+    });
+    return new DevEvm(thread, chain);
   }
 
-  private constructor(engine: EvmEngine, chain: BeaconChain) {
-    this.engine = engine;
-    this.#chain = chain;
-    this.requests = new EvmRequests(engine, chain.config.DEPOSIT_CONTRACT_ADDRESS);
-    this.eth = new ChainEth(new LocalEthService(engine), chain);
+  private constructor(thread: EvmThread, chain: BeaconChain) {
+    this.thread = thread;
+    this.requests = new EvmRequests(thread.service("wallet"), chain.config.DEPOSIT_CONTRACT_ADDRESS);
+    this.eth = new ChainEth(thread.eth, chain);
   }
 
-  /** Brings the engine to the head of the chain, with the stored pool. */
-  async restore(): Promise<void> {
-    const blockHash = blockHashOf(this.#chain.head);
-    if (blockHash !== null) await this.engine.restore(blockHash);
-  }
-
-  capture(): () => void {
-    return this.engine.capture();
+  /** Brings the EVM to the head of the chain, with the stored pool. */
+  restore(): Promise<void> {
+    return this.thread.restore();
   }
 }

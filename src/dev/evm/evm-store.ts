@@ -4,6 +4,8 @@ import type { EvmStore } from "../../evm/engine/pool-journal.ts";
 const BASE = "evmState";
 const POOL = "evmPool/";
 const NUMBER_DIGITS = 16;
+/** Transactions with blobs have hundreds of kilobytes. */
+const PAGE_BYTES = 1024 * 1024;
 
 /** Stores the execution state and the pool with the chain, so that snapshots and dumps contain them. */
 export function evmStore(db: BeaconDb): EvmStore {
@@ -16,8 +18,15 @@ export function evmStore(db: BeaconDb): EvmStore {
   return {
     readBase: () => db.meta.getCustom(BASE),
     writeBase: (bytes) => write(BASE, bytes),
-    async *transactions() {
-      for await (const [name, sent] of db.meta.customEntries(POOL)) yield [Number(name.slice(POOL.length)), sent];
+    transactions: async (from) => {
+      const page: [number: number, sent: Uint8Array][] = [];
+      let bytes = 0;
+      for await (const [name, sent] of db.meta.customEntries(POOL, nameOf(from))) {
+        page.push([Number(name.slice(POOL.length)), sent]);
+        bytes += sent.length;
+        if (bytes >= PAGE_BYTES) break;
+      }
+      return page;
     },
     putTransaction: (number, sent) => write(nameOf(number), sent),
     deleteTransactions: async (numbers) => {

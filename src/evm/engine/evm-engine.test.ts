@@ -23,9 +23,7 @@ function memoryStore() {
     writeBase: async (bytes) => {
       stored.base = bytes;
     },
-    async *transactions() {
-      yield* transactions;
-    },
+    transactions: async (from) => [...transactions].filter(([number]) => number >= from).slice(0, 2),
     putTransaction: async (number, sent) => {
       transactions.set(number, sent);
     },
@@ -47,7 +45,8 @@ async function openEngines() {
     const { rules, genesis } = chain;
     const engine = new EvmEngine({ rules, genesis, secondsPerSlot: SLOT_SECONDS, logger, blocksBetweenBases: 4 });
     const history = {
-      rootOf: (hash: RootHex) => [...payloads].find(([, { payload }]) => toRootHex(payload.blockHash) === hash)?.[0],
+      rootOf: async (hash: RootHex) =>
+        [...payloads].find(([, { payload }]) => toRootHex(payload.blockHash) === hash)?.[0],
       read: async (root: RootHex) => {
         reads.push(root);
         return payloads.get(root) ?? null;

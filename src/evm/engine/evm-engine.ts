@@ -1,6 +1,5 @@
 import { type ForkPostBellatrix, type ForkPostDeneb, isForkPostDeneb, isForkPostFulu } from "@lodestar/params";
 import type { ExecutionPayload, RootHex } from "@lodestar/types";
-import { toRootHex } from "@lodestar/utils";
 import { SingleFlight } from "../../async/single-flight.ts";
 import {
   type BuiltPayload,
@@ -22,7 +21,7 @@ import type { ExecutedBlock } from "../execution/block.ts";
 import { type BlockAttributes, BlockExecutor } from "../execution/block-executor.ts";
 import { blobBaseFee } from "../execution/fees.ts";
 import { InvalidBlockError } from "../execution/invalid-block.ts";
-import { toPayload } from "../execution/payload.ts";
+import { toHex, toPayload } from "../execution/payload.ts";
 import type { ChainRules } from "../execution/rules.ts";
 import type { Transaction } from "../execution/transaction.ts";
 import type { PooledTransaction } from "../pool/pooled-transaction.ts";
@@ -157,6 +156,11 @@ export class EvmEngine implements ExecutionEngine {
     };
   }
 
+  /** Resolves once the states and transactions of finalized blocks are stored. */
+  flush(): Promise<void> {
+    return this.#storing;
+  }
+
   /** The state never changes. */
   onStateChange(): () => void {
     return () => {};
@@ -167,9 +171,9 @@ export class EvmEngine implements ExecutionEngine {
     payload: ExecutionPayload,
     context: PayloadContext,
   ): Promise<PayloadVerdict> {
-    const known = this.blocks.get(toRootHex(payload.blockHash));
-    const parentHash = toRootHex(payload.parentHash);
-    const parentRoot = context.parentBeaconBlockRoot && toRootHex(context.parentBeaconBlockRoot);
+    const known = this.blocks.get(toHex(payload.blockHash));
+    const parentHash = toHex(payload.parentHash);
+    const parentRoot = context.parentBeaconBlockRoot && toHex(context.parentBeaconBlockRoot);
     const parent = known ? undefined : await this.#find(parentHash, parentRoot);
     try {
       if (known) this.executor.verifySame(known, payload, this.#contextOf(payload, context));
@@ -188,7 +192,7 @@ export class EvmEngine implements ExecutionEngine {
     { headBlockHash, finalizedBlockHash, isBehind }: ForkchoiceState,
     request?: PayloadRequest,
   ): Promise<ForkchoiceUpdate> {
-    const root = request && toRootHex(request.parentBeaconBlockRoot);
+    const root = request && toHex(request.parentBeaconBlockRoot);
     const head = await this.#find(headBlockHash, root);
     if (head === undefined) return { verdict: OPTIMISTIC, payloadId: null };
     const isHead = request === undefined ? !isBehind : head === this.#head;
@@ -242,7 +246,7 @@ export class EvmEngine implements ExecutionEngine {
   }
 
   async judgeTerminalBlock(blockHash: RootHex): Promise<TerminalBlockVerdict> {
-    return blockHash === toRootHex(this.blocks.genesis.hash) ? "terminal" : "not-terminal";
+    return blockHash === toHex(this.blocks.genesis.hash) ? "terminal" : "not-terminal";
   }
 
   async #build(parent: ExecutedBlock, attributes: BlockAttributes): Promise<ExecutedBlock> {
@@ -280,7 +284,7 @@ export class EvmEngine implements ExecutionEngine {
     const known = this.blocks.get(blockHash);
     if (known !== undefined || this.#services === undefined) return known;
     const { history } = this.#services;
-    const root = beaconRoot ?? history.rootOf(blockHash);
+    const root = beaconRoot ?? (await history.rootOf(blockHash));
     if (root === undefined) return undefined;
     return this.#rebuilding.run(blockHash, undefined, async () => {
       const readBase = await this.#openBase();
@@ -351,7 +355,7 @@ export class EvmEngine implements ExecutionEngine {
   #transactionsAfter(number: bigint): Set<RootHex> {
     const hashes = new Set<RootHex>();
     for (const { header, transactions } of this.blocks.all()) {
-      if (header.number > number) for (const { hash } of transactions) hashes.add(toRootHex(hash));
+      if (header.number > number) for (const { hash } of transactions) hashes.add(toHex(hash));
     }
     return hashes;
   }

@@ -1,26 +1,133 @@
-import { CONSOLIDATION_REQUEST_TYPE, DEPOSIT_REQUEST_TYPE, WITHDRAWAL_REQUEST_TYPE } from "@lodestar/params";
-import { type ExecutionRequests, ssz } from "@lodestar/types";
+import type { ExecutionRequests, electra } from "@lodestar/types";
 
-/** Encodes execution requests by EIP-7685: for each non-empty list its type byte and SSZ, in the order of types. */
+/** Encodes and decodes one kind of request. Its SSZ has a fixed size. */
+interface RequestCodec<T> {
+  /** Type byte of EIP-7685. */
+  type: number;
+  size: number;
+  write(request: T, writer: FieldWriter): void;
+  read(reader: FieldReader): T;
+}
+
+class FieldWriter {
+  readonly bytes: Uint8Array;
+  readonly #view: DataView;
+  #at = 0;
+
+  constructor(size: number) {
+    this.bytes = new Uint8Array(size);
+    this.#view = new DataView(this.bytes.buffer);
+  }
+
+  put(bytes: Uint8Array): void {
+    this.bytes.set(bytes, this.#at);
+    this.#at += bytes.length;
+  }
+
+  putUint64(value: bigint): void {
+    this.#view.setBigUint64(this.#at, value, true);
+    this.#at += 8;
+  }
+}
+
+class FieldReader {
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  }
+
+  take(size: number): Uint8Array {
+    this.#at += size;
+    return this.#bytes.slice(this.#at - size, this.#at);
+  }
+
+  takeUint64(): bigint {
+    this.#at += 8;
+    return this.#view.getBigUint64(this.#at - 8, true);
+  }
+}
+
+const DEPOSIT: RequestCodec<electra.DepositRequest> = {
+  type: 0,
+  size: 192,
+  write: ({ pubkey, withdrawalCredentials, amount, signature, index }, writer) => {
+    writer.put(pubkey);
+    writer.put(withdrawalCredentials);
+    writer.putUint64(BigInt(amount));
+    writer.put(signature);
+    writer.putUint64(index);
+  },
+  read: (reader) => ({
+    pubkey: reader.take(48),
+    withdrawalCredentials: reader.take(32),
+    amount: Number(reader.takeUint64()),
+    signature: reader.take(96),
+    index: reader.takeUint64(),
+  }),
+};
+
+const WITHDRAWAL: RequestCodec<electra.WithdrawalRequest> = {
+  type: 1,
+  size: 76,
+  write: ({ sourceAddress, validatorPubkey, amount }, writer) => {
+    writer.put(sourceAddress);
+    writer.put(validatorPubkey);
+    writer.putUint64(amount);
+  },
+  read: (reader) => ({
+    sourceAddress: reader.take(20),
+    validatorPubkey: reader.take(48),
+    amount: reader.takeUint64(),
+  }),
+};
+
+const CONSOLIDATION: RequestCodec<electra.ConsolidationRequest> = {
+  type: 2,
+  size: 116,
+  write: ({ sourceAddress, sourcePubkey, targetPubkey }, writer) => {
+    writer.put(sourceAddress);
+    writer.put(sourcePubkey);
+    writer.put(targetPubkey);
+  },
+  read: (reader) => ({
+    sourceAddress: reader.take(20),
+    sourcePubkey: reader.take(48),
+    targetPubkey: reader.take(48),
+  }),
+};
+
+/**
+ * Encodes execution requests by EIP-7685: for each non-empty list its type byte and SSZ, in the order of types. Does not
+ * use the SSZ library, which would be most of what the EVM's thread loads besides the EVM.
+ */
 export function encodeRequests({ deposits, withdrawals, consolidations }: ExecutionRequests): Uint8Array[] {
-  const { DepositRequests, WithdrawalRequests, ConsolidationRequests } = ssz.electra;
-  const lists: [type: number, body: Uint8Array][] = [
-    [DEPOSIT_REQUEST_TYPE, DepositRequests.serialize(deposits)],
-    [WITHDRAWAL_REQUEST_TYPE, WithdrawalRequests.serialize(withdrawals)],
-    [CONSOLIDATION_REQUEST_TYPE, ConsolidationRequests.serialize(consolidations)],
-  ];
-  return lists
-    .filter(([, body]) => body.length > 0)
-    .map(([type, body]) => new Uint8Array(Buffer.concat([Uint8Array.of(type), body])));
+  const lists = [encode(DEPOSIT, deposits), encode(WITHDRAWAL, withdrawals), encode(CONSOLIDATION, consolidations)];
+  return lists.filter(({ length }) => length > 1);
 }
 
 /** Decodes the requests of an executed block. */
 export function decodeRequests(requests: readonly Uint8Array[]): ExecutionRequests {
-  const { DepositRequests, WithdrawalRequests, ConsolidationRequests } = ssz.electra;
-  const bodyOf = (type: number) => requests.find(([first]) => first === type)?.subarray(1) ?? new Uint8Array(0);
   return {
-    deposits: DepositRequests.deserialize(bodyOf(DEPOSIT_REQUEST_TYPE)),
-    withdrawals: WithdrawalRequests.deserialize(bodyOf(WITHDRAWAL_REQUEST_TYPE)),
-    consolidations: ConsolidationRequests.deserialize(bodyOf(CONSOLIDATION_REQUEST_TYPE)),
+    deposits: decode(DEPOSIT, requests),
+    withdrawals: decode(WITHDRAWAL, requests),
+    consolidations: decode(CONSOLIDATION, requests),
   };
+}
+
+function encode<T>({ type, size, write }: RequestCodec<T>, list: readonly T[]): Uint8Array {
+  const writer = new FieldWriter(1 + size * list.length);
+  writer.put(Uint8Array.of(type));
+  for (const request of list) write(request, writer);
+  return writer.bytes;
+}
+
+function decode<T>({ type, size, read }: RequestCodec<T>, requests: readonly Uint8Array[]): T[] {
+  const body = requests.find(([first]) => first === type)?.subarray(1) ?? new Uint8Array(0);
+  if (body.length % size !== 0) throw new RangeError(`Requests of type ${type} have ${body.length} bytes.`);
+  const reader = new FieldReader(body);
+  return Array.from({ length: body.length / size }, () => read(reader));
 }

@@ -1,9 +1,9 @@
 import type { ForkPostBellatrix } from "@lodestar/params";
 import type { ExecutionPayload, RootHex } from "@lodestar/types";
-import { toRootHex } from "@lodestar/utils";
 import { TimeSlice } from "../../async/time-slice.ts";
 import type { PayloadContext } from "../../execution/engine.ts";
 import type { ExecutedBlock } from "../execution/block.ts";
+import { toHex } from "../execution/payload.ts";
 
 /** A payload with what its beacon block says about it. */
 export interface StoredPayload {
@@ -16,7 +16,7 @@ export interface StoredPayload {
 /** Reads beacon blocks. Missing execution blocks are rebuilt from their payloads. */
 export interface PayloadHistory {
   /** Returns the root of the block with that payload, if it is in fork choice. */
-  rootOf(blockHash: RootHex): RootHex | undefined;
+  rootOf(blockHash: RootHex): Promise<RootHex | undefined>;
   read(root: RootHex): Promise<StoredPayload | null>;
 }
 
@@ -38,10 +38,10 @@ export async function rebuild(
   let block = find(hash);
   while (block === undefined) {
     const stored = await history.read(at);
-    if (stored === null || toRootHex(stored.payload.blockHash) !== hash) return undefined;
+    if (stored === null || toHex(stored.payload.blockHash) !== hash) return undefined;
     missing.push(at);
-    hash = toRootHex(stored.payload.parentHash);
-    at = toRootHex(stored.context.parentBeaconBlockRoot!);
+    hash = toHex(stored.payload.parentHash);
+    at = toHex(stored.context.parentBeaconBlockRoot!);
     block = find(hash);
   }
   const slice = new TimeSlice();

@@ -8,7 +8,8 @@ export interface EvmStore {
   /** Returns the state of a finalized block, encoded by `encodeBase`, or null. */
   readBase(): Promise<Uint8Array | null>;
   writeBase(bytes: Uint8Array): Promise<void>;
-  transactions(): AsyncIterable<[number: number, sent: Uint8Array]>;
+  /** Returns some entries of the journal with that number or a higher one, in order. Empty at the end. */
+  transactions(from: number): Promise<[number: number, sent: Uint8Array][]>;
   putTransaction(number: number, sent: Uint8Array): Promise<void>;
   deleteTransactions(numbers: readonly number[]): Promise<void>;
 }
@@ -31,15 +32,19 @@ export class PoolJournal {
   async load(): Promise<void> {
     this.#numbers.clear();
     const refused: number[] = [];
-    for await (const [number, sent] of this.#store.transactions()) {
-      this.#next = Math.max(this.#next, number + 1);
-      try {
-        const { transaction } = await this.#pool.add(sent);
-        this.#numbers.set(toHex(transaction.hash), number);
-      } catch {
-        refused.push(number);
+    let from = 0;
+    for (let page = await this.#store.transactions(0); page.length > 0; page = await this.#store.transactions(from)) {
+      for (const [number, sent] of page) {
+        from = number + 1;
+        try {
+          const { transaction } = await this.#pool.add(sent);
+          this.#numbers.set(toHex(transaction.hash), number);
+        } catch {
+          refused.push(number);
+        }
       }
     }
+    this.#next = Math.max(this.#next, from);
     if (refused.length > 0) await this.#store.deleteTransactions(refused);
   }
 

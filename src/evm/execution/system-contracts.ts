@@ -9,18 +9,18 @@ import {
 import { numberToBytes } from "../rlp.ts";
 import type { Keccak } from "../state/trie.ts";
 import type { WorldState } from "../state/world-state.ts";
+import { BEACON_ROOTS, CONSOLIDATION_REQUESTS, HISTORY_STORAGE, WITHDRAWAL_REQUESTS } from "../system-addresses.ts";
 import { InvalidBlockError } from "./invalid-block.ts";
 import type { Log, Receipt } from "./receipt.ts";
 import type { ForkRules, Machine } from "./rules.ts";
 
 type EvmBlock = NonNullable<Parameters<Machine["vm"]["evm"]["runCall"]>[0]["block"]>;
 
-const addressOf = (hex: string) => new Address(new Uint8Array(Buffer.from(hex, "hex")));
-const SYSTEM_ADDRESS = addressOf("fffffffffffffffffffffffffffffffffffffffe");
-export const BEACON_ROOTS_ADDRESS: Address = addressOf("000f3df6d732807ef1319fb7b8bb8522d0beac02");
-export const HISTORY_STORAGE_ADDRESS: Address = addressOf("0000f90827f1c53a10cb7a02335b175320002935");
-export const WITHDRAWAL_REQUESTS_ADDRESS: Address = addressOf("00000961ef480eb55e80d19ad83579a64c007002");
-export const CONSOLIDATION_REQUESTS_ADDRESS: Address = addressOf("0000bbddc7ce488642fb579f8b00f3a590007251");
+const SYSTEM_ADDRESS = new Address(new Uint8Array(20).fill(0xff).fill(0xfe, 19));
+export const BEACON_ROOTS_ADDRESS: Address = new Address(BEACON_ROOTS);
+export const HISTORY_STORAGE_ADDRESS: Address = new Address(HISTORY_STORAGE);
+export const WITHDRAWAL_REQUESTS_ADDRESS: Address = new Address(WITHDRAWAL_REQUESTS);
+export const CONSOLIDATION_REQUESTS_ADDRESS: Address = new Address(CONSOLIDATION_REQUESTS);
 
 const WORD = 32;
 const SYSTEM_CALL_GAS = 30_000_000n;

@@ -1,9 +1,9 @@
 import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
+import { createThreadLogger } from "../../log/thread-logger.ts";
 import { ListenError } from "../../server/listen-error.ts";
 import type { ThreadOutbox } from "../../server/thread/outbox.ts";
 import type { Handlers } from "../../server/thread/protocol.ts";
-import { createThreadLogger } from "../../server/thread/thread-logger.ts";
 import { receiveBytes } from "../../server/thread/transferred-bytes.ts";
 import { EventPublisher } from "../events/event-publisher.ts";
 import { GatewayServer, type ServerName } from "../gateway-server.ts";

@@ -22,6 +22,7 @@ import {
 import { MAX_EMPTY_EPOCHS } from "../../dev/constants.ts";
 import { createKeys } from "../../dev/create-keys.ts";
 import type { BlobCounts } from "../../dev/dev-blobs.ts";
+import { createEvmChain, openEvmChain } from "../../dev/evm/open-evm.ts";
 import { createDevGenesis } from "../../dev/genesis.ts";
 import { genesisDeposits, genesisDepositsInSlices } from "../../dev/genesis-deposits.ts";
 import {
@@ -32,7 +33,7 @@ import {
   requireSameChain,
 } from "../../dev/identity.ts";
 import type { DevKeys } from "../../dev/validator-keys.ts";
-import type { EvmEngine } from "../../evm/engine/evm-engine.ts";
+import type { EvmThread } from "../../evm/thread/evm-thread.ts";
 import { DevExecutionEngine } from "../../execution/dev-engine.ts";
 import type { ExecutionEngine } from "../../execution/engine.ts";
 import type { ExecutionGenesis, GenesisBlock } from "../../execution/engine-api/genesis-block.ts";
@@ -80,8 +81,8 @@ export interface DevSourceOptions extends Omit<DevParameters, "preset"> {
 export interface DevSource extends ChainSource {
   readonly clock: VirtualClock;
   readonly suspensions: SuspensionWatch;
-  /** The engine of a chain with the EVM. */
-  readonly evm?: EvmEngine;
+  /** Left out by a chain without the EVM. */
+  readonly evm?: EvmThread;
   /** Keys of the genesis validators. */
   readonly keys: DevKeys;
   /** Deposits of the genesis validators. Undefined with a deposit contract. */
@@ -92,12 +93,20 @@ export interface DevSource extends ChainSource {
   readonly isShared: boolean;
 }
 
-/** Opens the stored dev chain where it stopped, or creates a new one. Its time is virtual. */
-export async function openDevSource(db: BeaconDb, options: DevSourceOptions, timeOfDay: TimeOfDay): Promise<DevSource> {
+/**
+ * Opens the stored dev chain where it stopped, or creates a new one. Its time is virtual. The thread is given for a chain
+ * with the EVM.
+ */
+export async function openDevSource(
+  db: BeaconDb,
+  options: DevSourceOptions,
+  timeOfDay: TimeOfDay,
+  evm?: EvmThread,
+): Promise<DevSource> {
   const { slotSeconds, speed, logger } = options;
   const stored = await storedIdentity(db, options);
   const isNew = stored === null;
-  const identity = stored ?? (await createChain(db, options, timeOfDay));
+  const identity = stored ?? (await createChain(db, options, timeOfDay, evm));
   const { genesisTime } = identity;
   const isShared = options.networking !== undefined && options.activeValidators !== undefined;
   const stoppedAt = await lastSlot(db);
@@ -106,7 +115,7 @@ export async function openDevSource(db: BeaconDb, options: DevSourceOptions, tim
   if (catchesUp) requireFewEmptySlots(presentSlot - stoppedAt);
   const isJoined = await db.meta.isJoined();
   const config = createBeaconConfig(storedChainConfig(identity), fromHex(identity.genesisValidatorsRoot));
-  const evm = identity.evm && (await openStoredEvm(config, options));
+  if (evm && stored) await openStoredEvm(evm, config, options);
   const engine = evm ?? (await openEngine(config, options));
   const suspensions = watchSuspensions(logger);
   const clock = new VirtualClock({
@@ -129,7 +138,7 @@ export async function openDevSource(db: BeaconDb, options: DevSourceOptions, tim
     stopClock: () => clock.stop(),
     suspensions,
     engine,
-    ...(evm && { evm }),
+    ...(evm && { evm, close: () => evm.stop() }),
     // Without a network, only this node can extend the chain, however old its head.
     syncHorizonSlots: options.networking ? undefined : Number.POSITIVE_INFINITY,
     authority: isShared ? (isJoined ? "member" : "founder") : "sole",
@@ -140,13 +149,8 @@ export async function openDevSource(db: BeaconDb, options: DevSourceOptions, tim
   };
 }
 
-/** The libraries of the EVM are loaded only for chains that have it. */
-const loadEvm = () => import("../../dev/evm/open-evm.ts");
-
-async function openStoredEvm(config: BeaconConfig, { dataDir, logger }: DevSourceOptions): Promise<EvmEngine> {
-  const { openEvm } = await loadEvm();
-  const engine = await openEvm(config, logger);
-  if (engine) return engine;
+async function openStoredEvm(evm: EvmThread, config: BeaconConfig, { dataDir }: DevSourceOptions): Promise<void> {
+  if (await openEvmChain(evm, config)) return;
   throw new StartError(
     "otherDevChain",
     `The data directory ${dataDir} holds a dev chain of another version, whose EVM starts from another block 0.`,
@@ -205,7 +209,12 @@ async function addConfig(db: BeaconDb, identity: DevIdentity, directory: string 
   return updated;
 }
 
-async function createChain(db: BeaconDb, options: DevSourceOptions, timeOfDay: TimeOfDay): Promise<DevIdentity> {
+async function createChain(
+  db: BeaconDb,
+  options: DevSourceOptions,
+  timeOfDay: TimeOfDay,
+  thread?: EvmThread,
+): Promise<DevIdentity> {
   const { validators, forks, slotSeconds, warmupEpochs, logger, reset } = options;
   const { keys, withdrawals, balances, configOverrides } = options;
   const client = options.execution && (await readClientGenesis(options.execution, logger, options.signal));
@@ -220,7 +229,7 @@ async function createChain(db: BeaconDb, options: DevSourceOptions, timeOfDay: T
   const deposits = options.deposits && resolveDeposits(client, options.deposits);
   const execution = client && { chainId: client.chainId, genesisBlockHash: toRootHex(client.block.blockHash) };
   const parameters = { forks, slotSeconds, genesisTime, execution, deposits, configOverrides };
-  const evm = options.evm && (await createEvm(devChainConfig(parameters), options.evm.chainId));
+  const evm = options.evm && thread && (await createEvm(thread, devChainConfig(parameters), options.evm.chainId));
   const chainConfig = devChainConfig({ ...parameters, evm: evm?.chain });
   const progress = new Progress({ message: "Signing genesis deposits", logger });
   const signedDeposits = await genesisDepositsInSlices(chainConfig, createKeys(keys, validators), options, (done) => {
@@ -265,11 +274,11 @@ async function createChain(db: BeaconDb, options: DevSourceOptions, timeOfDay: T
 }
 
 async function createEvm(
+  thread: EvmThread,
   config: ChainConfig,
   chainId: number,
 ): Promise<{ chain: ExecutionChain; block: GenesisBlock }> {
-  const { createEvmChain, executionGenesis } = await loadEvm();
-  const block = executionGenesis(await createEvmChain(config, chainId));
+  const block = await createEvmChain(thread, config, chainId);
   return { chain: { chainId, genesisBlockHash: toRootHex(block.blockHash) }, block };
 }
 

@@ -8,7 +8,8 @@ import type { ReadGenesisState } from "../../chain/anchor/genesis-loader.ts";
 import { WallClock } from "../../chain/clock/wall-clock.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import { hasBuiltInEngine, isDevConfig } from "../../dev/chain-config.ts";
-import type { EvmEngine } from "../../evm/engine/evm-engine.ts";
+import { openEvmChain } from "../../dev/evm/open-evm.ts";
+import { EvmThread } from "../../evm/thread/evm-thread.ts";
 import { DevExecutionEngine } from "../../execution/dev-engine.ts";
 import { type ExecutionEngine, NoExecutionEngine } from "../../execution/engine.ts";
 import type { Logger } from "../../log/logger.ts";
@@ -47,8 +48,8 @@ export interface NetworkSourceOptions {
 
 export interface NetworkSource extends ChainSource {
   readonly clock: WallClock;
-  /** The engine of a dev chain with the EVM. */
-  readonly evm?: EvmEngine;
+  /** Left out by a chain without the EVM. */
+  readonly evm?: EvmThread;
 }
 
 interface OpenedChain {
@@ -82,7 +83,7 @@ export async function openNetworkSource(db: BeaconDb, options: NetworkSourceOpti
     clock,
     suspensions,
     engine,
-    ...(evm && { evm }),
+    ...(evm && { evm, close: () => evm.stop() }),
     readGenesisState: genesisReader(config, identity, options),
     takeAnchorState: takeOnce(anchorState),
     stopClock: () => clock.close(),
@@ -99,16 +100,19 @@ async function warnIfClockBehind(db: BeaconDb, { currentSlot }: WallClock, logge
   });
 }
 
-/** Undefined for a chain without the EVM. Its libraries are loaded only for chains that may have it. */
+/** Undefined for a chain without the EVM. */
 async function openEvm(
   config: BeaconConfig,
   { execution, logger }: NetworkSourceOptions,
-): Promise<EvmEngine | undefined> {
+): Promise<EvmThread | undefined> {
   if (!isDevConfig(config) || hasBuiltInEngine(config)) return undefined;
-  const evm = await import("../../dev/evm/open-evm.ts");
-  const engine = await evm.openEvm(config, logger);
-  if (engine && execution) logger.warn("Ignored --el: this dev chain is executed by the EVM of its nodes");
-  return engine;
+  const evm = new EvmThread({ logger });
+  if (!(await openEvmChain(evm, config))) {
+    await evm.stop();
+    return undefined;
+  }
+  if (execution) logger.warn("Ignored --el: this dev chain is executed by the EVM of its nodes");
+  return evm;
 }
 
 async function openEngine(

@@ -1,6 +1,7 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { nearestName } from "../../errors/nearest-name.ts";
 import type { Logger } from "../../log/logger.ts";
+import { createThreadLogger } from "../../log/thread-logger.ts";
 import { CallStatsCollector } from "../call-stats.ts";
 import { AccessLog } from "../http/access-log.ts";
 import type { HttpServer } from "../http/server.ts";
@@ -22,7 +23,6 @@ import { RemoteCalls } from "./remote-calls.ts";
 import { RemoteFeeds } from "./remote-feeds.ts";
 import { RemoteStreams } from "./remote-streams.ts";
 import { deserializeError } from "./serialized-error.ts";
-import { createThreadLogger } from "./thread-logger.ts";
 import { receiveBytes } from "./transferred-bytes.ts";
 
 type EventLoopDelay = ReturnType<typeof monitorEventLoopDelay>;

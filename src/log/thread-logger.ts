@@ -1,10 +1,18 @@
-import { plainLogValue } from "../../log/log-value.ts";
-import { LOG_LEVELS, type LogFields, type Logger, type LogLevel, type LogTopic } from "../../log/logger.ts";
-import type { ToMain } from "./protocol.ts";
+import { plainLogValue } from "./log-value.ts";
+import { LOG_LEVELS, type LogFields, type Logger, type LogLevel, type LogTopic } from "./logger.ts";
+
+/** A log record on its way to another thread or process. */
+export type LogMessage = [
+  kind: "log",
+  topic: LogTopic | undefined,
+  level: LogLevel,
+  message: string,
+  fields: LogFields | undefined,
+];
 
 /** Outbox for log records. */
 interface RecordOutbox {
-  send(message: Extract<ToMain, [kind: "log", ...unknown[]]>): void;
+  send(message: LogMessage): void;
 }
 
 /** Creates a logger that forwards records to the main thread or process, which filters them by level. */

@@ -1,0 +1,87 @@
+import { createTx, type TypedTransaction } from "@ethereumjs/tx";
+import { Address } from "@ethereumjs/util";
+import { devAccountKeys } from "../accounts.ts";
+import { nextBaseFee } from "../execution/fees.ts";
+import { toHex } from "../execution/payload.ts";
+import { effectiveTip } from "../execution/transaction.ts";
+import type { EvmEngine } from "./evm-engine.ts";
+
+/** High enough to come before most transactions of others. */
+const TIP = 100n * 10n ** 9n;
+
+/** A call of a contract by transaction. */
+export interface ContractCall {
+  to: Uint8Array;
+  data: Uint8Array;
+  value: bigint;
+  gasLimit: bigint;
+}
+
+/** Sends transactions of the funded accounts, and reads what is needed to prepare them. */
+export class DevWallet {
+  readonly #engine: EvmEngine;
+
+  constructor(engine: EvmEngine) {
+    this.#engine = engine;
+  }
+
+  /** Signs and pools a transaction with the next nonce. Throws a `PoolError` if it is refused. */
+  async send(from: Uint8Array, { to, data, value, gasLimit }: ContractCall): Promise<void> {
+    const account = devAccountKeys().find(({ address }) => toHex(address) === toHex(from));
+    if (account === undefined) throw new Error(`The account ${toHex(from)} is not one of the funded ones.`);
+    const { pool, rules, head } = this.#engine;
+    const { common, chainId } = rules.at(head.header.timestamp);
+    const fields = {
+      type: 2,
+      chainId,
+      nonce: pool.nextNonce(from),
+      to: new Address(to),
+      data,
+      value,
+      gasLimit,
+      maxFeePerGas: 2n * head.header.baseFeePerGas + TIP,
+      maxPriorityFeePerGas: this.#tipFor(to),
+    };
+    await this.#engine.addTransaction(createTx(fields, { common }).sign(account.privateKey).serialize());
+  }
+
+  /** Returns the value of a slot at the head, without leading zeros. */
+  storageAt(address: Uint8Array, slot: number): Uint8Array {
+    const { executor, head } = this.#engine;
+    const key = new Uint8Array(32);
+    key[31] = slot;
+    return executor.reader.slot(executor.reader.account(head.world, address)?.storage, key);
+  }
+
+  /** Returns the pooled calls of a contract that can be included, in the order of inclusion. */
+  pendingCalls(contract: Uint8Array): Pick<ContractCall, "data" | "value">[] {
+    const calls = [...this.#pending()].filter((tx) => isCallOf(contract, tx));
+    return calls.map(({ data, value }) => ({ data, value }));
+  }
+
+  /** Pooled transactions that can be included, in the order of inclusion. */
+  *#pending(): Generator<TypedTransaction> {
+    const { pool, head } = this.#engine;
+    for (const { tx } of pool.pending(nextBaseFee(head.header))) yield tx;
+  }
+
+  /**
+   * Returns a tip that lets a call of a contract come after the pooled ones. Of equal tips, the one that was pooled
+   * first comes first.
+   */
+  #tipFor(contract: Uint8Array): bigint {
+    const baseFee = nextBaseFee(this.#engine.head.header);
+    let tip = TIP;
+    let lowest = TIP;
+    for (const tx of this.#pending()) {
+      const each = effectiveTip(tx, baseFee);
+      if (each < lowest) lowest = each;
+      if (isCallOf(contract, tx)) tip = lowest;
+    }
+    return tip;
+  }
+}
+
+function isCallOf(contract: Uint8Array, { to }: TypedTransaction): boolean {
+  return to !== undefined && toHex(to.bytes) === toHex(contract);
+}

@@ -1,0 +1,79 @@
+import { MessageChannel } from "node:worker_threads";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { PayloadUnavailableError } from "../../execution/engine.ts";
+import { PoolError } from "../pool/pool-error.ts";
+import { type CallHandler, Channel } from "./channel.ts";
+
+const NONE: CallHandler = () => undefined;
+
+function connect(handleHere: CallHandler, handleThere: CallHandler) {
+  const { port1, port2 } = new MessageChannel();
+  onTestFinished(() => port1.close());
+  return { here: new Channel(port1, handleHere), there: new Channel(port2, handleThere), port1 };
+}
+
+describe("a channel", () => {
+  it("calls in both directions, within a call too", async () => {
+    const { here, there } = connect(
+      (method, [n]) => `${method} ${n}`,
+      async (_, [n]) => `${await there.call("back", [n])}!`,
+    );
+    expect(await here.call("forth", [7n])).toBe("back 7!");
+    expect(await Promise.all([here.call("forth", [1]), here.call("forth", [2])])).toEqual(["back 1!", "back 2!"]);
+  });
+
+  it("keeps the class, the fields and the stack of known errors", async () => {
+    const thrown = [new PoolError("nonceTooLow", "next nonce 5"), new PayloadUnavailableError("None."), "text"];
+    const { here } = connect(NONE, (_, [index]) => {
+      throw thrown[index as number];
+    });
+    const errors = await Promise.all(
+      thrown.map((_, index) => here.call("fail", [index]).catch((error: Error) => error)),
+    );
+    expect(errors[0]).toBeInstanceOf(PoolError);
+    expect(errors[0]).toMatchObject({ code: "nonceTooLow", name: "PoolError", message: "nonce too low: next nonce 5" });
+    expect(errors[0]).toHaveProperty("stack", expect.stringContaining("channel.test.ts"));
+    expect(errors[1]).toBeInstanceOf(PayloadUnavailableError);
+    expect(errors[2]).toMatchObject({ message: "text" });
+  });
+
+  it("reports a value that cannot be cloned as an error of the call", async () => {
+    const { here } = connect(NONE, () => () => {});
+    await expect(here.call("result", [])).rejects.toThrow("could not be cloned");
+    await expect(here.call("argument", [() => {}])).rejects.toThrow("could not be cloned");
+  });
+
+  it("aborts a call at the other end", async () => {
+    const aborted = Promise.withResolvers<string>();
+    const started = Promise.withResolvers<void>();
+    const { here } = connect(NONE, (_, [name, signal]) => {
+      (signal as AbortSignal).addEventListener("abort", () => aborted.resolve(name as string));
+      started.resolve();
+      return new Promise(() => {});
+    });
+    const controller = new AbortController();
+    const calling = here.call("wait", ["one", controller.signal]);
+    await started.promise;
+    controller.abort(new Error("enough"));
+    await expect(calling).rejects.toThrow("enough");
+    expect(await aborted.promise).toBe("one");
+    await expect(here.call("wait", ["two", controller.signal])).rejects.toThrow("enough");
+  });
+
+  it("sends only the bytes of a view", async () => {
+    const { here } = connect(NONE, (_, [value]) => {
+      const { bytes } = value as { bytes: Uint8Array };
+      return [bytes, bytes.buffer.byteLength];
+    });
+    const large = new Uint8Array(1000).fill(3);
+    expect(await here.call("echo", [{ bytes: large.subarray(10, 12) }])).toEqual([Uint8Array.of(3, 3), 2]);
+  });
+
+  it("rejects pending and later calls once it is closed", async () => {
+    const { here } = connect(NONE, () => new Promise(() => {}));
+    const pending = here.call("wait", []);
+    here.close(new Error("closed"));
+    await expect(pending).rejects.toThrow("closed");
+    await expect(here.call("wait", [])).rejects.toThrow("closed");
+  });
+});

@@ -1,0 +1,110 @@
+import type { GenesisBlock } from "../../execution/engine-api/genesis-block.ts";
+import { createThreadLogger, type LogMessage } from "../../log/thread-logger.ts";
+import { createEvmCrypto } from "../crypto.ts";
+import { DevWallet } from "../engine/dev-wallet.ts";
+import { EvmEngine, type EvmServices } from "../engine/evm-engine.ts";
+import { LocalEthService } from "../eth/local-eth-service.ts";
+import type { ExecutedBlock } from "../execution/block.ts";
+import type { ChainRulesOptions } from "../execution/forks.ts";
+import { ChainRules } from "../execution/rules.ts";
+import { createGenesis } from "../genesis.ts";
+import { Channel, type ChannelPort } from "./channel.ts";
+import { EngineService } from "./engine-service.ts";
+
+/** What a chain with the EVM starts from. */
+export interface EvmChainOptions {
+  rules: ChainRulesOptions;
+  /** Unix seconds. */
+  genesisTime: number;
+  secondsPerSlot: number;
+}
+
+/** Services of the thread: classes over the engine whose arguments and results can be cloned. */
+export type HostServices = ReturnType<typeof createServices>;
+
+function createServices(engine: EvmEngine) {
+  return {
+    engine: new EngineService(engine),
+    wallet: new DevWallet(engine),
+    eth: new LocalEthService(engine),
+  };
+}
+
+type Method = (...args: readonly unknown[]) => unknown;
+
+/** Runs the EVM of a chain at one end of a channel. The other end has the database, the blocks and the log. */
+export class EvmHost {
+  readonly #channel: Channel;
+  readonly #crypto = createEvmCrypto();
+  #engine: EvmEngine | undefined;
+  #services: Partial<HostServices> = {};
+
+  constructor(port: ChannelPort) {
+    this.#channel = new Channel(port, (method, args) => this.#handle(method, args));
+  }
+
+  /** Throws before a chain is opened. */
+  get engine(): EvmEngine {
+    if (this.#engine === undefined) throw new Error("The EVM has no chain yet.");
+    return this.#engine;
+  }
+
+  /** Creates the engine of a chain at its block 0, and returns that block. */
+  async open({ rules: options, genesisTime, secondsPerSlot }: EvmChainOptions): Promise<GenesisBlock> {
+    const rules = new ChainRules(options, await this.#crypto);
+    const genesis = createGenesis(rules, { timestamp: genesisTime, depositContract: options.depositContract });
+    const send = (record: LogMessage) => void this.#channel.call("log", record).catch(() => {});
+    const logger = createThreadLogger({ send }, "execution");
+    this.#engine = new EvmEngine({ rules, genesis, secondsPerSlot, logger });
+    this.#services = createServices(this.#engine);
+    return executionGenesis(genesis);
+  }
+
+  /** Connects the engine to the node at the other end. */
+  connect(): void {
+    const remote = <T extends object>(name: string): T =>
+      new Proxy({} as T, {
+        get:
+          (_, method: string) =>
+          (...args: unknown[]) =>
+            this.#channel.call(`${name}.${method}`, args),
+      });
+    this.engine.connect({
+      history: remote<EvmServices["history"]>("history"),
+      store: remote<EvmServices["store"]>("store"),
+      kzg: remote<EvmServices["kzg"]>("kzg"),
+    });
+  }
+
+  #handle(method: string, args: readonly unknown[]): unknown {
+    if (method === "open") return this.open(args[0] as EvmChainOptions);
+    if (method === "connect") return this.connect();
+    const [service, name] = method.split(".") as [keyof HostServices, string];
+    const target = this.#services[service] as Readonly<Record<string, Method>> | undefined;
+    const called = target?.[name];
+    if (called === undefined) throw new Error(`The EVM's thread has no method ${method}.`);
+    return called.apply(target, args as unknown[]);
+  }
+}
+
+/** Returns block 0 with the fields that the genesis state of the beacon chain takes. */
+function executionGenesis({ hash, header }: ExecutedBlock): GenesisBlock {
+  const { parentHash, feeRecipient, stateRoot, receiptsRoot, logsBloom, prevRandao, extraData, baseFeePerGas } = header;
+  return {
+    parentHash,
+    feeRecipient,
+    stateRoot,
+    receiptsRoot,
+    logsBloom,
+    prevRandao,
+    extraData,
+    baseFeePerGas,
+    blockHash: hash,
+    blockNumber: 0,
+    gasLimit: Number(header.gasLimit),
+    gasUsed: 0,
+    timestamp: Number(header.timestamp),
+    blobGasUsed: header.blobGasUsed ?? 0n,
+    excessBlobGas: header.excessBlobGas ?? 0n,
+  };
+}

@@ -1,0 +1,151 @@
+import { Worker } from "node:worker_threads";
+import { ForkName } from "@lodestar/params";
+import type { RootHex } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { expect, it, onTestFinished } from "vitest";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import type { StoredPayload } from "../engine/history.ts";
+import { addressOf, GENESIS_TIME, optionsOf, SLOT_SECONDS, TestChain } from "../evm.test-support.ts";
+import { PoolError } from "../pool/pool-error.ts";
+import { EvmThread } from "./evm-thread.ts";
+import { ThreadStoppedError } from "./supervised-worker.ts";
+
+const FORK = ForkName.fulu;
+const ZERO_HASH = toRootHex(new Uint8Array(32));
+const rootOfSlot = (slot: number) => new Uint8Array(32).fill(slot);
+
+/** A chain of execution blocks whose beacon blocks are kept in memory, with an EVM in a thread of its own. */
+async function openThread() {
+  const workers: Worker[] = [];
+  const logger = createRecordingLogger();
+  const startWorker = () => {
+    const worker = new Worker(new URL("./worker.ts", import.meta.url));
+    workers.push(worker);
+    return worker;
+  };
+  const thread = new EvmThread({ logger, startWorker });
+  onTestFinished(() => thread.stop());
+  const rules = optionsOf("osaka");
+  const genesis = await thread.open({ rules, genesisTime: GENESIS_TIME, secondsPerSlot: SLOT_SECONDS });
+  const payloads = new Map<RootHex, StoredPayload>();
+  const transactions = new Map<number, Uint8Array>();
+  const reading = { gate: Promise.resolve(), started: () => {} };
+  let head = toRootHex(genesis.blockHash);
+  await thread.connect({
+    history: {
+      rootOf: async (hash) => [...payloads].find(([, { payload }]) => toRootHex(payload.blockHash) === hash)?.[0],
+      read: async (root) => {
+        reading.started();
+        await reading.gate;
+        return payloads.get(root) ?? null;
+      },
+    },
+    store: {
+      readBase: async () => null,
+      writeBase: async () => {},
+      transactions: async (from) => [...transactions].filter(([number]) => number >= from),
+      putTransaction: async (number, sent) => void transactions.set(number, sent),
+      deleteTransactions: async (numbers) => {
+        for (const number of numbers) transactions.delete(number);
+      },
+    },
+    kzg: { verify: async () => true },
+    headBlockHash: () => head,
+  });
+  const stateOf = (headBlockHash: RootHex) => ({
+    headBlockHash,
+    safeBlockHash: ZERO_HASH,
+    finalizedBlockHash: ZERO_HASH,
+  });
+  const begin = async (slot: number): Promise<string> => {
+    const { payloadId } = await thread.forkchoiceUpdated(FORK, stateOf(head), {
+      fork: FORK,
+      slot,
+      parent: { blockHash: Buffer.from(head.slice(2), "hex"), blockNumber: null },
+      parentBeaconBlockRoot: rootOfSlot(slot - 1),
+      timestamp: GENESIS_TIME + slot * SLOT_SECONDS,
+      prevRandao: rootOfSlot(slot),
+      feeRecipient: addressOf(1),
+      withdrawals: [],
+    });
+    return payloadId!;
+  };
+  const accept = async (slot: number, id: string) => {
+    const { payload, executionRequests } = await thread.getPayload(FORK, id);
+    const context = { parentBeaconBlockRoot: rootOfSlot(slot - 1), versionedHashes: [], executionRequests };
+    payloads.set(toRootHex(rootOfSlot(slot)), { fork: FORK, payload, context });
+    expect(await thread.notifyNewPayload(FORK, payload, context)).toEqual({ status: "valid" });
+    head = toRootHex(payload.blockHash);
+    expect(await thread.forkchoiceUpdated(FORK, stateOf(head))).toMatchObject({ verdict: { status: "valid" } });
+    return payload;
+  };
+  return {
+    thread,
+    workers,
+    logger,
+    reading,
+    begin,
+    accept,
+    build: async (slot: number) => accept(slot, await begin(slot)),
+    /** Ends the present thread as a crash would. */
+    kill: () => workers.at(-1)!.terminate(),
+  };
+}
+
+it("builds and verifies in its thread, and refuses transactions with the errors of the pool", async () => {
+  const { thread, build } = await openThread();
+  const signer = await TestChain.open(optionsOf("osaka"));
+  const sent = signer.signRaw(0, { to: addressOf(5) as never, value: 1n });
+  const hash = await thread.addTransaction(sent);
+  const refused = await thread.addTransaction(sent).catch((error) => error);
+  expect(refused).toBeInstanceOf(PoolError);
+  expect(refused.code).toBe("alreadyKnown");
+  expect(hash).toHaveLength(32);
+  const { transactions, blockNumber } = await build(1);
+  expect([transactions.map((raw) => Buffer.from(raw)), blockNumber]).toEqual([[Buffer.from(sent)], 1]);
+  await expect(thread.getPayload(FORK, "0x99")).rejects.toThrow("Unknown payload id 0x99");
+});
+
+it("restarts a thread that stops, with the head and the pool, and repeats the calls of the chain", async () => {
+  const { thread, build, begin, accept, kill, logger, workers, reading } = await openThread();
+  const signer = await TestChain.open(optionsOf("osaka"));
+  await build(1);
+  await thread.capture(1);
+  await thread.addTransaction(signer.signRaw(0, { to: addressOf(5) as never, value: 1n }));
+  const id = await begin(2);
+  const dying = kill();
+  const [, payload] = await Promise.all([dying, accept(2, id)]);
+  // The payload has the transaction that was pooled before.
+  expect([payload.blockNumber, payload.transactions.length]).toEqual([2, 1]);
+  expect(workers).toHaveLength(2);
+  expect(logger.records.map(({ message }) => message)).toEqual(["EVM thread stopped, restarting"]);
+  // Snapshots are lost with the thread.
+  expect(await thread.revert(1)).toBe(false);
+
+  // Stopped again while it executes the blocks up to the head.
+  const { promise: isReading, resolve: started } = Promise.withResolvers<void>();
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+  Object.assign(reading, { started, gate });
+  await kill();
+  const waiting = begin(3);
+  await isReading;
+  const wallet = thread.service("wallet").storageAt(addressOf(1), 0);
+  open();
+  expect((await accept(3, await waiting)).blockNumber).toBe(3);
+  expect(await wallet).toEqual(new Uint8Array(0));
+});
+
+it("fails other calls when its thread stops, and gives up after three times", async () => {
+  const { thread, kill, build, workers } = await openThread();
+  const sending = thread.service("wallet").storageAt(addressOf(1), 0);
+  const [lost] = await Promise.all([sending.catch((error) => error), kill()]);
+  expect(lost).toBeInstanceOf(ThreadStoppedError);
+  expect(lost.message).toBe("The EVM's thread stopped before it finished the call. It is being restarted: try again.");
+  await build(1);
+  await kill();
+  await build(2);
+  await kill();
+  expect((await thread.failed).message).toMatch(/^The EVM's thread stopped 3 times within a minute, last with: /);
+  await expect(build(3)).rejects.toThrow("stopped 3 times within a minute");
+  expect(workers).toHaveLength(3);
+});

@@ -1,0 +1,266 @@
+import { extname } from "node:path";
+import { Worker } from "node:worker_threads";
+import type { ForkPostBellatrix, ForkPostDeneb } from "@lodestar/params";
+import type { ExecutionPayload, RootHex } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import {
+  type BuiltPayload,
+  type ExecutionEngine,
+  type ForkchoiceState,
+  type ForkchoiceUpdate,
+  type ParentPayload,
+  type PayloadContext,
+  type PayloadId,
+  type PayloadRequest,
+  PayloadUnavailableError,
+  type PayloadVerdict,
+  type PooledBlob,
+  type TerminalBlockVerdict,
+} from "../../execution/engine.ts";
+import type { GenesisBlock } from "../../execution/engine-api/genesis-block.ts";
+import type { Logger } from "../../log/logger.ts";
+import type { LogMessage } from "../../log/thread-logger.ts";
+import type { EvmServices } from "../engine/evm-engine.ts";
+import type { ChainTags } from "../eth/block-id.ts";
+import type { EthService } from "../eth/eth-service.ts";
+import type { Channel } from "./channel.ts";
+import type { EngineService } from "./engine-service.ts";
+import type { EvmChainOptions, HostServices } from "./evm-host.ts";
+import { type EvmWorker, SupervisedWorker, ThreadStoppedError } from "./supervised-worker.ts";
+
+/** Same extension as this file, compiled or not: the compiler does not rewrite paths outside of imports. */
+const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
+
+/** A proposer fetches its payload within a slot or two. */
+const MAX_BUILDS = 16;
+
+/** The node around the EVM. */
+export interface EvmNode extends EvmServices {
+  /** Returns the hash of the execution block at the head of the chain, or null if there is none. */
+  headBlockHash(): RootHex | null;
+}
+
+/** Methods of a service as seen from another thread. An `AbortSignal` as last argument cancels a call. */
+export type Remote<Service> = {
+  [Name in keyof Service as Service[Name] extends (...args: never[]) => unknown ? Name : never]: Service[Name] extends (
+    ...args: infer Args
+  ) => infer Result
+    ? (...args: Args | [...Args, signal?: AbortSignal]) => Promise<Awaited<Result>>
+    : never;
+};
+
+interface EvmThreadOptions {
+  logger: Logger;
+  /** Replaces the worker thread, for tests. */
+  startWorker?: () => EvmWorker;
+}
+
+/** Arguments of a payload to build, with its id in the thread that began it. */
+interface Build {
+  args: [fork: ForkPostBellatrix, state: ForkchoiceState, request: PayloadRequest];
+  id: PayloadId;
+  /** Restarts of the thread before. */
+  restarts: number;
+}
+
+type ReverseCall = (...args: readonly unknown[]) => unknown;
+
+/**
+ * Execution engine that runs the EVM in a worker thread. Its libraries are loaded there only. If the thread stops, it is
+ * restarted and brought to the head, and calls of the chain are repeated.
+ */
+export class EvmThread implements ExecutionEngine {
+  readonly state = "synced";
+  readonly clientVersion = null;
+  readonly buildsAtOnce = true;
+  /** The `eth_*` methods. */
+  readonly eth: EthService = {
+    setTags: (tags) => {
+      this.#tags = tags;
+      // A thread that is being restarted gets them at its end.
+      this.#worker.call("eth.setTags", [tags]).catch(() => {});
+    },
+    call: (name, args, signal) => this.#worker.call("eth.call", signal ? [name, args, signal] : [name, args]),
+  };
+  readonly #logger: Logger;
+  readonly #worker: SupervisedWorker;
+  readonly #builds = new Map<PayloadId, Build>();
+  #chain: EvmChainOptions | undefined;
+  #genesis: GenesisBlock | undefined;
+  #node: EvmNode | undefined;
+  #tags: ChainTags | undefined;
+  #payloadIds = 0;
+  #stopping: Promise<void> | undefined;
+
+  constructor({ logger, startWorker = () => new Worker(WORKER) }: EvmThreadOptions) {
+    this.#logger = logger;
+    this.#worker = new SupervisedWorker({
+      startWorker,
+      handle: (method, args) => this.#handle(method, args),
+      recover: (channel) => this.#recover(channel),
+      logger: logger.topic("execution"),
+    });
+  }
+
+  /** Resolves if the thread stops too often to be restarted. */
+  get failed(): Promise<Error> {
+    return this.#worker.failed;
+  }
+
+  /** Opens a chain at its block 0, and returns that block. */
+  async open(chain: EvmChainOptions): Promise<GenesisBlock> {
+    this.#genesis = (await this.#worker.call("open", [chain], { isRepeated: true })) as GenesisBlock;
+    this.#chain = chain;
+    return this.#genesis;
+  }
+
+  /** Connects the EVM to the chain that it executes, and brings it to the head. */
+  async connect(node: EvmNode): Promise<void> {
+    this.#node = node;
+    await this.#worker.call("connect", [], { isRepeated: true });
+    await this.restore();
+  }
+
+  /** Rebuilds the head and the pool from the database, after a start or when another chain was loaded. */
+  async restore(): Promise<void> {
+    const head = this.#node?.headBlockHash() ?? null;
+    if (head === null) return;
+    await this.#engine("restore", [head], { isRepeated: true });
+    if (this.#tags) this.eth.setTags(this.#tags);
+  }
+
+  /** Returns a service of the thread. Its calls fail with a `ThreadStoppedError` if the thread stops meanwhile. */
+  service<Name extends keyof HostServices>(name: Name): Remote<HostServices[Name]> {
+    return new Proxy({} as Remote<HostServices[Name]>, {
+      get:
+        (_, method: string) =>
+        (...args: unknown[]) =>
+          this.#worker.call(`${name}.${method}`, args),
+    });
+  }
+
+  /** Adds a transaction to the pool and stores it. Returns its hash. Throws a `PoolError` if it is refused. */
+  addTransaction(sent: Uint8Array): Promise<Uint8Array> {
+    return this.#engine("addTransaction", [sent]);
+  }
+
+  /** Takes a snapshot of the head and the pool. */
+  capture(snapshot: number): Promise<void> {
+    return this.#engine("capture", [snapshot], { isRepeated: true });
+  }
+
+  /** Goes back to a snapshot, unless the thread has been restarted since. Then false is returned: `restore` does it. */
+  revert(snapshot: number): Promise<boolean> {
+    return this.#engine("revert", [snapshot], { isRepeated: true });
+  }
+
+  /** Drops snapshots with their states. */
+  release(snapshots: readonly number[]): Promise<void> {
+    return this.#engine("release", [snapshots], { isRepeated: true });
+  }
+
+  /** The state never changes. */
+  onStateChange(): () => void {
+    return () => {};
+  }
+
+  notifyNewPayload(
+    fork: ForkPostBellatrix,
+    payload: ExecutionPayload,
+    context: PayloadContext,
+  ): Promise<PayloadVerdict> {
+    return this.#engine("notifyNewPayload", [fork, payload, context], { isRepeated: true });
+  }
+
+  async forkchoiceUpdated(
+    fork: ForkPostBellatrix,
+    state: ForkchoiceState,
+    request?: PayloadRequest,
+  ): Promise<ForkchoiceUpdate> {
+    if (request === undefined) return this.#engine("forkchoiceUpdated", [fork, state], { isRepeated: true });
+    const { restarts } = this.#worker;
+    const args: Build["args"] = [fork, state, request];
+    const { verdict, payloadId: id } = await this.#engine("forkchoiceUpdated", args, { isRepeated: true });
+    if (id === null) return { verdict, payloadId: null };
+    const payloadId = `0x${(this.#payloadIds++).toString(16).padStart(16, "0")}`;
+    this.#builds.set(payloadId, { args, id, restarts });
+    for (const oldest of this.#builds.keys()) {
+      if (this.#builds.size <= MAX_BUILDS) break;
+      this.#builds.delete(oldest);
+    }
+    return { verdict, payloadId };
+  }
+
+  async getPayload(fork: ForkPostBellatrix, payloadId: PayloadId): Promise<BuiltPayload> {
+    const build = this.#builds.get(payloadId);
+    if (build === undefined) throw unknownPayload(payloadId);
+    try {
+      if (build.restarts === this.#worker.restarts) return await this.#engine("getPayload", [fork, build.id]);
+    } catch (error) {
+      if (!(error instanceof ThreadStoppedError)) throw error;
+    }
+    // The thread that began the payload is gone.
+    const { payloadId: again } = await this.forkchoiceUpdated(...build.args);
+    this.#builds.delete(payloadId);
+    if (again === null) throw unknownPayload(payloadId);
+    return this.getPayload(fork, again);
+  }
+
+  getBlobs(fork: ForkPostDeneb, versionedHashes: readonly Uint8Array[]): Promise<(PooledBlob | null)[]> {
+    return this.#engine("getBlobs", [fork, versionedHashes], { isRepeated: true });
+  }
+
+  async terminalBlock(): Promise<ParentPayload | null> {
+    return this.#genesis ? { blockHash: this.#genesis.blockHash, blockNumber: 0 } : null;
+  }
+
+  async judgeTerminalBlock(blockHash: RootHex): Promise<TerminalBlockVerdict> {
+    const isGenesis = this.#genesis !== undefined && blockHash === toRootHex(this.#genesis.blockHash);
+    return isGenesis ? "terminal" : "not-terminal";
+  }
+
+  /** Ends the thread, after everything is stored. Must be called after the chain is closed. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async #stop(): Promise<void> {
+    if (this.#chain !== undefined) await this.#engine("flush", []).catch(() => {});
+    await this.#worker.stop();
+  }
+
+  #engine<Name extends keyof EngineService>(
+    name: Name,
+    args: Parameters<EngineService[Name]>,
+    options?: { isRepeated: boolean },
+  ): Promise<Awaited<ReturnType<EngineService[Name]>>> {
+    return this.#worker.call(`engine.${name}`, args, options) as Promise<Awaited<ReturnType<EngineService[Name]>>>;
+  }
+
+  async #recover(channel: Channel): Promise<void> {
+    if (this.#chain === undefined) return;
+    await channel.call("open", [this.#chain]);
+    if (this.#node === undefined) return;
+    await channel.call("connect", []);
+    const head = this.#node.headBlockHash();
+    if (head !== null) await channel.call("engine.restore", [head]);
+    if (this.#tags) await channel.call("eth.setTags", [this.#tags]);
+  }
+
+  /** Handles a call from the thread: of the log, or of a service of the node. */
+  #handle(method: string, args: readonly unknown[]): unknown {
+    if (method === "log") return this.#log(args as LogMessage);
+    if (this.#node === undefined) throw new Error("The EVM is not connected to a node yet.");
+    const [service, name] = method.split(".") as [keyof EvmServices, string];
+    const target = this.#node[service] as unknown as Readonly<Record<string, ReverseCall>>;
+    return target[name]!(...args);
+  }
+
+  #log([, topic, level, message, fields]: LogMessage): void {
+    (topic === undefined ? this.#logger : this.#logger.topic(topic))[level](message, fields);
+  }
+}
+
+const unknownPayload = (id: PayloadId) =>
+  new PayloadUnavailableError(`Unknown payload id ${id}: the EVM has not built it.`);

@@ -1,0 +1,138 @@
+import { EngineUnavailableError } from "../../execution/engine.ts";
+import type { Logger } from "../../log/logger.ts";
+import { type CallHandler, Channel, type ChannelMessage, type ChannelPort } from "./channel.ts";
+
+/** The part of a worker that is used. */
+export interface EvmWorker extends ChannelPort {
+  on(event: "message", listener: (message: ChannelMessage) => void): unknown;
+  on(event: "error", listener: (error: unknown) => void): unknown;
+  on(event: "exit", listener: (code: number) => void): unknown;
+  ref(): void;
+  unref(): void;
+  terminate(): Promise<unknown>;
+}
+
+interface SupervisedWorkerParts {
+  startWorker(): EvmWorker;
+  /** Handles calls from the thread. */
+  handle: CallHandler;
+  /** Brings a new thread to the state of the last one. */
+  recover(channel: Channel): Promise<void>;
+  logger: Logger;
+}
+
+interface Session {
+  worker: EvmWorker;
+  channel: Channel;
+}
+
+const MAX_DEATHS = 3;
+const DEATHS_WINDOW_MS = 60_000;
+
+/** The thread stopped during a call, whose outcome is unknown. */
+export class ThreadStoppedError extends EngineUnavailableError {
+  constructor() {
+    super("The EVM's thread stopped before it finished the call. It is being restarted: try again.");
+    this.name = "ThreadStoppedError";
+  }
+}
+
+/** A worker thread that is restarted when it stops. Gives up when it stops too often. */
+export class SupervisedWorker {
+  readonly #parts: SupervisedWorkerParts;
+  readonly #failure = Promise.withResolvers<Error>();
+  #session: Session;
+  /** Resolves to the channel of a thread that takes calls. */
+  #ready = Promise.withResolvers<Channel>();
+  /** Times of the last deaths, in milliseconds. */
+  #deaths: number[] = [];
+  #restarts = 0;
+  #isStopped = false;
+
+  /** Starts the thread, which loads its modules concurrently. */
+  constructor(parts: SupervisedWorkerParts) {
+    this.#parts = parts;
+    this.#session = this.#start();
+    this.#ready.resolve(this.#session.channel);
+  }
+
+  /** Resolves if the thread stops too often to be restarted. */
+  get failed(): Promise<Error> {
+    return this.#failure.promise;
+  }
+
+  /** Number of threads that stopped. */
+  get restarts(): number {
+    return this.#restarts;
+  }
+
+  /** Calls a method of the thread. A repeated call is sent again to the next thread if the thread stops meanwhile. */
+  async call(method: string, args: readonly unknown[], { isRepeated = false } = {}): Promise<unknown> {
+    for (;;) {
+      const channel = await this.#ready.promise;
+      try {
+        return await channel.call(method, args);
+      } catch (error) {
+        if (!isRepeated || !(error instanceof ThreadStoppedError)) throw error;
+      }
+    }
+  }
+
+  /** Ends the thread. Pending and later calls fail. */
+  async stop(): Promise<void> {
+    this.#end(new EngineUnavailableError("The node is shutting down; the EVM takes no more calls."));
+    await this.#session.worker.terminate();
+  }
+
+  #start(): Session {
+    const { startWorker, handle } = this.#parts;
+    const worker = startWorker();
+    // An idle thread does not keep the process alive.
+    worker.unref();
+    const session = { worker, channel: new Channel(worker, handle, worker) };
+    worker.on("error", (error) => this.#onDeath(session, error));
+    worker.on("exit", (code) => this.#onDeath(session, new Error(`The thread ended with code ${code}.`)));
+    return session;
+  }
+
+  #onDeath(session: Session, error: unknown): void {
+    if (session !== this.#session || this.#isStopped) return;
+    const now = performance.now();
+    this.#deaths = [...this.#deaths.filter((time) => now - time < DEATHS_WINDOW_MS), now];
+    this.#restarts++;
+    if (this.#deaths.length >= MAX_DEATHS) {
+      const reason = error instanceof Error ? error.message : String(error);
+      const failure = new EngineUnavailableError(
+        `The EVM's thread stopped ${MAX_DEATHS} times within a minute, last with: ${reason}`,
+        { cause: error },
+      );
+      this.#end(failure);
+      this.#failure.resolve(failure);
+      return;
+    }
+    this.#parts.logger.warn("EVM thread stopped, restarting", { error });
+    this.#ready = Promise.withResolvers();
+    session.channel.close(new ThreadStoppedError());
+    this.#session = this.#start();
+    void this.#recover(this.#session);
+  }
+
+  async #recover(session: Session): Promise<void> {
+    try {
+      await this.#parts.recover(session.channel);
+      if (session === this.#session) this.#ready.resolve(session.channel);
+    } catch (error) {
+      // A thread that cannot be brought to the head counts as one that stopped.
+      this.#onDeath(session, error);
+      await session.worker.terminate();
+    }
+  }
+
+  /** Ends all calls. */
+  #end(error: Error): void {
+    this.#isStopped = true;
+    this.#ready.promise.catch(() => {});
+    this.#ready.reject(error);
+    this.#session.channel.close(error);
+  }
+}
