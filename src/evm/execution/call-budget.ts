@@ -33,16 +33,32 @@ export class CallBudget {
     return this.checkpoint();
   }
 
+  /**
+   * Called before each message, since recursion needs no jumps. Throws when the time is up or the call was cancelled, but
+   * not later.
+   */
+  onMessage(next: () => void): void {
+    this.#throwIfOver();
+    const pause = this.checkpoint();
+    if (pause === undefined) next();
+    // The next message throws the reason.
+    else pause.then(next, next);
+  }
+
   /** Yields if the slice is used up. */
   checkpoint(): Promise<void> | undefined {
     return performance.now() < this.#sliceEnd ? undefined : this.#yield();
   }
 
   async #yield(): Promise<void> {
+    this.#throwIfOver();
+    await yieldToEventLoop();
+    this.#throwIfOver();
+    this.#sliceEnd = performance.now() + SLICE_MS;
+  }
+
+  #throwIfOver(): void {
     this.#signal?.throwIfAborted();
     if (performance.now() > this.#deadline) throw new CallTimeoutError(this.#timeoutMs);
-    await yieldToEventLoop();
-    this.#signal?.throwIfAborted();
-    this.#sliceEnd = performance.now() + SLICE_MS;
   }
 }

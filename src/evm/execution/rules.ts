@@ -56,7 +56,11 @@ export class Machine {
       logicFunction: () => inputs.budget?.onJump(),
     };
     const evmOpts = limited ? { customOpcodes: [jump] } : {};
-    return new Machine(state, await createVM({ common, stateManager: state, blockchain, evmOpts }), inputs);
+    const vm = await createVM({ common, stateManager: state, blockchain, evmOpts });
+    const onMessage = (_: unknown, next: (() => void) | undefined) =>
+      inputs.budget ? inputs.budget.onMessage(next!) : next!();
+    if (limited) vm.evm.events?.on("beforeMessage", onMessage);
+    return new Machine(state, vm, inputs);
   }
 
   private constructor(state: WorldState, vm: VM, inputs: MachineInputs) {
