@@ -51,6 +51,7 @@ const END = constant('"}');
 
 /** Reduces a list to the validator at a position. Returns undefined if the list is shorter. */
 export function validatorAtPosition(list: ValidatorList, position: number): ValidatorList | undefined {
+  if (list.indices?.length === 1 && position === 0) return list;
   const inChunk = position % VALIDATORS_PER_CHUNK;
   const recordOf = (chunks: Chunks, bytes: number) =>
     chunks[Math.floor(position / VALIDATORS_PER_CHUNK)]?.slice(inChunk * bytes, (inChunk + 1) * bytes);
