@@ -88,6 +88,9 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   abuse: {
     about: "what attacks by clients cost those who only ask for the head",
   },
+  writers: {
+    about: "JSON writers of long responses, against the generic encoder",
+  },
 };
 
 function list(): void {

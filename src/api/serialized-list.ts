@@ -9,21 +9,17 @@ import { encodeMeta } from "./encoding.ts";
 import { listBody } from "./list-body.ts";
 
 /** A list of large values, such as blobs, serialized as SSZ. */
-export interface SerializedList<T, Meta> {
-  type: Type<T>;
+interface SerializedList<Meta> {
+  type: Type<unknown>;
   elements: readonly Uint8Array[];
   meta: Meta;
 }
 
-/** Returns the handlers of an operation that returns a serialized list. JSON and SSZ are written from the bytes. */
-export function serializedListHandlers<Args, T, Meta>(
-  read: (context: ApiContext, args: Args) => Promise<SerializedList<T, Meta>>,
+/** Returns the encoders of an operation that returns a serialized list. JSON and SSZ are written from the bytes. */
+export function serializedListEncoders<Args, Meta>(
+  read: (context: ApiContext, args: Args) => Promise<SerializedList<Meta>>,
 ) {
   return {
-    async handler(context: ApiContext, args: Args): Promise<{ data: T[]; meta: Meta }> {
-      const { type, elements, meta } = await read(context, args);
-      return { data: elements.map((bytes) => type.deserialize(bytes)), meta };
-    },
     async json(context: ApiContext, args: Args, codec: { meta: MetaCodec<Meta> }): Promise<MethodResponse> {
       const { type, elements, meta } = await read(context, args);
       return { body: await listBody(elements, (bytes) => sszJson(type, bytes)), ...encodeMeta(codec.meta, meta) };

@@ -2,7 +2,6 @@ import { acquireBuffer, releaseBuffer } from "./buffer-pool.ts";
 import { ByteWriter } from "./byte-writer.ts";
 import { MIN_ROOM_BYTES, type StreamWriter, streamBuffers } from "./stream-writer.ts";
 import { writeAttesterDuties, writeCommittees } from "./writers/committee-writers.ts";
-import { writeLiveness } from "./writers/liveness-writer.ts";
 import {
   balancesSszLength,
   identitiesSszLength,
@@ -26,7 +25,6 @@ const writers = {
   committees: writeCommittees,
   attesterDuties: writeAttesterDuties,
   attestationRewards: writeAttestationRewards,
-  liveness: writeLiveness,
   state: writeState,
 };
 

@@ -15,7 +15,7 @@ import { metaOf, resolveBlock, versionedMetaOf } from "../../lookup.ts";
 import { BLOCK_ID } from "../../params/common.ts";
 import { integerUpTo, root, uint64, uniqueArrayOf } from "../../params/scalars.ts";
 import { list, text } from "../../schemas.ts";
-import { serializedListHandlers } from "../../serialized-list.ts";
+import { serializedListEncoders } from "../../serialized-list.ts";
 
 type BlockId = routes.beacon.BlockId;
 
@@ -37,7 +37,7 @@ const getBlobs = defineOperation("beacon.getBlobs", {
   cost: "heavy",
   access: "read",
   example: { params: ["head"] },
-  ...serializedListHandlers(readBlobs),
+  ...serializedListEncoders(readBlobs),
 });
 
 const getBlobSidecars = defineOperation("beacon.getBlobSidecars", {
@@ -58,7 +58,7 @@ const getBlobSidecars = defineOperation("beacon.getBlobSidecars", {
   cost: "heavy",
   access: "read",
   example: { params: ["head"] },
-  ...serializedListHandlers(readBlobSidecars),
+  ...serializedListEncoders(readBlobSidecars),
 });
 
 const LAST_COLUMN = NUMBER_OF_COLUMNS - 1;
@@ -81,7 +81,7 @@ const getDataColumnSidecars = defineOperation("debug.getDebugDataColumnSidecars"
   access: "debug",
   growsAfterFinality: true,
   example: { params: ["head"] },
-  ...serializedListHandlers(readColumnSidecars),
+  ...serializedListEncoders(readColumnSidecars),
 });
 
 export const blobMethods = [getBlobs, getBlobSidecars] as const;

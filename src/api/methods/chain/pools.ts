@@ -75,10 +75,6 @@ const getPoolAttestationsV2 = defineOperation("beacon.getPoolAttestationsV2", {
   cost: "heavy",
   access: "read",
   example: { params: (chain) => [String(chain.slot), "0"] },
-  async handler({ chain }, filter) {
-    const { attestations, version } = attestationsOfOneForm(chain, filter);
-    return { data: [...attestations], meta: { version } };
-  },
   async json({ chain }, filter, codec) {
     const { attestations, version } = attestationsOfOneForm(chain, filter);
     return { body: await attestationsBody(chain, attestations), ...encodeMeta(codec.meta, { version }) };
@@ -150,7 +146,6 @@ const getPoolAttesterSlashingsV2 = defineOperation("beacon.getPoolAttesterSlashi
   cost: "heavy",
   access: "read",
   example: {},
-  handler: async ({ chain }) => ({ data: chain.pools.operations.listAttesterSlashings(), meta: versionNow(chain) }),
   json: async ({ chain }, _, codec) => ({
     body: await attesterSlashingsBody(chain),
     ...encodeMeta(codec.meta, versionNow(chain)),
@@ -201,9 +196,6 @@ const getPoolProposerSlashings = defineOperation("beacon.getPoolProposerSlashing
   access: "read",
   example: {},
   handler: async ({ chain }) => ({ data: chain.pools.operations.listProposerSlashings() }),
-  json: async ({ chain }) => ({
-    body: await operationsBody(ssz.phase0.ProposerSlashing, chain.pools.operations.listProposerSlashings()),
-  }),
 });
 
 const submitPoolProposerSlashing = defineOperation("beacon.submitPoolProposerSlashings", {
@@ -237,9 +229,6 @@ const getPoolVoluntaryExits = defineOperation("beacon.getPoolVoluntaryExits", {
   access: "read",
   example: {},
   handler: async ({ chain }) => ({ data: chain.pools.operations.listVoluntaryExits() }),
-  json: async ({ chain }) => ({
-    body: await operationsBody(ssz.phase0.SignedVoluntaryExit, chain.pools.operations.listVoluntaryExits()),
-  }),
 });
 
 const submitPoolVoluntaryExit = defineOperation("beacon.submitPoolVoluntaryExit", {
@@ -289,12 +278,6 @@ const getPoolBlsToExecutionChanges = defineOperation("beacon.getPoolBLSToExecuti
   access: "read",
   example: {},
   handler: async ({ chain }) => ({ data: chain.pools.operations.listBlsToExecutionChanges() }),
-  json: async ({ chain }) => ({
-    body: await operationsBody(
-      ssz.capella.SignedBLSToExecutionChange,
-      chain.pools.operations.listBlsToExecutionChanges(),
-    ),
-  }),
 });
 
 const submitPoolBlsToExecutionChanges = defineOperation("beacon.submitPoolBLSToExecutionChange", {
@@ -397,13 +380,10 @@ function attestationsBody(
   });
 }
 
-function operationsBody<T>(type: Type<T>, operations: readonly T[]): Promise<MethodResponse["body"]> {
-  return listBody(operations, (operation) => sszJson(type, type.serialize(operation)));
-}
-
 /** Slashings of all forks have the same JSON; the type of electra has room for all. */
 function attesterSlashingsBody({ pools }: BeaconChain): Promise<MethodResponse["body"]> {
-  return operationsBody(ssz.electra.AttesterSlashing, pools.operations.listAttesterSlashings());
+  const type = ssz.electra.AttesterSlashing;
+  return listBody(pools.operations.listAttesterSlashings(), (slashing) => sszJson(type, type.serialize(slashing)));
 }
 
 function versionNow({ config, clock }: BeaconChain): { version: ForkName } {

@@ -56,11 +56,6 @@ const getEpochCommittees = defineOperation("beacon.getEpochCommittees", {
   cost: "heavy",
   access: "read",
   example: { params: (chain) => ["head", String(chain.epoch), "0", String(chain.slot)] },
-  async handler({ chain }, query, call) {
-    const { committees, resolved } = await findCommittees(chain, query, call);
-    const data = committees.map(({ index, slot, members }) => ({ index, slot, validators: Array.from(members) }));
-    return { data, meta: metaOf(resolved) };
-  },
   async json({ chain }, query, codec, call) {
     const { committees, resolved } = await findCommittees(chain, query, call);
     return { body: bodyOf(committees), ...encodeMeta(codec.meta, metaOf(resolved)) };

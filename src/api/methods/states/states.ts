@@ -5,7 +5,6 @@ import {
   type CachedBeaconStateFulu,
   computeEpochAtSlot,
 } from "@lodestar/state-transition";
-import type { BeaconState } from "@lodestar/types";
 import type { BeaconChain } from "../../../chain/chain.ts";
 import { invalidParams } from "../../../errors/failure.ts";
 import { encodeJson } from "../../../json/encode.ts";
@@ -294,11 +293,6 @@ const getState = defineOperation("debug.getStateV2", {
   cost: "heavy",
   access: "debug",
   example: { params: ["finalized"] },
-  async handler({ chain }, { stateId }, call) {
-    const resolved = await resolveState(chain, stateId, call);
-    const { state } = resolved;
-    return { data: state.toValue() as BeaconState, meta: versionedMetaOf(chain, state.slot, resolved) };
-  },
   json: async ({ chain }, { stateId }, codec, call) =>
     streamState(chain, await resolveState(chain, stateId, call), codec.meta, call),
   async ssz({ chain }, { stateId }, call) {

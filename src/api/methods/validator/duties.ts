@@ -13,9 +13,8 @@ import { latestBlockHeader } from "../../../chain/anchor/anchor.ts";
 import type { BeaconChain } from "../../../chain/chain.ts";
 import { committeePositions } from "../../../chain/shuffling/committee-positions.ts";
 import { invalidParams } from "../../../errors/failure.ts";
-import { SharedStream, type StreamDescriptor, writeToBuffer } from "../../../json/shared-stream.ts";
+import { SharedStream, writeToBuffer } from "../../../json/shared-stream.ts";
 import { AttesterDutyRows } from "../../../json/writers/committee-writers.ts";
-import type { LivenessList } from "../../../json/writers/liveness-writer.ts";
 import type { ResponseCodec } from "../../codecs.ts";
 import type { ApiContext } from "../../context.ts";
 import { defineEncoded, defineOperation, get, post, required } from "../../definition.ts";
@@ -80,7 +79,8 @@ const ATTESTER_DUTIES = {
       committeesAtSlot: shuffling.committeesPerSlot,
       ...duties.columns,
     };
-    const body = bodyOf(positions.length, { writer: "attesterDuties", input });
+    const descriptor = { writer: "attesterDuties", input } as const;
+    const body = positions.length <= MAX_WRITTEN_AT_ONCE ? writeToBuffer(descriptor) : SharedStream.of(descriptor);
     return { body, ...encodeMeta(codec.meta, meta) };
   },
 } as const;
@@ -190,14 +190,7 @@ const getLiveness = defineOperation("validator.getLiveness", {
   cost: "cheap",
   access: "read",
   example: { params: (chain) => [String(chain.epoch), ["3", "4"]] },
-  async handler({ chain }, request) {
-    const { indices, live } = await findLiveness(chain, request);
-    return { data: Array.from(indices, (index, position) => ({ index, isLive: live[position] === 1 })) };
-  },
-  async json({ chain }, request) {
-    const input = await findLiveness(chain, request);
-    return { body: bodyOf(input.indices.length, { writer: "liveness", input }) };
-  },
+  handler: async ({ chain }, request) => ({ data: await findLiveness(chain, request) }),
 });
 
 export const dutyMethods = [
@@ -208,10 +201,6 @@ export const dutyMethods = [
   getProposerDutiesV2,
   getLiveness,
 ] as const;
-
-function bodyOf(count: number, descriptor: StreamDescriptor): Buffer | SharedStream {
-  return count <= MAX_WRITTEN_AT_ONCE ? writeToBuffer(descriptor) : SharedStream.of(descriptor);
-}
 
 /** `dependsOn` is the epoch before which the deciding block was made. */
 async function proposerDuties(chain: BeaconChain, epoch: Epoch, dependsOn: Epoch) {
@@ -254,7 +243,7 @@ async function findAttesters(chain: BeaconChain, { epoch, indices }: DutiesReque
 async function findLiveness(
   chain: BeaconChain,
   { epoch, indices }: { epoch: Epoch; indices: ValidatorIndex[] },
-): Promise<LivenessList> {
+): Promise<routes.validator.LivenessResponseData[]> {
   requireSynced(chain);
   const { currentEpoch } = chain.clock;
   if (epoch > currentEpoch || epoch < currentEpoch - 1) {
@@ -266,13 +255,13 @@ async function findLiveness(
   const unknown = indices.find((index) => index >= length);
   if (unknown !== undefined) throw invalidParams(`No validator has the index ${unknown}.`);
   const isLive = livenessIn(chain, epoch);
-  const live = new Uint8Array(indices.length);
+  const liveness = [];
   const slice = new TimeSlice();
   for (const [position, index] of indices.entries()) {
-    live[position] = isLive(index) ? 1 : 0;
+    liveness.push({ index, isLive: isLive(index) });
     if (position % VALIDATORS_BETWEEN_TURNS === 0) await slice.yieldIfDue();
   }
-  return { indices: Uint32Array.from(indices), live };
+  return liveness;
 }
 
 /** Each once; keys that no validator has are left out. */
