@@ -3,7 +3,7 @@ import { routes } from "@lodestar/api";
 import { getValidatorStatus, type phase0, ssz } from "@lodestar/types";
 import { listBody } from "../../src/api/list-body.ts";
 import { encodeJson } from "../../src/json/encode.ts";
-import { SharedStream, type StreamDescriptor, writeToBuffer } from "../../src/json/shared-stream.ts";
+import { writeOrStream } from "../../src/json/shared-stream.ts";
 import { sszJson } from "../../src/json/ssz-json.ts";
 import { ANY_STATUS } from "../../src/json/validator-status.ts";
 import { AttesterDutyRows } from "../../src/json/writers/committee-writers.ts";
@@ -20,7 +20,6 @@ export interface BenchedResponse {
 
 const { beacon, validator: duties } = routes;
 const EPOCH = 100;
-const WRITTEN_AT_ONCE = 256;
 
 function shared(count: number, recordBytes: number, write: (index: number, chunk: Uint8Array, at: number) => void) {
   const chunks: SharedArrayBuffer[] = [];
@@ -31,9 +30,6 @@ function shared(count: number, recordBytes: number, write: (index: number, chunk
   }
   return chunks;
 }
-
-const bodyOf = (count: number, descriptor: StreamDescriptor) =>
-  count <= WRITTEN_AT_ONCE ? writeToBuffer(descriptor) : SharedStream.of(descriptor);
 
 /** Responses about all validators of a chain. */
 export function responsesFor(count: number): BenchedResponse[] {
@@ -72,13 +68,13 @@ export function responsesFor(count: number): BenchedResponse[] {
             })),
           ),
         ),
-      special: async () => bodyOf(count, { writer: "validators", input }),
+      special: async () => writeOrStream({ writer: "validators", input }, count),
     },
     {
       title: "balances",
       generic: () =>
         encodeJson(state.ValidatorBalanceListType.toJson(balances.map((balance, index) => ({ index, balance })))),
-      special: async () => bodyOf(count, { writer: "balances", input }),
+      special: async () => writeOrStream({ writer: "balances", input }, count),
     },
     {
       title: "identities",
@@ -88,7 +84,7 @@ export function responsesFor(count: number): BenchedResponse[] {
             validators.map(({ pubkey, activationEpoch }, index) => ({ index, pubkey, activationEpoch })),
           ),
         ),
-      special: async () => bodyOf(count, { writer: "identities", input }),
+      special: async () => writeOrStream({ writer: "identities", input }, count),
     },
     committees(count),
     attesterDuties(count, validators),
@@ -121,7 +117,7 @@ function committees(count: number): BenchedResponse {
         at += members.length;
         return { ...committee, length: members.length };
       });
-      return bodyOf(count / 16, { writer: "committees", input: { committees: headers, members: all } });
+      return writeOrStream({ writer: "committees", input: { committees: headers, members: all } }, count / 16);
     },
   };
 }
@@ -152,7 +148,7 @@ function attesterDuties(count: number, validators: readonly phase0.Validator[]):
       const rows = new AttesterDutyRows(count);
       for (const duty of positions) rows.add(validators[duty.validatorIndex]!.pubkey, duty);
       const input = { firstSlot: 13_440_000, committeesAtSlot: 64, ...rows.columns };
-      return bodyOf(count, { writer: "attesterDuties", input });
+      return writeOrStream({ writer: "attesterDuties", input }, count);
     },
   };
 }
@@ -180,7 +176,7 @@ function attestationRewards(count: number): BenchedResponse {
       }),
     special: async () => {
       const input = { ideal: rowsOf(33), total: rowsOf(count), hasInclusionDelays: false };
-      return bodyOf(count, { writer: "attestationRewards", input });
+      return writeOrStream({ writer: "attestationRewards", input }, count);
     },
   };
 }

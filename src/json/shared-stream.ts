@@ -119,6 +119,14 @@ export function writeToBuffer(descriptor: StreamDescriptor): Buffer {
   return Buffer.concat([...pieces, out.written]);
 }
 
+/** Results with at most this number of records are written at once, which costs less than a stream. */
+const MAX_RECORDS_AT_ONCE = 256;
+
+/** Returns the bytes of a small result, or the stream of a larger one. */
+export function writeOrStream(descriptor: StreamDescriptor, records: number): Buffer | SharedStream {
+  return records <= MAX_RECORDS_AT_ONCE ? writeToBuffer(descriptor) : SharedStream.of(descriptor);
+}
+
 /** Writes the list element at a position. Returns undefined if the list is shorter, or its elements are not records. */
 export function writeElement(list: StreamDescriptor, position: number): Buffer | undefined {
   const input = list.writer === "validators" ? validatorAtPosition(list.input, position) : undefined;

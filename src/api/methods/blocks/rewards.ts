@@ -11,7 +11,7 @@ import {
   genesisSyncCommitteeRewards,
 } from "../../../chain/rewards/sync-committee-rewards.ts";
 import { notFound } from "../../../errors/failure.ts";
-import { SharedStream, writeToBuffer } from "../../../json/shared-stream.ts";
+import { type SharedStream, writeOrStream } from "../../../json/shared-stream.ts";
 import { RewardRows } from "../../../json/writers/reward-writers.ts";
 import type { ChainView } from "../../chain-view.ts";
 import { type CallContext, defineEncoded, defineOperation, get, post, required } from "../../definition.ts";
@@ -24,9 +24,6 @@ import { indicesInRegistry } from "../states/registry.ts";
 
 /** What is done for so many does not take long. */
 const VALIDATORS_BETWEEN_TURNS = 1024;
-
-/** The rewards of no more validators than this are written at once, which costs less than a stream. */
-const MAX_VALIDATORS_AT_ONCE = 256;
 
 const GWEI = described({ type: "string", pattern: "^(0|-?[1-9][0-9]*)$" }, "An amount in Gwei; a loss is negative.");
 const VOTE_REWARDS = { head: GWEI, target: GWEI, source: GWEI, inactivity: GWEI };
@@ -153,8 +150,7 @@ async function attestationRewardsBody(
   }
   const hasInclusionDelays = idealRewards.some(({ inclusionDelay }) => inclusionDelay !== undefined);
   const input = { ideal: ideal.rows, total: total.rows, hasInclusionDelays };
-  const descriptor = { writer: "attestationRewards", input } as const;
-  return indices.length <= MAX_VALIDATORS_AT_ONCE ? writeToBuffer(descriptor) : SharedStream.of(descriptor);
+  return writeOrStream({ writer: "attestationRewards", input }, indices.length);
 }
 
 function stateBefore(

@@ -1,6 +1,7 @@
 import type { routes } from "@lodestar/api";
 import { EPOCHS_PER_HISTORICAL_VECTOR, ForkName } from "@lodestar/params";
 import {
+  type CachedBeaconStateAllForks,
   type CachedBeaconStateElectra,
   type CachedBeaconStateFulu,
   computeEpochAtSlot,
@@ -10,6 +11,7 @@ import { invalidParams } from "../../../errors/failure.ts";
 import { encodeJson } from "../../../json/encode.ts";
 import type { MethodResponse } from "../../../server/method-table.ts";
 import type { MetaCodec } from "../../codecs.ts";
+import type { ApiContext } from "../../context.ts";
 import { type CallContext, defineEncoded, defineOperation, get, optional } from "../../definition.ts";
 import { encodeMeta } from "../../encoding.ts";
 import {
@@ -159,35 +161,40 @@ const getStateRandao = defineOperation("beacon.getStateRandao", {
   },
 });
 
+/** Members of operations that return a field that states have from a fork on. `what` starts a sentence, in the plural. */
+function stateField<Data>(fork: ForkName, what: string, read: (state: CachedBeaconStateAllForks) => Data) {
+  return {
+    params: { stateId: STATE_ID },
+    failures: ["not-found"],
+    cost: "state",
+    access: "read",
+    since: fork,
+    example: { params: ["head"] },
+    async handler({ chain }: ApiContext, { stateId }: { stateId: routes.beacon.StateId }, call?: CallContext) {
+      const resolved = await resolveState(chain, stateId, call);
+      const { state } = resolved;
+      requireForkAt(chain.config, fork, state.slot, what);
+      return { data: read(state), meta: versionedMetaOf(chain, state.slot, resolved) };
+    },
+  } as const;
+}
+
 const getPendingConsolidations = defineOperation("beacon.getPendingConsolidations", {
   name: "get_v1_beacon_states_stateId_pending_consolidations",
   summary: "The consolidations of validators that a state has in its queue; from electra on.",
-  params: { stateId: STATE_ID },
   result: {
     name: "consolidations",
     schema: list(object({ source_index: shape("Uint64"), target_index: shape("Uint64") })),
   },
-  failures: ["not-found"],
   rest: [get("/eth/v1/beacon/states/{state_id}/pending_consolidations", { ssz: "answer" })],
-  cost: "state",
-  access: "read",
-  since: ForkName.electra,
-  example: { params: ["head"] },
-  async handler({ chain }, { stateId }, call) {
-    const { state, meta } = await resolveStateSince(
-      { chain, call },
-      ForkName.electra,
-      stateId,
-      "Pending consolidations",
-    );
-    return { data: (state as CachedBeaconStateElectra).pendingConsolidations.toValue(), meta };
-  },
+  ...stateField(ForkName.electra, "Pending consolidations", (state) =>
+    (state as CachedBeaconStateElectra).pendingConsolidations.toValue(),
+  ),
 });
 
 const getPendingDeposits = defineOperation("beacon.getPendingDeposits", {
   name: "get_v1_beacon_states_stateId_pending_deposits",
   summary: "The deposits that a state has in its queue; from electra on.",
-  params: { stateId: STATE_ID },
   result: {
     name: "deposits",
     schema: list(
@@ -200,22 +207,15 @@ const getPendingDeposits = defineOperation("beacon.getPendingDeposits", {
       }),
     ),
   },
-  failures: ["not-found"],
   rest: [get("/eth/v1/beacon/states/{state_id}/pending_deposits", { ssz: "answer" })],
-  cost: "state",
-  access: "read",
-  since: ForkName.electra,
-  example: { params: ["head"] },
-  async handler({ chain }, { stateId }, call) {
-    const { state, meta } = await resolveStateSince({ chain, call }, ForkName.electra, stateId, "Pending deposits");
-    return { data: (state as CachedBeaconStateElectra).pendingDeposits.toValue(), meta };
-  },
+  ...stateField(ForkName.electra, "Pending deposits", (state) =>
+    (state as CachedBeaconStateElectra).pendingDeposits.toValue(),
+  ),
 });
 
 const getPendingPartialWithdrawals = defineOperation("beacon.getPendingPartialWithdrawals", {
   name: "get_v1_beacon_states_stateId_pending_partial_withdrawals",
   summary: "The partial withdrawals that a state has in its queue; from electra on.",
-  params: { stateId: STATE_ID },
   result: {
     name: "withdrawals",
     schema: list(
@@ -226,57 +226,21 @@ const getPendingPartialWithdrawals = defineOperation("beacon.getPendingPartialWi
       }),
     ),
   },
-  failures: ["not-found"],
   rest: [get("/eth/v1/beacon/states/{state_id}/pending_partial_withdrawals", { ssz: "answer" })],
-  cost: "state",
-  access: "read",
-  since: ForkName.electra,
-  example: { params: ["head"] },
-  async handler({ chain }, { stateId }, call) {
-    const { state, meta } = await resolveStateSince(
-      { chain, call },
-      ForkName.electra,
-      stateId,
-      "Pending partial withdrawals",
-    );
-    return { data: (state as CachedBeaconStateElectra).pendingPartialWithdrawals.toValue(), meta };
-  },
+  ...stateField(ForkName.electra, "Pending partial withdrawals", (state) =>
+    (state as CachedBeaconStateElectra).pendingPartialWithdrawals.toValue(),
+  ),
 });
 
 const getProposerLookahead = defineOperation("beacon.getProposerLookahead", {
   name: "get_v1_beacon_states_stateId_proposer_lookahead",
   summary: "The proposers of the state's epoch and of the next one, slot by slot; from fulu on.",
-  params: { stateId: STATE_ID },
   result: { name: "proposers", schema: list(shape("Uint64")) },
-  failures: ["not-found"],
   rest: [get("/eth/v1/beacon/states/{state_id}/proposer_lookahead", { ssz: "answer" })],
-  cost: "state",
-  access: "read",
-  since: ForkName.fulu,
-  example: { params: ["head"] },
-  async handler({ chain }, { stateId }, call) {
-    const { state, meta } = await resolveStateSince(
-      { chain, call },
-      ForkName.fulu,
-      stateId,
-      "Lists of coming proposers",
-    );
-    return { data: (state as CachedBeaconStateFulu).proposerLookahead.toValue(), meta };
-  },
+  ...stateField(ForkName.fulu, "Lists of coming proposers", (state) =>
+    (state as CachedBeaconStateFulu).proposerLookahead.toValue(),
+  ),
 });
-
-/** Refuses states of before the fork that brought what is asked of them; `what` begins a sentence and is in the plural. */
-async function resolveStateSince(
-  { chain, call }: { chain: BeaconChain; call: CallContext | undefined },
-  fork: ForkName,
-  id: routes.beacon.StateId,
-  what: string,
-) {
-  const resolved = await resolveState(chain, id, call);
-  const { state } = resolved;
-  requireForkAt(chain.config, fork, state.slot, what);
-  return { state, meta: versionedMetaOf(chain, state.slot, resolved) };
-}
 
 const getState = defineOperation("debug.getStateV2", {
   number: 45,

@@ -3,7 +3,7 @@ import { computeEpochAtSlot } from "@lodestar/state-transition";
 import type { GeneralValidatorStatus, ValidatorStatus } from "@lodestar/types";
 import type { BeaconChain } from "../../../chain/chain.ts";
 import { notFound } from "../../../errors/failure.ts";
-import { SharedStream, type StreamDescriptor, writeElement, writeToBuffer } from "../../../json/shared-stream.ts";
+import { type SharedStream, type StreamDescriptor, writeElement, writeOrStream } from "../../../json/shared-stream.ts";
 import { statusSet } from "../../../json/validator-status.ts";
 import type { Chunks } from "../../../json/writers/registry-chunks.ts";
 import type { MethodResponse } from "../../../server/method-table.ts";
@@ -265,12 +265,8 @@ async function serializeBalances(chain: BeaconChain, query: BalancesQuery, call?
   return { data: bodyOf(choice, { writer: "balancesSsz", input }), meta: metaOf(choice.resolved) };
 }
 
-/** An answer about no more validators than this is written at once, which costs less than a stream. */
-const MAX_WRITTEN_AT_ONCE = 256;
-
 function bodyOf({ resolved, indices }: ValidatorSelection, descriptor: StreamDescriptor): Buffer | SharedStream {
-  const count = indices?.length ?? resolved.state.validators.length;
-  return count <= MAX_WRITTEN_AT_ONCE ? writeToBuffer(descriptor) : SharedStream.of(descriptor);
+  return writeOrStream(descriptor, indices?.length ?? resolved.state.validators.length);
 }
 
 function filtered({

@@ -13,7 +13,7 @@ import { latestBlockHeader } from "../../../chain/anchor/anchor.ts";
 import type { BeaconChain } from "../../../chain/chain.ts";
 import { committeePositions } from "../../../chain/shuffling/committee-positions.ts";
 import { invalidParams } from "../../../errors/failure.ts";
-import { SharedStream, writeToBuffer } from "../../../json/shared-stream.ts";
+import { writeOrStream } from "../../../json/shared-stream.ts";
 import { AttesterDutyRows } from "../../../json/writers/committee-writers.ts";
 import type { ResponseCodec } from "../../codecs.ts";
 import type { ApiContext } from "../../context.ts";
@@ -28,9 +28,6 @@ import { livenessIn } from "./liveness.ts";
 
 /** What is done for so many does not take long. */
 const VALIDATORS_BETWEEN_TURNS = 1024;
-
-/** An answer about no more validators than this is written at once, which costs less than a stream. */
-const MAX_WRITTEN_AT_ONCE = 256;
 
 type AttesterDutiesCodec = ResponseCodec<unknown, { dependentRoot: RootHex; executionOptimistic: boolean }>;
 
@@ -79,8 +76,7 @@ const ATTESTER_DUTIES = {
       committeesAtSlot: shuffling.committeesPerSlot,
       ...duties.columns,
     };
-    const descriptor = { writer: "attesterDuties", input } as const;
-    const body = positions.length <= MAX_WRITTEN_AT_ONCE ? writeToBuffer(descriptor) : SharedStream.of(descriptor);
+    const body = writeOrStream({ writer: "attesterDuties", input }, positions.length);
     return { body, ...encodeMeta(codec.meta, meta) };
   },
 } as const;
