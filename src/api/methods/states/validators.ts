@@ -8,15 +8,8 @@ import { statusSet } from "../../../json/validator-status.ts";
 import type { Chunks } from "../../../json/writers/registry-chunks.ts";
 import type { MethodResponse } from "../../../server/method-table.ts";
 import type { MetaCodec } from "../../codecs.ts";
-import {
-  type CallContext,
-  defineOperation,
-  get,
-  optional,
-  post,
-  required,
-  type SszResponse,
-} from "../../definition.ts";
+import type { ApiContext } from "../../context.ts";
+import { type CallContext, defineOperation, get, optional, post, required } from "../../definition.ts";
 import { encodeMeta } from "../../encoding.ts";
 import { metaOf, type ResolvedState, resolveState, type StateMeta } from "../../lookup.ts";
 import { STATE_ID, VALIDATOR_IDS } from "../../params/common.ts";
@@ -49,6 +42,26 @@ const IDS = { ...VALIDATOR_IDS, name: "ids" };
 
 const VALIDATORS = { name: "validators", schema: list(shape("StateValidator")) };
 const BALANCES = { name: "balances", schema: list(object({ index: shape("Uint64"), balance: shape("Uint64") })) };
+
+/** Returns the encoders of a list of validators. `describe` returns the stream of a selection. */
+function listEncoders(describe: (selection: ValidatorSelection, format: "json" | "ssz") => Promise<StreamDescriptor>) {
+  const respond = async (chain: BeaconChain, query: BalancesQuery, format: "json" | "ssz", call?: CallContext) => {
+    const selection = await chooseValidators(chain, query, call);
+    return { data: bodyOf(selection, await describe(selection, format)), meta: metaOf(selection.resolved) };
+  };
+  return {
+    async json({ chain }: ApiContext, query: BalancesQuery, codec: { meta: MetaCodec<StateMeta> }, call?: CallContext) {
+      const { data, meta } = await respond(chain, query, "json", call);
+      return { body: data, ...encodeMeta(codec.meta, meta) };
+    },
+    ssz: ({ chain }: ApiContext, query: BalancesQuery, call?: CallContext) => respond(chain, query, "ssz", call),
+  };
+}
+
+const BALANCE_ENCODERS = listEncoders(async ({ indices, balances }, format) => ({
+  writer: format === "ssz" ? "balancesSsz" : "balances",
+  input: { indices, balanceChunks: await balances() },
+}));
 
 const getStateValidators = defineOperation("beacon.getStateValidators", {
   number: 5,
@@ -129,8 +142,7 @@ const getStateValidatorBalances = defineOperation("beacon.getStateValidatorBalan
   access: "read",
   dependsOn: "head",
   example: { params: ["head", ["0", "1", "2"]] },
-  json: ({ chain }, query, codec, call) => writeBalances(chain, query, codec.meta, call),
-  ssz: ({ chain }, query, call) => serializeBalances(chain, query, call),
+  ...BALANCE_ENCODERS,
 });
 
 const postStateValidatorBalances = defineOperation("beacon.postStateValidatorBalances", {
@@ -144,8 +156,7 @@ const postStateValidatorBalances = defineOperation("beacon.postStateValidatorBal
   access: "read",
   dependsOn: "head",
   example: { params: (chain) => ["head", ["1", chain.pubkey(2)]] },
-  json: ({ chain }, query, codec, call) => writeBalances(chain, query, codec.meta, call),
-  ssz: ({ chain }, query, call) => serializeBalances(chain, query, call),
+  ...BALANCE_ENCODERS,
 });
 
 const postStateValidatorIdentities = defineOperation("beacon.postStateValidatorIdentities", {
@@ -162,19 +173,10 @@ const postStateValidatorIdentities = defineOperation("beacon.postStateValidatorI
   access: "read",
   dependsOn: "head",
   example: { params: ["head", ["0", "1"]] },
-  async json({ chain }, query, codec, call) {
-    const choice = await chooseValidators(chain, query, call);
-    const input = { indices: choice.indices, validatorChunks: await choice.validators() };
-    return {
-      body: bodyOf(choice, { writer: "identities", input }),
-      ...encodeMeta(codec.meta, metaOf(choice.resolved)),
-    };
-  },
-  async ssz({ chain }, query, call) {
-    const choice = await chooseValidators(chain, query, call);
-    const input = { indices: choice.indices, validatorChunks: await choice.validators() };
-    return { data: bodyOf(choice, { writer: "identitiesSsz", input }), meta: metaOf(choice.resolved) };
-  },
+  ...listEncoders(async ({ indices, validators }, format) => ({
+    writer: format === "ssz" ? "identitiesSsz" : "identities",
+    input: { indices, validatorChunks: await validators() },
+  })),
 });
 
 export const validatorMethods = [
@@ -246,23 +248,6 @@ async function describeValidators(
     statuses: statusSet(statuses),
   };
   return { writer: "validators", input };
-}
-
-async function writeBalances(
-  chain: BeaconChain,
-  query: BalancesQuery,
-  meta: MetaCodec<StateMeta>,
-  call?: CallContext,
-): Promise<MethodResponse> {
-  const choice = await chooseValidators(chain, query, call);
-  const input = { indices: choice.indices, balanceChunks: await choice.balances() };
-  return { body: bodyOf(choice, { writer: "balances", input }), ...encodeMeta(meta, metaOf(choice.resolved)) };
-}
-
-async function serializeBalances(chain: BeaconChain, query: BalancesQuery, call?: CallContext): Promise<SszResponse> {
-  const choice = await chooseValidators(chain, query, call);
-  const input = { indices: choice.indices, balanceChunks: await choice.balances() };
-  return { data: bodyOf(choice, { writer: "balancesSsz", input }), meta: metaOf(choice.resolved) };
 }
 
 function bodyOf({ resolved, indices }: ValidatorSelection, descriptor: StreamDescriptor): Buffer | SharedStream {
