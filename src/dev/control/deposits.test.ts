@@ -1,0 +1,134 @@
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
+import type { electra, phase0 } from "@lodestar/types";
+import { expect, it } from "vitest";
+import { ControlError } from "../../api/dev-control.ts";
+import type { BeaconChain } from "../../chain/chain.ts";
+import { devChainConfig } from "../chain-config.ts";
+import type { ScheduledFork } from "../forks.ts";
+import { createDevGenesis } from "../genesis.ts";
+import { blsWithdrawalCredentials, signDeposit } from "../genesis-deposits.ts";
+import { RegisteredKeys } from "../registered-keys.ts";
+import { type DepositLog, VOTING_PERIOD } from "./deposit-log.ts";
+import { DevDeposits } from "./deposits.ts";
+import type { ExecutionRequestMaker } from "./execution-requests.ts";
+
+const AMOUNT = 32e9;
+const COUNT = 2;
+
+interface SceneOptions {
+  forks?: readonly ScheduledFork[];
+  /** Slot of the state, without any transition. */
+  slot?: number;
+  /** Deposits in the log. */
+  depositCount?: number;
+}
+
+/** Deposits on a chain of two validators. Records what reaches the log and the request queue. */
+function scene({ forks = [{ fork: "electra", epoch: 0 }], slot = 0, depositCount = 0 }: SceneOptions = {}) {
+  const chainConfig = devChainConfig({ forks, slotSeconds: 2, genesisTime: 0 });
+  const genesis = createDevGenesis({ chainConfig, validatorCount: COUNT, genesisTime: 0 });
+  const state = genesis.state.clone() as CachedBeaconStateAllForks;
+  state.slot = slot;
+  const keys = new RegisteredKeys(genesis.keys, { headState: state });
+  const logged: phase0.DepositData[] = [];
+  const queued: { deposits: readonly phase0.DepositData[]; firstIndex: number }[] = [];
+  const chain = { config: genesis.config, eth1: { deposits: { depositCount } } } as unknown as BeaconChain;
+  const log = {
+    deposits: async () => logged,
+    add: async (deposits: phase0.DepositData[]) => void logged.push(...deposits),
+  } as unknown as DepositLog;
+  const requests = {
+    pendingDeposits: async () => queued.flatMap(({ deposits }) => deposits),
+    addDeposits: async (deposits: phase0.DepositData[], firstIndex: number): Promise<electra.DepositRequest[]> => {
+      queued.push({ deposits, firstIndex });
+      return deposits.map((deposit, n) => ({ ...deposit, index: BigInt(firstIndex + n) }));
+    },
+  } as unknown as ExecutionRequestMaker;
+  const deposits = new DevDeposits({ chain, keys, requests, log });
+  const make = (count: number, hasInvalidSignature = false) =>
+    deposits.newValidators(state, count, { amount: AMOUNT }, hasInvalidSignature);
+  return { deposits, state, keys, logged, queued, make, config: genesis.config };
+}
+
+const pubkeysOf = (deposits: readonly phase0.DepositData[]) => deposits.map(({ pubkey }) => pubkey);
+
+it("signs deposits with the keys of the next indices, and their own BLS credentials", async () => {
+  const { make, keys, config } = scene();
+  const made = await make(2);
+  const expected = [COUNT, COUNT + 1].map((index) => {
+    const { secretKey, publicKey: pubkey } = keys.keyPair(index);
+    const withdrawalCredentials = blsWithdrawalCredentials(pubkey);
+    return signDeposit(config, secretKey, { pubkey, withdrawalCredentials, amount: AMOUNT });
+  });
+  expect(made).toEqual(expected);
+});
+
+it.each<[string, ScheduledFork[]]>([
+  ["the request queue", [{ fork: "electra", epoch: 0 }]],
+  ["the deposit log", []],
+])("skips indices whose deposit waits in %s", async (_, forks) => {
+  const { make, keys, deposits, state } = scene({ forks });
+  await deposits.submit(state, await make(2));
+  expect(pubkeysOf(await make(1))).toEqual([keys.keyPair(COUNT + 2).publicKey]);
+});
+
+it("does not skip an index whose deposit has an invalid signature", async () => {
+  const { make, keys, deposits, state, config } = scene();
+  const [invalid] = await make(1, true);
+  const { secretKey, publicKey } = keys.keyPair(COUNT);
+  expect(invalid!.pubkey).toEqual(publicKey);
+  expect(invalid!.signature).not.toEqual(signDeposit(config, secretKey, invalid!).signature);
+  await deposits.submit(state, [invalid!]);
+  expect(pubkeysOf(await make(1))).toEqual([publicKey]);
+});
+
+it("signs a top-up with the key of the validator, and with another if it is unknown", () => {
+  const { deposits, keys, config } = scene();
+  const { pubkey, withdrawalCredentials } = { pubkey: new Uint8Array(48), withdrawalCredentials: new Uint8Array(32) };
+  const message = { pubkey, withdrawalCredentials, amount: AMOUNT };
+  expect(deposits.topUp(1, message, false)).toEqual(signDeposit(config, keys.secretKey(1)!, message));
+  expect(deposits.topUp(1, message, true)).toEqual(deposits.topUp(COUNT, message, false));
+});
+
+it.each([
+  [0, COUNT],
+  [7, 7],
+])("with %i logged deposits, numbers requests from %i on", async (depositCount, firstIndex) => {
+  const { deposits, state, make, queued } = scene({ depositCount });
+  const submitted = await deposits.submit(state, await make(2));
+  expect(queued.map(({ firstIndex }) => firstIndex)).toEqual([firstIndex]);
+  expect(submitted).toMatchObject([
+    { type: "deposit_request", status: "queued", data: { index: String(firstIndex) } },
+    { type: "deposit_request", status: "queued", data: { index: String(firstIndex + 1) } },
+  ]);
+});
+
+// The vote on a deposit at slot 0 ends in the middle of the second period, and one more block includes up to 16.
+const LAST_INCLUSION = VOTING_PERIOD * 1.5 + 1;
+
+it.each([
+  ["one deposit", 1, Math.floor(LAST_INCLUSION / SLOTS_PER_EPOCH) + 1, undefined],
+  ["one deposit", 1, Math.floor(LAST_INCLUSION / SLOTS_PER_EPOCH), LAST_INCLUSION],
+  ["more than a block holds", 17, Math.floor(LAST_INCLUSION / SLOTS_PER_EPOCH), LAST_INCLUSION + 1],
+])("accepts %s (%i) only if it is included before fulu at epoch %i", async (_, count, fuluEpoch, tooLate) => {
+  const forks: ScheduledFork[] = [
+    { fork: "electra", epoch: fuluEpoch - 1 },
+    { fork: "fulu", epoch: fuluEpoch },
+  ];
+  const { deposits, state, logged } = scene({ forks });
+  const [data] = await scene({ forks }).make(1);
+  const submitting = deposits.submit(state, new Array(count).fill(data));
+  const refusal = await submitting.then(
+    () => undefined,
+    (error: unknown) => (error instanceof ControlError ? error.message : error),
+  );
+  expect(refusal).toBe(
+    tooLate === undefined
+      ? undefined
+      : `The eth1 vote on the deposit would end at slot ${tooLate}, but fulu, which has no eth1 votes, activates at ` +
+          `slot ${fuluEpoch * SLOTS_PER_EPOCH}. ` +
+          `Make the deposit at slot ${(fuluEpoch - 1) * SLOTS_PER_EPOCH} (electra) or later.`,
+  );
+  expect(logged).toHaveLength(tooLate === undefined ? count : 0);
+});
