@@ -1,4 +1,4 @@
-import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { MAX_DEPOSITS, SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import type { electra, phase0 } from "@lodestar/types";
 import { expect, it } from "vitest";
@@ -104,14 +104,16 @@ it.each([
   ]);
 });
 
-// The vote on a deposit at slot 0 ends in the middle of the second period, and one more block includes up to 16.
-const LAST_INCLUSION = VOTING_PERIOD * 1.5 + 1;
+/** The vote on a deposit at slot 0 ends in the middle of the next period. */
+const VOTED = VOTING_PERIOD * 1.5;
+const FULU_EPOCH = VOTED / SLOTS_PER_EPOCH + 1;
+const BLOCKS_BEFORE_FULU = SLOTS_PER_EPOCH - 1;
 
 it.each([
-  ["one deposit", 1, Math.floor(LAST_INCLUSION / SLOTS_PER_EPOCH) + 1, undefined],
-  ["one deposit", 1, Math.floor(LAST_INCLUSION / SLOTS_PER_EPOCH), LAST_INCLUSION],
-  ["more than a block holds", 17, Math.floor(LAST_INCLUSION / SLOTS_PER_EPOCH), LAST_INCLUSION + 1],
-])("accepts %s (%i) only if it is included before fulu at epoch %i", async (_, count, fuluEpoch, tooLate) => {
+  ["as many deposits as fit into the blocks before fulu", BLOCKS_BEFORE_FULU * MAX_DEPOSITS, FULU_EPOCH, undefined],
+  ["one more", BLOCKS_BEFORE_FULU * MAX_DEPOSITS + 1, FULU_EPOCH, VOTED + SLOTS_PER_EPOCH],
+  ["a deposit whose vote ends with fulu", 1, FULU_EPOCH - 1, VOTED + 1],
+])("before fulu: %s (%i)", async (_, count, fuluEpoch, tooLate) => {
   const forks: ScheduledFork[] = [
     { fork: "electra", epoch: fuluEpoch - 1 },
     { fork: "fulu", epoch: fuluEpoch },

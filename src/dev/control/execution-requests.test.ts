@@ -108,13 +108,17 @@ it("waits for electra", async () => {
   expect(amountsOf((await build(first.root, ELECTRA_SLOT + 1)).requests)).toEqual([]);
 });
 
-it("a block before a request does not include it, even with an equal one", async () => {
-  const { queue, build } = await scene();
-  await queue.addWithdrawal(withdrawal(7));
+it("a block before a request does not include it, even if it includes a final one that is equal", async () => {
+  const made = await scene();
+  const { queue, build, chain } = made;
+  for (let n = 0; n <= MAX_WITHDRAWAL_REQUESTS_PER_PAYLOAD; n++) await queue.addWithdrawal(withdrawal(n));
   const first = await build(GENESIS, ELECTRA_SLOT);
-  await queue.addWithdrawal(withdrawal(7));
   const second = await build(first.root, ELECTRA_SLOT + 1);
-  expect(amountsOf(second.requests)).toEqual([7]);
+  chain.forkChoice.finalized.root = first.root;
+  const third = await build(second.root, ELECTRA_SLOT + 2);
+  await queue.addWithdrawal(withdrawal(0));
+  made.restart();
+  expect(amountsOf((await build(third.root, ELECTRA_SLOT + 3)).requests)).toEqual([0]);
 });
 
 it("keeps requests and deposit indices over a restart", async () => {
