@@ -5,8 +5,9 @@ import { chainConfig } from "@lodestar/config/default";
 import { CELLS_PER_EXT_BLOB, ForkName, type ForkPostBellatrix, SLOTS_PER_EPOCH } from "@lodestar/params";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { KZG_BACKENDS } from "../../src/data/kzg/backend.ts";
+import { KZG_BACKENDS, type KzgChoice } from "../../src/data/kzg/backend.ts";
 import type { CellBatch, CellsAndProofs } from "../../src/data/kzg/kzg.ts";
+import { loadBackend } from "../../src/data/kzg/load-backend.ts";
 import { ThreadedKzg } from "../../src/data/kzg/threaded-kzg.ts";
 import { DevBlobs } from "../../src/dev/dev-blobs.ts";
 import type { PayloadBlobs, PayloadRequest } from "../../src/execution/engine.ts";
@@ -58,10 +59,14 @@ const flipped = (bytes: Uint8Array, at: number) => bytes.map((byte, index) => (i
 const replaced = <T>(list: readonly T[], at: number, value: T) =>
   list.map((each, index) => (index === at ? value : each));
 
+const { backend: sharedBackend } = await loadBackend((process.env.FANAL_KZG as KzgChoice | undefined) ?? "auto");
+
 describe.each(KZG_BACKENDS)("KZG backend %s", (backend) => {
-  const kzg = new ThreadedKzg(createRecordingLogger(), { backend });
+  // Loading the trusted setup again would take seconds.
+  const kzg = backend === sharedBackend ? sharedKzg : new ThreadedKzg(createRecordingLogger(), { backend });
   let missing: string | undefined;
   beforeAll(async () => {
+    if (!(kzg instanceof ThreadedKzg)) return;
     await kzg.load().catch((error: Error) => {
       missing = error.message;
     });
