@@ -67,6 +67,7 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
     "chain",
     // The arguments and errors of calls. What answers them may run in another thread.
     "evm/eth/block-id.ts",
+    "evm/eth/calls/call-request.ts (types)",
     "evm/eth/eth-error.ts",
     "evm/eth/eth-service.ts (types)",
     "execution",

@@ -1,6 +1,12 @@
 import { z } from "zod";
-import type { AccountOverride, BlockOverrides, CallRequest, StateOverrides } from "../../evm/eth/calls/call-request.ts";
-import type { SimulatedBlock, Simulation } from "../../evm/eth/calls/simulate.ts";
+import type {
+  AccountOverride,
+  BlockOverrides,
+  CallRequest,
+  SimulatedBlock,
+  Simulation,
+  StateOverrides,
+} from "../../evm/eth/calls/call-request.ts";
 import { bytes, ethAddress, parseData, quantity64, quantity256 } from "./eth.ts";
 import { boolean, parseFixedHex } from "./scalars.ts";
 import { addIssue, describeValue, firstMessage, type ParamSchema, paramSchema, parseWith } from "./schema.ts";

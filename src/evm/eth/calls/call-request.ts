@@ -56,3 +56,20 @@ export interface BlockOverrides {
   readonly baseFeePerGas?: bigint;
   readonly blobBaseFee?: bigint;
 }
+
+/** A block of `eth_simulateV1`. */
+export interface SimulatedBlock {
+  readonly blockOverrides?: BlockOverrides;
+  readonly stateOverrides?: StateOverrides;
+  readonly calls?: readonly CallRequest[];
+}
+
+/** Parameters of `eth_simulateV1`. */
+export interface Simulation {
+  readonly blockStateCalls: readonly SimulatedBlock[];
+  /** Adds a log for each transfer of wei. */
+  readonly traceTransfers?: boolean;
+  /** Applies the rules of real transactions: nonces, fees and balances. */
+  readonly validation?: boolean;
+  readonly returnFullTransactions?: boolean;
+}

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { addressOf, bytesOf, GWEI, hexOf, optionsOf, TestChain } from "../../evm.test-support.ts";
-import { type Simulation, simulate } from "./simulate.ts";
+import type { Simulation } from "./call-request.ts";
+import { simulate } from "./simulate.ts";
 
 const [NUMBERS, REVERTER, PAYER] = [1, 2, 3].map((n) => addressOf(0x700 + n)) as [Uint8Array, Uint8Array, Uint8Array];
 const hex = (address: Uint8Array) => `0x${hexOf(address)}`;

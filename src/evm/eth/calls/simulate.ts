@@ -16,24 +16,9 @@ import { logJson } from "../json/receipt-json.ts";
 import type { Json } from "../json/transaction-json.ts";
 import { TransferTracer } from "../traces/transfer-tracer.ts";
 import { callFailure } from "./call-failure.ts";
-import type { BlockOverrides, CallRequest, StateOverrides } from "./call-request.ts";
+import type { BlockOverrides, CallRequest, SimulatedBlock, Simulation } from "./call-request.ts";
 import { GAS_CAP, overrideAccounts } from "./call-state.ts";
 import { callTransaction, lower, NO_ADDRESS } from "./call-transaction.ts";
-
-export interface SimulatedBlock {
-  readonly blockOverrides?: BlockOverrides;
-  readonly stateOverrides?: StateOverrides;
-  readonly calls?: readonly CallRequest[];
-}
-
-export interface Simulation {
-  readonly blockStateCalls: readonly SimulatedBlock[];
-  /** Adds a log for each transfer of wei. */
-  readonly traceTransfers?: boolean;
-  /** Applies the rules of real transactions: nonces, fees and balances. */
-  readonly validation?: boolean;
-  readonly returnFullTransactions?: boolean;
-}
 
 /** Limits of geth. */
 const MAX_BLOCKS = 256n;

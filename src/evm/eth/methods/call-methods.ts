@@ -1,10 +1,10 @@
 import { type BlockId, LATEST } from "../block-id.ts";
 import { createAccessList } from "../calls/access-list.ts";
 import { failureError } from "../calls/call-failure.ts";
-import type { BlockOverrides, CallRequest, StateOverrides } from "../calls/call-request.ts";
+import type { BlockOverrides, CallRequest, Simulation, StateOverrides } from "../calls/call-request.ts";
 import { CallState } from "../calls/call-state.ts";
 import { estimateGas } from "../calls/estimate-gas.ts";
-import { type Simulation, simulate } from "../calls/simulate.ts";
+import { simulate } from "../calls/simulate.ts";
 import type { EthChain } from "../eth-chain.ts";
 import { data, quantity } from "../json/hex.ts";
 
