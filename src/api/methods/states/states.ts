@@ -31,7 +31,7 @@ import { perChain } from "../../per-chain.ts";
 import { requireForkAt } from "../../preconditions.ts";
 import { snapshotsOf } from "../../registry-snapshots.ts";
 import { either, list, nothing, object, shape } from "../../schemas.ts";
-import { StateStreams } from "../../whole-states.ts";
+import { StateStreams } from "../../state-streams.ts";
 
 const getGenesis = defineOperation("beacon.getGenesis", {
   number: 1,
@@ -262,7 +262,7 @@ const getState = defineOperation("debug.getStateV2", {
   async ssz({ chain }, { stateId }, call) {
     const resolved = await resolveState(chain, stateId, call);
     const { state } = resolved;
-    const data = await wholeStatesOf(chain).ssz(state, call?.signal);
+    const data = await stateStreamsOf(chain).ssz(state, call?.signal);
     return { data, meta: versionedMetaOf(chain, state.slot, resolved) };
   },
 });
@@ -287,7 +287,7 @@ const getBeaconState = defineEncoded({
   },
 });
 
-const wholeStatesOf = perChain((chain) => new StateStreams(snapshotsOf(chain)));
+const stateStreamsOf = perChain((chain) => new StateStreams(snapshotsOf(chain)));
 
 /** A state is far too large to be written at once. */
 async function streamState(
@@ -298,7 +298,7 @@ async function streamState(
 ): Promise<MethodResponse> {
   const { state } = resolved;
   return {
-    body: await wholeStatesOf(chain).json(state, call?.signal),
+    body: await stateStreamsOf(chain).json(state, call?.signal),
     ...encodeMeta(meta, versionedMetaOf(chain, state.slot, resolved)),
   };
 }

@@ -4,7 +4,7 @@ import { type phase0, ssz } from "@lodestar/types";
 import { expect, it } from "vitest";
 import { SharedStream } from "../json/shared-stream.ts";
 import { RegistrySnapshots } from "./registry-snapshots.ts";
-import { StateStreams } from "./whole-states.ts";
+import { StateStreams } from "./state-streams.ts";
 
 const FORKS = ["phase0", "altair", "bellatrix", "capella", "deneb", "electra", "fulu", "gloas"] as const;
 const COUNT = 4096 + 5;
@@ -22,14 +22,14 @@ const validators: phase0.Validator[] = Array.from({ length: COUNT }, (_, index) 
 
 async function read(stream: AsyncIterable<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  // What another thread would make of it.
+  // Reads it as another thread does.
   const there = stream instanceof SharedStream ? SharedStream.of(structuredClone(stream.descriptor)) : stream;
   for await (const chunk of there) chunks.push(Buffer.from(chunk));
   return Buffer.concat(chunks);
 }
 
 it.each(FORKS.flatMap((fork) => [[fork, COUNT] as const, [fork, 0] as const]))(
-  "a state of %s with %i validators is written as the library writes it, whole and in parts",
+  "writes a state of %s with %i validators as the library does, in JSON and SSZ",
   async (fork, count) => {
     const type = ssz[fork].BeaconState as unknown as CompositeTypeAny;
     const some = validators.slice(0, count);
@@ -50,7 +50,7 @@ it.each(FORKS.flatMap((fork) => [[fork, COUNT] as const, [fork, 0] as const]))(
   },
 );
 
-it("is not made for who does not wait, and made once for all who do", async () => {
+it("stops building for an aborted call, and builds once for concurrent calls", async () => {
   const type = ssz.fulu.BeaconState;
   const state = type.toViewDU({
     ...type.defaultValue(),
