@@ -129,7 +129,7 @@ describe("on a real deposit chain", () => {
     await anvil.call("anvil_reorg", 2, []);
     expect(await node.eth1!.update()).toBe(true);
     expect((await caller.call("getEth1ProposalData")).vote.deposit_count).toBe("10");
-    expect(complaints.join("")).toMatch(/has left blocks that votes were for/);
+    expect(complaints.join("")).toMatch(/Deposit chain reorg, rereading blocks/);
     // The votes before the reorganization are lost.
     await devChain.clock.advanceTo(5 + DECISIVE_SLOT + 1);
     expect(devChain.chain.headState.eth1DepositIndex).toBe(10);

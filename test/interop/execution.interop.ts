@@ -131,7 +131,7 @@ it("a chain goes on by itself after @ethereumjs/client was away, lost its data, 
     await chain.node.untilLine(/Execution client reconnected/, { from });
     await expectToGoOn();
     if (fault !== "data lost") continue;
-    await chain.node.untilLine(/has been given the blocks that it lacked/, { from });
+    await chain.node.untilLine(/Payload backfill completed/, { from });
     const [first] = await chain.blocks(1, HISTORY_EPOCHS * SLOTS_PER_EPOCH);
     expect(await client.eth.call("eth_getBlockByNumber", "0x1", false)).toMatchObject({
       hash: first!.body.execution_payload.block_hash,
