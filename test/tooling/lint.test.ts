@@ -190,6 +190,14 @@ describe("the table of import boundaries", () => {
     expect(section?.[1]?.split("\n")).toEqual(rows);
   });
 
+  it("lists only folders below each row", () => {
+    const parts = Object.keys(BOUNDARIES);
+    const upward = Object.entries(BOUNDARIES).flatMap(([part, allowed], row) =>
+      allowed.filter((place) => parts.indexOf(place.split(/[ /]/)[0]!) <= row).map((place) => `${part} → ${place}`),
+    );
+    expect(upward).toEqual([]);
+  });
+
   it("has a row for every folder of src", async () => {
     const folders = (await readdir(join(ROOT, "src"), { withFileTypes: true })).filter((entry) => entry.isDirectory());
     expect(Object.keys(BOUNDARIES)).toEqual(expect.arrayContaining(folders.map(({ name }) => name)));
