@@ -92,4 +92,4 @@ it("a method that is added as docs/architecture.md says works wherever methods d
   expect(methods.map(({ name }) => name)).toContain("getFinalizedEpoch");
   expect(await tool("bin/fanal.js", ["call", "getFinalizedEpoch", "--url", program.url])).toBe(epoch);
   expect(await tool("bin/fanal.js", ["methods"])).toContain("getFinalizedEpoch");
-}, 120_000);
+});
