@@ -6,6 +6,8 @@ import type { BeaconDb } from "../../src/db/beacon-db.ts";
 import { DevExecutionEngine } from "../../src/execution/dev-engine.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
 import { BeaconNode, type ChainSource } from "../../src/node/beacon-node.ts";
+import { DEFAULT_SYNC_SETTINGS } from "../../src/sync/settings.ts";
+import { NODE_SETTINGS } from "../../test/support/settings.ts";
 import type { RecordedChain } from "./record-chain.ts";
 
 export interface PipelineOptions {
@@ -26,6 +28,8 @@ export class PipelineImport {
     const { config, genesisTime, genesisState } = recorded;
     const { logger, setSpec } = createLogger({ format: "text", spec: "WARN", destination: process.stderr });
     const node = await BeaconNode.open({
+      ...NODE_SETTINGS,
+      sync: DEFAULT_SYNC_SETTINGS,
       dataDir: directory,
       waitForDisk: sync,
       async source(db): Promise<RecordedSource> {

@@ -5,6 +5,7 @@ import type { ScheduledFork } from "../../src/dev/forks.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
 import type { BeaconNode } from "../../src/node/beacon-node.ts";
 import { DevNode, type DevNodeOptions } from "../../src/node/dev-node.ts";
+import { DEV_SETTINGS, NODE_SETTINGS } from "../../test/support/settings.ts";
 import { withTempDirectory } from "./temp-directory.ts";
 
 export interface BenchedChain {
@@ -14,7 +15,7 @@ export interface BenchedChain {
 }
 
 interface BenchedChainOptions
-  extends Pick<DevNodeOptions, "genesisTime" | "configOverrides" | "devBlobs" | "kzgBackend"> {
+  extends Partial<Pick<DevNodeOptions, "genesisTime" | "configOverrides" | "devBlobs" | "kzgBackend">> {
   validators: number;
   /** The validators that act; all when left out. */
   activeValidators?: readonly number[];
@@ -48,10 +49,10 @@ export async function openDevChain(
   useNativeHasher();
   const { logger, setSpec } = createLogger({ format: "text", spec: "WARN", destination: process.stderr });
   const devNode = await DevNode.open({
+    ...NODE_SETTINGS,
+    ...DEV_SETTINGS,
     ...options,
     dataDir: directory,
-    slotSeconds: 2,
-    speed: 1,
     warmupEpochs: epochs,
     logger,
     setLogSpec: setSpec,

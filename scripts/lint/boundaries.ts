@@ -17,6 +17,7 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
     "server/access-class.ts",
     "server/http/access/loopback.ts",
     "api",
+    "sync/settings.ts (types)",
     "network (types)",
     "chain",
     "data/kzg/backend.ts",

@@ -37,6 +37,7 @@ import { PayloadBuilder } from "./production/payload-builder.ts";
 import { PayloadPreparer } from "./production/payload-preparer.ts";
 import { ProposerHead } from "./production/proposer-head.ts";
 import { ProposerPreparations } from "./production/proposer-preparations.ts";
+import type { ChainSettings } from "./settings.ts";
 import { HotSnapshots } from "./states/hot-snapshots.ts";
 import { SnapshotWriter } from "./states/snapshot-writer.ts";
 import { StateStore, type StateStoreLimits, stateLimitsFor } from "./states/state-store.ts";
@@ -46,25 +47,21 @@ import { SyncSubscriptions } from "./subscriptions/sync-subscriptions.ts";
 import { validationContextOf } from "./validation/chain-context.ts";
 import { DuplicateKeys } from "./validation/duplicate-keys.ts";
 
-export interface ChainParts extends OpeningOptions {
+export interface ChainParts extends OpeningOptions, ChainTuning {
+  settings: ChainSettings;
   clock: Clock;
   engine: ExecutionEngine;
   /** For a chain started from a later state; omitted if the genesis state is unavailable. */
   readGenesisState?: ReadGenesisState;
-  graffiti?: Uint8Array;
-  /** Appends client codes to the graffiti where they fit; true by default. */
-  graffitiCodes?: boolean;
   syncHorizonSlots?: number;
-  stateLimits?: StateStoreLimits;
-  /** Defaults to the value of sync/optimistic.md. */
-  safeSlotsToImportOptimistically?: number;
-  /** For proposers without a preparation; zero address by default. */
-  suggestedFeeRecipient?: Uint8Array;
-  /** Enables proposer reorgs of late blocks with few votes; true by default. */
-  proposerReorgs?: boolean;
   /** External builder; omitted to build all payloads locally. */
   builder?: BuilderSettings;
   custody?: CustodyOptions;
+}
+
+/** Overrides for tests. */
+export interface ChainTuning extends Pick<OpeningOptions, "manyKeys" | "snapshotIntervalEpochs"> {
+  stateLimits?: StateStoreLimits;
   /** Defaults to a KZG thread of the chain's own. Closed with the chain. */
   kzg?: Kzg;
   /** Defaults to `createBlsVerifier`. Its result is closed with the chain. */
@@ -87,7 +84,7 @@ export type WiredParts = ReturnType<typeof wireParts>;
 
 /** Creates and connects the components of a chain. */
 export function wireParts(
-  { config, db, clock, engine, logger, ...options }: ChainParts,
+  { config, db, clock, engine, logger, settings, ...options }: ChainParts,
   { pubkeyCache, forkChoice, snapshots, payloads, anchorState, deposits, historyEnd }: OpenedParts,
   { settle, refreshHead, applyVerdict, reinstate }: ChainChanges,
 ) {
@@ -97,7 +94,7 @@ export function wireParts(
   const syncSubscriptions = new SyncSubscriptions();
   const attached = new AttachedValidators(clock);
   const preparations = new ProposerPreparations(attached, {
-    suggestedFeeRecipient: options.suggestedFeeRecipient,
+    settings,
     // Payloads of the built-in engine have no transactions and thus no fees.
     logger: engine.buildsAtOnce ? undefined : log,
   });
@@ -112,7 +109,7 @@ export function wireParts(
   const kzg = options.kzg ?? new ThreadedKzg(log);
   const data = new DataAvailability({ config, db, clock, kzg, custody });
   const pools = new Pools();
-  const graffiti = new Graffiti({ chosen: options.graffiti, codes: options.graffitiCodes, engine });
+  const graffiti = new Graffiti({ settings, engine });
   const { createVerifier = createBlsVerifier } = options;
   const bls = createVerifier({ pubkeyCache, logger: log });
   const { revision } = forkChoice;
@@ -123,14 +120,7 @@ export function wireParts(
     { db, forkChoice, states, snapshots, snapshotWriter, payloads, logger: log },
     forkChoice.finalized,
   );
-  const proposerHead = new ProposerHead({
-    config,
-    clock,
-    forkChoice,
-    tracker,
-    preparations,
-    isEnabled: options.proposerReorgs,
-  });
+  const proposerHead = new ProposerHead({ settings, config, clock, forkChoice, tracker, preparations });
   const verdicts = new PayloadVerdicts({ db, forkChoice, logger: log });
   const engineNotifier = new EngineNotifier({
     config,
@@ -145,6 +135,7 @@ export function wireParts(
   });
   const invalidBlocks = new InvalidBlockRoots();
   const importQueue = new ImportQueue({
+    settings,
     config,
     db,
     clock,
@@ -154,7 +145,6 @@ export function wireParts(
     data,
     bls,
     engine,
-    safeSlotsToImportOptimistically: options.safeSlotsToImportOptimistically,
     payloads,
     verdicts,
     invalidBlocks,

@@ -5,12 +5,13 @@ import { describe, expect, it } from "vitest";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { createLogger, type LogControl } from "../log/pino-logger.ts";
 import { EXIT_CODES, StartupError } from "./exit.ts";
-import type { DevOptions, NodeOptions } from "./flags/options.ts";
+import type { DevCommandSettings } from "./flags/dev/dev-settings.ts";
+import type { NodeCommandSettings } from "./flags/node/node-settings.ts";
 import { type CliContext, main } from "./main.ts";
 import type { RunningNode } from "./run.ts";
 import type { GatewayStart } from "./start/gateway.ts";
 
-type Started = DevOptions | NodeOptions | GatewayStart;
+type Started = DevCommandSettings | NodeCommandSettings | GatewayStart;
 
 const FINISHED: RunningNode = { stopped: Promise.resolve(), stop: async () => {} };
 
@@ -53,11 +54,15 @@ function setup(
 }
 
 describe("main", () => {
-  it("starts a dev chain with its options, and sets the preset before the code of the chain is loaded", async () => {
+  it("starts a dev chain and sets the preset before the chain code is loaded", async () => {
     const { run, started } = setup({ LODESTAR_PRESET: "gnosis", FANAL_RPC: "true" });
     expect(await run("dev", "--preset", "mainnet", "--validators", "40")).toBe(0);
     expect(started).toEqual([expect.objectContaining({ presetAtLoad: "mainnet" })]);
-    expect(started[0]?.options).toMatchObject({ validators: 40, rpc: true, dataDir: "/nowhere/.fanal/dev" });
+    expect(started[0]?.options).toMatchObject({
+      validators: 40,
+      servers: { jsonRpc: { port: 9190 } },
+      dataDir: "/nowhere/.fanal/dev",
+    });
   });
 
   it("starts a node with the preset of its network", async () => {
@@ -67,15 +72,15 @@ describe("main", () => {
     expect(started[0]?.options).toMatchObject({ network: { name: "chiado" }, dataDir: "/nowhere/.fanal/chiado" });
   });
 
-  it("starts a gateway, whose preset is that of the chain behind it and not known yet", async () => {
+  it("starts a gateway without a preset, which the upstreams determine", async () => {
     const environment: Record<string, string | undefined> = {};
     const { run, started } = setup(environment);
     expect(await run("gateway", "--upstream", "http://127.0.0.1:1")).toBe(0);
     expect(started[0]?.presetAtLoad).toBeUndefined();
-    expect(started[0]?.options).toMatchObject({ rpc: true, rest: true, workers: 1, environment });
+    expect(started[0]?.options).toMatchObject({ workers: 1, environment, servers: { jsonRpc: { port: 9190 } } });
   });
 
-  it("logs as the flags say, and hands over what changes that", async () => {
+  it("creates the log from flags and passes its control to the runner", async () => {
     const { run, started, written } = setup();
     await run("dev", "--log-format", "json", "--log-level", "ERROR");
     expect(written.log).toBe("");
@@ -84,7 +89,7 @@ describe("main", () => {
     expect(JSON.parse(written.log)).toMatchObject({ level: "debug", msg: "Seen" });
   });
 
-  it("says in one sentence why it cannot start", async () => {
+  it("prints a startup error as one sentence", async () => {
     const { run, written } = setup({}, () => {
       throw new StartupError("dataDirInUse", "The data directory is in use.");
     });
@@ -92,7 +97,7 @@ describe("main", () => {
     expect(written.err).toBe("fanal: The data directory is in use.\n");
   });
 
-  describe("of a fatal error", () => {
+  describe("a fatal error", () => {
     const fail = () => {
       throw new StartupError("dataDirInUse", "The data directory is in use.");
     };
@@ -103,21 +108,21 @@ describe("main", () => {
       exit_code: EXIT_CODES.dataDirInUse,
     };
 
-    it("tells the log and standard error", async () => {
+    it("is written to the log and to standard error", async () => {
       const { run, written } = setup({}, fail);
       expect(await run("node", "--log-format", "json")).toBe(EXIT_CODES.dataDirInUse);
       expect(JSON.parse(written.log)).toMatchObject(record);
       expect(written.err).toBe("fanal: The data directory is in use.\n");
     });
 
-    it("tells the log file", async () => {
+    it("is written to the log file", async () => {
       const logFile = join(tempDirectory(), "log");
       const { run } = setup({}, fail, { isInteractive: true });
       expect(await run("dev", "--log-format", "json", "--log-file", logFile)).toBe(EXIT_CODES.dataDirInUse);
       expect(JSON.parse(await readFile(logFile, "utf8"))).toMatchObject(record);
     });
 
-    it("tells the log of flags that do not fit together", async () => {
+    it("is logged for conflicting flags", async () => {
       const { run, written } = setup();
       for (const words of [["gateway"], ["node", "--network", "no-network"]]) {
         written.log = "";
@@ -126,7 +131,7 @@ describe("main", () => {
       }
     });
 
-    it("tells a person once", async () => {
+    it("is shown once on a terminal", async () => {
       const { run, written } = setup({}, fail, { isInteractive: true });
       expect(await run("dev")).toBe(EXIT_CODES.dataDirInUse);
       expect(written).toMatchObject({ log: "", err: "fanal: The data directory is in use.\n" });
@@ -142,7 +147,7 @@ describe("main", () => {
     expect(written.err).toBe("");
   });
 
-  it("writes help that was asked for to standard output, and other help to standard error", async () => {
+  it("prints requested help to standard output, other help to standard error", async () => {
     const { run, written, started } = setup();
     expect(await run("dev", "--help")).toBe(0);
     expect(written.out).toContain("--slot-seconds <SECONDS>");
@@ -161,7 +166,7 @@ describe("main", () => {
     expect(JSON.parse(written.out)).toContainEqual(expect.objectContaining({ number: 1 }));
   });
 
-  it("refuses a call without a method, and one to an address that is none", async () => {
+  it("rejects a call without a method or with an invalid URL", async () => {
     const { run, written } = setup({ FANAL_CONFIG_FILE: "a-file-for-nodes.yaml" });
     expect(await run("call")).toBe(EXIT_CODES.usage);
     expect(written.err).toMatch(/^fanal: Missing method. /);
@@ -169,7 +174,7 @@ describe("main", () => {
     expect(written.err).toContain('The value "localhost:9190" of --url is not accepted');
   });
 
-  it("says in one sentence that no node answers", async () => {
+  it("reports an unreachable node in one sentence", async () => {
     const { run, written } = setup({ FANAL_URL: "http://127.0.0.1:1" });
     expect(await run("call", "getBeaconHead")).toBe(EXIT_CODES.noAnswer);
     expect(written.err).toMatch(/^fanal: The node at http:\/\/127\.0\.0\.1:1 is unreachable: [^\n]+\n$/);

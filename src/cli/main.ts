@@ -9,16 +9,10 @@ import { readDbOperands } from "./db/actions.ts";
 import { EXIT_CODES, usageError } from "./exit.ts";
 import { type CommandLine, parseCommandLine } from "./flags/command-line.ts";
 import type { NodeCommandName } from "./flags/commands.ts";
-import { gatewayOptions } from "./flags/gateway/gateway-options.ts";
-import {
-  type DevOptions,
-  devDataDir,
-  devOptions,
-  type LogOptions,
-  logOptions,
-  type NodeOptions,
-  nodeOptions,
-} from "./flags/options.ts";
+import { type DevCommandSettings, devDataDir, devSettings } from "./flags/dev/dev-settings.ts";
+import { gatewaySettings } from "./flags/gateway/gateway-settings.ts";
+import { type LogSettings, logSettings } from "./flags/log-flags.ts";
+import { type NodeCommandSettings, nodeSettings } from "./flags/node/node-settings.ts";
 import { type FlagSources, resolveFlags } from "./flags/resolve-flags.ts";
 import { type EnabledServers, unusedFlagWarnings } from "./flags/server/unused-flags.ts";
 import { type ProcessEvents, type RunningNode, runUntilStopped, type StopSignal } from "./run.ts";
@@ -27,8 +21,8 @@ import { asStartupError } from "./start/start-errors.ts";
 import { processTerminal, type Terminal } from "./terminal.ts";
 
 /** Starts a node. `log` changes the log level at runtime. */
-type Runner<Options> = (
-  options: Options,
+type Runner<Settings> = (
+  settings: Settings,
   logger: Logger,
   log: LogControl,
   stopping: AbortSignal,
@@ -36,8 +30,8 @@ type Runner<Options> = (
 
 /** Lazy imports: the consensus libraries read the preset once, when they are imported. */
 interface Runners {
-  dev(): Promise<Runner<DevOptions>>;
-  node(): Promise<Runner<NodeOptions>>;
+  dev(): Promise<Runner<DevCommandSettings>>;
+  node(): Promise<Runner<NodeCommandSettings>>;
   gateway(): Promise<Runner<GatewayStart>>;
 }
 
@@ -81,48 +75,48 @@ function processContext(): CliContext {
 }
 
 interface Start {
-  logging: LogOptions;
+  logging: LogSettings;
   servers: EnabledServers;
   start(log: LogControl, stopping: AbortSignal): Promise<RunningNode>;
 }
 
-/** Resolves the options of a command. `start` sets the preset before it loads the chain code. */
+/** Resolves the settings of a command. `start` sets the preset before it loads the chain code. */
 function prepare(command: NodeCommandName, sources: FlagSources, { environment, runners }: CliContext): Start {
   const { workingDirectory } = sources;
   if (command === "dev") {
     const values = resolveFlags(command, sources);
     return {
-      logging: logOptions(values, workingDirectory),
+      logging: logSettings(values, workingDirectory),
       servers: values,
       async start(log, stopping) {
         const { readStoredDevChain } = await import("../node/storage/stored-database.ts");
         const dataDir = devDataDir(values, workingDirectory);
         const stored = values.reset ? null : await readStoredDevChain(dataDir, log.logger);
-        const options = devOptions(values, workingDirectory, stored);
-        environment.LODESTAR_PRESET = options.preset;
-        return (await runners.dev())(options, log.logger, log, stopping);
+        const settings = devSettings(values, workingDirectory, stored);
+        environment.LODESTAR_PRESET = settings.preset;
+        return (await runners.dev())(settings, log.logger, log, stopping);
       },
     };
   }
   if (command === "gateway") {
     const values = resolveFlags(command, sources);
     return {
-      logging: logOptions(values, workingDirectory),
+      logging: logSettings(values, workingDirectory),
       servers: values,
       async start(log, stopping) {
-        const options = gatewayOptions(values, workingDirectory, log.logger);
-        return (await runners.gateway())({ ...options, environment }, log.logger, log, stopping);
+        const settings = gatewaySettings(values, workingDirectory, log.logger);
+        return (await runners.gateway())({ ...settings, environment }, log.logger, log, stopping);
       },
     };
   }
   const values = resolveFlags(command, sources);
   return {
-    logging: logOptions(values, workingDirectory),
+    logging: logSettings(values, workingDirectory),
     servers: values,
     async start(log, stopping) {
-      const options = nodeOptions(values, workingDirectory);
-      environment.LODESTAR_PRESET = options.network.preset;
-      return (await runners.node())(options, log.logger, log, stopping);
+      const settings = nodeSettings(values, workingDirectory);
+      environment.LODESTAR_PRESET = settings.network.preset;
+      return (await runners.node())(settings, log.logger, log, stopping);
     },
   };
 }
@@ -204,7 +198,7 @@ async function run({ command, operands = [], given }: Run, context: CliContext):
     });
   } catch (error) {
     // On a terminal, log and standard error are shown together, so the message is not repeated.
-    const isBesideLog = terminal.isInteractive && logging.logFormat === "text" && logging.logFile === undefined;
+    const isBesideLog = terminal.isInteractive && logging.format === "text" && logging.file === undefined;
     const known = asStartupError(error);
     if (known && !isBesideLog) {
       log.logger.fatal("Fatal error, exiting", { error: known.message, exit_code: known.exitCode });
@@ -215,12 +209,12 @@ async function run({ command, operands = [], given }: Run, context: CliContext):
   }
 }
 
-function createLog({ logFormat, logLevel, logFile }: LogOptions, context: CliContext): LogControl {
+function createLog({ format, spec, file }: LogSettings, context: CliContext): LogControl {
   try {
-    return context.createLog({ format: logFormat, spec: logLevel, file: logFile });
+    return context.createLog({ format, spec, file });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw usageError(`The log file ${logFile?.path} cannot be written: ${reason}.`, error);
+    throw usageError(`The log file ${file?.path} cannot be written: ${reason}.`, error);
   }
 }
 

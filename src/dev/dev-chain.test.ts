@@ -4,7 +4,7 @@ import { afterEach, expect, it, vi } from "vitest";
 import { openDevChain } from "../../test/support/dev-chain.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { SYSTEM_TIMERS } from "../async/timers.ts";
-import type { NetworkingOptions } from "../network/networking-options.ts";
+import type { NetworkSettings } from "../network/network-settings.ts";
 import type { DevNodeOptions } from "../node/dev-node.ts";
 import type { DevChain } from "./dev-chain.ts";
 import { slashingProtectionStore } from "./validators/slashing-protection.ts";
@@ -12,13 +12,14 @@ import { slashingProtectionStore } from "./validators/slashing-protection.ts";
 const SLOTS_SINCE_GENESIS = 24;
 
 /** No peers connect: the network is not started. */
-const networking: NetworkingOptions = {
+const networking: NetworkSettings = {
   address: "127.0.0.1",
   port: 0,
   discovery: false,
   bootnodes: [],
   directPeers: [],
   targetPeers: 1,
+  supernode: false,
 };
 
 const SLOT_SECONDS = 2;

@@ -1,6 +1,6 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import type { phase0, Slot, ValidatorIndex } from "@lodestar/types";
+import type { phase0, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { Api } from "../api/api.ts";
 import type { DevControl } from "../api/dev-control.ts";
@@ -29,6 +29,7 @@ import { type PresenceStore, ValidatorPresence } from "./control/validator-prese
 import type { DevEvm } from "./evm/dev-evm.ts";
 import { LagMonitor } from "./lag-monitor.ts";
 import { RegisteredKeys } from "./registered-keys.ts";
+import type { DevSettings } from "./settings.ts";
 import type { DevKeys } from "./validator-keys.ts";
 import type { SlashingProtection } from "./validators/slashing-protection.ts";
 import { gateOnSync, isExpired } from "./validators/sync-gate.ts";
@@ -52,22 +53,16 @@ interface DevChainParts {
   keys: DevKeys;
   /** Deposits of the genesis validators; undefined if deposits are made at a contract of an execution client. */
   genesisDeposits: (() => phase0.DepositData[]) | undefined;
-  /** Validators that run in this process (`--dev-validators`); all by default. */
-  activeValidators?: readonly ValidatorIndex[];
+  settings: Pick<DevSettings, "activeValidators" | "catchUp" | "speed" | "warmupEpochs">;
   /** Presence set by `dev_setValidators`. Takes precedence over `activeValidators`. */
   presenceStore: PresenceStore;
   history: SlashingProtection;
   /** Persists the current slot of the clock. */
   storeSlot(slot: Slot): Promise<void>;
-  warmupEpochs: number;
   /** True if the chain was created by this start. */
   isNew: boolean;
   /** True if validators of other nodes may take part in the chain. */
   isShared: boolean;
-  /** True if the chain follows real time without a network (`--catch-up`). */
-  catchesUp: boolean;
-  /** True if time flows once the chain runs, false if it starts paused. */
-  flows: boolean;
   logger: Logger;
 }
 
@@ -104,6 +99,7 @@ export class DevChain {
   readonly #beginsAtPresent: boolean;
   readonly #isShared: boolean;
   readonly #catchesUp: boolean;
+  /** True if time flows once the chain runs, false if it starts paused. */
   readonly #flows: boolean;
   readonly #time: DevTime;
   readonly #lagMonitor: LagMonitor;
@@ -112,7 +108,9 @@ export class DevChain {
   #isLive = false;
 
   constructor(parts: DevChainParts) {
-    const { chain, clock, api, hasNetwork, activeValidators, history, isNew, isShared, catchesUp, flows } = parts;
+    const { chain, clock, api, hasNetwork, history, isNew, isShared } = parts;
+    const { activeValidators, catchUp, speed, warmupEpochs } = parts.settings;
+    const flows = speed > 0;
     const { config } = chain;
     this.config = config;
     this.clock = clock;
@@ -121,14 +119,14 @@ export class DevChain {
     this.keys = parts.keys;
     this.evm = parts.evm;
     this.isNew = isNew;
-    this.#warmupSlot = parts.warmupEpochs * SLOTS_PER_EPOCH;
+    this.#warmupSlot = warmupEpochs * SLOTS_PER_EPOCH;
     this.#hasNetwork = hasNetwork;
     // External validator clients run in real time, so their chain must not lag by the duration of the start-up.
     this.#keepsRealTime =
-      hasNetwork || catchesUp || (isNew && flows && clock.speed === 1 && activeValidators !== undefined);
+      hasNetwork || catchUp || (isNew && flows && clock.speed === 1 && activeValidators !== undefined);
     this.#beginsAtPresent = this.#keepsRealTime || (isNew && flows && clock.speed === 1);
     this.#isShared = isShared;
-    this.#catchesUp = catchesUp;
+    this.#catchesUp = catchUp;
     this.#flows = flows;
     this.#timeOfDay = parts.timeOfDay;
     this.#logger = parts.logger;

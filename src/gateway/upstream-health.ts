@@ -5,6 +5,14 @@
 export const HEALTH_STATES = ["ready", "behind", "late", "down", "foreign"] as const;
 export type HealthState = (typeof HEALTH_STATES)[number];
 
+export const HEALTH_LOG_MESSAGES: Readonly<Record<HealthState, string>> = {
+  ready: "Upstream is ready",
+  behind: "Upstream is behind",
+  late: "Upstream is late",
+  down: "Upstream is down",
+  foreign: "Upstream is on another chain",
+};
+
 /** Health of one upstream. Structured-cloneable. */
 export interface UpstreamHealth {
   readonly upstream: string;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createMethodTable } from "../api/bound-methods.ts";
 import { ClosingStack } from "../async/closing-stack.ts";
 import { useNativeHasher } from "../chain/states/native-hasher.ts";
-import type { DevOptions } from "../cli/flags/options.ts";
+import type { DevCommandSettings } from "../cli/flags/dev/dev-settings.ts";
 import { serverOptions } from "../cli/start/servers.ts";
 import { verifyPeers } from "../cli/start/verify-peers.ts";
 import { clientOver } from "../client/client.ts";
@@ -20,27 +20,30 @@ interface ChainContext extends Pick<DevChainOptions, "log"> {
 }
 
 /** Opens a chain. Loads the consensus libraries, so the preset must be set before. */
-export async function openDevChain(options: DevOptions, { isTemporary, log }: ChainContext): Promise<DevChain> {
+export async function openDevChain(
+  settings: DevCommandSettings,
+  { isTemporary, log }: ChainContext,
+): Promise<DevChain> {
   await using opening = new ClosingStack();
-  let { dataDir } = options;
+  let { dataDir } = settings;
   if (isTemporary) {
     dataDir = await mkdtemp(join(tmpdir(), "fanal-chain-"));
     opening.defer(() => rm(dataDir, { recursive: true, force: true }));
   }
   const { logger, setSpec } = createLogger({
-    format: options.logFormat,
-    spec: options.logLevel,
+    format: settings.log.format,
+    spec: settings.log.spec,
     destination: { write: (line) => log?.(line) },
     colour: false,
   });
   useNativeHasher(logger);
-  const servers = serverOptions(options, logger);
-  const futures = options.trackFutures ? PromiseTracker.started() : undefined;
+  const servers = serverOptions(settings, logger);
+  const futures = settings.trackFutures ? PromiseTracker.started() : undefined;
   opening.defer(() => futures?.close());
-  const { networking } = options;
+  const { networking } = settings;
   if (networking) await verifyPeers(networking);
   const node = await DevNode.open({
-    ...options,
+    ...settings,
     dataDir,
     ...(networking && { networkDirectory: join(dataDir, "network") }),
     servers,

@@ -1,6 +1,6 @@
+import { DEV_FLAGS } from "../cli/flags/dev/dev-flags.ts";
+import { type DevCommandSettings, devSettings } from "../cli/flags/dev/dev-settings.ts";
 import type { Flag } from "../cli/flags/flag.ts";
-import { DEV_FLAGS } from "../cli/flags/flags.ts";
-import { type DevOptions, devOptions } from "../cli/flags/options.ts";
 import { resolveFlags } from "../cli/flags/resolve-flags.ts";
 import type { DevIdentity } from "../dev/identity.ts";
 import { nearestName } from "../errors/nearest-name.ts";
@@ -35,7 +35,7 @@ export function optionFlags(): [option: string, flag: Flag<unknown>][] {
  * Parses options with the parsers of the flags, so that both have the same meaning and bounds. Options that are not
  * given fall back to the stored chain.
  */
-export function readOptions(given: DevChainOptions, stored: DevIdentity | null): DevOptions {
+export function readOptions(given: DevChainOptions, stored: DevIdentity | null): DevCommandSettings {
   const { log, rpc, rest, forkAt, config, ...options } = given;
   const plain = Object.entries({ ...DEFAULTS, ...options }).filter(([, value]) => value !== undefined);
   const flags: Given[] = [
@@ -47,7 +47,7 @@ export function readOptions(given: DevChainOptions, stored: DevIdentity | null):
   ];
   const workingDirectory = process.cwd();
   const values = resolveFlags("dev", { given: new Map(flags), environment: {}, workingDirectory });
-  return devOptions(values, workingDirectory, stored);
+  return devSettings(values, workingDirectory, stored);
 }
 
 function flagOf([key, value]: [key: string, value: unknown]): Given {

@@ -8,7 +8,7 @@ import type { Custody } from "../chain/data/custody.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import type { AnnouncedNode } from "../db/meta-repository.ts";
 import { enrEntries } from "./enr-entries.ts";
-import type { NodeAddresses } from "./networking-options.ts";
+import type { NodeAddresses } from "./network-settings.ts";
 
 interface LocalNodeParts {
   /** The node's private key, 32 bytes. */

@@ -9,8 +9,8 @@ import { asPubsub, createPubsub } from "./gossip/pubsub.ts";
 import { GossipView } from "./gossip-view.ts";
 import { createHost, type Host } from "./libp2p/host.ts";
 import type { LocalNode } from "./local-node.ts";
+import type { ListeningAddresses, NetworkSettings } from "./network-settings.ts";
 import type { NetworkView } from "./network-view.ts";
-import type { ListeningAddresses, NetworkingOptions } from "./networking-options.ts";
 import { openNodeKey } from "./node-key.ts";
 import { PeerBans } from "./peers/peer-bans.ts";
 import { PeerManager } from "./peers/peer-manager.ts";
@@ -27,7 +27,7 @@ export interface NetworkParts {
   chain: BeaconChain;
   db: BeaconDb;
   node: LocalNode;
-  options: NetworkingOptions;
+  settings: NetworkSettings;
   unknownBlocks: UnknownBlocks;
   logger: Logger;
   /** Blocks peers regardless of their score. Default: all allowed. */
@@ -48,7 +48,7 @@ export class Network {
   readonly peers: PeerManager;
   readonly view: NetworkView;
   readonly #node: LocalNode;
-  readonly #options: NetworkingOptions;
+  readonly #settings: NetworkSettings;
   readonly #requests: ReqResp;
   readonly #subnets: SubnetManager;
   readonly #discovery: Discovery | undefined;
@@ -56,7 +56,7 @@ export class Network {
   #starting: Promise<void> = Promise.resolve();
 
   static async open(parts: NetworkParts): Promise<Network> {
-    const { chain, db, node, options, logger, allowPeer, heartbeatMs, requestLimits: limits } = parts;
+    const { chain, db, node, settings, logger, allowPeer, heartbeatMs, requestLimits: limits } = parts;
     const { config, clock } = chain;
     const key = await openNodeKey(db);
     const scores = new PeerScores();
@@ -65,9 +65,9 @@ export class Network {
     bans.restore(store.bans, scores);
     const host = await createHost({
       key,
-      listen: options,
+      listen: settings,
       agentVersion: clientVersion(),
-      maxConnections: maxPeers(options.targetPeers) + options.directPeers.length + SPARE_CONNECTIONS,
+      maxConnections: maxPeers(settings.targetPeers) + settings.directPeers.length + SPARE_CONNECTIONS,
       allowPeer: (peerId) => scores.allows(peerId) && allowPeer?.(peerId) !== false,
       allowAddress: (ip) => bans.allowsAddress(ip),
       pubsub: createPubsub({
@@ -89,13 +89,24 @@ export class Network {
     const requests = new ReqResp({ host, config, clock, handlers, reporter: scores, logger, limits });
     const gossip = new Gossip({ ...parts, pubsub: host.services.pubsub, reporter: scores });
     const subnets = new SubnetManager({ chain, node, nodeId: await node.nodeId(), topics: gossip });
-    const { bootnodes, readBootnodes } = options;
+    const { bootnodes, readBootnodes } = settings;
     const storedEnrs = store.peers.flatMap(({ enr }) => enr ?? []);
-    const discovery = options.discovery
-      ? new Discovery({ key, node, bind: options, bootnodes, readBootnodes, storedEnrs, config, clock, logger })
+    const discovery = settings.discovery
+      ? new Discovery({ key, node, bind: settings, bootnodes, readBootnodes, storedEnrs, config, clock, logger })
       : undefined;
-    const peers = new PeerManager({ host, requests, chain, discovery, subnets, options, logger, scores, bans, store });
-    return new Network({ host, gossip, peers, requests, subnets, discovery, node, options });
+    const peers = new PeerManager({
+      host,
+      requests,
+      chain,
+      discovery,
+      subnets,
+      options: settings,
+      logger,
+      scores,
+      bans,
+      store,
+    });
+    return new Network({ host, gossip, peers, requests, subnets, discovery, node, settings });
   }
 
   private constructor(parts: {
@@ -106,14 +117,14 @@ export class Network {
     subnets: SubnetManager;
     discovery: Discovery | undefined;
     node: LocalNode;
-    options: NetworkingOptions;
+    settings: NetworkSettings;
   }) {
     const { host, gossip, peers, node } = parts;
     this.host = host;
     this.gossip = gossip;
     this.peers = peers;
     this.#node = node;
-    this.#options = parts.options;
+    this.#settings = parts.settings;
     this.#requests = parts.requests;
     this.#subnets = parts.subnets;
     this.#discovery = parts.discovery;
@@ -156,13 +167,13 @@ export class Network {
     // Started before the ENR is published, since the ENR contains the subnets.
     this.#subnets.start();
     // Includes the UDP port if it is fixed, so that a restarted node keeps its ENR.
-    await this.#announceAddresses(this.#discovery && this.#options.port > 0 ? this.#options.port : undefined);
+    await this.#announceAddresses(this.#discovery && this.#settings.port > 0 ? this.#settings.port : undefined);
     await this.#announceAddresses(await this.#discovery?.start());
     this.peers.start();
   }
 
   async #announceAddresses(udp: number | undefined): Promise<void> {
-    const { address: ip } = this.#options;
+    const { address: ip } = this.#settings;
     const listening = this.host.getMultiaddrs().map((address) => address.toString());
     const tcp = Number(listening[0]?.match(/\/tcp\/(\d+)/)?.[1]);
     const discovery = udp === undefined ? [] : listening.map((address) => address.replace(/\/tcp\/\d+/, `/udp/${udp}`));

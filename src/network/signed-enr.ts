@@ -2,7 +2,7 @@ import { isIPv4 } from "node:net";
 import { ENR, SignableENR } from "@chainsafe/enr";
 import { byteArrayEquals } from "@lodestar/utils";
 import type { EnrEntries } from "./enr-entries.ts";
-import { isUnspecifiedAddress, type NodeAddresses } from "./networking-options.ts";
+import { isUnspecifiedAddress, type NodeAddresses } from "./network-settings.ts";
 
 interface RecordContent {
   /** The node's private key. */

@@ -3,9 +3,11 @@ import { readFile, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import { openDevChain, QUIET } from "../../test/support/dev-chain.ts";
+import { NODE_SETTINGS } from "../../test/support/settings.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import type { Pubkeys } from "../chain/pubkeys/pubkeys.ts";
 import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
+import { DEFAULT_SYNC_SETTINGS } from "../sync/settings.ts";
 import { BeaconNode } from "./beacon-node.ts";
 import { StartError } from "./start-error.ts";
 
@@ -37,7 +39,14 @@ it("releases the data directory if opening fails", async () => {
   const { config, clock, engine } = node.source;
   await close();
 
-  const options = { dataDir, waitForDisk: false, logger: createRecordingLogger(), setLogSpec: () => {} };
+  const options = {
+    ...NODE_SETTINGS,
+    sync: DEFAULT_SYNC_SETTINGS,
+    dataDir,
+    waitForDisk: false,
+    logger: createRecordingLogger(),
+    setLogSpec: () => {},
+  };
   const source = async () => {
     throw new Error("There is no such chain.");
   };
@@ -52,6 +61,7 @@ it("releases the data directory if opening fails", async () => {
       bootnodes: [],
       directPeers: ["nowhere"],
       targetPeers: 1,
+      supernode: false,
     },
   });
   await expect(opening).rejects.toThrow("multiaddr");
@@ -62,7 +72,7 @@ it("releases the data directory if opening fails", async () => {
 it("caches public keys of many validators in a file, and rebuilds a damaged one", async () => {
   const dataDir = tempDirectory();
   const path = join(dataDir, "pubkeys");
-  const options = { ...OPTIONS, manyKeys: OPTIONS.validators };
+  const options = { ...OPTIONS, chainTuning: { manyKeys: OPTIONS.validators } };
   const start = async (changes = {}) => {
     const { node, complaints, close } = await openDevChain({ ...options, ...changes }, dataDir);
     const { epochCtx, validators } = node.chain.headState;
@@ -83,7 +93,7 @@ it("caches public keys of many validators in a file, and rebuilds a damaged one"
     expect(await readFile(path)).toEqual(kept);
   }
   // A chain with few validators has no file, and deletes that of an earlier chain.
-  await start({ reset: true, manyKeys: undefined });
+  await start({ reset: true, chainTuning: {} });
   expect(existsSync(path)).toBe(false);
 });
 
@@ -96,11 +106,13 @@ it("fails on an invalid public key in the state", async () => {
   state.validators.get(5).pubkey = new Uint8Array(48).fill(0x9f);
   state.commit();
   const failing = await BeaconNode.open({
+    ...NODE_SETTINGS,
+    sync: DEFAULT_SYNC_SETTINGS,
     dataDir,
     waitForDisk: false,
     logger: createRecordingLogger(),
     setLogSpec: () => {},
-    manyKeys: OPTIONS.validators,
+    chainTuning: { manyKeys: OPTIONS.validators },
     source: async () => ({ config, clock, engine, takeAnchorState: () => state }),
   });
   const failure = await new Promise((resolve) => failing.onFailure(resolve));

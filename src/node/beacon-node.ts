@@ -14,26 +14,25 @@ import type { Clock } from "../chain/clock/clock.ts";
 import type { SuspensionWatch } from "../chain/clock/suspension-watch.ts";
 import type { CustodyOptions } from "../chain/data/custody.ts";
 import type { Authority } from "../chain/head/sync-status.ts";
-import type { MonitorSelection } from "../chain/monitor/monitored-validators.ts";
 import type { ValidatorMonitor } from "../chain/monitor/validator-monitor.ts";
-import type { ChainParts } from "../chain/wiring.ts";
-import type { KzgChoice } from "../data/kzg/backend.ts";
+import type { ChainTuning } from "../chain/wiring.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import { upgradeSchema } from "../db/open-database.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { LocalNode } from "../network/local-node.ts";
+import type { NetworkSettings } from "../network/network-settings.ts";
 import { type NetworkView, offlineNetworkView } from "../network/network-view.ts";
-import type { NetworkingOptions } from "../network/networking-options.ts";
 import { openNodeKey } from "../network/node-key.ts";
 import type { ServersThread } from "../server/thread/servers-thread.ts";
-import type { BuilderOptions } from "./execution/builder-options.ts";
+import type { SyncSettings } from "../sync/settings.ts";
 import { Eth1Connection } from "./execution/eth1-connection.ts";
 import { openBuilder } from "./execution/open-builder.ts";
 import type { Networking, NetworkingParts } from "./networking.ts";
 import { openKzg } from "./open-kzg.ts";
 import { type Servers, type ServersOptions, startServers } from "./servers/servers.ts";
+import type { NodeSettings } from "./settings.ts";
 import { asStartError, openDataDirectory, pubkeyFilePath } from "./storage/data-directory.ts";
 
 /** A stored chain with its configuration, clock and execution engine. */
@@ -57,35 +56,8 @@ export interface ChainSource {
   close?(): Promise<void>;
 }
 
-type ChainSettings = Pick<
-  ChainParts,
-  | "graffiti"
-  | "graffitiCodes"
-  | "stateLimits"
-  | "snapshotIntervalEpochs"
-  | "safeSlotsToImportOptimistically"
-  | "proposerReorgs"
-  | "suggestedFeeRecipient"
-  | "manyKeys"
-  | "kzg"
-  | "createVerifier"
->;
-
-/** Options of every node. */
-export interface SharedOptions extends ChainSettings {
-  dataDir: string;
-  /** Ignored if `kzg` is given. By default `auto`. */
-  kzgBackend?: KzgChoice;
-  /** Omitted without a network. */
-  networking?: NetworkingOptions;
-  /** Omitted without an external builder. */
-  builder?: BuilderOptions;
-  /** URLs of deposit chain nodes. Empty if the deposit chain is not followed. */
-  eth1?: readonly string[];
-  /** Omitted if no validators are monitored. */
-  monitorValidators?: MonitorSelection;
-  /** Epochs of history to backfill: 0 for none, `Infinity` for all. */
-  backfillEpochs?: number;
+/** Options of every node: its settings and its process. */
+export interface SharedOptions extends NodeSettings {
   logger: Logger;
   /** Throws a `LogSpecError` if the specification is malformed. */
   setLogSpec(spec: string): void;
@@ -93,6 +65,8 @@ export interface SharedOptions extends ChainSettings {
   futures?: ApiContext["futures"];
   /** Cancels the opening. */
   signal?: AbortSignal;
+  /** Overrides for tests. */
+  chainTuning?: ChainTuning;
 }
 
 interface BeaconNodeOptions<Source extends ChainSource> extends SharedOptions {
@@ -102,6 +76,7 @@ interface BeaconNodeOptions<Source extends ChainSource> extends SharedOptions {
   source(db: BeaconDb): Promise<Source>;
   /** Returns false while the warm-up history is being created. By default always true. */
   isWarmedUp?(): boolean;
+  sync: SyncSettings;
   /** Control of a dev chain. */
   control?(): DevControl | undefined;
   /** The `eth_*` methods of a chain with an EVM. */
@@ -159,11 +134,9 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     options.signal?.throwIfAborted();
     await upgradeSchema(db);
     const { config, clock, engine, readGenesisState, syncHorizonSlots } = source;
-    const { graffiti, graffitiCodes, stateLimits, snapshotIntervalEpochs, safeSlotsToImportOptimistically, manyKeys } =
-      options;
     const builder = options.builder && openBuilder(options.builder, config, logger);
     if (builder) opening.defer(() => builder.close());
-    const kzg = options.kzg ?? (await openKzg(options.kzgBackend, logger));
+    const kzg = options.chainTuning?.kzg ?? (await openKzg(options.kzgBackend, logger));
     const local = await LocalNode.open({ key: await openNodeKey(db), config, clock, db });
     const chain = await BeaconChain.open({
       config,
@@ -174,16 +147,9 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
       anchorState: source.takeAnchorState?.(),
       logger,
       pubkeyFile: pubkeyFilePath(dataDir),
-      manyKeys,
+      ...options.chainTuning,
       kzg,
-      createVerifier: options.createVerifier,
-      graffiti,
-      graffitiCodes,
-      stateLimits,
-      snapshotIntervalEpochs,
-      safeSlotsToImportOptimistically,
-      proposerReorgs: options.proposerReorgs,
-      suggestedFeeRecipient: options.suggestedFeeRecipient,
+      settings: options.chain,
       syncHorizonSlots,
       builder: options.builder && builder && { ...options.builder, builder },
       custody: options.networking && (await custodyOptions(local, config, options.networking)),
@@ -207,7 +173,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     const broadcast = networking?.broadcast;
     const api = createApi({ chain, network: view, broadcast, health: condition, control, eth, setLogSpec, futures });
     chain.start();
-    const eth1 = options.eth1?.length ? await Eth1Connection.open({ chain, urls: options.eth1, logger }) : undefined;
+    const eth1 = options.eth1.length > 0 ? await Eth1Connection.open({ chain, urls: options.eth1, logger }) : undefined;
     if (eth1) opening.defer(() => eth1.close());
     const monitor = await openMonitor(chain, options, condition);
     if (monitor) opening.defer(() => monitor.close());
@@ -320,7 +286,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
 async function custodyOptions(
   node: LocalNode,
   { NUMBER_OF_CUSTODY_GROUPS }: BeaconConfig,
-  { supernode }: NetworkingOptions,
+  { supernode }: NetworkSettings,
 ): Promise<CustodyOptions> {
   const groupCount = supernode ? NUMBER_OF_CUSTODY_GROUPS : node.metadata.custodyGroupCount;
   return { nodeId: await node.nodeId(), groupCount };
@@ -343,10 +309,10 @@ async function openNetwork(
   chain: BeaconChain,
   db: BeaconDb,
   node: LocalNode,
-  { authority, syncHorizonSlots, suspensions }: ChainSource,
-  { networking: options, networkTuning, backfillEpochs, logger }: BeaconNodeOptions<ChainSource>,
+  { authority, suspensions }: ChainSource,
+  { networking: settings, networkTuning, sync, logger }: BeaconNodeOptions<ChainSource>,
 ): Promise<{ view: NetworkView; networking: Networking | undefined }> {
-  if (options === undefined) {
+  if (settings === undefined) {
     node.leaveSubnets();
     return { view: offlineNetworkView(node), networking: undefined };
   }
@@ -357,10 +323,9 @@ async function openNetwork(
     chain,
     db,
     node,
-    options,
+    settings,
+    sync,
     authority,
-    syncHorizonSlots,
-    backfillEpochs,
     suspensions,
     logger,
   });

@@ -9,6 +9,7 @@ import { SlashingProtection, slashingProtectionStore } from "../dev/validators/s
 import { EvmThread } from "../evm/thread/evm-thread.ts";
 import type { EvmWorker } from "../evm/thread/supervised-worker.ts";
 import type { Logger } from "../log/logger.ts";
+import { DEFAULT_SYNC_SETTINGS } from "../sync/settings.ts";
 import { BeaconNode, type SharedOptions } from "./beacon-node.ts";
 import { type DevSource, type DevSourceOptions, openDevSource } from "./chain-source/dev-source.ts";
 import { connectEvm } from "./execution/connect-evm.ts";
@@ -54,6 +55,7 @@ export class DevNode {
     let opened: DevChain | undefined;
     const node = await BeaconNode.open({
       ...options,
+      sync: DEFAULT_SYNC_SETTINGS,
       isWarmedUp: () => opened?.isLive === true,
       control: () => opened?.control,
       eth: () => opened?.evm?.eth,
@@ -69,9 +71,7 @@ export class DevNode {
     options.signal?.throwIfAborted();
     const { source, db, chain } = node;
     await removeUnfinishedDumps(db.path);
-    if (options.devBlobs) {
-      attachBlobs(source.engine, { config: chain.config, counts: options.devBlobs });
-    }
+    attachBlobs(source.engine, { config: chain.config, counts: options.devBlobs });
     const devChain = new DevChain({
       ...source,
       evm: source.evm && (await connectEvm(source.evm, node)),
@@ -80,14 +80,11 @@ export class DevNode {
       api: node.api,
       hasNetwork: node.networking !== undefined,
       timeOfDay,
-      activeValidators: options.activeValidators,
-      catchesUp: options.catchUp === true,
-      flows: options.speed > 0,
-      hasExecutionClient: options.execution !== undefined || (options.eth1?.length ?? 0) > 0,
+      settings: options,
+      hasExecutionClient: options.execution !== undefined || options.eth1.length > 0,
       presenceStore: await PresenceStore.open(db),
       history: await SlashingProtection.open(slashingProtectionStore(db)),
       storeSlot: (slot) => db.meta.putClockSlot(slot),
-      warmupEpochs: options.warmupEpochs,
       logger,
     });
     opened = devChain;

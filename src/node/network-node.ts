@@ -3,22 +3,28 @@ import { findStaleState, type StaleState } from "../chain/anchor/weak-subjectivi
 import { isDevConfig } from "../dev/chain-config.ts";
 import { attachBlobs, type BlobCounts } from "../dev/dev-blobs.ts";
 import type { KeySource } from "../dev/genesis-parameters.ts";
+import type { SyncSettings } from "../sync/settings.ts";
 import { BeaconNode, type SharedOptions } from "./beacon-node.ts";
 import { loadNetworkConfig } from "./chain-source/network-config.ts";
-import { type NetworkSource, type NetworkSourceOptions, openNetworkSource } from "./chain-source/network-source.ts";
+import { type NetworkSource, type NetworkSourceSettings, openNetworkSource } from "./chain-source/network-source.ts";
 import { connectEvm } from "./execution/connect-evm.ts";
 import { type SelectValidators, startValidators } from "./network-validators.ts";
 import { preloadTrustedSetup } from "./preload-trusted-setup.ts";
 import { type Servers, type ServersOptions, startServersThread } from "./servers/servers.ts";
+import type { NodeSettings } from "./settings.ts";
 
-interface NetworkNodeOptions extends SharedOptions, NetworkSourceOptions {
-  syncHorizonSlots?: number;
+/** Settings of a node of a network. */
+export interface NetworkNodeSettings extends NodeSettings, NetworkSourceSettings {
+  sync: SyncSettings;
+  /** Blobs in payloads of the built-in engine. */
+  devBlobs: BlobCounts;
+  /** Key source of in-process validators; undefined for the well-known interop keys. */
+  keys: KeySource | undefined;
+}
+
+interface NetworkNodeOptions extends NetworkNodeSettings, SharedOptions {
   /** In-process validators of a dev chain network. Omitted for none. */
   validators?: SelectValidators;
-  /** Blobs in payloads of the built-in engine. By default none. */
-  devBlobs?: BlobCounts;
-  /** Source of validator keys. By default the well-known interop keys. */
-  keys?: KeySource;
   servers: ServersOptions;
   /** Called before the network starts if the finalized state is outside the weak subjectivity period. */
   onStale(stale: StaleState): void;
@@ -43,9 +49,7 @@ export async function startNetworkNode(options: NetworkNodeOptions): Promise<Net
   });
   starting.defer(() => node.close());
   const { source, chain } = node;
-  if (options.devBlobs) {
-    attachBlobs(source.engine, { config: chain.config, counts: options.devBlobs });
-  }
+  attachBlobs(source.engine, { config: chain.config, counts: options.devBlobs });
   if (source.evm) await connectEvm(source.evm, node);
   source.clock.start();
   const stale = await findStaleFinality(node);
@@ -65,7 +69,7 @@ async function findStaleFinality({ chain }: BeaconNode<NetworkSource>): Promise<
 }
 
 /** Infinite for a dev chain without a network: only this node can extend it, however old its head. */
-function syncHorizon({ syncHorizonSlots, network, networking }: NetworkNodeOptions): number | undefined {
+function syncHorizon({ sync, network, networking }: NetworkNodeOptions): number | undefined {
   const isAlone = networking === undefined && isDevConfig(loadNetworkConfig(network));
-  return syncHorizonSlots ?? (isAlone ? Number.POSITIVE_INFINITY : undefined);
+  return sync.horizonSlots ?? (isAlone ? Number.POSITIVE_INFINITY : undefined);
 }

@@ -11,6 +11,7 @@ const networking = {
   bootnodes: [],
   directPeers: [],
   targetPeers: 1,
+  supernode: false,
 };
 const OPTIONS = { ...QUIET, validators: 8, speed: 1 };
 

@@ -2,20 +2,19 @@ import type { SuspensionWatch } from "../chain/clock/suspension-watch.ts";
 import type { Authority } from "../chain/head/sync-status.ts";
 import type { Broadcast } from "../network/broadcast.ts";
 import { Network, type NetworkParts } from "../network/network.ts";
+import type { ListeningAddresses, NetworkSettings } from "../network/network-settings.ts";
 import type { NetworkView } from "../network/network-view.ts";
-import type { ListeningAddresses, NetworkingOptions } from "../network/networking-options.ts";
 import { Backfill } from "../sync/backfill/backfill.ts";
 import type { RangeSyncLimits } from "../sync/limits.ts";
+import type { SyncSettings } from "../sync/settings.ts";
 import { Sync } from "../sync/sync.ts";
 import { StartError } from "./start-error.ts";
 
 export interface NetworkingParts extends Omit<NetworkParts, "unknownBlocks"> {
+  sync: SyncSettings;
   /** Overrides of the defaults. */
   syncLimits?: Partial<RangeSyncLimits>;
   authority?: Authority;
-  syncHorizonSlots?: number;
-  /** Epochs of history to backfill: 0 for none, `Infinity` for all. */
-  backfillEpochs?: number;
   /** Omitted if the process is never suspended. */
   suspensions?: Pick<SuspensionWatch, "onSuspended">;
 }
@@ -42,10 +41,10 @@ export class Networking {
       logger: parts.logger,
       limits: parts.syncLimits,
       authority: parts.authority,
-      horizonSlots: parts.syncHorizonSlots,
+      settings: parts.sync,
     });
-    const { chain, logger, backfillEpochs: epochs } = parts;
-    const backfill = new Backfill({ chain, peers: network.peers, sync, epochs, logger });
+    const { chain, logger, sync: settings } = parts;
+    const backfill = new Backfill({ chain, peers: network.peers, sync, settings, logger });
     return new Networking(network, sync, backfill, parts);
   }
 
@@ -76,11 +75,11 @@ export class Networking {
 
   /** Starts listening, sync and backfill. */
   async start(): Promise<void> {
-    const { options, logger } = this.#parts;
+    const { settings, logger } = this.#parts;
     try {
       await this.network.start();
     } catch (error) {
-      throw listenError(error, options) ?? error;
+      throw listenError(error, settings) ?? error;
     }
     this.sync.start();
     this.#stopWatching = this.#parts.suspensions?.onSuspended(() => this.onSuspended());
@@ -107,7 +106,7 @@ export class Networking {
 
 const LISTEN_CODES = ["EADDRINUSE", "EADDRNOTAVAIL", "EACCES"] as const;
 
-function listenError(error: unknown, { address, port }: NetworkingOptions): StartError | undefined {
+function listenError(error: unknown, { address, port }: NetworkSettings): StartError | undefined {
   const code = LISTEN_CODES.find((candidate) => hasCode(error, candidate));
   if (code === undefined) return undefined;
   if (code === "EADDRINUSE") {

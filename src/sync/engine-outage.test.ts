@@ -7,6 +7,7 @@ import { emptyStoredChain, openStoredChain } from "../../test/support/stored-cha
 import { createLogger } from "../log/pino-logger.ts";
 import { FakePeers, type ServedBlock } from "./fake-peers.test-support.ts";
 import { blocksOf, untilHead } from "./history.test-support.ts";
+import { DEFAULT_SYNC_SETTINGS } from "./settings.ts";
 import { Sync } from "./sync.ts";
 
 const SLOTS = 12;
@@ -32,6 +33,7 @@ async function openFollower(peers: FakePeers) {
   const log: string[] = [];
   const { logger } = createLogger({ format: "text", spec: "DEBUG", destination: { write: (line) => log.push(line) } });
   const sync = new Sync({
+    settings: DEFAULT_SYNC_SETTINGS,
     chain,
     peers,
     logger,

@@ -115,7 +115,7 @@ export async function openFollower(
   if (has.length > 0) await chain.importSegment(has.map(({ signed }) => signed));
   const log: string[] = [];
   const { logger } = createLogger({ format: "text", spec: "DEBUG", destination: { write: (line) => log.push(line) } });
-  const sync = new Sync({ chain, peers, logger, limits: { ...LIMITS, ...limits }, timers, horizonSlots });
+  const sync = new Sync({ chain, peers, logger, limits: { ...LIMITS, ...limits }, timers, settings: { horizonSlots } });
   onTestFinished(() => sync.close());
   return { devChain, chain, clock, sync, log, complaints };
 }

@@ -9,6 +9,7 @@ import { DataLookups } from "./data-lookups.ts";
 import { DEFAULT_LIMITS, type RangeSyncLimits } from "./limits.ts";
 import { PeerAgreement } from "./peer-agreement.ts";
 import { RangeSync } from "./range-sync.ts";
+import type { SyncSettings } from "./settings.ts";
 import { finalizedSlotOf, type SyncChain } from "./sync-chain.ts";
 import { headClaim, LEVEL_SLOTS } from "./sync-target.ts";
 import { UnknownBlockSync } from "./unknown-block-sync.ts";
@@ -25,8 +26,7 @@ interface SyncParts {
   timers?: Pick<Timers, "now" | "sleep">;
   limits?: Partial<RangeSyncLimits>;
   authority?: Authority;
-  /** How far the head may be behind the clock without confirmation by a peer. */
-  horizonSlots?: number;
+  settings: Pick<SyncSettings, "horizonSlots">;
 }
 
 /** Keeps the chain in sync with the peers and decides whether the node is synced. */
@@ -61,7 +61,7 @@ export class Sync implements SyncStateSource, UnknownBlocks {
     this.#peers = peers;
     this.#agreement = new PeerAgreement(chain, peers);
     this.#authority = parts.authority ?? "member";
-    this.#horizonSlots = parts.horizonSlots ?? LEVEL_SLOTS;
+    this.#horizonSlots = parts.settings.horizonSlots ?? LEVEL_SLOTS;
     this.#logger = logger.topic("sync");
     this.#range = new RangeSync({
       chain,

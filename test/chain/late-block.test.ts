@@ -2,6 +2,7 @@ import type { RootHex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { describe, expect, it, vi } from "vitest";
 import { produceBlock } from "../../src/api/methods/validator/block-production.ts";
+import { DEFAULT_CHAIN_SETTINGS } from "../../src/chain/settings.ts";
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";
 import { ByHand } from "../support/by-hand.ts";
 import { openQuietDevChain } from "../support/dev-chain.ts";
@@ -69,7 +70,7 @@ describe("a block builds on the head", () => {
     ["if it arrived before the attestation deadline", { arrivalSeconds: 0 }],
     ["if it has votes", { isVotedFor: true }],
     ["at the first slot of an epoch", { parentSlot: 14 }],
-    ["if proposer reorgs are turned off", { options: { proposerReorgs: false } }],
+    ["if proposer reorgs are turned off", { options: { chain: { ...DEFAULT_CHAIN_SETTINGS, proposerReorgs: false } } }],
   ])("%s", async (_, conditions) => {
     const { chain, clock, late, slot, toldHead, proposedParent } = await openWithLateHead(conditions);
     await clock.advanceTo(slot + 1);

@@ -17,7 +17,7 @@ const EPOCHS = 21;
 const TOO_FEW: Partial<DevNodeOptions> = {
   validators: 8,
   activeValidators: [0, 1, 2, 3, 4],
-  snapshotIntervalEpochs: 10,
+  chainTuning: { snapshotIntervalEpochs: 10 },
 };
 /** Unfinalized states lie eight epochs apart; a few blocks more are read for other ends. */
 const BLOCKS_BETWEEN_STATES = 8 * SLOTS_PER_EPOCH;
@@ -195,7 +195,7 @@ it("when finality comes, one state an interval stays, and none of another branch
 
 it("blocks are imported while the state for a block on an old branch is replayed", async () => {
   const stateLimits = { blockStates: 4, advancedStates: 1, historicalStates: 1, replayedStates: 1 };
-  const { devChain, db } = await openMade({ ...QUIET, stateLimits });
+  const { devChain, db } = await openMade({ ...QUIET, chainTuning: { ...TOO_FEW.chainTuning, stateLimits } });
   const { chain, clock } = devChain;
   const byHand = new ByHand(devChain);
   const fork = chain.forkChoice.canonicalAtSlot(12 * SLOTS_PER_EPOCH)!;

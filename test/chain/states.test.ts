@@ -16,7 +16,7 @@ const INTERVAL_EPOCHS = 4;
 /** Two of sixteen validators do nothing, so that the slots in which they should propose stay empty. */
 const WITH_EMPTY_SLOTS: Partial<DevNodeOptions> = {
   activeValidators: Array.from({ length: 14 }, (_, index) => index),
-  snapshotIntervalEpochs: INTERVAL_EPOCHS,
+  chainTuning: { snapshotIntervalEpochs: INTERVAL_EPOCHS },
 };
 
 afterEach(() => {
@@ -105,7 +105,7 @@ it("every state of a long history can be had again, by slot and by root", async 
 });
 
 it("of finalized history the first state and the last of every interval stay stored", async () => {
-  const { devChain, db } = await openDevChain({ snapshotIntervalEpochs: INTERVAL_EPOCHS });
+  const { devChain, db } = await openDevChain({ chainTuning: { snapshotIntervalEpochs: INTERVAL_EPOCHS } });
   const { chain } = devChain;
   await advance(devChain, 12 * SLOTS_PER_EPOCH);
 
@@ -185,7 +185,7 @@ it("a failed regeneration fails whoever waits for it, and the next one to ask tr
 
 it("states that were asked for are held, but not more of them than allowed", async () => {
   const stateLimits = { blockStates: 4, advancedStates: 4, historicalStates: 2, replayedStates: 1 };
-  const { devChain, complaints } = await openQuietDevChain(4 * SLOTS_PER_EPOCH, { stateLimits });
+  const { devChain, complaints } = await openQuietDevChain(4 * SLOTS_PER_EPOCH, { chainTuning: { stateLimits } });
   const { states } = devChain.chain;
 
   const fifth = await states.canonicalAtSlot(5);
@@ -224,7 +224,7 @@ it("who goes through old states in order, up or down, with and without their blo
 /** A chain of four blocks that holds the states of the last two. */
 async function openWithTwoStates() {
   const stateLimits = { blockStates: 2, advancedStates: 2, historicalStates: 2, replayedStates: 1 };
-  const { devChain } = await openDevChain({ ...QUIET, stateLimits });
+  const { devChain } = await openDevChain({ ...QUIET, chainTuning: { stateLimits } });
   const { chain, clock } = devChain;
   const byHand = new ByHand(devChain);
   const blocks = [];
@@ -258,7 +258,7 @@ it("a state is near when it is held or one epoch transition away from one that i
 
 it("a chain that may hold almost no states still finalizes", async () => {
   const stateLimits = { blockStates: 1, advancedStates: 1, historicalStates: 1, replayedStates: 1 };
-  const { devChain, complaints } = await openDevChain({ stateLimits });
+  const { devChain, complaints } = await openDevChain({ chainTuning: { stateLimits } });
 
   await devChain.clock.advanceTo(4 * SLOTS_PER_EPOCH);
 

@@ -3,6 +3,7 @@ import type { RootHex, SignedBeaconBlock } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
 import type { BeaconChain } from "../../src/chain/chain.ts";
 import type { ReorgEvent } from "../../src/chain/events.ts";
+import { DEFAULT_CHAIN_SETTINGS } from "../../src/chain/settings.ts";
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";
 import { Caller } from "../support/caller.ts";
 import { openDevChain, QUIET } from "../support/dev-chain.ts";
@@ -211,7 +212,7 @@ describe("dev_fork", () => {
 
 describe("dev_delayBlocks", () => {
   it("lets blocks come when attesting was due: without boost, while the votes of the slot go to the parent", async () => {
-    const { caller, chain, complaints } = await open({ proposerReorgs: false });
+    const { caller, chain, complaints } = await open({ chain: { ...DEFAULT_CHAIN_SETTINGS, proposerReorgs: false } });
     await caller.call("dev_advance", [2]);
     const parent = chain.head.root;
     expect(await caller.call("dev_delayBlocks", { slots: 1, seconds: 1.5 })).toEqual({

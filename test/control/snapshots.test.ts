@@ -144,7 +144,7 @@ it("goes back to before blobs, whose blocks are no more, and makes them again", 
       { fork: "fulu", epoch: 1 },
     ],
     devBlobs: { least: 1, most: 1 },
-    kzg: sharedKzg,
+    chainTuning: { kzg: sharedKzg },
   });
   const ofBlock = ["get_v1_beacon_blobs_blockId", "get_v1_debug_beacon_data_column_sidecars_blockId"];
   const dataOf = (block: unknown) => Promise.all(ofBlock.map((method) => caller.call(method, [block])));

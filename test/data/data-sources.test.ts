@@ -18,7 +18,7 @@ it("a node that follows a chain of fulu gets data from gossip, by reconstruction
   const { devChain } = await openDevChain({
     speed: 0,
     forks: [{ fork: "fulu", epoch: 0 }],
-    kzg: sharedKzg,
+    chainTuning: { kzg: sharedKzg },
     devBlobs: { least: 1, most: 1 },
   });
   await devChain.control.time.advance({ slots: 3 });

@@ -43,7 +43,7 @@ async function verifyColumns(commitments: readonly Uint8Array[], sidecars: DataS
 it("finalizes a chain with blobs, from deneb to fulu and through changes of their limit", async () => {
   const { devChain, complaints } = await openDevChain({
     speed: 0,
-    kzg,
+    chainTuning: { kzg },
     devBlobs: { least: 0, most: 4 },
     forks: [
       { fork: "deneb", epoch: 0 },

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { methods } from "../../src/api/method-groups.ts";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
 import { parseCommandLine } from "../../src/cli/flags/command-line.ts";
-import { nodeOptions } from "../../src/cli/flags/options.ts";
+import { nodeSettings } from "../../src/cli/flags/node/node-settings.ts";
 import { resolveFlags } from "../../src/cli/flags/resolve-flags.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
@@ -18,7 +18,7 @@ function optionsOf([file, ...argv]: readonly string[], environment: Record<strin
   expect(existsSync(join(ROOT, file!))).toBe(true);
   const line = parseCommandLine(argv, "1");
   if (line.kind !== "run" || line.command !== "node") throw new Error(`This starts no node: ${argv.join(" ")}`);
-  return nodeOptions(resolveFlags("node", { given: line.given, environment, workingDirectory: "/" }), "/");
+  return nodeSettings(resolveFlags("node", { given: line.given, environment, workingDirectory: "/" }), "/");
 }
 
 describe("the container file", () => {
@@ -46,7 +46,7 @@ describe("the container file", () => {
 
   it("starts a node that keeps its data in the volume, as a user that is not root", () => {
     expect(words("ENTRYPOINT")[0]).toBe("node");
-    expect(startedBy(words("CMD"))).toMatchObject({ dataDir: all("VOLUME")[0], rest: true });
+    expect(startedBy(words("CMD"))).toMatchObject({ dataDir: all("VOLUME")[0], servers: { rest: expect.anything() } });
     expect(all("USER")).toEqual(["node"]);
   });
 
@@ -57,14 +57,18 @@ describe("the container file", () => {
     for (const [command, forDocker, argv] of commands) {
       expect(forDocker, command).toContain(`-v fanal:${volume}`);
       const options = startedBy(argv!.split(" "));
-      expect(options, command).toMatchObject({ dataDir: volume, rest: true, checkpoint: expect.anything() });
+      expect(options, command).toMatchObject({
+        dataDir: volume,
+        servers: { rest: expect.anything() },
+        checkpoint: expect.anything(),
+      });
     }
   });
 
   it("asks for the health where the node that it starts tells it", () => {
-    const { restPort } = startedBy(words("CMD"));
+    const { rest } = startedBy(words("CMD")).servers;
     const [, url] = /fetch\('(http:[^']+)'\)/.exec(all("HEALTHCHECK")[0]!)!;
-    expect(url).toContain(`http://127.0.0.1:${restPort}/`);
+    expect(url).toContain(`http://127.0.0.1:${rest?.port}/`);
     const probes = methods.filter(({ isProbe }) => isProbe);
     expect(probes.flatMap(({ rest }) => rest.map(({ path }) => path))).toContain(new URL(url!).pathname);
   });
@@ -98,7 +102,10 @@ describe("the systemd unit", () => {
   it("starts a node in the state directory that it has", () => {
     const [, state] = /^StateDirectory=(.+)$/m.exec(unit)!;
     const [, start] = new RegExp(`^ExecStart=${installed}(.+)$`, "m").exec(unit)!;
-    expect(optionsOf(start!.split(" "))).toMatchObject({ dataDir: `/var/lib/${state}`, rpc: true, rest: true });
+    expect(optionsOf(start!.split(" "))).toMatchObject({
+      dataDir: `/var/lib/${state}`,
+      servers: { jsonRpc: expect.anything(), rest: expect.anything() },
+    });
     const [, documents] = new RegExp(`^Documentation=file://${installed}(.+)$`, "m").exec(unit)!;
     expect(existsSync(join(ROOT, documents!))).toBe(true);
   });

@@ -1,11 +1,11 @@
-import { globSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { generateFlagOptions } from "../../scripts/library-options/generate.ts";
 import { ledger } from "../../scripts/rest-doc/ledger.ts";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
 import { flagReference } from "../../src/cli/flags/flag-reference.ts";
-import { HEALTH_LOG_MESSAGES } from "../../src/gateway/upstream/health/health-monitor.ts";
+import { HEALTH_LOG_MESSAGES } from "../../src/gateway/upstream-health.ts";
 import { brokenLinks } from "../support/broken-links.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -46,6 +46,12 @@ it("docs/architecture.md names existing files", () => {
   const there = globSync("{src,test,scripts,docs,bin}/**/*.{ts,js,md}", { cwd: ROOT }).map((path) => `/${path}`);
   const named = [...text.matchAll(/`([\w./-]+\.(?:ts|js|md))`/g)].map(([, path]) => path!);
   expect(named.filter((path) => path !== made && !there.some((each) => each.endsWith(`/${path}`)))).toEqual([]);
+});
+
+it("CONTRIBUTING.md names existing files", () => {
+  const named = [...read("CONTRIBUTING.md").matchAll(/`(src\/[\w./-]+)`/g)].map(([, path]) => path!);
+  expect(named.length).toBeGreaterThan(10);
+  expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
 });
 
 it("docs/operating.md explains the warnings and errors of a node", () => {

@@ -13,6 +13,7 @@ import { openDevChain, startDevChain } from "../support/dev-chain.ts";
 import { ExecutionClient } from "../support/execution-client.ts";
 import { hold } from "../support/execution-layer/faults.ts";
 import { EngineTimers } from "../support/node-with-client.ts";
+import { FROM_GENESIS } from "../support/settings.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 it("begins a dev chain with the genesis block of its execution client, which makes all payloads from then on", async () => {
@@ -68,7 +69,7 @@ it("begins a dev chain with the genesis block of its execution client, which mak
     const dataDir = tempDirectory();
     const db = await openDataDirectory(dataDir, { sync: false });
     const logger = createRecordingLogger();
-    const source = await openNetworkSource(db, { dataDir, network, genesisState, execution, logger });
+    const source = await openNetworkSource(db, { ...FROM_GENESIS, dataDir, network, genesisState, execution, logger });
     expect(source.engine.state).toBe(execution ? "online" : "offline");
     expect(logger.records.some(({ message }) => message.startsWith("No execution client"))).toBe(!execution);
     source.engine.close?.();
@@ -91,7 +92,7 @@ it("leaves a dev chain that was made without one to the built-in engine", async 
   const db = await openDataDirectory(dataDir, { sync: false });
   const logger = createRecordingLogger();
   const genesisState = join(network.directory, "genesis.ssz");
-  const source = await openNetworkSource(db, { dataDir, network, genesisState, execution, logger });
+  const source = await openNetworkSource(db, { ...FROM_GENESIS, dataDir, network, genesisState, execution, logger });
   expect(source.engine).toBeInstanceOf(DevExecutionEngine);
   expect(logger.records.map(({ message }) => message)).toContainEqual(expect.stringContaining("Ignoring --el"));
   source.clock.close();

@@ -57,7 +57,7 @@ beforeAll(async () => {
     { fork: ForkName.fulu, epoch: 1 },
   ] as const;
   const configOverrides = { BLOB_SCHEDULE: `1:${MOST_BLOBS}` };
-  opened = await startQuietDevChain(1, { validators: 8, forks, kzg, configOverrides });
+  opened = await startQuietDevChain(1, { validators: 8, forks, chainTuning: { kzg }, configOverrides });
   const { chain } = opened.devChain;
   byHand = new ByHand(opened.devChain);
   engine = opened.node.source.engine as DevExecutionEngine;

@@ -3,6 +3,7 @@ import { getBlockRootAtSlot } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
 import { toHex, toRootHex } from "@lodestar/utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { DEFAULT_CHAIN_SETTINGS } from "../../src/chain/settings.ts";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import { ByHand } from "../support/by-hand.ts";
 import { Caller } from "../support/caller.ts";
@@ -74,8 +75,8 @@ describe("a block of the third version", () => {
   });
 
   it("pays to the address that the operator suggested where the proposer named none", async () => {
-    const suggestedFeeRecipient = new Uint8Array(20).fill(0xee);
-    const { devChain, complaints } = await openDevChain({ ...FULU, ...QUIET, suggestedFeeRecipient });
+    const settings = { ...DEFAULT_CHAIN_SETTINGS, suggestedFeeRecipient: new Uint8Array(20).fill(0xee) };
+    const { devChain, complaints } = await openDevChain({ ...FULU, ...QUIET, chain: settings });
     await devChain.clock.advanceTo(1);
     const { reveal } = await proposalAt(devChain, 1);
     const { block } = await new Caller(devChain.api).call(BLOCK, [1, reveal]);

@@ -37,7 +37,7 @@ beforeAll(async () => {
   const { devChain, close } = await startDevChain(
     {
       speed: 0,
-      kzg,
+      chainTuning: { kzg },
       devBlobs: { least: 0, most: 2 },
       forks: FORKS,
       validators: VALIDATORS,

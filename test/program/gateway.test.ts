@@ -42,7 +42,7 @@ it("a gateway serves what its upstream does over all protocols, tells who answer
   const accessLog = join(tempDirectory(), "access.log");
   const flags = ["--metrics", "--metrics-port", "0", "--access-log", accessLog];
   const { gateway, restUrl } = await startGateway(ProgramHere, ...flags);
-  await gateway.untilLine(/The gateway is in front of first\s+version=\S*[Ff]anal/);
+  await gateway.untilLine(/Upstream is ready\s+upstream=first version=\S*[Ff]anal/);
   const [, metricsUrl] = await gateway.untilLine(/Metrics are served at (http:\S+)/);
 
   expect(await gateway.call("get_v1_beacon_genesis")).toEqual(await node.call("get_v1_beacon_genesis"));

@@ -49,7 +49,7 @@ export class ChainWithBuilder {
     };
     const opened = await startQuietDevChain(head, {
       forks,
-      kzg: new FakeKzg(),
+      chainTuning: { kzg: new FakeKzg() },
       builder: { ...DEFAULT_BUILDER_OPTIONS, url: builder.url, timers },
     });
     chain = new ChainWithBuilder(builder, opened);

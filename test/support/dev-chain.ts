@@ -10,6 +10,7 @@ import { DevNode, type DevNodeOptions } from "../../src/node/dev-node.ts";
 import { madeOnce } from "./made-once.ts";
 import { createRememberingVerifier } from "./remembering-verifier.ts";
 import { removableDirectory } from "./removable-directory.ts";
+import { DEV_SETTINGS, NODE_SETTINGS } from "./settings.ts";
 import { tempDirectory } from "./temp-directory.ts";
 
 export interface OpenedDevChain {
@@ -117,16 +118,13 @@ export async function startDevChain(options: Partial<DevNodeOptions>, directory:
     destination: { write: (line) => complaints.push(line) },
   });
   const devNode = await DevNode.open({
+    ...NODE_SETTINGS,
+    ...DEV_SETTINGS,
     dataDir: directory,
-    validators: 16,
-    forks: [],
-    slotSeconds: 2,
-    speed: 1,
-    warmupEpochs: 0,
-    createVerifier: createRememberingVerifier,
     logger,
     setLogSpec: setSpec,
     ...options,
+    chainTuning: { createVerifier: createRememberingVerifier, ...options.chainTuning },
   });
   const { devChain, node } = devNode;
   const { db } = node;

@@ -46,7 +46,7 @@ function payloadOf({ message }: SignedBeaconBlock): ExecutionPayload {
 export async function openEvmChain(options: Partial<DevNodeOptions> = {}, directory = tempDirectory()) {
   const evm = new SameThreadEvm();
   const { startWorker: startEvmWorker } = evm;
-  const opened = await openControlled(FULU, directory, { ...EVM, kzg, startEvmWorker, ...options });
+  const opened = await openControlled(FULU, directory, { ...EVM, chainTuning: { kzg }, startEvmWorker, ...options });
   const { engine } = evm;
   const balance = (address: Uint8Array, { world }: ExecutedBlock = engine.head) =>
     engine.executor.reader.account(world, address)?.balance ?? 0n;

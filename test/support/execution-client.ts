@@ -18,7 +18,7 @@ const SLOT_SECONDS = 2;
 const SECRET = new Uint8Array(32).fill(7);
 const OTHER_SECRET = new Uint8Array(32).fill(8);
 
-interface ExecutionClientOptions extends Pick<ExecutionGenesisOptions, "chainId"> {
+interface ExecutionSettings extends Pick<ExecutionGenesisOptions, "chainId"> {
   /** Of the dev chain that it is made for; by default fulu alone. */
   forks?: readonly ScheduledFork[];
   /** By default when the dev chain begins. */
@@ -32,7 +32,7 @@ export class ExecutionClient {
   #server: ServedExecutionLayer;
 
   /** Closed when the test is over. */
-  static async open(options: ExecutionClientOptions = {}): Promise<ExecutionClient> {
+  static async open(options: ExecutionSettings = {}): Promise<ExecutionClient> {
     const { forks = [{ fork: "fulu", epoch: 0 }], genesisTime = GENESIS_TIME, chainId } = options;
     const genesis = executionGenesis({ timestamp: genesisTime, forks: executionForks(forks), chainId });
     const layer = await ExecutionLayer.open(genesis);

@@ -1,6 +1,7 @@
 import type { Slot } from "@lodestar/types";
 import { BeaconChain } from "../../src/chain/chain.ts";
 import { VirtualClock } from "../../src/chain/clock/virtual-clock.ts";
+import { DEFAULT_CHAIN_SETTINGS } from "../../src/chain/settings.ts";
 import type { BeaconDb } from "../../src/db/beacon-db.ts";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import { DevExecutionEngine } from "../../src/execution/dev-engine.ts";
@@ -25,5 +26,13 @@ export function openFollower(
     },
   });
   const { logger } = createLogger({ format: "text", spec: "FATAL", destination: { write: () => {} } });
-  return BeaconChain.open({ config, db, clock, engine, createVerifier: createRememberingVerifier, logger });
+  return BeaconChain.open({
+    settings: DEFAULT_CHAIN_SETTINGS,
+    config,
+    db,
+    clock,
+    engine,
+    createVerifier: createRememberingVerifier,
+    logger,
+  });
 }

@@ -8,6 +8,7 @@ import { runGateway } from "../../src/cli/start/gateway.ts";
 import { runNode } from "../../src/cli/start/node.ts";
 import type { Kzg } from "../../src/data/kzg/kzg.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
+import type { SharedOptions } from "../../src/node/beacon-node.ts";
 import { type Exit, ProgramRun } from "./program-run.ts";
 import { createRememberingVerifier } from "./remembering-verifier.ts";
 import { sharedKzg } from "./shared-kzg.ts";
@@ -103,9 +104,9 @@ export class ProgramHere extends ProgramRun {
   }
 }
 
-/** No flag tells it, but the node takes it with the other options. */
-function inThisProcess<Options>(options: Options, kzg: Kzg): Options {
-  return { ...options, kzg, createVerifier: createRememberingVerifier };
+/** Adds overrides without a flag. The node takes them with its settings. */
+function inThisProcess<Settings>(settings: Settings, kzg: Kzg): Settings & Pick<SharedOptions, "chainTuning"> {
+  return { ...settings, chainTuning: { kzg, createVerifier: createRememberingVerifier } };
 }
 
 function linesOf(text: string): string[] {

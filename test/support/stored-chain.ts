@@ -5,6 +5,7 @@ import { onTestFinished } from "vitest";
 import { initialiseDatabase } from "../../src/chain/anchor/anchor.ts";
 import { BeaconChain } from "../../src/chain/chain.ts";
 import { VirtualClock } from "../../src/chain/clock/virtual-clock.ts";
+import { DEFAULT_CHAIN_SETTINGS } from "../../src/chain/settings.ts";
 import type { Kzg } from "../../src/data/kzg/kzg.ts";
 import { openDatabase } from "../../src/db/open-database.ts";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
@@ -61,6 +62,7 @@ export async function openStoredChain(
   };
   onTestFinished(close);
   const chain = await BeaconChain.open({
+    settings: DEFAULT_CHAIN_SETTINGS,
     config,
     db,
     clock,

@@ -10,6 +10,7 @@ import type { PayloadVerdicts } from "../engine/payload-verdicts.ts";
 import type { ChainEvents } from "../events.ts";
 import type { PayloadVerification } from "../fork-choice/payload-verification.ts";
 import type { ForkChoiceExecution } from "../fork-choice/types.ts";
+import type { ChainSettings } from "../settings.ts";
 import type { HotSnapshots } from "../states/hot-snapshots.ts";
 import { BlockCommitter, type BlockCommitterParts } from "./block-committer.ts";
 import { BlockImporter, type ImportedBlock } from "./block-importer.ts";
@@ -31,7 +32,7 @@ import { knownPayload, payloadVerifier, trustingPayloadVerifier, type VerifyPayl
 interface ImportQueueParts extends BlockCommitterParts {
   bls: BlsVerifier;
   engine: ExecutionEngine;
-  safeSlotsToImportOptimistically?: number;
+  settings: Pick<ChainSettings, "safeSlotsToImportOptimistically">;
   payloads: PayloadVerification;
   verdicts: PayloadVerdicts;
   /** Blocks that violate consensus rules. */

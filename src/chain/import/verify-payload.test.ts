@@ -5,6 +5,7 @@ import { toRootHex } from "@lodestar/utils";
 import { expect, it } from "vitest";
 import { invalid, ScriptedEngine, SYNCING, VALID } from "../../../test/support/scripted-engine.ts";
 import { NoExecutionEngine } from "../../execution/engine.ts";
+import { DEFAULT_CHAIN_SETTINGS } from "../settings.ts";
 import { payloadVerifier } from "./verify-payload.ts";
 
 const config = createBeaconConfig(
@@ -30,13 +31,13 @@ function blockWith(transactions: Uint8Array[] = [Uint8Array.of(1)]) {
 
 function verify(
   engine: ScriptedEngine | NoExecutionEngine,
-  { slot = SLOT, isMergeTransition = false, safeSlots = undefined as number | undefined, changed = {} } = {},
+  { slot = SLOT, isMergeTransition = false, safeSlots = 128, changed = {} } = {},
 ) {
   const verifyPayload = payloadVerifier({
     config: { ...config, ...changed },
     clock: { currentSlot: slot },
     engine,
-    safeSlotsToImportOptimistically: safeSlots,
+    settings: { safeSlotsToImportOptimistically: safeSlots },
   });
   return verifyPayload(blockWith(), { hasPayload: true, isMergeTransition });
 }
@@ -56,7 +57,12 @@ it("returns the engine's verdict", async () => {
 
 it("rejects an empty transaction without asking the engine, and ignores pre-merge blocks", async () => {
   const engine = new ScriptedEngine();
-  const verifyPayload = payloadVerifier({ config, clock: { currentSlot: SLOT }, engine });
+  const verifyPayload = payloadVerifier({
+    settings: DEFAULT_CHAIN_SETTINGS,
+    config,
+    clock: { currentSlot: SLOT },
+    engine,
+  });
   const read = { hasPayload: true, isMergeTransition: false };
   const empty = blockWith([Uint8Array.of(1), new Uint8Array()]);
   await expect(verifyPayload(empty, read)).rejects.toThrow(/Transaction 1 .* is empty/);

@@ -11,12 +11,10 @@ import {
 } from "../../execution/engine.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { ForkChoiceExecution } from "../fork-choice/types.ts";
+import type { ChainSettings } from "../settings.ts";
 import type { ReadBlock } from "./apply-block.ts";
 import { BlockRejection, InvalidPayloadRejection } from "./block-rejection.ts";
 import { mayMergeAt } from "./terminal-block-hash.ts";
-
-/** sync/optimistic.md; configurable. */
-const SAFE_SLOTS_TO_IMPORT_OPTIMISTICALLY = 128;
 
 const PRE_MERGE: ForkChoiceExecution = { status: "pre-merge" };
 
@@ -30,8 +28,7 @@ interface PayloadVerifierParts {
   config: BeaconConfig;
   clock: Pick<Clock, "currentSlot">;
   engine: ExecutionEngine;
-  /** Minimum age in slots of a merge transition block that is imported optimistically. */
-  safeSlotsToImportOptimistically?: number;
+  settings: Pick<ChainSettings, "safeSlotsToImportOptimistically">;
 }
 
 /** Verifies payloads with the execution engine (bellatrix/beacon-chain.md, verify_and_notify_new_payload). */
@@ -124,12 +121,7 @@ function refuseEmptyTransactions({ message }: SignedBeaconBlock): void {
  */
 async function checkTerminalBlock(
   signed: SignedBeaconBlock,
-  {
-    config,
-    clock,
-    engine,
-    safeSlotsToImportOptimistically: safeSlots = SAFE_SLOTS_TO_IMPORT_OPTIMISTICALLY,
-  }: PayloadVerifierParts,
+  { config, clock, engine, settings: { safeSlotsToImportOptimistically: safeSlots } }: PayloadVerifierParts,
 ): Promise<boolean> {
   const terminal = terminalHashOf(signed);
   const { slot } = signed.message;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { DEFAULT_CHAIN_SETTINGS as settings } from "../settings.ts";
 import { Graffiti, parseGraffiti } from "./graffiti.ts";
 
 const hex = (text: string) => {
@@ -26,7 +27,7 @@ describe("graffiti", () => {
   }
 
   it("has a default that can be replaced", () => {
-    const graffiti = new Graffiti();
+    const graffiti = new Graffiti({ settings });
     expect(Buffer.from(graffiti.get()).toString("utf8").replace(/\0+$/, "")).toBe("Fanal");
     graffiti.set(parseGraffiti("mine")!);
     expect(graffiti.get()).toEqual(parseGraffiti("mine"));
@@ -47,19 +48,20 @@ describe("graffiti", () => {
   ];
   it.each(named)("appends both client codes to %j if they fit", (chosen, shown) => {
     const bytes = chosen === undefined ? undefined : parseGraffiti(chosen)!;
-    const graffiti = new Graffiti({ chosen: bytes, engine: { clientVersion: GETH } });
+    const graffiti = new Graffiti({ settings: { ...settings, graffiti: bytes }, engine: { clientVersion: GETH } });
     expect(textOf(graffiti)).toMatch(shown);
   });
 
   it("appends codes once the execution client is known, unless disabled or set explicitly", () => {
     const engine: { clientVersion: typeof GETH | null } = { clientVersion: null };
-    const graffiti = new Graffiti({ engine });
+    const graffiti = new Graffiti({ settings, engine });
     expect(textOf(graffiti)).toBe("Fanal");
     engine.clientVersion = GETH;
     expect(textOf(graffiti)).toMatch(/^GE/);
     graffiti.set(parseGraffiti("exactly this")!);
     expect(textOf(graffiti)).toBe("exactly this");
-    expect(textOf(new Graffiti({ engine, codes: false }))).toBe("Fanal");
-    expect(textOf(new Graffiti({ engine, codes: false, chosen: parseGraffiti("mine")! }))).toBe("mine");
+    const plain = { graffiti: undefined, graffitiCodes: false };
+    expect(textOf(new Graffiti({ settings: plain, engine }))).toBe("Fanal");
+    expect(textOf(new Graffiti({ settings: { ...plain, graffiti: parseGraffiti("mine")! }, engine }))).toBe("mine");
   });
 });

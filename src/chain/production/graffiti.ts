@@ -1,5 +1,6 @@
 import type { EngineClientVersion, ExecutionEngine } from "../../execution/engine.ts";
 import { CLIENT_CODE, CLIENT_COMMIT } from "../../runtime/version.ts";
+import type { ChainSettings } from "../settings.ts";
 
 export const GRAFFITI_BYTES = 32;
 const DEFAULT_TEXT = "Fanal";
@@ -27,10 +28,7 @@ export function padGraffiti(bytes: Uint8Array): Uint8Array | undefined {
 }
 
 interface GraffitiOptions {
-  /** Configured graffiti. */
-  chosen?: Uint8Array | undefined;
-  /** Appends client codes where they fit; true by default. */
-  codes?: boolean | undefined;
+  settings: Pick<ChainSettings, "graffiti" | "graffitiCodes">;
   engine?: Pick<ExecutionEngine, "clientVersion">;
 }
 
@@ -39,7 +37,7 @@ export class Graffiti {
   readonly #options: GraffitiOptions;
   #set: Uint8Array | undefined;
 
-  constructor(options: GraffitiOptions = {}) {
+  constructor(options: GraffitiOptions) {
     this.#options = options;
   }
 
@@ -53,9 +51,10 @@ export class Graffiti {
   }
 
   #atStart(): Uint8Array {
-    const { chosen, codes = true, engine } = this.#options;
+    const { settings, engine } = this.#options;
+    const { graffiti: chosen, graffitiCodes } = settings;
     const clientVersion = engine?.clientVersion;
-    if (!codes || !clientVersion) return chosen ?? parseGraffiti(DEFAULT_TEXT)!;
+    if (!graffitiCodes || !clientVersion) return chosen ?? parseGraffiti(DEFAULT_TEXT)!;
     return withCodes(chosen, clientVersion);
   }
 }

@@ -6,6 +6,7 @@ import type { Clock } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { type ForkChoiceBlock, sameCheckpoint } from "../fork-choice/types.ts";
 import type { HeadTracker } from "../head/head-tracker.ts";
+import type { ChainSettings } from "../settings.ts";
 import type { ProposerPreparations } from "./proposer-preparations.ts";
 
 interface ProposerHeadParts {
@@ -21,8 +22,7 @@ interface ProposerHeadParts {
   forkChoice: ForkChoice;
   tracker: Pick<HeadTracker, "head" | "headState">;
   preparations: Pick<ProposerPreparations, "feeRecipient">;
-  /** True by default. */
-  isEnabled?: boolean;
+  settings: Pick<ChainSettings, "proposerReorgs">;
 }
 
 /**
@@ -38,12 +38,13 @@ export class ProposerHead {
 
   /** get_proposer_head: returns the block to build on. */
   parentFor(slot: Slot): ForkChoiceBlock {
-    const { clock, forkChoice, tracker, isEnabled = true } = this.#parts;
+    const { clock, forkChoice, tracker, settings } = this.#parts;
     const { head } = tracker;
     const parent = forkChoice.get(head.parentRoot);
     // Votes of the head's slot count once the next slot has started.
     const isNextSlot = head.slot + 1 === slot && clock.currentSlot === slot;
-    if (!isEnabled || parent === undefined || !isNextSlot || forkChoice.proposerBoostRoot === head.root) return head;
+    if (!settings.proposerReorgs || parent === undefined || !isNextSlot || forkChoice.proposerBoostRoot === head.root)
+      return head;
     if (!this.#isHeadWeak(head)) return head;
     if (forkChoice.isProposerEquivocation(head)) return parent;
     const isReorgable = this.#mayReorg(head, parent) && this.#isProposingOnTime(slot) && this.#isParentStrong(parent);
@@ -55,10 +56,10 @@ export class ProposerHead {
    * head in the next slot. The execution engine is then kept at the parent.
    */
   override(): ForkChoiceBlock | undefined {
-    const { clock, forkChoice, tracker, preparations, isEnabled = true } = this.#parts;
+    const { clock, forkChoice, tracker, preparations, settings } = this.#parts;
     const { head, headState } = tracker;
     const parent = forkChoice.get(head.parentRoot);
-    if (!isEnabled || parent === undefined || head.execution.status !== "valid") return undefined;
+    if (!settings.proposerReorgs || parent === undefined || head.execution.status !== "valid") return undefined;
     const proposalSlot = head.slot + 1;
     const { currentSlot } = clock;
     const isInTime =

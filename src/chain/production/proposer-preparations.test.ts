@@ -7,7 +7,7 @@ const address = (byte: number) => new Uint8Array(20).fill(byte);
 
 it("warns once per proposer that falls back to the zero address", () => {
   const logger = createRecordingLogger();
-  const preparations = new ProposerPreparations(undefined, { logger });
+  const preparations = new ProposerPreparations(undefined, { settings: { suggestedFeeRecipient: undefined }, logger });
   const recipient = (validator: number, warns = true) => preparations.feeRecipientOrDefault(validator, 0, { warns });
   expect(recipient(1, false)).toEqual(ZERO_ADDRESS);
   expect(logger.records).toEqual([]);
@@ -20,7 +20,7 @@ it("warns once per proposer that falls back to the zero address", () => {
 
 it("prefers the proposer's fee recipient to the suggested one", () => {
   const logger = createRecordingLogger();
-  const preparations = new ProposerPreparations(undefined, { suggestedFeeRecipient: address(1), logger });
+  const preparations = new ProposerPreparations(undefined, { settings: { suggestedFeeRecipient: address(1) }, logger });
   preparations.prepare(7, address(2), 0);
   expect(preparations.feeRecipientOrDefault(7, 0, { warns: true })).toEqual(address(2));
   expect(preparations.feeRecipientOrDefault(8, 0, { warns: true })).toEqual(address(1));

@@ -2,6 +2,7 @@ import type { bellatrix, Epoch, PubkeyHex, ValidatorIndex } from "@lodestar/type
 import { toPubkeyHex } from "@lodestar/utils";
 import { LruMap } from "../../collections/lru-map.ts";
 import type { Logger } from "../../log/logger.ts";
+import { type ChainSettings, DEFAULT_CHAIN_SETTINGS } from "../settings.ts";
 import { AttachedValidators } from "../subscriptions/attached-validators.ts";
 
 type Registration = bellatrix.SignedValidatorRegistrationV1;
@@ -15,8 +16,7 @@ const MAX_ENTRIES = 200_000;
 const ZERO_ADDRESS = new Uint8Array(20);
 
 interface FeeRecipientDefaults {
-  /** For validators without a current preparation; zero address by default. */
-  suggestedFeeRecipient?: Uint8Array;
+  settings: Pick<ChainSettings, "suggestedFeeRecipient">;
   logger?: Pick<Logger, "warn">;
 }
 
@@ -37,7 +37,10 @@ export class ProposerPreparations {
   /** Proposers already warned about. */
   readonly #warned = new LruMap<ValidatorIndex, true>(MAX_ENTRIES);
 
-  constructor(attached = new AttachedValidators(), defaults: FeeRecipientDefaults = {}) {
+  constructor(
+    attached = new AttachedValidators(),
+    defaults: FeeRecipientDefaults = { settings: DEFAULT_CHAIN_SETTINGS },
+  ) {
     this.#attached = attached;
     this.#defaults = defaults;
   }
@@ -67,7 +70,8 @@ export class ProposerPreparations {
 
   /** Falls back to the suggested fee recipient, then to the zero address with one warning per proposer. */
   feeRecipientOrDefault(validator: ValidatorIndex, currentEpoch: Epoch, { warns }: { warns: boolean }): Uint8Array {
-    const { suggestedFeeRecipient, logger } = this.#defaults;
+    const { settings, logger } = this.#defaults;
+    const { suggestedFeeRecipient } = settings;
     const chosen = this.feeRecipient(validator, currentEpoch) ?? suggestedFeeRecipient;
     if (chosen) return chosen;
     if (warns && !this.#warned.get(validator)) {

@@ -1,7 +1,7 @@
 import type { UpstreamOptions } from "../../gateway/options.ts";
 import { usageError } from "../exit.ts";
 import { FlagValueError, withoutCredentials } from "../flags/flag-values.ts";
-import { requireDistinct, upstreamOptions } from "../flags/gateway/gateway-options.ts";
+import { requireDistinct, upstreamOptions } from "../flags/gateway/gateway-settings.ts";
 import { type ParsedUpstream, upstream } from "../flags/gateway/upstream-value.ts";
 
 interface TargetOptions {

@@ -12,7 +12,7 @@ const printed = (...argv: string[]) => {
 };
 
 describe("command line", () => {
-  it("gives what was written, by the name of the flag", () => {
+  it("returns given values by flag name", () => {
     expect(parse("dev", "--rpc", "--datadir", "x", "--fork-at", "altair=1", "--fork-at", "deneb=2")).toEqual({
       kind: "run",
       command: "dev",
@@ -25,7 +25,7 @@ describe("command line", () => {
     expect(parse("node")).toEqual({ kind: "run", command: "node", given: new Map() });
   });
 
-  it("gives what stands beside the flags of a command that takes more than flags", () => {
+  it("returns the operands of a command", () => {
     const call = (...argv: string[]) => {
       const line = parse("call", ...argv);
       return line.kind === "run" ? [line.operands, Object.fromEntries(line.given)] : line;
@@ -42,7 +42,7 @@ describe("command line", () => {
     expect(printed("call", "getX", "--help").text).toContain("Usage: fanal call METHOD [PARAM...] [flags]");
   });
 
-  it("prints the version and the help by their long and short flags, also after a command", () => {
+  it("prints version and help for long and short flags, also after a command", () => {
     for (const argv of [["--version"], ["-V"], ["dev", "--version"], ["call", "getX", "-V"]]) {
       expect(printed(...argv)).toEqual({ kind: "print", text: "fanal 1.2.3\n", isRequested: true });
     }
@@ -98,7 +98,7 @@ describe("command line", () => {
     ["dev --rpc-port", "The flag --rpc-port requires a value: --rpc-port PORT."],
   ];
   for (const [argv, complaint] of refused) {
-    it(`refuses ${argv}`, () => {
+    it(`rejects ${argv}`, () => {
       expect(() => parse(...argv.split(" "))).toThrow(StartupError);
       expect(() => parse(...argv.split(" "))).toThrow(complaint);
     });

@@ -1,7 +1,8 @@
-import { DOCTOR_FLAGS } from "./doctor-flags.ts";
+import { DEV_FLAGS } from "./dev/dev-flags.ts";
 import type { FlagTable } from "./flag.ts";
-import { CALL_FLAGS, DB_FLAGS, DEV_FLAGS, METHODS_FLAGS, NODE_FLAGS } from "./flags.ts";
 import { GATEWAY_FLAGS } from "./gateway/gateway-flags.ts";
+import { NODE_FLAGS } from "./node/node-flags.ts";
+import { CALL_FLAGS, DB_FLAGS, DOCTOR_FLAGS, METHODS_FLAGS } from "./tool-flags.ts";
 
 export interface CommandDefinition {
   readonly description: string;

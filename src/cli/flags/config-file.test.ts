@@ -1,27 +1,28 @@
 import { describe, expect, it } from "vitest";
-import { optionsInTemporaryDirectory, refusal } from "./options.test-support.ts";
+import { refusal, settingsInTemporaryDirectory } from "./settings.test-support.ts";
 
-const { dev, file } = optionsInTemporaryDirectory();
+const { dev, file } = settingsInTemporaryDirectory();
 
-describe("the config file", () => {
-  it("may be YAML, whose scalars stay as written", () => {
+describe("config file", () => {
+  it("accepts YAML and keeps scalars as written", () => {
     const config = file("a.yml", "rpc: true\ngraffiti: 0x1234\nspeed: 2.5\nfork-at: [altair=1, bellatrix=2]\n");
-    const options = dev(["--config-file", config]);
-    expect(options).toMatchObject({ rpc: true, speed: 2.5 });
-    expect([...(options.graffiti ?? [])].slice(0, 3)).toEqual([0x12, 0x34, 0]);
-    expect(options.forks).toHaveLength(3);
+    const { servers, speed, chain, forks } = dev(["--config-file", config]);
+    expect(servers.jsonRpc).toBeDefined();
+    expect(speed).toBe(2.5);
+    expect([...(chain.graffiti ?? [])].slice(0, 3)).toEqual([0x12, 0x34, 0]);
+    expect(forks).toHaveLength(3);
   });
 
-  it("may be TOML", () => {
+  it("accepts TOML", () => {
     const config = file(
       "a.toml",
       'rpc = true\nrpc-port = 80\nspeed = 2.5\nfork = "altair"\nfork-at = ["bellatrix=2"]\n',
     );
-    expect(dev(["--config-file", config])).toMatchObject({ rpc: true, rpcPort: 80, speed: 2.5 });
+    expect(dev(["--config-file", config])).toMatchObject({ servers: { jsonRpc: { port: 80 } }, speed: 2.5 });
   });
 
   it("may be empty", () => {
-    expect(dev(["--config-file", file("empty.yaml", "# nothing\n")]).rpcPort).toBe(9190);
+    expect(dev(["--config-file", file("empty.yaml", "# nothing\n")])).toEqual(dev());
   });
 
   const refused: [name: string, text: string, complaint: RegExp][] = [
@@ -44,7 +45,7 @@ describe("the config file", () => {
     ["w5.yaml", "data-dir: a\ndatadir: b", /sets --data-dir twice/],
   ];
   for (const [name, text, complaint] of refused) {
-    it(`is refused for ${JSON.stringify(text)} in ${name}`, () => {
+    it(`rejects ${JSON.stringify(text)} in ${name}`, () => {
       expect(refusal(() => dev(["--config-file", file(name, text)]))).toMatch(complaint);
     });
   }

@@ -6,7 +6,7 @@ import { usageError } from "../exit.ts";
 import { COMMAND_NAMES, COMMANDS, type CommandName } from "./commands.ts";
 import { nearestFlag } from "./did-you-mean.ts";
 import { type Flag, type FlagTable, flagNames } from "./flag.ts";
-import { CONFIG_FILE_FLAG } from "./flags.ts";
+import { CONFIG_FILE_FLAG } from "./shared-flags.ts";
 
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);

@@ -20,7 +20,7 @@ describe("nearest name", () => {
     it(`of ${written} is ${nearest}`, () => expect(nearestFlag(written, NAMES)).toBe(nearest));
   }
 
-  it("makes a sentence, or nothing", () => {
+  it("formats a suggestion, or nothing", () => {
     expect(didYouMean("frok", NAMES, "--")).toBe(" Did you mean --fork?");
     expect(didYouMean("something-else", NAMES)).toBe("");
   });

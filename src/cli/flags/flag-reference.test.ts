@@ -18,7 +18,7 @@ describe("flag reference", () => {
     ]);
   });
 
-  it("tells name, default, variable and meaning of a flag", () => {
+  it("lists name, default, variable and meaning of a flag", () => {
     const port =
       "| `--rpc-port PORT` | 9190 | `FANAL_RPC_PORT` | Port of the JSON-RPC interface; 0 for any free port |";
     expect(lines.filter((line) => line === port)).toHaveLength(3);
@@ -27,7 +27,7 @@ describe("flag reference", () => {
     );
   });
 
-  it("keeps a bar in a name from ending the cell", () => {
+  it("escapes bars in table cells", () => {
     expect(lines.some((line) => line.startsWith("| `--network NAME\\|DIR` | mainnet |"))).toBe(true);
   });
 });

@@ -26,6 +26,15 @@ export type FlagValues<Table extends FlagTable> = {
   [Key in keyof Table]: Table[Key] extends Flag<infer T> ? T : never;
 };
 
+/** One flag per field of a settings object, so that a field without a flag and a flag without a field do not compile. */
+export type FlagsOf<Settings> = { readonly [Key in keyof Required<Settings>]: Flag<Settings[Key]> };
+
+/** Picks the values of a table from those of a command. */
+export function valuesOf<Table extends FlagTable>(table: Table, values: FlagValues<Table>): FlagValues<Table> {
+  const picked = Object.keys(table).map((key) => [key, values[key]]);
+  return Object.fromEntries(picked) as FlagValues<Table>;
+}
+
 interface FlagWords {
   name: string;
   aliases?: readonly string[];

@@ -1,5 +1,7 @@
+import { resolve } from "node:path";
 import { LOG_LEVELS } from "../../log/logger.ts";
-import { LOG_FORMATS } from "../../log/pino-logger.ts";
+import { LOG_FORMATS, type LogFormat } from "../../log/pino-logger.ts";
+import type { LogFile } from "../../log/rotating-file.ts";
 import { type FlagTable, type FlagValues, valueFlag } from "./flag.ts";
 import { logSpec, nonEmpty, oneOf, wholeNumber } from "./flag-values.ts";
 
@@ -56,4 +58,27 @@ export const LOG_FLAGS = {
   }),
 } as const satisfies FlagTable;
 
-export type LogValues = FlagValues<typeof LOG_FLAGS>;
+export interface LogSettings {
+  /** Log specification. */
+  spec: string;
+  format: LogFormat;
+  /** Undefined to log to standard output only. */
+  file: LogFile | undefined;
+  /** Undefined for no access log. */
+  accessLog: LogFile | "standard output" | undefined;
+}
+
+export function logSettings(values: FlagValues<typeof LOG_FLAGS>, workingDirectory: string): LogSettings {
+  const { logLevel: spec, logFormat: format, logFile, accessLog } = values;
+  const fileAt = (path: string): LogFile => ({
+    path: resolve(workingDirectory, path),
+    maxBytes: values.logFileSize * 1024 * 1024,
+    count: values.logFileCount,
+  });
+  return {
+    spec,
+    format,
+    file: logFile === undefined ? undefined : fileAt(logFile),
+    accessLog: accessLog === undefined ? undefined : accessLog === "-" ? "standard output" : fileAt(accessLog),
+  };
+}

@@ -1,35 +1,38 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { optionsInTemporaryDirectory } from "./options.test-support.ts";
+import { settingsInTemporaryDirectory } from "./settings.test-support.ts";
 
-const { folder, dev, file } = optionsInTemporaryDirectory();
+const { folder, dev, file } = settingsInTemporaryDirectory();
 
 describe("precedence", () => {
   it("is flag, then environment, then config file, then default", () => {
     const config = file("order.yaml", "rpc-port: 1\nvalidators: 10\nslot-seconds: 4\n");
     const environment = { FANAL_RPC_PORT: "2", FANAL_VALIDATORS: "20", FANAL_CONFIG_FILE: config };
-    expect(dev(["--rpc-port", "3"], environment)).toMatchObject({
-      rpcPort: 3,
+    expect(dev(["--rpc", "--rpc-port", "3"], environment)).toMatchObject({
+      servers: { jsonRpc: { port: 3 } },
       validators: 20,
       slotSeconds: 4,
       warmupEpochs: 5,
     });
   });
 
-  it("lets --no-rpc beat what the environment or the file switches on", () => {
+  it("lets --no-rpc override the environment and the config file", () => {
     const config = file("on.yaml", "rpc: true\n");
-    expect(dev(["--config-file", config]).rpc).toBe(true);
-    expect(dev(["--config-file", config], { FANAL_RPC: "false" }).rpc).toBe(false);
-    expect(dev(["--config-file", config, "--no-rpc"], { FANAL_RPC: "1" }).rpc).toBe(false);
+    const isOn = (...given: Parameters<typeof dev>) => dev(...given).servers.jsonRpc !== undefined;
+    expect(isOn(["--config-file", config])).toBe(true);
+    expect(isOn(["--config-file", config], { FANAL_RPC: "false" })).toBe(false);
+    expect(isOn(["--config-file", config, "--no-rpc"], { FANAL_RPC: "1" })).toBe(false);
+    expect(isOn(["--rpc", "--no-rpc"])).toBe(false);
+    expect(isOn(["--no-rpc", "--rpc"])).toBe(true);
   });
 
-  it("takes an empty variable for none, and aliases for the names they stand for", () => {
-    expect(dev([], { FANAL_RPC_PORT: "" }).rpcPort).toBe(9190);
+  it("ignores empty variables and accepts aliases", () => {
+    expect(dev([], { FANAL_VALIDATORS: "" }).validators).toBe(64);
     expect(dev([], { FANAL_DATADIR: "elsewhere" }).dataDir).toBe(join(folder, "elsewhere"));
     expect(dev(["--config-file", file("alias.yaml", "datadir: there")]).dataDir).toBe(join(folder, "there"));
   });
 
-  it("takes a flag that is given twice, be it by two names: the last counts, and of a repeatable one all do, in their order", () => {
+  it("uses the last value of a repeated flag, and all values of a repeatable one in order", () => {
     const urls = (...argv: string[]) => dev(argv).execution?.urls;
     expect(urls("--el", "http://a", "--el", "http://b")).toEqual(["http://a", "http://b"]);
     expect(urls("--web3-url", "http://a", "--el", "http://b")).toEqual(["http://a", "http://b"]);
@@ -39,7 +42,5 @@ describe("precedence", () => {
     expect(dev(["--data-dir", "a", "--data-dir", "b"]).dataDir).toBe(join(folder, "b"));
     expect(dev(["--data-dir", "a", "--datadir", "b"]).dataDir).toBe(join(folder, "b"));
     expect(dev(["--datadir", "b", "--data-dir", "a"]).dataDir).toBe(join(folder, "a"));
-    expect(dev(["--rpc", "--no-rpc"]).rpc).toBe(false);
-    expect(dev(["--no-rpc", "--rpc"]).rpc).toBe(true);
   });
 });

@@ -4,7 +4,7 @@ import { COMMANDS, type CommandName } from "./commands.ts";
 import { readConfigFile } from "./config-file.ts";
 import { environmentName, type Flag, type FlagTable, type FlagValues, flagNames } from "./flag.ts";
 import { FlagValueError, withoutCredentials } from "./flag-values.ts";
-import { CONFIG_FILE_FLAG } from "./flags.ts";
+import { CONFIG_FILE_FLAG } from "./shared-flags.ts";
 import { rejectUnknownVariables } from "./unknown-variables.ts";
 
 export interface FlagSources {

@@ -2,19 +2,23 @@ import { toHex } from "@lodestar/utils";
 import type { DevChain } from "../../dev/dev-chain.ts";
 import { forkAtGenesis, type ScheduledFork } from "../../dev/forks.ts";
 import type { KeySource } from "../../dev/genesis-parameters.ts";
+import type { DevGenesisSettings } from "../../dev/settings.ts";
 import type { LogFields, Logger } from "../../log/logger.ts";
+import type { NodeSettings } from "../../node/settings.ts";
 import { VERSION } from "../../runtime/version.ts";
-import type { DevOptions, SharedOptions } from "../flags/options.ts";
+import type { ServerSettings } from "../flags/server/server-settings.ts";
 
 /** Logs the configuration of the node as the first line. */
-export function announceStart(chain: LogFields, options: SharedOptions, logger: Logger): void {
-  const { dataDir, rpc, rpcAddress, rpcPort, rest, restAddress, restPort, networking } = options;
+export function announceStart(
+  chain: LogFields,
+  { dataDir, networking, servers }: Pick<NodeSettings, "dataDir" | "networking"> & { servers: ServerSettings },
+  logger: Logger,
+): void {
   logger.notice("Starting Fanal", {
     version: VERSION,
     ...chain,
     dataDir,
-    rpc: rpc ? addressText(rpcAddress, rpcPort) : "off",
-    rest: rest ? addressText(restAddress, restPort) : "off",
+    ...serverAddresses(servers),
     p2p: networking ? addressText(networking.address, networking.port) : "off",
   });
 }
@@ -41,7 +45,10 @@ export function announceKeys({ keys, chain }: DevChain, source: KeySource | unde
 }
 
 /** Notes that 0x02 credentials have no effect before electra. upgrade_to_electra then handles such validators. */
-export function announceEarlyCompounding({ forks, withdrawals = [] }: DevOptions, logger: Logger): void {
+export function announceEarlyCompounding(
+  { forks, withdrawals = [] }: Pick<DevGenesisSettings, "forks" | "withdrawals">,
+  logger: Logger,
+): void {
   const isEarly = !forks.some(({ fork, epoch }) => fork === "electra" && epoch === 0);
   if (!isEarly || !withdrawals.some(({ value }) => value.prefix === "0x02")) return;
   logger.notice(
@@ -55,5 +62,13 @@ export function forkTexts(schedule: readonly ScheduledFork[]): string[] {
   return [forkAtGenesis(schedule), ...later.map(({ fork, epoch }) => `${fork}@${epoch}`)];
 }
 
-export const addressText = (address: string, port: number): string =>
+/** Log fields with the addresses of the API servers. */
+export function serverAddresses({ jsonRpc, rest }: ServerSettings): { rpc: string; rest: string } {
+  return {
+    rpc: jsonRpc ? addressText(jsonRpc.host, jsonRpc.port) : "off",
+    rest: rest ? addressText(rest.host, rest.port) : "off",
+  };
+}
+
+const addressText = (address: string, port: number): string =>
   `${address.includes(":") ? `[${address}]` : address}:${port === 0 ? "any" : port}`;

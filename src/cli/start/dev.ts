@@ -3,12 +3,12 @@ import { useNativeHasher } from "../../chain/states/native-hasher.ts";
 import { PromiseTracker } from "../../debug/promise-tracker.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { LogControl } from "../../log/pino-logger.ts";
-import type { NetworkingOptions } from "../../network/networking-options.ts";
+import type { NetworkSettings } from "../../network/network-settings.ts";
 import { DevNode } from "../../node/dev-node.ts";
 import { Notifier } from "../../node/notifier.ts";
 import { limitConnections } from "../../node/servers/connection-limits.ts";
 import { isLoopbackAddress } from "../../server/http/access/loopback.ts";
-import type { DevOptions } from "../flags/options.ts";
+import type { DevCommandSettings } from "../flags/dev/dev-settings.ts";
 import type { RunningNode } from "../run.ts";
 import { announceEarlyCompounding, announceKeys, announceStart, forkTexts } from "./banner.ts";
 import { clockOffsetNotice } from "./clock-offset.ts";
@@ -18,41 +18,41 @@ import { verifyPeers } from "./verify-peers.ts";
 
 /** Runs `fanal dev`: a dev chain in this process. */
 export async function runDev(
-  options: DevOptions,
+  settings: DevCommandSettings,
   logger: Logger,
   { setSpec }: LogControl,
   signal?: AbortSignal,
 ): Promise<RunningNode> {
   announceStart(
     {
-      preset: options.preset,
-      forks: forkTexts(options.forks),
-      validators: options.validators,
-      slotSeconds: options.slotSeconds,
-      speed: options.speed,
+      preset: settings.preset,
+      forks: forkTexts(settings.forks),
+      validators: settings.validators,
+      slotSeconds: settings.slotSeconds,
+      speed: settings.speed,
     },
-    options,
+    settings,
     logger,
   );
   useNativeHasher(logger);
   const servers = await limitConnections(
-    { servers: serverOptions(options, logger), networking: options.networking },
+    { servers: serverOptions(settings, logger), networking: settings.networking },
     logger,
   );
-  const futures = options.trackFutures ? PromiseTracker.started() : undefined;
-  if (options.networking) await verifyPeers(options.networking);
+  const futures = settings.trackFutures ? PromiseTracker.started() : undefined;
+  if (settings.networking) await verifyPeers(settings.networking);
   const node = await DevNode.open({
-    ...options,
-    networkDirectory: join(options.dataDir, "network"),
+    ...settings,
+    networkDirectory: join(settings.dataDir, "network"),
     servers,
     logger,
     setLogSpec: setSpec,
     futures,
     signal,
   });
-  announceKeys(node.devChain, options.keys, logger);
-  if (node.devChain.isNew) announceEarlyCompounding(options, logger);
-  announceServers(node.servers, options, logger);
+  announceKeys(node.devChain, settings.keys, logger);
+  if (node.devChain.isNew) announceEarlyCompounding(settings, logger);
+  announceServers(node.servers, settings.servers, logger);
   const { chain, networking } = node.node;
   const watch = new Notifier({
     chain,
@@ -64,7 +64,7 @@ export async function runDev(
   node.node.own(watch);
   const starting = node.start({
     onJoinable: (networkDirectory) =>
-      logger.notice(`Another node joins with: ${joinCommand(networkDirectory, options.networking)}`),
+      logger.notice(`Another node joins with: ${joinCommand(networkDirectory, settings.networking)}`),
     onTimeDifference: (difference) => logger.notice(clockOffsetNotice(difference)),
   });
   return running(node, starting);
@@ -73,7 +73,7 @@ export async function runDev(
 /** Returns the command that joins the chain. A node that joins a chain on loopback listens on loopback too. */
 export function joinCommand(
   networkDirectory: string,
-  networking: Pick<NetworkingOptions, "address"> | undefined,
+  networking: Pick<NetworkSettings, "address"> | undefined,
 ): string {
   const command = `fanal node --network ${networkDirectory} --data-dir DIR --p2p-port 0`;
   return networking && isLoopbackAddress(networking.address)

@@ -1,22 +1,22 @@
-import type { UpstreamHealth } from "../../gateway/upstream-health.ts";
+import { HEALTH_LOG_MESSAGES, type UpstreamHealth } from "../../gateway/upstream-health.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { LogControl } from "../../log/pino-logger.ts";
 import { limitConnections } from "../../node/servers/connection-limits.ts";
 import { listenStartError } from "../../node/servers/listen-error.ts";
 import { pageFiles } from "../../node/servers/page-files.ts";
 import { VERSION } from "../../runtime/version.ts";
-import type { GatewayCommandOptions } from "../flags/gateway/gateway-options.ts";
+import type { GatewayCommandSettings } from "../flags/gateway/gateway-settings.ts";
 import type { RunningNode } from "../run.ts";
-import { addressText } from "./banner.ts";
+import { serverAddresses } from "./banner.ts";
 import { running } from "./running-node.ts";
 import { announceServers, serverOptions } from "./servers.ts";
 
-export interface GatewayStart extends GatewayCommandOptions {
-  /** Gets the preset of the chain before anything is loaded that reads it. */
+export interface GatewayStart extends GatewayCommandSettings {
+  /** Receives the preset of the chain before the consensus libraries are loaded. */
   environment: Record<string, string | undefined>;
 }
 
-/** `fanal gateway`: the interface of a node in front of others. */
+/** Runs `fanal gateway`: the servers of a node in front of other beacon nodes. */
 export async function runGateway(
   start: GatewayStart,
   logger: Logger,
@@ -24,9 +24,14 @@ export async function runGateway(
   stopping: AbortSignal,
 ): Promise<RunningNode> {
   const { gateway: options, workers, drainMillis, environment } = start;
-  announceGateway(start, logger);
-  const asked = await limitConnections({ servers: serverOptions(start, logger), networking: undefined }, logger);
-  const { jsonRpc, rest, metrics, limits, writeAccess } = asked;
+  logger.notice("Starting Fanal gateway", {
+    version: VERSION,
+    upstreams: options.upstreams.map(({ name }) => name),
+    ...serverAddresses(start.servers),
+    workers,
+  });
+  const listeners = await limitConnections({ servers: serverOptions(start, logger), networking: undefined }, logger);
+  const { jsonRpc, rest, metrics, limits, writeAccess } = listeners;
   const { fetchChainSpec } = await import("../../gateway/chain-spec.ts");
   const chainSpec = await fetchChainSpec(options.upstreams, stopping, logger);
   environment.LODESTAR_PRESET = chainSpec.presetBase;
@@ -41,29 +46,19 @@ export async function runGateway(
     drainMillis,
     logger,
   }).catch((error: unknown) => {
-    throw listenStartError(error, asked);
+    throw listenStartError(error, listeners);
   });
   for (const health of gateway.health.all) announceUpstream(health, logger);
-  announceServers(gateway, start, logger);
+  announceServers(gateway, start.servers, logger);
   return { ...running(gateway), drainMillis };
 }
 
-function announceGateway(start: GatewayStart, logger: Logger): void {
-  const { gateway, workers, rpc, rpcAddress, rpcPort, rest, restAddress, restPort } = start;
-  logger.notice(`Fanal ${VERSION} starts as a gateway`, {
-    upstreams: gateway.upstreams.map(({ name }) => name),
-    rpc: rpc ? addressText(rpcAddress, rpcPort) : "off",
-    rest: rest ? addressText(restAddress, restPort) : "off",
-    workers,
-  });
-}
-
-/** Says what the gateway is in front of. */
+/** Logs the state of an upstream at the start. */
 function announceUpstream(
   { upstream, state, reasons, version, head, finalized }: UpstreamHealth,
   logger: Logger,
 ): void {
-  const fields = { version, head: head?.slot, finalizedEpoch: finalized?.epoch };
-  if (state === "ready") logger.notice(`The gateway is in front of ${upstream}`, fields);
-  else logger.warn(`The upstream ${upstream} is ${state}`, { ...fields, reasons });
+  const fields = { upstream, version, head: head?.slot, finalizedEpoch: finalized?.epoch };
+  if (state === "ready") logger.notice(HEALTH_LOG_MESSAGES.ready, fields);
+  else logger.warn(HEALTH_LOG_MESSAGES[state], { ...fields, reasons });
 }

@@ -2,10 +2,10 @@ import { readdirSync } from "node:fs";
 import { expect, it } from "vitest";
 import { createLogger } from "../../log/pino-logger.ts";
 import { EXIT_CODES } from "../exit.ts";
-import { optionsInTemporaryDirectory } from "../flags/options.test-support.ts";
+import { settingsInTemporaryDirectory } from "../flags/settings.test-support.ts";
 import { runNode } from "./node.ts";
 
-const { folder, node } = optionsInTemporaryDirectory();
+const { folder, node } = settingsInTemporaryDirectory();
 
 it("validators with well-known keys run on the network of a dev chain only", async () => {
   const log = createLogger({ format: "text", spec: "WARN", destination: { write() {} } });

@@ -4,7 +4,7 @@ import { PromiseTracker } from "../../debug/promise-tracker.ts";
 import { isDevConfig } from "../../dev/chain-config.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { LogControl } from "../../log/pino-logger.ts";
-import type { NetworkingOptions } from "../../network/networking-options.ts";
+import type { NetworkSettings } from "../../network/network-settings.ts";
 import { loadNetworkConfig } from "../../node/chain-source/network-config.ts";
 import { startNetworkNode } from "../../node/network-node.ts";
 import { Notifier } from "../../node/notifier.ts";
@@ -12,7 +12,7 @@ import { limitConnections } from "../../node/servers/connection-limits.ts";
 import { usageError } from "../exit.ts";
 import { listedValidators } from "../flags/dev/validator-list.ts";
 import { networkBootnodes } from "../flags/network/bootnodes.ts";
-import type { NodeOptions } from "../flags/options.ts";
+import type { NodeCommandSettings } from "../flags/node/node-settings.ts";
 import type { RunningNode } from "../run.ts";
 import { announceStart } from "./banner.ts";
 import { running } from "./running-node.ts";
@@ -21,26 +21,25 @@ import { verifyPeers } from "./verify-peers.ts";
 
 /** Runs `fanal node`: a node of a network. */
 export async function runNode(
-  options: NodeOptions,
+  settings: NodeCommandSettings,
   logger: Logger,
   { setSpec }: LogControl,
   signal?: AbortSignal,
 ): Promise<RunningNode> {
-  announceStart({ network: options.network.name, preset: options.network.preset }, options, logger);
+  announceStart({ network: settings.network.name, preset: settings.network.preset }, settings, logger);
   useNativeHasher(logger);
   const wanted = await limitConnections(
-    { servers: serverOptions(options, logger), networking: options.networking },
+    { servers: serverOptions(settings, logger), networking: settings.networking },
     logger,
   );
-  const futures = options.trackFutures ? PromiseTracker.started() : undefined;
-  const { devValidators, networking } = options;
+  const futures = settings.trackFutures ? PromiseTracker.started() : undefined;
+  const { devValidators, networking } = settings;
   const runsValidators = devValidators === "all" || devValidators.length > 0;
-  if (runsValidators) requireDevNetwork(options);
+  if (runsValidators) requireDevNetwork(settings);
   if (networking) await verifyPeers(networking);
   const { node, servers } = await startNetworkNode({
-    ...options,
-    networking: networking && withLaterBootnodes(networking, options.network),
-    syncHorizonSlots: options.syncHorizon,
+    ...settings,
+    networking: networking && withLaterBootnodes(networking, settings.network),
     validators: runsValidators ? (count) => listedValidators(devValidators, count, "--dev-validators") : undefined,
     servers: wanted,
     logger,
@@ -49,8 +48,8 @@ export async function runNode(
     signal,
     onStale: (stale) => warnOfStaleState(stale, logger),
   });
-  if (networking && !node.networking?.knowsPeers) warnWithoutPeers(networking, options.network, logger);
-  announceServers(servers, options, logger);
+  if (networking && !node.networking?.knowsPeers) warnWithoutPeers(networking, settings.network, logger);
+  announceServers(servers, settings.servers, logger);
   const { chain } = node;
   const connectedPeers = node.networking && (() => node.networking!.view.peerCounts().connected);
   node.own(new Notifier({ chain, connectedPeers, needsPeers: networking !== undefined, logger }));
@@ -58,7 +57,7 @@ export async function runNode(
 }
 
 /** Requires the network of a dev chain: only its validator keys are known. */
-function requireDevNetwork({ network }: NodeOptions): void {
+function requireDevNetwork({ network }: NodeCommandSettings): void {
   if (isDevConfig(loadNetworkConfig(network))) return;
   throw usageError(
     `--dev-validators requires the network of a dev chain, but ${network.name} is not one. ` +
@@ -76,15 +75,18 @@ function warnOfStaleState({ epoch, ageEpochs, periodEpochs }: StaleState, logger
 }
 
 /** Rereads bootnodes of a network directory later: a dev chain writes its ENR only after its warm-up. */
-function withLaterBootnodes(networking: NetworkingOptions, { directory }: NodeOptions["network"]): NetworkingOptions {
+function withLaterBootnodes(
+  networking: NetworkSettings,
+  { directory }: NodeCommandSettings["network"],
+): NetworkSettings {
   if (directory === undefined || networking.bootnodes.length > 0) return networking;
   return { ...networking, readBootnodes: () => networkBootnodes(directory) };
 }
 
 /** Warns that the node has neither peers nor bootnodes to connect to. */
 function warnWithoutPeers(
-  { bootnodes, directPeers, discovery }: NetworkingOptions,
-  { directory }: NodeOptions["network"],
+  { bootnodes, directPeers, discovery }: NetworkSettings,
+  { directory }: NodeCommandSettings["network"],
   logger: Logger,
 ): void {
   if (directPeers.length > 0 || (discovery && bootnodes.length > 0)) return;

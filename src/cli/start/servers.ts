@@ -1,29 +1,32 @@
 import { openAccessLog } from "../../log/access-log-writer.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { LogFile } from "../../log/rotating-file.ts";
-import type { Servers, ServersOptions } from "../../node/servers/servers.ts";
+import type { ApiOptions, Servers, ServersOptions } from "../../node/servers/servers.ts";
 import { usageError } from "../exit.ts";
-import type { LogOptions, ServerSettings } from "../flags/options.ts";
-import type { ServerAccess } from "../flags/server/server-access.ts";
+import type { LogSettings } from "../flags/log-flags.ts";
+import type { AccessSettings, ServerSettings } from "../flags/server/server-settings.ts";
 import { openToken } from "../token-file.ts";
 
-/** Converts flags to server options. */
+interface ServedSettings<Limits> {
+  servers: ServerSettings & { limits: Limits };
+  log: Pick<LogSettings, "accessLog">;
+}
+
+/** Reads the token files and opens the access log. */
 export function serverOptions<Limits>(
-  options: ServerSettings & Pick<LogOptions, "accessLog"> & { limits: Limits },
+  { servers, log }: ServedSettings<Limits>,
   logger: Logger,
 ): Omit<ServersOptions, "limits"> & { limits: Limits } {
-  const { rpc, rpcAddress, rpcPort, rpcAccess, rest, restAddress, restPort, restAccess, limits } = options;
-  const { web, metrics, metricsAddress, metricsPort, accessLog } = options;
+  const { jsonRpc, rest, ...others } = servers;
   return {
-    limits,
-    ...(rpc && { jsonRpc: { host: rpcAddress, port: rpcPort, page: web, access: accessOptions(rpcAccess, logger) } }),
-    ...(rest && { rest: { host: restAddress, port: restPort, access: accessOptions(restAccess, logger) } }),
-    ...(metrics && { metrics: { host: metricsAddress, port: metricsPort } }),
-    ...(accessLog && { writeAccess: accessLogWriter(accessLog, logger) }),
+    ...others,
+    jsonRpc: jsonRpc && { ...jsonRpc, access: withToken(jsonRpc.access, logger) },
+    rest: rest && { ...rest, access: withToken(rest.access, logger) },
+    writeAccess: log.accessLog && accessLogWriter(log.accessLog, logger),
   };
 }
 
-function accessLogWriter(where: NonNullable<LogOptions["accessLog"]>, logger: Logger): (lines: string) => void {
+function accessLogWriter(where: NonNullable<LogSettings["accessLog"]>, logger: Logger): (lines: string) => void {
   try {
     const writer = openAccessLog(where, logger);
     return (lines) => writer.write(lines);
@@ -33,15 +36,14 @@ function accessLogWriter(where: NonNullable<LogOptions["accessLog"]>, logger: Lo
   }
 }
 
-function accessOptions({ vhosts, allowOrigin, api, tokenFile }: ServerAccess, logger: Logger) {
-  const token = tokenFile === undefined ? undefined : openToken(tokenFile, logger);
-  return { virtualHosts: vhosts, allowedOrigins: allowOrigin, classes: api, token };
+function withToken({ tokenFile, ...access }: AccessSettings, logger: Logger): ApiOptions["access"] {
+  return { ...access, token: tokenFile === undefined ? undefined : openToken(tokenFile, logger) };
 }
 
 /** Logs the URLs of the servers and an example call, or how to enable them. */
 export function announceServers(
   { jsonRpcUrl, restUrl, metricsUrl }: Pick<Servers, "jsonRpcUrl" | "restUrl" | "metricsUrl">,
-  { web, rpcAccess: { tokenFile } }: Pick<ServerSettings, "web" | "rpcAccess">,
+  { jsonRpc }: Pick<ServerSettings, "jsonRpc">,
   logger: Logger,
   platform: string = process.platform,
 ): void {
@@ -49,8 +51,8 @@ export function announceServers(
     logger.info("JSON-RPC server is off, enable it with --rpc");
   } else {
     logger.notice(`JSON-RPC is served at ${jsonRpcUrl}`);
-    logger.notice(`Try: ${firstCall(jsonRpcUrl, tokenFile, platform)}`);
-    if (web) logger.notice(`Web interface: ${jsonRpcUrl}`);
+    logger.notice(`Try: ${firstCall(jsonRpcUrl, jsonRpc?.access.tokenFile, platform)}`);
+    if (jsonRpc?.page) logger.notice(`Web interface: ${jsonRpcUrl}`);
   }
   if (restUrl === undefined) logger.info("REST server is off, enable it with --rest");
   else logger.notice(`REST is served at ${restUrl}`);

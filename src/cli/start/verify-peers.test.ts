@@ -13,6 +13,7 @@ const options = {
   port: 0,
   discovery: true,
   targetPeers: 1,
+  supernode: false,
   bootnodes: [] as string[],
   directPeers: [] as string[],
 };

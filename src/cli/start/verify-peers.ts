@@ -1,8 +1,8 @@
-import type { NetworkingOptions } from "../../network/networking-options.ts";
+import type { NetworkSettings } from "../../network/network-settings.ts";
 import { usageError } from "../exit.ts";
 
 /** Verifies the signatures of bootnode records and the peer ids of direct peers. */
-export async function verifyPeers({ bootnodes, directPeers }: NetworkingOptions): Promise<void> {
+export async function verifyPeers({ bootnodes, directPeers }: NetworkSettings): Promise<void> {
   if (bootnodes.length > 0) {
     const { ENR } = await import("@chainsafe/enr");
     for (const record of bootnodes) {

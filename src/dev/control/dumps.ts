@@ -5,6 +5,7 @@ import { ControlError, type DumpControl } from "../../api/dev-control.ts";
 import { ClosingStack } from "../../async/closing-stack.ts";
 import { BeaconChain } from "../../chain/chain.ts";
 import { VirtualClock } from "../../chain/clock/virtual-clock.ts";
+import { DEFAULT_CHAIN_SETTINGS } from "../../chain/settings.ts";
 import { ChainFileError } from "../../chain/stored/chain-file.ts";
 import { readChainFileHeader } from "../../chain/stored/chain-file-header.ts";
 import { exportChain } from "../../chain/stored/export-chain.ts";
@@ -180,6 +181,7 @@ export class DevDumps implements DumpControl {
       config: chain.config,
       db,
       clock,
+      settings: DEFAULT_CHAIN_SETTINGS,
       engine: hasEvm ? new NoExecutionEngine() : new DevExecutionEngine(),
       logger,
     });

@@ -6,7 +6,7 @@ import type { Clock } from "../../chain/clock/clock.ts";
 import type { Logger } from "../../log/logger.ts";
 import { isGlobalAddress } from "../address-scope.ts";
 import type { LocalNode } from "../local-node.ts";
-import { isUnspecifiedAddress } from "../networking-options.ts";
+import { isUnspecifiedAddress } from "../network-settings.ts";
 import type { DiscoveredPeer, PeerSource } from "../peers/connector.ts";
 import { hasGlobalAddress, hasValidAddressLengths, toDiscoveredPeer } from "./discovered-peer.ts";
 import { createDiscv5, type Discv5Service, replaceEnr } from "./discv5-adapter.ts";

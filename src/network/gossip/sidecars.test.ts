@@ -16,7 +16,7 @@ const OPTIONS: Partial<DevNodeOptions> = {
   ],
   validators: 8,
   devBlobs: { least: 2, most: 2 },
-  kzg: sharedKzg,
+  chainTuning: { kzg: sharedKzg },
 };
 
 /** Produces a block with blobs on the head of the producer's chain. */

@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type BeaconConfig, type ChainConfig, createBeaconConfig } from "@lodestar/config";
 import { ACTIVE_PRESET, SLOTS_PER_EPOCH } from "@lodestar/params";
-import type { phase0, Slot, ValidatorIndex } from "@lodestar/types";
+import type { phase0, Slot } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { initialiseDatabase } from "../../chain/anchor/anchor.ts";
 import { SlotTime } from "../../chain/clock/clock.ts";
@@ -21,17 +21,11 @@ import {
 } from "../../dev/chain-config.ts";
 import { MAX_EMPTY_EPOCHS } from "../../dev/constants.ts";
 import { createKeys } from "../../dev/create-keys.ts";
-import type { BlobCounts } from "../../dev/dev-blobs.ts";
 import { createEvmChain, openEvmChain } from "../../dev/evm/open-evm.ts";
 import { createDevGenesis } from "../../dev/genesis.ts";
 import { genesisDeposits, genesisDepositsInSlices } from "../../dev/genesis-deposits.ts";
-import {
-  ChainMismatchError,
-  type DevIdentity,
-  type DevParameters,
-  requireDevChain,
-  requireSameChain,
-} from "../../dev/identity.ts";
+import { ChainMismatchError, type DevIdentity, requireDevChain, requireSameChain } from "../../dev/identity.ts";
+import type { DevSettings } from "../../dev/settings.ts";
 import type { DevKeys } from "../../dev/validator-keys.ts";
 import type { EvmThread } from "../../evm/thread/evm-thread.ts";
 import { DevExecutionEngine } from "../../execution/dev-engine.ts";
@@ -39,40 +33,17 @@ import type { ExecutionEngine } from "../../execution/engine.ts";
 import type { ExecutionGenesis, GenesisBlock } from "../../execution/engine-api/genesis-block.ts";
 import type { Logger } from "../../log/logger.ts";
 import { Progress } from "../../log/progress.ts";
-import type { NetworkingOptions } from "../../network/networking-options.ts";
 import type { ChainSource } from "../beacon-node.ts";
 import { warnOnClockJump, watchSuspensions } from "../clock-warnings.ts";
-import {
-  connectExecutionClients,
-  type ExecutionClientOptions,
-  readClientGenesis,
-} from "../execution/execution-client.ts";
+import { connectExecutionClients, readClientGenesis } from "../execution/execution-client.ts";
+import type { NodeSettings } from "../settings.ts";
 import { StartError } from "../start-error.ts";
 import { pubkeyFilePath } from "../storage/data-directory.ts";
 import { readConfigFile } from "./network-config.ts";
 
-export interface DevSourceOptions extends Omit<DevParameters, "preset"> {
-  dataDir: string;
+export interface DevSourceOptions extends DevSettings, Pick<NodeSettings, "dataDir" | "networking" | "execution"> {
   /** Directory that describes the chain for joining nodes. Omitted if none may join. */
   networkDirectory?: string;
-  /** Deletes the stored dev chain. */
-  reset?: boolean;
-  /** Seconds of chain time per second of real time; 0 for manual time. */
-  speed: number;
-  /** Blobs per payload of the built-in execution engine. By default none. */
-  devBlobs?: BlobCounts;
-  /** Epochs of history that a new chain starts with. */
-  warmupEpochs: number;
-  /** Leaves missed slots empty, so that chain time equals real time. Requires `speed` 1. */
-  catchUp?: boolean;
-  /** By default, the warm-up history of a new chain ends now. */
-  genesisTime?: number;
-  /** Validators that perform duties automatically. By default all. */
-  activeValidators?: readonly ValidatorIndex[];
-  /** Omitted without a network. Requires `speed` 1. */
-  networking?: NetworkingOptions;
-  /** By default the built-in dev execution engine. Execution clients require `speed` 1. */
-  execution?: ExecutionClientOptions;
   logger: Logger;
   /** Cancels the creation of a chain and calls to execution clients. */
   signal?: AbortSignal;
@@ -111,7 +82,7 @@ export async function openDevSource(
   const isShared = options.networking !== undefined && options.activeValidators !== undefined;
   const stoppedAt = await lastSlot(db);
   const presentSlot = new SlotTime(genesisTime, slotSeconds).slotAt(timeOfDay.nowSeconds());
-  const catchesUp = options.catchUp === true && !isNew;
+  const catchesUp = options.catchUp && !isNew;
   if (catchesUp) requireFewEmptySlots(presentSlot - stoppedAt);
   const isJoined = await db.meta.isJoined();
   const config = createBeaconConfig(storedChainConfig(identity), fromHex(identity.genesisValidatorsRoot));

@@ -3,6 +3,7 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { expect, it, onTestFinished } from "vitest";
 import { openDevChain } from "../../../test/support/dev-chain.ts";
 import { writeNetworkDirectory } from "../../../test/support/network-directory.ts";
+import { FROM_GENESIS } from "../../../test/support/settings.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { openDataDirectory } from "../storage/data-directory.ts";
@@ -22,7 +23,7 @@ it("rejects another schedule of past forks, and accepts one of future forks", as
   const open = async (FULU_FORK_EPOCH: number, GLOAS_FORK_EPOCH = Number.POSITIVE_INFINITY) => {
     writeNetworkDirectory(directory, { ...config, FULU_FORK_EPOCH, GLOAS_FORK_EPOCH }, genesis);
     const network = { name: "smallnet", directory };
-    const source = await openNetworkSource(db, { dataDir, network, logger: createRecordingLogger() });
+    const source = await openNetworkSource(db, { ...FROM_GENESIS, dataDir, network, logger: createRecordingLogger() });
     source.clock.close();
     return source.config.FULU_FORK_EPOCH;
   };
@@ -61,7 +62,7 @@ it("warns only about a clock behind the stored chain", async () => {
   const warnings = async () => {
     const logger = createRecordingLogger();
     const network = { name: "dev", directory: networkDirectory };
-    const { clock } = await openNetworkSource(db, { dataDir, network, logger });
+    const { clock } = await openNetworkSource(db, { ...FROM_GENESIS, dataDir, network, logger });
     clock.close();
     return logger.records.filter(({ level }) => level === "warn");
   };

@@ -25,22 +25,24 @@ import {
 } from "../checkpoint/checkpoint-pin.ts";
 import { warnIfProviderSyncing } from "../checkpoint/checkpoint-provider.ts";
 import { warnOnClockJump, watchSuspensions } from "../clock-warnings.ts";
-import { connectExecutionClients, type ExecutionClientOptions } from "../execution/execution-client.ts";
+import { connectExecutionClients } from "../execution/execution-client.ts";
+import type { NodeSettings } from "../settings.ts";
 import { StartError } from "../start-error.ts";
 import { dataDirLocation } from "../storage/data-directory.ts";
 import { loadNetworkConfig, type NamedNetwork } from "./network-config.ts";
 import { type GenesisIdentity, genesisDifference, genesisStateFile, knownGenesis } from "./network-genesis.ts";
 import { createNodeIdentity, type NodeIdentity, requireSameNetwork, storeForkSchedule } from "./node-identity.ts";
 
-export interface NetworkSourceOptions {
-  dataDir: string;
+/** Settings of the chain of a network. */
+export interface NetworkSourceSettings {
   network: NamedNetwork;
   /** An absolute path or an http(s) URL. */
-  genesisState?: string;
-  /** Omitted to start from genesis. */
-  checkpoint?: CheckpointSource;
-  /** Omitted without an execution client. */
-  execution?: ExecutionClientOptions;
+  genesisState: string | undefined;
+  /** Undefined to start from genesis. */
+  checkpoint: CheckpointSource | undefined;
+}
+
+interface NetworkSourceOptions extends NetworkSourceSettings, Pick<NodeSettings, "dataDir" | "execution"> {
   logger: Logger;
   /** Cancels the opening and calls to execution clients. */
   signal?: AbortSignal;

@@ -8,6 +8,7 @@ import { processSlots } from "@lodestar/state-transition";
 import { toRootHex } from "@lodestar/utils";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openDevChain } from "../../../test/support/dev-chain.ts";
+import { FROM_GENESIS } from "../../../test/support/settings.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { serializeSignedBlock } from "../../chain/blocks/block-encoding.ts";
 import { checkpointSource } from "../../cli/flags/node/checkpoint-source.ts";
@@ -157,7 +158,13 @@ it("stores the given state unchanged, and hands it to the chain once", async () 
   onTestFinished(() => db.close());
   const open = async () => {
     const network = { name: "dev", directory: networkDirectory };
-    const source = await openNetworkSource(db, { dataDir, network, genesisState, logger: createRecordingLogger() });
+    const source = await openNetworkSource(db, {
+      ...FROM_GENESIS,
+      dataDir,
+      network,
+      genesisState,
+      logger: createRecordingLogger(),
+    });
     source.clock.close();
     return source;
   };
@@ -188,7 +195,7 @@ it.each([
   const { dataDir, db, logger } = await emptyDirectory();
   const network = { name: "dev", directory: networkDirectory };
   const checkpoint = checkpointSource({ ...NONE, checkpointSyncUrl: base }, "/");
-  const source = await openNetworkSource(db, { dataDir, network, checkpoint, logger });
+  const source = await openNetworkSource(db, { ...FROM_GENESIS, dataDir, network, checkpoint, logger });
   source.clock.close();
   const warned = logger.records.filter(({ level }) => level === "warn");
   expect(warned).toHaveLength(warnings);
@@ -225,7 +232,7 @@ describe("a pinned checkpoint", () => {
     const open = async (values: Partial<Parameters<typeof checkpointSource>[0]>) => {
       const checkpoint = checkpointSource({ ...NONE, ...values }, networkDirectory);
       const network = { name: "dev", directory: networkDirectory };
-      const source = await openNetworkSource(db, { dataDir, network, checkpoint, logger });
+      const source = await openNetworkSource(db, { ...FROM_GENESIS, dataDir, network, checkpoint, logger });
       source.clock.close();
       return source.takeAnchorState?.();
     };

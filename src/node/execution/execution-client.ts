@@ -10,7 +10,7 @@ import { StartError } from "../start-error.ts";
 import { loadOrCreateJwtSecret, reloadingJwtSecret } from "./jwt-secret.ts";
 
 /** Connection to the execution clients. */
-export interface ExecutionClientOptions {
+export interface ExecutionSettings {
   /** Engine API URLs in order of preference. */
   urls: readonly string[];
   /** An absolute path. */
@@ -24,7 +24,7 @@ export interface ExecutionClientOptions {
  * all calls.
  */
 export async function connectExecutionClients(
-  { urls, jwtSecretFile, timers }: ExecutionClientOptions,
+  { urls, jwtSecretFile, timers }: ExecutionSettings,
   config: ChainForkConfig,
   logger: Logger,
   signal?: AbortSignal,
@@ -49,7 +49,7 @@ export async function connectExecutionClients(
 
 /** Reads the genesis block for a new dev chain. Throws a `StartError` if the client is unavailable. */
 export async function readClientGenesis(
-  { urls, jwtSecretFile, timers }: ExecutionClientOptions,
+  { urls, jwtSecretFile, timers }: ExecutionSettings,
   logger: Logger,
   signal?: AbortSignal,
 ): Promise<ExecutionGenesis> {

@@ -8,7 +8,15 @@ const ONE = { servers: { jsonRpc: listening }, networking: undefined };
 const BOTH = { servers: { jsonRpc: listening, rest: listening }, networking: undefined };
 const NETWORKED = {
   ...BOTH,
-  networking: { address: "127.0.0.1", port: 0, discovery: false, bootnodes: [], directPeers: [], targetPeers: 50 },
+  networking: {
+    address: "127.0.0.1",
+    port: 0,
+    discovery: false,
+    bootnodes: [],
+    directPeers: [],
+    targetPeers: 50,
+    supernode: false,
+  },
 };
 
 /** Format of /proc/self/limits. */

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Logger } from "../../log/logger.ts";
-import type { NetworkingOptions } from "../../network/networking-options.ts";
+import type { NetworkSettings } from "../../network/network-settings.ts";
 import { maxPeers } from "../../network/peers/peer-pruner.ts";
 import { DEFAULT_SERVER_LIMITS } from "./server-limits.ts";
 import type { ServersOptions } from "./servers.ts";
@@ -18,7 +18,7 @@ type LimitedServers = Pick<ServersOptions, "jsonRpc" | "rest"> & { limits?: { co
 
 interface LimitOptions<Servers extends LimitedServers> {
   servers: Servers;
-  networking: NetworkingOptions | undefined;
+  networking: NetworkSettings | undefined;
 }
 
 /**

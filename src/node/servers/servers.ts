@@ -19,11 +19,11 @@ interface ListenOptions {
   port: number;
 }
 
-interface ApiOptions extends ListenOptions {
+export interface ApiOptions extends ListenOptions {
   access?: AccessOptions;
 }
 
-interface JsonRpcOptions extends ApiOptions {
+export interface JsonRpcOptions extends ApiOptions {
   /** Serves the web page. */
   page?: boolean;
 }

@@ -7,6 +7,7 @@ import { initialiseDatabase } from "../../chain/anchor/anchor.ts";
 import { BeaconChain } from "../../chain/chain.ts";
 import { VirtualClock } from "../../chain/clock/virtual-clock.ts";
 import type { CustodyOptions } from "../../chain/data/custody.ts";
+import { DEFAULT_CHAIN_SETTINGS } from "../../chain/settings.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import { openDatabase } from "../../db/open-database.ts";
 import type { DevChain } from "../../dev/dev-chain.ts";
@@ -52,6 +53,7 @@ export async function openAnchoredAt(
   const readGenesisState = knowsGenesis ? () => whole.states.genesis() : undefined;
   const open = () =>
     BeaconChain.open({
+      settings: DEFAULT_CHAIN_SETTINGS,
       config,
       db,
       clock,

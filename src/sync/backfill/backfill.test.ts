@@ -3,6 +3,7 @@ import { type OpenedDevChain, startQuietDevChain } from "../../../test/support/d
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { FakePeers, type ServedBlock } from "../fake-peers.test-support.ts";
 import { blocksOf } from "../history.test-support.ts";
+import { DEFAULT_SYNC_SETTINGS, type SyncSettings } from "../settings.ts";
 import { openAnchoredAt } from "./anchored-chain.test-support.ts";
 import { Backfill } from "./backfill.ts";
 
@@ -32,12 +33,12 @@ class FakeSync {
   }
 }
 
-async function openBackfill(peers: FakePeers, options: { epochs?: number } = {}) {
+async function openBackfill(peers: FakePeers, settings: SyncSettings = DEFAULT_SYNC_SETTINGS) {
   const { chain } = await openAnchoredAt(ANCHOR_SLOT, source.devChain);
   const sync = new FakeSync();
   const logger = createRecordingLogger();
   const limits = { batchSlots: 4 };
-  const backfill = new Backfill({ chain, peers, sync: sync as never, logger, limits, ...options });
+  const backfill = new Backfill({ chain, peers, sync: sync as never, logger, limits, settings });
   backfill.start();
   return { chain, sync, backfill, logger };
 }
@@ -58,7 +59,7 @@ it("backfill starts only when the sync is idle", async () => {
 it("no history is fetched with 0 epochs", async () => {
   const peers = new FakePeers();
   peers.add("honest", history);
-  const { sync, backfill } = await openBackfill(peers, { epochs: 0 });
+  const { sync, backfill } = await openBackfill(peers, { ...DEFAULT_SYNC_SETTINGS, backfillEpochs: 0 });
   sync.rest();
   await peers.untilQuiet();
   expect(peers.ranges).toEqual([]);

@@ -2,6 +2,7 @@ import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { SyncPeers } from "../../network/peers/sync-peers.ts";
+import type { SyncSettings } from "../settings.ts";
 import type { Sync } from "../sync.ts";
 import { BackfillPeers } from "./backfill-peers.ts";
 import type { BackfillTask } from "./backfill-task.ts";
@@ -20,11 +21,7 @@ interface BackfillParts {
   chain: Pick<BeaconChain, "config" | "clock" | "history">;
   peers: SyncPeers;
   sync: Pick<Sync, "isIdle" | "onIdle">;
-  /**
-   * How far back from the current epoch blocks are fetched. Default: as far as every node has to serve them
-   * (phase0/p2p-interface.md, BeaconBlocksByRange). Infinity fetches all of history, 0 nothing.
-   */
-  epochs?: number;
+  settings: Pick<SyncSettings, "backfillEpochs">;
   logger: Logger;
   timers?: Pick<Timers, "now">;
   limits?: Partial<BackfillLimits>;
@@ -42,7 +39,8 @@ export class Backfill {
   #wake: () => void = () => {};
 
   constructor(parts: BackfillParts) {
-    const { chain, peers, timers = SYSTEM_TIMERS, epochs = chain.config.MIN_EPOCHS_FOR_BLOCK_REQUESTS } = parts;
+    const { chain, peers, settings, timers = SYSTEM_TIMERS } = parts;
+    const epochs = settings.backfillEpochs ?? chain.config.MIN_EPOCHS_FOR_BLOCK_REQUESTS;
     const { batchSlots, backoffMs } = { ...DEFAULT_LIMITS, ...parts.limits };
     this.#parts = parts;
     this.#logger = parts.logger.topic("sync");

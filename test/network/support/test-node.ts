@@ -15,7 +15,9 @@ import { DevExecutionEngine } from "../../../src/execution/dev-engine.ts";
 import { createLogger } from "../../../src/log/pino-logger.ts";
 import { BeaconNode } from "../../../src/node/beacon-node.ts";
 import type { Networking, NetworkingParts } from "../../../src/node/networking.ts";
+import { DEFAULT_SYNC_SETTINGS } from "../../../src/sync/settings.ts";
 import { createRememberingVerifier } from "../../support/remembering-verifier.ts";
+import { NODE_SETTINGS } from "../../support/settings.ts";
 import { sharedKzg } from "../../support/shared-kzg.ts";
 
 export interface TestNodeOptions {
@@ -69,6 +71,8 @@ export class TestNode {
       destination: { write: (line) => log.push(line) },
     });
     const node = await BeaconNode.open({
+      ...NODE_SETTINGS,
+      sync: DEFAULT_SYNC_SETTINGS,
       dataDir: options.directory,
       waitForDisk: false,
       async source(db) {
@@ -93,8 +97,7 @@ export class TestNode {
         requestLimits: options.requestLimits,
         syncLimits: options.syncLimits,
       },
-      kzg: sharedKzg,
-      createVerifier: createRememberingVerifier,
+      chainTuning: { kzg: sharedKzg, createVerifier: createRememberingVerifier },
       logger,
       setLogSpec: setSpec,
     });

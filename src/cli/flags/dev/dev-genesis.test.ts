@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DEV_FORKS } from "../../../dev/forks.ts";
 import type { DevIdentity } from "../../../dev/identity.ts";
-import { optionsInTemporaryDirectory, refusal } from "../options.test-support.ts";
+import { refusal, settingsInTemporaryDirectory } from "../settings.test-support.ts";
 
-const { folder, dev, node, file } = optionsInTemporaryDirectory();
+const { folder, dev, node, file } = settingsInTemporaryDirectory();
 const address = `0x${"Ab".repeat(20)}`;
 const forkTexts = (argv: string[], stored?: DevIdentity) =>
   dev(argv, {}, stored)
@@ -12,8 +12,8 @@ const forkTexts = (argv: string[], stored?: DevIdentity) =>
     .join(" ");
 const TO_DENEB = "phase0=0 altair=0 bellatrix=0 capella=0 deneb=0";
 
-describe("the genesis of a dev chain", () => {
-  it("starts in the newest fork, in the one that is named, or in the one before those to come", () => {
+describe("genesis of a dev chain", () => {
+  it("starts in the newest fork, the given one, or the one before scheduled forks", () => {
     expect(forkTexts([])).toBe(DEV_FORKS.map((fork) => `${fork}=0`).join(" "));
     expect(forkTexts(["--fork", "phase0"])).toBe("phase0=0");
     expect(forkTexts(["--fork-at", "electra=2,fulu=3"])).toBe(`${TO_DENEB} electra=2 fulu=3`);
@@ -21,7 +21,7 @@ describe("the genesis of a dev chain", () => {
     expect(forkTexts(["--fork", "phase0", "--fork-at", "altair=1"])).toBe("phase0=0 altair=1");
   });
 
-  it("has withdrawal credentials and balances for all, for ranges and for single validators", () => {
+  it("sets withdrawal credentials and balances of all validators, ranges and single ones", () => {
     const options = dev([
       ...["--withdrawal-credentials", `0-15=0x01:${address}`],
       ...["--withdrawal-credentials", `16=0x02:${address}, 17-18 = 0x02`],
@@ -43,7 +43,7 @@ describe("the genesis of a dev chain", () => {
     expect(dev(["--balances", "32.000000001"]).balances).toEqual([{ value: 32_000_000_001 }]);
   });
 
-  it("has its keys from one source", () => {
+  it("has one key source", () => {
     const mnemonic = file("words", "  Abandon abandon\n about \n");
     expect(dev([]).keys).toBeUndefined();
     expect(dev(["--interop-keys", "100"])).toMatchObject({ keys: { kind: "interop", first: 100 }, validators: 64 });
@@ -54,7 +54,7 @@ describe("the genesis of a dev chain", () => {
     expect(node(["--dev-validators", "all", "--mnemonic-file", mnemonic]).keys).toEqual(words);
   });
 
-  it("has other constants of its configuration", () => {
+  it("overrides constants of the configuration", () => {
     const argv = [
       "--config",
       "CHURN_LIMIT_QUOTIENT=16,SHARD_COMMITTEE_PERIOD = 2",
@@ -81,7 +81,7 @@ describe("the genesis of a dev chain", () => {
     [["--interop-keys", "9-1"], /an ascending range, such as 100-163/],
     [["--interop-keys", "0-15", "--validators", "32"], /has 16 keys, but the chain has 32 validators/],
     [["--interop-keys", "1", "--mnemonic", "a"], /--interop-keys and --mnemonic exclude each other/],
-  ])("is refused with %j", (argv, complaint) => {
+  ])("rejects %j", (argv, complaint) => {
     expect(refusal(() => dev(argv))).toMatch(complaint);
   });
 
@@ -91,7 +91,7 @@ describe("the genesis of a dev chain", () => {
   });
 });
 
-describe("a chain that is stored", () => {
+describe("stored chain", () => {
   const stored: DevIdentity = {
     kind: "dev",
     preset: "mainnet",
@@ -112,7 +112,7 @@ describe("a chain that is stored", () => {
   };
   const { kind: _kind, genesisTime: _time, genesisValidatorsRoot: _root, ...parameters } = stored;
 
-  it("gives whatever the flags do not", () => {
+  it("provides what no flag sets", () => {
     expect(dev([], {}, stored)).toMatchObject({ ...parameters, genesisTime: undefined });
     expect(dev(["--eth1", "http://127.0.0.1:8545"], {}, stored).deposits).toEqual(stored.deposits);
     expect(dev(["--dev-validators", "39"], {}, stored).activeValidators).toEqual([39]);
@@ -124,7 +124,7 @@ describe("a chain that is stored", () => {
     expect(forkTexts(["--fork-at", "altair=4"], stored)).toBe("phase0=0 altair=4");
   });
 
-  it("gives way to every flag, so that what differs can be named", () => {
+  it("is overridden by every flag, so that differences can be reported", () => {
     const flags = `--preset minimal --validators 16 --slot-seconds 2 --warmup-epochs 0 --deposit-chain-id 6 --interop-keys 0
       --withdrawal-credentials 0x02 --balances 34 --config SHARD_COMMITTEE_PERIOD=4 --genesis-time 1800000000`;
     expect(dev(flags.split(/\s+/), {}, stored)).toMatchObject({

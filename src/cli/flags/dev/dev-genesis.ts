@@ -3,29 +3,19 @@ import { resolve } from "node:path";
 import { TIME_OF_DAY } from "../../../chain/clock/time-of-day.ts";
 import type { DepositContractOptions } from "../../../dev/chain-config.ts";
 import { DEV_FORKS, type DevFork, forkAtGenesis, type ScheduledFork } from "../../../dev/forks.ts";
-import type { ConfigOverrides, GenesisParameters, KeySource } from "../../../dev/genesis-parameters.ts";
+import type { ConfigOverrides, KeySource } from "../../../dev/genesis-parameters.ts";
 import type { DevIdentity } from "../../../dev/identity.ts";
+import type { DevGenesisSettings } from "../../../dev/settings.ts";
 import { StartupError, usageError } from "../../exit.ts";
 import type { FlagValues } from "../flag.ts";
 import type { DEV_GENESIS_FLAGS, DEV_PRESETS, KEY_FLAGS } from "./dev-genesis-flags.ts";
 import { forkSchedule } from "./fork-schedule.ts";
 
-type DevPreset = (typeof DEV_PRESETS)[number];
+export type DevPreset = (typeof DEV_PRESETS)[number];
 
-/** Genesis settings of a dev chain. */
-export interface DevGenesis extends GenesisParameters {
+/** Genesis settings of a dev chain, with the preset of the process. */
+interface DevGenesis extends DevGenesisSettings {
   preset: DevPreset;
-  validators: number;
-  /** All scheduled forks in order, from phase0; those at epoch 0 are active at genesis. */
-  forks: readonly ScheduledFork[];
-  slotSeconds: number;
-  warmupEpochs: number;
-  /** Unix seconds; undefined to let the warm-up history end now. */
-  genesisTime: number | undefined;
-  /** Undefined without a deposit contract. */
-  deposits: DepositContractOptions | undefined;
-  /** Undefined for a chain without the EVM. */
-  evm: { chainId: number } | undefined;
 }
 
 type GenesisValues = FlagValues<typeof DEV_GENESIS_FLAGS> & {

@@ -9,17 +9,17 @@ const schedule = (genesis: DevFork, ...activations: string[]) =>
     .join(" ");
 
 describe("fork schedule", () => {
-  it("starts in the genesis fork, with everything before it from epoch 0", () => {
+  it("starts in the genesis fork, with all earlier forks at epoch 0", () => {
     expect(schedule("phase0")).toBe("phase0=0");
     expect(schedule("capella")).toBe("phase0=0 altair=0 bellatrix=0 capella=0");
   });
 
-  it("adds forks at their epochs, in whatever order they are given", () => {
+  it("sorts later forks by epoch", () => {
     expect(schedule("phase0", "bellatrix=4", "altair=2")).toBe("phase0=0 altair=2 bellatrix=4");
     expect(schedule("altair", "bellatrix=3", "capella=4")).toBe("phase0=0 altair=0 bellatrix=3 capella=4");
   });
 
-  it("accepts what only repeats --fork", () => {
+  it("accepts activations that repeat --fork", () => {
     expect(schedule("bellatrix", "altair=0", "capella=2", "capella=2")).toBe("phase0=0 altair=0 bellatrix=0 capella=2");
   });
 
@@ -32,13 +32,13 @@ describe("fork schedule", () => {
     ["phase0", ["altair=1", "altair=2"], "two epochs for altair, 1 and 2"],
   ];
   for (const [genesis, activations, complaint] of refused) {
-    it(`refuses --fork ${genesis} with ${activations.join(" ")}`, () => {
+    it(`rejects --fork ${genesis} with ${activations.join(" ")}`, () => {
       expect(() => schedule(genesis, ...activations)).toThrow(StartupError);
       expect(() => schedule(genesis, ...activations)).toThrow(complaint);
     });
   }
 
-  it("refuses what is not NAME=EPOCH", () => {
+  it("rejects anything but NAME=EPOCH", () => {
     for (const text of [
       "altair",
       "altair=",
@@ -54,7 +54,7 @@ describe("fork schedule", () => {
     }
   });
 
-  it("has the forks of the consensus library, in its order", async () => {
+  it("has the forks of the consensus library in order", async () => {
     const { forkAll } = await import("@lodestar/params");
     expect(forkAll.slice(0, DEV_FORKS.length)).toEqual(DEV_FORKS);
   });

@@ -5,7 +5,7 @@ import { listedValidators, parseValidatorList } from "./validator-list.ts";
 
 const indicesOf = (text: string, count = 64) => listedValidators(parseValidatorList(text), count, "--flag");
 
-describe("a list of validators", () => {
+describe("validator list", () => {
   it.each([
     ["all", undefined],
     ["none", []],
@@ -15,15 +15,15 @@ describe("a list of validators", () => {
     [" 20, 0-2 ", [0, 1, 2, 20]],
     ["3-3,3,2-4", [2, 3, 4]],
     ["63", [63]],
-  ])("%j names %j", (text, indices) => {
+  ])("parses %j to %j", (text, indices) => {
     expect(indicesOf(text)).toEqual(indices);
   });
 
-  it.each(["", "some", "1,", "-1", "3-1", "1.5", "0x1", "1-2-3", "all,1", "9".repeat(20)])("%j is none", (text) => {
+  it.each(["", "some", "1,", "-1", "3-1", "1.5", "0x1", "1-2-3", "all,1", "9".repeat(20)])("rejects %j", (text) => {
     expect(() => parseValidatorList(text)).toThrow(FlagValueError);
   });
 
-  it("may name no more validators than there are, however many it claims", () => {
+  it("rejects indices beyond the number of validators", () => {
     expect(() => indicesOf("0-99999999999", 16)).toThrow(StartupError);
     expect(() => indicesOf("16", 16)).toThrow(
       "--flag includes validator 16, but the chain has only 16 validators. Use indices from 0 to 15.",

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { DEFAULT_BUILDER_OPTIONS } from "../../../node/execution/builder-options.ts";
-import { optionsInTemporaryDirectory, refusal } from "../options.test-support.ts";
+import { refusal, settingsInTemporaryDirectory } from "../settings.test-support.ts";
 
-const { dev, node } = optionsInTemporaryDirectory();
+const { dev, node } = settingsInTemporaryDirectory();
 
-describe("the builder", () => {
-  it("is none unless it is named, and then trusted as other clients do", () => {
+describe("builder", () => {
+  it("is off without a URL, and has the defaults of other clients", () => {
     expect(node([]).builder).toBeUndefined();
     expect(dev(["--builder", "http://127.0.0.1:18550"]).builder).toEqual({
       url: "http://127.0.0.1:18550",
@@ -13,7 +13,7 @@ describe("the builder", () => {
     });
   });
 
-  it("is as the flags say", () => {
+  it("is configured by flags", () => {
     const builder = ["--builder", "https://relay.example", "--builder-timeout", "500"];
     const trust = ["--builder-fallback-skips", "2", "--builder-fallback-skips-per-epoch", "4"];
     expect(node([...builder, ...trust, "--builder-boost-factor", "18446744073709551615"]).builder).toEqual({

@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { optionsInTemporaryDirectory, refusal } from "../options.test-support.ts";
+import { refusal, settingsInTemporaryDirectory } from "../settings.test-support.ts";
 
-const { folder, dev, node } = optionsInTemporaryDirectory();
+const { folder, dev, node } = settingsInTemporaryDirectory();
 
 describe("execution clients", () => {
   const [first, second] = ["http://127.0.0.1:8551", "https://el.example/"];
 
-  it("are named in their order, with a secret in the data directory unless it lies elsewhere", () => {
+  it("keep their order, with the secret in the data directory by default", () => {
     expect(node(["--el", first, "--el", second, "--data-dir", "d"]).execution).toEqual({
       urls: [first, second],
       jwtSecretFile: join(folder, "d/jwt.hex"),
@@ -21,7 +21,7 @@ describe("execution clients", () => {
     expect(dev([], { FANAL_EL: `${first},${second}` }).execution?.urls).toEqual([first, second]);
   });
 
-  it("are refused where they make no sense", () => {
+  it("are rejected in conflict with other flags", () => {
     expect(refusal(() => dev(["--el", "127.0.0.1:8551"]))).toContain("it must be a URL that begins with http://");
     const withPassword = refusal(() => dev(["--el", "http://me:secret@127.0.0.1:99999"]));
     expect(withPassword).toContain(
@@ -36,14 +36,14 @@ describe("execution clients", () => {
   });
 });
 
-describe("the EVM", () => {
-  it("has the chain id of anvil unless another is given", () => {
+describe("EVM", () => {
+  it("has the chain id of anvil by default", () => {
     expect(dev([]).evm).toBeUndefined();
     expect(dev(["--evm"]).evm).toEqual({ chainId: 31_337 });
     expect(dev(["--evm", "--chain-id", "5"]).evm).toEqual({ chainId: 5 });
   });
 
-  it("is refused with an execution client, a deposit contract elsewhere, or blobs without transactions", () => {
+  it("excludes execution clients, deposit contracts and dev blobs", () => {
     const [el, contract] = ["http://127.0.0.1:8551", `0x${"42".repeat(20)}`];
     expect(refusal(() => dev(["--evm", "--el", el]))).toContain("--evm and --el exclude each other");
     expect(refusal(() => dev(["--evm", "--deposit-contract", contract, "--fork", "electra"]))).toContain(

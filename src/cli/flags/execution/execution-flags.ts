@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import type { ExecutionClientOptions } from "../../../node/execution/execution-client.ts";
+import type { ExecutionSettings } from "../../../node/execution/execution-client.ts";
 import { usageError } from "../../exit.ts";
 import { type FlagTable, type FlagValues, listFlag, valueFlag } from "../flag.ts";
 import { httpUrl, nonEmpty } from "../flag-values.ts";
@@ -27,12 +27,12 @@ export const EXECUTION_FLAGS = {
   }),
 } as const satisfies FlagTable;
 
-/** Returns the options of the execution client; undefined without one. */
-export function executionClient(
+/** Returns undefined without an execution client. */
+export function executionSettings(
   { el, jwtSecret }: FlagValues<typeof EXECUTION_FLAGS>,
   dataDir: string,
   workingDirectory: string,
-): ExecutionClientOptions | undefined {
+): ExecutionSettings | undefined {
   if (el.length === 0) {
     if (jwtSecret === undefined) return undefined;
     throw usageError("--jwt-secret requires --el, the URL of an execution client.");

@@ -1,9 +1,9 @@
 import { type FlagTable, listFlag, valueFlag } from "../flag.ts";
 import { FlagValueError, nonEmpty, wholeNumber } from "../flag-values.ts";
-import { CONFIG_FILE_FLAG } from "../flags.ts";
 import { LOG_FLAGS } from "../log-flags.ts";
 import { SERVER_LIMIT_FLAGS } from "../server/limit-flags.ts";
 import { serverFlags } from "../server/server-flags.ts";
+import { CONFIG_FILE_FLAG } from "../shared-flags.ts";
 import { upstream } from "./upstream-value.ts";
 
 function countOrAll(least: number, most: number): (text: string) => number | "all" {

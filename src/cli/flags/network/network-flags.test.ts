@@ -1,15 +1,15 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { optionsInTemporaryDirectory, refusal } from "../options.test-support.ts";
+import { refusal, settingsInTemporaryDirectory } from "../settings.test-support.ts";
 
-const { folder, dev, node, file } = optionsInTemporaryDirectory();
+const { folder, dev, node, file } = settingsInTemporaryDirectory();
 
-describe("the network", () => {
+describe("network settings", () => {
   const id = "16Uiu2HAm5hPxT7s3TA2f4b4YjAPzS7yLRSgdj87ysDZ6NAXMiRuY";
   const record = (name: string) => `enr:-${name.repeat(30)}`;
 
-  it("is joined as the flags say, and not at all by --no-p2p", () => {
+  it("come from flags, and are undefined with --no-p2p", () => {
     const flags = `--p2p-port 0 --p2p-address :: --target-peers 3 --no-discovery --supernode --peer /ip4/192.0.2.1/tcp/1/p2p/${id}
       --peer /dns4/a.example/tcp/65535/p2p/${id},/ip6/::1/tcp/9000/p2p/${id} --bootnodes ${record("Ab_")},${record("c-9")}`;
     const { networking } = node(flags.split(/\s+/));
@@ -33,7 +33,7 @@ describe("the network", () => {
     expect(dev(["--p2p", "--no-supernode"]).networking).toMatchObject({ supernode: false });
   });
 
-  it("has its bootnodes from flags, from files and from the network's directory, each once", () => {
+  it("collect distinct bootnodes from flags, files and the network directory", () => {
     const lines = `# two nodes\n\n${record("a")} # the first\r\n${record("b")}\n`;
     const list = `---\n- "${record("c")}"\n- '${record("b")}'\n- ${record("d")}\n`;
     mkdirSync(join(folder, "net"));
@@ -52,7 +52,7 @@ describe("the network", () => {
     expect(() => node(["--bootnodes", "gone.txt"])).toThrow(/gone\.txt cannot be read: ENOENT/);
   });
 
-  it("keeps real time, so that a dev chain in it cannot be sped up", () => {
+  it("require real time on a dev chain", () => {
     expect(dev(["--p2p", "--speed", "1.0"]).networking).toBeDefined();
     expect(refusal(() => dev(["--p2p", "--speed", "2"]))).toBe(
       "--p2p and --speed 2 exclude each other: a chain with peers runs in real time.",
@@ -62,8 +62,8 @@ describe("the network", () => {
   });
 });
 
-describe("where a node starts from", () => {
-  it("is the finalized state of a REST API, below whatever path that has", () => {
+describe("checkpoint source", () => {
+  it("is the finalized state of a REST API, with any base path", () => {
     for (const base of ["http://127.0.0.1:5052", "http://127.0.0.1:5052/", "https://example.org/some/api//"]) {
       const api = base.replace(/\/*$/, "/");
       expect(node(["--checkpoint-sync-url", base]).checkpoint).toEqual({
@@ -74,7 +74,7 @@ describe("where a node starts from", () => {
     }
   });
 
-  it("may be pinned to a block", () => {
+  it("may be pinned to a block root", () => {
     const root = `0x${"Ab".repeat(32)}`;
     const argv = ["--checkpoint-state", "s.ssz", "--checkpoint-root"];
     const pinOf = (value: string) => node([...argv, value]).checkpoint?.pin;
@@ -86,7 +86,7 @@ describe("where a node starts from", () => {
     expect(refusal(() => node(["--checkpoint-root", root]))).toMatch(/^--checkpoint-root requires/);
   });
 
-  it("is a state with its block, in files", () => {
+  it("may be a state and its block in files", () => {
     const argv = ["--checkpoint-state", "s.ssz", "--checkpoint-block", "b.ssz"];
     expect(node(argv).checkpoint).toEqual({
       state: join(folder, "s.ssz"),

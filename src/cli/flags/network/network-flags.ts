@@ -1,4 +1,5 @@
-import { booleanFlag, listFlag, valueFlag } from "../flag.ts";
+import type { NetworkSettings } from "../../../network/network-settings.ts";
+import { booleanFlag, type FlagValues, listFlag, valueFlag } from "../flag.ts";
 import { wholeNumber } from "../flag-values.ts";
 import { bootnode, ipAddress, peerAddress } from "./peer-values.ts";
 
@@ -61,4 +62,13 @@ export function networkFlags({ isOn, address, isSupernode }: NetworkDefaults) {
       fallback: isSupernode,
     }),
   };
+}
+
+export type NetworkValues = FlagValues<ReturnType<typeof networkFlags>>;
+
+/** Returns undefined with --no-p2p. */
+export function networkSettings(values: NetworkValues, bootnodes: readonly string[]): NetworkSettings | undefined {
+  if (!values.p2p) return undefined;
+  const { p2pAddress: address, p2pPort: port, discovery, peers, targetPeers, supernode } = values;
+  return { address, port, discovery, bootnodes, directPeers: [...new Set(peers)], targetPeers, supernode };
 }

@@ -27,32 +27,32 @@ describe("network and preset", () => {
     throw new Error(`The network ${name} was not refused.`);
   }
 
-  it("knows exactly the networks of the consensus library, each with its preset", async () => {
+  it("has the networks and presets of the consensus library", async () => {
     const { networksChainConfig } = await import("@lodestar/config/networks");
     const presets = Object.entries(networksChainConfig).map(([name, config]) => [name, config.PRESET_BASE]);
     expect(BUILT_IN_NETWORKS).toEqual(Object.fromEntries(presets));
   });
 
-  it("takes a name", () => {
+  it("accepts a name", () => {
     expect(resolveNetwork("sepolia", folder)).toEqual({ name: "sepolia", directory: undefined, preset: "mainnet" });
     expect(resolveNetwork("gnosis", folder).preset).toBe("gnosis");
   });
 
-  it("takes a directory and the preset from its config.yaml", () => {
+  it("accepts a directory and reads the preset from its config.yaml", () => {
     network("devnet", "# a comment\nPRESET_BASE: 'minimal'\nDEPOSIT_CONTRACT_ADDRESS: 0x1234\n");
     const directory = join(folder, "devnet");
     expect(resolveNetwork("devnet", folder)).toEqual({ name: "devnet", directory, preset: "minimal" });
     expect(resolveNetwork(`${directory}/`, "/")).toEqual({ name: "devnet", directory, preset: "minimal" });
   });
 
-  it("names the nearest network for one it does not know", () => {
+  it("suggests the nearest name for an unknown network", () => {
     const { message, exitCode } = refusal("mainet");
     expect(message).toMatch(/"mainet": neither .* nor a directory\. Did you mean mainnet\?/);
     expect(exitCode).toBe(EXIT_CODES.usage);
     expect(refusal("constructor").exitCode).toBe(EXIT_CODES.usage);
   });
 
-  it("refuses a directory whose config.yaml is missing, broken or without a known preset", () => {
+  it("rejects a directory whose config.yaml is missing, malformed or without a known preset", () => {
     const cases: [name: string, complaint: RegExp][] = [
       [network("empty"), /empty\/config\.yaml cannot be read: ENOENT/],
       [network("broken", "PRESET_BASE: ["), /broken\/config\.yaml cannot be read/],

@@ -3,7 +3,7 @@ import { booleanFlag, type FlagTable, type FlagValues, listFlag, valueFlag } fro
 import { address, nonEmpty, oneOf, virtualHost, webOrigin, wholeNumber } from "../flag-values.ts";
 
 /** Flags for the access control of a server. */
-export function accessFlags(server: "rpc" | "rest", noun: string) {
+function accessFlags(server: "rpc" | "rest", noun: string) {
   return {
     vhosts: listFlag({
       name: `${server}-vhosts`,

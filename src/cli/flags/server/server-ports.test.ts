@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { optionsInTemporaryDirectory, refusal } from "../options.test-support.ts";
+import { refusal, settingsInTemporaryDirectory } from "../settings.test-support.ts";
 
-const { dev, gateway } = optionsInTemporaryDirectory();
+const { dev, gateway } = settingsInTemporaryDirectory();
 
-describe("the ports of servers", () => {
+describe("server ports", () => {
   const both = ["--rpc", "--rest"];
 
-  it("cannot be the same", () => {
+  it("must differ", () => {
     const sentence = refusal(() => dev([...both, "--rpc-port", "7777", "--rest-port", "7777"]));
     expect(sentence).toBe("--rpc-port and --rest-port both use port 7777 of 127.0.0.1. Give each a different port.");
     expect(refusal(() => dev(["--metrics", "--rest", "--rest-port", "8008"]))).toMatch(
@@ -17,7 +17,7 @@ describe("the ports of servers", () => {
     );
   });
 
-  it("are those of all addresses where a server listens on all", () => {
+  it("must differ from those of a server on an unspecified address", () => {
     const same = [...both, "--rpc-port", "7777", "--rest-port", "7777", "--rpc-allow-anyone", "--rest-allow-anyone"];
     for (const [rpc, rest] of [
       ["0.0.0.0", "127.0.0.1"],
@@ -33,12 +33,16 @@ describe("the ports of servers", () => {
       ["127.0.0.1", "127.0.0.2"],
       ["0.0.0.0", "::1"],
     ] as const) {
-      expect(dev([...same, "--rpc-address", rpc, "--rest-address", rest])).toMatchObject({ restPort: 7777 });
+      expect(dev([...same, "--rpc-address", rpc, "--rest-address", rest])).toMatchObject({
+        servers: { rest: { port: 7777 } },
+      });
     }
   });
 
-  it("may be the same where they are any free ones, or a server is off", () => {
-    expect(dev([...both, "--rpc-port", "0", "--rest-port", "0"])).toMatchObject({ rpcPort: 0, restPort: 0 });
-    expect(dev(["--rpc", "--rpc-port", "7777", "--rest-port", "7777"])).toMatchObject({ rest: false });
+  it("may be equal if they are 0 or a server is off", () => {
+    expect(dev([...both, "--rpc-port", "0", "--rest-port", "0"])).toMatchObject({
+      servers: { jsonRpc: { port: 0 }, rest: { port: 0 } },
+    });
+    expect(dev(["--rpc", "--rpc-port", "7777", "--rest-port", "7777"]).servers.rest).toBeUndefined();
   });
 });

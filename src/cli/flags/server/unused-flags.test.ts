@@ -4,14 +4,14 @@ import { unusedFlagWarnings } from "./unused-flags.ts";
 const OFF = { rpc: false, rest: false, metrics: false };
 const given = (...names: string[]) => ({ given: new Map(names.map((name) => [name, []])) });
 
-it("tells of the flags of each server that is off how it is started", () => {
+it("warns of flags of servers that are off", () => {
   expect(unusedFlagWarnings(given("rpc-port", "data-dir", "rest-address", "rest-port"), OFF)).toEqual([
     "--rpc-port has no effect without --rpc",
     "--rest-address, --rest-port have no effect without --rest",
   ]);
 });
 
-it("tells nothing of the others", () => {
+it("accepts flags of servers that are on", () => {
   expect(unusedFlagWarnings(given("rpc-port", "rest", "rest-port"), { ...OFF, rpc: true, rest: true })).toEqual([]);
   expect(unusedFlagWarnings(given("validators"), OFF)).toEqual([]);
 });

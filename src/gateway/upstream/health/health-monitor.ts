@@ -2,7 +2,12 @@ import type { Timers } from "../../../async/timers.ts";
 import type { Logger } from "../../../log/logger.ts";
 import { type ChainSpec, slotAt } from "../../chain-spec.ts";
 import type { GatewayOptions } from "../../options.ts";
-import type { HealthState, HealthTracker, UpstreamHealth } from "../../upstream-health.ts";
+import {
+  HEALTH_LOG_MESSAGES,
+  type HealthState,
+  type HealthTracker,
+  type UpstreamHealth,
+} from "../../upstream-health.ts";
 import { fetchBody, NotFoundError, UpstreamTimeoutError } from "../client/fetch.ts";
 import { memberOf } from "../client/json-fields.ts";
 import { UpstreamClient } from "../client/upstream-client.ts";
@@ -352,11 +357,3 @@ export class HealthMonitor implements HealthTracker {
     for (const listener of [...this.#listeners]) listener();
   }
 }
-
-export const HEALTH_LOG_MESSAGES: Readonly<Record<HealthState, string>> = {
-  ready: "Upstream is ready",
-  behind: "Upstream is behind",
-  late: "Upstream is late",
-  down: "Upstream is down",
-  foreign: "Upstream is on another chain",
-};

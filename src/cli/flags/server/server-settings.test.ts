@@ -1,21 +1,28 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { optionsInTemporaryDirectory, refusal } from "../options.test-support.ts";
+import { refusal, settingsInTemporaryDirectory } from "../settings.test-support.ts";
 
-const { folder, dev } = optionsInTemporaryDirectory();
+const { folder, dev } = settingsInTemporaryDirectory();
 
 describe("server access", () => {
-  it("is said for each apart", () => {
-    const options = dev(
-      "--rpc-vhosts Node.Example,other_host --rpc-api read,debug --rest-allow-origin * --rest-token-file token".split(
-        " ",
-      ),
-    );
-    expect(options.rpcAccess).toMatchObject({ vhosts: ["node.example", "other_host"], api: ["read", "debug"] });
-    expect(options.restAccess).toMatchObject({ allowOrigin: ["*"], api: undefined, tokenFile: join(folder, "token") });
+  it("is set for each server separately", () => {
+    const rpc = "--rpc --rpc-vhosts Node.Example,other_host --rpc-api read,debug";
+    const { servers } = dev(`${rpc} --rest --rest-allow-origin * --rest-token-file token`.split(" "));
+    expect(servers.jsonRpc?.access).toEqual({
+      virtualHosts: ["node.example", "other_host"],
+      allowedOrigins: [],
+      classes: ["read", "debug"],
+      tokenFile: undefined,
+    });
+    expect(servers.rest?.access).toEqual({
+      virtualHosts: [],
+      allowedOrigins: ["*"],
+      classes: undefined,
+      tokenFile: join(folder, "token"),
+    });
   });
 
-  it.each(["rpc", "rest"])("has to be said of --%s on an address of other machines", (server) => {
+  it.each(["rpc", "rest"])("must be decided for --%s on an address that other machines can reach", (server) => {
     const open = [`--${server}-address`, "0.0.0.0", `--${server}`];
     const complaint = refusal(() => dev(open));
     for (const flag of ["address 0.0.0.0", "token-file FILE", "allow-anyone"]) {

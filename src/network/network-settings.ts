@@ -1,4 +1,5 @@
-export interface NetworkingOptions {
+/** Settings of the network. */
+export interface NetworkSettings {
   /** The IP address to listen on. */
   address: string;
   /** TCP port, and UDP port with discovery. 0 picks a free port. */
@@ -12,7 +13,7 @@ export interface NetworkingOptions {
   directPeers: readonly string[];
   targetPeers: number;
   /** Custodies all columns instead of the required minimum. */
-  supernode?: boolean;
+  supernode: boolean;
 }
 
 /** Addresses under which this node listens. */

@@ -1,29 +1,29 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { EXIT_CODES } from "../../exit.ts";
-import { optionsInTemporaryDirectory, refusal } from "../options.test-support.ts";
+import { refusal, settingsInTemporaryDirectory } from "../settings.test-support.ts";
 
-const { folder, gateway, file } = optionsInTemporaryDirectory();
+const { folder, gateway, file } = settingsInTemporaryDirectory();
 
 const upstreamsOf = (...written: string[]) =>
   gateway(written.flatMap((text) => ["--upstream", text])).gateway.upstreams;
 
 describe("upstreams", () => {
-  it("are URLs, with their host and port for a name", () => {
+  it("are URLs, named after host and port", () => {
     expect(upstreamsOf("http://127.0.0.1:5052/", "https://beacon.example/path/")).toEqual([
       { name: "127.0.0.1:5052", url: "http://127.0.0.1:5052", tier: 0, weight: 1 },
       { name: "beacon.example", url: "https://beacon.example/path", tier: 0, weight: 1 },
     ]);
   });
 
-  it("have a tier, a weight, a name and a token after them", () => {
+  it("accept a tier, a weight, a name and a token file after the URL", () => {
     file("token", "  the-token-word\n");
     expect(upstreamsOf("http://a weight=3  tier=1 name=backup token-file=token")).toEqual([
       { name: "backup", url: "http://a", tier: 1, weight: 3, authorization: "Bearer the-token-word" },
     ]);
   });
 
-  it("may have credentials in the URL, which stand nowhere else", () => {
+  it("move credentials from the URL to the Authorization header", () => {
     const [upstream] = upstreamsOf("http://me:p%40ss@a:5052");
     expect(upstream).toEqual({
       name: "a:5052",
@@ -34,7 +34,7 @@ describe("upstreams", () => {
     });
   });
 
-  it("can stand in a config file, and in a variable with commas between them", () => {
+  it("can be listed in a config file, or in a variable separated by commas", () => {
     const expected = [
       { name: "a", url: "http://a", tier: 0, weight: 1 },
       { name: "b", url: "http://b", tier: 2, weight: 1 },
@@ -53,23 +53,23 @@ describe("upstreams", () => {
     ["http://a weight=0", /its weight must be a whole number from 1 to 1000/],
     ["http://a name=a/b", /its name may contain/],
     ["http://me:secret@a token-file=token", /both credentials in the URL and a token-file/],
-  ])("%j is refused", (written, reason) => {
+  ])("rejects %j", (written, reason) => {
     const complaint = refusal(() => upstreamsOf(written));
     expect(complaint).toMatch(reason);
     expect(complaint).not.toContain("secret");
   });
 
-  it("a password that makes a URL none stays out of the complaint", () => {
+  it("omits the password of an invalid URL from the error", () => {
     expect(refusal(() => upstreamsOf("http://me:se/cret@a:x@b"))).toContain('"http://…@b"');
   });
 
-  it("have to be there, and to be different ones", () => {
+  it("must be given, and must be distinct", () => {
     expect(refusal(() => gateway())).toMatch(/Missing upstream.* --upstream http/);
     expect(refusal(() => upstreamsOf("http://a:80", "http://A/"))).toBe("The upstream a is given twice.");
     expect(refusal(() => upstreamsOf("http://a/1", "http://a/2"))).toMatch(/Two upstreams have the name a\. /);
   });
 
-  it("a token file that is missing, or holds more than a word, is told", () => {
+  it("rejects a token file that is missing or holds several words", () => {
     const missing = join(folder, "missing");
     const attempt = (name: string) => () => upstreamsOf(`http://a token-file=${name}`);
     const unreadable = { exitCode: EXIT_CODES.unreadableInput };
@@ -80,15 +80,12 @@ describe("upstreams", () => {
   });
 });
 
-describe("a gateway", () => {
+describe("gateway", () => {
   const TWO = ["--upstream", "http://a", "--upstream", "http://b"];
 
-  it("serves JSON-RPC and REST unless told otherwise, and keeps to this machine", () => {
+  it("serves JSON-RPC and REST on loopback by default", () => {
     expect(gateway(TWO)).toMatchObject({
-      rpc: true,
-      rpcAddress: "127.0.0.1",
-      rest: true,
-      metrics: false,
+      servers: { jsonRpc: { host: "127.0.0.1" }, rest: { host: "127.0.0.1" }, metrics: undefined },
       workers: 1,
       gateway: { quorum: 1, broadcast: 1, memoryBytes: 256 * 1024 * 1024, cache: undefined },
     });
@@ -96,7 +93,7 @@ describe("a gateway", () => {
     expect(refusal(() => gateway([...TWO, "--rest-address", "0.0.0.0"]))).toMatch(/--rest-token-file/);
   });
 
-  it("takes no more for a quorum or a broadcast than there are upstreams", () => {
+  it("limits quorum and broadcast to the number of upstreams", () => {
     expect(gateway([...TWO, "--quorum", "2", "--broadcast", "all"]).gateway).toMatchObject({
       quorum: 2,
       broadcast: "all",
@@ -108,7 +105,7 @@ describe("a gateway", () => {
     expect(refusal(() => gateway([...TWO, "--broadcast", "some"]))).toMatch(/from 1 to 1000, or "all"/);
   });
 
-  it("has a cache with a password from a file, or in the URL", () => {
+  it("reads the cache password from a file or the URL", () => {
     const password = file("password", "p@ss/word\n");
     const { cache } = gateway([...TWO, "--cache", "redis://cache:6379/2", "--cache-password-file", password]).gateway;
     expect(cache).toEqual({ url: "redis://:p%40ss%2Fword@cache:6379/2", prefix: "fanal:", ttlSeconds: 86_400 });

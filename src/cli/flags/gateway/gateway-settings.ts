@@ -5,13 +5,16 @@ import type { Logger } from "../../../log/logger.ts";
 import { StartupError, usageError } from "../../exit.ts";
 import { readSecret } from "../../token-file.ts";
 import type { FlagValues } from "../flag.ts";
-import { type LogOptions, logOptions, type ServerSettings, serverSettings } from "../options.ts";
+import { type LogSettings, logSettings } from "../log-flags.ts";
 import { type PlainLimits, plainLimits } from "../server/limit-flags.ts";
+import { type ServerSettings, serverSettings } from "../server/server-settings.ts";
 import { GATEWAY_FLAGS } from "./gateway-flags.ts";
 import type { ParsedUpstream } from "./upstream-value.ts";
 
-export interface GatewayCommandOptions extends ServerSettings, LogOptions {
-  limits: PlainLimits;
+/** Settings of `fanal gateway`. */
+export interface GatewayCommandSettings {
+  servers: ServerSettings & { limits: PlainLimits };
+  log: LogSettings;
   gateway: GatewayOptions;
   /** Number of server processes; 1 serves in the main process. */
   workers: number;
@@ -21,12 +24,12 @@ export interface GatewayCommandOptions extends ServerSettings, LogOptions {
 
 type GatewayValues = FlagValues<typeof GATEWAY_FLAGS>;
 
-/** Converts flags to options. Warns of secret files that other users can read. */
-export function gatewayOptions(
+/** Converts flags to settings. Warns of secret files that other users can read. */
+export function gatewaySettings(
   values: GatewayValues,
   workingDirectory: string,
   logger?: Pick<Logger, "warn">,
-): GatewayCommandOptions {
+): GatewayCommandSettings {
   const { upstreams, quorum, broadcast, hedgeAfter, maxSlotsBehind, memory, workers } = values;
   if (upstreams.length === 0) {
     throw usageError("Missing upstream. Give the REST API of a beacon node, as in --upstream http://127.0.0.1:5052.");
@@ -38,9 +41,8 @@ export function gatewayOptions(
   requireAtMost("quorum", quorum, upstreams.length);
   if (broadcast !== "all") requireAtMost("broadcast", broadcast, upstreams.length);
   return {
-    ...serverSettings(values, workingDirectory),
-    ...logOptions(values, workingDirectory),
-    limits: plainLimits(values),
+    servers: { ...serverSettings(values, workingDirectory), limits: plainLimits(values) },
+    log: logSettings(values, workingDirectory),
     gateway: {
       upstreams: upstreams.map((written) => upstreamOptions(written, workingDirectory, logger)),
       quorum,

@@ -5,12 +5,13 @@ import { afterAll } from "vitest";
 import type { DevIdentity } from "../../dev/identity.ts";
 import { EXIT_CODES, StartupError } from "../exit.ts";
 import { parseCommandLine } from "./command-line.ts";
-import { gatewayOptions } from "./gateway/gateway-options.ts";
-import { devOptions, nodeOptions } from "./options.ts";
+import { devSettings } from "./dev/dev-settings.ts";
+import { gatewaySettings } from "./gateway/gateway-settings.ts";
+import { nodeSettings } from "./node/node-settings.ts";
 import { resolveFlags } from "./resolve-flags.ts";
 
-/** Resolves options in a temporary working directory, which is removed after the tests of the file. */
-export function optionsInTemporaryDirectory() {
+/** Resolves settings in a temporary working directory, which is removed after the tests of the file. */
+export function settingsInTemporaryDirectory() {
   const folder = mkdtempSync(join(tmpdir(), "fanal-options-"));
   afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -22,11 +23,11 @@ export function optionsInTemporaryDirectory() {
   return {
     folder,
     dev: (argv: string[] = [], environment?: Record<string, string>, stored?: DevIdentity) =>
-      devOptions(resolveFlags("dev", sources(["dev", ...argv], environment)), folder, stored),
+      devSettings(resolveFlags("dev", sources(["dev", ...argv], environment)), folder, stored),
     node: (argv: string[] = [], environment?: Record<string, string>) =>
-      nodeOptions(resolveFlags("node", sources(["node", ...argv], environment)), folder),
+      nodeSettings(resolveFlags("node", sources(["node", ...argv], environment)), folder),
     gateway: (argv: string[] = [], environment?: Record<string, string>) =>
-      gatewayOptions(resolveFlags("gateway", sources(["gateway", ...argv], environment)), folder),
+      gatewaySettings(resolveFlags("gateway", sources(["gateway", ...argv], environment)), folder),
     /** Writes a file there and returns its name. */
     file(name: string, text: string): string {
       writeFileSync(join(folder, name), text);

@@ -1,34 +1,20 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { DEFAULT_CHAIN_SETTINGS } from "../../chain/settings.ts";
 import { DEV_FORKS } from "../../dev/forks.ts";
 import { DEFAULT_SERVER_LIMITS } from "../../node/servers/server-limits.ts";
-import { optionsInTemporaryDirectory, refusal } from "./options.test-support.ts";
+import { DEFAULT_SYNC_SETTINGS } from "../../sync/settings.ts";
+import { refusal, settingsInTemporaryDirectory } from "./settings.test-support.ts";
 
-const { folder, dev, node } = optionsInTemporaryDirectory();
+const { folder, dev, node } = settingsInTemporaryDirectory();
 
 describe("defaults", () => {
   it("of dev", () => {
     expect(dev()).toEqual({
-      rpc: false,
-      rpcPort: 9190,
-      rpcAddress: "127.0.0.1",
-      rpcAccess: { vhosts: [], allowOrigin: [], api: undefined, tokenFile: undefined },
-      rest: false,
-      restPort: 5052,
-      restAddress: "127.0.0.1",
-      restAccess: { vhosts: [], allowOrigin: [], api: undefined, tokenFile: undefined },
-      metrics: false,
-      metricsPort: 8008,
-      web: true,
-      metricsAddress: "127.0.0.1",
       dataDir: join(folder, ".fanal/dev"),
-      limits: DEFAULT_SERVER_LIMITS,
-      logLevel: "INFO",
-      logFormat: "text",
-      graffiti: undefined,
-      graffitiCodes: true,
-      suggestedFeeRecipient: undefined,
-      proposerReorgs: true,
+      servers: { limits: DEFAULT_SERVER_LIMITS, jsonRpc: undefined, rest: undefined, metrics: undefined },
+      log: { spec: "INFO", format: "text", file: undefined, accessLog: undefined },
+      chain: DEFAULT_CHAIN_SETTINGS,
       kzgBackend: "auto",
       trackFutures: false,
       eth1: [],
@@ -47,33 +33,15 @@ describe("defaults", () => {
 
   it("of node", () => {
     expect(node()).toEqual({
-      rpc: false,
-      rpcPort: 9190,
-      rpcAddress: "127.0.0.1",
-      rpcAccess: { vhosts: [], allowOrigin: [], api: undefined, tokenFile: undefined },
-      rest: false,
-      restPort: 5052,
-      restAddress: "127.0.0.1",
-      restAccess: { vhosts: [], allowOrigin: [], api: undefined, tokenFile: undefined },
-      metrics: false,
-      metricsPort: 8008,
-      web: true,
-      metricsAddress: "127.0.0.1",
       dataDir: join(folder, ".fanal/mainnet"),
-      limits: DEFAULT_SERVER_LIMITS,
-      logLevel: "INFO",
-      logFormat: "text",
-      graffiti: undefined,
-      graffitiCodes: true,
-      suggestedFeeRecipient: undefined,
-      proposerReorgs: true,
+      servers: { limits: DEFAULT_SERVER_LIMITS, jsonRpc: undefined, rest: undefined, metrics: undefined },
+      log: { spec: "INFO", format: "text", file: undefined, accessLog: undefined },
+      chain: DEFAULT_CHAIN_SETTINGS,
       kzgBackend: "auto",
       trackFutures: false,
       eth1: [],
       network: { name: "mainnet", directory: undefined, preset: "mainnet" },
-      syncHorizon: undefined,
-      backfillEpochs: undefined,
-      safeSlotsToImportOptimistically: 128,
+      sync: DEFAULT_SYNC_SETTINGS,
       genesisState: undefined,
       checkpoint: undefined,
       devValidators: [],
@@ -91,7 +59,7 @@ describe("defaults", () => {
   });
 });
 
-describe("the command line", () => {
+describe("command line", () => {
   it("sets every option of dev", () => {
     const options = dev(
       `--rpc --rpc-port 0 --rpc-address ::1 --rest --rest-port 1 --rest-address ::1 --metrics --metrics-port 2 --metrics-address ::1 --datadir here --log-level DEBUG;TRACE:chain --log-format json --graffiti 0x01
@@ -101,19 +69,13 @@ describe("the command line", () => {
       ),
     );
     expect(options).toMatchObject({
-      rpc: true,
-      rpcPort: 0,
-      rpcAddress: "::1",
-      rest: true,
-      restPort: 1,
-      restAddress: "::1",
-      metrics: true,
-      metricsPort: 2,
-      web: true,
-      metricsAddress: "::1",
+      servers: {
+        jsonRpc: { host: "::1", port: 0, page: true },
+        rest: { host: "::1", port: 1 },
+        metrics: { host: "::1", port: 2 },
+      },
       dataDir: join(folder, "here"),
-      logLevel: "DEBUG;TRACE:chain",
-      logFormat: "json",
+      log: { spec: "DEBUG;TRACE:chain", format: "json" },
       validators: 8,
       activeValidators: [0, 1, 2, 7],
       slotSeconds: 6,
@@ -123,9 +85,9 @@ describe("the command line", () => {
       genesisTime: 1_700_000_000,
       reset: true,
     });
-    expect(options.graffiti?.[0]).toBe(1);
-    expect(dev(["--no-graffiti-codes"]).graffitiCodes).toBe(false);
-    expect(dev(["--no-proposer-reorgs"]).proposerReorgs).toBe(false);
+    expect(options.chain.graffiti?.[0]).toBe(1);
+    expect(dev(["--no-graffiti-codes"]).chain.graffitiCodes).toBe(false);
+    expect(dev(["--no-proposer-reorgs"]).chain.proposerReorgs).toBe(false);
     const pubkey = `0x${"aB".repeat(48)}`;
     expect(dev(["--monitor-validators", `7,0-2, ${pubkey}`, "--monitor-validators", "2-3"]).monitorValidators).toEqual({
       indices: [0, 1, 2, 3, 7],
@@ -136,7 +98,7 @@ describe("the command line", () => {
     expect(refusal(() => dev(["--monitor-validators", pubkey.slice(0, -2)]))).toMatch(/public key of 48 bytes/);
     expect(refusal(() => dev(["--monitor-validators", "0-100000"]))).toMatch(/more than 100000 validators/);
     const recipient = ["--suggested-fee-recipient", `0x${"Ab".repeat(20)}`];
-    expect(dev(recipient).suggestedFeeRecipient).toEqual(new Uint8Array(20).fill(0xab));
+    expect(dev(recipient).chain.suggestedFeeRecipient).toEqual(new Uint8Array(20).fill(0xab));
     expect(dev(["--catch-up"]).catchUp).toBe(true);
     expect(options.forks.map(({ fork, epoch }) => `${fork}=${epoch}`).join(" ")).toBe(
       "phase0=0 altair=0 bellatrix=3 capella=4 deneb=5",
@@ -169,7 +131,7 @@ describe("the command line", () => {
     expect(node(["--eth1", url]).eth1).toEqual([url]);
   });
 
-  it("sets every option of node, with files made absolute and addresses left alone", () => {
+  it("sets every option of node, resolves file names and keeps URLs", () => {
     const url = "https://example.org/state.ssz";
     expect(
       node([
@@ -178,25 +140,24 @@ describe("the command line", () => {
       ]),
     ).toMatchObject({
       network: { name: "hoodi" },
-      syncHorizon: 7,
-      backfillEpochs: 40,
-      safeSlotsToImportOptimistically: 256,
+      sync: { horizonSlots: 7, backfillEpochs: 40 },
+      chain: { safeSlotsToImportOptimistically: 256 },
       execution: undefined,
       genesisState: join(folder, "g.ssz"),
       checkpoint: { state: url, block: undefined, api: "https://example.org/" },
       dataDir: "/d",
     });
-    expect(node(["--backfill-epochs", "all"]).backfillEpochs).toBe(Number.POSITIVE_INFINITY);
+    expect(node(["--backfill-epochs", "all"]).sync.backfillEpochs).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it("has the validators of a node put blobs into their blocks, and a node without any refuse to", () => {
+  it("requires --dev-validators for --dev-blobs of a node", () => {
     const validating = node(["--dev-validators", "0-3", "--dev-blobs", "1-2"]);
     expect(validating.devBlobs).toEqual({ least: 1, most: 2 });
     expect(refusal(() => node(["--dev-blobs", "1-2"]))).toContain("requires --dev-validators");
   });
 });
 
-describe("values that are refused", () => {
+describe("invalid values", () => {
   const onDev: [argv: string[], complaint: RegExp][] = [
     [["--rpc-port", "65536"], /"65536" of --rpc-port is not accepted: it must be a whole number from 0 to 65535\./],
     [["--rest-port", "x"], /"x" of --rest-port/],
@@ -256,19 +217,19 @@ describe("values that are refused", () => {
     it(argv.join(" "), () => expect(refusal(() => dev(argv))).toMatch(complaint));
   }
 
-  it("says which variable holds the value", () => {
+  it("are reported with their variable", () => {
     const attempt = () => dev([], { FANAL_RPC_PORT: "http" });
     expect(refusal(attempt)).toMatch(/^The value "http" of the environment variable FANAL_RPC_PORT is not accepted/);
   });
 
-  it("names a variable that is none, and the one that was probably meant", () => {
+  it("include unknown variables, with the nearest name", () => {
     expect(refusal(() => dev([], { FANAL_RPC_PROT: "1" }))).toBe(
       "Unknown environment variable FANAL_RPC_PROT. Did you mean FANAL_RPC_PORT?",
     );
     expect(refusal(() => node([], { FANAL_ZZZZZZZZ: "1" }))).toMatch(/FANAL_ZZZZZZZZ\. docs\/flags\.md/);
   });
 
-  it("leaves variables of other commands and of others alone", () => {
+  it("exclude variables of other commands and of other programs", () => {
     const others = {
       FANAL_URL: "http://x",
       FANAL_TEST_SEED: "7",
@@ -281,7 +242,7 @@ describe("values that are refused", () => {
       FANAL_PORT: "tcp://10.0.0.1:9190",
       FANAL_PORT_9190_TCP: "x",
     };
-    expect(dev([], { ...others, ...ofKubernetes }).rpcPort).toBe(9190);
+    expect(dev([], { ...others, ...ofKubernetes })).toEqual(dev());
   });
 
   it("of node", () => {
@@ -294,8 +255,8 @@ describe("values that are refused", () => {
   });
 });
 
-describe("limits of the servers", () => {
-  it("are those of the flags", () => {
+describe("server limits", () => {
+  it("are set by flags", () => {
     const { limits } = dev([
       "--max-heavy-calls",
       "2",
@@ -305,12 +266,12 @@ describe("limits of the servers", () => {
       "5",
       "--rate-limit",
       "9",
-    ]);
+    ]).servers;
     expect(limits).toMatchObject({ bodyBytes: 1000, smallBodyBytes: 1000, requestMillis: 5000, requestsPerSecond: 9 });
     expect(limits.calls.heavy).toEqual({ ...DEFAULT_SERVER_LIMITS.calls.heavy, running: 2 });
   });
 
-  it("are whole numbers above zero", () => {
+  it("are positive integers", () => {
     expect(refusal(() => dev(["--max-streams", "0"]))).toContain("--max-streams");
   });
 });

@@ -1,0 +1,21 @@
+/** Settings of the chain. Its parts receive the object as a whole and declare with `Pick` what they read. */
+export interface ChainSettings {
+  /** 32 bytes; undefined for the name of the client. */
+  graffiti: Uint8Array | undefined;
+  /** Appends client codes to the graffiti where they fit. */
+  graffitiCodes: boolean;
+  /** 20 bytes, for proposers without a preparation; undefined for the zero address. */
+  suggestedFeeRecipient: Uint8Array | undefined;
+  /** Enables proposer reorgs of late blocks with few votes. */
+  proposerReorgs: boolean;
+  /** Minimum age of a merge transition block that is imported optimistically (sync/optimistic.md). */
+  safeSlotsToImportOptimistically: number;
+}
+
+export const DEFAULT_CHAIN_SETTINGS: ChainSettings = {
+  graffiti: undefined,
+  graffitiCodes: true,
+  suggestedFeeRecipient: undefined,
+  proposerReorgs: true,
+  safeSlotsToImportOptimistically: 128,
+};

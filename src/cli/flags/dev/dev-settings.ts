@@ -1,0 +1,78 @@
+import { resolve } from "node:path";
+import { DEFAULT_CHAIN_SETTINGS } from "../../../chain/settings.ts";
+import type { DevIdentity } from "../../../dev/identity.ts";
+import type { DevSettings } from "../../../dev/settings.ts";
+import type { NetworkSettings } from "../../../network/network-settings.ts";
+import type { NodeSettings } from "../../../node/settings.ts";
+import { usageError } from "../../exit.ts";
+import { CHAIN_FLAGS } from "../chain/chain-flags.ts";
+import { executionSettings } from "../execution/execution-flags.ts";
+import { type FlagValues, valuesOf } from "../flag.ts";
+import { givenBootnodes } from "../network/bootnodes.ts";
+import { type NetworkValues, networkSettings } from "../network/network-flags.ts";
+import { type ProcessSettings, sharedSettings } from "../shared-settings.ts";
+import type { DEV_FLAGS } from "./dev-flags.ts";
+import { type DevPreset, devGenesis } from "./dev-genesis.ts";
+import { devBlobs } from "./validator-flags.ts";
+import { listedValidators } from "./validator-list.ts";
+
+/** Settings of `fanal dev`. */
+export interface DevCommandSettings extends NodeSettings, DevSettings, ProcessSettings {
+  preset: DevPreset;
+}
+
+type DevValues = FlagValues<typeof DEV_FLAGS>;
+
+export const devDataDir = ({ dataDir }: Pick<DevValues, "dataDir">, workingDirectory: string): string =>
+  resolve(workingDirectory, dataDir ?? ".fanal/dev");
+
+/** Converts flags to settings. Genesis settings fall back to the stored chain. */
+export function devSettings(
+  values: DevValues,
+  workingDirectory: string,
+  stored: DevIdentity | null = null,
+): DevCommandSettings {
+  const speed = speedOf(values);
+  const { catchUp, reset } = values;
+  const genesis = devGenesis({ ...values, speed }, stored, workingDirectory);
+  if (catchUp && speed !== 1) {
+    throw usageError(
+      `--catch-up and --speed ${speed} exclude each other: only at speed 1 does chain time follow the time of day.`,
+    );
+  }
+  if (values.el.length > 0 && speed !== 1) {
+    throw usageError(`--el and --speed ${speed} exclude each other: execution clients run in real time.`);
+  }
+  const dataDir = devDataDir(values, workingDirectory);
+  return {
+    ...sharedSettings(values, workingDirectory),
+    ...genesis,
+    dataDir,
+    chain: { ...DEFAULT_CHAIN_SETTINGS, ...valuesOf(CHAIN_FLAGS, values) },
+    execution: executionSettings(values, dataDir, workingDirectory),
+    activeValidators: listedValidators(values.devValidators, genesis.validators, "--dev-validators"),
+    devBlobs: devBlobs({ ...values, evm: genesis.evm !== undefined }),
+    speed,
+    catchUp,
+    reset,
+    networking: devNetworking(values, workingDirectory),
+  };
+}
+
+/** `--no-auto` is the same as speed 0. */
+const speedOf = ({ auto, speed }: { auto: boolean; speed: number }) => (auto ? speed : 0);
+
+function devNetworking(
+  values: NetworkValues & { auto: boolean; speed: number },
+  workingDirectory: string,
+): NetworkSettings | undefined {
+  const named = values.peers.length > 0 ? "--peer" : values.bootnodes.length > 0 ? "--bootnodes" : undefined;
+  if (!values.p2p && named !== undefined) {
+    throw usageError(`${named} requires --p2p: a dev chain has no networking by default.`);
+  }
+  if (values.p2p && speedOf(values) !== 1) {
+    const other = values.auto ? `--speed ${values.speed}` : "--no-auto";
+    throw usageError(`--p2p and ${other} exclude each other: a chain with peers runs in real time.`);
+  }
+  return networkSettings(values, givenBootnodes(values.bootnodes, workingDirectory));
+}

@@ -1,0 +1,43 @@
+import type { BlobCounts } from "../../../dev/dev-blobs.ts";
+import { usageError } from "../../exit.ts";
+import { valueFlag } from "../flag.ts";
+import { blobCounts } from "../flag-values.ts";
+import { parseValidatorList } from "./validator-list.ts";
+
+export function devValidatorsFlag({ description, fallback }: { description: string; fallback: "none" | "all" }) {
+  return valueFlag({
+    name: "dev-validators",
+    kind: "text",
+    placeholder: "none|all|LIST",
+    description,
+    choices: ["none", "all"],
+    fallback: parseValidatorList(fallback),
+    fallbackText: fallback,
+    parse: parseValidatorList,
+  });
+}
+
+export function devBlobsFlag(description: string) {
+  return valueFlag({
+    name: "dev-blobs",
+    kind: "text",
+    placeholder: "COUNT|LEAST-MOST",
+    description,
+    fallback: { least: 0, most: 0 },
+    fallbackText: "0",
+    parse: blobCounts,
+  });
+}
+
+/** Throws if another source provides the blobs. */
+export function devBlobs(values: { devBlobs: BlobCounts; el: readonly string[]; evm?: boolean }): BlobCounts {
+  if (values.evm && values.devBlobs.most > 0) {
+    throw usageError("--dev-blobs and --evm exclude each other: the EVM has the blobs of its transactions.");
+  }
+  if (values.el.length > 0 && values.devBlobs.most > 0) {
+    throw usageError(
+      "--dev-blobs and --el exclude each other: with an execution client, blobs come from its transactions.",
+    );
+  }
+  return values.devBlobs;
+}

@@ -1,0 +1,60 @@
+import { resolve } from "node:path";
+import type { ApiOptions, JsonRpcOptions, ServersOptions } from "../../../node/servers/servers.ts";
+import { isLoopbackHost } from "../../../server/http/access/loopback.ts";
+import { usageError } from "../../exit.ts";
+import type { ServerValues } from "./server-flags.ts";
+import { requireDistinctPorts } from "./server-ports.ts";
+
+type AccessOptions = NonNullable<ApiOptions["access"]>;
+
+/** Server options whose token file is not yet read. */
+type WithTokenFile<Options extends ApiOptions> = Omit<Options, "access"> & { access: AccessSettings };
+
+export interface AccessSettings extends Omit<Required<AccessOptions>, "classes" | "token"> {
+  /** Undefined for the default, which depends on the address. */
+  classes: AccessOptions["classes"];
+  /** Absolute path. */
+  tokenFile: string | undefined;
+}
+
+/** Settings of the servers; undefined for a server that is off. */
+export interface ServerSettings {
+  jsonRpc: WithTokenFile<JsonRpcOptions> | undefined;
+  rest: WithTokenFile<ApiOptions> | undefined;
+  metrics: ServersOptions["metrics"];
+}
+
+export function serverSettings(values: ServerValues, workingDirectory: string): ServerSettings {
+  const { rpc, rest, metrics, web: page } = values;
+  requireDistinctPorts([
+    { flagPrefix: "rpc", isOn: rpc, address: values.rpcAddress, port: values.rpcPort },
+    { flagPrefix: "rest", isOn: rest, address: values.restAddress, port: values.restPort },
+    { flagPrefix: "metrics", isOn: metrics, address: values.metricsAddress, port: values.metricsPort },
+  ]);
+  return {
+    jsonRpc: rpc ? { ...apiSettings("rpc", values, workingDirectory), page } : undefined,
+    rest: rest ? apiSettings("rest", values, workingDirectory) : undefined,
+    metrics: metrics ? { host: values.metricsAddress, port: values.metricsPort } : undefined,
+  };
+}
+
+/** Throws if a server is reachable from other machines without an explicit decision. */
+function apiSettings(server: "rpc" | "rest", values: ServerValues, workingDirectory: string) {
+  const host = values[`${server}Address`];
+  const api = values[`${server}Api`];
+  const tokenFile = values[`${server}TokenFile`];
+  if (!isLoopbackHost(host) && tokenFile === undefined && !values[`${server}AllowAnyone`]) {
+    throw usageError(
+      `--${server}-address ${host} exposes the server to other machines. Require a token with ` +
+        `--${server}-token-file FILE, allow access without one with --${server}-allow-anyone, ` +
+        "or use a loopback address such as 127.0.0.1.",
+    );
+  }
+  const access: AccessSettings = {
+    virtualHosts: values[`${server}Vhosts`],
+    allowedOrigins: values[`${server}AllowOrigin`],
+    classes: api.length === 0 ? undefined : api,
+    tokenFile: tokenFile === undefined ? undefined : resolve(workingDirectory, tokenFile),
+  };
+  return { host, port: values[`${server}Port`], access };
+}

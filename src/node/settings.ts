@@ -1,0 +1,26 @@
+import type { MonitorSelection } from "../chain/monitor/monitored-validators.ts";
+import type { ChainSettings } from "../chain/settings.ts";
+import type { KzgChoice } from "../data/kzg/backend.ts";
+import type { NetworkSettings } from "../network/network-settings.ts";
+import type { BuilderOptions } from "./execution/builder-options.ts";
+import type { ExecutionSettings } from "./execution/execution-client.ts";
+
+// Imports only types: the command line loads this file before it selects the preset.
+
+/** Settings of every node: one object per part, which is passed to the part as a whole. */
+export interface NodeSettings {
+  /** An absolute path. */
+  dataDir: string;
+  chain: ChainSettings;
+  kzgBackend: KzgChoice;
+  /** Undefined without a network. */
+  networking: NetworkSettings | undefined;
+  /** Undefined without an execution client. */
+  execution: ExecutionSettings | undefined;
+  /** Undefined without an external builder. */
+  builder: BuilderOptions | undefined;
+  /** URLs of deposit chain nodes; empty if the deposit chain is not followed. */
+  eth1: readonly string[];
+  /** Undefined if no validators are monitored. */
+  monitorValidators: MonitorSelection | undefined;
+}
