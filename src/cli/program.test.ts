@@ -40,13 +40,13 @@ function fanal(
   return { status, stdout, stderr };
 }
 
-describe("the program", () => {
+describe("program", () => {
   it("prints its version", () => {
     const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
     expect(fanal(["--version"])).toEqual({ status: 0, stdout: `fanal ${version}\n`, stderr: "" });
   });
 
-  it("prints its help, also when called through a symbolic link", () => {
+  it("prints its help, also through a symbolic link", () => {
     const link = join(folder, "fanal");
     symlinkSync(program, link);
     const { status, stdout, stderr } = fanal(["--help"], { file: link });
@@ -64,19 +64,19 @@ describe("the program", () => {
     ],
   ];
   for (const [argv, complaint] of refused) {
-    it(`refuses ${argv.join(" ")} with one sentence and exit code 2`, () => {
+    it(`rejects ${argv.join(" ")} with one sentence and exit code 2`, () => {
       expect(fanal(argv)).toEqual({ status: 2, stdout: "", stderr: `fanal: ${complaint}\n` });
     });
   }
 
-  it("refuses flags that do not fit together with one sentence, which is in the log too", () => {
+  it("rejects conflicting flags with one sentence, also in the log", () => {
     const complaint = "--validators 4 is too few: the minimal preset requires at least 8, one per slot.";
     const { status, stdout, stderr } = fanal(["dev", "--validators", "4", "--log-format", "json"]);
     expect({ status, stderr }).toEqual({ status: 2, stderr: `fanal: ${complaint}\n` });
     expect(JSON.parse(stdout)).toMatchObject({ level: "fatal", error: complaint, exit_code: 2 });
   });
 
-  it("refuses a wrong variable and a wrong config file", () => {
+  it("rejects an invalid variable and an invalid config file", () => {
     const variable = fanal(["dev"], { environment: { FANAL_SPEED: "fast" } });
     expect(variable.status).toBe(2);
     expect(variable.stderr).toMatch(/^fanal: The value "fast" of the environment variable FANAL_SPEED [^\n]+\n$/);
@@ -89,13 +89,13 @@ describe("the program", () => {
     );
   });
 
-  it("says when a network's files cannot be used, with exit code 6", () => {
+  it("exits with code 6 for unusable network files", () => {
     const { status, stderr } = fanal(["node", "--network", "."]);
     expect(status).toBe(6);
     expect(stderr).toMatch(/^fanal: The network file \S+config\.yaml cannot be read: ENOENT[^\n]+\n$/);
   });
 
-  it("says how its dependencies are installed where they are not, with an exit code after which it is not started again", () => {
+  it("explains how to install missing dependencies, with an exit code that prevents a restart", () => {
     const copy = join(folder, "copy");
     for (const part of ["bin", "src", "package.json"]) {
       cpSync(join(root, part), join(copy, part), { recursive: true, filter: (path) => !path.endsWith(".test.ts") });
@@ -109,7 +109,7 @@ describe("the program", () => {
     expect(stdout).toBe("");
   });
 
-  it("says which Node it needs where it finds none that is new enough", () => {
+  it("names the required Node version if none is new enough", () => {
     const copy = join(folder, "old-node");
     for (const part of ["bin", "package.json"]) cpSync(join(root, part), join(copy, part), { recursive: true });
     mkdirSync(join(copy, "src"));

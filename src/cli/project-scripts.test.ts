@@ -73,7 +73,7 @@ describe("ensure-dependencies", () => {
   const calls = () =>
     existsSync(join(root, "calls.txt")) ? readFileSync(join(root, "calls.txt"), "utf8").trim().split("\n") : [];
 
-  it("installs once, says when it begins and ends, and is silent when nothing is to do", async () => {
+  it("installs once, prints start and end, and is silent if nothing is missing", async () => {
     const first = await ensure();
     expect(first.code).toBe(0);
     expect(first.output).toMatch(/^fanal: installing dependencies[^\n]+\nfanal: installed dependencies in \d+ s\.\n$/);
@@ -87,14 +87,14 @@ describe("ensure-dependencies", () => {
     expect(output).toMatch(/^(\rfanal: installing dependencies, \d+ s)+\rfanal: installed dependencies in \d+ s\.\n$/);
   });
 
-  it("installs again when the lock file names another version", async () => {
+  it("installs again when the lock file changes a version", async () => {
     await ensure();
     writeFileSync(join(root, "package-lock.json"), lock("1.0.1"));
     await ensure();
     expect(calls()).toEqual([ALL, ALL]);
   });
 
-  it("leaves out the packages for development, until they are needed", async () => {
+  it("omits development packages until they are needed", async () => {
     await ensureProduction();
     expect(await ensureProduction()).toEqual({ code: 0, output: "" });
     await ensure();
@@ -105,7 +105,7 @@ describe("ensure-dependencies", () => {
     expect(calls()).toEqual([PRODUCTION, ALL, ALL]);
   });
 
-  it("takes a package without a hash in the lock file by its version", async () => {
+  it("compares a package without a hash in the lock file by version", async () => {
     const { packages } = JSON.parse(lock("1.0.0"));
     await ensure();
     delete packages["node_modules/a"].integrity;
@@ -113,7 +113,7 @@ describe("ensure-dependencies", () => {
     expect(await ensure()).toEqual({ code: 0, output: "" });
   });
 
-  it("installs again when Node's own package is missing and the machine has an older one", async () => {
+  it("installs again when the package of Node is missing and the system has an older Node", async () => {
     const { packages } = JSON.parse(lock("1.0.0"));
     packages[`node_modules/${NODE_PACKAGE}`] = { version: "24.0.0", optional: true };
     writeFileSync(join(root, "package-lock.json"), JSON.stringify({ packages }));
@@ -129,13 +129,13 @@ describe("ensure-dependencies", () => {
     expect(await ensure({ setup })).toEqual({ code: 0, output: "" });
   });
 
-  it("installs once when two start together", async () => {
+  it("installs once when two processes start together", async () => {
     const results = await Promise.all([ensure(), ensure()]);
     expect(results.map(({ code }) => code)).toEqual([0, 0]);
     expect(calls()).toEqual([ALL]);
   });
 
-  it("takes over from a process that died in the middle", async () => {
+  it("takes over the lock of a dead process", async () => {
     const dead = spawn(process.execPath, ["--version"]);
     await new Promise((resolve) => dead.on("close", resolve));
     mkdirSync(join(root, ".fanal"));
@@ -144,7 +144,7 @@ describe("ensure-dependencies", () => {
     expect(calls()).toEqual([ALL]);
   });
 
-  it("starts over after an install that was cut short", async () => {
+  it("restarts an interrupted install", async () => {
     await ensureProduction();
     writeFileSync(join(root, "die"), "");
     expect((await ensure()).output).toContain("npm ended with SIGKILL");
@@ -156,7 +156,7 @@ describe("ensure-dependencies", () => {
     expect(await ensureProduction()).toEqual({ code: 0, output: "" });
   });
 
-  it("says what npm said, and fails, when it cannot install, and keeps what was installed before", async () => {
+  it("prints the output of npm on failure and keeps the earlier install", async () => {
     await ensureProduction();
     writeFileSync(join(root, "fail"), "npm error network");
     const { code, output } = await ensure();
@@ -169,7 +169,7 @@ describe("ensure-dependencies", () => {
   });
 });
 
-it("has an entry in the lock file for every package, without which npm ci refuses it", () => {
+it("has a lock file entry for every package, as npm ci requires", () => {
   interface Entry {
     dependencies?: Record<string, string>;
     optionalDependencies?: Record<string, string>;

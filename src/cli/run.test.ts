@@ -42,7 +42,7 @@ function setup() {
 
 describe("running a node", () => {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR2"]) {
-    it(`stops it in good order on the first ${signal}`, async () => {
+    it(`stops gracefully on the first ${signal}`, async () => {
       const { alarms, events, node, run, ended, stopCalled, exits, records } = setup();
       const code = run();
       events.emit(signal, signal);
@@ -57,7 +57,7 @@ describe("running a node", () => {
     });
   }
 
-  it("keeps the process running while the node waits for something that does not", async () => {
+  it("keeps the process alive while the node waits", async () => {
     const { alarms, run, ended } = setup();
     const code = run();
     expect(alarms.size).toBe(1);
@@ -66,7 +66,7 @@ describe("running a node", () => {
     expect(alarms.size).toBe(0);
   });
 
-  it("ends at once on a second signal, by the signal", async () => {
+  it("exits by the signal when it is repeated", async () => {
     const { events, run, clock, exits, ended } = setup();
     const code = run();
     events.emit("SIGINT", "SIGINT");
@@ -78,7 +78,7 @@ describe("running a node", () => {
     await code;
   });
 
-  it("takes a signal that npm or the launcher passed on once more for the first one", async () => {
+  it("ignores a duplicate signal from npm or the launcher", async () => {
     const { events, run, clock, exits, ended } = setup();
     const code = run();
     events.emit("SIGINT", "SIGINT");
@@ -89,7 +89,7 @@ describe("running a node", () => {
     await code;
   });
 
-  it("stops a node that was still starting when the signal came", async () => {
+  it("stops a node that is still starting", async () => {
     const { events, run, node, ended, stopCalled } = setup();
     const started = Promise.withResolvers<RunningNode>();
     const code = run(() => started.promise);
@@ -100,7 +100,7 @@ describe("running a node", () => {
     expect(await code).toBe(0);
   });
 
-  it("ends a start when the signal comes, whatever that fails with", async () => {
+  it("aborts a start on a signal, whatever error follows", async () => {
     const { events, run, records } = setup();
     const code = run(async (stopping) => {
       await new Promise((_, reject) => stopping.addEventListener("abort", reject));
@@ -111,7 +111,7 @@ describe("running a node", () => {
     expect(records.find(({ level }) => level === "info")?.msg).toBe("Stopped during startup");
   });
 
-  it("ends the process when the stop takes longer than ten seconds", async () => {
+  it("exits when stopping takes longer than ten seconds", async () => {
     const { alarms, events, run, ended, exits, records } = setup();
     const code = run();
     expect(alarms.has(10_000)).toBe(false);
@@ -123,7 +123,7 @@ describe("running a node", () => {
     await code;
   });
 
-  it("leaves time for what ends behind the servers, also when clients hold these off as long as they can", async () => {
+  it("leaves time for the chain to close after the longest shutdown of the servers", async () => {
     const { alarms, events, run, ended } = setup();
     const code = run();
     events.emit("SIGTERM", "SIGTERM");
@@ -132,7 +132,7 @@ describe("running a node", () => {
     expect(await code).toBe(0);
   });
 
-  it("gives one that says so more time for that", async () => {
+  it("extends the deadline by the drain time", async () => {
     const { alarms, events, run, ended, node } = setup();
     const code = run(async () => ({ ...node, drainMillis: 5000 }));
     await Promise.resolve();
@@ -142,7 +142,7 @@ describe("running a node", () => {
     expect(await code).toBe(0);
   });
 
-  it("ends with a node that comes to its end by itself", async () => {
+  it("exits when the node stops by itself", async () => {
     const { run, ended, node } = setup();
     ended.resolve();
     expect(await run()).toBe(0);
@@ -157,7 +157,7 @@ describe("running a node", () => {
     expect(records[0]?.error?.message).toBe("The disk is full.");
   });
 
-  it("leaves a startup error to its caller", async () => {
+  it("rethrows a startup error", async () => {
     const { run, records, events } = setup();
     const refusal = new StartupError("listen", "The port 9190 is taken.");
     await expect(run(() => Promise.reject(refusal))).rejects.toBe(refusal);
@@ -169,7 +169,7 @@ describe("running a node", () => {
     it(`logs an ${event} and exits with 1 at once`, async () => {
       const { run, events, exits, records, ended } = setup();
       const code = run();
-      events.emit(event, new Error("Nobody caught it."));
+      events.emit(event, new Error("Not caught."));
       expect(exits).toEqual([1]);
       expect(records).toEqual([expect.objectContaining({ level: "fatal" })]);
       ended.resolve();

@@ -9,7 +9,7 @@ import { openToken, readSecret, readToken } from "./token-file.ts";
 const folder = mkdtempSync(join(tmpdir(), "fanal-token-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-it("makes a token that only its owner can read, once", () => {
+it("creates a token once, readable by its owner only", () => {
   const file = join(folder, "made");
   const logger = createRecordingLogger();
   const token = openToken(file, logger);
@@ -23,7 +23,7 @@ it("makes a token that only its owner can read, once", () => {
   expect(openToken(join(folder, "another"), logger)).not.toBe(token);
 });
 
-it("takes a token that was given, and leaves the file as it is", () => {
+it("reads an existing token and keeps its file unchanged", () => {
   const file = join(folder, "given");
   writeFileSync(file, "a-token-of-my-own/1234=\r\n");
   chmodSync(file, 0o640);
@@ -32,7 +32,7 @@ it("takes a token that was given, and leaves the file as it is", () => {
   expect(statSync(file).mode & 0o777).toBe(0o640);
 });
 
-it("warns of a token that every user can read, and of no other", () => {
+it("warns of a token file that all users can read", () => {
   const file = join(folder, "open");
   writeFileSync(file, "a-token-of-my-own/1234=");
   const warningsAt = (mode: number) => {
@@ -55,7 +55,7 @@ it.each(["", "short", "two words of some length", "ein-schlüssel-mit-umlaut", "
   },
 );
 
-it("says what cannot be read or made", () => {
+it("reports a file that cannot be read or created", () => {
   const file = join(folder, "nowhere", "token");
   const logger = createRecordingLogger();
   expect(() => openToken(file, logger)).toThrow(/^The token file .*nowhere\/token cannot be created: ENOENT/);

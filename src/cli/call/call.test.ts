@@ -11,7 +11,7 @@ async function call(url: string, options: Partial<CallOptions> = {}, face = term
 }
 
 describe("fanal call", () => {
-  it("sends the parameters as they were written", async () => {
+  it("sends parameters as written", async () => {
     let sent: { method?: string; type?: string; body?: string } = {};
     const url = await serve((request, response, body) => {
       sent = { method: request.method, type: request.headers["content-type"], body };
@@ -26,26 +26,26 @@ describe("fanal call", () => {
     });
   });
 
-  it("prints a result readably, and its metadata when asked", async () => {
+  it("prints a formatted result, with metadata if requested", async () => {
     const url = await answering('{"jsonrpc":"2.0","id":1,"result":{"slot":"5"},"meta":{"finalized":false}}');
     expect(await call(url)).toMatchObject({ code: 0, out: "slot  5\n", err: "" });
     expect(await call(url, { meta: true })).toMatchObject({ out: "slot  5\n\nmeta\n  finalized  false\n" });
   });
 
-  it("prints the raw result, byte for byte, wherever it stands in the answer", async () => {
+  it("prints the raw bytes of the result, wherever it is in the response", async () => {
     const result = '{ "n": 1.50, "big":18446744073709551615,"s":"ü\\n" }';
     const url = await answering(`{"meta":{"a":1},"result":${result},"id":1,"jsonrpc":"2.0"}`);
     expect(await call(url, { json: true })).toMatchObject({ code: 0, out: `${result}\n` });
     expect(await call(url, { json: true, meta: true })).toMatchObject({ out: `{"result":${result},"meta":{"a":1}}\n` });
   });
 
-  it("shortens hex only for a person", async () => {
+  it("shortens hex only on a terminal", async () => {
     const url = await answering(`{"jsonrpc":"2.0","id":1,"result":"0x${"ab".repeat(32)}"}`);
     expect(await call(url)).toMatchObject({ out: `0x${"ab".repeat(32)}\n` });
     expect(await call(url, {}, terminal({ isInteractive: true }))).toMatchObject({ out: "0xabababab…abababab\n" });
   });
 
-  it("prints nothing that a terminal would take for a command", async () => {
+  it("escapes terminal control sequences", async () => {
     // Escape, a C1 control, DEL, a right-to-left override, a line separator; raw, and those that JSON allows as
     // escapes.
     const raw = "a\u001b[2Jb\u009b31mc\u007fd\u202ee\u2028f\rg\u{e0041}";
@@ -66,7 +66,7 @@ describe("fanal call", () => {
     expect(readable.out).toBe('["\\u001b[2J\\u202e\\r"]\n');
   });
 
-  it("escapes a character that comes in two pieces", async () => {
+  it("escapes a character split over two chunks", async () => {
     const { fake, written } = terminal();
     const printer = new CallPrinter({ json: true, meta: false }, fake);
     const bytes = Buffer.from('"é\u202eé"');
@@ -75,7 +75,7 @@ describe("fanal call", () => {
     expect(written.out).toBe('"é\\u202eé"\n');
   });
 
-  it("sends the token, and tells why a node refuses a caller, with exit code 1", async () => {
+  it("sends the token, and reports a rejection with exit code 1", async () => {
     const url = await serve((request, response) => {
       if (request.headers.authorization === "Bearer secret") response.end('{"jsonrpc":"2.0","id":1,"result":true}');
       else response.writeHead(401).end('{"code":401,"message":"Who are you?\\u001b[2J"}');
@@ -89,7 +89,7 @@ describe("fanal call", () => {
     await expect(call(forbidding)).rejects.toThrow(`at ${forbidding} rejected the call: HTTP status 403.`);
   });
 
-  it("tells an error on standard error, with exit code 1", async () => {
+  it("prints an error to standard error, with exit code 1", async () => {
     const error = '{"code":-32001,"message":"There is none.","data":{"status":404}}';
     const url = await answering(`{"jsonrpc":"2.0","id":1,"error":${error}}`, 404);
     expect(await call(url)).toMatchObject({
@@ -100,7 +100,7 @@ describe("fanal call", () => {
     expect(await call(url, { json: true })).toMatchObject({ code: 1, out: "", err: `${error}\n` });
   });
 
-  it("prints null, which is a result", async () => {
+  it("prints null as a result", async () => {
     expect(await call(await answering('{"jsonrpc":"2.0","id":1,"result":null}'))).toMatchObject({
       code: 0,
       out: "null\n",
@@ -132,7 +132,7 @@ describe("fanal call", () => {
     });
   });
 
-  it("shows no password of its URL, whatever goes wrong", async () => {
+  it("omits the password of the URL from every error", async () => {
     const withPassword = (url: string) => url.replace("//", "//user:secret@");
     const silent = await serve(() => {});
     const refusals = [
@@ -148,7 +148,7 @@ describe("fanal call", () => {
     }
   });
 
-  it("gives up on a node that is silent, before its answer and within it", async () => {
+  it("times out before and within a response", async () => {
     const silent = await serve(() => {});
     await expect(call(silent, { timeout: 0.05 })).rejects.toMatchObject({
       exitCode: 8,
@@ -158,7 +158,7 @@ describe("fanal call", () => {
     await expect(call(stuck, { timeout: 0.2 })).rejects.toMatchObject({ exitCode: 8 });
   });
 
-  it("says when the node breaks off", async () => {
+  it("reports an aborted response", async () => {
     const url = await serve((_request, response) => {
       response.writeHead(200, { "Content-Length": 1000 });
       response.write('{"jsonrpc":"2.0","id":1,"result":[1,', () => response.destroy());
@@ -184,7 +184,7 @@ describe("fanal call", () => {
   });
 });
 
-describe("a result too large to be laid out", () => {
+describe("a result too large to format", () => {
   it("is printed as JSON while it arrives", async () => {
     const { fake, written } = terminal();
     const printer = new CallPrinter({ json: false, meta: true }, fake, 5);

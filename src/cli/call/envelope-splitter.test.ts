@@ -15,11 +15,11 @@ function split(json: string, pieceBytes: number) {
   return { isComplete: splitter.isComplete, members: Object.fromEntries(texts) };
 }
 
-describe("the envelope of an answer", () => {
+describe("response envelope", () => {
   const result = '{"a":["}",{"b\\"":"\\\\"}],"ü":[1,2,{}]}';
   const whole = ` {"jsonrpc":"2.0", "id" : 1 ,\n "result": ${result} , "meta":{"x":true},"n":null}\n `;
 
-  it.each([1, 2, 3, 7, 1000])("is taken apart when it comes in pieces of %d bytes", (pieceBytes) => {
+  it.each([1, 2, 3, 7, 1000])("is split when it arrives in chunks of %d bytes", (pieceBytes) => {
     expect(split(whole, pieceBytes)).toEqual({
       isComplete: true,
       members: { jsonrpc: '"2.0"', id: "1", result, meta: '{"x":true}', n: "null" },

@@ -5,7 +5,7 @@ import { formatLines } from "./format-result.ts";
 const lines = (value: unknown, shortenHex = false) => [...formatLines(value, { shortenHex })];
 
 describe("readable output", () => {
-  it("writes plain values as they are", () => {
+  it("prints scalars unchanged", () => {
     expect(lines("head")).toEqual(["head"]);
     expect(lines(200)).toEqual(["200"]);
     expect(lines(null)).toEqual(["null"]);
@@ -15,7 +15,7 @@ describe("readable output", () => {
     expect(lines(parseMessage(Buffer.from("18446744073709551615")))).toEqual(["18446744073709551615"]);
   });
 
-  it("aligns the members of an object, and indents what is nested", () => {
+  it("aligns the members of an object and indents nested ones", () => {
     expect(lines({ slot: "1", body: { root: "0x12", items: [] }, signature: "0x34" })).toEqual([
       "slot       1",
       "body",
@@ -25,7 +25,7 @@ describe("readable output", () => {
     ]);
   });
 
-  it("writes flat objects as a table, with a gap where one lacks a member", () => {
+  it("prints flat objects as a table, with gaps for missing members", () => {
     expect(lines([{ index: "7", slot: "1234" }, { index: "12", slot: "5", note: "late" }, { slot: "6" }])).toEqual([
       "index  slot  note",
       "7      1234",
@@ -34,7 +34,7 @@ describe("readable output", () => {
     ]);
   });
 
-  it("keeps short lists on a line, also in a table, and gives long ones a line for each item", () => {
+  it("prints short lists on one line, long ones with one item per line", () => {
     expect(lines([{ index: "0", validators: ["6", "3"] }])).toEqual(["index  validators", "0      [6, 3]"]);
     const roots = [`0x${"ab".repeat(32)}`, `0x${"cd".repeat(32)}`];
     expect(lines(roots)).toEqual([`- ${roots[0]}`, `- ${roots[1]}`]);
@@ -51,19 +51,19 @@ describe("readable output", () => {
     ]);
   });
 
-  it("shortens long hex only when told", () => {
+  it("shortens long hex only if requested", () => {
     const root = `0x${"0123456789abcdef".repeat(4)}`;
     expect(lines({ root, short: "0x0000fa4a" }, true)).toEqual(["root   0x01234567…89abcdef", "short  0x0000fa4a"]);
     expect(lines({ root })).toEqual([`root  ${root}`]);
   });
 
-  it("lets no text of a node steer the terminal", () => {
+  it("escapes control characters", () => {
     expect(lines("a\u001b[2Jb\nc\u202ed\u0085")).toEqual(['"a\\u001b[2Jb\\nc\\u202ed\\u0085"']);
     expect(lines({ "x\r": "y" })).toEqual(['"x\\r"  y']);
     expect(lines("grüße 🐚")).toEqual(["grüße 🐚"]);
   });
 
-  it("takes an object with very many members", () => {
+  it("accepts an object with very many members", () => {
     const many = Object.fromEntries(Array.from({ length: 300_000 }, (_, index) => [index, "x"]));
     expect(lines(many)).toHaveLength(300_000);
   });

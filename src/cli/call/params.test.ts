@@ -17,7 +17,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const texts = (written: string[], input = "") =>
   paramTexts(written, { workingDirectory: folder, readInput: async () => Buffer.from(input) });
 
-describe("parameters of a call", () => {
+describe("call parameters", () => {
   const read: [written: string, json: string][] = [
     ["head", '"head"'],
     ["0xab", '"0xab"'],
@@ -41,7 +41,7 @@ describe("parameters of a call", () => {
     expect(await texts([written])).toEqual([json]);
   });
 
-  it("takes payloads from files and from standard input, each number as it is written", async () => {
+  it("reads payloads from files and standard input, with numbers unchanged", async () => {
     expect(await texts(["@exit.json", "-", "head"], "[1e400]")).toEqual([
       '{ "epoch": 18446744073709551615 }\n',
       "[1e400]",
@@ -49,7 +49,7 @@ describe("parameters of a call", () => {
     ]);
   });
 
-  it("puts them into a list by position, and into an object by name", async () => {
+  it("builds a list by position and an object by name", async () => {
     const whole = (...written: string[]) =>
       paramsText(written, { workingDirectory: folder, readInput: async () => Buffer.from("[1]") });
     expect(await whole()).toBe("[]");
@@ -73,7 +73,7 @@ describe("parameters of a call", () => {
     [["-"], /^Invalid JSON in standard input: it is empty\.$/],
     [["-", "-"], /^Only one parameter can be "-"/],
   ];
-  it.each(refused)("refuses %j in one sentence", async (written, complaint) => {
+  it.each(refused)("rejects %j with one sentence", async (written, complaint) => {
     const refusal = texts(written);
     await expect(refusal).rejects.toThrow(complaint);
     await expect(refusal).rejects.toBeInstanceOf(StartupError);

@@ -25,10 +25,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe("what is offered", () => {
+describe("candidates", () => {
   const commands = completionCommands(["getX"]);
 
-  it("is accepted by the command line", () => {
+  it("are accepted by the command line", () => {
     for (const { name, flags } of commands) {
       for (const { written, value } of flags) {
         const line = parseCommandLine([name, written, ...(value ? ["x"] : [])], "1");
@@ -38,7 +38,7 @@ describe("what is offered", () => {
     }
   });
 
-  it("is every command, and help", () => {
+  it("include every command and help", () => {
     expect(commands.map(({ name }) => name)).toEqual([...COMMAND_NAMES, "help"]);
   });
 });
@@ -68,7 +68,7 @@ describe("bash", () => {
     expect(offeredByBash("call", "getX", "-")).toEqual(expect.arrayContaining(["--url", "--json", "-h", "--help"]));
   });
 
-  it("offers the values of a flag, in both ways to write it", () => {
+  it("offers the values of a flag, after a blank and after =", () => {
     expect(offeredByBash("dev", "--fork", "")).toEqual([
       "phase0",
       "altair",
@@ -85,14 +85,14 @@ describe("bash", () => {
     expect(offeredByBash("dev", "--rpc-port", "")).toEqual([]);
   });
 
-  it("offers files where files are wanted, and directories where directories are", () => {
+  it("offers files or directories for flags that take them", () => {
     expect(offeredByBash("dev", "--config-file", "a ").toSorted()).toEqual(["a file.json", "a network"]);
     expect(offeredByBash("dev", "--data-dir", "a ")).toEqual(["a network"]);
     expect(offeredByBash("node", "--network", "")).toEqual(expect.arrayContaining(["mainnet", "hoodi", "a network"]));
     expect(offeredByBash("db", "export", "--data-dir", "x", "a f")).toEqual(["a file.json"]);
   });
 
-  it("offers the methods once, before and after flags", () => {
+  it("offers methods for the first operand only, before and after flags", () => {
     const names = methods.flatMap(({ name, aliases }) => [name, ...aliases]);
     expect(offeredByBash("call", "")).toEqual(names);
     expect(offeredByBash("call", "--json", "--url", "http://a", "getChainH")).toEqual(["getChainHead"]);
@@ -103,7 +103,7 @@ describe("bash", () => {
 });
 
 for (const shell of SHELLS) {
-  it(`${shell} can read its script`, (context) => {
+  it(`${shell} parses its script`, (context) => {
     const missing = missingShell(shell);
     if (missing !== undefined) context.skip(missing);
     const { status, stderr } = spawnSync(shell, ["-n", `fanal.${shell}`], { cwd: folder, encoding: "utf8" });
@@ -127,8 +127,8 @@ describe("fish", () => {
   });
 });
 
-describe("the shell", () => {
-  it("has to be one of those there are", () => {
+describe("shell name", () => {
+  it("must be a supported shell", () => {
     expect(readShell(["zsh"])).toBe("zsh");
     expect(() => readShell([])).toThrow("Missing shell. Give one of bash, zsh, fish.");
     expect(() => readShell(["tcsh"])).toThrow(/Unknown shell "tcsh"\. Give one of bash, zsh, fish\.$/);

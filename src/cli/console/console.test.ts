@@ -56,8 +56,8 @@ async function runInput(url: string, input: PassThrough, ...flags: string[]) {
   return { code, ...written };
 }
 
-describe("lines without a terminal", () => {
-  it("are called as fanal call does, one after the other, without a prompt", async () => {
+describe("without a terminal", () => {
+  it("runs lines like fanal call, in order and without a prompt", async () => {
     const url = await servedNode();
     writeFileSync(join(folder, "object.json"), '{"a":1}');
     const lines = ["# a comment", "", 'getX head ["0"] \'"1"\' 7', "  getYes @object.json --no-json", "getX -- --json"];
@@ -76,7 +76,7 @@ describe("lines without a terminal", () => {
     });
   });
 
-  it("go on after an error, and the exit code is that of the last one", async () => {
+  it("continues after an error and exits with the code of the last one", async () => {
     const url = await servedNode();
     const failed = await run(url, ["fail", "getX 'a", "getX --jsno", "getX -", "getX"]);
     expect(failed.code).toBe(EXIT_CODES.usage);
@@ -94,7 +94,7 @@ describe("lines without a terminal", () => {
     expect(await run("http://127.0.0.1:1", ["getX", "getX"])).toMatchObject({ code: EXIT_CODES.noAnswer, out: "" });
   });
 
-  it("can ask for help", async () => {
+  it("prints help", async () => {
     const { out } = await run(await answering(""), ["help", "help getChainHead", "getX -h"]);
     expect(out).toContain("Usage: fanal console [flags]");
     expect(out).toContain("fanal call getChainHead\n");
@@ -102,7 +102,7 @@ describe("lines without a terminal", () => {
   });
 });
 
-/** Somebody at a terminal. */
+/** Simulates a user at a terminal. */
 function typist(url: string) {
   const { fake, written } = fakeTerminal();
   const input = new PassThrough();
@@ -151,8 +151,8 @@ function typist(url: string) {
   };
 }
 
-describe("at a terminal", () => {
-  it("methods, words of the console and topics are completed, and lines are remembered", async () => {
+describe("on a terminal", () => {
+  it("completes methods, commands and topics, and keeps a history", async () => {
     const url = await servedNode();
     const person = typist(url);
     await person.told(`3 methods at ${url}.`);
@@ -182,7 +182,7 @@ describe("at a terminal", () => {
     expect(await again.code).toBe(EXIT_CODES.ok);
   });
 
-  it("Ctrl-C cancels a call, and a node that is not there is waited for", async () => {
+  it("cancels a call on Ctrl-C and keeps running if the node is unreachable", async () => {
     const hanging = Promise.withResolvers<void>();
     const url = await servedNode(() => hanging.resolve());
     const person = typist(url);
@@ -207,7 +207,7 @@ describe("at a terminal", () => {
   });
 });
 
-describe("a subscription", () => {
+describe("subscription", () => {
   async function eventServer(events: object[], thenCloses = false) {
     const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
     onTestFinished(() => {
@@ -242,7 +242,7 @@ describe("a subscription", () => {
     expect(await person.code).toBe(EXIT_CODES.ok);
   });
 
-  it("ends at the end of the input or at the next line without a terminal", async () => {
+  it("ends with the input or at the next line without a terminal", async () => {
     const { url, server } = await eventServer([]);
     const ended = "Printing events until the next line or the end of the input.\n";
     expect(await run(url, ["subscribe head"])).toMatchObject({ code: EXIT_CODES.ok, err: ended });
@@ -261,7 +261,7 @@ describe("a subscription", () => {
     expect(await running).toMatchObject({ code: EXIT_CODES.ok, err: ended, out: expect.stringContaining("getX") });
   });
 
-  it("fails when the node ends it, or refuses it, or its events cannot be written", async () => {
+  it("fails if the node closes or rejects it, or if events cannot be written", async () => {
     const untilFailure = async (url: string, line: string, broken = {}) => {
       const { fake, written } = fakeTerminal();
       const input = new PassThrough();

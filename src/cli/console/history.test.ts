@@ -10,8 +10,8 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe("the history of the console", () => {
-  it("is kept over sessions, for its owner alone, but for lines that begin with a blank", () => {
+describe("console history", () => {
+  it("persists, readable by its owner only, without lines that start with a blank", () => {
     const file = historyFile({ XDG_STATE_HOME: folder });
     const first = new History(file);
     const atTheSameTime = new History(file);
@@ -26,7 +26,7 @@ describe("the history of the console", () => {
     expect(statSync(join(folder, "fanal")).mode & 0o777).toBe(0o700);
   });
 
-  it("is bounded, and closed to others where it was open", () => {
+  it("is bounded, and restricted to its owner", () => {
     const file = join(folder, "long");
     const lines = Array.from({ length: MAX_LINES + 5 }, (_, index) => `getX ${index}`);
     writeFileSync(file, lines.join("\n"), { mode: 0o644 });
@@ -35,7 +35,7 @@ describe("the history of the console", () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it("is no reason to fail", () => {
+  it("is optional", () => {
     writeFileSync(join(folder, "file"), "");
     const history = new History(join(folder, "file", "history"));
     history.add("getX");

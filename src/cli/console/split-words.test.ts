@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { splitWords } from "./split-words.ts";
 
-describe("the words of a line", () => {
+describe("words of a line", () => {
   const cases: [line: string, words: string[]][] = [
     ["", []],
     ["  getX\thead  ", ["getX", "head"]],
@@ -12,7 +12,7 @@ describe("the words of a line", () => {
   ];
   for (const [line, words] of cases) it(`of ${line || "nothing"}`, () => expect(splitWords(line)).toEqual(words));
 
-  it("need their quotes and brackets closed", () => {
+  it("require closed quotes and brackets", () => {
     expect(() => splitWords("getX 'a")).toThrow("The quote ' is not closed.");
     expect(() => splitWords('getX [{"a": 1')).toThrow("The JSON that starts with [ is not closed: }] is missing.");
   });

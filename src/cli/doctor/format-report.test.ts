@@ -20,8 +20,8 @@ const operation = (path: string, ...findings: Finding[]) => ({ method: path, ver
 
 const LONG_PATH = `/eth/v1/${"x".repeat(60)}`;
 
-describe("what is told of upstreams", () => {
-  it("fits into 100 columns however many there are", () => {
+describe("report", () => {
+  it("fits into 100 columns with any number of upstreams", () => {
     const upstreams = [1, 2, 3, 4, 5, 6].map(upstream);
     const ok: Finding = { outcome: "ok", ssz: "ok" };
     const report: Report = {
@@ -37,7 +37,7 @@ describe("what is told of upstreams", () => {
     expect(lines).toContain("1    42         0        0          4          3      7  1.3 (2.5)           ?");
   });
 
-  it("names the reasons once, and what was not asked by its reason", () => {
+  it("lists each reason once, and groups skipped operations by reason", () => {
     const absent: Finding = { outcome: "absent", reason: "HTTP status 404: no\u001b[2J such state" };
     const refused: Finding = { outcome: "refused", reason: "HTTP status 400: because" };
     const withoutSsz: Finding = { outcome: "ok", ssz: "refused", reason: "as SSZ, HTTP status 400: because" };

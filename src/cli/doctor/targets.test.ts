@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { readTargets } from "./targets.ts";
 
-describe("the URLs of upstreams", () => {
+describe("upstream URLs", () => {
   it("get the token of --token-file, unless they have credentials of their own", () => {
     const workingDirectory = tempDirectory();
     for (const name of ["common", "own"]) writeFileSync(join(workingDirectory, name), `token-of-${name}-file\n`);
@@ -31,7 +31,7 @@ describe("the URLs of upstreams", () => {
     [["http://a:1", "http://me:secret@a:1/"], /^The upstream a:1 is given twice/],
   ];
   for (const [written, complaint] of refused) {
-    it(`are refused: ${written.join(" ") || "none"}`, () => {
+    it(`are rejected: ${written.join(" ") || "none"}`, () => {
       const reading = () => readTargets(written, { tokenFile: undefined, workingDirectory: "/nowhere" });
       expect(reading).toThrow(complaint);
       expect(reading).toThrow(expect.objectContaining({ exitCode: 2 }));

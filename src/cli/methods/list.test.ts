@@ -3,11 +3,11 @@ import { methodGroups, methods } from "../../api/method-groups.ts";
 import { methodsJson, methodsText } from "./list.ts";
 import { wrapText } from "./text.ts";
 
-describe("the list of methods", () => {
+describe("method list", () => {
   const text = methodsText(methodGroups);
   const lines = text.split("\n");
 
-  it("has every method with its number, its parameters, its summary and its other names", () => {
+  it("has number, parameters, summary and aliases of every method", () => {
     for (const { number, name, summary, aliases } of methods) {
       const at = lines.findIndex(
         (line) =>
@@ -31,7 +31,7 @@ describe("the list of methods", () => {
     expect(lines.filter((line) => line.length > 100)).toEqual([]);
   });
 
-  it("is also there for programs", () => {
+  it("is available as JSON", () => {
     const listed = JSON.parse(methodsJson(methodGroups)) as { name: string; number: number | null }[];
     expect(listed.map(({ name }) => name)).toEqual(methods.map(({ name }) => name));
     expect(listed).toContainEqual({
@@ -48,7 +48,7 @@ describe("the list of methods", () => {
 });
 
 describe("wrapped text", () => {
-  it("breaks at blanks, and leaves a long word whole", () => {
+  it("breaks at blanks and keeps long words whole", () => {
     expect(wrapText("one two three", 9, "> ", "  ")).toEqual(["> one two", "  three"]);
     expect(wrapText("a incomprehensibilities b", 6)).toEqual(["a", "incomprehensibilities", "b"]);
   });

@@ -10,8 +10,8 @@ const listed = async (...words: string[]) => {
   return found.map(({ name }) => name);
 };
 
-describe("a search for methods", () => {
-  it("looks at names, other names, summaries and REST paths", async () => {
+describe("method search", () => {
+  it("matches names, aliases, summaries and REST paths", async () => {
     expect(await listed()).toEqual(methods.map(({ name }) => name));
     expect(await listed("GetGossip")).toEqual(["debug_getGossipSubPeers"]);
     expect(await listed("get_v1_events")).toEqual(["subscribe"]);
@@ -19,14 +19,14 @@ describe("a search for methods", () => {
     expect(await listed("hash tree", "state_id")).toContain("get_v1_beacon_states_root");
   });
 
-  it("lists what it found under its headings", async () => {
+  it("groups matches under headings", async () => {
     const text = await told("voluntary");
     expect(text).toMatch(/^Pools\n/);
     expect(text).toContain("post_v1_beacon_pool_voluntary_exits");
     expect(text).not.toContain("Beacon chain");
   });
 
-  it("names the nearest when it finds nothing", async () => {
+  it("suggests the nearest method without a match", async () => {
     await expect(told("liveness", "genesis")).rejects.toThrow('No method matches "liveness genesis" by name');
     await expect(told("getChainHed")).rejects.toMatchObject({
       exitCode: EXIT_CODES.usage,
@@ -36,8 +36,8 @@ describe("a search for methods", () => {
   });
 });
 
-describe("all about a method", () => {
-  it("is told by its name and by another name", async () => {
+describe("method details", () => {
+  it("are printed for a name and for an alias", async () => {
     const text = await told("get_v1_beacon_states_stateId_committees");
     expect(text).toBe(await told("get_v1_beacon_states_stateId_committees_epoch"));
     for (const part of [
@@ -51,17 +51,17 @@ describe("all about a method", () => {
     }
   });
 
-  it("says what the types of the result hold", async () => {
+  it("describe the types of the result", async () => {
     expect(await told("get_v1_beacon_headers")).toMatch(
       /\nResult\n {2}\[BlockHeader\]\n\nTypes\n {2}BlockHeader: \{ root: Root, .*\n {2}Root: string \(32 bytes/,
     );
   });
 });
 
-describe("the example of a method", () => {
+describe("example of a method", () => {
   const linesOf = (name: string) => exampleLines(methods.find((method) => method.name === name)!);
 
-  it("can be typed as it is", async () => {
+  it("can be pasted into a shell", async () => {
     expect(await linesOf("post_v1_validator_liveness_epoch")).toEqual([
       'fanal call post_v1_validator_liveness_epoch 5 \'["3","4"]\'',
       "curl -s http://127.0.0.1:9190 -H 'Content-Type: application/json' \\",
@@ -69,13 +69,13 @@ describe("the example of a method", () => {
     ]);
   });
 
-  it("takes from a file what only a chain can make", async () => {
+  it("reads payloads from files", async () => {
     const [call, , data] = await linesOf("post_v2_beacon_blocks");
     expect(call).toBe("fanal call post_v2_beacon_blocks @signed_block_or_contents.json consensus fulu");
     expect(data).toContain(`"params":['"$(cat signed_block_or_contents.json)"',"consensus","fulu"]}'`);
   });
 
-  it("is there for every method, and its request is JSON but for the files", async () => {
+  it("exists for every method, as JSON except for files", async () => {
     for (const { name } of methods) {
       const line = (await linesOf(name)).at(-1)!;
       const request = line.slice(line.indexOf("{"), line.lastIndexOf("}") + 1);

@@ -3,7 +3,7 @@ import { clockOffsetNotice } from "./clock-offset.ts";
 
 const BEHIND = { offsetSeconds: -700.4, slot: 41, wallSlot: 391, speed: 1 };
 
-it("tells by how much the times differ, what tools see, and what can be done", () => {
+it("states the offset, its effect on tools, and the remedy", () => {
   expect(clockOffsetNotice(BEHIND)).toBe(
     "Chain time is 700 s behind the time of day: tools that compute the slot from the time of day " +
       "get 391 instead of 41. A start with --catch-up leaves the slots in between empty; --reset starts a new chain.",

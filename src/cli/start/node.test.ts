@@ -7,7 +7,7 @@ import { runNode } from "./node.ts";
 
 const { folder, node } = settingsInTemporaryDirectory();
 
-it("validators with well-known keys run on the network of a dev chain only", async () => {
+it("rejects --dev-validators on a network that is not a dev chain", async () => {
   const log = createLogger({ format: "text", spec: "WARN", destination: { write() {} } });
   const options = node(["--network", "sepolia", "--dev-validators", "0-3", "--data-dir", "data", "--no-p2p"]);
   await expect(runNode(options, log.logger, log)).rejects.toMatchObject({
@@ -15,6 +15,6 @@ it("validators with well-known keys run on the network of a dev chain only", asy
     message:
       '--dev-validators requires the network of a dev chain, but sepolia is not one. "fanal dev" writes its directory.',
   });
-  // What is refused this early has not even made the directory.
+  // The data directory is not created.
   expect(readdirSync(folder)).toEqual([]);
 });

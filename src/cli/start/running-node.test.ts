@@ -10,7 +10,7 @@ function fakeNode(closing: () => Promise<void> = async () => {}) {
   return { node, fail: failed.resolve };
 }
 
-it("a node that is stopped is closed", async () => {
+it("closes a stopped node", async () => {
   const { node } = fakeNode();
   const { stop, stopped } = running(node);
   await stop();
@@ -18,7 +18,7 @@ it("a node that is stopped is closed", async () => {
   expect(node.close).toHaveBeenCalledOnce();
 });
 
-it("a node that cannot go on is closed, and that is how it ends", async () => {
+it("closes a failed node and reports the failure", async () => {
   const { node, fail } = fakeNode();
   const { stopped } = running(node);
   fail(new Error("No space left."));
@@ -26,14 +26,14 @@ it("a node that cannot go on is closed, and that is how it ends", async () => {
   expect(node.close).toHaveBeenCalledOnce();
 });
 
-it("a start that fails ends the node; what closing it says goes before", async () => {
+it("prefers the error of closing to that of a failed start", async () => {
   const starting = running(fakeNode().node, Promise.reject(new Error("No port.")));
   await expect(starting.stopped).rejects.toThrow("No port.");
   const { node } = fakeNode(() => Promise.reject(new Error("No space left.")));
   await expect(running(node, Promise.reject(new Error("A slot failed."))).stopped).rejects.toThrow("No space left.");
 });
 
-it("a failure that comes while the node is being stopped is what the stop fails for, if anything", async () => {
+it("rejects a stop with the error of closing, also after a failure", async () => {
   const { node, fail } = fakeNode(() => Promise.reject(new Error("The pools could not be kept.")));
   const { stop } = running(node);
   const stopping = stop();

@@ -11,7 +11,7 @@ function announced(platform: string, tokenFile?: string): string[] {
   return logger.records.map(({ message }) => message);
 }
 
-it("shows a first call that the shells of the platform take", () => {
+it("shows an example call for the shells of the platform", () => {
   const json = `-H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"getChainHead","params":[]}'`;
   expect(announced("darwin")).toContain(`Try: curl -s http://127.0.0.1:9190 ${json}`);
   expect(announced("linux", "/etc/token")).toContain(

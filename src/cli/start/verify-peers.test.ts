@@ -18,14 +18,14 @@ const options = {
   directPeers: [] as string[],
 };
 
-it("records with a true signature and addresses with an id are accepted", async () => {
+it("accepts records with a valid signature and addresses with a peer id", async () => {
   const id = peerIdFromPrivateKey(await generateKeyPair("secp256k1"));
   const ids = [id.toString(), id.toCID().toString()];
   const directPeers = ids.map((text) => `/ip4/192.0.2.1/tcp/9000/p2p/${text}`);
   await expect(verifyPeers({ ...options, bootnodes: [RECORD], directPeers })).resolves.toBeUndefined();
 });
 
-it("what only looks like them is refused, with what is wrong about it", async () => {
+it("rejects forged records and invalid peer ids with the reason", async () => {
   const forged = RECORD.replace("IS4QHC", "IS4QHD");
   const address = `/ip4/192.0.2.1/tcp/9000/p2p/${"0".repeat(46)}`;
   await expect(verifyPeers({ ...options, bootnodes: [RECORD, forged] })).rejects.toMatchObject({
