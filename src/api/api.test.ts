@@ -32,7 +32,7 @@ beforeEach(() => {
 });
 
 describe("beacon", () => {
-  it("tells the genesis, with the version of the first fork", async () => {
+  it("returns the genesis with the version of the first fork", async () => {
     expect(await caller.call("get_v1_beacon_genesis")).toEqual({
       genesis_time: String(GENESIS_TIME),
       genesis_validators_root: toRootHex(chain.genesis.validatorsRoot),
@@ -40,7 +40,7 @@ describe("beacon", () => {
     });
   });
 
-  it("tells the root, fork and checkpoints of a state", async () => {
+  it("returns the root, fork and checkpoints of a state", async () => {
     expect(await caller.call("get_v1_beacon_states_root", ["head"])).toEqual({
       root: toRootHex(chain.headState.hashTreeRoot()),
     });
@@ -71,13 +71,13 @@ describe("node", () => {
     });
   });
 
-  it("tells the same version in both shapes", async () => {
+  it("returns the same version in both formats", async () => {
     const { version } = await caller.call("get_v1_node_version");
     expect(version).toMatch(/^Fanal\/v\d+\.\d+\.\d+\/\w+-\w+$/);
     expect(await caller.call("getNodeVersion")).toBe(version);
   });
 
-  it("tells how far it is behind the clock, and refuses duties, exactly while it syncs", async () => {
+  it("reports its sync distance and rejects duties only while syncing", async () => {
     const synced = { head_slot: "4", sync_distance: "0", is_syncing: false, is_optimistic: false, el_offline: false };
     const aggregate = () => caller.error("get_v2_validator_aggregate_attestation", [4, `0x${"00".repeat(32)}`, 0]);
     expect(await caller.call("get_v1_node_syncing")).toEqual(synced);
@@ -98,7 +98,7 @@ describe("node", () => {
     [{ isOptimistic: true }, null, 206],
     [{ executionOffline: true }, null, 206],
     [{ isSyncing: true }, 599, 599],
-  ])("with the status %j and syncing_status %s it has the health %i", async (status, syncingStatus, health) => {
+  ])("with status %j and syncing_status %s, health is %i", async (status, syncingStatus, health) => {
     Object.assign(chain.status, status);
     expect(await caller.call("get_v1_node_health", [syncingStatus])).toEqual({ health });
   });
@@ -126,7 +126,7 @@ describe("debug", () => {
 });
 
 describe("extensions", () => {
-  it("tell the head", async () => {
+  it("return the head", async () => {
     expect(await caller.call("getBeaconHead")).toBe("4");
     const zero = `0x${"00".repeat(32)}`;
     expect(await caller.call("getChainHead")).toEqual({
@@ -139,7 +139,7 @@ describe("extensions", () => {
     });
   });
 
-  it("tell the first slot of a checkpoint, not its epoch", async () => {
+  it("return the first slot of a checkpoint, not its epoch", async () => {
     const root = `0x${"09".repeat(32)}`;
     const later = createApi({
       chain: asBeaconChain({ ...createFakeChain(), justifiedCheckpoint: { epoch: 3, root } }),
@@ -152,19 +152,19 @@ describe("extensions", () => {
     });
   });
 
-  it("find a state by slot and by root, and answer null for none", async () => {
+  it("find a state by slot and root, and return null if there is none", async () => {
     expect(await caller.call("getBeaconState", [2])).toHaveProperty("slot", "2");
     const root = toRootHex(chain.headState.hashTreeRoot());
     expect(await caller.call("getBeaconState", { root })).toHaveProperty("slot", "4");
     expect(await caller.call("getBeaconState", [7])).toBeNull();
   });
 
-  it.each([{}, { slot: 1, root: `0x${"00".repeat(32)}` }])("refuse %j in place of one slot or root", async (args) => {
+  it.each([{}, { slot: 1, root: `0x${"00".repeat(32)}` }])("reject %j instead of one slot or root", async (args) => {
     const { code } = OPENRPC_ERRORS["invalid-params"];
     expect(await caller.error("getBeaconState", args)).toMatchObject({ code });
   });
 
-  it("set the log specification, and say what is wrong with one", async () => {
+  it("set the log specification and reject an invalid one", async () => {
     expect(await caller.call("setLogLevel", ["DEBUG"])).toBe(true);
     expect(await caller.error("setLogLevel", ["LOUD"])).toMatchObject({
       code: OPENRPC_ERRORS["invalid-params"].code,

@@ -57,7 +57,7 @@ describe("bind", () => {
     [swapped, ["head", 1], { stateId: "head", from: 1 }],
     [swapped, [1, "head"], { stateId: "head", from: 1 }],
     [swapped, { from: 1, state_id: "head" }, { stateId: "head", from: 1 }],
-  ])("makes arguments of parameters (%#)", (method, params: Params, args) => {
+  ])("converts parameters to arguments (%#)", (method, params: Params, args) => {
     expect(bind(method, params)).toEqual(args);
   });
 
@@ -79,16 +79,16 @@ describe("bind", () => {
       { state_id: "head", stateId: 1 },
       'three takes the parameters state_id, from (optional), to (optional), but one called "stateId" was given.',
     ],
-  ])("says what is wrong with their number and names (%#)", (method, params: Params, message) => {
+  ])("rejects a wrong number or unknown names (%#)", (method, params: Params, message) => {
     expect(() => bind(method, params)).toThrow(new Failure("invalid-params", message));
   });
 
-  it("says which parameter has a wrong value", () => {
+  it("includes the name of an invalid parameter", () => {
     expect(() => bind(three, ["head", "x"])).toThrow(/^The parameter "from" must be a slot: .* but "x" was given\.$/);
     expect(() => bind(one, [null])).toThrow(/^The parameter "state_id" must be a state id: .* but null was given\.$/);
   });
 
-  it("says which of several items is wrong", () => {
+  it("includes the position of an invalid item", () => {
     expect(() => bind(several, ["head", 1, [2, "x"]])).toThrow(/^Item 2 of the parameter "slots" must be a slot: /);
     expect(() => bind(several, ["head", null])).toThrow(
       /^Item 0 of the parameter "slots" must be .* null was given\.$/,
@@ -96,9 +96,9 @@ describe("bind", () => {
     expect(() => bind(several, ["head", [[1]]])).toThrow(/^Item 0 of the parameter "slots" must be .* an array was/);
   });
 
-  it("reads a long list with turns of the event loop in between, and says as of a short one what is wrong", async () => {
+  it("parses a long list in time slices, with the same errors as for a short one", async () => {
     let now = 0;
-    // Each look at the clock takes a millisecond.
+    // Each reading of the clock takes a millisecond.
     const clock = vi.spyOn(performance, "now").mockImplementation(() => now++);
     onTestFinished(() => clock.mockRestore());
     const turn = countTurns();
@@ -128,7 +128,7 @@ describe("bind", () => {
     await expect(bind(spread, wrong)).rejects.toThrow('Item 400 of the parameter "numbers" must be a number');
   });
 
-  it("does not take inherited members for parameters", () => {
+  it("ignores inherited members", () => {
     const odd = defineMethod({ ...facts, name: "odd", params: { constructor: optional(slot, "") } });
     expect(bind(odd, {})).toEqual({});
     expect(() => bind(one, JSON.parse('{"__proto__": 1}'))).toThrow('one called "__proto__" was given');

@@ -21,13 +21,13 @@ async function call(name: string, params: unknown[] | Record<string, unknown>) {
   return JSON.parse(String(answer.body));
 }
 
-it("has a cache policy for answers about the head, but none for slots, which come with time", () => {
+it("caches responses about the head, but not those by slot, which change with time", () => {
   const policy = (name: string, params: unknown[] | Record<string, unknown>) => table.find(name)!.cachePolicy?.(params);
   const name = "get_v1_beacon_states_stateId_validators_validatorId";
   const root = `0x${"00".repeat(32)}`;
   expect(policy(name, ["head", "7"])).toEqual({ on: "head", isPrewarmed: true });
   expect(policy(name, { state_id: "head", validator_id: 7 })).toEqual({ on: "head", isPrewarmed: true });
-  // It may have to be replayed.
+  // The state may have to be replayed.
   expect(policy(name, { state_id: root, validator_id: 7 })).toEqual({ on: "head", isPrewarmed: false });
   expect(policy("get_v1_beacon_headers_blockId", [root])).toEqual({ on: "head", isPrewarmed: true });
   for (const slot of [7, "7"]) {
@@ -39,13 +39,13 @@ it("has a cache policy for answers about the head, but none for slots, which com
   expect(policy("get_v1_node_peers", [])).toBeUndefined();
 });
 
-describe("the definitions", () => {
-  it("has every method of the interface once", () => {
+describe("definitions", () => {
+  it("contain every method of the interface once", () => {
     const numbers = methods.flatMap(({ number }) => number ?? []);
     expect(numbers.sort((a, b) => a - b)).toEqual(NUMBERS);
   });
 
-  it("has no name, no REST path and no operation twice", () => {
+  it("have unique names, REST paths and operations", () => {
     const names = methods.flatMap(({ name, aliases }) => [name, ...aliases]);
     expect(new Set(names).size).toBe(names.length);
     const paths = methods.flatMap(({ rest }) => rest.map(({ verb, path }) => `${verb} ${path}`));
@@ -54,7 +54,7 @@ describe("the definitions", () => {
     expect(new Set(operations).size).toBe(operations.length);
   });
 
-  it.each(methods.map((method) => [method.name, method] as const))("describes %s fully", (_name, method) => {
+  it.each(methods.map((method) => [method.name, method] as const))("describe %s completely", (_name, method) => {
     expect(method.summary).toMatch(/^[A-Z].*\.$/);
     for (const param of method.params) expect(param.description).toMatch(/^[A-Z].*\.$/);
     for (const { path } of method.rest) {
@@ -66,8 +66,8 @@ describe("the definitions", () => {
   });
 });
 
-describe("the method table", () => {
-  it("finds methods and aliases, the same for both", () => {
+describe("method table", () => {
+  it("finds a method by name and alias", () => {
     for (const { name, aliases, access } of methods) {
       const method = table.find(name);
       expect(method?.name).toBe(name);
@@ -85,7 +85,7 @@ describe("the method table", () => {
     expect(table.suggest("engine_newPayloadV1")).toBeUndefined();
   });
 
-  it("refuses two methods of one name", () => {
+  it("rejects duplicate names", () => {
     const [method] = methods;
     expect(() => createMethodTable(api, { methods: [method!, method!] })).toThrow(
       `Duplicate method name: ${method!.name}`,
@@ -104,12 +104,12 @@ describe("the method table", () => {
     expect(Buffer.from(chain.graffiti.get()).toString("utf8", 0, 2)).toBe("hi");
   });
 
-  it("rejects wrong parameters instead of throwing", async () => {
+  it("reports invalid parameters as a rejection", async () => {
     const promise = table.find("getBeaconHead")!.call([1]);
     await expect(promise).rejects.toMatchObject({ kind: "invalid-params" });
   });
 
-  it("answers every method that needs no parameters", async () => {
+  it("responds to every method without required parameters", async () => {
     for (const { name, params, access, needsEvm } of methods) {
       if (params.length === 0 && access !== "dev" && !needsEvm) expect(await call(name, [])).toBeDefined();
     }

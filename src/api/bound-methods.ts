@@ -23,7 +23,7 @@ export interface BoundMethod extends CallableMethod {
   /** Encodes SSZ responses, if supported. */
   readonly executeSsz: Executor;
   /** Runs a call when its lane has a free slot. */
-  inTurn<T>(args: Args, cancellation: Cancellation | undefined, work: () => Promise<T>): Promise<T>;
+  schedule<T>(args: Args, cancellation: Cancellation | undefined, work: () => Promise<T>): Promise<T>;
 }
 
 interface MethodTableOptions {
@@ -84,7 +84,7 @@ function bindMethod(definition: DispatchedMethod, { context, codecs, lanes }: Bi
     schemaFor ? { ...param, schema: schemaFor(context.chain.config) } : param;
   const signature = { name: sameAs ?? name, params: definition.params.map(ofChain), normalizePositional };
   const executeJson = jsonExecutor(definition, codec, context, lanes);
-  const schedule: BoundMethod["inTurn"] = (args, cancellation, work) =>
+  const schedule: BoundMethod["schedule"] = (args, cancellation, work) =>
     cost === "cheap" || (cost === "state" && args.stateId === "head") ? work() : lanes.run(cost, cancellation, work);
   return {
     definition,
@@ -94,7 +94,7 @@ function bindMethod(definition: DispatchedMethod, { context, codecs, lanes }: Bi
     requestCodec: definition.requestCodec?.(codecs, context) ?? route?.req,
     executeJson,
     executeSsz: sszExecutor(definition, codec, context, lanes),
-    inTurn: schedule,
+    schedule: schedule,
     name,
     cost,
     access,

@@ -4,7 +4,7 @@ import { DatabaseOpenError, DatabaseWriteError } from "../db/errors.ts";
 import { PayloadUnavailableError } from "../execution/engine.ts";
 import { withFailures } from "./chain-failures.ts";
 
-it("calls answer as before", async () => {
+it("returns the result of a successful call", async () => {
   expect(await withFailures(async (a: number, b: number) => a + b)(1, 2)).toBe(3);
   expect(await withFailures(() => "at once")()).toBe("at once");
 });
@@ -12,7 +12,7 @@ it("calls answer as before", async () => {
 it.each([
   [new StateUnavailableError("0x01", "block 0x02 is not stored"), "not-found"],
   [new PayloadUnavailableError("There is no payload."), "unavailable"],
-])("what the chain cannot give is a failure of the call: %s", async (error, kind) => {
+])("converts a chain error to a failure: %s", async (error, kind) => {
   const call = withFailures(() => Promise.reject(error));
   await expect(call()).rejects.toMatchObject({ name: "Failure", kind, message: error.message });
 });
@@ -25,12 +25,12 @@ it.each([
     /^The disk is full\. The database at \/db could/,
   ],
   [new DatabaseOpenError("/db", new Error("Permission denied")), /^The database at \/db cannot be opened: Permission/],
-])("a disk that cannot be written is a failure of the call: %s", async (error, message) => {
+])("converts a disk error to a failure: %s", async (error, message) => {
   const call = withFailures(() => Promise.reject(error));
   await expect(call()).rejects.toMatchObject({ kind: "server", message: expect.stringMatching(message), cause: error });
 });
 
-it("a defect stays what it is", async () => {
+it("leaves other errors unchanged", async () => {
   const defect = new TypeError("a mistake");
   const call = withFailures(() => {
     throw defect;

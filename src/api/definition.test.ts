@@ -35,7 +35,7 @@ describe("a definition", () => {
     defineMethod(facts);
   });
 
-  it("does not compile when the handler of an operation answers something else than the operation has", () => {
+  it("does not compile if the handler's result differs from that of the operation", () => {
     const right = async () => ({ data: { version: "1" } });
     defineOperation("node.getNodeVersion", { ...facts, handler: right });
     // @ts-expect-error
@@ -44,7 +44,7 @@ describe("a definition", () => {
     defineOperation("node.getNothing", { ...facts, handler: right });
   });
 
-  it("gives its handler what the schemas of its parameters make", () => {
+  it("passes the parsed parameters to its handler", () => {
     defineMethod({
       ...facts,
       params: { stateId: required(stateId, "Which."), epoch: optional(epoch, "When.") },
@@ -55,7 +55,7 @@ describe("a definition", () => {
     });
   });
 
-  it("names parameters in calls by their keys in snake_case, unless it gives them other names", () => {
+  it("derives parameter names from keys in snake_case, unless given", () => {
     const { params, restParams } = defineMethod({
       ...facts,
       params: {
@@ -75,7 +75,7 @@ describe("a definition", () => {
   });
 });
 
-it("another name has no paths, aliases or operation of its own, and is encoded like the first", () => {
+it("an alias has no paths, aliases or operation, and the codec of the original", () => {
   const handler = async () => ({ data: { version: "1" } });
   const first = defineOperation("node.getNodeVersion", {
     ...facts,

@@ -136,7 +136,7 @@ export interface RestPath {
   readonly verb: "GET" | "POST";
   readonly path: string;
   /** The part of a request that may be SSZ as well as JSON, by the Beacon API specification. */
-  readonly ssz?: "answer" | "body";
+  readonly ssz?: "response" | "body";
   /** True to send JSON whenever it is acceptable, even if SSZ is preferred. */
   readonly prefersJson?: true;
   /** True if the body is the text of the only parameter, whatever its Content-Type. */

@@ -27,7 +27,7 @@ const method = defineMethod({
   handler: () => null,
 });
 
-/** What a method with this codec and this handler answers. */
+/** Returns the response of a method with this codec and handler. */
 function execute(codec: unknown, handler: MethodDefinition["handler"], facts: Partial<MethodDefinition> = {}) {
   const executor = jsonExecutor(
     { ...method, ...facts, handler },
@@ -39,14 +39,14 @@ function execute(codec: unknown, handler: MethodDefinition["handler"], facts: Pa
 }
 
 describe("an operation with a codec", () => {
-  it("has its data encoded by the codec, and its metadata as REST has it in bodies and headers", async () => {
+  it("encodes data and metadata by the codec", async () => {
     const answer = await execute(beacon.getBlockRoot.resp, async () => ({ data: { root }, meta }));
     expect(String(answer.body)).toBe(`{"root":"0x${"01".repeat(32)}"}`);
     expect(answer.meta).toEqual({ execution_optimistic: true, finalized: false });
     expect(answer.headers).toEqual({ "Eth-Execution-Optimistic": "true", "Eth-Consensus-Finalized": "false" });
   });
 
-  it("gets context and arguments", async () => {
+  it("passes context and arguments to the handler", async () => {
     let given: unknown[] = [];
     await execute(node.getNodeVersion.resp, async (...all) => {
       given = all.slice(0, 2);
@@ -55,26 +55,26 @@ describe("an operation with a codec", () => {
     expect(given).toEqual([context, { given: 1 }]);
   });
 
-  it("has nothing beside data where REST has nothing", async () => {
+  it("has no metadata if REST has none", async () => {
     const answer = await execute(node.getNodeVersion.resp, async () => ({ data: { version: "x" } }));
     expect(answer).toEqual({ body: Buffer.from('{"version":"x"}') });
   });
 
-  it("gives the whole body where REST has no data member", async () => {
+  it("returns the whole body if REST has no data member", async () => {
     const checkpoint = { epoch: 1, root };
     const data = { justifiedCheckpoint: checkpoint, finalizedCheckpoint: checkpoint, forkChoiceNodes: [] };
     const answer = await execute(debug.getDebugForkChoice.resp, async () => ({ data }));
     expect(JSON.parse(String(answer.body))).toHaveProperty("justified_checkpoint.epoch", "1");
   });
 
-  it("keeps metadata that a transformed body carries beside data", async () => {
+  it("keeps the metadata of a transformed body", async () => {
     const answer = await execute(node.getPeers.resp, async () => ({ data: [], meta: { count: 0 } }));
     expect(answer).toEqual({ body: Buffer.from("[]"), meta: { count: 0 } });
   });
 });
 
-describe("an operation that REST answers by its status", () => {
-  it("answers true, or what its definition makes of the status", async () => {
+describe("an operation with only a REST status", () => {
+  it("returns true, or the result of its definition for the status", async () => {
     expect(String((await execute(EMPTY_RESPONSE, async () => {})).body)).toBe("true");
     const facts = { resultForStatus: (status: number) => ({ health: status }) };
     expect(String((await execute(EMPTY_RESPONSE, async () => ({ status: 206 }), facts)).body)).toBe('{"health":206}');
@@ -82,12 +82,12 @@ describe("an operation that REST answers by its status", () => {
   });
 });
 
-it("a method without a codec answers with the value that its handler gives", async () => {
+it("a method without a codec returns the result of its handler", async () => {
   expect(await execute(undefined, () => "4")).toEqual({ body: Buffer.from('"4"') });
   expect(await execute(undefined, async () => null)).toEqual({ body: Buffer.from("null") });
 });
 
-it("encodes metadata by each codec in its own way", () => {
+it("encodes metadata as JSON and headers by its codec", () => {
   const versioned = { ...meta, version: "deneb" as never };
   expect(encodeMeta(beacon.getStateFork.resp.meta, versioned).headers).not.toHaveProperty("Eth-Consensus-Version");
   expect(encodeMeta(beacon.getBlockV2.resp.meta, versioned).headers).toHaveProperty("Eth-Consensus-Version", "deneb");

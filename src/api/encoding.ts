@@ -29,8 +29,8 @@ export function jsonExecutor(
   const { json, handler, resultForStatus = () => true } = method;
   if (json) {
     return withFailures(async (args, call) => {
-      const answer = await json(context, args, codec, call);
-      return Buffer.isBuffer(answer.body) ? answer : { ...answer, body: lanes.stream(answer.body) };
+      const response = await json(context, args, codec, call);
+      return Buffer.isBuffer(response.body) ? response : { ...response, body: lanes.stream(response.body) };
     });
   }
   if (!handler) throw new Error(`Method ${method.name} has neither a handler nor a JSON writer`);
@@ -94,18 +94,18 @@ type EncodedMeta = Pick<MethodResponse, "meta" | "headers">;
 
 /** Encodes metadata as JSON members and as headers. */
 export function encodeMeta<Meta>(codec: MetaCodec<Meta>, meta: Meta): EncodedMeta {
-  const beside: EncodedMeta = {};
+  const encoded: EncodedMeta = {};
   const metaJson = codec.toJson(meta) as Record<string, unknown> | undefined;
-  if (metaJson && Object.keys(metaJson).length > 0) beside.meta = metaJson;
+  if (metaJson && Object.keys(metaJson).length > 0) encoded.meta = metaJson;
   const all = codec.toHeadersObject(meta);
   for (const name in all) {
     // Only Eth-* headers: CORS headers are the server's concern. Empty values, such as the forks of an empty list, are
     // omitted.
     if (!name.startsWith("Eth-") || all[name] === "") continue;
-    beside.headers ??= {};
-    beside.headers[name] = all[name]!;
+    encoded.headers ??= {};
+    encoded.headers[name] = all[name]!;
   }
-  return beside;
+  return encoded;
 }
 
 function hasData(body: unknown): boolean {

@@ -26,33 +26,33 @@ export interface EventStream {
   subscribers(): ReadonlyMap<Topic, number>;
 }
 
-type Tell = (event: BeaconEvent) => void;
+type Publish = (event: BeaconEvent) => void;
 
 interface OnDemandTopics {
   topics: readonly Topic[];
   /** Starts following. Returns a function that ends it. */
-  follow(events: ChainEvents, tell: Tell): () => void;
+  follow(events: ChainEvents, publish: Publish): () => void;
 }
 
 /** Topics whose events the chain computes only while they are subscribed to. */
 const ON_DEMAND: readonly OnDemandTopics[] = [
   {
     topics: [EventType.payloadAttributes],
-    follow: (events, tell) =>
-      events.on("payloadAttributes", (message) => tell({ type: EventType.payloadAttributes, message })),
+    follow: (events, publish) =>
+      events.on("payloadAttributes", (message) => publish({ type: EventType.payloadAttributes, message })),
   },
   {
     topics: [EventType.attestation, EventType.singleAttestation],
-    follow: (events, tell) =>
+    follow: (events, publish) =>
       events.on("attestation", (attestation) => {
-        if ("attesterIndex" in attestation) tell({ type: EventType.singleAttestation, message: attestation });
-        else tell({ type: EventType.attestation, message: attestation });
+        if ("attesterIndex" in attestation) publish({ type: EventType.singleAttestation, message: attestation });
+        else publish({ type: EventType.attestation, message: attestation });
       }),
   },
   {
     topics: [EventType.contributionAndProof],
-    follow: (events, tell) =>
-      events.on("contribution", (message) => tell({ type: EventType.contributionAndProof, message })),
+    follow: (events, publish) =>
+      events.on("contribution", (message) => publish({ type: EventType.contributionAndProof, message })),
   },
 ];
 
@@ -62,33 +62,33 @@ export function createEventStream({ config, events }: Pick<BeaconChain, "config"
 
   let isFollowing = false;
   /** End functions of the on-demand topics in use. */
-  const endings = new Map<OnDemandTopics, () => void>();
+  const unsubscribers = new Map<OnDemandTopics, () => void>();
 
   function followOnDemand(): void {
     for (const demanded of ON_DEMAND) {
       const isRead = demanded.topics.some((topic) => (readers.get(topic)?.size ?? 0) > 0);
-      const end = endings.get(demanded);
-      if (isRead && !end) endings.set(demanded, demanded.follow(events, tell));
+      const end = unsubscribers.get(demanded);
+      if (isRead && !end) unsubscribers.set(demanded, demanded.follow(events, publish));
       if (isRead || !end) continue;
       end();
-      endings.delete(demanded);
+      unsubscribers.delete(demanded);
     }
   }
 
-  function tell(event: BeaconEvent): void {
+  function publish(event: BeaconEvent): void {
     const interested = readers.get(event.type);
     // Encoding is the main cost, and most topics have no reader.
     if (interested === undefined || interested.size === 0) return;
-    const told = { topic: event.type, data: encodeJson(toJson(event)) };
+    const encoded = { topic: event.type, data: encodeJson(toJson(event)) };
     // Few readers: each server represents all of its own.
-    for (const reader of interested) reader.deliver(told);
+    for (const reader of interested) reader.deliver(encoded);
   }
 
   return {
     feed: (topics) => ({
       topics,
       open(reader) {
-        if (!isFollowing) followChain(config, events, tell);
+        if (!isFollowing) followChain(config, events, publish);
         isFollowing = true;
         const sets = topics.map((topic) => {
           const set = readers.get(topic) ?? new Set();
@@ -113,11 +113,11 @@ function countOf(readers: Iterable<EventReader>): number {
 }
 
 /** Publishes chain events in the format of the Beacon API. */
-function followChain(config: BeaconConfig, events: ChainEvents, tell: Tell): void {
+function followChain(config: BeaconConfig, events: ChainEvents, publish: Publish): void {
   events.on("head", ({ root, stateRoot, ...rest }) => {
-    tell({ type: EventType.head, message: { ...rest, block: root, state: stateRoot } });
+    publish({ type: EventType.head, message: { ...rest, block: root, state: stateRoot } });
     const { slot, epochTransition, previousDutyDependentRoot, currentDutyDependentRoot, executionOptimistic } = rest;
-    tell({
+    publish({
       type: EventType.headV2,
       message: {
         version: config.getForkName(slot),
@@ -137,14 +137,14 @@ function followChain(config: BeaconConfig, events: ChainEvents, tell: Tell): voi
     });
   });
   events.on("block", ({ slot, root, executionOptimistic }) => {
-    tell({ type: EventType.block, message: { slot, block: root, executionOptimistic } });
+    publish({ type: EventType.block, message: { slot, block: root, executionOptimistic } });
   });
   events.on("blockGossip", ({ slot, root }) => {
-    tell({ type: EventType.blockGossip, message: { slot, block: root } });
+    publish({ type: EventType.blockGossip, message: { slot, block: root } });
   });
   events.on("blobSidecar", ({ root, slot, sidecar: { index, kzgCommitment } }) => {
     const [versionedHash] = versionedHashesOf([kzgCommitment]);
-    tell({
+    publish({
       type: EventType.blobSidecar,
       message: {
         blockRoot: root,
@@ -157,26 +157,29 @@ function followChain(config: BeaconConfig, events: ChainEvents, tell: Tell): voi
   });
   events.on("columnSidecar", ({ root, slot, sidecar: { index, kzgCommitments } }) => {
     const commitments = kzgCommitments.map((commitment) => toHex(commitment));
-    tell({ type: EventType.dataColumnSidecar, message: { blockRoot: root, index, slot, kzgCommitments: commitments } });
+    publish({
+      type: EventType.dataColumnSidecar,
+      message: { blockRoot: root, index, slot, kzgCommitments: commitments },
+    });
   });
-  events.on("voluntaryExit", (message) => tell({ type: EventType.voluntaryExit, message }));
-  events.on("blsToExecutionChange", (message) => tell({ type: EventType.blsToExecutionChange, message }));
-  events.on("proposerSlashing", (message) => tell({ type: EventType.proposerSlashing, message }));
-  events.on("attesterSlashing", (message) => tell({ type: EventType.attesterSlashing, message }));
+  events.on("voluntaryExit", (message) => publish({ type: EventType.voluntaryExit, message }));
+  events.on("blsToExecutionChange", (message) => publish({ type: EventType.blsToExecutionChange, message }));
+  events.on("proposerSlashing", (message) => publish({ type: EventType.proposerSlashing, message }));
+  events.on("attesterSlashing", (message) => publish({ type: EventType.attesterSlashing, message }));
   events.on("lightClientFinalityUpdate", (data) => {
-    tell({
+    publish({
       type: EventType.lightClientFinalityUpdate,
       message: { version: config.getForkName(attestedSlot(data)), data },
     });
   });
   events.on("lightClientOptimisticUpdate", (data) => {
-    tell({
+    publish({
       type: EventType.lightClientOptimisticUpdate,
       message: { version: config.getForkName(attestedSlot(data)), data },
     });
   });
   events.on("finalized", ({ root, stateRoot, epoch, executionOptimistic }) => {
-    tell({
+    publish({
       type: EventType.finalizedCheckpoint,
       message: { block: root, state: stateRoot, epoch, executionOptimistic },
     });
@@ -184,7 +187,7 @@ function followChain(config: BeaconConfig, events: ChainEvents, tell: Tell): voi
   events.on("reorg", ({ slot, depth, oldHead, newHead, oldHeadState, newHeadState, executionOptimistic }) => {
     const epoch = computeEpochAtSlot(slot);
     const heads = { oldHeadBlock: oldHead, newHeadBlock: newHead, oldHeadState, newHeadState };
-    tell({ type: EventType.chainReorg, message: { slot, depth, ...heads, epoch, executionOptimistic } });
+    publish({ type: EventType.chainReorg, message: { slot, depth, ...heads, epoch, executionOptimistic } });
   });
 }
 

@@ -15,7 +15,7 @@ export interface Example {
   /** True to document it on a later fork, where the response is more complete than on phase0. */
   readonly isShownLater?: true;
   /** True if this node rejects every call as unsupported. */
-  readonly isRefused?: true;
+  readonly isUnsupported?: true;
 }
 
 /** A finalized chain paused in a slot, with its validator keys, from which example parameters are built. */

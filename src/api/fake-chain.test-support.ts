@@ -40,8 +40,8 @@ export interface FakeChain extends ChainView {
 }
 
 /**
- * A chain for handler tests, for which nothing has to be signed or imported: genesis, two blocks that compete at slot 4
- * and real states. Slots 1 to 3 are empty, and the clock stands at slot 6.
+ * Creates a chain for handler tests without signatures and imports: genesis, two competing blocks at slot 4 and real
+ * states. Slots 1 to 3 are empty, and the clock is at slot 6.
  */
 export function createFakeChain(forks: readonly ScheduledFork[] = [{ fork: "fulu", epoch: 0 }]): FakeChain {
   const chainConfig = devChainConfig({ forks, slotSeconds: SLOT_SECONDS, genesisTime: GENESIS_TIME });
@@ -111,7 +111,7 @@ export function createFakeChain(forks: readonly ScheduledFork[] = [{ fork: "fulu
       finalized,
       all: () => blocks.map(forkChoiceBlock),
       weightOf: () => 0,
-      // The head state was not made by processing the head block, so its latest block is genesis.
+      // The head state did not process the head block, so its latest block is genesis.
       get: (root) => blocks.filter((block) => block.root === root).map(forkChoiceBlock)[0],
       leaves: () => [forkChoiceBlock(headBlock), forkChoiceBlock(sideBlock)],
     },
@@ -161,14 +161,14 @@ export function createFakeChain(forks: readonly ScheduledFork[] = [{ fork: "fulu
   return chain;
 }
 
-/** For handlers that only read. The others find of a chain what they take hold of when they are created, and no more. */
+/** Casts the view to a chain for read handlers. Other handlers only find the members that they access when created. */
 export function asBeaconChain(view: ChainView): BeaconChain {
   const lightClient = lightClientOf(view);
   const eth1 = new Eth1Proposals(NO_DEPOSITS as DepositChain);
   return Object.assign(view, { pools: new Pools(), processor: {}, lightClient, eth1 }) as unknown as BeaconChain;
 }
 
-/** A deposit chain without a deposit. */
+/** Deposit chain without deposits. */
 const NO_DEPOSITS: Pick<DepositChain, "blocks" | "newest" | "snapshot" | "blocksWithDeposits"> = {
   blocks: [],
   newest: undefined,
@@ -176,7 +176,7 @@ const NO_DEPOSITS: Pick<DepositChain, "blocks" | "newest" | "snapshot" | "blocks
   blocksWithDeposits: async () => [],
 };
 
-/** Updates in the form of the chain's fork that prove nothing. */
+/** Light client server with default updates of the chain's fork. */
 function lightClientOf({ config }: ChainView): Pick<LightClientServer, "finalityUpdate" | "optimisticUpdate"> {
   const types = () => config.getPostAltairForkTypes(HEAD_SLOT);
   return {
@@ -185,7 +185,7 @@ function lightClientOf({ config }: ChainView): Pick<LightClientServer, "finality
   };
 }
 
-/** Nobody else, for a node with a key of its own. */
+/** Creates the view of a network without peers. */
 export function fakeNetwork({ config, clock }: ChainView): NetworkView {
   return offlineNetworkView(new LocalNode({ key: new Uint8Array(32).fill(1), config, clock }));
 }

@@ -4,7 +4,7 @@ import { DEFAULT_CALL_LIMITS, Lanes } from "./lanes.ts";
 
 const waitingFor = (controller: AbortController) => ({ signal: controller.signal });
 
-/** Work that ends when it is told to. */
+/** Work that ends on request. */
 function gated() {
   const { promise, resolve } = Promise.withResolvers<void>();
   let begun = 0;
@@ -25,7 +25,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 describe("lanes", () => {
   const limits = { ...DEFAULT_CALL_LIMITS, heavy: { running: 2, waiting: 3 } };
 
-  it("do so much at once, in order, and refuse at once what would wait behind too many", async () => {
+  it("limit concurrency, keep the order and reject calls beyond the queue limit", async () => {
     const lanes = new Lanes(limits);
     const gate = gated();
     const calls = Array.from({ length: 5 }, () => lanes.run("heavy", undefined, gate.work));
@@ -38,7 +38,7 @@ describe("lanes", () => {
     expect(lanes.load.heavy).toEqual({ running: 0, waiting: 0, refused: 1 });
   });
 
-  it("let duties and what is cheap pass", async () => {
+  it("do not queue duties and cheap calls behind heavy ones", async () => {
     const lanes = new Lanes(limits);
     const gate = gated();
     const calls = Array.from({ length: 5 }, () => lanes.run("state", undefined, gate.work));
@@ -49,7 +49,7 @@ describe("lanes", () => {
     await Promise.all(calls);
   });
 
-  it("do not begin what nobody waits for, and give its place to others", async () => {
+  it("drop cancelled calls from the queue", async () => {
     const lanes = new Lanes(limits);
     const gate = gated();
     const running = [1, 2].map(() => lanes.run("heavy", undefined, gate.work));
@@ -65,7 +65,7 @@ describe("lanes", () => {
     expect(gate.begun).toBe(3);
   });
 
-  it("go on after work that fails", async () => {
+  it("continue after failed work", async () => {
     const lanes = new Lanes({ ...limits, heavy: { running: 1, waiting: 1 } });
     const fails = lanes.run("heavy", undefined, () => Promise.reject(new Error("broken")));
     const next = lanes.run("heavy", undefined, async () => "done");
@@ -80,11 +80,11 @@ describe("streams", () => {
     yield Buffer.from("b");
   }
 
-  it("count until they are read, given up, or broken", async () => {
+  it("count until they end, are closed or fail", async () => {
     const lanes = new Lanes({ ...DEFAULT_CALL_LIMITS, streams: 3 });
     const [read, left] = [lanes.stream(bytes()), lanes.stream(bytes())];
     const broken = lanes.stream(
-      // biome-ignore lint/correctness/useYield: it fails before it has anything to yield.
+      // biome-ignore lint/correctness/useYield: fails before the first yield.
       (async function* () {
         throw new Error("broken");
       })(),
@@ -97,7 +97,7 @@ describe("streams", () => {
     expect(lanes.load.streams).toBe(0);
   });
 
-  it("stay such that another thread can read them, and count until it has", () => {
+  it("stay shared with other threads, and count until they end", () => {
     const lanes = new Lanes();
     const shared = SharedStream.of({ writer: "balances", input: { balanceChunks: [] } });
     expect(lanes.stream(shared)).toBe(shared);

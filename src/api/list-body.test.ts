@@ -8,7 +8,7 @@ async function read(body: Awaited<ReturnType<typeof listBody>>): Promise<string>
   return Buffer.isBuffer(body) ? body.toString() : Buffer.concat(await Array.fromAsync(body)).toString();
 }
 
-it.each([[[]], [[1]], [[1, 2, 3]]])("writes the short list %j at once", async (list) => {
+it.each([[[]], [[1]], [[1, 2, 3]]])("writes the short list %j as a buffer", async (list) => {
   const body = await listBody(list, json);
   expect(Buffer.isBuffer(body)).toBe(true);
   expect(await read(body)).toBe(JSON.stringify(list));
@@ -21,7 +21,7 @@ it.each([2, 3, 50])("streams %i large elements", async (count) => {
   expect(await read(body)).toBe(JSON.stringify(list));
 });
 
-it("writes elements only as they are read, and yields to the event loop", async () => {
+it("writes elements on demand and yields to the event loop", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   onTestFinished(() => void vi.useRealTimers());
   const turn = countTurns();

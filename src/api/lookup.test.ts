@@ -38,11 +38,11 @@ describe("state ids", () => {
     });
   });
 
-  it("refuses other words", async () => {
+  it("rejects unknown identifiers", async () => {
     await expect(resolveState(chain, "tail")).rejects.toMatchObject({ kind: "invalid-params" });
   });
 
-  it("counts the checkpoint's own state as final, though its slot is after the checkpoint's block", async () => {
+  it("reports the checkpoint state as finalized, even if its slot is after the checkpoint block", async () => {
     const later = createFakeChain();
     later.finalized.epoch = 1;
     const resolved = await resolveState(later, "finalized");
@@ -50,14 +50,14 @@ describe("state ids", () => {
     expect(resolved.finalized).toBe(true);
   });
 
-  it("does not count a side branch as final, however old it is", async () => {
+  it("never reports a side branch as finalized", async () => {
     const later = createFakeChain();
     later.finalized.epoch = 1;
     later.blocks.rootAtOrBefore = async () => later.head.root;
     expect((await resolveState(later, "head")).finalized).toBe(false);
   });
 
-  it("passes on that the state's block is verified only optimistically", async () => {
+  it("reports an optimistic block", async () => {
     const optimistic = createFakeChain();
     optimistic.execution = { status: "optimistic", blockHash: UNKNOWN_ROOT, blockNumber: 1 };
     expect((await resolveState(optimistic, "head")).executionOptimistic).toBe(true);
@@ -83,7 +83,7 @@ describe("block ids", () => {
     expect(await findBlock(chain, blockId)).toBeNull();
   });
 
-  it("knows no justified block", async () => {
+  it("rejects justified as a block id", async () => {
     await expect(resolveBlock(chain, "justified")).rejects.toMatchObject({ kind: "invalid-params" });
   });
 });

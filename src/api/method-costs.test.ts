@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { methods } from "./method-groups.ts";
 
-it("puts no method that validators wait for into the lane of bulk reads", () => {
+it("has no validator method in the heavy lane", () => {
   const ofValidators = methods.filter(({ rest }) =>
     rest.some(({ path }) => path.startsWith("/eth/v") && path.includes("/validator/")),
   );
@@ -9,7 +9,7 @@ it("puts no method that validators wait for into the lane of bulk reads", () => 
   expect(ofValidators.filter(({ cost }) => cost === "heavy").map(({ name }) => name)).toEqual([]);
 });
 
-it("reads whole pools in the lane of bulk reads", () => {
+it("has reads of whole pools in the heavy lane", () => {
   const pools = methods.filter(
     ({ rest, since }) => since !== "gloas" && rest.some(({ verb, path }) => verb === "GET" && path.includes("/pool/")),
   );

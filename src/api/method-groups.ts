@@ -10,7 +10,7 @@ import { eventMethods } from "./methods/chain/events.ts";
 import { beaconGloasMethods, validatorGloasMethods } from "./methods/chain/gloas.ts";
 import { lightClientMethods } from "./methods/chain/light-client.ts";
 import { poolMethods, syncCommitteePoolMethods } from "./methods/chain/pools.ts";
-import { anvilNameMethods } from "./methods/dev/anvil-names.ts";
+import { anvilMethods } from "./methods/dev/anvil-compatibility.ts";
 import { devBranchMethods } from "./methods/dev/branches.ts";
 import { devDumpMethods } from "./methods/dev/dumps.ts";
 import { devKeysMethods } from "./methods/dev/keys.ts";
@@ -101,7 +101,7 @@ export const methodGroups: readonly MethodGroup[] = groupByNumber([
       ...devSnapshotMethods,
       ...devDumpMethods,
       ...devKeysMethods,
-      ...anvilNameMethods,
+      ...anvilMethods,
     ],
   },
   { title: "Execution", methods: [...ethChainMethods, ...ethBlockMethods, ...ethStateMethods, ...ethCallMethods] },

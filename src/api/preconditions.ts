@@ -38,6 +38,6 @@ export function requireForkAt(config: ChainForkConfig, fork: ForkName, slot: Slo
   if (config.getForkSeq(slot) >= ForkSeq[fork]) return;
   const { epoch } = config.forks[fork];
   const begins =
-    epoch === Number.POSITIVE_INFINITY ? "which this chain does not schedule" : `which begins at epoch ${epoch}`;
-  throw invalidParams(`${what} came with ${fork}, ${begins}: slot ${slot} is of ${config.getForkName(slot)}.`);
+    epoch === Number.POSITIVE_INFINITY ? "which is not scheduled on this chain" : `which begins at epoch ${epoch}`;
+  throw invalidParams(`${what} require ${fork}, ${begins}: slot ${slot} is of ${config.getForkName(slot)}.`);
 }

@@ -9,7 +9,7 @@ import { RegistrySnapshots } from "./registry-snapshots.ts";
 type State = CachedBeaconStateAllForks;
 
 const FORKS = ["phase0", "altair", "bellatrix", "capella", "deneb", "electra", "fulu", "gloas"] as const;
-/** No multiple of a leaf of balances. */
+/** Not a multiple of a leaf of balances. */
 const COUNT = 2 * VALIDATORS_PER_CHUNK + 7;
 
 const validators: phase0.Validator[] = Array.from({ length: COUNT }, (_, index) => ({
@@ -26,14 +26,13 @@ const balances = validators.map((_, index) => 2 ** 35 + index);
 
 function stateOf(fork: (typeof FORKS)[number]): State {
   const { BeaconState } = ssz[fork];
-  // The snapshots and those who read single validators look at nothing else of a state.
   return BeaconState.toViewDU({ ...BeaconState.defaultValue(), validators, balances } as never) as unknown as State;
 }
 
 const bytesOf = (chunks: Chunks) => Buffer.concat(chunks.map((chunk) => new Uint8Array(chunk)));
 const isSame = (chunks: Chunks, expected: { serialize(): Uint8Array }) =>
   bytesOf(chunks).equals(Buffer.from(expected.serialize()));
-/** Which of the chunks are those of the earlier snapshot. */
+/** Returns for each chunk whether the earlier snapshot has it. */
 const sharedWith = (earlier: Chunks, later: Chunks) => later.map((chunk) => earlier.includes(chunk));
 
 describe.each(FORKS)("a snapshot of the registry of %s", (fork) => {
@@ -48,13 +47,13 @@ describe.each(FORKS)("a snapshot of the registry of %s", (fork) => {
     expect(await snapshots.validators(state)).toBe(chunks);
   });
 
-  it("has the bytes that single validators have", async () => {
+  it("equals the serialization of single validators", async () => {
     const indices = Uint32Array.from(validators.keys());
     expect(isSame(await validatorsAt(state, indices), state.validators)).toBe(true);
     expect(isSame(await balancesAt(state, indices), state.balances)).toBe(true);
   });
 
-  it("has changes that were not in the tree yet", async () => {
+  it("includes uncommitted changes", async () => {
     const changed = state.clone();
     changed.balances.set(5000, 1);
     changed.validators.get(3).exitEpoch = 77;
@@ -68,7 +67,7 @@ describe.each(FORKS)("a snapshot of the registry of %s", (fork) => {
 describe("a snapshot of a later state", () => {
   const state = stateOf("fulu");
 
-  it("shares what did not change", async () => {
+  it("shares unchanged chunks", async () => {
     const snapshots = new RegistrySnapshots();
     const [ofValidators, ofBalances] = [await snapshots.validators(state), await snapshots.balances(state)];
     const later = state.clone();
@@ -80,12 +79,12 @@ describe("a snapshot of a later state", () => {
     expect(sharedWith(ofBalances, changedBalances)).toEqual([false, true, true]);
     expect(isSame(changedValidators, later.validators)).toBe(true);
     expect(isSame(changedBalances, later.balances)).toBe(true);
-    // What was given out before never changes.
+    // Returned chunks never change.
     expect(isSame(ofValidators, state.validators)).toBe(true);
     expect(isSame(ofBalances, state.balances)).toBe(true);
   });
 
-  it("has those who were added", async () => {
+  it("includes added validators", async () => {
     const snapshots = new RegistrySnapshots();
     const before = await snapshots.validators(state);
     const later = state.clone();
@@ -100,15 +99,15 @@ describe("a snapshot of a later state", () => {
   });
 });
 
-describe("a snapshot that is being made", () => {
-  it("is shared by all who ask for it", async () => {
+describe("a snapshot in progress", () => {
+  it("is shared by concurrent callers", async () => {
     const snapshots = new RegistrySnapshots();
     const state = stateOf("fulu");
     const [first, second] = await Promise.all([snapshots.validators(state), snapshots.validators(state.clone())]);
     expect(second).toBe(first);
   });
 
-  it("is given up with the last who waits for it, and made for who asks later", async () => {
+  it("is aborted with its last caller, and created again for a later one", async () => {
     const snapshots = new RegistrySnapshots();
     const state = stateOf("fulu");
     const gone = new Error("gone");
@@ -117,7 +116,7 @@ describe("a snapshot that is being made", () => {
   });
 });
 
-it("is the memory itself that the validators of a stored state lie in, but for those that have changed", async () => {
+it("reuses the memory of a stored state, except for changed chunks", async () => {
   const { BeaconState } = ssz.fulu;
   const state = (await readState(BeaconState, stateOf("fulu").serialize())) as unknown as State;
   const chunks = await new RegistrySnapshots().validators(state);

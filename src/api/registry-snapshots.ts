@@ -47,7 +47,7 @@ export const snapshotsOf = perChain(() => new RegistrySnapshots());
 
 type List = CachedBeaconStateAllForks["validators"] | CachedBeaconStateAllForks["balances"];
 
-interface KindOfList {
+interface ListFormat {
   recordBytes: number;
   /** Records per leaf of the tree. */
   recordsPerLeaf: number;
@@ -67,32 +67,32 @@ interface Snapshot {
  * whose chunks are reused.
  */
 class ListSnapshots {
-  readonly #kind: KindOfList;
-  readonly #kept = new LruMap<Node, Snapshot>(MAX_SNAPSHOTS);
-  readonly #underway = new SingleFlight<Node, Snapshot>();
+  readonly #format: ListFormat;
+  readonly #cached = new LruMap<Node, Snapshot>(MAX_SNAPSHOTS);
+  readonly #inFlight = new SingleFlight<Node, Snapshot>();
 
-  constructor(kind: KindOfList) {
-    this.#kind = kind;
+  constructor(format: ListFormat) {
+    this.#format = format;
   }
 
   async of(list: List, signal: AbortSignal | undefined): Promise<Chunks> {
     const { node } = list;
-    const kept = this.#kept.get(node);
-    if (kept !== undefined) return kept.chunks;
-    const { chunks } = await this.#underway.run(node, signal, async (throwIfAborted) => {
-      const snapshot = await this.#make(list.type, node, throwIfAborted);
-      this.#kept.set(node, snapshot);
+    const cached = this.#cached.get(node);
+    if (cached !== undefined) return cached.chunks;
+    const { chunks } = await this.#inFlight.run(node, signal, async (throwIfAborted) => {
+      const snapshot = await this.#create(list.type, node, throwIfAborted);
+      this.#cached.set(node, snapshot);
       return snapshot;
     });
     return chunks;
   }
 
-  async #make(type: List["type"], root: Node, throwIfAborted: () => void): Promise<Snapshot> {
-    const { recordBytes, recordsPerLeaf, memoryOf, readLeaves } = this.#kind;
+  async #create(type: List["type"], root: Node, throwIfAborted: () => void): Promise<Snapshot> {
+    const { recordBytes, recordsPerLeaf, memoryOf, readLeaves } = this.#format;
     const length = type.tree_getLength(root);
     // Lists of gloas grow in subtrees of different depths.
     if (!(type instanceof ListBasicType || type instanceof ListCompositeType)) {
-      return cutWhole(type, root, VALIDATORS_PER_CHUNK * recordBytes);
+      return serializeAndSplit(type, root, VALIDATORS_PER_CHUNK * recordBytes);
     }
     const depth = Math.log2(VALIDATORS_PER_CHUNK / recordsPerLeaf);
     const chunkCount = Math.ceil(length / VALIDATORS_PER_CHUNK);
@@ -103,10 +103,10 @@ class ListSnapshots {
     for (const [index, subtree] of subtrees.entries()) {
       throwIfAborted();
       const count = Math.min(VALIDATORS_PER_CHUNK, length - index * VALIDATORS_PER_CHUNK);
-      let chunk = this.#known(subtree, count * recordBytes);
+      let chunk = this.#findChunk(subtree, count * recordBytes);
       if (chunk === undefined) {
         const leaves = getNodesAtDepth(subtree, depth, 0, Math.ceil(count / recordsPerLeaf));
-        chunk = memoryOf?.(leaves) ?? written(leaves, count * recordBytes, readLeaves);
+        chunk = memoryOf?.(leaves) ?? serializeLeaves(leaves, count * recordBytes, readLeaves);
       }
       chunks.push(chunk);
       bySubtree.set(subtree, chunk);
@@ -115,8 +115,8 @@ class ListSnapshots {
     return { chunks, bySubtree };
   }
 
-  #known(subtree: Node, size: number): SharedArrayBuffer | undefined {
-    for (const { bySubtree } of this.#kept.values()) {
+  #findChunk(subtree: Node, size: number): SharedArrayBuffer | undefined {
+    for (const { bySubtree } of this.#cached.values()) {
       const chunk = bySubtree.get(subtree);
       if (chunk?.byteLength === size) return chunk;
     }
@@ -124,13 +124,13 @@ class ListSnapshots {
   }
 }
 
-function written(leaves: Node[], bytes: number, read: KindOfList["readLeaves"]): SharedArrayBuffer {
+function serializeLeaves(leaves: Node[], bytes: number, read: ListFormat["readLeaves"]): SharedArrayBuffer {
   const chunk = new SharedArrayBuffer(bytes);
   read(leaves, viewsOf(chunk));
   return chunk;
 }
 
-function cutWhole(type: List["type"], root: Node, chunkBytes: number): Snapshot {
+function serializeAndSplit(type: List["type"], root: Node, chunkBytes: number): Snapshot {
   const whole = new SharedArrayBuffer(type.tree_serializedSize(root));
   type.tree_serializeToBytes(viewsOf(whole), 0, root);
   const chunks: SharedArrayBuffer[] = [];

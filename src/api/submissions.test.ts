@@ -3,7 +3,7 @@ import { countTurns } from "../../test/support/event-loop.ts";
 import { GossipRefusal, type Outcome } from "../chain/validation/outcome.ts";
 import { submitAll } from "./submissions.ts";
 
-it("a long list is taken in parts, with a turn of the event loop in between", async () => {
+it("processes a long list in parts and yields to the event loop", async () => {
   const items = Array.from({ length: 3000 }, (_, index) => ({ index }));
   const turn = countTurns();
   const takenInTurn = new Map<number, number>();

@@ -24,7 +24,7 @@ export async function submitAll<Item extends object, T>(
       outcomes.push(outcome);
     }
   }
-  requireTaken(items, outcomes);
+  throwIfRejected(items, outcomes);
 }
 
 /** Submits a single object. */
@@ -44,7 +44,7 @@ export async function submitOne<Item extends object>(
   broadcast(item);
 }
 
-function requireTaken(items: readonly object[], outcomes: readonly Outcome<unknown>[]): void {
+function throwIfRejected(items: readonly object[], outcomes: readonly Outcome<unknown>[]): void {
   const failures: ItemFailure[] = [];
   outcomes.forEach((outcome, index) => {
     if (outcome.ok || outcome.refusal.known) return;
@@ -54,12 +54,12 @@ function requireTaken(items: readonly object[], outcomes: readonly Outcome<unkno
 }
 
 /**
- * Throws a failure that lists the rejected items; the others have taken effect. `refuse` creates it: `rejected`, or
+ * Throws a failure that lists the rejected items; the others have taken effect. `createFailure` creates it: `rejected`, or
  * `invalidParams` for items that are invalid regardless of the chain.
  */
-export function throwIfAnyFailed(failures: ItemFailure[], count: number, refuse: typeof rejected): void {
+export function throwIfAnyFailed(failures: ItemFailure[], count: number, createFailure: typeof rejected): void {
   const [first] = failures;
   if (first === undefined) return;
   const part = failures.length === count ? "" : `${failures.length} of ${count} items: `;
-  throw refuse(`The submission was rejected: ${part}${first.message}`, { detail: first.message, failures });
+  throw createFailure(`The submission was rejected: ${part}${first.message}`, { detail: first.message, failures });
 }

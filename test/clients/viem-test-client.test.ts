@@ -172,17 +172,17 @@ it("says what is wrong with a call, and does nothing then", async () => {
   const past = startOf(before);
   const wrong: [() => Promise<unknown>, string][] = [
     [() => client.mine({ blocks: 65_537 }), "a number of blocks from 0 to 65536"],
-    [() => client.mine({ blocks: 65_536, interval: 7 }), "at most 65536 slots, and these would be 131072"],
-    [() => client.increaseTime({ seconds: 65_537 * SLOT_SECONDS }), "at most 65536 slots, and these would be 65537"],
-    [() => client.setNextBlockTimestamp({ timestamp: BigInt(past) }), `the next slot begins at ${past + SLOT_SECONDS}`],
+    [() => client.mine({ blocks: 65_536, interval: 7 }), "at most 65536 slots, but this one needs 131072"],
+    [() => client.increaseTime({ seconds: 65_537 * SLOT_SECONDS }), "at most 65536 slots, but this one needs 65537"],
+    [() => client.setNextBlockTimestamp({ timestamp: BigInt(past) }), `the next slot starts at ${past + SLOT_SECONDS}`],
     [
       () => client.setNextBlockTimestamp({ timestamp: BigInt(past + 7) }),
-      `No slot begins at ${past + 7}: the nearest two begin at ${past + 6} and ${past + 12}.`,
+      `No slot starts at ${past + 7}: the nearest two start at ${past + 6} and ${past + 12}.`,
     ],
-    [() => client.setNextBlockTimestamp({ timestamp: BigInt(startOf(before + 70_000)) }), "these would be 69999"],
+    [() => client.setNextBlockTimestamp({ timestamp: BigInt(startOf(before + 70_000)) }), "but this one needs 69999"],
     [
       () => client.setIntervalMining({ interval: 1e-6 }),
-      "A slot cannot take 0.000001 seconds: 0.000006 are the fewest.",
+      "A slot must take at least 0.000006 seconds, but 0.000001 was given.",
     ],
     [() => request("evm_mine", [{ blokcs: 1 }]), "timestamp"],
     [() => request("evm_mine", [{ blocks: "0xzz" }]), "blocks"],

@@ -63,7 +63,7 @@ export class OpenApi {
     const { requestBody, responses } = this.#operation(path) ?? {};
     const isSsz = (body: Body | undefined) => body?.content?.["application/octet-stream"] !== undefined;
     if (isSsz(requestBody)) return "body";
-    return isSsz(responses?.["200"]) ? "answer" : undefined;
+    return isSsz(responses?.["200"]) ? "response" : undefined;
   }
 
   /**

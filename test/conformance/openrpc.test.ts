@@ -135,8 +135,8 @@ describe("rpc.discover", () => {
       "debug_getChronosFutures",
     ]);
     for (const { name, until, needsConnection } of methods) {
-      const isRefused = toCome.includes(name) || until || needsConnection;
-      if (isRefused) expect(withError("unsupported")).toContain(name);
+      const isUnsupported = toCome.includes(name) || until || needsConnection;
+      if (isUnsupported) expect(withError("unsupported")).toContain(name);
     }
     for (const { name, params } of methods) {
       const isAboutState = params.some((param) => param.name === "state_id");

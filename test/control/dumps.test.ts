@@ -81,8 +81,8 @@ it("a dump is written to a file and loaded from it, and what is none changes not
     [["0x1234"], /The dump cannot be loaded: it is not a chain file\./],
     [[dump.slice(0, -400)], /The dump cannot be loaded: entry \d+ is damaged or truncated\./],
     [{ file: "six.chain" }, /The file six\.chain does not exist in /],
-    [{ file: "../five.chain" }, /must be the name of a file/],
-    [{}, /One of dump and file is to be given\./],
+    [{ file: "../five.chain" }, /must be a file name/],
+    [{}, /Give either dump or file\./],
   ];
   for (const [params, message] of wrong) {
     expect((await caller.error("dev_load", params)).message).toMatch(message);

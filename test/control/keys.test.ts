@@ -28,7 +28,9 @@ it("tells the keys that the validators of the chain really have, whatever they c
   expect(keys[3].withdrawal_credentials).toBe(`0x02${"00".repeat(11)}${address.slice(2)}`);
   expect(await caller.call("dev_keys", { first: 2, last: "4" })).toEqual(keys.slice(2, 5));
   expect(await caller.call("dev_keys", [14])).toEqual(keys.slice(14));
-  expect(await caller.error("dev_keys", [16])).toMatchObject({ message: expect.stringContaining("of 0 to 15") });
+  expect(await caller.error("dev_keys", [16])).toMatchObject({
+    message: expect.stringContaining("validators 0 to 15"),
+  });
 
   // Validators with other keys than everybody's propose and attest as all do.
   await devChain.clock.advanceTo(4 * 8);

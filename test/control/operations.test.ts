@@ -189,7 +189,7 @@ describe("operations of a chain in fulu", () => {
       ["dev_changeCredentials", [1], CODES.invalid, /"address" is missing/],
       ["dev_changeCredentials", [1, ADDRESS, "0x03"], CODES.invalid, /must be one of "0x01", "0x02"/],
       ["dev_consolidate", [1, 1], CODES.invalid, /cannot be consolidated into itself/],
-      ["dev_deposit", { validator: 1, count: 2 }, CODES.invalid, /validator and count exclude each other/],
+      ["dev_deposit", { validator: 1, count: 2 }, CODES.invalid, /validator and count are mutually exclusive/],
       ["dev_deposit", { validator: 99 }, CODES.absent, /There is no validator 99/],
       ["dev_deposit", { count: 0 }, CODES.invalid, /"count" must be a number of validators from 1 to 1024/],
       ["dev_deposit", { amount: ETHER - 1 }, CODES.invalid, /"amount" must be an amount in Gwei from 1000000000/],

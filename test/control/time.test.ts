@@ -56,16 +56,16 @@ describe("time that is told to go on", () => {
   it("changes nothing when it is told nonsense", async () => {
     const { caller } = await open();
     const wrong: [string, unknown[] | Record<string, unknown>, RegExp][] = [
-      ["dev_advance", { slots: 1, epochs: 1 }, /slots and epochs exclude each other/],
-      ["dev_advance", { slots: 1, until: "finalized" }, /slots and until exclude each other/],
-      ["dev_advance", { limit: 1 }, /limit is for until/],
+      ["dev_advance", { slots: 1, epochs: 1 }, /slots and epochs are mutually exclusive/],
+      ["dev_advance", { slots: 1, until: "finalized" }, /slots and until are mutually exclusive/],
+      ["dev_advance", { limit: 1 }, /limit requires until/],
       ["dev_advance", [-1], /"slots" must be a number of slots from 0 to 65536/],
       ["dev_advance", [65_537], /from 0 to 65536/],
       ["dev_advance", { until: "soon" }, /"until" must be "finalized" or/],
       ["dev_advance", { until: { validator: 1 } }, /"until" must be/],
       ["dev_advance", { until: { validator: 1, status: "rich" } }, /"until" must be/],
       ["dev_advance", { until: { epoch: 1, slot: 2 } }, /"until" must be/],
-      ["dev_skip", { slots: 1, epochs: 1 }, /exclude each other/],
+      ["dev_skip", { slots: 1, epochs: 1 }, /are mutually exclusive/],
       ["dev_setSpeed", [], /speed/],
       ["dev_setSpeed", [-1], /"speed" must be a number from 0 to 1000000/],
       ["dev_setSpeed", ["2"], /"speed" must be a number/],

@@ -110,8 +110,8 @@ describe("validators that are told to be offline", () => {
     const before = await caller.call("dev_setValidators", { offline: [2] });
     const wrong: [Record<string, unknown>, number, RegExp][] = [
       [{}, -32602, /online or offline is missing/],
-      [{ online: "all", offline: "none" }, -32602, /online and offline exclude each other/],
-      [{ online: "some" }, -32602, /"online" must be "all" or "none"; the index/],
+      [{ online: "all", offline: "none" }, -32602, /online and offline are mutually exclusive/],
+      [{ online: "some" }, -32602, /"online" must be "all" or "none"; a validator index/],
       [{ online: 1.5 }, -32602, /"online" must be/],
       [{ online: -1 }, -32602, /"online" must be/],
       [{ offline: "5-3" }, -32602, /"offline" must be/],

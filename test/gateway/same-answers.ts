@@ -86,7 +86,7 @@ export function testSameAnswers(fork: ExampleFork): void {
       for (const path of method.rest) {
         if (path.takesText) continue;
         const { verb, path: url, headers, body } = restCall({ ...method, rest: [path] }, params, fork);
-        for (const type of path.ssz === "answer" ? ["application/json", "application/octet-stream"] : ["*/*"]) {
+        for (const type of path.ssz === "response" ? ["application/json", "application/octet-stream"] : ["*/*"]) {
           const init = { method: verb, headers: { ...headers, Accept: type }, body };
           const direct = await replyOf(node.restUrl + url, init);
           expect(await replyOf(gateway.restUrl + url, init), `${verb} ${url} as ${type}`).toEqual(direct);

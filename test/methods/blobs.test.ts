@@ -220,11 +220,11 @@ describe.each(variants({ fast: [ForkName.fulu], full: [ForkName.electra] } as co
     const [, ...otherProofs] = json.kzg_proofs;
     const noProof = toHex(bundle.commitments[0]!);
     const wrong: [wrong: Partial<Published["json"]>, why: string][] = [
-      [{ blobs: [first, first] }, "Blob 1 and its proofs are not what the block commits to."],
-      [{ blobs: [first, noField] }, "Blob 1 and its proofs are not what the block commits to."],
-      [{ kzg_proofs: [noProof, ...otherProofs] }, "Blob 0 and its proofs are not what the block commits to."],
+      [{ blobs: [first, first] }, "Blob 1 or its proofs do not match the block's commitment."],
+      [{ blobs: [first, noField] }, "Blob 1 or its proofs do not match the block's commitment."],
+      [{ kzg_proofs: [noProof, ...otherProofs] }, "Blob 0 or its proofs do not match the block's commitment."],
       [{ blobs: [first] }, "The block commits to 2 blobs"],
-      [{ kzg_proofs: otherProofs }, `${json.kzg_proofs.length - 1} proofs came with it`],
+      [{ kzg_proofs: otherProofs }, `${json.kzg_proofs.length - 1} proofs were given`],
     ];
     for (const [change, why] of wrong) {
       const { error } = await call(PUBLISH, [{ ...json, ...change }]);
@@ -283,7 +283,7 @@ describe.each(variants({ fast: [ForkName.fulu], full: [ForkName.electra] } as co
     onTestFinished(() => window.mockRestore());
     const { status, text } = await served.ask(`/eth/v1/beacon/blob_sidecars/${root}`);
     expect(status).toBe(404);
-    expect(text).toMatch(/are not kept any more: it is more than \d+ epochs old/);
+    expect(text).toMatch(/were pruned: they are kept for \d+ epochs/);
   });
 });
 

@@ -157,7 +157,7 @@ describe("get_v1_node_peers_peerId", () => {
     const ownId = await caller.call("getNetworkPeerId");
     expect(await caller.error("get_v1_node_peers_peerId", [ownId])).toMatchObject({
       code: NOT_FOUND,
-      message: `The peer ${ownId} is not known.`,
+      message: `Unknown peer ${ownId}.`,
     });
     expect(await withPeers.error("get_v1_node_peers_peerId", [ownId])).toMatchObject({ code: NOT_FOUND });
   });

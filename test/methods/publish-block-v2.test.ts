@@ -96,18 +96,20 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("blocks of %s are taken
     const parent = devChain.chain.head.root;
     const first = await byHand.propose(5, parent, 1);
     const { signed } = byHand.sign(await byHand.produce(5, parent, 2));
-    const isRefused = {
+    const isRejected = {
       code: REJECTED,
       message: expect.stringMatching(/already proposed another block/),
     };
     for (const level of [null, "gossip", "consensus", "consensus_and_equivocation"]) {
-      expect(await caller.error(POST, [postedForm(fork, signed), level])).toMatchObject(isRefused);
+      expect(await caller.error(POST, [postedForm(fork, signed), level])).toMatchObject(isRejected);
     }
     // When both are held, posting one of them again changes nothing, but it is not the only one.
     await devChain.chain.importBlock(signed);
     for (const held of [first.signed, signed]) {
       expect(await caller.call(POST, [postedForm(fork, held), "consensus"])).toBe(200);
-      expect(await caller.error(POST, [postedForm(fork, held), "consensus_and_equivocation"])).toMatchObject(isRefused);
+      expect(await caller.error(POST, [postedForm(fork, held), "consensus_and_equivocation"])).toMatchObject(
+        isRejected,
+      );
     }
   });
 
@@ -237,7 +239,7 @@ describe("blinded blocks", () => {
     expect(isHeld()).toBe(false);
     expect(await caller.error(POST_BLINDED, [signed])).toMatchObject({
       code: UNAVAILABLE,
-      message: expect.stringMatching(/was built by this node, which does not hold it any more/),
+      message: expect.stringMatching(/was built by this node, but has been evicted/),
     });
   });
 

@@ -92,7 +92,7 @@ describe("on every fork", () => {
     const { code, message } = await caller.error(`get_${STATES}_${name}`, ["head"]);
     expect(code).toBe(INVALID);
     expect(message).toMatch(fork);
-    expect(message).toMatch("which this chain does not schedule");
+    expect(message).toMatch("which is not scheduled on this chain");
   });
 });
 

@@ -143,12 +143,12 @@ it.each<[string, unknown[], string]>([
   [
     "get_v1_beacon_states_stateId_committees_epoch",
     ["head", null, "9223372036854775808"],
-    "There is no committee 9223372036854775808: a slot has at most 4 committees.",
+    "No committee 9223372036854775808: a slot has at most 4 committees.",
   ],
   [
     "get_v1_beacon_states_stateId_committees_epoch",
     ["head", null, null, "18446744073709551615"],
-    "Slot 18446744073709551615 is not in epoch 2, whose committees are asked for.",
+    "Slot 18446744073709551615 is not in the requested epoch 2.",
   ],
   [
     "get_v1_beacon_states_stateId_committees_epoch",
@@ -159,7 +159,7 @@ it.each<[string, unknown[], string]>([
   [
     "post_v1_beacon_rewards_attestations_epoch",
     ["1152921504606846975"],
-    "The rewards of epoch 1152921504606846975 are not known: the next epoch is not over.",
+    "The rewards of epoch 1152921504606846975 are not available: the next epoch is not over.",
   ],
 ])("%s of %j shows the number as it was given", async (name, params, message) => {
   expect(await caller.error(name, params)).toMatchObject({ message });

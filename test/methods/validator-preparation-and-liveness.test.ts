@@ -163,7 +163,7 @@ it("registrations are taken one by one, if their validators signed them and thei
   expect(error).toMatchObject({ code: -32003, data: { status: 400 } });
   expect(error.data.failures).toEqual([
     { index: 1, message: expect.stringContaining("not signed by validator 2") },
-    { index: 2, message: expect.stringContaining("the timestamp 4102444800") },
+    { index: 2, message: expect.stringContaining("The timestamp 4102444800") },
     { index: 3, message: expect.stringContaining("not signed by validator 4") },
     { index: 5, message: expect.stringContaining("not signed by validator 6") },
     { index: 339, message: expect.stringContaining("not signed by validator 4") },

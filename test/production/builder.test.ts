@@ -32,8 +32,8 @@ it("a builder's payload may have blobs, which are published with it", async ({ o
   const { json } = await withBuilder.signedBlinded();
 
   const wrong: [change: Partial<typeof blobs>, complaint: RegExp][] = [
-    [{ commitments: [new Uint8Array(48)] }, /withholds the payload .* other blobs than those that it bid for/],
-    [{ blobs: [new Uint8Array(BLOB_BYTES)] }, /Blob 0 and its proofs are not what the block commits to/],
+    [{ commitments: [new Uint8Array(48)] }, /did not provide the payload .* other blobs than those in its bid/],
+    [{ blobs: [new Uint8Array(BLOB_BYTES)] }, /Blob 0 or its proofs do not match the block's commitment/],
   ];
   for (const [change, complaint] of wrong) {
     builder.behaviour.changeBlobs = (given) => ({ ...given, ...change });
@@ -271,7 +271,7 @@ describe("a builder", () => {
     };
     expect(await withBuilder.caller.error(PUBLISH, [json])).toMatchObject({
       code: UNAVAILABLE,
-      message: expect.stringMatching(/withholds the payload .* No payload for you/),
+      message: expect.stringMatching(/did not provide the payload .* No payload for you/),
     });
     builder.behaviour = {
       ...builder.behaviour,
@@ -280,7 +280,7 @@ describe("a builder", () => {
     };
     expect(await withBuilder.caller.error(PUBLISH, [json])).toMatchObject({
       code: UNAVAILABLE,
-      message: expect.stringContaining("not the one that it bid for"),
+      message: expect.stringContaining("instead of the one in its bid"),
     });
     expect(withBuilder.chain.head.slot).toBe(HEAD);
   });

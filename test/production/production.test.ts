@@ -243,5 +243,5 @@ it("a slashed validator is told that there can be no block in its slot", async (
     api.validator.produceBlockV3({ slot: 4, randaoReveal, skipRandaoVerification: true }),
   );
   expect(failure.kind).toBe("invalid-params");
-  expect(failure.message).toBe(`Slot 4 can have no block: its proposer, validator ${proposer}, is slashed.`);
+  expect(failure.message).toBe(`Slot 4 cannot have a block: its proposer, validator ${proposer}, is slashed.`);
 });

@@ -52,20 +52,20 @@ describe("SSZ", () => {
   const documents = [new OpenApi("v2.5.0"), new OpenApi("v4.0.0")];
   /** What other versions of the standard than those of the documents say of paths that these do not have, or later. */
   const OTHER_VERSIONS: Record<string, RestPath["ssz"]> = {
-    "GET /eth/v1/beacon/blocks/{block_id}": "answer",
-    "GET /eth/v1/debug/beacon/states/{state_id}": "answer",
-    "GET /eth/v1/beacon/states/{state_id}/validator_balances": "answer",
-    "POST /eth/v1/beacon/states/{state_id}/validator_balances": "answer",
+    "GET /eth/v1/beacon/blocks/{block_id}": "response",
+    "GET /eth/v1/debug/beacon/states/{state_id}": "response",
+    "GET /eth/v1/beacon/states/{state_id}/validator_balances": "response",
+    "POST /eth/v1/beacon/states/{state_id}/validator_balances": "response",
     "POST /eth/v1/beacon/execution_payload_bids": "body",
     "POST /eth/v1/beacon/execution_payload_envelopes": "body",
-    "GET /eth/v1/beacon/execution_payload_envelopes/{block_id}": "answer",
-    "GET /eth/v1/beacon/pool/payload_attestations": "answer",
+    "GET /eth/v1/beacon/execution_payload_envelopes/{block_id}": "response",
+    "GET /eth/v1/beacon/pool/payload_attestations": "response",
     "POST /eth/v1/beacon/pool/payload_attestations": "body",
-    "GET /eth/v4/validator/blocks/{slot}": "answer",
-    "GET /eth/v1/validator/payload_attestation_data": "answer",
+    "GET /eth/v4/validator/blocks/{slot}": "response",
+    "GET /eth/v1/validator/payload_attestation_data": "response",
     "POST /eth/v1/validator/proposer_preferences": "body",
-    "GET /eth/v1/validator/execution_payload_bids/{slot}/{builder_index}": "answer",
-    "GET /eth/v1/validator/execution_payload_envelopes/{slot}/{beacon_block_root}": "answer",
+    "GET /eth/v1/validator/execution_payload_bids/{slot}/{builder_index}": "response",
+    "GET /eth/v1/validator/execution_payload_envelopes/{slot}/{beacon_block_root}": "response",
   };
 
   it("is where the standard has it, and nowhere else", () => {
@@ -75,7 +75,7 @@ describe("SSZ", () => {
       return [`${verb} ${path}`, ssz ?? OTHER_VERSIONS[`${verb} ${path}`]] as const;
     });
     const here = routes.map(({ verb, path, answers, accepts }) => {
-      const ssz = answers.includes("ssz") ? "answer" : accepts.includes("ssz") ? "body" : undefined;
+      const ssz = answers.includes("ssz") ? "response" : accepts.includes("ssz") ? "body" : undefined;
       return [`${verb} ${path}`, ssz] as const;
     });
     expect(Object.fromEntries(here)).toEqual(Object.fromEntries(inStandard));

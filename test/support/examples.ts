@@ -30,7 +30,7 @@ export function refusalOn(
 ): FailureKind | undefined {
   const seq = ForkSeq[fork];
   if (needsEvm) return "unsupported";
-  if (example.isRefused || since === ForkName.gloas || (until && seq >= ForkSeq[until])) return "unsupported";
+  if (example.isUnsupported || since === ForkName.gloas || (until && seq >= ForkSeq[until])) return "unsupported";
   if (!since || seq >= ForkSeq[since]) return undefined;
   if (access !== "read") return "rejected";
   // What takes no arguments is not asked about anything of before the fork: there just is nothing yet.

@@ -59,7 +59,7 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
     path,
     access,
     isProbe: method.definition.isProbe,
-    answers: method.codec?.isEmpty ? [] : formatsOf(rest, "answer"),
+    answers: method.codec?.isEmpty ? [] : formatsOf(rest, "response"),
     prefersFirst: rest.prefersJson,
     accepts: reader.bodyParam ? formatsOf(rest, "body") : [],
     bodyOptional: isReadOnly(access),
@@ -74,7 +74,7 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
       const args = reading instanceof Promise ? await reading : reading;
       requireServed(method, rest, args);
       return stateResponse(method.context, request, () =>
-        method.inTurn(args, request.cancellation, () => answer(method, args, request)),
+        method.schedule(args, request.cancellation, () => respondTo(method, args, request)),
       );
     },
   };
@@ -107,12 +107,12 @@ function requireServed({ context }: BoundMethod, { verb, path, until }: RestPath
 }
 
 /** Calls the method and encodes its response in the negotiated format. */
-const answer = withFailures(async (method: BoundMethod, args: Args, request: RestRequest): Promise<RestResponse> => {
-  const answered = await answerAs(method, args, request);
-  return method.definition.growsAfterFinality ? { ...answered, cacheLifetime: "never" } : answered;
+const respondTo = withFailures(async (method: BoundMethod, args: Args, request: RestRequest): Promise<RestResponse> => {
+  const response = await encodeAs(method, args, request);
+  return method.definition.growsAfterFinality ? { ...response, cacheLifetime: "never" } : response;
 });
 
-async function answerAs(
+async function encodeAs(
   { definition, context, codec, executeJson, executeSsz }: BoundMethod,
   args: Record<string, unknown>,
   request: RestRequest,

@@ -228,8 +228,8 @@ async function singleCommittee(
   const { value: count } = await readValue(method, response, cancellation, ({ length }: unknown[]) => length);
   if (count === 1) return 0;
   throw invalidParams(
-    `The parameter "committee_index" is missing: slot ${slot} has ${count} committees, and since electra attestation ` +
-      "data does not name its own.",
+    `The parameter "committee_index" is missing: slot ${slot} has ${count} committees, and attestation data has no ` +
+      "committee index from electra on.",
   );
 }
 

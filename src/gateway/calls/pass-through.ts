@@ -18,7 +18,7 @@ export function routeFormats(
   const formats = (what: RestPath["ssz"]): Format[] => (rest.ssz === what ? ["json", "ssz"] : ["json"]);
   const hasBody = locateParams(method.restParams, rest).some(({ from }) => from === "body");
   return {
-    answers: isStatusOnly(method) ? [] : formats("answer"),
+    answers: isStatusOnly(method) ? [] : formats("response"),
     prefersFirst: rest.prefersJson,
     accepts: hasBody && !rest.takesText ? formats("body") : [],
     bodyOptional: isReadOnly(method.access),

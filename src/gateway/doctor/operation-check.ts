@@ -51,7 +51,7 @@ export async function checkOperation(
     ...(response.millis > SLOW_MILLIS ? { isSlow: true } : {}),
   };
   if (judged.outcome !== "ok") return { finding };
-  if (path.ssz !== "answer") return { finding, data, metadata };
+  if (path.ssz !== "response") return { finding, data, metadata };
   const ssz = await requestOrError(probe, request, "ssz");
   if ("outcome" in ssz)
     return { finding: { ...finding, ssz: ssz.outcome, reason: `as SSZ, ${ssz.reason}` }, data, metadata };

@@ -45,7 +45,7 @@ describe("responses", () => {
   });
 
   it.each<Record<string, string>>([{ "Accept-Encoding": "identity" }, { "Accept-Encoding": "gzip" }])(
-    "that nobody reads to the end are given up, which is no failure, with %j",
+    "that are not read to the end are aborted without a failure, with %j",
     async (headers) => {
       const gone = createSignal();
       async function* endless() {

@@ -22,18 +22,18 @@ type BlockId = routes.beacon.BlockId;
 const getBlobs = defineOperation("beacon.getBlobs", {
   name: "get_v1_beacon_blobs_blockId",
   summary:
-    "The blobs of a block, in the order of its commitments; none before deneb. From fulu on they are made of columns, of " +
-    "which the node has to have half.",
+    "The blobs of a block in the order of its commitments; none before deneb. From fulu on they are reconstructed from data " +
+    "columns, of which the node needs half.",
   params: {
     blockId: BLOCK_ID,
     versionedHashes: optional(
       uniqueArrayOf(root, { noun: "versioned hashes" }),
-      "Only the blobs with these versioned hashes; by default all.",
+      "Versioned hashes of the blobs. Default: all.",
     ),
   },
   result: { name: "blobs", schema: list(text) },
   failures: ["not-found"],
-  rest: [get("/eth/v1/beacon/blobs/{block_id}", { ssz: "answer" })],
+  rest: [get("/eth/v1/beacon/blobs/{block_id}", { ssz: "response" })],
   cost: "heavy",
   access: "read",
   example: { params: ["head"] },
@@ -43,18 +43,18 @@ const getBlobs = defineOperation("beacon.getBlobs", {
 const getBlobSidecars = defineOperation("beacon.getBlobSidecars", {
   name: "get_v1_beacon_blob_sidecars_blockId",
   summary:
-    "The blobs of a block with their proofs; none before deneb. From fulu on they are made of columns, as those of " +
-    "get_v1_beacon_blobs_blockId.",
+    "The blob sidecars of a block; none before deneb. From fulu on they are reconstructed from data columns, of which the " +
+    "node needs half.",
   params: {
     blockId: BLOCK_ID,
     indices: optional(
       uniqueArrayOf(uint64, { noun: "blob indices" }),
-      "Only the blobs with these indices, where the block has them; by default all.",
+      "Indices of the blobs; those that the block does not have are ignored. Default: all.",
     ),
   },
   result: { name: "sidecars", schema: list({ type: "object" }) },
   failures: ["not-found"],
-  rest: [get("/eth/v1/beacon/blob_sidecars/{block_id}", { ssz: "answer" })],
+  rest: [get("/eth/v1/beacon/blob_sidecars/{block_id}", { ssz: "response" })],
   cost: "heavy",
   access: "read",
   example: { params: ["head"] },
@@ -66,17 +66,17 @@ const columnIndex = integerUpTo(BigInt(LAST_COLUMN), `a column index: an integer
 
 const getDataColumnSidecars = defineOperation("debug.getDebugDataColumnSidecars", {
   name: "get_v1_debug_beacon_data_column_sidecars_blockId",
-  summary: "Those of the data columns of a block that the node has; none before fulu.",
+  summary: "The data column sidecars of a block that the node has; none before fulu.",
   params: {
     blockId: BLOCK_ID,
     indices: optional(
       uniqueArrayOf(columnIndex, { noun: "column indices" }),
-      "Only these columns, where the node has them; by default all that it has.",
+      "Column indices; those that the node does not have are ignored. Default: all.",
     ),
   },
   result: { name: "sidecars", schema: list({ type: "object" }) },
   failures: ["not-found"],
-  rest: [get("/eth/v1/debug/beacon/data_column_sidecars/{block_id}", { ssz: "answer" })],
+  rest: [get("/eth/v1/debug/beacon/data_column_sidecars/{block_id}", { ssz: "response" })],
   cost: "heavy",
   access: "debug",
   growsAfterFinality: true,
@@ -92,19 +92,19 @@ async function readBlobs(
   { blockId, versionedHashes }: { blockId: BlockId; versionedHashes?: RootHex[] },
 ) {
   const block = await resolveBlock(chain, blockId);
-  const wanted = versionedHashes && new Set(versionedHashes.map((hash) => hash.toLowerCase()));
+  const filter = versionedHashes && new Set(versionedHashes.map((hash) => hash.toLowerCase()));
   const hashes = versionedHashesOf(commitmentsOf(block.signed)).map((hash) => toHex(hash));
-  const asked = indicesOf(hashes, (_, hash) => wanted?.has(hash) ?? true);
-  const blobs = asked.length === 0 ? [] : await blobsOf(chain, block);
-  return { type: ssz.deneb.Blob, elements: asked.map((index) => blobs[index]!), meta: metaOf(block) };
+  const selected = indicesOf(hashes, (_, hash) => filter?.has(hash) ?? true);
+  const blobs = selected.length === 0 ? [] : await blobsOf(chain, block);
+  return { type: ssz.deneb.Blob, elements: selected.map((index) => blobs[index]!), meta: metaOf(block) };
 }
 
 async function readBlobSidecars({ chain }: ApiContext, { blockId, indices }: { blockId: BlockId; indices?: number[] }) {
   const block = await resolveBlock(chain, blockId);
-  const asked = indicesOf(commitmentsOf(block.signed), (index) => indices?.includes(index) ?? true);
+  const selected = indicesOf(commitmentsOf(block.signed), (index) => indices?.includes(index) ?? true);
   return {
     type: ssz.deneb.BlobSidecar,
-    elements: asked.length === 0 ? [] : await blobSidecars(chain, block, asked),
+    elements: selected.length === 0 ? [] : await blobSidecars(chain, block, selected),
     meta: versionedMetaOf(chain, block.slot, block),
   };
 }
@@ -117,69 +117,70 @@ async function readColumnSidecars(
   const meta = versionedMetaOf(chain, block.slot, block);
   const type = ssz.fulu.DataColumnSidecar;
   if (!isForkPostFulu(meta.version) || commitmentsOf(block.signed).length === 0) return { type, elements: [], meta };
-  const held = await chain.data.indices(block.root);
-  if (held.length === 0) throw notHere(chain, block, "columns");
-  const asked = held.filter((index) => indices?.includes(index) ?? true);
-  const columns = await Promise.all(asked.map((index) => chain.data.sidecarBytes(block.root, index)));
-  // One that was deleted meanwhile is one that the node does not have.
+  const available = await chain.data.indices(block.root);
+  if (available.length === 0) throw dataUnavailable(chain, block, "columns");
+  const selected = available.filter((index) => indices?.includes(index) ?? true);
+  const columns = await Promise.all(selected.map((index) => chain.data.sidecarBytes(block.root, index)));
+  // A column may have been pruned in the meantime.
   const elements = columns.filter((bytes) => bytes !== null);
   return { type, elements, meta };
 }
 
-function indicesOf<T>(values: readonly T[], isAskedFor: (index: number, value: T) => boolean): number[] {
-  return [...values.keys()].filter((index) => isAskedFor(index, values[index]!));
+function indicesOf<T>(values: readonly T[], isSelected: (index: number, value: T) => boolean): number[] {
+  return [...values.keys()].filter((index) => isSelected(index, values[index]!));
 }
 
 async function blobsOf(chain: BeaconChain, block: ChainBlock): Promise<Uint8Array[]> {
   try {
     return await chain.data.blobs(block);
   } catch (error) {
-    if (error instanceof DataUnavailableError) throw notHere(chain, block, "blobs", error);
+    if (error instanceof DataUnavailableError) throw dataUnavailable(chain, block, "blobs", error);
     throw error;
   }
 }
 
-async function blobSidecars(chain: BeaconChain, block: ChainBlock, asked: readonly number[]): Promise<Uint8Array[]> {
-  if (chain.data.hasColumns(block.slot)) return sidecarsOfBlobs(chain, block, asked);
+async function blobSidecars(chain: BeaconChain, block: ChainBlock, selected: readonly number[]): Promise<Uint8Array[]> {
+  if (chain.data.hasColumns(block.slot)) return computeBlobSidecars(chain, block, selected);
   return Promise.all(
-    asked.map(async (index) => {
+    selected.map(async (index) => {
       const bytes = await chain.data.sidecarBytes(block.root, index);
-      if (bytes === null) throw notHere(chain, block, "blobs");
+      if (bytes === null) throw dataUnavailable(chain, block, "blobs");
       return bytes;
     }),
   );
 }
 
-/** From fulu on nobody stores them: proofs of whole blobs are made for who asks, as no block brings them. */
-async function sidecarsOfBlobs(chain: BeaconChain, block: ChainBlock, asked: readonly number[]): Promise<Uint8Array[]> {
+/** Computes blob sidecars from fulu on, where only columns are stored. Blob proofs are computed on demand. */
+async function computeBlobSidecars(
+  chain: BeaconChain,
+  block: ChainBlock,
+  selected: readonly number[],
+): Promise<Uint8Array[]> {
   const { config, data } = chain;
   const blobs = await blobsOf(chain, block);
   const proofs: Uint8Array[] = [];
   await Promise.all(
-    asked.map(async (index) => {
+    selected.map(async (index) => {
       proofs[index] = await data.kzg.blobProofOf(blobs[index]!, commitmentsOf(block.signed)[index]!);
     }),
   );
   const sidecars = blobSidecarsOf(config, block.signed, { blobs, proofs });
-  return asked.map((index) => ssz.deneb.BlobSidecar.serialize(sidecars[index]!));
+  return selected.map((index) => ssz.deneb.BlobSidecar.serialize(sidecars[index]!));
 }
 
-function notHere(
+function dataUnavailable(
   { config, data }: BeaconChain,
   { slot }: ChainBlock,
   what: "blobs" | "columns",
   cause?: Error,
 ): Failure {
   if (data.isWithinWindow(slot)) {
-    return notFound(cause?.message ?? `The ${what} of the block of slot ${slot} are not here.`, { cause });
+    return notFound(cause?.message ?? `The node does not have the ${what} of the block of slot ${slot}.`, { cause });
   }
   const epochs = data.hasColumns(slot)
     ? config.MIN_EPOCHS_FOR_DATA_COLUMN_SIDECARS_REQUESTS
     : config.MIN_EPOCHS_FOR_BLOB_SIDECARS_REQUESTS;
-  return notFound(
-    `The ${what} of the block of slot ${slot} are not kept any more: it is more than ${epochs} epochs old.`,
-    {
-      cause,
-    },
-  );
+  return notFound(`The ${what} of the block of slot ${slot} were pruned: they are kept for ${epochs} epochs.`, {
+    cause,
+  });
 }

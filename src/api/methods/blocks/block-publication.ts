@@ -28,35 +28,35 @@ import { signedBlindedBlock, signedBlindedBlockType, signedBlock } from "../../p
 import { rejectionReason } from "../../params/ssz-payload.ts";
 import { requireSynced } from "../../preconditions.ts";
 import { isTrue } from "../../schemas.ts";
-import { refused, requireBlobs, rightSidecars } from "./published-blobs.ts";
-import { knownContents, letBuilderPublish, requireBuilder, revealedContents } from "./unblinding.ts";
+import { blockRejected, createSidecars, requireBlobCount } from "./published-blobs.ts";
+import { publishByBuilder, requireBuilder, unblindByBuilder, unblindLocally } from "./unblinding.ts";
 
 const { BroadcastValidation } = routes.beacon;
 type BroadcastValidation = routes.beacon.BroadcastValidation;
 
 const SIGNED_BLOCK = required(
   signedBlock,
-  "A signed block of the fork of its slot; from Deneb to Fulu together with its blobs.",
+  "A signed block of the fork of its slot; from deneb to fulu wrapped with its blobs.",
   { name: "signed_block" },
 );
 const BROADCAST_VALIDATION = optional(
   broadcastValidation,
-  "The rules that a block must pass to be broadcast; one that fails is rejected. By default those of gossip.",
+  "Validation that the block must pass before it is broadcast; otherwise it is rejected. Default: gossip.",
 );
 const STATUS = { name: "status", schema: { type: "integer", enum: [200, 202] } };
-const itself = (status: number) => status;
+const identity = (status: number) => status;
 
 const VERSION_HEADER = CONSENSUS_VERSION.header!.name;
-/** The first version leaves it to the caller whether to name the fork. */
-const VERSION_IF_GIVEN = { ...CONSENSUS_VERSION, header: { name: VERSION_HEADER, isRequired: false } };
+/** The header is optional in the first version. */
+const OPTIONAL_VERSION = { ...CONSENSUS_VERSION, header: { name: VERSION_HEADER, isRequired: false } };
 
 const publishBlock = defineEncoded({
   number: 11,
   name: "post_v1_beacon_blocks",
-  summary: "Takes a signed block: 200 when it was broadcast and imported, 202 when it was only broadcast.",
+  summary: "Publishes a signed block. Returns 200 if it was broadcast and imported, 202 if it was only broadcast.",
   params: {
     signedBlockContents: SIGNED_BLOCK,
-    consensusVersion: { ...VERSION_IF_GIVEN, only: "rest" as const },
+    consensusVersion: { ...OPTIONAL_VERSION, only: "rest" as const },
   },
   result: STATUS,
   failures: ["unavailable", "rejected"],
@@ -66,7 +66,7 @@ const publishBlock = defineEncoded({
   example: { stage: "publish", params: async (chain) => [await chain.signedBlock()] },
   codec: () => EMPTY_RESPONSE,
   requestCodec: (codecs, { chain }) => versionedBySlot(chain.config, codecOf(codecs, "beacon.publishBlockV2").req),
-  resultForStatus: itself,
+  resultForStatus: identity,
   async handler(context, { signedBlockContents, consensusVersion }) {
     requireVersionOf(context.chain, signedBlockContents.signedBlock, consensusVersion);
     return statusOf(await publish(context, signedBlockContents));
@@ -75,7 +75,7 @@ const publishBlock = defineEncoded({
 
 const publishBlockV2 = defineOperation("beacon.publishBlockV2", {
   name: "post_v2_beacon_blocks",
-  summary: "Takes a signed block: 200 when it was broadcast and imported, 202 when it was only broadcast.",
+  summary: "Publishes a signed block. Returns 200 if it was broadcast and imported, 202 if it was only broadcast.",
   params: {
     signedBlockContents: { ...SIGNED_BLOCK, name: "signed_block_or_contents" },
     broadcastValidation: BROADCAST_VALIDATION,
@@ -87,7 +87,7 @@ const publishBlockV2 = defineOperation("beacon.publishBlockV2", {
   cost: "duty",
   access: "submit",
   example: { stage: "publish", params: async (chain) => [await chain.signedBlock(), "consensus", chain.fork] },
-  resultForStatus: itself,
+  resultForStatus: identity,
   async handler(context, { signedBlockContents, broadcastValidation, consensusVersion }) {
     requireVersionOf(context.chain, signedBlockContents.signedBlock, consensusVersion);
     return statusOf(await publish(context, signedBlockContents, broadcastValidation));
@@ -104,8 +104,8 @@ const publishBlindedBlock = defineOperation("beacon.publishBlindedBlockV2", {
   name: "post_v2_beacon_blinded_blocks",
   aliases: ["post_v1_beacon_blinded_blocks"],
   summary:
-    "Takes a signed block without its payload, which is one that the node knows or comes from its builder; before bellatrix " +
-    "the block itself. Answers like post_v2_beacon_blocks; from fulu on the builder broadcasts its block, which is then 202.",
+    "Publishes a signed blinded block, whose payload was built by the node or comes from its builder. Returns 200 if it was " +
+    "broadcast and imported, 202 if it was only broadcast. From fulu on the builder broadcasts its blocks: 202.",
   params: {
     signedBlindedBlock: required(signedBlindedBlock, "A signed blinded block of the fork of its slot."),
     broadcastValidation: BROADCAST_VALIDATION,
@@ -124,10 +124,10 @@ const publishBlindedBlock = defineOperation("beacon.publishBlindedBlockV2", {
     params: async (chain) => [await chain.blindedBlock(), "consensus_and_equivocation", chain.fork],
   },
   requestCodec: (_codecs, { chain }) => versionedBySlot(chain.config, BLINDED_BODY),
-  resultForStatus: itself,
+  resultForStatus: identity,
   async handler(context, { signedBlindedBlock, broadcastValidation, consensusVersion }) {
     requireVersionOf(context.chain, signedBlindedBlock, consensusVersion);
-    const contents = await knownContents(context.chain, signedBlindedBlock);
+    const contents = await unblindLocally(context.chain, signedBlindedBlock);
     if (contents === null) return publishThroughBuilder(context, signedBlindedBlock, broadcastValidation);
     return statusOf(await publish(context, contents, broadcastValidation));
   },
@@ -136,14 +136,14 @@ const publishBlindedBlock = defineOperation("beacon.publishBlindedBlockV2", {
 const publishValidatorBlock = defineMethod({
   number: 33,
   name: "post_v1_validator_block",
-  summary: "Takes a signed block; true when it was broadcast and imported.",
+  summary: "Publishes a signed block. Returns true if it was broadcast and imported.",
   params: { signedBlockContents: SIGNED_BLOCK },
   result: { name: "accepted", schema: isTrue },
   failures: ["unavailable", "rejected"],
   cost: "duty",
   access: "submit",
   example: { stage: "publish", params: async (chain) => [await chain.signedBlock()] },
-  // It is of the standard's draft of 2020: a block that is not imported is a failure, though it was broadcast.
+  // From the Beacon API draft of 2020: a block that was broadcast but not imported is an error.
   async handler(context, { signedBlockContents }) {
     const publication = await publish(context, signedBlockContents);
     if (!publication.imported) throw notImported(publication.rejection);
@@ -158,7 +158,7 @@ export const blockPublicationMethods = [
   publishBlindedBlock,
 ] as const;
 
-/** Names the fork of an SSZ body by the slot of the block in it where no header does. */
+/** Adds the version header to an SSZ request without one, from the slot of its block. */
 function versionedBySlot(config: ChainForkConfig, { parseReqSsz }: RequestCodec): RequestCodec {
   const header = VERSION_HEADER.toLowerCase();
   return {
@@ -169,13 +169,16 @@ function versionedBySlot(config: ChainForkConfig, { parseReqSsz }: RequestCodec)
   };
 }
 
-/** A signed block begins with the place of its message, behind the signature; contents begin with the place of the block. */
-const MESSAGE_AT = 4 + 96;
+/**
+ * Offset of the message in a serialized signed block: after its own offset and the signature. Block contents start with
+ * the offset of the block.
+ */
+const MESSAGE_OFFSET = 4 + 96;
 
 function slotInSsz(bytes: Uint8Array): Slot {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const first = view.byteLength < 4 ? 0 : view.getUint32(0, true);
-  const slotAt = first === MESSAGE_AT ? first : first + MESSAGE_AT;
+  const slotAt = first === MESSAGE_OFFSET ? first : first + MESSAGE_OFFSET;
   if (slotAt + 8 > view.byteLength) throw new Error("it is too short to be a signed block.");
   return Number(view.getBigUint64(slotAt, true));
 }
@@ -188,12 +191,12 @@ function statusOf({ imported }: Publication): { status: number } {
   return { status: imported ? HttpStatusCode.OK : HttpStatusCode.ACCEPTED };
 }
 
-/** The block passed the gossip rules; it may still have turned out not to be a valid block. */
+/** Outcome of a block that passed gossip validation and was broadcast. */
 type Publication = { imported: true } | { imported: false; rejection: BlockRejection };
 
 /**
- * Takes a signed block from outside: first the gossip rules, then the import. It is broadcast as soon as it has passed
- * the rules of that level; by default they are those of gossip, and no level asks for less than a network takes.
+ * Validates a signed block by the gossip rules, broadcasts and imports it. The validation level decides whether the
+ * broadcast precedes or follows the import.
  */
 async function publish(
   { chain, broadcast }: Pick<ApiContext, "chain" | "broadcast">,
@@ -202,42 +205,42 @@ async function publish(
 ): Promise<Publication> {
   const arrivedAt = chain.clock.nowSeconds();
   const signed = contents.signedBlock;
-  const mustBeOnly = level === BroadcastValidation.consensusAndEquivocation;
-  const mustBeImported = mustBeOnly || level === BroadcastValidation.consensus;
+  const mustBeUnique = level === BroadcastValidation.consensusAndEquivocation;
+  const mustBeImported = mustBeUnique || level === BroadcastValidation.consensus;
   requireSynced(chain);
-  const isHeld = await isHeldAlready(chain, signed);
-  if (mustBeOnly || !isHeld) await refuseEquivocation(chain, signed);
-  if (isHeld) return { imported: true };
-  requireBlobs(chain, contents);
+  const isKnown = await isStored(chain, signed);
+  if (mustBeUnique || !isKnown) await rejectEquivocation(chain, signed);
+  if (isKnown) return { imported: true };
+  requireBlobCount(chain, contents);
   const { slot } = signed.message;
   const root = rootOf(chain, signed.message);
   const mayBeNew = await requireGossipRules(chain, signed, () => checkGossipBlock(chain.validation, signed));
-  const sidecars = await rightSidecars(chain, contents);
+  const sidecars = await createSidecars(chain, contents);
   const send = async () => {
-    // Noted only now: in the place of a block that is never published, the proposer may still publish another one.
-    const note = () => markBlockSeen(chain.validation, signed.message, root);
-    const isNew = mayBeNew && (await requireGossipRules(chain, signed, note));
+    // Marked only now: if this block is never broadcast, the proposer may still publish another one.
+    const markSeen = () => markBlockSeen(chain.validation, signed.message, root);
+    const isNew = mayBeNew && (await requireGossipRules(chain, signed, markSeen));
     chain.sidecars.note(sidecars);
     if (isNew) chain.events.publish("blockGossip", { slot, root, signed });
     broadcast.block(signed);
     if (sidecars.length > 0) broadcast.sidecars(sidecars);
   };
-  // The data is stored before the block is imported, and no block goes out whose blobs peers could not fetch.
+  // Peers may request the sidecars as soon as the block is broadcast, and the import needs them.
   chain.sidecars.hold(sidecars);
   if (!mustBeImported) await send();
-  const rejection = await importOf(chain, signed, arrivedAt);
+  const rejection = await tryImport(chain, signed, arrivedAt);
   if (mustBeImported) {
-    // The rules of consensus leave out what only the execution engine can tell.
-    if (rejection && !isWaitingForEngine(rejection)) throw refused(rejection.message);
-    // Another one may have been imported by then.
-    if (mustBeOnly) await refuseEquivocation(chain, signed);
+    // Consensus validation does not include the verdict of the execution engine.
+    if (rejection && !isWaitingForEngine(rejection)) throw blockRejected(rejection.message);
+    // Another block of the proposer may have been imported in the meantime.
+    if (mustBeUnique) await rejectEquivocation(chain, signed);
     await send();
   }
   return rejection ? { imported: false, rejection } : { imported: true };
 }
 
-/** Null when the block was imported. */
-async function importOf(
+/** Imports a block. Returns the rejection; null if the block was imported. */
+async function tryImport(
   chain: BeaconChain,
   signed: SignedBeaconBlock,
   arrivedAt: number,
@@ -253,8 +256,8 @@ async function importOf(
 }
 
 /**
- * Has the builder complete the block with its payload. It broadcasts the block, too, so what can be told without the payload
- * is judged before it gets the block, and no other block of the proposer passes from then on.
+ * Publishes a blinded block through its builder. The builder broadcasts the block as well, so everything except the
+ * payload is validated first, and other blocks of the proposer are rejected from then on.
  */
 async function publishThroughBuilder(
   context: Pick<ApiContext, "chain" | "broadcast">,
@@ -264,17 +267,17 @@ async function publishThroughBuilder(
   const { chain } = context;
   const builder = requireBuilder(chain, signed);
   requireSynced(chain);
-  if (await isHeldAlready(chain, signed)) return statusOf({ imported: true });
+  if (await isStored(chain, signed)) return statusOf({ imported: true });
   await requireGossipRules(chain, signed, () => checkGossipBlock(chain.validation, signed));
   if (level !== BroadcastValidation.gossip) await requireTransition(chain, signed);
-  await refuseEquivocation(chain, signed);
+  await rejectEquivocation(chain, signed);
   const root = rootOf(chain, signed.message);
   await requireGossipRules(chain, signed, () => markBlockExpected(chain.validation, signed.message, root));
   if (isForkPostFulu(chain.config.getForkName(signed.message.slot))) {
-    await letBuilderPublish(builder, signed);
+    await publishByBuilder(builder, signed);
     return { status: HttpStatusCode.ACCEPTED };
   }
-  const contents = await revealedContents(chain.config, builder, signed);
+  const contents = await unblindByBuilder(chain.config, builder, signed);
   return statusOf(await publish(context, contents, level));
 }
 
@@ -283,16 +286,16 @@ async function requireTransition(chain: BeaconChain, signed: SignedBlindedBeacon
   try {
     await verifyBlindedBlock(signed, { config, states, bls: validation.bls });
   } catch (error) {
-    if (error instanceof BlockRejection) throw refused(error.message);
+    if (error instanceof BlockRejection) throw blockRejected(error.message);
     throw error;
   }
 }
 
 /**
- * The gossip rules know the first block of a proposer that they saw since the start; the chain may hold others, of before it or that
- * came another way.
+ * Throws if the proposer has another block in the slot. Gossip validation knows only blocks seen since the start; the
+ * chain may have others.
  */
-async function refuseEquivocation(chain: BeaconChain, signed: AnySignedBlock): Promise<void> {
+async function rejectEquivocation(chain: BeaconChain, signed: AnySignedBlock): Promise<void> {
   const { message } = signed;
   const root = rootOf(chain, message);
   const atSlot = await chain.blocks.atSlot(message.slot);
@@ -301,40 +304,47 @@ async function refuseEquivocation(chain: BeaconChain, signed: AnySignedBlock): P
   });
   if (other === undefined) return;
   await requireGossipRules(chain, signed, () => reportConflict(chain.validation, signed, other.root));
-  throw refused(
+  throw blockRejected(
     `Validator ${message.proposerIndex} has already proposed another block for slot ${message.slot} (${other.root}, now ` +
       `${root}).`,
   );
 }
 
-/** Whether the block is the first that the rules saw of it, as `judge` says. */
-async function requireGossipRules(chain: BeaconChain, signed: AnySignedBlock, judge: () => unknown): Promise<boolean> {
+/** Runs a gossip validation. Returns false if the block was seen before; throws if it is invalid. */
+async function requireGossipRules(
+  chain: BeaconChain,
+  signed: AnySignedBlock,
+  validate: () => unknown,
+): Promise<boolean> {
   try {
-    await judge();
+    await validate();
     return true;
   } catch (error) {
     if (!(error instanceof GossipRefusal)) throw error;
-    if (!error.known) throw refused(rejectionReason(signed, error.message));
-    // A block that was seen but is not held may be on its way in, or failed to be imported: the import knows. It was
-    // recognised by its root, which does not cover the signature.
-    if (!(await isSignedByProposer(chain, signed))) throw refused(notSigned(signed));
+    if (!error.known) throw blockRejected(rejectionReason(signed, error.message));
+    // The block was recognized by its root, which does not cover the signature. It may be importing or have failed to
+    // import; importing it again tells.
+    if (!(await isSignedByProposer(chain, signed))) throw blockRejected(notSigned(signed));
     return false;
   }
 }
 
-/** A message has one valid signature only, so a block with another one than the block held is not that block. */
-async function isHeldAlready(chain: BeaconChain, signed: AnySignedBlock): Promise<boolean> {
+/**
+ * Returns true if the block is stored. BLS signatures are unique, so a stored block with another signature makes this one
+ * invalid.
+ */
+async function isStored(chain: BeaconChain, signed: AnySignedBlock): Promise<boolean> {
   const { blocks, forkChoice } = chain;
   const root = rootOf(chain, signed.message);
-  // It may be in the database nevertheless.
-  if (forkChoice.isInvalid(root)) throw refused(`The execution payload of the block ${root} is invalid.`);
-  const held = await blocks.signedByRoot(root);
-  if (held === null) return false;
-  if (Buffer.compare(held.signature, signed.signature) === 0) return true;
-  throw refused(notSigned(signed));
+  // An invalid block may be in the database.
+  if (forkChoice.isInvalid(root)) throw blockRejected(`The execution payload of block ${root} is invalid.`);
+  const stored = await blocks.signedByRoot(root);
+  if (stored === null) return false;
+  if (Buffer.compare(stored.signature, signed.signature) === 0) return true;
+  throw blockRejected(notSigned(signed));
 }
 
-/** A block has the same root without its payload. */
+/** A blinded block has the same root as the full block. */
 function rootOf({ config }: Pick<BeaconChain, "config">, message: AnySignedBlock["message"]): RootHex {
   return toRootHex(blindedOrFullBlockHashTreeRoot(config, message));
 }
@@ -347,8 +357,8 @@ function notSigned({ message }: AnySignedBlock): string {
   return `The block of slot ${message.slot} is not signed by validator ${message.proposerIndex}.`;
 }
 
-/** A block that only waits for the execution engine is none that was rejected. */
+/** Returns the error of a block that was broadcast but not imported. */
 function notImported(rejection: BlockRejection) {
-  if (!isWaitingForEngine(rejection)) return refused(rejection.message);
+  if (!isWaitingForEngine(rejection)) return blockRejected(rejection.message);
   return unavailable(`The block was broadcast, but is not imported yet. ${rejection.message}`);
 }

@@ -24,7 +24,7 @@ beforeEach(() => {
   caller = new Caller(createApi({ chain: asBeaconChain(chain), network: fakeNetwork(chain), setLogSpec: () => {} }));
 });
 
-it("a block is told with its root and its attestations", async () => {
+it("returns a block, its root and its attestations", async () => {
   const block = await caller.call(BLOCK, ["head"]);
   const message = ssz.fulu.BeaconBlock.fromJson(block.message);
   expect(toRootHex(ssz.fulu.BeaconBlock.hashTreeRoot(message))).toBe(chain.head.root);
@@ -37,7 +37,7 @@ it("a block is told with its root and its attestations", async () => {
   expect(await caller.call(`${BLOCK}_attestations`, ["head"])).toEqual(block.message.body.attestations);
 });
 
-it("a block is told with what has become of it since it was last asked for", async () => {
+it("returns a block with its current metadata on each call", async () => {
   const api = createApi({ chain: asBeaconChain(chain), network: fakeNetwork(chain), setLogSpec: () => {} });
   const ask = () => createMethodTable(api).find(BLOCK)!.call(["head"]);
   const first = await ask();
@@ -48,14 +48,14 @@ it("a block is told with what has become of it since it was last asked for", asy
   expect(second.meta).toEqual({ ...first.meta, execution_optimistic: true });
 });
 
-it("only the second version of a block's attestations tells their fork", async () => {
+it("returns the fork of attestations only in the second version", async () => {
   const meta = { execution_optimistic: false, finalized: false };
   expect(await caller.meta(`${BLOCK}_attestations`, ["head"])).toEqual(meta);
   const second = "get_v2_beacon_blocks_blockId_attestations";
   expect(await caller.meta(second, ["head"])).toEqual({ ...meta, version: "fulu" });
 });
 
-it("a header has the root of its block, and the real signature", async () => {
+it("returns a header with the root and signature of its block", async () => {
   const { root, canonical, header } = await caller.call(HEADER, [chain.sideRoot]);
   expect([root, canonical]).toEqual([chain.sideRoot, false]);
   const message = ssz.phase0.BeaconBlockHeader.fromJson(header.message);
@@ -63,14 +63,14 @@ it("a header has the root of its block, and the real signature", async () => {
   expect(header.signature).toBe(`0x${"05".repeat(96)}`);
 });
 
-it("a header that is told again says whether its block is canonical now", async () => {
+it("returns whether the block of a header is currently canonical", async () => {
   expect(await caller.call(HEADER, ["head"])).toHaveProperty("canonical", true);
   const block = await chain.blocks.byRoot(chain.head.root);
   Object.assign(block!, { canonical: false });
   expect(await caller.call(HEADER, ["head"])).toMatchObject({ root: chain.head.root, canonical: false });
 });
 
-describe("headers are listed", () => {
+describe("lists headers", () => {
   const rootsOf = async (filter: { slot?: number | string; parent_root?: string }) => {
     const headers: { root: string }[] = await caller.call(HEADERS, filter);
     return headers.map(({ root }) => root);
@@ -96,14 +96,14 @@ describe("headers are listed", () => {
     expect(await rootsOf({ parent_root: chain.genesisRoot, slot: HEAD_SLOT })).toHaveLength(2);
   });
 
-  it("with metadata that holds for all of them", async () => {
+  it("with metadata of all blocks combined", async () => {
     expect(await caller.meta(HEADERS, { slot: 0 })).toHaveProperty("finalized", true);
     expect(await caller.meta(HEADERS, { slot: 2 })).toHaveProperty("finalized", false);
   });
 });
 
 describe("getBeaconBlock", () => {
-  it("finds a block by slot, by root and by identifier, and answers null for none", async () => {
+  it("finds a block by slot, root and identifier, and returns null if there is none", async () => {
     const block = await caller.call(BLOCK, ["head"]);
     for (const params of [{ slot: HEAD_SLOT }, { root: chain.head.root }, { slot: "head" }]) {
       expect(await caller.call("getBeaconBlock", params)).toEqual(block);

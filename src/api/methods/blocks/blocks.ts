@@ -30,7 +30,7 @@ import { described, either, list, nothing, object, shape } from "../../schemas.t
 const getBlockHeaders = defineOperation("beacon.getBlockHeaders", {
   number: 9,
   name: "get_v1_beacon_headers",
-  summary: "Headers of the known blocks of a slot or of the children of a block; by default those at the head's slot.",
+  summary: "Headers of the blocks of a slot or of the children of a block. Default: the slot of the head.",
   params: {
     slot: optional(slot, "Only blocks of this slot."),
     parentRoot: optional(root, "Only blocks whose parent has this root."),
@@ -76,13 +76,13 @@ const getBlock = defineOperation("beacon.getBlockV2", {
   number: 12,
   name: "get_v1_beacon_blocks_blockId",
   aliases: ["get_v2_beacon_blocks_blockId"],
-  summary: "A signed block in the form of its fork.",
+  summary: "A signed block.",
   params: { blockId: BLOCK_ID },
   result: { name: "signed_block", schema: shape("SignedBeaconBlock") },
   failures: ["not-found"],
   rest: [
-    get("/eth/v2/beacon/blocks/{block_id}", { ssz: "answer" }),
-    get("/eth/v1/beacon/blocks/{block_id}", { ssz: "answer" }),
+    get("/eth/v2/beacon/blocks/{block_id}", { ssz: "response" }),
+    get("/eth/v1/beacon/blocks/{block_id}", { ssz: "response" }),
   ],
   cost: "cheap",
   access: "read",
@@ -92,7 +92,7 @@ const getBlock = defineOperation("beacon.getBlockV2", {
     const block = await resolveBlock(chain, blockId);
     return { data: block.signed, meta: versionedMetaOf(chain, block.slot, block) };
   },
-  json: async ({ chain }, { blockId }, codec) => blockAnswer(chain, await resolveBlock(chain, blockId), codec.meta),
+  json: async ({ chain }, { blockId }, codec) => blockResponse(chain, await resolveBlock(chain, blockId), codec.meta),
 });
 
 const getBlockRoot = defineOperation("beacon.getBlockRoot", {
@@ -118,7 +118,7 @@ const ATTESTATIONS = { name: "attestations", schema: list(shape("Attestation")) 
 const getBlockAttestations = defineEncoded({
   number: 14,
   name: "get_v1_beacon_blocks_blockId_attestations",
-  summary: "The attestations that a block includes, in its order.",
+  summary: "The attestations in a block.",
   params: { blockId: BLOCK_ID },
   result: ATTESTATIONS,
   failures: ["not-found"],
@@ -136,7 +136,7 @@ const getBlockAttestations = defineEncoded({
 
 const getBlockAttestationsV2 = defineOperation("beacon.getBlockAttestationsV2", {
   name: "get_v2_beacon_blocks_blockId_attestations",
-  summary: "The attestations that a block includes, in its order, with the fork that they belong to.",
+  summary: "The attestations in a block, with their fork as metadata.",
   params: { blockId: BLOCK_ID },
   result: ATTESTATIONS,
   failures: ["not-found"],
@@ -149,7 +149,7 @@ const getBlockAttestationsV2 = defineOperation("beacon.getBlockAttestationsV2", 
 
 const getBlindedBlock = defineOperation("beacon.getBlindedBlock", {
   name: "get_v1_beacon_blinded_blocks_blockId",
-  summary: "A signed block with the header of its payload instead of the payload; before bellatrix the block itself.",
+  summary: "A signed blinded block, with the header of its payload; before bellatrix the block identity.",
   params: { blockId: BLOCK_ID },
   result: {
     name: "signed_blinded_block",
@@ -159,7 +159,7 @@ const getBlindedBlock = defineOperation("beacon.getBlindedBlock", {
     ),
   },
   failures: ["not-found"],
-  rest: [get("/eth/v1/beacon/blinded_blocks/{block_id}", { ssz: "answer" })],
+  rest: [get("/eth/v1/beacon/blinded_blocks/{block_id}", { ssz: "response" })],
   cost: "cheap",
   access: "read",
   example: { params: ["head"] },
@@ -173,10 +173,10 @@ const getBlindedBlock = defineOperation("beacon.getBlindedBlock", {
 const getBeaconBlock = defineEncoded({
   number: 55,
   name: "getBeaconBlock",
-  summary: "The signed block of a slot or with a root, or null when there is none.",
+  summary: "The signed block of a slot or root; null if there is none.",
   params: {
-    slot: optional(blockId, "The slot of a canonical block; any other block id is taken too."),
-    root: optional(root, "The root of a block, when no slot is given."),
+    slot: optional(blockId, "Slot of a canonical block, or any other block id."),
+    root: optional(root, "Root of a block, if no slot is given."),
   },
   result: { name: "signed_block", schema: either(shape("SignedBeaconBlock"), nothing) },
   failures: [],
@@ -186,15 +186,15 @@ const getBeaconBlock = defineEncoded({
   codec: (codecs) => codecs.beacon.getBlockV2.resp,
   async json({ chain }, args, codec) {
     const block = await findBlock(chain, slotOrRoot("getBeaconBlock", args));
-    return block === null ? { body: encodeJson(null) } : blockAnswer(chain, block, codec.meta);
+    return block === null ? { body: encodeJson(null) } : blockResponse(chain, block, codec.meta);
   },
 });
 
-function blockAnswer(chain: BeaconChain, block: ChainBlock, codec: MetaCodec<VersionedMeta>): MethodResponse {
+function blockResponse(chain: BeaconChain, block: ChainBlock, codec: MetaCodec<VersionedMeta>): MethodResponse {
   return { body: blockJson(chain, block), ...encodeMeta(codec, versionedMetaOf(chain, block.slot, block)) };
 }
 
-/** A block of many transactions is written from its bytes in a fraction of the time that its codec takes. */
+/** Encodes a block as JSON from its SSZ, many times faster than its codec. */
 function blockJson({ config }: BeaconChain, { slot, signed }: ChainBlock): Buffer {
   const type = config.getForkTypes(slot).SignedBeaconBlock as Type<unknown>;
   return sszJson(type, type.serialize(signed));
@@ -211,7 +211,7 @@ export const blockMethods = [
   getBeaconBlock,
 ] as const;
 
-/** Without a filter these are the blocks at the head's slot; both filters together must both hold. */
+/** Returns the blocks that match both filters. Without filters, the blocks of the head's slot. */
 async function blocksMatching(
   chain: BeaconChain,
   slot: Slot | undefined,

@@ -10,21 +10,24 @@ import type { DataSidecar } from "../../../data/sidecar.ts";
 import { rejected } from "../../../errors/failure.ts";
 import type { PayloadBlobs } from "../../../execution/engine.ts";
 
-/** Fulu has a proof for each cell of a blob (EIP-7594), deneb one for the whole blob. */
-export function requireBlobs({ data }: BeaconChain, contents: SignedBlockContents): void {
+/**
+ * Throws unless the numbers of blobs and proofs match the block's commitments. Fulu has a proof per cell (EIP-7594), deneb
+ * one per blob.
+ */
+export function requireBlobCount({ data }: BeaconChain, contents: SignedBlockContents): void {
   const { signedBlock } = contents;
   const { blobs, proofs } = blobsOf(contents);
   const { length } = commitmentsOf(signedBlock);
   const proofCount = length === 0 ? 0 : length * proofsPerBlob(data.hasColumns(signedBlock.message.slot));
   if (blobs.length === length && proofs.length === proofCount) return;
-  throw refused(
-    `The block commits to ${length} blobs, which takes as many blobs and ${proofCount} proofs, but ${blobs.length} ` +
-      `blobs and ${proofs.length} proofs came with it.`,
+  throw blockRejected(
+    `The block commits to ${length} blobs, which requires ${length} blobs and ${proofCount} proofs, but ${blobs.length} ` +
+      `blobs and ${proofs.length} proofs were given.`,
   );
 }
 
-/** The sidecars of a block that was published with its blobs, which are what it commits to; none where it has no blobs. */
-export async function rightSidecars(chain: BeaconChain, contents: SignedBlockContents): Promise<DataSidecar[]> {
+/** Creates and verifies the sidecars of a published block. Throws if its blobs do not match the commitments. */
+export async function createSidecars(chain: BeaconChain, contents: SignedBlockContents): Promise<DataSidecar[]> {
   const { config, data } = chain;
   const given = blobsOf(contents);
   if (given.blobs.length === 0) return [];
@@ -36,17 +39,18 @@ export async function rightSidecars(chain: BeaconChain, contents: SignedBlockCon
     if (built === undefined) await data.verify([{ block, sidecars }]);
     return sidecars;
   } catch (error) {
-    const wrong = await wrongBlob(chain, contents);
-    if (wrong === undefined) throw error;
-    throw refused(`Blob ${wrong} and its proofs are not what the block commits to.`);
+    const invalid = await findInvalidBlob(chain, contents);
+    if (invalid === undefined) throw error;
+    throw blockRejected(`Blob ${invalid} or its proofs do not match the block's commitment.`);
   }
 }
 
-export function refused(reason: string) {
+/** Returns the error of a rejected block. */
+export function blockRejected(reason: string) {
   return rejected(`The block was rejected: ${reason}`, { detail: reason });
 }
 
-/** The blobs of a payload that the execution engine built for this node, if these were published unchanged. They need no verification. */
+/** Returns the blobs that the execution engine built, if they were published unchanged. They need no verification. */
 function builtBlobs({ producer }: BeaconChain, contents: SignedBlockContents): PayloadBlobs | undefined {
   const { signedBlock } = contents;
   const { executionPayload } = signedBlock.message.body as deneb.BeaconBlockBody;
@@ -64,15 +68,15 @@ function areEqual(some: readonly Uint8Array[], others: readonly Uint8Array[]): b
   return some.length === others.length && some.every((bytes, index) => Buffer.compare(bytes, others[index]!) === 0);
 }
 
-/** Before deneb there are none. */
+/** Returns the blobs and proofs of block contents; none before deneb. */
 function blobsOf(contents: SignedBlockContents): BlobsAndProofs {
   return "blobs" in contents ? { blobs: contents.blobs, proofs: contents.kzgProofs } : { blobs: [], proofs: [] };
 }
 
 const proofsPerBlob = (hasColumns: boolean): number => (hasColumns ? CELLS_PER_EXT_BLOB : 1);
 
-/** The first that is wrong, each looked at alone; undefined when none is. */
-async function wrongBlob({ data }: BeaconChain, contents: SignedBlockContents): Promise<number | undefined> {
+/** Returns the index of the first invalid blob; undefined if all are valid. Verifies each on its own. */
+async function findInvalidBlob({ data }: BeaconChain, contents: SignedBlockContents): Promise<number | undefined> {
   const { kzg } = data;
   const { signedBlock } = contents;
   const hasColumns = data.hasColumns(signedBlock.message.slot);
@@ -85,7 +89,7 @@ async function wrongBlob({ data }: BeaconChain, contents: SignedBlockContents): 
       if (!(await kzg.verifyBlobs({ blobs: [blob], commitments: [commitment], proofs: ofBlob }))) return index;
       continue;
     }
-    // Of bytes that are no elements of the field, no cells can be made.
+    // Fails for bytes that are not BLS field elements.
     const cells = await kzg.cellsOf(blob).catch(() => null);
     if (cells === null) return index;
     const batch = { commitments: cells.map(() => commitment), cellIndices: ALL_COLUMNS, cells, proofs: ofBlob };

@@ -22,23 +22,23 @@ import { epoch } from "../../params/scalars.ts";
 import { described, list, object, shape } from "../../schemas.ts";
 import { indicesInRegistry } from "../states/registry.ts";
 
-/** What is done for so many does not take long. */
-const VALIDATORS_BETWEEN_TURNS = 1024;
+/** Number of validators between checks of the time slice. */
+const VALIDATORS_PER_CHECK = 1024;
 
-const GWEI = described({ type: "string", pattern: "^(0|-?[1-9][0-9]*)$" }, "An amount in Gwei; a loss is negative.");
+const GWEI = described({ type: "string", pattern: "^(0|-?[1-9][0-9]*)$" }, "Amount in Gwei; penalties are negative.");
 const VOTE_REWARDS = { head: GWEI, target: GWEI, source: GWEI, inactivity: GWEI };
 const INCLUSION_DELAY = {
   inclusion_delay: described(
     shape("Uint64"),
-    "In phase0 alone. What a proposer got for being the first to include votes is part of it.",
+    "Only in phase0. Includes the proposer's reward for including attestations.",
   ),
 };
 
 const getBlockRewards = defineOperation("beacon.getBlockRewards", {
   name: "get_v1_beacon_rewards_blocks_blockId",
   summary:
-    "What a block paid its proposer, by what the block includes. Phase0 pays for attestations later, as part of the " +
-    "attestation rewards of their epoch.",
+    "Rewards of a block's proposer by kind. Phase0 pays proposers for attestations later, as part of the attestation " +
+    "rewards of their epoch.",
   params: { blockId: BLOCK_ID },
   result: {
     name: "rewards",
@@ -61,14 +61,14 @@ const getBlockRewards = defineOperation("beacon.getBlockRewards", {
     const isGenesis = block.slot === GENESIS_SLOT;
     const data = isGenesis
       ? genesisBlockRewards(block.signed)
-      : await computeBlockRewards(await stateBefore(chain, block, call), block.signed);
+      : await computeBlockRewards(await preStateOf(chain, block, call), block.signed);
     return { data, meta: metaOf(block) };
   },
 });
 
 const getSyncCommitteeRewards = defineOperation("beacon.getSyncCommitteeRewards", {
   name: "post_v1_beacon_rewards_sync_committee_blockId",
-  summary: "What the members of the sync committee earned or lost by a block; nobody before altair.",
+  summary: "Rewards and penalties of the sync committee members for a block; none before altair.",
   params: { blockId: BLOCK_ID, validatorIds: VALIDATOR_IDS },
   result: { name: "rewards", schema: list(object({ validator_index: shape("Uint64"), reward: GWEI })) },
   failures: ["not-found"],
@@ -79,23 +79,20 @@ const getSyncCommitteeRewards = defineOperation("beacon.getSyncCommitteeRewards"
   async handler({ chain }, { blockId, validatorIds = [] }, call) {
     const block = await resolveBlock(chain, blockId);
     const isGenesis = block.slot === GENESIS_SLOT;
-    const state = isGenesis ? (await resolveState(chain, "genesis")).state : await stateBefore(chain, block, call);
+    const state = isGenesis ? (await resolveState(chain, "genesis")).state : await preStateOf(chain, block, call);
     const rewards = isGenesis
       ? genesisSyncCommitteeRewards(state)
       : await computeSyncCommitteeRewards(state, block.signed);
-    return { data: rewards.filter(await whoIsAskedFor(state, validatorIds)), meta: metaOf(block) };
+    return { data: rewards.filter(await validatorFilter(state, validatorIds)), meta: metaOf(block) };
   },
 });
 
 const getAttestationsRewards = defineEncoded({
   name: "post_v1_beacon_rewards_attestations_epoch",
   summary:
-    "What validators earned or lost by their attestations of an epoch, and what they could have earned, by effective balance.",
+    "Rewards and penalties of validators for their attestations in an epoch, and the ideal rewards by effective balance.",
   params: {
-    epoch: required(
-      epoch,
-      "The epoch of the attestations. The last slot of the next epoch must have passed, or have a block.",
-    ),
+    epoch: required(epoch, "Epoch of the attestations. The last slot of the next epoch must be over or have a block."),
     validatorIds: VALIDATOR_IDS,
   },
   result: {
@@ -112,14 +109,14 @@ const getAttestationsRewards = defineEncoded({
   example: { params: (chain) => [String(chain.epoch - 2), ["1", chain.pubkey(2)]], isShownLater: true },
   codec: ({ beacon }) => beacon.getAttestationsRewards.resp,
   async json({ chain }, { epoch, validatorIds = [] }, codec, call) {
-    // An attestation may be included until the end of the next epoch, and is paid for then.
+    // Attestations can be included until the end of the next epoch, when rewards are applied.
     const lastSlot = computeEndSlotAtEpoch(epoch + 1);
     const isOver = lastSlot < chain.clock.currentSlot || chain.head.slot === lastSlot;
     const resolved = isOver ? await findState(chain, lastSlot, call) : null;
     if (resolved === null) {
       const end = Number.isFinite(lastSlot) ? ` It ends with slot ${lastSlot}.` : "";
       const reason = isOver ? `the node has no state of slot ${lastSlot}.` : `the next epoch is not over.${end}`;
-      throw notFound(`The rewards of epoch ${epoch} are not known: ${reason}`);
+      throw notFound(`The rewards of epoch ${epoch} are not available: ${reason}`);
     }
     const { state } = resolved;
     const after = await chain.states.afterBlock(latestBlockRoot(state), lastSlot + 1, { waiting: call });
@@ -135,7 +132,7 @@ function allIndices({ validators }: CachedBeaconStateAllForks): Uint32Array {
   return Uint32Array.from({ length: validators.length }, (_, index) => index);
 }
 
-/** The library's codec has inclusion delays on every fork. */
+/** Encodes attestation rewards. The codec of @lodestar/api includes inclusion delays in every fork. */
 async function attestationRewardsBody(
   { idealRewards, rewardOf }: AttestationRewards,
   indices: Uint32Array,
@@ -146,14 +143,14 @@ async function attestationRewardsBody(
   const slice = new TimeSlice();
   for (const [position, validator] of indices.entries()) {
     total.add({ key: validator, ...rewardOf(validator) });
-    if (position % VALIDATORS_BETWEEN_TURNS === 0) await slice.yieldIfDue();
+    if (position % VALIDATORS_PER_CHECK === 0) await slice.yieldIfDue();
   }
   const hasInclusionDelays = idealRewards.some(({ inclusionDelay }) => inclusionDelay !== undefined);
   const input = { ideal: ideal.rows, total: total.rows, hasInclusionDelays };
   return writeOrStream({ writer: "attestationRewards", input }, indices.length);
 }
 
-function stateBefore(
+function preStateOf(
   { states }: ChainView,
   { slot, signed }: ChainBlock,
   waiting: CallContext | undefined,
@@ -161,8 +158,8 @@ function stateBefore(
   return states.afterBlock(toRootHex(signed.message.parentRoot), slot, { waiting });
 }
 
-/** No ids at all stand for everybody; unknown ones for nobody. */
-async function whoIsAskedFor(
+/** Returns a filter by validator. No ids select all; unknown ids are ignored. */
+async function validatorFilter(
   state: CachedBeaconStateAllForks,
   ids: readonly (string | number)[],
 ): Promise<(reward: { validatorIndex: ValidatorIndex }) => boolean> {

@@ -24,15 +24,15 @@ import { unavailable, unsupported } from "../../../errors/failure.ts";
 import { type Builder, BuilderError } from "../../../execution/builder/builder.ts";
 import type { BuiltPayload } from "../../../execution/engine.ts";
 
-/** The whole block, when its payload is one that the node built, or it is held already; null otherwise. */
-export async function knownContents(
+/** Unblinds a block whose payload the node built or whose full block it has. Returns null for any other block. */
+export async function unblindLocally(
   chain: BeaconChain,
   signed: SignedBlindedBeaconBlock,
 ): Promise<SignedBlockContents | null> {
   const fork = chain.config.getForkName(signed.message.slot);
-  // There is no payload to leave out, so that the blinded form is the block itself.
+  // Without an execution payload, the blinded block is the block identity.
   if (!isForkPostBellatrix(fork)) return { signedBlock: signed as SignedBeaconBlock } as SignedBlockContents;
-  const known = builtPayload(chain, signed) ?? (await heldPayload(chain, signed));
+  const known = builtPayload(chain, signed) ?? (await storedPayload(chain, signed));
   if (known === null) return null;
   const signedBlock = signedBlindedBlockToFull(fork, signed, known.payload);
   if (!isForkPostDeneb(fork)) return { signedBlock } as SignedBlockContents;
@@ -46,32 +46,32 @@ function builtPayload({ producer }: BeaconChain, { message }: SignedBlindedBeaco
   return producer.builtPayload(toRootHex(message.body.executionPayloadHeader.blockHash));
 }
 
-/** The blobs of a block that is held are not needed again. */
-async function heldPayload(
+/** Returns the payload of a stored block, without blobs, which are stored already. */
+async function storedPayload(
   { config, blocks }: BeaconChain,
   { message }: SignedBlindedBeaconBlock,
 ): Promise<KnownPayload | null> {
-  const held = await blocks.signedByRoot(toRootHex(blindedOrFullBlockHashTreeRoot(config, message)));
-  return held && { payload: (held.message.body as bellatrix.BeaconBlockBody).executionPayload };
+  const stored = await blocks.signedByRoot(toRootHex(blindedOrFullBlockHashTreeRoot(config, message)));
+  return stored && { payload: (stored.message.body as bellatrix.BeaconBlockBody).executionPayload };
 }
 
-/** Who has the payload of a blinded block that the node does not know. */
+/** Returns the builder that can unblind a block. Throws if the payload is the node's own or there is no builder. */
 export function requireBuilder({ builder, producer }: BeaconChain, { message }: SignedBlindedBeaconBlock): Builder {
   const blockHash = toRootHex(message.body.executionPayloadHeader.blockHash);
   if (producer.wasBuilt(blockHash)) {
     throw unavailable(
-      `The payload ${blockHash} of the blinded block was built by this node, which does not hold it any more: newer ` +
-        `blocks were produced since. Slot ${message.slot} stays without a block, unless another node holds the payload.`,
+      `Payload ${blockHash} of the blinded block was built by this node, but has been evicted by newer ones. Slot ` +
+        `${message.slot} stays empty unless another node has the payload.`,
     );
   }
   if (builder !== undefined) return builder;
   throw unsupported(
-    `The payload ${blockHash} of the blinded block is not known to the node, which has no builder to get it from.`,
+    `Payload ${blockHash} of the blinded block is unknown, and the node has no builder to request it from.`,
   );
 }
 
-/** Up to electra: the whole block, with what the builder reveals. */
-export async function revealedContents(
+/** Requests the payload from the builder and returns the full block. Up to electra. */
+export async function unblindByBuilder(
   config: BeaconConfig,
   builder: Builder,
   signed: SignedBlindedBeaconBlock,
@@ -82,32 +82,32 @@ export async function revealedContents(
   const type = sszTypesFor(fork).ExecutionPayloadHeader as Type<ExecutionPayloadHeader>;
   const given = executionPayloadToPayloadHeader(ForkSeq[fork], executionPayload);
   if (!type.equals(given, body.executionPayloadHeader)) {
-    throw withheld(slot, `It gave the payload ${toRootHex(given.blockHash)}, which is not the one that it bid for.`);
+    throw withheld(slot, `It returned payload ${toRootHex(given.blockHash)} instead of the one in its bid.`);
   }
   if (blobsBundle && !ssz.deneb.BlobKzgCommitments.equals(blobsBundle.commitments, commitmentsOf(signed))) {
-    throw withheld(slot, "It gave other blobs than those that it bid for.");
+    throw withheld(slot, "It returned other blobs than those in its bid.");
   }
   return reconstructSignedBlockContents(fork, signed, executionPayload, blobsBundle);
 }
 
-/** From fulu on: the builder publishes the whole block, and does not give its payload to the proposer. */
-export async function letBuilderPublish(builder: Builder, signed: SignedBlindedBeaconBlock): Promise<void> {
+/** Submits a blinded block to the builder, which publishes it without returning the payload. From fulu on. */
+export async function publishByBuilder(builder: Builder, signed: SignedBlindedBeaconBlock): Promise<void> {
   await requirePayload(signed.message.slot, () => builder.publishBlock(signed));
 }
 
-async function requirePayload<T>(slot: Slot, ask: () => Promise<T>): Promise<T> {
+async function requirePayload<T>(slot: Slot, request: () => Promise<T>): Promise<T> {
   try {
-    return await ask();
+    return await request();
   } catch (error) {
     if (!(error instanceof BuilderError)) throw error;
     throw withheld(slot, error.message, error);
   }
 }
 
-/** Whoever has signed a block must not sign another one of its slot, so there is no way back to the node's own payload. */
+/** Signing another block of the slot would be slashable, so there is no fallback to a local payload. */
 function withheld(slot: Slot, reason: string, cause?: unknown) {
   return unavailable(
-    `The builder withholds the payload of the signed block of slot ${slot}, which stays without a block: ${reason}`,
+    `The builder did not provide the payload of the signed block, so slot ${slot} stays empty: ${reason}`,
     { cause },
   );
 }

@@ -42,7 +42,7 @@ const getChainHead = defineMethod({
   dependsOn: "head",
   example: {},
   handler({ chain }) {
-    // Head and checkpoints are read at once, so that they belong together.
+    // Read synchronously, so that head and checkpoints are consistent.
     const { head, finalizedCheckpoint, justifiedCheckpoint } = chain;
     return {
       head_slot: String(head.slot),
@@ -59,20 +59,19 @@ const FRACTION = { ...number, minimum: 0, maximum: 1 };
 
 const getParticipation = defineMethod({
   name: "getParticipation",
-  summary:
-    "How many validators there are by the head's state, how much they have at stake, and how much of that votes.",
+  summary: "Number of validators in the head state, their stake, and the share of it that votes.",
   result: {
     name: "participation",
     schema: object({
-      epoch: described(shape("Uint64"), "The epoch of the head."),
-      validators: described(shape("Uint64"), "All that were ever registered."),
+      epoch: described(shape("Uint64"), "Epoch of the head."),
+      validators: described(shape("Uint64"), "Size of the registry, including exited validators."),
       active_validators: shape("Uint64"),
-      active_balance: described(shape("Uint64"), "The effective balances of the active ones, in Gwei."),
-      current_epoch: described(FRACTION, "Of the active stake, the part whose votes of this epoch are on chain."),
-      previous_epoch: described(either(FRACTION, nothing), "The same of the epoch before; null in the first one."),
+      active_balance: described(shape("Uint64"), "Effective balance of the active validators, in Gwei."),
+      current_epoch: described(FRACTION, "Share of the active balance with included attestations in this epoch."),
+      previous_epoch: described(either(FRACTION, nothing), "The same for the previous epoch; null in the first epoch."),
       sync_committee: described(
         either(FRACTION, nothing),
-        "Of the sync committee, the part that signed for the block before the head; null before altair.",
+        "Share of the sync committee that signed the parent of the head; null before altair.",
       ),
     }),
   },
@@ -109,7 +108,7 @@ function firstSlot({ epoch }: Checkpoint): string {
   return String(computeStartSlotAtEpoch(epoch));
 }
 
-/** Before anything is justified or final a state has the zero hash for it, while fork choice has the genesis block. */
+/** Returns the zero hash for the genesis checkpoint, as states do. Fork choice has the genesis block root. */
 function rootOf({ epoch, root }: Checkpoint): RootHex {
   return epoch === GENESIS_EPOCH ? ZERO_HASH_HEX : root;
 }

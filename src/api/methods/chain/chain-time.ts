@@ -7,24 +7,17 @@ const SECONDS = { type: "string", pattern: "^-?(0|[1-9][0-9]*)\\.[0-9]{3}$" };
 
 const getChainTime = defineMethod({
   name: "getChainTime",
-  summary:
-    "What time it is on the chain and on the wall. On a network they are the same; the time of a dev chain is its own.",
+  summary: "Chain time and wall-clock time. They are equal on a network; a dev chain has its own time.",
   result: {
     name: "chain_time",
     schema: object({
-      chain_time: described(UNIX_TIME, "Unix seconds by the chain's clock, with milliseconds."),
-      wall_time: described(UNIX_TIME, "Unix seconds by the time of day, with milliseconds."),
-      offset: described(
-        SECONDS,
-        "Seconds by which chain time is ahead of the time of day; negative when it is behind.",
-      ),
-      speed: described(number, "Seconds of chain time in a second of real time; 0 while chain time stands still."),
+      chain_time: described(UNIX_TIME, "Unix seconds of the chain's clock, with milliseconds."),
+      wall_time: described(UNIX_TIME, "Unix seconds of the system clock, with milliseconds."),
+      offset: described(SECONDS, "Seconds by which chain time is ahead of the system clock; negative if it is behind."),
+      speed: described(number, "Seconds of chain time per second of real time; 0 while the clock is paused."),
       slot: described(shape("Uint64"), "The current slot."),
-      wall_slot: described(
-        shape("Uint64"),
-        "The slot that tools compute from genesis time and the time of day; 0 before genesis.",
-      ),
-      seconds_to_next_slot: described(SECONDS, "In chain time; before genesis until the first slot."),
+      wall_slot: described(shape("Uint64"), "Slot computed from genesis time and the system clock; 0 before genesis."),
+      seconds_to_next_slot: described(SECONDS, "In chain time. Before genesis: seconds to the first slot."),
     }),
   },
   failures: [],

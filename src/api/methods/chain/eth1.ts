@@ -12,7 +12,7 @@ const { Eth1Data, Deposit, DepositData } = ssz.phase0;
 const getEth1Chain = defineMethod({
   number: 59,
   name: "getEth1Chain",
-  summary: "The blocks of the deposit chain that are candidates for votes, oldest first.",
+  summary: "Candidate blocks of the deposit chain for eth1 votes, oldest first.",
   result: {
     name: "eth1_blocks",
     schema: list(
@@ -31,8 +31,8 @@ const getEth1Chain = defineMethod({
   example: {},
   async handler({ chain }) {
     if (isBridgeRetired(chain.headState)) return [];
-    const held = await chain.eth1.deposits.blocksWithDeposits();
-    return held.map(({ block: { number, timestamp, depositRoot, depositCount, hash }, deposits }) => ({
+    const blocks = await chain.eth1.deposits.blocksWithDeposits();
+    return blocks.map(({ block: { number, timestamp, depositRoot, depositCount, hash }, deposits }) => ({
       number: String(number),
       timestamp: String(timestamp),
       deposits: deposits.map((data) => DepositData.toJson(data)),
@@ -44,7 +44,7 @@ const getEth1Chain = defineMethod({
 const getEth1ProposalData = defineMethod({
   number: 60,
   name: "getEth1ProposalData",
-  summary: "The vote on the deposit chain and the deposits of a block of the current slot.",
+  summary: "The eth1 vote and the deposits for a block of the current slot.",
   result: {
     name: "proposal_data",
     schema: object({ vote: shape("Eth1Data"), deposits: list(shape("Deposit")), hasMissingDeposits: boolean }),
@@ -59,7 +59,7 @@ const getEth1ProposalData = defineMethod({
     const { head, clock, states } = chain;
     const slot = Math.max(head.slot, clock.currentSlot);
     const state = await states.canonicalAtSlot(slot);
-    if (!state) throw notFound(`The state at slot ${slot} is not in this node's history.`);
+    if (!state) throw notFound(`The node has no state of slot ${slot}.`);
     try {
       const { eth1Data, deposits } = await chain.eth1.forBlock(state);
       const proven = deposits.map((deposit) => Deposit.toJson(deposit));
@@ -73,7 +73,7 @@ const getEth1ProposalData = defineMethod({
 
 const getDepositSnapshot = defineEncoded({
   name: "get_v1_beacon_deposit_snapshot",
-  summary: "The tree of the deposits that are final, in short (EIP-4881).",
+  summary: "Snapshot of the finalized deposit tree (EIP-4881).",
   result: {
     name: "deposit_snapshot",
     schema: object({
@@ -85,7 +85,7 @@ const getDepositSnapshot = defineEncoded({
     }),
   },
   failures: ["not-found"],
-  rest: [get("/eth/v1/beacon/deposit_snapshot", { ssz: "answer" })],
+  rest: [get("/eth/v1/beacon/deposit_snapshot", { ssz: "response" })],
   cost: "cheap",
   access: "read",
   example: {},
@@ -94,8 +94,8 @@ const getDepositSnapshot = defineEncoded({
     const data = chain.eth1.deposits.snapshot;
     if (data) return { data };
     throw notFound(
-      "There is no snapshot of the deposits: this node knows no deposit chain of which the beacon chain has made a block final. It follows " +
-        "one with --eth1; a dev chain has its own from its first dev_deposit before electra.",
+      "No deposit snapshot: no block of a deposit chain has been finalized by the beacon chain. Follow a deposit chain with " +
+        "--eth1; a dev chain has one after the first dev_deposit before electra.",
     );
   },
 });

@@ -8,11 +8,11 @@ import { boolean, text } from "../../schemas.ts";
 const subscribe = defineMethod({
   name: "subscribe",
   aliases: ["get_v1_events"],
-  summary: "Subscribes to what happens, over WebSocket; the result is the id of the subscription.",
+  summary: "Subscribes to events over WebSocket. Returns the id of the subscription.",
   params: {
     topics: required(
       uniqueArrayOf(stringEnum(TOPICS), { noun: "topics", minItems: 1 }),
-      "What to be told of: the topics of the standard's event stream.",
+      "Topics of the Beacon API's event stream.",
     ),
   },
   result: { name: "subscription", schema: text },
@@ -23,26 +23,26 @@ const subscribe = defineMethod({
   needsConnection: true,
   example: { params: [["head", "finalized_checkpoint"]] },
   feed: ({ events }, { topics }) => events.feed(topics),
-  handler: ({ events }, { topics }, call) => reachable(call).subscribe(events.feed(topics)),
+  handler: ({ events }, { topics }, call) => requireCaller(call).subscribe(events.feed(topics)),
 });
 
 const unsubscribe = defineMethod({
   name: "unsubscribe",
-  summary: "Ends a subscription of the same WebSocket connection; false when there is none with this id.",
-  params: { subscription: required(textParam("the id of a subscription"), "What subscribe answered.") },
+  summary: "Ends a subscription of the same WebSocket connection. Returns false if there is none with this id.",
+  params: { subscription: required(textParam("the id of a subscription"), "Id returned by subscribe.") },
   result: { name: "ended", schema: boolean },
   failures: ["unsupported"],
   cost: "cheap",
   access: "read",
   needsConnection: true,
   example: { params: (chain) => [chain.subscriptionId] },
-  handler: (_context, { subscription }, call) => reachable(call).unsubscribe(subscription),
+  handler: (_context, { subscription }, call) => requireCaller(call).unsubscribe(subscription),
 });
 
 export const eventMethods = [subscribe, unsubscribe] as const;
 
-/** A server whose callers hear nothing but answers need not say so. */
-function reachable({ caller }: CallContext = {}): Caller {
-  if (!caller) throw unsupported("Events are not delivered here.");
+/** Returns the caller. Throws if its protocol cannot deliver events. */
+function requireCaller({ caller }: CallContext = {}): Caller {
+  if (!caller) throw unsupported("Events need a connection that can deliver them, such as a WebSocket.");
   return caller;
 }

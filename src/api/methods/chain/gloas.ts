@@ -26,7 +26,7 @@ import {
   TOP_LEVEL,
 } from "../../params/ssz-payload.ts";
 
-// What the fork after those that the node knows will bring: known by name, so that a caller hears why it is not answered.
+// Methods of the gloas fork, which this node does not support. They exist so that calls fail with that reason.
 
 const {
   ExecutionPayloadBid,
@@ -37,24 +37,24 @@ const {
   SignedProposerPreferences,
 } = ssz.gloas;
 
-const REFUSED = { failures: ["unsupported"], cost: "cheap", since: ForkName.gloas } as const;
+const UNSUPPORTED = { failures: ["unsupported"], cost: "cheap", since: ForkName.gloas } as const;
 
-/** A refused call has no result to describe. */
+/** Results are not described, since no call succeeds. */
 const anything = (name: string): Result => ({ name, schema: {} });
 
-function ofGloas(what: string): Failure {
-  return unsupported(`${what} come with the gloas fork, which this node does not support.`);
+function requiresGloas(what: string): Failure {
+  return unsupported(`${what} require the gloas fork, which this node does not support.`);
 }
 
 const getStateBuilders = defineOperation("beacon.getStateBuilders", {
-  ...REFUSED,
+  ...UNSUPPORTED,
   name: "post_v1_beacon_states_stateId_builders",
-  summary: "The builders of a state. They come with gloas, which the node does not support.",
+  summary: "The builders of a state. Unsupported: requires gloas.",
   params: {
     stateId: STATE_ID,
     filter: optional(
       registryFilter(stringEnum(["pending", "active", "exited"])),
-      "Only builders with these ids and statuses; a list left out means all.",
+      "Ids and statuses of the builders. Default: all.",
     ),
   },
   result: anything("builders"),
@@ -62,18 +62,18 @@ const getStateBuilders = defineOperation("beacon.getStateBuilders", {
   access: "read",
   example: { params: ["head", { ids: ["0"], statuses: ["active"] }] },
   async handler() {
-    throw ofGloas("Builders");
+    throw requiresGloas("Builders");
   },
 });
 
 const publishExecutionPayloadBid = defineOperation("beacon.publishExecutionPayloadBid", {
-  ...REFUSED,
+  ...UNSUPPORTED,
   name: "post_v1_beacon_execution_payload_bids",
-  summary: "Takes the bid of a builder. Bids come with gloas, which the node does not support.",
+  summary: "Submits a builder's bid. Unsupported: requires gloas.",
   params: {
     signedExecutionPayloadBid: required(
       plainSszPayload("a signed execution payload bid", SignedExecutionPayloadBid),
-      "The bid, signed by its builder.",
+      "Bid signed by its builder.",
       { name: "signed_bid" },
     ),
     consensusVersion: CONSENSUS_VERSION,
@@ -85,7 +85,7 @@ const publishExecutionPayloadBid = defineOperation("beacon.publishExecutionPaylo
     params: () => [SignedExecutionPayloadBid.toJson(SignedExecutionPayloadBid.defaultValue()), ForkName.gloas],
   },
   async handler() {
-    throw ofGloas("Bids for execution payloads");
+    throw requiresGloas("Execution payload bids");
   },
 });
 
@@ -96,17 +96,14 @@ const envelopeOrContents = sszPayload("a signed execution payload envelope", (js
 );
 
 const publishExecutionPayloadEnvelope = defineOperation("beacon.publishExecutionPayloadEnvelope", {
-  ...REFUSED,
+  ...UNSUPPORTED,
   name: "post_v1_beacon_execution_payload_envelopes",
-  summary: "Takes the payload of a block. Payloads come apart from blocks with gloas, which the node does not support.",
+  summary: "Publishes an execution payload envelope. Unsupported: requires gloas.",
   params: {
-    signedEnvelopeOrContents: required(
-      envelopeOrContents,
-      "The envelope, signed by its builder, alone or together with the blobs.",
-    ),
-    broadcastValidation: optional(broadcastValidation, "The rules that it must pass to be broadcast."),
+    signedEnvelopeOrContents: required(envelopeOrContents, "Envelope signed by its builder, optionally with blobs."),
+    broadcastValidation: optional(broadcastValidation, "Validation that it must pass before it is broadcast."),
     consensusVersion: CONSENSUS_VERSION,
-    blobDataIncluded: optional(boolean, "Whether the blobs came with it.", {
+    blobDataIncluded: optional(boolean, "True if the blobs are included.", {
       header: { name: "Eth-Blob-Data-Included", isRequired: false },
     }),
   },
@@ -120,42 +117,42 @@ const publishExecutionPayloadEnvelope = defineOperation("beacon.publishExecution
     },
   },
   async handler() {
-    throw ofGloas("Envelopes of execution payloads");
+    throw requiresGloas("Execution payload envelopes");
   },
 });
 
 const getSignedExecutionPayloadEnvelope = defineOperation("beacon.getSignedExecutionPayloadEnvelope", {
-  ...REFUSED,
+  ...UNSUPPORTED,
   name: "get_v1_beacon_execution_payload_envelopes_blockId",
-  summary: "The payload of a block in its envelope. Envelopes come with gloas, which the node does not support.",
+  summary: "The signed execution payload envelope of a block. Unsupported: requires gloas.",
   params: { blockId: BLOCK_ID },
   result: anything("envelope"),
-  rest: [get("/eth/v1/beacon/execution_payload_envelopes/{block_id}", { ssz: "answer" })],
+  rest: [get("/eth/v1/beacon/execution_payload_envelopes/{block_id}", { ssz: "response" })],
   access: "read",
   example: { params: ["head"] },
   async handler() {
-    throw ofGloas("Envelopes of execution payloads");
+    throw requiresGloas("Execution payload envelopes");
   },
 });
 
 const getPoolPayloadAttestations = defineOperation("beacon.getPoolPayloadAttestations", {
-  ...REFUSED,
+  ...UNSUPPORTED,
   name: "get_v1_beacon_pool_payload_attestations",
-  summary: "Attestations to the timeliness of payloads. They come with gloas, which the node does not support.",
-  params: { slot: optional(slot, "Only those of this slot.") },
+  summary: "Payload attestations in the pool. Unsupported: requires gloas.",
+  params: { slot: optional(slot, "Slot of the attestations.") },
   result: anything("payload_attestations"),
-  rest: [get("/eth/v1/beacon/pool/payload_attestations", { ssz: "answer" })],
+  rest: [get("/eth/v1/beacon/pool/payload_attestations", { ssz: "response" })],
   access: "read",
   example: { params: (chain) => [String(chain.slot)] },
   async handler() {
-    throw ofGloas("Payload attestations");
+    throw requiresGloas("Payload attestations");
   },
 });
 
 const submitPayloadAttestations = defineOperation("beacon.submitPayloadAttestationMessages", {
-  ...REFUSED,
+  ...UNSUPPORTED,
   name: "post_v1_beacon_pool_payload_attestations",
-  summary: "Takes attestations to the timeliness of payloads. They come with gloas, which the node does not support.",
+  summary: "Submits payload attestations. Unsupported: requires gloas.",
   params: {
     payloadAttestationMessages: required(
       payloadList(
@@ -174,15 +171,15 @@ const submitPayloadAttestations = defineOperation("beacon.submitPayloadAttestati
     params: () => [[PayloadAttestationMessage.toJson(PayloadAttestationMessage.defaultValue())], ForkName.gloas],
   },
   async handler() {
-    throw ofGloas("Payload attestations");
+    throw requiresGloas("Payload attestations");
   },
 });
 
 const getPtcDuties = defineOperation("validator.getPtcDuties", {
-  ...REFUSED,
+  ...UNSUPPORTED,
   name: "post_v1_validator_duties_ptc_epoch",
   aliases: ["post_v1_validator_duties_ptc"],
-  summary: "Who judges the timeliness of payloads. This comes with gloas, which the node does not support.",
+  summary: "Duties of the payload timeliness committee. Unsupported: requires gloas.",
   params: {
     epoch: required(epoch, "The epoch of the duties."),
     indices: required(validatorIndices, "The validators.", { name: "validator_indices" }),
@@ -192,59 +189,59 @@ const getPtcDuties = defineOperation("validator.getPtcDuties", {
   access: "read",
   example: { params: (chain) => [String(chain.epoch), ["3", "4"]] },
   async handler() {
-    throw ofGloas("Payload timeliness committees");
+    throw requiresGloas("Payload timeliness committees");
   },
 });
 
 const produceBlockV4 = defineOperation("validator.produceBlockV4", {
-  ...REFUSED,
+  ...UNSUPPORTED,
   name: "get_v4_validator_blocks_slot",
   aliases: ["get_v4_validator_block"],
-  summary: "A new block without its payload. Such blocks come with gloas, which the node does not support.",
+  summary: "A new block without its payload. Unsupported: requires gloas.",
   params: {
     slot: required(slot, "The slot of the block."),
     randaoReveal: required(signature, "The proposer's signature over the epoch."),
     graffiti: optional(graffiti, "At most 32 bytes of text or hex.", { restSchema: graffitiHex }),
-    skipRandaoVerification: optional(boolean, "Takes the point at infinity in place of a reveal.", { isFlag: true }),
-    includePayload: optional(boolean, "Whether the payload is to come with the block."),
-    builderBoostFactor: optional(uint64, "How much a builder's bid counts, in percent."),
+    skipRandaoVerification: optional(boolean, "Accepts the point at infinity as the reveal.", { isFlag: true }),
+    includePayload: optional(boolean, "True to include the payload."),
+    builderBoostFactor: optional(uint64, "Weight of builder bids, in percent."),
   },
   result: anything("block"),
-  rest: [get("/eth/v4/validator/blocks/{slot}", { ssz: "answer" })],
+  rest: [get("/eth/v4/validator/blocks/{slot}", { ssz: "response" })],
   access: "read",
   example: {
     params: async (chain) => [String(chain.slot), await chain.randaoReveal(), "an example", false, true, "100"],
   },
   async handler() {
-    throw ofGloas("Blocks without payloads");
+    throw requiresGloas("Blocks without payloads");
   },
 });
 
 const producePayloadAttestationData = defineOperation("validator.producePayloadAttestationData", {
-  ...REFUSED,
+  ...UNSUPPORTED,
   name: "get_v1_validator_payload_attestation_data",
-  summary: "What to sign on the timeliness of a payload. This comes with gloas, which the node does not support.",
+  summary: "Payload attestation data to sign. Unsupported: requires gloas.",
   params: { slot: required(slot, "The slot of the payload.") },
   result: anything("payload_attestation_data"),
-  rest: [get("/eth/v1/validator/payload_attestation_data", { ssz: "answer" })],
+  rest: [get("/eth/v1/validator/payload_attestation_data", { ssz: "response" })],
   access: "read",
   example: { params: (chain) => [String(chain.slot)] },
   async handler() {
-    throw ofGloas("Payload attestations");
+    throw requiresGloas("Payload attestations");
   },
 });
 
 const submitProposerPreferences = defineOperation("validator.submitProposerPreferences", {
-  ...REFUSED,
+  ...UNSUPPORTED,
   name: "post_v1_validator_proposer_preferences",
-  summary: "Takes what proposers want of builders. This comes with gloas, which the node does not support.",
+  summary: "Submits proposer preferences for builders. Unsupported: requires gloas.",
   params: {
     signedProposerPreferences: required(
       payloadList(
         "signed proposer preferences",
         plainSszPayload("signed proposer preferences", SignedProposerPreferences),
       ),
-      "One for each proposal.",
+      "Preferences, one per proposal.",
       { name: "signed_preferences" },
     ),
     consensusVersion: CONSENSUS_VERSION,
@@ -256,36 +253,36 @@ const submitProposerPreferences = defineOperation("validator.submitProposerPrefe
     params: () => [[SignedProposerPreferences.toJson(SignedProposerPreferences.defaultValue())], ForkName.gloas],
   },
   async handler() {
-    throw ofGloas("Preferences of proposers");
+    throw requiresGloas("Proposer preferences");
   },
 });
 
 const getExecutionPayloadBid = defineEncoded({
-  ...REFUSED,
+  ...UNSUPPORTED,
   name: "get_v1_validator_execution_payload_bids_slot_builderIndex",
-  summary: "The bid of a builder to sign. Bids come with gloas, which the node does not support.",
+  summary: "A builder's bid to sign. Unsupported: requires gloas.",
   params: { slot: required(slot, "The slot of the block."), builderIndex: required(uint64, "The builder.") },
   result: anything("bid"),
-  rest: [get("/eth/v1/validator/execution_payload_bids/{slot}/{builder_index}", { ssz: "answer" })],
+  rest: [get("/eth/v1/validator/execution_payload_bids/{slot}/{builder_index}", { ssz: "response" })],
   access: "read",
   example: { params: (chain) => [String(chain.slot), "0"] },
   codec: ({ validator }) => ({ data: ExecutionPayloadBid, meta: validator.getAggregatedAttestationV2.resp.meta }),
   async handler() {
-    throw ofGloas("Bids for execution payloads");
+    throw requiresGloas("Execution payload bids");
   },
 });
 
 const getExecutionPayloadEnvelope = defineOperation("validator.getExecutionPayloadEnvelope", {
-  ...REFUSED,
+  ...UNSUPPORTED,
   name: "get_v1_validator_execution_payload_envelopes_slot_beaconBlockRoot",
-  summary: "The payload of a block to sign. Envelopes come with gloas, which the node does not support.",
+  summary: "An execution payload envelope to sign. Unsupported: requires gloas.",
   params: { slot: required(slot, "The slot of the block."), beaconBlockRoot: required(root, "The block.") },
   result: anything("envelope"),
-  rest: [get("/eth/v1/validator/execution_payload_envelopes/{slot}/{beacon_block_root}", { ssz: "answer" })],
+  rest: [get("/eth/v1/validator/execution_payload_envelopes/{slot}/{beacon_block_root}", { ssz: "response" })],
   access: "read",
   example: { params: (chain) => [String(chain.slot), chain.headRoot] },
   async handler() {
-    throw ofGloas("Envelopes of execution payloads");
+    throw requiresGloas("Execution payload envelopes");
   },
 });
 

@@ -11,7 +11,7 @@ import { described, list, object, shape, text } from "../../schemas.ts";
 const PROOF = list(shape("Root"));
 const HEADER = described(
   object({ beacon: shape("BeaconBlockHeader") }, { execution: { type: "object" }, execution_branch: PROOF }),
-  "From capella on with the header of the execution payload and its proof.",
+  "From capella on with the execution payload header and its proof.",
 );
 const SYNC_COMMITTEE = object({ pubkeys: list(shape("Pubkey")), aggregate_pubkey: shape("Pubkey") });
 const OPTIMISTIC_UPDATE = {
@@ -26,8 +26,8 @@ const LIGHT_CLIENTS = "Light clients";
 
 const getLightClientBootstrap = defineOperation("lightclient.getLightClientBootstrap", {
   name: "get_v1_beacon_light_client_bootstrap_blockRoot",
-  summary: "The sync committee at a block that a light client trusts, with its proof.",
-  params: { blockRoot: required(root, "A block of the canonical chain, altair's or a later one.") },
+  summary: "The light client bootstrap of a trusted block: its sync committee, with a proof.",
+  params: { blockRoot: required(root, "Root of a canonical block of altair or later.") },
   result: {
     name: "bootstrap",
     schema: object({
@@ -37,33 +37,33 @@ const getLightClientBootstrap = defineOperation("lightclient.getLightClientBoots
     }),
   },
   failures: ["not-found"],
-  rest: [get("/eth/v1/beacon/light_client/bootstrap/{block_root}", { ssz: "answer" })],
+  rest: [get("/eth/v1/beacon/light_client/bootstrap/{block_root}", { ssz: "response" })],
   cost: "heavy",
   access: "read",
   since: ForkName.altair,
   example: { params: (chain) => [chain.headRoot] },
   async handler({ chain }, { blockRoot }) {
     const block = await chain.blocks.byRoot(blockRoot);
-    if (!block) throw noBootstrap(blockRoot, "the block is not known");
+    if (!block) throw noBootstrap(blockRoot, "the block is unknown");
     requireForkAt(chain.config, ForkName.altair, block.slot, LIGHT_CLIENTS);
-    if (!block.canonical) throw noBootstrap(blockRoot, "the chain has abandoned the block");
+    if (!block.canonical) throw noBootstrap(blockRoot, "the block is not canonical");
     const data = await chain.lightClient.bootstrap(blockRoot);
-    if (!data) throw noBootstrap(blockRoot, "its state is not in this node's history");
+    if (!data) throw noBootstrap(blockRoot, "the node does not have its state");
     return { data, meta: { version: chain.config.getForkName(block.slot) } };
   },
 });
 
 const getLightClientUpdatesByRange = defineOperation("lightclient.getLightClientUpdatesByRange", {
   name: "get_v1_beacon_light_client_updates",
-  summary: "The best light client update of each of several sync committee periods, each with its fork.",
+  summary: "The best light client updates of consecutive sync committee periods, each with its fork.",
   params: {
-    startPeriod: required(uint64, "The first sync committee period."),
-    count: required(uint64, "How many periods; of more than 128 only the first ones are given."),
+    startPeriod: required(uint64, "First sync committee period."),
+    count: required(uint64, "Number of periods. At most 128 are returned."),
   },
   result: { name: "updates", schema: list(object({ version: text, data: object(UPDATE) })) },
   failures: [],
-  // The client of @lodestar/api would rather have SSZ, of which it knows the fork digests of public networks alone.
-  rest: [get("/eth/v1/beacon/light_client/updates", { ssz: "answer", prefersJson: true })],
+  // The client of @lodestar/api prefers SSZ, but knows only the fork digests of public networks.
+  rest: [get("/eth/v1/beacon/light_client/updates", { ssz: "response", prefersJson: true })],
   cost: "cheap",
   access: "read",
   since: ForkName.altair,
@@ -82,7 +82,10 @@ async function updatesOf(chain: BeaconChain, { startPeriod, count }: { startPeri
   return { data, meta: { versions: data.map((update) => versionOf(chain, update)) } };
 }
 
-/** Its length with the fork digest behind it, the digest, and the update. The library would take that of a chain that it does not know. */
+/**
+ * Returns an SSZ response chunk: length of digest and update, fork digest, update. The codec of @lodestar/api does not
+ * know the digests of this chain.
+ */
 function chunkOf({ config }: BeaconChain, update: LightClientUpdate): Uint8Array[] {
   const { slot } = update.attestedHeader.beacon;
   const digest = config.forkBoundary2ForkDigest(config.getForkBoundaryAtEpoch(computeEpochAtSlot(slot)));
@@ -92,39 +95,38 @@ function chunkOf({ config }: BeaconChain, update: LightClientUpdate): Uint8Array
 
 const getLightClientFinalityUpdate = defineOperation("lightclient.getLightClientFinalityUpdate", {
   name: "get_v1_beacon_light_client_finality_update",
-  summary: "The newest header that a sync committee signed, with the finalized one that it proves.",
+  summary: "The latest light client finality update.",
   result: { name: "finality_update", schema: object(FINALITY_UPDATE) },
   failures: ["not-found"],
-  rest: [get("/eth/v1/beacon/light_client/finality_update", { ssz: "answer" })],
+  rest: [get("/eth/v1/beacon/light_client/finality_update", { ssz: "response" })],
   cost: "cheap",
   access: "read",
   since: ForkName.altair,
   example: {},
   async handler({ chain }) {
     const data = await chain.lightClient.finalityUpdate();
-    if (!data) throw notFound("No light client finality update is known yet: none of the blocks proves finality.");
+    if (!data) throw notFound("No light client finality update yet: no block proves finality.");
     return { data, meta: { version: versionOf(chain, data) } };
   },
 });
 
 const getLightClientOptimisticUpdate = defineOperation("lightclient.getLightClientOptimisticUpdate", {
   name: "get_v1_beacon_light_client_optimistic_update",
-  summary: "The newest header that a sync committee signed.",
+  summary: "The latest light client optimistic update.",
   result: { name: "optimistic_update", schema: object(OPTIMISTIC_UPDATE) },
   failures: ["not-found"],
-  rest: [get("/eth/v1/beacon/light_client/optimistic_update", { ssz: "answer" })],
+  rest: [get("/eth/v1/beacon/light_client/optimistic_update", { ssz: "response" })],
   cost: "cheap",
   access: "read",
   since: ForkName.altair,
   example: {},
   async handler({ chain }) {
     const data = await chain.lightClient.optimisticUpdate();
-    if (!data) throw notFound("No light client update is known yet: no block has signatures of a sync committee.");
+    if (!data) throw notFound("No light client optimistic update yet: no block has sync committee signatures.");
     return { data, meta: { version: versionOf(chain, data) } };
   },
 });
 
-/** What clients ask that follow the chain by its sync committees alone. */
 export const lightClientMethods = [
   getLightClientBootstrap,
   getLightClientUpdatesByRange,
@@ -137,5 +139,5 @@ function versionOf({ config }: BeaconChain, { attestedHeader }: { attestedHeader
 }
 
 function noBootstrap(blockRoot: RootHex, reason: string) {
-  return notFound(`No light client can start from block ${blockRoot}: ${reason}.`);
+  return notFound(`No light client bootstrap for block ${blockRoot}: ${reason}.`);
 }

@@ -42,13 +42,13 @@ import { submitAll, submitOne } from "../../submissions.ts";
 const ACCEPTED = { name: "accepted", schema: isTrue };
 
 const ATTESTATIONS = { name: "attestations", schema: list(shape("Attestation")) };
-const COMMITTEE_INDEX = optional(uint64, "Only those of committees with this index.");
-const ATTESTATION_FORMS = "Each one an attestation with one aggregation bit or, since Electra, a single attestation.";
+const COMMITTEE_INDEX = optional(uint64, "Committee index of the attestations.");
+const ATTESTATION_FORMS = "Attestations with a single aggregation bit; from electra on SingleAttestation objects.";
 
 const getPoolAttestations = defineEncoded({
   name: "get_v1_beacon_pool_attestations",
-  summary: "Attestations that the node holds, each in the form of its fork.",
-  params: { slot: optional(slot, "Only those of this slot."), committeeIndex: COMMITTEE_INDEX },
+  summary: "Attestations in the pool, each in the format of its fork.",
+  params: { slot: optional(slot, "Slot of the attestations."), committeeIndex: COMMITTEE_INDEX },
   result: ATTESTATIONS,
   failures: [],
   rest: [get("/eth/v1/beacon/pool/attestations")],
@@ -56,7 +56,7 @@ const getPoolAttestations = defineEncoded({
   access: "read",
   example: { params: (chain) => [String(chain.slot), "0"] },
   codec: ({ beacon }) => withoutMeta(beacon.getPoolAttestationsV2.resp),
-  // A list without a version can hold attestations of several forks, each in its own form.
+  // Without a version, the list can contain attestations of several forks.
   async json({ chain }, filter) {
     return { body: await attestationsBody(chain, chain.pools.attestations.iterate(filter)) };
   },
@@ -64,9 +64,12 @@ const getPoolAttestations = defineEncoded({
 
 const getPoolAttestationsV2 = defineOperation("beacon.getPoolAttestationsV2", {
   name: "get_v2_beacon_pool_attestations",
-  summary: "Attestations that the node holds, all in the form of one fork.",
+  summary: "Attestations in the pool, all in the format of one fork.",
   params: {
-    slot: optional(slot, "Only those of this slot, in the form of its fork; by default in that of the current slot."),
+    slot: optional(
+      slot,
+      "Slot of the attestations, which also selects the fork. Default: the fork of the current slot.",
+    ),
     committeeIndex: COMMITTEE_INDEX,
   },
   result: ATTESTATIONS,
@@ -76,7 +79,7 @@ const getPoolAttestationsV2 = defineOperation("beacon.getPoolAttestationsV2", {
   access: "read",
   example: { params: (chain) => [String(chain.slot), "0"] },
   async json({ chain }, filter, codec) {
-    const { attestations, version } = attestationsOfOneForm(chain, filter);
+    const { attestations, version } = attestationsOfOneFormat(chain, filter);
     return { body: await attestationsBody(chain, attestations), ...encodeMeta(codec.meta, { version }) };
   },
 });
@@ -84,7 +87,7 @@ const getPoolAttestationsV2 = defineOperation("beacon.getPoolAttestationsV2", {
 const submitPoolAttestations = defineEncoded({
   number: 15,
   name: "post_v1_beacon_pool_attestations",
-  summary: "Takes attestations of single validators; each is judged by itself.",
+  summary: "Submits unaggregated attestations. Each is validated on its own.",
   params: { attestations: each(attestation, ATTESTATION_FORMS) },
   result: ACCEPTED,
   failures: ["rejected"],
@@ -98,7 +101,7 @@ const submitPoolAttestations = defineEncoded({
 
 const submitPoolAttestationsV2 = defineOperation("beacon.submitPoolAttestationsV2", {
   name: "post_v2_beacon_pool_attestations",
-  summary: "Takes attestations of single validators; each is judged by itself.",
+  summary: "Submits unaggregated attestations. Each is validated on its own.",
   params: {
     signedAttestations: required(payloadList("attestations", attestation), ATTESTATION_FORMS, {
       name: "attestations",
@@ -121,12 +124,12 @@ const submitPoolAttestationsV2 = defineOperation("beacon.submitPoolAttestationsV
 });
 
 const ATTESTER_SLASHINGS = { name: "slashings", schema: list(shape("AttesterSlashing")) };
-const ATTESTER_SLASHING = required(attesterSlashing, "Two attestations that contradict each other.");
+const ATTESTER_SLASHING = required(attesterSlashing, "Two conflicting attestations.");
 
 const getPoolAttesterSlashings = defineEncoded({
   number: 16,
   name: "get_v1_beacon_pool_attester_slashings",
-  summary: "Attester slashings that wait to be included in a finalized block.",
+  summary: "Attester slashings in the pool, until they are included in a finalized block.",
   result: ATTESTER_SLASHINGS,
   failures: [],
   rest: [get("/eth/v1/beacon/pool/attester_slashings")],
@@ -139,7 +142,7 @@ const getPoolAttesterSlashings = defineEncoded({
 
 const getPoolAttesterSlashingsV2 = defineOperation("beacon.getPoolAttesterSlashingsV2", {
   name: "get_v2_beacon_pool_attester_slashings",
-  summary: "Attester slashings that wait to be included in a finalized block.",
+  summary: "Attester slashings in the pool, until they are included in a finalized block.",
   result: ATTESTER_SLASHINGS,
   failures: [],
   rest: [get("/eth/v2/beacon/pool/attester_slashings")],
@@ -148,14 +151,14 @@ const getPoolAttesterSlashingsV2 = defineOperation("beacon.getPoolAttesterSlashi
   example: {},
   json: async ({ chain }, _, codec) => ({
     body: await attesterSlashingsBody(chain),
-    ...encodeMeta(codec.meta, versionNow(chain)),
+    ...encodeMeta(codec.meta, currentVersion(chain)),
   }),
 });
 
 const submitPoolAttesterSlashing = defineEncoded({
   number: 17,
   name: "post_v1_beacon_pool_attester_slashings",
-  summary: "Takes an attester slashing.",
+  summary: "Submits an attester slashing.",
   params: { attesterSlashing: ATTESTER_SLASHING },
   result: ACCEPTED,
   failures: ["rejected"],
@@ -169,7 +172,7 @@ const submitPoolAttesterSlashing = defineEncoded({
 
 const submitPoolAttesterSlashingV2 = defineOperation("beacon.submitPoolAttesterSlashingsV2", {
   name: "post_v2_beacon_pool_attester_slashings",
-  summary: "Takes an attester slashing.",
+  summary: "Submits an attester slashing.",
   params: { attesterSlashing: ATTESTER_SLASHING, consensusVersion: CONSENSUS_VERSION },
   result: ACCEPTED,
   failures: ["rejected"],
@@ -188,7 +191,7 @@ const submitPoolAttesterSlashingV2 = defineOperation("beacon.submitPoolAttesterS
 const getPoolProposerSlashings = defineOperation("beacon.getPoolProposerSlashings", {
   number: 18,
   name: "get_v1_beacon_pool_proposer_slashings",
-  summary: "Proposer slashings that wait to be included in a finalized block.",
+  summary: "Proposer slashings in the pool, until they are included in a finalized block.",
   result: { name: "slashings", schema: list(shape("ProposerSlashing")) },
   failures: [],
   rest: [get("/eth/v1/beacon/pool/proposer_slashings")],
@@ -201,8 +204,8 @@ const getPoolProposerSlashings = defineOperation("beacon.getPoolProposerSlashing
 const submitPoolProposerSlashing = defineOperation("beacon.submitPoolProposerSlashings", {
   number: 19,
   name: "post_v1_beacon_pool_proposer_slashings",
-  summary: "Takes a proposer slashing.",
-  params: { proposerSlashing: required(proposerSlashing, "Two headers of one proposer for the same slot.") },
+  summary: "Submits a proposer slashing.",
+  params: { proposerSlashing: required(proposerSlashing, "Two conflicting headers of a proposer for one slot.") },
   result: ACCEPTED,
   failures: ["rejected"],
   rest: [post("/eth/v1/beacon/pool/proposer_slashings")],
@@ -221,7 +224,7 @@ const submitPoolProposerSlashing = defineOperation("beacon.submitPoolProposerSla
 const getPoolVoluntaryExits = defineOperation("beacon.getPoolVoluntaryExits", {
   number: 20,
   name: "get_v1_beacon_pool_voluntary_exits",
-  summary: "Voluntary exits that wait to be included in a finalized block.",
+  summary: "Voluntary exits in the pool, until they are included in a finalized block.",
   result: { name: "exits", schema: list(shape("SignedVoluntaryExit")) },
   failures: [],
   rest: [get("/eth/v1/beacon/pool/voluntary_exits")],
@@ -234,8 +237,8 @@ const getPoolVoluntaryExits = defineOperation("beacon.getPoolVoluntaryExits", {
 const submitPoolVoluntaryExit = defineOperation("beacon.submitPoolVoluntaryExit", {
   number: 21,
   name: "post_v1_beacon_pool_voluntary_exits",
-  summary: "Takes a signed voluntary exit.",
-  params: { signedVoluntaryExit: required(signedVoluntaryExit, "The exit of one validator, signed by it.") },
+  summary: "Submits a signed voluntary exit.",
+  params: { signedVoluntaryExit: required(signedVoluntaryExit, "Voluntary exit signed by its validator.") },
   result: ACCEPTED,
   failures: ["rejected"],
   rest: [post("/eth/v1/beacon/pool/voluntary_exits")],
@@ -251,14 +254,11 @@ const submitPoolVoluntaryExit = defineOperation("beacon.submitPoolVoluntaryExit"
   },
 });
 
-const signedChange = plainSszPayload(
-  "a signed change from BLS to execution credentials",
-  ssz.capella.SignedBLSToExecutionChange,
-);
+const signedChange = plainSszPayload("a signed BLS to execution change", ssz.capella.SignedBLSToExecutionChange);
 
 const getPoolBlsToExecutionChanges = defineOperation("beacon.getPoolBLSToExecutionChanges", {
   name: "get_v1_beacon_pool_bls_to_execution_changes",
-  summary: "Changes of withdrawal credentials that wait to be included in a finalized block; none before capella.",
+  summary: "BLS to execution changes in the pool, until they are included in a finalized block; none before capella.",
   result: {
     name: "changes",
     schema: list(
@@ -282,11 +282,11 @@ const getPoolBlsToExecutionChanges = defineOperation("beacon.getPoolBLSToExecuti
 
 const submitPoolBlsToExecutionChanges = defineOperation("beacon.submitPoolBLSToExecutionChange", {
   name: "post_v1_beacon_pool_bls_to_execution_changes",
-  summary: "Takes changes of withdrawal credentials, each judged by itself; from capella on.",
+  summary: "Submits BLS to execution changes. Each is validated on its own. From capella on.",
   params: {
     blsToExecutionChanges: required(
-      payloadList("signed changes of credentials", signedChange),
-      "The changes, each signed with the validator's withdrawal key.",
+      payloadList("signed BLS to execution changes", signedChange),
+      "Changes, each signed with the validator's BLS withdrawal key.",
       { name: "signed_changes" },
     ),
   },
@@ -300,7 +300,7 @@ const submitPoolBlsToExecutionChanges = defineOperation("beacon.submitPoolBLSToE
   async handler({ chain: { processor }, broadcast }, { blsToExecutionChanges }) {
     await submitAll(
       blsToExecutionChanges,
-      (changes) => inTurn(changes, (change) => processor.blsToExecutionChange(change)),
+      (changes) => sequentially(changes, (change) => processor.blsToExecutionChange(change)),
       (change) => broadcast.blsToExecutionChange(change),
     );
   },
@@ -310,7 +310,7 @@ const syncCommitteeMessage = plainSszPayload("a sync committee message", ssz.alt
 
 const submitPoolSyncCommitteeMessages = defineOperation("beacon.submitPoolSyncCommitteeSignatures", {
   name: "post_v1_beacon_pool_sync_committees",
-  summary: "Submits messages of sync committee members, each signing a head.",
+  summary: "Submits sync committee messages. Each is validated on its own.",
   params: {
     signatures: required(payloadList("sync committee messages", syncCommitteeMessage), "The signed messages.", {
       name: "messages",
@@ -351,20 +351,20 @@ export const poolMethods = [
   submitPoolBlsToExecutionChanges,
 ] as const;
 
-/** Those that the members of sync committees use. */
+/** Pool methods listed with the validator methods. */
 export const syncCommitteePoolMethods = [submitPoolSyncCommitteeMessages] as const;
 
-function attestationsOfOneForm(
+function attestationsOfOneFormat(
   { config, clock, pools }: BeaconChain,
   { slot, committeeIndex }: { slot?: Slot; committeeIndex?: number },
 ): { attestations: Iterable<Attestation>; version: ForkName } {
-  // A slot beyond what a number holds counts as infinite, as do the epochs of forks that never come.
+  // An infinite slot would belong to forks that are not scheduled.
   const version = config.getForkName(Math.min(slot ?? clock.currentSlot, Number.MAX_SAFE_INTEGER));
-  return { attestations: ofForm(version, pools.attestations.iterate({ slot, committeeIndex })), version };
+  return { attestations: ofFormat(version, pools.attestations.iterate({ slot, committeeIndex })), version };
 }
 
-/** A list has one version. Attestations of another form are of the last epoch before a fork, and no block takes them now. */
-function* ofForm(version: ForkName, attestations: Iterable<Attestation>): Generator<Attestation> {
+/** Filters attestations by format: a list has one version. Others are from before a fork and cannot be included any more. */
+function* ofFormat(version: ForkName, attestations: Iterable<Attestation>): Generator<Attestation> {
   for (const attestation of attestations) {
     if (isElectraAttestation(attestation) === isForkPostElectra(version)) yield attestation;
   }
@@ -380,13 +380,13 @@ function attestationsBody(
   });
 }
 
-/** Slashings of all forks have the same JSON; the type of electra has room for all. */
+/** Encodes slashings of all forks with the electra type, whose list limits are the largest. */
 function attesterSlashingsBody({ pools }: BeaconChain): Promise<MethodResponse["body"]> {
   const type = ssz.electra.AttesterSlashing;
   return listBody(pools.operations.listAttesterSlashings(), (slashing) => sszJson(type, type.serialize(slashing)));
 }
 
-function versionNow({ config, clock }: BeaconChain): { version: ForkName } {
+function currentVersion({ config, clock }: BeaconChain): { version: ForkName } {
   return { version: config.getForkName(clock.currentSlot) };
 }
 
@@ -409,7 +409,7 @@ function submitAttesterSlashing({ chain, broadcast }: ApiContext, attesterSlashi
   );
 }
 
-async function inTurn<Item>(
+async function sequentially<Item>(
   items: readonly Item[],
   processor: (item: Item) => Promise<void>,
 ): Promise<Outcome<void>[]> {

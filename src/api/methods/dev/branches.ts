@@ -6,11 +6,11 @@ import { paramSchema } from "../../params/schema.ts";
 import { described, number, object, shape } from "../../schemas.ts";
 import { position, positionOf } from "./time.ts";
 
-const MOST_SLOTS = 1024;
-const MOST_BLOCKS = 65_536;
+const MAX_FORK_SLOTS = 1024;
+const MAX_DEPTH = 65_536;
 
 const depth = paramSchema(
-  `a number of blocks from 1 to ${MOST_BLOCKS}`,
+  `a number of blocks from 1 to ${MAX_DEPTH}`,
   {
     anyOf: [
       { type: "string", pattern: "^[1-9][0-9]*$" },
@@ -18,18 +18,18 @@ const depth = paramSchema(
     ],
   },
   (value) => {
-    const blocks = parseInteger(value, BigInt(MOST_BLOCKS));
+    const blocks = parseInteger(value, BigInt(MAX_DEPTH));
     return blocks === undefined || blocks === 0n ? undefined : Number(blocks);
   },
 );
 
-const slots = integerUpTo(BigInt(MOST_SLOTS), `a number of slots from 0 to ${MOST_SLOTS}`);
+const slots = integerUpTo(BigInt(MAX_FORK_SLOTS), `a number of slots from 0 to ${MAX_FORK_SLOTS}`);
 const slotsLate = integerUpTo(BigInt(SLOTS_PER_EPOCH), `a number of slots from 0 to ${SLOTS_PER_EPOCH}`);
 
 const VOTES = { old: 0, new: 1, split: 0.5 } as const;
 
 const newShare = paramSchema(
-  '"old", "new", "split", or the fraction of the votes that the new branch gets, a number from 0 to 1',
+  '"old", "new", "split", or the fraction of votes for the new branch, a number from 0 to 1',
   {
     anyOf: [
       { type: "string", enum: Object.keys(VOTES) },
@@ -43,7 +43,7 @@ const newShare = paramSchema(
   },
 );
 
-/** Which of them are late, the chain knows. */
+/** The chain validates the range. */
 const seconds = paramSchema("a number of seconds of chain time", { type: "number", minimum: 0 }, parseNumber);
 
 const BLOCK = object({ slot: shape("Uint64"), root: shape("Root") });
@@ -52,15 +52,15 @@ const blockJson = ({ slot, root }: ChainBlock) => ({ slot: String(slot), root })
 const devReorg = defineMethod({
   name: "dev_reorg",
   summary:
-    "Replaces the last blocks by another branch, slot by slot: validators build on the block before them and vote for what they built, until fork choice follows.",
-  params: { depth: optional(depth, "How many blocks; by default one.") },
+    "Reorganizes the chain: validators build on an ancestor of the head and vote for the new branch until it becomes the head.",
+  params: { depth: optional(depth, "Number of blocks to replace. Default: 1.") },
   result: {
     name: "reorg",
     schema: object({
       old_head: BLOCK,
       new_head: BLOCK,
       common_ancestor: BLOCK,
-      slots: described(shape("Uint64"), "How many it took."),
+      slots: described(shape("Uint64"), "Number of slots that it took."),
       position: position.schema,
     }),
   },
@@ -84,7 +84,7 @@ const BRANCH = object({
   head: BLOCK,
   weight: described(
     shape("Uint64"),
-    "What fork choice counts for the branch, in Gwei: votes, each from the slot after its own on, and the proposer boost.",
+    "Fork choice weight of the branch in Gwei: votes, which count from the next slot on, and proposer boost.",
   ),
 });
 const branchJson = ({ head, weight }: Branch) => ({ head: blockJson(head), weight: String(weight) });
@@ -92,16 +92,16 @@ const branchJson = ({ head, weight }: Branch) => ({ head: blockJson(head), weigh
 const devFork = defineMethod({
   name: "dev_fork",
   summary:
-    "Lets two branches grow side by side, slot by slot the shorter one. Without a depth those of the call before go on, while fork choice can still choose either. Afterwards all follow the head again.",
+    "Grows two branches, always the shorter one. Without a depth it continues the branches of the previous call, if both are still viable. Afterwards all validators follow the head again.",
   params: {
     depth: optional(
       depth,
-      "How many blocks before the head a new branch begins; by default one, if there are no two yet.",
+      "Blocks before the head at which a new branch starts. Default: 1, if there are no branches to continue.",
     ),
-    slots: optional(slots, "How many slots; by default two."),
+    slots: optional(slots, "Number of slots. Default: 2."),
     votes: optional(
       newShare,
-      'Which branch validators vote for; by default "split", every second one for the new branch.',
+      'Branch that validators vote for. Default: "split", every second one for the new branch.',
     ),
   },
   result: {
@@ -110,7 +110,7 @@ const devFork = defineMethod({
       old_branch: BRANCH,
       new_branch: BRANCH,
       common_ancestor: BLOCK,
-      head: described({ type: "string", enum: [...BRANCHES] }, "The branch of the head."),
+      head: described({ type: "string", enum: [...BRANCHES] }, "Branch of the head."),
       position: position.schema,
     }),
   },
@@ -134,23 +134,23 @@ const devFork = defineMethod({
 const devDelayBlocks = defineMethod({
   name: "dev_delayBlocks",
   summary:
-    "Lets the blocks of the next slots come after attesting was due: without proposer boost, and without a vote in the slot in which they come.",
+    "Delays the blocks of the next slots beyond the attestation deadline, so that they get no proposer boost and no votes in the slot of their arrival.",
   params: {
-    slots: optional(slots, "Of how many slots, from the next one on; by default one. 0 ends a delay."),
+    slots: optional(slots, "Number of slots, from the next one on. Default: 1. 0 ends a delay."),
     seconds: optional(
       seconds,
-      "How long after the beginning of a slot; by default halfway between when attesting is due and the end of the slot.",
+      "Seconds into the slot of arrival. Default: halfway between the attestation deadline and the end of the slot.",
     ),
     slotsLate: optional(
       slotsLate,
-      "How many slots after its own a block comes; by default 0. The next proposers do not know of it until then.",
+      "Number of slots after its own in which a block arrives. Default: 0. Proposers in between do not know the block.",
     ),
   },
   result: {
     name: "delay",
     schema: object({
       from_slot: shape("Uint64"),
-      until_slot: described(shape("Uint64"), "The first slot whose block is not late any more."),
+      until_slot: described(shape("Uint64"), "First slot whose block is on time again."),
       seconds: number,
       slots_late: shape("Uint64"),
     }),

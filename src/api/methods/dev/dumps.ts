@@ -11,13 +11,14 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 const HEX = "^0x([0-9a-fA-F]{2})+$";
 
 const fileName = paramSchema(
-  "the name of a file, of letters, digits, dots, hyphens and underscores, without a directory",
+  "a file name of letters, digits, dots, hyphens and underscores, without a directory",
   { type: "string", pattern: NAME.source },
   (value) => (typeof value === "string" && NAME.test(value) ? value : undefined),
 );
 
+/** Dump of a chain in hex. */
 export const hexDump = paramSchema(
-  "a dump as dev_dump gave it, in hexadecimal digits after 0x",
+  "a dump as returned by dev_dump: 0x followed by hex digits",
   { type: "string", pattern: HEX },
   (value) => (typeof value === "string" && value.length > 2 && isHex(value) ? value : undefined),
 );
@@ -25,12 +26,12 @@ export const hexDump = paramSchema(
 const devDump = defineMethod({
   name: "dev_dump",
   summary:
-    "Dumps the whole chain into one file: blocks, states, votes, pools, time and what validators have signed. The answer is " +
-    "the file, or where it is when it was given a name.",
+    "Dumps the whole chain: blocks, states, votes, pools, time and slashing protection. Returns the dump, or its path if it " +
+    "was written to a file.",
   params: {
-    file: optional(fileName, "The name of a new file in the directory `dumps` of the data directory."),
+    file: optional(fileName, "Name of a new file in the directory `dumps` of the data directory."),
   },
-  result: { name: "dump", schema: described(text, "The file in hexadecimal digits after 0x, or its path.") },
+  result: { name: "dump", schema: described(text, "The dump in hex, or the path of its file.") },
   failures: ["rejected", "unsupported"],
   cost: "cheap",
   access: "dev",
@@ -44,11 +45,11 @@ const devDump = defineMethod({
 const devLoad = defineMethod({
   name: "dev_load",
   summary:
-    "Puts the chain of a dump in the place of the one that there is. It must have begun with the same genesis and the same " +
-    "configuration; `fanal db import` makes a data directory of any dump.",
+    "Replaces the chain by that of a dump, which must have the same genesis and configuration. `fanal db import` creates a " +
+    "data directory from any dump.",
   params: {
-    dump: optional(hexDump, "The dump."),
-    file: optional(fileName, "The name of a file in the directory `dumps` of the data directory, instead of a dump."),
+    dump: optional(hexDump, "Dump in hex."),
+    file: optional(fileName, "Name of a file in the directory `dumps` of the data directory, instead of a dump."),
   },
   result: position,
   failures: ["not-found", "rejected", "unsupported"],
@@ -57,7 +58,7 @@ const devLoad = defineMethod({
   takesLargeBody: true,
   example: { stage: "control", params: async (chain) => [await chain.dump()] },
   async handler(context, { dump, file }, call) {
-    if ((dump === undefined) === (file === undefined)) throw invalidParams("One of dump and file is to be given.");
+    if ((dump === undefined) === (file === undefined)) throw invalidParams("Give either dump or file.");
     const { dumps } = controlOf(context);
     if (dump !== undefined) await dumps.load(fromHex(dump), call?.signal);
     else if (file !== undefined) await dumps.loadFrom(file, call?.signal);

@@ -9,18 +9,18 @@ import { described, list, object, shape } from "../../schemas.ts";
 const KEY = object({
   index: shape("Uint64"),
   pubkey: shape("Pubkey"),
-  secret_key: described(shape("Root"), "What the validator signs with."),
-  withdrawal_credentials: described(shape("Root"), "Of the head's state."),
+  secret_key: described(shape("Root"), "Signing key of the validator."),
+  withdrawal_credentials: described(shape("Root"), "In the head state."),
 });
 
 const devKeys = defineMethod({
   name: "dev_keys",
   summary:
-    "The keys of the chain's validators, the secret ones too, and where their withdrawals go: of all that it began with or that entered " +
-    "by dev_deposit, or from one index to another.",
+    "Public and secret keys and withdrawal credentials of the genesis validators and of those added by dev_deposit, " +
+    "optionally only of an index range.",
   params: {
-    first: optional(uint64, "The index of the first validator; by default 0."),
-    last: optional(uint64, "The index of the last validator; by default that of the last."),
+    first: optional(uint64, "First validator index. Default: 0."),
+    last: optional(uint64, "Last validator index. Default: that of the last validator with a known key."),
   },
   result: { name: "keys", schema: list(KEY) },
   failures: ["not-found"],
@@ -33,9 +33,10 @@ const devKeys = defineMethod({
     const end = last ?? newest;
     const beyond = [first, end].find((index) => index > newest);
     if (beyond !== undefined) {
-      throw notFound(`There is no key of validator ${beyond}: those that are known are of 0 to ${newest}.`);
+      throw notFound(`No key for validator ${beyond}. Keys are known for validators 0 to ${newest}.`);
     }
-    if (first > end) throw invalidParams(`first is ${first} and last is ${end}: the first cannot come after the last.`);
+    if (first > end)
+      throw invalidParams(`first must not be greater than last, but first is ${first} and last is ${end}.`);
     const { validators } = context.chain.headState;
     const slice = new TimeSlice();
     const found = [];

@@ -16,25 +16,25 @@ import {
 import { elementParser, paramSchema } from "../../params/schema.ts";
 import { described, list, object, text } from "../../schemas.ts";
 
-/** As many as enter by one call. */
-const MOST_NEW_VALIDATORS = 1024;
-/** In Gwei: a million ETH, so that sums of balances are exact numbers. */
-const LARGEST_DEPOSIT = 10 ** 15;
+/** Maximum number of new validators per call. */
+const MAX_NEW_VALIDATORS = 1024;
+/** In Gwei: a million ETH, so that sums of balances are safe integers. */
+const MAX_DEPOSIT = 10 ** 15;
 
-const readValidator = elementParser(validatorId);
+const parseValidator = elementParser(validatorId);
 
-function readValidators(value: unknown): ValidatorId[] | undefined {
+function parseValidators(value: unknown): ValidatorId[] | undefined {
   if (!Array.isArray(value)) {
-    const one = readValidator(value);
+    const one = parseValidator(value);
     return one === undefined ? undefined : [one];
   }
-  const read = value.map((each) => readValidator(each));
+  const read = value.map((each) => parseValidator(each));
   const ids = read.filter((id) => id !== undefined);
   return ids.length > 0 && ids.length === read.length ? ids : undefined;
 }
 
 const validators = paramSchema(
-  "a validator, by its index or public key, or an array of such",
+  "a validator index or public key, or an array of these",
   {
     anyOf: [
       { type: "string" },
@@ -42,7 +42,7 @@ const validators = paramSchema(
       { type: "array", minItems: 1, items: { anyOf: [{ type: "string" }, { type: "integer", minimum: 0 }] } },
     ],
   },
-  readValidators,
+  parseValidators,
 );
 
 const credentials = paramSchema(
@@ -55,13 +55,13 @@ const credentials = paramSchema(
 );
 
 const newValidators = paramSchema(
-  `a number of validators from 1 to ${MOST_NEW_VALIDATORS}`,
-  { type: "integer", minimum: 1, maximum: MOST_NEW_VALIDATORS },
-  (value) => Number(parseInteger(value, BigInt(MOST_NEW_VALIDATORS)) ?? 0) || undefined,
+  `a number of validators from 1 to ${MAX_NEW_VALIDATORS}`,
+  { type: "integer", minimum: 1, maximum: MAX_NEW_VALIDATORS },
+  (value) => Number(parseInteger(value, BigInt(MAX_NEW_VALIDATORS)) ?? 0) || undefined,
 );
 
 const depositAmount = paramSchema(
-  `an amount in Gwei from ${MIN_DEPOSIT_AMOUNT} to ${LARGEST_DEPOSIT}, ${INTEGER_NOTATION}`,
+  `an amount in Gwei from ${MIN_DEPOSIT_AMOUNT} to ${MAX_DEPOSIT}, ${INTEGER_NOTATION}`,
   {
     anyOf: [
       { type: "string", pattern: "^(0|[1-9][0-9]*)$" },
@@ -69,31 +69,31 @@ const depositAmount = paramSchema(
     ],
   },
   (value) => {
-    const gwei = parseInteger(value, BigInt(LARGEST_DEPOSIT));
+    const gwei = parseInteger(value, BigInt(MAX_DEPOSIT));
     return gwei === undefined || gwei < MIN_DEPOSIT_AMOUNT ? undefined : gwei;
   },
 );
 
-const MADE = object({
-  type: described(text, "What was made, in the words of the standard, such as voluntary_exit or withdrawal_request."),
+const SUBMITTED_OPERATION = object({
+  type: described(text, "Name in the consensus specification, such as voluntary_exit or withdrawal_request."),
   status: described(
     { type: "string", enum: [...OPERATION_STATUSES] },
-    "Where it waits: pooled with the operations that blocks take up, queued for the next execution payload, or logged by the " +
-      "deposit chain, for which validators vote.",
+    "Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit chain " +
+      "for the eth1 vote.",
   ),
-  data: described({ type: "object" }, "What was made, in the JSON of the standard."),
+  data: described({ type: "object" }, "The operation in the JSON of the Beacon API."),
 });
-const OPERATION = { name: "operation", schema: MADE };
-const OPERATIONS = { name: "operations", schema: list(MADE) };
+const OPERATION = { name: "operation", schema: SUBMITTED_OPERATION };
+const OPERATIONS = { name: "operations", schema: list(SUBMITTED_OPERATION) };
 
-const VALIDATOR = required(validatorId, "The validator, by its index or public key.");
+const VALIDATOR = required(validatorId, "Validator index or public key.");
 
 const devSlash = defineMethod({
   name: "dev_slash",
-  summary: "Has validators sign what they are slashed for: two blocks of one slot, or two votes for one target.",
+  summary: "Creates slashings: validators sign two blocks for one slot, or two attestations for one target.",
   params: {
-    validators: required(validators, "One validator or several."),
-    kind: optional(stringEnum(["proposer", "attester"]), "What they sign; by default blocks."),
+    validators: required(validators, "One or more validators, by index or public key."),
+    kind: optional(stringEnum(["proposer", "attester"]), "Kind of slashing. Default: proposer."),
   },
   result: OPERATIONS,
   failures: ["not-found", "rejected", "unsupported"],
@@ -105,7 +105,7 @@ const devSlash = defineMethod({
 
 const devExit = defineMethod({
   name: "dev_exit",
-  summary: "Has a validator sign its voluntary exit.",
+  summary: "Creates a voluntary exit of a validator.",
   params: { validator: VALIDATOR },
   result: OPERATION,
   failures: ["not-found", "rejected", "unsupported"],
@@ -118,14 +118,10 @@ const devExit = defineMethod({
 const devWithdraw = defineMethod({
   name: "dev_withdraw",
   summary:
-    "Asks for the withdrawal of a part of a validator's balance, or for its exit, as its withdrawal address does by a request of " +
-    "the execution layer (EIP-7002).",
+    "Creates a withdrawal request from the validator's withdrawal address (EIP-7002), for a part of the balance or a full exit.",
   params: {
     validator: VALIDATOR,
-    amount: optional(
-      exactUint64,
-      "In Gwei, of what is above 32 ETH; at most all of that is paid out. 0 or left out, the validator exits.",
-    ),
+    amount: optional(exactUint64, "Amount in Gwei, limited to the balance above 32 ETH. Default: 0, a full exit."),
   },
   result: OPERATION,
   failures: ["not-found", "rejected", "unsupported"],
@@ -139,12 +135,12 @@ const devWithdraw = defineMethod({
 const devChangeCredentials = defineMethod({
   name: "dev_changeCredentials",
   summary:
-    "Changes a validator's withdrawal credentials: from a BLS key to an address by a signed change, and from there to those that " +
-    "compound by a request of the execution layer (EIP-7251).",
+    "Changes a validator's withdrawal credentials: from BLS to execution by a signed change, from execution to compounding by " +
+    "a request (EIP-7251).",
   params: {
     validator: VALIDATOR,
-    address: optional(executionAddress, "The address that the credentials are to name; one that is there stays."),
-    type: optional(stringEnum(CREDENTIALS_TYPES), 'The first byte of the credentials; by default "0x01".'),
+    address: optional(executionAddress, "Withdrawal address. Execution credentials keep theirs."),
+    type: optional(stringEnum(CREDENTIALS_TYPES), 'Prefix of the new credentials. Default: "0x01".'),
   },
   result: OPERATION,
   failures: ["not-found", "rejected", "unsupported"],
@@ -159,14 +155,11 @@ const devChangeCredentials = defineMethod({
 const devConsolidate = defineMethod({
   name: "dev_consolidate",
   summary:
-    "Asks for the consolidation of a validator into another, as its withdrawal address does by a request of the execution layer " +
-    "(EIP-7251): it exits, and its balance moves to the other.",
+    "Creates a consolidation request from the validator's withdrawal address (EIP-7251): the source exits, and its balance " +
+    "moves to the target.",
   params: {
-    source: required(
-      validatorId,
-      "The validator that leaves, by its index or public key; it needs execution credentials.",
-    ),
-    target: required(validatorId, "The one that stays; it needs compounding credentials."),
+    source: required(validatorId, "Index or public key of the source validator, which needs execution credentials."),
+    target: required(validatorId, "Index or public key of the target validator, which needs compounding credentials."),
   },
   result: OPERATION,
   failures: ["not-found", "rejected", "unsupported"],
@@ -180,19 +173,19 @@ const devConsolidate = defineMethod({
 const devDeposit = defineMethod({
   name: "dev_deposit",
   summary:
-    "Makes deposits: for new validators, with the next of the chain's keys, or for one that is there. Once active, new ones do " +
-    "their duties like the others.",
+    "Creates deposits for new validators, with the chain's next keys, or tops up an existing one. New validators perform their " +
+    "duties once they are active.",
   params: {
-    validator: optional(validatorId, "The validator whose balance is to rise; by default a new one enters."),
-    amount: optional(depositAmount, "In Gwei, of each deposit; by default 32 ETH."),
-    count: optional(newValidators, "How many new validators are to enter; by default one."),
+    validator: optional(validatorId, "Validator to top up. Default: a new validator."),
+    amount: optional(depositAmount, "Amount per deposit in Gwei. Default: 32 ETH."),
+    count: optional(newValidators, "Number of new validators. Default: 1."),
     withdrawalCredentials: optional(
       credentials,
-      "By default those that a new validator's own key controls, or those that the validator has.",
+      "Default: BLS credentials of a new validator's key, or those of the existing validator.",
     ),
     badSignature: optional(
       boolean,
-      "Whether the signature is a wrong one, so that nobody enters; for a validator that is there nobody looks at it.",
+      "True for an invalid signature: the deposit adds no validator. A top-up ignores the signature.",
     ),
   },
   result: OPERATIONS,
@@ -203,7 +196,7 @@ const devDeposit = defineMethod({
   handler(context, { validator, amount = BigInt(MAX_EFFECTIVE_BALANCE), count, withdrawalCredentials, badSignature }) {
     if (validator !== undefined && count !== undefined) {
       throw invalidParams(
-        "validator and count exclude each other: a deposit is for one that is there, or for new ones.",
+        "validator and count are mutually exclusive: a deposit is for an existing validator or for new ones.",
       );
     }
     const receiver = validator === undefined ? { newValidators: count ?? 1 } : { validator };

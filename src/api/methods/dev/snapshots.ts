@@ -6,7 +6,7 @@ import { described, isTrue, text } from "../../schemas.ts";
 const ID = /^0x(0|[1-9a-fA-F][0-9a-fA-F]{0,12})$/;
 
 const snapshotId = paramSchema(
-  'the id of a snapshot as dev_snapshot gave it, such as "0x1"',
+  'a snapshot id as returned by dev_snapshot, such as "0x1"',
   { type: "string", pattern: ID.source },
   (value) => (typeof value === "string" && ID.test(value) ? Number(value) : undefined),
 );
@@ -15,9 +15,9 @@ const devSnapshot = defineMethod({
   name: "dev_snapshot",
   aliases: ["evm_snapshot", "anvil_snapshot"],
   summary:
-    "Takes a snapshot of the whole chain, to which dev_revert goes back: blocks, states, fork choice, pools, time and what " +
-    "validators have signed. There may be any number of them; they live as long as the process.",
-  result: { name: "id", schema: described(text, "The id of the snapshot, a hexadecimal number.") },
+    "Takes a snapshot of the whole chain for dev_revert: blocks, states, fork choice, pools, time and slashing protection. " +
+    "Snapshots are kept in memory, without a limit on their number.",
+  result: { name: "id", schema: described(text, "Id of the snapshot, in hex.") },
   failures: ["unsupported"],
   cost: "cheap",
   access: "dev",
@@ -30,10 +30,8 @@ const devSnapshot = defineMethod({
 const devRevert = defineMethod({
   name: "dev_revert",
   aliases: ["evm_revert", "anvil_revert"],
-  summary:
-    "Makes the chain what it was when a snapshot was taken, whatever became final since. The snapshot and those taken after " +
-    "it are forgotten.",
-  params: { id: required(snapshotId, "The id that dev_snapshot gave.") },
+  summary: "Reverts the chain to a snapshot, even across finality. Deletes the snapshot and all later ones.",
+  params: { id: required(snapshotId, "Id returned by dev_snapshot.") },
   result: { name: "reverted", schema: isTrue },
   failures: ["not-found", "unsupported"],
   cost: "cheap",

@@ -13,8 +13,8 @@ import { elementParser, paramSchema } from "../../params/schema.ts";
 import { described, number, object, shape } from "../../schemas.ts";
 import { indexInRegistry } from "../states/registry.ts";
 
-/** As many as a call may go through. A validator that leaves with all the waiting of the minimal preset needs 2100. */
-export const MOST_SLOTS = 65_536;
+/** Maximum number of slots per call. A full exit takes 2100 slots in the minimal preset. */
+export const MAX_SLOTS_PER_CALL = 65_536;
 
 type Goal =
   | "finalized"
@@ -24,9 +24,9 @@ type Goal =
   | { finalized: number }
   | { validator: ValidatorId; status: ValidatorStatus };
 
-const readValidator = elementParser(validatorId);
+const parseValidator = elementParser(validatorId);
 
-function readGoal(value: unknown): Goal | undefined {
+function parseGoal(value: unknown): Goal | undefined {
   if (value === "finalized" || value === "justified") return value;
   if (typeof value !== "object" || value === null) return undefined;
   const members = Object.entries(value);
@@ -36,7 +36,7 @@ function readGoal(value: unknown): Goal | undefined {
     return at === undefined ? undefined : ({ [name]: at } as Goal);
   }
   const { validator, status, ...others } = value as Record<string, unknown>;
-  const id = readValidator(validator);
+  const id = parseValidator(validator);
   const known = VALIDATOR_STATUSES.find((each) => each === status);
   if (id === undefined || known === undefined || Object.keys(others).length > 0) return undefined;
   return { validator: id, status: known };
@@ -65,28 +65,28 @@ const goal = paramSchema<Goal>(
       },
     ],
   },
-  readGoal,
+  parseGoal,
 );
 
 const speedFactor = numberBetween(0, MAX_SPEED, `a number from 0 to ${MAX_SPEED}`);
 
-const slots = integerUpTo(BigInt(MOST_SLOTS), `a number of slots from 0 to ${MOST_SLOTS}`);
+const slots = integerUpTo(BigInt(MAX_SLOTS_PER_CALL), `a number of slots from 0 to ${MAX_SLOTS_PER_CALL}`);
 const epochs = integerUpTo(
-  BigInt(Math.floor(MOST_SLOTS / SLOTS_PER_EPOCH)),
-  `a number of epochs from 0 to ${Math.floor(MOST_SLOTS / SLOTS_PER_EPOCH)}`,
+  BigInt(Math.floor(MAX_SLOTS_PER_CALL / SLOTS_PER_EPOCH)),
+  `a number of epochs from 0 to ${Math.floor(MAX_SLOTS_PER_CALL / SLOTS_PER_EPOCH)}`,
 );
 
 const POSITION = object({
-  slot: described(shape("Uint64"), "The current slot."),
+  slot: described(shape("Uint64"), "Current slot."),
   epoch: shape("Uint64"),
   head_slot: shape("Uint64"),
   head_block_root: shape("Root"),
   justified_epoch: shape("Uint64"),
   finalized_epoch: shape("Uint64"),
-  speed: described(number, "Seconds of chain time in a second of real time; 0 while chain time stands still."),
+  speed: described(number, "Seconds of chain time per second of real time; 0 while the clock is paused."),
 });
 
-/** Where a chain is, which is what everything that moves it answers. */
+/** Result of the methods that advance the chain: clock, head and checkpoints. */
 export const position = { name: "position", schema: POSITION };
 
 export function positionOf({ chain }: Pick<ApiContext, "chain">) {
@@ -104,13 +104,12 @@ export function positionOf({ chain }: Pick<ApiContext, "chain">) {
 
 const devAdvance = defineMethod({
   name: "dev_advance",
-  summary:
-    "Lets slots pass at once, with all that validators do in them: one, as many as are given, or until something holds.",
+  summary: "Runs slots immediately, with all validator duties: one, a given number, or until a condition holds.",
   params: {
-    slots: optional(slots, "How many slots; by default one."),
-    epochs: optional(epochs, "How many epochs, instead of slots."),
-    until: optional(goal, `What is to hold after the last slot, instead of a number; given up after \`limit\` slots.`),
-    limit: optional(slots, `How many slots \`until\` may take; by default ${MOST_SLOTS}.`),
+    slots: optional(slots, "Number of slots. Default: 1."),
+    epochs: optional(epochs, "Number of epochs, instead of slots."),
+    until: optional(goal, "Condition to run until, instead of a number. Fails after `limit` slots."),
+    limit: optional(slots, `Maximum number of slots for \`until\`. Default: ${MAX_SLOTS_PER_CALL}.`),
   },
   result: position,
   failures: ["not-found", "unsupported"],
@@ -119,7 +118,7 @@ const devAdvance = defineMethod({
   example: { stage: "control", params: [2] },
   async handler(context, { slots, epochs, until, limit }, call) {
     requireOne({ slots, epochs, until });
-    if (limit !== undefined && until === undefined) throw invalidParams("limit is for until, which was not given.");
+    if (limit !== undefined && until === undefined) throw invalidParams("limit requires until.");
     const { time } = controlOf(context);
     const signal = call?.signal;
     if (until === undefined) {
@@ -127,22 +126,22 @@ const devAdvance = defineMethod({
       return positionOf(context);
     }
     const holds = conditionOf(context.chain, until);
-    const most = limit ?? MOST_SLOTS;
-    if (!holds()) await time.advance({ slots: most, until: holds, signal });
+    const maxSlots = limit ?? MAX_SLOTS_PER_CALL;
+    if (!holds()) await time.advance({ slots: maxSlots, until: holds, signal });
     if (holds()) return positionOf(context);
     throw new Failure(
       "limit-exceeded",
-      `What is awaited does not hold after ${most} slots, at slot ${context.chain.clock.currentSlot}.`,
+      `The condition does not hold after ${maxSlots} slots, at slot ${context.chain.clock.currentSlot}.`,
     );
   },
 });
 
 const devSkip = defineMethod({
   name: "dev_skip",
-  summary: "Lets slots pass at once in which nobody proposes or attests, as if all validators were offline.",
+  summary: "Runs slots immediately without any duties, as if all validators were offline.",
   params: {
-    slots: optional(slots, "How many slots; by default one."),
-    epochs: optional(epochs, "How many epochs, instead of slots."),
+    slots: optional(slots, "Number of slots. Default: 1."),
+    epochs: optional(epochs, "Number of epochs, instead of slots."),
   },
   result: position,
   failures: ["rejected", "unsupported"],
@@ -159,7 +158,7 @@ const devSkip = defineMethod({
 
 const devPause = defineMethod({
   name: "dev_pause",
-  summary: "Lets chain time stand still, after what validators do in the current slot, until dev_resume.",
+  summary: "Pauses the clock after the duties of the current slot, until dev_resume.",
   result: position,
   failures: ["unsupported"],
   cost: "cheap",
@@ -173,7 +172,7 @@ const devPause = defineMethod({
 
 const devResume = defineMethod({
   name: "dev_resume",
-  summary: "Lets chain time flow on, as fast as it did before.",
+  summary: "Resumes the clock at its previous speed.",
   result: position,
   failures: ["unsupported"],
   cost: "cheap",
@@ -187,8 +186,8 @@ const devResume = defineMethod({
 
 const devSetSpeed = defineMethod({
   name: "dev_setSpeed",
-  summary: "Sets how fast chain time flows; 0 lets it stand still, so that the chain goes on only when it is told to.",
-  params: { speed: required(speedFactor, "Seconds of chain time in a second of real time.") },
+  summary: "Sets the speed of the clock. 0 pauses it, so that the chain advances only on request.",
+  params: { speed: required(speedFactor, "Seconds of chain time per second of real time.") },
   result: position,
   failures: ["unsupported"],
   cost: "cheap",
@@ -203,7 +202,7 @@ const devSetSpeed = defineMethod({
 function requireOne(given: Record<string, unknown>): void {
   const names = Object.keys(given).filter((name) => given[name] !== undefined);
   if (names.length <= 1) return;
-  throw invalidParams(`${names.join(" and ")} exclude each other: one of them says how far to go.`);
+  throw invalidParams(`${names.join(" and ")} are mutually exclusive. Give only one of them.`);
 }
 
 function conditionOf(chain: BeaconChain, until: Goal): () => boolean {
@@ -215,11 +214,11 @@ function conditionOf(chain: BeaconChain, until: Goal): () => boolean {
   if ("finalized" in until) return () => chain.finalizedCheckpoint.epoch >= until.finalized;
   const { validator: id, status } = until;
   if (typeof id !== "string" && indexInRegistry(chain.headState, id) === undefined) {
-    throw notFound(`There is no validator ${id}: the chain has ${chain.headState.validators.length}.`);
+    throw notFound(`No validator ${id}: the registry has ${chain.headState.validators.length} validators.`);
   }
   return () => {
     const { headState } = chain;
-    // A key may come to be a validator's by a deposit.
+    // A key may enter the registry by a deposit.
     const index = indexInRegistry(headState, id);
     return (
       index !== undefined &&

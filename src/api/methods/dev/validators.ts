@@ -7,19 +7,19 @@ import { described, list, object, shape } from "../../schemas.ts";
 
 const RANGE = /^([0-9]+)-([0-9]+)$/;
 
-function readRange(value: unknown): IndexRange | undefined {
+function parseRange(value: unknown): IndexRange | undefined {
   const [, from, to] = (typeof value === "string" && RANGE.exec(value)) || [value, value, value];
   const first = parseUint64(from);
   const last = parseUint64(to);
   return first === undefined || last === undefined || first > last ? undefined : { first, last };
 }
 
-function readSelection(value: unknown): ValidatorSelection | undefined {
+function parseSelection(value: unknown): ValidatorSelection | undefined {
   if (value === "all") return { share: 1 };
   if (value === "none") return { share: 0 };
   const share = parseNumber(value);
   if (share !== undefined && share > 0 && share < 1) return { share };
-  const ranges = (Array.isArray(value) ? value : [value]).map(readRange);
+  const ranges = (Array.isArray(value) ? value : [value]).map(parseRange);
   return ranges.every((range) => range !== undefined) ? { ranges } : undefined;
 }
 
@@ -31,8 +31,8 @@ const RANGE_FORM = {
 };
 
 const selection = paramSchema<ValidatorSelection>(
-  '"all" or "none"; the index of a validator; a range of them, such as "0-15"; a list of indices and ranges; or a fraction ' +
-    "of all validators between 0 and 1, such as 0.5",
+  '"all" or "none"; a validator index; an index range such as "0-15"; a list of indices and ranges; or a fraction of all ' +
+    "validators between 0 and 1, such as 0.5",
   {
     anyOf: [
       { type: "string", enum: ["all", "none"] },
@@ -41,14 +41,14 @@ const selection = paramSchema<ValidatorSelection>(
       { type: "array", items: RANGE_FORM },
     ],
   },
-  readSelection,
+  parseSelection,
 );
 
 const presence = {
   name: "presence",
   schema: object({
-    online: described(list(shape("Uint64")), "The validators that do their duties, by index."),
-    offline: described(list(shape("Uint64")), "The others whose keys the chain has."),
+    online: described(list(shape("Uint64")), "Indices of the validators that perform their duties."),
+    offline: described(list(shape("Uint64")), "Indices of the other validators whose keys the chain has."),
   }),
 };
 
@@ -59,7 +59,7 @@ function presenceOf(validators: ValidatorControl) {
 
 const devGetValidators = defineMethod({
   name: "dev_getValidators",
-  summary: "Which of the validators whose keys the chain has are online, that is, do their duties.",
+  summary: "Lists the validators that are online, that is, perform their duties, and those that are offline.",
   result: presence,
   failures: ["unsupported"],
   cost: "cheap",
@@ -71,10 +71,10 @@ const devGetValidators = defineMethod({
 const devSetValidators = defineMethod({
   name: "dev_setValidators",
   summary:
-    "Says which validators are online, from the next slot on and beyond a restart: those that are given and no others, or all but those.",
+    "Sets which validators are online from the next slot on: exactly the given ones, or all but the given ones. Persists across restarts.",
   params: {
-    online: optional(selection, "Who is online. A fraction is spread evenly over the indices."),
-    offline: optional(selection, "Who is offline, instead."),
+    online: optional(selection, "Validators that are online. A fraction is spread evenly over the indices."),
+    offline: optional(selection, "Validators that are offline, instead of `online`."),
   },
   result: presence,
   failures: ["not-found", "unsupported"],
@@ -84,11 +84,11 @@ const devSetValidators = defineMethod({
   async handler(context, { online, offline }) {
     const { validators } = controlOf(context);
     if (online !== undefined && offline !== undefined) {
-      throw invalidParams("online and offline exclude each other: one of them says who is online, and so who is not.");
+      throw invalidParams("online and offline are mutually exclusive. Give only one of them.");
     }
     if (online !== undefined) await validators.setOnline(online);
     else if (offline !== undefined) await validators.setOffline(offline);
-    else throw invalidParams('online or offline is missing: one of them says who is online, such as "all" or 0.5.');
+    else throw invalidParams('online or offline is missing. Give one of them, for example "all" or 0.5.');
     return presenceOf(validators);
   },
 });

@@ -57,7 +57,7 @@ describe("get_v1_config_deposit_contract", () => {
 });
 
 describe("getSpecPreset", () => {
-  it("adds the preset's constants under lower case names to the specification", async () => {
+  it("adds the preset constants under lowercase names", async () => {
     const spec = await caller.call("get_v1_config_spec");
     const preset = await caller.call("getSpecPreset");
     expect(preset).toMatchObject(spec);

@@ -16,7 +16,7 @@ const specOf = ({ config }: ChainView): SpecJson => ({
 const getForkSchedule = defineOperation("config.getForkSchedule", {
   number: 41,
   name: "get_v1_config_fork_schedule",
-  summary: "Every scheduled fork, past and to come.",
+  summary: "All scheduled forks, past and future.",
   result: { name: "forks", schema: list(shape("Fork")) },
   failures: [],
   rest: [get("/eth/v1/config/fork_schedule")],
@@ -39,7 +39,7 @@ const getForkSchedule = defineOperation("config.getForkSchedule", {
 const getSpec = defineOperation("config.getSpec", {
   number: 42,
   name: "get_v1_config_spec",
-  summary: "Constants, preset and configuration that the node runs with.",
+  summary: "Constants, preset and configuration of the chain.",
   result: SPEC,
   failures: [],
   rest: [get("/eth/v1/config/spec")],
@@ -73,7 +73,7 @@ const getDepositContract = defineOperation("config.getDepositContract", {
 const getSpecPreset = defineMethod({
   number: 44,
   name: "getSpecPreset",
-  summary: "The object of get_v1_config_spec, with the preset's constants also under their lower case names.",
+  summary: "Like get_v1_config_spec, with the preset constants also under lowercase names.",
   result: SPEC,
   failures: [],
   cost: "cheap",

@@ -4,25 +4,25 @@ import { defineMethod, type MethodDefinition } from "../../definition.ts";
 import { type MethodGroup, openRpcDocument } from "../../openrpc.ts";
 import { object, text } from "../../schemas.ts";
 
-/** The method that describes all methods, itself among them; `groups` is asked when the first call comes. */
+/** Creates the method that describes all methods, including itself. `groups` is evaluated on the first call. */
 export function discoverMethod(groups: () => readonly MethodGroup[]): MethodDefinition {
-  const describeAll = () => openRpcDocument(groups(), VERSION);
+  const createDocument = () => openRpcDocument(groups(), VERSION);
   let body: Buffer | undefined;
   return {
     ...defineMethod({
       name: "rpc.discover",
-      summary: "Every method, its parameters and its result, as an OpenRPC document.",
+      summary: "OpenRPC document of all methods.",
       result: { name: "openrpc_document", schema: object({ openrpc: text, info: { type: "object" } }) },
       failures: [],
       cost: "cheap",
       access: "read",
       dependsOn: "nothing",
       example: {},
-      handler: describeAll,
+      handler: createDocument,
     }),
-    // The document never changes, so that its bytes are kept.
+    // Cached: the document never changes.
     async json() {
-      body ??= encodeJson(describeAll());
+      body ??= encodeJson(createDocument());
       return { body };
     },
   };

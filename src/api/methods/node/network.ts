@@ -10,7 +10,7 @@ import { boolean, dictionary, list, number, object, shape, text } from "../../sc
 const getNetworkIdentity = defineOperation("node.getNetworkIdentity", {
   number: 22,
   name: "get_v1_node_identity",
-  summary: "Who the node is on the network: its id, its record, its addresses and its metadata.",
+  summary: "Network identity of the node: peer id, ENR, addresses and metadata.",
   result: {
     name: "identity",
     schema: object({
@@ -43,13 +43,10 @@ const peerDirection = stringEnum(["inbound", "outbound"]);
 const getPeers = defineOperation("node.getPeers", {
   number: 23,
   name: "get_v1_node_peers",
-  summary: "The known peers, all or those in certain states of connection.",
+  summary: "Known peers, optionally filtered by connection state and direction.",
   params: {
-    state: optional(uniqueArrayOf(peerState, { noun: "connection states" }), "Only peers in one of these states."),
-    direction: optional(
-      uniqueArrayOf(peerDirection, { noun: "directions" }),
-      "Only peers that were connected this way.",
-    ),
+    state: optional(uniqueArrayOf(peerState, { noun: "connection states" }), "Connection states of the peers."),
+    direction: optional(uniqueArrayOf(peerDirection, { noun: "directions" }), "Connection directions of the peers."),
   },
   result: { name: "peers", schema: list(shape("Peer")) },
   failures: [],
@@ -63,21 +60,21 @@ const getPeers = defineOperation("node.getPeers", {
     ],
   },
   async handler({ network }, { state, direction }) {
-    const peers = network.peers().filter((peer) => passes(state, peer.state) && passes(direction, peer.direction));
+    const peers = network.peers().filter((peer) => matches(state, peer.state) && matches(direction, peer.direction));
     return { data: peers.map(nodePeer), meta: { count: peers.length } };
   },
 });
 
-/** An empty list of words filters nothing out. */
-function passes<Word extends PeerState | PeerDirection>(words: Word[] | undefined, word: Word | null): boolean {
-  return words === undefined || words.length === 0 || (word !== null && words.includes(word));
+/** Returns true if the filter contains the value or is empty. */
+function matches<Value extends PeerState | PeerDirection>(filter: Value[] | undefined, value: Value | null): boolean {
+  return filter === undefined || filter.length === 0 || (value !== null && filter.includes(value));
 }
 
 const getPeer = defineOperation("node.getPeer", {
   number: 24,
   name: "get_v1_node_peers_peerId",
-  summary: "One known peer.",
-  params: { peerId: required(textParam("a libp2p peer id"), "The peer's id, in base58btc or as a CIDv1 in base32.") },
+  summary: "A known peer.",
+  params: { peerId: required(textParam("a libp2p peer id"), "Peer id in base58btc, or as a CIDv1 in base32.") },
   result: { name: "peer", schema: shape("Peer") },
   failures: ["not-found"],
   rest: [get("/eth/v1/node/peers/{peer_id}"), get("/eth/v1/node/peer/{peer_id}")],
@@ -90,7 +87,7 @@ const getPeer = defineOperation("node.getPeer", {
       throw invalidParams('The parameter "peer_id" must be a libp2p peer id, in base58btc or as a CIDv1 in base32.');
     }
     const peer = network.peer(known);
-    if (!peer) throw notFound(`The peer ${known} is not known.`);
+    if (!peer) throw notFound(`Unknown peer ${known}.`);
     return { data: nodePeer(peer) };
   },
 });
@@ -102,7 +99,7 @@ function nodePeer({ peerId, enr, lastSeenP2pAddress, state, direction }: Peer): 
 const getPeerCount = defineOperation("node.getPeerCount", {
   number: 25,
   name: "get_v1_node_peer_count",
-  summary: "How many peers are in each state of connection.",
+  summary: "Number of peers by connection state.",
   result: {
     name: "peer_count",
     schema: object({
@@ -123,7 +120,7 @@ const getPeerCount = defineOperation("node.getPeerCount", {
 const getConnectedPeers = defineMethod({
   number: 50,
   name: "peers",
-  summary: "The connected peers, with what they told about themselves and their scores.",
+  summary: "Connected peers with their identify data and scores.",
   result: {
     name: "peers",
     schema: object({
@@ -187,7 +184,7 @@ const getNetworkPeers = defineMethod({
 const getNetworkEnr = defineMethod({
   number: 54,
   name: "getNetworkEnr",
-  summary: "The node's own record (ENR) as text.",
+  summary: "The node's own ENR as text.",
   result: { name: "enr", schema: text },
   failures: [],
   cost: "cheap",

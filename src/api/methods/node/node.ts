@@ -28,7 +28,7 @@ const CLIENT_VERSION = object({ code: text, name: text, version: text, commit: t
 
 const getNodeVersionV2 = defineOperation("node.getNodeVersionV2", {
   name: "get_v2_node_version",
-  summary: "Which client the node is, and which its execution client, if that tells.",
+  summary: "Versions of the node and of its execution client, if known.",
   result: {
     name: "versions",
     schema: object({ beacon_node: CLIENT_VERSION }, { execution_client: CLIENT_VERSION }),
@@ -46,7 +46,7 @@ const getNodeVersionV2 = defineOperation("node.getNodeVersionV2", {
   }),
 });
 
-/** Clients without a code of their own have XX; a version that was not built from a commit names none. */
+/** Fanal has no client code of its own, so it uses XX. Builds without a commit have an unknown one. */
 function clientVersion(given: string): routes.node.ClientVersion {
   const [name = given, version = ""] = given.split("/");
   return { code: routes.node.ClientCode.XX, name, version, commit: UNKNOWN_COMMIT };
@@ -73,7 +73,7 @@ const getVersionText = defineMethod({
 const getSyncingStatus = defineOperation("node.getSyncingStatus", {
   number: 27,
   name: "get_v1_node_syncing",
-  summary: "Whether the node is syncing, and how far its head is behind the clock then.",
+  summary: "Sync status of the node, with the distance of its head to the current slot.",
   result: {
     name: "syncing",
     schema: object({
@@ -92,7 +92,7 @@ const getSyncingStatus = defineOperation("node.getSyncingStatus", {
   example: {},
   async handler({ chain }) {
     const { isSyncing, isOptimistic, executionOffline } = chain.status;
-    // Of a node that is synced the slots after its head are empty, or still to be filled.
+    // A synced node has distance 0, even if the last slots are empty.
     const syncDistance = isSyncing ? chain.status.syncDistance : 0;
     return {
       data: { headSlot: chain.head.slot, syncDistance, isSyncing, isOptimistic, elOffline: executionOffline },
@@ -103,7 +103,7 @@ const getSyncingStatus = defineOperation("node.getSyncingStatus", {
 const getSyncing = defineMethod({
   number: 51,
   name: "getSyncing",
-  summary: "Whether the node is syncing.",
+  summary: "Returns true if the node is syncing.",
   result: { name: "is_syncing", schema: boolean },
   failures: [],
   rest: [get("/fanal/v1/syncmanager/status"), get("/nimbus/v1/syncmanager/status")],
@@ -117,7 +117,7 @@ const getSyncing = defineMethod({
 const READY = 200;
 const SYNCING = 206;
 
-/** REST answers with the status itself, and one below 200 would only announce another. */
+/** REST responds with the status itself, so informational ones below 200 are invalid. */
 const finalStatus = paramSchema("an HTTP status code from 200 to 599", { type: "integer" }, (value) =>
   typeof value === "string" && /^[2-5]\d\d$/.test(value) ? Number(value) : undefined,
 );
@@ -125,9 +125,9 @@ const finalStatus = paramSchema("an HTTP status code from 200 to 599", { type: "
 const getHealth = defineOperation("node.getHealth", {
   number: 28,
   name: "get_v1_node_health",
-  summary: "The node's health as an HTTP status: 200 when it is ready, 206 when it is syncing.",
+  summary: "Health of the node as an HTTP status: 200 if it is ready, 206 if it is syncing.",
   params: {
-    syncingStatus: optional(statusCode, "The status to answer instead of 206 while syncing.", {
+    syncingStatus: optional(statusCode, "Status to return instead of 206 while syncing.", {
       restSchema: finalStatus,
     }),
   },
@@ -143,7 +143,7 @@ const getHealth = defineOperation("node.getHealth", {
   handler: async (context, { syncingStatus = SYNCING }) => ({ status: isReady(context) ? READY : syncingStatus }),
 });
 
-/** The standard's third answer, 503 for a node without a chain, cannot occur: servers open with a chain behind them. */
+/** The status 503 for an uninitialized node cannot occur: servers start after the chain. */
 function isReady({ chain }: Pick<ApiContext, "chain">): boolean {
   const { isSyncing, isOptimistic, executionOffline } = chain.status;
   return !(isSyncing || isOptimistic || executionOffline);
@@ -152,7 +152,7 @@ function isReady({ chain }: Pick<ApiContext, "chain">): boolean {
 const setLogLevel = defineMethod({
   number: 57,
   name: "setLogLevel",
-  summary: "Changes what is logged, at once and for the whole process.",
+  summary: "Sets the log levels of the whole process, effective immediately.",
   params: {
     logSpec: required(textParam("a log specification"), "A level, then KEY:topic,topic parts separated by ;."),
   },
@@ -179,7 +179,7 @@ const setLogLevel = defineMethod({
 const setGraffiti = defineMethod({
   number: 58,
   name: "setGraffiti",
-  summary: "Sets the graffiti of blocks that are produced without one of their own.",
+  summary: "Sets the default graffiti of produced blocks.",
   params: { graffiti: required(graffiti, "At most 32 bytes of text or hex.") },
   result: ACCEPTED,
   failures: [],

@@ -14,8 +14,7 @@ const NOT_READY = 503;
 
 const getReadiness = defineMethod({
   name: "getReadiness",
-  summary:
-    "Whether the node can be relied upon, and if not, what of it is not in order; REST says so by 200 or 503 too.",
+  summary: "Readiness of the node and of its parts. REST responds with 200 if it is ready and 503 if not.",
   result: {
     name: "readiness",
     schema: object({
@@ -39,7 +38,7 @@ const getReadiness = defineMethod({
       database_writable: health.isDatabaseWritable,
       execution_online: !chain.status.executionOffline,
     };
-    return { ready: Object.values(parts).every((isInOrder) => isInOrder), ...parts };
+    return { ready: Object.values(parts).every((isReady) => isReady), ...parts };
   },
   restStatusOf: (readiness) => ((readiness as Readiness).ready ? READY : NOT_READY),
 });

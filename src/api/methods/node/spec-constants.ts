@@ -49,13 +49,10 @@ import {
   WITHDRAWAL_REQUEST_TYPE,
 } from "@lodestar/params";
 
-/** The specifications write these single bytes as hex (`Bytes1`), so they are shown as hex. */
+/** Constants of type `Bytes1` are encoded as hex. */
 const byte = (value: number) => Uint8Array.of(value);
 
-/**
- * The constants of the specifications up to Fulu that are neither in a preset nor in a configuration, in the order of
- * the documents that define them.
- */
+/** Constants of the specifications up to fulu that are neither preset nor configuration values, by document. */
 export const SPEC_CONSTANTS = {
   // phase0/beacon-chain.md
   UINT64_MAX: 2n ** 64n - 1n,
@@ -113,6 +110,6 @@ export const SPEC_CONSTANTS = {
   DEPOSIT_REQUEST_TYPE: byte(DEPOSIT_REQUEST_TYPE),
   WITHDRAWAL_REQUEST_TYPE: byte(WITHDRAWAL_REQUEST_TYPE),
   CONSOLIDATION_REQUEST_TYPE: byte(CONSOLIDATION_REQUEST_TYPE),
-  // The builder specifications' one domain, which clients look for among the others.
+  // builder-specs
   DOMAIN_APPLICATION_BUILDER,
 };

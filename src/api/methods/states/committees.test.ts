@@ -8,10 +8,10 @@ import { asBeaconChain, createFakeChain, fakeNetwork } from "../../fake-chain.te
 const METHOD = "get_v1_beacon_states_stateId_committees_epoch";
 const fake = createFakeChain([{ fork: "phase0", epoch: 0 }]);
 
-/** The mix that an epoch ends with, in a history that was made up. */
+/** Fake RANDAO mix at the end of an epoch. */
 const mixOf = (epoch: number) => new Uint8Array(32).fill(epoch % 251);
 
-/** A state at the beginning of an epoch, with the mixes of the epochs that it still remembers. */
+/** State at the start of an epoch, with the mixes of its historical vector. */
 function stateAt(epoch: number) {
   const state = fake.headState.clone();
   state.slot = 8 * epoch;
@@ -28,7 +28,7 @@ function stateAt(epoch: number) {
 }
 
 const HEAD_EPOCH = 100;
-/** The oldest epoch that is not refused. */
+/** Oldest epoch that is accepted. */
 const OLDEST = HEAD_EPOCH - EPOCHS_PER_HISTORICAL_VECTOR + 1;
 
 function callerWith(canonicalAtSlot: (slot: number) => Promise<ReturnType<typeof stateAt> | null>) {
@@ -53,12 +53,12 @@ describe("committees of old epochs", () => {
     },
   );
 
-  it("are refused when the state has forgotten them", async () => {
+  it("are rejected if the state no longer has the mix", async () => {
     expect(await caller.error(METHOD, ["head", OLDEST - 1])).toMatchObject({ code: -32602 });
     expect(await caller.error(METHOD, ["head", 0])).toMatchObject({ code: -32602 });
   });
 
-  it("are not found when no state is left that knows them", async () => {
+  it("are not found if no state has them", async () => {
     const forgetful = callerWith(async () => null);
     expect(await forgetful.error(METHOD, ["head", OLDEST])).toMatchObject({ code: -32001 });
     expect(await forgetful.call(METHOD, ["head", OLDEST + 2])).toHaveLength(8);

@@ -28,27 +28,27 @@ import { list, object, shape } from "../../schemas.ts";
 
 interface CommitteesQuery {
   stateId: routes.beacon.StateId;
-  /** By default the state's. */
+  /** Default: the epoch of the state. */
   epoch?: Epoch;
   index?: CommitteeIndex;
   slot?: Slot;
 }
 
-/** Committees that have no more members together are written at once, which costs less than a stream. */
-const MAX_MEMBERS_AT_ONCE = 4096;
+/** Committees with more members in total are streamed. */
+const MAX_BUFFERED_MEMBERS = 4096;
 
-const EPOCH = optional(epoch, "By default the epoch of the state.");
+const EPOCH = optional(epoch, "Epoch. Default: the epoch of the state.");
 
 const getEpochCommittees = defineOperation("beacon.getEpochCommittees", {
   number: 8,
   name: "get_v1_beacon_states_stateId_committees_epoch",
   aliases: ["get_v1_beacon_states_stateId_committees"],
-  summary: "The committees of an epoch, by slot and index, with their validators in order.",
+  summary: "Beacon committees of an epoch, by slot and index.",
   params: {
     stateId: STATE_ID,
     epoch: EPOCH,
-    index: optional(uint64, "Only the committees with this index."),
-    slot: optional(slot, "Only the committees of this slot, which must be in the epoch."),
+    index: optional(uint64, "Index of the committees."),
+    slot: optional(slot, "Slot of the committees, which must be in the epoch."),
   },
   result: { name: "committees", schema: list(shape("Committee")) },
   failures: ["not-found"],
@@ -64,7 +64,7 @@ const getEpochCommittees = defineOperation("beacon.getEpochCommittees", {
 
 const getEpochSyncCommittees = defineOperation("beacon.getEpochSyncCommittees", {
   name: "get_v1_beacon_states_stateId_sync_committees",
-  summary: "The members of a sync committee in order, together and by subcommittee; from altair on.",
+  summary: "Members of a sync committee, in total and by subcommittee; from altair on.",
   params: { stateId: STATE_ID, epoch: EPOCH },
   result: {
     name: "sync_committee",
@@ -82,17 +82,15 @@ const getEpochSyncCommittees = defineOperation("beacon.getEpochSyncCommittees", 
     const { slot, epochCtx } = resolved.state;
     requireForkAt(config, ForkName.altair, slot, "Sync committees");
     const epoch = givenEpoch ?? computeEpochAtSlot(slot);
-    // A state holds two committees: that of its own period and the next one.
+    // A state has two sync committees: of its own period and of the next one.
     const periodsAhead = computeSyncPeriodAtEpoch(epoch) - epochCtx.syncPeriod;
     if (epoch < config.ALTAIR_FORK_EPOCH) {
-      throw invalidParams(
-        `Epoch ${epoch} has no sync committee: altair, which brings them, begins with epoch ${config.ALTAIR_FORK_EPOCH}.`,
-      );
+      throw invalidParams(`Epoch ${epoch} has no sync committee: altair begins at epoch ${config.ALTAIR_FORK_EPOCH}.`);
     }
     if (periodsAhead !== 0 && periodsAhead !== 1) {
       throw invalidParams(
-        `A state of slot ${slot} does not hold the sync committee of epoch ${epoch}, but only those of its own ` +
-          "period and of the next one.",
+        `The state of slot ${slot} does not have the sync committee of epoch ${epoch}, only those of its own period and the ` +
+          "next.",
       );
     }
     const validators = Array.from(epochCtx.getIndexedSyncCommitteeAtEpoch(epoch).validatorIndices);
@@ -118,23 +116,23 @@ async function findCommittees(
   call?: CallContext,
 ): Promise<{ committees: Committee[]; resolved: ResolvedState }> {
   if (index !== undefined && index >= MAX_COMMITTEES_PER_SLOT) {
-    throw invalidParams(`There is no committee ${index}: a slot has at most ${MAX_COMMITTEES_PER_SLOT} committees.`);
+    throw invalidParams(`No committee ${index}: a slot has at most ${MAX_COMMITTEES_PER_SLOT} committees.`);
   }
   const resolved = await resolveState(chain, stateId, call);
   const stateEpoch = computeEpochAtSlot(resolved.state.slot);
   const epoch = givenEpoch ?? stateEpoch;
-  refuseUnknownEpoch(epoch, stateEpoch);
+  requireKnownEpoch(epoch, stateEpoch);
   if (slot !== undefined && computeEpochAtSlot(slot) !== epoch) {
-    throw invalidParams(`Slot ${slot} is not in epoch ${epoch}, whose committees are asked for.`);
+    throw invalidParams(`Slot ${slot} is not in the requested epoch ${epoch}.`);
   }
   const shuffling = await shufflingAt(chain, resolved.state, epoch, call);
   const firstSlot = computeStartSlotAtEpoch(epoch);
   const committees = shuffling.committees.flatMap((ofSlot, slotInEpoch) =>
     ofSlot.map((members, position) => ({ index: position, slot: firstSlot + slotInEpoch, members })),
   );
-  const isAskedFor = (committee: Committee) =>
+  const isSelected = (committee: Committee) =>
     (slot === undefined || committee.slot === slot) && (index === undefined || committee.index === index);
-  return { committees: committees.filter(isAskedFor), resolved };
+  return { committees: committees.filter(isSelected), resolved };
 }
 
 function bodyOf(found: readonly Committee[]): Buffer | SharedStream {
@@ -147,20 +145,19 @@ function bodyOf(found: readonly Committee[]): Buffer | SharedStream {
     return { index, slot, length: members.length };
   });
   const descriptor = { writer: "committees", input: { committees, members: all } } as const;
-  return count <= MAX_MEMBERS_AT_ONCE ? writeToBuffer(descriptor) : SharedStream.of(descriptor);
+  return count <= MAX_BUFFERED_MEMBERS ? writeToBuffer(descriptor) : SharedStream.of(descriptor);
 }
 
-function refuseUnknownEpoch(epoch: Epoch, stateEpoch: Epoch): void {
+function requireKnownEpoch(epoch: Epoch, stateEpoch: Epoch): void {
   if (epoch > stateEpoch + 1) {
     throw invalidParams(
-      `The committees of epoch ${epoch} are not known yet: a state of epoch ${stateEpoch} determines those up to ` +
-        `epoch ${stateEpoch + 1}.`,
+      `The committees of epoch ${epoch} are not known yet: a state of epoch ${stateEpoch} determines those up to epoch ` +
+        `${stateEpoch + 1}.`,
     );
   }
   if (epoch + EPOCHS_PER_HISTORICAL_VECTOR < stateEpoch + MIN_SEED_LOOKAHEAD) {
     throw invalidParams(
-      `The committees of epoch ${epoch} are too old for a state of epoch ${stateEpoch}, which no longer holds the ` +
-        "randomness that chose them.",
+      `The committees of epoch ${epoch} are too old for a state of epoch ${stateEpoch}, which no longer has their RANDAO mix.`,
     );
   }
 }
@@ -173,13 +170,12 @@ async function shufflingAt(
 ): Promise<EpochShuffling> {
   const known = state.epochCtx.getShufflingAtEpochOrNull(epoch);
   if (known) return known;
-  // The seed comes from the mix of this epoch (beacon-chain.md, get_seed), whose place in the state is used again
-  // after a full round.
+  // Epoch of the mix for the seed (phase0/beacon-chain.md, get_seed). The state overwrites mixes in a ring.
   const mixEpoch = epoch - MIN_SEED_LOOKAHEAD - 1;
   if (mixEpoch + EPOCHS_PER_HISTORICAL_VECTOR > computeEpochAtSlot(state.slot)) {
     return computeShuffling(state, epoch, call?.signal);
   }
   const stateThen = await chain.states.canonicalAtSlot(computeStartSlotAtEpoch(epoch));
-  if (stateThen === null) throw notFound(`The node no longer has a state that knows the committees of epoch ${epoch}.`);
+  if (stateThen === null) throw notFound(`The node has no state with the committees of epoch ${epoch}.`);
   return stateThen.epochCtx.getShufflingAtEpoch(epoch);
 }

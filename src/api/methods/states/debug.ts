@@ -8,7 +8,7 @@ import { boolean, list, number, object, shape, text } from "../../schemas.ts";
 const getDebugChainHeadsV2 = defineOperation("debug.getDebugChainHeadsV2", {
   number: 46,
   name: "get_v2_debug_beacon_heads",
-  summary: "Every leaf of the fork-choice tree, with its payload's status.",
+  summary: "Leaves of the fork choice tree, with their payload status.",
   result: {
     name: "heads",
     schema: list(object({ root: shape("Root"), slot: shape("Uint64"), execution_optimistic: boolean })),
@@ -30,7 +30,7 @@ const getDebugChainHeadsV2 = defineOperation("debug.getDebugChainHeadsV2", {
 
 const getDebugChainHeads = defineMethod({
   name: "get_v1_debug_beacon_heads",
-  summary: "Every leaf of the fork-choice tree.",
+  summary: "Leaves of the fork choice tree.",
   result: { name: "heads", schema: list(object({ root: shape("Root"), slot: shape("Uint64") })) },
   failures: [],
   rest: [get("/eth/v1/debug/beacon/heads")],
@@ -43,7 +43,7 @@ const getDebugChainHeads = defineMethod({
 
 const getDebugForkChoice = defineOperation("debug.getDebugForkChoice", {
   name: "get_v1_debug_fork_choice",
-  summary: "The checkpoints of fork choice and every block that it considers, with the weight behind it in Gwei.",
+  summary: "Checkpoints and blocks of fork choice, with their weights in Gwei.",
   result: {
     name: "fork_choice",
     schema: object({
@@ -85,7 +85,7 @@ function sszCheckpoint({ epoch, root }: Checkpoint) {
   return { epoch, root: fromHex(root) };
 }
 
-/** Weights are counted in increments inside the node, and in Gwei by the specification (get_weight). */
+/** Converts weights from effective balance increments to Gwei (phase0/fork-choice.md, get_weight). */
 function forkChoiceNode({ slot, root, parentRoot, justified, finalized, execution }: ForkChoiceBlock, weight: number) {
   const isPreMerge = execution.status === "pre-merge";
   return {
@@ -94,7 +94,7 @@ function forkChoiceNode({ slot, root, parentRoot, justified, finalized, executio
     parentRoot,
     justifiedEpoch: justified.epoch,
     finalizedEpoch: finalized.epoch,
-    // The proposer boost is a part of an increment, which is a whole number of Gwei.
+    // The proposer boost may be a fraction of an increment, but is an integer in Gwei.
     weight: Math.round(weight * EFFECTIVE_BALANCE_INCREMENT),
     validity: isPreMerge ? ("valid" as const) : execution.status,
     executionBlockHash: isPreMerge ? ZERO_HASH_HEX : execution.blockHash,
@@ -105,7 +105,7 @@ const getPendingPromises = defineMethod({
   number: 61,
   name: "debug_getChronosFutures",
   aliases: ["getChronosFutures"],
-  summary: "The promises of the process that are pending, when the node was started with --track-futures.",
+  summary: "Pending promises of the process. Requires --track-futures.",
   result: {
     name: "futures",
     schema: list(object({ id: text, child_id: text, procname: text, filename: text, line: number, state: text })),
@@ -117,7 +117,7 @@ const getPendingPromises = defineMethod({
   example: {},
   handler({ futures }) {
     if (futures) return futures.pending();
-    throw unsupported("The node does not keep track of futures; start it with --track-futures to have it do so.");
+    throw unsupported("Futures are not tracked. Start the node with --track-futures.");
   },
 });
 

@@ -6,24 +6,23 @@ import { TimeSlice } from "../../../async/time-slice.ts";
 import { BALANCE_BYTES, type Chunks, VALIDATORS_PER_CHUNK } from "../../../json/writers/registry-chunks.ts";
 import { VALIDATOR_BYTES } from "../../../ssz/validator-layout.ts";
 
-/** Ids that are looked up between checks of the time slice. */
+/** Number of ids between checks of the time slice. */
 const IDS_PER_CHECK = 256;
 
-/** The index of a validator of the state, given by index or by public key; undefined when the state has none such. */
+/** Returns the index of a validator by index or public key; undefined if the state does not have it. */
 export function indexInRegistry(
   { validators, epochCtx }: CachedBeaconStateAllForks,
   id: string | number,
 ): ValidatorIndex | undefined {
   if (typeof id !== "string") return id < validators.length ? id : undefined;
   const pubkey = fromHex(id);
-  // The index of keys is the whole chain's: it knows validators that this state does not have yet or, on another
-  // branch, has at another place.
+  // The key cache is shared by all states. Another state may be older or on another branch with other indices.
   const index = epochCtx.pubkeyCache.getIndex(pubkey);
   if (index === null || index >= validators.length) return undefined;
   return Buffer.compare(validators.getReadonly(index).pubkey, pubkey) === 0 ? index : undefined;
 }
 
-/** The indices of all those ids that are known, ascending and each once. */
+/** Returns the indices of the known ids, ascending and without duplicates. */
 export async function indicesInRegistry(
   state: CachedBeaconStateAllForks,
   ids: readonly (string | number)[],
@@ -38,13 +37,14 @@ export async function indicesInRegistry(
   return Uint32Array.from(indices).sort();
 }
 
-/** The validators of those indices, read one by one, as a snapshot of the registry has all. */
+/** Serializes validators by index, in the format of a registry snapshot. */
 export function validatorsAt({ validators }: CachedBeaconStateAllForks, indices: Uint32Array): Promise<Chunks> {
   return gather(indices, VALIDATOR_BYTES, (index, into, at) => {
     ssz.phase0.Validator.value_serializeToBytes(into, at, validators.getReadonly(index).toValue());
   });
 }
 
+/** Serializes balances by index, in the format of a registry snapshot. */
 export function balancesAt({ balances }: CachedBeaconStateAllForks, indices: Uint32Array): Promise<Chunks> {
   return gather(indices, BALANCE_BYTES, (index, into, at) => {
     ssz.UintNum64.value_serializeToBytes(into, at, balances.get(index));

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { createApi } from "../../api.ts";
 import { asBeaconChain, createFakeChain, fakeNetwork } from "../../fake-chain.test-support.ts";
 
-it("answers with what stands in the queues, in order", async () => {
+it("returns the pending queues in order", async () => {
   const chain = createFakeChain();
   const state = chain.headState as CachedBeaconStateElectra;
   const deposits = [1, 2].map((amount) => ({ ...ssz.electra.PendingDeposit.defaultValue(), amount }));

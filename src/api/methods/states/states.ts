@@ -102,7 +102,7 @@ const getStateFinalityCheckpoints = defineOperation("beacon.getStateFinalityChec
   number: 4,
   name: "get_v1_beacon_states_finality_checkpoints",
   aliases: ["get_v1_beacon_states_stateId_finality_checkpoints"],
-  summary: "The justified and finalized checkpoints that a state holds.",
+  summary: "The justified and finalized checkpoints of a state.",
   params: { stateId: STATE_ID },
   result: {
     name: "checkpoints",
@@ -134,8 +134,8 @@ const getStateFinalityCheckpoints = defineOperation("beacon.getStateFinalityChec
 
 const getStateRandao = defineOperation("beacon.getStateRandao", {
   name: "get_v1_beacon_states_stateId_randao",
-  summary: "The RANDAO mix of an epoch as a state holds it.",
-  params: { stateId: STATE_ID, epoch: optional(epoch, "By default the epoch of the state.") },
+  summary: "The RANDAO mix of an epoch in a state.",
+  params: { stateId: STATE_ID, epoch: optional(epoch, "Epoch. Default: the epoch of the state.") },
   result: { name: "randao", schema: object({ randao: shape("Root") }) },
   failures: ["not-found"],
   rest: [get("/eth/v1/beacon/states/{state_id}/randao")],
@@ -147,11 +147,11 @@ const getStateRandao = defineOperation("beacon.getStateRandao", {
     const { state } = resolved;
     const stateEpoch = computeEpochAtSlot(state.slot);
     const epoch = givenEpoch ?? stateEpoch;
-    // The places of the vector are used again after a full round (phase0/beacon-chain.md, get_randao_mix).
+    // The vector is a ring (phase0/beacon-chain.md, get_randao_mix).
     if (epoch > stateEpoch || epoch + EPOCHS_PER_HISTORICAL_VECTOR <= stateEpoch) {
       throw invalidParams(
-        `A state of epoch ${stateEpoch} does not hold the RANDAO mix of epoch ${epoch}, but those of its own ` +
-          `epoch and of up to ${EPOCHS_PER_HISTORICAL_VECTOR - 1} epochs before it.`,
+        `The state of epoch ${stateEpoch} does not have the RANDAO mix of epoch ${epoch}, only those of its own epoch and ` +
+          `the ${EPOCHS_PER_HISTORICAL_VECTOR - 1} epochs before it.`,
       );
     }
     return {
@@ -161,7 +161,7 @@ const getStateRandao = defineOperation("beacon.getStateRandao", {
   },
 });
 
-/** Members of operations that return a field that states have from a fork on. `what` starts a sentence, in the plural. */
+/** Common members of operations that return a state field of a fork or later. `what` is its plural name, for errors. */
 function stateField<Data>(fork: ForkName, what: string, read: (state: CachedBeaconStateAllForks) => Data) {
   return {
     params: { stateId: STATE_ID },
@@ -181,12 +181,12 @@ function stateField<Data>(fork: ForkName, what: string, read: (state: CachedBeac
 
 const getPendingConsolidations = defineOperation("beacon.getPendingConsolidations", {
   name: "get_v1_beacon_states_stateId_pending_consolidations",
-  summary: "The consolidations of validators that a state has in its queue; from electra on.",
+  summary: "Pending consolidations of a state; from electra on.",
   result: {
     name: "consolidations",
     schema: list(object({ source_index: shape("Uint64"), target_index: shape("Uint64") })),
   },
-  rest: [get("/eth/v1/beacon/states/{state_id}/pending_consolidations", { ssz: "answer" })],
+  rest: [get("/eth/v1/beacon/states/{state_id}/pending_consolidations", { ssz: "response" })],
   ...stateField(ForkName.electra, "Pending consolidations", (state) =>
     (state as CachedBeaconStateElectra).pendingConsolidations.toValue(),
   ),
@@ -194,7 +194,7 @@ const getPendingConsolidations = defineOperation("beacon.getPendingConsolidation
 
 const getPendingDeposits = defineOperation("beacon.getPendingDeposits", {
   name: "get_v1_beacon_states_stateId_pending_deposits",
-  summary: "The deposits that a state has in its queue; from electra on.",
+  summary: "Pending deposits of a state; from electra on.",
   result: {
     name: "deposits",
     schema: list(
@@ -207,7 +207,7 @@ const getPendingDeposits = defineOperation("beacon.getPendingDeposits", {
       }),
     ),
   },
-  rest: [get("/eth/v1/beacon/states/{state_id}/pending_deposits", { ssz: "answer" })],
+  rest: [get("/eth/v1/beacon/states/{state_id}/pending_deposits", { ssz: "response" })],
   ...stateField(ForkName.electra, "Pending deposits", (state) =>
     (state as CachedBeaconStateElectra).pendingDeposits.toValue(),
   ),
@@ -215,7 +215,7 @@ const getPendingDeposits = defineOperation("beacon.getPendingDeposits", {
 
 const getPendingPartialWithdrawals = defineOperation("beacon.getPendingPartialWithdrawals", {
   name: "get_v1_beacon_states_stateId_pending_partial_withdrawals",
-  summary: "The partial withdrawals that a state has in its queue; from electra on.",
+  summary: "Pending partial withdrawals of a state; from electra on.",
   result: {
     name: "withdrawals",
     schema: list(
@@ -226,7 +226,7 @@ const getPendingPartialWithdrawals = defineOperation("beacon.getPendingPartialWi
       }),
     ),
   },
-  rest: [get("/eth/v1/beacon/states/{state_id}/pending_partial_withdrawals", { ssz: "answer" })],
+  rest: [get("/eth/v1/beacon/states/{state_id}/pending_partial_withdrawals", { ssz: "response" })],
   ...stateField(ForkName.electra, "Pending partial withdrawals", (state) =>
     (state as CachedBeaconStateElectra).pendingPartialWithdrawals.toValue(),
   ),
@@ -234,10 +234,10 @@ const getPendingPartialWithdrawals = defineOperation("beacon.getPendingPartialWi
 
 const getProposerLookahead = defineOperation("beacon.getProposerLookahead", {
   name: "get_v1_beacon_states_stateId_proposer_lookahead",
-  summary: "The proposers of the state's epoch and of the next one, slot by slot; from fulu on.",
+  summary: "Proposers of the state's epoch and the next one, by slot; from fulu on.",
   result: { name: "proposers", schema: list(shape("Uint64")) },
-  rest: [get("/eth/v1/beacon/states/{state_id}/proposer_lookahead", { ssz: "answer" })],
-  ...stateField(ForkName.fulu, "Lists of coming proposers", (state) =>
+  rest: [get("/eth/v1/beacon/states/{state_id}/proposer_lookahead", { ssz: "response" })],
+  ...stateField(ForkName.fulu, "Proposer lookaheads", (state) =>
     (state as CachedBeaconStateFulu).proposerLookahead.toValue(),
   ),
 });
@@ -246,13 +246,13 @@ const getState = defineOperation("debug.getStateV2", {
   number: 45,
   name: "get_v1_debug_beacon_states_stateId",
   aliases: ["get_v2_debug_beacon_states_stateId"],
-  summary: "A whole state in the form of its fork.",
+  summary: "A full state.",
   params: { stateId: STATE_ID },
   result: { name: "state", schema: shape("BeaconState") },
   failures: ["not-found"],
   rest: [
-    get("/eth/v2/debug/beacon/states/{state_id}", { ssz: "answer" }),
-    get("/eth/v1/debug/beacon/states/{state_id}", { ssz: "answer" }),
+    get("/eth/v2/debug/beacon/states/{state_id}", { ssz: "response" }),
+    get("/eth/v1/debug/beacon/states/{state_id}", { ssz: "response" }),
   ],
   cost: "heavy",
   access: "debug",
@@ -270,10 +270,10 @@ const getState = defineOperation("debug.getStateV2", {
 const getBeaconState = defineEncoded({
   number: 56,
   name: "getBeaconState",
-  summary: "The state at a slot or with a root, or null when there is none.",
+  summary: "The state of a slot or root; null if there is none.",
   params: {
-    slot: optional(stateId, "A slot of the canonical chain; any other state id is taken too."),
-    root: optional(root, "The root of a state, when no slot is given."),
+    slot: optional(stateId, "Slot of the canonical chain, or any other state id."),
+    root: optional(root, "Root of a state, if no slot is given."),
   },
   result: { name: "state", schema: either(shape("BeaconState"), nothing) },
   failures: [],
@@ -289,7 +289,6 @@ const getBeaconState = defineEncoded({
 
 const stateStreamsOf = perChain((chain) => new StateStreams(snapshotsOf(chain)));
 
-/** A state is far too large to be written at once. */
 async function streamState(
   chain: BeaconChain,
   resolved: ResolvedState,

@@ -17,7 +17,7 @@ const FAR = Number.POSITIVE_INFINITY;
 const EPOCH = 10;
 const SLOT = 8 * EPOCH + 3;
 
-/** What a validator needs to have for a status in epoch 10; each limit is met from both sides. */
+/** Validators by status in epoch 10, on both sides of each boundary. */
 const ROWS: [string, Partial<phase0.Validator>][] = [
   ["pending_initialized", { activationEligibilityEpoch: FAR, activationEpoch: FAR }],
   ["pending_queued", { activationEligibilityEpoch: 3, activationEpoch: FAR }],
@@ -36,7 +36,7 @@ const STATUSES = ROWS.map(([status]) => status);
 
 const fake = createFakeChain([{ fork: "phase0", epoch: 0 }]);
 
-/** A state of the given slot whose first validators are the rows, with as many more as are asked for. */
+/** State of a slot with the validators of the rows, and optionally more. */
 function stateWith(slot: number, added = 0) {
   const state = fake.headState.clone();
   state.slot = slot;
@@ -50,7 +50,7 @@ function stateWith(slot: number, added = 0) {
       ...ssz.phase0.Validator.defaultValue(),
       pubkey: fake.headState.validators.get(0).pubkey.slice(),
     };
-    // Keys that are no curve points, which the cache of keys would refuse: they are found by index only.
+    // Invalid keys, which the key cache would reject. These validators are found only by index.
     validator.pubkey[47] = index % 256;
     validator.pubkey[46] = index >> 8;
     state.validators.push(ssz.phase0.Validator.toViewDU({ ...validator, exitEpoch: FAR, withdrawableEpoch: FAR }));
@@ -85,11 +85,11 @@ const withStatus = (...wanted: string[]) => ROWS.flatMap(([status], index) => (w
 const OTHERS = [12, 13, 14, 15];
 
 describe("validators of a state", () => {
-  it("have the status that the epoch of the state gives them", async () => {
+  it("have the status of the epoch of the state", async () => {
     const list = await caller.call(LIST, ["head"]);
     expect(list).toHaveLength(16);
     expect(list.slice(0, ROWS.length).map(({ status }: { status: string }) => status)).toEqual(STATUSES);
-    // In epoch 5 some were not active yet and none had left.
+    // In epoch 5 some are not active yet and none has exited.
     expect((await caller.call(ONE, [40, 3])).status).toBe("pending_queued");
     expect((await caller.call(ONE, [40, 7])).status).toBe("active_exiting");
     expect((await caller.call(ONE, [40, 8])).status).toBe("active_slashed");
@@ -117,7 +117,7 @@ describe("validators of a state", () => {
     expect(await caller.call(LIST, ["head", [0, 1], active])).toEqual([]);
   });
 
-  it("are listed by ascending index, each once, and unknown ones not at all", async () => {
+  it("are listed by index, without duplicates and unknown ids", async () => {
     const ids = [14, keyOf(2), "2", "16", `0x${"ab".repeat(48)}`, keyOf(9).slice(2).toUpperCase(), 1e15];
     expect(indicesOf(await caller.call(LIST, ["head", ids]))).toEqual([2, 9, 14]);
     expect(indicesOf(await caller.call(BALANCES, ["head", ids]))).toEqual([2, 9, 14]);
@@ -126,7 +126,7 @@ describe("validators of a state", () => {
     expect(await caller.call(LIST, ["head", "7"])).toHaveLength(1);
   });
 
-  it("are all listed without a filter, however that is written", async () => {
+  it("are all listed without a filter, in each notation", async () => {
     const all = await caller.call(LIST, ["head"]);
     for (const params of [
       ["head", null],
@@ -192,23 +192,23 @@ describe("validators of a state", () => {
     [ONE, ["head", -1]],
     [ONE, ["head"]],
     [ONE, ["head", null]],
-  ])("%s refuses %j", async (method, params) => {
+  ])("%s rejects %j", async (method, params) => {
     expect(await caller.error(method, params)).toMatchObject({ code: -32602 });
   });
 
-  it("takes the most ids that are allowed", async () => {
+  it("accepts the maximum number of ids", async () => {
     const ids = Array.from({ length: 16_384 }, (_, index) => String(index));
     expect(await caller.call(LIST, ["head", ids])).toHaveLength(16);
   });
 
-  it.each([LIST, BALANCES])("%s knows no state of a slot to come", async (method) => {
+  it.each([LIST, BALANCES])("%s finds no state of a future slot", async (method) => {
     expect(await caller.error(method, [SLOT + 1])).toMatchObject({ code: -32001 });
     expect(await caller.meta(method, ["head"])).toEqual({ execution_optimistic: false, finalized: false });
   });
 });
 
-describe("a registry that grows", () => {
-  // No multiple of a slice or of a leaf of balances.
+describe("a growing registry", () => {
+  // Not a multiple of a chunk or of a leaf of balances.
   const ADDED = 599;
   const grown = stateWith(SLOT, ADDED);
   const { api, caller: growing } = callerFor(grown, { 40: stateWith(40) });
@@ -220,7 +220,7 @@ describe("a registry that grows", () => {
     return { index, balance: grown.balances.get(index), status: getValidatorStatus(validator, EPOCH), validator };
   });
 
-  it("is streamed byte for byte as the codecs of the standard write it", async () => {
+  it("is streamed as the same JSON as by the codecs", async () => {
     expect(all).toHaveLength(16 + ADDED);
     const { body } = await methods.find(LIST)!.call(["head"]);
     expect(Buffer.isBuffer(body)).toBe(false);
@@ -236,7 +236,7 @@ describe("a registry that grows", () => {
     }
   });
 
-  it("is serialized as the codecs of the standard do, all of it or a few", async () => {
+  it("is serialized as the same SSZ as by the codecs, in total or in part", async () => {
     const sszOf = async (method: string, validatorIds: number[]) => {
       const { body } = await methods.all
         .find(({ name }) => name === method)!
@@ -267,7 +267,7 @@ describe("a registry that grows", () => {
     expect(await growing.error(ONE, [40, 16])).toMatchObject({ code: -32001 });
   });
 
-  it("does not show a validator whose key the chain knows only from a later state", async () => {
+  it("does not find a key that only a later state has", async () => {
     const { pubkeyCache } = fake.headState.epochCtx;
     const key = keyOf(15);
     const index = pubkeyCache.getIndex(head.validators.getReadonly(15).pubkey)!;

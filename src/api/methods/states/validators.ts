@@ -22,20 +22,20 @@ import { balancesAt, indexInRegistry, indicesInRegistry, validatorsAt } from "./
 
 interface BalancesQuery {
   stateId: routes.beacon.StateId;
-  /** Those that the state does not have are left out; none given means all validators. */
+  /** Unknown ids are ignored. Empty for all validators. */
   validatorIds?: routes.beacon.state.ValidatorId[];
 }
 
 interface ValidatorsQuery extends BalancesQuery {
-  /** A group stands for all statuses in it; none given means any status. */
+  /** Statuses and status groups. Empty for any status. */
   statuses?: (ValidatorStatus | GeneralValidatorStatus)[];
 }
 
-/** The standard's own limit is one for URLs; this one keeps a call from costing more than an answer is worth. */
+/** Maximum number of ids per call. The Beacon API's own limit of 64 is for the length of URLs. */
 const MAX_VALIDATOR_IDS = 16_384;
 const ID = optional(
   uniqueArrayOf(validatorId, { noun: "validator ids", maxItems: MAX_VALIDATOR_IDS }),
-  "Only these validators, each by index or public key; by default all.",
+  "Validators by index or public key. Default: all.",
   { name: "id" },
 );
 const IDS = { ...VALIDATOR_IDS, name: "ids" };
@@ -46,7 +46,7 @@ const BALANCES = { name: "balances", schema: list(object({ index: shape("Uint64"
 /** Returns the encoders of a list of validators. `describe` returns the stream of a selection. */
 function listEncoders(describe: (selection: ValidatorSelection, format: "json" | "ssz") => Promise<StreamDescriptor>) {
   const respond = async (chain: BeaconChain, query: BalancesQuery, format: "json" | "ssz", call?: CallContext) => {
-    const selection = await chooseValidators(chain, query, call);
+    const selection = await selectValidators(chain, query, call);
     return { data: bodyOf(selection, await describe(selection, format)), meta: metaOf(selection.resolved) };
   };
   return {
@@ -66,13 +66,13 @@ const BALANCE_ENCODERS = listEncoders(async ({ indices, balances }, format) => (
 const getStateValidators = defineOperation("beacon.getStateValidators", {
   number: 5,
   name: "get_v1_beacon_states_stateId_validators",
-  summary: "Validators of a state with their balances and statuses, by ascending index.",
+  summary: "Validators of a state with their balances and statuses, by index.",
   params: {
     stateId: STATE_ID,
     validatorIds: ID,
     statuses: optional(
       uniqueArrayOf(validatorStatus, { noun: "statuses" }),
-      "Only validators with one of these statuses or of one of these groups; by default all.",
+      "Statuses or status groups of the validators. Default: all.",
       { name: "status" },
     ),
   },
@@ -88,14 +88,12 @@ const getStateValidators = defineOperation("beacon.getStateValidators", {
 
 const postStateValidators = defineOperation("beacon.postStateValidators", {
   name: "post_v1_beacon_states_stateId_validators",
-  summary: "Validators of a state like get_v1_beacon_states_stateId_validators, for as many ids as one likes.",
+  summary: "Like get_v1_beacon_states_stateId_validators, for any number of ids.",
   params: {
     stateId: STATE_ID,
-    filter: required(
-      registryFilter(validatorStatus),
-      "Only validators with these ids and statuses; a list left out means all.",
-      { defaultBody: {} },
-    ),
+    filter: required(registryFilter(validatorStatus), "Ids and statuses of the validators. Default: all.", {
+      defaultBody: {},
+    }),
   },
   result: VALIDATORS,
   failures: ["not-found"],
@@ -111,7 +109,7 @@ const getStateValidator = defineOperation("beacon.getStateValidator", {
   number: 6,
   name: "get_v1_beacon_states_stateId_validators_validatorId",
   summary: "A validator of a state with its balance and status.",
-  params: { stateId: STATE_ID, validatorId: required(validatorId, "Which validator: an index or a public key.") },
+  params: { stateId: STATE_ID, validatorId: required(validatorId, "Validator index or public key.") },
   result: { name: "validator", schema: shape("StateValidator") },
   failures: ["not-found"],
   rest: [get("/eth/v1/beacon/states/{state_id}/validators/{validator_id}")],
@@ -133,11 +131,11 @@ const getStateValidator = defineOperation("beacon.getStateValidator", {
 const getStateValidatorBalances = defineOperation("beacon.getStateValidatorBalances", {
   number: 7,
   name: "get_v1_beacon_states_stateId_validator_balances",
-  summary: "Balances of the validators of a state, by ascending index.",
+  summary: "Validator balances of a state, by index.",
   params: { stateId: STATE_ID, validatorIds: ID },
   result: BALANCES,
   failures: ["not-found"],
-  rest: [get("/eth/v1/beacon/states/{state_id}/validator_balances", { ssz: "answer" })],
+  rest: [get("/eth/v1/beacon/states/{state_id}/validator_balances", { ssz: "response" })],
   cost: "heavy",
   access: "read",
   dependsOn: "head",
@@ -147,11 +145,11 @@ const getStateValidatorBalances = defineOperation("beacon.getStateValidatorBalan
 
 const postStateValidatorBalances = defineOperation("beacon.postStateValidatorBalances", {
   name: "post_v1_beacon_states_stateId_validator_balances",
-  summary: "Balances like get_v1_beacon_states_stateId_validator_balances, for as many ids as one likes.",
+  summary: "Like get_v1_beacon_states_stateId_validator_balances, for any number of ids.",
   params: { stateId: STATE_ID, validatorIds: IDS },
   result: BALANCES,
   failures: ["not-found"],
-  rest: [post("/eth/v1/beacon/states/{state_id}/validator_balances", { ssz: "answer" })],
+  rest: [post("/eth/v1/beacon/states/{state_id}/validator_balances", { ssz: "response" })],
   cost: "heavy",
   access: "read",
   dependsOn: "head",
@@ -161,14 +159,14 @@ const postStateValidatorBalances = defineOperation("beacon.postStateValidatorBal
 
 const postStateValidatorIdentities = defineOperation("beacon.postStateValidatorIdentities", {
   name: "post_v1_beacon_states_stateId_validator_identities",
-  summary: "Index, public key and activation epoch of the validators of a state, by ascending index.",
+  summary: "Indices, public keys and activation epochs of validators, by index.",
   params: { stateId: STATE_ID, validatorIds: IDS },
   result: {
     name: "identities",
     schema: list(object({ index: shape("Uint64"), pubkey: shape("Pubkey"), activation_epoch: shape("Uint64") })),
   },
   failures: ["not-found"],
-  rest: [post("/eth/v1/beacon/states/{state_id}/validator_identities", { ssz: "answer" })],
+  rest: [post("/eth/v1/beacon/states/{state_id}/validator_identities", { ssz: "response" })],
   cost: "heavy",
   access: "read",
   dependsOn: "head",
@@ -188,16 +186,16 @@ export const validatorMethods = [
   postStateValidatorIdentities,
 ] as const;
 
-/** Validators that are asked for, and where their bytes come from. */
+/** Requested validators and the source of their serialized data. */
 interface ValidatorSelection {
   resolved: ResolvedState;
-  /** Undefined when it is all of the state. */
+  /** Undefined for all validators of the state. */
   indices: Uint32Array | undefined;
   validators(): Promise<Chunks>;
   balances(): Promise<Chunks>;
 }
 
-async function chooseValidators(
+async function selectValidators(
   chain: BeaconChain,
   { stateId, validatorIds = [] }: BalancesQuery,
   call?: CallContext,
@@ -214,7 +212,7 @@ async function chooseValidators(
   };
 }
 
-/** A few are read from the state itself, whatever its size. */
+/** Selects validators that are read from the state itself, without a snapshot. */
 function selectionOf(resolved: ResolvedState, indices: Uint32Array): ValidatorSelection {
   const { state } = resolved;
   return {
@@ -231,9 +229,9 @@ async function writeValidators(
   meta: MetaCodec<StateMeta>,
   call?: CallContext,
 ): Promise<MethodResponse> {
-  const choice = await chooseValidators(chain, query, call);
-  const body = bodyOf(choice, await describeValidators(choice, query.statuses));
-  return { body, ...encodeMeta(meta, metaOf(choice.resolved)) };
+  const selection = await selectValidators(chain, query, call);
+  const body = bodyOf(selection, await describeValidators(selection, query.statuses));
+  return { body, ...encodeMeta(meta, metaOf(selection.resolved)) };
 }
 
 async function describeValidators(

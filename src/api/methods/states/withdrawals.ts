@@ -9,17 +9,17 @@ import { slot } from "../../params/scalars.ts";
 import { requireForkAt } from "../../preconditions.ts";
 import { list, object, shape } from "../../schemas.ts";
 
-/** Each epoch on the way costs a transition. */
+/** Each epoch ahead costs an epoch transition. */
 const MAX_EPOCHS_AHEAD = 2;
 
 const getExpectedWithdrawals = defineEncoded({
   name: "get_v1_builder_states_stateId_expected_withdrawals",
-  summary: "The withdrawals that a block on a state has to include; from capella on.",
+  summary: "Withdrawals that a block on top of a state must include; from capella on.",
   params: {
     stateId: STATE_ID,
     proposalSlot: optional(
       slot,
-      `The slot of the block, at most ${MAX_EPOCHS_AHEAD} epochs past the state; by default the one after the state's.`,
+      `Slot of the block, at most ${MAX_EPOCHS_AHEAD} epochs after the state. Default: the slot after the state.`,
     ),
   },
   result: {
@@ -34,7 +34,7 @@ const getExpectedWithdrawals = defineEncoded({
     ),
   },
   failures: ["not-found"],
-  rest: [get("/eth/v1/builder/states/{state_id}/expected_withdrawals", { ssz: "answer" })],
+  rest: [get("/eth/v1/builder/states/{state_id}/expected_withdrawals", { ssz: "response" })],
   cost: "heavy",
   access: "read",
   since: ForkName.capella,
@@ -49,7 +49,7 @@ const getExpectedWithdrawals = defineEncoded({
     }
     if (proposalSlot > state.slot + MAX_EPOCHS_AHEAD * SLOTS_PER_EPOCH) {
       throw invalidParams(
-        `Slot ${proposalSlot} is more than ${MAX_EPOCHS_AHEAD} epochs past the state, which is of slot ${state.slot}.`,
+        `Slot ${proposalSlot} is more than ${MAX_EPOCHS_AHEAD} epochs after the state of slot ${state.slot}.`,
       );
     }
     requireForkAt(chain.config, ForkName.capella, proposalSlot, "Withdrawals");

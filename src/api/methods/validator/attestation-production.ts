@@ -37,14 +37,14 @@ import { submitAll } from "../../submissions.ts";
 const produceAttestationData = defineOperation("validator.produceAttestationData", {
   number: 34,
   name: "get_v1_validator_attestation_data",
-  summary: "What a committee's members should sign at a slot.",
+  summary: "Attestation data for the members of a committee to sign.",
   params: {
-    slot: required(slot, "The slot of the attestation, at most the one after the current."),
-    committeeIndex: optional(uint64, "The committee at the slot; may be left out from electra on."),
+    slot: required(slot, "Slot of the attestation, at most one after the current slot."),
+    committeeIndex: optional(uint64, "Committee index. Optional from electra on."),
   },
   result: { name: "attestation_data", schema: shape("AttestationData") },
   failures: ["not-found", "unavailable"],
-  rest: [get("/eth/v1/validator/attestation_data", { ssz: "answer" })],
+  rest: [get("/eth/v1/validator/attestation_data", { ssz: "response" })],
   cost: "duty",
   access: "read",
   example: { stage: "attest", params: (chain) => [String(chain.slot), "0"] },
@@ -56,7 +56,7 @@ const produceAttestationData = defineOperation("validator.produceAttestationData
       throw invalidParams(`Slot ${slot} is too far ahead: the current slot is ${clock.currentSlot}.`);
     }
     const blockRoot = await blocks.rootAtOrBefore(slot);
-    if (blockRoot === null) throw notFound(`The chain at slot ${slot} is not in this node's history.`);
+    if (blockRoot === null) throw notFound(`The node has no block at or before slot ${slot}.`);
     const state = await stateToAttestOn(chain.states, { slot, blockRoot });
     const committees = state.epochCtx.getCommitteeCountPerSlot(computeEpochAtSlot(slot));
     if (committeeIndex !== undefined && committeeIndex >= committees) {
@@ -73,29 +73,27 @@ const produceAttestationData = defineOperation("validator.produceAttestationData
   },
 });
 
-const attestationDataByOtherName = defineAlias(produceAttestationData, {
+const attestationDataAlias = defineAlias(produceAttestationData, {
   number: 35,
   name: "get_v1_validator_attestation",
-  summary: "Another name of get_v1_validator_attestation_data.",
+  summary: "Alias of get_v1_validator_attestation_data.",
 });
 
 const AGGREGATE_PARAMS = {
-  slot: required(slot, "The slot of the attestation data."),
-  attestationDataRoot: required(root, "The hash tree root of the attestation data."),
+  slot: required(slot, "Slot of the attestation data."),
+  attestationDataRoot: required(root, "Hash tree root of the attestation data."),
 };
 const AGGREGATE = { name: "attestation", schema: shape("Attestation") };
 
 const getAggregatedAttestation = defineEncoded({
   number: 36,
   name: "get_v1_validator_aggregate_attestation",
-  summary: "The attestation with the most attesters for some attestation data.",
+  summary: "The best aggregate for some attestation data.",
   params: {
     ...AGGREGATE_PARAMS,
-    committeeIndex: optional(
-      uint64,
-      "The committee at the slot. From electra on the data does not name it, so that it has to be given where the slot has several.",
-      { only: "json-rpc" },
-    ),
+    committeeIndex: optional(uint64, "Committee index. Required from electra on if the slot has several committees.", {
+      only: "json-rpc",
+    }),
   },
   result: AGGREGATE,
   failures: ["not-found", "unavailable"],
@@ -111,32 +109,32 @@ const getAggregatedAttestation = defineEncoded({
     params: async (chain) => [String(chain.slot), await chain.attestationDataRoot()],
   },
   codec: ({ validator }) => withoutMeta(validator.getAggregatedAttestationV2.resp),
-  handler: ({ chain }, wanted) => bestAggregate(chain, wanted),
+  handler: ({ chain }, query) => bestAggregate(chain, query),
 });
 
-const aggregateByOtherName = defineAlias(getAggregatedAttestation, {
+const aggregateAlias = defineAlias(getAggregatedAttestation, {
   number: 37,
   name: "get_v1_validator_aggregate_and_proof",
   summary:
-    "As get_v1_validator_aggregate_attestation; also takes one AttestationData in place of slot and root. It has no proof in it.",
-  normalizePositional: arrangeAttestationData,
+    "Like get_v1_validator_aggregate_attestation; also accepts an AttestationData instead of slot and root. The result has no proof.",
+  normalizePositional: attestationDataToSlotAndRoot,
 });
 
 const getAggregatedAttestationV2 = defineOperation("validator.getAggregatedAttestationV2", {
   name: "get_v2_validator_aggregate_attestation",
-  summary: "The attestation of a committee with the most attesters for some attestation data.",
-  params: { ...AGGREGATE_PARAMS, committeeIndex: required(uint64, "The committee at the slot.") },
-  normalizePositional: arrangeRootAfterSlot,
+  summary: "The best aggregate of a committee for some attestation data.",
+  params: { ...AGGREGATE_PARAMS, committeeIndex: required(uint64, "Committee index.") },
+  normalizePositional: slotBeforeRoot,
   result: AGGREGATE,
   failures: ["not-found", "unavailable"],
-  rest: [get("/eth/v2/validator/aggregate_attestation", { ssz: "answer" })],
+  rest: [get("/eth/v2/validator/aggregate_attestation", { ssz: "response" })],
   cost: "cheap",
   access: "read",
   example: {
     stage: "aggregate",
     params: async (chain) => [String(chain.slot), await chain.attestationDataRoot(), "0"],
   },
-  handler: ({ chain }, wanted) => bestAggregate(chain, wanted),
+  handler: ({ chain }, query) => bestAggregate(chain, query),
 });
 
 const ACCEPTED = { name: "accepted", schema: isTrue };
@@ -145,7 +143,7 @@ const publishAggregateAndProofs = defineEncoded({
   number: 38,
   name: "post_v1_validator_aggregate_and_proofs",
   summary: "Submits aggregates, each signed by its aggregator.",
-  params: { signedAggregates: each(signedAggregateAndProof, "Aggregates in the form of their slot's fork.") },
+  params: { signedAggregates: each(signedAggregateAndProof, "Signed aggregates in the format of their slot's fork.") },
   result: ACCEPTED,
   failures: ["rejected"],
   rest: [post("/eth/v1/validator/aggregate_and_proofs")],
@@ -156,10 +154,10 @@ const publishAggregateAndProofs = defineEncoded({
   handler: (context, { signedAggregates }) => submitAggregates(context, signedAggregates),
 });
 
-const aggregateAndProofByOtherName = defineAlias(publishAggregateAndProofs, {
+const aggregateAndProofAlias = defineAlias(publishAggregateAndProofs, {
   number: 39,
   name: "post_v1_validator_aggregate_and_proof",
-  summary: "Another name of post_v1_validator_aggregate_and_proofs.",
+  summary: "Alias of post_v1_validator_aggregate_and_proofs.",
 });
 
 const publishAggregateAndProofsV2 = defineOperation("validator.publishAggregateAndProofsV2", {
@@ -167,8 +165,8 @@ const publishAggregateAndProofsV2 = defineOperation("validator.publishAggregateA
   summary: "Submits aggregates, each signed by its aggregator.",
   params: {
     signedAggregateAndProofs: required(
-      payloadList("signed aggregates with their proofs", signedAggregateAndProof),
-      "Aggregates in the form of their slot's fork.",
+      payloadList("signed aggregates and proofs", signedAggregateAndProof),
+      "Signed aggregates in the format of their slot's fork.",
       { name: "signed_aggregates" },
     ),
     consensusVersion: CONSENSUS_VERSION,
@@ -190,28 +188,28 @@ const publishAggregateAndProofsV2 = defineOperation("validator.publishAggregateA
 
 export const attestationProductionMethods = [
   produceAttestationData,
-  attestationDataByOtherName,
+  attestationDataAlias,
   getAggregatedAttestation,
-  aggregateByOtherName,
+  aggregateAlias,
   getAggregatedAttestationV2,
   publishAggregateAndProofs,
-  aggregateAndProofByOtherName,
+  aggregateAndProofAlias,
   publishAggregateAndProofsV2,
 ] as const;
 
-interface WantedAggregate {
+interface AggregateQuery {
   slot: Slot;
   attestationDataRoot: RootHex;
-  /** By default the one that the data names or, from electra on, the only one of the slot. */
+  /** Default: the index in the data; from electra on the only committee of the slot. */
   committeeIndex?: CommitteeIndex;
 }
 
-async function bestAggregate(chain: BeaconChain, { slot, attestationDataRoot, committeeIndex }: WantedAggregate) {
+async function bestAggregate(chain: BeaconChain, { slot, attestationDataRoot, committeeIndex }: AggregateQuery) {
   requireSynced(chain);
   const data = chain.pools.attestations.getAggregate(slot, attestationDataRoot, committeeIndex);
   if (!data) {
     const ofCommittee = committeeIndex === undefined ? "" : ` and committee ${committeeIndex}`;
-    throw notFound(`No attestation of slot ${slot}${ofCommittee} with data ${attestationDataRoot} is known.`);
+    throw notFound(`No attestation of slot ${slot}${ofCommittee} with data ${attestationDataRoot}.`);
   }
   await requireVerifiedHead(chain);
   requireVerifiedBlock(chain, toRootHex(data.data.beaconBlockRoot));
@@ -219,7 +217,7 @@ async function bestAggregate(chain: BeaconChain, { slot, attestationDataRoot, co
   return { data, meta: { version: chain.config.getForkName(slot) } };
 }
 
-/** Refuses an attestation that may be of another committee than the one that was meant. */
+/** Throws if the committee is ambiguous: from electra on, attestation data has no committee index. */
 async function requireNamedCommittee(chain: BeaconChain, attestation: Attestation): Promise<void> {
   if (!isElectraAttestation(attestation)) return;
   const { slot, beaconBlockRoot, target } = attestation.data;
@@ -227,8 +225,8 @@ async function requireNamedCommittee(chain: BeaconChain, attestation: Attestatio
   const committees = state.epochCtx.getCommitteeCountPerSlot(target.epoch);
   if (committees === 1) return;
   throw invalidParams(
-    `The parameter "committee_index" is missing: slot ${slot} has ${committees} committees, and since electra attestation ` +
-      "data does not name its own.",
+    `The parameter "committee_index" is missing: slot ${slot} has ${committees} committees, and attestation data has no ` +
+      "committee index from electra on.",
   );
 }
 
@@ -240,8 +238,8 @@ function submitAggregates({ chain, broadcast }: ApiContext, aggregates: SignedAg
   );
 }
 
-/** One AttestationData in place of the slot and the root that follow from it, and perhaps the committee index after it. */
-function arrangeAttestationData(params: unknown[]): unknown[] {
+/** Replaces a leading AttestationData by its slot and root. A committee index may follow. */
+function attestationDataToSlotAndRoot(params: unknown[]): unknown[] {
   const [first, ...rest] = params;
   if (rest.length > 1 || typeof first !== "object" || first === null || Array.isArray(first)) return params;
   try {
@@ -253,8 +251,8 @@ function arrangeAttestationData(params: unknown[]): unknown[] {
   }
 }
 
-/** REST lists the root before the slot; a root is never a slot, so both orders are understood. */
-function arrangeRootAfterSlot(params: unknown[]): unknown[] {
+/** Accepts both orders of slot and root: the Beacon API has the root first. */
+function slotBeforeRoot(params: unknown[]): unknown[] {
   const [first, second, ...rest] = params;
   const isSwapped = parseFixedHex(first, 32) !== undefined && parseFixedHex(second, 32) === undefined;
   return isSwapped ? [second, first, ...rest] : params;

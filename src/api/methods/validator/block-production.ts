@@ -49,24 +49,20 @@ interface BlockProductionRequest {
 }
 
 interface PayloadPreference {
-  /** The builder's bid is weighed with it, instead of what the node was started with. */
+  /** Weight of builder bids in percent. Default: `--builder-boost-factor`. */
   builderBoostFactor?: bigint;
 }
 
-/** How far past the head a block may be asked for. */
+/** Maximum distance of a produced block to the head. */
 const MAX_EPOCHS_AHEAD = 2;
-/** The compressed point at infinity, which stands for "no reveal" when its verification is skipped. */
+/** Compressed point at infinity: the reveal if its verification is skipped. */
 const POINT_AT_INFINITY = Uint8Array.from({ length: 96 }, (_, i) => (i === 0 ? 0xc0 : 0));
 
-/** What a client says about the block that it wants to be made. */
 const BLOCK_PRODUCTION_PARAMS = {
-  slot: required(
-    slot,
-    "The slot of the block, after the head's: the current one, or at most two epochs past the head.",
-  ),
+  slot: required(slot, "Slot of the block, after the head: the current slot, or up to two epochs after the head."),
   randaoReveal: required(signature, "The proposer's signature over the epoch."),
-  graffiti: optional(graffiti, "At most 32 bytes of text or hex; by default what setGraffiti has set."),
-  skipRandaoVerification: optional(boolean, "Takes the point at infinity in place of a reveal.", { isFlag: true }),
+  graffiti: optional(graffiti, "At most 32 bytes of text or hex. Default: the graffiti of setGraffiti."),
+  skipRandaoVerification: optional(boolean, "Accepts the point at infinity as the reveal.", { isFlag: true }),
 };
 
 const PRODUCED_BLOCK = {
@@ -83,10 +79,10 @@ const produceBlockV2 = defineEncoded({
   aliases: ["get_v2_validator_blocks_slot", "get_v1_validator_blocks_slot"],
   summary: "A new block on the head for its proposer to sign.",
   params: BLOCK_PRODUCTION_PARAMS,
-  normalizePositional: arrangeRevealBeforeGraffiti,
+  normalizePositional: revealBeforeGraffiti,
   result: PRODUCED_BLOCK,
   failures: ["unavailable", "unsupported"],
-  rest: [get("/eth/v2/validator/blocks/{slot}", { ssz: "answer" }), get("/eth/v1/validator/blocks/{slot}")],
+  rest: [get("/eth/v2/validator/blocks/{slot}", { ssz: "response" }), get("/eth/v1/validator/blocks/{slot}")],
   cost: "duty",
   access: "read",
   until: ForkName.gloas,
@@ -95,8 +91,8 @@ const produceBlockV2 = defineEncoded({
     params: async (chain) => [String(chain.slot), await chain.randaoReveal(), "an example"],
   },
   codec: (codecs) => {
-    const { data, meta } = withForkAlone(codecs);
-    // Validator clients of the second version's time read the value under this name, and some insist on it.
+    const { data, meta } = withForkOnly(codecs);
+    // Validator clients for the second version read the value under this name, and some require it.
     const toJson = (produced: routes.validator.ProduceBlockV3Meta) => ({
       ...(meta.toJson(produced) as object),
       block_value: produced.executionPayloadValue.toString(),
@@ -111,9 +107,7 @@ const produceBlockV2 = defineEncoded({
 
 const produceBlindedBlock = defineEncoded({
   name: "get_v1_validator_blinded_blocks_slot",
-  summary:
-    "A new block with the header of its payload instead of the payload, which may be a builder's; before bellatrix the " +
-    "block itself.",
+  summary: "A new blinded block, with the header of a local or builder payload; before bellatrix a full block.",
   params: BLOCK_PRODUCTION_PARAMS,
   result: {
     name: "blinded_block",
@@ -123,7 +117,7 @@ const produceBlindedBlock = defineEncoded({
     ),
   },
   failures: ["unavailable", "unsupported"],
-  rest: [get("/eth/v1/validator/blinded_blocks/{slot}", { ssz: "answer" })],
+  rest: [get("/eth/v1/validator/blinded_blocks/{slot}", { ssz: "response" })],
   cost: "duty",
   access: "read",
   until: ForkName.gloas,
@@ -131,7 +125,7 @@ const produceBlindedBlock = defineEncoded({
     stage: "propose",
     params: async (chain) => [String(chain.slot), await chain.randaoReveal(), "an example"],
   },
-  codec: withForkAlone,
+  codec: withForkOnly,
   async handler({ chain }, request) {
     const produced = await produceBestBlock(chain, request);
     const meta = metaOf(produced);
@@ -147,23 +141,23 @@ const produceBlockV3 = defineOperation("validator.produceBlockV3", {
   name: "get_v3_validator_blocks_slot",
   aliases: ["get_v3_validator_block"],
   summary:
-    "A new block on the head for its proposer to sign, with what it is worth beside it; blinded, without the payload, where " +
-    "a builder bids more than the node's own payload is worth.",
+    "A new block on the head for its proposer to sign, with its value as metadata. It is blinded if a builder's bid is worth " +
+    "more than the local payload.",
   params: {
     ...BLOCK_PRODUCTION_PARAMS,
     graffiti: { ...BLOCK_PRODUCTION_PARAMS.graffiti, restSchema: graffitiHex },
     builderBoostFactor: optional(
       exactUint64,
-      "Percentage by which a builder's bid is weighed against the node's own payload: 0 prefers the own, 2^64-1 the builder's; " +
-        "by default what --builder-boost-factor says.",
+      "Weight of builder bids against the local payload in percent: 0 always prefers the local payload, 2^64-1 the builder. " +
+        "Default: --builder-boost-factor.",
     ),
-    feeRecipient: optional(executionAddress, "Whom the block pays, instead of what was prepared.", {
+    feeRecipient: optional(executionAddress, "Fee recipient of the block, instead of the prepared one.", {
       only: "rest",
     }),
   },
   result: PRODUCED_BLOCK,
   failures: ["unavailable", "unsupported"],
-  rest: [get("/eth/v3/validator/blocks/{slot}", { ssz: "answer" })],
+  rest: [get("/eth/v3/validator/blocks/{slot}", { ssz: "response" })],
   cost: "duty",
   access: "read",
   until: ForkName.gloas,
@@ -179,15 +173,15 @@ const produceBlockV3 = defineOperation("validator.produceBlockV3", {
 
 export const blockProductionMethods = [produceBlockV2, produceBlockV3, produceBlindedBlock] as const;
 
-/** Of the versions before the third, which have the fork alone beside the block. */
-function withForkAlone({
+/** Codec of the versions before the third, whose only metadata is the fork. */
+function withForkOnly({
   validator: { produceBlockV3, getAggregatedAttestationV2 },
 }: Codecs): ResponseCodec<BlockContents | BlindedBeaconBlock, routes.validator.ProduceBlockV3Meta> {
   return { data: produceBlockV3.resp.data, meta: getAggregatedAttestationV2.resp.meta };
 }
 
-/** Servers of old took the graffiti first; their lengths tell the two apart. */
-function arrangeRevealBeforeGraffiti(params: unknown[]): unknown[] {
+/** Accepts both orders of reveal and graffiti: earlier servers had the graffiti first. */
+function revealBeforeGraffiti(params: unknown[]): unknown[] {
   const [slot, first, second, ...rest] = params;
   const isSwapped = parseFixedHex(second, 96) !== undefined && parseGraffitiValue(first) !== undefined;
   return isSwapped ? [slot, second, first, ...rest] : params;
@@ -203,13 +197,13 @@ function metaOf({ fork, isBlinded, executionPayloadValue, consensusBlockValue }:
   };
 }
 
-/** A block on the head, from the pools' contents and with a payload of the node's own, for the proposer to sign. */
+/** Produces a block on the head with a local payload. */
 export async function produceBlock(chain: BeaconChain, request: BlockProductionRequest): Promise<ProducedFullBlock> {
   const onHead = await requestOnHead(chain, request);
   return chain.producer.produce(onHead);
 }
 
-/** The same, with a payload of the node's own or of a builder, whichever is better. */
+/** Produces a block on the head with a local or builder payload, whichever is worth more. */
 async function produceBestBlock(
   chain: BeaconChain,
   { builderBoostFactor, ...request }: BlockProductionRequest & PayloadPreference,
@@ -221,7 +215,7 @@ async function produceBestBlock(
 async function requestOnHead(chain: BeaconChain, request: BlockProductionRequest): Promise<BlockRequest> {
   requireSynced(chain);
   if (chain.config.getForkSeq(request.slot) >= ForkSeq.gloas) {
-    throw unsupported("Blocks of the gloas fork have another form: use get_v4_validator_blocks_slot.");
+    throw unsupported("Blocks of the gloas fork have another format. Use get_v4_validator_blocks_slot.");
   }
   await chain.pendingVerdicts.retry();
   await chain.refreshHead();
@@ -229,13 +223,11 @@ async function requestOnHead(chain: BeaconChain, request: BlockProductionRequest
   const { head } = chain;
   const { slot } = request;
   if (slot <= head.slot) {
-    throw invalidParams(`A block of slot ${slot} cannot follow the head, which is of slot ${head.slot}.`);
+    throw invalidParams(`A block of slot ${slot} cannot be built on the head of slot ${head.slot}.`);
   }
-  // A chain that stood still for long must be able to go on, so the current slot is never too far.
+  // The current slot is always allowed, so that a chain can resume after a long outage.
   if (slot > Math.max(head.slot + MAX_EPOCHS_AHEAD * SLOTS_PER_EPOCH, chain.clock.currentSlot)) {
-    throw invalidParams(
-      `Slot ${slot} is more than ${MAX_EPOCHS_AHEAD} epochs past the head, which is of slot ${head.slot}.`,
-    );
+    throw invalidParams(`Slot ${slot} is more than ${MAX_EPOCHS_AHEAD} epochs after the head of slot ${head.slot}.`);
   }
   const parentRoot = chain.proposerHead.parentFor(slot).root;
   const preState = await chain.states.afterBlock(parentRoot, slot);
@@ -245,11 +237,11 @@ async function requestOnHead(chain: BeaconChain, request: BlockProductionRequest
   return blockRequest(chain, preState.epochCtx.getBeaconProposer(slot), { ...request, parentRoot, isAnonymous });
 }
 
-/** phase0/beacon-chain.md, process_block_header: no block of a slashed validator is valid. */
+/** Throws if the proposer is slashed: its block would be invalid (phase0/beacon-chain.md, process_block_header). */
 function requireUnslashedProposer({ epochCtx, validators }: CachedBeaconStateAllForks, slot: Slot): void {
   const proposer = epochCtx.getBeaconProposer(slot);
   if (validators.getReadonly(proposer).slashed) {
-    throw invalidParams(`Slot ${slot} can have no block: its proposer, validator ${proposer}, is slashed.`);
+    throw invalidParams(`Slot ${slot} cannot have a block: its proposer, validator ${proposer}, is slashed.`);
   }
 }
 

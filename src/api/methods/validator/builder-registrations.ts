@@ -10,32 +10,31 @@ import { throwIfAnyFailed } from "../../submissions.ts";
 type Registration = bellatrix.SignedValidatorRegistrationV1;
 
 /** MAX_REGISTRATION_LOOKAHEAD of builder-specs, in seconds. */
-const MAX_LOOKAHEAD = 10;
+const MAX_LOOKAHEAD_SECONDS = 10;
 
-/** As many as share the work of one batch of signatures well. */
-const BATCH = 256;
+/** Number of signatures per verification batch. */
+const BATCH_SIZE = 256;
 
 /**
- * Keeps registrations for builders that their validators signed (process_registration of builder-specs); the others are refused
- * one by one. Those of keys that no validator has, or one that has exited, are left out, as the standard wants it.
+ * Stores validly signed builder registrations (builder-specs, process_registration) and rejects the others one by one.
+ * Registrations of unknown or exited validators are ignored, as the Beacon API requires.
  */
-export async function register(
+export async function registerValidators(
   chain: BeaconChain,
   registrations: readonly Registration[],
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const failures: ItemFailure[] = [];
   const slice = new TimeSlice();
-  for (let start = 0; start < registrations.length; start += BATCH) {
-    // Thousands of signatures are not verified for somebody who has left.
+  for (let start = 0; start < registrations.length; start += BATCH_SIZE) {
     signal?.throwIfAborted();
-    failures.push(...(await registerBatch(chain, registrations.slice(start, start + BATCH), start)));
+    failures.push(...(await registerBatch(chain, registrations.slice(start, start + BATCH_SIZE), start)));
     await slice.yieldIfDue();
   }
   throwIfAnyFailed(failures, registrations.length, rejected);
 }
 
-/** `start` is the place of the first in the whole list. */
+/** Registers a batch. `start` is the index of its first item in the submission. */
 async function registerBatch(
   chain: BeaconChain,
   registrations: readonly Registration[],
@@ -70,12 +69,12 @@ function signatureSet({ config }: BeaconChain, { message, signature }: Registrat
 }
 
 function notSigned(validator: ValidatorIndex): string {
-  return `The registration is not signed by validator ${validator}, whose public key it names.`;
+  return `The registration is not signed by validator ${validator}.`;
 }
 
-/** Clients date registrations by the time of day, which the clock of a dev chain may be behind. */
+/** Returns an error for a timestamp in the future. Clients use the system clock, which a dev chain may be behind. */
 function tooEarly({ clock }: BeaconChain, { message: { timestamp } }: Registration): string | undefined {
   const now = Math.floor(Math.max(clock.nowSeconds(), TIME_OF_DAY.nowSeconds()));
-  if (timestamp <= now + MAX_LOOKAHEAD) return undefined;
-  return `The registration has the timestamp ${timestamp}, more than ${MAX_LOOKAHEAD} seconds ahead of the time, which is ${now}.`;
+  if (timestamp <= now + MAX_LOOKAHEAD_SECONDS) return undefined;
+  return `The timestamp ${timestamp} is more than ${MAX_LOOKAHEAD_SECONDS} seconds ahead of the current time ${now}.`;
 }

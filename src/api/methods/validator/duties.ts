@@ -26,24 +26,24 @@ import { boolean, list, object, shape } from "../../schemas.ts";
 import { lastKnownEpoch, stateForDuties, stateForSyncCommittee } from "./duty-state.ts";
 import { livenessIn } from "./liveness.ts";
 
-/** What is done for so many does not take long. */
-const VALIDATORS_BETWEEN_TURNS = 1024;
+/** Number of validators between checks of the time slice. */
+const VALIDATORS_PER_CHECK = 1024;
 
 type AttesterDutiesCodec = ResponseCodec<unknown, { dependentRoot: RootHex; executionOptimistic: boolean }>;
 
 interface DutiesRequest {
   epoch: Epoch;
-  /** By index or by public key, mixed as the caller likes. */
+  /** Indices and public keys. */
   indices: ValidatorId[];
 }
 
-const EPOCH = required(epoch, "The epoch of the duties, at most the one after the current.");
+const EPOCH = required(epoch, "Epoch of the duties, at most one after the current epoch.");
 
 const ATTESTER_DUTIES = {
-  summary: "When and in which committee validators attest in an epoch.",
+  summary: "Attester duties of validators in an epoch.",
   params: {
     epoch: EPOCH,
-    indices: required(validatorIds, "Public keys or indices of the validators.", { name: "validators" }),
+    indices: required(validatorIds, "Validator public keys or indices.", { name: "validators" }),
   },
   result: { name: "duties", schema: list(shape("AttesterDuty")) },
   failures: ["not-found", "unavailable"],
@@ -69,7 +69,7 @@ const ATTESTER_DUTIES = {
     const slice = new TimeSlice();
     for (const [index, position] of positions.entries()) {
       duties.add(pubkeyOf(state, position.validatorIndex), position);
-      if (index % VALIDATORS_BETWEEN_TURNS === 0) await slice.yieldIfDue();
+      if (index % VALIDATORS_PER_CHECK === 0) await slice.yieldIfDue();
     }
     const input = {
       firstSlot: computeStartSlotAtEpoch(request.epoch),
@@ -104,7 +104,7 @@ const getProposerDuties = defineOperation("validator.getProposerDuties", {
   number: 31,
   name: "get_v1_validator_duties_proposer",
   aliases: ["get_v1_validator_duties_proposer_epoch"],
-  summary: "Who proposes at each slot of an epoch.",
+  summary: "Proposer duties of an epoch.",
   params: { epoch: EPOCH },
   result: PROPOSER_DUTIES,
   failures: ["not-found", "unavailable"],
@@ -115,11 +115,11 @@ const getProposerDuties = defineOperation("validator.getProposerDuties", {
   handler: ({ chain }, { epoch }) => proposerDuties(chain, epoch, epoch),
 });
 
-/** Since fulu proposers are decided an epoch ahead, and the second version says by which block for every fork. */
+/** From fulu on, proposers are known an epoch ahead. The second version has that dependent root in all forks. */
 const getProposerDutiesV2 = defineOperation("validator.getProposerDutiesV2", {
   name: "get_v2_validator_duties_proposer_epoch",
   aliases: ["get_v2_validator_duties_proposer"],
-  summary: "Who proposes at each slot of an epoch, with the dependent root of one epoch earlier.",
+  summary: "Proposer duties of an epoch, with the dependent root of one epoch earlier.",
   params: { epoch: EPOCH },
   result: PROPOSER_DUTIES,
   failures: ["not-found", "unavailable"],
@@ -133,10 +133,10 @@ const getProposerDutiesV2 = defineOperation("validator.getProposerDutiesV2", {
 const getSyncCommitteeDuties = defineOperation("validator.getSyncCommitteeDuties", {
   name: "post_v1_validator_duties_sync_epoch",
   aliases: ["post_v1_validator_duties_sync"],
-  summary: "Which validators sit in the sync committee of an epoch, and where.",
+  summary: "Sync committee duties of validators in an epoch.",
   params: {
-    epoch: required(epoch, "An epoch of the current or the next sync committee period, or of an earlier one."),
-    indices: required(validatorIds, "Indices or public keys of the validators.", { name: "validator_indices" }),
+    epoch: required(epoch, "Epoch of the duties, at most in the next sync committee period."),
+    indices: required(validatorIds, "Validator indices or public keys.", { name: "validator_indices" }),
   },
   result: {
     name: "duties",
@@ -175,10 +175,10 @@ const getSyncCommitteeDuties = defineOperation("validator.getSyncCommitteeDuties
 const getLiveness = defineOperation("validator.getLiveness", {
   name: "post_v1_validator_liveness_epoch",
   aliases: ["post_v1_validator_liveness"],
-  summary: "Whether validators were seen to do anything in an epoch.",
+  summary: "Liveness of validators in an epoch, as observed by the node.",
   params: {
-    epoch: required(epoch, "The current epoch or the one before it."),
-    indices: required(validatorIndices, "The validators.", { name: "validator_indices" }),
+    epoch: required(epoch, "The current or the previous epoch."),
+    indices: required(validatorIndices, "Validator indices.", { name: "validator_indices" }),
   },
   result: { name: "liveness", schema: list(object({ index: shape("Uint64"), is_live: boolean })) },
   failures: ["unavailable"],
@@ -198,7 +198,7 @@ export const dutyMethods = [
   getLiveness,
 ] as const;
 
-/** `dependsOn` is the epoch before which the deciding block was made. */
+/** Returns the proposer duties. The dependent root is the last block before the epoch `dependsOn`. */
 async function proposerDuties(chain: BeaconChain, epoch: Epoch, dependsOn: Epoch) {
   requireSynced(chain);
   requireKnownEpoch(chain, epoch);
@@ -214,7 +214,7 @@ async function proposerDuties(chain: BeaconChain, epoch: Epoch, dependsOn: Epoch
       validatorIndex,
       slot: startSlot + i,
     })),
-    meta: { dependentRoot: rootBeforeEpoch(state, dependsOn), executionOptimistic: chain.status.isOptimistic },
+    meta: { dependentRoot: dependentRootOf(state, dependsOn), executionOptimistic: chain.status.isOptimistic },
   };
 }
 
@@ -225,12 +225,12 @@ function requireKnownEpoch(chain: BeaconChain, epoch: Epoch): void {
   }
 }
 
-/** By slot, then committee, then position; whoever has no duty in the epoch is left out. */
+/** Finds committee positions by slot, committee and position. Validators without a duty are omitted. */
 async function findAttesters(chain: BeaconChain, { epoch, indices }: DutiesRequest) {
   requireSynced(chain);
   requireKnownEpoch(chain, epoch);
   const state = await stateForDuties(chain, epoch);
-  const meta = { dependentRoot: rootBeforeEpoch(state, epoch - 1), executionOptimistic: chain.status.isOptimistic };
+  const meta = { dependentRoot: dependentRootOf(state, epoch - 1), executionOptimistic: chain.status.isOptimistic };
   const shuffling = state.epochCtx.getShufflingAtEpoch(epoch);
   const positions = await committeePositions(shuffling, await indicesOf(state, indices));
   return { state, shuffling, positions, meta };
@@ -244,7 +244,7 @@ async function findLiveness(
   const { currentEpoch } = chain.clock;
   if (epoch > currentEpoch || epoch < currentEpoch - 1) {
     throw invalidParams(
-      `Liveness can be told for the current epoch, ${currentEpoch}, and the one before it, but not for epoch ${epoch}.`,
+      `Liveness is only known for the current epoch ${currentEpoch} and the previous one, but epoch ${epoch} was given.`,
     );
   }
   const { length } = chain.headState.validators;
@@ -255,12 +255,12 @@ async function findLiveness(
   const slice = new TimeSlice();
   for (const [position, index] of indices.entries()) {
     liveness.push({ index, isLive: isLive(index) });
-    if (position % VALIDATORS_BETWEEN_TURNS === 0) await slice.yieldIfDue();
+    if (position % VALIDATORS_PER_CHECK === 0) await slice.yieldIfDue();
   }
   return liveness;
 }
 
-/** Each once; keys that no validator has are left out. */
+/** Returns unique indices. Unknown keys are omitted. */
 async function indicesOf(
   { epochCtx }: CachedBeaconStateAllForks,
   validators: readonly ValidatorId[],
@@ -270,7 +270,7 @@ async function indicesOf(
   for (const [position, id] of validators.entries()) {
     const index = typeof id === "string" ? epochCtx.getValidatorIndex(fromHex(id)) : id;
     if (index !== null) indices.add(index);
-    if (position % VALIDATORS_BETWEEN_TURNS === 0) await slice.yieldIfDue();
+    if (position % VALIDATORS_PER_CHECK === 0) await slice.yieldIfDue();
   }
   return indices;
 }
@@ -280,10 +280,10 @@ function pubkeyOf(state: CachedBeaconStateAllForks, validator: ValidatorIndex): 
 }
 
 /**
- * The block that decides what lies an epoch ahead: the last one before the epoch, or genesis. The state itself remembers
- * it, also where the node's history began after that block.
+ * Returns the dependent root: that of the last block before the epoch, or genesis. It is read from the state, since the
+ * block may be before the node's history.
  */
-function rootBeforeEpoch(state: CachedBeaconStateAllForks, epoch: Epoch): RootHex {
+function dependentRootOf(state: CachedBeaconStateAllForks, epoch: Epoch): RootHex {
   const slot = Math.max(0, computeStartSlotAtEpoch(Math.max(0, epoch)) - 1);
   if (slot < state.slot) return toRootHex(getBlockRootAtSlot(state, slot));
   return toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(latestBlockHeader(state)));

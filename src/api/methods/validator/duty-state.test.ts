@@ -4,7 +4,7 @@ import type { BeaconChain } from "../../../chain/chain.ts";
 import { SetClock } from "../../../chain/validation/clock.test-support.ts";
 import { lastKnownEpoch } from "./duty-state.ts";
 
-it("knows the committees of the next epoch, and those of the one after it half a second before the next begins", () => {
+it("knows the committees of the next epoch, with a tolerance of half a second at epoch boundaries", () => {
   const clock = new SetClock(1_700_000_000, 6);
   const chain = { clock } as unknown as BeaconChain;
   clock.set(2 * SLOTS_PER_EPOCH);

@@ -13,28 +13,28 @@ import { requireForkAt } from "../../preconditions.ts";
 /** MAXIMUM_GOSSIP_CLOCK_DISPARITY of the p2p specification. */
 const CLOCK_DISPARITY_MS = 500;
 
-/** The last epoch whose committees can be told; clients' clocks may be a little ahead of ours. */
+/** Returns the last epoch whose committees are known. Tolerates clients whose clocks are slightly ahead. */
 export function lastKnownEpoch({ clock }: BeaconChain): Epoch {
   return computeEpochAtSlot(clock.currentSlotWithTolerance(CLOCK_DISPARITY_MS)) + 1;
 }
 
-/** A state of the head's chain from which the committees and proposers of the epoch follow. */
+/** Returns a state of the head's chain that determines the committees and proposers of the epoch. */
 export async function stateForDuties(chain: BeaconChain, epoch: Epoch): Promise<CachedBeaconStateAllForks> {
   const { head, headState, clock, states } = chain;
   const headEpoch = computeEpochAtSlot(head.slot);
   if (epoch === headEpoch) return headState;
   if (epoch < headEpoch) {
     const state = await states.canonicalAtSlot(computeStartSlotAtEpoch(epoch));
-    if (!state) throw notFound(`The state of epoch ${epoch} is not in this node's history.`);
+    if (!state) throw notFound(`The node has no state of epoch ${epoch}.`);
     return state;
   }
-  // An epoch that has begun is judged by its own state; the next one by the state of the epoch before it.
+  // An epoch that has started has its own state. The next epoch is determined by the previous state.
   const startedEpoch = Math.min(epoch, Math.max(headEpoch, clock.currentEpoch));
   const stateEpoch = startedEpoch === epoch ? epoch : epoch - 1;
   return stateEpoch === headEpoch ? headState : states.afterBlock(head.root, computeStartSlotAtEpoch(stateEpoch));
 }
 
-/** A state that knows the sync committee of the epoch: its own period's, or the next one's. */
+/** Returns a state with the sync committee of the epoch, as its current or next one. */
 export async function stateForSyncCommittee(chain: BeaconChain, epoch: Epoch): Promise<CachedBeaconStateAltair> {
   requireForkAt(chain.config, ForkName.altair, computeStartSlotAtEpoch(epoch), "Sync committees");
   const currentEpoch = Math.max(chain.clock.currentEpoch, computeEpochAtSlot(chain.head.slot));
@@ -44,7 +44,7 @@ export async function stateForSyncCommittee(chain: BeaconChain, epoch: Epoch): P
   }
   const state = await stateForDuties(chain, Math.min(epoch, currentEpoch));
   if (!("currentSyncCommittee" in state)) {
-    throw unavailable(`The sync committee of epoch ${epoch} is not known before the altair fork.`);
+    throw unavailable(`The sync committee of epoch ${epoch} is unknown until the altair fork.`);
   }
   return state as CachedBeaconStateAltair;
 }

@@ -10,13 +10,13 @@ import type { BeaconChain } from "../../../chain/chain.ts";
 
 type WasSeen = (validator: ValidatorIndex) => boolean;
 
-/** Whether validators did anything in an epoch, as far as this node noticed: the standard asks for no more. */
+/** Returns a predicate of validators that the node observed in an epoch: attesting, aggregating or proposing. */
 export function livenessIn(chain: BeaconChain, epoch: Epoch): WasSeen {
   const sources = [seenSigning(chain, epoch), attestedOnChain(chain, epoch), seenProposing(chain, epoch)];
   return (validator) => sources.some((wasSeen) => wasSeen(validator));
 }
 
-/** By gossip or from this node's own clients. */
+/** Validators whose attestations or aggregates were received by gossip or the API. */
 function seenSigning({ pools }: BeaconChain, epoch: Epoch): WasSeen {
   const { attesters, aggregators } = pools.seen;
   return (validator) => attesters.has(epoch, validator) || aggregators.has(epoch, validator);
@@ -28,14 +28,14 @@ function seenProposing({ pools }: BeaconChain, epoch: Epoch): WasSeen {
   return (validator) => slots.some((slot) => pools.seen.blockProposers.root(slot, validator) !== undefined);
 }
 
-/** By the attestations that the head's chain holds, also those that came before this node was started. */
+/** Validators with attestations in the head's chain, including those from before the node was started. */
 function attestedOnChain({ headState }: BeaconChain, epoch: Epoch): WasSeen {
   const stateEpoch = computeEpochAtSlot(headState.slot);
   if (epoch !== stateEpoch && epoch !== stateEpoch - 1) return () => false;
   if (headState.config.getForkSeq(headState.slot) >= ForkSeq.altair) {
     const { currentEpochParticipation, previousEpochParticipation } = headState as CachedBeaconStateAltair;
     const flags = epoch === stateEpoch ? currentEpochParticipation : previousEpochParticipation;
-    // Read one by one: a copy of all flags would take longer than most answers.
+    // Read on demand: copying all flags would dominate most calls.
     return (validator) => validator < flags.length && flags.get(validator) !== 0;
   }
   const { currentEpochAttestations, previousEpochAttestations, epochCtx } = headState as CachedBeaconStatePhase0;

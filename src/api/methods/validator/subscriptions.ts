@@ -32,7 +32,7 @@ import {
 import { requireSynced } from "../../preconditions.ts";
 import { isTrue, list, object, shape } from "../../schemas.ts";
 import { throwIfAnyFailed } from "../../submissions.ts";
-import { register } from "./builder-registrations.ts";
+import { registerValidators } from "./builder-registrations.ts";
 import { lastKnownEpoch, stateForDuties } from "./duty-state.ts";
 
 type StandardSubscription = routes.validator.BeaconCommitteeSubscription;
@@ -43,8 +43,8 @@ const ACCEPTED = { name: "accepted", schema: isTrue };
 const prepareBeaconCommitteeSubnet = defineOperation("validator.prepareBeaconCommitteeSubnet", {
   number: 40,
   name: "post_v1_validator_beacon_committee_subscriptions",
-  summary: "Tells the node in which committees validators will attest or aggregate.",
-  params: { subscriptions: each(committeeSubscription, "One for each validator and slot.") },
+  summary: "Subscribes validators to the subnets of their beacon committees.",
+  params: { subscriptions: each(committeeSubscription, "Subscriptions, one per validator and slot.") },
   normalizePositional: normalizeSubscriptionParams,
   result: ACCEPTED,
   failures: ["not-found", "unavailable"],
@@ -67,14 +67,14 @@ const prepareBeaconCommitteeSubnet = defineOperation("validator.prepareBeaconCom
   },
   async handler({ chain }, { subscriptions }) {
     requireSynced(chain);
-    await takeEach(subscriptions, async (subscription) => {
-      requireCommitteeOfSlotAtHand(chain, subscription);
+    await processEach(subscriptions, async (subscription) => {
+      requireKnownCommittee(chain, subscription);
       const { validatorIndex, ...interest } =
         "slotSignature" in subscription
-          ? await provenInterest(chain, subscription)
-          : declaredInterest(chain, subscription);
+          ? await verifyProof(chain, subscription)
+          : validateSubscription(chain, subscription);
       chain.attached.register(validatorIndex, chain.clock.currentEpoch);
-      // A client that starts in the middle of an epoch subscribes for all of it.
+      // Clients that start in the middle of an epoch also subscribe to its past slots.
       if (interest.slot >= chain.clock.currentSlot - 1) chain.subscriptions.add(interest);
     });
   },
@@ -84,8 +84,8 @@ const FEE_RECIPIENT = `0x${"fe".repeat(20)}`;
 
 const prepareBeaconProposer = defineOperation("validator.prepareBeaconProposer", {
   name: "post_v1_validator_prepare_beacon_proposer",
-  summary: "Tells the node where the fees of validators' blocks are to go, for this epoch and two more.",
-  params: { proposers: required(proposerPreparations, "One for each validator.", { name: "preparations" }) },
+  summary: "Sets the fee recipients of validators for this epoch and the next two.",
+  params: { proposers: required(proposerPreparations, "Preparations, one per validator.", { name: "preparations" }) },
   result: ACCEPTED,
   failures: [],
   rest: [post("/eth/v1/validator/prepare_beacon_proposer")],
@@ -93,8 +93,8 @@ const prepareBeaconProposer = defineOperation("validator.prepareBeaconProposer",
   access: "submit",
   example: { params: [[{ validator_index: "3", fee_recipient: FEE_RECIPIENT }]] },
   /**
-   * Indices that nobody has yet are accepted, as the standard wants it, but not kept: whoever gets one can propose only long
-   * after what is told now has expired.
+   * Ignores unknown indices, which the Beacon API requires to accept: the preparation expires before such a validator can
+   * propose.
    */
   async handler({ chain }, { proposers }) {
     const slice = new TimeSlice();
@@ -109,9 +109,9 @@ const prepareBeaconProposer = defineOperation("validator.prepareBeaconProposer",
 const registerValidator = defineOperation("validator.registerValidator", {
   name: "post_v1_validator_register_validator",
   summary:
-    "Registers validators for builders, each judged by itself; the node passes this on to its builder, if it has one.",
+    "Registers validators with builders. Each registration is validated on its own and forwarded to the node's builder, if any.",
   params: {
-    registrations: required(signedRegistrations, "One for each validator.", { name: "signed_registrations" }),
+    registrations: required(signedRegistrations, "Registrations, one per validator.", { name: "signed_registrations" }),
   },
   result: ACCEPTED,
   failures: ["rejected"],
@@ -120,14 +120,14 @@ const registerValidator = defineOperation("validator.registerValidator", {
   access: "submit",
   example: { params: (chain) => [[chain.registration(3)]] },
   async handler({ chain }, { registrations }, call) {
-    await register(chain, registrations, call?.signal);
+    await registerValidators(chain, registrations, call?.signal);
   },
 });
 
 const prepareSyncCommitteeSubnets = defineOperation("validator.prepareSyncCommitteeSubnets", {
   name: "post_v1_validator_sync_committee_subscriptions",
-  summary: "Tells the node in which sync subcommittees validators take part.",
-  params: { subscriptions: required(syncSubscriptions, "One for each validator.") },
+  summary: "Subscribes validators to the subnets of their sync subcommittees.",
+  params: { subscriptions: required(syncSubscriptions, "Subscriptions, one per validator.") },
   result: ACCEPTED,
   failures: [],
   rest: [post("/eth/v1/validator/sync_committee_subscriptions")],
@@ -140,8 +140,8 @@ const prepareSyncCommitteeSubnets = defineOperation("validator.prepareSyncCommit
   },
   async handler({ chain }, { subscriptions }) {
     const currentEpoch = Math.max(chain.clock.currentEpoch, computeEpochAtSlot(chain.head.slot));
-    await takeEach(subscriptions, (subscription) => {
-      requireSoundSubscription(chain, subscription);
+    await processEach(subscriptions, (subscription) => {
+      validateSyncSubscription(chain, subscription);
       const { validatorIndex, syncCommitteeIndices, untilEpoch } = subscription;
       if (untilEpoch < currentEpoch) return;
       chain.attached.register(validatorIndex, chain.clock.currentEpoch);
@@ -152,8 +152,8 @@ const prepareSyncCommitteeSubnets = defineOperation("validator.prepareSyncCommit
 
 const submitBeaconCommitteeSelections = defineOperation("validator.submitBeaconCommitteeSelections", {
   name: "post_v1_validator_beacon_committee_selections",
-  summary: "Combines selection proofs of distributed validators; only their middleware supports it.",
-  params: { selections: required(committeeSelections, "The partial selection proofs.") },
+  summary: "Combines selection proofs of distributed validators. Unsupported: only for their middleware.",
+  params: { selections: required(committeeSelections, "Partial selection proofs.") },
   result: {
     name: "selections",
     schema: list(
@@ -166,7 +166,7 @@ const submitBeaconCommitteeSelections = defineOperation("validator.submitBeaconC
   access: "read",
   example: {
     params: (chain) => [[{ validator_index: "3", slot: String(chain.slot), selection_proof: chain.selectionProof(3) }]],
-    isRefused: true,
+    isUnsupported: true,
   },
   async handler() {
     throw noDistributedValidators();
@@ -175,8 +175,9 @@ const submitBeaconCommitteeSelections = defineOperation("validator.submitBeaconC
 
 const submitSyncCommitteeSelections = defineOperation("validator.submitSyncCommitteeSelections", {
   name: "post_v1_validator_sync_committee_selections",
-  summary: "Combines sync committee selection proofs of distributed validators; only their middleware supports it.",
-  params: { selections: required(syncSelections, "The partial selection proofs.") },
+  summary:
+    "Combines sync committee selection proofs of distributed validators. Unsupported: only for their middleware.",
+  params: { selections: required(syncSelections, "Partial selection proofs.") },
   result: {
     name: "selections",
     schema: list(
@@ -204,7 +205,7 @@ const submitSyncCommitteeSelections = defineOperation("validator.submitSyncCommi
         },
       ],
     ],
-    isRefused: true,
+    isUnsupported: true,
   },
   async handler() {
     throw noDistributedValidators();
@@ -220,14 +221,14 @@ export const subscriptionMethods = [
   submitSyncCommitteeSelections,
 ] as const;
 
-/** Each item by itself, so that those in order take effect; those that have become pointless are not wrong. */
-async function takeEach<Item>(items: readonly Item[], take: (item: Item) => void | Promise<void>): Promise<void> {
+/** Processes items one by one. Valid items take effect even if others are invalid. */
+async function processEach<Item>(items: readonly Item[], process: (item: Item) => void | Promise<void>): Promise<void> {
   const failures: ItemFailure[] = [];
   const slice = new TimeSlice();
   for (const [index, item] of items.entries()) {
     await slice.yieldIfDue();
     try {
-      await take(item);
+      await process(item);
     } catch (error) {
       if (!(error instanceof Failure) || error.kind !== "invalid-params") throw error;
       failures.push({ index, message: error.message });
@@ -236,7 +237,7 @@ async function takeEach<Item>(items: readonly Item[], take: (item: Item) => void
   throwIfAnyFailed(failures, items.length, invalidParams);
 }
 
-function requireCommitteeOfSlotAtHand(
+function requireKnownCommittee(
   chain: BeaconChain,
   { committeeIndex, slot }: { committeeIndex: CommitteeIndex; slot: Slot },
 ): void {
@@ -251,20 +252,21 @@ function requireCommitteeOfSlotAtHand(
   }
 }
 
-function declaredInterest({ headState }: BeaconChain, subscription: StandardSubscription): ValidatorInterest {
+function validateSubscription({ headState }: BeaconChain, subscription: StandardSubscription): ValidatorInterest {
   const { validatorIndex, committeesAtSlot } = subscription;
   if (validatorIndex >= headState.validators.length) {
     throw invalidParams(`No validator has the index ${validatorIndex}.`);
   }
   if (committeesAtSlot < 1 || committeesAtSlot > MAX_COMMITTEES_PER_SLOT) {
     throw invalidParams(
-      `A slot has 1 to ${MAX_COMMITTEES_PER_SLOT} committees, so it cannot have ${committeesAtSlot}.`,
+      `committees_at_slot must be from 1 to ${MAX_COMMITTEES_PER_SLOT}, but ${committeesAtSlot} was given.`,
     );
   }
   return subscription;
 }
 
-async function provenInterest(
+/** Verifies the selection proof of a subscription. */
+async function verifyProof(
   chain: BeaconChain,
   { committeeIndex, slot, validatorPubkey, slotSignature }: SubscriptionWithProof,
 ): Promise<ValidatorInterest> {
@@ -296,7 +298,7 @@ async function provenInterest(
   };
 }
 
-function requireSoundSubscription(
+function validateSyncSubscription(
   chain: BeaconChain,
   { validatorIndex, syncCommitteeIndices }: routes.validator.SyncCommitteeSubscription,
 ): void {
@@ -309,13 +311,13 @@ function requireSoundSubscription(
   }
 }
 
-/** No sync committee is known beyond the next period. */
+/** Returns the end of the next sync committee period. Later sync committees are unknown. */
 function endOfNextPeriod(epoch: Epoch): Epoch {
   return (Math.floor(epoch / EPOCHS_PER_SYNC_COMMITTEE_PERIOD) + 2) * EPOCHS_PER_SYNC_COMMITTEE_PERIOD;
 }
 
 function noDistributedValidators() {
   return unsupported(
-    "Selection proofs are combined by the middleware of distributed validators, which this node is not.",
+    "Combining selection proofs requires the middleware of distributed validators. Send the request there.",
   );
 }

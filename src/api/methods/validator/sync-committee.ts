@@ -9,17 +9,17 @@ import { isTrue, object, shape } from "../../schemas.ts";
 import { submitAll } from "../../submissions.ts";
 
 const signedContributions = payloadList(
-  "signed contributions with their proofs",
+  "signed contributions and proofs",
   plainSszPayload("a signed contribution and proof", ssz.altair.SignedContributionAndProof),
 );
 
 const produceSyncCommitteeContribution = defineOperation("validator.produceSyncCommitteeContribution", {
   name: "get_v1_validator_sync_committee_contribution",
-  summary: "The contribution of a sync subcommittee with the most signers for a block.",
+  summary: "The best contribution of a sync subcommittee for a block.",
   params: {
-    slot: required(slot, "The slot in which the members signed."),
-    subcommitteeIndex: required(uint64, "The subcommittee."),
-    beaconBlockRoot: required(root, "The block that they signed."),
+    slot: required(slot, "Slot of the sync committee messages."),
+    subcommitteeIndex: required(uint64, "Subcommittee index."),
+    beaconBlockRoot: required(root, "Root of the signed block."),
   },
   result: {
     name: "contribution",
@@ -44,14 +44,14 @@ const produceSyncCommitteeContribution = defineOperation("validator.produceSyncC
     requireSynced(chain);
     if (subcommitteeIndex >= SYNC_COMMITTEE_SUBNET_COUNT) {
       throw invalidParams(
-        `There are ${SYNC_COMMITTEE_SUBNET_COUNT} sync subcommittees, so the index ${subcommitteeIndex} is too high.`,
+        `The subcommittee index must be below ${SYNC_COMMITTEE_SUBNET_COUNT}, but ${subcommitteeIndex} was given.`,
       );
     }
     requireForkAt(chain.config, ForkName.altair, slot, "Sync committees");
     const data = chain.pools.syncCommittee.getContribution(subcommitteeIndex, slot, beaconBlockRoot);
     if (!data) {
       throw notFound(
-        `No message of slot ${slot} and sync subcommittee ${subcommitteeIndex} for block ${beaconBlockRoot} is known.`,
+        `No message of slot ${slot} and sync subcommittee ${subcommitteeIndex} for block ${beaconBlockRoot}.`,
       );
     }
     await requireVerifiedHead(chain);

@@ -7,11 +7,11 @@ import { type OpenedDevChain, openDevChain, QUIET, startQuietDevChain } from "..
 import type { Api } from "../../api.ts";
 
 type ValidatorHandlers = Api["validator"];
-type Refused = [name: string, ask: (api: ValidatorHandlers) => unknown, complaint: RegExp];
+type RejectedRequest = [name: string, ask: (api: ValidatorHandlers) => unknown, complaint: RegExp];
 
 /** In the middle of epoch 2. */
 const SLOT = 2 * SLOTS_PER_EPOCH + 3;
-const EVERYBODY = Array.from({ length: 16 }, (_, index) => index);
+const ALL_INDICES = Array.from({ length: 16 }, (_, index) => index);
 const REVEAL = new Uint8Array(96);
 const INFINITY = Uint8Array.from({ length: 96 }, (_, i) => (i === 0 ? 0xc0 : 0));
 
@@ -28,15 +28,15 @@ afterAll(async () => {
   await electra?.close();
 });
 
-describe("what is asked wrongly is refused", () => {
-  const ofPhase0: Refused[] = [
+describe("rejects", () => {
+  const ofPhase0: RejectedRequest[] = [
     [
-      "attestation data of a slot too far ahead",
+      "attestation data for a slot too far ahead",
       (api) => api.produceAttestationData({ slot: SLOT + 2, committeeIndex: 0 }),
       /Slot 21 is too far ahead: the current slot is 19/,
     ],
     [
-      "attestation data of a committee that does not exist",
+      "attestation data for an unknown committee",
       (api) => api.produceAttestationData({ slot: SLOT, committeeIndex: 1 }),
       /has 1 committees, so the committee index 1 is too high/,
     ],
@@ -47,44 +47,48 @@ describe("what is asked wrongly is refused", () => {
     ],
     [
       "attester duties of the epoch after the next",
-      (api) => api.getAttesterDuties({ epoch: 4, indices: EVERYBODY }),
+      (api) => api.getAttesterDuties({ epoch: 4, indices: ALL_INDICES }),
       /the last known epoch is 3/,
     ],
     ["proposer duties of the epoch after the next", (api) => api.getProposerDuties({ epoch: 4 }), /epoch is 3/],
-    ["a block of the head's slot", (api) => api.produceBlockV3({ slot: SLOT, randaoReveal: REVEAL }), /cannot follow/],
+    [
+      "a block of the head's slot",
+      (api) => api.produceBlockV3({ slot: SLOT, randaoReveal: REVEAL }),
+      /cannot be built on the head/,
+    ],
     [
       "a block more than two epochs ahead",
       (api) => api.produceBlockV3({ slot: SLOT + 2 * SLOTS_PER_EPOCH + 1, randaoReveal: REVEAL }),
-      /more than 2 epochs past the head/,
+      /more than 2 epochs after the head/,
     ],
     [
-      "a block with the randao reveal of somebody else",
+      "a block with a randao reveal of another validator",
       (api) => api.produceBlockV3({ slot: SLOT + 1, randaoReveal: REVEAL }),
       /The randao reveal is not validator \d+'s signature over epoch 2/,
     ],
     [
-      "a block whose randao reveal is neither verified nor nothing",
+      "a randao reveal other than infinity if its verification is skipped",
       (api) => api.produceBlockV3({ slot: SLOT + 1, randaoReveal: REVEAL, skipRandaoVerification: true }),
       /must be the point at infinity/,
     ],
   ];
 
-  it.each(ofPhase0)("%s", async (_, ask, complaint) => {
-    const answer = Promise.resolve(ask(phase0.devChain.api.validator));
-    await expect(answer).rejects.toMatchObject({ kind: "invalid-params", message: expect.stringMatching(complaint) });
+  it.each(ofPhase0)("%s", async (_, request, message) => {
+    const answer = Promise.resolve(request(phase0.devChain.api.validator));
+    await expect(answer).rejects.toMatchObject({ kind: "invalid-params", message: expect.stringMatching(message) });
   });
 
   it("sync committee duties before altair", async () => {
-    const answer = phase0.devChain.api.validator.getSyncCommitteeDuties({ epoch: 2, indices: EVERYBODY });
+    const answer = phase0.devChain.api.validator.getSyncCommitteeDuties({ epoch: 2, indices: ALL_INDICES });
     await expect(answer).rejects.toMatchObject({ kind: "invalid-params" });
   });
 
-  it("sync committee duties of a period that is not decided yet", async () => {
-    const answer = electra.devChain.api.validator.getSyncCommitteeDuties({ epoch: 3 * 8, indices: EVERYBODY });
+  it("sync committee duties of a future period", async () => {
+    const answer = electra.devChain.api.validator.getSyncCommitteeDuties({ epoch: 3 * 8, indices: ALL_INDICES });
     await expect(answer).rejects.toMatchObject({ kind: "invalid-params" });
   });
 
-  it.each([false, true])("an aggregate of attestations that nobody made (optimistic: %s)", async (isOptimistic) => {
+  it.each([false, true])("an aggregate of unknown attestations (optimistic: %s)", async (isOptimistic) => {
     const { validator } = electra.devChain.api;
     const spy = vi.spyOn(electra.devChain.chain.status, "isOptimistic", "get").mockReturnValue(isOptimistic);
     onTestFinished(() => spy.mockRestore());
@@ -96,7 +100,7 @@ describe("what is asked wrongly is refused", () => {
 });
 
 describe("attestation data", () => {
-  it("names head, target and source, up to the slot after the current one", async () => {
+  it("has head, target and source, up to the slot after the current one", async () => {
     for (const { devChain } of [phase0, electra]) {
       const { api, chain } = devChain;
       for (const slot of [SLOT, SLOT + 1]) {
@@ -111,7 +115,7 @@ describe("attestation data", () => {
     }
   });
 
-  it("of a past slot names the block of then", async () => {
+  it("of a past slot has the block of that slot", async () => {
     const { api, chain } = phase0.devChain;
     const { data } = await api.validator.produceAttestationData({ slot: SLOT - 2, committeeIndex: 0 });
     const block = await chain.blocks.canonicalAtSlot(SLOT - 2);
@@ -120,12 +124,12 @@ describe("attestation data", () => {
 });
 
 describe("duties", () => {
-  it("of attesters are those of the committees, in order, whoever asks for whom", async () => {
+  it("of attesters match the committees, in committee order", async () => {
     const { api, chain } = phase0.devChain;
     for (const epoch of [0, 1, 2, 3]) {
-      const asked = [...EVERYBODY].reverse().concat(3, 3, 99);
+      const asked = [...ALL_INDICES].reverse().concat(3, 3, 99);
       const { data: duties } = await api.validator.getAttesterDuties({ epoch, indices: asked });
-      expect(duties).toHaveLength(EVERYBODY.length);
+      expect(duties).toHaveLength(ALL_INDICES.length);
       const state = (await chain.states.canonicalAtSlot(Math.min(SLOT, epoch * SLOTS_PER_EPOCH)))!;
       const inOrder = state.epochCtx.getShufflingAtEpoch(epoch).committees.flatMap((slot) => slot.map((c) => [...c]));
       expect(duties.map((duty) => duty.validatorIndex)).toEqual(inOrder.flat());
@@ -136,7 +140,7 @@ describe("duties", () => {
     }
   });
 
-  it("of proposers are one a slot, and those of the past are who really proposed", async () => {
+  it("of proposers are one per slot, and past ones match the proposed blocks", async () => {
     for (const { devChain } of [phase0, electra]) {
       const { api, chain } = devChain;
       for (const epoch of [0, 1, 2, 3]) {
@@ -152,9 +156,9 @@ describe("duties", () => {
     }
   });
 
-  it("of the sync committee name the seats of each member", async () => {
+  it("of the sync committee list the positions of each member", async () => {
     const { api, chain } = electra.devChain;
-    const { data: duties } = await api.validator.getSyncCommitteeDuties({ epoch: 2, indices: [...EVERYBODY, 3, 99] });
+    const { data: duties } = await api.validator.getSyncCommitteeDuties({ epoch: 2, indices: [...ALL_INDICES, 3, 99] });
     const seats = duties.flatMap(({ validatorSyncCommitteeIndices }) => [...validatorSyncCommitteeIndices]);
     expect(seats.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 32 }, (_, i) => i));
     const { validatorIndices } = chain.headState.epochCtx.getIndexedSyncCommitteeAtEpoch(2);
@@ -165,7 +169,7 @@ describe("duties", () => {
 });
 
 describe("a produced block", () => {
-  it("carries the graffiti that was asked for, or the node's", async () => {
+  it("has the requested graffiti, or the default", async () => {
     const { api, chain } = phase0.devChain;
     const { signer } = new ByHand(phase0.devChain);
     const state = await chain.states.afterBlock(chain.head.root, SLOT + 1);
@@ -179,7 +183,7 @@ describe("a produced block", () => {
     expect(await graffitiOf(new Uint8Array(32).fill(8))).toBe("\x08".repeat(32));
   });
 
-  it("can be asked for without a randao reveal, and cannot be imported then", async () => {
+  it("can be produced without a randao reveal, but not imported", async () => {
     const { api, chain, clock } = electra.devChain;
     const slot = SLOT + 1;
     const { data } = await api.validator.produceBlockV3({
@@ -193,14 +197,14 @@ describe("a produced block", () => {
   });
 });
 
-it("a node that is syncing gives nobody anything to sign", async () => {
+it("produces nothing to sign while syncing", async () => {
   const { devChain } = await openDevChain(QUIET);
   devChain.chain.status.setSource({ isSyncing: true });
   const { validator } = devChain.api;
   const questions = () => [
-    validator.getAttesterDuties({ epoch: 0, indices: EVERYBODY }),
+    validator.getAttesterDuties({ epoch: 0, indices: ALL_INDICES }),
     validator.getProposerDuties({ epoch: 0 }),
-    validator.getSyncCommitteeDuties({ epoch: 0, indices: EVERYBODY }),
+    validator.getSyncCommitteeDuties({ epoch: 0, indices: ALL_INDICES }),
     validator.produceAttestationData({ slot: 2, committeeIndex: 0 }),
     validator.produceBlockV3({ slot: 3, randaoReveal: REVEAL }),
     validator.getAggregatedAttestationV2({ attestationDataRoot: ZERO_HASH_HEX, slot: 1, committeeIndex: 0 }),

@@ -19,15 +19,15 @@ import {
   text,
 } from "../../schemas.ts";
 import { hexDump } from "./dumps.ts";
-import { MOST_SLOTS } from "./time.ts";
+import { MAX_SLOTS_PER_CALL } from "./time.ts";
 
-// What Anvil, Hardhat and Ganache call such methods, so that clients written for those drive a beacon chain: what they know as
-// a block is a slot with its block here, and the timestamp of a block is when its slot begins.
+// Methods with the names of Anvil, Hardhat and Ganache, for clients written for those. A block is a slot with its block,
+// and its timestamp is the start of the slot.
 
-const blockCount = quantityUpTo(MOST_SLOTS, `a number of blocks from 0 to ${MOST_SLOTS}`);
+const blockCount = quantityUpTo(MAX_SLOTS_PER_CALL, `a number of blocks from 0 to ${MAX_SLOTS_PER_CALL}`);
 const seconds = quantityUpTo(Number.MAX_SAFE_INTEGER, "a number of seconds from 0 to 2^53-1");
 const timestamp = quantityUpTo(Number.MAX_SAFE_INTEGER, "a time in Unix seconds from 0 to 2^53-1");
-const secondsOfSlot = numberOrQuantityUpTo(Number.MAX_SAFE_INTEGER, "a number of seconds from 0 to 2^53-1");
+const slotSeconds = numberOrQuantityUpTo(Number.MAX_SAFE_INTEGER, "a number of seconds from 0 to 2^53-1");
 
 const QUANTITY: JsonSchema = { type: "string", pattern: "^0x(0|[1-9a-f][0-9a-f]*)$" };
 const DONE = { name: "done", schema: nothing };
@@ -35,13 +35,10 @@ const DONE = { name: "done", schema: nothing };
 const anvilMine = defineMethod({
   name: "anvil_mine",
   aliases: ["hardhat_mine"],
-  summary: "Lets slots with blocks pass at once: one, or as many as are given.",
+  summary: "Runs slots with blocks immediately: one, or a given number.",
   params: {
-    blocks: optional(blockCount, "How many blocks; by default one."),
-    interval: optional(
-      seconds,
-      "How many seconds each is to be after the one before: slots between stay empty where that is longer than a slot.",
-    ),
+    blocks: optional(blockCount, "Number of blocks. Default: 1."),
+    interval: optional(seconds, "Seconds between blocks. If it is longer than a slot, the slots between stay empty."),
   },
   result: DONE,
   failures: ["unsupported"],
@@ -52,7 +49,7 @@ const anvilMine = defineMethod({
     const { clock } = context.chain;
     const { time } = controlOf(context);
     const every = Math.max(1, slotsWithin(clock, interval, "rounded-up"));
-    requireFew(blocks * every);
+    requireMaxSlots(blocks * every);
     await time.advance({ slots: blocks * every, staysEmpty: allButEvery(every), signal: call?.signal });
     return null;
   },
@@ -60,16 +57,13 @@ const anvilMine = defineMethod({
 
 const evmMine = defineMethod({
   name: "evm_mine",
-  summary: "Lets slots with blocks pass at once: one, as many as are given, or the first when a certain slot begins.",
+  summary: "Runs slots with blocks immediately: one, a given number, or from a given time on.",
   params: {
-    timestamp: optional(
-      timestamp,
-      "When the slot of the first block begins, in Unix seconds; those before stay empty.",
-    ),
-    blocks: optional(blockCount, "How many blocks; by default one."),
+    timestamp: optional(timestamp, "Start of the first block's slot in Unix seconds. Slots before it stay empty."),
+    blocks: optional(blockCount, "Number of blocks. Default: 1."),
   },
   normalizePositional: fromObject("timestamp", "blocks"),
-  result: { name: "zero", schema: described(QUANTITY, "Always 0x0, as everywhere.") },
+  result: { name: "zero", schema: described(QUANTITY, "Always 0x0.") },
   failures: ["unsupported"],
   cost: "cheap",
   access: "dev",
@@ -80,10 +74,10 @@ const evmMine = defineMethod({
     const signal = call?.signal;
     if (timestamp === undefined) await time.advance({ slots: blocks, signal });
     else {
-      const first = slotThatBeginsAt(clock, timestamp);
+      const first = slotStartingAt(clock, timestamp);
       const last = first + blocks - 1;
       const slots = last - clock.currentSlot;
-      requireFew(slots);
+      requireMaxSlots(slots);
       const until = () => clock.currentSlot >= last;
       await time.advance({ slots, until, staysEmpty: (slot) => slot < first, signal });
     }
@@ -94,9 +88,9 @@ const evmMine = defineMethod({
 const evmIncreaseTime = defineMethod({
   name: "evm_increaseTime",
   aliases: ["anvil_increaseTime"],
-  summary: "Lets as many slots pass at once as fit into a time, all of them empty.",
-  params: { seconds: required(seconds, "How long the time is.") },
-  result: { name: "seconds", schema: described(QUANTITY, "The seconds by which time went on.") },
+  summary: "Runs as many empty slots as fit into a number of seconds.",
+  params: { seconds: required(seconds, "Number of seconds.") },
+  result: { name: "seconds", schema: described(QUANTITY, "Number of seconds that passed.") },
   failures: ["rejected", "unsupported"],
   cost: "cheap",
   access: "dev",
@@ -105,7 +99,7 @@ const evmIncreaseTime = defineMethod({
     const { clock } = context.chain;
     const { time } = controlOf(context);
     const slots = slotsWithin(clock, seconds, "rounded-down");
-    requireFew(slots);
+    requireMaxSlots(slots);
     await time.skip({ slots, signal: call?.signal });
     return quantity(Math.floor(slots * clock.secondsPerSlot));
   },
@@ -114,8 +108,8 @@ const evmIncreaseTime = defineMethod({
 const evmSetNextBlockTimestamp = defineMethod({
   name: "evm_setNextBlockTimestamp",
   aliases: ["anvil_setNextBlockTimestamp"],
-  summary: "Lets slots pass at once, all of them empty, so that the next one is the one that begins at a certain time.",
-  params: { timestamp: required(timestamp, "When the slot of the next block begins, in Unix seconds.") },
+  summary: "Runs empty slots until the next slot is the one that starts at a given time.",
+  params: { timestamp: required(timestamp, "Start of the next block's slot in Unix seconds.") },
   result: DONE,
   failures: ["rejected", "unsupported"],
   cost: "cheap",
@@ -124,9 +118,9 @@ const evmSetNextBlockTimestamp = defineMethod({
   async handler(context, { timestamp }, call) {
     const { clock } = context.chain;
     const { time } = controlOf(context);
-    const last = slotThatBeginsAt(clock, timestamp) - 1;
+    const last = slotStartingAt(clock, timestamp) - 1;
     const slots = last - clock.currentSlot;
-    requireFew(slots);
+    requireMaxSlots(slots);
     await time.skip({ slots, until: () => clock.currentSlot >= last, signal: call?.signal });
     return null;
   },
@@ -135,8 +129,8 @@ const evmSetNextBlockTimestamp = defineMethod({
 const evmSetAutomine = defineMethod({
   name: "evm_setAutomine",
   aliases: ["anvil_setAutomine"],
-  summary: "Lets chain time flow, as fast as it did before, or stand still.",
-  params: { enabled: required(boolean, "Whether it is to flow.") },
+  summary: "Resumes the clock at its previous speed, or pauses it.",
+  params: { enabled: required(boolean, "True to resume, false to pause.") },
   result: DONE,
   failures: ["unsupported"],
   cost: "cheap",
@@ -151,7 +145,7 @@ const evmSetAutomine = defineMethod({
 
 const minerStart = defineMethod({
   name: "miner_start",
-  summary: "Lets chain time flow, as fast as it did before.",
+  summary: "Resumes the clock at its previous speed.",
   result: DONE,
   failures: ["unsupported"],
   cost: "cheap",
@@ -165,7 +159,7 @@ const minerStart = defineMethod({
 
 const minerStop = defineMethod({
   name: "miner_stop",
-  summary: "Lets chain time stand still.",
+  summary: "Pauses the clock.",
   result: DONE,
   failures: ["unsupported"],
   cost: "cheap",
@@ -180,7 +174,7 @@ const minerStop = defineMethod({
 const anvilGetAutomine = defineMethod({
   name: "anvil_getAutomine",
   aliases: ["hardhat_getAutomine", "eth_mining"],
-  summary: "Whether chain time flows.",
+  summary: "Returns true if the clock is running.",
   result: { name: "enabled", schema: anyBoolean },
   failures: ["unsupported"],
   cost: "cheap",
@@ -195,8 +189,8 @@ const anvilGetAutomine = defineMethod({
 const evmSetIntervalMining = defineMethod({
   name: "evm_setIntervalMining",
   aliases: ["anvil_setIntervalMining"],
-  summary: "Sets how long a slot takes in real time; 0 lets chain time stand still.",
-  params: { interval: required(secondsOfSlot, "Seconds of real time.") },
+  summary: "Sets the duration of a slot in real time. 0 pauses the clock.",
+  params: { interval: required(slotSeconds, "Seconds of real time per slot.") },
   result: DONE,
   failures: ["unsupported"],
   cost: "cheap",
@@ -207,7 +201,9 @@ const evmSetIntervalMining = defineMethod({
     const { time } = controlOf(context);
     const speed = interval === 0 ? 0 : secondsPerSlot / interval;
     if (speed > MAX_SPEED) {
-      throw invalidParams(`A slot cannot take ${interval} seconds: ${secondsPerSlot / MAX_SPEED} are the fewest.`);
+      throw invalidParams(
+        `A slot must take at least ${secondsPerSlot / MAX_SPEED} seconds, but ${interval} was given.`,
+      );
     }
     await time.setSpeed(speed);
     return null;
@@ -216,7 +212,7 @@ const evmSetIntervalMining = defineMethod({
 
 const anvilGetIntervalMining = defineMethod({
   name: "anvil_getIntervalMining",
-  summary: "How many seconds a slot takes in real time; null while chain time stands still.",
+  summary: "Duration of a slot in seconds of real time; null while the clock is paused.",
   result: { name: "interval", schema: either(number, nothing) },
   failures: ["unsupported"],
   cost: "cheap",
@@ -231,9 +227,9 @@ const anvilGetIntervalMining = defineMethod({
 
 const anvilReorg = defineMethod({
   name: "anvil_reorg",
-  summary: "Replaces the last blocks by another branch, as dev_reorg does.",
-  params: { depth: required(blockCount, "How many blocks, at least one.") },
-  // Anvil also takes transactions for the new blocks, of which there can be none here.
+  summary: "Reorganizes the chain like dev_reorg.",
+  params: { depth: required(blockCount, "Number of blocks to replace, at least 1.") },
+  // Anvil also accepts transactions for the new blocks. Only an empty list is supported.
   normalizePositional: (params) => fromObject("depth")(isEmptyList(params[1]) ? params.slice(0, 1) : params),
   result: DONE,
   failures: ["rejected", "unsupported"],
@@ -241,7 +237,7 @@ const anvilReorg = defineMethod({
   access: "dev",
   example: { stage: "control", params: ["0x1"] },
   async handler(context, { depth }, call) {
-    if (depth === 0) throw invalidParams("A reorganisation is of one block at least, and the depth is 0.");
+    if (depth === 0) throw invalidParams("The depth must be at least 1, but 0 was given.");
     await controlOf(context).branches.reorg(depth, call?.signal);
     return null;
   },
@@ -252,8 +248,8 @@ const isEmptyList = (value: unknown) => Array.isArray(value) && value.length ===
 const anvilDumpState = defineMethod({
   name: "anvil_dumpState",
   aliases: ["hardhat_dumpState"],
-  summary: "The whole chain as dev_dump answers it.",
-  result: { name: "state", schema: described(text, "A file in hexadecimal digits after 0x.") },
+  summary: "Dumps the whole chain like dev_dump.",
+  result: { name: "state", schema: described(text, "The dump in hex.") },
   failures: ["unsupported"],
   cost: "cheap",
   access: "dev",
@@ -264,8 +260,8 @@ const anvilDumpState = defineMethod({
 const anvilLoadState = defineMethod({
   name: "anvil_loadState",
   aliases: ["hardhat_loadState"],
-  summary: "Puts the chain that was dumped in the place of the one that there is, as dev_load does.",
-  params: { state: required(hexDump, "What anvil_dumpState or dev_dump answered.") },
+  summary: "Replaces the chain by that of a dump, like dev_load.",
+  params: { state: required(hexDump, "Dump returned by anvil_dumpState or dev_dump.") },
   result: { name: "loaded", schema: isTrue },
   failures: ["rejected", "unsupported"],
   cost: "cheap",
@@ -280,15 +276,15 @@ const anvilLoadState = defineMethod({
 
 const anvilNodeInfo = defineMethod({
   name: "anvil_nodeInfo",
-  summary: "The head of the chain in the words of Anvil.",
+  summary: "The head of the chain in Anvil's format.",
   result: {
     name: "info",
     schema: object({
-      currentBlockNumber: described(QUANTITY, "The slot of the head."),
-      currentBlockTimestamp: described(number, "When that slot begins, in Unix seconds."),
-      currentBlockHash: described(shape("Root"), "The root of the head."),
-      hardFork: described(text, "The fork of the head."),
-      environment: object({ chainId: described(number, "The id of the deposit contract's chain.") }),
+      currentBlockNumber: described(QUANTITY, "Slot of the head."),
+      currentBlockTimestamp: described(number, "Start of that slot in Unix seconds."),
+      currentBlockHash: described(shape("Root"), "Root of the head."),
+      hardFork: described(text, "Fork of the head."),
+      environment: object({ chainId: described(number, "Chain id of the deposit contract.") }),
     }),
   },
   failures: ["unsupported"],
@@ -308,33 +304,33 @@ const anvilNodeInfo = defineMethod({
   },
 });
 
-/** How many slots a time is long. */
+/** Converts a duration to slots. */
 function slotsWithin({ secondsPerSlot }: Clock, seconds: number, how: "rounded-down" | "rounded-up"): number {
   const time = new SlotTime(0, secondsPerSlot);
   const slots = time.slotAt(seconds);
   return how === "rounded-up" && time.startOf(slots) < seconds ? slots + 1 : slots;
 }
 
-function slotThatBeginsAt(clock: Clock, seconds: number): Slot {
+function slotStartingAt(clock: Clock, seconds: number): Slot {
   const { genesisTime, secondsPerSlot, currentSlot } = clock;
   const slot = new SlotTime(genesisTime, secondsPerSlot).slotAt(seconds);
   if (slot <= currentSlot) {
     const next = clock.slotStartSeconds(currentSlot + 1);
-    throw invalidParams(`No block can be at ${seconds} any more: the next slot begins at ${next}.`);
+    throw invalidParams(`The timestamp ${seconds} is in the past: the next slot starts at ${next}.`);
   }
   const start = clock.slotStartSeconds(slot);
   if (start === seconds) return slot;
   throw invalidParams(
-    `No slot begins at ${seconds}: the nearest two begin at ${start} and ${clock.slotStartSeconds(slot + 1)}.`,
+    `No slot starts at ${seconds}: the nearest two start at ${start} and ${clock.slotStartSeconds(slot + 1)}.`,
   );
 }
 
-function requireFew(slots: number): void {
-  if (slots <= MOST_SLOTS) return;
-  throw invalidParams(`One call goes through at most ${MOST_SLOTS} slots, and these would be ${slots}.`);
+function requireMaxSlots(slots: number): void {
+  if (slots <= MAX_SLOTS_PER_CALL) return;
+  throw invalidParams(`One call runs at most ${MAX_SLOTS_PER_CALL} slots, but this one needs ${slots}.`);
 }
 
-/** Whether a slot stays empty when every n-th of those to come is to have a block. */
+/** Returns a predicate of empty slots: of the following slots, only every n-th has a block. */
 function allButEvery(n: number): (slot: Slot) => boolean {
   let first: Slot | undefined;
   return (slot) => {
@@ -343,7 +339,7 @@ function allButEvery(n: number): (slot: Slot) => boolean {
   };
 }
 
-/** Takes parameters that are given as the members of an object in their place. */
+/** Normalizes parameters that are given as members of a single object. */
 function fromObject(...names: string[]): (params: unknown[]) => unknown[] {
   return (params) => {
     const [options] = params;
@@ -353,7 +349,7 @@ function fromObject(...names: string[]): (params: unknown[]) => unknown[] {
   };
 }
 
-export const anvilNameMethods = [
+export const anvilMethods = [
   anvilNodeInfo,
   anvilMine,
   evmMine,
