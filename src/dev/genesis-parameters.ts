@@ -23,12 +23,20 @@ export type ConfigOverrides = Readonly<Record<string, string>>;
 export interface GenesisParameters {
   /** Interop keys from 0 on by default. */
   keys?: KeySource;
-  /** 0x00 by default. */
+  /** 0x00 by default; `EVM_WITHDRAWALS` on a new chain with the EVM. */
   withdrawals?: readonly ValidatorRange<WithdrawalTarget>[];
   /** In Gwei; 32 ETH by default. */
   balances?: readonly ValidatorRange<number>[];
   configOverrides?: ConfigOverrides;
 }
+
+/**
+ * Default of a chain with the EVM: the last funded account. The node can sign its withdrawal requests, and rewards do
+ * not change the balances of the other accounts.
+ */
+export const EVM_WITHDRAWALS: NonNullable<GenesisParameters["withdrawals"]> = [
+  { value: { prefix: "0x01", address: "0xa0ee7a142d267c1f36714e4a8f75612f20a79720" } },
+];
 
 const DEFAULT_KEYS: KeySource = { kind: "interop", first: 0 };
 

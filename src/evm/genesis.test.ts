@@ -5,6 +5,7 @@ import contracts from "../../test/fixtures/execution-contracts.json" with { type
 import { FUNDED_ADDRESSES, TEST_MNEMONIC } from "./accounts.ts";
 import { addressOf, bytesOf, DEPOSIT_CONTRACT, hexOf, optionsOf, TestChain } from "./evm.test-support.ts";
 import { DETERMINISTIC_DEPLOYER_ADDRESS, MULTICALL3_ADDRESS } from "./genesis.ts";
+import { CONSOLIDATION_REQUESTS, WITHDRAWAL_REQUESTS } from "./system-addresses.ts";
 
 describe("genesis", () => {
   it("funds the first ten accounts of the test mnemonic", async () => {
@@ -18,7 +19,7 @@ describe("genesis", () => {
   });
 
   it("has the code and storage of the contracts of public networks", async () => {
-    const { genesis, executor } = await TestChain.open(optionsOf("osaka"));
+    const { genesis, executor } = await TestChain.open(optionsOf("cancun"));
     for (const [name, { address, code, storage }] of Object.entries(contracts)) {
       const at = name === "deposit" ? DEPOSIT_CONTRACT : bytesOf(address);
       const account = executor.reader.account(genesis.world, at);
@@ -26,6 +27,13 @@ describe("genesis", () => {
       for (const [slot, value] of Object.entries(storage)) {
         expect(hexOf(executor.reader.slot(account!.storage, bytesOf(slot))), `${name} ${slot}`).toBe(value.slice(2));
       }
+    }
+  });
+
+  it("takes requests from block 1 on if it starts in Prague", async () => {
+    const { genesis, executor } = await TestChain.open(optionsOf("prague"));
+    for (const address of [WITHDRAWAL_REQUESTS, CONSOLIDATION_REQUESTS]) {
+      expect(executor.reader.account(genesis.world, address)).toMatchObject({ storage: undefined });
     }
   });
 

@@ -66,7 +66,9 @@ export interface GenesisOptions {
 
 /** Creates block 0 of a dev chain: funded test accounts, the deposit contract, system contracts and tools. */
 export function createGenesis(rules: ChainRules, options: GenesisOptions): ExecutedBlock {
-  return createGenesisBlock(rules, options, [...devAccounts(options.depositContract), ...(options.accounts ?? [])]);
+  const isInhibited = !rules.at(options.timestamp).isSince("prague");
+  const accounts = devAccounts(options.depositContract, isInhibited);
+  return createGenesisBlock(rules, options, [...accounts, ...(options.accounts ?? [])]);
 }
 
 /** Creates block 0 with the given accounts and no others. */
@@ -111,21 +113,22 @@ export function createGenesisBlock(
   };
 }
 
-export function devAccounts(depositContract: Uint8Array): GenesisAccount[] {
+/** The request contracts are inhibited until the first block of Prague, unless the chain starts there. */
+export function devAccounts(depositContract: Uint8Array, isInhibited: boolean): GenesisAccount[] {
   const contract = (address: Uint8Array, code: Uint8Array, storage?: GenesisAccount["storage"]): GenesisAccount => ({
     address,
     nonce: CONTRACT_NONCE,
     code,
     ...(storage && { storage }),
   });
-  const inhibited = [[slotOf(0), EXCESS_INHIBITOR]] as const;
+  const queue = isInhibited ? ([[slotOf(0), EXCESS_INHIBITOR]] as const) : undefined;
   return [
     ...FUNDED_ADDRESSES.map((address) => ({ address: bytesOf(address), balance: FUNDS })),
     contract(depositContract, DEPOSIT_CONTRACT_CODE, zeroHashes()),
     contract(BEACON_ROOTS_ADDRESS.bytes, BEACON_ROOTS_CODE),
     contract(HISTORY_STORAGE_ADDRESS.bytes, HISTORY_STORAGE_CODE),
-    contract(WITHDRAWAL_REQUESTS_ADDRESS.bytes, WITHDRAWAL_REQUESTS_CODE, inhibited),
-    contract(CONSOLIDATION_REQUESTS_ADDRESS.bytes, CONSOLIDATION_REQUESTS_CODE, inhibited),
+    contract(WITHDRAWAL_REQUESTS_ADDRESS.bytes, WITHDRAWAL_REQUESTS_CODE, queue),
+    contract(CONSOLIDATION_REQUESTS_ADDRESS.bytes, CONSOLIDATION_REQUESTS_CODE, queue),
     contract(bytesOf(MULTICALL3_ADDRESS), MULTICALL3_CODE),
     contract(bytesOf(DETERMINISTIC_DEPLOYER_ADDRESS), DETERMINISTIC_DEPLOYER_CODE),
   ];

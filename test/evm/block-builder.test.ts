@@ -64,7 +64,7 @@ class ReferenceChain {
     common.setHardfork(fork);
     const stateManager = new MerkleStateManager({ common });
     for (const { address, nonce, balance, code, storage = [] } of [
-      ...devAccounts(DEPOSIT_CONTRACT),
+      ...devAccounts(DEPOSIT_CONTRACT, !common.gteHardfork("prague")),
       ...SCENARIO_ACCOUNTS,
     ]) {
       const at = new Address(address);

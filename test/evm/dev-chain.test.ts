@@ -20,7 +20,7 @@ import { EvmThread } from "../../src/evm/thread/evm-thread.ts";
 import { SameThreadEvm } from "../../src/evm/thread/same-thread.test-support.ts";
 import { versionedHashesOf } from "../../src/execution/engine.ts";
 import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
-import { account, bytesOf, EVM, GWEI, hexOf, openEvmChain, signed } from "../support/evm-chain.ts";
+import { account, bytesOf, GWEI, hexOf, openEvmChain, signed } from "../support/evm-chain.ts";
 import { openFollower } from "../support/follower.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
@@ -133,14 +133,7 @@ it("makes validators of deposits by transaction, and takes exits requested at th
 });
 
 it("consolidates and withdraws by dev_* calls, which send transactions", async () => {
-  const address = hexOf(account(2).address);
-  const { advance, call, error, engine, status, validator, expectHealth } = await openEvmChain({
-    withdrawals: [{ value: { prefix: "0x01", address } }],
-  });
-  expect(await error("dev_changeCredentials", { validator: 1, type: "0x02" })).toMatchObject({
-    message: expect.stringContaining("advance the chain by a slot first"),
-  });
-  await advance(1);
+  const { advance, call, engine, status, validator, expectHealth } = await openEvmChain();
   await call("dev_changeCredentials", { validator: 1, type: "0x02" });
   expect(engine.pool.size).toBe(1);
   await advance(1);
@@ -260,8 +253,7 @@ it("is verified by another node with its own EVM", async () => {
 it("needs a chain that starts in bellatrix or later", async () => {
   const phase0 = openEvmChain({ forks: [] });
   await expect(phase0).rejects.toThrow("A chain with --evm has to start in bellatrix or a later fork");
-  const { advance, engine, expectHealth } = await openEvmChain({
-    ...EVM,
+  const { advance, call, error, engine, expectHealth } = await openEvmChain({
     forks: [
       { fork: "bellatrix", epoch: 0 },
       { fork: "capella", epoch: 1 },
@@ -270,7 +262,13 @@ it("needs a chain that starts in bellatrix or later", async () => {
       { fork: "fulu", epoch: 4 },
     ],
   });
-  await advance(40);
+  await advance(23);
+  // Electra has begun, but has no block yet.
+  await call("dev_skip", { slots: 1 });
+  expect(await error("dev_changeCredentials", { validator: 1, type: "0x02" })).toMatchObject({
+    message: expect.stringContaining("advance the chain by a slot first"),
+  });
+  await advance(17);
   expect(engine.head.header.number).toBe(40n);
   expectHealth();
 });

@@ -39,7 +39,7 @@ class EdrChain {
     const context = new library.EdrContext();
     await context.registerProviderFactory(library.L1_CHAIN_TYPE, library.l1ProviderFactory());
     // The storage of the request contracts cannot be set, so they are left out.
-    const accounts = devAccounts(DEPOSIT_CONTRACT).filter(({ storage }) => storage === undefined);
+    const accounts = devAccounts(DEPOSIT_CONTRACT, true).filter(({ storage }) => storage === undefined);
     const provider = await context.createProvider(
       library.L1_CHAIN_TYPE,
       {

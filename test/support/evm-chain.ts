@@ -1,6 +1,7 @@
 import { createTx, type TypedTxData } from "@ethereumjs/tx";
 import { Address } from "@ethereumjs/util";
 import type { ExecutionPayload, SignedBeaconBlock } from "@lodestar/types";
+import { EVM_WITHDRAWALS } from "../../src/dev/genesis-parameters.ts";
 import { type DevAccount, devAccountKeys } from "../../src/evm/accounts.ts";
 import type { EvmEngine } from "../../src/evm/engine/evm-engine.ts";
 import type { ExecutedBlock } from "../../src/evm/execution/block.ts";
@@ -11,7 +12,10 @@ import { sharedKzg as kzg } from "./shared-kzg.ts";
 import { tempDirectory } from "./temp-directory.ts";
 
 export const GWEI = 10n ** 9n;
-export const EVM: Pick<DevNodeOptions, "evm"> = { evm: { chainId: 31_337 } };
+export const EVM: Pick<DevNodeOptions, "evm" | "withdrawals"> = {
+  evm: { chainId: 31_337 },
+  withdrawals: EVM_WITHDRAWALS,
+};
 export const bytesOf = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex.replace(/^0x/, ""), "hex"));
 export const hexOf = (bytes: Uint8Array): string => `0x${Buffer.from(bytes).toString("hex")}`;
 export const account = (index: number): DevAccount => devAccountKeys()[index]!;

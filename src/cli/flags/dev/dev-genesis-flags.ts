@@ -116,7 +116,7 @@ export const DEV_GENESIS_FLAGS = {
       "Withdrawal credentials of a new chain's validators: 0x00, or 0x01 or 0x02 with an address, " +
       "such as 0-15=0x01:0x…; repeatable. " +
       "Without an address, one is derived from the public key",
-    fallbackText: "0x00",
+    fallbackText: "0x00; with --evm 0x01 and the last funded account",
     parse: validatorRange(withdrawalTarget),
   }),
   balances: listFlag({

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { TIME_OF_DAY } from "../../../chain/clock/time-of-day.ts";
 import type { DepositContractOptions } from "../../../dev/chain-config.ts";
 import { DEV_FORKS, type DevFork, forkAtGenesis, type ScheduledFork } from "../../../dev/forks.ts";
-import type { ConfigOverrides, KeySource } from "../../../dev/genesis-parameters.ts";
+import { type ConfigOverrides, EVM_WITHDRAWALS, type KeySource } from "../../../dev/genesis-parameters.ts";
 import type { DevIdentity } from "../../../dev/identity.ts";
 import type { DevGenesisSettings } from "../../../dev/settings.ts";
 import { StartupError, usageError } from "../../exit.ts";
@@ -49,6 +49,8 @@ export function devGenesis(values: GenesisValues, stored: DevIdentity | null, wo
   const slotSeconds = values.slotSeconds ?? stored?.slotSeconds ?? 2;
   const warmupEpochs = values.warmupEpochs ?? stored?.warmupEpochs ?? 5;
   if (stored === null) requireTimeForHistory({ preset, slotSeconds, warmupEpochs });
+  const evm = devEvm(values, stored);
+  const defaultWithdrawals = evm && EVM_WITHDRAWALS;
   return {
     preset,
     validators,
@@ -57,10 +59,10 @@ export function devGenesis(values: GenesisValues, stored: DevIdentity | null, wo
     warmupEpochs,
     genesisTime: values.genesisTime,
     keys: keySource(values, workingDirectory) ?? stored?.keys,
-    withdrawals: unlessEmpty(values.withdrawals) ?? stored?.withdrawals,
+    withdrawals: unlessEmpty(values.withdrawals) ?? (stored ? stored.withdrawals : defaultWithdrawals),
     balances: unlessEmpty(values.balances) ?? stored?.balances,
     configOverrides: configOverrides(values) ?? stored?.configOverrides,
-    evm: devEvm(values, stored),
+    evm,
     deposits: devDeposits(values, { preset, forks }, stored),
   };
 }

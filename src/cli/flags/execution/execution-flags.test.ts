@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { FUNDED_ADDRESSES } from "../../../evm/accounts.ts";
 import { refusal, settingsInTemporaryDirectory } from "../settings.test-support.ts";
 
 const { folder, dev, node } = settingsInTemporaryDirectory();
@@ -41,6 +42,11 @@ describe("EVM", () => {
     expect(dev([]).evm).toBeUndefined();
     expect(dev(["--evm"]).evm).toEqual({ chainId: 31_337 });
     expect(dev(["--evm", "--chain-id", "5"]).evm).toEqual({ chainId: 5 });
+    expect([dev([]).withdrawals, dev(["--evm"]).withdrawals]).toEqual([
+      undefined,
+      [{ value: { prefix: "0x01", address: FUNDED_ADDRESSES.at(-1) } }],
+    ]);
+    expect(dev(["--evm", "--withdrawal-credentials", "0x00"]).withdrawals).toEqual([{ value: { prefix: "0x00" } }]);
   });
 
   it("excludes execution clients, deposit contracts and dev blobs", () => {
