@@ -1,5 +1,5 @@
 import { type ChainConfig, chainConfigFromJson, chainConfigToJson, defaultChainConfig } from "@lodestar/config";
-import { ACTIVE_PRESET } from "@lodestar/params";
+import { ACTIVE_PRESET, SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { Epoch, RootHex } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { applyOverrides } from "./config-overrides.ts";
@@ -125,8 +125,10 @@ export function devChainConfig(options: DevChainConfigOptions): ChainConfig {
     DEPOSIT_NETWORK_ID: executionChain?.chainId ?? 1337,
     DEPOSIT_CONTRACT_ADDRESS: fromHex("0x4242424242424242424242424242424242424242"),
     ...(deposits && depositConfig(deposits, slotSeconds)),
+    // Votes are for finalized blocks of the EVM, which are two epochs old or older.
+    ...(evm && { SECONDS_PER_ETH1_BLOCK: slotSeconds, ETH1_FOLLOW_DISTANCE: 2 * SLOTS_PER_EPOCH }),
     // The simulated deposit chain never reorgs, so eth1 votes need no follow distance.
-    ...(!deposits && !execution && { ETH1_FOLLOW_DISTANCE: 0 }),
+    ...(!deposits && !executionChain && { ETH1_FOLLOW_DISTANCE: 0 }),
 
     // Drops mainnet's blob schedule. Without entries Electra's limit applies from Fulu on.
     BLOB_SCHEDULE: [],

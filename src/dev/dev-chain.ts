@@ -51,7 +51,7 @@ interface DevChainParts {
   hasExecutionClient: boolean;
   timeOfDay: TimeOfDay;
   keys: DevKeys;
-  /** Deposits of the genesis validators; undefined if deposits are made at a contract of an execution client. */
+  /** Deposits of the genesis validators; undefined if deposits are made at a contract. */
   genesisDeposits: (() => phase0.DepositData[]) | undefined;
   settings: Pick<DevSettings, "activeValidators" | "catchUp" | "speed" | "warmupEpochs">;
   /** Presence set by `dev_setValidators`. Takes precedence over `activeValidators`. */
@@ -167,7 +167,7 @@ export class DevChain {
     const dumps = new DevDumps({ chain, clock, time, db, history, hasEvm, onReplaced, logger: parts.logger });
     this.#requestQueue = createRequestQueue(parts);
     const requests = parts.evm?.requests ?? this.#requestQueue;
-    const depositLog = genesisDeposits && new DepositLog({ chain, genesisDeposits });
+    const depositLog = parts.evm?.deposits ?? (genesisDeposits && new DepositLog({ chain, genesisDeposits }));
     const deposits = requests && depositLog && new DevDeposits({ chain, keys, requests, log: depositLog });
     const operations = new DevOperations({ api, chain, db, time, keys, requests, deposits });
     this.control = { time, validators: presence, branches, lateBlocks, operations, keys, snapshots, dumps };

@@ -1,10 +1,12 @@
 import { SecretKey } from "@chainsafe/blst";
+import { EPOCHS_PER_ETH1_VOTING_PERIOD, SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { phase0 } from "@lodestar/types";
 import { expect, it } from "vitest";
 import { encodeDepositCall } from "../../src/dev/evm/deposit-call.ts";
 import { signDeposit } from "../../src/dev/genesis-deposits.ts";
 import { GWEI, hexOf, openEvmChain } from "../support/evm-chain.ts";
 
+const VOTING_PERIOD = EPOCHS_PER_ETH1_VOTING_PERIOD * SLOTS_PER_EPOCH;
 const STAKE = 32n * 10n ** 18n;
 
 type EvmChain = Awaited<ReturnType<typeof openEvmChain>>;
@@ -18,6 +20,33 @@ function foreignDeposit({ chain }: EvmChain, seed: number): phase0.DepositData {
     amount: 32e9,
   });
 }
+
+it("votes for deposits at the contract before electra", async () => {
+  const opened = await openEvmChain({ forks: [{ fork: "deneb", epoch: 0 }] });
+  const { advance, call, send, chain, validator, devChain, expectHealth } = opened;
+  await advance(3);
+  const foreign = foreignDeposit(opened, 1);
+  await send(0, { to: chain.config.DEPOSIT_CONTRACT_ADDRESS, data: encodeDepositCall(foreign), value: STAKE });
+  await advance(1);
+  const [own] = await call("dev_deposit", { count: 1 });
+  expect(own).toMatchObject({ type: "deposit_data", status: "queued" });
+  await advance(1);
+  // Neither is taken twice, and neither is pooled or finalized yet.
+  const [next] = await call("dev_deposit", { count: 1 });
+  expect(new Set([own.data.pubkey, next.data.pubkey, hexOf(foreign.pubkey)]).size).toBe(3);
+  await call("dev_advance", { until: { slot: VOTING_PERIOD - 1 } });
+  // They are finalized, but not voted for.
+  const [late] = await call("dev_deposit", { count: 1 });
+  expect([own.data.pubkey, next.data.pubkey]).not.toContain(late.data.pubkey);
+  await call("dev_advance", { until: { slot: 1.5 * VOTING_PERIOD } });
+  const { headState } = chain;
+  expect([headState.eth1DepositIndex, headState.validators.length]).toEqual([3, 19]);
+  expect(headState.eth1Data.depositCount).toBe(3n);
+  const pubkeys = await Promise.all([16, 17, 18].map(async (index) => (await validator(index)).validator.pubkey));
+  expect(pubkeys).toEqual([hexOf(foreign.pubkey), own.data.pubkey, next.data.pubkey]);
+  expect(devChain.control.keys.indices.slice(16)).toEqual([17, 18]);
+  expectHealth();
+});
 
 it("numbers the deposits of dev_deposit after those that are pooled, and recognises its keys", async () => {
   const opened = await openEvmChain();

@@ -28,6 +28,7 @@ interface DepositLogParts {
  * deposits. It never reorgs, so votes need no follow distance.
  */
 export class DepositLog {
+  readonly delaySlots = 0;
   readonly #parts: DepositLogParts;
   readonly #changes = new SerialQueue();
 

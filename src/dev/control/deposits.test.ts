@@ -9,7 +9,7 @@ import type { ScheduledFork } from "../forks.ts";
 import { createDevGenesis } from "../genesis.ts";
 import { blsWithdrawalCredentials, signDeposit } from "../genesis-deposits.ts";
 import { RegisteredKeys } from "../registered-keys.ts";
-import { type DepositLog, VOTING_PERIOD } from "./deposit-log.ts";
+import { VOTING_PERIOD } from "./deposit-log.ts";
 import { DevDeposits } from "./deposits.ts";
 import type { ExecutionRequestMaker } from "./execution-requests.ts";
 
@@ -22,10 +22,17 @@ interface SceneOptions {
   slot?: number;
   /** Deposits in the log. */
   depositCount?: number;
+  /** More than 0 if deposits are made by transaction. */
+  delaySlots?: number;
 }
 
 /** Deposits on a chain of two validators. Records what reaches the log and the request queue. */
-function scene({ forks = [{ fork: "electra", epoch: 0 }], slot = 0, depositCount = 0 }: SceneOptions = {}) {
+function scene({
+  forks = [{ fork: "electra", epoch: 0 }],
+  slot = 0,
+  depositCount = 0,
+  delaySlots = 0,
+}: SceneOptions = {}) {
   const chainConfig = devChainConfig({ forks, slotSeconds: 2, genesisTime: 0 });
   const genesis = createDevGenesis({ chainConfig, validatorCount: COUNT, genesisTime: 0 });
   const state = genesis.state.clone() as CachedBeaconStateAllForks;
@@ -35,9 +42,12 @@ function scene({ forks = [{ fork: "electra", epoch: 0 }], slot = 0, depositCount
   const queued: { deposits: readonly phase0.DepositData[]; firstIndex: number }[] = [];
   const chain = { config: genesis.config, eth1: { deposits: { depositCount } } } as unknown as BeaconChain;
   const log = {
+    delaySlots,
     deposits: async () => logged,
-    add: async (deposits: phase0.DepositData[]) => void logged.push(...deposits),
-  } as unknown as DepositLog;
+    ...(delaySlots === 0 && {
+      add: async (deposits: readonly phase0.DepositData[]) => void logged.push(...deposits),
+    }),
+  };
   const requests = {
     pendingDeposits: async () => queued.flatMap(({ deposits }) => deposits),
     addDeposits: async (deposits: phase0.DepositData[], firstIndex: number): Promise<electra.DepositRequest[]> => {
@@ -133,4 +143,18 @@ it.each([
           `Make the deposit at slot ${(fuluEpoch - 1) * SLOTS_PER_EPOCH} (electra) or later.`,
   );
   expect(logged).toHaveLength(tooLate === undefined ? count : 0);
+});
+
+it("makes deposits before electra by transaction if the log takes none, and in time for their vote", async () => {
+  const forks: ScheduledFork[] = [
+    { fork: "deneb", epoch: 0 },
+    { fork: "electra", epoch: 9 },
+    { fork: "fulu", epoch: 12 },
+  ];
+  const { deposits, state, make, logged, queued } = scene({ forks, slot: 7, delaySlots: 24 });
+  const made = await make(1);
+  expect(await deposits.submit(state, made)).toMatchObject([{ type: "deposit_data", status: "queued" }]);
+  expect([logged, queued.map((each) => each.deposits)]).toEqual([[], [made]]);
+  const late = scene({ forks, slot: 40, delaySlots: 24 });
+  await expect(late.deposits.submit(late.state, await late.make(1))).rejects.toThrow("would end at slot 113");
 });

@@ -12,7 +12,7 @@ import { indexInRegistry } from "../../api/methods/states/registry.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { blsWithdrawalCredentials, isDepositSignatureValid, signDeposit } from "../genesis-deposits.ts";
 import type { RegisteredKeys } from "../registered-keys.ts";
-import { type DepositLog, VOTING_PERIOD } from "./deposit-log.ts";
+import { VOTING_PERIOD } from "./deposit-log.ts";
 import type { ExecutionRequestMaker } from "./execution-requests.ts";
 
 /** Seed of a key that no validator has, for invalid signatures. */
@@ -22,12 +22,22 @@ interface DevDepositsParts {
   chain: BeaconChain;
   keys: RegisteredKeys;
   requests: ExecutionRequestMaker;
-  log: DepositLog;
+  log: VotedDeposits;
+}
+
+/** Deposits that validators vote for, before electra. */
+interface VotedDeposits {
+  /** Slots until a voting period can take a new deposit. */
+  readonly delaySlots: number;
+  /** Deposits that the registry may not know yet. */
+  deposits(): Promise<phase0.DepositData[]>;
+  /** Absent if deposits are made by transaction. */
+  add?(deposits: readonly phase0.DepositData[]): Promise<void>;
 }
 
 /**
- * Makes deposits on a dev chain without a deposit contract: by the deposit log before electra, by execution requests
- * after.
+ * Makes deposits on a dev chain: with the EVM by transaction, otherwise by the deposit log before electra and by
+ * execution requests after.
  */
 export class DevDeposits {
   readonly #parts: DevDepositsParts;
@@ -70,10 +80,10 @@ export class DevDeposits {
     const { chain, requests, log } = this.#parts;
     if (state.config.getForkSeq(state.slot) < ForkSeq.electra) {
       const waiting = Math.max(0, chain.eth1.deposits.depositCount - state.eth1DepositIndex);
-      requireTimeForVote(state, waiting + deposits.length);
-      await log.add(deposits);
-      const { DepositData } = ssz.phase0;
-      return deposits.map((each) => ({ type: "deposit_data", status: "logged", data: DepositData.toJson(each) }));
+      requireTimeForVote(state, waiting + deposits.length, log.delaySlots);
+      await (log.add ? log.add(deposits) : requests.addDeposits(deposits, 0));
+      const status = log.add ? "logged" : "queued";
+      return deposits.map((each) => ({ type: "deposit_data", status, data: ssz.phase0.DepositData.toJson(each) }));
     }
     const before = Math.max(chain.eth1.deposits.depositCount, Number(state.eth1Data.depositCount));
     const made = await requests.addDeposits(deposits, before);
@@ -120,8 +130,9 @@ export class DevDeposits {
  * Requires that the deposits are processed before fulu, which drops the eth1 bridge. A vote starts with the next voting
  * period and needs more than half of it; then each block includes up to MAX_DEPOSITS.
  */
-function requireTimeForVote({ slot, config }: CachedBeaconStateAllForks, waiting: number): void {
-  const nextPeriod = (Math.floor(slot / VOTING_PERIOD) + 1) * VOTING_PERIOD;
+function requireTimeForVote(state: CachedBeaconStateAllForks, waiting: number, delaySlots: number): void {
+  const { slot, config } = state;
+  const nextPeriod = (Math.floor((slot + delaySlots) / VOTING_PERIOD) + 1) * VOTING_PERIOD;
   const lastTaken = nextPeriod + VOTING_PERIOD / 2 + Math.ceil(waiting / MAX_DEPOSITS);
   const fulu = computeStartSlotAtEpoch(config.FULU_FORK_EPOCH);
   if (lastTaken < fulu) return;

@@ -5,6 +5,7 @@ import { sidecarKzg } from "../../evm/engine/sidecar-kzg.ts";
 import type { EvmThread } from "../../evm/thread/evm-thread.ts";
 import { ChainEth } from "./chain-eth.ts";
 import { chainPayloads } from "./chain-payloads.ts";
+import { EvmDepositLog } from "./evm-deposit-log.ts";
 import { EvmRequests } from "./evm-requests.ts";
 import { evmStore } from "./evm-store.ts";
 
@@ -15,6 +16,8 @@ export class DevEvm {
   readonly requests: EvmRequests;
   /** The `eth_*` methods. */
   readonly eth: ChainEth;
+  /** Lets the validators vote for deposits before electra. */
+  readonly deposits: EvmDepositLog;
 
   /** Connects the EVM to the chain that it executes, and brings it to the head. */
   static async connect(thread: EvmThread, chain: BeaconChain, db: BeaconDb): Promise<DevEvm> {
@@ -31,6 +34,7 @@ export class DevEvm {
     this.thread = thread;
     this.requests = new EvmRequests(thread.service("wallet"), chain.config.DEPOSIT_CONTRACT_ADDRESS);
     this.eth = new ChainEth(thread.eth, chain);
+    this.deposits = new EvmDepositLog({ chain, requests: this.requests });
   }
 
   /** Brings the EVM to the head of the chain, with the stored pool. */

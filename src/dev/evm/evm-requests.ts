@@ -1,4 +1,4 @@
-import type { electra, phase0 } from "@lodestar/types";
+import type { electra, phase0, RootHex } from "@lodestar/types";
 import { byteArrayEquals, toHex } from "@lodestar/utils";
 import { ControlError } from "../../api/dev-control.ts";
 import { FUNDED_ADDRESSES } from "../../evm/accounts.ts";
@@ -7,6 +7,7 @@ import { PoolError } from "../../evm/pool/pool-error.ts";
 import { bytesToBigint } from "../../evm/rlp.ts";
 import { CONSOLIDATION_REQUESTS, WITHDRAWAL_REQUESTS } from "../../evm/system-addresses.ts";
 import type { Remote } from "../../evm/thread/evm-thread.ts";
+import { type LoggedDeposit, parseDepositLog } from "../../execution/eth1/deposit-log.ts";
 import type { ExecutionRequestMaker } from "../control/execution-requests.ts";
 import { decodeDepositCall, encodeDepositCall } from "./deposit-call.ts";
 
@@ -60,6 +61,11 @@ export class EvmRequests implements ExecutionRequestMaker {
   async pendingDeposits(): Promise<phase0.DepositData[]> {
     const calls = await this.#wallet.pendingCalls(this.#depositContract);
     return calls.flatMap(({ data, value }) => decodeDepositCall(data, value) ?? []);
+  }
+
+  /** Returns the deposits of the blocks after a number, up to a block. Undefined if one of them is not in memory. */
+  async depositsUpTo(blockHash: RootHex, after: number): Promise<LoggedDeposit[] | undefined> {
+    return (await this.#wallet.depositLogs(this.#depositContract, blockHash, after))?.map(parseDepositLog);
   }
 
   async #request(to: Uint8Array, source: Uint8Array, data: Uint8Array): Promise<void> {

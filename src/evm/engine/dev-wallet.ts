@@ -1,8 +1,10 @@
 import { createTx, type TypedTransaction } from "@ethereumjs/tx";
 import { Address } from "@ethereumjs/util";
+import type { RootHex } from "@lodestar/types";
 import { devAccountKeys } from "../accounts.ts";
 import { nextBaseFee } from "../execution/fees.ts";
 import { toHex } from "../execution/payload.ts";
+import { isDepositLog } from "../execution/system-contracts.ts";
 import { effectiveTip } from "../execution/transaction.ts";
 import type { EvmEngine } from "./evm-engine.ts";
 
@@ -15,6 +17,13 @@ export interface ContractCall {
   data: Uint8Array;
   value: bigint;
   gasLimit: bigint;
+}
+
+/** A log of the deposit contract, with the hexadecimal digits of its data. */
+interface DepositLogEntry {
+  blockNumber: number;
+  blockHash: RootHex;
+  data: string;
 }
 
 /** Sends transactions of the funded accounts, and reads what is needed to prepare them. */
@@ -57,6 +66,23 @@ export class DevWallet {
   pendingCalls(contract: Uint8Array): Pick<ContractCall, "data" | "value">[] {
     const calls = [...this.#pending()].filter((tx) => isCallOf(contract, tx));
     return calls.map(({ data, value }) => ({ data, value }));
+  }
+
+  /**
+   * Returns the logs of a deposit contract in the blocks after a number, up to a block. Undefined if one of the blocks is
+   * not in memory.
+   */
+  depositLogs(contract: Uint8Array, blockHash: RootHex, after: number): DepositLogEntry[] | undefined {
+    const { blocks } = this.#engine;
+    const found: DepositLogEntry[][] = [];
+    let block = blocks.get(blockHash);
+    while (block !== undefined && block.header.number > after) {
+      const [blockNumber, hash] = [Number(block.header.number), toHex(block.hash)];
+      const logs = block.receipts.flatMap((receipt) => receipt.logs).filter((log) => isDepositLog(log, contract));
+      found.unshift(logs.map(({ data }) => ({ blockNumber, blockHash: hash, data: toHex(data) })));
+      block = blocks.parentOf(block);
+    }
+    return block && found.flat();
   }
 
   /** Pooled transactions that can be included, in the order of inclusion. */

@@ -100,7 +100,7 @@ export class SystemContracts {
     receipts: readonly Receipt[],
   ): Promise<Uint8Array[]> {
     const requests: Uint8Array[] = [];
-    const deposits = receipts.flatMap(({ logs }) => logs.filter((log) => isDeposit(log, depositContract)));
+    const deposits = receipts.flatMap(({ logs }) => logs.filter((log) => isDepositLog(log, depositContract)));
     if (deposits.length > 0) requests.push(withType(DEPOSIT_REQUEST, deposits.flatMap(depositFields)));
     for (const { type, address, codeHash } of this.#requests) {
       const { state } = machine;
@@ -167,7 +167,8 @@ async function systemCall(
   return { code, returnValue: execResult.returnValue, error: execResult.exceptionError?.error };
 }
 
-function isDeposit({ address, topics }: Log, contract: Uint8Array): boolean {
+/** True for the event of a deposit. */
+export function isDepositLog({ address, topics }: Log, contract: Uint8Array): boolean {
   const [topic] = topics;
   return topic !== undefined && DEPOSIT_TOPIC.equals(topic) && Buffer.compare(address, contract) === 0;
 }

@@ -102,7 +102,7 @@ export async function openDevSource(
     suspensions,
   });
   const keys = createKeys(identity.keys, identity.validators);
-  const hasContract = identity.deposits !== undefined || identity.execution !== undefined;
+  const hasContract = [identity.deposits, identity.execution, identity.evm].some((each) => each !== undefined);
   return {
     config,
     clock,
@@ -213,7 +213,7 @@ async function createChain(
     validatorCount: validators,
     genesisTime,
     executionGenesis: client?.block ?? evm?.block,
-    depositsElsewhere: deposits !== undefined,
+    depositsElsewhere: deposits !== undefined || evm !== undefined,
     signedDeposits,
     keys,
     withdrawals,
