@@ -147,7 +147,9 @@ it("consolidates and withdraws by dev_* calls, which send transactions", async (
 });
 
 it("puts the blobs of transactions on the chain, and those of lost blocks back into the pool", async () => {
-  const { engine, send, advance, call, chain, expectHealth } = await openEvmChain();
+  const directory = tempDirectory();
+  const opened = await openEvmChain({}, directory);
+  const { engine, send, advance, call, chain, expectHealth } = opened;
   await advance(2);
   const blobs = new DevBlobs({ config: chain.config, counts: { least: 1, most: 1 } });
   const bundle = blobs.bundleFor({ fork: ForkName.fulu, slot: 3, parent: { blockHash: OTHER, blockNumber: 0 } });
@@ -176,6 +178,16 @@ it("puts the blobs of transactions on the chain, and those of lost blocks back i
   expect(included.size).toBe(2);
   expect(engine.pool.size).toBe(0);
   expectHealth();
+
+  // The sidecar survives a restart until its transaction is final.
+  await opened.abandon();
+  const second = await openEvmChain({}, directory);
+  const slots = await second.slotsOf(raw);
+  await second.call("dev_reorg", { depth: second.chain.head.slot - slots[0]! + 1 });
+  const [slot] = await second.slotsOf(raw);
+  expect(slot).toBeGreaterThan(slots[0]!);
+  expect(await second.call("get_v1_beacon_blobs_blockId", [slot])).toEqual([hexOf(bundle.blobs[0]!)]);
+  second.expectHealth();
 });
 
 it("goes back with snapshots and dumps, each with its pool", async () => {

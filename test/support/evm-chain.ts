@@ -74,6 +74,16 @@ export async function openEvmChain(options: Partial<DevNodeOptions> = {}, direct
       }
       return included;
     },
+    /** Slots of the canonical blocks that have a transaction. */
+    slotsOf: async (raw: Uint8Array): Promise<number[]> => {
+      const { chain } = opened;
+      const slots: number[] = [];
+      for (let slot = 1; slot <= chain.head.slot; slot++) {
+        const block = await chain.blocks.canonicalAtSlot(slot);
+        if (block && payloadOf(block.signed).transactions.some((each) => hexOf(each) === hexOf(raw))) slots.push(slot);
+      }
+      return slots;
+    },
     /** Payload of the block at the head. */
     payload: async (): Promise<ExecutionPayload> => {
       const block = await opened.chain.blocks.signedByRoot(opened.chain.head.root);

@@ -127,7 +127,7 @@ export class EvmEngine implements ExecutionEngine {
     if (head === undefined) throw new Error(`Execution block ${headBlockHash} cannot be rebuilt from stored payloads.`);
     this.pool.clear();
     this.#moveTo(head, this.#nextTimestamp(head), []);
-    await this.#journal?.load();
+    await this.#journal?.load(this.#transactionsAfter(this.#finalized.header.number));
   }
 
   /** Adds a transaction to the pool and stores it. Throws a `PoolError` if it is refused. */

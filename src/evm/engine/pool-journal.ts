@@ -16,11 +16,16 @@ export interface EvmStore {
 
 type JournalStore = Pick<EvmStore, "transactions" | "putTransaction" | "deleteTransactions">;
 
+interface Entry {
+  number: number;
+  hasBlobs: boolean;
+}
+
 /** Journal of the pool: keeps transactions on disk until a finalized block has them, so that a crash loses none. */
 export class PoolJournal {
   readonly #store: JournalStore;
   readonly #pool: TransactionPool;
-  #numbers = new Map<RootHex, number>();
+  #entries = new Map<RootHex, Entry>();
   #next = 0;
 
   constructor(store: JournalStore, pool: TransactionPool) {
@@ -28,20 +33,17 @@ export class PoolJournal {
     this.#pool = pool;
   }
 
-  /** Adds the stored transactions to the pool. Those that a block has already are skipped. */
-  async load(): Promise<void> {
-    this.#numbers.clear();
+  /** Adds the stored transactions to the pool. Of those that a block has already, only the blobs are kept. */
+  async load(included: ReadonlySet<RootHex>): Promise<void> {
+    this.#entries.clear();
     const refused: number[] = [];
     let from = 0;
     for (let page = await this.#store.transactions(0); page.length > 0; page = await this.#store.transactions(from)) {
       for (const [number, sent] of page) {
         from = number + 1;
-        try {
-          const { transaction } = await this.#pool.add(sent);
-          this.#numbers.set(toHex(transaction.hash), number);
-        } catch {
-          refused.push(number);
-        }
+        const hash = await this.#restore(sent, included);
+        if (hash === undefined) refused.push(number);
+        else this.#entries.set(hash, { number, hasBlobs: this.#hasBlobs(hash) });
       }
     }
     this.#next = Math.max(this.#next, from);
@@ -49,26 +51,47 @@ export class PoolJournal {
   }
 
   async put(hash: Uint8Array, sent: Uint8Array): Promise<void> {
-    const number = this.#next++;
-    this.#numbers.set(hashKey(hash), number);
+    const [key, number] = [hashKey(hash), this.#next++];
+    const hasBlobs = this.#hasBlobs(key);
+    this.#entries.set(key, { number, hasBlobs });
     await this.#store.putTransaction(number, sent);
+    // Bounds the blobs on disk while nothing finalizes.
+    if (hasBlobs) await this.#drop((other, entry) => entry.hasBlobs && !this.#hasBlobs(other));
   }
 
   /** Deletes transactions that are neither pooled nor needed. */
   async prune(needed: ReadonlySet<RootHex>): Promise<void> {
-    const obsolete = [...this.#numbers].filter(
-      ([hash]) => this.#pool.get(Buffer.from(hash.slice(2), "hex")) === undefined && !needed.has(hash),
-    );
-    if (obsolete.length === 0) return;
-    for (const [hash] of obsolete) this.#numbers.delete(hash);
-    await this.#store.deleteTransactions(obsolete.map(([, number]) => number));
+    await this.#drop((hash) => this.#pool.get(bytesOf(hash)) === undefined && !needed.has(hash));
   }
 
   /** Returns the function that makes the journal again what it is now. The store goes back by itself. */
   capture(): () => void {
-    const numbers = new Map(this.#numbers);
+    const entries = new Map(this.#entries);
     return () => {
-      this.#numbers = new Map(numbers);
+      this.#entries = new Map(entries);
     };
   }
+
+  /** Returns the hash of a transaction that was put back. */
+  async #restore(sent: Uint8Array, included: ReadonlySet<RootHex>): Promise<RootHex | undefined> {
+    try {
+      const { transaction } = await this.#pool.add(sent);
+      return toHex(transaction.hash);
+    } catch {
+      return this.#pool.addIncluded(sent, included).catch(() => undefined);
+    }
+  }
+
+  async #drop(isObsolete: (hash: RootHex, entry: Entry) => boolean): Promise<void> {
+    const obsolete = [...this.#entries].filter(([hash, entry]) => isObsolete(hash, entry));
+    if (obsolete.length === 0) return;
+    for (const [hash] of obsolete) this.#entries.delete(hash);
+    await this.#store.deleteTransactions(obsolete.map(([, { number }]) => number));
+  }
+
+  #hasBlobs(hash: RootHex): boolean {
+    return this.#pool.sidecarOf(bytesOf(hash)) !== undefined;
+  }
 }
+
+const bytesOf = (hash: RootHex): Uint8Array => Buffer.from(hash.slice(2), "hex");

@@ -92,6 +92,19 @@ export class TransactionPool {
     return this.#insert(withRules(transaction, this.#fork), checked);
   }
 
+  /**
+   * Keeps the blobs of a transaction that a block has already: a reorganisation may put it back. Returns its hash, or
+   * undefined if it is not one of these or has no blobs.
+   */
+  async addIncluded(sent: Uint8Array, included: ReadonlySet<string>): Promise<string | undefined> {
+    const { transaction, sidecar } = decodeSent(sent, this.#fork);
+    const key = hashKey(transaction.hash);
+    if (sidecar === undefined || !included.has(key)) return undefined;
+    this.#blobs.add(key, (await checkSidecar(transaction, sidecar, this.#fork, this.#kzg))!);
+    this.#blobs.markIncluded(key);
+    return key;
+  }
+
   get(hash: Uint8Array): PooledTransaction | undefined {
     return this.#transactions.get(hashKey(hash));
   }
@@ -103,8 +116,9 @@ export class TransactionPool {
     return found !== undefined;
   }
 
+  /** Removes all transactions. Keeps their blobs for a while: a block of another history may have them. */
   clear(): void {
-    for (const transaction of [...this.#transactions.values()]) this.#remove(transaction);
+    for (const transaction of [...this.#transactions.values()]) this.#remove(transaction, true);
   }
 
   /** Nonce of the next transaction of a sender after all that can be executed. */
