@@ -2,8 +2,9 @@ import { join } from "node:path";
 import { ForkName } from "@lodestar/params";
 import type { electra, SignedBeaconBlock } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { initialiseDatabase } from "../../src/chain/anchor/anchor.ts";
+import type { VirtualClock } from "../../src/chain/clock/virtual-clock.ts";
 import { openDatabase } from "../../src/db/open-database.ts";
 import { DevBlobs } from "../../src/dev/dev-blobs.ts";
 import { encodeDepositCall } from "../../src/dev/evm/deposit-call.ts";
@@ -236,11 +237,13 @@ it("continues after a crash with its state and its pool", async () => {
   );
 });
 
-it("is verified by another node with its own EVM", async () => {
-  const { engine, devChain, send, advance, chain, balance } = await openEvmChain();
+it("is verified by another node with its own EVM, which rejects a payload that it executes otherwise", async () => {
+  const { engine, devChain, send, advance, call, chain, balance } = await openEvmChain();
   await advance(1);
   await send(0, { to: OTHER, value: 3n });
   await send(1, { data: DEPLOYED, value: 7n });
+  await call("dev_deposit", { count: 1 });
+  await call("dev_changeCredentials", { validator: 1, type: "0x02" });
   await advance(10);
   const db = await openDatabase(join(tempDirectory(), "beacon-db"), { sync: false });
   onTestFinished(() => db.close());
@@ -260,6 +263,27 @@ it("is verified by another node with its own EVM", async () => {
   const { head } = sameThread.engine;
   expect(hexOf(head.hash)).toBe(hexOf(engine.head.hash));
   expect(balance(OTHER, head)).toBe(3n);
+  expect(follower.head.root).toBe(chain.head.root);
+
+  // The first node builds on a state of its own.
+  const { rules } = engine;
+  const { stateRoot } = engine.head.header;
+  const build = engine.getPayload.bind(engine);
+  vi.spyOn(engine, "getPayload").mockImplementation(async (fork, id) => {
+    const built = await build(fork, id);
+    const { header } = engine.blocks.get(toRootHex(built.payload.blockHash))!;
+    const blockHash = rules.at(header.timestamp).crypto.keccak(encodeHeader({ ...header, stateRoot }));
+    return { ...built, payload: { ...built.payload, stateRoot, blockHash } };
+  });
+  vi.spyOn(engine, "notifyNewPayload").mockResolvedValue({ status: "valid" });
+  await advance(1);
+  const forged = (await chain.blocks.canonicalAtSlot(12))!.signed;
+  await (follower.clock as VirtualClock).advanceTo(12);
+  await expect(follower.importBlock(forged)).rejects.toMatchObject({
+    reason: "invalid-payload",
+    message: expect.stringContaining("Invalid stateRoot"),
+  });
+  expect(follower.head.root).toBe(toRootHex(forged.message.parentRoot));
 });
 
 it("needs a chain that starts in bellatrix or later", async () => {
