@@ -5,6 +5,7 @@ import { toRootHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { addressOf, hexOf, optionsOf, SLOT_SECONDS, TestChain } from "../evm.test-support.ts";
+import { asBytes, asList, decode, encode } from "../rlp.ts";
 import { EvmEngine } from "./evm-engine.ts";
 import { ExecutedBlocks } from "./executed-blocks.ts";
 import type { StoredPayload } from "./history.ts";
@@ -18,26 +19,41 @@ const rootOfSlot = (slot: number) => new Uint8Array(32).fill(slot);
 function memoryStore() {
   const transactions = new Map<number, Uint8Array>();
   const stored = { base: null as Uint8Array | null, transactions };
+  /** Writes fail as long as it has a reason. */
+  const failing: { reason?: string | undefined } = {};
+  const write = () => {
+    if (failing.reason !== undefined) throw new Error(failing.reason);
+  };
   const store: EvmStore = {
     readBase: async () => stored.base,
     writeBase: async (bytes) => {
+      write();
       stored.base = bytes;
     },
     transactions: async (from) => [...transactions].filter(([number]) => number >= from).slice(0, 2),
     putTransaction: async (number, sent) => {
+      write();
       transactions.set(number, sent);
     },
     deleteTransactions: async (numbers) => {
       for (const number of numbers) transactions.delete(number);
     },
   };
-  return { stored, store };
+  return { stored, store, failing };
+}
+
+/** Changes the version of the encoded state, the last item of a base. */
+function withOtherVersion(base: Uint8Array): Uint8Array {
+  const items = asList(decode(base));
+  const world = asBytes(items.at(-1)).slice();
+  world[0]!++;
+  return encode([...items.slice(0, -1), world]);
 }
 
 /** Engines of one chain, which share its beacon blocks and its database. */
 async function openEngines() {
   const chain = await TestChain.open(optionsOf("osaka"));
-  const { stored, store } = memoryStore();
+  const { stored, store, failing } = memoryStore();
   const payloads = new Map<RootHex, StoredPayload>();
   const reads: RootHex[] = [];
   const logger = createRecordingLogger();
@@ -78,7 +94,7 @@ async function openEngines() {
     await engine.forkchoiceUpdated(FORK, { ...state, headBlockHash });
     return headBlockHash;
   };
-  return { chain, open, build, stored, reads, logger };
+  return { chain, open, build, stored, failing, reads, logger };
 }
 
 describe("an engine after a restart", () => {
@@ -103,19 +119,43 @@ describe("an engine after a restart", () => {
     expect(new Set(reads)).toEqual(new Set([6, 7, 8].map((slot) => toRootHex(rootOfSlot(slot)))));
   });
 
-  it("ignores a stored state that it cannot read", async () => {
+  it.each([
+    ["is cut off", (base: Uint8Array) => base.slice(0, -10)],
+    ["was written by another version", withOtherVersion],
+  ])("executes all payloads again if the stored state %s", async (_, damage) => {
     const { open, build, stored, logger } = await openEngines();
     const first = open();
     const hashes: RootHex[] = [];
     for (let slot = 1; slot <= 6; slot++) hashes.push(await build(first, slot, hashes[slot - 2]));
     await expect.poll(() => stored.base).not.toBeNull();
-    stored.base = stored.base!.slice(0, -10);
+    stored.base = damage(stored.base!);
     const second = open();
     await second.restore(hashes[5]!);
     expect(second.head.header.number).toBe(6n);
     expect(logger.records.map(({ message }) => message)).toContain(
       "Stored execution state unreadable, executing all payloads again",
     );
+  });
+
+  it("loses nothing that it acknowledged while the database cannot be written", async () => {
+    const { chain, open, build, stored, failing, logger } = await openEngines();
+    const first = open();
+    const sent = chain.signRaw(0, { to: new Address(addressOf(5)), value: 1n, gasLimit: 21_000n });
+    failing.reason = "no space left on device";
+    await expect(first.addTransaction(sent)).rejects.toThrow("no space left on device");
+    expect(first.pool.size).toBe(0);
+    const hashes: RootHex[] = [];
+    for (let slot = 1; slot <= 6; slot++) hashes.push(await build(first, slot, hashes[slot - 2]));
+    const isLogged = () => logger.records.some(({ message }) => message === "Storing the execution state failed");
+    await expect.poll(isLogged).toBe(true);
+    expect([stored.base, stored.transactions.size]).toEqual([null, 0]);
+
+    // The state is stored with the next finalized block.
+    failing.reason = undefined;
+    await first.addTransaction(sent);
+    await build(first, 7, hashes[5]);
+    await expect.poll(() => stored.base).not.toBeNull();
+    expect(first.head.transactions).toHaveLength(1);
   });
 
   it("has the transactions of the pool that no block holds", async () => {

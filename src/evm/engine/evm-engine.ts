@@ -130,10 +130,19 @@ export class EvmEngine implements ExecutionEngine {
     await this.#journal?.load(this.#transactionsAfter(this.#finalized.header.number));
   }
 
-  /** Adds a transaction to the pool and stores it. Throws a `PoolError` if it is refused. */
+  /**
+   * Adds a transaction to the pool and stores it. Throws a `PoolError` if it is refused. If it cannot be stored, it
+   * leaves the pool again.
+   */
   async addTransaction(sent: Uint8Array): Promise<PooledTransaction> {
     const pooled = await this.pool.add(sent);
-    await this.#journal?.put(pooled.transaction.hash, sent);
+    const { hash } = pooled.transaction;
+    try {
+      await this.#journal?.put(hash, sent);
+    } catch (error) {
+      this.pool.drop(hash);
+      throw error;
+    }
     return pooled;
   }
 
@@ -347,8 +356,8 @@ export class EvmEngine implements ExecutionEngine {
     const { number } = finalized.header;
     await this.#journal?.prune(this.#transactionsAfter(number));
     if (this.#services === undefined || number < this.#baseNumber + BigInt(this.#blocksBetweenBases)) return;
-    this.#baseNumber = number;
     await this.#services.store.writeBase(encodeBase(finalized));
+    this.#baseNumber = number;
   }
 
   /** Hashes of the transactions of later blocks, on all branches. */

@@ -53,8 +53,8 @@ export class PoolJournal {
   async put(hash: Uint8Array, sent: Uint8Array): Promise<void> {
     const [key, number] = [hashKey(hash), this.#next++];
     const hasBlobs = this.#hasBlobs(key);
-    this.#entries.set(key, { number, hasBlobs });
     await this.#store.putTransaction(number, sent);
+    this.#entries.set(key, { number, hasBlobs });
     // Bounds the blobs on disk while nothing finalizes.
     if (hasBlobs) await this.#drop((other, entry) => entry.hasBlobs && !this.#hasBlobs(other));
   }
