@@ -63,6 +63,12 @@ export async function openEvmChain(options: Partial<DevNodeOptions> = {}, direct
       const { transaction } = await engine.addTransaction(signed(engine, from, fields));
       return transaction;
     },
+    sendRaw: async (raw: Uint8Array): Promise<void> => {
+      await engine.addTransaction(raw);
+    },
+    sign: (from: number, fields: Fields): Uint8Array => signed(engine, from, fields),
+    /** Receipts of the block at the head. */
+    receipts: async () => engine.head.receipts,
     pooled: async (): Promise<number> => engine.pool.size,
     /** Transactions of the canonical chain as hex strings, the oldest first. */
     included: async (): Promise<string[]> => {
