@@ -50,7 +50,11 @@ export async function startNetworkNode(options: NetworkNodeOptions): Promise<Net
   starting.defer(() => node.close());
   const { source, chain } = node;
   attachBlobs(source.engine, { config: chain.config, counts: options.devBlobs });
-  if (source.evm) await connectEvm(source.evm, node);
+  if (source.evm) {
+    const { deposits } = await connectEvm(source.evm, node);
+    // Before the validators: their blocks have to contain the deposits that the chain has agreed on.
+    source.clock.onSlot((slot) => deposits.onSlot(slot));
+  }
   source.clock.start();
   const stale = await findStaleFinality(node);
   if (stale) options.onStale(stale);
