@@ -5,6 +5,7 @@ import { decodeWorld, encodeWorld } from "../../src/evm/state/world-codec.ts";
 import { describeMachine } from "../support/machine.ts";
 import { median } from "../support/statistics.ts";
 import { BenchChain } from "./chain.ts";
+import { benchNode } from "./node.ts";
 import { tokenInitCode } from "./token.ts";
 
 const PER_BLOCK = 100;
@@ -21,6 +22,8 @@ export async function benchEvm({ transactions }: { transactions: number }): Prom
   await benchTransactions("transfer", async () => transfer);
   await benchTransactions("ERC-20 mint", deployToken);
   await benchMemory(transactions);
+  console.log("\nthe program, elapsed time");
+  await benchNode(print);
 }
 
 async function benchEmptyBlocks(): Promise<void> {

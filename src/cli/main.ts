@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { SYSTEM_TIMERS, type Timers } from "../async/timers.ts";
 import type { Logger } from "../log/logger.ts";
 import { createLogger, type LogControl } from "../log/pino-logger.ts";
+import { preloadEvm } from "../node/execution/preload-evm.ts";
 import { VERSION } from "../runtime/version.ts";
 import { runCallCommand } from "./call/command.ts";
 import { readShell } from "./completion/shells.ts";
@@ -30,7 +31,7 @@ type Runner<Settings> = (
 
 /** Lazy imports: the consensus libraries read the preset once, when they are imported. */
 interface Runners {
-  dev(): Promise<Runner<DevCommandSettings>>;
+  dev(settings: DevCommandSettings): Promise<Runner<DevCommandSettings>>;
   node(): Promise<Runner<NodeCommandSettings>>;
   gateway(): Promise<Runner<GatewayStart>>;
 }
@@ -66,7 +67,10 @@ function processContext(): CliContext {
     timers: SYSTEM_TIMERS,
     setUmask: (mask) => process.umask(mask),
     runners: {
-      dev: async () => (await import("./start/dev.ts")).runDev,
+      dev: async ({ evm }) => {
+        if (evm) preloadEvm();
+        return (await import("./start/dev.ts")).runDev;
+      },
       node: async () => (await import("./start/node.ts")).runNode,
       gateway: async () => (await import("./start/gateway.ts")).runGateway,
     },
@@ -94,7 +98,7 @@ function prepare(command: NodeCommandName, sources: FlagSources, { environment, 
         const stored = values.reset ? null : await readStoredDevChain(dataDir, log.logger);
         const settings = devSettings(values, workingDirectory, stored);
         environment.LODESTAR_PRESET = settings.preset;
-        return (await runners.dev())(settings, log.logger, log, stopping);
+        return (await runners.dev(settings))(settings, log.logger, log, stopping);
       },
     };
   }

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { instantiateSecp256k1 } from "@bitauth/libauth/build/lib/crypto/secp256k1.js";
 import type { CustomCrypto } from "@ethereumjs/common";
 import type { KZG } from "@ethereumjs/util";
-import { createKeccak } from "hash-wasm";
+import { createKeccak256 } from "./keccak.ts";
 import type { Keccak } from "./state/trie.ts";
 
 /** Hashing and signature recovery, as WASM that runs on every platform. One set for each thread. */
@@ -26,8 +26,7 @@ const SETUP_G2 = [
 ];
 
 export async function createEvmCrypto(): Promise<EvmCrypto> {
-  const [hasher, recover] = await Promise.all([createKeccak(256), createRecovery()]);
-  const keccak: Keccak = (bytes) => hasher.init().update(bytes).digest("binary");
+  const [keccak, recover] = await Promise.all([createKeccak256(), createRecovery()]);
   return { keccak, custom: { keccak256: keccak, ecrecover: recover, kzg: pointEvaluation() } };
 }
 

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { Address } from "@ethereumjs/util";
 import { FUNDED_ADDRESSES } from "./accounts.ts";
 import {
   BEACON_ROOTS_CODE,
@@ -12,19 +11,12 @@ import {
 } from "./contract-code.ts";
 import type { ExecutedBlock } from "./execution/block.ts";
 import { BlockHashes } from "./execution/block-hashes.ts";
+import type { ExecutionFork } from "./execution/forks.ts";
 import { encodeHeader, type Header } from "./execution/header.ts";
 import { EMPTY_BLOOM } from "./execution/receipt.ts";
-import type { ChainRules } from "./execution/rules.ts";
-import {
-  BEACON_ROOTS_ADDRESS,
-  CONSOLIDATION_REQUESTS_ADDRESS,
-  HISTORY_STORAGE_ADDRESS,
-  hashOfRequests,
-  WITHDRAWAL_REQUESTS_ADDRESS,
-} from "./execution/system-contracts.ts";
-import { EMPTY_TRIE_ROOT } from "./state/trie.ts";
-import type { World } from "./state/world.ts";
-import { WorldState } from "./state/world-state.ts";
+import { EMPTY_TRIE_ROOT, type Keccak, putValue } from "./state/trie.ts";
+import { NO_ACCOUNT, NO_CODE, NO_CODE_HASH, type Storage, type World, WorldReader } from "./state/world.ts";
+import { BEACON_ROOTS, CONSOLIDATION_REQUESTS, HISTORY_STORAGE, WITHDRAWAL_REQUESTS } from "./system-addresses.ts";
 
 export const DEFAULT_CHAIN_ID = 31_337;
 export const MULTICALL3_ADDRESS = "0xca11bde05977b3631167028862be2a173976ca11";
@@ -40,6 +32,8 @@ const ZERO_HASHES_SLOT = 0x21;
 const DEPOSIT_TREE_DEPTH = 32;
 /** Excess of a request contract before its first system call. */
 const EXCESS_INHIBITOR = new Uint8Array(32).fill(0xff);
+/** EIP-7685. */
+const NO_REQUESTS_HASH = new Uint8Array(createHash("sha256").digest());
 
 /** State of one account at genesis. */
 export interface GenesisAccount {
@@ -49,6 +43,12 @@ export interface GenesisAccount {
   code?: Uint8Array;
   /** Slots of 32 bytes with their values. */
   storage?: readonly (readonly [slot: Uint8Array, value: Uint8Array])[];
+}
+
+/** What block 0 depends on of the rules of its chain. The libraries of the EVM are not needed. */
+export interface GenesisRules {
+  readonly crypto: { readonly keccak: Keccak };
+  at(timestamp: number): { isSince(fork: ExecutionFork): boolean };
 }
 
 export interface GenesisOptions {
@@ -65,7 +65,7 @@ export interface GenesisOptions {
 }
 
 /** Creates block 0 of a dev chain: funded test accounts, the deposit contract, system contracts and tools. */
-export function createGenesis(rules: ChainRules, options: GenesisOptions): ExecutedBlock {
+export function createGenesis(rules: GenesisRules, options: GenesisOptions): ExecutedBlock {
   const isInhibited = !rules.at(options.timestamp).isSince("prague");
   const accounts = devAccounts(options.depositContract, isInhibited);
   return createGenesisBlock(rules, options, [...accounts, ...(options.accounts ?? [])]);
@@ -73,18 +73,17 @@ export function createGenesis(rules: ChainRules, options: GenesisOptions): Execu
 
 /** Creates block 0 with the given accounts and no others. */
 export function createGenesisBlock(
-  rules: ChainRules,
+  rules: GenesisRules,
   options: Omit<GenesisOptions, "accounts" | "depositContract">,
   accounts: readonly GenesisAccount[],
 ): ExecutedBlock {
   const { keccak } = rules.crypto;
-  const state = new WorldState(keccak);
-  const world = worldOf(state, accounts);
+  const world = worldOf(keccak, accounts);
   const fork = rules.at(options.timestamp);
   const header: Header = {
     parentHash: new Uint8Array(32),
     feeRecipient: new Uint8Array(20),
-    stateRoot: state.reader.stateRoot(world),
+    stateRoot: new WorldReader(keccak).stateRoot(world),
     transactionsRoot: EMPTY_TRIE_ROOT,
     receiptsRoot: EMPTY_TRIE_ROOT,
     logsBloom: EMPTY_BLOOM,
@@ -97,7 +96,7 @@ export function createGenesisBlock(
     baseFeePerGas: options.baseFeePerGas ?? BASE_FEE_PER_GAS,
     ...(fork.isSince("shanghai") && { withdrawalsRoot: EMPTY_TRIE_ROOT }),
     ...(fork.isSince("cancun") && { blobGasUsed: 0n, excessBlobGas: 0n, parentBeaconBlockRoot: new Uint8Array(32) }),
-    ...(fork.isSince("prague") && { requestsHash: hashOfRequests([]) }),
+    ...(fork.isSince("prague") && { requestsHash: NO_REQUESTS_HASH }),
   };
   const hash = keccak(encodeHeader(header));
   return {
@@ -125,21 +124,27 @@ export function devAccounts(depositContract: Uint8Array, isInhibited: boolean): 
   return [
     ...FUNDED_ADDRESSES.map((address) => ({ address: bytesOf(address), balance: FUNDS })),
     contract(depositContract, DEPOSIT_CONTRACT_CODE, zeroHashes()),
-    contract(BEACON_ROOTS_ADDRESS.bytes, BEACON_ROOTS_CODE),
-    contract(HISTORY_STORAGE_ADDRESS.bytes, HISTORY_STORAGE_CODE),
-    contract(WITHDRAWAL_REQUESTS_ADDRESS.bytes, WITHDRAWAL_REQUESTS_CODE, queue),
-    contract(CONSOLIDATION_REQUESTS_ADDRESS.bytes, CONSOLIDATION_REQUESTS_CODE, queue),
+    contract(BEACON_ROOTS, BEACON_ROOTS_CODE),
+    contract(HISTORY_STORAGE, HISTORY_STORAGE_CODE),
+    contract(WITHDRAWAL_REQUESTS, WITHDRAWAL_REQUESTS_CODE, queue),
+    contract(CONSOLIDATION_REQUESTS, CONSOLIDATION_REQUESTS_CODE, queue),
     contract(bytesOf(MULTICALL3_ADDRESS), MULTICALL3_CODE),
     contract(bytesOf(DETERMINISTIC_DEPLOYER_ADDRESS), DETERMINISTIC_DEPLOYER_CODE),
   ];
 }
 
-function worldOf(state: WorldState, accounts: readonly GenesisAccount[]): World {
-  for (const { address, nonce = 0n, balance = 0n, code, storage = [] } of accounts) {
-    state.setAccount(address, { nonce, balance, ...(code && { code }) });
-    for (const [slot, value] of storage) state.setStorage(new Address(address), slot, value);
+function worldOf(keccak: Keccak, accounts: readonly GenesisAccount[]): World {
+  let world: World;
+  for (const { address, nonce = 0n, balance = 0n, code = NO_CODE, storage: slots = [] } of accounts) {
+    const codeHash = code.length === 0 ? NO_CODE_HASH : keccak(code);
+    let storage: Storage;
+    for (const [slot, value] of slots) {
+      const first = value.findIndex((byte) => byte !== 0);
+      if (first >= 0) storage = putValue(storage, keccak(slot), value.slice(first));
+    }
+    world = putValue(world, keccak(address), { ...NO_ACCOUNT, nonce, balance, code, codeHash, storage });
   }
-  return state.seal();
+  return world;
 }
 
 /** What the constructor of the deposit contract writes: roots of empty subtrees of each depth. */

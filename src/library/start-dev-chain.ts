@@ -1,5 +1,6 @@
 import { createClient } from "../client/index.ts";
 import type { DevIdentity } from "../dev/identity.ts";
+import { preloadEvm } from "../node/execution/preload-evm.ts";
 import { missingNativeModule, missingNativeModuleMessage } from "../runtime/native-modules.ts";
 import type { DevChain, DevChainOptions } from "./dev-chain.ts";
 
@@ -14,6 +15,7 @@ export async function startDevChain(options: DevChainOptions = {}): Promise<DevC
     const { readOptions } = await import("./options.ts");
     const read = readOptions(options, await storedChain(options));
     await choosePreset(read.preset);
+    if (read.evm) preloadEvm();
     const { openDevChain } = await import("./open-dev-chain.ts");
     return await openDevChain(read, { isTemporary: options.dataDir === undefined, log: options.log });
   } catch (error) {

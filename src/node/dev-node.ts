@@ -4,6 +4,7 @@ import { removeUnfinishedDumps } from "../dev/control/dumps.ts";
 import { PresenceStore } from "../dev/control/validator-presence.ts";
 import { attachBlobs } from "../dev/dev-blobs.ts";
 import { type ClockOffset, DevChain } from "../dev/dev-chain.ts";
+import { DevEvm } from "../dev/evm/dev-evm.ts";
 import { writeBootnodes, writeNetworkDirectory } from "../dev/network-directory.ts";
 import { SlashingProtection, slashingProtectionStore } from "../dev/validators/slashing-protection.ts";
 import { EvmThread } from "../evm/thread/evm-thread.ts";
@@ -12,7 +13,6 @@ import type { Logger } from "../log/logger.ts";
 import { DEFAULT_SYNC_SETTINGS } from "../sync/settings.ts";
 import { BeaconNode, type SharedOptions } from "./beacon-node.ts";
 import { type DevSource, type DevSourceOptions, openDevSource } from "./chain-source/dev-source.ts";
-import { connectEvm } from "./execution/connect-evm.ts";
 import { preloadTrustedSetup } from "./preload-trusted-setup.ts";
 import { type Servers, type ServersOptions, startServersThread } from "./servers/servers.ts";
 import { StartError } from "./start-error.ts";
@@ -74,7 +74,7 @@ export class DevNode {
     attachBlobs(source.engine, { config: chain.config, counts: options.devBlobs });
     const devChain = new DevChain({
       ...source,
-      evm: source.evm && (await connectEvm(source.evm, node)),
+      evm: source.evm && new DevEvm(source.evm, chain, db),
       chain,
       db,
       api: node.api,
@@ -120,6 +120,7 @@ export class DevNode {
     const { devChain, node } = this;
     const { isNew, missingSlots } = devChain;
     if (!isNew && missingSlots > 0) this.#logger.notice("Catching up missed slots", { slots: missingSlots });
+    await devChain.evm?.ready;
     await devChain.warmUp();
     if (node.networking) {
       node.own(preloadTrustedSetup(node.chain));

@@ -2,12 +2,12 @@ import { ClosingStack } from "../async/closing-stack.ts";
 import { findStaleState, type StaleState } from "../chain/anchor/weak-subjectivity.ts";
 import { isDevConfig } from "../dev/chain-config.ts";
 import { attachBlobs, type BlobCounts } from "../dev/dev-blobs.ts";
+import { DevEvm } from "../dev/evm/dev-evm.ts";
 import type { KeySource } from "../dev/genesis-parameters.ts";
 import type { SyncSettings } from "../sync/settings.ts";
 import { BeaconNode, type SharedOptions } from "./beacon-node.ts";
 import { loadNetworkConfig } from "./chain-source/network-config.ts";
 import { type NetworkSource, type NetworkSourceSettings, openNetworkSource } from "./chain-source/network-source.ts";
-import { connectEvm } from "./execution/connect-evm.ts";
 import { type SelectValidators, startValidators } from "./network-validators.ts";
 import { preloadTrustedSetup } from "./preload-trusted-setup.ts";
 import { type Servers, type ServersOptions, startServersThread } from "./servers/servers.ts";
@@ -51,7 +51,8 @@ export async function startNetworkNode(options: NetworkNodeOptions): Promise<Net
   const { source, chain } = node;
   attachBlobs(source.engine, { config: chain.config, counts: options.devBlobs });
   if (source.evm) {
-    const { deposits } = await connectEvm(source.evm, node);
+    const { ready, deposits } = new DevEvm(source.evm, chain, node.db);
+    await ready;
     // Before the validators: their blocks have to contain the deposits that the chain has agreed on.
     source.clock.onSlot((slot) => deposits.onSlot(slot));
   }

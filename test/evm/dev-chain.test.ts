@@ -254,7 +254,7 @@ it("is verified by another node with its own EVM, which rejects a payload that i
   expect(await openChain(other, devChain.config)).toBe(true);
   const follower = await openFollower(db, devChain, chain.clock.currentSlot, other);
   onTestFinished(() => follower.close());
-  const evm = await DevEvm.connect(other, follower, db);
+  const evm = new DevEvm(other, follower, db);
   const blocks: SignedBeaconBlock[] = [];
   for (let slot = 1; slot <= 11; slot++) blocks.push((await chain.blocks.canonicalAtSlot(slot))!.signed);
   await follower.importSegment(blocks);

@@ -51,6 +51,7 @@ export async function openEvmChain(options: Partial<DevNodeOptions> = {}, direct
   const evm = new SameThreadEvm();
   const { startWorker: startEvmWorker } = evm;
   const opened = await openControlled(FULU, directory, { ...EVM, chainTuning: { kzg }, startEvmWorker, ...options });
+  await opened.devChain.evm!.ready;
   const { engine } = evm;
   const balance = (address: Uint8Array, { world }: ExecutedBlock = engine.head) =>
     engine.executor.reader.account(world, address)?.balance ?? 0n;

@@ -18,20 +18,20 @@ export class DevEvm {
   readonly eth: ChainEth;
   /** Lets the validators vote for deposits before electra. */
   readonly deposits: EvmDepositLog;
+  /** Resolves once the EVM is at the head. Calls made before wait for it. */
+  readonly ready: Promise<void>;
 
-  /** Connects the EVM to the chain that it executes, and brings it to the head. */
-  static async connect(thread: EvmThread, chain: BeaconChain, db: BeaconDb): Promise<DevEvm> {
-    await thread.connect({
+  /** Connects the EVM to the chain that it executes. */
+  constructor(thread: EvmThread, chain: BeaconChain, db: BeaconDb) {
+    this.thread = thread;
+    this.ready = thread.connect({
       history: chainPayloads(chain),
       store: evmStore(db),
       kzg: sidecarKzg(chain.data.kzg),
       headBlockHash: () => blockHashOf(chain.head),
     });
-    return new DevEvm(thread, chain);
-  }
-
-  private constructor(thread: EvmThread, chain: BeaconChain) {
-    this.thread = thread;
+    // A node that is closed before it was started does not wait for it.
+    this.ready.catch(() => {});
     this.requests = new EvmRequests(thread.service("wallet"), chain.config.DEPOSIT_CONTRACT_ADDRESS);
     this.eth = new ChainEth(thread.eth, chain);
     this.deposits = new EvmDepositLog({ chain, requests: this.requests });

@@ -1,10 +1,8 @@
-import type { GenesisBlock } from "../../execution/engine-api/genesis-block.ts";
 import { createThreadLogger, type LogMessage } from "../../log/thread-logger.ts";
 import { createEvmCrypto } from "../crypto.ts";
 import { DevWallet } from "../engine/dev-wallet.ts";
 import { EvmEngine, type EvmServices } from "../engine/evm-engine.ts";
 import { LocalEthService } from "../eth/local-eth-service.ts";
-import type { ExecutedBlock } from "../execution/block.ts";
 import type { ChainRulesOptions } from "../execution/forks.ts";
 import { ChainRules } from "../execution/rules.ts";
 import { createGenesis } from "../genesis.ts";
@@ -49,15 +47,14 @@ export class EvmHost {
     return this.#engine;
   }
 
-  /** Creates the engine of a chain at its block 0, and returns that block. */
-  async open({ rules: options, genesisTime, secondsPerSlot }: EvmChainOptions): Promise<GenesisBlock> {
+  /** Creates the engine of a chain at its block 0. */
+  async open({ rules: options, genesisTime, secondsPerSlot }: EvmChainOptions): Promise<void> {
     const rules = new ChainRules(options, await this.#crypto);
     const genesis = createGenesis(rules, { timestamp: genesisTime, depositContract: options.depositContract });
     const send = (record: LogMessage) => void this.#channel.call("log", record).catch(() => {});
     const logger = createThreadLogger({ send }, "execution");
     this.#engine = new EvmEngine({ rules, genesis, secondsPerSlot, logger });
     this.#services = createServices(this.#engine);
-    return executionGenesis(genesis);
   }
 
   /** Connects the engine to the node at the other end. */
@@ -85,26 +82,4 @@ export class EvmHost {
     if (called === undefined) throw new Error(`The EVM's thread has no method ${method}.`);
     return called.apply(target, args as unknown[]);
   }
-}
-
-/** Returns block 0 with the fields that the genesis state of the beacon chain takes. */
-function executionGenesis({ hash, header }: ExecutedBlock): GenesisBlock {
-  const { parentHash, feeRecipient, stateRoot, receiptsRoot, logsBloom, prevRandao, extraData, baseFeePerGas } = header;
-  return {
-    parentHash,
-    feeRecipient,
-    stateRoot,
-    receiptsRoot,
-    logsBloom,
-    prevRandao,
-    extraData,
-    baseFeePerGas,
-    blockHash: hash,
-    blockNumber: 0,
-    gasLimit: Number(header.gasLimit),
-    gasUsed: 0,
-    timestamp: Number(header.timestamp),
-    blobGasUsed: header.blobGasUsed ?? 0n,
-    excessBlobGas: header.excessBlobGas ?? 0n,
-  };
 }

@@ -1,5 +1,3 @@
-import { extname } from "node:path";
-import { Worker } from "node:worker_threads";
 import type { ForkPostBellatrix, ForkPostDeneb } from "@lodestar/params";
 import type { ExecutionPayload, RootHex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
@@ -26,10 +24,9 @@ import type { EthService } from "../eth/eth-service.ts";
 import type { Channel } from "./channel.ts";
 import type { EngineService } from "./engine-service.ts";
 import type { EvmChainOptions, HostServices } from "./evm-host.ts";
+import { createGenesisBlock } from "./genesis-block.ts";
+import { startEvmWorker } from "./start-worker.ts";
 import { type EvmWorker, SupervisedWorker, ThreadStoppedError } from "./supervised-worker.ts";
-
-/** Same extension as this file, compiled or not: the compiler does not rewrite paths outside of imports. */
-const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
 
 /** A proposer fetches its payload within a slot or two. */
 const MAX_BUILDS = 16;
@@ -92,12 +89,12 @@ export class EvmThread implements ExecutionEngine {
   #payloadIds = 0;
   #stopping: Promise<void> | undefined;
 
-  constructor({ logger, startWorker = () => new Worker(WORKER) }: EvmThreadOptions) {
+  constructor({ logger, startWorker = startEvmWorker }: EvmThreadOptions) {
     this.#logger = logger;
     this.#worker = new SupervisedWorker({
       startWorker,
       handle: (method, args) => this.#handle(method, args),
-      recover: (channel) => this.#recover(channel),
+      prepare: (channel) => this.#prepare(channel),
       logger: logger.topic("execution"),
     });
   }
@@ -107,18 +104,20 @@ export class EvmThread implements ExecutionEngine {
     return this.#worker.failed;
   }
 
-  /** Opens a chain at its block 0, and returns that block. */
+  /** Opens a chain, and returns its block 0. */
   async open(chain: EvmChainOptions): Promise<GenesisBlock> {
-    this.#genesis = (await this.#worker.call("open", [chain], { isRepeated: true })) as GenesisBlock;
+    this.#genesis = await createGenesisBlock(chain);
     this.#chain = chain;
     return this.#genesis;
   }
 
-  /** Connects the EVM to the chain that it executes, and brings it to the head. */
-  async connect(node: EvmNode): Promise<void> {
+  /**
+   * Connects the EVM to the chain that it executes, and brings it to the head. Calls may be made before this is done:
+   * they wait.
+   */
+  connect(node: EvmNode): Promise<void> {
     this.#node = node;
-    await this.#worker.call("connect", [], { isRepeated: true });
-    await this.restore();
+    return this.#worker.begin();
   }
 
   /** Rebuilds the head and the pool from the database, after a start or when another chain was loaded. */
@@ -226,7 +225,7 @@ export class EvmThread implements ExecutionEngine {
   }
 
   async #stop(): Promise<void> {
-    if (this.#chain !== undefined) await this.#engine("flush", []).catch(() => {});
+    if (this.#worker.isReady) await this.#engine("flush", []).catch(() => {});
     await this.#worker.stop();
   }
 
@@ -238,12 +237,10 @@ export class EvmThread implements ExecutionEngine {
     return this.#worker.call(`engine.${name}`, args, options) as Promise<Awaited<ReturnType<EngineService[Name]>>>;
   }
 
-  async #recover(channel: Channel): Promise<void> {
-    if (this.#chain === undefined) return;
+  async #prepare(channel: Channel): Promise<void> {
     await channel.call("open", [this.#chain]);
-    if (this.#node === undefined) return;
     await channel.call("connect", []);
-    const head = this.#node.headBlockHash();
+    const head = this.#node?.headBlockHash() ?? null;
     if (head !== null) await channel.call("engine.restore", [head]);
     if (this.#tags) await channel.call("eth.setTags", [this.#tags]);
   }

@@ -16,8 +16,8 @@ interface SupervisedWorkerParts {
   startWorker(): EvmWorker;
   /** Handles calls from the thread. */
   handle: CallHandler;
-  /** Brings a new thread to the state of the last one. */
-  recover(channel: Channel): Promise<void>;
+  /** Brings a new thread to the state of the chain. */
+  prepare(channel: Channel): Promise<void>;
   logger: Logger;
 }
 
@@ -47,18 +47,32 @@ export class SupervisedWorker {
   /** Times of the last deaths, in milliseconds. */
   #deaths: number[] = [];
   #restarts = 0;
+  #isBegun = false;
+  #isReady = false;
   #isStopped = false;
 
-  /** Starts the thread, which loads its modules concurrently. */
+  /** Starts the thread, which loads its modules concurrently. Calls wait until `begin`. */
   constructor(parts: SupervisedWorkerParts) {
     this.#parts = parts;
+    this.#ready.promise.catch(() => {});
     this.#session = this.#start();
-    this.#ready.resolve(this.#session.channel);
+  }
+
+  /** Prepares the thread. Resolves once it takes calls. */
+  async begin(): Promise<void> {
+    this.#isBegun = true;
+    void this.#prepare(this.#session);
+    await this.#ready.promise;
   }
 
   /** Resolves if the thread stops too often to be restarted. */
   get failed(): Promise<Error> {
     return this.#failure.promise;
+  }
+
+  /** True if a call is sent at once. */
+  get isReady(): boolean {
+    return this.#isReady;
   }
 
   /** Number of threads that stopped. */
@@ -111,16 +125,20 @@ export class SupervisedWorker {
       return;
     }
     this.#parts.logger.warn("EVM thread stopped, restarting", { error });
-    this.#ready = Promise.withResolvers();
+    if (this.#isReady) this.#ready = Promise.withResolvers();
+    this.#isReady = false;
+    this.#ready.promise.catch(() => {});
     session.channel.close(new ThreadStoppedError());
     this.#session = this.#start();
-    void this.#recover(this.#session);
+    if (this.#isBegun) void this.#prepare(this.#session);
   }
 
-  async #recover(session: Session): Promise<void> {
+  async #prepare(session: Session): Promise<void> {
     try {
-      await this.#parts.recover(session.channel);
-      if (session === this.#session) this.#ready.resolve(session.channel);
+      await this.#parts.prepare(session.channel);
+      if (session !== this.#session || this.#isStopped) return;
+      this.#isReady = true;
+      this.#ready.resolve(session.channel);
     } catch (error) {
       // A thread that cannot be brought to the head counts as one that stopped.
       this.#onDeath(session, error);
@@ -131,7 +149,7 @@ export class SupervisedWorker {
   /** Ends all calls. */
   #end(error: Error): void {
     this.#isStopped = true;
-    this.#ready.promise.catch(() => {});
+    this.#isReady = false;
     this.#ready.reject(error);
     this.#session.channel.close(error);
   }

@@ -200,14 +200,18 @@ async function createChain(
   const deposits = options.deposits && resolveDeposits(client, options.deposits);
   const execution = client && { chainId: client.chainId, genesisBlockHash: toRootHex(client.block.blockHash) };
   const parameters = { forks, slotSeconds, genesisTime, execution, deposits, configOverrides };
-  const evm = options.evm && thread && (await createEvm(thread, devChainConfig(parameters), options.evm.chainId));
-  const chainConfig = devChainConfig({ ...parameters, evm: evm?.chain });
+  const baseConfig = devChainConfig(parameters);
+  const creatingEvm = options.evm && thread && createEvm(thread, baseConfig, options.evm.chainId);
+  // Awaited after the deposits are signed, which takes as long as the EVM takes to load.
+  creatingEvm?.catch(() => {});
   const progress = new Progress({ message: "Signing genesis deposits", logger });
-  const signedDeposits = await genesisDepositsInSlices(chainConfig, createKeys(keys, validators), options, (done) => {
+  const signedDeposits = await genesisDepositsInSlices(baseConfig, createKeys(keys, validators), options, (done) => {
     options.signal?.throwIfAborted();
     progress.report(done, validators);
   });
   progress.finish();
+  const evm = await creatingEvm;
+  const chainConfig = devChainConfig({ ...parameters, evm: evm?.chain });
   const { state, config } = createDevGenesis({
     chainConfig,
     validatorCount: validators,

@@ -1,0 +1,34 @@
+import type { GenesisBlock } from "../../execution/engine-api/genesis-block.ts";
+import { EXECUTION_FORKS, type ExecutionFork, forkAt } from "../execution/forks.ts";
+import { createGenesis } from "../genesis.ts";
+import { createKeccak256 } from "../keccak.ts";
+import type { EvmChainOptions } from "./evm-host.ts";
+
+/** Creates block 0 of a chain, with the fields that the genesis state of the beacon chain takes. */
+export async function createGenesisBlock({ rules, genesisTime }: EvmChainOptions): Promise<GenesisBlock> {
+  const keccak = await createKeccak256();
+  const isSince = (fork: ExecutionFork, timestamp: number) =>
+    EXECUTION_FORKS.indexOf(forkAt(rules, timestamp)) >= EXECUTION_FORKS.indexOf(fork);
+  const { hash, header } = createGenesis(
+    { crypto: { keccak }, at: (timestamp) => ({ isSince: (fork) => isSince(fork, timestamp) }) },
+    { timestamp: genesisTime, depositContract: rules.depositContract },
+  );
+  const { parentHash, feeRecipient, stateRoot, receiptsRoot, logsBloom, prevRandao, extraData, baseFeePerGas } = header;
+  return {
+    parentHash,
+    feeRecipient,
+    stateRoot,
+    receiptsRoot,
+    logsBloom,
+    prevRandao,
+    extraData,
+    baseFeePerGas,
+    blockHash: hash,
+    blockNumber: 0,
+    gasLimit: Number(header.gasLimit),
+    gasUsed: 0,
+    timestamp: Number(header.timestamp),
+    blobGasUsed: header.blobGasUsed ?? 0n,
+    excessBlobGas: header.excessBlobGas ?? 0n,
+  };
+}

@@ -1,0 +1,2 @@
+// Imported before the chain code, so it must stay small.
+export { preloadEvm } from "../../evm/thread/start-worker.ts";
