@@ -1,8 +1,10 @@
 import { SecretKey } from "@chainsafe/blst";
 import { EPOCHS_PER_ETH1_VOTING_PERIOD, SLOTS_PER_EPOCH } from "@lodestar/params";
+import type { CachedBeaconStateElectra } from "@lodestar/state-transition";
 import type { phase0 } from "@lodestar/types";
 import { expect, it } from "vitest";
 import { encodeDepositCall } from "../../src/dev/evm/deposit-call.ts";
+import type { ScheduledFork } from "../../src/dev/forks.ts";
 import { signDeposit } from "../../src/dev/genesis-deposits.ts";
 import { GWEI, hexOf, openEvmChain } from "../support/evm-chain.ts";
 
@@ -21,8 +23,12 @@ function foreignDeposit({ chain }: EvmChain, seed: number): phase0.DepositData {
   });
 }
 
-it("votes for deposits at the contract before electra", async () => {
-  const opened = await openEvmChain({ forks: [{ fork: "deneb", epoch: 0 }] });
+it("votes for deposits at the contract before electra, and takes them as requests after", async () => {
+  const forks: ScheduledFork[] = [
+    { fork: "deneb", epoch: 0 },
+    { fork: "electra", epoch: 7 },
+  ];
+  const opened = await openEvmChain({ forks });
   const { advance, call, send, chain, validator, devChain, expectHealth } = opened;
   await advance(3);
   const foreign = foreignDeposit(opened, 1);
@@ -45,6 +51,16 @@ it("votes for deposits at the contract before electra", async () => {
   const pubkeys = await Promise.all([16, 17, 18].map(async (index) => (await validator(index)).validator.pubkey));
   expect(pubkeys).toEqual([hexOf(foreign.pubkey), own.data.pubkey, next.data.pubkey]);
   expect(devChain.control.keys.indices.slice(16)).toEqual([17, 18]);
+
+  // In electra, the vote goes on until it has taken the deposits before the first request.
+  await call("dev_advance", { until: { epoch: 7 } });
+  await advance(1);
+  const [request] = await call("dev_deposit", { count: 1 });
+  expect(request).toMatchObject({ type: "deposit_request", data: { index: "4" } });
+  expect(request.data.pubkey).not.toBe(late.data.pubkey);
+  await call("dev_advance", { until: { slot: 2.5 * VOTING_PERIOD } });
+  const { eth1DepositIndex, depositRequestsStartIndex } = chain.headState as CachedBeaconStateElectra;
+  expect([eth1DepositIndex, depositRequestsStartIndex]).toEqual([4, 4n]);
   expectHealth();
 });
 
