@@ -65,10 +65,9 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
     "network/peer-id.ts",
     "chain",
     // The arguments and errors of calls. What answers them may run in another thread.
+    "evm/eth (types)",
     "evm/eth/block-id.ts",
-    "evm/eth/calls/call-request.ts (types)",
     "evm/eth/eth-error.ts",
-    "evm/eth/eth-service.ts (types)",
     "execution",
     "data",
     "db",

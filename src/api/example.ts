@@ -27,6 +27,10 @@ export interface ExampleChain {
   readonly headRoot: RootHex;
   /** Hash of the head's execution block. */
   readonly executionHash: string;
+  /** Hash of the transaction in that block. */
+  readonly transactionHash: string;
+  /** A signed transaction with the next nonce of the second funded account. */
+  rawTransaction(): Promise<string>;
   /** Start of the next slot, in Unix seconds. */
   nextSlotSeconds(): number;
   /** A known peer, if any. */

@@ -18,10 +18,13 @@ import { devOperationMethods } from "./methods/dev/operations.ts";
 import { devSnapshotMethods } from "./methods/dev/snapshots.ts";
 import { devTimeMethods } from "./methods/dev/time.ts";
 import { devValidatorMethods } from "./methods/dev/validators.ts";
+import { ethAccountMethods } from "./methods/eth/accounts.ts";
 import { ethBlockMethods } from "./methods/eth/blocks.ts";
 import { ethCallMethods } from "./methods/eth/calls.ts";
 import { ethChainMethods } from "./methods/eth/chain.ts";
+import { ethFeeMethods } from "./methods/eth/fees.ts";
 import { ethStateMethods } from "./methods/eth/state.ts";
+import { ethTransactionMethods } from "./methods/eth/transactions.ts";
 import { configMethods } from "./methods/node/config.ts";
 import { discoverMethod } from "./methods/node/discover.ts";
 import { networkMethods } from "./methods/node/network.ts";
@@ -104,7 +107,18 @@ export const methodGroups: readonly MethodGroup[] = groupByNumber([
       ...anvilMethods,
     ],
   },
-  { title: "Execution", methods: [...ethChainMethods, ...ethBlockMethods, ...ethStateMethods, ...ethCallMethods] },
+  {
+    title: "Execution",
+    methods: [
+      ...ethChainMethods,
+      ...ethFeeMethods,
+      ...ethBlockMethods,
+      ...ethTransactionMethods,
+      ...ethStateMethods,
+      ...ethCallMethods,
+      ...ethAccountMethods,
+    ],
+  },
   { title: "Discovery", methods: [discoverMethod(() => methodGroups)] },
 ]);
 

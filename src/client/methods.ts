@@ -336,7 +336,7 @@ export interface Methods {
   ): Promise<Fork>;
   /** Another name of get_v1_beacon_states_fork. */
   get_v1_beacon_states_stateId_fork: Methods["get_v1_beacon_states_fork"];
-  /** The justified and finalized checkpoints of a state. */
+  /** The justified and finalized checkpoints that a state holds. */
   get_v1_beacon_states_finality_checkpoints(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
@@ -346,14 +346,14 @@ export interface Methods {
   ): Promise<{ previous_justified: Checkpoint; current_justified: Checkpoint; finalized: Checkpoint }>;
   /** Another name of get_v1_beacon_states_finality_checkpoints. */
   get_v1_beacon_states_stateId_finality_checkpoints: Methods["get_v1_beacon_states_finality_checkpoints"];
-  /** Validators of a state with their balances and statuses, by index. */
+  /** Validators of a state with their balances and statuses, by ascending index. */
   get_v1_beacon_states_stateId_validators(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
-      /** Validators by index or public key. Default: all. */
+      /** Only these validators, each by index or public key; by default all. */
       id?: Array<string | number>;
-      /** Statuses or status groups of the validators. Default: all. */
+      /** Only validators with one of these statuses or of one of these groups; by default all. */
       status?: Array<
         | "pending_initialized"
         | "pending_queued"
@@ -377,38 +377,38 @@ export interface Methods {
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
-      /** Validator index or public key. */
+      /** Which validator: an index or a public key. */
       validator_id: string | number;
     },
     options?: CallOptions,
   ): Promise<StateValidator>;
-  /** Validator balances of a state, by index. */
+  /** Balances of the validators of a state, by ascending index. */
   get_v1_beacon_states_stateId_validator_balances(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
-      /** Validators by index or public key. Default: all. */
+      /** Only these validators, each by index or public key; by default all. */
       id?: Array<string | number>;
     },
     options?: CallOptions,
   ): Promise<Array<{ index: Uint64; balance: Uint64 }>>;
-  /** Beacon committees of an epoch, by slot and index. */
+  /** The committees of an epoch, by slot and index, with their validators in order. */
   get_v1_beacon_states_stateId_committees_epoch(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
-      /** Epoch. Default: the epoch of the state. */
+      /** By default the epoch of the state. */
       epoch?: string | number;
-      /** Index of the committees. */
+      /** Only the committees with this index. */
       index?: string | number;
-      /** Slot of the committees, which must be in the epoch. */
+      /** Only the committees of this slot, which must be in the epoch. */
       slot?: string | number;
     },
     options?: CallOptions,
   ): Promise<Array<Committee>>;
   /** Another name of get_v1_beacon_states_stateId_committees_epoch. */
   get_v1_beacon_states_stateId_committees: Methods["get_v1_beacon_states_stateId_committees_epoch"];
-  /** Headers of the blocks of a slot or of the children of a block. Default: the slot of the head. */
+  /** Headers of the known blocks of a slot or of the children of a block; by default those at the head's slot. */
   get_v1_beacon_headers(
     params?: {
       /** Only blocks of this slot. */
@@ -426,15 +426,15 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<BlockHeader>;
-  /** Publishes a signed block. Returns 200 if it was broadcast and imported, 202 if it was only broadcast. */
+  /** Takes a signed block: 200 when it was broadcast and imported, 202 when it was only broadcast. */
   post_v1_beacon_blocks(
     params: {
-      /** A signed block of the fork of its slot; from deneb to fulu wrapped with its blobs. */
+      /** A signed block of the fork of its slot; from Deneb to Fulu together with its blobs. */
       signed_block: object;
     },
     options?: CallOptions,
   ): Promise<200 | 202>;
-  /** A signed block. */
+  /** A signed block in the form of its fork. */
   get_v1_beacon_blocks_blockId(
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */
@@ -452,7 +452,7 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<{ root: Root }>;
-  /** The attestations in a block. */
+  /** The attestations that a block includes, in its order. */
   get_v1_beacon_blocks_blockId_attestations(
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */
@@ -460,17 +460,17 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<Array<Attestation>>;
-  /** Like get_v1_beacon_states_stateId_validators, for any number of ids. */
+  /** Validators of a state like get_v1_beacon_states_stateId_validators, for as many ids as one likes. */
   post_v1_beacon_states_stateId_validators(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
-      /** Ids and statuses of the validators. Default: all. */
+      /** Only validators with these ids and statuses; a list left out means all. */
       filter: object;
     },
     options?: CallOptions,
   ): Promise<Array<StateValidator>>;
-  /** Like get_v1_beacon_states_stateId_validator_balances, for any number of ids. */
+  /** Balances like get_v1_beacon_states_stateId_validator_balances, for as many ids as one likes. */
   post_v1_beacon_states_stateId_validator_balances(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
@@ -480,7 +480,7 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<Array<{ index: Uint64; balance: Uint64 }>>;
-  /** Indices, public keys and activation epochs of validators, by index. */
+  /** Index, public key and activation epoch of the validators of a state, by ascending index. */
   post_v1_beacon_states_stateId_validator_identities(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
@@ -490,27 +490,27 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<Array<{ index: Uint64; pubkey: Pubkey; activation_epoch: Uint64 }>>;
-  /** Members of a sync committee, in total and by subcommittee; from altair on. */
+  /** The members of a sync committee in order, together and by subcommittee; from altair on. */
   get_v1_beacon_states_stateId_sync_committees(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
-      /** Epoch. Default: the epoch of the state. */
+      /** By default the epoch of the state. */
       epoch?: string | number;
     },
     options?: CallOptions,
   ): Promise<{ validators: Array<Uint64>; validator_aggregates: Array<Array<Uint64>> }>;
-  /** The RANDAO mix of an epoch in a state. */
+  /** The RANDAO mix of an epoch as a state holds it. */
   get_v1_beacon_states_stateId_randao(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
-      /** Epoch. Default: the epoch of the state. */
+      /** By default the epoch of the state. */
       epoch?: string | number;
     },
     options?: CallOptions,
   ): Promise<{ randao: Root }>;
-  /** Pending consolidations of a state; from electra on. */
+  /** The consolidations of validators that a state has in its queue; from electra on. */
   get_v1_beacon_states_stateId_pending_consolidations(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
@@ -518,7 +518,7 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<Array<{ source_index: Uint64; target_index: Uint64 }>>;
-  /** Pending deposits of a state; from electra on. */
+  /** The deposits that a state has in its queue; from electra on. */
   get_v1_beacon_states_stateId_pending_deposits(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
@@ -528,7 +528,7 @@ export interface Methods {
   ): Promise<
     Array<{ pubkey: Pubkey; withdrawal_credentials: Root; amount: Uint64; signature: Signature; slot: Uint64 }>
   >;
-  /** Pending partial withdrawals of a state; from electra on. */
+  /** The partial withdrawals that a state has in its queue; from electra on. */
   get_v1_beacon_states_stateId_pending_partial_withdrawals(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
@@ -536,7 +536,7 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<Array<{ validator_index: Uint64; amount: Uint64; withdrawable_epoch: Uint64 }>>;
-  /** Proposers of the state's epoch and the next one, by slot; from fulu on. */
+  /** The proposers of the state's epoch and of the next one, slot by slot; from fulu on. */
   get_v1_beacon_states_stateId_proposer_lookahead(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
@@ -544,12 +544,12 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<Array<Uint64>>;
-  /** Publishes a signed block. Returns 200 if it was broadcast and imported, 202 if it was only broadcast. */
+  /** Takes a signed block: 200 when it was broadcast and imported, 202 when it was only broadcast. */
   post_v2_beacon_blocks(
     params: {
-      /** A signed block of the fork of its slot; from deneb to fulu wrapped with its blobs. */
+      /** A signed block of the fork of its slot; from Deneb to Fulu together with its blobs. */
       signed_block_or_contents: object;
-      /** Validation that the block must pass before it is broadcast; otherwise it is rejected. Default: gossip. */
+      /** The rules that a block must pass to be broadcast; one that fails is rejected. By default those of gossip. */
       broadcast_validation?: "gossip" | "consensus" | "consensus_and_equivocation";
       /** Fork of the object. Default: the fork of its slot. */
       consensus_version?:
@@ -565,12 +565,12 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<200 | 202>;
-  /** Publishes a signed blinded block, whose payload was built by the node or comes from its builder. Returns 200 if it was broadcast and imported, 202 if it was only broadcast. From fulu on the builder broadcasts its blocks: 202. */
+  /** Takes a signed block without its payload, which is one that the node knows or comes from its builder; before bellatrix the block itself. Answers like post_v2_beacon_blocks; from fulu on the builder broadcasts its block, which is then 202. */
   post_v2_beacon_blinded_blocks(
     params: {
       /** A signed blinded block of the fork of its slot. */
       signed_blinded_block: object;
-      /** Validation that the block must pass before it is broadcast; otherwise it is rejected. Default: gossip. */
+      /** The rules that a block must pass to be broadcast; one that fails is rejected. By default those of gossip. */
       broadcast_validation?: "gossip" | "consensus" | "consensus_and_equivocation";
       /** Fork of the object. Default: the fork of its slot. */
       consensus_version?:
@@ -588,7 +588,7 @@ export interface Methods {
   ): Promise<200 | 202>;
   /** Another name of post_v2_beacon_blinded_blocks. */
   post_v1_beacon_blinded_blocks: Methods["post_v2_beacon_blinded_blocks"];
-  /** A signed blinded block, with the header of its payload; before bellatrix the block identity. */
+  /** A signed block with the header of its payload instead of the payload; before bellatrix the block itself. */
   get_v1_beacon_blinded_blocks_blockId(
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */
@@ -596,7 +596,7 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<SignedBeaconBlock>;
-  /** The attestations in a block, with their fork as metadata. */
+  /** The attestations that a block includes, in its order, with the fork that they belong to. */
   get_v2_beacon_blocks_blockId_attestations(
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */
@@ -604,37 +604,37 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<Array<Attestation>>;
-  /** The blobs of a block in the order of its commitments; none before deneb. From fulu on they are reconstructed from data columns, of which the node needs half. */
+  /** The blobs of a block, in the order of its commitments; none before deneb. From fulu on they are made of columns, of which the node has to have half. */
   get_v1_beacon_blobs_blockId(
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */
       block_id: string | number;
-      /** Versioned hashes of the blobs. Default: all. */
+      /** Only the blobs with these versioned hashes; by default all. */
       versioned_hashes?: Array<string>;
     },
     options?: CallOptions,
   ): Promise<Array<string>>;
-  /** The blob sidecars of a block; none before deneb. From fulu on they are reconstructed from data columns, of which the node needs half. */
+  /** The blobs of a block with their proofs; none before deneb. From fulu on they are made of columns, as those of get_v1_beacon_blobs_blockId. */
   get_v1_beacon_blob_sidecars_blockId(
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */
       block_id: string | number;
-      /** Indices of the blobs; those that the block does not have are ignored. Default: all. */
+      /** Only the blobs with these indices, where the block has them; by default all. */
       indices?: Array<string | number>;
     },
     options?: CallOptions,
   ): Promise<Array<object>>;
-  /** Withdrawals that a block on top of a state must include; from capella on. */
+  /** The withdrawals that a block on a state has to include; from capella on. */
   get_v1_builder_states_stateId_expected_withdrawals(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
-      /** Slot of the block, at most 2 epochs after the state. Default: the slot after the state. */
+      /** The slot of the block, at most 2 epochs past the state; by default the one after the state's. */
       proposal_slot?: string | number;
     },
     options?: CallOptions,
   ): Promise<Array<{ index: Uint64; validator_index: Uint64; address: Address; amount: Uint64 }>>;
-  /** Rewards of a block's proposer by kind. Phase0 pays proposers for attestations later, as part of the attestation rewards of their epoch. */
+  /** What a block paid its proposer, by what the block includes. Phase0 pays for attestations later, as part of the attestation rewards of their epoch. */
   get_v1_beacon_rewards_blocks_blockId(
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */
@@ -649,7 +649,7 @@ export interface Methods {
     proposer_slashings: Uint64;
     attester_slashings: Uint64;
   }>;
-  /** Rewards and penalties of the sync committee members for a block; none before altair. */
+  /** What the members of the sync committee earned or lost by a block; nobody before altair. */
   post_v1_beacon_rewards_sync_committee_blockId(
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */
@@ -661,14 +661,14 @@ export interface Methods {
   ): Promise<
     Array<{
       validator_index: Uint64;
-      /** Amount in Gwei; penalties are negative. */
+      /** An amount in Gwei; a loss is negative. */
       reward: string;
     }>
   >;
-  /** Rewards and penalties of validators for their attestations in an epoch, and the ideal rewards by effective balance. */
+  /** What validators earned or lost by their attestations of an epoch, and what they could have earned, by effective balance. */
   post_v1_beacon_rewards_attestations_epoch(
     params: {
-      /** Epoch of the attestations. The last slot of the next epoch must be over or have a block. */
+      /** The epoch of the attestations. The last slot of the next epoch must have passed, or have a block. */
       epoch: string | number;
       /** Validators by index or public key. Default: all. */
       validator_ids?: Array<string | number>;
@@ -677,30 +677,30 @@ export interface Methods {
   ): Promise<{
     ideal_rewards: Array<{
       effective_balance: Uint64;
-      /** Amount in Gwei; penalties are negative. */
+      /** An amount in Gwei; a loss is negative. */
       head: string;
-      /** Amount in Gwei; penalties are negative. */
+      /** An amount in Gwei; a loss is negative. */
       target: string;
-      /** Amount in Gwei; penalties are negative. */
+      /** An amount in Gwei; a loss is negative. */
       source: string;
-      /** Amount in Gwei; penalties are negative. */
+      /** An amount in Gwei; a loss is negative. */
       inactivity: string;
       inclusion_delay?: Uint64;
     }>;
     total_rewards: Array<{
       validator_index: Uint64;
-      /** Amount in Gwei; penalties are negative. */
+      /** An amount in Gwei; a loss is negative. */
       head: string;
-      /** Amount in Gwei; penalties are negative. */
+      /** An amount in Gwei; a loss is negative. */
       target: string;
-      /** Amount in Gwei; penalties are negative. */
+      /** An amount in Gwei; a loss is negative. */
       source: string;
-      /** Amount in Gwei; penalties are negative. */
+      /** An amount in Gwei; a loss is negative. */
       inactivity: string;
       inclusion_delay?: Uint64;
     }>;
   }>;
-  /** Snapshot of the finalized deposit tree (EIP-4881). */
+  /** The tree of the deposits that are final, in short (EIP-4881). */
   get_v1_beacon_deposit_snapshot(
     params?: Record<string, never>,
     options?: CallOptions,
@@ -711,20 +711,20 @@ export interface Methods {
     execution_block_hash: Root;
     execution_block_height: Uint64;
   }>;
-  /** The builders of a state. Unsupported: requires gloas. */
+  /** The builders of a state. They come with gloas, which the node does not support. */
   post_v1_beacon_states_stateId_builders(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
-      /** Ids and statuses of the builders. Default: all. */
+      /** Only builders with these ids and statuses; a list left out means all. */
       filter?: object;
     },
     options?: CallOptions,
   ): Promise<unknown>;
-  /** Submits a builder's bid. Unsupported: requires gloas. */
+  /** Takes the bid of a builder. Bids come with gloas, which the node does not support. */
   post_v1_beacon_execution_payload_bids(
     params: {
-      /** Bid signed by its builder. */
+      /** The bid, signed by its builder. */
       signed_bid: object;
       /** Fork of the object. Default: the fork of its slot. */
       consensus_version?:
@@ -740,12 +740,12 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<unknown>;
-  /** Publishes an execution payload envelope. Unsupported: requires gloas. */
+  /** Takes the payload of a block. Payloads come apart from blocks with gloas, which the node does not support. */
   post_v1_beacon_execution_payload_envelopes(
     params: {
-      /** Envelope signed by its builder, optionally with blobs. */
+      /** The envelope, signed by its builder, alone or together with the blobs. */
       signed_envelope_or_contents: object;
-      /** Validation that it must pass before it is broadcast. */
+      /** The rules that it must pass to be broadcast. */
       broadcast_validation?: "gossip" | "consensus" | "consensus_and_equivocation";
       /** Fork of the object. Default: the fork of its slot. */
       consensus_version?:
@@ -758,12 +758,12 @@ export interface Methods {
         | "fulu"
         | "gloas"
         | "heze";
-      /** True if the blobs are included. */
+      /** Whether the blobs came with it. */
       blob_data_included?: boolean;
     },
     options?: CallOptions,
   ): Promise<unknown>;
-  /** The signed execution payload envelope of a block. Unsupported: requires gloas. */
+  /** The payload of a block in its envelope. Envelopes come with gloas, which the node does not support. */
   get_v1_beacon_execution_payload_envelopes_blockId(
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */
@@ -771,15 +771,15 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<unknown>;
-  /** Payload attestations in the pool. Unsupported: requires gloas. */
+  /** Attestations to the timeliness of payloads. They come with gloas, which the node does not support. */
   get_v1_beacon_pool_payload_attestations(
     params?: {
-      /** Slot of the attestations. */
+      /** Only those of this slot. */
       slot?: string | number;
     },
     options?: CallOptions,
   ): Promise<unknown>;
-  /** Submits payload attestations. Unsupported: requires gloas. */
+  /** Takes attestations to the timeliness of payloads. They come with gloas, which the node does not support. */
   post_v1_beacon_pool_payload_attestations(
     params: {
       /** The signed attestations. */
@@ -798,74 +798,74 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<unknown>;
-  /** Submits unaggregated attestations. Each is validated on its own. */
+  /** Takes attestations of single validators; each is judged by itself. */
   post_v1_beacon_pool_attestations(
     params: {
-      /** Attestations with a single aggregation bit; from electra on SingleAttestation objects. */
+      /** Each one an attestation with one aggregation bit or, since Electra, a single attestation. */
       attestations: object | Array<object>;
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** Attester slashings in the pool, until they are included in a finalized block. */
+  /** Attester slashings that wait to be included in a finalized block. */
   get_v1_beacon_pool_attester_slashings(
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<Array<AttesterSlashing>>;
-  /** Submits an attester slashing. */
+  /** Takes an attester slashing. */
   post_v1_beacon_pool_attester_slashings(
     params: {
       attester_slashing: AttesterSlashing;
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** Proposer slashings in the pool, until they are included in a finalized block. */
+  /** Proposer slashings that wait to be included in a finalized block. */
   get_v1_beacon_pool_proposer_slashings(
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<Array<ProposerSlashing>>;
-  /** Submits a proposer slashing. */
+  /** Takes a proposer slashing. */
   post_v1_beacon_pool_proposer_slashings(
     params: {
       proposer_slashing: ProposerSlashing;
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** Voluntary exits in the pool, until they are included in a finalized block. */
+  /** Voluntary exits that wait to be included in a finalized block. */
   get_v1_beacon_pool_voluntary_exits(
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<Array<SignedVoluntaryExit>>;
-  /** Submits a signed voluntary exit. */
+  /** Takes a signed voluntary exit. */
   post_v1_beacon_pool_voluntary_exits(
     params: {
       signed_voluntary_exit: SignedVoluntaryExit;
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** Attestations in the pool, each in the format of its fork. */
+  /** Attestations that the node holds, each in the form of its fork. */
   get_v1_beacon_pool_attestations(
     params?: {
-      /** Slot of the attestations. */
+      /** Only those of this slot. */
       slot?: string | number;
-      /** Committee index of the attestations. */
+      /** Only those of committees with this index. */
       committee_index?: string | number;
     },
     options?: CallOptions,
   ): Promise<Array<Attestation>>;
-  /** Attestations in the pool, all in the format of one fork. */
+  /** Attestations that the node holds, all in the form of one fork. */
   get_v2_beacon_pool_attestations(
     params?: {
-      /** Slot of the attestations, which also selects the fork. Default: the fork of the current slot. */
+      /** Only those of this slot, in the form of its fork; by default in that of the current slot. */
       slot?: string | number;
-      /** Committee index of the attestations. */
+      /** Only those of committees with this index. */
       committee_index?: string | number;
     },
     options?: CallOptions,
   ): Promise<Array<Attestation>>;
-  /** Submits unaggregated attestations. Each is validated on its own. */
+  /** Takes attestations of single validators; each is judged by itself. */
   post_v2_beacon_pool_attestations(
     params: {
-      /** Attestations with a single aggregation bit; from electra on SingleAttestation objects. */
+      /** Each one an attestation with one aggregation bit or, since Electra, a single attestation. */
       attestations: Array<object>;
       /** Fork of the object. Default: the fork of its slot. */
       consensus_version?:
@@ -881,12 +881,12 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** Attester slashings in the pool, until they are included in a finalized block. */
+  /** Attester slashings that wait to be included in a finalized block. */
   get_v2_beacon_pool_attester_slashings(
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<Array<AttesterSlashing>>;
-  /** Submits an attester slashing. */
+  /** Takes an attester slashing. */
   post_v2_beacon_pool_attester_slashings(
     params: {
       attester_slashing: AttesterSlashing;
@@ -904,7 +904,7 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** BLS to execution changes in the pool, until they are included in a finalized block; none before capella. */
+  /** Changes of withdrawal credentials that wait to be included in a finalized block; none before capella. */
   get_v1_beacon_pool_bls_to_execution_changes(
     params?: Record<string, never>,
     options?: CallOptions,
@@ -914,15 +914,15 @@ export interface Methods {
       signature: Signature;
     }>
   >;
-  /** Submits BLS to execution changes. Each is validated on its own. From capella on. */
+  /** Takes changes of withdrawal credentials, each judged by itself; from capella on. */
   post_v1_beacon_pool_bls_to_execution_changes(
     params: {
-      /** Changes, each signed with the validator's BLS withdrawal key. */
+      /** The changes, each signed with the validator's withdrawal key. */
       signed_changes: Array<object>;
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** Network identity of the node: peer id, ENR, addresses and metadata. */
+  /** Who the node is on the network: its id, its record, its addresses and its metadata. */
   get_v1_node_identity(
     params?: Record<string, never>,
     options?: CallOptions,
@@ -933,32 +933,32 @@ export interface Methods {
     discovery_addresses: Array<string>;
     metadata: { seq_number: Uint64; attnets: Bits; syncnets: Bits; custody_group_count?: Uint64 };
   }>;
-  /** Known peers, optionally filtered by connection state and direction. */
+  /** The known peers, all or those in certain states of connection. */
   get_v1_node_peers(
     params?: {
-      /** Connection states of the peers. */
+      /** Only peers in one of these states. */
       state?: Array<"disconnected" | "connecting" | "connected" | "disconnecting">;
-      /** Connection directions of the peers. */
+      /** Only peers that were connected this way. */
       direction?: Array<"inbound" | "outbound">;
     },
     options?: CallOptions,
   ): Promise<Array<Peer>>;
-  /** A known peer. */
+  /** One known peer. */
   get_v1_node_peers_peerId(
     params: {
-      /** Peer id in base58btc, or as a CIDv1 in base32. */
+      /** The peer's id, in base58btc or as a CIDv1 in base32. */
       peer_id: string;
     },
     options?: CallOptions,
   ): Promise<Peer>;
-  /** Number of peers by connection state. */
+  /** How many peers are in each state of connection. */
   get_v1_node_peer_count(
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<{ disconnected: Uint64; connecting: Uint64; connected: Uint64; disconnecting: Uint64 }>;
   /** The node's name, version and platform. */
   get_v1_node_version(params?: Record<string, never>, options?: CallOptions): Promise<{ version: string }>;
-  /** Sync status of the node, with the distance of its head to the current slot. */
+  /** Whether the node is syncing, and how far its head is behind the clock then. */
   get_v1_node_syncing(
     params?: Record<string, never>,
     options?: CallOptions,
@@ -969,15 +969,15 @@ export interface Methods {
     is_optimistic: boolean;
     el_offline: boolean;
   }>;
-  /** Health of the node as an HTTP status: 200 if it is ready, 206 if it is syncing. */
+  /** The node's health as an HTTP status: 200 when it is ready, 206 when it is syncing. */
   get_v1_node_health(
     params?: {
-      /** Status to return instead of 206 while syncing. */
+      /** The status to answer instead of 206 while syncing. */
       syncing_status?: number;
     },
     options?: CallOptions,
   ): Promise<{ health: number }>;
-  /** Versions of the node and of its execution client, if known. */
+  /** Which client the node is, and which its execution client, if that tells. */
   get_v2_node_version(
     params?: Record<string, never>,
     options?: CallOptions,
@@ -985,7 +985,7 @@ export interface Methods {
     beacon_node: { code: string; name: string; version: string; commit: string };
     execution_client?: { code: string; name: string; version: string; commit: string };
   }>;
-  /** Readiness of the node and of its parts. REST responds with 200 if it is ready and 503 if not. */
+  /** Whether the node can be relied upon, and if not, what of it is not in order; REST says so by 200 or 503 too. */
   getReadiness(
     params?: Record<string, never>,
     options?: CallOptions,
@@ -996,32 +996,32 @@ export interface Methods {
     database_writable: boolean;
     execution_online: boolean;
   }>;
-  /** Attester duties of validators in an epoch. */
+  /** When and in which committee validators attest in an epoch. */
   get_v1_validator_duties_attester(
     params: {
-      /** Epoch of the duties, at most one after the current epoch. */
+      /** The epoch of the duties, at most the one after the current. */
       epoch: string | number;
-      /** Validator public keys or indices. */
+      /** Public keys or indices of the validators. */
       validators: Array<string | number>;
     },
     options?: CallOptions,
   ): Promise<Array<AttesterDuty>>;
-  /** Attester duties of validators in an epoch. */
+  /** When and in which committee validators attest in an epoch. */
   post_v1_validator_duties_attester(
     params: {
-      /** Epoch of the duties, at most one after the current epoch. */
+      /** The epoch of the duties, at most the one after the current. */
       epoch: string | number;
-      /** Validator public keys or indices. */
+      /** Public keys or indices of the validators. */
       validators: Array<string | number>;
     },
     options?: CallOptions,
   ): Promise<Array<AttesterDuty>>;
   /** Another name of post_v1_validator_duties_attester. */
   post_v1_validator_duties_attester_epoch: Methods["post_v1_validator_duties_attester"];
-  /** Proposer duties of an epoch. */
+  /** Who proposes at each slot of an epoch. */
   get_v1_validator_duties_proposer(
     params: {
-      /** Epoch of the duties, at most one after the current epoch. */
+      /** The epoch of the duties, at most the one after the current. */
       epoch: string | number;
     },
     options?: CallOptions,
@@ -1031,13 +1031,13 @@ export interface Methods {
   /** A new block on the head for its proposer to sign. */
   get_v1_validator_block(
     params: {
-      /** Slot of the block, after the head: the current slot, or up to two epochs after the head. */
+      /** The slot of the block, after the head's: the current one, or at most two epochs past the head. */
       slot: string | number;
       /** The proposer's signature over the epoch. */
       randao_reveal: string;
-      /** At most 32 bytes of text or hex. Default: the graffiti of setGraffiti. */
+      /** At most 32 bytes of text or hex; by default what setGraffiti has set. */
       graffiti?: string;
-      /** Accepts the point at infinity as the reveal. */
+      /** Takes the point at infinity in place of a reveal. */
       skip_randao_verification?: boolean;
     },
     options?: CallOptions,
@@ -1046,54 +1046,54 @@ export interface Methods {
   get_v2_validator_blocks_slot: Methods["get_v1_validator_block"];
   /** Another name of get_v1_validator_block. */
   get_v1_validator_blocks_slot: Methods["get_v1_validator_block"];
-  /** Publishes a signed block. Returns true if it was broadcast and imported. */
+  /** Takes a signed block; true when it was broadcast and imported. */
   post_v1_validator_block(
     params: {
-      /** A signed block of the fork of its slot; from deneb to fulu wrapped with its blobs. */
+      /** A signed block of the fork of its slot; from Deneb to Fulu together with its blobs. */
       signed_block: object;
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** Attestation data for the members of a committee to sign. */
+  /** What a committee's members should sign at a slot. */
   get_v1_validator_attestation_data(
     params: {
-      /** Slot of the attestation, at most one after the current slot. */
+      /** The slot of the attestation, at most the one after the current. */
       slot: string | number;
-      /** Committee index. Optional from electra on. */
+      /** The committee at the slot; may be left out from electra on. */
       committee_index?: string | number;
     },
     options?: CallOptions,
   ): Promise<AttestationData>;
-  /** Alias of get_v1_validator_attestation_data. */
+  /** Another name of get_v1_validator_attestation_data. */
   get_v1_validator_attestation(
     params: {
-      /** Slot of the attestation, at most one after the current slot. */
+      /** The slot of the attestation, at most the one after the current. */
       slot: string | number;
-      /** Committee index. Optional from electra on. */
+      /** The committee at the slot; may be left out from electra on. */
       committee_index?: string | number;
     },
     options?: CallOptions,
   ): Promise<AttestationData>;
-  /** The best aggregate for some attestation data. */
+  /** The attestation with the most attesters for some attestation data. */
   get_v1_validator_aggregate_attestation(
     params: {
-      /** Slot of the attestation data. */
+      /** The slot of the attestation data. */
       slot: string | number;
-      /** Hash tree root of the attestation data. */
+      /** The hash tree root of the attestation data. */
       attestation_data_root: string;
-      /** Committee index. Required from electra on if the slot has several committees. */
+      /** The committee at the slot. From electra on the data does not name it, so that it has to be given where the slot has several. */
       committee_index?: string | number;
     },
     options?: CallOptions,
   ): Promise<Attestation>;
-  /** Like get_v1_validator_aggregate_attestation; also accepts an AttestationData instead of slot and root. The result has no proof. */
+  /** As get_v1_validator_aggregate_attestation; also takes one AttestationData in place of slot and root. It has no proof in it. */
   get_v1_validator_aggregate_and_proof(
     params: {
-      /** Slot of the attestation data. */
+      /** The slot of the attestation data. */
       slot: string | number;
-      /** Hash tree root of the attestation data. */
+      /** The hash tree root of the attestation data. */
       attestation_data_root: string;
-      /** Committee index. Required from electra on if the slot has several committees. */
+      /** The committee at the slot. From electra on the data does not name it, so that it has to be given where the slot has several. */
       committee_index?: string | number;
     },
     options?: CallOptions,
@@ -1101,101 +1101,101 @@ export interface Methods {
   /** Submits aggregates, each signed by its aggregator. */
   post_v1_validator_aggregate_and_proofs(
     params: {
-      /** Signed aggregates in the format of their slot's fork. */
+      /** Aggregates in the form of their slot's fork. */
       signed_aggregates: SignedAggregateAndProof | Array<SignedAggregateAndProof>;
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** Alias of post_v1_validator_aggregate_and_proofs. */
+  /** Another name of post_v1_validator_aggregate_and_proofs. */
   post_v1_validator_aggregate_and_proof(
     params: {
-      /** Signed aggregates in the format of their slot's fork. */
+      /** Aggregates in the form of their slot's fork. */
       signed_aggregates: SignedAggregateAndProof | Array<SignedAggregateAndProof>;
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** Subscribes validators to the subnets of their beacon committees. */
+  /** Tells the node in which committees validators will attest or aggregate. */
   post_v1_validator_beacon_committee_subscriptions(
     params: {
-      /** Subscriptions, one per validator and slot. */
+      /** One for each validator and slot. */
       subscriptions: object | Array<object>;
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** Sync committee duties of validators in an epoch. */
+  /** Which validators sit in the sync committee of an epoch, and where. */
   post_v1_validator_duties_sync_epoch(
     params: {
-      /** Epoch of the duties, at most in the next sync committee period. */
+      /** An epoch of the current or the next sync committee period, or of an earlier one. */
       epoch: string | number;
-      /** Validator indices or public keys. */
+      /** Indices or public keys of the validators. */
       validator_indices: Array<string | number>;
     },
     options?: CallOptions,
   ): Promise<Array<{ pubkey: Pubkey; validator_index: Uint64; validator_sync_committee_indices: Array<Uint64> }>>;
   /** Another name of post_v1_validator_duties_sync_epoch. */
   post_v1_validator_duties_sync: Methods["post_v1_validator_duties_sync_epoch"];
-  /** Proposer duties of an epoch, with the dependent root of one epoch earlier. */
+  /** Who proposes at each slot of an epoch, with the dependent root of one epoch earlier. */
   get_v2_validator_duties_proposer_epoch(
     params: {
-      /** Epoch of the duties, at most one after the current epoch. */
+      /** The epoch of the duties, at most the one after the current. */
       epoch: string | number;
     },
     options?: CallOptions,
   ): Promise<Array<ProposerDuty>>;
   /** Another name of get_v2_validator_duties_proposer_epoch. */
   get_v2_validator_duties_proposer: Methods["get_v2_validator_duties_proposer_epoch"];
-  /** Liveness of validators in an epoch, as observed by the node. */
+  /** Whether validators were seen to do anything in an epoch. */
   post_v1_validator_liveness_epoch(
     params: {
-      /** The current or the previous epoch. */
+      /** The current epoch or the one before it. */
       epoch: string | number;
-      /** Validator indices. */
+      /** The validators. */
       validator_indices: Array<string | number>;
     },
     options?: CallOptions,
   ): Promise<Array<{ index: Uint64; is_live: boolean }>>;
   /** Another name of post_v1_validator_liveness_epoch. */
   post_v1_validator_liveness: Methods["post_v1_validator_liveness_epoch"];
-  /** A new block on the head for its proposer to sign, with its value as metadata. It is blinded if a builder's bid is worth more than the local payload. */
+  /** A new block on the head for its proposer to sign, with what it is worth beside it; blinded, without the payload, where a builder bids more than the node's own payload is worth. */
   get_v3_validator_blocks_slot(
     params: {
-      /** Slot of the block, after the head: the current slot, or up to two epochs after the head. */
+      /** The slot of the block, after the head's: the current one, or at most two epochs past the head. */
       slot: string | number;
       /** The proposer's signature over the epoch. */
       randao_reveal: string;
-      /** At most 32 bytes of text or hex. Default: the graffiti of setGraffiti. */
+      /** At most 32 bytes of text or hex; by default what setGraffiti has set. */
       graffiti?: string;
-      /** Accepts the point at infinity as the reveal. */
+      /** Takes the point at infinity in place of a reveal. */
       skip_randao_verification?: boolean;
-      /** Weight of builder bids against the local payload in percent: 0 always prefers the local payload, 2^64-1 the builder. Default: --builder-boost-factor. */
+      /** Percentage by which a builder's bid is weighed against the node's own payload: 0 prefers the own, 2^64-1 the builder's; by default what --builder-boost-factor says. */
       builder_boost_factor?: string | number;
     },
     options?: CallOptions,
   ): Promise<BeaconBlock | { block: BeaconBlock; kzg_proofs: Array<string>; blobs: Array<string> }>;
   /** Another name of get_v3_validator_blocks_slot. */
   get_v3_validator_block: Methods["get_v3_validator_blocks_slot"];
-  /** A new blinded block, with the header of a local or builder payload; before bellatrix a full block. */
+  /** A new block with the header of its payload instead of the payload, which may be a builder's; before bellatrix the block itself. */
   get_v1_validator_blinded_blocks_slot(
     params: {
-      /** Slot of the block, after the head: the current slot, or up to two epochs after the head. */
+      /** The slot of the block, after the head's: the current one, or at most two epochs past the head. */
       slot: string | number;
       /** The proposer's signature over the epoch. */
       randao_reveal: string;
-      /** At most 32 bytes of text or hex. Default: the graffiti of setGraffiti. */
+      /** At most 32 bytes of text or hex; by default what setGraffiti has set. */
       graffiti?: string;
-      /** Accepts the point at infinity as the reveal. */
+      /** Takes the point at infinity in place of a reveal. */
       skip_randao_verification?: boolean;
     },
     options?: CallOptions,
   ): Promise<BeaconBlock>;
-  /** The best aggregate of a committee for some attestation data. */
+  /** The attestation of a committee with the most attesters for some attestation data. */
   get_v2_validator_aggregate_attestation(
     params: {
-      /** Slot of the attestation data. */
+      /** The slot of the attestation data. */
       slot: string | number;
-      /** Hash tree root of the attestation data. */
+      /** The hash tree root of the attestation data. */
       attestation_data_root: string;
-      /** Committee index. */
+      /** The committee at the slot. */
       committee_index: string | number;
     },
     options?: CallOptions,
@@ -1203,7 +1203,7 @@ export interface Methods {
   /** Submits aggregates, each signed by its aggregator. */
   post_v2_validator_aggregate_and_proofs(
     params: {
-      /** Signed aggregates in the format of their slot's fork. */
+      /** Aggregates in the form of their slot's fork. */
       signed_aggregates: Array<SignedAggregateAndProof>;
       /** Fork of the object. Default: the fork of its slot. */
       consensus_version?:
@@ -1219,7 +1219,7 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** Submits sync committee messages. Each is validated on its own. */
+  /** Submits messages of sync committee members, each signing a head. */
   post_v1_beacon_pool_sync_committees(
     params: {
       /** The signed messages. */
@@ -1227,14 +1227,14 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** The best contribution of a sync subcommittee for a block. */
+  /** The contribution of a sync subcommittee with the most signers for a block. */
   get_v1_validator_sync_committee_contribution(
     params: {
-      /** Slot of the sync committee messages. */
+      /** The slot in which the members signed. */
       slot: string | number;
-      /** Subcommittee index. */
+      /** The subcommittee. */
       subcommittee_index: string | number;
-      /** Root of the signed block. */
+      /** The block that they signed. */
       beacon_block_root: string;
     },
     options?: CallOptions,
@@ -1253,47 +1253,47 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** Sets the fee recipients of validators for this epoch and the next two. */
+  /** Tells the node where the fees of validators' blocks are to go, for this epoch and two more. */
   post_v1_validator_prepare_beacon_proposer(
     params: {
-      /** Preparations, one per validator. */
+      /** One for each validator. */
       preparations: Array<object>;
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** Registers validators with builders. Each registration is validated on its own and forwarded to the node's builder, if any. */
+  /** Registers validators for builders, each judged by itself; the node passes this on to its builder, if it has one. */
   post_v1_validator_register_validator(
     params: {
-      /** Registrations, one per validator. */
+      /** One for each validator. */
       signed_registrations: Array<object>;
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** Subscribes validators to the subnets of their sync subcommittees. */
+  /** Tells the node in which sync subcommittees validators take part. */
   post_v1_validator_sync_committee_subscriptions(
     params: {
-      /** Subscriptions, one per validator. */
+      /** One for each validator. */
       subscriptions: Array<object>;
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** Combines selection proofs of distributed validators. Unsupported: only for their middleware. */
+  /** Combines selection proofs of distributed validators; only their middleware supports it. */
   post_v1_validator_beacon_committee_selections(
     params: {
-      /** Partial selection proofs. */
+      /** The partial selection proofs. */
       selections: Array<object>;
     },
     options?: CallOptions,
   ): Promise<Array<{ validator_index: Uint64; slot: Uint64; selection_proof: Signature }>>;
-  /** Combines sync committee selection proofs of distributed validators. Unsupported: only for their middleware. */
+  /** Combines sync committee selection proofs of distributed validators; only their middleware supports it. */
   post_v1_validator_sync_committee_selections(
     params: {
-      /** Partial selection proofs. */
+      /** The partial selection proofs. */
       selections: Array<object>;
     },
     options?: CallOptions,
   ): Promise<Array<{ validator_index: Uint64; slot: Uint64; subcommittee_index: Uint64; selection_proof: Signature }>>;
-  /** Duties of the payload timeliness committee. Unsupported: requires gloas. */
+  /** Who judges the timeliness of payloads. This comes with gloas, which the node does not support. */
   post_v1_validator_duties_ptc_epoch(
     params: {
       /** The epoch of the duties. */
@@ -1305,7 +1305,7 @@ export interface Methods {
   ): Promise<unknown>;
   /** Another name of post_v1_validator_duties_ptc_epoch. */
   post_v1_validator_duties_ptc: Methods["post_v1_validator_duties_ptc_epoch"];
-  /** A new block without its payload. Unsupported: requires gloas. */
+  /** A new block without its payload. Such blocks come with gloas, which the node does not support. */
   get_v4_validator_blocks_slot(
     params: {
       /** The slot of the block. */
@@ -1314,18 +1314,18 @@ export interface Methods {
       randao_reveal: string;
       /** At most 32 bytes of text or hex. */
       graffiti?: string;
-      /** Accepts the point at infinity as the reveal. */
+      /** Takes the point at infinity in place of a reveal. */
       skip_randao_verification?: boolean;
-      /** True to include the payload. */
+      /** Whether the payload is to come with the block. */
       include_payload?: boolean;
-      /** Weight of builder bids, in percent. */
+      /** How much a builder's bid counts, in percent. */
       builder_boost_factor?: string | number;
     },
     options?: CallOptions,
   ): Promise<unknown>;
   /** Another name of get_v4_validator_blocks_slot. */
   get_v4_validator_block: Methods["get_v4_validator_blocks_slot"];
-  /** Payload attestation data to sign. Unsupported: requires gloas. */
+  /** What to sign on the timeliness of a payload. This comes with gloas, which the node does not support. */
   get_v1_validator_payload_attestation_data(
     params: {
       /** The slot of the payload. */
@@ -1333,10 +1333,10 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<unknown>;
-  /** Submits proposer preferences for builders. Unsupported: requires gloas. */
+  /** Takes what proposers want of builders. This comes with gloas, which the node does not support. */
   post_v1_validator_proposer_preferences(
     params: {
-      /** Preferences, one per proposal. */
+      /** One for each proposal. */
       signed_preferences: Array<object>;
       /** Fork of the object. Default: the fork of its slot. */
       consensus_version?:
@@ -1352,7 +1352,7 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<unknown>;
-  /** A builder's bid to sign. Unsupported: requires gloas. */
+  /** The bid of a builder to sign. Bids come with gloas, which the node does not support. */
   get_v1_validator_execution_payload_bids_slot_builderIndex(
     params: {
       /** The slot of the block. */
@@ -1362,7 +1362,7 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<unknown>;
-  /** An execution payload envelope to sign. Unsupported: requires gloas. */
+  /** The payload of a block to sign. Envelopes come with gloas, which the node does not support. */
   get_v1_validator_execution_payload_envelopes_slot_beaconBlockRoot(
     params: {
       /** The slot of the block. */
@@ -1372,9 +1372,9 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<unknown>;
-  /** All scheduled forks, past and future. */
+  /** Every scheduled fork, past and to come. */
   get_v1_config_fork_schedule(params?: Record<string, never>, options?: CallOptions): Promise<Array<Fork>>;
-  /** Constants, preset and configuration of the chain. */
+  /** Constants, preset and configuration that the node runs with. */
   get_v1_config_spec(
     params?: Record<string, never>,
     options?: CallOptions,
@@ -1384,12 +1384,12 @@ export interface Methods {
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<{ chain_id: Uint64; address: Address }>;
-  /** Like get_v1_config_spec, with the preset constants also under lowercase names. */
+  /** The object of get_v1_config_spec, with the preset's constants also under their lower case names. */
   getSpecPreset(
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<Record<string, string | Array<unknown>>>;
-  /** A full state. */
+  /** A whole state in the form of its fork. */
   get_v1_debug_beacon_states_stateId(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
@@ -1399,17 +1399,17 @@ export interface Methods {
   ): Promise<BeaconState>;
   /** Another name of get_v1_debug_beacon_states_stateId. */
   get_v2_debug_beacon_states_stateId: Methods["get_v1_debug_beacon_states_stateId"];
-  /** Leaves of the fork choice tree, with their payload status. */
+  /** Every leaf of the fork-choice tree, with its payload's status. */
   get_v2_debug_beacon_heads(
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<Array<{ root: Root; slot: Uint64; execution_optimistic: boolean }>>;
-  /** Leaves of the fork choice tree. */
+  /** Every leaf of the fork-choice tree. */
   get_v1_debug_beacon_heads(
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<Array<{ root: Root; slot: Uint64 }>>;
-  /** Checkpoints and blocks of fork choice, with their weights in Gwei. */
+  /** The checkpoints of fork choice and every block that it considers, with the weight behind it in Gwei. */
   get_v1_debug_fork_choice(
     params?: Record<string, never>,
     options?: CallOptions,
@@ -1427,12 +1427,12 @@ export interface Methods {
       execution_block_hash: Root;
     }>;
   }>;
-  /** The data column sidecars of a block that the node has; none before fulu. */
+  /** Those of the data columns of a block that the node has; none before fulu. */
   get_v1_debug_beacon_data_column_sidecars_blockId(
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */
       block_id: string | number;
-      /** Column indices; those that the node does not have are ignored. Default: all. */
+      /** Only these columns, where the node has them; by default all that it has. */
       indices?: Array<string | number>;
     },
     options?: CallOptions,
@@ -1453,7 +1453,7 @@ export interface Methods {
   }>;
   /** The node's name, version and platform as one string. */
   getNodeVersion(params?: Record<string, never>, options?: CallOptions): Promise<string>;
-  /** Connected peers with their identify data and scores. */
+  /** The connected peers, with what they told about themselves and their scores. */
   peers(
     params?: Record<string, never>,
     options?: CallOptions,
@@ -1471,35 +1471,35 @@ export interface Methods {
       score: number;
     }>;
   }>;
-  /** Returns true if the node is syncing. */
+  /** Whether the node is syncing. */
   getSyncing(params?: Record<string, never>, options?: CallOptions): Promise<boolean>;
   /** The node's own peer id. */
   getNetworkPeerId(params?: Record<string, never>, options?: CallOptions): Promise<string>;
   /** The peer ids of the connected peers. */
   getNetworkPeers(params?: Record<string, never>, options?: CallOptions): Promise<Array<string>>;
-  /** The node's own ENR as text. */
+  /** The node's own record (ENR) as text. */
   getNetworkEnr(params?: Record<string, never>, options?: CallOptions): Promise<string>;
-  /** The signed block of a slot or root; null if there is none. */
+  /** The signed block of a slot or with a root, or null when there is none. */
   getBeaconBlock(
     params?: {
-      /** Slot of a canonical block, or any other block id. */
+      /** The slot of a canonical block; any other block id is taken too. */
       slot?: string | number;
-      /** Root of a block, if no slot is given. */
+      /** The root of a block, when no slot is given. */
       root?: string;
     },
     options?: CallOptions,
   ): Promise<SignedBeaconBlock | null>;
-  /** The state of a slot or root; null if there is none. */
+  /** The state at a slot or with a root, or null when there is none. */
   getBeaconState(
     params?: {
-      /** Slot of the canonical chain, or any other state id. */
+      /** A slot of the canonical chain; any other state id is taken too. */
       slot?: string | number;
-      /** Root of a state, if no slot is given. */
+      /** The root of a state, when no slot is given. */
       root?: string;
     },
     options?: CallOptions,
   ): Promise<BeaconState | null>;
-  /** Sets the log levels of the whole process, effective immediately. */
+  /** Changes what is logged, at once and for the whole process. */
   setLogLevel(
     params: {
       /** A level, then KEY:topic,topic parts separated by ;. */
@@ -1507,7 +1507,7 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** Sets the default graffiti of produced blocks. */
+  /** Sets the graffiti of blocks that are produced without one of their own. */
   setGraffiti(
     params: {
       /** At most 32 bytes of text or hex. */
@@ -1515,17 +1515,17 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** Candidate blocks of the deposit chain for eth1 votes, oldest first. */
+  /** The blocks of the deposit chain that are candidates for votes, oldest first. */
   getEth1Chain(
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<Array<{ number: Uint64; timestamp: Uint64; deposits: Array<DepositData>; voteData: Eth1Data }>>;
-  /** The eth1 vote and the deposits for a block of the current slot. */
+  /** The vote on the deposit chain and the deposits of a block of the current slot. */
   getEth1ProposalData(
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<{ vote: Eth1Data; deposits: Array<Deposit>; hasMissingDeposits: boolean }>;
-  /** Pending promises of the process. Requires --track-futures. */
+  /** The promises of the process that are pending, when the node was started with --track-futures. */
   debug_getChronosFutures(
     params?: Record<string, never>,
     options?: CallOptions,
@@ -1545,7 +1545,7 @@ export interface Methods {
   }>;
   /** Another name of debug_getGossipSubPeers. */
   getGossipSubPeers: Methods["debug_getGossipSubPeers"];
-  /** Number of validators in the head state, their stake, and the share of it that votes. */
+  /** How many validators there are by the head's state, how much they have at stake, and how much of that votes. */
   getParticipation(
     params?: Record<string, never>,
     options?: CallOptions,
@@ -1554,49 +1554,49 @@ export interface Methods {
     validators: Uint64;
     active_validators: Uint64;
     active_balance: Uint64;
-    /** Share of the active balance with included attestations in this epoch. */
+    /** Of the active stake, the part whose votes of this epoch are on chain. */
     current_epoch: number;
-    /** The same for the previous epoch; null in the first epoch. */
+    /** The same of the epoch before; null in the first one. */
     previous_epoch: number | null;
-    /** Share of the sync committee that signed the parent of the head; null before altair. */
+    /** Of the sync committee, the part that signed for the block before the head; null before altair. */
     sync_committee: number | null;
   }>;
-  /** Chain time and wall-clock time. They are equal on a network; a dev chain has its own time. */
+  /** What time it is on the chain and on the wall. On a network they are the same; the time of a dev chain is its own. */
   getChainTime(
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<{
-    /** Unix seconds of the chain's clock, with milliseconds. */ chain_time: string;
-    /** Unix seconds of the system clock, with milliseconds. */
+    /** Unix seconds by the chain's clock, with milliseconds. */ chain_time: string;
+    /** Unix seconds by the time of day, with milliseconds. */
     wall_time: string;
-    /** Seconds by which chain time is ahead of the system clock; negative if it is behind. */
+    /** Seconds by which chain time is ahead of the time of day; negative when it is behind. */
     offset: string;
-    /** Seconds of chain time per second of real time; 0 while the clock is paused. */
+    /** Seconds of chain time in a second of real time; 0 while chain time stands still. */
     speed: number;
     slot: Uint64;
     wall_slot: Uint64;
-    /** In chain time. Before genesis: seconds to the first slot. */
+    /** In chain time; before genesis until the first slot. */
     seconds_to_next_slot: string;
   }>;
-  /** The light client bootstrap of a trusted block: its sync committee, with a proof. */
+  /** The sync committee at a block that a light client trusts, with its proof. */
   get_v1_beacon_light_client_bootstrap_blockRoot(
     params: {
-      /** Root of a canonical block of altair or later. */
+      /** A block of the canonical chain, altair's or a later one. */
       block_root: string;
     },
     options?: CallOptions,
   ): Promise<{
-    /** From capella on with the execution payload header and its proof. */
+    /** From capella on with the header of the execution payload and its proof. */
     header: { beacon: BeaconBlockHeader; execution?: object; execution_branch?: Array<Root> };
     current_sync_committee: { pubkeys: Array<Pubkey>; aggregate_pubkey: Pubkey };
     current_sync_committee_branch: Array<Root>;
   }>;
-  /** The best light client updates of consecutive sync committee periods, each with its fork. */
+  /** The best light client update of each of several sync committee periods, each with its fork. */
   get_v1_beacon_light_client_updates(
     params: {
-      /** First sync committee period. */
+      /** The first sync committee period. */
       start_period: string | number;
-      /** Number of periods. At most 128 are returned. */
+      /** How many periods; of more than 128 only the first ones are given. */
       count: string | number;
     },
     options?: CallOptions,
@@ -1604,11 +1604,11 @@ export interface Methods {
     Array<{
       version: string;
       data: {
-        /** From capella on with the execution payload header and its proof. */
+        /** From capella on with the header of the execution payload and its proof. */
         attested_header: { beacon: BeaconBlockHeader; execution?: object; execution_branch?: Array<Root> };
         sync_aggregate: { sync_committee_bits: Bits; sync_committee_signature: Signature };
         signature_slot: Uint64;
-        /** From capella on with the execution payload header and its proof. */
+        /** From capella on with the header of the execution payload and its proof. */
         finalized_header: { beacon: BeaconBlockHeader; execution?: object; execution_branch?: Array<Root> };
         finality_branch: Array<Root>;
         next_sync_committee: { pubkeys: Array<Pubkey>; aggregate_pubkey: Pubkey };
@@ -1616,25 +1616,25 @@ export interface Methods {
       };
     }>
   >;
-  /** The latest light client finality update. */
+  /** The newest header that a sync committee signed, with the finalized one that it proves. */
   get_v1_beacon_light_client_finality_update(
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<{
-    /** From capella on with the execution payload header and its proof. */
+    /** From capella on with the header of the execution payload and its proof. */
     attested_header: { beacon: BeaconBlockHeader; execution?: object; execution_branch?: Array<Root> };
     sync_aggregate: { sync_committee_bits: Bits; sync_committee_signature: Signature };
     signature_slot: Uint64;
-    /** From capella on with the execution payload header and its proof. */
+    /** From capella on with the header of the execution payload and its proof. */
     finalized_header: { beacon: BeaconBlockHeader; execution?: object; execution_branch?: Array<Root> };
     finality_branch: Array<Root>;
   }>;
-  /** The latest light client optimistic update. */
+  /** The newest header that a sync committee signed. */
   get_v1_beacon_light_client_optimistic_update(
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<{
-    /** From capella on with the execution payload header and its proof. */
+    /** From capella on with the header of the execution payload and its proof. */
     attested_header: { beacon: BeaconBlockHeader; execution?: object; execution_branch?: Array<Root> };
     sync_aggregate: { sync_committee_bits: Bits; sync_committee_signature: Signature };
     signature_slot: Uint64;
@@ -1749,14 +1749,14 @@ export interface Methods {
         }>;
       }
   >;
-  /** Runs slots immediately, with all validator duties: one, a given number, or until a condition holds. */
+  /** Lets slots pass at once, with all that validators do in them: one, as many as are given, or until something holds. */
   dev_advance(
     params?: {
-      /** Number of slots. Default: 1. */
+      /** How many slots; by default one. */
       slots?: string | number;
-      /** Number of epochs, instead of slots. */
+      /** How many epochs, instead of slots. */
       epochs?: string | number;
-      /** Condition to run until, instead of a number. Fails after `limit` slots. */
+      /** What is to hold after the last slot, instead of a number; given up after `limit` slots. */
       until?:
         | "finalized"
         | "justified"
@@ -1776,7 +1776,7 @@ export interface Methods {
               | "withdrawal_possible"
               | "withdrawal_done";
           };
-      /** Maximum number of slots for `until`. Default: 65536. */
+      /** How many slots `until` may take; by default 65536. */
       limit?: string | number;
     },
     options?: CallOptions,
@@ -1787,15 +1787,15 @@ export interface Methods {
     head_block_root: Root;
     justified_epoch: Uint64;
     finalized_epoch: Uint64;
-    /** Seconds of chain time per second of real time; 0 while the clock is paused. */
+    /** Seconds of chain time in a second of real time; 0 while chain time stands still. */
     speed: number;
   }>;
-  /** Runs slots immediately without any duties, as if all validators were offline. */
+  /** Lets slots pass at once in which nobody proposes or attests, as if all validators were offline. */
   dev_skip(
     params?: {
-      /** Number of slots. Default: 1. */
+      /** How many slots; by default one. */
       slots?: string | number;
-      /** Number of epochs, instead of slots. */
+      /** How many epochs, instead of slots. */
       epochs?: string | number;
     },
     options?: CallOptions,
@@ -1806,10 +1806,10 @@ export interface Methods {
     head_block_root: Root;
     justified_epoch: Uint64;
     finalized_epoch: Uint64;
-    /** Seconds of chain time per second of real time; 0 while the clock is paused. */
+    /** Seconds of chain time in a second of real time; 0 while chain time stands still. */
     speed: number;
   }>;
-  /** Pauses the clock after the duties of the current slot, until dev_resume. */
+  /** Lets chain time stand still, after what validators do in the current slot, until dev_resume. */
   dev_pause(
     params?: Record<string, never>,
     options?: CallOptions,
@@ -1820,10 +1820,10 @@ export interface Methods {
     head_block_root: Root;
     justified_epoch: Uint64;
     finalized_epoch: Uint64;
-    /** Seconds of chain time per second of real time; 0 while the clock is paused. */
+    /** Seconds of chain time in a second of real time; 0 while chain time stands still. */
     speed: number;
   }>;
-  /** Resumes the clock at its previous speed. */
+  /** Lets chain time flow on, as fast as it did before. */
   dev_resume(
     params?: Record<string, never>,
     options?: CallOptions,
@@ -1834,13 +1834,13 @@ export interface Methods {
     head_block_root: Root;
     justified_epoch: Uint64;
     finalized_epoch: Uint64;
-    /** Seconds of chain time per second of real time; 0 while the clock is paused. */
+    /** Seconds of chain time in a second of real time; 0 while chain time stands still. */
     speed: number;
   }>;
-  /** Sets the speed of the clock. 0 pauses it, so that the chain advances only on request. */
+  /** Sets how fast chain time flows; 0 lets it stand still, so that the chain goes on only when it is told to. */
   dev_setSpeed(
     params: {
-      /** Seconds of chain time per second of real time. */
+      /** Seconds of chain time in a second of real time. */
       speed: number;
     },
     options?: CallOptions,
@@ -1851,36 +1851,36 @@ export interface Methods {
     head_block_root: Root;
     justified_epoch: Uint64;
     finalized_epoch: Uint64;
-    /** Seconds of chain time per second of real time; 0 while the clock is paused. */
+    /** Seconds of chain time in a second of real time; 0 while chain time stands still. */
     speed: number;
   }>;
-  /** Lists the validators that are online, that is, perform their duties, and those that are offline. */
+  /** Which of the validators whose keys the chain has are online, that is, do their duties. */
   dev_getValidators(
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<{
-    /** Indices of the validators that perform their duties. */ online: Array<Uint64>;
-    /** Indices of the other validators whose keys the chain has. */
+    /** The validators that do their duties, by index. */ online: Array<Uint64>;
+    /** The others whose keys the chain has. */
     offline: Array<Uint64>;
   }>;
-  /** Sets which validators are online from the next slot on: exactly the given ones, or all but the given ones. Persists across restarts. */
+  /** Says which validators are online, from the next slot on and beyond a restart: those that are given and no others, or all but those. */
   dev_setValidators(
     params?: {
-      /** Validators that are online. A fraction is spread evenly over the indices. */
+      /** Who is online. A fraction is spread evenly over the indices. */
       online?: "all" | "none" | string | number | Array<string | number>;
-      /** Validators that are offline, instead of `online`. */
+      /** Who is offline, instead. */
       offline?: "all" | "none" | string | number | Array<string | number>;
     },
     options?: CallOptions,
   ): Promise<{
-    /** Indices of the validators that perform their duties. */ online: Array<Uint64>;
-    /** Indices of the other validators whose keys the chain has. */
+    /** The validators that do their duties, by index. */ online: Array<Uint64>;
+    /** The others whose keys the chain has. */
     offline: Array<Uint64>;
   }>;
-  /** Reorganizes the chain: validators build on an ancestor of the head and vote for the new branch until it becomes the head. */
+  /** Replaces the last blocks by another branch, slot by slot: validators build on the block before them and vote for what they built, until fork choice follows. */
   dev_reorg(
     params?: {
-      /** Number of blocks to replace. Default: 1. */
+      /** How many blocks; by default one. */
       depth?: string | number;
     },
     options?: CallOptions,
@@ -1896,18 +1896,18 @@ export interface Methods {
       head_block_root: Root;
       justified_epoch: Uint64;
       finalized_epoch: Uint64;
-      /** Seconds of chain time per second of real time; 0 while the clock is paused. */
+      /** Seconds of chain time in a second of real time; 0 while chain time stands still. */
       speed: number;
     };
   }>;
-  /** Grows two branches, always the shorter one. Without a depth it continues the branches of the previous call, if both are still viable. Afterwards all validators follow the head again. */
+  /** Lets two branches grow side by side, slot by slot the shorter one. Without a depth those of the call before go on, while fork choice can still choose either. Afterwards all follow the head again. */
   dev_fork(
     params?: {
-      /** Blocks before the head at which a new branch starts. Default: 1, if there are no branches to continue. */
+      /** How many blocks before the head a new branch begins; by default one, if there are no two yet. */
       depth?: string | number;
-      /** Number of slots. Default: 2. */
+      /** How many slots; by default two. */
       slots?: string | number;
-      /** Branch that validators vote for. Default: "split", every second one for the new branch. */
+      /** Which branch validators vote for; by default "split", every second one for the new branch. */
       votes?: "old" | "new" | "split" | number;
     },
     options?: CallOptions,
@@ -1915,7 +1915,7 @@ export interface Methods {
     old_branch: { head: { slot: Uint64; root: Root }; weight: Uint64 };
     new_branch: { head: { slot: Uint64; root: Root }; weight: Uint64 };
     common_ancestor: { slot: Uint64; root: Root };
-    /** Branch of the head. */
+    /** The branch of the head. */
     head: "old" | "new";
     position: {
       slot: Uint64;
@@ -1924,138 +1924,138 @@ export interface Methods {
       head_block_root: Root;
       justified_epoch: Uint64;
       finalized_epoch: Uint64;
-      /** Seconds of chain time per second of real time; 0 while the clock is paused. */
+      /** Seconds of chain time in a second of real time; 0 while chain time stands still. */
       speed: number;
     };
   }>;
-  /** Delays the blocks of the next slots beyond the attestation deadline, so that they get no proposer boost and no votes in the slot of their arrival. */
+  /** Lets the blocks of the next slots come after attesting was due: without proposer boost, and without a vote in the slot in which they come. */
   dev_delayBlocks(
     params?: {
-      /** Number of slots, from the next one on. Default: 1. 0 ends a delay. */
+      /** Of how many slots, from the next one on; by default one. 0 ends a delay. */
       slots?: string | number;
-      /** Seconds into the slot of arrival. Default: halfway between the attestation deadline and the end of the slot. */
+      /** How long after the beginning of a slot; by default halfway between when attesting is due and the end of the slot. */
       seconds?: number;
-      /** Number of slots after its own in which a block arrives. Default: 0. Proposers in between do not know the block. */
+      /** How many slots after its own a block comes; by default 0. The next proposers do not know of it until then. */
       slots_late?: string | number;
     },
     options?: CallOptions,
   ): Promise<{ from_slot: Uint64; until_slot: Uint64; seconds: number; slots_late: Uint64 }>;
-  /** Creates slashings: validators sign two blocks for one slot, or two attestations for one target. */
+  /** Has validators sign what they are slashed for: two blocks of one slot, or two votes for one target. */
   dev_slash(
     params: {
-      /** One or more validators, by index or public key. */
+      /** One validator or several. */
       validators: string | number | Array<string | number>;
-      /** Kind of slashing. Default: proposer. */
+      /** What they sign; by default blocks. */
       kind?: "proposer" | "attester";
     },
     options?: CallOptions,
   ): Promise<
     Array<{
-      /** Name in the consensus specification, such as voluntary_exit or withdrawal_request. */ type: string;
-      /** Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit chain for the eth1 vote. */
+      /** What was made, in the words of the standard, such as voluntary_exit or withdrawal_request. */ type: string;
+      /** Where it waits: pooled with the operations that blocks take up, queued for the next execution payload, or logged by the deposit chain, for which validators vote. */
       status: "pooled" | "queued" | "logged";
-      /** The operation in the JSON of the Beacon API. */
+      /** What was made, in the JSON of the standard. */
       data: object;
     }>
   >;
-  /** Creates a voluntary exit of a validator. */
+  /** Has a validator sign its voluntary exit. */
   dev_exit(
     params: {
-      /** Validator index or public key. */
+      /** The validator, by its index or public key. */
       validator: string | number;
     },
     options?: CallOptions,
   ): Promise<{
-    /** Name in the consensus specification, such as voluntary_exit or withdrawal_request. */ type: string;
-    /** Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit chain for the eth1 vote. */
+    /** What was made, in the words of the standard, such as voluntary_exit or withdrawal_request. */ type: string;
+    /** Where it waits: pooled with the operations that blocks take up, queued for the next execution payload, or logged by the deposit chain, for which validators vote. */
     status: "pooled" | "queued" | "logged";
-    /** The operation in the JSON of the Beacon API. */
+    /** What was made, in the JSON of the standard. */
     data: object;
   }>;
-  /** Creates a withdrawal request from the validator's withdrawal address (EIP-7002), for a part of the balance or a full exit. */
+  /** Asks for the withdrawal of a part of a validator's balance, or for its exit, as its withdrawal address does by a request of the execution layer (EIP-7002). */
   dev_withdraw(
     params: {
-      /** Validator index or public key. */
+      /** The validator, by its index or public key. */
       validator: string | number;
-      /** Amount in Gwei, limited to the balance above 32 ETH. Default: 0, a full exit. */
+      /** In Gwei, of what is above 32 ETH; at most all of that is paid out. 0 or left out, the validator exits. */
       amount?: string | number;
     },
     options?: CallOptions,
   ): Promise<{
-    /** Name in the consensus specification, such as voluntary_exit or withdrawal_request. */ type: string;
-    /** Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit chain for the eth1 vote. */
+    /** What was made, in the words of the standard, such as voluntary_exit or withdrawal_request. */ type: string;
+    /** Where it waits: pooled with the operations that blocks take up, queued for the next execution payload, or logged by the deposit chain, for which validators vote. */
     status: "pooled" | "queued" | "logged";
-    /** The operation in the JSON of the Beacon API. */
+    /** What was made, in the JSON of the standard. */
     data: object;
   }>;
-  /** Changes a validator's withdrawal credentials: from BLS to execution by a signed change, from execution to compounding by a request (EIP-7251). */
+  /** Changes a validator's withdrawal credentials: from a BLS key to an address by a signed change, and from there to those that compound by a request of the execution layer (EIP-7251). */
   dev_changeCredentials(
     params: {
-      /** Validator index or public key. */
+      /** The validator, by its index or public key. */
       validator: string | number;
-      /** Withdrawal address. Execution credentials keep theirs. */
+      /** The address that the credentials are to name; one that is there stays. */
       address?: string;
-      /** Prefix of the new credentials. Default: "0x01". */
+      /** The first byte of the credentials; by default "0x01". */
       type?: "0x01" | "0x02";
     },
     options?: CallOptions,
   ): Promise<{
-    /** Name in the consensus specification, such as voluntary_exit or withdrawal_request. */ type: string;
-    /** Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit chain for the eth1 vote. */
+    /** What was made, in the words of the standard, such as voluntary_exit or withdrawal_request. */ type: string;
+    /** Where it waits: pooled with the operations that blocks take up, queued for the next execution payload, or logged by the deposit chain, for which validators vote. */
     status: "pooled" | "queued" | "logged";
-    /** The operation in the JSON of the Beacon API. */
+    /** What was made, in the JSON of the standard. */
     data: object;
   }>;
-  /** Creates a consolidation request from the validator's withdrawal address (EIP-7251): the source exits, and its balance moves to the target. */
+  /** Asks for the consolidation of a validator into another, as its withdrawal address does by a request of the execution layer (EIP-7251): it exits, and its balance moves to the other. */
   dev_consolidate(
     params: {
-      /** Index or public key of the source validator, which needs execution credentials. */
+      /** The validator that leaves, by its index or public key; it needs execution credentials. */
       source: string | number;
-      /** Index or public key of the target validator, which needs compounding credentials. */
+      /** The one that stays; it needs compounding credentials. */
       target: string | number;
     },
     options?: CallOptions,
   ): Promise<{
-    /** Name in the consensus specification, such as voluntary_exit or withdrawal_request. */ type: string;
-    /** Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit chain for the eth1 vote. */
+    /** What was made, in the words of the standard, such as voluntary_exit or withdrawal_request. */ type: string;
+    /** Where it waits: pooled with the operations that blocks take up, queued for the next execution payload, or logged by the deposit chain, for which validators vote. */
     status: "pooled" | "queued" | "logged";
-    /** The operation in the JSON of the Beacon API. */
+    /** What was made, in the JSON of the standard. */
     data: object;
   }>;
-  /** Creates deposits for new validators, with the chain's next keys, or tops up an existing one. New validators perform their duties once they are active. */
+  /** Makes deposits: for new validators, with the next of the chain's keys, or for one that is there. Once active, new ones do their duties like the others. */
   dev_deposit(
     params?: {
-      /** Validator to top up. Default: a new validator. */
+      /** The validator whose balance is to rise; by default a new one enters. */
       validator?: string | number;
-      /** Amount per deposit in Gwei. Default: 32 ETH. */
+      /** In Gwei, of each deposit; by default 32 ETH. */
       amount?: string | number;
-      /** Number of new validators. Default: 1. */
+      /** How many new validators are to enter; by default one. */
       count?: number;
-      /** Default: BLS credentials of a new validator's key, or those of the existing validator. */
+      /** By default those that a new validator's own key controls, or those that the validator has. */
       withdrawal_credentials?: string;
-      /** True for an invalid signature: the deposit adds no validator. A top-up ignores the signature. */
+      /** Whether the signature is a wrong one, so that nobody enters; for a validator that is there nobody looks at it. */
       bad_signature?: boolean;
     },
     options?: CallOptions,
   ): Promise<
     Array<{
-      /** Name in the consensus specification, such as voluntary_exit or withdrawal_request. */ type: string;
-      /** Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit chain for the eth1 vote. */
+      /** What was made, in the words of the standard, such as voluntary_exit or withdrawal_request. */ type: string;
+      /** Where it waits: pooled with the operations that blocks take up, queued for the next execution payload, or logged by the deposit chain, for which validators vote. */
       status: "pooled" | "queued" | "logged";
-      /** The operation in the JSON of the Beacon API. */
+      /** What was made, in the JSON of the standard. */
       data: object;
     }>
   >;
-  /** Takes a snapshot of the whole chain for dev_revert: blocks, states, fork choice, pools, time and slashing protection. Snapshots are kept in memory, without a limit on their number. */
+  /** Takes a snapshot of the whole chain, to which dev_revert goes back: blocks, states, fork choice, pools, time and what validators have signed. There may be any number of them; they live as long as the process. */
   dev_snapshot(params?: Record<string, never>, options?: CallOptions): Promise<string>;
   /** Another name of dev_snapshot. */
   evm_snapshot: Methods["dev_snapshot"];
   /** Another name of dev_snapshot. */
   anvil_snapshot: Methods["dev_snapshot"];
-  /** Reverts the chain to a snapshot, even across finality. Deletes the snapshot and all later ones. */
+  /** Makes the chain what it was when a snapshot was taken, whatever became final since. The snapshot and those taken after it are forgotten. */
   dev_revert(
     params: {
-      /** Id returned by dev_snapshot. */
+      /** The id that dev_snapshot gave. */
       id: string;
     },
     options?: CallOptions,
@@ -2064,20 +2064,20 @@ export interface Methods {
   evm_revert: Methods["dev_revert"];
   /** Another name of dev_revert. */
   anvil_revert: Methods["dev_revert"];
-  /** Dumps the whole chain: blocks, states, votes, pools, time and slashing protection. Returns the dump, or its path if it was written to a file. */
+  /** Dumps the whole chain into one file: blocks, states, votes, pools, time and what validators have signed. The answer is the file, or where it is when it was given a name. */
   dev_dump(
     params?: {
-      /** Name of a new file in the directory `dumps` of the data directory. */
+      /** The name of a new file in the directory `dumps` of the data directory. */
       file?: string;
     },
     options?: CallOptions,
   ): Promise<string>;
-  /** Replaces the chain by that of a dump, which must have the same genesis and configuration. `fanal db import` creates a data directory from any dump. */
+  /** Puts the chain of a dump in the place of the one that there is. It must have begun with the same genesis and the same configuration; `fanal db import` makes a data directory of any dump. */
   dev_load(
     params?: {
-      /** Dump in hex. */
+      /** The dump. */
       dump?: string;
-      /** Name of a file in the directory `dumps` of the data directory, instead of a dump. */
+      /** The name of a file in the directory `dumps` of the data directory, instead of a dump. */
       file?: string;
     },
     options?: CallOptions,
@@ -2088,134 +2088,181 @@ export interface Methods {
     head_block_root: Root;
     justified_epoch: Uint64;
     finalized_epoch: Uint64;
-    /** Seconds of chain time per second of real time; 0 while the clock is paused. */
+    /** Seconds of chain time in a second of real time; 0 while chain time stands still. */
     speed: number;
   }>;
-  /** Public and secret keys and withdrawal credentials of the genesis validators and of those added by dev_deposit, optionally only of an index range. */
+  /** The keys of the chain's validators, the secret ones too, and where their withdrawals go: of all that it began with or that entered by dev_deposit, or from one index to another. */
   dev_keys(
     params?: {
-      /** First validator index. Default: 0. */
+      /** The index of the first validator; by default 0. */
       first?: string | number;
-      /** Last validator index. Default: that of the last validator with a known key. */
+      /** The index of the last validator; by default that of the last. */
       last?: string | number;
     },
     options?: CallOptions,
   ): Promise<Array<{ index: Uint64; pubkey: Pubkey; secret_key: Root; withdrawal_credentials: Root }>>;
-  /** The head of the chain in Anvil's format. */
+  /** The head of the chain in the words of Anvil. */
   anvil_nodeInfo(
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<{
-    /** Slot of the head. */ currentBlockNumber: string;
-    /** Start of that slot in Unix seconds. */
+    /** The slot of the head. */ currentBlockNumber: string;
+    /** When that slot begins, in Unix seconds. */
     currentBlockTimestamp: number;
     currentBlockHash: Root;
-    /** Fork of the head. */
+    /** The fork of the head. */
     hardFork: string;
     environment: {
-      /** Chain id of the deposit contract. */ chainId: number;
+      /** The id of the deposit contract's chain. */ chainId: number;
     };
   }>;
-  /** Runs slots with blocks immediately: one, or a given number. */
+  /** Lets slots with blocks pass at once: one, or as many as are given. */
   anvil_mine(
     params?: {
-      /** Number of blocks. Default: 1. */
+      /** How many blocks; by default one. */
       blocks?: string | number;
-      /** Seconds between blocks. If it is longer than a slot, the slots between stay empty. */
+      /** How many seconds each is to be after the one before: slots between stay empty where that is longer than a slot. */
       interval?: string | number;
     },
     options?: CallOptions,
   ): Promise<null>;
   /** Another name of anvil_mine. */
   hardhat_mine: Methods["anvil_mine"];
-  /** Runs slots with blocks immediately: one, a given number, or from a given time on. */
+  /** Lets slots with blocks pass at once: one, as many as are given, or the first when a certain slot begins. */
   evm_mine(
     params?: {
-      /** Start of the first block's slot in Unix seconds. Slots before it stay empty. */
+      /** When the slot of the first block begins, in Unix seconds; those before stay empty. */
       timestamp?: string | number;
-      /** Number of blocks. Default: 1. */
+      /** How many blocks; by default one. */
       blocks?: string | number;
     },
     options?: CallOptions,
   ): Promise<string>;
-  /** Runs as many empty slots as fit into a number of seconds. */
+  /** Lets as many slots pass at once as fit into a time, all of them empty. */
   evm_increaseTime(
     params: {
-      /** Number of seconds. */
+      /** How long the time is. */
       seconds: string | number;
     },
     options?: CallOptions,
   ): Promise<string>;
   /** Another name of evm_increaseTime. */
   anvil_increaseTime: Methods["evm_increaseTime"];
-  /** Runs empty slots until the next slot is the one that starts at a given time. */
+  /** Lets slots pass at once, all of them empty, so that the next one is the one that begins at a certain time. */
   evm_setNextBlockTimestamp(
     params: {
-      /** Start of the next block's slot in Unix seconds. */
+      /** When the slot of the next block begins, in Unix seconds. */
       timestamp: string | number;
     },
     options?: CallOptions,
   ): Promise<null>;
   /** Another name of evm_setNextBlockTimestamp. */
   anvil_setNextBlockTimestamp: Methods["evm_setNextBlockTimestamp"];
-  /** Sets the duration of a slot in real time. 0 pauses the clock. */
+  /** Sets how long a slot takes in real time; 0 lets chain time stand still. */
   evm_setIntervalMining(
     params: {
-      /** Seconds of real time per slot. */
+      /** Seconds of real time. */
       interval: number | string;
     },
     options?: CallOptions,
   ): Promise<null>;
   /** Another name of evm_setIntervalMining. */
   anvil_setIntervalMining: Methods["evm_setIntervalMining"];
-  /** Duration of a slot in seconds of real time; null while the clock is paused. */
+  /** How many seconds a slot takes in real time; null while chain time stands still. */
   anvil_getIntervalMining(params?: Record<string, never>, options?: CallOptions): Promise<number | null>;
-  /** Resumes the clock at its previous speed, or pauses it. */
+  /** Lets chain time flow, as fast as it did before, or stand still. */
   evm_setAutomine(
     params: {
-      /** True to resume, false to pause. */
+      /** Whether it is to flow. */
       enabled: boolean;
     },
     options?: CallOptions,
   ): Promise<null>;
   /** Another name of evm_setAutomine. */
   anvil_setAutomine: Methods["evm_setAutomine"];
-  /** Returns true if the clock is running. */
+  /** Whether chain time flows. */
   anvil_getAutomine(params?: Record<string, never>, options?: CallOptions): Promise<boolean>;
   /** Another name of anvil_getAutomine. */
   hardhat_getAutomine: Methods["anvil_getAutomine"];
   /** Another name of anvil_getAutomine. */
   eth_mining: Methods["anvil_getAutomine"];
-  /** Reorganizes the chain like dev_reorg. */
+  /** Replaces the last blocks by another branch, as dev_reorg does. */
   anvil_reorg(
     params: {
-      /** Number of blocks to replace, at least 1. */
+      /** How many blocks, at least one. */
       depth: string | number;
     },
     options?: CallOptions,
   ): Promise<null>;
-  /** Dumps the whole chain like dev_dump. */
+  /** The whole chain as dev_dump answers it. */
   anvil_dumpState(params?: Record<string, never>, options?: CallOptions): Promise<string>;
   /** Another name of anvil_dumpState. */
   hardhat_dumpState: Methods["anvil_dumpState"];
-  /** Replaces the chain by that of a dump, like dev_load. */
+  /** Puts the chain that was dumped in the place of the one that there is, as dev_load does. */
   anvil_loadState(
     params: {
-      /** Dump returned by anvil_dumpState or dev_dump. */
+      /** What anvil_dumpState or dev_dump answered. */
       state: string;
     },
     options?: CallOptions,
   ): Promise<true>;
   /** Another name of anvil_loadState. */
   hardhat_loadState: Methods["anvil_loadState"];
-  /** Resumes the clock at its previous speed. */
+  /** Lets chain time flow, as fast as it did before. */
   miner_start(params?: Record<string, never>, options?: CallOptions): Promise<null>;
-  /** Pauses the clock. */
+  /** Lets chain time stand still. */
   miner_stop(params?: Record<string, never>, options?: CallOptions): Promise<null>;
   /** Returns the chain id that transactions are signed for. */
   eth_chainId(params?: Record<string, never>, options?: CallOptions): Promise<Quantity>;
   /** Returns the number of the latest block. */
   eth_blockNumber(params?: Record<string, never>, options?: CallOptions): Promise<Quantity>;
+  /** Returns false: blocks are executed as soon as they arrive. */
+  eth_syncing(params?: Record<string, never>, options?: CallOptions): Promise<boolean>;
+  /** Returns the funded accounts, which the node can sign for. */
+  eth_accounts(params?: Record<string, never>, options?: CallOptions): Promise<Array<Address>>;
+  /** Another name of eth_accounts. */
+  eth_requestAccounts: Methods["eth_accounts"];
+  /** Returns the fee recipient of the latest block. */
+  eth_coinbase(params?: Record<string, never>, options?: CallOptions): Promise<Address>;
+  /** Returns the chain id as a decimal string. */
+  net_version(params?: Record<string, never>, options?: CallOptions): Promise<string>;
+  /** Returns true: the node takes connections. */
+  net_listening(params?: Record<string, never>, options?: CallOptions): Promise<boolean>;
+  /** Returns name, version and platform of the node. */
+  web3_clientVersion(params?: Record<string, never>, options?: CallOptions): Promise<string>;
+  /** Returns the Keccak-256 hash of bytes. */
+  web3_sha3(
+    params: {
+      /** Bytes to hash. */
+      bytes: string;
+    },
+    options?: CallOptions,
+  ): Promise<Root>;
+  /** Returns a gas price for legacy transactions: the next base fee and a tip. */
+  eth_gasPrice(params?: Record<string, never>, options?: CallOptions): Promise<Quantity>;
+  /** Returns a tip per gas that is enough for the next block. */
+  eth_maxPriorityFeePerGas(params?: Record<string, never>, options?: CallOptions): Promise<Quantity>;
+  /** Returns the blob base fee of the next block. */
+  eth_blobBaseFee(params?: Record<string, never>, options?: CallOptions): Promise<Quantity>;
+  /** Returns base fees, gas usage and tips of consecutive blocks, at most 1,024. */
+  eth_feeHistory(
+    params: {
+      /** Number of blocks. */
+      block_count: string | number;
+      /** Block number or tag. */
+      newest_block: "latest" | "safe" | "finalized" | "pending" | "earliest" | string;
+      /** Percentiles of the tips to return. */
+      reward_percentiles?: Array<number>;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    oldestBlock: Quantity;
+    baseFeePerGas: Array<Quantity>;
+    gasUsedRatio: Array<number>;
+    baseFeePerBlobGas: Array<Quantity>;
+    blobGasUsedRatio: Array<number>;
+    reward?: Array<Array<Quantity>>;
+  }>;
   /** Returns the block with a number or tag; null if there is none. */
   eth_getBlockByNumber(
     params: {
@@ -2236,6 +2283,100 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<EthBlock | null>;
+  /** Returns the number of transactions in the block with a number or tag; null if there is none. */
+  eth_getBlockTransactionCountByNumber(
+    params: {
+      /** Block number or tag. */
+      block: "latest" | "safe" | "finalized" | "pending" | "earliest" | string;
+    },
+    options?: CallOptions,
+  ): Promise<Quantity | null>;
+  /** Returns the number of transactions in the block with a hash; null if there is none. */
+  eth_getBlockTransactionCountByHash(
+    params: {
+      /** Block hash. */
+      hash: string;
+    },
+    options?: CallOptions,
+  ): Promise<Quantity | null>;
+  /** Returns the receipts of all transactions of a block; null if there is none. */
+  eth_getBlockReceipts(
+    params: {
+      /** Block number, tag or hash. */
+      block:
+        | "latest"
+        | "safe"
+        | "finalized"
+        | "pending"
+        | "earliest"
+        | string
+        | { blockNumber: string }
+        | { blockHash: string; requireCanonical?: boolean };
+    },
+    options?: CallOptions,
+  ): Promise<Array<EthReceipt> | null>;
+  /** Returns a transaction of the chain or the pool; null if there is none. */
+  eth_getTransactionByHash(
+    params: {
+      /** Transaction hash. */
+      hash: string;
+    },
+    options?: CallOptions,
+  ): Promise<EthTransaction | null>;
+  /** Returns a transaction by its position in the block with a hash; null if there is none. */
+  eth_getTransactionByBlockHashAndIndex(
+    params: {
+      /** Block hash. */
+      hash: string;
+      /** Position of the transaction in the block. */
+      index: string;
+    },
+    options?: CallOptions,
+  ): Promise<EthTransaction | null>;
+  /** Returns a transaction by its position in the block with a number or tag; null if there is none. */
+  eth_getTransactionByBlockNumberAndIndex(
+    params: {
+      /** Block number or tag. */
+      block: "latest" | "safe" | "finalized" | "pending" | "earliest" | string;
+      /** Position of the transaction in the block. */
+      index: string;
+    },
+    options?: CallOptions,
+  ): Promise<EthTransaction | null>;
+  /** Returns the receipt of a transaction of the chain; null if no block includes it. */
+  eth_getTransactionReceipt(
+    params: {
+      /** Transaction hash. */
+      hash: string;
+    },
+    options?: CallOptions,
+  ): Promise<EthReceipt | null>;
+  /** Adds a signed transaction to the pool and returns its hash. */
+  eth_sendRawTransaction(
+    params: {
+      /** Signed transaction; with blobs in its network form. */
+      raw: string;
+    },
+    options?: CallOptions,
+  ): Promise<Root>;
+  /** Returns how many transactions are pending, and how many are queued after a nonce gap. */
+  txpool_status(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{ pending: Quantity; queued: Quantity }>;
+  /** Returns all pooled transactions by sender and nonce. */
+  txpool_content(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{
+    pending: Record<string, Record<string, EthTransaction>>;
+    queued: Record<string, Record<string, EthTransaction>>;
+  }>;
+  /** Returns a line of text for each pooled transaction, by sender and nonce. */
+  txpool_inspect(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{ pending: Record<string, Record<string, string>>; queued: Record<string, Record<string, string>> }>;
   /** Returns the balance of an account, in wei. */
   eth_getBalance(
     params: {
@@ -2254,33 +2395,11 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<Quantity>;
-  /** Executes a call without a transaction, and returns what it returns. */
-  eth_call(
+  /** Returns the code of a contract, or the delegation of an account (EIP-7702). */
+  eth_getCode(
     params: {
-      /** The call: from, to, gas, value, data and further fields of a transaction. */
-      call: {
-        from?: string;
-        to?: string;
-        gas?: string;
-        gasPrice?: string;
-        maxFeePerGas?: string;
-        maxPriorityFeePerGas?: string;
-        maxFeePerBlobGas?: string;
-        value?: string;
-        data?: string;
-        input?: string;
-        nonce?: string;
-        accessList?: Array<{ address?: string; storageKeys?: Array<string> }>;
-        authorizationList?: Array<{
-          chainId?: string;
-          address?: string;
-          nonce?: string;
-          yParity?: string;
-          r?: string;
-          s?: string;
-        }>;
-        blobVersionedHashes?: Array<string>;
-      };
+      /** Address of the account. */
+      address: string;
       /** Block whose state is read: number, tag or hash. Default: latest. */
       block?:
         | "latest"
@@ -2291,57 +2410,16 @@ export interface Methods {
         | string
         | { blockNumber: string }
         | { blockHash: string; requireCanonical?: boolean };
-      /** Replaces parts of accounts for this call, by address: balance, nonce, code, state, stateDiff. */
-      state_overrides?: Record<
-        string,
-        {
-          nonce?: string;
-          balance?: string;
-          code?: string;
-          state?: Record<string, string>;
-          stateDiff?: Record<string, string>;
-        }
-      >;
-      /** Replaces header fields for this call: number, time, gasLimit, feeRecipient, prevRandao, baseFeePerGas, blobBaseFee. */
-      block_overrides?: {
-        number?: string;
-        time?: string;
-        gasLimit?: string;
-        feeRecipient?: string;
-        prevRandao?: string;
-        baseFeePerGas?: string;
-        blobBaseFee?: string;
-      };
     },
     options?: CallOptions,
   ): Promise<Bytes>;
-  /** Returns a gas limit with which the call succeeds. */
-  eth_estimateGas(
+  /** Returns the value of a storage slot, as 32 bytes. */
+  eth_getStorageAt(
     params: {
-      /** The call: from, to, gas, value, data and further fields of a transaction. */
-      call: {
-        from?: string;
-        to?: string;
-        gas?: string;
-        gasPrice?: string;
-        maxFeePerGas?: string;
-        maxPriorityFeePerGas?: string;
-        maxFeePerBlobGas?: string;
-        value?: string;
-        data?: string;
-        input?: string;
-        nonce?: string;
-        accessList?: Array<{ address?: string; storageKeys?: Array<string> }>;
-        authorizationList?: Array<{
-          chainId?: string;
-          address?: string;
-          nonce?: string;
-          yParity?: string;
-          r?: string;
-          s?: string;
-        }>;
-        blobVersionedHashes?: Array<string>;
-      };
+      /** Address of the account. */
+      address: string;
+      /** Storage slot. */
+      slot: string;
       /** Block whose state is read: number, tag or hash. Default: latest. */
       block?:
         | "latest"
@@ -2352,148 +2430,152 @@ export interface Methods {
         | string
         | { blockNumber: string }
         | { blockHash: string; requireCanonical?: boolean };
-      /** Replaces parts of accounts for this call, by address: balance, nonce, code, state, stateDiff. */
-      state_overrides?: Record<
-        string,
-        {
-          nonce?: string;
-          balance?: string;
-          code?: string;
-          state?: Record<string, string>;
-          stateDiff?: Record<string, string>;
-        }
-      >;
-      /** Replaces header fields for this call: number, time, gasLimit, feeRecipient, prevRandao, baseFeePerGas, blobBaseFee. */
-      block_overrides?: {
-        number?: string;
-        time?: string;
-        gasLimit?: string;
-        feeRecipient?: string;
-        prevRandao?: string;
-        baseFeePerGas?: string;
-        blobBaseFee?: string;
-      };
+    },
+    options?: CallOptions,
+  ): Promise<Bytes>;
+  /** Returns the nonce of an account; for the pending block with its pooled transactions. */
+  eth_getTransactionCount(
+    params: {
+      /** Address of the account. */
+      address: string;
+      /** Block whose state is read: number, tag or hash. Default: latest. */
+      block?:
+        | "latest"
+        | "safe"
+        | "finalized"
+        | "pending"
+        | "earliest"
+        | string
+        | { blockNumber: string }
+        | { blockHash: string; requireCanonical?: boolean };
     },
     options?: CallOptions,
   ): Promise<Quantity>;
-  /** Returns the accounts and slots that a call reads, as an access list, and its gas. */
-  eth_createAccessList(
+  /** Returns the Merkle proof of an account and of some of its storage slots (EIP-1186). */
+  eth_getProof(
     params: {
-      /** The call: from, to, gas, value, data and further fields of a transaction. */
-      call: {
-        from?: string;
-        to?: string;
-        gas?: string;
-        gasPrice?: string;
-        maxFeePerGas?: string;
-        maxPriorityFeePerGas?: string;
-        maxFeePerBlobGas?: string;
-        value?: string;
-        data?: string;
-        input?: string;
-        nonce?: string;
-        accessList?: Array<{ address?: string; storageKeys?: Array<string> }>;
+      /** Address of the account. */
+      address: string;
+      /** Storage slots. */
+      slots: Array<string>;
+      /** Block whose state is read: number, tag or hash. Default: latest. */
+      block?:
+        | "latest"
+        | "safe"
+        | "finalized"
+        | "pending"
+        | "earliest"
+        | string
+        | { blockNumber: string }
+        | { blockHash: string; requireCanonical?: boolean };
+    },
+    options?: CallOptions,
+  ): Promise<{
+    address: Address;
+    accountProof: Array<Bytes>;
+    balance: Quantity;
+    codeHash: Root;
+    nonce: Quantity;
+    storageHash: Root;
+    storageProof: Array<{ key: string; value: Quantity; proof: Array<Bytes> }>;
+  }>;
+  /** Signs a message with the prefix of EIP-191. */
+  eth_sign(
+    params: {
+      /** One of the funded accounts. */
+      address: string;
+      /** Message. */
+      message: string;
+    },
+    options?: CallOptions,
+  ): Promise<Bytes>;
+  /** Signs a message with the prefix of EIP-191. Takes the message first. */
+  personal_sign(
+    params: {
+      /** Message. */
+      message: string;
+      /** One of the funded accounts. */
+      address: string;
+    },
+    options?: CallOptions,
+  ): Promise<Bytes>;
+  /** Signs typed data (EIP-712). */
+  eth_signTypedData_v4(
+    params: {
+      /** One of the funded accounts. */
+      address: string;
+      /** Typed data. */
+      typed_data: { types: object; primaryType: string; domain: object; message: object } | string;
+    },
+    options?: CallOptions,
+  ): Promise<Bytes>;
+  /** Another name of eth_signTypedData_v4. */
+  eth_signTypedData: Methods["eth_signTypedData_v4"];
+  /** Signs a transaction without sending it. */
+  eth_signTransaction(
+    params: {
+      /** Transaction. Nonce, gas and fees are filled in if they are absent. */
+      transaction: {
+        from?: string | null;
+        to?: string | null | null;
+        gas?: string | null;
+        gasPrice?: string | null;
+        maxFeePerGas?: string | null;
+        maxPriorityFeePerGas?: string | null;
+        maxFeePerBlobGas?: string | null;
+        value?: string | null;
+        data?: string | null;
+        input?: string | null;
+        nonce?: string | null;
+        chainId?: string | null;
+        type?: string | null;
+        accessList?: Array<{ address: string; storageKeys: Array<string> }> | null;
+        blobVersionedHashes?: Array<string> | null;
         authorizationList?: Array<{
-          chainId?: string;
-          address?: string;
-          nonce?: string;
-          yParity?: string;
-          r?: string;
-          s?: string;
-        }>;
-        blobVersionedHashes?: Array<string>;
+          chainId: string;
+          address: string;
+          nonce: string;
+          yParity: string;
+          r: string;
+          s: string;
+        }> | null;
       };
-      /** Block whose state is read: number, tag or hash. Default: latest. */
-      block?:
-        | "latest"
-        | "safe"
-        | "finalized"
-        | "pending"
-        | "earliest"
-        | string
-        | { blockNumber: string }
-        | { blockHash: string; requireCanonical?: boolean };
-      /** Replaces parts of accounts for this call, by address: balance, nonce, code, state, stateDiff. */
-      state_overrides?: Record<
-        string,
-        {
-          nonce?: string;
-          balance?: string;
-          code?: string;
-          state?: Record<string, string>;
-          stateDiff?: Record<string, string>;
-        }
-      >;
     },
     options?: CallOptions,
-  ): Promise<{ accessList: Array<{ address: Address; storageKeys: Array<Root> }>; gasUsed: Quantity; error?: string }>;
-  /** Executes blocks of calls on top of a block, and returns the blocks with the result of each call. */
-  eth_simulateV1(
+  ): Promise<{ raw: Bytes; tx: object }>;
+  /** Signs a transaction, adds it to the pool and returns its hash. */
+  eth_sendTransaction(
     params: {
-      /** Blocks in blockStateCalls (calls, stateOverrides, blockOverrides), traceTransfers, validation, returnFullTransactions. */
-      simulation: {
-        blockStateCalls?: Array<{
-          blockOverrides?: {
-            number?: string;
-            time?: string;
-            gasLimit?: string;
-            feeRecipient?: string;
-            prevRandao?: string;
-            baseFeePerGas?: string;
-            blobBaseFee?: string;
-          };
-          stateOverrides?: Record<
-            string,
-            {
-              nonce?: string;
-              balance?: string;
-              code?: string;
-              state?: Record<string, string>;
-              stateDiff?: Record<string, string>;
-            }
-          >;
-          calls?: Array<{
-            from?: string;
-            to?: string;
-            gas?: string;
-            gasPrice?: string;
-            maxFeePerGas?: string;
-            maxPriorityFeePerGas?: string;
-            maxFeePerBlobGas?: string;
-            value?: string;
-            data?: string;
-            input?: string;
-            nonce?: string;
-            accessList?: Array<{ address?: string; storageKeys?: Array<string> }>;
-            authorizationList?: Array<{
-              chainId?: string;
-              address?: string;
-              nonce?: string;
-              yParity?: string;
-              r?: string;
-              s?: string;
-            }>;
-            blobVersionedHashes?: Array<string>;
-          }>;
-        }>;
-        traceTransfers?: boolean;
-        validation?: boolean;
-        returnFullTransactions?: boolean;
+      /** Transaction. Nonce, gas and fees are filled in if they are absent. */
+      transaction: {
+        from?: string | null;
+        to?: string | null | null;
+        gas?: string | null;
+        gasPrice?: string | null;
+        maxFeePerGas?: string | null;
+        maxPriorityFeePerGas?: string | null;
+        maxFeePerBlobGas?: string | null;
+        value?: string | null;
+        data?: string | null;
+        input?: string | null;
+        nonce?: string | null;
+        chainId?: string | null;
+        type?: string | null;
+        accessList?: Array<{ address: string; storageKeys: Array<string> }> | null;
+        blobVersionedHashes?: Array<string> | null;
+        authorizationList?: Array<{
+          chainId: string;
+          address: string;
+          nonce: string;
+          yParity: string;
+          r: string;
+          s: string;
+        }> | null;
       };
-      /** Block whose state is read: number, tag or hash. Default: latest. */
-      block?:
-        | "latest"
-        | "safe"
-        | "finalized"
-        | "pending"
-        | "earliest"
-        | string
-        | { blockNumber: string }
-        | { blockHash: string; requireCanonical?: boolean };
     },
     options?: CallOptions,
-  ): Promise<Array<EthBlock>>;
-  /** OpenRPC document of all methods. */
+  ): Promise<Root>;
+  /** Every method, its parameters and its result, as an OpenRPC document. */
   "rpc.discover"(params?: Record<string, never>, options?: CallOptions): Promise<{ openrpc: string; info: object }>;
 }
 
@@ -2696,12 +2778,41 @@ export const METHOD_NAMES = [
   "miner_stop",
   "eth_chainId",
   "eth_blockNumber",
+  "eth_syncing",
+  "eth_accounts",
+  "eth_requestAccounts",
+  "eth_coinbase",
+  "net_version",
+  "net_listening",
+  "web3_clientVersion",
+  "web3_sha3",
+  "eth_gasPrice",
+  "eth_maxPriorityFeePerGas",
+  "eth_blobBaseFee",
+  "eth_feeHistory",
   "eth_getBlockByNumber",
   "eth_getBlockByHash",
+  "eth_getBlockTransactionCountByNumber",
+  "eth_getBlockTransactionCountByHash",
+  "eth_getBlockReceipts",
+  "eth_getTransactionByHash",
+  "eth_getTransactionByBlockHashAndIndex",
+  "eth_getTransactionByBlockNumberAndIndex",
+  "eth_getTransactionReceipt",
+  "eth_sendRawTransaction",
+  "txpool_status",
+  "txpool_content",
+  "txpool_inspect",
   "eth_getBalance",
-  "eth_call",
-  "eth_estimateGas",
-  "eth_createAccessList",
-  "eth_simulateV1",
+  "eth_getCode",
+  "eth_getStorageAt",
+  "eth_getTransactionCount",
+  "eth_getProof",
+  "eth_sign",
+  "personal_sign",
+  "eth_signTypedData_v4",
+  "eth_signTypedData",
+  "eth_signTransaction",
+  "eth_sendTransaction",
   "rpc.discover",
 ] as const satisfies readonly (keyof Methods)[];

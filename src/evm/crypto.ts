@@ -8,10 +8,13 @@ import type { Keccak } from "./state/trie.ts";
 /** Hashing and signature recovery, as WASM that runs on every platform. One set for each thread. */
 export interface EvmCrypto {
   keccak: Keccak;
+  /** Signs a hash with secp256k1. Returns r, s and v (27 or 28). */
+  sign(hash: Uint8Array, privateKey: Uint8Array): Uint8Array;
   /** For the libraries of the EVM. */
   custom: CustomCrypto;
 }
 
+type Secp256k1 = Awaited<ReturnType<typeof instantiateSecp256k1>>;
 type Recover = NonNullable<CustomCrypto["ecrecover"]>;
 
 const SIGNATURE_PART = 32;
@@ -26,13 +29,21 @@ const SETUP_G2 = [
 ];
 
 export async function createEvmCrypto(): Promise<EvmCrypto> {
-  const [keccak, recover] = await Promise.all([createKeccak256(), createRecovery()]);
-  return { keccak, custom: { keccak256: keccak, ecrecover: recover, kzg: pointEvaluation() } };
+  const [keccak, secp256k1] = await Promise.all([createKeccak256(), instantiateSecp256k1()]);
+  const ecrecover = createRecovery(secp256k1);
+  return { keccak, sign: createSigner(secp256k1), custom: { keccak256: keccak, ecrecover, kzg: pointEvaluation() } };
+}
+
+function createSigner(secp256k1: Secp256k1): EvmCrypto["sign"] {
+  return (hash, privateKey) => {
+    const signed = secp256k1.signMessageHashRecoverableCompact(privateKey, hash);
+    if (typeof signed === "string") throw new Error(signed);
+    return new Uint8Array([...signed.signature, 27 + signed.recoveryId]);
+  };
 }
 
 /** Returns the 64 bytes of the public key, or throws. */
-async function createRecovery(): Promise<Recover> {
-  const secp256k1 = await instantiateSecp256k1();
+function createRecovery(secp256k1: Secp256k1): Recover {
   return (hash, v, r, s, chainId) => {
     const bit = Number(v < 2n ? v : chainId === undefined ? v - 27n : v - chainId * 2n - 35n);
     if (bit !== 0 && bit !== 1) throw new Error("Invalid recovery bit");

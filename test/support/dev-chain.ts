@@ -53,12 +53,12 @@ export async function openQuietDevChain(
 export async function startQuietDevChain(
   historySlots: number,
   options: Partial<DevNodeOptions> = {},
-  { emptySlots = 0 } = {},
+  { emptySlots = 0, quiet = QUIET } = {},
 ): Promise<OpenedDevChain> {
   const directory = removableDirectory();
   const empty: Stretch[] = emptySlots > 0 ? [[emptySlots, { ...options, ...QUIET }]] : [];
   await makeStretches([...empty, [historySlots, options]], directory.path);
-  const opened = await startDevChain({ ...options, ...QUIET }, directory.path);
+  const opened = await startDevChain({ ...options, ...quiet }, directory.path);
   const close = async () => {
     await opened.close();
     directory.remove();

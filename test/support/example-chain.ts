@@ -17,6 +17,7 @@ import {
 import { computeDomain, computeSigningRoot } from "@lodestar/state-transition";
 import { type AggregateAndProof, type AttesterSlashing, type RootHex, ssz, sszTypesFor } from "@lodestar/types";
 import { fromHex, toHex } from "@lodestar/utils";
+import { HDNodeWallet, Mnemonic, type TransactionRequest } from "ethers";
 import { type Api, createApi } from "../../src/api/api.ts";
 import type { ExampleChain } from "../../src/api/example.ts";
 import type { BeaconChain } from "../../src/chain/chain.ts";
@@ -24,13 +25,14 @@ import { blockHashOf } from "../../src/chain/engine/forkchoice-state.ts";
 import { genesisDeposits } from "../../src/dev/genesis-deposits.ts";
 import type { GenesisParameters } from "../../src/dev/genesis-parameters.ts";
 import { InteropKeys } from "../../src/dev/interop-keys.ts";
+import { TEST_MNEMONIC } from "../../src/evm/genesis.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
 import { LocalNode } from "../../src/network/local-node.ts";
 import { offlineNetworkView } from "../../src/network/network-view.ts";
 import { openNodeKey } from "../../src/network/node-key.ts";
 import { ByHand } from "./by-hand.ts";
 import { Caller } from "./caller.ts";
-import { type OpenedDevChain, startQuietDevChain } from "./dev-chain.ts";
+import { type OpenedDevChain, QUIET, startQuietDevChain } from "./dev-chain.ts";
 import { EVM } from "./evm-chain.ts";
 import { CONNECTED_OUT, networkWith, PEERS } from "./peers.ts";
 import { SignedOperations } from "./signed-operations.ts";
@@ -46,6 +48,8 @@ const GENESIS_TIME = 1_700_000_000;
 /** The chain was stopped for a while. */
 const TIME_OF_DAY = GENESIS_TIME + 782.5;
 const NODE_KEY = new Uint8Array(32).fill(7);
+/** Emits a log with the topic 1 when it is deployed. */
+const LOGGING_CODE = "0x600160006000a100";
 const FEE_RECIPIENT = `0x${"fe".repeat(20)}`;
 
 type Json = Record<string, unknown>;
@@ -91,10 +95,11 @@ export class ExampleDevChain implements ExampleChain {
       ...(hasEvm && EVM),
     };
     const emptySlots = isFinalized ? 0 : HISTORY_SLOTS - 2;
-    const opened = await startQuietDevChain(HISTORY_SLOTS, options, { emptySlots });
+    const quiet = hasEvm ? { speed: 4 } : QUIET;
+    const opened = await startQuietDevChain(HISTORY_SLOTS, options, { emptySlots, quiet });
     const { devChain, db } = opened;
     const { chain, clock, config } = devChain;
-    await clock.advanceTo(HISTORY_SLOTS + 1);
+    if (!hasEvm) await clock.advanceTo(HISTORY_SLOTS + 1);
     const batch = db.batch();
     batch.meta.putNodeKey(NODE_KEY);
     await batch.write();
@@ -111,7 +116,7 @@ export class ExampleDevChain implements ExampleChain {
           futures: { pending: () => [PENDING_FUTURE] },
         }
       : { network: alone };
-    return new ExampleDevChain(
+    const example = new ExampleDevChain(
       fork,
       opened,
       createApi({
@@ -122,6 +127,12 @@ export class ExampleDevChain implements ExampleChain {
         ...surroundings,
       }),
     );
+    if (hasEvm) {
+      const created = await example.#signTransaction(0, { data: LOGGING_CODE });
+      example.transactionHash = await example.caller.call("eth_sendRawTransaction", [created]);
+      await devChain.control.time.advance({ slots: 1 });
+    }
+    return example;
   }
 
   private constructor(fork: ExampleFork, opened: OpenedDevChain, api: Api) {
@@ -155,6 +166,20 @@ export class ExampleDevChain implements ExampleChain {
 
   get executionHash(): string {
     return blockHashOf(this.chain.head)!;
+  }
+
+  /** Of a chain with an EVM. */
+  transactionHash = `0x${"00".repeat(32)}`;
+
+  rawTransaction(): Promise<string> {
+    return this.#signTransaction(1, { to: FEE_RECIPIENT, value: 1n });
+  }
+
+  async #signTransaction(account: number, fields: TransactionRequest): Promise<string> {
+    const wallet = HDNodeWallet.fromMnemonic(Mnemonic.fromPhrase(TEST_MNEMONIC), `m/44'/60'/0'/0/${account}`);
+    const nonce = Number(await this.caller.call("eth_getTransactionCount", [wallet.address, "pending"]));
+    const gas = { gasLimit: 100_000n, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n };
+    return wallet.signTransaction({ type: 2, chainId: 31_337n, nonce, ...gas, ...fields });
   }
 
   get chain() {

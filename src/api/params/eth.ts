@@ -1,5 +1,6 @@
+import type { TypedData } from "../../evm/eth/accounts/typed-data.ts";
 import { BLOCK_TAGS, type BlockId, type BlockTag } from "../../evm/eth/block-id.ts";
-import { isHex, parseFixedHex } from "./scalars.ts";
+import { isHex, parseFixedHex, parseNumber } from "./scalars.ts";
 import { type JsonForm, type ParamSchema, paramSchema } from "./schema.ts";
 
 const QUANTITY = /^0x[0-9a-fA-F]{1,64}$/;
@@ -98,8 +99,8 @@ function parseBlockHash(value: unknown): BlockId | undefined {
 }
 
 function parseBlockObject(value: unknown): BlockId | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  const { blockNumber: number, blockHash, requireCanonical, ...others } = value as Record<string, unknown>;
+  if (!isObject(value)) return undefined;
+  const { blockNumber: number, blockHash, requireCanonical, ...others } = value;
   if (Object.keys(others).length > 0 || (number === undefined) === (blockHash === undefined)) return undefined;
   if (number !== undefined) {
     const parsed = BLOCK_TAGS.includes(number as BlockTag) ? undefined : parseBlockNumber(number);
@@ -108,4 +109,84 @@ function parseBlockObject(value: unknown): BlockId | undefined {
   const hash = parseFixedHex(blockHash, 32);
   if (hash === undefined || !["undefined", "boolean"].includes(typeof requireCanonical)) return undefined;
   return requireCanonical === undefined ? { hash } : { hash, requireCanonical: requireCanonical as boolean };
+}
+
+const SLOT = /^0x[0-9a-fA-F]{0,64}$/;
+const SLOT_FORM: JsonForm = { type: "string", pattern: SLOT.source };
+
+/** A storage slot, whose leading zeros may be left out. */
+export const storageSlot: ParamSchema<Uint8Array> = paramSchema(
+  "a storage slot: 0x followed by at most 64 hex digits",
+  SLOT_FORM,
+  (value) =>
+    typeof value === "string" && SLOT.test(value)
+      ? new Uint8Array(Buffer.from(value.slice(2).padStart(64, "0"), "hex"))
+      : undefined,
+);
+
+/** Storage slots as they were given, since the answer repeats them. */
+export const storageSlots: ParamSchema<string[]> = paramSchema(
+  "an array of storage slots, each 0x followed by at most 64 hex digits",
+  { type: "array", items: SLOT_FORM },
+  (value) => {
+    if (!Array.isArray(value)) return undefined;
+    const slots = value.filter((slot) => typeof slot === "string" && SLOT.test(slot));
+    return slots.length === value.length ? slots.map((slot: string) => slot.toLowerCase()) : undefined;
+  },
+);
+
+/** Percentiles for `eth_feeHistory`. */
+export const percentiles: ParamSchema<number[]> = paramSchema(
+  "an ascending array of at most 100 numbers from 0 to 100",
+  { type: "array", items: { type: "number", minimum: 0, maximum: 100 }, maxItems: 100 },
+  (value) => {
+    if (!Array.isArray(value) || value.length > 100) return undefined;
+    const numbers = value.map(parseNumber);
+    const isRight = numbers.every(
+      (number, index) => number !== undefined && number >= (numbers[index - 1] ?? 0) && number <= 100,
+    );
+    return isRight ? (numbers as number[]) : undefined;
+  },
+);
+
+/** EIP-712 typed data, as an object or its JSON. */
+export const typedData: ParamSchema<TypedData> = paramSchema(
+  'typed data (EIP-712): an object with "types", "primaryType", "domain" and "message", or its JSON',
+  {
+    anyOf: [
+      {
+        type: "object",
+        properties: {
+          types: { type: "object" },
+          primaryType: { type: "string" },
+          domain: { type: "object" },
+          message: { type: "object" },
+        },
+        required: ["types", "primaryType", "domain", "message"],
+      },
+      { type: "string", pattern: "^\\s*\\{" },
+    ],
+  },
+  parseTypedData,
+);
+
+function parseTypedData(value: unknown): TypedData | undefined {
+  if (typeof value === "string") {
+    try {
+      return parseTypedData(JSON.parse(value));
+    } catch {
+      return undefined;
+    }
+  }
+  if (!isObject(value)) return undefined;
+  const { types, primaryType, domain, message } = value;
+  if (!isObject(types) || typeof primaryType !== "string" || !isObject(domain) || !isObject(message)) return undefined;
+  const isField = (field: unknown) =>
+    isObject(field) && typeof field.name === "string" && typeof field.type === "string";
+  if (!Object.values(types).every((fields) => Array.isArray(fields) && fields.every(isField))) return undefined;
+  return { types: types as unknown as TypedData["types"], primaryType, domain, message };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -16,6 +16,8 @@ const PLACEHOLDER_CHAIN: ExampleChain = {
   epoch: 5,
   headRoot: BYTES,
   executionHash: BYTES,
+  transactionHash: BYTES,
+  rawTransaction: async () => BYTES,
   peerId: "16Uiu2H…",
   subscriptionId: BYTES,
   nextSlotSeconds: () => 1_700_000_000,

@@ -73,7 +73,7 @@ export class EvmEngine implements ExecutionEngine {
   readonly executor: BlockExecutor;
   readonly pool: TransactionPool;
   readonly blocks: ExecutedBlocks;
-  readonly #secondsPerSlot: number;
+  readonly secondsPerSlot: number;
   readonly #blocksBetweenBases: number;
   readonly #logger: Logger;
   readonly #jobs = new Map<PayloadId, BuildJob>();
@@ -92,7 +92,7 @@ export class EvmEngine implements ExecutionEngine {
     this.blocks = new ExecutedBlocks(genesis);
     this.#head = genesis;
     this.#finalized = genesis;
-    this.#secondsPerSlot = secondsPerSlot;
+    this.secondsPerSlot = secondsPerSlot;
     this.#blocksBetweenBases = blocksBetweenBases;
     this.#logger = logger;
     const kzg: SidecarKzg = {
@@ -339,7 +339,7 @@ export class EvmEngine implements ExecutionEngine {
   }
 
   #nextTimestamp({ header }: ExecutedBlock): number {
-    return Number(header.timestamp) + this.#secondsPerSlot;
+    return Number(header.timestamp) + this.secondsPerSlot;
   }
 
   #finalize(blockHash: RootHex): void {

@@ -2,21 +2,28 @@ import type { EvmEngine } from "../engine/evm-engine.ts";
 import type { ExecutedBlock } from "../execution/block.ts";
 import { toHex } from "../execution/payload.ts";
 import type { BlockId, ChainTags } from "./block-id.ts";
+import { CanonicalIndex, type HeadChange } from "./canonical-index.ts";
 import { EthError } from "./eth-error.ts";
+import type { TransactionPlace } from "./json/transaction-json.ts";
 import type { ReceiptedBlock } from "./receipted-block.ts";
+
+/** Place of a transaction in a block with receipts. */
+export interface IncludedTransaction extends TransactionPlace {
+  block: ReceiptedBlock;
+}
 
 /** Finds blocks by what callers name them. Consensus decides which chain is the canonical one. */
 export class EthChain {
   readonly engine: EvmEngine;
+  readonly #index: CanonicalIndex;
+  readonly #listeners = new Set<(change: HeadChange) => void>();
   #tags: ChainTags;
-  /** Hashes of canonical blocks by number. */
-  readonly #canonical = new Map<bigint, string>();
 
   constructor(engine: EvmEngine) {
     this.engine = engine;
     const genesis = toHex(engine.blocks.genesis.hash);
     this.#tags = { latest: genesis, safe: genesis, finalized: genesis };
-    this.#canonical.set(0n, genesis);
+    this.#index = new CanonicalIndex(engine.blocks);
   }
 
   get tags(): ChainTags {
@@ -24,8 +31,20 @@ export class EthChain {
   }
 
   setTags(tags: ChainTags): void {
+    const { latest, finalized } = this.#tags;
     this.#tags = tags;
-    this.#follow(tags.latest);
+    const head = this.engine.blocks.get(tags.latest);
+    if (head !== undefined && (tags.latest !== latest || this.#index.hashAt(head.header.number) !== tags.latest)) {
+      const change = this.#index.follow(head);
+      for (const listener of this.#listeners) listener(change);
+    }
+    if (tags.finalized !== finalized) this.#index.prune();
+  }
+
+  /** Calls back when the latest block changes. Returns a function that ends it. */
+  onHead(listener: (change: HeadChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   get latest(): ExecutedBlock {
@@ -37,17 +56,39 @@ export class EthChain {
   /** Returns a block; undefined if there is none. */
   async find(id: BlockId): Promise<ReceiptedBlock | undefined> {
     if ("tag" in id && id.tag === "pending") return this.pending();
-    const hash = this.#hashOf(id);
-    return hash === undefined ? undefined : this.engine.blocks.get(hash);
+    if ("hash" in id) return this.#findByHash(id);
+    return this.#findByNumber(this.numberOf(id));
   }
 
   /** Returns a block with its state. Throws an `EthError` if there is none. */
   async withState(id: BlockId): Promise<ExecutedBlock> {
     if ("tag" in id && id.tag === "pending") return this.pending();
-    const hash = this.#hashOf(id);
-    const block = hash === undefined ? undefined : this.engine.blocks.get(hash);
-    if (block === undefined) throw new EthError("hash" in id ? "header for hash not found" : "header not found");
-    return block;
+    const found = await this.find(id);
+    if (found === undefined) throw new EthError("hash" in id ? "header for hash not found" : "header not found");
+    const held = this.engine.blocks.get(toHex(found.hash));
+    if (held === undefined) throw new EthError(`state of block ${found.header.number} is not available`);
+    return held;
+  }
+
+  /** Number of a canonical block. For `pending` that of the next block. */
+  numberOf(id: Exclude<BlockId, { hash: string }>): bigint {
+    if ("number" in id) return id.number;
+    if (id.tag === "earliest") return 0n;
+    if (id.tag === "pending") return this.latest.header.number + 1n;
+    // Before anything is justified, genesis counts as safe and final.
+    return this.engine.blocks.get(this.#tags[id.tag])?.header.number ?? 0n;
+  }
+
+  async parentOf({ header }: ReceiptedBlock): Promise<ReceiptedBlock | undefined> {
+    return header.number === 0n ? undefined : this.#findByHash({ hash: toHex(header.parentHash) });
+  }
+
+  /** Returns the place of a transaction in the canonical chain. */
+  async findTransaction(hash: string): Promise<IncludedTransaction | undefined> {
+    const number = this.#index.numberOfTransaction(hash);
+    const block = number === undefined ? undefined : await this.#findByNumber(number);
+    const index = block?.transactions.findIndex((transaction) => toHex(transaction.hash) === hash) ?? -1;
+    return block === undefined || index < 0 ? undefined : { block, index };
   }
 
   /** Builds the next block from the pool, without storing it. */
@@ -55,34 +96,15 @@ export class EthChain {
     return this.engine.buildPending(this.latest);
   }
 
-  isCanonical(hash: string, number: bigint): boolean {
-    return this.#canonical.get(number) === hash;
+  async #findByNumber(number: bigint): Promise<ReceiptedBlock | undefined> {
+    const hash = this.#index.hashAt(number);
+    return hash === undefined ? undefined : this.engine.blocks.get(hash);
   }
 
-  #hashOf(id: BlockId): string | undefined {
-    if ("number" in id) return this.#canonical.get(id.number);
-    if ("tag" in id) {
-      if (id.tag === "earliest") return this.#canonical.get(0n);
-      return id.tag === "pending" ? undefined : this.#tags[id.tag];
-    }
-    if (!id.requireCanonical) return id.hash;
-    const number = this.engine.blocks.get(id.hash)?.header.number;
-    if (number !== undefined && !this.isCanonical(id.hash, number))
-      throw new EthError("hash is not currently canonical");
-    return id.hash;
-  }
-
-  /** Makes the branch of a block the canonical one. */
-  #follow(latest: string): void {
-    let block = this.engine.blocks.get(latest);
-    if (block === undefined) return;
-    for (let above = block.header.number + 1n; this.#canonical.delete(above); above++);
-    while (block !== undefined) {
-      const hash = toHex(block.hash);
-      const { number } = block.header;
-      if (this.#canonical.get(number) === hash) return;
-      this.#canonical.set(number, hash);
-      block = this.engine.blocks.parentOf(block);
-    }
+  async #findByHash({ hash, requireCanonical }: Extract<BlockId, { hash: string }>) {
+    const block = this.engine.blocks.get(hash);
+    if (block === undefined || !requireCanonical) return block;
+    if (this.#index.hashAt(block.header.number) !== hash) throw new EthError("hash is not currently canonical");
+    return block;
   }
 }

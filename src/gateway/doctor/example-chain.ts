@@ -46,6 +46,10 @@ export function exampleChainAt({ pubkeys, peerId, ...place }: Place): ExampleCha
     get executionHash() {
       return nonStandard();
     },
+    get transactionHash() {
+      return nonStandard();
+    },
+    rawTransaction: nonStandard,
     get subscriptionId() {
       return nonStandard();
     },

@@ -1,10 +1,12 @@
-import { defineMethod, optional } from "../../definition.ts";
+import { defineMethod, optional, required } from "../../definition.ts";
+import { ethBlockId } from "../../params/eth.ts";
 import { boolean } from "../../params/scalars.ts";
-import { either, nothing, shape } from "../../schemas.ts";
+import { either, list, nothing, shape } from "../../schemas.ts";
 import { BLOCK_HASH, BLOCK_NUMBER, ETH_READ, ethOf } from "./eth-of.ts";
 
 const FULL = optional(boolean, "True for whole transactions, false for their hashes. Default: false.");
 const BLOCK = { name: "block", schema: either(shape("EthBlock"), nothing) };
+const COUNT = { name: "count", schema: either(shape("Quantity"), nothing) };
 
 const getBlockByNumber = defineMethod({
   ...ETH_READ,
@@ -26,4 +28,40 @@ const getBlockByHash = defineMethod({
   handler: (context, { hash, full }) => ethOf(context).call("getBlock", { block: { hash }, full }),
 });
 
-export const ethBlockMethods = [getBlockByNumber, getBlockByHash] as const;
+const getTransactionCountByNumber = defineMethod({
+  ...ETH_READ,
+  name: "eth_getBlockTransactionCountByNumber",
+  summary: "Returns the number of transactions in the block with a number or tag; null if there is none.",
+  params: { block: BLOCK_NUMBER },
+  result: COUNT,
+  example: { params: ["latest"] },
+  handler: (context, args) => ethOf(context).call("getTransactionCountOfBlock", args),
+});
+
+const getTransactionCountByHash = defineMethod({
+  ...ETH_READ,
+  name: "eth_getBlockTransactionCountByHash",
+  summary: "Returns the number of transactions in the block with a hash; null if there is none.",
+  params: { hash: BLOCK_HASH },
+  result: COUNT,
+  example: { params: (chain) => [chain.executionHash] },
+  handler: (context, { hash }) => ethOf(context).call("getTransactionCountOfBlock", { block: { hash } }),
+});
+
+const getBlockReceipts = defineMethod({
+  ...ETH_READ,
+  name: "eth_getBlockReceipts",
+  summary: "Returns the receipts of all transactions of a block; null if there is none.",
+  params: { block: required(ethBlockId, "Block number, tag or hash.") },
+  result: { name: "receipts", schema: either(list(shape("EthReceipt")), nothing) },
+  example: { params: ["latest"] },
+  handler: (context, args) => ethOf(context).call("getBlockReceipts", args),
+});
+
+export const ethBlockMethods = [
+  getBlockByNumber,
+  getBlockByHash,
+  getTransactionCountByNumber,
+  getTransactionCountByHash,
+  getBlockReceipts,
+] as const;

@@ -1,5 +1,6 @@
-import { defineMethod } from "../../definition.ts";
-import { shape } from "../../schemas.ts";
+import { defineMethod, required } from "../../definition.ts";
+import { bytes } from "../../params/eth.ts";
+import { boolean, described, list, shape, text } from "../../schemas.ts";
 import { ETH_READ, ethOf } from "./eth-of.ts";
 
 const chainId = defineMethod({
@@ -11,6 +12,52 @@ const chainId = defineMethod({
   handler: (context) => ethOf(context).call("chainId", {}),
 });
 
+const netVersion = defineMethod({
+  ...ETH_READ,
+  name: "net_version",
+  summary: "Returns the chain id as a decimal string.",
+  result: { name: "version", schema: text },
+  example: {},
+  handler: async (context) => String(BigInt((await ethOf(context).call("chainId", {})) as string)),
+});
+
+const netListening = defineMethod({
+  ...ETH_READ,
+  name: "net_listening",
+  summary: "Returns true: the node takes connections.",
+  result: { name: "listening", schema: boolean },
+  example: {},
+  handler: (context) => ethOf(context) !== undefined,
+});
+
+const clientVersion = defineMethod({
+  ...ETH_READ,
+  name: "web3_clientVersion",
+  summary: "Returns name, version and platform of the node.",
+  result: { name: "version", schema: text },
+  example: {},
+  handler: (context) => ethOf(context) && context.version,
+});
+
+const sha3 = defineMethod({
+  ...ETH_READ,
+  name: "web3_sha3",
+  summary: "Returns the Keccak-256 hash of bytes.",
+  params: { bytes: required(bytes, "Bytes to hash.") },
+  result: { name: "hash", schema: shape("Root") },
+  example: { params: ["0x68656c6c6f"] },
+  handler: (context, args) => ethOf(context).call("sha3", args),
+});
+
+const syncing = defineMethod({
+  ...ETH_READ,
+  name: "eth_syncing",
+  summary: "Returns false: blocks are executed as soon as they arrive.",
+  result: { name: "syncing", schema: described(boolean, "Always false.") },
+  example: {},
+  handler: (context) => ethOf(context) === undefined,
+});
+
 const blockNumber = defineMethod({
   ...ETH_READ,
   name: "eth_blockNumber",
@@ -20,4 +67,33 @@ const blockNumber = defineMethod({
   handler: (context) => ethOf(context).call("blockNumber", {}),
 });
 
-export const ethChainMethods = [chainId, blockNumber] as const;
+const coinbase = defineMethod({
+  ...ETH_READ,
+  name: "eth_coinbase",
+  summary: "Returns the fee recipient of the latest block.",
+  result: { name: "address", schema: shape("Address") },
+  example: {},
+  handler: (context) => ethOf(context).call("coinbase", {}),
+});
+
+const accounts = defineMethod({
+  ...ETH_READ,
+  name: "eth_accounts",
+  aliases: ["eth_requestAccounts"],
+  summary: "Returns the funded accounts, which the node can sign for.",
+  result: { name: "accounts", schema: list(shape("Address")) },
+  example: {},
+  handler: (context) => ethOf(context).call("accounts", {}),
+});
+
+export const ethChainMethods = [
+  chainId,
+  blockNumber,
+  syncing,
+  accounts,
+  coinbase,
+  netVersion,
+  netListening,
+  clientVersion,
+  sha3,
+] as const;

@@ -1,7 +1,7 @@
 import { unsupported } from "../../../errors/failure.ts";
 import type { ApiContext } from "../../context.ts";
 import { optional, required } from "../../definition.ts";
-import { blockNumber, ethAddress, ethBlockId, hash32 } from "../../params/eth.ts";
+import { blockNumber, ethAddress, ethBlockId, hash32, quantity64 } from "../../params/eth.ts";
 
 /** Returns the service that answers `eth_*`. Throws if the node executes no payloads itself. */
 export function ethOf({ eth }: ApiContext): NonNullable<ApiContext["eth"]> {
@@ -17,9 +17,20 @@ export const ETH_READ = {
   needsEvm: true,
 } as const;
 
+/** What submissions to the execution layer have in common. */
+export const ETH_SUBMISSION = { ...ETH_READ, failures: ["rejected", "unsupported"], access: "submit" } as const;
+
+/** What signatures of the funded accounts have in common. */
+export const ETH_SIGNATURE = { ...ETH_READ, access: "dev" } as const;
+
+/** The first of the funded accounts. */
+export const FUNDED = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
+
 export const ADDRESS = required(ethAddress, "Address of the account.");
 export const STATE_BLOCK = optional(ethBlockId, "Block whose state is read: number, tag or hash. Default: latest.", {
   name: "block",
 });
 export const BLOCK_NUMBER = required(blockNumber, "Block number or tag.");
+export const TRANSACTION_HASH = required(hash32, "Transaction hash.");
+export const TRANSACTION_INDEX = required(quantity64, "Position of the transaction in the block.");
 export const BLOCK_HASH = required(hash32, "Block hash.");

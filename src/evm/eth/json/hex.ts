@@ -8,3 +8,5 @@ export const data = (bytes: Uint8Array): string => toHex(bytes);
 /** Encodes bytes without leading zeros as 32 bytes. */
 export const word = (bytes: Uint8Array): string =>
   `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex").padStart(64, "0")}`;
+
+export const fromHex = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex.slice(2), "hex"));

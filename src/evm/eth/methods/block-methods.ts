@@ -2,21 +2,34 @@ import type { BlockId } from "../block-id.ts";
 import type { EthChain } from "../eth-chain.ts";
 import { blockJson } from "../json/block-json.ts";
 import { quantity } from "../json/hex.ts";
+import { receiptsJson } from "../json/receipt-json.ts";
 
 interface BlockArgs {
   block: BlockId;
+}
+
+interface FullBlockArgs extends BlockArgs {
   /** True for whole transactions. */
   full?: boolean | undefined;
 }
 
 /** Reads of blocks. */
 export function blockMethods(chain: EthChain) {
+  const { rules } = chain.engine;
   return {
     blockNumber: async () => quantity(chain.latest.header.number),
-    getBlock: async ({ block, full = false }: BlockArgs) => {
+    getBlock: async ({ block, full = false }: FullBlockArgs) => {
       const found = await chain.find(block);
       const isPending = "tag" in block && block.tag === "pending";
       return found === undefined ? null : blockJson(found, { isFull: full, isPending });
+    },
+    getTransactionCountOfBlock: async ({ block }: BlockArgs) => {
+      const found = await chain.find(block);
+      return found === undefined ? null : quantity(found.transactions.length);
+    },
+    getBlockReceipts: async ({ block }: BlockArgs) => {
+      const found = await chain.find(block);
+      return found === undefined ? null : receiptsJson(found, rules.at(found.header.timestamp));
     },
   };
 }

@@ -1,0 +1,141 @@
+import { unsupported } from "../../../errors/failure.ts";
+import type { LogQuery } from "../../../evm/eth/logs/find-logs.ts";
+import type { EthSubscription } from "../../../evm/eth/logs/subscription.ts";
+import { type CallContext, defineMethod, optional, required } from "../../definition.ts";
+import { ethFeed } from "../../eth-feed.ts";
+import { filterId } from "../../params/eth.ts";
+import { logQuery, subscriptionOptions } from "../../params/eth-logs.ts";
+import { stringEnum, text as textParam } from "../../params/scalars.ts";
+import { boolean, described, either, list, shape, text } from "../../schemas.ts";
+import { ETH_READ, ethOf } from "./eth-of.ts";
+
+const QUERY = required(
+  logQuery,
+  "Filter: fromBlock and toBlock, or blockHash; address, one or several; topics by position, each one, several or null.",
+  { name: "filter" },
+);
+const FILTER_ID = required(filterId, "Id of the filter.", { name: "filter_id" });
+const NEW_FILTER = { name: "filterId", schema: described(text, "Id of the filter.") };
+
+const getLogs = defineMethod({
+  ...ETH_READ,
+  name: "eth_getLogs",
+  summary: "Returns the logs of a range of blocks or of one block that match a filter.",
+  params: { query: QUERY },
+  result: { name: "logs", schema: list(shape("EthLog")) },
+  cost: "heavy",
+  example: { params: [{ fromBlock: "earliest", toBlock: "latest" }] },
+  handler: (context, args, call) => ethOf(context).call("getLogs", args, call?.signal),
+});
+
+const newFilter = defineMethod({
+  ...ETH_READ,
+  name: "eth_newFilter",
+  summary: "Creates a filter for logs. It expires if it is not polled for five minutes.",
+  params: { query: QUERY },
+  result: NEW_FILTER,
+  example: { params: [{ topics: [] }] },
+  handler: (context, args) => ethOf(context).call("newFilter", args),
+});
+
+const newBlockFilter = defineMethod({
+  ...ETH_READ,
+  name: "eth_newBlockFilter",
+  summary: "Creates a filter for the hashes of new blocks.",
+  result: NEW_FILTER,
+  example: {},
+  handler: (context) => ethOf(context).call("newBlockFilter", {}),
+});
+
+const newPendingTransactionFilter = defineMethod({
+  ...ETH_READ,
+  name: "eth_newPendingTransactionFilter",
+  summary: "Creates a filter for the hashes of transactions that enter the pool.",
+  result: NEW_FILTER,
+  example: {},
+  handler: (context) => ethOf(context).call("newPendingTransactionFilter", {}),
+});
+
+const getFilterChanges = defineMethod({
+  ...ETH_READ,
+  name: "eth_getFilterChanges",
+  summary: "Returns what a filter has found since the last poll. Logs of lost blocks have `removed: true`.",
+  params: { id: FILTER_ID },
+  result: { name: "changes", schema: either(list(shape("Root")), list(shape("EthLog"))) },
+  example: { params: async (chain) => [await chain.filterId()] },
+  handler: (context, args) => ethOf(context).call("getFilterChanges", args),
+});
+
+const getFilterLogs = defineMethod({
+  ...ETH_READ,
+  name: "eth_getFilterLogs",
+  summary: "Returns all logs that match a filter, as eth_getLogs does.",
+  params: { id: FILTER_ID },
+  result: { name: "logs", schema: list(shape("EthLog")) },
+  cost: "heavy",
+  example: { params: async (chain) => [await chain.filterId()] },
+  handler: (context, args, call) => ethOf(context).call("getFilterLogs", args, call?.signal),
+});
+
+const uninstallFilter = defineMethod({
+  ...ETH_READ,
+  name: "eth_uninstallFilter",
+  summary: "Removes a filter. Returns false if there is none with this id.",
+  params: { id: FILTER_ID },
+  result: { name: "removed", schema: boolean },
+  example: { params: ["0x0"] },
+  handler: (context, args) => ethOf(context).call("uninstallFilter", args),
+});
+
+const subscribe = defineMethod({
+  ...ETH_READ,
+  name: "eth_subscribe",
+  summary:
+    "Subscribes to new heads, logs or pending transactions over WebSocket. Notifications have the method eth_subscription.",
+  params: {
+    kind: required(stringEnum(["newHeads", "logs", "newPendingTransactions"]), "What to subscribe to."),
+    options: optional(subscriptionOptions, "For logs a filter; for transactions true to get whole ones."),
+  },
+  result: { name: "subscription", schema: text },
+  needsConnection: true,
+  example: { params: ["newHeads"] },
+  handler: (context, { kind, options }, call) => {
+    ethOf(context);
+    return callerOf(call).subscribe(ethFeed(context, subscriptionOf(kind, options)));
+  },
+});
+
+const unsubscribe = defineMethod({
+  ...ETH_READ,
+  name: "eth_unsubscribe",
+  summary: "Ends a subscription of the same WebSocket connection. Returns false if there is none with this id.",
+  params: { subscription: required(textParam("the id of a subscription"), "Id of the subscription.") },
+  result: { name: "ended", schema: boolean },
+  needsConnection: true,
+  example: { params: (chain) => [chain.subscriptionId] },
+  handler: (_context, { subscription }, call) => callerOf(call).unsubscribe(subscription),
+});
+
+function subscriptionOf(kind: EthSubscription["kind"], options: LogQuery | boolean = {}): EthSubscription {
+  if (kind === "newHeads") return { kind };
+  if (kind === "newPendingTransactions") return { kind, full: options === true };
+  const { addresses, topics } = typeof options === "object" ? options : {};
+  return { kind, addresses, topics };
+}
+
+function callerOf({ caller }: CallContext = {}) {
+  if (caller === undefined) throw unsupported("Subscriptions need a WebSocket connection.");
+  return caller;
+}
+
+export const ethLogMethods = [
+  getLogs,
+  newFilter,
+  newBlockFilter,
+  newPendingTransactionFilter,
+  getFilterChanges,
+  getFilterLogs,
+  uninstallFilter,
+  subscribe,
+  unsubscribe,
+] as const;

@@ -1,0 +1,78 @@
+import type { ExecutedBlocks } from "../engine/executed-blocks.ts";
+import type { ExecutedBlock } from "../execution/block.ts";
+import { toHex } from "../execution/payload.ts";
+
+interface Entry {
+  hash: string;
+  transactions: readonly string[];
+}
+
+/** What a new head changes: blocks that are no longer canonical, the youngest first, and new ones, the oldest first. */
+export interface HeadChange {
+  removed: ExecutedBlock[];
+  added: ExecutedBlock[];
+}
+
+/** Canonical blocks of those that are held in memory, by number and by transaction. */
+export class CanonicalIndex {
+  readonly #blocks: ExecutedBlocks;
+  readonly #byNumber = new Map<bigint, Entry>();
+  readonly #byTransaction = new Map<string, bigint>();
+  #latest = 0n;
+
+  constructor(blocks: ExecutedBlocks) {
+    this.#blocks = blocks;
+    this.#byNumber.set(0n, { hash: toHex(blocks.genesis.hash), transactions: [] });
+  }
+
+  /** Number of the latest block. */
+  get latest(): bigint {
+    return this.#latest;
+  }
+
+  hashAt(number: bigint): string | undefined {
+    return this.#byNumber.get(number)?.hash;
+  }
+
+  numberOfTransaction(hash: string): bigint | undefined {
+    return this.#byTransaction.get(hash);
+  }
+
+  /** Makes the branch of a block the canonical one. */
+  follow(head: ExecutedBlock): HeadChange {
+    const removed: (ExecutedBlock | undefined)[] = [];
+    const added: ExecutedBlock[] = [];
+    for (let number = this.#latest; number > head.header.number; number--) removed.push(this.#remove(number));
+    for (let block: ExecutedBlock | undefined = head; block !== undefined; block = this.#blocks.parentOf(block)) {
+      const { number } = block.header;
+      if (this.hashAt(number) === toHex(block.hash)) break;
+      removed.push(this.#remove(number));
+      added.unshift(block);
+    }
+    for (const block of added) this.#add(block);
+    this.#latest = head.header.number;
+    return { removed: removed.filter((block) => block !== undefined), added };
+  }
+
+  /** Forgets blocks that are no longer held. */
+  prune(): void {
+    for (const [number, { hash }] of this.#byNumber) {
+      if (this.#blocks.get(hash) === undefined) this.#remove(number);
+    }
+  }
+
+  #add(block: ExecutedBlock): void {
+    const { number } = block.header;
+    const transactions = block.transactions.map(({ hash }) => toHex(hash));
+    this.#byNumber.set(number, { hash: toHex(block.hash), transactions });
+    for (const hash of transactions) this.#byTransaction.set(hash, number);
+  }
+
+  #remove(number: bigint): ExecutedBlock | undefined {
+    const entry = this.#byNumber.get(number);
+    if (entry === undefined) return undefined;
+    this.#byNumber.delete(number);
+    for (const hash of entry.transactions) this.#byTransaction.delete(hash);
+    return this.#blocks.get(entry.hash);
+  }
+}

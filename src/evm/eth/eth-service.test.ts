@@ -1,0 +1,227 @@
+import { Address } from "@ethereumjs/util";
+import { HDNodeWallet, Mnemonic, Transaction, verifyMessage, verifyTypedData } from "ethers";
+import { describe, expect, it } from "vitest";
+import { addressOf, bytesOf, GWEI, hexOf } from "../evm.test-support.ts";
+import { toHex } from "../execution/payload.ts";
+import { TEST_MNEMONIC } from "../genesis.ts";
+import { openEth } from "./eth.test-support.ts";
+import { EthError } from "./eth-error.ts";
+
+const wallet = HDNodeWallet.fromMnemonic(Mnemonic.fromPhrase(TEST_MNEMONIC), "m/44'/60'/0'/0/0");
+const SENDER = bytesOf(wallet.address);
+/** Stores 7 in slot 0, emits a log with the topic 1, and deploys one STOP. */
+const LOGGING = bytesOf("6007600055600160006000a1600160006000396001 6000f3".replace(" ", ""));
+type Json = Record<string, unknown>;
+
+describe("blocks and transactions", () => {
+  it("returns a transaction, its receipt and its block in agreement with each other and with ethers", async () => {
+    const { chain, service, mine } = await openEth();
+    const raw = chain.signRaw(0, { data: LOGGING, accessList: [[addressOf(1), [new Uint8Array(32)]]] });
+    const hash = (await service.call("sendRawTransaction", { raw })) as string;
+    const pending = (await service.call("getTransaction", { hash })) as Json;
+    expect(pending).toMatchObject({
+      blockHash: null,
+      blockNumber: null,
+      transactionIndex: null,
+      gasPrice: "0x4a817c800",
+    });
+    const block = await mine();
+
+    const known = Transaction.from(toHex(raw));
+    const transaction = (await service.call("getTransaction", { hash })) as Json;
+    expect(transaction).toEqual({
+      ...pending,
+      hash: known.hash,
+      from: known.from!.toLowerCase(),
+      r: `0x${BigInt(known.signature!.r).toString(16)}`,
+      s: `0x${BigInt(known.signature!.s).toString(16)}`,
+      yParity: `0x${known.signature!.yParity}`,
+      accessList: [{ address: toHex(addressOf(1)), storageKeys: [`0x${"00".repeat(32)}`] }],
+      gasPrice: `0x${(block.header.baseFeePerGas + 2n * GWEI).toString(16)}`,
+      blockHash: toHex(block.hash),
+      blockNumber: "0x1",
+      blockTimestamp: `0x${block.header.timestamp.toString(16)}`,
+      transactionIndex: "0x0",
+    });
+    const receipt = (await service.call("getReceipt", { hash })) as Json;
+    expect(receipt).toMatchObject({ status: "0x1", from: transaction.from, to: null, transactionHash: hash });
+    expect(receipt.logs).toMatchObject([{ logIndex: "0x0", topics: [`0x${"01".padStart(64, "0")}`], removed: false }]);
+    const contract = bytesOf(receipt.contractAddress as string);
+    expect(await service.call("getStorageAt", { address: contract, slot: new Uint8Array(32) })).toBe(
+      `0x${"07".padStart(64, "0")}`,
+    );
+    const full = (await service.call("getBlock", { block: { tag: "latest" }, full: true })) as Json;
+    expect(full.transactions).toEqual([transaction]);
+    expect(await service.call("getBlock", { block: { hash: toHex(block.hash) } })).toEqual({
+      ...full,
+      transactions: [hash],
+    });
+    expect(await service.call("getBlockReceipts", { block: { number: 1n } })).toEqual([receipt]);
+    expect(await service.call("getTransactionOfBlock", { block: { number: 1n }, index: 0n })).toEqual(transaction);
+    expect(await service.call("getTransactionOfBlock", { block: { number: 1n }, index: 1n })).toBeNull();
+    expect(await service.call("getBlock", { block: { number: 2n } })).toBeNull();
+    expect(await service.call("getReceipt", { hash: `0x${"11".repeat(32)}` })).toBeNull();
+  });
+
+  it("follows consensus: another head makes other blocks canonical", async () => {
+    const { chain, engine, service, mine, setHead } = await openEth();
+    const raw = chain.signRaw(0, { to: new Address(addressOf(1)), value: 1n });
+    const hash = (await service.call("sendRawTransaction", { raw })) as string;
+    const first = await mine();
+    const second = await mine();
+    expect(await service.call("getReceipt", { hash })).toMatchObject({ blockNumber: "0x1" });
+    const other = await engine.executor.build(engine.blocks.genesis, chain.attributes({}, engine.blocks.genesis));
+    await setHead(other);
+
+    expect(await service.call("blockNumber", {})).toBe("0x1");
+    expect(await service.call("getReceipt", { hash })).toBeNull();
+    expect(await service.call("getTransaction", { hash })).toMatchObject({ blockHash: null });
+    expect(await service.call("getBlock", { block: { number: 1n } })).toMatchObject({ hash: toHex(other.hash) });
+    expect(await service.call("getBlock", { block: { number: 2n } })).toBeNull();
+    expect(await service.call("getBlock", { block: { hash: toHex(second.hash) } })).toMatchObject({ number: "0x2" });
+    const lost = { hash: toHex(first.hash), requireCanonical: true };
+    await expect(service.call("getBalance", { address: SENDER, block: lost })).rejects.toThrow(
+      "not currently canonical",
+    );
+    const again = await mine();
+    expect(await service.call("getReceipt", { hash })).toMatchObject({ blockHash: toHex(again.hash) });
+  });
+
+  it("builds the pending block from the pool and counts its nonces", async () => {
+    const { chain, service } = await openEth();
+    for (const nonce of [0n, 1n, 3n]) {
+      await service.call("sendRawTransaction", {
+        raw: chain.signRaw(0, { to: new Address(addressOf(1)), value: 5n, nonce }),
+      });
+    }
+    const pending = { tag: "pending" } as const;
+    expect(await service.call("getBlock", { block: pending })).toMatchObject({ number: "0x1", hash: null });
+    expect(await service.call("getTransactionCountOfBlock", { block: pending })).toBe("0x2");
+    expect(await service.call("getTransactionCount", { address: SENDER, block: pending })).toBe("0x2");
+    expect(await service.call("getTransactionCount", { address: SENDER })).toBe("0x0");
+    expect(await service.call("getBalance", { address: addressOf(1), block: pending })).toBe("0xa");
+    expect(await service.call("poolStatus", {})).toEqual({ pending: "0x2", queued: "0x1" });
+    const { pending: inspected, queued } = (await service.call("poolInspect", {})) as Record<string, Json>;
+    const sender = wallet.address.toLowerCase();
+    expect(Object.keys(inspected![sender] as Json)).toEqual(["0", "1"]);
+    expect((queued![sender] as Json)["3"]).toBe(`${toHex(addressOf(1))}: 5 wei + 300000 gas × 20000000000 wei`);
+  });
+});
+
+describe("errors", () => {
+  it.each([
+    ["nonce too low", { nonce: 0n }],
+    ["insufficient funds for gas * price + value", { value: 10n ** 23n }],
+    ["intrinsic gas too low", { gasLimit: 20_000n }],
+  ])("are those of geth: %s", async (message, fields) => {
+    const { chain, service, mine } = await openEth();
+    const to = new Address(addressOf(1));
+    await service.call("sendRawTransaction", { raw: chain.signRaw(0, { to }) });
+    await mine();
+    const sent = service.call("sendRawTransaction", { raw: chain.signRaw(0, { to, ...fields }) });
+    await expect(sent).rejects.toBeInstanceOf(EthError);
+    await expect(sent).rejects.toMatchObject({ code: -32000, message: expect.stringContaining(message) });
+  });
+
+  it("name an unknown block", async () => {
+    const { service } = await openEth();
+    const at = (block: { number: bigint } | { hash: string }) => service.call("getBalance", { address: SENDER, block });
+    await expect(at({ number: 5n })).rejects.toThrow(/^header not found$/);
+    await expect(at({ hash: `0x${"11".repeat(32)}` })).rejects.toThrow(/^header for hash not found$/);
+  });
+});
+
+describe("fees", () => {
+  it("returns the history of base fees and tips", async () => {
+    const { chain, engine, service, mine } = await openEth();
+    for (const tip of [1n, 3n]) {
+      const fees = { maxPriorityFeePerGas: tip * GWEI };
+      await service.call("sendRawTransaction", {
+        raw: chain.signRaw(Number(tip), { to: new Address(addressOf(1)), ...fees }),
+      });
+    }
+    await mine();
+    await mine();
+    const newest = { tag: "latest" } as const;
+    const history = (await service.call("feeHistory", { count: 2, newest, percentiles: [0, 100] })) as Json;
+    expect(history).toMatchObject({
+      oldestBlock: "0x1",
+      reward: [
+        ["0x3b9aca00", "0xb2d05e00"],
+        ["0x0", "0x0"],
+      ],
+    });
+    const { header } = engine.head;
+    expect((history.baseFeePerGas as string[])[1]).toBe(`0x${header.baseFeePerGas.toString(16)}`);
+    expect((history.gasUsedRatio as number[])[1]).toBe(0);
+    expect(history.baseFeePerBlobGas).toHaveLength(3);
+    expect(BigInt((await service.call("gasPrice", {})) as string)).toBeGreaterThan(GWEI);
+    expect(await service.call("feeHistory", { count: 5, newest: { number: 0n } })).toMatchObject({
+      oldestBlock: "0x0",
+    });
+  });
+});
+
+describe("accounts", () => {
+  it("signs messages and typed data as ethers verifies them", async () => {
+    const { service } = await openEth();
+    expect(await service.call("accounts", {})).toContain(wallet.address.toLowerCase());
+    const message = new TextEncoder().encode("hello");
+    const signature = (await service.call("sign", { address: SENDER, message })) as string;
+    expect(verifyMessage("hello", signature)).toBe(wallet.address);
+    const types = {
+      Person: [
+        { name: "name", type: "string" },
+        { name: "wallets", type: "address[]" },
+      ],
+      Mail: [
+        { name: "from", type: "Person" },
+        { name: "to", type: "Person[2]" },
+        { name: "amount", type: "int128" },
+        { name: "code", type: "bytes4" },
+        { name: "body", type: "bytes" },
+        { name: "urgent", type: "bool" },
+      ],
+    };
+    const domain = { name: "Ether Mail", version: "1", chainId: 31337, verifyingContract: toHex(addressOf(3)) };
+    const person = (name: string) => ({ name, wallets: [toHex(addressOf(1)), toHex(addressOf(2))] });
+    const content = {
+      from: person("Ann"),
+      to: [person("Bob"), person("Cid")],
+      amount: "-5",
+      code: "0x01020304",
+      body: "0xabcdef",
+      urgent: true,
+    };
+    const domainType = [
+      { name: "name", type: "string" },
+      { name: "version", type: "string" },
+      { name: "chainId", type: "uint256" },
+      { name: "verifyingContract", type: "address" },
+    ];
+    const typedData = { types: { ...types, EIP712Domain: domainType }, primaryType: "Mail", domain, message: content };
+    const signed = (await service.call("signTypedData", { address: SENDER, typedData })) as string;
+    expect(verifyTypedData(domain, types, content, signed)).toBe(wallet.address);
+    const wrong = { ...typedData, message: { ...content, urgent: "yes" } };
+    await expect(service.call("signTypedData", { address: SENDER, typedData: wrong })).rejects.toMatchObject({
+      code: -32602,
+      message: 'invalid typed data: "urgent" has to be a boolean',
+    });
+  });
+
+  it("fills in, signs and sends transactions, and only for the funded accounts", async () => {
+    const { service, mine } = await openEth();
+    const transaction = { from: SENDER, to: addressOf(1), value: 9n };
+    const { raw } = (await service.call("signTransaction", { transaction })) as { raw: string };
+    expect(Transaction.from(raw)).toMatchObject({ from: wallet.address, nonce: 0, type: 2, value: 9n });
+    const hash = (await service.call("sendTransaction", { transaction })) as string;
+    expect(hash).toBe(Transaction.from(raw).hash);
+    await service.call("sendTransaction", { transaction: { ...transaction, gasPrice: 3n * GWEI, gas: 21_000n } });
+    await mine();
+    expect(await service.call("getBalance", { address: addressOf(1) })).toBe("0x12");
+    const foreign = { transaction: { ...transaction, from: addressOf(4) } };
+    await expect(service.call("sendTransaction", foreign)).rejects.toThrow(`unknown account 0x${hexOf(addressOf(4))}`);
+    const elsewhere = { transaction: { ...transaction, chainId: 1n } };
+    await expect(service.call("sendTransaction", elsewhere)).rejects.toThrow("chainId does not match node's");
+  });
+});

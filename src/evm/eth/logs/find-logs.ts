@@ -1,0 +1,64 @@
+import { TimeSlice } from "../../../async/time-slice.ts";
+import { type BlockId, LATEST } from "../block-id.ts";
+import type { EthChain } from "../eth-chain.ts";
+import { EthError } from "../eth-error.ts";
+import type { Json } from "../json/transaction-json.ts";
+import { type LogCriteria, LogMatcher } from "./log-matcher.ts";
+
+/** Logs of a range of canonical blocks, or of one block. */
+export interface LogQuery extends LogCriteria {
+  fromBlock?: NumberedBlock | undefined;
+  toBlock?: NumberedBlock | undefined;
+  /** Excludes a range. */
+  blockHash?: string | undefined;
+}
+
+type NumberedBlock = Exclude<BlockId, { hash: string }>;
+
+export interface LogLimits {
+  blocks: number;
+  results: number;
+  millis: number;
+}
+
+const DEFAULT_LIMITS: LogLimits = { blocks: 1_000_000, results: 20_000, millis: 20_000 };
+const INVALID_PARAMS = -32602;
+const LIMIT_EXCEEDED = -32005;
+
+/** Finds logs. Throws an `EthError` if that exceeds a limit. */
+export async function findLogs(
+  chain: EthChain,
+  query: LogQuery,
+  signal?: AbortSignal,
+  { blocks: maxBlocks, results, millis }: LogLimits = DEFAULT_LIMITS,
+): Promise<Json[]> {
+  const matcher = new LogMatcher(query, chain.engine.rules.crypto.keccak);
+  if (query.blockHash !== undefined) {
+    const block = await chain.find({ hash: query.blockHash });
+    if (block === undefined) throw new EthError("unknown block");
+    return matcher.logsOf(block);
+  }
+  const { from, to } = rangeOf(chain, query);
+  if (to - from >= maxBlocks) {
+    throw new EthError(`block range is too large: ${to - from + 1n} blocks, limit ${maxBlocks}`, LIMIT_EXCEEDED);
+  }
+  const deadline = performance.now() + millis;
+  const slice = new TimeSlice();
+  const found: Json[] = [];
+  for await (const { logsBloom, decode } of chain.scan(from, to)) {
+    if (matcher.mayMatch(logsBloom)) found.push(...matcher.logsOf(decode()));
+    if (found.length > results) throw new EthError(`query returned more than ${results} results`, LIMIT_EXCEEDED);
+    if (performance.now() > deadline) throw new EthError(`query timeout exceeded (${millis} ms)`, LIMIT_EXCEEDED);
+    await slice.yieldIfDue();
+    signal?.throwIfAborted();
+  }
+  return found;
+}
+
+/** Bounds of a query on the present chain. */
+export function rangeOf(chain: EthChain, { fromBlock = LATEST, toBlock = LATEST }: LogQuery) {
+  const latest = chain.latest.header.number;
+  const [from, to] = [chain.numberOf(fromBlock), chain.numberOf(toBlock)];
+  if (from > to) throw new EthError("invalid block range params", INVALID_PARAMS);
+  return { from, to: to < latest ? to : latest };
+}

@@ -1,0 +1,58 @@
+import type { ReceiptedBlock } from "../../engine/block-archive.ts";
+import { type Log, logBloomBits } from "../../execution/receipt.ts";
+import type { Keccak } from "../../state/trie.ts";
+import { data, fromHex } from "../json/hex.ts";
+import { logJson } from "../json/receipt-json.ts";
+import type { Json } from "../json/transaction-json.ts";
+
+/** Which logs are wanted. Hex in lower case. */
+export interface LogCriteria {
+  /** Any of these; all if undefined or empty. */
+  addresses?: readonly string[] | undefined;
+  /** By position any of these; null takes all, and so do positions after the last. */
+  topics?: readonly (readonly string[] | null)[] | undefined;
+}
+
+/** Finds logs in blocks. Most blocks without any are recognised by their bloom filter. */
+export class LogMatcher {
+  readonly #addresses: ReadonlySet<string> | undefined;
+  readonly #topics: readonly (ReadonlySet<string> | undefined)[];
+  /** For each condition the bits of its alternatives. */
+  readonly #bits: readonly (readonly number[])[][];
+
+  constructor({ addresses, topics = [] }: LogCriteria, keccak: Keccak) {
+    const setOf = (values: readonly string[] | null | undefined) => (values?.length ? new Set(values) : undefined);
+    this.#addresses = setOf(addresses);
+    this.#topics = topics.map(setOf);
+    this.#bits = [this.#addresses, ...this.#topics].flatMap((values) =>
+      values === undefined ? [] : [[...values].map((value) => logBloomBits(fromHex(value), keccak))],
+    );
+  }
+
+  /** False if no log of a block with that bloom filter matches. */
+  mayMatch(bloom: Uint8Array): boolean {
+    const has = (bit: number) => (bloom[bloom.length - 1 - (bit >> 3)]! & (1 << (bit & 7))) !== 0;
+    if (bloom.every((byte) => byte === 0)) return false;
+    return this.#bits.every((alternatives) => alternatives.some((bits) => bits.every(has)));
+  }
+
+  /** JSON of the matching logs of a block. `removed` is true for a block that is no longer canonical. */
+  logsOf(block: ReceiptedBlock, removed = false): Json[] {
+    if (!this.mayMatch(block.header.logsBloom)) return [];
+    const found: Json[] = [];
+    let logIndex = 0;
+    for (const [transactionIndex, { logs }] of block.receipts.entries()) {
+      for (const log of logs) {
+        if (this.#matches(log)) found.push(logJson(log, { block, transactionIndex, logIndex }, removed));
+        logIndex++;
+      }
+    }
+    return found;
+  }
+
+  #matches({ address, topics }: Log): boolean {
+    if (this.#addresses !== undefined && !this.#addresses.has(data(address))) return false;
+    if (this.#topics.length > topics.length) return false;
+    return this.#topics.every((wanted, index) => wanted === undefined || wanted.has(data(topics[index]!)));
+  }
+}

@@ -1,0 +1,169 @@
+import { describe, expect, it } from "vitest";
+import { memoryStore } from "../../engine/memory-store.test-support.ts";
+import { bytesOf } from "../../evm.test-support.ts";
+import { toHex } from "../../execution/payload.ts";
+import { openEth } from "../eth.test-support.ts";
+import { Filters } from "./filters.ts";
+import { findLogs } from "./find-logs.ts";
+
+const LATEST = { tag: "latest" } as const;
+const EARLIEST = { tag: "earliest" } as const;
+type LogJson = Record<"address" | "blockNumber" | "blockHash" | "logIndex", string> & {
+  topics: string[];
+  removed: boolean;
+};
+
+const topic = (n: number): string => `0x${n.toString(16).padStart(64, "0")}`;
+/** Init code that emits logs with these topics, each alone. */
+const emitting = (...topics: number[]): Uint8Array =>
+  bytesOf(`${topics.map((n) => `60${n.toString(16).padStart(2, "0")}60006000a1`).join("")}00`);
+
+async function openLogs() {
+  const { store, stored } = memoryStore();
+  const history = { rootOf: async () => undefined, read: async () => null };
+  const eth = await openEth({ history, store, kzg: { verify: async () => true } });
+  const emit = async (account: number, ...topics: number[]) => {
+    const raw = eth.chain.signRaw(account, { data: emitting(...topics) });
+    return (await eth.service.call("sendRawTransaction", { raw })) as string;
+  };
+  const topicsOf = (logs: unknown) => (logs as LogJson[]).map(({ topics }) => Number(topics[0]));
+  const query = async (criteria: object) => topicsOf(await eth.service.call("getLogs", { query: criteria }));
+  return { ...eth, stored, emit, query, topicsOf };
+}
+
+describe("eth_getLogs", () => {
+  it("finds logs by range, block, address and topics, in memory and in the archive", async () => {
+    const { engine, service, mine, setHead, emit, query, stored } = await openLogs();
+    await emit(0, 1, 2);
+    await emit(1, 3);
+    const first = await mine();
+    for (let n = 0; n < 140; n++) await mine();
+    await emit(0, 2);
+    await mine();
+    const receipts = (await service.call("getBlockReceipts", { block: { number: 1n } })) as {
+      contractAddress: string;
+    }[];
+    const ask = async () => ({
+      all: await query({ fromBlock: EARLIEST, toBlock: LATEST }),
+      latest: await query({}),
+      second: await query({ fromBlock: EARLIEST, topics: [[topic(2)]] }),
+      either: await query({ fromBlock: EARLIEST, topics: [[topic(1), topic(3)]] }),
+      wildcard: await query({ fromBlock: EARLIEST, topics: [null] }),
+      longer: await query({ fromBlock: EARLIEST, topics: [null, null] }),
+      address: await query({ fromBlock: EARLIEST, addresses: [receipts[1]!.contractAddress] }),
+      block: await query({ blockHash: toHex(first.hash) }),
+      none: await query({ fromBlock: { number: 2n }, toBlock: { number: 100n } }),
+      future: await query({ fromBlock: EARLIEST, toBlock: { number: 10_000n } }),
+    });
+    const held = await ask();
+    expect(held).toEqual({
+      all: [1, 2, 3, 2],
+      latest: [2],
+      second: [2, 2],
+      either: [1, 3],
+      wildcard: [1, 2, 3, 2],
+      longer: [],
+      address: [3],
+      block: [1, 2, 3],
+      none: [],
+      future: [1, 2, 3, 2],
+    });
+    await setHead(engine.head, toHex(engine.head.hash));
+    await expect.poll(() => stored.archived.length).toBe(142);
+    expect(engine.blocks.get(toHex(first.hash))).toBeUndefined();
+    expect(await ask()).toEqual(held);
+    const [, second] = (await service.call("getLogs", { query: { blockHash: toHex(first.hash) } })) as LogJson[];
+    expect(second).toMatchObject({ blockNumber: "0x1", logIndex: "0x1", removed: false });
+  });
+
+  it("is bounded in blocks and results, and can be cancelled", async () => {
+    const { service, mine, emit } = await openLogs();
+    await emit(0, 1, 2, 3);
+    await mine();
+    await mine();
+    const all = { fromBlock: EARLIEST };
+    const limits = { blocks: 3, results: 3, millis: 60_000 };
+    expect(await findLogs(service.chain, all, undefined, limits)).toHaveLength(3);
+    const code = -32005;
+    await expect(findLogs(service.chain, all, undefined, { ...limits, blocks: 2 })).rejects.toMatchObject({ code });
+    await expect(findLogs(service.chain, all, undefined, { ...limits, results: 2 })).rejects.toMatchObject({ code });
+    await expect(findLogs(service.chain, all, undefined, { ...limits, millis: -1 })).rejects.toMatchObject({ code });
+    await expect(service.call("getLogs", { query: all }, AbortSignal.abort(new Error("left")))).rejects.toThrow("left");
+    const reversed = { fromBlock: LATEST, toBlock: EARLIEST };
+    await expect(service.call("getLogs", { query: reversed })).rejects.toThrow("invalid block range params");
+    await expect(service.call("getLogs", { query: { blockHash: topic(9) } })).rejects.toThrow("unknown block");
+  });
+});
+
+describe("filters", () => {
+  it("return changes once, with removed logs after a reorganisation", async () => {
+    const { chain, engine, service, mine, setHead, emit } = await openLogs();
+    const query = { topics: [[topic(1)]] };
+    const logs = { id: (await service.call("newFilter", { query })) as string };
+    const blocks = { id: (await service.call("newBlockFilter", {})) as string };
+    const pending = { id: (await service.call("newPendingTransactionFilter", {})) as string };
+    const sent = await emit(0, 1, 2);
+    const block = await mine();
+    expect(await service.call("getFilterChanges", logs)).toMatchObject([{ topics: [topic(1)], removed: false }]);
+    expect(await service.call("getFilterChanges", logs)).toEqual([]);
+    expect(await service.call("getFilterChanges", blocks)).toEqual([toHex(block.hash)]);
+    expect(await service.call("getFilterChanges", pending)).toEqual([sent]);
+    const other = await engine.executor.build(engine.blocks.genesis, chain.attributes({}, engine.blocks.genesis));
+    await setHead(other);
+    const again = await mine();
+    expect(await service.call("getFilterChanges", logs)).toMatchObject([
+      { blockHash: toHex(block.hash), removed: true },
+      { blockHash: toHex(again.hash), removed: false },
+    ]);
+    expect(await service.call("getFilterChanges", blocks)).toEqual([toHex(other.hash), toHex(again.hash)]);
+    expect(await service.call("getFilterLogs", logs)).toMatchObject([{ blockHash: toHex(again.hash) }]);
+    await expect(service.call("getFilterLogs", blocks)).rejects.toThrow("filter not found");
+    expect(await service.call("uninstallFilter", logs)).toBe(true);
+    expect(await service.call("uninstallFilter", logs)).toBe(false);
+    await expect(service.call("getFilterChanges", logs)).rejects.toThrow("filter not found");
+  });
+
+  it("expire when they are not polled, and are bounded in number", async () => {
+    const { service, mine } = await openLogs();
+    let now = 0;
+    const filters = new Filters(service.chain, () => now);
+    const polled = filters.addBlocks();
+    filters.addBlocks();
+    now = 4 * 60_000;
+    filters.changes(polled);
+    now = 6 * 60_000;
+    await mine();
+    expect(filters.size).toBe(1);
+    expect(filters.changes(polled)).toHaveLength(1);
+    for (let n = 1; n < 1000; n++) filters.addBlocks();
+    expect(() => filters.addBlocks()).toThrow("too many filters (limit 1000)");
+    now = 12 * 60_000;
+    filters.addBlocks();
+    expect(filters.size).toBe(1);
+  });
+});
+
+describe("subscriptions", () => {
+  it("deliver heads, logs and transactions until they end", async () => {
+    const { service, mine, emit, topicsOf } = await openLogs();
+    const heads: unknown[] = [];
+    const logs: unknown[] = [];
+    const transactions: unknown[] = [];
+    const ends = [
+      service.subscribe({ kind: "newHeads" }, (results) => heads.push(...results)),
+      service.subscribe({ kind: "logs", topics: [[topic(2)]] }, (results) => logs.push(...results)),
+      service.subscribe({ kind: "newPendingTransactions", full: true }, (results) => transactions.push(...results)),
+    ];
+    const hash = await emit(0, 1, 2);
+    const block = await mine();
+    expect(heads).toMatchObject([
+      { hash: toHex(block.hash), number: "0x1", parentHash: toHex(block.header.parentHash) },
+    ]);
+    expect(topicsOf(logs)).toEqual([2]);
+    expect(transactions).toMatchObject([{ hash, blockHash: null }]);
+    for (const end of ends) end();
+    await emit(0, 2);
+    await mine();
+    expect([heads.length, logs.length, transactions.length]).toEqual([1, 1, 1]);
+  });
+});

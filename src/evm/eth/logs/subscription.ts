@@ -1,0 +1,40 @@
+import type { EthChain } from "../eth-chain.ts";
+import { headerJson } from "../json/block-json.ts";
+import { data } from "../json/hex.ts";
+import { transactionJson } from "../json/transaction-json.ts";
+import { type LogCriteria, LogMatcher } from "./log-matcher.ts";
+
+/** What `eth_subscribe` offers. JSON throughout. */
+export type EthSubscription =
+  | { readonly kind: "newHeads" }
+  | ({ readonly kind: "logs" } & LogCriteria)
+  | { readonly kind: "newPendingTransactions"; readonly full?: boolean };
+
+/**
+ * Delivers what happens, in chronological order. Across a reorganisation, logs of lost blocks come first, with
+ * `removed: true`. Returns a function that ends the subscription.
+ */
+export function subscribe(
+  chain: EthChain,
+  subscription: EthSubscription,
+  deliver: (results: readonly unknown[]) => void,
+): () => void {
+  const deliverSome = (results: readonly unknown[]) => {
+    if (results.length > 0) deliver(results);
+  };
+  switch (subscription.kind) {
+    case "newHeads":
+      return chain.onHead(({ added }) => deliverSome(added.map(headerJson)));
+    case "logs": {
+      const matcher = new LogMatcher(subscription, chain.engine.rules.crypto.keccak);
+      return chain.onHead(({ removed, added }) => {
+        const lost = removed.flatMap((block) => matcher.logsOf(block, true).reverse());
+        deliverSome([...lost, ...added.flatMap((block) => matcher.logsOf(block))]);
+      });
+    }
+    case "newPendingTransactions":
+      return chain.engine.onTransaction(({ transaction }) =>
+        deliver([subscription.full ? transactionJson(transaction) : data(transaction.hash)]),
+      );
+  }
+}

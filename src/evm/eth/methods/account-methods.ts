@@ -1,0 +1,56 @@
+import { decodeTransaction } from "../../execution/transaction.ts";
+import { AccountSigner } from "../accounts/signer.ts";
+import { type TypedData, typedDataHash } from "../accounts/typed-data.ts";
+import type { EthChain } from "../eth-chain.ts";
+import { EthError } from "../eth-error.ts";
+import { data } from "../json/hex.ts";
+import { signedTransactionJson } from "../json/transaction-json.ts";
+import type { TransactionRequest } from "../transaction-request.ts";
+
+interface SignArgs {
+  address: Uint8Array;
+  message: Uint8Array;
+}
+
+interface TypedDataArgs {
+  address: Uint8Array;
+  typedData: TypedData;
+}
+
+interface TransactionArgs {
+  transaction: TransactionRequest;
+}
+
+/** Signatures of the funded accounts. */
+export function accountMethods(chain: EthChain) {
+  const { engine } = chain;
+  const { keccak } = engine.rules.crypto;
+  const signer = new AccountSigner(chain);
+  return {
+    accounts: async () => signer.addresses,
+    coinbase: async () => data(chain.latest.header.feeRecipient),
+    sha3: async ({ bytes }: { bytes: Uint8Array }) => data(keccak(bytes)),
+    /** EIP-191, personal message. */
+    sign: async ({ address, message }: SignArgs) => {
+      const prefix = Buffer.from(`\x19Ethereum Signed Message:\n${message.length}`);
+      return data(signer.sign(address, keccak(Buffer.concat([prefix, message]))));
+    },
+    signTypedData: async ({ address, typedData }: TypedDataArgs) => {
+      try {
+        return data(signer.sign(address, typedDataHash(typedData, keccak)));
+      } catch (error) {
+        throw error instanceof TypeError ? new EthError(`invalid typed data: ${error.message}`, -32602) : error;
+      }
+    },
+    signTransaction: async ({ transaction }: TransactionArgs) => {
+      const raw = signer.signTransaction(transaction);
+      const rules = engine.rules.at(chain.latest.header.timestamp + BigInt(engine.secondsPerSlot));
+      const signed = decodeTransaction(raw, rules);
+      return { raw: data(raw), tx: { ...signedTransactionJson(signed), hash: data(signed.hash) } };
+    },
+    sendTransaction: async ({ transaction }: TransactionArgs) => {
+      const pooled = await engine.addTransaction(signer.signTransaction(transaction));
+      return data(pooled.transaction.hash);
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import { blobBaseFee, nextBaseFee, nextExcessBlobGas } from "../../execution/fees.ts";
+import type { Header } from "../../execution/header.ts";
+import { effectiveTip } from "../../execution/transaction.ts";
+import type { BlockId } from "../block-id.ts";
+import type { EthChain } from "../eth-chain.ts";
+import { EthError } from "../eth-error.ts";
+import { quantity } from "../json/hex.ts";
+import type { ReceiptedBlock } from "../receipted-block.ts";
+
+interface FeeHistoryArgs {
+  count: number;
+  newest: BlockId;
+  /** Ascending, from 0 to 100. */
+  percentiles?: readonly number[] | undefined;
+}
+
+/** Tip that is always enough: blocks of a dev chain are rarely full. */
+export const SUGGESTED_TIP: bigint = 10n ** 9n;
+const MAX_FEE_HISTORY = 1024;
+
+/** Prices of gas. */
+export function feeMethods(chain: EthChain) {
+  const { rules } = chain.engine;
+  /** Blob base fee of a block, or of the next one. */
+  const blobFee = (header: Header, isNext: boolean): bigint => {
+    const { blobs, isSince } = forkOf(header, isNext);
+    if (blobs === undefined) return 0n;
+    const excess = isNext ? nextExcessBlobGas(header, blobs, isSince) : (header.excessBlobGas ?? 0n);
+    return blobBaseFee(excess, blobs);
+  };
+  const forkOf = (header: Header, isNext: boolean) => {
+    const fork = rules.at(header.timestamp + (isNext ? BigInt(chain.engine.secondsPerSlot) : 0n));
+    return { blobs: fork.blobs, isSince: fork.isSince("osaka"), maxBlobGas: fork.maxBlobGas };
+  };
+  return {
+    gasPrice: async () => quantity(nextBaseFee(chain.latest.header) + SUGGESTED_TIP),
+    maxPriorityFeePerGas: async () => quantity(SUGGESTED_TIP),
+    blobBaseFee: async () => quantity(blobFee(chain.latest.header, true)),
+    feeHistory: async ({ count, newest, percentiles }: FeeHistoryArgs) => {
+      const last = await chain.find(newest);
+      if (last === undefined) throw new EthError("header not found");
+      const blocks = await blocksUpTo(chain, last, Math.min(count, MAX_FEE_HISTORY));
+      const headers = blocks.map(({ header }) => header);
+      const newestHeader = last.header;
+      const ratio = (used: bigint, max: bigint) => (max === 0n ? 0 : Number(used) / Number(max));
+      return {
+        oldestBlock: quantity(headers[0]?.number ?? 0n),
+        baseFeePerGas:
+          headers.length === 0
+            ? []
+            : [...headers.map(({ baseFeePerGas }) => baseFeePerGas), nextBaseFee(newestHeader)].map(quantity),
+        gasUsedRatio: headers.map(({ gasUsed, gasLimit }) => ratio(gasUsed, gasLimit)),
+        baseFeePerBlobGas:
+          headers.length === 0
+            ? []
+            : [...headers.map((header) => blobFee(header, false)), blobFee(newestHeader, true)].map(quantity),
+        blobGasUsedRatio: headers.map((header) => ratio(header.blobGasUsed ?? 0n, forkOf(header, false).maxBlobGas)),
+        ...(percentiles &&
+          percentiles.length > 0 && { reward: blocks.map((block) => rewardsOf(block, percentiles).map(quantity)) }),
+      };
+    },
+  };
+}
+
+/** Consecutive blocks that end with the given one, the oldest first. */
+async function blocksUpTo(chain: EthChain, last: ReceiptedBlock, count: number): Promise<ReceiptedBlock[]> {
+  const blocks: ReceiptedBlock[] = [];
+  for (let block: ReceiptedBlock | undefined = last; block !== undefined && blocks.length < count; ) {
+    blocks.push(block);
+    block = await chain.parentOf(block);
+  }
+  return blocks.reverse();
+}
+
+/** Tips at percentiles of the gas of a block, its transactions sorted by tip. */
+function rewardsOf({ header, transactions, receipts }: ReceiptedBlock, percentiles: readonly number[]): bigint[] {
+  const sorted = transactions
+    .map(({ tx }, index) => ({ tip: effectiveTip(tx, header.baseFeePerGas), gas: receipts[index]!.gasUsed }))
+    .sort((one, other) => (one.tip < other.tip ? -1 : one.tip > other.tip ? 1 : 0));
+  return percentiles.map((percentile) => {
+    const threshold = (Number(header.gasUsed) * percentile) / 100;
+    let gas = 0;
+    for (const { tip, gas: used } of sorted) {
+      gas += Number(used);
+      if (gas >= threshold) return tip;
+    }
+    return sorted.at(-1)?.tip ?? 0n;
+  });
+}

@@ -1,0 +1,35 @@
+import type { PooledTransaction } from "../../pool/pooled-transaction.ts";
+import type { EthChain } from "../eth-chain.ts";
+import { quantity } from "../json/hex.ts";
+import { transactionJson } from "../json/transaction-json.ts";
+
+type Encode<T> = (pooled: PooledTransaction) => T;
+
+/** Reads of the transaction pool, in the form of geth. */
+export function poolMethods({ engine: { pool } }: EthChain) {
+  const bySender = <T>(encode: Encode<T>) => {
+    const all = [...pool.content()];
+    const side = (name: "pending" | "queued") =>
+      Object.fromEntries(
+        all
+          .filter(([, content]) => content[name].length > 0)
+          .map(([sender, content]) => [
+            sender,
+            Object.fromEntries(content[name].map((pooled) => [String(pooled.nonce), encode(pooled)])),
+          ]),
+      );
+    return { pending: side("pending"), queued: side("queued") };
+  };
+  return {
+    poolStatus: async () => {
+      const { pending, queued } = pool.counts();
+      return { pending: quantity(pending), queued: quantity(queued) };
+    },
+    poolContent: async () => bySender(({ transaction }) => transactionJson(transaction)),
+    poolInspect: async () =>
+      bySender(({ transaction: { tx }, feeCap }) => {
+        const to = tx.to?.toString() ?? "contract creation";
+        return `${to}: ${tx.value} wei + ${tx.gasLimit} gas × ${feeCap} wei`;
+      }),
+  };
+}
