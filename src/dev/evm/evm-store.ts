@@ -3,19 +3,41 @@ import type { EvmStore } from "../../evm/engine/pool-journal.ts";
 
 const BASE = "evmState";
 const POOL = "evmPool/";
+/** Number of the youngest block, and blocks with their indexes. */
+const LAST_ARCHIVED = "evmArchived";
+const BLOCKS = "evmBlocks/";
+const NUMBERS = { block: "evmBlockNumbers/", transaction: "evmTransactionNumbers/" } as const;
 const NUMBER_DIGITS = 16;
 /** Transactions with blobs have hundreds of kilobytes. */
 const PAGE_BYTES = 1024 * 1024;
 
 /** Stores the execution state and the pool with the chain, so that snapshots and dumps contain them. */
 export function evmStore(db: BeaconDb): EvmStore {
-  const nameOf = (number: number) => `${POOL}${String(number).padStart(NUMBER_DIGITS, "0")}`;
+  const nameOf = (number: number, prefix = POOL) => `${prefix}${String(number).padStart(NUMBER_DIGITS, "0")}`;
+  const readNumber = async (name: string) => {
+    const bytes = await db.meta.getCustom(name);
+    return bytes === null ? null : Number(Buffer.from(bytes).readBigUInt64BE());
+  };
   const write = async (name: string, bytes: Uint8Array) => {
     const batch = db.batch();
     batch.meta.putCustom(name, bytes);
     await batch.write();
   };
   return {
+    lastArchived: async () => (await readNumber(LAST_ARCHIVED)) ?? 0,
+    archiveBlocks: async (blocks) => {
+      const batch = db.batch();
+      for (const { number, hash, transactions, bytes } of blocks) {
+        const encoded = encodeNumber(number);
+        batch.meta.putCustom(nameOf(number, BLOCKS), bytes);
+        batch.meta.putCustom(`${NUMBERS.block}${hash}`, encoded);
+        for (const transaction of transactions) batch.meta.putCustom(`${NUMBERS.transaction}${transaction}`, encoded);
+        batch.meta.putCustom(LAST_ARCHIVED, encoded);
+      }
+      await batch.write();
+    },
+    readArchived: (numbers) => Promise.all(numbers.map((number) => db.meta.getCustom(nameOf(number, BLOCKS)))),
+    archivedNumber: (kind, hash) => readNumber(`${NUMBERS[kind]}${hash}`),
     readBase: () => db.meta.getCustom(BASE),
     writeBase: (bytes) => write(BASE, bytes),
     transactions: async (from) => {
@@ -35,4 +57,10 @@ export function evmStore(db: BeaconDb): EvmStore {
       await batch.write();
     },
   };
+}
+
+function encodeNumber(number: number): Uint8Array {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64BE(BigInt(number));
+  return bytes;
 }

@@ -9,38 +9,12 @@ import { asBytes, asList, decode, encode } from "../rlp.ts";
 import { EvmEngine } from "./evm-engine.ts";
 import { ExecutedBlocks } from "./executed-blocks.ts";
 import type { StoredPayload } from "./history.ts";
-import type { EvmStore } from "./pool-journal.ts";
+import { memoryStore } from "./memory-store.test-support.ts";
 
 const ZERO_HASH = toRootHex(new Uint8Array(32));
 const FORK = ForkName.fulu;
 const NO_KZG = { verify: async () => true };
 const rootOfSlot = (slot: number) => new Uint8Array(32).fill(slot);
-
-function memoryStore() {
-  const transactions = new Map<number, Uint8Array>();
-  const stored = { base: null as Uint8Array | null, transactions };
-  /** Writes fail as long as it has a reason. */
-  const failing: { reason?: string | undefined } = {};
-  const write = () => {
-    if (failing.reason !== undefined) throw new Error(failing.reason);
-  };
-  const store: EvmStore = {
-    readBase: async () => stored.base,
-    writeBase: async (bytes) => {
-      write();
-      stored.base = bytes;
-    },
-    transactions: async (from) => [...transactions].filter(([number]) => number >= from).slice(0, 2),
-    putTransaction: async (number, sent) => {
-      write();
-      transactions.set(number, sent);
-    },
-    deleteTransactions: async (numbers) => {
-      for (const number of numbers) transactions.delete(number);
-    },
-  };
-  return { stored, store, failing };
-}
 
 /** Changes the version of the encoded state, the last item of a base. */
 function withOtherVersion(base: Uint8Array): Uint8Array {

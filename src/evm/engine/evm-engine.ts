@@ -27,6 +27,7 @@ import type { Transaction } from "../execution/transaction.ts";
 import type { PooledTransaction } from "../pool/pooled-transaction.ts";
 import { proofsOfBlob, type SidecarKzg } from "../pool/sidecar.ts";
 import { TransactionPool } from "../pool/transaction-pool.ts";
+import { BlockArchive } from "./block-archive.ts";
 import { ExecutedBlocks } from "./executed-blocks.ts";
 import { decodeRequests, encodeRequests } from "./execution-requests.ts";
 import { type PayloadHistory, rebuild, type StoredPayload } from "./history.ts";
@@ -80,6 +81,7 @@ export class EvmEngine implements ExecutionEngine {
   readonly #rebuilding = new SingleFlight<RootHex, ExecutedBlock | undefined>();
   #services: EvmServices | undefined;
   #journal: PoolJournal | undefined;
+  #archive: BlockArchive | undefined;
   #head: ExecutedBlock;
   #finalized: ExecutedBlock;
   /** Number of the block whose state is stored. */
@@ -115,10 +117,16 @@ export class EvmEngine implements ExecutionEngine {
     return this.#finalized;
   }
 
+  /** Finalized blocks. Undefined until the engine is connected. */
+  get archive(): BlockArchive | undefined {
+    return this.#archive;
+  }
+
   /** Connects the engine to its node. Until then it knows only genesis, and takes no blobs. */
   connect(services: EvmServices): void {
     this.#services = services;
     this.#journal = new PoolJournal(services.store, this.pool);
+    this.#archive = new BlockArchive(services.store, this.rules);
   }
 
   /** Rebuilds the head and the pool from the database, after a start or when another chain was loaded. */
@@ -296,7 +304,7 @@ export class EvmEngine implements ExecutionEngine {
     const root = beaconRoot ?? (await history.rootOf(blockHash));
     if (root === undefined) return undefined;
     return this.#rebuilding.run(blockHash, undefined, async () => {
-      const readBase = await this.#openBase();
+      const readBase = await this.openBase();
       try {
         return await rebuild(blockHash, root, {
           history,
@@ -345,15 +353,19 @@ export class EvmEngine implements ExecutionEngine {
   #finalize(blockHash: RootHex): void {
     const finalized = this.blocks.get(blockHash);
     if (finalized === undefined || finalized === this.#finalized) return;
+    const finalBlocks = this.blocks.branchAbove(this.#finalized.header.number, finalized);
     this.#finalized = finalized;
     this.blocks.prune(finalized);
     this.#storing = this.#storing
-      .then(() => this.#store(finalized))
+      .then(() => this.#store(finalized, finalBlocks))
       .catch((error: unknown) => this.#logger.warn("Storing the execution state failed", { error }));
   }
 
-  async #store(finalized: ExecutedBlock): Promise<void> {
+  async #store(finalized: ExecutedBlock, finalBlocks: readonly ExecutedBlock[]): Promise<void> {
     const { number } = finalized.header;
+    // The chain may have been reverted meanwhile.
+    if (number > this.#finalized.header.number) return;
+    await this.#archive?.append(finalBlocks);
     await this.#journal?.prune(this.#transactionsAfter(number));
     if (this.#services === undefined || number < this.#baseNumber + BigInt(this.#blocksBetweenBases)) return;
     await this.#services.store.writeBase(encodeBase(finalized));
@@ -370,7 +382,7 @@ export class EvmEngine implements ExecutionEngine {
   }
 
   /** Returns a function that decodes the stored state if it is that of a block. */
-  async #openBase(): Promise<(blockHash: RootHex) => ExecutedBlock | undefined> {
+  async openBase(): Promise<(blockHash: RootHex) => ExecutedBlock | undefined> {
     const unreadable = (error: unknown) =>
       this.#logger.warn("Stored execution state unreadable, executing all payloads again", { error });
     const bytes = await this.#services?.store.readBase();

@@ -43,6 +43,14 @@ export class ExecutedBlocks {
     return this.#blocks.values();
   }
 
+  /** Blocks of a branch above a number, the oldest first, as far as they are held. */
+  branchAbove(number: bigint, head: ExecutedBlock): ExecutedBlock[] {
+    const branch: ExecutedBlock[] = [];
+    let block: ExecutedBlock | undefined = head;
+    for (; block !== undefined && block.header.number > number; block = this.parentOf(block)) branch.push(block);
+    return branch.reverse();
+  }
+
   /** Forgets what lies well before the finalized block. */
   prune({ header }: ExecutedBlock): void {
     for (const [hash, block] of this.#blocks) {

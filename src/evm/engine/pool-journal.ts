@@ -2,9 +2,10 @@ import type { RootHex } from "@lodestar/types";
 import { toHex } from "../execution/payload.ts";
 import { hashKey } from "../pool/pooled-transaction.ts";
 import type { TransactionPool } from "../pool/transaction-pool.ts";
+import type { ArchiveStore } from "./block-archive.ts";
 
 /** Persists what an engine needs after a restart. Entries of the journal are numbered in the order of arrival. */
-export interface EvmStore {
+export interface EvmStore extends ArchiveStore {
   /** Returns the state of a finalized block, encoded by `encodeBase`, or null. */
   readBase(): Promise<Uint8Array | null>;
   writeBase(bytes: Uint8Array): Promise<void>;

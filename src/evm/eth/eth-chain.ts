@@ -1,11 +1,12 @@
+import type { ReceiptedBlock } from "../engine/block-archive.ts";
 import type { EvmEngine } from "../engine/evm-engine.ts";
 import type { ExecutedBlock } from "../execution/block.ts";
 import { toHex } from "../execution/payload.ts";
 import type { BlockId, ChainTags } from "./block-id.ts";
 import { CanonicalIndex, type HeadChange } from "./canonical-index.ts";
 import { EthError } from "./eth-error.ts";
+import { OldStates } from "./old-states.ts";
 import type { TransactionPlace } from "./json/transaction-json.ts";
-import type { ReceiptedBlock } from "./receipted-block.ts";
 
 /** Place of a transaction in a block with receipts. */
 export interface IncludedTransaction extends TransactionPlace {
@@ -16,6 +17,7 @@ export interface IncludedTransaction extends TransactionPlace {
 export class EthChain {
   readonly engine: EvmEngine;
   readonly #index: CanonicalIndex;
+  readonly #oldStates: OldStates;
   readonly #listeners = new Set<(change: HeadChange) => void>();
   #tags: ChainTags;
 
@@ -24,6 +26,7 @@ export class EthChain {
     const genesis = toHex(engine.blocks.genesis.hash);
     this.#tags = { latest: genesis, safe: genesis, finalized: genesis };
     this.#index = new CanonicalIndex(engine.blocks);
+    this.#oldStates = new OldStates(engine);
   }
 
   get tags(): ChainTags {
@@ -65,9 +68,18 @@ export class EthChain {
     if ("tag" in id && id.tag === "pending") return this.pending();
     const found = await this.find(id);
     if (found === undefined) throw new EthError("hash" in id ? "header for hash not found" : "header not found");
-    const held = this.engine.blocks.get(toHex(found.hash));
-    if (held === undefined) throw new EthError(`state of block ${found.header.number} is not available`);
-    return held;
+    const state = await this.#oldStates.find(found);
+    if (state === undefined) {
+      const { number } = found.header;
+      throw new EthError(`state of block ${number} is not available: states are held from block ${this.#oldest} on`);
+    }
+    return state;
+  }
+
+  /** Number of the oldest block in a row whose state is in memory. */
+  get #oldest(): bigint {
+    const { number } = this.engine.blocks.branchAbove(0n, this.latest)[0]?.header ?? { number: 0n };
+    return number;
   }
 
   /** Number of a canonical block. For `pending` that of the next block. */
@@ -85,7 +97,7 @@ export class EthChain {
 
   /** Returns the place of a transaction in the canonical chain. */
   async findTransaction(hash: string): Promise<IncludedTransaction | undefined> {
-    const number = this.#index.numberOfTransaction(hash);
+    const number = this.#index.numberOfTransaction(hash) ?? (await this.engine.archive?.numberOfTransaction(hash));
     const block = number === undefined ? undefined : await this.#findByNumber(number);
     const index = block?.transactions.findIndex((transaction) => toHex(transaction.hash) === hash) ?? -1;
     return block === undefined || index < 0 ? undefined : { block, index };
@@ -98,12 +110,18 @@ export class EthChain {
 
   async #findByNumber(number: bigint): Promise<ReceiptedBlock | undefined> {
     const hash = this.#index.hashAt(number);
-    return hash === undefined ? undefined : this.engine.blocks.get(hash);
+    const held = hash === undefined ? undefined : this.engine.blocks.get(hash);
+    return held ?? (number < this.#index.latest ? this.engine.archive?.byNumber(number) : undefined);
   }
 
-  async #findByHash({ hash, requireCanonical }: Extract<BlockId, { hash: string }>) {
+  async #findByHash({
+    hash,
+    requireCanonical,
+  }: Extract<BlockId, { hash: string }>): Promise<ReceiptedBlock | undefined> {
     const block = this.engine.blocks.get(hash);
-    if (block === undefined || !requireCanonical) return block;
+    // Archived blocks are final.
+    if (block === undefined) return this.engine.archive?.byHash(hash);
+    if (!requireCanonical) return block;
     if (this.#index.hashAt(block.header.number) !== hash) throw new EthError("hash is not currently canonical");
     return block;
   }

@@ -1,3 +1,4 @@
+import type { Address } from "@ethereumjs/util";
 import {
   asBigint,
   asBytes,
@@ -77,15 +78,17 @@ export function encodeBlock({ header, transactions, withdrawals, requests }: Blo
   ]);
 }
 
-/** Decodes what `encodeBlock` made. Recovers the senders of its transactions. */
-export function decodeBlock(bytes: Uint8Array, chain: ChainRules): Block {
+/** Decodes what `encodeBlock` made. Recovers the senders of its transactions unless they are given. */
+export function decodeBlock(bytes: Uint8Array, chain: ChainRules, senderAt?: (index: number) => Address): Block {
   const [headerItem, transactionItems, withdrawalItems, requestItems] = asList(decode(bytes));
   const header = decodeHeader(headerItem!);
   const rules = chain.at(header.timestamp);
   return {
     hash: chain.crypto.keccak(encodeHeader(header)),
     header,
-    transactions: asList(transactionItems).map((item) => decodeTransaction(asBytes(item), rules)),
+    transactions: asList(transactionItems).map((item, index) =>
+      decodeTransaction(asBytes(item), rules, senderAt?.(index)),
+    ),
     ...(Array.isArray(withdrawalItems) && { withdrawals: withdrawalItems.map(decodeWithdrawal) }),
     ...(Array.isArray(requestItems) && { requests: requestItems.map(asBytes) }),
   };

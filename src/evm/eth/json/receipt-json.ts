@@ -1,9 +1,9 @@
+import type { ReceiptedBlock } from "../../engine/block-archive.ts";
 import { blobBaseFee } from "../../execution/fees.ts";
 import { GAS_PER_BLOB } from "../../execution/forks.ts";
 import type { Log } from "../../execution/receipt.ts";
 import type { ForkRules } from "../../execution/rules.ts";
 import { blobCountOf } from "../../execution/transaction.ts";
-import type { ReceiptedBlock } from "../receipted-block.ts";
 import { data, quantity } from "./hex.ts";
 import type { Json } from "./transaction-json.ts";
 

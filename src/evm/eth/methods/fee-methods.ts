@@ -1,3 +1,4 @@
+import type { ReceiptedBlock } from "../../engine/block-archive.ts";
 import { blobBaseFee, nextBaseFee, nextExcessBlobGas } from "../../execution/fees.ts";
 import type { Header } from "../../execution/header.ts";
 import { effectiveTip } from "../../execution/transaction.ts";
@@ -5,7 +6,6 @@ import type { BlockId } from "../block-id.ts";
 import type { EthChain } from "../eth-chain.ts";
 import { EthError } from "../eth-error.ts";
 import { quantity } from "../json/hex.ts";
-import type { ReceiptedBlock } from "../receipted-block.ts";
 
 interface FeeHistoryArgs {
   count: number;

@@ -1,0 +1,96 @@
+import { Address } from "@ethereumjs/util";
+import type { RootHex } from "@lodestar/types";
+import { type Block, decodeBlock, type ExecutedBlock, encodeBlock } from "../execution/block.ts";
+import { toHex } from "../execution/payload.ts";
+import { decodeReceipts, encodeReceipts, type Receipt } from "../execution/receipt.ts";
+import type { ChainRules } from "../execution/rules.ts";
+import { asBytes, asList, decode, encodeBytes, encodeList } from "../rlp.ts";
+
+/** A block with its receipts. Its state may not be held. */
+export interface ReceiptedBlock extends Block {
+  receipts: readonly Receipt[];
+}
+
+/** A finalized block for storage. */
+export interface ArchivedBlock {
+  number: number;
+  hash: RootHex;
+  transactions: readonly RootHex[];
+  bytes: Uint8Array;
+}
+
+/** Persists finalized blocks, by number, by hash and by transaction. */
+export interface ArchiveStore {
+  /** Returns the number of the youngest block, or 0. Genesis is not stored. */
+  lastArchived(): Promise<number>;
+  archiveBlocks(blocks: readonly ArchivedBlock[]): Promise<void>;
+  readArchived(numbers: readonly number[]): Promise<(Uint8Array | null)[]>;
+  /** Returns the number of the block with that hash, or with a transaction of that hash. */
+  archivedNumber(kind: "block" | "transaction", hash: RootHex): Promise<number | null>;
+}
+
+const ADDRESS_SIZE = 20;
+
+/** Archive of finalized blocks with their receipts. */
+export class BlockArchive {
+  readonly #store: ArchiveStore;
+  readonly #rules: ChainRules;
+
+  constructor(store: ArchiveStore, rules: ChainRules) {
+    this.#store = store;
+    this.#rules = rules;
+  }
+
+  /** Stores consecutive blocks, the oldest first. Those that are stored already are skipped. */
+  async append(blocks: readonly ExecutedBlock[]): Promise<void> {
+    const last = BigInt(await this.#store.lastArchived());
+    const missing = blocks.filter(({ header }) => header.number > last);
+    if (missing.length > 0) await this.#store.archiveBlocks(missing.map(encodeArchived));
+  }
+
+  async byNumber(number: bigint): Promise<ReceiptedBlock | undefined> {
+    const [block] = await this.range(number, number);
+    return block?.();
+  }
+
+  /** Reads blocks with consecutive numbers. They are decoded on demand; a missing one is undefined. */
+  async range(from: bigint, to: bigint): Promise<((() => ReceiptedBlock) | undefined)[]> {
+    const numbers = Array.from({ length: Number(to - from) + 1 }, (_, index) => Number(from) + index);
+    const stored = await this.#store.readArchived(numbers);
+    return stored.map((bytes) => (bytes === null ? undefined : () => decodeArchived(bytes, this.#rules)));
+  }
+
+  async byHash(hash: RootHex): Promise<ReceiptedBlock | undefined> {
+    const number = await this.#store.archivedNumber("block", hash);
+    return number === null ? undefined : this.byNumber(BigInt(number));
+  }
+
+  async numberOfTransaction(hash: RootHex): Promise<bigint | undefined> {
+    const number = await this.#store.archivedNumber("transaction", hash);
+    return number === null ? undefined : BigInt(number);
+  }
+}
+
+/** Encodes a block with its receipts and senders, which are costly to recover. */
+function encodeArchived(block: ExecutedBlock): ArchivedBlock {
+  const { hash, header, transactions, receipts } = block;
+  return {
+    number: Number(header.number),
+    hash: toHex(hash),
+    transactions: transactions.map((transaction) => toHex(transaction.hash)),
+    bytes: encodeList([
+      encodeBytes(encodeBlock(block)),
+      encodeBytes(encodeReceipts(receipts)),
+      encodeBytes(Buffer.concat(transactions.map(({ sender }) => sender.bytes))),
+    ]),
+  };
+}
+
+function decodeArchived(bytes: Uint8Array, rules: ChainRules): ReceiptedBlock {
+  const [block, receipts, senders] = asList(decode(bytes)).map(asBytes);
+  const senderAt = (index: number) => new Address(senders!.slice(index * ADDRESS_SIZE, (index + 1) * ADDRESS_SIZE));
+  return {
+    ...decodeBlock(block!, rules, senderAt),
+    receipts: decodeReceipts(receipts!, rules.crypto.keccak),
+  };
+}

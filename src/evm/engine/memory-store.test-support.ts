@@ -1,0 +1,42 @@
+import type { ArchivedBlock } from "./block-archive.ts";
+import type { EvmStore } from "./pool-journal.ts";
+
+/** Store in memory, with what it holds. */
+export function memoryStore() {
+  const transactions = new Map<number, Uint8Array>();
+  const archived: ArchivedBlock[] = [];
+  const stored = { base: null as Uint8Array | null, transactions, archived };
+  /** Writes fail as long as it has a reason. */
+  const failing: { reason?: string | undefined } = {};
+  const write = () => {
+    if (failing.reason !== undefined) throw new Error(failing.reason);
+  };
+  const store: EvmStore = {
+    readBase: async () => stored.base,
+    writeBase: async (bytes) => {
+      write();
+      stored.base = bytes;
+    },
+    transactions: async (from) => [...transactions].filter(([number]) => number >= from).slice(0, 2),
+    putTransaction: async (number, sent) => {
+      write();
+      transactions.set(number, sent);
+    },
+    deleteTransactions: async (numbers) => {
+      for (const number of numbers) transactions.delete(number);
+    },
+    lastArchived: async () => archived.at(-1)?.number ?? 0,
+    archiveBlocks: async (blocks) => {
+      write();
+      archived.push(...blocks);
+    },
+    readArchived: async (numbers) =>
+      numbers.map((wanted) => archived.find(({ number }) => number === wanted)?.bytes ?? null),
+    archivedNumber: async (kind, hash) => {
+      const isWanted = (block: ArchivedBlock) =>
+        kind === "block" ? block.hash === hash : block.transactions.includes(hash);
+      return archived.find(isWanted)?.number ?? null;
+    },
+  };
+  return { stored, store, failing };
+}
