@@ -2479,6 +2479,245 @@ export interface Methods {
     storageHash: Root;
     storageProof: Array<{ key: string; value: Quantity; proof: Array<Bytes> }>;
   }>;
+  /** Executes a call without a transaction, and returns what it returns. */
+  eth_call(
+    params: {
+      /** The call: from, to, gas, value, data and further fields of a transaction. */
+      call: {
+        from?: string;
+        to?: string;
+        gas?: string;
+        gasPrice?: string;
+        maxFeePerGas?: string;
+        maxPriorityFeePerGas?: string;
+        maxFeePerBlobGas?: string;
+        value?: string;
+        data?: string;
+        input?: string;
+        nonce?: string;
+        accessList?: Array<{ address?: string; storageKeys?: Array<string> }>;
+        authorizationList?: Array<{
+          chainId?: string;
+          address?: string;
+          nonce?: string;
+          yParity?: string;
+          r?: string;
+          s?: string;
+        }>;
+        blobVersionedHashes?: Array<string>;
+      };
+      /** Block whose state is read: number, tag or hash. Default: latest. */
+      block?:
+        | "latest"
+        | "safe"
+        | "finalized"
+        | "pending"
+        | "earliest"
+        | string
+        | { blockNumber: string }
+        | { blockHash: string; requireCanonical?: boolean };
+      /** Replaces parts of accounts for this call, by address: balance, nonce, code, state, stateDiff. */
+      state_overrides?: Record<
+        string,
+        {
+          nonce?: string;
+          balance?: string;
+          code?: string;
+          state?: Record<string, string>;
+          stateDiff?: Record<string, string>;
+        }
+      >;
+      /** Replaces header fields for this call: number, time, gasLimit, feeRecipient, prevRandao, baseFeePerGas, blobBaseFee. */
+      block_overrides?: {
+        number?: string;
+        time?: string;
+        gasLimit?: string;
+        feeRecipient?: string;
+        prevRandao?: string;
+        baseFeePerGas?: string;
+        blobBaseFee?: string;
+      };
+    },
+    options?: CallOptions,
+  ): Promise<Bytes>;
+  /** Returns a gas limit with which the call succeeds. */
+  eth_estimateGas(
+    params: {
+      /** The call: from, to, gas, value, data and further fields of a transaction. */
+      call: {
+        from?: string;
+        to?: string;
+        gas?: string;
+        gasPrice?: string;
+        maxFeePerGas?: string;
+        maxPriorityFeePerGas?: string;
+        maxFeePerBlobGas?: string;
+        value?: string;
+        data?: string;
+        input?: string;
+        nonce?: string;
+        accessList?: Array<{ address?: string; storageKeys?: Array<string> }>;
+        authorizationList?: Array<{
+          chainId?: string;
+          address?: string;
+          nonce?: string;
+          yParity?: string;
+          r?: string;
+          s?: string;
+        }>;
+        blobVersionedHashes?: Array<string>;
+      };
+      /** Block whose state is read: number, tag or hash. Default: latest. */
+      block?:
+        | "latest"
+        | "safe"
+        | "finalized"
+        | "pending"
+        | "earliest"
+        | string
+        | { blockNumber: string }
+        | { blockHash: string; requireCanonical?: boolean };
+      /** Replaces parts of accounts for this call, by address: balance, nonce, code, state, stateDiff. */
+      state_overrides?: Record<
+        string,
+        {
+          nonce?: string;
+          balance?: string;
+          code?: string;
+          state?: Record<string, string>;
+          stateDiff?: Record<string, string>;
+        }
+      >;
+      /** Replaces header fields for this call: number, time, gasLimit, feeRecipient, prevRandao, baseFeePerGas, blobBaseFee. */
+      block_overrides?: {
+        number?: string;
+        time?: string;
+        gasLimit?: string;
+        feeRecipient?: string;
+        prevRandao?: string;
+        baseFeePerGas?: string;
+        blobBaseFee?: string;
+      };
+    },
+    options?: CallOptions,
+  ): Promise<Quantity>;
+  /** Returns the accounts and slots that a call reads, as an access list, and its gas. */
+  eth_createAccessList(
+    params: {
+      /** The call: from, to, gas, value, data and further fields of a transaction. */
+      call: {
+        from?: string;
+        to?: string;
+        gas?: string;
+        gasPrice?: string;
+        maxFeePerGas?: string;
+        maxPriorityFeePerGas?: string;
+        maxFeePerBlobGas?: string;
+        value?: string;
+        data?: string;
+        input?: string;
+        nonce?: string;
+        accessList?: Array<{ address?: string; storageKeys?: Array<string> }>;
+        authorizationList?: Array<{
+          chainId?: string;
+          address?: string;
+          nonce?: string;
+          yParity?: string;
+          r?: string;
+          s?: string;
+        }>;
+        blobVersionedHashes?: Array<string>;
+      };
+      /** Block whose state is read: number, tag or hash. Default: latest. */
+      block?:
+        | "latest"
+        | "safe"
+        | "finalized"
+        | "pending"
+        | "earliest"
+        | string
+        | { blockNumber: string }
+        | { blockHash: string; requireCanonical?: boolean };
+      /** Replaces parts of accounts for this call, by address: balance, nonce, code, state, stateDiff. */
+      state_overrides?: Record<
+        string,
+        {
+          nonce?: string;
+          balance?: string;
+          code?: string;
+          state?: Record<string, string>;
+          stateDiff?: Record<string, string>;
+        }
+      >;
+    },
+    options?: CallOptions,
+  ): Promise<{ accessList: Array<{ address: Address; storageKeys: Array<Root> }>; gasUsed: Quantity; error?: string }>;
+  /** Executes blocks of calls on top of a block, and returns the blocks with the result of each call. */
+  eth_simulateV1(
+    params: {
+      /** Blocks in blockStateCalls (calls, stateOverrides, blockOverrides), traceTransfers, validation, returnFullTransactions. */
+      simulation: {
+        blockStateCalls?: Array<{
+          blockOverrides?: {
+            number?: string;
+            time?: string;
+            gasLimit?: string;
+            feeRecipient?: string;
+            prevRandao?: string;
+            baseFeePerGas?: string;
+            blobBaseFee?: string;
+          };
+          stateOverrides?: Record<
+            string,
+            {
+              nonce?: string;
+              balance?: string;
+              code?: string;
+              state?: Record<string, string>;
+              stateDiff?: Record<string, string>;
+            }
+          >;
+          calls?: Array<{
+            from?: string;
+            to?: string;
+            gas?: string;
+            gasPrice?: string;
+            maxFeePerGas?: string;
+            maxPriorityFeePerGas?: string;
+            maxFeePerBlobGas?: string;
+            value?: string;
+            data?: string;
+            input?: string;
+            nonce?: string;
+            accessList?: Array<{ address?: string; storageKeys?: Array<string> }>;
+            authorizationList?: Array<{
+              chainId?: string;
+              address?: string;
+              nonce?: string;
+              yParity?: string;
+              r?: string;
+              s?: string;
+            }>;
+            blobVersionedHashes?: Array<string>;
+          }>;
+        }>;
+        traceTransfers?: boolean;
+        validation?: boolean;
+        returnFullTransactions?: boolean;
+      };
+      /** Block whose state is read: number, tag or hash. Default: latest. */
+      block?:
+        | "latest"
+        | "safe"
+        | "finalized"
+        | "pending"
+        | "earliest"
+        | string
+        | { blockNumber: string }
+        | { blockHash: string; requireCanonical?: boolean };
+    },
+    options?: CallOptions,
+  ): Promise<Array<EthBlock>>;
   /** Signs a message with the prefix of EIP-191. */
   eth_sign(
     params: {
@@ -2808,6 +3047,10 @@ export const METHOD_NAMES = [
   "eth_getStorageAt",
   "eth_getTransactionCount",
   "eth_getProof",
+  "eth_call",
+  "eth_estimateGas",
+  "eth_createAccessList",
+  "eth_simulateV1",
   "eth_sign",
   "personal_sign",
   "eth_signTypedData_v4",

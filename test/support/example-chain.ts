@@ -25,7 +25,7 @@ import { blockHashOf } from "../../src/chain/engine/forkchoice-state.ts";
 import { genesisDeposits } from "../../src/dev/genesis-deposits.ts";
 import type { GenesisParameters } from "../../src/dev/genesis-parameters.ts";
 import { InteropKeys } from "../../src/dev/interop-keys.ts";
-import { TEST_MNEMONIC } from "../../src/evm/genesis.ts";
+import { TEST_MNEMONIC } from "../../src/evm/accounts.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
 import { LocalNode } from "../../src/network/local-node.ts";
 import { offlineNetworkView } from "../../src/network/network-view.ts";

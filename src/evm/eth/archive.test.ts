@@ -7,7 +7,7 @@ import { toHex } from "../execution/payload.ts";
 import { openEth } from "./eth.test-support.ts";
 import { OldStates } from "./old-states.ts";
 
-const NO_HISTORY = { rootOf: () => undefined, read: async () => null };
+const NO_HISTORY = { rootOf: async () => undefined, read: async () => null };
 const RECEIVER = addressOf(1);
 /** More than the engine holds after finalization. */
 const BLOCKS = 140;

@@ -5,8 +5,8 @@ import { toHex } from "../execution/payload.ts";
 import type { BlockId, ChainTags } from "./block-id.ts";
 import { CanonicalIndex, type HeadChange } from "./canonical-index.ts";
 import { EthError } from "./eth-error.ts";
-import { OldStates } from "./old-states.ts";
 import type { TransactionPlace } from "./json/transaction-json.ts";
+import { OldStates } from "./old-states.ts";
 
 /** Place of a transaction in a block with receipts. */
 export interface IncludedTransaction extends TransactionPlace {

@@ -1,9 +1,9 @@
 import { Address } from "@ethereumjs/util";
 import { HDNodeWallet, Mnemonic, Transaction, verifyMessage, verifyTypedData } from "ethers";
 import { describe, expect, it } from "vitest";
+import { TEST_MNEMONIC } from "../accounts.ts";
 import { addressOf, bytesOf, GWEI, hexOf } from "../evm.test-support.ts";
 import { toHex } from "../execution/payload.ts";
-import { TEST_MNEMONIC } from "../genesis.ts";
 import { openEth } from "./eth.test-support.ts";
 import { EthError } from "./eth-error.ts";
 

@@ -5,6 +5,7 @@ import { toRootHex } from "@lodestar/utils";
 import { expect, it, onTestFinished } from "vitest";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import type { StoredPayload } from "../engine/history.ts";
+import { memoryStore } from "../engine/memory-store.test-support.ts";
 import { addressOf, GENESIS_TIME, optionsOf, SLOT_SECONDS, TestChain } from "../evm.test-support.ts";
 import { PoolError } from "../pool/pool-error.ts";
 import { EvmThread } from "./evm-thread.ts";
@@ -28,7 +29,7 @@ async function openThread() {
   const rules = optionsOf("osaka");
   const genesis = await thread.open({ rules, genesisTime: GENESIS_TIME, secondsPerSlot: SLOT_SECONDS });
   const payloads = new Map<RootHex, StoredPayload>();
-  const transactions = new Map<number, Uint8Array>();
+  const { store } = memoryStore();
   const reading = { gate: Promise.resolve(), started: () => {} };
   let head = toRootHex(genesis.blockHash);
   await thread.connect({
@@ -40,15 +41,7 @@ async function openThread() {
         return payloads.get(root) ?? null;
       },
     },
-    store: {
-      readBase: async () => null,
-      writeBase: async () => {},
-      transactions: async (from) => [...transactions].filter(([number]) => number >= from),
-      putTransaction: async (number, sent) => void transactions.set(number, sent),
-      deleteTransactions: async (numbers) => {
-        for (const number of numbers) transactions.delete(number);
-      },
-    },
+    store,
     kzg: { verify: async () => true },
     headBlockHash: () => head,
   });
