@@ -59,7 +59,7 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
     "server/access-class.ts",
     "server/method-table.ts (types)",
     "server/rest/route-table.ts (types)",
-    "server/events/feed.ts (types)",
+    "server/events/feed.ts",
     "network/network-view.ts (types)",
     "network/broadcast.ts",
     "network/peer-id.ts",

@@ -30,7 +30,7 @@ export interface ApiContext {
   /** Only for a dev chain. */
   readonly control?: DevControl | undefined;
   /** Only for a chain whose payloads this node executes. */
-  readonly eth?: Pick<EthService, "call"> | undefined;
+  readonly eth?: Pick<EthService, "call" | "subscribe"> | undefined;
   /** Throws a `LogSpecError` if the specification is invalid. */
   setLogSpec(spec: string): void;
   /** Only if pending promises are tracked. */

@@ -29,6 +29,8 @@ export interface ExampleChain {
   readonly executionHash: string;
   /** Hash of the transaction in that block. */
   readonly transactionHash: string;
+  /** Creates a filter for logs and returns its id. */
+  filterId(): Promise<string>;
   /** A signed transaction with the next nonce of the second funded account. */
   rawTransaction(): Promise<string>;
   /** Start of the next slot, in Unix seconds. */

@@ -23,6 +23,7 @@ import { ethBlockMethods } from "./methods/eth/blocks.ts";
 import { ethCallMethods } from "./methods/eth/calls.ts";
 import { ethChainMethods } from "./methods/eth/chain.ts";
 import { ethFeeMethods } from "./methods/eth/fees.ts";
+import { ethLogMethods } from "./methods/eth/logs.ts";
 import { ethStateMethods } from "./methods/eth/state.ts";
 import { ethTransactionMethods } from "./methods/eth/transactions.ts";
 import { configMethods } from "./methods/node/config.ts";
@@ -114,6 +115,7 @@ export const methodGroups: readonly MethodGroup[] = groupByNumber([
       ...ethFeeMethods,
       ...ethBlockMethods,
       ...ethTransactionMethods,
+      ...ethLogMethods,
       ...ethStateMethods,
       ...ethCallMethods,
       ...ethAccountMethods,

@@ -2377,6 +2377,62 @@ export interface Methods {
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<{ pending: Record<string, Record<string, string>>; queued: Record<string, Record<string, string>> }>;
+  /** Returns the logs of a range of blocks or of one block that match a filter. */
+  eth_getLogs(
+    params: {
+      /** Filter: fromBlock and toBlock, or blockHash; address, one or several; topics by position, each one, several or null. */
+      filter: {
+        address?: string | Array<string> | null | null;
+        topics?: Array<string | Array<string> | null> | null;
+        fromBlock?: "latest" | "safe" | "finalized" | "pending" | "earliest" | string | null | null;
+        toBlock?: "latest" | "safe" | "finalized" | "pending" | "earliest" | string | null | null;
+        blockHash?: string | null | null;
+      };
+    },
+    options?: CallOptions,
+  ): Promise<Array<EthLog>>;
+  /** Creates a filter for logs. It expires if it is not polled for five minutes. */
+  eth_newFilter(
+    params: {
+      /** Filter: fromBlock and toBlock, or blockHash; address, one or several; topics by position, each one, several or null. */
+      filter: {
+        address?: string | Array<string> | null | null;
+        topics?: Array<string | Array<string> | null> | null;
+        fromBlock?: "latest" | "safe" | "finalized" | "pending" | "earliest" | string | null | null;
+        toBlock?: "latest" | "safe" | "finalized" | "pending" | "earliest" | string | null | null;
+        blockHash?: string | null | null;
+      };
+    },
+    options?: CallOptions,
+  ): Promise<string>;
+  /** Creates a filter for the hashes of new blocks. */
+  eth_newBlockFilter(params?: Record<string, never>, options?: CallOptions): Promise<string>;
+  /** Creates a filter for the hashes of transactions that enter the pool. */
+  eth_newPendingTransactionFilter(params?: Record<string, never>, options?: CallOptions): Promise<string>;
+  /** Returns what a filter has found since the last poll. Logs of lost blocks have `removed: true`. */
+  eth_getFilterChanges(
+    params: {
+      /** Id of the filter. */
+      filter_id: string;
+    },
+    options?: CallOptions,
+  ): Promise<Array<Root> | Array<EthLog>>;
+  /** Returns all logs that match a filter, as eth_getLogs does. */
+  eth_getFilterLogs(
+    params: {
+      /** Id of the filter. */
+      filter_id: string;
+    },
+    options?: CallOptions,
+  ): Promise<Array<EthLog>>;
+  /** Removes a filter. Returns false if there is none with this id. */
+  eth_uninstallFilter(
+    params: {
+      /** Id of the filter. */
+      filter_id: string;
+    },
+    options?: CallOptions,
+  ): Promise<boolean>;
   /** Returns the balance of an account, in wei. */
   eth_getBalance(
     params: {
@@ -3042,6 +3098,13 @@ export const METHOD_NAMES = [
   "txpool_status",
   "txpool_content",
   "txpool_inspect",
+  "eth_getLogs",
+  "eth_newFilter",
+  "eth_newBlockFilter",
+  "eth_newPendingTransactionFilter",
+  "eth_getFilterChanges",
+  "eth_getFilterLogs",
+  "eth_uninstallFilter",
   "eth_getBalance",
   "eth_getCode",
   "eth_getStorageAt",

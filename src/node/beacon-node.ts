@@ -4,6 +4,7 @@ import { type Api, createApi } from "../api/api.ts";
 import { createMethodTable } from "../api/bound-methods.ts";
 import type { ApiContext, NodeHealth } from "../api/context.ts";
 import type { DevControl } from "../api/dev-control.ts";
+import { ethFeedOf } from "../api/eth-feed.ts";
 import type { Topic } from "../api/event-stream.ts";
 import { Lanes } from "../api/lanes.ts";
 import { createRouteTable } from "../api/rest/routes.ts";
@@ -213,7 +214,8 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     const routes = () => createRouteTable(methods);
     const { events, chain } = this.api.context;
     // The topics come from the methods, which validate them.
-    const feed = (topics: readonly string[]) => events.feed(topics as readonly Topic[]);
+    const feed = (topics: readonly string[]) =>
+      ethFeedOf(this.api.context, topics) ?? events.feed(topics as readonly Topic[]);
     const { revision } = chain.forkChoice;
     const served = { methods, routes, metrics, feed, revision };
     const servers = await startServers(served, options, this.#logger, thread);

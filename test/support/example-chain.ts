@@ -171,6 +171,10 @@ export class ExampleDevChain implements ExampleChain {
   /** Of a chain with an EVM. */
   transactionHash = `0x${"00".repeat(32)}`;
 
+  filterId(): Promise<string> {
+    return this.caller.call("eth_newFilter", [{ fromBlock: "earliest" }]);
+  }
+
   rawTransaction(): Promise<string> {
     return this.#signTransaction(1, { to: FEE_RECIPIENT, value: 1n });
   }

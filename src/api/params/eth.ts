@@ -86,7 +86,7 @@ export const ethBlockId: ParamSchema<BlockId> = paramSchema(
   (value) => parseBlockNumber(value) ?? parseBlockHash(value) ?? parseBlockObject(value),
 );
 
-function parseBlockNumber(value: unknown): BlockId | undefined {
+export function parseBlockNumber(value: unknown): BlockId | undefined {
   if (BLOCK_TAGS.includes(value as BlockTag)) return { tag: value as BlockTag };
   if (typeof value !== "string" || value.length > 18) return undefined;
   const number = parseQuantity(value);
@@ -190,3 +190,10 @@ function parseTypedData(value: unknown): TypedData | undefined {
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+/** Id that `eth_newFilter` gave. */
+export const filterId: ParamSchema<string> = paramSchema(
+  "the id of a filter: 0x followed by at most 64 hex digits",
+  QUANTITY_FORM,
+  (value) => (typeof value === "string" && QUANTITY.test(value) ? value.toLowerCase() : undefined),
+);

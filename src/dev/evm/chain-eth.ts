@@ -4,7 +4,7 @@ import type { ChainTags } from "../../evm/eth/block-id.ts";
 import type { EthArgs, EthMethodName, EthService } from "../../evm/eth/eth-service.ts";
 
 /** Calls the service with the head, the justified and the finalized block of the chain as its tags. */
-export class ChainEth implements Pick<EthService, "call"> {
+export class ChainEth implements Pick<EthService, "call" | "subscribe"> {
   readonly #service: EthService;
   readonly #chain: BeaconChain;
   #tags: ChainTags | undefined;
@@ -18,6 +18,11 @@ export class ChainEth implements Pick<EthService, "call"> {
   call<Name extends EthMethodName>(name: Name, args: EthArgs<Name>, signal?: AbortSignal): Promise<unknown> {
     this.#update();
     return this.#service.call(name, args, signal);
+  }
+
+  subscribe(...args: Parameters<EthService["subscribe"]>): () => void {
+    this.#update();
+    return this.#service.subscribe(...args);
   }
 
   /** Tells the service about changes only. */

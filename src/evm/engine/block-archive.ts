@@ -1,6 +1,7 @@
 import { Address } from "@ethereumjs/util";
 import type { RootHex } from "@lodestar/types";
 import { type Block, decodeBlock, type ExecutedBlock, encodeBlock } from "../execution/block.ts";
+import { decodeHeader } from "../execution/header.ts";
 import { toHex } from "../execution/payload.ts";
 import { decodeReceipts, encodeReceipts, type Receipt } from "../execution/receipt.ts";
 import type { ChainRules } from "../execution/rules.ts";
@@ -9,6 +10,12 @@ import { asBytes, asList, decode, encodeBytes, encodeList } from "../rlp.ts";
 /** A block with its receipts. Its state may not be held. */
 export interface ReceiptedBlock extends Block {
   receipts: readonly Receipt[];
+}
+
+/** A block of a scan, which is decoded on demand. */
+export interface ScannedBlock {
+  logsBloom: Uint8Array;
+  decode(): ReceiptedBlock;
 }
 
 /** A finalized block for storage. */
@@ -49,15 +56,17 @@ export class BlockArchive {
   }
 
   async byNumber(number: bigint): Promise<ReceiptedBlock | undefined> {
-    const [block] = await this.range(number, number);
-    return block?.();
+    const [entry] = await this.range(number, number);
+    return entry?.decode();
   }
 
-  /** Reads blocks with consecutive numbers. They are decoded on demand; a missing one is undefined. */
-  async range(from: bigint, to: bigint): Promise<((() => ReceiptedBlock) | undefined)[]> {
+  /** Reads blocks with consecutive numbers. A missing one is undefined. */
+  async range(from: bigint, to: bigint): Promise<(ScannedBlock | undefined)[]> {
     const numbers = Array.from({ length: Number(to - from) + 1 }, (_, index) => Number(from) + index);
     const stored = await this.#store.readArchived(numbers);
-    return stored.map((bytes) => (bytes === null ? undefined : () => decodeArchived(bytes, this.#rules)));
+    return stored.map((bytes) =>
+      bytes === null ? undefined : { logsBloom: bloomOf(bytes), decode: () => decodeArchived(bytes, this.#rules) },
+    );
   }
 
   async byHash(hash: RootHex): Promise<ReceiptedBlock | undefined> {
@@ -84,6 +93,12 @@ function encodeArchived(block: ExecutedBlock): ArchivedBlock {
       encodeBytes(Buffer.concat(transactions.map(({ sender }) => sender.bytes))),
     ]),
   };
+}
+
+function bloomOf(bytes: Uint8Array): Uint8Array {
+  const [block] = asList(decode(bytes));
+  const [header] = asList(decode(asBytes(block)));
+  return decodeHeader(header!).logsBloom;
 }
 
 function decodeArchived(bytes: Uint8Array, rules: ChainRules): ReceiptedBlock {

@@ -78,6 +78,7 @@ export class EvmEngine implements ExecutionEngine {
   readonly #blocksBetweenBases: number;
   readonly #logger: Logger;
   readonly #jobs = new Map<PayloadId, BuildJob>();
+  readonly #transactionListeners = new Set<(pooled: PooledTransaction) => void>();
   readonly #rebuilding = new SingleFlight<RootHex, ExecutedBlock | undefined>();
   #services: EvmServices | undefined;
   #journal: PoolJournal | undefined;
@@ -151,7 +152,14 @@ export class EvmEngine implements ExecutionEngine {
       this.pool.drop(hash);
       throw error;
     }
+    for (const listener of this.#transactionListeners) listener(pooled);
     return pooled;
+  }
+
+  /** Calls back for each transaction that is added. Returns a function that ends it. */
+  onTransaction(listener: (pooled: PooledTransaction) => void): () => void {
+    this.#transactionListeners.add(listener);
+    return () => this.#transactionListeners.delete(listener);
   }
 
   /** Returns the function that goes back to the present head and pool. */

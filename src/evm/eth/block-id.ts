@@ -14,4 +14,4 @@ export interface ChainTags {
   readonly finalized: string;
 }
 
-export const LATEST: BlockId = { tag: "latest" };
+export const LATEST = { tag: "latest" } as const satisfies BlockId;

@@ -1,4 +1,4 @@
-import type { ReceiptedBlock } from "../engine/block-archive.ts";
+import type { ReceiptedBlock, ScannedBlock } from "../engine/block-archive.ts";
 import type { EvmEngine } from "../engine/evm-engine.ts";
 import type { ExecutedBlock } from "../execution/block.ts";
 import { toHex } from "../execution/payload.ts";
@@ -7,6 +7,9 @@ import { CanonicalIndex, type HeadChange } from "./canonical-index.ts";
 import { EthError } from "./eth-error.ts";
 import type { TransactionPlace } from "./json/transaction-json.ts";
 import { OldStates } from "./old-states.ts";
+
+/** Archived blocks that a scan reads at once. */
+const SCANNED_AT_ONCE = 128n;
 
 /** Place of a transaction in a block with receipts. */
 export interface IncludedTransaction extends TransactionPlace {
@@ -95,6 +98,22 @@ export class EthChain {
     return header.number === 0n ? undefined : this.#findByHash({ hash: toHex(header.parentHash) });
   }
 
+  /** Yields the canonical blocks with these numbers, as far as there are any. */
+  async *scan(from: bigint, to: bigint): AsyncGenerator<ScannedBlock> {
+    for (let number = from; number <= to; ) {
+      const held = this.#held(number);
+      if (held !== undefined) {
+        yield { logsBloom: held.header.logsBloom, decode: () => held };
+        number++;
+        continue;
+      }
+      let last = number;
+      while (last < to && last - number + 1n < SCANNED_AT_ONCE && this.#held(last + 1n) === undefined) last++;
+      for (const block of (await this.engine.archive?.range(number, last)) ?? []) if (block !== undefined) yield block;
+      number = last + 1n;
+    }
+  }
+
   /** Returns the place of a transaction in the canonical chain. */
   async findTransaction(hash: string): Promise<IncludedTransaction | undefined> {
     const number = this.#index.numberOfTransaction(hash) ?? (await this.engine.archive?.numberOfTransaction(hash));
@@ -109,9 +128,13 @@ export class EthChain {
   }
 
   async #findByNumber(number: bigint): Promise<ReceiptedBlock | undefined> {
+    return this.#held(number) ?? (number < this.#index.latest ? this.engine.archive?.byNumber(number) : undefined);
+  }
+
+  /** Returns the canonical block with that number if it is in memory. */
+  #held(number: bigint): ExecutedBlock | undefined {
     const hash = this.#index.hashAt(number);
-    const held = hash === undefined ? undefined : this.engine.blocks.get(hash);
-    return held ?? (number < this.#index.latest ? this.engine.archive?.byNumber(number) : undefined);
+    return hash === undefined ? undefined : this.engine.blocks.get(hash);
   }
 
   async #findByHash({

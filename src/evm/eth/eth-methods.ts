@@ -4,6 +4,7 @@ import { blockMethods } from "./methods/block-methods.ts";
 import { callMethods } from "./methods/call-methods.ts";
 import { chainMethods } from "./methods/chain-methods.ts";
 import { feeMethods } from "./methods/fee-methods.ts";
+import { logMethods } from "./methods/log-methods.ts";
 import { poolMethods } from "./methods/pool-methods.ts";
 import { stateMethods } from "./methods/state-methods.ts";
 import { transactionMethods } from "./methods/transaction-methods.ts";
@@ -21,6 +22,7 @@ export function ethMethods(chain: EthChain) {
     ...transactionMethods(chain),
     ...stateMethods(chain),
     ...callMethods(chain),
+    ...logMethods(chain),
     ...poolMethods(chain),
   };
 }

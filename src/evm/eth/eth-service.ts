@@ -1,5 +1,6 @@
 import type { ChainTags } from "./block-id.ts";
 import type { EthMethods } from "./eth-methods.ts";
+import type { EthSubscription } from "./logs/subscription.ts";
 
 export type EthMethodName = keyof EthMethods;
 
@@ -15,4 +16,6 @@ export interface EthService {
   /** Sets the blocks of the tags. Holds for all later calls. */
   setTags(tags: ChainTags): void;
   call<Name extends EthMethodName>(name: Name, args: EthArgs<Name>, signal?: AbortSignal): Promise<unknown>;
+  /** Delivers what happens in chronological order. Returns a function that ends the subscription. */
+  subscribe(subscription: EthSubscription, deliver: (results: readonly unknown[]) => void): () => void;
 }

@@ -5,6 +5,7 @@ import { EthChain } from "./eth-chain.ts";
 import { EthError } from "./eth-error.ts";
 import { type EthMethods, ethMethods } from "./eth-methods.ts";
 import type { EthArgs, EthMethodName, EthService } from "./eth-service.ts";
+import { type EthSubscription, subscribe } from "./logs/subscription.ts";
 
 type AnyMethod = (args: unknown, signal?: AbortSignal) => Promise<unknown>;
 
@@ -20,6 +21,10 @@ export class LocalEthService implements EthService {
 
   setTags(tags: ChainTags): void {
     this.chain.setTags(tags);
+  }
+
+  subscribe(subscription: EthSubscription, deliver: (results: readonly unknown[]) => void): () => void {
+    return subscribe(this.chain, subscription, deliver);
   }
 
   async call<Name extends EthMethodName>(name: Name, args: EthArgs<Name>, signal?: AbortSignal): Promise<unknown> {

@@ -84,8 +84,8 @@ export function bloomOf(logs: readonly Log[], keccak: Keccak): Uint8Array {
   if (logs.length === 0) return EMPTY_BLOOM;
   const bloom = new Uint8Array(BLOOM_SIZE);
   for (const { address, topics } of logs) {
-    addToBloom(bloom, keccak(address));
-    for (const topic of topics) addToBloom(bloom, keccak(topic));
+    addToBloom(bloom, address, keccak);
+    for (const topic of topics) addToBloom(bloom, topic, keccak);
   }
   return bloom;
 }
@@ -100,11 +100,14 @@ export function unionOfBlooms(receipts: readonly Receipt[]): Uint8Array {
   return union;
 }
 
-function addToBloom(bloom: Uint8Array, hash: Uint8Array): void {
-  for (let pair = 0; pair < 6; pair += 2) {
-    const bit = ((hash[pair]! << 8) | hash[pair + 1]!) & 2047;
-    bloom[BLOOM_SIZE - 1 - (bit >> 3)]! |= 1 << (bit & 7);
-  }
+/** Bits that an address or topic sets in a bloom filter. Bit 0 is the lowest of the last byte. */
+export function logBloomBits(value: Uint8Array, keccak: Keccak): number[] {
+  const hash = keccak(value);
+  return [0, 2, 4].map((pair) => ((hash[pair]! << 8) | hash[pair + 1]!) & 2047);
+}
+
+function addToBloom(bloom: Uint8Array, value: Uint8Array, keccak: Keccak): void {
+  for (const bit of logBloomBits(value, keccak)) bloom[BLOOM_SIZE - 1 - (bit >> 3)]! |= 1 << (bit & 7);
 }
 
 function encodeLogs(logs: readonly Log[]): Uint8Array {

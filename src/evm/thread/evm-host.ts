@@ -3,6 +3,7 @@ import { createEvmCrypto } from "../crypto.ts";
 import { DevWallet } from "../engine/dev-wallet.ts";
 import { EvmEngine, type EvmServices } from "../engine/evm-engine.ts";
 import { LocalEthService } from "../eth/local-eth-service.ts";
+import type { EthSubscription } from "../eth/logs/subscription.ts";
 import type { ChainRulesOptions } from "../execution/forks.ts";
 import { ChainRules } from "../execution/rules.ts";
 import { createGenesis } from "../genesis.ts";
@@ -36,6 +37,8 @@ export class EvmHost {
   readonly #crypto = createEvmCrypto();
   #engine: EvmEngine | undefined;
   #services: Partial<HostServices> = {};
+  /** Functions that end subscriptions, by id. */
+  readonly #subscriptions = new Map<number, () => void>();
 
   constructor(port: ChannelPort) {
     this.#channel = new Channel(port, (method, args) => this.#handle(method, args));
@@ -73,9 +76,22 @@ export class EvmHost {
     });
   }
 
+  /** Sends the results of a subscription to the other end. */
+  #subscribe(id: number, subscription: EthSubscription): void {
+    const end = this.#services.eth!.subscribe(subscription, (results) => {
+      this.#channel.call("deliver", [id, results]).catch(() => {});
+    });
+    this.#subscriptions.set(id, () => {
+      end();
+      this.#subscriptions.delete(id);
+    });
+  }
+
   #handle(method: string, args: readonly unknown[]): unknown {
     if (method === "open") return this.open(args[0] as EvmChainOptions);
     if (method === "connect") return this.connect();
+    if (method === "subscribe") return this.#subscribe(...(args as [number, EthSubscription]));
+    if (method === "unsubscribe") return this.#subscriptions.get(args[0] as number)?.();
     const [service, name] = method.split(".") as [keyof HostServices, string];
     const target = this.#services[service] as Readonly<Record<string, Method>> | undefined;
     const called = target?.[name];

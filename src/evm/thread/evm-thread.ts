@@ -21,6 +21,7 @@ import type { LogMessage } from "../../log/thread-logger.ts";
 import type { EvmServices } from "../engine/evm-engine.ts";
 import type { ChainTags } from "../eth/block-id.ts";
 import type { EthService } from "../eth/eth-service.ts";
+import type { EthSubscription } from "../eth/logs/subscription.ts";
 import type { Channel } from "./channel.ts";
 import type { EngineService } from "./engine-service.ts";
 import type { EvmChainOptions, HostServices } from "./evm-host.ts";
@@ -60,6 +61,12 @@ interface Build {
   restarts: number;
 }
 
+/** A subscription of the main thread, which survives a restart of the thread. */
+interface Subscription {
+  subscription: EthSubscription;
+  deliver(results: readonly unknown[]): void;
+}
+
 type ReverseCall = (...args: readonly unknown[]) => unknown;
 
 /**
@@ -78,6 +85,15 @@ export class EvmThread implements ExecutionEngine {
       this.#worker.call("eth.setTags", [tags]).catch(() => {});
     },
     call: (name, args, signal) => this.#worker.call("eth.call", signal ? [name, args, signal] : [name, args]),
+    subscribe: (subscription, deliver) => {
+      const id = this.#subscriptionIds++;
+      this.#subscriptions.set(id, { subscription, deliver });
+      // A thread that is being restarted gets it at its end.
+      this.#worker.call("subscribe", [id, subscription]).catch(() => {});
+      return () => {
+        if (this.#subscriptions.delete(id)) this.#worker.call("unsubscribe", [id]).catch(() => {});
+      };
+    },
   };
   readonly #logger: Logger;
   readonly #worker: SupervisedWorker;
@@ -86,7 +102,9 @@ export class EvmThread implements ExecutionEngine {
   #genesis: GenesisBlock | undefined;
   #node: EvmNode | undefined;
   #tags: ChainTags | undefined;
+  readonly #subscriptions = new Map<number, Subscription>();
   #payloadIds = 0;
+  #subscriptionIds = 0;
   #stopping: Promise<void> | undefined;
 
   constructor({ logger, startWorker = startEvmWorker }: EvmThreadOptions) {
@@ -243,11 +261,13 @@ export class EvmThread implements ExecutionEngine {
     const head = this.#node?.headBlockHash() ?? null;
     if (head !== null) await channel.call("engine.restore", [head]);
     if (this.#tags) await channel.call("eth.setTags", [this.#tags]);
+    for (const [id, { subscription }] of this.#subscriptions) await channel.call("subscribe", [id, subscription]);
   }
 
   /** Handles a call from the thread: of the log, or of a service of the node. */
   #handle(method: string, args: readonly unknown[]): unknown {
     if (method === "log") return this.#log(args as LogMessage);
+    if (method === "deliver") return this.#subscriptions.get(args[0] as number)?.deliver(args[1] as unknown[]);
     if (this.#node === undefined) throw new Error("The EVM is not connected to a node yet.");
     const [service, name] = method.split(".") as [keyof EvmServices, string];
     const target = this.#node[service] as unknown as Readonly<Record<string, ReverseCall>>;

@@ -21,5 +21,8 @@ export interface Feed {
   open(reader: EventReader): () => void;
 }
 
+/** Start of the topics of `eth_subscribe`, and topic of their events, whose notifications have the form of geth. */
+export const ETH_TOPIC = "eth_subscription";
+
 /** Error message for readers disconnected because of overload. */
 export const OVERLOAD_MESSAGE = "The node has more subscribers than it can deliver all events to.";

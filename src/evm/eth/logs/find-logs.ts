@@ -60,5 +60,6 @@ export function rangeOf(chain: EthChain, { fromBlock = LATEST, toBlock = LATEST 
   const latest = chain.latest.header.number;
   const [from, to] = [chain.numberOf(fromBlock), chain.numberOf(toBlock)];
   if (from > to) throw new EthError("invalid block range params", INVALID_PARAMS);
-  return { from, to: to < latest ? to : latest };
+  if (to > latest) return { from, to: latest };
+  return { from, to };
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { Failure } from "../../../errors/failure.ts";
-import { type Feed, OVERLOAD_MESSAGE, type StreamEvent } from "../../events/feed.ts";
+import { ETH_TOPIC, type Feed, OVERLOAD_MESSAGE, type StreamEvent } from "../../events/feed.ts";
 import { toErrorObject } from "../errors.ts";
 import type { Outbox } from "./outbox.ts";
 
@@ -149,6 +149,9 @@ export class Subscriptions {
 
 /** Encodes a notification. The data is JSON already; ids and topics need no escaping. */
 function eventNotification(id: string, { topic, data }: StreamEvent): Buffer {
-  const open = `{"jsonrpc":"2.0","method":"subscription","params":{"subscription":"${id}","topic":"${topic}","data":`;
+  const open =
+    topic === ETH_TOPIC
+      ? `{"jsonrpc":"2.0","method":"${ETH_TOPIC}","params":{"subscription":"${id}","result":`
+      : `{"jsonrpc":"2.0","method":"subscription","params":{"subscription":"${id}","topic":"${topic}","data":`;
   return Buffer.concat([Buffer.from(open), data, NOTIFICATION_END]);
 }
