@@ -4,10 +4,9 @@ import { type Api, createApi } from "../api/api.ts";
 import { createMethodTable } from "../api/bound-methods.ts";
 import type { ApiContext, NodeHealth } from "../api/context.ts";
 import type { DevControl } from "../api/dev-control.ts";
-import { ethFeedOf } from "../api/eth-feed.ts";
-import type { Topic } from "../api/event-stream.ts";
 import { Lanes } from "../api/lanes.ts";
 import { createRouteTable } from "../api/rest/routes.ts";
+import { feedOf } from "../api/subscription-feed.ts";
 import { ClosingStack } from "../async/closing-stack.ts";
 import type { ReadGenesisState } from "../chain/anchor/genesis-loader.ts";
 import { BeaconChain } from "../chain/chain.ts";
@@ -212,10 +211,8 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     const methods = createMethodTable(this.api, { lanes });
     const metrics = options.metrics && (await this.#createMetrics(lanes));
     const routes = () => createRouteTable(methods);
-    const { events, chain } = this.api.context;
-    // The topics come from the methods, which validate them.
-    const feed = (topics: readonly string[]) =>
-      ethFeedOf(this.api.context, topics) ?? events.feed(topics as readonly Topic[]);
+    const { chain } = this.api.context;
+    const feed = (topics: readonly string[]) => feedOf(this.api.context, topics);
     const { revision } = chain.forkChoice;
     const served = { methods, routes, metrics, feed, revision };
     const servers = await startServers(served, options, this.#logger, thread);

@@ -1,7 +1,7 @@
 import type { Api } from "../../src/api/api.ts";
 import { type BoundMethods, createMethodTable } from "../../src/api/bound-methods.ts";
-import type { Topic } from "../../src/api/event-stream.ts";
 import { createRouteTable } from "../../src/api/rest/routes.ts";
+import { feedOf } from "../../src/api/subscription-feed.ts";
 import { createRecordingLogger, type LogRecord } from "../../src/log/recording-logger.test-support.ts";
 import { startServers } from "../../src/node/servers/servers.ts";
 import type { Params } from "../../src/server/method-table.ts";
@@ -37,7 +37,7 @@ export async function serveApi(api: Api): Promise<ServedApi> {
     {
       methods,
       routes: () => createRouteTable(methods),
-      feed: (topics) => api.context.events.feed(topics as readonly Topic[]),
+      feed: (topics) => feedOf(api.context, topics),
       revision: api.context.chain.forkChoice.revision,
     },
     { jsonRpc: anywhere, rest: anywhere },

@@ -2,11 +2,11 @@ import { unsupported } from "../../../errors/failure.ts";
 import type { LogQuery } from "../../../evm/eth/logs/find-logs.ts";
 import type { EthSubscription } from "../../../evm/eth/logs/subscription.ts";
 import { type CallContext, defineMethod, optional, required } from "../../definition.ts";
-import { ethFeed } from "../../eth-feed.ts";
 import { filterId } from "../../params/eth.ts";
 import { logQuery, subscriptionOptions } from "../../params/eth-logs.ts";
 import { stringEnum, text as textParam } from "../../params/scalars.ts";
 import { boolean, described, either, list, shape, text } from "../../schemas.ts";
+import { ethFeed } from "../../subscription-feed.ts";
 import { ETH_READ, ethOf } from "./eth-of.ts";
 
 const QUERY = required(

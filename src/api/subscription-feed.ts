@@ -2,6 +2,7 @@ import type { EthSubscription } from "../evm/eth/logs/subscription.ts";
 import { encodeJson } from "../json/encode.ts";
 import { ETH_TOPIC, type Feed } from "../server/events/feed.ts";
 import type { ApiContext } from "./context.ts";
+import type { Topic } from "./event-stream.ts";
 
 /** Returns the feed of an `eth_subscribe` subscription. Its topic contains the whole subscription. */
 export function ethFeed({ eth }: Pick<ApiContext, "eth">, subscription: EthSubscription): Feed {
@@ -16,8 +17,9 @@ export function ethFeed({ eth }: Pick<ApiContext, "eth">, subscription: EthSubsc
   };
 }
 
-/** Returns the feed of topics of `ethFeed`; undefined for others. */
-export function ethFeedOf(context: Pick<ApiContext, "eth">, [topic]: readonly string[]): Feed | undefined {
-  if (!topic?.startsWith(ETH_TOPIC)) return undefined;
-  return ethFeed(context, JSON.parse(topic.slice(ETH_TOPIC.length)));
+/** Returns the feed of the topics of a subscription. They come from the methods, which validate them. */
+export function feedOf(context: Pick<ApiContext, "eth" | "events">, topics: readonly string[]): Feed {
+  const [first] = topics;
+  if (first?.startsWith(ETH_TOPIC)) return ethFeed(context, JSON.parse(first.slice(ETH_TOPIC.length)));
+  return context.events.feed(topics as readonly Topic[]);
 }
