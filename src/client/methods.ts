@@ -336,7 +336,7 @@ export interface Methods {
   ): Promise<Fork>;
   /** Another name of get_v1_beacon_states_fork. */
   get_v1_beacon_states_stateId_fork: Methods["get_v1_beacon_states_fork"];
-  /** The justified and finalized checkpoints that a state holds. */
+  /** The justified and finalized checkpoints of a state. */
   get_v1_beacon_states_finality_checkpoints(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
@@ -346,14 +346,14 @@ export interface Methods {
   ): Promise<{ previous_justified: Checkpoint; current_justified: Checkpoint; finalized: Checkpoint }>;
   /** Another name of get_v1_beacon_states_finality_checkpoints. */
   get_v1_beacon_states_stateId_finality_checkpoints: Methods["get_v1_beacon_states_finality_checkpoints"];
-  /** Validators of a state with their balances and statuses, by ascending index. */
+  /** Validators of a state with their balances and statuses, by index. */
   get_v1_beacon_states_stateId_validators(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
-      /** Only these validators, each by index or public key; by default all. */
+      /** Validators by index or public key. Default: all. */
       id?: Array<string | number>;
-      /** Only validators with one of these statuses or of one of these groups; by default all. */
+      /** Statuses or status groups of the validators. Default: all. */
       status?: Array<
         | "pending_initialized"
         | "pending_queued"
@@ -377,38 +377,38 @@ export interface Methods {
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
-      /** Which validator: an index or a public key. */
+      /** Validator index or public key. */
       validator_id: string | number;
     },
     options?: CallOptions,
   ): Promise<StateValidator>;
-  /** Balances of the validators of a state, by ascending index. */
+  /** Validator balances of a state, by index. */
   get_v1_beacon_states_stateId_validator_balances(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
-      /** Only these validators, each by index or public key; by default all. */
+      /** Validators by index or public key. Default: all. */
       id?: Array<string | number>;
     },
     options?: CallOptions,
   ): Promise<Array<{ index: Uint64; balance: Uint64 }>>;
-  /** The committees of an epoch, by slot and index, with their validators in order. */
+  /** Beacon committees of an epoch, by slot and index. */
   get_v1_beacon_states_stateId_committees_epoch(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
-      /** By default the epoch of the state. */
+      /** Epoch. Default: the epoch of the state. */
       epoch?: string | number;
-      /** Only the committees with this index. */
+      /** Index of the committees. */
       index?: string | number;
-      /** Only the committees of this slot, which must be in the epoch. */
+      /** Slot of the committees, which must be in the epoch. */
       slot?: string | number;
     },
     options?: CallOptions,
   ): Promise<Array<Committee>>;
   /** Another name of get_v1_beacon_states_stateId_committees_epoch. */
   get_v1_beacon_states_stateId_committees: Methods["get_v1_beacon_states_stateId_committees_epoch"];
-  /** Headers of the known blocks of a slot or of the children of a block; by default those at the head's slot. */
+  /** Headers of the blocks of a slot or of the children of a block. Default: the slot of the head. */
   get_v1_beacon_headers(
     params?: {
       /** Only blocks of this slot. */
@@ -426,15 +426,15 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<BlockHeader>;
-  /** Takes a signed block: 200 when it was broadcast and imported, 202 when it was only broadcast. */
+  /** Publishes a signed block. Returns 200 if it was broadcast and imported, 202 if it was only broadcast. */
   post_v1_beacon_blocks(
     params: {
-      /** A signed block of the fork of its slot; from Deneb to Fulu together with its blobs. */
+      /** A signed block of the fork of its slot; from deneb to fulu wrapped with its blobs. */
       signed_block: object;
     },
     options?: CallOptions,
   ): Promise<200 | 202>;
-  /** A signed block in the form of its fork. */
+  /** A signed block. */
   get_v1_beacon_blocks_blockId(
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */
@@ -452,7 +452,7 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<{ root: Root }>;
-  /** The attestations that a block includes, in its order. */
+  /** The attestations in a block. */
   get_v1_beacon_blocks_blockId_attestations(
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */
@@ -460,17 +460,17 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<Array<Attestation>>;
-  /** Validators of a state like get_v1_beacon_states_stateId_validators, for as many ids as one likes. */
+  /** Like get_v1_beacon_states_stateId_validators, for any number of ids. */
   post_v1_beacon_states_stateId_validators(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
-      /** Only validators with these ids and statuses; a list left out means all. */
+      /** Ids and statuses of the validators. Default: all. */
       filter: object;
     },
     options?: CallOptions,
   ): Promise<Array<StateValidator>>;
-  /** Balances like get_v1_beacon_states_stateId_validator_balances, for as many ids as one likes. */
+  /** Like get_v1_beacon_states_stateId_validator_balances, for any number of ids. */
   post_v1_beacon_states_stateId_validator_balances(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
@@ -480,7 +480,7 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<Array<{ index: Uint64; balance: Uint64 }>>;
-  /** Index, public key and activation epoch of the validators of a state, by ascending index. */
+  /** Indices, public keys and activation epochs of validators, by index. */
   post_v1_beacon_states_stateId_validator_identities(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
@@ -490,27 +490,27 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<Array<{ index: Uint64; pubkey: Pubkey; activation_epoch: Uint64 }>>;
-  /** The members of a sync committee in order, together and by subcommittee; from altair on. */
+  /** Members of a sync committee, in total and by subcommittee; from altair on. */
   get_v1_beacon_states_stateId_sync_committees(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
-      /** By default the epoch of the state. */
+      /** Epoch. Default: the epoch of the state. */
       epoch?: string | number;
     },
     options?: CallOptions,
   ): Promise<{ validators: Array<Uint64>; validator_aggregates: Array<Array<Uint64>> }>;
-  /** The RANDAO mix of an epoch as a state holds it. */
+  /** The RANDAO mix of an epoch in a state. */
   get_v1_beacon_states_stateId_randao(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
-      /** By default the epoch of the state. */
+      /** Epoch. Default: the epoch of the state. */
       epoch?: string | number;
     },
     options?: CallOptions,
   ): Promise<{ randao: Root }>;
-  /** The consolidations of validators that a state has in its queue; from electra on. */
+  /** Pending consolidations of a state; from electra on. */
   get_v1_beacon_states_stateId_pending_consolidations(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
@@ -518,7 +518,7 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<Array<{ source_index: Uint64; target_index: Uint64 }>>;
-  /** The deposits that a state has in its queue; from electra on. */
+  /** Pending deposits of a state; from electra on. */
   get_v1_beacon_states_stateId_pending_deposits(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
@@ -528,7 +528,7 @@ export interface Methods {
   ): Promise<
     Array<{ pubkey: Pubkey; withdrawal_credentials: Root; amount: Uint64; signature: Signature; slot: Uint64 }>
   >;
-  /** The partial withdrawals that a state has in its queue; from electra on. */
+  /** Pending partial withdrawals of a state; from electra on. */
   get_v1_beacon_states_stateId_pending_partial_withdrawals(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
@@ -536,7 +536,7 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<Array<{ validator_index: Uint64; amount: Uint64; withdrawable_epoch: Uint64 }>>;
-  /** The proposers of the state's epoch and of the next one, slot by slot; from fulu on. */
+  /** Proposers of the state's epoch and the next one, by slot; from fulu on. */
   get_v1_beacon_states_stateId_proposer_lookahead(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
@@ -544,12 +544,12 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<Array<Uint64>>;
-  /** Takes a signed block: 200 when it was broadcast and imported, 202 when it was only broadcast. */
+  /** Publishes a signed block. Returns 200 if it was broadcast and imported, 202 if it was only broadcast. */
   post_v2_beacon_blocks(
     params: {
-      /** A signed block of the fork of its slot; from Deneb to Fulu together with its blobs. */
+      /** A signed block of the fork of its slot; from deneb to fulu wrapped with its blobs. */
       signed_block_or_contents: object;
-      /** The rules that a block must pass to be broadcast; one that fails is rejected. By default those of gossip. */
+      /** Validation that the block must pass before it is broadcast; otherwise it is rejected. Default: gossip. */
       broadcast_validation?: "gossip" | "consensus" | "consensus_and_equivocation";
       /** Fork of the object. Default: the fork of its slot. */
       consensus_version?:
@@ -565,12 +565,12 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<200 | 202>;
-  /** Takes a signed block without its payload, which is one that the node knows or comes from its builder; before bellatrix the block itself. Answers like post_v2_beacon_blocks; from fulu on the builder broadcasts its block, which is then 202. */
+  /** Publishes a signed blinded block, whose payload was built by the node or comes from its builder. Returns 200 if it was broadcast and imported, 202 if it was only broadcast. From fulu on the builder broadcasts its blocks: 202. */
   post_v2_beacon_blinded_blocks(
     params: {
       /** A signed blinded block of the fork of its slot. */
       signed_blinded_block: object;
-      /** The rules that a block must pass to be broadcast; one that fails is rejected. By default those of gossip. */
+      /** Validation that the block must pass before it is broadcast; otherwise it is rejected. Default: gossip. */
       broadcast_validation?: "gossip" | "consensus" | "consensus_and_equivocation";
       /** Fork of the object. Default: the fork of its slot. */
       consensus_version?:
@@ -588,7 +588,7 @@ export interface Methods {
   ): Promise<200 | 202>;
   /** Another name of post_v2_beacon_blinded_blocks. */
   post_v1_beacon_blinded_blocks: Methods["post_v2_beacon_blinded_blocks"];
-  /** A signed block with the header of its payload instead of the payload; before bellatrix the block itself. */
+  /** A signed blinded block, with the header of its payload; before bellatrix the block identity. */
   get_v1_beacon_blinded_blocks_blockId(
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */
@@ -596,7 +596,7 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<SignedBeaconBlock>;
-  /** The attestations that a block includes, in its order, with the fork that they belong to. */
+  /** The attestations in a block, with their fork as metadata. */
   get_v2_beacon_blocks_blockId_attestations(
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */
@@ -604,37 +604,37 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<Array<Attestation>>;
-  /** The blobs of a block, in the order of its commitments; none before deneb. From fulu on they are made of columns, of which the node has to have half. */
+  /** The blobs of a block in the order of its commitments; none before deneb. From fulu on they are reconstructed from data columns, of which the node needs half. */
   get_v1_beacon_blobs_blockId(
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */
       block_id: string | number;
-      /** Only the blobs with these versioned hashes; by default all. */
+      /** Versioned hashes of the blobs. Default: all. */
       versioned_hashes?: Array<string>;
     },
     options?: CallOptions,
   ): Promise<Array<string>>;
-  /** The blobs of a block with their proofs; none before deneb. From fulu on they are made of columns, as those of get_v1_beacon_blobs_blockId. */
+  /** The blob sidecars of a block; none before deneb. From fulu on they are reconstructed from data columns, of which the node needs half. */
   get_v1_beacon_blob_sidecars_blockId(
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */
       block_id: string | number;
-      /** Only the blobs with these indices, where the block has them; by default all. */
+      /** Indices of the blobs; those that the block does not have are ignored. Default: all. */
       indices?: Array<string | number>;
     },
     options?: CallOptions,
   ): Promise<Array<object>>;
-  /** The withdrawals that a block on a state has to include; from capella on. */
+  /** Withdrawals that a block on top of a state must include; from capella on. */
   get_v1_builder_states_stateId_expected_withdrawals(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
-      /** The slot of the block, at most 2 epochs past the state; by default the one after the state's. */
+      /** Slot of the block, at most 2 epochs after the state. Default: the slot after the state. */
       proposal_slot?: string | number;
     },
     options?: CallOptions,
   ): Promise<Array<{ index: Uint64; validator_index: Uint64; address: Address; amount: Uint64 }>>;
-  /** What a block paid its proposer, by what the block includes. Phase0 pays for attestations later, as part of the attestation rewards of their epoch. */
+  /** Rewards of a block's proposer by kind. Phase0 pays proposers for attestations later, as part of the attestation rewards of their epoch. */
   get_v1_beacon_rewards_blocks_blockId(
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */
@@ -649,7 +649,7 @@ export interface Methods {
     proposer_slashings: Uint64;
     attester_slashings: Uint64;
   }>;
-  /** What the members of the sync committee earned or lost by a block; nobody before altair. */
+  /** Rewards and penalties of the sync committee members for a block; none before altair. */
   post_v1_beacon_rewards_sync_committee_blockId(
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */
@@ -661,14 +661,14 @@ export interface Methods {
   ): Promise<
     Array<{
       validator_index: Uint64;
-      /** An amount in Gwei; a loss is negative. */
+      /** Amount in Gwei; penalties are negative. */
       reward: string;
     }>
   >;
-  /** What validators earned or lost by their attestations of an epoch, and what they could have earned, by effective balance. */
+  /** Rewards and penalties of validators for their attestations in an epoch, and the ideal rewards by effective balance. */
   post_v1_beacon_rewards_attestations_epoch(
     params: {
-      /** The epoch of the attestations. The last slot of the next epoch must have passed, or have a block. */
+      /** Epoch of the attestations. The last slot of the next epoch must be over or have a block. */
       epoch: string | number;
       /** Validators by index or public key. Default: all. */
       validator_ids?: Array<string | number>;
@@ -677,30 +677,30 @@ export interface Methods {
   ): Promise<{
     ideal_rewards: Array<{
       effective_balance: Uint64;
-      /** An amount in Gwei; a loss is negative. */
+      /** Amount in Gwei; penalties are negative. */
       head: string;
-      /** An amount in Gwei; a loss is negative. */
+      /** Amount in Gwei; penalties are negative. */
       target: string;
-      /** An amount in Gwei; a loss is negative. */
+      /** Amount in Gwei; penalties are negative. */
       source: string;
-      /** An amount in Gwei; a loss is negative. */
+      /** Amount in Gwei; penalties are negative. */
       inactivity: string;
       inclusion_delay?: Uint64;
     }>;
     total_rewards: Array<{
       validator_index: Uint64;
-      /** An amount in Gwei; a loss is negative. */
+      /** Amount in Gwei; penalties are negative. */
       head: string;
-      /** An amount in Gwei; a loss is negative. */
+      /** Amount in Gwei; penalties are negative. */
       target: string;
-      /** An amount in Gwei; a loss is negative. */
+      /** Amount in Gwei; penalties are negative. */
       source: string;
-      /** An amount in Gwei; a loss is negative. */
+      /** Amount in Gwei; penalties are negative. */
       inactivity: string;
       inclusion_delay?: Uint64;
     }>;
   }>;
-  /** The tree of the deposits that are final, in short (EIP-4881). */
+  /** Snapshot of the finalized deposit tree (EIP-4881). */
   get_v1_beacon_deposit_snapshot(
     params?: Record<string, never>,
     options?: CallOptions,
@@ -711,20 +711,20 @@ export interface Methods {
     execution_block_hash: Root;
     execution_block_height: Uint64;
   }>;
-  /** The builders of a state. They come with gloas, which the node does not support. */
+  /** The builders of a state. Unsupported: requires gloas. */
   post_v1_beacon_states_stateId_builders(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: string | number;
-      /** Only builders with these ids and statuses; a list left out means all. */
+      /** Ids and statuses of the builders. Default: all. */
       filter?: object;
     },
     options?: CallOptions,
   ): Promise<unknown>;
-  /** Takes the bid of a builder. Bids come with gloas, which the node does not support. */
+  /** Submits a builder's bid. Unsupported: requires gloas. */
   post_v1_beacon_execution_payload_bids(
     params: {
-      /** The bid, signed by its builder. */
+      /** Bid signed by its builder. */
       signed_bid: object;
       /** Fork of the object. Default: the fork of its slot. */
       consensus_version?:
@@ -740,12 +740,12 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<unknown>;
-  /** Takes the payload of a block. Payloads come apart from blocks with gloas, which the node does not support. */
+  /** Publishes an execution payload envelope. Unsupported: requires gloas. */
   post_v1_beacon_execution_payload_envelopes(
     params: {
-      /** The envelope, signed by its builder, alone or together with the blobs. */
+      /** Envelope signed by its builder, optionally with blobs. */
       signed_envelope_or_contents: object;
-      /** The rules that it must pass to be broadcast. */
+      /** Validation that it must pass before it is broadcast. */
       broadcast_validation?: "gossip" | "consensus" | "consensus_and_equivocation";
       /** Fork of the object. Default: the fork of its slot. */
       consensus_version?:
@@ -758,12 +758,12 @@ export interface Methods {
         | "fulu"
         | "gloas"
         | "heze";
-      /** Whether the blobs came with it. */
+      /** True if the blobs are included. */
       blob_data_included?: boolean;
     },
     options?: CallOptions,
   ): Promise<unknown>;
-  /** The payload of a block in its envelope. Envelopes come with gloas, which the node does not support. */
+  /** The signed execution payload envelope of a block. Unsupported: requires gloas. */
   get_v1_beacon_execution_payload_envelopes_blockId(
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */
@@ -771,15 +771,15 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<unknown>;
-  /** Attestations to the timeliness of payloads. They come with gloas, which the node does not support. */
+  /** Payload attestations in the pool. Unsupported: requires gloas. */
   get_v1_beacon_pool_payload_attestations(
     params?: {
-      /** Only those of this slot. */
+      /** Slot of the attestations. */
       slot?: string | number;
     },
     options?: CallOptions,
   ): Promise<unknown>;
-  /** Takes attestations to the timeliness of payloads. They come with gloas, which the node does not support. */
+  /** Submits payload attestations. Unsupported: requires gloas. */
   post_v1_beacon_pool_payload_attestations(
     params: {
       /** The signed attestations. */
@@ -798,74 +798,74 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<unknown>;
-  /** Takes attestations of single validators; each is judged by itself. */
+  /** Submits unaggregated attestations. Each is validated on its own. */
   post_v1_beacon_pool_attestations(
     params: {
-      /** Each one an attestation with one aggregation bit or, since Electra, a single attestation. */
+      /** Attestations with a single aggregation bit; from electra on SingleAttestation objects. */
       attestations: object | Array<object>;
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** Attester slashings that wait to be included in a finalized block. */
+  /** Attester slashings in the pool, until they are included in a finalized block. */
   get_v1_beacon_pool_attester_slashings(
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<Array<AttesterSlashing>>;
-  /** Takes an attester slashing. */
+  /** Submits an attester slashing. */
   post_v1_beacon_pool_attester_slashings(
     params: {
       attester_slashing: AttesterSlashing;
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** Proposer slashings that wait to be included in a finalized block. */
+  /** Proposer slashings in the pool, until they are included in a finalized block. */
   get_v1_beacon_pool_proposer_slashings(
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<Array<ProposerSlashing>>;
-  /** Takes a proposer slashing. */
+  /** Submits a proposer slashing. */
   post_v1_beacon_pool_proposer_slashings(
     params: {
       proposer_slashing: ProposerSlashing;
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** Voluntary exits that wait to be included in a finalized block. */
+  /** Voluntary exits in the pool, until they are included in a finalized block. */
   get_v1_beacon_pool_voluntary_exits(
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<Array<SignedVoluntaryExit>>;
-  /** Takes a signed voluntary exit. */
+  /** Submits a signed voluntary exit. */
   post_v1_beacon_pool_voluntary_exits(
     params: {
       signed_voluntary_exit: SignedVoluntaryExit;
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** Attestations that the node holds, each in the form of its fork. */
+  /** Attestations in the pool, each in the format of its fork. */
   get_v1_beacon_pool_attestations(
     params?: {
-      /** Only those of this slot. */
+      /** Slot of the attestations. */
       slot?: string | number;
-      /** Only those of committees with this index. */
+      /** Committee index of the attestations. */
       committee_index?: string | number;
     },
     options?: CallOptions,
   ): Promise<Array<Attestation>>;
-  /** Attestations that the node holds, all in the form of one fork. */
+  /** Attestations in the pool, all in the format of one fork. */
   get_v2_beacon_pool_attestations(
     params?: {
-      /** Only those of this slot, in the form of its fork; by default in that of the current slot. */
+      /** Slot of the attestations, which also selects the fork. Default: the fork of the current slot. */
       slot?: string | number;
-      /** Only those of committees with this index. */
+      /** Committee index of the attestations. */
       committee_index?: string | number;
     },
     options?: CallOptions,
   ): Promise<Array<Attestation>>;
-  /** Takes attestations of single validators; each is judged by itself. */
+  /** Submits unaggregated attestations. Each is validated on its own. */
   post_v2_beacon_pool_attestations(
     params: {
-      /** Each one an attestation with one aggregation bit or, since Electra, a single attestation. */
+      /** Attestations with a single aggregation bit; from electra on SingleAttestation objects. */
       attestations: Array<object>;
       /** Fork of the object. Default: the fork of its slot. */
       consensus_version?:
@@ -881,12 +881,12 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** Attester slashings that wait to be included in a finalized block. */
+  /** Attester slashings in the pool, until they are included in a finalized block. */
   get_v2_beacon_pool_attester_slashings(
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<Array<AttesterSlashing>>;
-  /** Takes an attester slashing. */
+  /** Submits an attester slashing. */
   post_v2_beacon_pool_attester_slashings(
     params: {
       attester_slashing: AttesterSlashing;
@@ -904,7 +904,7 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** Changes of withdrawal credentials that wait to be included in a finalized block; none before capella. */
+  /** BLS to execution changes in the pool, until they are included in a finalized block; none before capella. */
   get_v1_beacon_pool_bls_to_execution_changes(
     params?: Record<string, never>,
     options?: CallOptions,
@@ -914,15 +914,15 @@ export interface Methods {
       signature: Signature;
     }>
   >;
-  /** Takes changes of withdrawal credentials, each judged by itself; from capella on. */
+  /** Submits BLS to execution changes. Each is validated on its own. From capella on. */
   post_v1_beacon_pool_bls_to_execution_changes(
     params: {
-      /** The changes, each signed with the validator's withdrawal key. */
+      /** Changes, each signed with the validator's BLS withdrawal key. */
       signed_changes: Array<object>;
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** Who the node is on the network: its id, its record, its addresses and its metadata. */
+  /** Network identity of the node: peer id, ENR, addresses and metadata. */
   get_v1_node_identity(
     params?: Record<string, never>,
     options?: CallOptions,
@@ -933,32 +933,32 @@ export interface Methods {
     discovery_addresses: Array<string>;
     metadata: { seq_number: Uint64; attnets: Bits; syncnets: Bits; custody_group_count?: Uint64 };
   }>;
-  /** The known peers, all or those in certain states of connection. */
+  /** Known peers, optionally filtered by connection state and direction. */
   get_v1_node_peers(
     params?: {
-      /** Only peers in one of these states. */
+      /** Connection states of the peers. */
       state?: Array<"disconnected" | "connecting" | "connected" | "disconnecting">;
-      /** Only peers that were connected this way. */
+      /** Connection directions of the peers. */
       direction?: Array<"inbound" | "outbound">;
     },
     options?: CallOptions,
   ): Promise<Array<Peer>>;
-  /** One known peer. */
+  /** A known peer. */
   get_v1_node_peers_peerId(
     params: {
-      /** The peer's id, in base58btc or as a CIDv1 in base32. */
+      /** Peer id in base58btc, or as a CIDv1 in base32. */
       peer_id: string;
     },
     options?: CallOptions,
   ): Promise<Peer>;
-  /** How many peers are in each state of connection. */
+  /** Number of peers by connection state. */
   get_v1_node_peer_count(
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<{ disconnected: Uint64; connecting: Uint64; connected: Uint64; disconnecting: Uint64 }>;
   /** The node's name, version and platform. */
   get_v1_node_version(params?: Record<string, never>, options?: CallOptions): Promise<{ version: string }>;
-  /** Whether the node is syncing, and how far its head is behind the clock then. */
+  /** Sync status of the node, with the distance of its head to the current slot. */
   get_v1_node_syncing(
     params?: Record<string, never>,
     options?: CallOptions,
@@ -969,15 +969,15 @@ export interface Methods {
     is_optimistic: boolean;
     el_offline: boolean;
   }>;
-  /** The node's health as an HTTP status: 200 when it is ready, 206 when it is syncing. */
+  /** Health of the node as an HTTP status: 200 if it is ready, 206 if it is syncing. */
   get_v1_node_health(
     params?: {
-      /** The status to answer instead of 206 while syncing. */
+      /** Status to return instead of 206 while syncing. */
       syncing_status?: number;
     },
     options?: CallOptions,
   ): Promise<{ health: number }>;
-  /** Which client the node is, and which its execution client, if that tells. */
+  /** Versions of the node and of its execution client, if known. */
   get_v2_node_version(
     params?: Record<string, never>,
     options?: CallOptions,
@@ -985,7 +985,7 @@ export interface Methods {
     beacon_node: { code: string; name: string; version: string; commit: string };
     execution_client?: { code: string; name: string; version: string; commit: string };
   }>;
-  /** Whether the node can be relied upon, and if not, what of it is not in order; REST says so by 200 or 503 too. */
+  /** Readiness of the node and of its parts. REST responds with 200 if it is ready and 503 if not. */
   getReadiness(
     params?: Record<string, never>,
     options?: CallOptions,
@@ -996,32 +996,32 @@ export interface Methods {
     database_writable: boolean;
     execution_online: boolean;
   }>;
-  /** When and in which committee validators attest in an epoch. */
+  /** Attester duties of validators in an epoch. */
   get_v1_validator_duties_attester(
     params: {
-      /** The epoch of the duties, at most the one after the current. */
+      /** Epoch of the duties, at most one after the current epoch. */
       epoch: string | number;
-      /** Public keys or indices of the validators. */
+      /** Validator public keys or indices. */
       validators: Array<string | number>;
     },
     options?: CallOptions,
   ): Promise<Array<AttesterDuty>>;
-  /** When and in which committee validators attest in an epoch. */
+  /** Attester duties of validators in an epoch. */
   post_v1_validator_duties_attester(
     params: {
-      /** The epoch of the duties, at most the one after the current. */
+      /** Epoch of the duties, at most one after the current epoch. */
       epoch: string | number;
-      /** Public keys or indices of the validators. */
+      /** Validator public keys or indices. */
       validators: Array<string | number>;
     },
     options?: CallOptions,
   ): Promise<Array<AttesterDuty>>;
   /** Another name of post_v1_validator_duties_attester. */
   post_v1_validator_duties_attester_epoch: Methods["post_v1_validator_duties_attester"];
-  /** Who proposes at each slot of an epoch. */
+  /** Proposer duties of an epoch. */
   get_v1_validator_duties_proposer(
     params: {
-      /** The epoch of the duties, at most the one after the current. */
+      /** Epoch of the duties, at most one after the current epoch. */
       epoch: string | number;
     },
     options?: CallOptions,
@@ -1031,13 +1031,13 @@ export interface Methods {
   /** A new block on the head for its proposer to sign. */
   get_v1_validator_block(
     params: {
-      /** The slot of the block, after the head's: the current one, or at most two epochs past the head. */
+      /** Slot of the block, after the head: the current slot, or up to two epochs after the head. */
       slot: string | number;
       /** The proposer's signature over the epoch. */
       randao_reveal: string;
-      /** At most 32 bytes of text or hex; by default what setGraffiti has set. */
+      /** At most 32 bytes of text or hex. Default: the graffiti of setGraffiti. */
       graffiti?: string;
-      /** Takes the point at infinity in place of a reveal. */
+      /** Accepts the point at infinity as the reveal. */
       skip_randao_verification?: boolean;
     },
     options?: CallOptions,
@@ -1046,54 +1046,54 @@ export interface Methods {
   get_v2_validator_blocks_slot: Methods["get_v1_validator_block"];
   /** Another name of get_v1_validator_block. */
   get_v1_validator_blocks_slot: Methods["get_v1_validator_block"];
-  /** Takes a signed block; true when it was broadcast and imported. */
+  /** Publishes a signed block. Returns true if it was broadcast and imported. */
   post_v1_validator_block(
     params: {
-      /** A signed block of the fork of its slot; from Deneb to Fulu together with its blobs. */
+      /** A signed block of the fork of its slot; from deneb to fulu wrapped with its blobs. */
       signed_block: object;
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** What a committee's members should sign at a slot. */
+  /** Attestation data for the members of a committee to sign. */
   get_v1_validator_attestation_data(
     params: {
-      /** The slot of the attestation, at most the one after the current. */
+      /** Slot of the attestation, at most one after the current slot. */
       slot: string | number;
-      /** The committee at the slot; may be left out from electra on. */
+      /** Committee index. Optional from electra on. */
       committee_index?: string | number;
     },
     options?: CallOptions,
   ): Promise<AttestationData>;
-  /** Another name of get_v1_validator_attestation_data. */
+  /** Alias of get_v1_validator_attestation_data. */
   get_v1_validator_attestation(
     params: {
-      /** The slot of the attestation, at most the one after the current. */
+      /** Slot of the attestation, at most one after the current slot. */
       slot: string | number;
-      /** The committee at the slot; may be left out from electra on. */
+      /** Committee index. Optional from electra on. */
       committee_index?: string | number;
     },
     options?: CallOptions,
   ): Promise<AttestationData>;
-  /** The attestation with the most attesters for some attestation data. */
+  /** The best aggregate for some attestation data. */
   get_v1_validator_aggregate_attestation(
     params: {
-      /** The slot of the attestation data. */
+      /** Slot of the attestation data. */
       slot: string | number;
-      /** The hash tree root of the attestation data. */
+      /** Hash tree root of the attestation data. */
       attestation_data_root: string;
-      /** The committee at the slot. From electra on the data does not name it, so that it has to be given where the slot has several. */
+      /** Committee index. Required from electra on if the slot has several committees. */
       committee_index?: string | number;
     },
     options?: CallOptions,
   ): Promise<Attestation>;
-  /** As get_v1_validator_aggregate_attestation; also takes one AttestationData in place of slot and root. It has no proof in it. */
+  /** Like get_v1_validator_aggregate_attestation; also accepts an AttestationData instead of slot and root. The result has no proof. */
   get_v1_validator_aggregate_and_proof(
     params: {
-      /** The slot of the attestation data. */
+      /** Slot of the attestation data. */
       slot: string | number;
-      /** The hash tree root of the attestation data. */
+      /** Hash tree root of the attestation data. */
       attestation_data_root: string;
-      /** The committee at the slot. From electra on the data does not name it, so that it has to be given where the slot has several. */
+      /** Committee index. Required from electra on if the slot has several committees. */
       committee_index?: string | number;
     },
     options?: CallOptions,
@@ -1101,101 +1101,101 @@ export interface Methods {
   /** Submits aggregates, each signed by its aggregator. */
   post_v1_validator_aggregate_and_proofs(
     params: {
-      /** Aggregates in the form of their slot's fork. */
+      /** Signed aggregates in the format of their slot's fork. */
       signed_aggregates: SignedAggregateAndProof | Array<SignedAggregateAndProof>;
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** Another name of post_v1_validator_aggregate_and_proofs. */
+  /** Alias of post_v1_validator_aggregate_and_proofs. */
   post_v1_validator_aggregate_and_proof(
     params: {
-      /** Aggregates in the form of their slot's fork. */
+      /** Signed aggregates in the format of their slot's fork. */
       signed_aggregates: SignedAggregateAndProof | Array<SignedAggregateAndProof>;
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** Tells the node in which committees validators will attest or aggregate. */
+  /** Subscribes validators to the subnets of their beacon committees. */
   post_v1_validator_beacon_committee_subscriptions(
     params: {
-      /** One for each validator and slot. */
+      /** Subscriptions, one per validator and slot. */
       subscriptions: object | Array<object>;
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** Which validators sit in the sync committee of an epoch, and where. */
+  /** Sync committee duties of validators in an epoch. */
   post_v1_validator_duties_sync_epoch(
     params: {
-      /** An epoch of the current or the next sync committee period, or of an earlier one. */
+      /** Epoch of the duties, at most in the next sync committee period. */
       epoch: string | number;
-      /** Indices or public keys of the validators. */
+      /** Validator indices or public keys. */
       validator_indices: Array<string | number>;
     },
     options?: CallOptions,
   ): Promise<Array<{ pubkey: Pubkey; validator_index: Uint64; validator_sync_committee_indices: Array<Uint64> }>>;
   /** Another name of post_v1_validator_duties_sync_epoch. */
   post_v1_validator_duties_sync: Methods["post_v1_validator_duties_sync_epoch"];
-  /** Who proposes at each slot of an epoch, with the dependent root of one epoch earlier. */
+  /** Proposer duties of an epoch, with the dependent root of one epoch earlier. */
   get_v2_validator_duties_proposer_epoch(
     params: {
-      /** The epoch of the duties, at most the one after the current. */
+      /** Epoch of the duties, at most one after the current epoch. */
       epoch: string | number;
     },
     options?: CallOptions,
   ): Promise<Array<ProposerDuty>>;
   /** Another name of get_v2_validator_duties_proposer_epoch. */
   get_v2_validator_duties_proposer: Methods["get_v2_validator_duties_proposer_epoch"];
-  /** Whether validators were seen to do anything in an epoch. */
+  /** Liveness of validators in an epoch, as observed by the node. */
   post_v1_validator_liveness_epoch(
     params: {
-      /** The current epoch or the one before it. */
+      /** The current or the previous epoch. */
       epoch: string | number;
-      /** The validators. */
+      /** Validator indices. */
       validator_indices: Array<string | number>;
     },
     options?: CallOptions,
   ): Promise<Array<{ index: Uint64; is_live: boolean }>>;
   /** Another name of post_v1_validator_liveness_epoch. */
   post_v1_validator_liveness: Methods["post_v1_validator_liveness_epoch"];
-  /** A new block on the head for its proposer to sign, with what it is worth beside it; blinded, without the payload, where a builder bids more than the node's own payload is worth. */
+  /** A new block on the head for its proposer to sign, with its value as metadata. It is blinded if a builder's bid is worth more than the local payload. */
   get_v3_validator_blocks_slot(
     params: {
-      /** The slot of the block, after the head's: the current one, or at most two epochs past the head. */
+      /** Slot of the block, after the head: the current slot, or up to two epochs after the head. */
       slot: string | number;
       /** The proposer's signature over the epoch. */
       randao_reveal: string;
-      /** At most 32 bytes of text or hex; by default what setGraffiti has set. */
+      /** At most 32 bytes of text or hex. Default: the graffiti of setGraffiti. */
       graffiti?: string;
-      /** Takes the point at infinity in place of a reveal. */
+      /** Accepts the point at infinity as the reveal. */
       skip_randao_verification?: boolean;
-      /** Percentage by which a builder's bid is weighed against the node's own payload: 0 prefers the own, 2^64-1 the builder's; by default what --builder-boost-factor says. */
+      /** Weight of builder bids against the local payload in percent: 0 always prefers the local payload, 2^64-1 the builder. Default: --builder-boost-factor. */
       builder_boost_factor?: string | number;
     },
     options?: CallOptions,
   ): Promise<BeaconBlock | { block: BeaconBlock; kzg_proofs: Array<string>; blobs: Array<string> }>;
   /** Another name of get_v3_validator_blocks_slot. */
   get_v3_validator_block: Methods["get_v3_validator_blocks_slot"];
-  /** A new block with the header of its payload instead of the payload, which may be a builder's; before bellatrix the block itself. */
+  /** A new blinded block, with the header of a local or builder payload; before bellatrix a full block. */
   get_v1_validator_blinded_blocks_slot(
     params: {
-      /** The slot of the block, after the head's: the current one, or at most two epochs past the head. */
+      /** Slot of the block, after the head: the current slot, or up to two epochs after the head. */
       slot: string | number;
       /** The proposer's signature over the epoch. */
       randao_reveal: string;
-      /** At most 32 bytes of text or hex; by default what setGraffiti has set. */
+      /** At most 32 bytes of text or hex. Default: the graffiti of setGraffiti. */
       graffiti?: string;
-      /** Takes the point at infinity in place of a reveal. */
+      /** Accepts the point at infinity as the reveal. */
       skip_randao_verification?: boolean;
     },
     options?: CallOptions,
   ): Promise<BeaconBlock>;
-  /** The attestation of a committee with the most attesters for some attestation data. */
+  /** The best aggregate of a committee for some attestation data. */
   get_v2_validator_aggregate_attestation(
     params: {
-      /** The slot of the attestation data. */
+      /** Slot of the attestation data. */
       slot: string | number;
-      /** The hash tree root of the attestation data. */
+      /** Hash tree root of the attestation data. */
       attestation_data_root: string;
-      /** The committee at the slot. */
+      /** Committee index. */
       committee_index: string | number;
     },
     options?: CallOptions,
@@ -1203,7 +1203,7 @@ export interface Methods {
   /** Submits aggregates, each signed by its aggregator. */
   post_v2_validator_aggregate_and_proofs(
     params: {
-      /** Aggregates in the form of their slot's fork. */
+      /** Signed aggregates in the format of their slot's fork. */
       signed_aggregates: Array<SignedAggregateAndProof>;
       /** Fork of the object. Default: the fork of its slot. */
       consensus_version?:
@@ -1219,7 +1219,7 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** Submits messages of sync committee members, each signing a head. */
+  /** Submits sync committee messages. Each is validated on its own. */
   post_v1_beacon_pool_sync_committees(
     params: {
       /** The signed messages. */
@@ -1227,14 +1227,14 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** The contribution of a sync subcommittee with the most signers for a block. */
+  /** The best contribution of a sync subcommittee for a block. */
   get_v1_validator_sync_committee_contribution(
     params: {
-      /** The slot in which the members signed. */
+      /** Slot of the sync committee messages. */
       slot: string | number;
-      /** The subcommittee. */
+      /** Subcommittee index. */
       subcommittee_index: string | number;
-      /** The block that they signed. */
+      /** Root of the signed block. */
       beacon_block_root: string;
     },
     options?: CallOptions,
@@ -1253,47 +1253,47 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** Tells the node where the fees of validators' blocks are to go, for this epoch and two more. */
+  /** Sets the fee recipients of validators for this epoch and the next two. */
   post_v1_validator_prepare_beacon_proposer(
     params: {
-      /** One for each validator. */
+      /** Preparations, one per validator. */
       preparations: Array<object>;
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** Registers validators for builders, each judged by itself; the node passes this on to its builder, if it has one. */
+  /** Registers validators with builders. Each registration is validated on its own and forwarded to the node's builder, if any. */
   post_v1_validator_register_validator(
     params: {
-      /** One for each validator. */
+      /** Registrations, one per validator. */
       signed_registrations: Array<object>;
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** Tells the node in which sync subcommittees validators take part. */
+  /** Subscribes validators to the subnets of their sync subcommittees. */
   post_v1_validator_sync_committee_subscriptions(
     params: {
-      /** One for each validator. */
+      /** Subscriptions, one per validator. */
       subscriptions: Array<object>;
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** Combines selection proofs of distributed validators; only their middleware supports it. */
+  /** Combines selection proofs of distributed validators. Unsupported: only for their middleware. */
   post_v1_validator_beacon_committee_selections(
     params: {
-      /** The partial selection proofs. */
+      /** Partial selection proofs. */
       selections: Array<object>;
     },
     options?: CallOptions,
   ): Promise<Array<{ validator_index: Uint64; slot: Uint64; selection_proof: Signature }>>;
-  /** Combines sync committee selection proofs of distributed validators; only their middleware supports it. */
+  /** Combines sync committee selection proofs of distributed validators. Unsupported: only for their middleware. */
   post_v1_validator_sync_committee_selections(
     params: {
-      /** The partial selection proofs. */
+      /** Partial selection proofs. */
       selections: Array<object>;
     },
     options?: CallOptions,
   ): Promise<Array<{ validator_index: Uint64; slot: Uint64; subcommittee_index: Uint64; selection_proof: Signature }>>;
-  /** Who judges the timeliness of payloads. This comes with gloas, which the node does not support. */
+  /** Duties of the payload timeliness committee. Unsupported: requires gloas. */
   post_v1_validator_duties_ptc_epoch(
     params: {
       /** The epoch of the duties. */
@@ -1305,7 +1305,7 @@ export interface Methods {
   ): Promise<unknown>;
   /** Another name of post_v1_validator_duties_ptc_epoch. */
   post_v1_validator_duties_ptc: Methods["post_v1_validator_duties_ptc_epoch"];
-  /** A new block without its payload. Such blocks come with gloas, which the node does not support. */
+  /** A new block without its payload. Unsupported: requires gloas. */
   get_v4_validator_blocks_slot(
     params: {
       /** The slot of the block. */
@@ -1314,18 +1314,18 @@ export interface Methods {
       randao_reveal: string;
       /** At most 32 bytes of text or hex. */
       graffiti?: string;
-      /** Takes the point at infinity in place of a reveal. */
+      /** Accepts the point at infinity as the reveal. */
       skip_randao_verification?: boolean;
-      /** Whether the payload is to come with the block. */
+      /** True to include the payload. */
       include_payload?: boolean;
-      /** How much a builder's bid counts, in percent. */
+      /** Weight of builder bids, in percent. */
       builder_boost_factor?: string | number;
     },
     options?: CallOptions,
   ): Promise<unknown>;
   /** Another name of get_v4_validator_blocks_slot. */
   get_v4_validator_block: Methods["get_v4_validator_blocks_slot"];
-  /** What to sign on the timeliness of a payload. This comes with gloas, which the node does not support. */
+  /** Payload attestation data to sign. Unsupported: requires gloas. */
   get_v1_validator_payload_attestation_data(
     params: {
       /** The slot of the payload. */
@@ -1333,10 +1333,10 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<unknown>;
-  /** Takes what proposers want of builders. This comes with gloas, which the node does not support. */
+  /** Submits proposer preferences for builders. Unsupported: requires gloas. */
   post_v1_validator_proposer_preferences(
     params: {
-      /** One for each proposal. */
+      /** Preferences, one per proposal. */
       signed_preferences: Array<object>;
       /** Fork of the object. Default: the fork of its slot. */
       consensus_version?:
@@ -1352,7 +1352,7 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<unknown>;
-  /** The bid of a builder to sign. Bids come with gloas, which the node does not support. */
+  /** A builder's bid to sign. Unsupported: requires gloas. */
   get_v1_validator_execution_payload_bids_slot_builderIndex(
     params: {
       /** The slot of the block. */
@@ -1362,7 +1362,7 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<unknown>;
-  /** The payload of a block to sign. Envelopes come with gloas, which the node does not support. */
+  /** An execution payload envelope to sign. Unsupported: requires gloas. */
   get_v1_validator_execution_payload_envelopes_slot_beaconBlockRoot(
     params: {
       /** The slot of the block. */
@@ -1372,9 +1372,9 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<unknown>;
-  /** Every scheduled fork, past and to come. */
+  /** All scheduled forks, past and future. */
   get_v1_config_fork_schedule(params?: Record<string, never>, options?: CallOptions): Promise<Array<Fork>>;
-  /** Constants, preset and configuration that the node runs with. */
+  /** Constants, preset and configuration of the chain. */
   get_v1_config_spec(
     params?: Record<string, never>,
     options?: CallOptions,
@@ -1384,12 +1384,12 @@ export interface Methods {
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<{ chain_id: Uint64; address: Address }>;
-  /** The object of get_v1_config_spec, with the preset's constants also under their lower case names. */
+  /** Like get_v1_config_spec, with the preset constants also under lowercase names. */
   getSpecPreset(
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<Record<string, string | Array<unknown>>>;
-  /** A whole state in the form of its fork. */
+  /** A full state. */
   get_v1_debug_beacon_states_stateId(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
@@ -1399,17 +1399,17 @@ export interface Methods {
   ): Promise<BeaconState>;
   /** Another name of get_v1_debug_beacon_states_stateId. */
   get_v2_debug_beacon_states_stateId: Methods["get_v1_debug_beacon_states_stateId"];
-  /** Every leaf of the fork-choice tree, with its payload's status. */
+  /** Leaves of the fork choice tree, with their payload status. */
   get_v2_debug_beacon_heads(
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<Array<{ root: Root; slot: Uint64; execution_optimistic: boolean }>>;
-  /** Every leaf of the fork-choice tree. */
+  /** Leaves of the fork choice tree. */
   get_v1_debug_beacon_heads(
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<Array<{ root: Root; slot: Uint64 }>>;
-  /** The checkpoints of fork choice and every block that it considers, with the weight behind it in Gwei. */
+  /** Checkpoints and blocks of fork choice, with their weights in Gwei. */
   get_v1_debug_fork_choice(
     params?: Record<string, never>,
     options?: CallOptions,
@@ -1427,12 +1427,12 @@ export interface Methods {
       execution_block_hash: Root;
     }>;
   }>;
-  /** Those of the data columns of a block that the node has; none before fulu. */
+  /** The data column sidecars of a block that the node has; none before fulu. */
   get_v1_debug_beacon_data_column_sidecars_blockId(
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */
       block_id: string | number;
-      /** Only these columns, where the node has them; by default all that it has. */
+      /** Column indices; those that the node does not have are ignored. Default: all. */
       indices?: Array<string | number>;
     },
     options?: CallOptions,
@@ -1453,7 +1453,7 @@ export interface Methods {
   }>;
   /** The node's name, version and platform as one string. */
   getNodeVersion(params?: Record<string, never>, options?: CallOptions): Promise<string>;
-  /** The connected peers, with what they told about themselves and their scores. */
+  /** Connected peers with their identify data and scores. */
   peers(
     params?: Record<string, never>,
     options?: CallOptions,
@@ -1471,35 +1471,35 @@ export interface Methods {
       score: number;
     }>;
   }>;
-  /** Whether the node is syncing. */
+  /** Returns true if the node is syncing. */
   getSyncing(params?: Record<string, never>, options?: CallOptions): Promise<boolean>;
   /** The node's own peer id. */
   getNetworkPeerId(params?: Record<string, never>, options?: CallOptions): Promise<string>;
   /** The peer ids of the connected peers. */
   getNetworkPeers(params?: Record<string, never>, options?: CallOptions): Promise<Array<string>>;
-  /** The node's own record (ENR) as text. */
+  /** The node's own ENR as text. */
   getNetworkEnr(params?: Record<string, never>, options?: CallOptions): Promise<string>;
-  /** The signed block of a slot or with a root, or null when there is none. */
+  /** The signed block of a slot or root; null if there is none. */
   getBeaconBlock(
     params?: {
-      /** The slot of a canonical block; any other block id is taken too. */
+      /** Slot of a canonical block, or any other block id. */
       slot?: string | number;
-      /** The root of a block, when no slot is given. */
+      /** Root of a block, if no slot is given. */
       root?: string;
     },
     options?: CallOptions,
   ): Promise<SignedBeaconBlock | null>;
-  /** The state at a slot or with a root, or null when there is none. */
+  /** The state of a slot or root; null if there is none. */
   getBeaconState(
     params?: {
-      /** A slot of the canonical chain; any other state id is taken too. */
+      /** Slot of the canonical chain, or any other state id. */
       slot?: string | number;
-      /** The root of a state, when no slot is given. */
+      /** Root of a state, if no slot is given. */
       root?: string;
     },
     options?: CallOptions,
   ): Promise<BeaconState | null>;
-  /** Changes what is logged, at once and for the whole process. */
+  /** Sets the log levels of the whole process, effective immediately. */
   setLogLevel(
     params: {
       /** A level, then KEY:topic,topic parts separated by ;. */
@@ -1507,7 +1507,7 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** Sets the graffiti of blocks that are produced without one of their own. */
+  /** Sets the default graffiti of produced blocks. */
   setGraffiti(
     params: {
       /** At most 32 bytes of text or hex. */
@@ -1515,17 +1515,17 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<true>;
-  /** The blocks of the deposit chain that are candidates for votes, oldest first. */
+  /** Candidate blocks of the deposit chain for eth1 votes, oldest first. */
   getEth1Chain(
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<Array<{ number: Uint64; timestamp: Uint64; deposits: Array<DepositData>; voteData: Eth1Data }>>;
-  /** The vote on the deposit chain and the deposits of a block of the current slot. */
+  /** The eth1 vote and the deposits for a block of the current slot. */
   getEth1ProposalData(
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<{ vote: Eth1Data; deposits: Array<Deposit>; hasMissingDeposits: boolean }>;
-  /** The promises of the process that are pending, when the node was started with --track-futures. */
+  /** Pending promises of the process. Requires --track-futures. */
   debug_getChronosFutures(
     params?: Record<string, never>,
     options?: CallOptions,
@@ -1545,7 +1545,7 @@ export interface Methods {
   }>;
   /** Another name of debug_getGossipSubPeers. */
   getGossipSubPeers: Methods["debug_getGossipSubPeers"];
-  /** How many validators there are by the head's state, how much they have at stake, and how much of that votes. */
+  /** Number of validators in the head state, their stake, and the share of it that votes. */
   getParticipation(
     params?: Record<string, never>,
     options?: CallOptions,
@@ -1554,49 +1554,49 @@ export interface Methods {
     validators: Uint64;
     active_validators: Uint64;
     active_balance: Uint64;
-    /** Of the active stake, the part whose votes of this epoch are on chain. */
+    /** Share of the active balance with included attestations in this epoch. */
     current_epoch: number;
-    /** The same of the epoch before; null in the first one. */
+    /** The same for the previous epoch; null in the first epoch. */
     previous_epoch: number | null;
-    /** Of the sync committee, the part that signed for the block before the head; null before altair. */
+    /** Share of the sync committee that signed the parent of the head; null before altair. */
     sync_committee: number | null;
   }>;
-  /** What time it is on the chain and on the wall. On a network they are the same; the time of a dev chain is its own. */
+  /** Chain time and wall-clock time. They are equal on a network; a dev chain has its own time. */
   getChainTime(
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<{
-    /** Unix seconds by the chain's clock, with milliseconds. */ chain_time: string;
-    /** Unix seconds by the time of day, with milliseconds. */
+    /** Unix seconds of the chain's clock, with milliseconds. */ chain_time: string;
+    /** Unix seconds of the system clock, with milliseconds. */
     wall_time: string;
-    /** Seconds by which chain time is ahead of the time of day; negative when it is behind. */
+    /** Seconds by which chain time is ahead of the system clock; negative if it is behind. */
     offset: string;
-    /** Seconds of chain time in a second of real time; 0 while chain time stands still. */
+    /** Seconds of chain time per second of real time; 0 while the clock is paused. */
     speed: number;
     slot: Uint64;
     wall_slot: Uint64;
-    /** In chain time; before genesis until the first slot. */
+    /** In chain time. Before genesis: seconds to the first slot. */
     seconds_to_next_slot: string;
   }>;
-  /** The sync committee at a block that a light client trusts, with its proof. */
+  /** The light client bootstrap of a trusted block: its sync committee, with a proof. */
   get_v1_beacon_light_client_bootstrap_blockRoot(
     params: {
-      /** A block of the canonical chain, altair's or a later one. */
+      /** Root of a canonical block of altair or later. */
       block_root: string;
     },
     options?: CallOptions,
   ): Promise<{
-    /** From capella on with the header of the execution payload and its proof. */
+    /** From capella on with the execution payload header and its proof. */
     header: { beacon: BeaconBlockHeader; execution?: object; execution_branch?: Array<Root> };
     current_sync_committee: { pubkeys: Array<Pubkey>; aggregate_pubkey: Pubkey };
     current_sync_committee_branch: Array<Root>;
   }>;
-  /** The best light client update of each of several sync committee periods, each with its fork. */
+  /** The best light client updates of consecutive sync committee periods, each with its fork. */
   get_v1_beacon_light_client_updates(
     params: {
-      /** The first sync committee period. */
+      /** First sync committee period. */
       start_period: string | number;
-      /** How many periods; of more than 128 only the first ones are given. */
+      /** Number of periods. At most 128 are returned. */
       count: string | number;
     },
     options?: CallOptions,
@@ -1604,11 +1604,11 @@ export interface Methods {
     Array<{
       version: string;
       data: {
-        /** From capella on with the header of the execution payload and its proof. */
+        /** From capella on with the execution payload header and its proof. */
         attested_header: { beacon: BeaconBlockHeader; execution?: object; execution_branch?: Array<Root> };
         sync_aggregate: { sync_committee_bits: Bits; sync_committee_signature: Signature };
         signature_slot: Uint64;
-        /** From capella on with the header of the execution payload and its proof. */
+        /** From capella on with the execution payload header and its proof. */
         finalized_header: { beacon: BeaconBlockHeader; execution?: object; execution_branch?: Array<Root> };
         finality_branch: Array<Root>;
         next_sync_committee: { pubkeys: Array<Pubkey>; aggregate_pubkey: Pubkey };
@@ -1616,25 +1616,25 @@ export interface Methods {
       };
     }>
   >;
-  /** The newest header that a sync committee signed, with the finalized one that it proves. */
+  /** The latest light client finality update. */
   get_v1_beacon_light_client_finality_update(
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<{
-    /** From capella on with the header of the execution payload and its proof. */
+    /** From capella on with the execution payload header and its proof. */
     attested_header: { beacon: BeaconBlockHeader; execution?: object; execution_branch?: Array<Root> };
     sync_aggregate: { sync_committee_bits: Bits; sync_committee_signature: Signature };
     signature_slot: Uint64;
-    /** From capella on with the header of the execution payload and its proof. */
+    /** From capella on with the execution payload header and its proof. */
     finalized_header: { beacon: BeaconBlockHeader; execution?: object; execution_branch?: Array<Root> };
     finality_branch: Array<Root>;
   }>;
-  /** The newest header that a sync committee signed. */
+  /** The latest light client optimistic update. */
   get_v1_beacon_light_client_optimistic_update(
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<{
-    /** From capella on with the header of the execution payload and its proof. */
+    /** From capella on with the execution payload header and its proof. */
     attested_header: { beacon: BeaconBlockHeader; execution?: object; execution_branch?: Array<Root> };
     sync_aggregate: { sync_committee_bits: Bits; sync_committee_signature: Signature };
     signature_slot: Uint64;
@@ -1749,14 +1749,14 @@ export interface Methods {
         }>;
       }
   >;
-  /** Lets slots pass at once, with all that validators do in them: one, as many as are given, or until something holds. */
+  /** Runs slots immediately, with all validator duties: one, a given number, or until a condition holds. */
   dev_advance(
     params?: {
-      /** How many slots; by default one. */
+      /** Number of slots. Default: 1. */
       slots?: string | number;
-      /** How many epochs, instead of slots. */
+      /** Number of epochs, instead of slots. */
       epochs?: string | number;
-      /** What is to hold after the last slot, instead of a number; given up after `limit` slots. */
+      /** Condition to run until, instead of a number. Fails after `limit` slots. */
       until?:
         | "finalized"
         | "justified"
@@ -1776,7 +1776,7 @@ export interface Methods {
               | "withdrawal_possible"
               | "withdrawal_done";
           };
-      /** How many slots `until` may take; by default 65536. */
+      /** Maximum number of slots for `until`. Default: 65536. */
       limit?: string | number;
     },
     options?: CallOptions,
@@ -1787,15 +1787,15 @@ export interface Methods {
     head_block_root: Root;
     justified_epoch: Uint64;
     finalized_epoch: Uint64;
-    /** Seconds of chain time in a second of real time; 0 while chain time stands still. */
+    /** Seconds of chain time per second of real time; 0 while the clock is paused. */
     speed: number;
   }>;
-  /** Lets slots pass at once in which nobody proposes or attests, as if all validators were offline. */
+  /** Runs slots immediately without any duties, as if all validators were offline. */
   dev_skip(
     params?: {
-      /** How many slots; by default one. */
+      /** Number of slots. Default: 1. */
       slots?: string | number;
-      /** How many epochs, instead of slots. */
+      /** Number of epochs, instead of slots. */
       epochs?: string | number;
     },
     options?: CallOptions,
@@ -1806,10 +1806,10 @@ export interface Methods {
     head_block_root: Root;
     justified_epoch: Uint64;
     finalized_epoch: Uint64;
-    /** Seconds of chain time in a second of real time; 0 while chain time stands still. */
+    /** Seconds of chain time per second of real time; 0 while the clock is paused. */
     speed: number;
   }>;
-  /** Lets chain time stand still, after what validators do in the current slot, until dev_resume. */
+  /** Pauses the clock after the duties of the current slot, until dev_resume. */
   dev_pause(
     params?: Record<string, never>,
     options?: CallOptions,
@@ -1820,10 +1820,10 @@ export interface Methods {
     head_block_root: Root;
     justified_epoch: Uint64;
     finalized_epoch: Uint64;
-    /** Seconds of chain time in a second of real time; 0 while chain time stands still. */
+    /** Seconds of chain time per second of real time; 0 while the clock is paused. */
     speed: number;
   }>;
-  /** Lets chain time flow on, as fast as it did before. */
+  /** Resumes the clock at its previous speed. */
   dev_resume(
     params?: Record<string, never>,
     options?: CallOptions,
@@ -1834,13 +1834,13 @@ export interface Methods {
     head_block_root: Root;
     justified_epoch: Uint64;
     finalized_epoch: Uint64;
-    /** Seconds of chain time in a second of real time; 0 while chain time stands still. */
+    /** Seconds of chain time per second of real time; 0 while the clock is paused. */
     speed: number;
   }>;
-  /** Sets how fast chain time flows; 0 lets it stand still, so that the chain goes on only when it is told to. */
+  /** Sets the speed of the clock. 0 pauses it, so that the chain advances only on request. */
   dev_setSpeed(
     params: {
-      /** Seconds of chain time in a second of real time. */
+      /** Seconds of chain time per second of real time. */
       speed: number;
     },
     options?: CallOptions,
@@ -1851,36 +1851,36 @@ export interface Methods {
     head_block_root: Root;
     justified_epoch: Uint64;
     finalized_epoch: Uint64;
-    /** Seconds of chain time in a second of real time; 0 while chain time stands still. */
+    /** Seconds of chain time per second of real time; 0 while the clock is paused. */
     speed: number;
   }>;
-  /** Which of the validators whose keys the chain has are online, that is, do their duties. */
+  /** Lists the validators that are online, that is, perform their duties, and those that are offline. */
   dev_getValidators(
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<{
-    /** The validators that do their duties, by index. */ online: Array<Uint64>;
-    /** The others whose keys the chain has. */
+    /** Indices of the validators that perform their duties. */ online: Array<Uint64>;
+    /** Indices of the other validators whose keys the chain has. */
     offline: Array<Uint64>;
   }>;
-  /** Says which validators are online, from the next slot on and beyond a restart: those that are given and no others, or all but those. */
+  /** Sets which validators are online from the next slot on: exactly the given ones, or all but the given ones. Persists across restarts. */
   dev_setValidators(
     params?: {
-      /** Who is online. A fraction is spread evenly over the indices. */
+      /** Validators that are online. A fraction is spread evenly over the indices. */
       online?: "all" | "none" | string | number | Array<string | number>;
-      /** Who is offline, instead. */
+      /** Validators that are offline, instead of `online`. */
       offline?: "all" | "none" | string | number | Array<string | number>;
     },
     options?: CallOptions,
   ): Promise<{
-    /** The validators that do their duties, by index. */ online: Array<Uint64>;
-    /** The others whose keys the chain has. */
+    /** Indices of the validators that perform their duties. */ online: Array<Uint64>;
+    /** Indices of the other validators whose keys the chain has. */
     offline: Array<Uint64>;
   }>;
-  /** Replaces the last blocks by another branch, slot by slot: validators build on the block before them and vote for what they built, until fork choice follows. */
+  /** Reorganizes the chain: validators build on an ancestor of the head and vote for the new branch until it becomes the head. */
   dev_reorg(
     params?: {
-      /** How many blocks; by default one. */
+      /** Number of blocks to replace. Default: 1. */
       depth?: string | number;
     },
     options?: CallOptions,
@@ -1896,18 +1896,18 @@ export interface Methods {
       head_block_root: Root;
       justified_epoch: Uint64;
       finalized_epoch: Uint64;
-      /** Seconds of chain time in a second of real time; 0 while chain time stands still. */
+      /** Seconds of chain time per second of real time; 0 while the clock is paused. */
       speed: number;
     };
   }>;
-  /** Lets two branches grow side by side, slot by slot the shorter one. Without a depth those of the call before go on, while fork choice can still choose either. Afterwards all follow the head again. */
+  /** Grows two branches, always the shorter one. Without a depth it continues the branches of the previous call, if both are still viable. Afterwards all validators follow the head again. */
   dev_fork(
     params?: {
-      /** How many blocks before the head a new branch begins; by default one, if there are no two yet. */
+      /** Blocks before the head at which a new branch starts. Default: 1, if there are no branches to continue. */
       depth?: string | number;
-      /** How many slots; by default two. */
+      /** Number of slots. Default: 2. */
       slots?: string | number;
-      /** Which branch validators vote for; by default "split", every second one for the new branch. */
+      /** Branch that validators vote for. Default: "split", every second one for the new branch. */
       votes?: "old" | "new" | "split" | number;
     },
     options?: CallOptions,
@@ -1915,7 +1915,7 @@ export interface Methods {
     old_branch: { head: { slot: Uint64; root: Root }; weight: Uint64 };
     new_branch: { head: { slot: Uint64; root: Root }; weight: Uint64 };
     common_ancestor: { slot: Uint64; root: Root };
-    /** The branch of the head. */
+    /** Branch of the head. */
     head: "old" | "new";
     position: {
       slot: Uint64;
@@ -1924,138 +1924,138 @@ export interface Methods {
       head_block_root: Root;
       justified_epoch: Uint64;
       finalized_epoch: Uint64;
-      /** Seconds of chain time in a second of real time; 0 while chain time stands still. */
+      /** Seconds of chain time per second of real time; 0 while the clock is paused. */
       speed: number;
     };
   }>;
-  /** Lets the blocks of the next slots come after attesting was due: without proposer boost, and without a vote in the slot in which they come. */
+  /** Delays the blocks of the next slots beyond the attestation deadline, so that they get no proposer boost and no votes in the slot of their arrival. */
   dev_delayBlocks(
     params?: {
-      /** Of how many slots, from the next one on; by default one. 0 ends a delay. */
+      /** Number of slots, from the next one on. Default: 1. 0 ends a delay. */
       slots?: string | number;
-      /** How long after the beginning of a slot; by default halfway between when attesting is due and the end of the slot. */
+      /** Seconds into the slot of arrival. Default: halfway between the attestation deadline and the end of the slot. */
       seconds?: number;
-      /** How many slots after its own a block comes; by default 0. The next proposers do not know of it until then. */
+      /** Number of slots after its own in which a block arrives. Default: 0. Proposers in between do not know the block. */
       slots_late?: string | number;
     },
     options?: CallOptions,
   ): Promise<{ from_slot: Uint64; until_slot: Uint64; seconds: number; slots_late: Uint64 }>;
-  /** Has validators sign what they are slashed for: two blocks of one slot, or two votes for one target. */
+  /** Creates slashings: validators sign two blocks for one slot, or two attestations for one target. */
   dev_slash(
     params: {
-      /** One validator or several. */
+      /** One or more validators, by index or public key. */
       validators: string | number | Array<string | number>;
-      /** What they sign; by default blocks. */
+      /** Kind of slashing. Default: proposer. */
       kind?: "proposer" | "attester";
     },
     options?: CallOptions,
   ): Promise<
     Array<{
-      /** What was made, in the words of the standard, such as voluntary_exit or withdrawal_request. */ type: string;
-      /** Where it waits: pooled with the operations that blocks take up, queued for the next execution payload, or logged by the deposit chain, for which validators vote. */
+      /** Name in the consensus specification, such as voluntary_exit or withdrawal_request. */ type: string;
+      /** Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit chain for the eth1 vote. */
       status: "pooled" | "queued" | "logged";
-      /** What was made, in the JSON of the standard. */
+      /** The operation in the JSON of the Beacon API. */
       data: object;
     }>
   >;
-  /** Has a validator sign its voluntary exit. */
+  /** Creates a voluntary exit of a validator. */
   dev_exit(
     params: {
-      /** The validator, by its index or public key. */
+      /** Validator index or public key. */
       validator: string | number;
     },
     options?: CallOptions,
   ): Promise<{
-    /** What was made, in the words of the standard, such as voluntary_exit or withdrawal_request. */ type: string;
-    /** Where it waits: pooled with the operations that blocks take up, queued for the next execution payload, or logged by the deposit chain, for which validators vote. */
+    /** Name in the consensus specification, such as voluntary_exit or withdrawal_request. */ type: string;
+    /** Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit chain for the eth1 vote. */
     status: "pooled" | "queued" | "logged";
-    /** What was made, in the JSON of the standard. */
+    /** The operation in the JSON of the Beacon API. */
     data: object;
   }>;
-  /** Asks for the withdrawal of a part of a validator's balance, or for its exit, as its withdrawal address does by a request of the execution layer (EIP-7002). */
+  /** Creates a withdrawal request from the validator's withdrawal address (EIP-7002), for a part of the balance or a full exit. */
   dev_withdraw(
     params: {
-      /** The validator, by its index or public key. */
+      /** Validator index or public key. */
       validator: string | number;
-      /** In Gwei, of what is above 32 ETH; at most all of that is paid out. 0 or left out, the validator exits. */
+      /** Amount in Gwei, limited to the balance above 32 ETH. Default: 0, a full exit. */
       amount?: string | number;
     },
     options?: CallOptions,
   ): Promise<{
-    /** What was made, in the words of the standard, such as voluntary_exit or withdrawal_request. */ type: string;
-    /** Where it waits: pooled with the operations that blocks take up, queued for the next execution payload, or logged by the deposit chain, for which validators vote. */
+    /** Name in the consensus specification, such as voluntary_exit or withdrawal_request. */ type: string;
+    /** Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit chain for the eth1 vote. */
     status: "pooled" | "queued" | "logged";
-    /** What was made, in the JSON of the standard. */
+    /** The operation in the JSON of the Beacon API. */
     data: object;
   }>;
-  /** Changes a validator's withdrawal credentials: from a BLS key to an address by a signed change, and from there to those that compound by a request of the execution layer (EIP-7251). */
+  /** Changes a validator's withdrawal credentials: from BLS to execution by a signed change, from execution to compounding by a request (EIP-7251). */
   dev_changeCredentials(
     params: {
-      /** The validator, by its index or public key. */
+      /** Validator index or public key. */
       validator: string | number;
-      /** The address that the credentials are to name; one that is there stays. */
+      /** Withdrawal address. Execution credentials keep theirs. */
       address?: string;
-      /** The first byte of the credentials; by default "0x01". */
+      /** Prefix of the new credentials. Default: "0x01". */
       type?: "0x01" | "0x02";
     },
     options?: CallOptions,
   ): Promise<{
-    /** What was made, in the words of the standard, such as voluntary_exit or withdrawal_request. */ type: string;
-    /** Where it waits: pooled with the operations that blocks take up, queued for the next execution payload, or logged by the deposit chain, for which validators vote. */
+    /** Name in the consensus specification, such as voluntary_exit or withdrawal_request. */ type: string;
+    /** Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit chain for the eth1 vote. */
     status: "pooled" | "queued" | "logged";
-    /** What was made, in the JSON of the standard. */
+    /** The operation in the JSON of the Beacon API. */
     data: object;
   }>;
-  /** Asks for the consolidation of a validator into another, as its withdrawal address does by a request of the execution layer (EIP-7251): it exits, and its balance moves to the other. */
+  /** Creates a consolidation request from the validator's withdrawal address (EIP-7251): the source exits, and its balance moves to the target. */
   dev_consolidate(
     params: {
-      /** The validator that leaves, by its index or public key; it needs execution credentials. */
+      /** Index or public key of the source validator, which needs execution credentials. */
       source: string | number;
-      /** The one that stays; it needs compounding credentials. */
+      /** Index or public key of the target validator, which needs compounding credentials. */
       target: string | number;
     },
     options?: CallOptions,
   ): Promise<{
-    /** What was made, in the words of the standard, such as voluntary_exit or withdrawal_request. */ type: string;
-    /** Where it waits: pooled with the operations that blocks take up, queued for the next execution payload, or logged by the deposit chain, for which validators vote. */
+    /** Name in the consensus specification, such as voluntary_exit or withdrawal_request. */ type: string;
+    /** Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit chain for the eth1 vote. */
     status: "pooled" | "queued" | "logged";
-    /** What was made, in the JSON of the standard. */
+    /** The operation in the JSON of the Beacon API. */
     data: object;
   }>;
-  /** Makes deposits: for new validators, with the next of the chain's keys, or for one that is there. Once active, new ones do their duties like the others. */
+  /** Creates deposits for new validators, with the chain's next keys, or tops up an existing one. New validators perform their duties once they are active. */
   dev_deposit(
     params?: {
-      /** The validator whose balance is to rise; by default a new one enters. */
+      /** Validator to top up. Default: a new validator. */
       validator?: string | number;
-      /** In Gwei, of each deposit; by default 32 ETH. */
+      /** Amount per deposit in Gwei. Default: 32 ETH. */
       amount?: string | number;
-      /** How many new validators are to enter; by default one. */
+      /** Number of new validators. Default: 1. */
       count?: number;
-      /** By default those that a new validator's own key controls, or those that the validator has. */
+      /** Default: BLS credentials of a new validator's key, or those of the existing validator. */
       withdrawal_credentials?: string;
-      /** Whether the signature is a wrong one, so that nobody enters; for a validator that is there nobody looks at it. */
+      /** True for an invalid signature: the deposit adds no validator. A top-up ignores the signature. */
       bad_signature?: boolean;
     },
     options?: CallOptions,
   ): Promise<
     Array<{
-      /** What was made, in the words of the standard, such as voluntary_exit or withdrawal_request. */ type: string;
-      /** Where it waits: pooled with the operations that blocks take up, queued for the next execution payload, or logged by the deposit chain, for which validators vote. */
+      /** Name in the consensus specification, such as voluntary_exit or withdrawal_request. */ type: string;
+      /** Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit chain for the eth1 vote. */
       status: "pooled" | "queued" | "logged";
-      /** What was made, in the JSON of the standard. */
+      /** The operation in the JSON of the Beacon API. */
       data: object;
     }>
   >;
-  /** Takes a snapshot of the whole chain, to which dev_revert goes back: blocks, states, fork choice, pools, time and what validators have signed. There may be any number of them; they live as long as the process. */
+  /** Takes a snapshot of the whole chain for dev_revert: blocks, states, fork choice, pools, time and slashing protection. Snapshots are kept in memory, without a limit on their number. */
   dev_snapshot(params?: Record<string, never>, options?: CallOptions): Promise<string>;
   /** Another name of dev_snapshot. */
   evm_snapshot: Methods["dev_snapshot"];
   /** Another name of dev_snapshot. */
   anvil_snapshot: Methods["dev_snapshot"];
-  /** Makes the chain what it was when a snapshot was taken, whatever became final since. The snapshot and those taken after it are forgotten. */
+  /** Reverts the chain to a snapshot, even across finality. Deletes the snapshot and all later ones. */
   dev_revert(
     params: {
-      /** The id that dev_snapshot gave. */
+      /** Id returned by dev_snapshot. */
       id: string;
     },
     options?: CallOptions,
@@ -2064,20 +2064,20 @@ export interface Methods {
   evm_revert: Methods["dev_revert"];
   /** Another name of dev_revert. */
   anvil_revert: Methods["dev_revert"];
-  /** Dumps the whole chain into one file: blocks, states, votes, pools, time and what validators have signed. The answer is the file, or where it is when it was given a name. */
+  /** Dumps the whole chain: blocks, states, votes, pools, time and slashing protection. Returns the dump, or its path if it was written to a file. */
   dev_dump(
     params?: {
-      /** The name of a new file in the directory `dumps` of the data directory. */
+      /** Name of a new file in the directory `dumps` of the data directory. */
       file?: string;
     },
     options?: CallOptions,
   ): Promise<string>;
-  /** Puts the chain of a dump in the place of the one that there is. It must have begun with the same genesis and the same configuration; `fanal db import` makes a data directory of any dump. */
+  /** Replaces the chain by that of a dump, which must have the same genesis and configuration. `fanal db import` creates a data directory from any dump. */
   dev_load(
     params?: {
-      /** The dump. */
+      /** Dump in hex. */
       dump?: string;
-      /** The name of a file in the directory `dumps` of the data directory, instead of a dump. */
+      /** Name of a file in the directory `dumps` of the data directory, instead of a dump. */
       file?: string;
     },
     options?: CallOptions,
@@ -2088,129 +2088,129 @@ export interface Methods {
     head_block_root: Root;
     justified_epoch: Uint64;
     finalized_epoch: Uint64;
-    /** Seconds of chain time in a second of real time; 0 while chain time stands still. */
+    /** Seconds of chain time per second of real time; 0 while the clock is paused. */
     speed: number;
   }>;
-  /** The keys of the chain's validators, the secret ones too, and where their withdrawals go: of all that it began with or that entered by dev_deposit, or from one index to another. */
+  /** Public and secret keys and withdrawal credentials of the genesis validators and of those added by dev_deposit, optionally only of an index range. */
   dev_keys(
     params?: {
-      /** The index of the first validator; by default 0. */
+      /** First validator index. Default: 0. */
       first?: string | number;
-      /** The index of the last validator; by default that of the last. */
+      /** Last validator index. Default: that of the last validator with a known key. */
       last?: string | number;
     },
     options?: CallOptions,
   ): Promise<Array<{ index: Uint64; pubkey: Pubkey; secret_key: Root; withdrawal_credentials: Root }>>;
-  /** The head of the chain in the words of Anvil. */
+  /** The head of the chain in Anvil's format. */
   anvil_nodeInfo(
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<{
-    /** The slot of the head. */ currentBlockNumber: string;
-    /** When that slot begins, in Unix seconds. */
+    /** Slot of the head. */ currentBlockNumber: string;
+    /** Start of that slot in Unix seconds. */
     currentBlockTimestamp: number;
     currentBlockHash: Root;
-    /** The fork of the head. */
+    /** Fork of the head. */
     hardFork: string;
     environment: {
-      /** The id of the deposit contract's chain. */ chainId: number;
+      /** Chain id of the deposit contract. */ chainId: number;
     };
   }>;
-  /** Lets slots with blocks pass at once: one, or as many as are given. */
+  /** Runs slots with blocks immediately: one, or a given number. */
   anvil_mine(
     params?: {
-      /** How many blocks; by default one. */
+      /** Number of blocks. Default: 1. */
       blocks?: string | number;
-      /** How many seconds each is to be after the one before: slots between stay empty where that is longer than a slot. */
+      /** Seconds between blocks. If it is longer than a slot, the slots between stay empty. */
       interval?: string | number;
     },
     options?: CallOptions,
   ): Promise<null>;
   /** Another name of anvil_mine. */
   hardhat_mine: Methods["anvil_mine"];
-  /** Lets slots with blocks pass at once: one, as many as are given, or the first when a certain slot begins. */
+  /** Runs slots with blocks immediately: one, a given number, or from a given time on. */
   evm_mine(
     params?: {
-      /** When the slot of the first block begins, in Unix seconds; those before stay empty. */
+      /** Start of the first block's slot in Unix seconds. Slots before it stay empty. */
       timestamp?: string | number;
-      /** How many blocks; by default one. */
+      /** Number of blocks. Default: 1. */
       blocks?: string | number;
     },
     options?: CallOptions,
   ): Promise<string>;
-  /** Lets as many slots pass at once as fit into a time, all of them empty. */
+  /** Runs as many empty slots as fit into a number of seconds. */
   evm_increaseTime(
     params: {
-      /** How long the time is. */
+      /** Number of seconds. */
       seconds: string | number;
     },
     options?: CallOptions,
   ): Promise<string>;
   /** Another name of evm_increaseTime. */
   anvil_increaseTime: Methods["evm_increaseTime"];
-  /** Lets slots pass at once, all of them empty, so that the next one is the one that begins at a certain time. */
+  /** Runs empty slots until the next slot is the one that starts at a given time. */
   evm_setNextBlockTimestamp(
     params: {
-      /** When the slot of the next block begins, in Unix seconds. */
+      /** Start of the next block's slot in Unix seconds. */
       timestamp: string | number;
     },
     options?: CallOptions,
   ): Promise<null>;
   /** Another name of evm_setNextBlockTimestamp. */
   anvil_setNextBlockTimestamp: Methods["evm_setNextBlockTimestamp"];
-  /** Sets how long a slot takes in real time; 0 lets chain time stand still. */
+  /** Sets the duration of a slot in real time. 0 pauses the clock. */
   evm_setIntervalMining(
     params: {
-      /** Seconds of real time. */
+      /** Seconds of real time per slot. */
       interval: number | string;
     },
     options?: CallOptions,
   ): Promise<null>;
   /** Another name of evm_setIntervalMining. */
   anvil_setIntervalMining: Methods["evm_setIntervalMining"];
-  /** How many seconds a slot takes in real time; null while chain time stands still. */
+  /** Duration of a slot in seconds of real time; null while the clock is paused. */
   anvil_getIntervalMining(params?: Record<string, never>, options?: CallOptions): Promise<number | null>;
-  /** Lets chain time flow, as fast as it did before, or stand still. */
+  /** Resumes the clock at its previous speed, or pauses it. */
   evm_setAutomine(
     params: {
-      /** Whether it is to flow. */
+      /** True to resume, false to pause. */
       enabled: boolean;
     },
     options?: CallOptions,
   ): Promise<null>;
   /** Another name of evm_setAutomine. */
   anvil_setAutomine: Methods["evm_setAutomine"];
-  /** Whether chain time flows. */
+  /** Returns true if the clock is running. */
   anvil_getAutomine(params?: Record<string, never>, options?: CallOptions): Promise<boolean>;
   /** Another name of anvil_getAutomine. */
   hardhat_getAutomine: Methods["anvil_getAutomine"];
   /** Another name of anvil_getAutomine. */
   eth_mining: Methods["anvil_getAutomine"];
-  /** Replaces the last blocks by another branch, as dev_reorg does. */
+  /** Reorganizes the chain like dev_reorg. */
   anvil_reorg(
     params: {
-      /** How many blocks, at least one. */
+      /** Number of blocks to replace, at least 1. */
       depth: string | number;
     },
     options?: CallOptions,
   ): Promise<null>;
-  /** The whole chain as dev_dump answers it. */
+  /** Dumps the whole chain like dev_dump. */
   anvil_dumpState(params?: Record<string, never>, options?: CallOptions): Promise<string>;
   /** Another name of anvil_dumpState. */
   hardhat_dumpState: Methods["anvil_dumpState"];
-  /** Puts the chain that was dumped in the place of the one that there is, as dev_load does. */
+  /** Replaces the chain by that of a dump, like dev_load. */
   anvil_loadState(
     params: {
-      /** What anvil_dumpState or dev_dump answered. */
+      /** Dump returned by anvil_dumpState or dev_dump. */
       state: string;
     },
     options?: CallOptions,
   ): Promise<true>;
   /** Another name of anvil_loadState. */
   hardhat_loadState: Methods["anvil_loadState"];
-  /** Lets chain time flow, as fast as it did before. */
+  /** Resumes the clock at its previous speed. */
   miner_start(params?: Record<string, never>, options?: CallOptions): Promise<null>;
-  /** Lets chain time stand still. */
+  /** Pauses the clock. */
   miner_stop(params?: Record<string, never>, options?: CallOptions): Promise<null>;
   /** Returns the chain id that transactions are signed for. */
   eth_chainId(params?: Record<string, never>, options?: CallOptions): Promise<Quantity>;
@@ -2870,7 +2870,7 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<Root>;
-  /** Every method, its parameters and its result, as an OpenRPC document. */
+  /** OpenRPC document of all methods. */
   "rpc.discover"(params?: Record<string, never>, options?: CallOptions): Promise<{ openrpc: string; info: object }>;
 }
 

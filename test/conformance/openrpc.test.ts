@@ -126,8 +126,8 @@ describe("rpc.discover", () => {
     ];
     const toCome = methods.filter(({ since }) => since === ForkName.gloas).map(({ name }) => name);
     const judged = submissions.filter((name) => !onlyChecked.includes(name) && !toCome.includes(name));
-    // What moves a dev chain may be against its rules at the time.
-    const controls = methods.filter(({ access }) => access === "dev").map(({ name }) => name);
+    // What moves a dev chain may be against its rules at the time, and calls of the EVM may revert.
+    const controls = methods.filter(({ access, cost }) => access === "dev" || cost === "evm").map(({ name }) => name);
     expect(withError("rejected").filter((name) => !controls.includes(name))).toEqual(judged);
     const numbered = methods.filter(({ number }) => number !== undefined).map(({ name }) => name);
     expect(withError("unsupported").filter((name) => numbered.includes(name))).toEqual([
