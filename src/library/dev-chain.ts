@@ -42,6 +42,8 @@ interface OwnOptions {
   readonly rpc?: number;
   /** Port of the REST API, likewise. */
   readonly rest?: number;
+  /** Port of Ethereum's JSON-RPC on 127.0.0.1, likewise. */
+  readonly ethRpc?: number;
   /** Log level, such as "INFO"; "WARN" by default. */
   readonly logLevel?: string;
   /** Receives log lines. Without it nothing is logged. */
@@ -58,6 +60,8 @@ export interface DevChain extends AsyncDisposable {
   /** URL of JSON-RPC, if served. */
   readonly url: string | undefined;
   readonly restUrl: string | undefined;
+  /** URL of Ethereum's JSON-RPC, if served. */
+  readonly ethRpcUrl: string | undefined;
   /** Stops a chain of this process, or closes the connection to another one. */
   stop(): Promise<void>;
 }

@@ -70,6 +70,10 @@ export interface FlagOptions {
   readonly peer?: string | readonly string[];
   /** Custody and serve all data columns from fulu on, not only those required by the validators' balance; once on, it stays on for the data directory. */
   readonly supernode?: boolean;
+  /** Serve eth_* and other methods of execution clients, for a chain with the EVM. */
+  readonly ethRpc?: boolean;
+  /** Address Ethereum's JSON-RPC listens on; access is limited by the flags of --rpc, such as --rpc-token-file. */
+  readonly ethRpcAddress?: string;
   /** Serve the JSON-RPC interface. */
   readonly rpc?: boolean;
   /** Address the JSON-RPC interface listens on. */

@@ -61,6 +61,6 @@ export async function openDevChain(
     stopped ??= opened[Symbol.asyncDispose]();
     return stopped;
   };
-  const { jsonRpcUrl: url, restUrl } = node.servers;
-  return { client, url, restUrl, stop, [Symbol.asyncDispose]: stop };
+  const { jsonRpcUrl: url, restUrl, ethRpcUrl } = node.servers;
+  return { client, url, restUrl, ethRpcUrl, stop, [Symbol.asyncDispose]: stop };
 }

@@ -21,6 +21,7 @@ const REPLACED_BY: ReadonlyMap<string, keyof DevChainOptions> = new Map([
   ["auto", "speed"],
   ["rpcPort", "rpc"],
   ["restPort", "rest"],
+  ["ethRpcPort", "ethRpc"],
   ["logFile", "log"],
   ["logFileSize", "log"],
   ["logFileCount", "log"],
@@ -36,12 +37,13 @@ export function optionFlags(): [option: string, flag: Flag<unknown>][] {
  * given fall back to the stored chain.
  */
 export function readOptions(given: DevChainOptions, stored: DevIdentity | null): DevCommandSettings {
-  const { log, rpc, rest, forkAt, config, ...options } = given;
+  const { log, rpc, rest, ethRpc, forkAt, config, ...options } = given;
   const plain = Object.entries({ ...DEFAULTS, ...options }).filter(([, value]) => value !== undefined);
   const flags: Given[] = [
     ...plain.map(flagOf),
     ...serving("rpc", rpc),
     ...serving("rest", rest),
+    ...(ethRpc === undefined ? [["eth-rpc", ["false"]] as Given] : serving("eth-rpc", ethRpc)),
     ...pairs("fork-at", forkAt),
     ...pairs("config", config),
   ];
@@ -75,7 +77,7 @@ function camelCase(name: string): string {
   return name.replace(/-[a-z]/g, ([, letter]) => letter!.toUpperCase());
 }
 
-function serving(server: "rpc" | "rest", port: number | undefined): Given[] {
+function serving(server: "rpc" | "rest" | "eth-rpc", port: number | undefined): Given[] {
   if (port === undefined) return [];
   return [
     [server, ["true"]],

@@ -28,7 +28,7 @@ export async function startDevChain(options: DevChainOptions = {}): Promise<DevC
 export function attachDevChain({ url, token }: { url: string; token?: string }): DevChain {
   const client = createClient({ url, ...(token !== undefined && { token }) });
   const stop = () => client.close();
-  return { client, url, restUrl: undefined, stop, [Symbol.asyncDispose]: stop };
+  return { client, url, restUrl: undefined, ethRpcUrl: undefined, stop, [Symbol.asyncDispose]: stop };
 }
 
 async function storedChain({ dataDir }: DevChainOptions): Promise<DevIdentity | null> {

@@ -37,6 +37,7 @@ export type StartErrorKind =
   /** The selected KZG backend does not load on this platform. */
   | "noKzgBackend"
   | "rpcPortInUse"
+  | "ethRpcPortInUse"
   | "restPortInUse"
   | "metricsPortInUse"
   | "p2pPortInUse"

@@ -57,7 +57,8 @@ export class ProgramHere extends ProgramRun {
   }
 
   #context(exitNow: (code: number) => void, kzg: Kzg): CliContext {
-    const environment: CliContext["environment"] = { ...process.env };
+    // The default port of Ethereum's JSON-RPC is the same for all tests.
+    const environment: CliContext["environment"] = { ...process.env, FANAL_ETH_RPC: "false" };
     const loaded = environment.LODESTAR_PRESET;
     const requireLoadedPreset = () => {
       const { LODESTAR_PRESET: wanted } = environment;

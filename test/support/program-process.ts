@@ -48,7 +48,8 @@ export class ProgramProcess extends ProgramRun {
     const command = [process.execPath, ...execArgv, bin, ...args];
     const [file, ...rest] = shell === undefined ? command : ["sh", "-c", `${shell}; exec "$0" "$@"`, ...command];
     this.child = spawn(file!, rest, {
-      env: { ...process.env, ...env },
+      // The default port is the same for all tests. Other checkouts may not have the setting.
+      env: { ...process.env, ...(bin === BIN && { FANAL_ETH_RPC: "false" }), ...env },
       cwd,
       stdio: ["ignore", "pipe", "pipe"],
     });

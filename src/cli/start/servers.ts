@@ -17,10 +17,11 @@ export function serverOptions<Limits>(
   { servers, log }: ServedSettings<Limits>,
   logger: Logger,
 ): Omit<ServersOptions, "limits"> & { limits: Limits } {
-  const { jsonRpc, rest, ...others } = servers;
+  const { jsonRpc, ethRpc, rest, ...others } = servers;
   return {
     ...others,
     jsonRpc: jsonRpc && { ...jsonRpc, access: withToken(jsonRpc.access, logger) },
+    ethRpc: ethRpc && { ...ethRpc, access: { ...withToken(ethRpc.access, logger), allowsLocalPages: true } },
     rest: rest && { ...rest, access: withToken(rest.access, logger) },
     writeAccess: log.accessLog && accessLogWriter(log.accessLog, logger),
   };
@@ -40,9 +41,11 @@ function withToken({ tokenFile, ...access }: AccessSettings, logger: Logger): Ap
   return { ...access, token: tokenFile === undefined ? undefined : openToken(tokenFile, logger) };
 }
 
+type AnnouncedServers = Pick<Servers, "jsonRpcUrl" | "restUrl" | "metricsUrl"> & Partial<Pick<Servers, "ethRpcUrl">>;
+
 /** Logs the URLs of the servers and an example call, or how to enable them. */
 export function announceServers(
-  { jsonRpcUrl, restUrl, metricsUrl }: Pick<Servers, "jsonRpcUrl" | "restUrl" | "metricsUrl">,
+  { jsonRpcUrl, ethRpcUrl, restUrl, metricsUrl }: AnnouncedServers,
   { jsonRpc }: Pick<ServerSettings, "jsonRpc">,
   logger: Logger,
   platform: string = process.platform,
@@ -54,6 +57,7 @@ export function announceServers(
     logger.notice(`Try: ${firstCall(jsonRpcUrl, jsonRpc?.access.tokenFile, platform)}`);
     if (jsonRpc?.page) logger.notice(`Web interface: ${jsonRpcUrl}`);
   }
+  if (ethRpcUrl !== undefined) logger.notice(`Ethereum RPC is served at ${ethRpcUrl}`);
   if (restUrl === undefined) logger.info("REST server is off, enable it with --rest");
   else logger.notice(`REST is served at ${restUrl}`);
   if (metricsUrl !== undefined) logger.notice(`Metrics are served at ${metricsUrl}/metrics`);

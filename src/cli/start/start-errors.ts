@@ -73,6 +73,7 @@ const ERROR_EXITS: Record<StartErrorKind, ErrorExit> = {
   unreadableInput: { reason: "unreadableInput" },
   noKzgBackend: { reason: "usage", advice: "; install it, or start with --kzg auto" },
   rpcPortInUse: portInUse("--rpc-port"),
+  ethRpcPortInUse: portInUse("--eth-rpc-port"),
   restPortInUse: portInUse("--rest-port"),
   metricsPortInUse: portInUse("--metrics-port"),
   p2pPortInUse: portInUse("--p2p-port"),

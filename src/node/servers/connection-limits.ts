@@ -14,7 +14,7 @@ const ENOUGH_CONNECTIONS = 1024;
 /** Lower bound, however low the system limit. */
 const MIN_CONNECTIONS = 64;
 
-type LimitedServers = Pick<ServersOptions, "jsonRpc" | "rest"> & { limits?: { connections: number } };
+type LimitedServers = Pick<ServersOptions, "jsonRpc" | "ethRpc" | "rest"> & { limits?: { connections: number } };
 
 interface LimitOptions<Servers extends LimitedServers> {
   servers: Servers;
@@ -33,7 +33,7 @@ export async function limitConnections<Servers extends LimitedServers>(
   const text = await readLimits().catch(() => "");
   const allowed = Number(text.match(/^Max open files +(\d+)/m)?.[1] ?? Number.POSITIVE_INFINITY);
   const limits = servers.limits ?? DEFAULT_SERVER_LIMITS;
-  const count = [servers.jsonRpc, servers.rest].filter((server) => server !== undefined).length;
+  const count = [servers.jsonRpc, servers.ethRpc, servers.rest].filter((server) => server !== undefined).length;
   // Excess peers are accepted before they are pruned.
   const reserved = DATABASE_FILES + OTHER_FILES + (networking ? 2 * maxPeers(networking.targetPeers) : 0);
   const needed = reserved + count * limits.connections;

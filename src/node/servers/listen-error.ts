@@ -6,7 +6,7 @@ interface Address {
   port: number;
 }
 
-type ListenerKey = "jsonRpc" | "rest" | "metrics";
+type ListenerKey = "jsonRpc" | "ethRpc" | "rest" | "metrics";
 
 interface Listener {
   key: ListenerKey;
@@ -16,6 +16,7 @@ interface Listener {
 
 const LISTENERS: Readonly<Record<ListenError["server"], Listener>> = {
   "json-rpc": { key: "jsonRpc", noun: "JSON-RPC", portInUse: "rpcPortInUse" },
+  "eth-rpc": { key: "ethRpc", noun: "Ethereum JSON-RPC", portInUse: "ethRpcPortInUse" },
   rest: { key: "rest", noun: "REST", portInUse: "restPortInUse" },
   metrics: { key: "metrics", noun: "metrics", portInUse: "metricsPortInUse" },
 };

@@ -13,6 +13,9 @@ import { listenStartError } from "./listen-error.ts";
 import { pageFiles } from "./page-files.ts";
 import type { ServerLimits } from "./server-limits.ts";
 
+/** Namespaces of the Ethereum JSON-RPC server. */
+const ETH_NAMESPACES = ["eth", "net", "web3", "txpool", "debug", "anvil", "hardhat", "evm", "dev"];
+
 interface ListenOptions {
   host: string;
   /** 0 for any free port. */
@@ -28,10 +31,17 @@ export interface JsonRpcOptions extends ApiOptions {
   page?: boolean;
 }
 
+export interface EthRpcOptions extends ApiOptions {
+  /** Uses the next free port if the port is in use. */
+  triesNextPorts?: boolean;
+}
+
 /** The configured servers. */
 export interface ServersOptions {
   limits?: ServerLimits;
   jsonRpc?: JsonRpcOptions;
+  /** Serves the methods of execution clients and of their test networks. */
+  ethRpc?: EthRpcOptions;
   rest?: ApiOptions;
   metrics?: ListenOptions;
   /** Writes lines of the access log. Omitted without an access log. */
@@ -49,6 +59,7 @@ interface Served extends Omit<ThreadServed, "routes"> {
 export interface Servers {
   /** Undefined for a server that is not configured. */
   readonly jsonRpcUrl: string | undefined;
+  readonly ethRpcUrl: string | undefined;
   readonly restUrl: string | undefined;
   readonly metricsUrl: string | undefined;
   /** Resolves when the servers fail. */
@@ -57,8 +68,9 @@ export interface Servers {
 }
 
 /** Starts the thread of the servers early, if any server is configured. */
-export function startServersThread({ jsonRpc, rest }: ServersOptions, logger: Logger): ServersThread | undefined {
-  return jsonRpc || rest ? new ServersThread(logger, { servesRest: rest !== undefined }) : undefined;
+export function startServersThread(options: ServersOptions, logger: Logger): ServersThread | undefined {
+  const { jsonRpc, ethRpc, rest } = options;
+  return jsonRpc || ethRpc || rest ? new ServersThread(logger, { servesRest: rest !== undefined }) : undefined;
 }
 
 /** Starts the configured servers. The metrics server runs in the main thread. */
@@ -74,13 +86,13 @@ export async function startServers(
   };
   let metricsServer: HttpServer | undefined;
   starting.defer(close);
-  const { jsonRpc, rest, limits } = options;
+  const { jsonRpc, ethRpc, rest, limits } = options;
   const observe = metrics && ((calls: readonly CallStats[]) => metrics.addCalls(calls));
   const urls = await thread
     ?.serve(
       { ...served, routes: rest && routes() },
       {
-        listen: { "json-rpc": jsonRpc, rest },
+        listen: { "json-rpc": jsonRpc, "eth-rpc": ethRpc && { ...ethRpc, namespaces: ETH_NAMESPACES }, rest },
         pages: jsonRpc?.page ? pageFiles() : undefined,
         limits: limits && httpLimits(limits),
         observe,
@@ -105,7 +117,14 @@ export async function startServers(
   }
   starting.move();
   const failed = thread?.failed ?? new Promise<never>(() => {});
-  return { jsonRpcUrl: urls?.["json-rpc"], restUrl: urls?.rest, metricsUrl, failed, close };
+  return {
+    jsonRpcUrl: urls?.["json-rpc"],
+    ethRpcUrl: urls?.["eth-rpc"],
+    restUrl: urls?.rest,
+    metricsUrl,
+    failed,
+    close,
+  };
 }
 
 /** Removes the limits of calls, which are enforced in the main thread. */

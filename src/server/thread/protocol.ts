@@ -14,13 +14,17 @@ import type { RequestParts, RestResponse, RestRoute } from "../rest/route-table.
 /** Messages between the main thread and the server thread. They arrive in order. */
 
 /** Servers in the thread. */
-export type ServerName = "json-rpc" | "rest";
+export type ServerName = "json-rpc" | "eth-rpc" | "rest";
 
 export interface ListenOptions {
   host: string;
   /** 0 for any free port. */
   port: number;
+  /** Uses the next free port if the port is in use. */
+  triesNextPorts?: boolean;
   access?: AccessOptions;
+  /** Serves only methods whose names begin with one of these and "_". Default: all methods. */
+  namespaces?: readonly string[];
 }
 
 /** Configuration of the servers. */

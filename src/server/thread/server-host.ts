@@ -6,6 +6,7 @@ import { CallStatsCollector } from "../call-stats.ts";
 import { AccessLog } from "../http/access-log.ts";
 import type { HttpServer } from "../http/server.ts";
 import { createJsonRpcServer } from "../jsonrpc/server.ts";
+import { listenOnFreePort } from "../listen.ts";
 import type { CallableMethod, MethodTable } from "../method-table.ts";
 import type { RouteTable } from "../rest/route-table.ts";
 import type { ThreadOutbox } from "./outbox.ts";
@@ -30,7 +31,7 @@ type EventLoopDelay = ReturnType<typeof monitorEventLoopDelay>;
 /** Interval of reports without a request, which bounds the size of the statistics. */
 const REPORT_MILLIS = 1000;
 
-const SERVER_NAMES: readonly ServerName[] = ["json-rpc", "rest"];
+const SERVER_NAMES: readonly ServerName[] = ["json-rpc", "eth-rpc", "rest"];
 
 /** Loads the REST server on demand, since that takes as long as everything else here. */
 export const loadRestServer = () => import("../rest/server.ts");
@@ -82,28 +83,29 @@ export class ServerHost {
     for (const name of SERVER_NAMES) {
       const options = listen[name];
       if (options === undefined) continue;
-      const { access } = options;
+      const { access, namespaces } = options;
+      const logger = this.#logger.topic(name === "rest" ? "rest" : "rpc");
       const server =
-        name === "json-rpc"
-          ? createJsonRpcServer({
-              table: methodTable(methods, calls),
-              limits,
-              access,
-              observer,
-              accessLog,
-              pages,
-              logger: this.#logger.topic("rpc"),
-            })
-          : (await loadRestServer()).createRestServer({
+        name === "rest"
+          ? (await loadRestServer()).createRestServer({
               table: routeTable(routes, calls),
               limits,
               access,
               observer,
               accessLog,
-              logger: this.#logger.topic("rest"),
+              logger,
+            })
+          : createJsonRpcServer({
+              table: methodTable(methods, calls, namespaces),
+              limits,
+              access,
+              observer,
+              accessLog,
+              pages: name === "json-rpc" ? pages : undefined,
+              logger,
             });
       try {
-        urls[name] = (await server.listen(options)).url;
+        urls[name] = (await listenOnFreePort(server, options, logger)).url;
       } catch (error) {
         const { message, code } = error as NodeJS.ErrnoException;
         this.#outbox.send(["cannot listen", name, { message, code }]);
@@ -136,9 +138,14 @@ export class ServerHost {
   }
 }
 
-function methodTable(facts: readonly MethodInfo[], calls: RemoteCalls): MethodTable {
+function methodTable(
+  facts: readonly MethodInfo[],
+  calls: RemoteCalls,
+  namespaces: readonly string[] | undefined,
+): MethodTable {
   const byName = new Map<string, CallableMethod>();
   facts.forEach(({ calledBy, ...method }, position) => {
+    if (namespaces && !namespaces.some((namespace) => calledBy.startsWith(`${namespace}_`))) return;
     byName.set(calledBy, {
       ...method,
       call: (params, caller, waiting) => calls.call(position, method, params, caller, waiting),

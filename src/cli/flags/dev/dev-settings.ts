@@ -10,6 +10,7 @@ import { executionSettings } from "../execution/execution-flags.ts";
 import { type FlagValues, valuesOf } from "../flag.ts";
 import { givenBootnodes } from "../network/bootnodes.ts";
 import { type NetworkValues, networkSettings } from "../network/network-flags.ts";
+import { ethRpcSettings } from "../server/eth-rpc-flags.ts";
 import { type ProcessSettings, sharedSettings } from "../shared-settings.ts";
 import type { DEV_FLAGS } from "./dev-flags.ts";
 import { type DevPreset, devGenesis } from "./dev-genesis.ts";
@@ -44,14 +45,17 @@ export function devSettings(
     throw usageError(`--el and --speed ${speed} exclude each other: execution clients run in real time.`);
   }
   const dataDir = devDataDir(values, workingDirectory);
+  const shared = sharedSettings(values, workingDirectory);
+  const hasEvm = genesis.evm !== undefined;
   return {
-    ...sharedSettings(values, workingDirectory),
+    ...shared,
+    servers: { ...shared.servers, ethRpc: ethRpcSettings(values, { hasEvm }, workingDirectory) },
     ...genesis,
     dataDir,
     chain: { ...DEFAULT_CHAIN_SETTINGS, ...valuesOf(CHAIN_FLAGS, values) },
     execution: executionSettings(values, dataDir, workingDirectory),
     activeValidators: listedValidators(values.devValidators, genesis.validators, "--dev-validators"),
-    devBlobs: devBlobs({ ...values, evm: genesis.evm !== undefined }),
+    devBlobs: devBlobs({ ...values, evm: hasEvm }),
     speed,
     catchUp,
     reset,

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { ApiOptions, JsonRpcOptions, ServersOptions } from "../../../node/servers/servers.ts";
+import type { ApiOptions, EthRpcOptions, JsonRpcOptions, ServersOptions } from "../../../node/servers/servers.ts";
 import { isLoopbackHost } from "../../../server/http/access/loopback.ts";
 import { usageError } from "../../exit.ts";
 import type { ServerValues } from "./server-flags.ts";
@@ -8,9 +8,9 @@ import { requireDistinctPorts } from "./server-ports.ts";
 type AccessOptions = NonNullable<ApiOptions["access"]>;
 
 /** Server options whose token file is not yet read. */
-type WithTokenFile<Options extends ApiOptions> = Omit<Options, "access"> & { access: AccessSettings };
+export type WithTokenFile<Options extends ApiOptions> = Omit<Options, "access"> & { access: AccessSettings };
 
-export interface AccessSettings extends Omit<Required<AccessOptions>, "classes" | "token"> {
+export interface AccessSettings extends Omit<Required<AccessOptions>, "allowsLocalPages" | "classes" | "token"> {
   /** Undefined for the default, which depends on the address. */
   classes: AccessOptions["classes"];
   /** Absolute path. */
@@ -20,6 +20,7 @@ export interface AccessSettings extends Omit<Required<AccessOptions>, "classes" 
 /** Settings of the servers; undefined for a server that is off. */
 export interface ServerSettings {
   jsonRpc: WithTokenFile<JsonRpcOptions> | undefined;
+  ethRpc?: WithTokenFile<EthRpcOptions> | undefined;
   rest: WithTokenFile<ApiOptions> | undefined;
   metrics: ServersOptions["metrics"];
 }
@@ -38,23 +39,41 @@ export function serverSettings(values: ServerValues, workingDirectory: string): 
   };
 }
 
-/** Throws if a server is reachable from other machines without an explicit decision. */
-function apiSettings(server: "rpc" | "rest", values: ServerValues, workingDirectory: string) {
+function apiSettings(server: AccessFlags, values: ServerValues, workingDirectory: string) {
   const host = values[`${server}Address`];
+  const access = accessSettings({ flagPrefix: server, server, host }, values, workingDirectory);
+  return { host, port: values[`${server}Port`], access };
+}
+
+/** Prefix of the flags that limit access to a server. */
+type AccessFlags = "rpc" | "rest";
+
+interface AccessedServer {
+  /** Prefix of the flag of the address. */
+  flagPrefix: string;
+  server: AccessFlags;
+  host: string;
+}
+
+/** Throws if a server is reachable from other machines without an explicit decision. */
+export function accessSettings(
+  { flagPrefix, server, host }: AccessedServer,
+  values: ServerValues,
+  workingDirectory: string,
+): AccessSettings {
   const api = values[`${server}Api`];
   const tokenFile = values[`${server}TokenFile`];
   if (!isLoopbackHost(host) && tokenFile === undefined && !values[`${server}AllowAnyone`]) {
     throw usageError(
-      `--${server}-address ${host} exposes the server to other machines. Require a token with ` +
+      `--${flagPrefix}-address ${host} exposes the server to other machines. Require a token with ` +
         `--${server}-token-file FILE, allow access without one with --${server}-allow-anyone, ` +
         "or use a loopback address such as 127.0.0.1.",
     );
   }
-  const access: AccessSettings = {
+  return {
     virtualHosts: values[`${server}Vhosts`],
     allowedOrigins: values[`${server}AllowOrigin`],
     classes: api.length === 0 ? undefined : api,
     tokenFile: tokenFile === undefined ? undefined : resolve(workingDirectory, tokenFile),
   };
-  return { host, port: values[`${server}Port`], access };
 }

@@ -11,6 +11,15 @@ it("warns of flags of servers that are off", () => {
   ]);
 });
 
+it("counts the access flags of --rpc as used by --eth-rpc", () => {
+  const flags = given("rpc-port", "rpc-token-file", "eth-rpc-port");
+  expect(unusedFlagWarnings(flags, { ...OFF, ethRpc: true })).toEqual(["--rpc-port has no effect without --rpc"]);
+  expect(unusedFlagWarnings(flags, { ...OFF, ethRpc: false })).toEqual([
+    "--rpc-port, --rpc-token-file have no effect without --rpc",
+    "--eth-rpc-port has no effect without --eth-rpc",
+  ]);
+});
+
 it("accepts flags of servers that are on", () => {
   expect(unusedFlagWarnings(given("rpc-port", "rest", "rest-port"), { ...OFF, rpc: true, rest: true })).toEqual([]);
   expect(unusedFlagWarnings(given("validators"), OFF)).toEqual([]);

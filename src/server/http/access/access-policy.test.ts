@@ -45,6 +45,24 @@ it("trusts its own pages on loopback", () => {
   expect(new AccessPolicy("rpc").isPrivileged(requestFrom("127.0.0.1", own))).toBe(false);
 });
 
+it("allows pages of this machine and extensions if asked to, without privileges", () => {
+  const { policy } = listening("127.0.0.1", { allowsLocalPages: true });
+  const from = (origin: string) => requestFrom("127.0.0.1", { host: "127.0.0.1:8545", origin });
+  for (const origin of [
+    "http://localhost:3000",
+    "https://[::1]:5173",
+    "chrome-extension://abc",
+    "moz-extension://a-b",
+  ]) {
+    expect(() => policy.authorize(from(origin)), origin).not.toThrow();
+    expect(policy.isPrivileged(from(origin)), origin).toBe(false);
+    expect(() => listening("127.0.0.1").policy.authorize(from(origin)), origin).toThrow("--rpc-allow-origin");
+  }
+  for (const origin of ["https://example.org", "null", "http://localhost.example.org", "ftp://localhost"]) {
+    expect(() => policy.authorize(from(origin)), origin).toThrow("--rpc-allow-origin");
+  }
+});
+
 it("trusts loopback addresses only", () => {
   const { policy } = listening("0.0.0.0");
   for (const address of ["127.0.0.1", "127.3.2.1", "::1", "::ffff:127.0.0.1"]) {

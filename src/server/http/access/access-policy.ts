@@ -13,6 +13,8 @@ export interface AccessOptions {
   virtualHosts?: readonly string[];
   /** Origins whose pages may call the server; "*" allows all. Default: none. */
   allowedOrigins?: readonly string[];
+  /** Also allows pages of this machine, and browser extensions, such as wallets. Neither is privileged. */
+  allowsLocalPages?: boolean;
   /** Served access classes. Default: all on loopback, `REMOTE_CLASSES` elsewhere. */
   classes?: readonly AccessClass[];
   /** Bearer token that every request must carry; undefined if none is required. */
@@ -55,8 +57,8 @@ export class AccessPolicy {
 
   /** `flagPrefix` is the prefix of the flags named in errors. A server with pages of its own trusts their origin. */
   constructor(flagPrefix: "rpc" | "rest", options: AccessOptions = {}, { hasPages = false } = {}) {
-    const { virtualHosts = [], allowedOrigins = [], classes, token } = options;
-    this.origins = new AllowedOrigins(allowedOrigins);
+    const { virtualHosts = [], allowedOrigins = [], allowsLocalPages, classes, token } = options;
+    this.origins = new AllowedOrigins(allowedOrigins, { allowsLocalPages });
     this.#flag = (name) => `--${flagPrefix}-${name}`;
     this.#virtualHosts = new Set(virtualHosts);
     this.#tokenHash = token === undefined ? undefined : hashOf(token);

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { isLoopbackHost } from "./loopback.ts";
 
 const EXPOSED_HEADERS = [
   "Eth-Consensus-Version",
@@ -8,18 +9,25 @@ const EXPOSED_HEADERS = [
   "ETag",
 ].join(", ");
 
+const EXTENSION = /^[a-z-]+-extension:$/;
+
 /** Origins whose pages may call the server, and the CORS headers for them; "*" allows all. */
 export class AllowedOrigins {
   readonly #named: ReadonlySet<string>;
   readonly #all: boolean;
+  readonly #allowsLocalPages: boolean;
 
-  constructor(allowed: readonly string[]) {
+  constructor(
+    allowed: readonly string[],
+    { allowsLocalPages = false }: { allowsLocalPages?: boolean | undefined } = {},
+  ) {
+    this.#allowsLocalPages = allowsLocalPages;
     this.#named = new Set(allowed);
     this.#all = this.#named.has("*");
   }
 
   allows(origin: string): boolean {
-    return this.#all || this.#named.has(origin);
+    return this.#all || this.#named.has(origin) || (this.#allowsLocalPages && isLocalPage(origin));
   }
 
   /** Returns true if the origin is listed explicitly, not only matched by "*". */
@@ -29,7 +37,7 @@ export class AllowedOrigins {
 
   /** Sets the CORS headers of a response. */
   setHeaders({ headers: { origin } }: IncomingMessage, res: ServerResponse): void {
-    if (this.#named.size === 0) return;
+    if (this.#named.size === 0 && !this.#allowsLocalPages) return;
     res.setHeader("Vary", "Origin");
     if (origin === undefined || !this.allows(origin)) return;
     res.setHeader("Access-Control-Allow-Origin", this.#all ? "*" : origin);
@@ -44,4 +52,12 @@ export class AllowedOrigins {
     if (wanted !== undefined) res.setHeader("Access-Control-Allow-Headers", wanted);
     res.setHeader("Access-Control-Max-Age", "86400");
   }
+}
+
+/** Returns true for pages that this machine serves, and for browser extensions. */
+function isLocalPage(origin: string): boolean {
+  if (!URL.canParse(origin)) return false;
+  const { protocol, hostname } = new URL(origin);
+  const isWeb = protocol === "http:" || protocol === "https:";
+  return EXTENSION.test(protocol) || (isWeb && isLoopbackHost(hostname.replace(/^\[|\]$/g, "")));
 }

@@ -1,0 +1,30 @@
+import type { Logger } from "../log/logger.ts";
+import type { HttpServer, ListeningAddress } from "./http/server.ts";
+
+const MAX_TRIED_PORTS = 100;
+
+interface Wanted {
+  host: string;
+  /** 0 for any free port. */
+  port: number;
+  /** Uses the next free port if the port is in use. */
+  triesNextPorts?: boolean;
+}
+
+/** Listens on the port or, if allowed, on the next free one. Rejects with the system's error. */
+export async function listenOnFreePort(
+  server: Pick<HttpServer, "listen">,
+  { host, port, triesNextPorts = false }: Wanted,
+  logger: Logger,
+): Promise<ListeningAddress> {
+  const last = triesNextPorts ? Math.min(port + MAX_TRIED_PORTS, 65535) : port;
+  for (let tried = port; ; tried++) {
+    try {
+      const listening = await server.listen({ host, port: tried });
+      if (tried > port) logger.warn("Port in use, using the next free one", { port, free: tried });
+      return listening;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE" || tried === last) throw error;
+    }
+  }
+}
