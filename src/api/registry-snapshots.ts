@@ -10,10 +10,10 @@ import { BALANCE_BYTES, type Chunks, VALIDATORS_PER_CHUNK } from "../json/writer
 import { VALIDATOR_BYTES } from "../ssz/validator-layout.ts";
 import { perChain } from "./per-chain.ts";
 
-/** Head and one more state: with a million validators, one takes up to 130 MB. */
+/** The head's snapshot and one more. With a million validators, each takes up to 130 MB. */
 const MAX_SNAPSHOTS = 2;
 
-/** Serialized validators and balances of states in shared memory. */
+/** Caches the serialized validators and balances of the last states, in shared memory that worker threads read. */
 export class RegistrySnapshots {
   readonly #validators = new ListSnapshots({
     recordBytes: VALIDATOR_BYTES,

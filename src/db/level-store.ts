@@ -95,11 +95,9 @@ export class LevelStore {
     return new LevelStore(level, path, sync);
   }
 
-  /**
-   * Throws a `DatabaseInUseError` if the database is open elsewhere. `errorIfExists` makes LevelDB fail after taking
-   * the lock and before changing anything.
-   */
+  /** Throws a `DatabaseInUseError` if the database is open elsewhere. Does not modify the database. */
   static async requireUnused(path: string): Promise<void> {
+    // With `errorIfExists`, LevelDB takes the lock and then fails before it writes.
     const level: LevelDb = new ClassicLevel(path, { createIfMissing: false, errorIfExists: true });
     const refusal: unknown = await level.open().catch((error: unknown) => openFailure(path, error));
     if (refusal instanceof DatabaseInUseError) throw refusal;
@@ -178,8 +176,8 @@ export class LevelStore {
   }
 
   /**
-   * Adds a layer that takes all further writes and returns its number. It lasts until it is dropped or merged at the
-   * next open.
+   * Adds a layer that receives all further writes. Returns its number. `dropLayer` discards it; otherwise
+   * `mergeLayers` merges it into the base at the next start.
    */
   async addLayer(): Promise<number> {
     const number = this.#layers.allocate();
@@ -187,7 +185,7 @@ export class LevelStore {
     return number;
   }
 
-  /** Adds a layer that already contains the operations. They become visible atomically, however many there are. */
+  /** Adds a layer that contains the operations. They become visible atomically, even if they exceed one batch. */
   async addFilledLayer(operations: AsyncIterable<Operation>): Promise<number> {
     const number = this.#layers.allocate();
     try {
@@ -226,7 +224,7 @@ export class LevelStore {
     }
   }
 
-  /** Reclaims disk space of deleted entries in a bucket. Can take long. */
+  /** Reclaims disk space of deleted entries in a bucket. Can take minutes. */
   compact(bucket: number): Promise<void> {
     return this.#level
       .compactRange(Uint8Array.of(bucket), Uint8Array.of(bucket + 1))
@@ -399,6 +397,7 @@ function errorCode(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
+/** Prepends the bucket's byte to a key. */
 export function prefixed(bucket: number, key: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(1 + key.length);
   bytes[0] = bucket;

@@ -5,12 +5,12 @@ import type { KZG } from "@ethereumjs/util";
 import { createKeccak256 } from "./keccak.ts";
 import type { Keccak } from "./state/trie.ts";
 
-/** Hashing and signature recovery, as WASM that runs on every platform. One set for each thread. */
+/** Cryptography of the EVM, without native modules. Not shared between threads: each creates its own. */
 export interface EvmCrypto {
   keccak: Keccak;
   /** Signs a hash with secp256k1. Returns r, s and v (27 or 28). */
   sign(hash: Uint8Array, privateKey: Uint8Array): Uint8Array;
-  /** For the libraries of the EVM. */
+  /** Keccak, ecrecover (both WASM) and KZG point evaluation, in the form that `@ethereumjs` expects. */
   custom: CustomCrypto;
 }
 

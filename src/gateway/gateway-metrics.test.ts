@@ -23,7 +23,7 @@ const CONDITIONS = new RemoteHealth(
   () => {},
 );
 
-const LOAD = { connections: 3, requests: 1, requestBytes: 0, answerBytes: 0 };
+const LOAD = { connections: 3, requests: 1, requestBytes: 0, responseBytes: 0 };
 const REFUSED = { connections: 0, "request rate": 0, "request bytes": 0, "answer bytes": 0 };
 
 /** Creates the metrics of two serving processes, and their counters. */

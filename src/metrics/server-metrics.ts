@@ -38,7 +38,7 @@ export function addServerMetrics(instruments: Instruments, servers: () => Watche
     "fanal_server_answer_bytes",
     "Buffered bytes of large responses",
     ["server"],
-    each(({ answerBytes }) => answerBytes),
+    each(({ responseBytes }) => responseBytes),
   );
   instruments.totals(
     "fanal_server_refused_total",

@@ -231,7 +231,7 @@ describe("a token", () => {
       path: "/ready",
       access: "read",
       isProbe: true,
-      answers: ["json"],
+      responseFormats: ["json"],
       accepts: [],
       handle: async () => ({ ...json("a secret"), status: 503 }),
     };

@@ -112,7 +112,7 @@ describe.each(["altair", "fulu"] as const)("rewards on a chain that becomes %s",
   it("have no SSZ form, which would have no room for a loss", () => {
     const routes = createRouteTable(createMethodTable(opened.devChain.api));
     const ofRewards = routes.filter(({ path }) => path.startsWith("/eth/v1/beacon/rewards/"));
-    expect(ofRewards.map(({ answers }) => answers)).toEqual([["json"], ["json"], ["json"]]);
+    expect(ofRewards.map(({ responseFormats }) => responseFormats)).toEqual([["json"], ["json"], ["json"]]);
   });
 
   // The altair chain is the one that began in phase0.

@@ -74,8 +74,8 @@ describe("SSZ", () => {
       const ssz = documents.map((document) => document.sszOf({ verb, path })).find((each) => each !== undefined);
       return [`${verb} ${path}`, ssz ?? OTHER_VERSIONS[`${verb} ${path}`]] as const;
     });
-    const here = routes.map(({ verb, path, answers, accepts }) => {
-      const ssz = answers.includes("ssz") ? "response" : accepts.includes("ssz") ? "body" : undefined;
+    const here = routes.map(({ verb, path, responseFormats, accepts }) => {
+      const ssz = responseFormats.includes("ssz") ? "response" : accepts.includes("ssz") ? "body" : undefined;
       return [`${verb} ${path}`, ssz] as const;
     });
     expect(Object.fromEntries(here)).toEqual(Object.fromEntries(inStandard));

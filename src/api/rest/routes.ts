@@ -35,7 +35,7 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
       verb,
       path,
       access,
-      answers: [],
+      responseFormats: [],
       accepts: [],
       handle: async (request) => ({ status: 200, feed: feed(method.context, await reader.args(request, undefined)) }),
     };
@@ -46,7 +46,7 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
       verb,
       path,
       access,
-      answers: ["json"],
+      responseFormats: ["json"],
       accepts: [],
       handle: async (request) =>
         dataResponse(await method.executeJson(await reader.args(request, await parseText(request))), request),
@@ -59,7 +59,7 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
     path,
     access,
     isProbe: method.definition.isProbe,
-    answers: method.codec?.isEmpty ? [] : formatsOf(rest, "response"),
+    responseFormats: method.codec?.isEmpty ? [] : formatsOf(rest, "response"),
     prefersFirst: rest.prefersJson,
     accepts: reader.bodyParam ? formatsOf(rest, "body") : [],
     bodyOptional: isReadOnly(access),
@@ -80,7 +80,7 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
   };
 }
 
-function formatsOf({ ssz }: RestPath, what: RestPath["ssz"]): RestRoute["answers"] {
+function formatsOf({ ssz }: RestPath, what: RestPath["ssz"]): RestRoute["responseFormats"] {
   return ssz === what ? ["json", "ssz"] : ["json"];
 }
 

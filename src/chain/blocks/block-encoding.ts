@@ -8,16 +8,18 @@ import { toRootHex } from "@lodestar/utils";
 const SLOT_OFFSET = 4 + 96;
 const PARENT_ROOT_OFFSET = SLOT_OFFSET + 8 + 8;
 
+/** Reads the slot without deserializing the block. */
 export function slotOf(signedBlockBytes: Uint8Array): Slot {
   const view = new DataView(signedBlockBytes.buffer, signedBlockBytes.byteOffset, signedBlockBytes.byteLength);
   return Number(view.getBigUint64(SLOT_OFFSET, true));
 }
 
+/** Reads the parent root without deserializing the block. */
 export function parentRootOf(signedBlockBytes: Uint8Array): RootHex {
   return toRootHex(signedBlockBytes.subarray(PARENT_ROOT_OFFSET, PARENT_ROOT_OFFSET + 32));
 }
 
-/** Deserializes by the fork of the slot in the bytes. */
+/** Deserializes a block of any fork. The fork follows from the block's slot. */
 export function deserializeSignedBlock(config: BeaconConfig, bytes: Uint8Array): SignedBeaconBlock {
   return config.getForkTypes(slotOf(bytes)).SignedBeaconBlock.deserialize(bytes) as SignedBeaconBlock;
 }

@@ -24,7 +24,7 @@ interface DataPoolOptions {
   isAwaited?(root: RootHex): boolean;
 }
 
-/** Snapshot of the pool. */
+/** Snapshot of the pool, for snapshots of a dev chain. */
 export type PooledData = ReturnType<DataPool["capture"]>;
 
 /**
@@ -44,7 +44,7 @@ export class DataPool {
     this.#isAwaited = isAwaited;
   }
 
-  /** Number of blocks with data, and its size. */
+  /** Number of blocks with sidecars, and the total size of the sidecars. */
   get size(): { blocks: number; bytes: number } {
     return { blocks: this.#blocks.size, bytes: this.#bytes };
   }
@@ -57,7 +57,7 @@ export class DataPool {
     return this.#blocks.get(root)?.sidecars.get(index);
   }
 
-  /** Ascending by index. */
+  /** Returns the sidecars of a block in ascending order of index. */
   all(root: RootHex): DataSidecar[] {
     return [...(this.#blocks.get(root)?.sidecars.values() ?? [])].sort((a, b) => a.index - b.index);
   }
@@ -67,8 +67,8 @@ export class DataPool {
   }
 
   /**
-   * Adds sidecars. Evicts least recently extended blocks, first those of the same proposer and slot, so that an
-   * equivocating proposer cannot evict the data of others.
+   * Adds sidecars. At the limit, evicts the block whose last addition is oldest. Blocks of the same proposer and slot
+   * are evicted first, so that an equivocating proposer cannot evict the data of others.
    */
   add({ slot, root }: { slot: Slot; root: RootHex }, sidecars: readonly DataSidecar[]): void {
     this.#put({ slot, root }, sidecars);
@@ -137,16 +137,16 @@ export class DataPool {
   #makeRoomFor(added: RootHex, { slot, proposer }: PooledBlock): void {
     const ofProposal = [...this.#blocks].filter(([, block]) => block.slot === slot && block.proposer === proposer);
     if (ofProposal.length > this.#limits.blocksPerProposal) {
-      const oldest = ofProposal.find(([root]) => this.#mayGo(root, added));
+      const oldest = ofProposal.find(([root]) => this.#isEvictable(root, added));
       if (oldest) this.delete(oldest[0]);
     }
     for (const root of [...this.#blocks.keys()]) {
       if (this.#blocks.size <= this.#limits.blocks && this.#bytes <= this.#limits.bytes) return;
-      if (this.#mayGo(root, added)) this.delete(root);
+      if (this.#isEvictable(root, added)) this.delete(root);
     }
   }
 
-  #mayGo(root: RootHex, added: RootHex): boolean {
+  #isEvictable(root: RootHex, added: RootHex): boolean {
     return root !== added && !this.#isAwaited(root);
   }
 }

@@ -26,8 +26,8 @@ interface ProposerHeadParts {
 }
 
 /**
- * Proposer reorgs of late blocks (phase0 and bellatrix/fork-choice.md): the next proposer orphans a head that arrived
- * after the attestation deadline and has few votes, by building on its parent.
+ * Selects the block that a proposer builds on (phase0 and bellatrix/fork-choice.md). With proposer reorgs, it is the
+ * head's parent if the head arrived after the attestation deadline and has few votes.
  */
 export class ProposerHead {
   readonly #parts: ProposerHeadParts;

@@ -19,13 +19,13 @@ export interface BlockRewards {
   attesterSlashings: number;
 }
 
-/** The genesis block is not processed, so its rewards are zero. */
+/** Returns zero rewards: the genesis block is not processed. */
 export function genesisBlockRewards({ message }: SignedBeaconBlock): BlockRewards {
   const nothing = { total: 0, attestations: 0, syncAggregate: 0, proposerSlashings: 0, attesterSlashings: 0 };
   return { proposerIndex: message.proposerIndex, ...nothing };
 }
 
-/** Replays a block on `preState`, its slot's state before the block. The transition records the rewards. */
+/** Computes the rewards by replaying the block. `preState` is the state before it, already advanced to its slot. */
 export async function computeBlockRewards(
   preState: CachedBeaconStateAllForks,
   block: SignedBeaconBlock,

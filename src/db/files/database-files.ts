@@ -26,6 +26,7 @@ export async function listFiles(path: string): Promise<DatabaseFiles> {
   };
 }
 
+/** Reads a whole file of the database. */
 export function readBytes({ path }: DatabaseFiles, name: string): Promise<Uint8Array> {
   return readFile(join(path, name));
 }

@@ -162,7 +162,7 @@ export class EvmEngine implements ExecutionEngine {
     return () => this.#transactionListeners.delete(listener);
   }
 
-  /** Returns the function that goes back to the present head and pool. */
+  /** Returns a function that reverts to the present head and pool. */
   capture(): () => void {
     const [head, finalized] = [this.#head, this.#finalized];
     const baseNumber = this.#baseNumber;

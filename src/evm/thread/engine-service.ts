@@ -1,10 +1,13 @@
 import type { RootHex } from "@lodestar/types";
 import type { EvmEngine } from "../engine/evm-engine.ts";
 
-/** Calls of the engine with arguments and results that can be cloned. */
+/**
+ * Serves the engine in the EVM's worker thread; `EvmThread` calls it from the main thread. Arguments and results can be
+ * cloned (structured clone).
+ */
 export class EngineService {
   readonly #engine: EvmEngine;
-  /** Functions that go back to a snapshot, by its id. */
+  /** Functions that revert to a snapshot, by snapshot id. */
   readonly #snapshots = new Map<number, () => void>();
 
   constructor(engine: EvmEngine) {
@@ -31,27 +34,29 @@ export class EngineService {
     return this.#engine.restore(headBlockHash);
   }
 
-  /** Returns the hash of the transaction. */
+  /** Adds a raw transaction to the pool. Returns its hash. */
   async addTransaction(sent: Uint8Array): Promise<Uint8Array> {
     return (await this.#engine.addTransaction(sent)).transaction.hash;
   }
 
+  /** Takes a snapshot under an id that the caller chooses. */
   capture(snapshot: number): void {
     this.#snapshots.set(snapshot, this.#engine.capture());
   }
 
-  /** Returns false if this thread does not have the snapshot. */
+  /** Reverts to a snapshot. Returns false if this thread does not have it, which happens after a restart. */
   revert(snapshot: number): boolean {
-    const goBack = this.#snapshots.get(snapshot);
-    goBack?.();
-    return goBack !== undefined;
+    const revertTo = this.#snapshots.get(snapshot);
+    revertTo?.();
+    return revertTo !== undefined;
   }
 
+  /** Drops snapshots that are no longer needed. */
   release(snapshots: readonly number[]): void {
     for (const id of snapshots) this.#snapshots.delete(id);
   }
 
-  /** Resolves once everything is stored. */
+  /** Resolves once the states and transactions of finalized blocks are stored. */
   flush(): Promise<void> {
     return this.#engine.flush();
   }

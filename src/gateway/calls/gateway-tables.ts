@@ -101,7 +101,7 @@ function routeAt(method: MethodDefinition, path: RestPath, handle: Handler): Res
     path: path.path,
     access: method.access,
     isProbe: method.isProbe,
-    ...(method.feed ? { answers: [], accepts: [] } : routeFormats(method, path)),
+    ...(method.feed ? { responseFormats: [], accepts: [] } : routeFormats(method, path)),
     handle,
   };
 }

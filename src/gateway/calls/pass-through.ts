@@ -14,11 +14,11 @@ import { ethHeaders, isStatusOnly, upstreamHeaders } from "./rpc-result.ts";
 export function routeFormats(
   method: MethodDefinition,
   rest: RestPath,
-): Pick<RestRoute, "answers" | "prefersFirst" | "accepts" | "bodyOptional" | "takesLargeBody"> {
+): Pick<RestRoute, "responseFormats" | "prefersFirst" | "accepts" | "bodyOptional" | "takesLargeBody"> {
   const formats = (what: RestPath["ssz"]): Format[] => (rest.ssz === what ? ["json", "ssz"] : ["json"]);
   const hasBody = locateParams(method.restParams, rest).some(({ from }) => from === "body");
   return {
-    answers: isStatusOnly(method) ? [] : formats("response"),
+    responseFormats: isStatusOnly(method) ? [] : formats("response"),
     prefersFirst: rest.prefersJson,
     accepts: hasBody && !rest.takesText ? formats("body") : [],
     bodyOptional: isReadOnly(method.access),

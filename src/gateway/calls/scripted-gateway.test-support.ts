@@ -80,7 +80,8 @@ export class ScriptedGateway {
     const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name!);
     const pattern = new RegExp(`^${path.replaceAll(/\{\w+\}/g, "([^/]+)")}$`);
     const values = pattern.exec(url.split("?", 1)[0]!)!.slice(1).map(decodeURIComponent);
-    const format = route.answers.length === 0 ? undefined : given.headers?.accept?.includes("octet") ? "ssz" : "json";
+    const format =
+      route.responseFormats.length === 0 ? undefined : given.headers?.accept?.includes("octet") ? "ssz" : "json";
     return route.handle(
       new RouteRequest(route, {
         params: Object.fromEntries(names.map((name, position) => [name, values[position]!])),

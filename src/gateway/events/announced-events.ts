@@ -23,7 +23,10 @@ interface FinalizedAt {
   readonly headSlot: number;
 }
 
-/** Events that were published, as far back as an upstream could repeat them. Used for deduplication and failover. */
+/**
+ * Events that the gateway has published, for deduplication and failover. Old events that upstreams no longer repeat are
+ * dropped.
+ */
 export class AnnouncedEvents {
   readonly #slotsPerEpoch: number;
   /** Announced ancestors of the last head, and the head itself. */
@@ -48,7 +51,7 @@ export class AnnouncedEvents {
     return this.#finalized.at(-1)?.finalized;
   }
 
-  /** Finds an announced ancestor of the last head. */
+  /** Finds an announced head by root: the last head or one of its ancestors. */
   findHead(root: string): Head | undefined {
     return this.#heads.get(root);
   }
@@ -58,13 +61,13 @@ export class AnnouncedEvents {
     return this.#heads.has(root) || this.#objects.get("block")?.has(root) === true;
   }
 
-  /** The oldest known head. */
+  /** The oldest announced head that is remembered. */
   get firstHead(): Head | undefined {
     const [first] = this.#heads.values();
     return first;
   }
 
-  /** Sets the starting point without publishing it. */
+  /** Sets the head and the finalized checkpoint that clients start from, without an event. */
   startAt(head: Head, finalized: FinalizedCheckpoint | undefined): void {
     this.#addHead(head);
     this.#finalized = [];

@@ -60,8 +60,8 @@ export class GapBackfill {
     const isReorg = ancestor.root !== last.root;
     // A node does not switch to a block older than its head.
     const newer = branch.findIndex(({ slot }) => slot > last.slot);
-    const whereToGo = newer === -1 ? branch.length - 1 : newer;
-    const firstHead = isReorg ? whereToGo : 0;
+    const newHeadIndex = newer === -1 ? branch.length - 1 : newer;
+    const firstHead = isReorg ? newHeadIndex : 0;
     const events: ChainEvent[] = [];
     let parent = {
       ...ancestor,

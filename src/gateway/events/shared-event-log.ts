@@ -172,9 +172,9 @@ export class SharedEventLog {
     this.#outage.clear({});
     const { head } = this.#announced;
     const events = entries.map((entry) => this.#read(entry));
-    const isTold = (event: ChainEvent | undefined) =>
+    const isAnnounced = (event: ChainEvent | undefined) =>
       head !== undefined && event?.topic === "head" && (headOf(event)?.slot ?? 0) <= head.slot;
-    const announced = head ? events.findLastIndex(isTold) + 1 : events.length;
+    const announced = head ? events.findLastIndex(isAnnounced) + 1 : events.length;
     if (!head) for (const event of events) if (event) this.#announced.add(event);
     for (const event of events.slice(announced)) this.#publishNew(event);
     this.#lastId = entries.at(-1)?.id ?? STREAM_START;

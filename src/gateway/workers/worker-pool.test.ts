@@ -273,7 +273,7 @@ it("closing does not wait for a worker that is starting", async () => {
 
 it("loads are summed over all workers, without waiting for unresponsive ones", async () => {
   const { timers, processes, workers } = await setupServing();
-  const load = { connections: 2, requests: 1, requestBytes: 3, answerBytes: 4 };
+  const load = { connections: 2, requests: 1, requestBytes: 3, responseBytes: 4 };
   const refused = { connections: 1, "request rate": 0, "request bytes": 0, "answer bytes": 0 };
   const report = (subscriberCounts: WorkerReport["subscriberCounts"]) =>
     ({ loads: [["rest", { ...load, refused }]], calls: [], subscriberCounts }) as unknown as WorkerReport;
@@ -288,7 +288,10 @@ it("loads are summed over all workers, without waiting for unresponsive ones", a
   ]);
   await refreshing;
   expect([...workers.loads]).toEqual([
-    ["rest", { connections: 4, requests: 2, requestBytes: 6, answerBytes: 8, refused: { ...refused, connections: 2 } }],
+    [
+      "rest",
+      { connections: 4, requests: 2, requestBytes: 6, responseBytes: 8, refused: { ...refused, connections: 2 } },
+    ],
   ]);
   expect([...workers.subscriberCounts]).toEqual([
     ["head", 3],

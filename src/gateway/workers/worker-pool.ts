@@ -232,7 +232,7 @@ function sumLoads(one: ServerLoad, other: ServerLoad | undefined): ServerLoad {
     connections: one.connections + other.connections,
     requests: one.requests + other.requests,
     requestBytes: one.requestBytes + other.requestBytes,
-    answerBytes: one.answerBytes + other.answerBytes,
+    responseBytes: one.responseBytes + other.responseBytes,
     refused,
   };
 }

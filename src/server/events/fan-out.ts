@@ -6,7 +6,7 @@ const MAX_PENDING_BYTES = 8 * 1024 * 1024;
 /** Memory of one pending delivery. */
 const DELIVERY_BYTES = 8;
 
-/** Subscription of a reader. */
+/** Subscription of one event stream client. */
 export class Subscriber {
   readonly #reader: EventReader;
   #state: "reading" | "slow" | "gone" = "reading";
@@ -54,8 +54,8 @@ interface Delivery {
 }
 
 /**
- * Delivers events to many readers. Every event goes to all of them before the next, over as many turns of the event
- * loop as needed. On overload, the readers that subscribed last are disconnected.
+ * Delivers events to many readers in order: an event is delivered to all readers before the next one. Yields to the
+ * event loop between deliveries. On overload, the readers that subscribed last are disconnected.
  */
 export class FanOut {
   readonly #scheduler: Scheduler;

@@ -22,7 +22,7 @@ const SWEEP_MILLIS = 100;
 /** Tracks connections and exchanges of a server and enforces its limits. */
 export class ConnectionManager implements MemoryBudgets {
   readonly requestBytes: ByteBudget;
-  readonly answerBytes: ByteBudget;
+  readonly responseBytes: ByteBudget;
   readonly #server: Server;
   readonly #limits: HttpLimits;
   readonly #logger: Logger;
@@ -45,7 +45,7 @@ export class ConnectionManager implements MemoryBudgets {
     this.#deadlineTimer = new DeadlineTimer(limits.requestMillis);
     if (limits.requestsPerSecond !== undefined) this.#limiter = new RateLimiter(limits.requestsPerSecond);
     this.requestBytes = new ByteBudget(limits.heldBytes);
-    this.answerBytes = new ByteBudget(limits.unreadBytes);
+    this.responseBytes = new ByteBudget(limits.unreadBytes);
     server.maxConnections = limits.connections;
     // Processes that share a port would otherwise pass excess connections to each other endlessly.
     Object.assign(server, { dropMaxConnection: true });
@@ -75,12 +75,12 @@ export class ConnectionManager implements MemoryBudgets {
       connections: this.#connections.size,
       requests: this.#openExchanges,
       requestBytes: this.requestBytes.held,
-      answerBytes: this.answerBytes.held,
+      responseBytes: this.responseBytes.held,
       refused: {
         connections: this.#refusedConnections,
         "request rate": this.#rateLimited,
         "request bytes": this.requestBytes.refused,
-        "answer bytes": this.answerBytes.refused,
+        "answer bytes": this.responseBytes.refused,
       },
     };
   }

@@ -26,9 +26,9 @@ export interface HttpCoreOptions {
   policy?: AccessPolicy;
   accessLog?: AccessLog | undefined;
   observer?: CallObserver | undefined;
-  /** Protocol in the access log; omitted by servers that are not logged. */
+  /** Protocol in the access log. Requests are not logged without it. */
   protocol?: CallServer;
-  /** Options of Node's server, besides its timeouts. */
+  /** Options of Node's HTTP server, in addition to the timeouts. */
   http?: ServerOptions;
   /** Handles a request. Errors it throws go to `refuse`. */
   handle(exchange: Exchange): void;

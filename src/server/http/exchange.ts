@@ -22,7 +22,7 @@ function maxBodyBytes(req: IncomingMessage): number {
 /** Memory limits that all exchanges of a server share. */
 export interface MemoryBudgets {
   readonly requestBytes: ByteBudget;
-  readonly answerBytes: ByteBudget;
+  readonly responseBytes: ByteBudget;
 }
 
 interface ExchangeOptions {
@@ -45,7 +45,7 @@ export class Exchange {
   #awaitsResponse = false;
   #isClosed = false;
   #requestBytes = 0;
-  #answerBytes = 0;
+  #responseBytes = 0;
 
   constructor(budgets: MemoryBudgets, res: ServerResponse, { deadline, blockedBy, record }: ExchangeOptions) {
     this.#budgets = budgets;
@@ -60,7 +60,7 @@ export class Exchange {
     return this.#isProcessing;
   }
 
-  /** True until the response begins. */
+  /** True from the start of processing until the response begins. */
   get awaitsResponse(): boolean {
     return this.#awaitsResponse;
   }
@@ -70,7 +70,7 @@ export class Exchange {
     return this.#isClosed;
   }
 
-  /** Calls `work` when it is this request's turn. The exchange may be closed by then. */
+  /** Calls `work` once earlier requests of the connection are finished. The exchange may be closed by then. */
   start(work: () => void): void {
     if (!this.#blockedBy) scheduler.run("request", work);
     else if (this.#blockedBy.isClosed) scheduler.run("pipelined", work);
@@ -82,17 +82,17 @@ export class Exchange {
     return this.#closed.promise;
   }
 
-  /** Reserves bytes of the request. Returns false if the limit is reached. */
+  /** Reserves memory for the request body. Returns false if the server's limit is reached. */
   reserveRequest(bytes: number): boolean {
     if (!this.#budgets.requestBytes.reserve(bytes)) return false;
     this.#requestBytes += bytes;
     return true;
   }
 
-  /** Reserves bytes of the response until it is read. Returns false if the limit is reached. */
+  /** Reserves memory for the response until the exchange ends. Returns false if the server's limit is reached. */
   reserveResponse(bytes: number): boolean {
-    if (!this.#budgets.answerBytes.reserve(bytes)) return false;
-    this.#answerBytes += bytes;
+    if (!this.#budgets.responseBytes.reserve(bytes)) return false;
+    this.#responseBytes += bytes;
     return true;
   }
 
@@ -102,12 +102,12 @@ export class Exchange {
     this.#awaitsResponse = true;
   }
 
-  /** Marks the beginning of the response: from here on, only the client can stall. */
+  /** Marks the beginning of the response. After it, only the client can delay the exchange. */
   beginResponse(): void {
     this.#awaitsResponse = false;
   }
 
-  /** Marks processing as done. The response may be unread. */
+  /** Marks processing as done and releases the request's memory. The client may not have read the response yet. */
   endProcessing(): void {
     this.#isProcessing = false;
     this.#awaitsResponse = false;
@@ -115,8 +115,8 @@ export class Exchange {
   }
 
   /**
-   * Discards the rest of the request body, before an error is sent. A short rest is read, so that the connection can be
-   * reused. Otherwise reading stops and the connection closes after the response.
+   * Discards the unread request body before an error is sent. A small body is read to its end to keep the connection
+   * alive. Otherwise reading stops and the connection closes after the response.
    */
   discardBody(): void {
     const { req } = this.res;
@@ -137,7 +137,7 @@ export class Exchange {
     this.#isClosed = true;
     this.#closed?.resolve();
     this.releaseRequest();
-    this.#budgets.answerBytes.release(this.#answerBytes);
+    this.#budgets.responseBytes.release(this.#responseBytes);
     this.record?.end(this.res);
     return true;
   }

@@ -20,7 +20,7 @@ export interface ServerLoad {
   /** Requests without a complete response. */
   requests: number;
   requestBytes: number;
-  answerBytes: number;
+  responseBytes: number;
   /** Refusals by limit since the start. */
   refused: Record<ServerLimit, number>;
 }

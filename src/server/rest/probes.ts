@@ -19,7 +19,14 @@ export function probesOf(routes: RouteTable): HealthProbes {
     probes.map((route) => [
       route.path,
       async (url) => {
-        const request = { params: {}, url, headers: {}, body: undefined, cancellation, format: route.answers[0] };
+        const request = {
+          params: {},
+          url,
+          headers: {},
+          body: undefined,
+          cancellation,
+          format: route.responseFormats[0],
+        };
         const { status, content } = await route.handle(new RouteRequest(route, request));
         return { status, body: content && Buffer.concat(content.parts as Buffer[]) };
       },

@@ -67,7 +67,7 @@ export interface RestRoute {
    * Response formats by preference. The server responds 406 if none is acceptable. Empty if the response has no body or
    * is an event stream; Accept is ignored then.
    */
-  answers: readonly Format[];
+  responseFormats: readonly Format[];
   /** True to choose the first acceptable format even if another has a higher quality. */
   prefersFirst?: boolean;
   /** Body formats. Empty if the route reads no body, or any as is. */

@@ -66,7 +66,7 @@ export async function openTestServer(testOptions: TestServerOptions = {}) {
   const log: LogRecord[] = [];
   const table: RestRoute[] = Object.entries({ ...HANDLERS, ...handlers }).map(([key, handle]) => {
     const [verb, path] = key.split(" ") as [RestRoute["verb"], string];
-    return { method: key, verb, path, access: classes[key] ?? "read", answers: [], accepts: [], handle };
+    return { method: key, verb, path, access: classes[key] ?? "read", responseFormats: [], accepts: [], handle };
   });
   const server = createRestServer({ ...options, table: [...table, ...routes], logger: createRecordingLogger(log) });
   const { url, port: bound } = await server.listen({ host: "127.0.0.1", port });

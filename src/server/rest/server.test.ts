@@ -43,7 +43,7 @@ describe("formats", () => {
       verb: "GET",
       path: "/state",
       access: "read",
-      answers: ["json", "ssz"],
+      responseFormats: ["json", "ssz"],
       accepts: [],
       handle: async ({ format, bodyFormat }) => ({
         status: 200,
@@ -56,7 +56,7 @@ describe("formats", () => {
         verb: "POST",
         path: bodyOptional ? "/filter" : "/submit",
         access: bodyOptional ? "read" : "submit",
-        answers: ["json"],
+        responseFormats: ["json"],
         accepts: ["json", "ssz"],
         bodyOptional,
         handle: async (request) => {

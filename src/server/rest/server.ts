@@ -54,7 +54,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     refuse,
   });
   const { connections } = core;
-  const eventStreams = createEventStreams(connections.answerBytes, options.eventLimits);
+  const eventStreams = createEventStreams(connections.responseBytes, options.eventLimits);
 
   function handle(exchange: Exchange): void {
     const { req } = exchange.res;
@@ -112,7 +112,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
         headers: headers as Record<string, string | undefined>,
         body: body?.length ? body : undefined,
         cancellation: deadline,
-        format: route.answers.length === 0 ? undefined : chooseFormat(headers.accept, route),
+        format: route.responseFormats.length === 0 ? undefined : chooseFormat(headers.accept, route),
       }),
     );
     if (respond.feed && !eventStreams.hasRoom) {

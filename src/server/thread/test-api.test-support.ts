@@ -134,7 +134,7 @@ export class TestApi {
         isCacheable: true,
         cachePolicy: () => prewarmed("head"),
       },
-      { ...route("GET", "/events", async () => ({ status: 200, feed: this.channel.feed })), answers: [] },
+      { ...route("GET", "/events", async () => ({ status: 200, feed: this.channel.feed })), responseFormats: [] },
     ];
   }
 
@@ -192,7 +192,7 @@ function callable(name: string, call: Handler): CallableMethod {
 
 function route(verb: "GET" | "POST", path: string, handle: RestRoute["handle"]): RestRoute {
   const accepts: RestRoute["accepts"] = verb === "POST" ? ["json"] : [];
-  return { method: path, verb, path, access: "read", answers: ["json"], accepts, handle };
+  return { method: path, verb, path, access: "read", responseFormats: ["json"], accepts, handle };
 }
 
 function restResponse(value: unknown) {

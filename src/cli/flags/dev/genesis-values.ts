@@ -13,13 +13,14 @@ function parseRange(text: string): { first: number; last: number | undefined } |
   return last !== undefined && last < first ? undefined : { first, last };
 }
 
+/** Parses `FIRST` or `FIRST-LAST`, such as `100-163`. `last` is undefined for a single number. */
 export function indexRange(text: string): { first: number; last: number | undefined } {
   const range = parseRange(text);
   if (range === undefined) throw new FlagValueError("it must be a number or an ascending range, such as 100-163");
   return range;
 }
 
-/** Parses `INDEX=VALUE`, `FIRST-LAST=VALUE`, or a single value as the default of all validators. */
+/** Returns a parser of `INDEX=VALUE`, `FIRST-LAST=VALUE`, or `VALUE` alone as the default of all validators. */
 export function validatorRange<T>(parse: (text: string) => T): (text: string) => ValidatorRange<T> {
   return (text) => {
     const separator = text.indexOf("=");
@@ -33,6 +34,7 @@ export function validatorRange<T>(parse: (text: string) => T): (text: string) =>
   };
 }
 
+/** Parses a prefix of withdrawal credentials, optionally with an address: `0x00`, `0x01` or `0x02:0x…`. */
 export function withdrawalTarget(text: string): WithdrawalTarget {
   const [written, address, ...rest] = text.split(":");
   const prefix = WITHDRAWAL_PREFIXES.find((candidate) => candidate === written?.trim());
@@ -47,14 +49,14 @@ export function withdrawalTarget(text: string): WithdrawalTarget {
   return { prefix, address: contractAddress(address.trim()) };
 }
 
-/** Parses an amount of ether to Gwei. */
+/** Parses an amount of ether, such as `31.5`. Returns Gwei. */
 export function ether(text: string): number {
   const match = /^(\d{1,7})(?:\.(\d{1,9}))?$/.exec(text);
   if (match === null) throw new FlagValueError("it must be an amount of ether, such as 32 or 31.5, in whole Gwei");
   return Number(match[1]) * 1e9 + Number((match[2] ?? "").padEnd(9, "0"));
 }
 
-/** Parses `KEY=VALUE`. Keys and values are validated once the preset is set. */
+/** Parses `KEY=VALUE` of the chain config. Keys and values are validated once the preset is set. */
 export function configValue(text: string): { name: string; value: string } {
   const match = /^([A-Za-z][A-Za-z0-9_]*)\s*=\s*(\S.*)$/.exec(text);
   if (match === null) {

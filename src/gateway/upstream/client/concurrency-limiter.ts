@@ -1,4 +1,4 @@
-/** Limits concurrency. Excess work waits in FIFO order. */
+/** Limits concurrent requests to an upstream. Excess requests wait in FIFO order. */
 export class ConcurrencyLimiter {
   readonly #limit: number;
   #active = 0;
@@ -10,7 +10,8 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Calls `start` as soon as a slot is free. Returns a function that cancels the wait, or undefined if it has started.
+   * Calls `start` as soon as a slot is free. Returns a function that cancels the wait, or undefined if `start` was called
+   * immediately.
    */
   acquire(start: () => void): (() => void) | undefined {
     if (this.#active < this.#limit && this.#queue.size === 0) {
@@ -23,7 +24,7 @@ export class ConcurrencyLimiter {
     return () => this.#queue.delete(start);
   }
 
-  /** Takes a slot even beyond the limit, for work that has already started. */
+  /** Takes a slot even beyond the limit, for a request that has already been sent. */
   acquireNow(): void {
     this.#active++;
   }
@@ -33,7 +34,7 @@ export class ConcurrencyLimiter {
     this.#drain();
   }
 
-  /** Not re-entrant: work that ends within `start` does not recurse. */
+  /** Not re-entrant: a request that ends within `start` does not recurse. */
   #drain(): void {
     if (this.#isDraining) return;
     this.#isDraining = true;

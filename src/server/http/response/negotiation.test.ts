@@ -24,18 +24,18 @@ describe("the response format", () => {
     ["text/html, application/xhtml+xml, */*;q=0.8", "json"],
     [`${SSZ};q=nonsense, ${JSON_TYPE};q=0.1`, "json"],
   ])("for Accept: %s is %s", (accept, expected) => {
-    expect(chooseFormat(accept, { answers: BOTH })).toBe(expected);
+    expect(chooseFormat(accept, { responseFormats: BOTH })).toBe(expected);
   });
 
   it.each(["text/html", `${JSON_TYPE};q=0`, `${JSON_TYPE};q=2`, "nonsense", "*/*;q=0"])(
     "does not exist for Accept: %s",
     (accept) => {
-      expect(() => chooseFormat(accept, { answers: BOTH })).toThrow(expect.objectContaining({ status: 406 }));
+      expect(() => chooseFormat(accept, { responseFormats: BOTH })).toThrow(expect.objectContaining({ status: 406 }));
     },
   );
 
   it("is the first acceptable one with prefersFirst", () => {
-    const preferring = { answers: BOTH, prefersFirst: true };
+    const preferring = { responseFormats: BOTH, prefersFirst: true };
     expect(chooseFormat(`${SSZ};q=1.0,${JSON_TYPE};q=0.9`, preferring)).toBe("json");
     expect(chooseFormat(SSZ, preferring)).toBe("ssz");
     expect(chooseFormat(`${SSZ}, ${JSON_TYPE};q=0`, preferring)).toBe("ssz");
@@ -43,8 +43,8 @@ describe("the response format", () => {
   });
 
   it("is JSON if it is the only format and acceptable", () => {
-    expect(chooseFormat(`${SSZ}, ${JSON_TYPE};q=0.1`, { answers: ["json"] })).toBe("json");
-    expect(() => chooseFormat(SSZ, { answers: ["json"] })).toThrow(expect.objectContaining({ status: 406 }));
+    expect(chooseFormat(`${SSZ}, ${JSON_TYPE};q=0.1`, { responseFormats: ["json"] })).toBe("json");
+    expect(() => chooseFormat(SSZ, { responseFormats: ["json"] })).toThrow(expect.objectContaining({ status: 406 }));
   });
 });
 

@@ -6,12 +6,15 @@ export const MEDIA_TYPES = { json: "application/json", ssz: "application/octet-s
 export type Format = keyof typeof MEDIA_TYPES;
 
 interface OfferedFormats {
-  readonly answers: readonly Format[];
+  readonly responseFormats: readonly Format[];
   readonly prefersFirst?: boolean;
 }
 
 /** Selects the response format by quality value. On a tie, or with `prefersFirst`, the first acceptable format wins. */
-export function chooseFormat(accept: string | undefined, { answers: formats, prefersFirst }: OfferedFormats): Format {
+export function chooseFormat(
+  accept: string | undefined,
+  { responseFormats: formats, prefersFirst }: OfferedFormats,
+): Format {
   const first = formats[0]!;
   // Fast path for the most common headers.
   if (accept === undefined || accept === MEDIA_TYPES[first] || accept === "*/*" || accept.trim() === "") return first;

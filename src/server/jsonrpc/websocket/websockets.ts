@@ -116,7 +116,7 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
           subscriptionCount,
           socket: request.socket,
           budget: connectionManager.requestBytes,
-          unread: connectionManager.answerBytes,
+          unread: connectionManager.responseBytes,
         });
         connections.add(connection);
         void connection.closed.then(() => connections.delete(connection));
