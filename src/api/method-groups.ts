@@ -25,6 +25,7 @@ import { ethChainMethods } from "./methods/eth/chain.ts";
 import { ethFeeMethods } from "./methods/eth/fees.ts";
 import { ethLogMethods } from "./methods/eth/logs.ts";
 import { ethStateMethods } from "./methods/eth/state.ts";
+import { ethTraceMethods } from "./methods/eth/traces.ts";
 import { ethTransactionMethods } from "./methods/eth/transactions.ts";
 import { configMethods } from "./methods/node/config.ts";
 import { discoverMethod } from "./methods/node/discover.ts";
@@ -118,6 +119,7 @@ export const methodGroups: readonly MethodGroup[] = groupByNumber([
       ...ethLogMethods,
       ...ethStateMethods,
       ...ethCallMethods,
+      ...ethTraceMethods,
       ...ethAccountMethods,
     ],
   },

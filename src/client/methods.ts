@@ -2774,6 +2774,93 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<Array<EthBlock>>;
+  /** Executes a transaction of a block again, and returns its calls or its opcodes. */
+  debug_traceTransaction(
+    params: {
+      /** Transaction hash. */
+      hash: string;
+      /** tracer: callTracer with tracerConfig (onlyTopCall, withLog). Without a tracer, every opcode is recorded: enableMemory, disableStack, disableStorage, limit. */
+      options?: {
+        tracer?: "callTracer";
+        tracerConfig?: { onlyTopCall?: boolean; withLog?: boolean };
+        enableMemory?: boolean;
+        disableStack?: boolean;
+        disableStorage?: boolean;
+        enableReturnData?: boolean;
+        limit?: number;
+      };
+    },
+    options?: CallOptions,
+  ): Promise<object>;
+  /** Executes a call without a transaction, and returns its calls or its opcodes. */
+  debug_traceCall(
+    params: {
+      /** The call: from, to, gas, value, data and further fields of a transaction. */
+      call: {
+        from?: string;
+        to?: string;
+        gas?: string;
+        gasPrice?: string;
+        maxFeePerGas?: string;
+        maxPriorityFeePerGas?: string;
+        maxFeePerBlobGas?: string;
+        value?: string;
+        data?: string;
+        input?: string;
+        nonce?: string;
+        accessList?: Array<{ address?: string; storageKeys?: Array<string> }>;
+        authorizationList?: Array<{
+          chainId?: string;
+          address?: string;
+          nonce?: string;
+          yParity?: string;
+          r?: string;
+          s?: string;
+        }>;
+        blobVersionedHashes?: Array<string>;
+      };
+      /** Block whose state is read: number, tag or hash. Default: latest. */
+      block?:
+        | "latest"
+        | "safe"
+        | "finalized"
+        | "pending"
+        | "earliest"
+        | string
+        | { blockNumber: string }
+        | { blockHash: string; requireCanonical?: boolean };
+      /** tracer: callTracer with tracerConfig (onlyTopCall, withLog). Without a tracer, every opcode is recorded: enableMemory, disableStack, disableStorage, limit. stateOverrides and blockOverrides as of eth_call. */
+      options?: {
+        tracer?: "callTracer";
+        tracerConfig?: { onlyTopCall?: boolean; withLog?: boolean };
+        enableMemory?: boolean;
+        disableStack?: boolean;
+        disableStorage?: boolean;
+        enableReturnData?: boolean;
+        limit?: number;
+        stateOverrides?: Record<
+          string,
+          {
+            nonce?: string;
+            balance?: string;
+            code?: string;
+            state?: Record<string, string>;
+            stateDiff?: Record<string, string>;
+          }
+        >;
+        blockOverrides?: {
+          number?: string;
+          time?: string;
+          gasLimit?: string;
+          feeRecipient?: string;
+          prevRandao?: string;
+          baseFeePerGas?: string;
+          blobBaseFee?: string;
+        };
+      };
+    },
+    options?: CallOptions,
+  ): Promise<object>;
   /** Signs a message with the prefix of EIP-191. */
   eth_sign(
     params: {
@@ -3114,6 +3201,8 @@ export const METHOD_NAMES = [
   "eth_estimateGas",
   "eth_createAccessList",
   "eth_simulateV1",
+  "debug_traceTransaction",
+  "debug_traceCall",
   "eth_sign",
   "personal_sign",
   "eth_signTypedData_v4",

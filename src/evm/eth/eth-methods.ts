@@ -7,6 +7,7 @@ import { feeMethods } from "./methods/fee-methods.ts";
 import { logMethods } from "./methods/log-methods.ts";
 import { poolMethods } from "./methods/pool-methods.ts";
 import { stateMethods } from "./methods/state-methods.ts";
+import { traceMethods } from "./methods/trace-methods.ts";
 import { transactionMethods } from "./methods/transaction-methods.ts";
 
 /**
@@ -22,6 +23,7 @@ export function ethMethods(chain: EthChain) {
     ...transactionMethods(chain),
     ...stateMethods(chain),
     ...callMethods(chain),
+    ...traceMethods(chain),
     ...logMethods(chain),
     ...poolMethods(chain),
   };

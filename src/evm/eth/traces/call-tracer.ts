@@ -2,14 +2,8 @@ import type { EVMResult, InterpreterStep, Message } from "@ethereumjs/evm";
 import { callFailure, revertReason } from "../calls/call-failure.ts";
 import { EthError } from "../eth-error.ts";
 import { data, quantity, word } from "../json/hex.ts";
+import type { CallTracerOptions } from "./trace-options.ts";
 import type { EvmEvents, TracedOutcome, Tracer } from "./tracer.ts";
-
-export interface CallTracerOptions {
-  /** Leaves out calls by contracts. */
-  readonly onlyTopCall?: boolean | undefined;
-  /** Adds the logs of each call. */
-  readonly withLog?: boolean | undefined;
-}
 
 interface TracedLog {
   address: string;

@@ -1,16 +1,8 @@
 import type { InterpreterStep } from "@ethereumjs/evm";
 import { EthError } from "../eth-error.ts";
 import { data, quantity, word } from "../json/hex.ts";
+import type { StructLoggerOptions } from "./trace-options.ts";
 import type { EvmEvents, TracedOutcome, Tracer } from "./tracer.ts";
-
-export interface StructLoggerOptions {
-  readonly enableMemory?: boolean | undefined;
-  readonly disableStack?: boolean | undefined;
-  readonly disableStorage?: boolean | undefined;
-  readonly enableReturnData?: boolean | undefined;
-  /** Records only so many steps. */
-  readonly limit?: number | undefined;
-}
 
 interface StructLog {
   pc: number;

@@ -1,0 +1,38 @@
+import type { BlockOverrides, StateOverrides } from "../../evm/eth/calls/call-request.ts";
+import type { TraceOptions } from "../../evm/eth/traces/trace-options.ts";
+import { blockOverrides, type FieldSchemas, optionalFields, stateOverrides } from "./eth-call.ts";
+import { boolean } from "./scalars.ts";
+import { type ParamSchema, paramSchema } from "./schema.ts";
+
+const tracer: ParamSchema<"callTracer"> = paramSchema(
+  '"callTracer". Without a tracer, every opcode is recorded',
+  { type: "string", enum: ["callTracer"] },
+  (value) => (value === "callTracer" ? value : undefined),
+);
+
+const count: ParamSchema<number> = paramSchema(
+  "an integer from 0 to 2^31-1",
+  { type: "integer", minimum: 0 },
+  (value) =>
+    Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 31 ? (value as number) : undefined,
+);
+
+const TRACE_FIELDS: FieldSchemas<TraceOptions> = {
+  tracer,
+  tracerConfig: optionalFields("an object with onlyTopCall and withLog", { onlyTopCall: boolean, withLog: boolean }),
+  enableMemory: boolean,
+  disableStack: boolean,
+  disableStorage: boolean,
+  enableReturnData: boolean,
+  limit: count,
+};
+
+export const traceOptions: ParamSchema<TraceOptions> = optionalFields<TraceOptions>(
+  "an object of options",
+  TRACE_FIELDS,
+);
+
+/** Options of a traced call, with overrides. */
+export const traceCallOptions: ParamSchema<
+  TraceOptions & { stateOverrides?: StateOverrides; blockOverrides?: BlockOverrides }
+> = optionalFields("an object of options", { ...TRACE_FIELDS, stateOverrides, blockOverrides });

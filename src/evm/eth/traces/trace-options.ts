@@ -1,0 +1,23 @@
+/** Options of the call tracer. */
+export interface CallTracerOptions {
+  /** Leaves out calls by contracts. */
+  readonly onlyTopCall?: boolean | undefined;
+  /** Adds the logs of each call. */
+  readonly withLog?: boolean | undefined;
+}
+
+/** Options of the struct logger. */
+export interface StructLoggerOptions {
+  readonly enableMemory?: boolean | undefined;
+  readonly disableStack?: boolean | undefined;
+  readonly disableStorage?: boolean | undefined;
+  readonly enableReturnData?: boolean | undefined;
+  /** Records only so many steps. */
+  readonly limit?: number | undefined;
+}
+
+export interface TraceOptions extends StructLoggerOptions {
+  /** Absent for the struct logger. */
+  tracer?: "callTracer" | undefined;
+  tracerConfig?: CallTracerOptions | undefined;
+}
