@@ -42,5 +42,5 @@ it("gives back errors with their code and data", async () => {
   const client = createClient();
   expect(await client.request(UNKNOWN_BLOCK.method, UNKNOWN_BLOCK.params)).toMatchObject({ error: NOT_FOUND });
   expect(await client.request("getBeaconHead", [1])).toMatchObject({ error: INVALID_PARAMS });
-  expect(await client.request("eth_blockNumber", [])).toMatchObject({ error: METHOD_NOT_FOUND });
+  expect(await client.request("eth_unknownMethod", [])).toMatchObject({ error: METHOD_NOT_FOUND });
 });

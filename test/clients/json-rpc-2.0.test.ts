@@ -52,5 +52,5 @@ it("throws errors with their code and data", async () => {
   const client = createClient();
   await expect(client.request(UNKNOWN_BLOCK.method, UNKNOWN_BLOCK.params)).rejects.toMatchObject(NOT_FOUND);
   await expect(client.request("getBeaconHead", [1])).rejects.toMatchObject(INVALID_PARAMS);
-  await expect(client.request("eth_blockNumber", [])).rejects.toMatchObject(METHOD_NOT_FOUND);
+  await expect(client.request("eth_unknownMethod", [])).rejects.toMatchObject(METHOD_NOT_FOUND);
 });

@@ -57,7 +57,7 @@ it("throws errors of its own, which hold the code, the message and the data of t
 });
 
 it("knows an unknown method as such", async () => {
-  await expect(connect()({ method: "eth_blockNumber" })).rejects.toMatchObject({
+  await expect(connect()({ method: "eth_unknownMethod" })).rejects.toMatchObject({
     name: "MethodNotFoundRpcError",
     code: -32601,
   });
