@@ -31,6 +31,7 @@ describe("an error response", () => {
     [SUBMISSION, 500, { message: "Oh." }, "server", "status 500: Oh. It is unknown whether it accepted"],
     [SUBMISSION, 400, { message: "Invalid signature." }, "rejected", "Invalid signature."],
     [SUBMISSION, 400, { message: 'The parameter "attestations" must be' }, "invalid-params", "must be"],
+    [SUBMISSION, 400, { message: "The Eth-Consensus-Version header is missing." }, "invalid-params", "is missing"],
   ])("of %s with %i %j is %s", async (name, status, body, kind, message) => {
     const gateway = new ScriptedGateway(() => ({ status, body }));
     const params = name === READ ? ["head"] : [[{}]];

@@ -69,7 +69,7 @@ export function toFailure(method: MethodDefinition, response: ErrorResponse): Fa
 
 /** Start of messages about invalid parameters. All others are about the submitted object. */
 const PARAMETER_ERROR =
-  /^(The parameter "|Item \d+ of the parameter|The body |The header |The query |The fork given by )/;
+  /^(The parameter "|Item \d+ of the parameter|The body |The \S+ header |The query |The consensus version is )/;
 /** Start of messages about rejected objects, before the reason. */
 const REJECTION_PREFIX = /^The (?:submission|block) was rejected: (?:\d+ of \d+ items: )?/;
 
