@@ -52,7 +52,8 @@ describe("the container file", () => {
 
   it("starts a new node in the volume by the commands that are documented", () => {
     const volume = all("VOLUME")[0]!;
-    const commands = [...read("docs/operating.md").matchAll(/^docker run (.+?) fanal (node .+)$/gm)];
+    const text = read("docs/operating.md").replace(/ \\\n */g, " ");
+    const commands = [...text.matchAll(/^docker run (.+?) fanal (node .+)$/gm)];
     expect(commands.length).toBeGreaterThan(1);
     for (const [command, forDocker, argv] of commands) {
       expect(forDocker, command).toContain(`-v fanal:${volume}`);
