@@ -42,7 +42,7 @@ describe("method details", () => {
     expect(text).toBe(await told("get_v1_beacon_states_stateId_committees_epoch"));
     for (const part of [
       "\nParameters\n  state_id (required): ",
-      "\n  epoch (optional): string or integer\n    By default the epoch of the state.\n",
+      "\n  epoch (optional): string or integer\n    Epoch. Default: the epoch of the state.\n",
       "\nErrors\n  -32602 Invalid params: ",
       "\n  -32001 Not found: ",
       "\nREST\n  GET /eth/v1/beacon/states/{state_id}/committees\n",
