@@ -44,7 +44,7 @@ export interface DumpControl {
   dump(signal?: AbortSignal): Promise<Uint8Array>;
   /** Writes the dump to a file in the dump directory and returns its path. */
   dumpTo(name: string, signal?: AbortSignal): Promise<string>;
-  /** Replaces the chain by that of a dump. */
+  /** Replaces the chain with a dump. */
   load(dump: Uint8Array, signal?: AbortSignal): Promise<void>;
   loadFrom(name: string, signal?: AbortSignal): Promise<void>;
 }

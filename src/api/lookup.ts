@@ -37,12 +37,14 @@ export interface ResolvedState extends StateMeta {
   state: CachedBeaconStateAllForks;
 }
 
+/** Returns a state by id. Throws a not found `Failure` if there is none. */
 export async function resolveState(chain: ChainView, stateId: StateId, call?: CallContext): Promise<ResolvedState> {
   const resolved = await findState(chain, stateId, call);
   if (resolved === null) throw unknown("state", stateId);
   return resolved;
 }
 
+/** Returns a state by id, or null if there is none. */
 export async function findState(chain: ChainView, stateId: StateId, call?: CallContext): Promise<ResolvedState | null> {
   // Fast path for the most frequent state.
   const state =
@@ -85,6 +87,7 @@ function metaOfState(
   return typeof isFinalized === "boolean" ? metaWhen(isFinalized) : isFinalized.then(metaWhen);
 }
 
+/** Returns a block by id. Throws a not found `Failure` if there is none. */
 export async function resolveBlock(chain: ChainView, blockId: BlockId): Promise<ChainBlock> {
   return found(await findBlock(chain, blockId), blockId);
 }
@@ -95,6 +98,7 @@ export async function resolveBlockPosition(chain: ChainView, blockId: BlockId): 
   return found(root === null ? null : await chain.blocks.positionOf(root), blockId);
 }
 
+/** Returns a block by id, or null if there is none. */
 export async function findBlock(chain: ChainView, blockId: BlockId): Promise<ChainBlock | null> {
   const root = await rootOfBlock(chain, blockId);
   return root === null ? null : chain.blocks.byRoot(root);
@@ -180,7 +184,10 @@ function describeId(id: StateId | BlockId): string {
   return typeof id === "string" ? id : `slot ${id}`;
 }
 
-/** Returns the given slot or root; exactly one must be given. Other identifiers are accepted in place of the slot. */
+/**
+ * Returns the slot or the root of a call's parameters. Throws unless exactly one is given. `Id` is a slot, or a type that
+ * also has other identifiers.
+ */
 export function slotOrRoot<Id>(method: string, { slot, root }: { slot?: Id; root?: RootHex }): Id | RootHex {
   if (slot !== undefined && root !== undefined) {
     throw invalidParams(`${method} takes a slot or a root, but both were given.`);

@@ -96,19 +96,19 @@ const CHAIN_OBJECTS = {
   }),
   Attestation: described(
     oneOf(reference("AttestationPhase0"), reference("AttestationElectra")),
-    "In the form of the fork of its slot.",
+    "Format depends on the fork of the slot.",
   ),
   AttestationPhase0: described(
     { ...object(ATTESTATION_MEMBERS), not: { required: ["committee_bits"] } },
-    "Before electra: its data names the committee.",
+    "Before electra. `data.index` is the committee index.",
   ),
   AttestationElectra: described(
     object({ ...ATTESTATION_MEMBERS, committee_bits: bits }),
-    "From electra on: the index in its data is 0.",
+    "From electra on. `data.index` is 0; `committee_bits` names the committees.",
   ),
   SingleAttestation: described(
     object({ committee_index: uint64, attester_index: uint64, data: reference("AttestationData"), signature }),
-    "How one validator attests from electra on.",
+    "Attestation of a single validator, from electra on.",
   ),
   SignedAggregateAndProof: object({
     message: object({ aggregator_index: uint64, aggregate: attestation, selection_proof: signature }),
@@ -143,7 +143,7 @@ const CHAIN_OBJECTS = {
       deposits: list(reference("Deposit")),
       voluntary_exits: list(reference("SignedVoluntaryExit")),
     }),
-    "With the members that the block's fork adds.",
+    "Later forks add members.",
   ),
   BeaconBlock: object({
     slot: uint64,
@@ -175,7 +175,7 @@ const CHAIN_OBJECTS = {
       current_justified_checkpoint: checkpoint,
       finalized_checkpoint: checkpoint,
     }),
-    "With the members that the state's fork has besides.",
+    "Members common to all forks. The state has those of its fork too.",
   ),
 } satisfies Record<string, JsonSchema>;
 

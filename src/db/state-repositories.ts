@@ -9,7 +9,7 @@ export interface StatePosition {
   blockRoot: RootHex;
 }
 
-/** State root → position. */
+/** Reads the index of states: state root → position. */
 export class StateIndexRepository {
   readonly #store: LevelStore;
 
@@ -30,6 +30,7 @@ export class StateIndexRepository {
   }
 }
 
+/** Writes the index of states as part of a batch. */
 export class StateIndexWrites {
   readonly #batch: WriteBatch;
 
@@ -46,6 +47,7 @@ export class StateIndexWrites {
   }
 }
 
+/** Decodes a position from a key or value of slot and block root. */
 export function positionOf(key: Uint8Array): StatePosition {
   const { slot, root } = slotAndRootOfKey(key);
   return { slot, blockRoot: root };

@@ -1,15 +1,16 @@
 import type { SecretKey } from "@chainsafe/blst";
 import type { ValidatorIndex } from "@lodestar/types";
 
-/** Secret keys by validator index; `undefined` for validators that are not ours. */
+/** Secret keys of the validators that this node runs, by index. */
 export interface ValidatorKeys {
   readonly indices: readonly ValidatorIndex[];
+  /** Returns undefined for validators that this node does not run. */
   secretKey(index: ValidatorIndex): SecretKey | undefined;
 }
 
 /**
- * Keys of the genesis validators of a dev chain. Keys are derived lazily and cached; public keys separately, since each
- * costs a curve multiplication.
+ * Keys of the genesis validators of a dev chain, derived on first use and cached. Public keys are cached separately,
+ * since each costs a curve multiplication.
  */
 export class DevKeys implements ValidatorKeys {
   readonly indices: readonly ValidatorIndex[];
@@ -46,7 +47,7 @@ export class DevKeys implements ValidatorKeys {
   }
 }
 
-/** Restricts keys to some validators. The others are treated as not ours. */
+/** Restricts keys to the active validators. */
 export function selectKeys(keys: ValidatorKeys, active: readonly ValidatorIndex[]): ValidatorKeys {
   const chosen = new Set(active);
   return {

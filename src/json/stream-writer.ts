@@ -2,17 +2,18 @@ import { TimeSlice, yieldToEventLoop } from "../async/time-slice.ts";
 import { acquireBuffer, releaseBuffer } from "./buffer-pool.ts";
 import { ByteWriter } from "./byte-writer.ts";
 
-/** Room that a writer has at least when it starts and after each `yield`. */
+/** Minimum free space in the buffer when a writer starts and after each `yield`. */
 export const MIN_ROOM_BYTES = 4096;
 
 /**
- * Writes its input step by step. Yields when less than `MIN_ROOM_BYTES` are left, and periodically, so that the caller
+ * Writes its input incrementally. Yields when less than `MIN_ROOM_BYTES` are left, and periodically, so that the caller
  * can swap the buffer or yield to the event loop.
  */
 export type StreamWriter<Input> = (input: Input, out: ByteWriter) => Generator<void, void, void>;
 
 /**
- * Streams the output of a writer, one pooled buffer per turn of the event loop. The consumer may release the buffers.
+ * Streams the output of a writer as pooled buffers, at most one per turn of the event loop. The consumer may return each
+ * to the pool with `releaseBuffer`.
  */
 export async function* streamBuffers<Input>(
   write: StreamWriter<Input>,

@@ -17,7 +17,7 @@ interface CallSeries {
 
 type CallLabel = "server" | "method";
 
-/** Metrics of calls. The servers report them in batches. */
+/** Prometheus metrics of API calls: durations, errors, response bytes and calls in flight. */
 export class CallMetrics {
   readonly #errors: Counter<CallLabel | "code">;
   readonly #makeSeries: (labels: Record<CallLabel, string>) => CallSeries;
@@ -50,6 +50,7 @@ export class CallMetrics {
     });
   }
 
+  /** Adds the statistics of one method, which servers report in batches. */
   add({ server, method = UNKNOWN_METHOD, begun, seconds, errorCodes, bytes }: CallStats): void {
     const series = this.#seriesOf(server, method);
     series.inFlight.inc(begun - seconds.length);

@@ -14,7 +14,7 @@ interface BatchDownloadsParts {
   onSettled(): void;
 }
 
-/** Downloads batches of a run concurrently. */
+/** Downloads the block batches of a range sync concurrently. Replaces stalled peers. */
 export class BatchDownloads {
   readonly #parts: BatchDownloadsParts;
   readonly #closed = new AbortController();
@@ -24,10 +24,12 @@ export class BatchDownloads {
     this.#parts = parts;
   }
 
+  /** Number of running downloads. */
   get count(): number {
     return this.#count;
   }
 
+  /** Starts to download a batch from a peer. */
   begin(batch: Batch, peerId: string): void {
     batch.asking(peerId);
     this.#parts.batchPeers.begin(peerId);

@@ -320,6 +320,6 @@ it("data is requested only from peers whose history covers the range", async () 
     logger: createRecordingLogger(),
     limits: DEFAULT_LIMITS,
   });
-  await brought.bring({ blocks: [block.signed], committing: [block] }, new AbortController().signal);
+  await brought.fetch({ blocks: [block.signed], committing: [block] }, new AbortController().signal);
   expect(peers.data.map(({ peerId }) => peerId)).toEqual(["old"]);
 });

@@ -26,7 +26,7 @@ export interface RangeDataLimits {
   dataBlocks: number;
   /** Interval of stall checks. A stalled request is aborted if another peer can serve it. */
   stallCheckMs: number;
-  /** How long to wait for a custodian of columns that no connected peer has. */
+  /** How long to wait for a peer that custodies missing columns, if no connected peer does. */
   custodianWaitMs: number;
 }
 
@@ -69,7 +69,7 @@ interface Transfer {
   giveUp(): void;
 }
 
-/** Fetches the data of downloaded blocks into the pool before they are imported. */
+/** Fetches the blob sidecars or data columns of downloaded blocks into the pool, before range sync imports them. */
 export class RangeData {
   readonly #parts: RangeDataParts;
   /** Peers that sent invalid data. They are not asked again. */
@@ -85,6 +85,7 @@ export class RangeData {
     this.#parts = parts;
   }
 
+  /** Splits downloaded blocks into segments. */
   split(blocks: readonly SignedBeaconBlock[]): RangeSegment[] {
     const { limits, chain } = this.#parts;
     const parts: RangeSegment[] = [];
@@ -113,12 +114,12 @@ export class RangeData {
   }
 
   /**
-   * Resolves when all data of the blocks is in the pool, or no peer serves it. The import then reports the reason,
-   * since invalid blocks may commit to data that does not exist.
+   * Fetches the data of a segment. Resolves when it is in the pool or no peer serves it. In the latter case the import
+   * fails with the reason: the data may not exist because the blocks are invalid.
    *
    * @throws the signal's reason if it is aborted first
    */
-  async bring({ committing }: RangeSegment, signal: AbortSignal): Promise<void> {
+  async fetch({ committing }: RangeSegment, signal: AbortSignal): Promise<void> {
     const { chain } = this.#parts;
     const signed = await this.#signedOf(committing.filter(({ root }) => !chain.forkChoice.has(root)));
     /** Columns that each peer failed to serve. Empty sets for blobs. */

@@ -224,18 +224,18 @@ export class RangeRun {
   /** Imports segment by segment. The data of the next one is fetched during an import. */
   async #import(blocks: readonly SignedBeaconBlock[], signal: AbortSignal): Promise<void> {
     const over = new AbortController();
-    const bring = (part: RangeSegment | undefined): Promise<void> => {
-      const brought = part ? this.#data.bring(part, AbortSignal.any([signal, over.signal])) : Promise.resolve();
+    const fetchData = (part: RangeSegment | undefined): Promise<void> => {
+      const fetched = part ? this.#data.fetch(part, AbortSignal.any([signal, over.signal])) : Promise.resolve();
       // Awaited later. Prevents an unhandled rejection until then.
-      brought.catch(() => undefined);
-      return brought;
+      fetched.catch(() => undefined);
+      return fetched;
     };
     const parts = this.#data.split(blocks);
-    let brought = bring(parts[0]);
+    let fetched = fetchData(parts[0]);
     try {
       for (const [index, part] of parts.entries()) {
-        await brought;
-        brought = bring(parts[index + 1]);
+        await fetched;
+        fetched = fetchData(parts[index + 1]);
         await this.#parts.chain.importSegment(part.blocks, signal);
       }
     } finally {

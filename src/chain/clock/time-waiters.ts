@@ -6,7 +6,7 @@ interface Waiter {
   reject: (reason: unknown) => void;
 }
 
-/** Pending promises of a clock, by chain time. The clock decides when they are due. */
+/** Promises that a clock resolves at a given chain time. The clock calls `release` when time advances. */
 export class TimeWaiters {
   readonly #waiters = new Set<Waiter>();
   readonly #onChange: () => void;
@@ -17,6 +17,7 @@ export class TimeWaiters {
     this.#onChange = onChange;
   }
 
+  /** Resolves at the chain time `dueAt`, in seconds. */
   wait(dueAt: number, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted) return Promise.reject(signal.reason);
     if (this.#stopped) return Promise.reject(new ClockStoppedError());
@@ -53,6 +54,7 @@ export class TimeWaiters {
     return next;
   }
 
+  /** Returns the number of waiters that are due at a time. */
   countDueBy(seconds: number): number {
     let count = 0;
     for (const { dueAt } of this.#waiters) if (dueAt <= seconds) count++;
@@ -65,6 +67,7 @@ export class TimeWaiters {
     for (const waiter of due.sort((a, b) => a.dueAt - b.dueAt)) waiter.resolve();
   }
 
+  /** Rejects all waiters with a `ClockStoppedError`. */
   stop(): void {
     this.#stopped = true;
     for (const waiter of [...this.#waiters]) waiter.reject(new ClockStoppedError());

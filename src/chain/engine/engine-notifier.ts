@@ -35,7 +35,7 @@ interface EngineNotifierParts {
 const VALID: PayloadVerdict = { status: "valid" };
 
 /**
- * Keeps the execution engine at the head, and fork choice in line with the engine's verdicts. While the head is
+ * Sends forkchoice updates to the execution engine and applies its verdicts to fork choice. While the head is
  * optimistic or the engine is syncing, repeats the forkchoice update every slot and sends missing payloads, oldest
  * first. Retries rejected blocks with backoff. Runs in the background, one request at a time.
  */

@@ -23,8 +23,8 @@ export interface VotesSnapshot {
 const EMPTY_BALANCES = new Uint16Array(0);
 
 /**
- * Latest messages of all validators, 13 bytes each. Stores both the node that currently has the balance and the node
- * that the latest message wants. Differences are applied as deltas when a head is selected.
+ * Latest messages of all validators, 13 bytes each. Stores the node that a vote is counted for and the node of the
+ * latest message. `takeDeltas` applies the differences when a head is selected.
  */
 export class Votes {
   #applied = new Int32Array(0);
@@ -113,7 +113,7 @@ export class Votes {
     this.#balances = balances;
   }
 
-  /** Merges earlier messages; later known ones are kept. */
+  /** Adds messages stored before a restart. Later messages that are already recorded are kept. */
   restore({ nodes, epochs, equivocating }: LatestMessages): void {
     for (let validator = 0; validator < nodes.length; validator++) {
       if (equivocating[validator] === 1) this.markEquivocating(validator);

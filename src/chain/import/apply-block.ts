@@ -15,7 +15,7 @@ import { toRootHex } from "@lodestar/utils";
 import { processBlock } from "../states/advance.ts";
 import { BlockRejection } from "./block-rejection.ts";
 
-/** The transition accepts full and blinded blocks. */
+/** Full or blinded block. The state transition accepts both. */
 export type AnySignedBlock = SignedBeaconBlock | SignedBlindedBeaconBlock;
 
 export interface ReadBlock {
@@ -27,7 +27,8 @@ export interface ReadBlock {
 }
 
 /**
- * Extracts from a block what verification needs, using its pre-state: the parent's state advanced to the block's slot.
+ * Checks the proposer and extracts what verification needs. `preState` is the parent's state advanced to the block's
+ * slot. Throws a `BlockRejection`.
  */
 export function readBlock(
   config: BeaconConfig,
@@ -55,7 +56,7 @@ export function readBlock(
   }
 }
 
-/** Returns the signature sets of all signatures in a block. */
+/** Returns the signature sets of all signatures in a block. Throws a `BlockRejection`. */
 export function signatureSetsOf(
   config: BeaconConfig,
   signed: AnySignedBlock,
@@ -76,8 +77,8 @@ export function signatureSetsOf(
 }
 
 /**
- * Applies the state transition and checks the state root. Does not verify signatures or the payload. Returns the known
- * post-state of a block produced by this node.
+ * Applies the state transition and checks the state root. Does not verify signatures or the payload. Returns
+ * `producedState` instead if it is given: the post-state of a block that this node produced. Throws a `BlockRejection`.
  */
 export function applyBlock(
   signed: AnySignedBlock,

@@ -16,8 +16,8 @@ interface AttestationsOfEpoch {
 }
 
 /**
- * Attesters by target epoch, with the attested data (p2p-interface.md, beacon_attestation_{subnet_id}). Four bytes per
- * validator and epoch; data roots are few and shared.
+ * Attesters by target epoch, with the attested data (p2p-interface.md, beacon_attestation_{subnet_id}). Uses four bytes
+ * per validator and epoch, an index into the distinct data roots.
  */
 export class SeenAttesters {
   #epochs = new Map<Epoch, AttestationsOfEpoch>();

@@ -29,9 +29,10 @@ export interface FileEntry {
   bytes: Uint8Array;
 }
 
-/** The file cannot be imported. The message completes a sentence. */
+/** The file cannot be imported. The message is a clause without a period. */
 export class ChainFileError extends Error {}
 
+/** Writes the entries of a chain file, compressed and with checksums. */
 export class ChainFileWriter {
   readonly #file: FileHandle;
   readonly #path: string;
@@ -74,7 +75,7 @@ export class ChainFileWriter {
     }
   }
 
-  /** Deletes the file. */
+  /** Closes and deletes the file. */
   async discard(): Promise<void> {
     await this.#file.close();
     await rm(this.#path, { force: true });

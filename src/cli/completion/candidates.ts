@@ -9,9 +9,9 @@ export interface Candidates {
   readonly paths: "none" | "files" | "directories";
 }
 
-/** Spelling of a flag. */
+/** A flag as completed by the shell. */
 export interface CompletionFlag {
-  /** With its dashes. */
+  /** Name with its leading dashes. */
   readonly written: string;
   readonly description: string;
   readonly isRepeatable: boolean;
@@ -38,7 +38,7 @@ export const COMMON_FLAGS: readonly CompletionFlag[] = [
   once("--version", "Print the version"),
 ];
 
-/** Collects the completions of all commands. */
+/** Returns all commands with their flags and operands, for the completion scripts. */
 export function completionCommands(methodNames: readonly string[]): CompletionCommand[] {
   const commands = COMMAND_NAMES.map((name) => {
     const { description, flags }: CommandDefinition = COMMANDS[name];

@@ -1,30 +1,31 @@
 import type { KzgBackend, KzgBackendName, KzgChoice } from "./backend.ts";
 import type { BlobBatch, CellBatch, CellsAndProofs } from "./kzg.ts";
 
-/** Jobs of a worker thread, by name. */
+/** Input and result of each job that a KZG worker thread runs. */
 export interface KzgJobs {
-  commitmentOf: { input: { blob: Uint8Array }; answer: { commitment: Uint8Array } };
-  blobProofOf: { input: { blob: Uint8Array; commitment: Uint8Array }; answer: { proof: Uint8Array } };
-  verifyBlobs: { input: BlobBatch & Grouped; answer: Verdicts };
-  cellsOf: { input: { blob: Uint8Array }; answer: { cells: Uint8Array[] } };
-  cellsAndProofsOf: { input: { blob: Uint8Array }; answer: CellsAndProofs };
-  verifyCells: { input: CellBatch & Grouped; answer: Verdicts };
-  recover: { input: { cellIndices: readonly number[]; cells: readonly Uint8Array[] }; answer: CellsAndProofs };
+  commitmentOf: { input: { blob: Uint8Array }; result: { commitment: Uint8Array } };
+  blobProofOf: { input: { blob: Uint8Array; commitment: Uint8Array }; result: { proof: Uint8Array } };
+  verifyBlobs: { input: BlobBatch & Grouped; result: Verdicts };
+  cellsOf: { input: { blob: Uint8Array }; result: { cells: Uint8Array[] } };
+  cellsAndProofsOf: { input: { blob: Uint8Array }; result: CellsAndProofs };
+  verifyCells: { input: CellBatch & Grouped; result: Verdicts };
+  recover: { input: { cellIndices: readonly number[]; cells: readonly Uint8Array[] }; result: CellsAndProofs };
 }
 
-/** Sizes of the requests that were merged into one batch, in order. */
+/** Sizes of the verification requests that were merged into one batch, in order. */
 interface Grouped {
   groups: readonly number[];
 }
 
-/** One per group. */
+/** One verdict per group. */
 interface Verdicts {
   verdicts: boolean[];
 }
 
 export interface KzgWorkerData {
+  /** Backend to load, or `auto`. */
   choice: KzgChoice;
-  /** Builds the tables that halve the time of a proof. */
+  /** Precomputes tables at startup, which halve the time to compute a proof. */
   precompute: boolean;
 }
 
@@ -35,21 +36,22 @@ export interface KzgRequest<Kind extends keyof KzgJobs = keyof KzgJobs> {
 
 export interface LoadReport {
   backend: KzgBackendName;
-  /** Why each preferred backend did not load, with its name. */
+  /** Backends that were tried first and did not load, each with the reason. */
   skipped: readonly string[];
 }
 
-/** A worker first reports the backend it loaded, or that none loads, and then answers requests in order. */
+/** Messages of a worker: first `loaded` or `unavailable`, then a result or failure for each request, in order. */
 export type KzgWorkerMessage =
   | { loaded: LoadReport }
   | { unavailable: string }
-  | { answer: KzgJobs[keyof KzgJobs]["answer"] }
+  | { result: KzgJobs[keyof KzgJobs]["result"] }
   | { failure: string };
 
 type JobTable = {
-  [Kind in keyof KzgJobs]: (kzg: KzgBackend, input: KzgJobs[Kind]["input"]) => KzgJobs[Kind]["answer"];
+  [Kind in keyof KzgJobs]: (kzg: KzgBackend, input: KzgJobs[Kind]["input"]) => KzgJobs[Kind]["result"];
 };
 
+/** Runs each job on a backend. */
 export const KZG_JOBS: JobTable = {
   commitmentOf: (kzg, { blob }) => ({ commitment: kzg.commitmentOf(blob) }),
 
@@ -87,7 +89,7 @@ function requireAscending(indices: readonly number[]): void {
   }
 }
 
-/** Verifies all groups as one batch, which is cheaper, and each by itself when the batch fails. */
+/** Verifies all groups as one batch, which is cheaper. If the batch fails, verifies each group separately. */
 function verifyGroups(groups: readonly number[], verify: (from: number, to: number) => boolean): Verdicts {
   const total = groups.reduce((sum, size) => sum + size, 0);
   const all = falseIfMalformed(() => verify(0, total));

@@ -44,9 +44,9 @@ class ScriptedWorker extends EventEmitter {
   }
 
   /** Answers the oldest request. */
-  answer(answer: KzgJobs[keyof KzgJobs]["answer"]): void {
+  answer(answer: KzgJobs[keyof KzgJobs]["result"]): void {
     this.requests.shift();
-    this.send({ answer });
+    this.send({ result: answer });
   }
 }
 

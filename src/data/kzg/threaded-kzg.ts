@@ -157,7 +157,7 @@ function partsOf<B extends BlobBatch | CellBatch>(batch: B, limit: number): (B &
 }
 
 async function allTrue(
-  answers: readonly Promise<KzgJobs["verifyBlobs" | "verifyCells"]["answer"]>[],
+  results: readonly Promise<KzgJobs["verifyBlobs" | "verifyCells"]["result"]>[],
 ): Promise<boolean> {
-  return (await Promise.all(answers)).every(({ verdicts }) => verdicts[0]);
+  return (await Promise.all(results)).every(({ verdicts }) => verdicts[0]);
 }

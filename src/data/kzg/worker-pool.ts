@@ -19,7 +19,7 @@ interface Job<Kind extends keyof KzgJobs = keyof KzgJobs> {
   kind: Kind;
   input: KzgJobs[Kind]["input"];
   attempts: number;
-  resolve(answer: KzgJobs[Kind]["answer"]): void;
+  resolve(result: KzgJobs[Kind]["result"]): void;
   reject(error: Error): void;
 }
 
@@ -67,7 +67,7 @@ export class KzgWorkerPool {
     kind: Kind,
     input: KzgJobs[Kind]["input"],
     { isUrgent = true } = {},
-  ): Promise<KzgJobs[Kind]["answer"]> {
+  ): Promise<KzgJobs[Kind]["result"]> {
     if (this.#failure) return Promise.reject(this.#failure);
     return new Promise((resolve, reject) => {
       const job: Job<Kind> = { kind, input, attempts: 0, resolve, reject };
@@ -146,7 +146,7 @@ export class KzgWorkerPool {
     worker.unref();
     this.advance();
     if ("failure" in message) job?.reject(new Error(message.failure));
-    else job?.resolve(message.answer);
+    else job?.resolve(message.result);
   }
 
   /** Rejects all current and future jobs with the error. */
@@ -189,8 +189,8 @@ function mergedJob(jobs: readonly Job<Verification>[]): Job {
     kind: jobs[0]!.kind,
     input: joinBatches(jobs.map(({ input }) => input)),
     attempts: Math.max(...jobs.map(({ attempts }) => attempts)),
-    resolve(answer) {
-      const { verdicts } = answer as KzgJobs[Verification]["answer"];
+    resolve(result) {
+      const { verdicts } = result as KzgJobs[Verification]["result"];
       let from = 0;
       for (const { input, resolve } of jobs) {
         const { length } = input.groups;

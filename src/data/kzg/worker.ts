@@ -18,19 +18,19 @@ function reasonOf(error: unknown): string {
 function serve(backend: KzgBackend): void {
   parentPort?.on("message", ({ kind, input }: KzgRequest) => {
     try {
-      const { record, buffer } = packBuffers(answerTo(backend, kind, input));
-      post({ answer: record }, [buffer]);
+      const { record, buffer } = packBuffers(runJob(backend, kind, input));
+      post({ result: record }, [buffer]);
     } catch (error) {
       post({ failure: reasonOf(error) });
     }
   });
 }
 
-function answerTo<Kind extends keyof KzgJobs>(
+function runJob<Kind extends keyof KzgJobs>(
   backend: KzgBackend,
   kind: Kind,
   input: KzgJobs[Kind]["input"],
-): KzgJobs[Kind]["answer"] {
+): KzgJobs[Kind]["result"] {
   return KZG_JOBS[kind](backend, input);
 }
 

@@ -39,7 +39,7 @@ const NAME = "executionRequests";
 /** More than the unfinalized blocks of a finalizing chain. */
 const MAX_CACHED_BLOCKS = 1024;
 
-/** Makes execution requests that the next payloads contain. */
+/** Queues execution requests for the next payloads. */
 export interface ExecutionRequestMaker {
   addWithdrawal(request: electra.WithdrawalRequest): Promise<void>;
   addConsolidation(request: electra.ConsolidationRequest): Promise<void>;

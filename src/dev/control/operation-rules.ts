@@ -24,7 +24,9 @@ import { ControlError } from "../../api/dev-control.ts";
 
 const GWEI_PER_ETHER = 1e9;
 
-/** Validator that an operation is about, with the state that it is checked against. */
+// The functions below throw a `ControlError` if the chain would reject an operation.
+
+/** Validator of an operation, and the state to check it against. */
 export interface OperationSubject {
   index: ValidatorIndex;
   validator: phase0.Validator;
@@ -33,7 +35,7 @@ export interface OperationSubject {
 
 const { conflict } = ControlError;
 
-/** Requires the fork or a later one. `what` starts the error message. */
+/** Requires the fork or a later one. The error message starts with `what`. */
 export function requireFork({ config, slot }: CachedBeaconStateAllForks, fork: ForkName, what: string): void {
   if (config.getForkSeq(slot) >= ForkSeq[fork]) return;
   const { epoch } = config.forks[fork];
@@ -127,6 +129,7 @@ export function requireExcessBalance({ index, validator, state }: OperationSubje
   );
 }
 
+/** Checks electra/beacon-chain.md, process_consolidation_request: queue length and churn limit. */
 export function requireConsolidationCapacity(state: CachedBeaconStateAllForks): void {
   if ((state as CachedBeaconStateElectra).pendingConsolidations.length >= PENDING_CONSOLIDATIONS_LIMIT) {
     throw conflict(`The queue of pending consolidations is full (${PENDING_CONSOLIDATIONS_LIMIT}).`);

@@ -24,7 +24,7 @@ const ACCOUNTS = FUNDED_ADDRESSES.map((address) => new Uint8Array(Buffer.from(ad
 
 type Call = Omit<ContractCall, "gasLimit">;
 
-/** Makes execution requests as on a network: by transactions of the funded accounts to the contracts. */
+/** Sends execution requests to the system contracts, as transactions from the funded accounts. */
 export class EvmRequests implements ExecutionRequestMaker {
   readonly #wallet: Remote<DevWallet>;
   readonly #depositContract: Uint8Array;
@@ -46,7 +46,10 @@ export class EvmRequests implements ExecutionRequestMaker {
     await this.#request(CONSOLIDATION_REQUESTS, sourceAddress, data);
   }
 
-  /** Returns the requests with the indices that the contract gives them unless later deposits pay a higher tip. */
+  /**
+   * Returns the requests with their expected indices. The actual ones differ if later deposits with a higher tip are
+   * included first.
+   */
   async addDeposits(deposits: readonly phase0.DepositData[]): Promise<electra.DepositRequest[]> {
     const count = await this.#wallet.storageAt(this.#depositContract, DEPOSIT_COUNT_SLOT);
     const first = bytesToBigint(count) + BigInt((await this.pendingDeposits()).length);
@@ -57,7 +60,7 @@ export class EvmRequests implements ExecutionRequestMaker {
     return deposits.map((deposit, n) => ({ ...deposit, index: first + BigInt(n) }));
   }
 
-  /** Deposits of pooled transactions that can be included. */
+  /** Returns the deposits of pooled transactions that the next block can include. */
   async pendingDeposits(): Promise<phase0.DepositData[]> {
     const calls = await this.#wallet.pendingCalls(this.#depositContract);
     return calls.flatMap(({ data, value }) => decodeDepositCall(data, value) ?? []);

@@ -1,13 +1,14 @@
 import type { RootHex, Slot, ValidatorIndex } from "@lodestar/types";
 
-/** Overrides for the duties of a slot. `parentRoot` and `splitVote` require lockstep timing. */
+/** Overrides for the validator duties of a slot. `parentRoot` and `splitVote` require lockstep timing. */
 export interface DutyPlan {
   /** Validators that do their duties; all by default. */
   readonly online?: ReadonlySet<ValidatorIndex> | undefined;
   /** Parent of the proposed block; the head by default. */
   readonly parentRoot?: RootHex | undefined;
   /**
-   * Validators that vote for another block. The others vote for the block of the slot, or its parent if that is late.
+   * Validators that vote for another block. The others vote for the block of the slot, or for its parent if the block is
+   * late.
    */
   readonly splitVote?: SplitVote | undefined;
   /** Delay of the block; none by default. */

@@ -7,7 +7,7 @@ import type { HealthTracker } from "../upstream-health.ts";
 import { readFinalityMetadata } from "./finality-metadata.ts";
 
 /**
- * How long an answer is valid. `final`: until a revert behind finality. `fixed`: while the upstream runs. `head` and
+ * How long a response is valid. `final`: until a revert behind finality. `fixed`: while the upstream runs. `head` and
  * `status`: until the revision counter of the same name changes.
  */
 export type CacheLifetime = "final" | "fixed" | "head" | "status";
@@ -17,9 +17,9 @@ export interface BufferedResponse extends UpstreamResponse {
   readonly body: Buffer;
 }
 
-/** What the upstreams report about finality. */
+/** Finality as reported by the upstreams. */
 export interface FinalityView {
-  /** Returns the last finalized slot of one upstream, or of any. Undefined if unknown. */
+  /** Returns the last finalized slot of an upstream, or the latest of all upstreams. Undefined if unknown. */
   finalSlot(upstream?: string): number | undefined;
   /** True if the upstream follows blocks whose payloads it has not verified. */
   isOptimistic(upstream: string): boolean;
@@ -29,7 +29,7 @@ export interface FinalityView {
 const ROOT = /^0x[0-9a-f]{64}$/i;
 const SLOT = /^\d+$/;
 
-/** True if the answer may turn out to be final. */
+/** True if the response may be final. Known only once it has arrived. */
 export function mayBeFinal({ method, params }: UpstreamCall, finality: FinalityView): boolean {
   const id = idOf(params);
   if (id === undefined || method.growsAfterFinality) return false;
@@ -37,7 +37,7 @@ export function mayBeFinal({ method, params }: UpstreamCall, finality: FinalityV
   return Number(id) <= (finality.finalSlot() ?? Number.POSITIVE_INFINITY);
 }
 
-/** Returns the lifetime of answers that are not final. Undefined if they must not be cached. */
+/** Returns the lifetime of a response that is not final. Undefined if it must not be cached. */
 export function nonFinalLifetime({ method, params }: UpstreamCall): Exclude<CacheLifetime, "final"> | undefined {
   if (method.dependsOn === "nothing") return "fixed";
   // Results for slots between the head and the clock change with time alone.

@@ -10,11 +10,11 @@ import { type BuiltRequest, RestRequestBuilder } from "./rest-request-builder.ts
 import { toRpcAnswer, upstreamHeaders } from "./rpc-result.ts";
 import { bufferErrorBody } from "./upstream-failure.ts";
 
-/** Where calls are sent. */
+/** Sends calls to the upstreams. */
 export interface UpstreamAccess {
-  /** For reads. Answers may be cached. */
+  /** Reads, possibly from the cache. */
   readonly reader: { read(call: UpstreamCall): Promise<UpstreamResponse> };
-  /** For everything else. */
+  /** Sends calls that are not reads. */
   readonly upstreams: { submit(call: UpstreamCall): Promise<UpstreamResponse> };
 }
 
@@ -23,7 +23,7 @@ interface StandardOperationsDeps extends UpstreamAccess {
   readonly timers: Pick<Timers, "unixNow">;
 }
 
-/** Requests JSON by default. */
+/** Request to an upstream. The default format is JSON. */
 export type Request = BuiltRequest & Partial<Pick<UpstreamCall, "format">>;
 
 /** A value read from an upstream. */
@@ -55,7 +55,7 @@ export class StandardOperations {
     this.#parts = parts;
   }
 
-  /** Creates the request builder for a method that is served by the operation `asked`. */
+  /** Creates a builder of requests to the operation `asked`, from the parameters of the method `called`. */
   requestBuilder(
     called: MethodDefinition,
     asked: MethodDefinition = called,
@@ -66,6 +66,7 @@ export class StandardOperations {
     return this.requestBuilderAt(path, called, asked, query);
   }
 
+  /** Like `requestBuilder`, with a given path of the operation. */
   requestBuilderAt(
     path: RestPath,
     called: MethodDefinition,
@@ -88,7 +89,7 @@ export class StandardOperations {
     return bufferErrorBody(await this.send(method, request, rest), rest.cancellation);
   }
 
-  /** Sends a request. The body of an error response may be a stream. */
+  /** Like `request`, but does not buffer the body of an error response. */
   send(
     method: MethodDefinition,
     request: Request,
@@ -99,7 +100,7 @@ export class StandardOperations {
     return isReadOnly(method.access) ? reader.read(call) : upstreams.submit(call);
   }
 
-  /** Calls an operation. Returns the response, whatever its status. */
+  /** Calls an operation. Resolves with the response even if its status is an error. */
   async call(name: string, params: Params, cancellation: Cancellation): Promise<UpstreamResponse> {
     const method = methodNamed(name);
     let requestBuilder = this.#twins.get(name);
@@ -124,7 +125,7 @@ export class StandardOperations {
 /** Larger than any result that is transformed. */
 const MAX_READ_BYTES = 16 * 1024 * 1024;
 
-/** Reads the result of a response and transforms it. */
+/** Parses the JSON result of a response and transforms it. Throws a `Failure` for an error response. */
 export async function readValue<T, R>(
   method: MethodDefinition,
   response: UpstreamResponse,

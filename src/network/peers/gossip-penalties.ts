@@ -16,7 +16,7 @@ export class GossipPenalties {
     this.#reporter = reporter;
   }
 
-  /** Called every second. A graylisted peer is disconnected after a few seconds. */
+  /** Penalizes a graylisted peer. Called every second; a few penalties lead to a disconnect. */
   onTick(peerId: string): void {
     if (this.#isBelow(peerId, "graylistThreshold")) this.#reporter.penalize(peerId, "severe", "bad gossip score");
   }

@@ -15,7 +15,7 @@ export function encodePayload(data: Uint8Array): Uint8Array {
   return Buffer.concat([encodeVarint(data.length), encodeFrames(data)]);
 }
 
-/** Reads a payload. Checks the length before it reads the content. */
+/** Reads a payload from a stream. Throws a `ProtocolViolation` if its length is out of bounds, before reading further. */
 export async function readPayload(
   reader: Pick<StreamReader, "read">,
   bounds: SizeBounds,
@@ -86,6 +86,7 @@ const MAX_CHUNK_BYTES = CHECKSUM_BYTES + maxCompressedLength(MAX_FRAME_BYTES);
 /** Reads exactly `count` bytes. */
 export type ReadBytes = (count: number) => Promise<Uint8Array>;
 
+/** Compresses data in the snappy framing format. */
 export function encodeFrames(data: Uint8Array): Uint8Array {
   const parts: Uint8Array[] = [IDENTIFIER_CHUNK];
   for (let start = 0; start < data.length; start += MAX_FRAME_BYTES) {
@@ -102,7 +103,7 @@ export function encodeFrames(data: Uint8Array): Uint8Array {
   return Buffer.concat(parts);
 }
 
-/** Decodes frames until they amount to `size` bytes. Reads nothing beyond. */
+/** Decodes snappy frames up to a total of `size` uncompressed bytes. Does not read beyond the last frame. */
 export async function decodeFrames(read: ReadBytes, size: number): Promise<Uint8Array> {
   let budget = maxCompressedLength(size);
   const nextChunk = async (): Promise<{ type: number; body: Uint8Array }> => {

@@ -42,7 +42,7 @@ import { pubkeyFilePath } from "../storage/data-directory.ts";
 import { readConfigFile } from "./network-config.ts";
 
 export interface DevSourceOptions extends DevSettings, Pick<NodeSettings, "dataDir" | "networking" | "execution"> {
-  /** Directory that describes the chain for joining nodes. Omitted if none may join. */
+  /** Directory with the network files for joining nodes. Omitted if no node can join. */
   networkDirectory?: string;
   logger: Logger;
   /** Cancels the creation of a chain and calls to execution clients. */
@@ -52,21 +52,21 @@ export interface DevSourceOptions extends DevSettings, Pick<NodeSettings, "dataD
 export interface DevSource extends ChainSource {
   readonly clock: VirtualClock;
   readonly suspensions: SuspensionWatch;
-  /** Left out by a chain without the EVM. */
+  /** Omitted by a chain without the EVM. */
   readonly evm?: EvmThread;
   /** Keys of the genesis validators. */
   readonly keys: DevKeys;
   /** Deposits of the genesis validators. Undefined with a deposit contract. */
   readonly genesisDeposits: (() => phase0.DepositData[]) | undefined;
-  /** The chain was created now. */
+  /** True if the chain was created by this start. */
   readonly isNew: boolean;
-  /** Other nodes may run validators of the chain. */
+  /** True if other nodes may run validators of the chain. */
   readonly isShared: boolean;
 }
 
 /**
- * Opens the stored dev chain where it stopped, or creates a new one. Its time is virtual. The thread is given for a chain
- * with the EVM.
+ * Opens the stored dev chain at the slot where it stopped, or creates a new one. The clock is virtual. `evm` is required
+ * for a chain with the EVM.
  */
 export async function openDevSource(
   db: BeaconDb,

@@ -67,7 +67,7 @@ export interface Servers {
   close(): Promise<void>;
 }
 
-/** Starts the thread of the servers early, if any server is configured. */
+/** Starts the worker thread of the API servers, if any is configured. Called early, since loading it takes time. */
 export function startServersThread(options: ServersOptions, logger: Logger): ServersThread | undefined {
   const { jsonRpc, ethRpc, rest } = options;
   return jsonRpc || ethRpc || rest ? new ServersThread(logger, { servesRest: rest !== undefined }) : undefined;

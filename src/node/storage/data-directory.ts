@@ -17,6 +17,7 @@ import { StartError } from "../start-error.ts";
 /** The database contains the private key of the node. */
 const OWNER_ONLY = 0o700;
 
+/** Returns the path of the database. */
 export function databasePath(dataDir: string): string {
   return join(dataDir, "beacon-db");
 }

@@ -260,7 +260,7 @@ const anvilDumpState = defineMethod({
 const anvilLoadState = defineMethod({
   name: "anvil_loadState",
   aliases: ["hardhat_loadState"],
-  summary: "Replaces the chain by that of a dump, like dev_load.",
+  summary: "Replaces the chain with a dump, like dev_load.",
   params: { state: required(hexDump, "Dump returned by anvil_dumpState or dev_dump.") },
   result: { name: "loaded", schema: isTrue },
   failures: ["rejected", "unsupported"],

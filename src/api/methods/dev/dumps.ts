@@ -45,7 +45,7 @@ const devDump = defineMethod({
 const devLoad = defineMethod({
   name: "dev_load",
   summary:
-    "Replaces the chain by that of a dump, which must have the same genesis and configuration. `fanal db import` creates a " +
+    "Replaces the chain with a dump, which must have the same genesis and configuration. `fanal db import` creates a " +
     "data directory from any dump.",
   params: {
     dump: optional(hexDump, "Dump in hex."),

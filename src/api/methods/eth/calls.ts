@@ -23,7 +23,7 @@ const BLOCK_OVERRIDES = optional(
 const call = defineMethod({
   ...ETH_CALL,
   name: "eth_call",
-  summary: "Executes a call without a transaction, and returns what it returns.",
+  summary: "Executes a call without a transaction and returns its output.",
   params: { call: CALL, block: STATE_BLOCK, stateOverrides: STATE_OVERRIDES, blockOverrides: BLOCK_OVERRIDES },
   result: { name: "returnData", schema: shape("Bytes") },
   example: { params: [TRANSFER, "latest"] },

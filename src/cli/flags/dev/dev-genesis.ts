@@ -92,7 +92,7 @@ function forkBefore(later: readonly ScheduledFork[]): DevFork | undefined {
   return DEV_FORKS[Math.max(0, first - 1)];
 }
 
-/** Returns the key source of the flags; undefined for interop keys from 0 on. */
+/** Returns the source of validator keys that the flags select. Undefined for the default, interop keys from index 0. */
 export function keySource(values: FlagValues<typeof KEY_FLAGS>, workingDirectory: string): KeySource | undefined {
   const { interopKeys, mnemonic, mnemonicFile } = values;
   const given = Object.entries({

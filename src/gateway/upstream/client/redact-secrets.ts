@@ -24,7 +24,7 @@ export function redactSecrets(body: Buffer, secrets: readonly string[]): Buffer 
   return redacted;
 }
 
-/** Redacts secrets in a stream. Keeps its length, which has already been announced. */
+/** Redacts secrets in a stream. Keeps its length, which the Content-Length header has already announced. */
 export class SecretRedactor {
   readonly #secrets: readonly string[];
   readonly #longest: number;
