@@ -7,13 +7,14 @@
  */
 export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
   // Offers dev chains with the options of the command line, and an in-process client.
-  library: ["cli", "client", "node", "dev (types)", "server", "api", "chain", "log", "debug"],
+  library: ["cli", "client", "node", "dev (types)", "evm/accounts.ts", "server", "api", "chain", "log", "debug"],
   // Runs in browsers.
   web: ["client"],
   cli: [
     "node",
     "gateway",
     "dev",
+    "evm/accounts.ts",
     "server/access-class.ts",
     "server/http/access/loopback.ts",
     "api",

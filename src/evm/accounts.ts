@@ -2,18 +2,18 @@ import { createECDH, createHmac, pbkdf2Sync } from "node:crypto";
 
 /** The mnemonic that anvil and hardhat use, too. */
 export const TEST_MNEMONIC = "test test test test test test test test test test test junk";
-/** First ten accounts of the test mnemonic, at m/44'/60'/0'/0/i. */
+/** First ten accounts of the test mnemonic, at m/44'/60'/0'/0/i, with their checksums (EIP-55). */
 export const FUNDED_ADDRESSES: readonly string[] = [
-  "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266",
-  "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
-  "0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc",
-  "0x90f79bf6eb2c4f870365e785982e1f101e93b906",
-  "0x15d34aaf54267db7d7c367839aaf71a00a2c6a65",
-  "0x9965507d1a55bcc2695c58ba16fb37d819b0a4dc",
-  "0x976ea74026e726554db657fa54763abd0c3a0aa9",
-  "0x14dc79964da2c08b23698b3d3cc7ca32193d9955",
-  "0x23618e81e3f5cdf7f54c3d65f7fbc0abf5b21e8f",
-  "0xa0ee7a142d267c1f36714e4a8f75612f20a79720",
+  "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+  "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+  "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",
+  "0x90F79bf6EB2c4f870365E785982E1f101E93b906",
+  "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65",
+  "0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc",
+  "0x976EA74026E726554dB657fA54763abd0C3a0aa9",
+  "0x14dC79964da2C08b23698B3D3cc7Ca32193d9955",
+  "0x23618e81E3f5cdF7f54C3d65f7FBc0aBf5B21E8f",
+  "0xa0Ee7A142d267C1f36714E4a8F75612F20a79720",
 ];
 
 /** Order of secp256k1. */
@@ -34,7 +34,22 @@ export interface DevAccount {
   privateKey: Uint8Array;
 }
 
+/** A funded account as hex strings. */
+export interface FundedAccount {
+  /** With its checksum (EIP-55). */
+  readonly address: `0x${string}`;
+  readonly privateKey: `0x${string}`;
+}
+
 let accounts: readonly DevAccount[] | undefined;
+
+/** Returns the funded accounts of a dev chain as hex strings. */
+export function fundedAccounts(): FundedAccount[] {
+  return devAccountKeys().map(({ privateKey }, index) => ({
+    address: FUNDED_ADDRESSES[index] as FundedAccount["address"],
+    privateKey: `0x${Buffer.from(privateKey).toString("hex")}`,
+  }));
+}
 
 /** Returns the funded accounts of a dev chain with their private keys, derived from the test mnemonic. */
 export function devAccountKeys(): readonly DevAccount[] {

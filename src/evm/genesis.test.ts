@@ -10,7 +10,7 @@ import { CONSOLIDATION_REQUESTS, WITHDRAWAL_REQUESTS } from "./system-addresses.
 describe("genesis", () => {
   it("funds the first ten accounts of the test mnemonic", async () => {
     const parent = HDNodeWallet.fromMnemonic(Mnemonic.fromPhrase(TEST_MNEMONIC), "m/44'/60'/0'/0");
-    const addresses = Array.from({ length: 10 }, (_, index) => parent.deriveChild(index).address.toLowerCase());
+    const addresses = Array.from({ length: 10 }, (_, index) => parent.deriveChild(index).address);
     expect(FUNDED_ADDRESSES).toEqual(addresses);
     const { genesis, executor } = await TestChain.open(optionsOf("osaka"));
     for (const address of addresses) {

@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { Client } from "../client/index.ts";
+import type { EthProvider } from "./eth-provider.ts";
 import type { FlagOptions } from "./flag-options.ts";
 
 /** Options without a flag, or with another type than the flag. */
@@ -53,10 +54,21 @@ interface OwnOptions {
 /** Options of a dev chain, named after the flags of `fanal dev` (docs/flags.md). */
 export interface DevChainOptions extends OwnOptions, Omit<FlagOptions, keyof OwnOptions> {}
 
+/** A funded account of a chain with the EVM. */
+export interface Account {
+  /** With its checksum (EIP-55). */
+  readonly address: `0x${string}`;
+  readonly privateKey: `0x${string}`;
+}
+
 /** Dev chain, started in this process or connected to. */
 export interface DevChain extends AsyncDisposable {
   /** Client with all methods of the chain. */
   readonly client: Client;
+  /** Provider of a chain with the EVM (EIP-1193), for viem, ethers and others. */
+  readonly eth: EthProvider;
+  /** Funded accounts of a chain with the EVM. */
+  readonly accounts: readonly Account[];
   /** URL of JSON-RPC, if served. */
   readonly url: string | undefined;
   readonly restUrl: string | undefined;

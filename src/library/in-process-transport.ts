@@ -51,11 +51,17 @@ export class InProcessTransport implements Transport {
       return "in-process";
     };
     const caller: Client = { subscribe, unsubscribe: () => false, denialReason: () => undefined };
-    const request = { jsonrpc: "2.0", id: 0, method: "subscribe", params: { topics } } as const;
-    const [response] = await this.#run([request], caller);
-    if (response && "error" in response) throw new RpcError(response.error);
+    await this.request("subscribe", { topics }, caller);
     this.#endings.add(end);
     return async () => end();
+  }
+
+  /** Calls one method. Throws an `RpcError` if the call fails. */
+  async request(method: string, params: object, caller?: Client): Promise<unknown> {
+    const [response] = await this.#run([{ jsonrpc: "2.0", id: 0, method, params }], caller);
+    if (response === undefined) throw new Error(`No response to ${method}.`);
+    if ("error" in response) throw new RpcError(response.error);
+    return response.result;
   }
 
   async close(): Promise<void> {

@@ -9,8 +9,10 @@ import { serverOptions } from "../cli/start/servers.ts";
 import { verifyPeers } from "../cli/start/verify-peers.ts";
 import { clientOver } from "../client/client.ts";
 import { PromiseTracker } from "../debug/promise-tracker.ts";
+import { fundedAccounts } from "../evm/accounts.ts";
 import { createLogger } from "../log/pino-logger.ts";
 import { DevNode } from "../node/dev-node.ts";
+import { ChainEthProvider } from "./chain-eth-provider.ts";
 import type { DevChain, DevChainOptions } from "./dev-chain.ts";
 import { InProcessTransport } from "./in-process-transport.ts";
 
@@ -52,8 +54,11 @@ export async function openDevChain(
     futures,
   });
   opening.defer(() => node.close());
-  const client = clientOver(new InProcessTransport(createMethodTable(node.node.api), logger.topic("rpc")));
+  const transport = new InProcessTransport(createMethodTable(node.node.api), logger.topic("rpc"));
+  const client = clientOver(transport);
   opening.defer(() => client.close());
+  const eth = new ChainEthProvider((...request) => transport.request(...request));
+  opening.defer(() => eth.close());
   await node.start();
   const opened = opening.move();
   let stopped: Promise<void> | undefined;
@@ -62,5 +67,16 @@ export async function openDevChain(
     return stopped;
   };
   const { jsonRpcUrl: url, restUrl, ethRpcUrl } = node.servers;
-  return { client, url, restUrl, ethRpcUrl, stop, [Symbol.asyncDispose]: stop };
+  return {
+    client,
+    eth,
+    get accounts() {
+      return settings.evm ? fundedAccounts() : [];
+    },
+    url,
+    restUrl,
+    ethRpcUrl,
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
 }

@@ -1,7 +1,9 @@
 import { createClient } from "../client/index.ts";
 import type { DevIdentity } from "../dev/identity.ts";
+import { fundedAccounts } from "../evm/accounts.ts";
 import { preloadEvm } from "../node/execution/preload-evm.ts";
 import { missingNativeModule, missingNativeModuleMessage } from "../runtime/native-modules.ts";
+import { ChainEthProvider } from "./chain-eth-provider.ts";
 import type { DevChain, DevChainOptions } from "./dev-chain.ts";
 
 const REQUIRED_MAJOR = 22;
@@ -27,8 +29,26 @@ export async function startDevChain(options: DevChainOptions = {}): Promise<DevC
 /** Connects to a running `fanal dev`, by an http:// URL or, for events, a ws:// URL. */
 export function attachDevChain({ url, token }: { url: string; token?: string }): DevChain {
   const client = createClient({ url, ...(token !== undefined && { token }) });
-  const stop = () => client.close();
-  return { client, url, restUrl: undefined, ethRpcUrl: undefined, stop, [Symbol.asyncDispose]: stop };
+  const eth = new ChainEthProvider(async (method, params) => {
+    if (method !== "eth_subscribe") return client.call(method, params);
+    throw new Error("Subscriptions of another process need a WebSocket client, such as webSocket() of viem.");
+  });
+  const stop = async () => {
+    eth.close();
+    await client.close();
+  };
+  return {
+    client,
+    eth,
+    get accounts() {
+      return fundedAccounts();
+    },
+    url,
+    restUrl: undefined,
+    ethRpcUrl: undefined,
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
 }
 
 async function storedChain({ dataDir }: DevChainOptions): Promise<DevIdentity | null> {

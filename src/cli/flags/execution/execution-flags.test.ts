@@ -44,7 +44,7 @@ describe("EVM", () => {
     expect(dev(["--evm", "--chain-id", "5"]).evm).toEqual({ chainId: 5 });
     expect([dev([]).withdrawals, dev(["--evm"]).withdrawals]).toEqual([
       undefined,
-      [{ value: { prefix: "0x01", address: FUNDED_ADDRESSES.at(-1) } }],
+      [{ value: { prefix: "0x01", address: FUNDED_ADDRESSES.at(-1)?.toLowerCase() } }],
     ]);
     expect(dev(["--evm", "--withdrawal-credentials", "0x00"]).withdrawals).toEqual([{ value: { prefix: "0x00" } }]);
   });

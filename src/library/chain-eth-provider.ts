@@ -1,0 +1,85 @@
+import { randomBytes } from "node:crypto";
+import { EventEmitter } from "node:events";
+import { type Feed, OVERLOAD_MESSAGE } from "../server/events/feed.ts";
+import type { Client as Caller } from "../server/method-table.ts";
+import type { EthEvents, EthMessage, EthProvider, EthRequest } from "./eth-provider.ts";
+
+/** Calls a method. The caller receives the events of its subscriptions. */
+type Send = (method: string, params: object, caller: Caller) => Promise<unknown>;
+
+/** Error code of a provider without a connection to the chain (EIP-1193). */
+const DISCONNECTED = 4900;
+
+/** Provider of a chain in this process, or of one that is connected to. */
+export class ChainEthProvider implements EthProvider {
+  readonly #send: Send;
+  readonly #events = new EventEmitter();
+  /** Functions that end subscriptions, by id. */
+  readonly #subscriptions = new Map<string, () => void>();
+  readonly #caller: Caller = {
+    subscribe: (feed) => this.#subscribe(feed),
+    unsubscribe: (id) => this.#unsubscribe(id),
+    denialReason: () => undefined,
+  };
+
+  constructor(send: Send) {
+    this.#send = send;
+    // A test may well listen more than ten times.
+    this.#events.setMaxListeners(0);
+  }
+
+  async request<Result = unknown>({ method, params = [] }: EthRequest): Promise<Result> {
+    return (await this.#send(method, params, this.#caller)) as Result;
+  }
+
+  on<Event extends keyof EthEvents>(event: Event, listener: (...args: EthEvents[Event]) => void): this {
+    this.#events.on(event, listener);
+    // The provider is connected from the start.
+    if (event === "connect") void this.#announce(listener as (...args: EthEvents["connect"]) => void);
+    return this;
+  }
+
+  removeListener<Event extends keyof EthEvents>(event: Event, listener: (...args: EthEvents[Event]) => void): this {
+    this.#events.removeListener(event, listener);
+    return this;
+  }
+
+  /** Ends all subscriptions. */
+  close(): void {
+    for (const id of [...this.#subscriptions.keys()]) this.#unsubscribe(id);
+    this.#events.emit("disconnect", Object.assign(new Error("The chain is stopped."), { code: DISCONNECTED }));
+    this.#events.removeAllListeners();
+  }
+
+  async #announce(listener: (...args: EthEvents["connect"]) => void): Promise<void> {
+    const chainId = await this.request<string>({ method: "eth_chainId" }).catch(() => undefined);
+    if (chainId !== undefined && this.#events.listeners("connect").includes(listener)) listener({ chainId });
+  }
+
+  #subscribe(feed: Feed): string {
+    const subscription = `0x${randomBytes(8).toString("hex")}`;
+    const end = feed.open({
+      // Delivered asynchronously, so that a listener can neither block the node nor make it fail.
+      deliver: ({ data }) =>
+        queueMicrotask(() => {
+          if (!this.#subscriptions.has(subscription)) return;
+          const message: EthMessage = {
+            type: "eth_subscription",
+            data: { subscription, result: JSON.parse(data.toString()) },
+          };
+          this.#events.emit("message", message);
+        }),
+      disconnect: () => {
+        this.#subscriptions.delete(subscription);
+        this.#events.emit("disconnect", Object.assign(new Error(OVERLOAD_MESSAGE), { code: DISCONNECTED }));
+      },
+    });
+    this.#subscriptions.set(subscription, end);
+    return subscription;
+  }
+
+  #unsubscribe(id: string): boolean {
+    this.#subscriptions.get(id)?.();
+    return this.#subscriptions.delete(id);
+  }
+}
