@@ -1,4 +1,5 @@
 import type { RootHex } from "@lodestar/types";
+import type { BuiltPayload, PayloadVerdict } from "../../execution/engine.ts";
 import type { EvmEngine } from "../engine/evm-engine.ts";
 
 /**
@@ -22,8 +23,12 @@ export class EngineService {
     return this.#engine.forkchoiceUpdated(...args);
   }
 
-  getPayload(...args: Parameters<EvmEngine["getPayload"]>): ReturnType<EvmEngine["getPayload"]> {
-    return this.#engine.getPayload(...args);
+  /** Sets the head and builds a payload on it. Returns no payload if the head is not known. */
+  async buildPayload(
+    ...args: Required<Parameters<EvmEngine["forkchoiceUpdated"]>>
+  ): Promise<{ verdict: PayloadVerdict; built: BuiltPayload | null }> {
+    const { verdict, payloadId } = await this.#engine.forkchoiceUpdated(...args);
+    return { verdict, built: payloadId === null ? null : await this.#engine.getPayload(args[0], payloadId) };
   }
 
   getBlobs(...args: Parameters<EvmEngine["getBlobs"]>): ReturnType<EvmEngine["getBlobs"]> {

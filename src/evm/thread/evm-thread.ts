@@ -27,10 +27,13 @@ import type { EngineService } from "./engine-service.ts";
 import type { EvmChainOptions, HostServices } from "./evm-host.ts";
 import { createGenesisBlock } from "./genesis-block.ts";
 import { startEvmWorker } from "./start-worker.ts";
-import { type EvmWorker, SupervisedWorker, ThreadStoppedError } from "./supervised-worker.ts";
+import { type EvmWorker, SupervisedWorker } from "./supervised-worker.ts";
 
 /** A proposer fetches its payload within a slot or two. */
 const MAX_BUILDS = 16;
+/** Heads are among the last payloads. */
+const MAX_VALID = 64;
+const VALID: PayloadVerdict = { status: "valid" };
 
 /** The node around the EVM. */
 export interface EvmNode extends EvmServices {
@@ -51,14 +54,6 @@ interface EvmThreadOptions {
   logger: Logger;
   /** Replaces the worker thread, for tests. */
   startWorker?: () => EvmWorker;
-}
-
-/** Arguments of a payload to build, with its id in the thread that began it. */
-interface Build {
-  args: [fork: ForkPostBellatrix, state: ForkchoiceState, request: PayloadRequest];
-  id: PayloadId;
-  /** Restarts of the thread before. */
-  restarts: number;
 }
 
 /** A subscription of the main thread, which survives a restart of the thread. */
@@ -97,7 +92,11 @@ export class EvmThread implements ExecutionEngine {
   };
   readonly #logger: Logger;
   readonly #worker: SupervisedWorker;
-  readonly #builds = new Map<PayloadId, Build>();
+  readonly #built = new Map<PayloadId, BuiltPayload>();
+  /** Payloads that were built here. They need no verification. */
+  readonly #own = new WeakSet<ExecutionPayload>();
+  /** Hashes of the last valid payloads. */
+  readonly #valid = new Set<RootHex>();
   #chain: EvmChainOptions | undefined;
   #genesis: GenesisBlock | undefined;
   #node: EvmNode | undefined;
@@ -181,46 +180,46 @@ export class EvmThread implements ExecutionEngine {
     return () => {};
   }
 
-  notifyNewPayload(
+  async notifyNewPayload(
     fork: ForkPostBellatrix,
     payload: ExecutionPayload,
     context: PayloadContext,
   ): Promise<PayloadVerdict> {
-    return this.#engine("notifyNewPayload", [fork, payload, context], { isRepeated: true });
+    if (this.#own.has(payload)) return VALID;
+    const verdict = await this.#engine("notifyNewPayload", [fork, payload, context], { isRepeated: true });
+    if (verdict.status === "valid") addTo(this.#valid, toRootHex(payload.blockHash));
+    return verdict;
   }
 
+  /** A payload is built at once. A head that is known to be valid is not waited for: later calls see it. */
   async forkchoiceUpdated(
     fork: ForkPostBellatrix,
     state: ForkchoiceState,
     request?: PayloadRequest,
   ): Promise<ForkchoiceUpdate> {
-    if (request === undefined) return this.#engine("forkchoiceUpdated", [fork, state], { isRepeated: true });
-    const { restarts } = this.#worker;
-    const args: Build["args"] = [fork, state, request];
-    const { verdict, payloadId: id } = await this.#engine("forkchoiceUpdated", args, { isRepeated: true });
-    if (id === null) return { verdict, payloadId: null };
+    if (request === undefined) {
+      const updated = this.#engine("forkchoiceUpdated", [fork, state], { isRepeated: true });
+      if (!this.#valid.has(state.headBlockHash)) return updated;
+      updated.catch(() => {});
+      return { verdict: VALID, payloadId: null };
+    }
+    const { verdict, built } = await this.#engine("buildPayload", [fork, state, request], { isRepeated: true });
+    if (built === null) return { verdict, payloadId: null };
+    this.#own.add(built.payload);
+    addTo(this.#valid, toRootHex(built.payload.blockHash));
     const payloadId = `0x${(this.#payloadIds++).toString(16).padStart(16, "0")}`;
-    this.#builds.set(payloadId, { args, id, restarts });
-    for (const oldest of this.#builds.keys()) {
-      if (this.#builds.size <= MAX_BUILDS) break;
-      this.#builds.delete(oldest);
+    this.#built.set(payloadId, built);
+    for (const oldest of this.#built.keys()) {
+      if (this.#built.size <= MAX_BUILDS) break;
+      this.#built.delete(oldest);
     }
     return { verdict, payloadId };
   }
 
-  async getPayload(fork: ForkPostBellatrix, payloadId: PayloadId): Promise<BuiltPayload> {
-    const build = this.#builds.get(payloadId);
-    if (build === undefined) throw unknownPayload(payloadId);
-    try {
-      if (build.restarts === this.#worker.restarts) return await this.#engine("getPayload", [fork, build.id]);
-    } catch (error) {
-      if (!(error instanceof ThreadStoppedError)) throw error;
-    }
-    // The thread that began the payload is gone.
-    const { payloadId: again } = await this.forkchoiceUpdated(...build.args);
-    this.#builds.delete(payloadId);
-    if (again === null) throw unknownPayload(payloadId);
-    return this.getPayload(fork, again);
+  async getPayload(_fork: ForkPostBellatrix, payloadId: PayloadId): Promise<BuiltPayload> {
+    const built = this.#built.get(payloadId);
+    if (built === undefined) throw unknownPayload(payloadId);
+    return built;
   }
 
   getBlobs(fork: ForkPostDeneb, versionedHashes: readonly Uint8Array[]): Promise<(PooledBlob | null)[]> {
@@ -281,3 +280,12 @@ export class EvmThread implements ExecutionEngine {
 
 const unknownPayload = (id: PayloadId) =>
   new PayloadUnavailableError(`Unknown payload id ${id}: the EVM has not built it.`);
+
+/** Adds a hash, and drops the oldest. */
+function addTo(hashes: Set<RootHex>, hash: RootHex): void {
+  hashes.add(hash);
+  for (const oldest of hashes) {
+    if (hashes.size <= MAX_VALID) return;
+    hashes.delete(oldest);
+  }
+}
