@@ -39,7 +39,7 @@ export async function fuzzNode({ firstRequests, requests, seed }: FuzzRun): Prom
   // Those that control a dev chain would move the one that all others are asked on.
   const callables = methods
     .filter(({ access }) => access !== "dev")
-    .map((method) => ({ method, params: params.get(method.name)! }));
+    .map((method) => ({ method, params: params.get(method.name) ?? [] }));
   const program = await Program.dev(
     [
       ...["--data-dir", tempDirectory(), "--validators", "16", "--fork", ForkName.fulu],
