@@ -94,12 +94,15 @@ export interface DepositOptions {
   withdrawalCredentials?: Uint8Array | undefined;
   /** True for a deposit with an invalid signature. */
   hasInvalidSignature: boolean;
+  /** False to only sign the deposits. */
+  isSubmitted: boolean;
 }
 
 /**
- * Where an operation waits: "pooled" in the operation pool, "queued" for the next payload, "logged" for the eth1 vote.
+ * Where an operation waits: "pooled" in the operation pool, "queued" for the next payload, "logged" for the eth1 vote,
+ * "signed" if it was not submitted.
  */
-export const OPERATION_STATUSES = ["pooled", "queued", "logged"] as const;
+export const OPERATION_STATUSES = ["pooled", "queued", "logged", "signed"] as const;
 
 export interface SubmittedOperation {
   /** Name in the specification, such as `voluntary_exit`. */

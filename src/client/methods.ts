@@ -1953,7 +1953,7 @@ export interface Methods {
     Array<{
       /** Name in the consensus specification, such as voluntary_exit or withdrawal_request. */ type: string;
       /** Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit chain for the eth1 vote. */
-      status: "pooled" | "queued" | "logged";
+      status: "pooled" | "queued" | "logged" | "signed";
       /** The operation in the JSON of the Beacon API. */
       data: object;
     }>
@@ -1968,7 +1968,7 @@ export interface Methods {
   ): Promise<{
     /** Name in the consensus specification, such as voluntary_exit or withdrawal_request. */ type: string;
     /** Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit chain for the eth1 vote. */
-    status: "pooled" | "queued" | "logged";
+    status: "pooled" | "queued" | "logged" | "signed";
     /** The operation in the JSON of the Beacon API. */
     data: object;
   }>;
@@ -1984,7 +1984,7 @@ export interface Methods {
   ): Promise<{
     /** Name in the consensus specification, such as voluntary_exit or withdrawal_request. */ type: string;
     /** Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit chain for the eth1 vote. */
-    status: "pooled" | "queued" | "logged";
+    status: "pooled" | "queued" | "logged" | "signed";
     /** The operation in the JSON of the Beacon API. */
     data: object;
   }>;
@@ -2002,7 +2002,7 @@ export interface Methods {
   ): Promise<{
     /** Name in the consensus specification, such as voluntary_exit or withdrawal_request. */ type: string;
     /** Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit chain for the eth1 vote. */
-    status: "pooled" | "queued" | "logged";
+    status: "pooled" | "queued" | "logged" | "signed";
     /** The operation in the JSON of the Beacon API. */
     data: object;
   }>;
@@ -2018,7 +2018,7 @@ export interface Methods {
   ): Promise<{
     /** Name in the consensus specification, such as voluntary_exit or withdrawal_request. */ type: string;
     /** Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit chain for the eth1 vote. */
-    status: "pooled" | "queued" | "logged";
+    status: "pooled" | "queued" | "logged" | "signed";
     /** The operation in the JSON of the Beacon API. */
     data: object;
   }>;
@@ -2035,13 +2035,15 @@ export interface Methods {
       withdrawal_credentials?: string;
       /** True for an invalid signature: the deposit adds no validator. A top-up ignores the signature. */
       bad_signature?: boolean;
+      /** False to only sign the deposits, for a contract that makes them. Default: true. */
+      submit?: boolean;
     },
     options?: CallOptions,
   ): Promise<
     Array<{
       /** Name in the consensus specification, such as voluntary_exit or withdrawal_request. */ type: string;
       /** Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit chain for the eth1 vote. */
-      status: "pooled" | "queued" | "logged";
+      status: "pooled" | "queued" | "logged" | "signed";
       /** The operation in the JSON of the Beacon API. */
       data: object;
     }>

@@ -227,6 +227,7 @@ it("waits for validators that are not on the chain, by index and by key, and say
     receiver: { newValidators: 1 },
     amount: 32_000_000_000n,
     hasInvalidSignature: false,
+    isSubmitted: true,
   });
   await control.time.advance({ slots: 60 * SLOTS_PER_EPOCH, until: () => monitor.single.has(VALIDATORS) });
   expect(lines("Found monitored validator")).toMatchObject([{ fields: { validator: VALIDATORS, pubkey: pubkeys[1] } }]);

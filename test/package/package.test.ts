@@ -120,7 +120,10 @@ it("is the program that npx runs", async () => {
 it("serves a dev chain", async () => {
   const dataDir = join(installed.project, "data");
   const bin = join(installed.root, "bin", "fanal.js");
-  const program = await Program.dev(["--data-dir", dataDir, "--validators", "8", "--warmup-epochs", "1"], { bin });
+  const program = await Program.dev(["--data-dir", dataDir, "--validators", "8", "--warmup-epochs", "1"], {
+    bin,
+    env: { FANAL_ETH_RPC: "false" },
+  });
   await program.untilLine(/Dev chain is running/);
   expect(Number((await program.call("getChainHead")).head_slot)).toBeGreaterThanOrEqual(8);
   expect(program.complaints).toEqual([]);

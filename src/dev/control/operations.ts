@@ -166,6 +166,7 @@ export class DevOperations implements OperationControl {
     amount,
     withdrawalCredentials,
     hasInvalidSignature,
+    isSubmitted,
   }: DepositOptions): Promise<SubmittedOperation[]> {
     return this.#make(async (state) => {
       const { deposits } = this.#parts;
@@ -175,15 +176,17 @@ export class DevOperations implements OperationControl {
         );
       }
       const wanted = { amount: Number(amount), withdrawalCredentials };
+      const finish = (signed: readonly phase0.DepositData[]) =>
+        isSubmitted ? deposits.submit(state, signed) : Promise.resolve(signedDeposits(signed));
       if ("newValidators" in receiver) {
         const signed = await deposits.newValidators(state, receiver.newValidators, wanted, hasInvalidSignature);
-        return deposits.submit(state, signed);
+        return finish(signed);
       }
       const { index, validator } = this.#known(state, receiver.validator);
       const { pubkey } = validator;
       const credentials = withdrawalCredentials ?? validator.withdrawalCredentials;
       const message = { ...wanted, pubkey, withdrawalCredentials: credentials };
-      return deposits.submit(state, [deposits.topUp(index, message, hasInvalidSignature)]);
+      return finish([deposits.topUp(index, message, hasInvalidSignature)]);
     });
   }
 
@@ -297,6 +300,14 @@ async function addConsolidation(
 
 function queued(type: string, data: unknown): SubmittedOperation {
   return { type, status: "queued", data };
+}
+
+function signedDeposits(deposits: readonly phase0.DepositData[]): SubmittedOperation[] {
+  return deposits.map((each) => ({
+    type: "deposit_data",
+    status: "signed",
+    data: ssz.phase0.DepositData.toJson(each),
+  }));
 }
 
 function slashesAny(slashing: AttesterSlashing, indices: readonly ValidatorIndex[]): boolean {

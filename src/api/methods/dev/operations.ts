@@ -187,13 +187,15 @@ const devDeposit = defineMethod({
       boolean,
       "True for an invalid signature: the deposit adds no validator. A top-up ignores the signature.",
     ),
+    submit: optional(boolean, "False to only sign the deposits, for a contract that makes them. Default: true."),
   },
   result: OPERATIONS,
   failures: ["not-found", "rejected", "unsupported"],
   cost: "cheap",
   access: "dev",
   example: { stage: "control", isShownLater: true },
-  handler(context, { validator, amount = BigInt(MAX_EFFECTIVE_BALANCE), count, withdrawalCredentials, badSignature }) {
+  handler(context, options) {
+    const { validator, amount = BigInt(MAX_EFFECTIVE_BALANCE), count, withdrawalCredentials, badSignature } = options;
     if (validator !== undefined && count !== undefined) {
       throw invalidParams(
         "validator and count are mutually exclusive: a deposit is for an existing validator or for new ones.",
@@ -206,6 +208,7 @@ const devDeposit = defineMethod({
       amount,
       withdrawalCredentials,
       hasInvalidSignature,
+      isSubmitted: options.submit ?? true,
     });
   },
 });

@@ -1,0 +1,21 @@
+import { readFileSync } from "node:fs";
+import solc from "solc";
+
+/** Compiles Pod.sol, which imports docs/BeaconProofs.sol of the package. */
+export function compilePod() {
+  const sources = {
+    "Pod.sol": new URL("Pod.sol", import.meta.url),
+    "BeaconProofs.sol": new URL("docs/BeaconProofs.sol", import.meta.resolve("fanal/package.json")),
+  };
+  const input = {
+    language: "Solidity",
+    sources: Object.fromEntries(
+      Object.entries(sources).map(([name, url]) => [name, { content: readFileSync(url, "utf8") }]),
+    ),
+    settings: { evmVersion: "cancun", outputSelection: { "*": { "*": ["abi", "evm.bytecode.object"] } } },
+  };
+  const { errors, contracts } = JSON.parse(solc.compile(JSON.stringify(input)));
+  if (errors) throw new Error(errors.map(({ formattedMessage }) => formattedMessage).join("\n"));
+  const { abi, evm } = contracts["Pod.sol"].Pod;
+  return { abi, bytecode: `0x${evm.bytecode.object}` };
+}
