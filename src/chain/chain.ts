@@ -212,7 +212,7 @@ export class BeaconChain {
     const arrivedAt = this.clock.nowSeconds();
     this.pools.seen.blockProposers.add(slot, proposerIndex, root);
     this.events.publish("blockGossip", { slot, root, signed });
-    if (blobsBundle) this.sidecars.published(await this.data.sidecarsOf(signed, blobsBundle));
+    if (blobsBundle) this.sidecars.add(await this.data.sidecarsOf(signed, blobsBundle));
     return this.#wired.importQueue.importOwn({ signed, root, arrivedAt, extraWrites }, postState);
   }
 

@@ -78,8 +78,8 @@ interface ChainEventMap {
   contribution: altair.SignedContributionAndProof;
   blobSidecar: SidecarEvent<deneb.BlobSidecar>;
   columnSidecar: SidecarEvent<fulu.DataColumnSidecar>;
-  /** Sidecars reconstructed by this node or obtained from its execution client. They are to be published. */
-  sidecarsMade: { sidecars: readonly DataSidecar[] };
+  /** Sidecars reconstructed by this node or created from its execution client's blobs. The network broadcasts them. */
+  sidecarsCreated: { sidecars: readonly DataSidecar[] };
   lightClientFinalityUpdate: LightClientFinalityUpdate;
   lightClientOptimisticUpdate: LightClientOptimisticUpdate;
   /** Attributes of the next slot's payload. Computed only while there are listeners. */

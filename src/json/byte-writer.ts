@@ -32,8 +32,8 @@ const STEP_BYTES = 8;
 export const SPARE_BYTES = STEP_BYTES - 1;
 
 /**
- * Precomputed ASCII text, written eight bytes at a time as float64 values. None is NaN, whose bits might change: that
- * needs a byte above 0x7f.
+ * Precomputed ASCII text, written eight bytes at a time as float64 values. ASCII bytes never form a NaN, whose bits an
+ * engine may change.
  */
 export interface Constant {
   readonly steps: Float64Array;
@@ -56,8 +56,8 @@ export function constant(text: string): Constant {
 const FAR_FUTURE = constant("18446744073709551615");
 
 /**
- * Writes JSON and SSZ directly into a buffer, without intermediate strings or objects. Does not check bounds: the
- * caller keeps enough room, plus `SPARE_BYTES`, which the next write overwrites.
+ * Writes JSON and SSZ directly into a buffer, without intermediate strings or objects. Does not check bounds: the buffer
+ * must have room for each write plus `SPARE_BYTES`. A write may clobber those bytes, and the next one overwrites them.
  */
 export class ByteWriter {
   #bytes: Buffer;

@@ -28,19 +28,19 @@ const EXITED_SLASHED = bitOf("exited_slashed");
 const WITHDRAWAL_POSSIBLE = bitOf("withdrawal_possible");
 const WITHDRAWAL_DONE = bitOf("withdrawal_done");
 
-/** The set of all statuses. A set of statuses is a bit mask. */
+/** Bit mask of all statuses. Bit n stands for the status at index n. */
 export const ANY_STATUS = 2 ** VALIDATOR_STATUSES.length - 1;
 
-/** Returns the set of the given statuses and groups. Without any, returns all statuses. */
-export function statusSet(words: readonly string[]): number {
-  if (words.length === 0) return ANY_STATUS;
+/** Returns the bit mask of the given statuses and groups. An empty list selects all statuses. */
+export function statusSet(names: readonly string[]): number {
+  if (names.length === 0) return ANY_STATUS;
   return VALIDATOR_STATUSES.reduce(
-    (set, status, bit) => (words.includes(status) || words.includes(status.split("_")[0]!) ? set | (1 << bit) : set),
+    (set, status, bit) => (names.includes(status) || names.includes(status.split("_")[0]!) ? set | (1 << bit) : set),
     0,
   );
 }
 
-/** Returns the status of the serialized validator at `at` in an epoch, as an index into `VALIDATOR_STATUSES`. */
+/** Returns the status of a validator in an epoch, as an index into `VALIDATOR_STATUSES`. `at` is its SSZ offset. */
 export function statusAt(bytes: DataView, at: number, epoch: number): number {
   if (epochAt(bytes, at + VALIDATOR_FIELDS.activationEpoch) > epoch) {
     const eligibility = epochAt(bytes, at + VALIDATOR_FIELDS.activationEligibilityEpoch);

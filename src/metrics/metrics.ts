@@ -33,7 +33,7 @@ interface MetricsParts {
   lanes: Lanes;
 }
 
-/** All metrics of a node, in the format of Prometheus. */
+/** Prometheus metrics of a node. */
 export class Metrics {
   readonly #calls: CallMetrics;
   readonly #registry = new Registry();
@@ -61,17 +61,17 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  /** Adds calls that the servers report. */
-  addCalls(tallies: Iterable<CallStats>): void {
-    for (const tally of tallies) this.#calls.add(tally);
+  /** Adds call statistics reported by the servers. */
+  addCalls(calls: Iterable<CallStats>): void {
+    for (const stats of calls) this.#calls.add(stats);
   }
 
-  /** Includes the load of the servers. */
+  /** Sets the servers whose load is reported. */
   watch(servers: WatchedServers): void {
     this.#servers = servers;
   }
 
-  /** Returns all metrics in the text format of Prometheus. */
+  /** Returns all metrics in the Prometheus text format. */
   async text(): Promise<string> {
     await this.#servers?.refresh();
     return this.#registry.metrics();

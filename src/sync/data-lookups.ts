@@ -21,7 +21,7 @@ interface DataLookupsParts {
   logger: Logger;
 }
 
-/** Requests missing data of single blocks by root, shortly after the block arrived and again in every slot. */
+/** Requests the missing sidecars of blocks that wait for data, by root: soon after a block arrives, then every slot. */
 export class DataLookups {
   readonly #parts: DataLookupsParts;
   readonly #running = new Map<RootHex, Promise<void>>();

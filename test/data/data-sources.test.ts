@@ -34,7 +34,7 @@ it("a node that follows a chain of fulu gets data from gossip, by reconstruction
   const stored = await emptyStoredChain(devChain);
   const { chain, clock, complaints } = await openStoredChain(stored, { slot: 4, engine, kzg: sharedKzg });
   const made: DataSidecar[] = [];
-  chain.events.on("sidecarsMade", ({ sidecars }) => made.push(...sidecars));
+  chain.events.on("sidecarsCreated", ({ sidecars }) => made.push(...sidecars));
 
   // Half of the columns are enough, once the rest has had its time to come.
   await Promise.all(half(first.sidecars).map((sidecar) => chain.sidecars.process(sidecar, sidecar.index)));

@@ -49,7 +49,7 @@ describe.each(["deneb", "fulu"] as const)("%s blobs from the execution client", 
           return () => {};
         },
       },
-      sidecars: { made: (sidecars) => void made.push(...sidecars) },
+      sidecars: { publishCreated: (sidecars) => void made.push(...sidecars) },
       events,
       isOwn: (root) => root === own,
       logger,

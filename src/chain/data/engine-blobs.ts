@@ -29,7 +29,7 @@ export interface EngineBlobsParts {
   engine: ExecutionEngine;
   forkChoice: Pick<ForkChoice, "has">;
   data: Pick<DataAvailability, "pool" | "custody" | "kzg" | "hasColumns" | "onAwaited">;
-  sidecars: Pick<SidecarProcessor, "made">;
+  sidecars: Pick<SidecarProcessor, "publishCreated">;
   events: ChainEvents;
   /** True for blocks produced by this node, whose blobs are already available. */
   isOwn(root: RootHex): boolean;
@@ -141,7 +141,7 @@ export class EngineBlobs {
       const news = made.filter(({ index }) => missing.includes(index));
       if (news.length === 0) return;
       logger.debug("Fetched blobs from execution client", { slot, root, sidecars: news.length });
-      sidecars.made(news);
+      sidecars.publishCreated(news);
     } catch (error) {
       if (this.#isClosed) return;
       const level = error instanceof EngineUnavailableError ? "debug" : "warn";

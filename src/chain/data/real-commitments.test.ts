@@ -71,7 +71,7 @@ it("columns of fulu", async () => {
     clock: { secondsPerSlot: 12, nowSeconds: () => 0, untilTime: async () => {} },
     forkChoice: chain.forkChoice,
     data: { pool, custody: new Custody(chain.config), kzg },
-    sidecars: { made: made.resolve },
+    sidecars: { publishCreated: made.resolve },
     logger: createRecordingLogger(),
   });
   pool.add({ slot: 1, root: block.root }, odd);

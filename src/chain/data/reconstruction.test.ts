@@ -38,7 +38,7 @@ describe("Reconstruction", () => {
       forkChoice: { has: (root) => imported.has(root) },
       data: { pool, custody, kzg },
       sidecars: {
-        made(sidecars) {
+        publishCreated(sidecars) {
           made.push(...sidecars);
           pool.add(positionOf(sidecars), sidecars);
         },

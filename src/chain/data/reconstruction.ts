@@ -20,7 +20,7 @@ export interface ReconstructionParts {
   clock: Pick<Clock, "nowSeconds" | "secondsPerSlot" | "untilTime">;
   forkChoice: Pick<ForkChoice, "has">;
   data: Pick<DataAvailability, "pool" | "custody" | "kzg">;
-  sidecars: Pick<SidecarProcessor, "made">;
+  sidecars: Pick<SidecarProcessor, "publishCreated">;
   logger: Logger;
 }
 
@@ -87,6 +87,6 @@ export class Reconstruction {
     if (this.#closing.signal.aborted || !this.#canBeCompleted(root)) return;
     const missing = ALL_COLUMNS.filter((column) => !data.pool.has(root, column));
     logger.debug("Reconstructed columns", { slot: slotOfSidecar(first), root, count: missing.length });
-    sidecars.made(columnSidecarsOf(first, blobs, missing));
+    sidecars.publishCreated(columnSidecarsOf(first, blobs, missing));
   }
 }

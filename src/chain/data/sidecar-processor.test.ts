@@ -24,7 +24,7 @@ describe.each([
     made = [];
     const events = new ChainEvents(createRecordingLogger());
     events.on(eventName, (event) => told.push(event));
-    events.on("sidecarsMade", ({ sidecars }) => made.push(...sidecars));
+    events.on("sidecarsCreated", ({ sidecars }) => made.push(...sidecars));
     processor = new SidecarProcessor({ context: chain.context, events, data: { pool } });
   });
   afterEach(() => chain.close());
@@ -42,8 +42,8 @@ describe.each([
 
   it("published with their block are marked as seen", async () => {
     const { root, sidecars } = await produceWithBlobs(chain, 1);
-    processor.published([]);
-    processor.published(sidecars);
+    processor.add([]);
+    processor.add(sidecars);
     expect(pool.all(root)).toEqual(sidecars);
     expect(told).toHaveLength(sidecars.length);
     expect(made).toEqual([]);
@@ -53,8 +53,8 @@ describe.each([
 
   it("made by the node are marked as seen and published to the network", async () => {
     const { root, sidecars } = await produceWithBlobs(chain, 1);
-    processor.made([]);
-    processor.made(sidecars.slice(0, 2));
+    processor.publishCreated([]);
+    processor.publishCreated(sidecars.slice(0, 2));
     expect(pool.all(root)).toEqual(sidecars.slice(0, 2));
     expect(told).toHaveLength(2);
     expect(made).toEqual(sidecars.slice(0, 2));

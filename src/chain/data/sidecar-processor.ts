@@ -13,8 +13,8 @@ interface SidecarProcessorParts {
 }
 
 /**
- * Entry point of new block data from gossip, publication or this node: adds verified sidecars to the pool and publishes
- * events. Data requested from peers goes through `DataAvailability.take`, because it is not new.
+ * Adds new sidecars to the pool, marks them as seen and publishes events. They come from gossip, the API or this node.
+ * Sidecars requested from peers go through `DataAvailability.take` instead, without events.
  */
 export class SidecarProcessor {
   readonly #parts: SidecarProcessorParts;
@@ -24,7 +24,7 @@ export class SidecarProcessor {
   }
 
   /**
-   * Validates and processes a sidecar from gossip.
+   * Validates and adds a sidecar from gossip.
    *
    * @throws GossipRefusal
    */
@@ -34,39 +34,39 @@ export class SidecarProcessor {
       ? await validateColumnSidecar(context, sidecar, subnet)
       : await validateBlobSidecar(context, sidecar, subnet);
     data.pool.add({ slot: slotOfSidecar(sidecar), root }, [sidecar]);
-    this.#announce(root, [sidecar]);
+    this.#publishEvents(root, [sidecar]);
   }
 
-  /** Processes valid sidecars published with a block. */
-  published(sidecars: readonly DataSidecar[]): void {
-    this.hold(sidecars);
-    this.note(sidecars);
+  /** Adds valid sidecars of a block that this node produced: `addToPool` and `announce` in one step. */
+  add(sidecars: readonly DataSidecar[]): void {
+    this.addToPool(sidecars);
+    this.announce(sidecars);
   }
 
-  /** Adds valid sidecars of a block to the pool, so that the block can be imported. */
-  hold(sidecars: readonly DataSidecar[]): void {
+  /** Adds valid sidecars of a block to the pool only, so that the block can be imported. */
+  addToPool(sidecars: readonly DataSidecar[]): void {
     const [first] = sidecars;
     if (first === undefined) return;
     this.#parts.data.pool.add({ slot: slotOfSidecar(first), root: blockRootOfSidecar(first) }, sidecars);
   }
 
-  /** Marks sidecars that are about to be published as seen, and publishes events. */
-  note(sidecars: readonly DataSidecar[]): void {
+  /** Marks sidecars as seen and publishes their events. Called just before they are broadcast. */
+  announce(sidecars: readonly DataSidecar[]): void {
     const [first] = sidecars;
     if (first === undefined) return;
     const root = blockRootOfSidecar(first);
-    this.#noteSeen(root, sidecars);
-    this.#announce(root, sidecars);
+    this.#markSeen(root, sidecars);
+    this.#publishEvents(root, sidecars);
   }
 
-  /** Processes sidecars created by this node, and has them published to the network. */
-  made(sidecars: readonly DataSidecar[]): void {
-    this.published(sidecars);
-    if (sidecars.length > 0) this.#parts.events.publish("sidecarsMade", { sidecars });
+  /** Adds sidecars that were reconstructed or created from the engine's blobs, and broadcasts them. */
+  publishCreated(sidecars: readonly DataSidecar[]): void {
+    this.add(sidecars);
+    if (sidecars.length > 0) this.#parts.events.publish("sidecarsCreated", { sidecars });
   }
 
   /** Marks sidecars as seen, so that gossip ignores duplicates and conflicts. */
-  #noteSeen(root: RootHex, sidecars: readonly DataSidecar[]): void {
+  #markSeen(root: RootHex, sidecars: readonly DataSidecar[]): void {
     const { seen } = this.#parts.context;
     for (const { index, signedBlockHeader } of sidecars) {
       const { slot, proposerIndex } = signedBlockHeader.message;
@@ -74,7 +74,7 @@ export class SidecarProcessor {
     }
   }
 
-  #announce(root: RootHex, sidecars: readonly DataSidecar[]): void {
+  #publishEvents(root: RootHex, sidecars: readonly DataSidecar[]): void {
     const { events } = this.#parts;
     for (const sidecar of sidecars) {
       const slot = slotOfSidecar(sidecar);

@@ -2,7 +2,7 @@ import type { ISignatureSet } from "@lodestar/state-transition";
 import type { ValidationContext } from "./context.ts";
 import { type Outcome, outcomeOf, type RefusalReason, reject } from "./outcome.ts";
 
-/** A signature to verify, with the error if it is invalid. */
+/** A signature to verify. `reason` and `message` are used if it is invalid. */
 export interface SignatureClaim {
   set: ISignatureSet;
   reason: RefusalReason;
@@ -25,7 +25,7 @@ interface BatchRules<Item, T> {
   claim(value: T): T;
 }
 
-/** Applies the rules to every item and verifies all signatures as a batch. */
+/** Validates items by the rules and verifies all their signatures as one batch. Returns one outcome per item. */
 export async function validateBatch<Item, T>(
   { bls }: Pick<ValidationContext, "bls">,
   items: readonly Item[],

@@ -10,8 +10,8 @@ import { type SidecarRules, validateSidecar } from "./sidecar.ts";
 const SUBJECT = "The blob sidecar";
 
 /**
- * Validates by the rules of the topics blob_sidecar_{subnet_id} (p2p-interface.md of deneb and electra). Returns the
- * block root.
+ * Validates a sidecar from the gossip topic blob_sidecar_{subnet_id} (p2p-interface.md of deneb and electra). Returns
+ * the block root. Throws a `GossipRefusal`.
  */
 export function validateBlobSidecar(
   context: ValidationContext,

@@ -17,7 +17,8 @@ interface RegisterModules {
 }
 
 /**
- * Registers our validators with builders once an epoch, with registrations signed once (builder-specs, validator.md).
+ * Registers this node's validators with builders once per epoch (builder-specs, validator.md). Each registration is
+ * signed once and reused.
  */
 export class BuilderRegistration {
   readonly #modules: RegisterModules;
@@ -28,6 +29,7 @@ export class BuilderRegistration {
     this.#modules = modules;
   }
 
+  /** Registers the online validators unless it was done in this epoch. */
   async update(slot: Slot, plan: DutyPlan): Promise<void> {
     const epoch = computeEpochAtSlot(slot);
     if (this.#registeredIn === epoch) return;

@@ -24,7 +24,7 @@ interface DepositFollowerParts {
 const MIN_BACKOFF_MS = 1000;
 const MAX_BACKOFF_MS = 60_000;
 
-/** Follows the deposit chain at the follow distance of eth1 votes. */
+/** Reads blocks and deposits of the deposit chain for eth1 votes, up to the follow distance before the present. */
 export class DepositFollower {
   readonly #parts: DepositFollowerParts;
   readonly #nodes: readonly Eth1Node[];
@@ -47,12 +47,12 @@ export class DepositFollower {
     this.#reader = new DepositReader({ deposits, logger });
   }
 
-  /** True if the last update succeeded with some node. */
+  /** True if the last update succeeded. */
   get isConnected(): boolean {
     return this.#current !== undefined;
   }
 
-  /** Starts to follow the chain. Updates run on `wake`. */
+  /** Starts following: updates once, and again on each `wake`. Failed updates are retried with backoff. */
   start(): void {
     this.#loop ??= this.#follow();
   }
@@ -62,7 +62,7 @@ export class DepositFollower {
     this.#woken.resolve();
   }
 
-  /** Called when the beacon chain has finalized a state with this eth1 data and all its deposits. */
+  /** Finalizes deposits. Called when the beacon chain has finalized a state with this eth1 data and all its deposits. */
   finalize(eth1Data: phase0.Eth1Data): void {
     this.#finalized = eth1Data;
     this.wake();

@@ -124,6 +124,7 @@ export class WorkerPool implements ServerProcesses {
 
   readonly lag = undefined;
 
+  /** Requests current loads and subscriber counts from all workers, for metrics. */
   async refresh(): Promise<void> {
     const patience = new AbortController();
     const all = Promise.all(Array.from(this.#handles, (handle) => handle.refresh()));

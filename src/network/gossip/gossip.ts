@@ -104,7 +104,7 @@ export class Gossip implements Broadcast, SubnetTopics {
     const { clock, events } = this.#chain;
     this.#unsubscribes = [
       clock.onSlot(() => this.#updateSubscriptions()),
-      events.on("sidecarsMade", ({ sidecars }) => this.sidecars(sidecars)),
+      events.on("sidecarsCreated", ({ sidecars }) => this.sidecars(sidecars)),
     ];
     this.#updateSubscriptions();
   }

@@ -73,7 +73,7 @@ it("a block with its blobs or columns reaches another node in any order", async 
   await eventually(() => expect(pooled(b, third.root)).toBe(SOME_COLUMNS));
   a.gossip.block(third.signed);
   await untilAwaited(b, third);
-  a.devChain.chain.events.publish("sidecarsMade", { sidecars: third.sidecars.slice(SOME_COLUMNS) });
+  a.devChain.chain.events.publish("sidecarsCreated", { sidecars: third.sidecars.slice(SOME_COLUMNS) });
   await untilImported(b, third);
 
   // A column that does not match its block is penalized.

@@ -12,7 +12,7 @@ interface PeerBansParts {
   maxBans?: number;
 }
 
-/** Bans of peer ids with their addresses. An address is banned while enough of its peer ids are. */
+/** Banned peer ids with their addresses. An address with several banned peer ids is banned too. */
 export class PeerBans {
   readonly #timers: Pick<Timers, "unixNow">;
   readonly #maxBans: number;
@@ -42,6 +42,7 @@ export class PeerBans {
     }
   }
 
+  /** Returns false for a banned address. */
   allowsAddress(ip: string): boolean {
     return this.list().filter(({ address }) => address === ip).length < BANS_PER_ADDRESS;
   }

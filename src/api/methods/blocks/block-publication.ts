@@ -220,13 +220,13 @@ async function publish(
     // Marked only now: if this block is never broadcast, the proposer may still publish another one.
     const markSeen = () => markBlockSeen(chain.validation, signed.message, root);
     const isNew = mayBeNew && (await requireGossipRules(chain, signed, markSeen));
-    chain.sidecars.note(sidecars);
+    chain.sidecars.announce(sidecars);
     if (isNew) chain.events.publish("blockGossip", { slot, root, signed });
     broadcast.block(signed);
     if (sidecars.length > 0) broadcast.sidecars(sidecars);
   };
   // Peers may request the sidecars as soon as the block is broadcast, and the import needs them.
-  chain.sidecars.hold(sidecars);
+  chain.sidecars.addToPool(sidecars);
   if (!mustBeImported) await send();
   const rejection = await tryImport(chain, signed, arrivedAt);
   if (mustBeImported) {

@@ -18,7 +18,7 @@ export interface GatewayCommandSettings {
   gateway: GatewayOptions;
   /** Number of server processes; 1 serves in the main process. */
   workers: number;
-  /** Drain time after a stop signal: keeps serving, but reports not ready. */
+  /** How long the gateway reports not ready after a stop signal, while it still serves requests. */
   drainMillis: number;
 }
 
@@ -57,6 +57,7 @@ export function gatewaySettings(
   };
 }
 
+/** Throws a usage error if two upstreams have the same URL or name. */
 export function requireDistinct(upstreams: readonly ParsedUpstream[]): void {
   for (const [position, { url, name }] of upstreams.entries()) {
     const before = upstreams.slice(0, position);
@@ -72,6 +73,7 @@ function requireAtMost(flag: "quorum" | "broadcast", count: number, upstreams: n
   throw usageError(`--${flag} ${count} exceeds the number of upstreams, ${upstreams}.`);
 }
 
+/** Converts a parsed upstream to options. Reads its token file. */
 export function upstreamOptions(
   { tokenFile, ...written }: ParsedUpstream,
   workingDirectory: string,

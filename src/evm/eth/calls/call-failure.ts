@@ -2,17 +2,17 @@ import { EVMError } from "@ethereumjs/evm";
 import { EthError } from "../eth-error.ts";
 import { data } from "../json/hex.ts";
 
-/** Why a call failed that was executed. */
+/** Failure of an executed call. */
 export interface CallFailure {
   readonly kind: "reverted" | "outOfGas" | "halted";
-  /** In the words of geth. */
+  /** The message that geth uses. */
   readonly message: string;
-  /** Returned by REVERT. */
+  /** Data of REVERT; empty for other failures. */
   readonly returnData: Uint8Array;
 }
 
 const { errorMessages } = EVMError;
-/** The words of geth for those of the EVM, where they differ. */
+/** Messages of geth by those of `@ethereumjs`, where they differ. */
 const MESSAGES: Readonly<Record<string, string>> = {
   [errorMessages.INVALID_JUMP]: "invalid jump destination",
   [errorMessages.STATIC_STATE_CHANGE]: "write protection",
@@ -44,7 +44,7 @@ const PANIC_REASONS: Readonly<Record<number, string>> = {
   81: "uninitialized function",
 };
 
-/** Describes the exception that ended a call. */
+/** Converts an exception of the EVM to a failure. */
 export function callFailure(exception: string, returnData: Uint8Array): CallFailure {
   if (exception === errorMessages.REVERT) return { kind: "reverted", message: "execution reverted", returnData };
   // Some have the place in the code appended.
@@ -53,12 +53,12 @@ export function callFailure(exception: string, returnData: Uint8Array): CallFail
   return { kind, message: MESSAGES[error] ?? error, returnData: new Uint8Array(0) };
 }
 
-/** Error response of a call that failed. */
+/** Converts a failure to the error of the JSON-RPC response. */
 export function failureError({ kind, message, returnData }: CallFailure): EthError {
   return kind === "reverted" ? EthError.reverted(data(returnData), revertReason(returnData)) : new EthError(message);
 }
 
-/** Decodes the reason of a Solidity `require`, `revert` or panic. Undefined for other data. */
+/** Decodes the reason of a Solidity `require`, `revert` or panic. Returns undefined for other data. */
 export function revertReason(returnData: Uint8Array): string | undefined {
   const bytes = Buffer.from(returnData.buffer, returnData.byteOffset, returnData.length);
   const selector = bytes.toString("hex", 0, SELECTOR_SIZE);
