@@ -117,14 +117,14 @@ it.for([
 });
 
 it("vitest", () => {
-  const text = `import { expect, test } from "vitest"; ${ES_MODULE}
+  const text = `import { expect, it } from "vitest"; ${ES_MODULE}
     it("runs a chain", { timeout: 60000 }, async () => expect(await exercise()).toBe('${EXPECTED}'));`;
   const vitest = join(project, "node_modules", "vitest", "vitest.mjs");
   expect(run(project, ["vitest.test.mjs", text], NODE, [vitest, "run"])).toContain("1 passed");
 });
 
 it("node --test", () => {
-  const text = `import assert from "node:assert/strict"; import { test } from "node:test"; ${ES_MODULE}
+  const text = `import assert from "node:assert/strict"; import { it } from "node:test"; ${ES_MODULE}
     it("runs a chain", async () => assert.equal(await exercise(), '${EXPECTED}'));`;
   expect(run(project, ["node.test.mjs", text], NODE, ["--test"])).toContain("pass 1");
 });
@@ -138,7 +138,7 @@ it("deno test", { timeout: INSTALL_LIMIT_MS }, (context) => {
 
 it("bun test", { timeout: INSTALL_LIMIT_MS }, (context) => {
   const bun = toolPath("bun", context);
-  const text = `import { expect, test } from "bun:test"; ${ES_MODULE}
+  const text = `import { expect, it } from "bun:test"; ${ES_MODULE}
     it("runs a chain", async () => expect(await exercise()).toBe('${EXPECTED}'), 60000);`;
   run(project, ["bun.test.mjs", text], bun, ["test"]);
 });
