@@ -1,11 +1,14 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
+import { mnemonicToAccount } from "viem/accounts";
 import { expect, it, onTestFinished } from "vitest";
 import { WebSocket } from "ws";
+import { TEST_MNEMONIC } from "../../src/evm/accounts.ts";
 import { ProgramHere } from "../support/program-here.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 const devFlags = () => ["--data-dir", tempDirectory(), "--validators", "16", "--warmup-epochs", "0", "--no-auto"];
+const EXTENSION = { origin: "chrome-extension://nkbihfbeogaeaoehlefnkodbefgpgknn" };
 const CHAIN_ID = { jsonrpc: "2.0", id: 1, method: "eth_chainId" };
 
 async function post(url: string, body: object, headers: Record<string, string> = {}) {
@@ -21,6 +24,47 @@ async function post(url: string, body: object, headers: Record<string, string> =
   };
 }
 
+/** Makes the calls that MetaMask makes for a transfer, in their order and from its origin. */
+async function transferLikeMetaMask(url: string, advance: () => Promise<unknown>): Promise<void> {
+  const account = mnemonicToAccount(TEST_MNEMONIC);
+  const from = account.address.toLowerCase();
+  const to = "0x7777777777777777777777777777777777777777";
+  const value = "0xde0b6b3a7640000";
+  // biome-ignore lint/suspicious/noExplicitAny: each method has its own result
+  const call = async (method: string, ...params: unknown[]): Promise<any> => {
+    const { body } = await post(url, { jsonrpc: "2.0", id: 7, method, params }, EXTENSION);
+    expect(body.error, method).toBeUndefined();
+    return body.result;
+  };
+  expect(await call("eth_chainId")).toBe("0x7a69");
+  expect(await call("net_version")).toBe("31337");
+  const number = await call("eth_blockNumber");
+  const { baseFeePerGas } = await call("eth_getBlockByNumber", number, false);
+  expect(BigInt(await call("eth_getBalance", from, number))).toBeGreaterThan(BigInt(value));
+  expect(await call("eth_getCode", to, "latest")).toBe("0x");
+  expect(BigInt(await call("eth_gasPrice"))).toBeGreaterThan(0n);
+  const { reward } = await call("eth_feeHistory", "0x5", "latest", [10, 20, 30]);
+  expect(reward.at(-1)).toHaveLength(3);
+  const block = await call("eth_getBlockByNumber", "latest", false);
+  const gas = await call("eth_estimateGas", { from, to, value, data: "0x", gas: block.gasLimit });
+  const nonce = Number(await call("eth_getTransactionCount", from, "pending"));
+  const raw = await account.signTransaction({
+    chainId: 31_337,
+    nonce,
+    to,
+    value: BigInt(value),
+    gas: BigInt(gas),
+    maxFeePerGas: BigInt(baseFeePerGas) * 2n + 1_500_000_000n,
+    maxPriorityFeePerGas: 1_500_000_000n,
+  });
+  const hash = await call("eth_sendRawTransaction", raw);
+  await advance();
+  const { status, blockHash } = await call("eth_getTransactionReceipt", hash);
+  expect(status).toBe("0x1");
+  expect(await call("eth_getBlockByHash", blockHash, false)).toMatchObject({ transactions: [hash] });
+  expect(await call("eth_getBalance", to, "latest")).toBe(value);
+}
+
 it("answers eth_* on a port of its own, over HTTP and WebSocket, and on the beacon port", async () => {
   const program = await ProgramHere.dev([...devFlags(), "--evm", "--eth-rpc", "--eth-rpc-port", "0"]);
   const url = (await program.untilLine(/Ethereum RPC is served at (http:\S+)/))[1]!;
@@ -32,8 +76,9 @@ it("answers eth_* on a port of its own, over HTTP and WebSocket, and on the beac
   const { body: advanced } = await post(url, { ...CHAIN_ID, method: "dev_advance", params: { slots: 1 } });
   expect(advanced.result).toMatchObject({ head_slot: "1" });
 
-  const wallet = await post(url, CHAIN_ID, { origin: "chrome-extension://wallet" });
-  expect(wallet.headers.get("access-control-allow-origin")).toBe("chrome-extension://wallet");
+  const wallet = await post(url, CHAIN_ID, EXTENSION);
+  expect(wallet.headers.get("access-control-allow-origin")).toBe(EXTENSION.origin);
+  await transferLikeMetaMask(url, () => program.call("dev_advance", { slots: 1 }));
   expect((await post(url, CHAIN_ID, { origin: "https://example.org" })).status).toBe(403);
 
   const socket = new WebSocket(url.replace("http", "ws"));
@@ -41,7 +86,7 @@ it("answers eth_* on a port of its own, over HTTP and WebSocket, and on the beac
   await once(socket, "open");
   socket.send(JSON.stringify({ ...CHAIN_ID, method: "eth_blockNumber" }));
   const [message] = await once(socket, "message");
-  expect(JSON.parse(message.toString())).toMatchObject({ result: "0x1" });
+  expect(JSON.parse(message.toString())).toMatchObject({ result: "0x2" });
 });
 
 it("ends with an error if the port that was asked for is in use", async () => {

@@ -3,9 +3,11 @@ import type { DevChain } from "../../dev/dev-chain.ts";
 import { forkAtGenesis, type ScheduledFork } from "../../dev/forks.ts";
 import type { KeySource } from "../../dev/genesis-parameters.ts";
 import type { DevGenesisSettings } from "../../dev/settings.ts";
+import { fundedAccounts } from "../../evm/accounts.ts";
 import type { LogFields, Logger } from "../../log/logger.ts";
 import type { NodeSettings } from "../../node/settings.ts";
 import { VERSION } from "../../runtime/version.ts";
+import type { LogSettings } from "../flags/log-flags.ts";
 import type { ServerSettings } from "../flags/server/server-settings.ts";
 
 /** Logs the configuration of the node as the first line. */
@@ -41,6 +43,20 @@ export function announceKeys({ keys, chain }: DevChain, source: KeySource | unde
       ...(areWellKnown && { secretKey: keys.secretKey(index)!.toHex() }),
       withdrawalCredentials: toHex(validators.getReadonly(index).withdrawalCredentials),
     });
+  }
+}
+
+interface AccountSettings {
+  evm: DevGenesisSettings["evm"];
+  log: Pick<LogSettings, "format">;
+}
+
+/** Lists the funded accounts of a chain with the EVM for people, not in JSON logs. */
+export function announceAccounts({ evm, log }: AccountSettings, logger: Logger): void {
+  if (evm === undefined || log.format === "json") return;
+  logger.notice(`Chain id ${evm.chainId}. Accounts with 10,000 ETH and public private keys, never use them elsewhere:`);
+  for (const [index, { address, privateKey }] of fundedAccounts().entries()) {
+    logger.notice(`(${index}) ${address} ${privateKey}`);
   }
 }
 

@@ -10,7 +10,7 @@ import { limitConnections } from "../../node/servers/connection-limits.ts";
 import { isLoopbackAddress } from "../../server/http/access/loopback.ts";
 import type { DevCommandSettings } from "../flags/dev/dev-settings.ts";
 import type { RunningNode } from "../run.ts";
-import { announceEarlyCompounding, announceKeys, announceStart, forkTexts } from "./banner.ts";
+import { announceAccounts, announceEarlyCompounding, announceKeys, announceStart, forkTexts } from "./banner.ts";
 import { clockOffsetNotice } from "./clock-offset.ts";
 import { running } from "./running-node.ts";
 import { announceServers, serverOptions } from "./servers.ts";
@@ -51,6 +51,7 @@ export async function runDev(
     signal,
   });
   announceKeys(node.devChain, settings.keys, logger);
+  announceAccounts(settings, logger);
   if (node.devChain.isNew) announceEarlyCompounding(settings, logger);
   announceServers(node.servers, settings.servers, logger);
   const { chain, networking } = node.node;
