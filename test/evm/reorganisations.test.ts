@@ -57,6 +57,19 @@ it("includes transactions in both branches of a fork, and keeps the pool at the 
   expectHealth();
 });
 
+it("leaves out a reverted transaction and includes one sent after the revert", async () => {
+  const { send, advance, call, balance, pooled, expectHealth } = await openEvmChain();
+  await advance(1);
+  const snapshot = await call("dev_snapshot");
+  await send(0, { to: RECEIVER, value: 1n, nonce: 0n });
+  await advance(1);
+  await call("dev_revert", [snapshot]);
+  await send(0, { to: RECEIVER, value: 10n, nonce: 0n });
+  await advance(1);
+  expect([await pooled(), await balance(RECEIVER)]).toEqual([0, 10n]);
+  expectHealth();
+});
+
 it("includes pooled transactions after skipped slots", async () => {
   const { send, advance, call, balance, pooled, payload, chain, expectHealth } = await openEvmChain();
   await advance(1);

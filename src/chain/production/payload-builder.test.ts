@@ -32,8 +32,8 @@ const REQUEST: PayloadRequest = {
   withdrawals: [{ index: 1, validatorIndex: 2, address: bytes(5, 20), amount: 7n }],
 };
 
-function setUp({ secondsPerSlot = 12 } = {}) {
-  const engine = new BuildingEngine();
+function setUp({ secondsPerSlot = 12, buildsAtOnce = false } = {}) {
+  const engine = Object.assign(new BuildingEngine(), buildsAtOnce && { buildsAtOnce: true as const });
   const timers = new FakeTimers();
   const warnings: string[] = [];
   const { logger } = createLogger({
@@ -80,6 +80,14 @@ it("returns a prepared payload at once, and again on request", async () => {
   expect(engine.begun).toHaveLength(1);
   expect(engine.taken).toEqual([...ids(engine), ...ids(engine)]);
   expect(warnings).toEqual([]);
+});
+
+it("builds the same payload anew if the engine builds at once", async () => {
+  const { engine, build } = setUp({ buildsAtOnce: true });
+  await build(REQUEST);
+  await build(REQUEST);
+  expect(engine.begun).toHaveLength(2);
+  expect(engine.taken).toEqual(ids(engine));
 });
 
 it("shares a pending preparation", async () => {

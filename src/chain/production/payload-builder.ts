@@ -142,8 +142,12 @@ export class PayloadBuilder {
     return built;
   }
 
-  /** Returns null if no matching payload was started. */
+  /**
+   * Returns null if no matching payload was started. A payload that was built at once is not reused: transactions may
+   * have arrived since, or a snapshot was reverted.
+   */
   async #begunBefore(request: PayloadRequest, since: number): Promise<PayloadId | null> {
+    if (this.#parts.engine.buildsAtOnce) return null;
     const begun = [this.#begun, this.#prepared].find((each) => each && isSameRequest(each.request, request));
     return begun ? this.#withStartTimeout(request, since, begun.id) : null;
   }
