@@ -71,6 +71,10 @@ it("answers eth_* on a port of its own, over HTTP and WebSocket, and on the beac
   expect((await post(url, CHAIN_ID)).body).toMatchObject({ result: "0x7a69" });
   expect(await program.call("eth_chainId")).toBe("0x7a69");
 
+  const [account] = await program.call<string[]>("eth_accounts");
+  const { body: signed } = await post(url, { ...CHAIN_ID, method: "personal_sign", params: ["0x12", account] });
+  expect(signed.result).toMatch(/^0x[0-9a-f]{130}$/);
+
   const { body: refused } = await post(url, { ...CHAIN_ID, method: "getChainHead" });
   expect(refused.error?.code).toBe(-32601);
   const { body: advanced } = await post(url, { ...CHAIN_ID, method: "dev_advance", params: { slots: 1 } });

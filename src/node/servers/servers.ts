@@ -14,7 +14,7 @@ import { pageFiles } from "./page-files.ts";
 import type { ServerLimits } from "./server-limits.ts";
 
 /** Namespaces of the Ethereum JSON-RPC server. */
-const ETH_NAMESPACES = ["eth", "net", "web3", "txpool", "debug", "anvil", "hardhat", "evm", "dev"];
+const ETH_NAMESPACES = ["eth", "net", "web3", "personal", "txpool", "debug", "anvil", "hardhat", "evm", "dev"];
 
 interface ListenOptions {
   host: string;
