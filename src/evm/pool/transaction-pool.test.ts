@@ -123,7 +123,9 @@ describe("transaction pool", () => {
       "exceeds block gas limit: limit 30000000, tx gas 30000001",
     );
     const foreign = await TestChain.open({ ...optionsOf("osaka"), chainId: 5 });
-    expect(await refusal(foreign.signRaw(0, { to, chainId: 5 } as never))).toMatch(/^invalid sender/);
+    const wrongChain = "invalid sender: invalid chain id for signer: have 5 want 31337";
+    expect(await refusal(foreign.signRaw(0, { to, chainId: 5 } as never))).toBe(wrongChain);
+    expect(await refusal(foreign.signRaw(0, { to, type: 0, chainId: 5 } as never))).toBe(wrongChain);
   });
 
   it("replaces a transaction for a tip and a fee that are 10 % higher", async () => {

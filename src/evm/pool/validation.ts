@@ -40,8 +40,16 @@ export function decodeSent(sent: Uint8Array, rules: ForkRules): { transaction: T
     if (error instanceof PoolError) throw error;
     const reason = reasonOf(error);
     const known = DECODING_ERRORS.find(([pattern]) => pattern.test(reason));
-    throw new PoolError(known?.[1] ?? "invalid", reason);
+    throw new PoolError(known?.[1] ?? "invalid", chainIdMismatch(reason, rules.common.chainId()) ?? reason);
   }
+}
+
+/** Returns undefined if the transaction library refused the transaction for another reason than its chain id. */
+function chainIdMismatch(reason: string, want: bigint): string | undefined {
+  const [, typed, legacy] = /derived chain ID (\d+)|EIP155-based V (\d+)/.exec(reason) ?? [];
+  // EIP-155: v = 35 + 2 * chain id + parity.
+  const have = typed ?? (legacy && (BigInt(legacy) - 35n) / 2n);
+  return have === undefined ? undefined : `invalid chain id for signer: have ${have} want ${want}`;
 }
 
 /** Checks that do not depend on other transactions of the pool. */
