@@ -1,5 +1,5 @@
 import { Address } from "@ethereumjs/util";
-import { HDNodeWallet, Mnemonic, Transaction, verifyMessage, verifyTypedData } from "ethers";
+import { getCreateAddress, HDNodeWallet, Mnemonic, Transaction, verifyMessage, verifyTypedData } from "ethers";
 import { describe, expect, it } from "vitest";
 import { TEST_MNEMONIC } from "../accounts.ts";
 import { addressOf, bytesOf, GWEI, hexOf } from "../evm.test-support.ts";
@@ -223,5 +223,21 @@ describe("accounts", () => {
     await expect(service.call("sendTransaction", foreign)).rejects.toThrow(`unknown account 0x${hexOf(addressOf(4))}`);
     const elsewhere = { transaction: { ...transaction, chainId: 1n } };
     await expect(service.call("sendTransaction", elsewhere)).rejects.toThrow("chainId does not match node's");
+  });
+
+  it("estimates the gas of transactions without any on the pending block, and rejects those that revert", async () => {
+    const { service, engine, mine } = await openEth();
+    const send = (data: Uint8Array, to?: Uint8Array) =>
+      service.call("sendTransaction", { transaction: { from: SENDER, data, ...(to && { to }) } });
+    await expect(send(bytesOf("60006000fd"))).rejects.toMatchObject({ code: 3, message: "execution reverted" });
+    expect(engine.pool.size).toBe(0);
+    // Deploys a contract that stores 1 in slot 0.
+    await send(bytesOf("656001600055006000526006601af3"));
+    const contract = bytesOf(getCreateAddress({ from: wallet.address, nonce: 0 }));
+    await send(new Uint8Array(0), contract);
+    const { receipts, transactions } = await mine();
+    expect(receipts.map(({ succeeded }) => succeeded)).toEqual([true, true]);
+    expect(transactions[1]!.tx.gasLimit).toBeGreaterThan(40_000n);
+    expect(transactions[1]!.tx.gasLimit).toBeLessThan(60_000n);
   });
 });

@@ -2,16 +2,19 @@ import { createTx, type TypedTxData } from "@ethereumjs/tx";
 import { Address } from "@ethereumjs/util";
 import { type DevAccount, devAccountKeys } from "../../accounts.ts";
 import { nextBaseFee } from "../../execution/fees.ts";
+import type { ForkRules } from "../../execution/rules.ts";
 import { numberToBytes } from "../../rlp.ts";
+import { CallState } from "../calls/call-state.ts";
+import { estimateGas } from "../calls/estimate-gas.ts";
 import type { EthChain } from "../eth-chain.ts";
 import { EthError } from "../eth-error.ts";
 import { data } from "../json/hex.ts";
 import type { Authorization, TransactionRequest } from "../transaction-request.ts";
 
 const INVALID_PARAMS = -32602;
-/** EIP-7825. */
-const MAX_TRANSACTION_GAS = 2n ** 24n;
 const DEFAULT_TIP = 10n ** 9n;
+
+type FilledRequest = TransactionRequest & { gas: bigint };
 
 /** Signs with the funded accounts. */
 export class AccountSigner {
@@ -30,29 +33,47 @@ export class AccountSigner {
     return this.#chain.engine.rules.crypto.sign(hash, this.#accountOf(address).privateKey);
   }
 
+  /**
+   * Estimates the gas of a transaction that has none. Throws the error of one that fails. The estimate sees the pending
+   * block: the transaction may depend on others in the pool.
+   */
+  async withGas(request: TransactionRequest): Promise<FilledRequest> {
+    const { gas: given } = request;
+    if (given !== undefined) return { ...request, gas: given };
+    this.#check(request);
+    const { to, type: _type, chainId: _chainId, ...fields } = request;
+    const call = { ...fields, ...(to && { to }) };
+    const block = await this.#chain.pending();
+    const gas = await CallState.open(this.#chain.engine.rules, { block }, (state) => estimateGas(state, call));
+    return { ...request, gas };
+  }
+
   /** Fills in a transaction and signs it, as it is sent. */
-  signTransaction(request: TransactionRequest): Uint8Array {
-    const { from } = request;
-    if (from === undefined) throw new EthError('missing "from": name the account that signs', INVALID_PARAMS);
-    const { privateKey } = this.#accountOf(from);
-    const { engine } = this.#chain;
-    const next = engine.rules.at(this.#chain.latest.header.timestamp + BigInt(engine.secondsPerSlot));
-    if (request.chainId !== undefined && request.chainId !== next.chainId) {
-      const message = `chainId does not match node's (have=${request.chainId}, want=${next.chainId})`;
-      throw new EthError(message, INVALID_PARAMS);
-    }
-    const completed = this.#complete(request, from, next.chainId);
+  signTransaction(request: FilledRequest): Uint8Array {
+    const { address, privateKey } = this.#check(request);
+    const { chainId, common } = this.#nextRules;
+    const completed = this.#complete(request, address, chainId);
     try {
-      return createTx(completed, { common: next.common }).sign(privateKey).serialize();
+      return createTx(completed, { common }).sign(privateKey).serialize();
     } catch (error) {
       throw new EthError(error instanceof Error ? error.message : String(error));
     }
   }
 
-  #complete(request: TransactionRequest, from: Uint8Array, chainId: bigint): TypedTxData {
-    const { header } = this.#chain.latest;
-    const { to, gas, value = 0n, data: input = new Uint8Array(0), nonce, accessList = [] } = request;
-    const { gasPrice, maxFeePerGas, maxPriorityFeePerGas, authorizationList } = request;
+  get #nextRules(): ForkRules {
+    const { engine, latest } = this.#chain;
+    return engine.rules.at(latest.header.timestamp + BigInt(engine.secondsPerSlot));
+  }
+
+  /** Returns the account that signs. Throws an `EthError` if fields are missing or exclude each other. */
+  #check(request: TransactionRequest): DevAccount {
+    const { from, chainId, gasPrice, maxFeePerGas, maxPriorityFeePerGas } = request;
+    if (from === undefined) throw new EthError('missing "from": name the account that signs', INVALID_PARAMS);
+    const account = this.#accountOf(from);
+    const { chainId: own } = this.#nextRules;
+    if (chainId !== undefined && chainId !== own) {
+      throw new EthError(`chainId does not match node's (have=${chainId}, want=${own})`, INVALID_PARAMS);
+    }
     if (gasPrice !== undefined && (maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined)) {
       throw new EthError("both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified", INVALID_PARAMS);
     }
@@ -60,6 +81,13 @@ export class AccountSigner {
       const message = "blob transactions have to be signed by the client and sent with their sidecar";
       throw new EthError(message, INVALID_PARAMS);
     }
+    return account;
+  }
+
+  #complete(request: FilledRequest, from: Uint8Array, chainId: bigint): TypedTxData {
+    const { header } = this.#chain.latest;
+    const { to, gas, value = 0n, data: input = new Uint8Array(0), nonce, accessList = [] } = request;
+    const { gasPrice, maxFeePerGas, maxPriorityFeePerGas, authorizationList } = request;
     const type = request.type ?? typeOf(request);
     const tip = maxPriorityFeePerGas ?? smaller(DEFAULT_TIP, maxFeePerGas);
     const feeCap = maxFeePerGas ?? 2n * nextBaseFee(header) + tip;
@@ -67,7 +95,7 @@ export class AccountSigner {
       type,
       chainId,
       nonce: nonce ?? this.#chain.engine.pool.nextNonce(from),
-      gasLimit: gas ?? smaller(MAX_TRANSACTION_GAS, header.gasLimit),
+      gasLimit: gas,
       ...(to && { to: new Address(to) }),
       value,
       data: input,

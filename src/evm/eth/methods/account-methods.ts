@@ -43,13 +43,14 @@ export function accountMethods(chain: EthChain) {
       }
     },
     signTransaction: async ({ transaction }: TransactionArgs) => {
-      const raw = signer.signTransaction(transaction);
+      const raw = signer.signTransaction(await signer.withGas(transaction));
       const rules = engine.rules.at(chain.latest.header.timestamp + BigInt(engine.secondsPerSlot));
       const signed = decodeTransaction(raw, rules);
       return { raw: data(raw), tx: { ...signedTransactionJson(signed), hash: data(signed.hash) } };
     },
     sendTransaction: async ({ transaction }: TransactionArgs) => {
-      const pooled = await engine.addTransaction(signer.signTransaction(transaction));
+      const filled = await signer.withGas(transaction);
+      const pooled = await engine.addTransaction(signer.signTransaction(filled));
       return data(pooled.transaction.hash);
     },
   };
