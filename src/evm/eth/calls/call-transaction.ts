@@ -27,6 +27,10 @@ export function callTransaction(
   if (gasPrice !== undefined && (maxFeePerGas ?? request.maxPriorityFeePerGas) !== undefined) {
     throw new EthError("both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified");
   }
+  if (maxFeePerGas !== undefined && maxPriorityFeePerGas > maxFeePerGas) {
+    const details = `maxPriorityFeePerGas: ${maxPriorityFeePerGas}, maxFeePerGas: ${maxFeePerGas}`;
+    throw new EthError(`max priority fee per gas higher than max fee per gas: ${details}`);
+  }
   const fees =
     type < 2
       ? { gasPrice: gasPrice ?? 0n }

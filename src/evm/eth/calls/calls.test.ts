@@ -119,6 +119,9 @@ it("answers other failures in the words of geth", async () => {
     /^insufficient funds for gas \* price \+ value: address 0x0+1009 have 0 want 1 /,
   );
   await expect(run({ to: WRITER, gasPrice: 1n, maxFeePerGas: 1n })).rejects.toThrow("both gasPrice and");
+  await expect(run({ to: WRITER, maxFeePerGas: 1n, maxPriorityFeePerGas: 2n })).rejects.toThrow(
+    "max priority fee per gas higher than max fee per gas: maxPriorityFeePerGas: 2, maxFeePerGas: 1",
+  );
   await expect(run({ to: WRITER, from: FUNDED, gas: 50_000n, gasPrice: 1n })).rejects.toThrow(
     "max fee per gas less than block base fee",
   );
