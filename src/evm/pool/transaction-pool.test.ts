@@ -128,6 +128,16 @@ describe("transaction pool", () => {
     expect(await refusal(foreign.signRaw(0, { to, type: 0, chainId: 5 } as never))).toBe(wrongChain);
   });
 
+  it("refuses what no base fee is low enough for", async () => {
+    const fees = { maxFeePerGas: 6n, maxPriorityFeePerGas: 0n };
+    expect(await refusal(transfer(0, fees))).toBe("transaction underpriced: gas fee cap 6, minimum needed 7");
+    expect(await refusal(transfer(0, { type: 0, gasPrice: 0n }))).toMatch(/^transaction underpriced: gas fee cap 0/);
+    expect(await refusal(blobs(0, sidecarOf([1], 1), { maxFeePerBlobGas: 0n }))).toBe(
+      "transaction underpriced: blob fee cap 0, minimum needed 1",
+    );
+    expect(await refusal(transfer(0, { ...fees, maxFeePerGas: 7n, nonce: 0n }))).toBe("accepted");
+  });
+
   it("replaces a transaction for a tip and a fee that are 10 % higher", async () => {
     await pool.add(priced(0, 10n, { nonce: 0n }));
     expect(await refusal(priced(0, 20n, { nonce: 0n, maxFeePerGas: 109n * GWEI }))).toMatch(

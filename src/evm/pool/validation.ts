@@ -1,7 +1,7 @@
 import { getCalldataFloorGas, isBlob4844Tx } from "@ethereumjs/tx";
 import { reasonOf } from "../execution/payload.ts";
 import type { ForkRules } from "../execution/rules.ts";
-import { decodeTransaction, type Transaction } from "../execution/transaction.ts";
+import { decodeTransaction, maxFeePerGas, type Transaction } from "../execution/transaction.ts";
 import type { AccountRecord } from "../state/world.ts";
 import { PoolError, type PoolErrorCode } from "./pool-error.ts";
 import { type Sidecar, type SidecarKzg, splitSidecar, versionedHashOf } from "./sidecar.ts";
@@ -13,6 +13,10 @@ export interface PoolHead {
   gasLimit: bigint;
 }
 
+/** The base fee does not fall below it, since it changes by an eighth. */
+const MIN_BASE_FEE = 7n;
+/** EIP-4844. */
+const MIN_BLOB_BASE_FEE = 1n;
 /** Largest transaction without its sidecar. */
 const MAX_SIZE = 128 * 1024;
 /** EIP-7702: code of an account that has delegated. */
@@ -58,6 +62,13 @@ export function checkTransaction(
   { rules, gasLimit }: PoolHead,
   account: AccountRecord | undefined,
 ): void {
+  const feeCap = maxFeePerGas(tx);
+  if (feeCap < MIN_BASE_FEE) {
+    throw new PoolError("underpriced", `gas fee cap ${feeCap}, minimum needed ${MIN_BASE_FEE}`);
+  }
+  if (isBlob4844Tx(tx) && tx.maxFeePerBlobGas < MIN_BLOB_BASE_FEE) {
+    throw new PoolError("underpriced", `blob fee cap ${tx.maxFeePerBlobGas}, minimum needed ${MIN_BLOB_BASE_FEE}`);
+  }
   if (tx.gasLimit > gasLimit) throw new PoolError("gasLimit", `limit ${gasLimit}, tx gas ${tx.gasLimit}`);
   const needed = tx.getIntrinsicGas();
   if (tx.gasLimit < needed) throw new PoolError("intrinsicGas", `gas ${tx.gasLimit}, minimum needed ${needed}`);
