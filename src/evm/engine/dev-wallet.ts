@@ -2,7 +2,6 @@ import { createTx, type TypedTransaction } from "@ethereumjs/tx";
 import { Address } from "@ethereumjs/util";
 import type { RootHex } from "@lodestar/types";
 import { devAccountKeys } from "../accounts.ts";
-import { nextBaseFee } from "../execution/fees.ts";
 import { toHex } from "../execution/payload.ts";
 import { isDepositLog } from "../execution/system-contracts.ts";
 import { effectiveTip } from "../execution/transaction.ts";
@@ -48,7 +47,7 @@ export class DevWallet {
       data,
       value,
       gasLimit,
-      maxFeePerGas: 2n * head.header.baseFeePerGas + TIP,
+      maxFeePerGas: 2n * this.#engine.nextBaseFee(head) + TIP,
       maxPriorityFeePerGas: this.#tipFor(to),
     };
     await this.#engine.addTransaction(createTx(fields, { common }).sign(account.privateKey).serialize());
@@ -87,8 +86,7 @@ export class DevWallet {
 
   /** Pooled transactions that can be included, in the order of inclusion. */
   *#pending(): Generator<TypedTransaction> {
-    const { pool, head } = this.#engine;
-    for (const { tx } of pool.pending(nextBaseFee(head.header))) yield tx;
+    for (const { tx } of this.#engine.executable()) yield tx;
   }
 
   /**
@@ -96,7 +94,7 @@ export class DevWallet {
    * first comes first.
    */
   #tipFor(contract: Uint8Array): bigint {
-    const baseFee = nextBaseFee(this.#engine.head.header);
+    const baseFee = this.#engine.nextBaseFee(this.#engine.head);
     let tip = TIP;
     let lowest = TIP;
     for (const tx of this.#pending()) {

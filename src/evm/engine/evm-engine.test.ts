@@ -1,20 +1,11 @@
 import { Address } from "@ethereumjs/util";
-import { ForkName } from "@lodestar/params";
 import type { RootHex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
-import { addressOf, hexOf, optionsOf, SLOT_SECONDS, TestChain } from "../evm.test-support.ts";
+import { addressOf, hexOf, optionsOf, TestChain } from "../evm.test-support.ts";
 import { asBytes, asList, decode, encode } from "../rlp.ts";
-import { EvmEngine } from "./evm-engine.ts";
+import { FORK, openEngines, rootOfSlot, ZERO_HASH } from "./engines.test-support.ts";
 import { ExecutedBlocks } from "./executed-blocks.ts";
-import type { StoredPayload } from "./history.ts";
-import { memoryStore } from "./memory-store.test-support.ts";
-
-const ZERO_HASH = toRootHex(new Uint8Array(32));
-const FORK = ForkName.fulu;
-const NO_KZG = { verify: async () => true };
-const rootOfSlot = (slot: number) => new Uint8Array(32).fill(slot);
 
 /** Changes the version of the encoded state, the last item of a base. */
 function withOtherVersion(base: Uint8Array): Uint8Array {
@@ -22,53 +13,6 @@ function withOtherVersion(base: Uint8Array): Uint8Array {
   const world = asBytes(items.at(-1)).slice();
   world[0]!++;
   return encode([...items.slice(0, -1), world]);
-}
-
-/** Engines of one chain, which share its beacon blocks and its database. */
-async function openEngines() {
-  const chain = await TestChain.open(optionsOf("osaka"));
-  const { stored, store, failing } = memoryStore();
-  const payloads = new Map<RootHex, StoredPayload>();
-  const reads: RootHex[] = [];
-  const logger = createRecordingLogger();
-  const open = () => {
-    const { rules, genesis } = chain;
-    const engine = new EvmEngine({ rules, genesis, secondsPerSlot: SLOT_SECONDS, logger, blocksBetweenBases: 4 });
-    const history = {
-      rootOf: async (hash: RootHex) =>
-        [...payloads].find(([, { payload }]) => toRootHex(payload.blockHash) === hash)?.[0],
-      read: async (root: RootHex) => {
-        reads.push(root);
-        return payloads.get(root) ?? null;
-      },
-    };
-    engine.connect({ history, store, kzg: NO_KZG });
-    return engine;
-  };
-  /** Builds the block of a slot on the head and makes it the head. */
-  const build = async (engine: EvmEngine, slot: number, finalized = ZERO_HASH) => {
-    const parentBeaconBlockRoot = rootOfSlot(slot - 1);
-    const parent = engine.head;
-    const state = { headBlockHash: toRootHex(parent.hash), safeBlockHash: ZERO_HASH, finalizedBlockHash: finalized };
-    const { payloadId } = await engine.forkchoiceUpdated(FORK, state, {
-      fork: FORK,
-      slot,
-      parent: { blockHash: parent.hash, blockNumber: null },
-      parentBeaconBlockRoot,
-      timestamp: Number(chain.genesis.header.timestamp) + slot * SLOT_SECONDS,
-      prevRandao: rootOfSlot(slot),
-      feeRecipient: addressOf(1),
-      withdrawals: [],
-    });
-    const { payload, executionRequests } = await engine.getPayload(FORK, payloadId!);
-    const context = { parentBeaconBlockRoot, versionedHashes: [], executionRequests: executionRequests! };
-    payloads.set(toRootHex(rootOfSlot(slot)), { fork: FORK, payload, context });
-    expect(await engine.notifyNewPayload(FORK, payload, context)).toEqual({ status: "valid" });
-    const headBlockHash = toRootHex(payload.blockHash);
-    await engine.forkchoiceUpdated(FORK, { ...state, headBlockHash });
-    return headBlockHash;
-  };
-  return { chain, open, build, stored, failing, reads, logger };
 }
 
 describe("an engine after a restart", () => {

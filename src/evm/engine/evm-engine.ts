@@ -17,18 +17,21 @@ import {
   type TerminalBlockVerdict,
 } from "../../execution/engine.ts";
 import type { Logger } from "../../log/logger.ts";
-import type { ExecutedBlock } from "../execution/block.ts";
+import type { Block, ExecutedBlock } from "../execution/block.ts";
 import { type BlockAttributes, BlockExecutor } from "../execution/block-executor.ts";
-import { blobBaseFee } from "../execution/fees.ts";
+import { blobBaseFee, nextBaseFee } from "../execution/fees.ts";
 import { InvalidBlockError } from "../execution/invalid-block.ts";
 import { toHex, toPayload } from "../execution/payload.ts";
 import type { ChainRules } from "../execution/rules.ts";
 import type { Transaction } from "../execution/transaction.ts";
+import { ChainOverrides } from "../overrides/chain-overrides.ts";
+import { isImpersonated } from "../overrides/impersonation.ts";
+import { type Change, headerChange, type Override, overrideWorld } from "../overrides/override.ts";
 import type { PooledTransaction } from "../pool/pooled-transaction.ts";
 import { proofsOfBlob, type SidecarKzg } from "../pool/sidecar.ts";
 import { TransactionPool } from "../pool/transaction-pool.ts";
 import { BlockArchive } from "./block-archive.ts";
-import { ExecutedBlocks } from "./executed-blocks.ts";
+import { ExecutedBlocks, transactionsLost } from "./executed-blocks.ts";
 import { decodeRequests, encodeRequests } from "./execution-requests.ts";
 import { type PayloadHistory, rebuild, type StoredPayload } from "./history.ts";
 import { type EvmStore, PoolJournal } from "./pool-journal.ts";
@@ -74,6 +77,7 @@ export class EvmEngine implements ExecutionEngine {
   readonly executor: BlockExecutor;
   readonly pool: TransactionPool;
   readonly blocks: ExecutedBlocks;
+  readonly overrides: ChainOverrides = new ChainOverrides();
   readonly secondsPerSlot: number;
   readonly #blocksBetweenBases: number;
   readonly #logger: Logger;
@@ -84,6 +88,8 @@ export class EvmEngine implements ExecutionEngine {
   #journal: PoolJournal | undefined;
   #archive: BlockArchive | undefined;
   #head: ExecutedBlock;
+  /** The head with the overrides that wait for the next block. */
+  #overriddenHead: ExecutedBlock;
   #finalized: ExecutedBlock;
   /** Number of the block whose state is stored. */
   #baseNumber = 0n;
@@ -94,6 +100,7 @@ export class EvmEngine implements ExecutionEngine {
     this.executor = new BlockExecutor(rules);
     this.blocks = new ExecutedBlocks(genesis);
     this.#head = genesis;
+    this.#overriddenHead = genesis;
     this.#finalized = genesis;
     this.secondsPerSlot = secondsPerSlot;
     this.#blocksBetweenBases = blocksBetweenBases;
@@ -128,23 +135,31 @@ export class EvmEngine implements ExecutionEngine {
     this.#services = services;
     this.#journal = new PoolJournal(services.store, this.pool);
     this.#archive = new BlockArchive(services.store, this.rules);
+    this.overrides.connect(services.store);
+  }
+
+  /** Prepares for another chain in the database. Nothing about the present one is stored any more. */
+  detach(): Promise<void> {
+    this.overrides.detach();
+    return this.flush();
   }
 
   /** Rebuilds the head and the pool from the database, after a start or when another chain was loaded. */
   async restore(headBlockHash: RootHex): Promise<void> {
     const head = await this.#find(headBlockHash);
     if (head === undefined) throw new Error(`Execution block ${headBlockHash} cannot be rebuilt from stored payloads.`);
+    await this.overrides.load(this.blocks.branchAbove(0n, head));
     this.pool.clear();
     this.#moveTo(head, this.#nextTimestamp(head), []);
     await this.#journal?.load(this.#transactionsAfter(this.#finalized.header.number));
   }
 
   /**
-   * Adds a transaction to the pool and stores it. Throws a `PoolError` if it is refused. If it cannot be stored, it
-   * leaves the pool again.
+   * Adds a transaction to the pool and stores it. Throws a `PoolError` if it is refused, as an impersonated one is unless
+   * it is `allowed`. If it cannot be stored, it leaves the pool again.
    */
-  async addTransaction(sent: Uint8Array): Promise<PooledTransaction> {
-    const pooled = await this.pool.add(sent);
+  async addTransaction(sent: Uint8Array, impersonation?: "allowed"): Promise<PooledTransaction> {
+    const pooled = await this.pool.add(sent, impersonation);
     const { hash } = pooled.transaction;
     try {
       await this.#journal?.put(hash, sent);
@@ -162,22 +177,57 @@ export class EvmEngine implements ExecutionEngine {
     return () => this.#transactionListeners.delete(listener);
   }
 
+  /** Removes transactions from the pool for good. Returns how many there were. */
+  async dropTransactions(hashes: readonly Uint8Array[]): Promise<number> {
+    const dropped = hashes.filter((hash) => this.pool.drop(hash));
+    await this.#journal?.delete(dropped);
+    return dropped.length;
+  }
+
+  /** Changes the state at the head. The next block applies and records the change. */
+  async override(change: Change): Promise<void> {
+    this.overrides.add(change);
+    this.#moveTo(this.#head, this.#nextTimestamp(this.#head), []);
+    await this.overrides.save();
+  }
+
+  /** Returns a block with the overrides that its next block would apply. */
+  overridden(block: ExecutedBlock): ExecutedBlock {
+    if (block === this.#head) return this.#overriddenHead;
+    return this.#withOverrides(block, this.overrides.pendingOn(this.blocks.divergence(this.#head, block)));
+  }
+
+  /** Base fee of the next block on a block. */
+  nextBaseFee({ header }: Pick<Block, "header">): bigint {
+    const change = header === this.#head.header ? headerChange(this.overrides.pending) : {};
+    return change.baseFeePerGas ?? nextBaseFee(header);
+  }
+
+  /** Yields pooled transactions that the next block can include, in the order of inclusion. */
+  executable(): Generator<Transaction> {
+    return this.pool.pending(this.nextBaseFee(this.#head));
+  }
+
   /** Returns a function that reverts to the present head and pool. */
   capture(): () => void {
     const [head, finalized] = [this.#head, this.#finalized];
     const baseNumber = this.#baseNumber;
     const restorePool = this.pool.capture();
     const restoreJournal = this.#journal?.capture();
+    const restoreOverrides = this.overrides.capture();
     return () => {
       this.#finalized = finalized;
       this.#baseNumber = baseNumber;
       // The blocks may have been pruned since.
       this.blocks.add(finalized);
       this.blocks.add(head);
+      restoreOverrides();
       this.pool.clear();
       this.#moveTo(head, this.#nextTimestamp(head), []);
       restorePool();
       restoreJournal?.();
+      // A write from before may have come after the database went back.
+      this.#storeLater(() => this.overrides.save());
     };
   }
 
@@ -240,6 +290,7 @@ export class EvmEngine implements ExecutionEngine {
     const { timestamp, prevRandao, feeRecipient, withdrawals, parentBeaconBlockRoot } = request;
     const attributes = { timestamp, prevRandao, feeRecipient, withdrawals, parentBeaconBlockRoot };
     const block = await this.#build(parent, attributes);
+    await this.overrides.record(block);
     this.blocks.add(block);
     return {
       payload: toPayload(block),
@@ -275,17 +326,26 @@ export class EvmEngine implements ExecutionEngine {
   }
 
   async #build(parent: ExecutedBlock, attributes: BlockAttributes): Promise<ExecutedBlock> {
-    const { baseFeePerGas, excessBlobGas = 0n } = this.executor.environmentOf(parent, attributes);
+    const divergence = this.blocks.divergence(this.#head, parent);
+    const overrides = this.overrides.pendingOn(divergence);
+    const changed = { ...attributes, ...headerChange(overrides), extraData: EXTRA_DATA };
+    const { baseFeePerGas, gasLimit, excessBlobGas = 0n } = this.executor.environmentOf(parent, changed);
     const { blobs } = this.rules.at(attributes.timestamp);
     const blobFee = blobs === undefined ? 0n : blobBaseFee(excessBlobGas, blobs);
-    const candidates = this.#candidates(this.#poolOn(parent, attributes.timestamp), baseFeePerGas, blobFee);
-    return this.executor.build(parent, { ...attributes, extraData: EXTRA_DATA }, candidates);
+    const state = this.#withOverrides(parent, overrides);
+    // On another branch than that of the head, transactions of the head's branch can be included again.
+    const pool =
+      parent === this.#head
+        ? this.pool
+        : this.pool.copyFor(withGasLimit(state, gasLimit), attributes.timestamp, transactionsLost(divergence));
+    const block = await this.executor.build(state, changed, this.#candidates(pool, baseFeePerGas, blobFee));
+    const isRecorded = overrides.length > 0 || block.transactions.some(({ tx }) => isImpersonated(tx));
+    return isRecorded ? { ...block, overrides } : block;
   }
 
-  /** On another branch than that of the head, transactions of the head's branch can be included again. */
-  #poolOn(parent: ExecutedBlock, timestamp: number): TransactionPool {
-    if (parent === this.#head) return this.pool;
-    return this.pool.copyFor(parent, timestamp, this.blocks.transactionsLost(this.#head, parent));
+  #withOverrides(parent: ExecutedBlock, overrides: readonly Override[]): ExecutedBlock {
+    if (overrides.length === 0) return parent;
+    return { ...parent, world: overrideWorld(parent.world, overrides, this.rules.crypto.keccak) };
   }
 
   /** Without blob transactions whose blobs are gone. */
@@ -328,9 +388,24 @@ export class EvmEngine implements ExecutionEngine {
   }
 
   async #execute(parent: ExecutedBlock, { payload, context }: StoredPayload): Promise<ExecutedBlock> {
-    const block = await this.executor.verify(parent, payload, this.#contextOf(payload, context));
-    this.blocks.add(block);
-    return block;
+    const overrides = await this.overrides.ofBlock(payload.blockHash);
+    const state = this.#withOverrides(parent, overrides ?? []);
+    const recorded = overrides && headerChange(overrides);
+    const block = await this.executor.verify(state, payload, this.#contextOf(payload, context), recorded);
+    const executed = overrides ? { ...block, overrides } : block;
+    this.blocks.add(executed);
+    return executed;
+  }
+
+  /** Executes a known block again. */
+  async execute(parent: ExecutedBlock, block: Block): Promise<ExecutedBlock> {
+    const overrides = (await this.overrides.ofBlock(block.hash)) ?? [];
+    return this.executor.execute(this.#withOverrides(parent, overrides), block, headerChange(overrides));
+  }
+
+  /** Returns the state that the transactions of a block were executed on. */
+  async stateBefore(parent: ExecutedBlock, block: Block): Promise<ExecutedBlock> {
+    return this.#withOverrides(parent, (await this.overrides.ofBlock(block.hash)) ?? []);
   }
 
   /** Leaves out what the fork does not have. */
@@ -346,12 +421,17 @@ export class EvmEngine implements ExecutionEngine {
   }
 
   #setHead(head: ExecutedBlock, nextTimestamp: number): void {
-    this.#moveTo(head, nextTimestamp, head === this.#head ? [] : this.blocks.transactionsLost(this.#head, head));
+    const divergence = this.blocks.divergence(this.#head, head);
+    if (this.overrides.follow(divergence)) this.#storeLater(() => this.overrides.save());
+    this.#moveTo(head, nextTimestamp, transactionsLost(divergence));
   }
 
   #moveTo(head: ExecutedBlock, nextTimestamp: number, returned: readonly Transaction[]): void {
+    const { pending } = this.overrides;
     this.#head = head;
-    this.pool.setHead(head, nextTimestamp, returned);
+    this.#overriddenHead = this.#withOverrides(head, pending);
+    const { gasLimit = head.header.gasLimit } = headerChange(pending);
+    this.pool.setHead(withGasLimit(this.#overriddenHead, gasLimit), nextTimestamp, returned);
   }
 
   #nextTimestamp({ header }: ExecutedBlock): number {
@@ -364,8 +444,12 @@ export class EvmEngine implements ExecutionEngine {
     const finalBlocks = this.blocks.branchAbove(this.#finalized.header.number, finalized);
     this.#finalized = finalized;
     this.blocks.prune(finalized);
+    this.#storeLater(() => this.#store(finalized, finalBlocks));
+  }
+
+  #storeLater(write: () => Promise<void>): void {
     this.#storing = this.#storing
-      .then(() => this.#store(finalized, finalBlocks))
+      .then(write)
       .catch((error: unknown) => this.#logger.warn("Storing the execution state failed", { error }));
   }
 
@@ -418,4 +502,9 @@ export class EvmEngine implements ExecutionEngine {
     if (this.#services === undefined) throw new Error("The EVM engine is not connected to a node yet.");
     return this.#services;
   }
+}
+
+function withGasLimit(block: ExecutedBlock, gasLimit: bigint): ExecutedBlock {
+  if (block.header.gasLimit === gasLimit) return block;
+  return { ...block, header: { ...block.header, gasLimit } };
 }

@@ -8,6 +8,12 @@ const KEPT_FINALIZED = 128n;
 /** Bounds memory while nothing finalizes. Older blocks are rebuilt from their payloads. */
 const MAX_BLOCKS = 8192;
 
+/** How two branches differ. */
+export interface Divergence {
+  lost: readonly ExecutedBlock[];
+  gained: readonly ExecutedBlock[];
+}
+
 /** Executed blocks by hash: everything since the finalized block, and some before it. Always holds genesis. */
 export class ExecutedBlocks {
   readonly genesis: ExecutedBlock;
@@ -58,22 +64,29 @@ export class ExecutedBlocks {
     }
   }
 
-  /** Transactions that are in the branch of the old head, but not in that of the new one. The oldest come first. */
-  transactionsLost(oldHead: ExecutedBlock, newHead: ExecutedBlock): Transaction[] {
-    const lost: Transaction[][] = [];
-    const included = new Set<string>();
+  /**
+   * Blocks that only the branch of the old head has, and those that only that of the new one has. The oldest come
+   * first. Without a common ancestor it is another chain, not a reorganisation: there are none.
+   */
+  divergence(oldHead: ExecutedBlock, newHead: ExecutedBlock): Divergence {
+    const lost: ExecutedBlock[] = [];
+    const gained: ExecutedBlock[] = [];
     let [old, current]: [ExecutedBlock | undefined, ExecutedBlock | undefined] = [oldHead, newHead];
     while (old !== undefined && current !== undefined && toHex(old.hash) !== toHex(current.hash)) {
       if (old.header.number >= current.header.number) {
-        lost.unshift([...old.transactions]);
+        lost.unshift(old);
         old = this.parentOf(old);
       } else {
-        for (const { hash } of current.transactions) included.add(toHex(hash));
+        gained.unshift(current);
         current = this.parentOf(current);
       }
     }
-    // Without a common ancestor it is another chain, not a reorganisation.
-    if (old === undefined || current === undefined) return [];
-    return lost.flat().filter(({ hash }) => !included.has(toHex(hash)));
+    return old === undefined || current === undefined ? { lost: [], gained: [] } : { lost, gained };
   }
+}
+
+/** Transactions of lost blocks that no gained one has. The oldest come first. */
+export function transactionsLost({ lost, gained }: Divergence): Transaction[] {
+  const included = new Set(gained.flatMap(({ transactions }) => transactions.map(({ hash }) => toHex(hash))));
+  return lost.flatMap(({ transactions }) => transactions.filter(({ hash }) => !included.has(toHex(hash))));
 }

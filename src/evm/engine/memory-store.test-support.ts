@@ -5,7 +5,8 @@ import type { EvmStore } from "./pool-journal.ts";
 export function memoryStore() {
   const transactions = new Map<number, Uint8Array>();
   const archived: ArchivedBlock[] = [];
-  const stored = { base: null as Uint8Array | null, transactions, archived };
+  const overrides = new Map<string, Uint8Array>();
+  const stored = { base: null as Uint8Array | null, transactions, archived, overrides };
   /** Writes fail as long as it has a reason. */
   const failing: { reason?: string | undefined } = {};
   const write = () => {
@@ -24,6 +25,10 @@ export function memoryStore() {
     },
     deleteTransactions: async (numbers) => {
       for (const number of numbers) transactions.delete(number);
+    },
+    readOverrides: async (key) => overrides.get(key) ?? null,
+    writeOverrides: async (key, bytes) => {
+      overrides.set(key, bytes);
     },
     lastArchived: async () => archived.at(-1)?.number ?? 0,
     archiveBlocks: async (blocks) => {

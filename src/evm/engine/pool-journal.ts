@@ -1,11 +1,12 @@
 import type { RootHex } from "@lodestar/types";
 import { toHex } from "../execution/payload.ts";
+import type { OverrideStore } from "../overrides/chain-overrides.ts";
 import { hashKey } from "../pool/pooled-transaction.ts";
 import type { TransactionPool } from "../pool/transaction-pool.ts";
 import type { ArchiveStore } from "./block-archive.ts";
 
 /** Persists what an engine needs after a restart. Entries of the journal are numbered in the order of arrival. */
-export interface EvmStore extends ArchiveStore {
+export interface EvmStore extends ArchiveStore, OverrideStore {
   /** Returns the state of a finalized block, encoded by `encodeBase`, or null. */
   readBase(): Promise<Uint8Array | null>;
   writeBase(bytes: Uint8Array): Promise<void>;
@@ -60,6 +61,12 @@ export class PoolJournal {
     if (hasBlobs) await this.#drop((other, entry) => entry.hasBlobs && !this.#hasBlobs(other));
   }
 
+  /** Deletes transactions that were dropped from the pool. */
+  async delete(hashes: readonly Uint8Array[]): Promise<void> {
+    const dropped = new Set(hashes.map(hashKey));
+    await this.#drop((hash) => dropped.has(hash));
+  }
+
   /** Deletes transactions that are neither pooled nor needed. */
   async prune(needed: ReadonlySet<RootHex>): Promise<void> {
     await this.#drop((hash) => this.#pool.get(bytesOf(hash)) === undefined && !needed.has(hash));
@@ -76,7 +83,7 @@ export class PoolJournal {
   /** Returns the hash of a transaction that was put back. */
   async #restore(sent: Uint8Array, included: ReadonlySet<RootHex>): Promise<RootHex | undefined> {
     try {
-      const { transaction } = await this.#pool.add(sent);
+      const { transaction } = await this.#pool.add(sent, "allowed");
       return toHex(transaction.hash);
     } catch {
       return this.#pool.addIncluded(sent, included).catch(() => undefined);

@@ -66,7 +66,10 @@ export class EthChain {
     return this.#findByNumber(this.numberOf(id));
   }
 
-  /** Returns a block with its state. Throws an `EthError` if there is none. */
+  /**
+   * Returns a block with its state. That of the latest block has the overrides that wait for the next one, unless it is
+   * named by its hash. Throws an `EthError` if there is none.
+   */
   async withState(id: BlockId): Promise<ExecutedBlock> {
     if ("tag" in id && id.tag === "pending") return this.pending();
     const found = await this.find(id);
@@ -76,7 +79,8 @@ export class EthChain {
       const { number } = found.header;
       throw new EthError(`state of block ${number} is not available: states are held from block ${this.#oldest} on`);
     }
-    return state;
+    const isLatest = !("hash" in id) && toHex(state.hash) === this.#tags.latest;
+    return isLatest ? this.engine.overridden(state) : state;
   }
 
   /** Number of the oldest block in a row whose state is in memory. */

@@ -39,7 +39,7 @@ export class OldStates {
   }
 
   async #rebuild(block: ReceiptedBlock): Promise<ExecutedBlock | undefined> {
-    const { archive, executor } = this.#engine;
+    const { archive } = this.#engine;
     const readBase = await this.#engine.openBase();
     const missing: ReceiptedBlock[] = [];
     let next: ReceiptedBlock | undefined = block;
@@ -53,7 +53,7 @@ export class OldStates {
     }
     const slice = new TimeSlice();
     for (const each of missing.reverse()) {
-      state = await executor.execute(state, each);
+      state = await this.#engine.execute(state, each);
       await slice.yieldIfDue();
     }
     return state;

@@ -1,5 +1,7 @@
 import type { RunTxResult } from "@ethereumjs/vm";
 import type { ExecutionPayload } from "@lodestar/types";
+import { isImpersonated } from "../overrides/impersonation.ts";
+import type { HeaderChange } from "../overrides/override.ts";
 import { listRoot } from "../state/trie.ts";
 import { WorldReader } from "../state/world.ts";
 import { type Block, type ExecutedBlock, encodedBlockSize, encodeWithdrawal, type Withdrawal } from "./block.ts";
@@ -16,7 +18,7 @@ import { hashOfRequests, SystemContracts } from "./system-contracts.ts";
 import { type Transaction, versionedHashesOf, withRules } from "./transaction.ts";
 
 /** What the consensus layer decides about a block. */
-export interface BlockAttributes {
+export interface BlockAttributes extends HeaderChange {
   timestamp: number;
   prevRandao: Uint8Array;
   feeRecipient: Uint8Array;
@@ -83,14 +85,23 @@ export class BlockExecutor {
     });
   }
 
-  /** Executes a payload on its parent. Throws an `InvalidBlockError` that names the wrong field. */
-  async verify(parent: ExecutedBlock, payload: ExecutionPayload, context: PayloadContext): Promise<ExecutedBlock> {
+  /**
+   * Executes a payload on its parent. Throws an `InvalidBlockError` that names the wrong field. Header fields of recorded
+   * overrides are given for a block that has them; only such a block may have impersonated transactions.
+   */
+  async verify(
+    parent: ExecutedBlock,
+    payload: ExecutionPayload,
+    context: PayloadContext,
+    recorded?: HeaderChange,
+  ): Promise<ExecutedBlock> {
     const rules = this.rules.at(payload.timestamp);
     const block = fromPayload(payload, context, rules);
+    if (recorded === undefined) rejectImpersonated(block.transactions);
     if (context.versionedHashes !== undefined || rules.isSince("cancun")) {
       compareVersionedHashes(context.versionedHashes ?? [], versionedHashesOf(block.transactions));
     }
-    return this.execute(parent, block);
+    return this.execute(parent, block, recorded);
   }
 
   /**
@@ -103,11 +114,11 @@ export class BlockExecutor {
   }
 
   /** Executes a block on its parent. Throws an `InvalidBlockError` that names the wrong field. */
-  async execute(parent: ExecutedBlock, block: Block): Promise<ExecutedBlock> {
+  async execute(parent: ExecutedBlock, block: Block, recorded?: HeaderChange): Promise<ExecutedBlock> {
     const { header, transactions, withdrawals } = block;
     const rules = this.rules.at(header.timestamp);
     checkForkFields({ ...header, withdrawals, requests: header.requestsHash }, rules);
-    checkAgainstParent(header, parent, rules);
+    checkAgainstParent(header, parent, rules, recorded);
     if (encodedBlockSize(block) > rules.maxBlockSize) {
       throw new InvalidBlockError(
         "transactions",
@@ -162,10 +173,10 @@ export class BlockExecutor {
       parentHash: hash,
       feeRecipient,
       number: parent.number + 1n,
-      gasLimit: desiredGasLimit === undefined ? parent.gasLimit : nextGasLimit(parent.gasLimit, desiredGasLimit),
+      gasLimit: attributes.gasLimit ?? nextGasLimit(parent.gasLimit, desiredGasLimit ?? parent.gasLimit),
       timestamp: BigInt(timestamp),
       prevRandao,
-      baseFeePerGas: nextBaseFee(parent),
+      baseFeePerGas: attributes.baseFeePerGas ?? nextBaseFee(parent),
       ...(rules.blobs && {
         excessBlobGas: nextExcessBlobGas(parent, rules.blobs, rules.isSince("osaka")),
         parentBeaconBlockRoot: parentBeaconBlockRoot ?? ZERO_HASH,
@@ -246,7 +257,12 @@ function executed(block: Block, parent: ExecutedBlock, { receipts, world, value 
   };
 }
 
-function checkAgainstParent(header: Header, { hash, header: parent }: ExecutedBlock, rules: ForkRules): void {
+function checkAgainstParent(
+  header: Header,
+  { hash, header: parent }: ExecutedBlock,
+  rules: ForkRules,
+  { baseFeePerGas = nextBaseFee(parent), gasLimit }: HeaderChange = {},
+): void {
   compare("parentHash", header.parentHash, hash);
   compare("blockNumber", header.number, parent.number + 1n);
   if (header.timestamp <= parent.timestamp) {
@@ -255,7 +271,7 @@ function checkAgainstParent(header: Header, { hash, header: parent }: ExecutedBl
       `${header.timestamp} is not after that of the parent, ${parent.timestamp}`,
     );
   }
-  if (!isGasLimitAllowed(header.gasLimit, parent.gasLimit)) {
+  if (header.gasLimit !== gasLimit && !isGasLimitAllowed(header.gasLimit, parent.gasLimit)) {
     throw new InvalidBlockError(
       "gasLimit",
       `${header.gasLimit} is too far from that of the parent, ${parent.gasLimit}`,
@@ -264,9 +280,14 @@ function checkAgainstParent(header: Header, { hash, header: parent }: ExecutedBl
   if (header.gasUsed > header.gasLimit) {
     throw new InvalidBlockError("gasUsed", `${header.gasUsed} is above the gas limit, ${header.gasLimit}`);
   }
-  compare("baseFeePerGas", header.baseFeePerGas, nextBaseFee(parent));
+  compare("baseFeePerGas", header.baseFeePerGas, baseFeePerGas);
   if (rules.blobs === undefined) return;
   compare("excessBlobGas", header.excessBlobGas, nextExcessBlobGas(parent, rules.blobs, rules.isSince("osaka")));
+}
+
+function rejectImpersonated(transactions: readonly Transaction[]): void {
+  const index = transactions.findIndex(({ tx }) => isImpersonated(tx));
+  if (index >= 0) throw new InvalidBlockError(`transactions[${index}]`, "its signature is a placeholder");
 }
 
 /** Compares what the block says with what its execution gave. Causes come before their effects. */

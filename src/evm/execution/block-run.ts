@@ -1,4 +1,5 @@
 import { type RunTxResult, runTx } from "@ethereumjs/vm";
+import { isImpersonated } from "../overrides/impersonation.ts";
 import { encodeBytes, encodeList, encodeNumber } from "../rlp.ts";
 import type { World } from "../state/world.ts";
 import type { ExecutedBlock, Withdrawal } from "./block.ts";
@@ -92,13 +93,7 @@ export class BlockRun {
     if (blobGas > this.blobGasLeft) {
       throw new Error(`blob gas ${blobGas} is above the ${this.blobGasLeft} blob gas left in the block`);
     }
-    const result = await runTx(this.#machine.vm, {
-      tx,
-      block: this.#block,
-      blockGasUsed: this.#gasUsed,
-      skipHardForkValidation: true,
-      skipNonce,
-    });
+    const result = await this.#run(transaction, skipNonce);
     const gasUsed = result.totalGasSpent;
     this.#gasUsed += gasUsed;
     this.#blobGasUsed += blobGas;
@@ -116,6 +111,19 @@ export class BlockRun {
       ...(tx.to === undefined && { contractAddress: createdAddress(transaction, this.#rules) }),
     });
     return result;
+  }
+
+  /** An impersonated sender may be a contract. */
+  async #run({ tx, sender }: Transaction, skipNonce: boolean): Promise<RunTxResult> {
+    const { state, vm } = this.#machine;
+    const isForeign = isImpersonated(tx);
+    if (isForeign) state.allowSenderWithCode(sender.bytes);
+    try {
+      const options = { block: this.#block, blockGasUsed: this.#gasUsed, skipHardForkValidation: true, skipNonce };
+      return await runTx(vm, { tx, ...options });
+    } finally {
+      if (isForeign) state.forbidSenderWithCode();
+    }
   }
 
   /** Credits withdrawals, runs the request contracts and seals the state. */

@@ -1,4 +1,5 @@
 import type { Address } from "@ethereumjs/util";
+import type { Override } from "../overrides/override.ts";
 import {
   asBigint,
   asBytes,
@@ -46,6 +47,8 @@ export interface ExecutedBlock extends Block {
   blockHashes: BlockHashes;
   /** Tips of all transactions, in wei. */
   value: bigint;
+  /** Applied before the transactions. Also given, maybe empty, if a transaction is impersonated. */
+  overrides?: readonly Override[];
 }
 
 export function encodeWithdrawal({ index, validatorIndex, address, amount }: Withdrawal): Uint8Array {

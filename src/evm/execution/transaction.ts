@@ -1,5 +1,6 @@
 import { Capability, createTxFromRLP, isBlob4844Tx, type TypedTransaction } from "@ethereumjs/tx";
 import { Address } from "@ethereumjs/util";
+import { impersonatedSender } from "../overrides/impersonation.ts";
 import type { ForkRules } from "./rules.ts";
 
 /** A signed transaction as blocks contain it: without blobs. */
@@ -11,13 +12,16 @@ export interface Transaction {
   readonly tx: TypedTransaction;
 }
 
-/** Decodes a transaction and recovers its sender. Throws if it is not valid in that fork. */
+/**
+ * Decodes a transaction and recovers its sender, or takes it from a placeholder signature. Throws if the transaction is
+ * not valid in that fork.
+ */
 export function decodeTransaction(raw: Uint8Array, rules: ForkRules, sender?: Address): Transaction {
   const { keccak } = rules.crypto;
   // Not frozen, because the sender is attached to it.
   const tx = createTxFromRLP(raw, { common: rules.common, freeze: false }) as TypedTransaction;
   if (!tx.isSigned()) throw new Error("transaction is not signed");
-  const address = sender ?? new Address(keccak(tx.getSenderPublicKey()).subarray(12));
+  const address = sender ?? impersonatedSender(tx) ?? new Address(keccak(tx.getSenderPublicKey()).subarray(12));
   tx.getSenderAddress = () => address;
   return { raw, hash: keccak(raw), sender: address, tx };
 }

@@ -1,6 +1,7 @@
 import type { ExecutedBlock } from "../execution/block.ts";
 import type { ChainRules, ForkRules } from "../execution/rules.ts";
 import { type Transaction, withRules } from "../execution/transaction.ts";
+import { isImpersonated } from "../overrides/impersonation.ts";
 import { type AccountRecord, type World, WorldReader } from "../state/world.ts";
 import { BlobStore, type StoredBlob } from "./blob-store.ts";
 import { PoolError } from "./pool-error.ts";
@@ -78,9 +79,13 @@ export class TransactionPool {
     return this.#transactions.size;
   }
 
-  /** Adds a transaction as it was sent: for type 3 with its sidecar. Throws a `PoolError` if it is refused. */
-  async add(sent: Uint8Array): Promise<PooledTransaction> {
+  /**
+   * Adds a transaction as it was sent: for type 3 with its sidecar. Throws a `PoolError` if it is refused, as an
+   * impersonated one is unless it is `allowed`.
+   */
+  async add(sent: Uint8Array, impersonation: "allowed" | "refused" = "refused"): Promise<PooledTransaction> {
     const { transaction, sidecar } = decodeSent(sent, this.#fork);
+    if (impersonation === "refused" && isImpersonated(transaction.tx)) throw new PoolError("invalidSender");
     const key = hashKey(transaction.hash);
     if (this.#transactions.has(key)) throw new PoolError("alreadyKnown");
     this.#check(transaction);

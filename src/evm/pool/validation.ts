@@ -2,6 +2,7 @@ import { getCalldataFloorGas, isBlob4844Tx } from "@ethereumjs/tx";
 import { reasonOf } from "../execution/payload.ts";
 import type { ForkRules } from "../execution/rules.ts";
 import { decodeTransaction, maxFeePerGas, type Transaction } from "../execution/transaction.ts";
+import { isImpersonated } from "../overrides/impersonation.ts";
 import type { AccountRecord } from "../state/world.ts";
 import { PoolError, type PoolErrorCode } from "./pool-error.ts";
 import { type Sidecar, type SidecarKzg, splitSidecar, versionedHashOf } from "./sidecar.ts";
@@ -78,7 +79,7 @@ export function checkTransaction(
   if (tx.nonce < nonce) throw new PoolError("nonceTooLow", `next nonce ${nonce}, tx nonce ${tx.nonce}`);
   const code = account?.code ?? [];
   const isDelegated = rules.isSince("prague") && DELEGATION_PREFIX.every((byte, index) => code[index] === byte);
-  if (code.length > 0 && !isDelegated) throw new PoolError("senderNotEoa", `address ${sender}`);
+  if (code.length > 0 && !isDelegated && !isImpersonated(tx)) throw new PoolError("senderNotEoa", `address ${sender}`);
 }
 
 /** Checks the sidecar of a transaction, and returns it as the fork needs it. */

@@ -70,6 +70,12 @@ export class WorldState implements StateManagerInterface {
     this.#hidesCode = true;
   }
 
+  /** Ends what `allowSenderWithCode` began. */
+  forbidSenderWithCode(): void {
+    this.#senderWithCode = undefined;
+    this.#hidesCode = false;
+  }
+
   /** Returns the world with all changes, and continues from it. */
   seal(): World {
     for (const [key, slots] of this.#slots) {
@@ -138,6 +144,16 @@ export class WorldState implements StateManagerInterface {
     const { code = NO_CODE } = fields;
     const codeHash = code.length === 0 ? NO_CODE_HASH : this.#keccak(code);
     this.#set(keyOf(address), { ...NO_ACCOUNT, ...fields, code, codeHash });
+  }
+
+  /** Replaces parts of an account and keeps its storage. Deletes the account if nothing is left of it. */
+  updateAccount(address: Uint8Array, fields: Partial<Omit<AccountRecord, "storage" | "codeHash">>): void {
+    const key = keyOf(address);
+    const updated = { ...(this.#account(key) ?? NO_ACCOUNT), ...fields };
+    const { balance, nonce, code, storage } = updated;
+    const isEmpty = balance === 0n && nonce === 0n && code.length === 0 && storage === undefined;
+    const codeHash = code.length === 0 ? NO_CODE_HASH : this.#keccak(code);
+    this.#set(key, isEmpty && !this.#slots.has(key) ? null : { ...updated, codeHash });
   }
 
   async getAccount(address: Address): Promise<Account | undefined> {

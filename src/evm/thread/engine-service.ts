@@ -35,6 +35,10 @@ export class EngineService {
     return this.#engine.getBlobs(...args);
   }
 
+  detach(): Promise<void> {
+    return this.#engine.detach();
+  }
+
   restore(headBlockHash: RootHex): Promise<void> {
     return this.#engine.restore(headBlockHash);
   }

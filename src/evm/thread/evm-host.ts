@@ -1,6 +1,7 @@
 import { createThreadLogger, type LogMessage } from "../../log/thread-logger.ts";
 import { createEvmCrypto } from "../crypto.ts";
 import { DevWallet } from "../engine/dev-wallet.ts";
+import { EvmControl } from "../engine/evm-control.ts";
 import { EvmEngine, type EvmServices } from "../engine/evm-engine.ts";
 import { LocalEthService } from "../eth/local-eth-service.ts";
 import type { EthSubscription } from "../eth/logs/subscription.ts";
@@ -25,6 +26,7 @@ function createServices(engine: EvmEngine) {
   return {
     engine: new EngineService(engine),
     wallet: new DevWallet(engine),
+    control: new EvmControl(engine),
     eth: new LocalEthService(engine),
   };
 }

@@ -62,6 +62,14 @@ interface Subscription {
   deliver(results: readonly unknown[]): void;
 }
 
+/** A built payload with what it was built from. */
+interface Build {
+  args: [fork: ForkPostBellatrix, state: ForkchoiceState, request: PayloadRequest];
+  built: BuiltPayload;
+  /** Reverts of the chain before. */
+  reverts: number;
+}
+
 type ReverseCall = (...args: readonly unknown[]) => unknown;
 
 /**
@@ -92,7 +100,9 @@ export class EvmThread implements ExecutionEngine {
   };
   readonly #logger: Logger;
   readonly #worker: SupervisedWorker;
-  readonly #built = new Map<PayloadId, BuiltPayload>();
+  readonly #built = new Map<PayloadId, Build>();
+  /** Counts how often the chain was reverted or replaced. */
+  #reverts = 0;
   /** Payloads that were built here. They need no verification. */
   readonly #own = new WeakSet<ExecutionPayload>();
   /** Hashes of the last valid payloads. */
@@ -137,6 +147,12 @@ export class EvmThread implements ExecutionEngine {
     return this.#worker.begin();
   }
 
+  /** Prepares for another chain in the database, until `restore`. */
+  detach(): Promise<void> {
+    this.#reverts++;
+    return this.#engine("detach", [], { isRepeated: true });
+  }
+
   /** Rebuilds the head and the pool from the database, after a start or when another chain was loaded. */
   async restore(): Promise<void> {
     const head = this.#node?.headBlockHash() ?? null;
@@ -167,6 +183,7 @@ export class EvmThread implements ExecutionEngine {
 
   /** Goes back to a snapshot, unless the thread has been restarted since. Then false is returned: `restore` does it. */
   revert(snapshot: number): Promise<boolean> {
+    this.#reverts++;
     return this.#engine("revert", [snapshot], { isRepeated: true });
   }
 
@@ -203,12 +220,13 @@ export class EvmThread implements ExecutionEngine {
       updated.catch(() => {});
       return { verdict: VALID, payloadId: null };
     }
+    const reverts = this.#reverts;
     const { verdict, built } = await this.#engine("buildPayload", [fork, state, request], { isRepeated: true });
     if (built === null) return { verdict, payloadId: null };
     this.#own.add(built.payload);
     addTo(this.#valid, toRootHex(built.payload.blockHash));
     const payloadId = `0x${(this.#payloadIds++).toString(16).padStart(16, "0")}`;
-    this.#built.set(payloadId, built);
+    this.#built.set(payloadId, { args: [fork, state, request], built, reverts });
     for (const oldest of this.#built.keys()) {
       if (this.#built.size <= MAX_BUILDS) break;
       this.#built.delete(oldest);
@@ -216,10 +234,14 @@ export class EvmThread implements ExecutionEngine {
     return { verdict, payloadId };
   }
 
-  async getPayload(_fork: ForkPostBellatrix, payloadId: PayloadId): Promise<BuiltPayload> {
-    const built = this.#built.get(payloadId);
-    if (built === undefined) throw unknownPayload(payloadId);
-    return built;
+  /** A payload from before a revert is built again: the pool is another one. */
+  async getPayload(fork: ForkPostBellatrix, payloadId: PayloadId): Promise<BuiltPayload> {
+    const build = this.#built.get(payloadId);
+    if (build === undefined) throw unknownPayload(payloadId);
+    if (build.reverts === this.#reverts) return build.built;
+    const { payloadId: again } = await this.forkchoiceUpdated(...build.args);
+    if (again === null) throw unknownPayload(payloadId);
+    return this.getPayload(fork, again);
   }
 
   getBlobs(fork: ForkPostDeneb, versionedHashes: readonly Uint8Array[]): Promise<(PooledBlob | null)[]> {

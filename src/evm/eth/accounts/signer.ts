@@ -1,8 +1,8 @@
-import { createTx, type TypedTxData } from "@ethereumjs/tx";
+import { createTx, type TypedTransaction, type TypedTxData } from "@ethereumjs/tx";
 import { Address } from "@ethereumjs/util";
 import { type DevAccount, devAccountKeys } from "../../accounts.ts";
-import { nextBaseFee } from "../../execution/fees.ts";
 import type { ForkRules } from "../../execution/rules.ts";
+import { impersonate } from "../../overrides/impersonation.ts";
 import { numberToBytes } from "../../rlp.ts";
 import { CallState } from "../calls/call-state.ts";
 import { estimateGas } from "../calls/estimate-gas.ts";
@@ -16,7 +16,7 @@ const DEFAULT_TIP = 10n ** 9n;
 
 type FilledRequest = TransactionRequest & { gas: bigint };
 
-/** Signs with the funded accounts. */
+/** Signs with the funded accounts, and completes transactions of impersonated ones. */
 export class AccountSigner {
   readonly #chain: EthChain;
 
@@ -50,11 +50,26 @@ export class AccountSigner {
 
   /** Fills in a transaction and signs it, as it is sent. */
   signTransaction(request: FilledRequest): Uint8Array {
-    const { address, privateKey } = this.#check(request);
+    const { privateKey } = this.#accountOf(this.#check(request));
+    return this.#create(request, (tx) => tx.sign(privateKey));
+  }
+
+  /** Fills in a transaction of an impersonated account, with a placeholder signature. */
+  impersonateTransaction(request: FilledRequest): Uint8Array {
+    const from = this.#check(request);
+    return this.#create(request, (tx) => impersonate(tx, from));
+  }
+
+  /** True if the key of the account is not known, but its transactions may be sent. */
+  isImpersonated({ from }: TransactionRequest): boolean {
+    return from !== undefined && !this.#find(from) && this.#chain.engine.overrides.isImpersonated(from);
+  }
+
+  #create(request: FilledRequest, sign: (tx: TypedTransaction) => TypedTransaction): Uint8Array {
     const { chainId, common } = this.#nextRules;
-    const completed = this.#complete(request, address, chainId);
+    const completed = this.#complete(request, this.#check(request), chainId);
     try {
-      return createTx(completed, { common }).sign(privateKey).serialize();
+      return sign(createTx(completed, { common })).serialize();
     } catch (error) {
       throw new EthError(error instanceof Error ? error.message : String(error));
     }
@@ -65,11 +80,11 @@ export class AccountSigner {
     return engine.rules.at(latest.header.timestamp + BigInt(engine.secondsPerSlot));
   }
 
-  /** Returns the account that signs. Throws an `EthError` if fields are missing or exclude each other. */
-  #check(request: TransactionRequest): DevAccount {
+  /** Returns the sender. Throws an `EthError` if fields are missing or exclude each other. */
+  #check(request: TransactionRequest): Uint8Array {
     const { from, chainId, gasPrice, maxFeePerGas, maxPriorityFeePerGas } = request;
     if (from === undefined) throw new EthError('missing "from": name the account that signs', INVALID_PARAMS);
-    const account = this.#accountOf(from);
+    if (!this.isImpersonated(request)) this.#accountOf(from);
     const { chainId: own } = this.#nextRules;
     if (chainId !== undefined && chainId !== own) {
       throw new EthError(`chainId does not match node's (have=${chainId}, want=${own})`, INVALID_PARAMS);
@@ -81,16 +96,15 @@ export class AccountSigner {
       const message = "blob transactions have to be signed by the client and sent with their sidecar";
       throw new EthError(message, INVALID_PARAMS);
     }
-    return account;
+    return from;
   }
 
   #complete(request: FilledRequest, from: Uint8Array, chainId: bigint): TypedTxData {
-    const { header } = this.#chain.latest;
     const { to, gas, value = 0n, data: input = new Uint8Array(0), nonce, accessList = [] } = request;
     const { gasPrice, maxFeePerGas, maxPriorityFeePerGas, authorizationList } = request;
     const type = request.type ?? typeOf(request);
     const tip = maxPriorityFeePerGas ?? smaller(DEFAULT_TIP, maxFeePerGas);
-    const feeCap = maxFeePerGas ?? 2n * nextBaseFee(header) + tip;
+    const feeCap = maxFeePerGas ?? 2n * this.#chain.engine.nextBaseFee(this.#chain.latest) + tip;
     return {
       type,
       chainId,
@@ -108,9 +122,13 @@ export class AccountSigner {
   }
 
   #accountOf(address: Uint8Array): DevAccount {
-    const account = devAccountKeys().find((known) => Buffer.compare(known.address, address) === 0);
+    const account = this.#find(address);
     if (account === undefined) throw new EthError(`unknown account ${data(address)}`);
     return account;
+  }
+
+  #find(address: Uint8Array): DevAccount | undefined {
+    return devAccountKeys().find((known) => Buffer.compare(known.address, address) === 0);
   }
 }
 

@@ -50,7 +50,9 @@ export function accountMethods(chain: EthChain) {
     },
     sendTransaction: async ({ transaction }: TransactionArgs) => {
       const filled = await signer.withGas(transaction);
-      const pooled = await engine.addTransaction(signer.signTransaction(filled));
+      const pooled = signer.isImpersonated(filled)
+        ? await engine.addTransaction(signer.impersonateTransaction(filled), "allowed")
+        : await engine.addTransaction(signer.signTransaction(filled));
       return data(pooled.transaction.hash);
     },
   };

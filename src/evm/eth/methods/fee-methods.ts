@@ -1,5 +1,5 @@
 import type { ReceiptedBlock } from "../../engine/block-archive.ts";
-import { blobBaseFee, nextBaseFee, nextExcessBlobGas } from "../../execution/fees.ts";
+import { blobBaseFee, nextExcessBlobGas } from "../../execution/fees.ts";
 import type { Header } from "../../execution/header.ts";
 import { effectiveTip } from "../../execution/transaction.ts";
 import type { BlockId } from "../block-id.ts";
@@ -33,7 +33,7 @@ export function feeMethods(chain: EthChain) {
     return { blobs: fork.blobs, isSince: fork.isSince("osaka"), maxBlobGas: fork.maxBlobGas };
   };
   return {
-    gasPrice: async () => quantity(nextBaseFee(chain.latest.header) + SUGGESTED_TIP),
+    gasPrice: async () => quantity(chain.engine.nextBaseFee(chain.latest) + SUGGESTED_TIP),
     maxPriorityFeePerGas: async () => quantity(SUGGESTED_TIP),
     blobBaseFee: async () => quantity(blobFee(chain.latest.header, true)),
     feeHistory: async ({ count, newest, percentiles }: FeeHistoryArgs) => {
@@ -48,7 +48,7 @@ export function feeMethods(chain: EthChain) {
         baseFeePerGas:
           headers.length === 0
             ? []
-            : [...headers.map(({ baseFeePerGas }) => baseFeePerGas), nextBaseFee(newestHeader)].map(quantity),
+            : [...headers.map(({ baseFeePerGas }) => baseFeePerGas), chain.engine.nextBaseFee(last)].map(quantity),
         gasUsedRatio: headers.map(({ gasUsed, gasLimit }) => ratio(gasUsed, gasLimit)),
         baseFeePerBlobGas:
           headers.length === 0

@@ -33,9 +33,10 @@ export function traceMethods(chain: EthChain) {
       if (found === undefined) throw new EthError("transaction not found");
       const { block, index } = found;
       const parent = await chain.withState({ hash: toHex(block.header.parentHash) });
+      const state = await chain.engine.stateBefore(parent, block);
       const tracer = createTracer(block.transactions[index]!.tx.gasLimit, options);
       const budget = new CallBudget(TIMEOUT_MS, signal);
-      return executor.replay(parent, block, index, budget, async ({ vm }, apply) => {
+      return executor.replay(state, block, index, budget, async ({ vm }, apply) => {
         const detach = tracer.attach(vm.evm.events!);
         const { totalGasSpent, execResult } = await apply();
         detach();

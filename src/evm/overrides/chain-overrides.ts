@@ -1,0 +1,162 @@
+import type { RootHex } from "@lodestar/types";
+import type { ExecutedBlock } from "../execution/block.ts";
+import { toHex } from "../execution/payload.ts";
+import { type Change, decodeOverrides, encodeOverrides, type Override } from "./override.ts";
+
+/** Persists overrides: those of a block by its hash, and those that wait for a block. */
+export interface OverrideStore {
+  readOverrides(key: RootHex | "pending"): Promise<Uint8Array | null>;
+  writeOverrides(key: RootHex | "pending", bytes: Uint8Array): Promise<void>;
+}
+
+interface Settings {
+  /** Addresses in hex. */
+  readonly impersonated: readonly string[];
+  readonly impersonatesAll: boolean;
+}
+
+interface StoredPending extends Settings {
+  nextId: number;
+  overrides: ReturnType<typeof encodeOverrides>;
+}
+
+interface Branches {
+  lost: readonly ExecutedBlock[];
+  gained: readonly ExecutedBlock[];
+}
+
+const NO_SETTINGS: Settings = { impersonated: [], impersonatesAll: false };
+
+/**
+ * Overrides of a chain. They wait for the next block, which records them. If the branch of that block is lost, they wait
+ * again, as its transactions do.
+ */
+export class ChainOverrides {
+  /** By what they replace, in the order of application. */
+  #pending = new Map<string, Override>();
+  #settings = NO_SETTINGS;
+  #nextId = 0;
+  /** True while another chain replaces what is stored. */
+  #isDetached = false;
+  #store: OverrideStore | undefined;
+  #saving: Promise<void> = Promise.resolve();
+  /** Write that has not begun. */
+  #nextSave: Promise<void> | undefined;
+
+  /** Connects to the database. Until then nothing is stored. */
+  connect(store: OverrideStore): void {
+    this.#store = store;
+  }
+
+  /** Overrides that wait for the next block on the head. */
+  get pending(): readonly Override[] {
+    return [...this.#pending.values()];
+  }
+
+  setImpersonatesAll(impersonatesAll: boolean): void {
+    this.#settings = { ...this.#settings, impersonatesAll };
+  }
+
+  isImpersonated(address: Uint8Array): boolean {
+    return this.#settings.impersonatesAll || this.#settings.impersonated.includes(toHex(address));
+  }
+
+  setImpersonated(address: Uint8Array, isImpersonated: boolean): void {
+    const others = this.#settings.impersonated.filter((other) => other !== toHex(address));
+    this.#settings = { ...this.#settings, impersonated: isImpersonated ? [...others, toHex(address)] : others };
+  }
+
+  add(change: Change): void {
+    this.#put({ ...change, id: this.#nextId++ });
+  }
+
+  /** Overrides that would wait if another block was the head. */
+  pendingOn({ lost, gained }: Branches): readonly Override[] {
+    const included = new Set(gained.flatMap(({ overrides = [] }) => overrides.map(({ id }) => id)));
+    const returned = lost.flatMap(({ overrides = [] }) => overrides);
+    return [...returned, ...this.#pending.values()].filter(({ id }) => !included.has(id));
+  }
+
+  /** Follows a new head. Returns true if that changes what waits. */
+  follow(branches: Branches): boolean {
+    if (![...branches.lost, ...branches.gained].some(({ overrides = [] }) => overrides.length > 0)) return false;
+    const pending = this.pendingOn(branches);
+    this.#pending.clear();
+    for (const override of pending) this.#put(override);
+    return true;
+  }
+
+  /** Returns the overrides that were recorded with a block. */
+  async ofBlock(hash: Uint8Array): Promise<readonly Override[] | undefined> {
+    const bytes = (await this.#store?.readOverrides(toHex(hash))) ?? null;
+    return bytes === null ? undefined : decodeOverrides(parse(bytes));
+  }
+
+  /** Stores the overrides of a block. */
+  async record({ hash, overrides }: Pick<ExecutedBlock, "hash" | "overrides">): Promise<void> {
+    if (overrides) await this.#store?.writeOverrides(toHex(hash), serialize(encodeOverrides(overrides)));
+  }
+
+  /** Drops everything and stores nothing until `load`. */
+  detach(): void {
+    this.#isDetached = true;
+    this.#pending = new Map();
+  }
+
+  /** Stores what waits, and the settings. */
+  save(): Promise<void> {
+    if (this.#isDetached) return Promise.resolve();
+    this.#nextSave ??= this.#saving.then(async () => {
+      this.#nextSave = undefined;
+      const overrides = encodeOverrides(this.pending);
+      const stored: StoredPending = { ...this.#settings, nextId: this.#nextId, overrides };
+      await this.#store?.writeOverrides("pending", serialize(stored));
+    });
+    this.#saving = this.#nextSave.catch(() => {});
+    return this.#nextSave;
+  }
+
+  /** Loads what is stored. Overrides that the given branch has are left out. */
+  async load(branch: readonly ExecutedBlock[]): Promise<void> {
+    const bytes = (await this.#store?.readOverrides("pending")) ?? null;
+    this.#isDetached = false;
+    const stored = bytes === null ? { ...NO_SETTINGS, nextId: 0, overrides: [] } : parse<StoredPending>(bytes);
+    const { nextId, overrides, ...settings } = stored;
+    this.#settings = settings;
+    this.#nextId = Math.max(this.#nextId, nextId);
+    this.#pending = new Map();
+    for (const override of decodeOverrides(overrides)) this.#put(override);
+    this.follow({ lost: [], gained: branch });
+  }
+
+  /** Returns the function that makes everything again what it is now. */
+  capture(): () => void {
+    const [pending, settings] = [new Map(this.#pending), this.#settings];
+    return () => {
+      this.#pending = new Map(pending);
+      this.#settings = settings;
+    };
+  }
+
+  #put(override: Override): void {
+    const key = targetOf(override);
+    // The later one is applied later.
+    this.#pending.delete(key);
+    this.#pending.set(key, override);
+  }
+}
+
+/** What an override replaces. */
+function targetOf({ id, ...change }: Override): string {
+  if (!("address" in change)) return Object.keys(change).join();
+  const { address, storage, ...field } = change;
+  return `${toHex(address)}/${storage ? toHex(storage[0]) : Object.keys(field).join()}`;
+}
+
+function serialize(value: unknown): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(value));
+}
+
+function parse<T>(bytes: Uint8Array): T {
+  return JSON.parse(new TextDecoder().decode(bytes)) as T;
+}

@@ -1,0 +1,90 @@
+import { Address } from "@ethereumjs/util";
+import type { Keccak } from "../state/trie.ts";
+import type { World } from "../state/world.ts";
+import { WorldState } from "../state/world-state.ts";
+
+/** Replaces one part of an account. */
+export interface AccountChange {
+  readonly address: Uint8Array;
+  readonly balance?: bigint;
+  readonly nonce?: bigint;
+  readonly code?: Uint8Array;
+  /** A slot and its value, both of 32 bytes. */
+  readonly storage?: readonly [slot: Uint8Array, value: Uint8Array];
+}
+
+/** Replaces header fields that follow from the parent otherwise. */
+export interface HeaderChange {
+  readonly baseFeePerGas?: bigint;
+  readonly gasLimit?: bigint;
+}
+
+export type Change = AccountChange | HeaderChange;
+
+/** A change that cannot be derived from payloads. Recorded with the first block that applies it. */
+export type Override = Change & { readonly id: number };
+
+/** Returns a world with changes of accounts. */
+export function overrideWorld(world: World, overrides: readonly Change[], keccak: Keccak): World {
+  const state = new WorldState(keccak);
+  state.open(world);
+  for (const override of overrides) if ("address" in override) overrideAccount(state, override);
+  return state.seal();
+}
+
+/** Returns the header fields that overrides replace. The last one counts. */
+export function headerChange(overrides: readonly Change[]): HeaderChange {
+  const change: { -readonly [Field in keyof HeaderChange]: HeaderChange[Field] } = {};
+  for (const override of overrides) {
+    if ("address" in override) continue;
+    const { baseFeePerGas, gasLimit } = override;
+    if (baseFeePerGas !== undefined) change.baseFeePerGas = baseFeePerGas;
+    if (gasLimit !== undefined) change.gasLimit = gasLimit;
+  }
+  return change;
+}
+
+function overrideAccount(state: WorldState, { address, balance, nonce, code, storage }: AccountChange): void {
+  if (storage !== undefined) {
+    if (state.account(address) === undefined) state.setAccount(address, {});
+    state.setStorage(new Address(address), ...storage);
+  } else {
+    const fields = { balance, nonce, code };
+    state.updateAccount(address, Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)));
+  }
+}
+
+type Json = Readonly<Record<string, string | number | readonly string[]>>;
+
+/** Encodes overrides for storage. */
+export function encodeOverrides(overrides: readonly Override[]): Json[] {
+  return overrides.map((override) =>
+    Object.fromEntries(Object.entries(override).map(([name, value]) => [name, encodeValue(value)])),
+  );
+}
+
+/** Decodes what `encodeOverrides` made. */
+export function decodeOverrides(stored: readonly Json[]): Override[] {
+  return stored.map(
+    (fields) =>
+      Object.fromEntries(
+        Object.entries(fields).map(([name, value]) => [name, decodeValue(name, value)]),
+      ) as unknown as Override,
+  );
+}
+
+const BIGINT_FIELDS: readonly string[] = ["balance", "nonce", "baseFeePerGas", "gasLimit"];
+
+function encodeValue(value: unknown): string | number | string[] {
+  if (typeof value === "bigint") return `0x${value.toString(16)}`;
+  if (value instanceof Uint8Array) return `0x${Buffer.from(value).toString("hex")}`;
+  return Array.isArray(value) ? value.map((each) => encodeValue(each) as string) : (value as number);
+}
+
+function decodeValue(name: string, value: Json[string]): unknown {
+  if (typeof value === "number") return value;
+  if (typeof value !== "string") return value.map(fromHex);
+  return BIGINT_FIELDS.includes(name) ? BigInt(value) : fromHex(value);
+}
+
+const fromHex = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex.slice(2), "hex"));
