@@ -19,7 +19,6 @@ test("the blob of a transaction is on the beacon chain", async () => {
   const kzg = kzgLibrary.DasContextJs.create({ usePrecomp: false });
   const maxFeePerBlobGas = parseGwei("30");
   const hash = await wallet.sendTransaction({ to: accounts[1].address, blobs, kzg, maxFeePerBlobGas });
-  await client.dev_advance({ slots: 1 });
 
   const { status, blobGasUsed } = await wallet.getTransactionReceipt({ hash });
   assert.deepEqual([status, blobGasUsed], ["success", 131072n]);

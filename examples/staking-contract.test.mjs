@@ -18,7 +18,6 @@ const wallet = createWalletClient({ account, chain: foundry, transport: custom(e
 const { abi, bytecode } = compilePod();
 
 async function mined(hash) {
-  await client.dev_advance({ slots: 1 });
   const receipt = await wallet.getTransactionReceipt({ hash });
   assert.equal(receipt.status, "success");
   return receipt;

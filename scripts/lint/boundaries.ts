@@ -69,6 +69,7 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
     "evm/eth (types)",
     "evm/eth/block-id.ts",
     "evm/eth/eth-error.ts",
+    "evm/overrides/override.ts (types)",
     "execution",
     "data",
     "db",

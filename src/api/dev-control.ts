@@ -1,5 +1,6 @@
 import type { RootHex, Slot, ValidatorIndex } from "@lodestar/types";
 import { type Failure, invalidParams, notFound, rejected, unsupported } from "../errors/failure.ts";
+import type { Change } from "../evm/overrides/override.ts";
 import type { ValidatorId } from "./params/identifiers.ts";
 
 /** Control of a dev chain, implemented by the dev chain and called by the `dev_*` methods. */
@@ -12,6 +13,28 @@ export interface DevControl {
   readonly validators: ValidatorControl;
   readonly branches: BranchControl;
   readonly lateBlocks: LateBlockControl;
+  /** Undefined for a chain without the EVM. */
+  readonly evm: EvmControl | undefined;
+}
+
+/**
+ * Control of the EVM. Changes of the state apply at once and are recorded with the next block. They are rejected if other
+ * nodes follow the chain.
+ */
+export interface EvmControl {
+  override(change: Change): Promise<void>;
+  /** Lets `eth_sendTransaction` send transactions of an account without its key. */
+  setImpersonated(address: Uint8Array, isImpersonated: boolean): Promise<void>;
+  /** Does so for all accounts. */
+  setImpersonatesAll(impersonatesAll: boolean): Promise<void>;
+  /** Sets the fee recipient of all later blocks. */
+  setFeeRecipient(address: Uint8Array): void;
+  /** Returns false if the pool does not have the transaction. */
+  dropTransaction(hash: Uint8Array): Promise<boolean>;
+  /** Drops all transactions, or those of one sender. */
+  dropTransactions(sender?: Uint8Array): Promise<void>;
+  /** True if a transaction makes a slot pass while time is paused. */
+  automine: boolean;
 }
 
 /** Control of time. Operations are sequential; the clock is stopped during each and resumes if it was running. */

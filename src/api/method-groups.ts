@@ -13,6 +13,7 @@ import { poolMethods, syncCommitteePoolMethods } from "./methods/chain/pools.ts"
 import { anvilMethods } from "./methods/dev/anvil-compatibility.ts";
 import { devBranchMethods } from "./methods/dev/branches.ts";
 import { devDumpMethods } from "./methods/dev/dumps.ts";
+import { evmControlMethods } from "./methods/dev/evm-control.ts";
 import { devKeysMethods } from "./methods/dev/keys.ts";
 import { devOperationMethods } from "./methods/dev/operations.ts";
 import { devSnapshotMethods } from "./methods/dev/snapshots.ts";
@@ -107,6 +108,7 @@ export const methodGroups: readonly MethodGroup[] = groupByNumber([
       ...devDumpMethods,
       ...devKeysMethods,
       ...anvilMethods,
+      ...evmControlMethods,
     ],
   },
   {

@@ -2172,17 +2172,17 @@ export interface Methods {
   anvil_setIntervalMining: Methods["evm_setIntervalMining"];
   /** Duration of a slot in seconds of real time; null while the clock is paused. */
   anvil_getIntervalMining(params?: Record<string, never>, options?: CallOptions): Promise<number | null>;
-  /** Resumes the clock at its previous speed, or pauses it. */
+  /** Turns automine on or off: a transaction makes a slot pass at once while the clock is paused. Without the EVM, resumes the clock at its previous speed, or pauses it. */
   evm_setAutomine(
     params: {
-      /** True to resume, false to pause. */
+      /** True to turn it on. */
       enabled: boolean;
     },
     options?: CallOptions,
   ): Promise<null>;
   /** Alias of evm_setAutomine. */
   anvil_setAutomine: Methods["evm_setAutomine"];
-  /** Returns true if the clock is running. */
+  /** Returns true if automine is on. Without the EVM, true if the clock is running. */
   anvil_getAutomine(params?: Record<string, never>, options?: CallOptions): Promise<boolean>;
   /** Alias of anvil_getAutomine. */
   hardhat_getAutomine: Methods["anvil_getAutomine"];
@@ -2214,6 +2214,142 @@ export interface Methods {
   miner_start(params?: Record<string, never>, options?: CallOptions): Promise<null>;
   /** Pauses the clock. */
   miner_stop(params?: Record<string, never>, options?: CallOptions): Promise<null>;
+  /** Sets the balance of an account. Recorded with the next block. Rejected with --p2p. */
+  anvil_setBalance(
+    params: {
+      /** Address of the account. */
+      address: string;
+      /** Balance in wei. */
+      balance: string;
+    },
+    options?: CallOptions,
+  ): Promise<null>;
+  /** Alias of anvil_setBalance. */
+  hardhat_setBalance: Methods["anvil_setBalance"];
+  /** Alias of anvil_setBalance. */
+  evm_setAccountBalance: Methods["anvil_setBalance"];
+  /** Sets the code of an account. Recorded with the next block. Rejected with --p2p. */
+  anvil_setCode(
+    params: {
+      /** Address of the account. */
+      address: string;
+      /** Bytecode as it is executed. */
+      code: string;
+    },
+    options?: CallOptions,
+  ): Promise<null>;
+  /** Alias of anvil_setCode. */
+  hardhat_setCode: Methods["anvil_setCode"];
+  /** Alias of anvil_setCode. */
+  evm_setAccountCode: Methods["anvil_setCode"];
+  /** Sets the nonce of an account. Recorded with the next block. Rejected with --p2p. */
+  anvil_setNonce(
+    params: {
+      /** Address of the account. */
+      address: string;
+      /** Nonce of its next transaction. */
+      nonce: string;
+    },
+    options?: CallOptions,
+  ): Promise<null>;
+  /** Alias of anvil_setNonce. */
+  hardhat_setNonce: Methods["anvil_setNonce"];
+  /** Alias of anvil_setNonce. */
+  evm_setAccountNonce: Methods["anvil_setNonce"];
+  /** Sets a storage slot of an account. Recorded with the next block. Rejected with --p2p. */
+  anvil_setStorageAt(
+    params: {
+      /** Address of the account. */
+      address: string;
+      /** Storage slot. */
+      slot: string;
+      /** Value of 32 bytes, whose leading zeros may be left out. */
+      value: string;
+    },
+    options?: CallOptions,
+  ): Promise<true>;
+  /** Alias of anvil_setStorageAt. */
+  hardhat_setStorageAt: Methods["anvil_setStorageAt"];
+  /** Alias of anvil_setStorageAt. */
+  evm_setAccountStorageAt: Methods["anvil_setStorageAt"];
+  /** Sets the base fee of the next block, which later ones follow. Recorded with that block. Rejected with --p2p. */
+  anvil_setNextBlockBaseFeePerGas(
+    params: {
+      /** Base fee in wei. */
+      base_fee: string;
+    },
+    options?: CallOptions,
+  ): Promise<null>;
+  /** Alias of anvil_setNextBlockBaseFeePerGas. */
+  hardhat_setNextBlockBaseFeePerGas: Methods["anvil_setNextBlockBaseFeePerGas"];
+  /** Sets the gas limit of the next block and later ones. Recorded with the next block. Rejected with --p2p. */
+  evm_setBlockGasLimit(
+    params: {
+      /** Gas limit. */
+      gas_limit: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<true>;
+  /** Alias of evm_setBlockGasLimit. */
+  anvil_setBlockGasLimit: Methods["evm_setBlockGasLimit"];
+  /** Sets the fee recipient of later blocks, until the node restarts. */
+  anvil_setCoinbase(
+    params: {
+      /** Fee recipient. */
+      address: string;
+    },
+    options?: CallOptions,
+  ): Promise<null>;
+  /** Alias of anvil_setCoinbase. */
+  hardhat_setCoinbase: Methods["anvil_setCoinbase"];
+  /** Lets eth_sendTransaction send transactions of an account without its key. Rejected with --p2p. */
+  anvil_impersonateAccount(
+    params: {
+      /** Address of the account. */
+      address: string;
+    },
+    options?: CallOptions,
+  ): Promise<null>;
+  /** Alias of anvil_impersonateAccount. */
+  hardhat_impersonateAccount: Methods["anvil_impersonateAccount"];
+  /** Ends what anvil_impersonateAccount began. */
+  anvil_stopImpersonatingAccount(
+    params: {
+      /** Address of the account. */
+      address: string;
+    },
+    options?: CallOptions,
+  ): Promise<null>;
+  /** Alias of anvil_stopImpersonatingAccount. */
+  hardhat_stopImpersonatingAccount: Methods["anvil_stopImpersonatingAccount"];
+  /** Lets eth_sendTransaction send transactions of all accounts without their keys, or ends that. Rejected with --p2p. */
+  anvil_autoImpersonateAccount(
+    params: {
+      /** True for all accounts. */
+      enabled: boolean;
+    },
+    options?: CallOptions,
+  ): Promise<null>;
+  /** Removes a transaction from the pool. Returns its hash; null if the pool does not have it. */
+  anvil_dropTransaction(
+    params: {
+      /** Transaction hash. */
+      hash: string;
+    },
+    options?: CallOptions,
+  ): Promise<Root | null>;
+  /** Alias of anvil_dropTransaction. */
+  hardhat_dropTransaction: Methods["anvil_dropTransaction"];
+  /** Removes all transactions from the pool. */
+  anvil_dropAllTransactions(params?: Record<string, never>, options?: CallOptions): Promise<null>;
+  /** Removes the transactions of a sender from the pool. */
+  anvil_removePoolTransactions(
+    params: {
+      /** Sender. */
+      address: string;
+    },
+    options?: CallOptions,
+  ): Promise<null>;
   /** Returns the chain id that transactions are signed for. */
   eth_chainId(params?: Record<string, never>, options?: CallOptions): Promise<Quantity>;
   /** Returns the number of the latest block. */
@@ -3160,6 +3296,33 @@ export const METHOD_NAMES = [
   "hardhat_loadState",
   "miner_start",
   "miner_stop",
+  "anvil_setBalance",
+  "hardhat_setBalance",
+  "evm_setAccountBalance",
+  "anvil_setCode",
+  "hardhat_setCode",
+  "evm_setAccountCode",
+  "anvil_setNonce",
+  "hardhat_setNonce",
+  "evm_setAccountNonce",
+  "anvil_setStorageAt",
+  "hardhat_setStorageAt",
+  "evm_setAccountStorageAt",
+  "anvil_setNextBlockBaseFeePerGas",
+  "hardhat_setNextBlockBaseFeePerGas",
+  "evm_setBlockGasLimit",
+  "anvil_setBlockGasLimit",
+  "anvil_setCoinbase",
+  "hardhat_setCoinbase",
+  "anvil_impersonateAccount",
+  "hardhat_impersonateAccount",
+  "anvil_stopImpersonatingAccount",
+  "hardhat_stopImpersonatingAccount",
+  "anvil_autoImpersonateAccount",
+  "anvil_dropTransaction",
+  "hardhat_dropTransaction",
+  "anvil_dropAllTransactions",
+  "anvil_removePoolTransactions",
   "eth_chainId",
   "eth_blockNumber",
   "eth_syncing",

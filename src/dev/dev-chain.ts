@@ -26,7 +26,9 @@ import { DevOperations } from "./control/operations.ts";
 import { DevSnapshots } from "./control/snapshots.ts";
 import { DevTime } from "./control/time.ts";
 import { type PresenceStore, ValidatorPresence } from "./control/validator-presence.ts";
+import { Automine } from "./evm/automine.ts";
 import type { DevEvm } from "./evm/dev-evm.ts";
+import { DevEvmControl } from "./evm/evm-control.ts";
 import { LagMonitor } from "./lag-monitor.ts";
 import { RegisteredKeys } from "./registered-keys.ts";
 import type { DevSettings } from "./settings.ts";
@@ -105,6 +107,7 @@ export class DevChain {
   readonly #lagMonitor: LagMonitor;
   readonly #timeOfDay: TimeOfDay;
   readonly #logger: Logger;
+  #feeRecipient: Uint8Array = DEV_FEE_RECIPIENT;
   #isLive = false;
 
   constructor(parts: DevChainParts) {
@@ -148,7 +151,7 @@ export class DevChain {
       time,
       activeValidators,
       stored: parts.presenceStore,
-      onChange: (online) => chain.preparations.prepareOwn(online, DEV_FEE_RECIPIENT),
+      onChange: (online) => chain.preparations.prepareOwn(online, this.#feeRecipient),
     });
     const branches = new DevBranches({ chain, time });
     const lateBlocks = new DevLateBlocks({ clock, config, time });
@@ -158,19 +161,28 @@ export class DevChain {
       revertible: [clock, history, presence, lateBlocks, { capture: () => () => this.#onReverted() }],
       evm: parts.evm?.thread,
     });
+    const onReplacing = async () => parts.evm?.thread.detach();
     const onReplaced = async () => {
       this.#onReverted();
       await parts.evm?.restore();
+      if (parts.evm) await chain.pendingVerdicts.untilHeadVerdict();
       await presence.reload();
     };
     const hasEvm = parts.evm !== undefined;
-    const dumps = new DevDumps({ chain, clock, time, db, history, hasEvm, onReplaced, logger: parts.logger });
+    const { logger: nodeLogger } = parts;
+    const replacement = { onReplacing, onReplaced };
+    const dumps = new DevDumps({ chain, clock, time, db, history, hasEvm, ...replacement, logger: nodeLogger });
     this.#requestQueue = createRequestQueue(parts);
     const requests = parts.evm?.requests ?? this.#requestQueue;
     const depositLog = parts.evm?.deposits ?? (genesisDeposits && new DepositLog({ chain, genesisDeposits }));
     const deposits = requests && depositLog && new DevDeposits({ chain, keys, requests, log: depositLog });
     const operations = new DevOperations({ api, chain, db, time, keys, requests, deposits });
-    this.control = { time, validators: presence, branches, lateBlocks, operations, keys, snapshots, dumps };
+    const setFeeRecipient = (address: Uint8Array) => {
+      this.#feeRecipient = address;
+      chain.preparations.prepareOwn(presence.onlineNow(), address);
+    };
+    const evm = parts.evm && this.#controlEvm(parts.evm, setFeeRecipient);
+    this.control = { time, validators: presence, branches, lateBlocks, operations, keys, snapshots, dumps, evm };
 
     const logger = parts.logger.topic("validators");
     // Builders cannot build blocks for past slots.
@@ -269,6 +281,18 @@ export class DevChain {
   /** Stops the clock and the validators. */
   async close(): Promise<void> {
     await Promise.all([this.clock.stop(), this.#validators.close(), this.#warmupValidators.close()]);
+  }
+
+  #controlEvm({ control, eth }: DevEvm, setFeeRecipient: (address: Uint8Array) => void): DevEvmControl {
+    const automine = new Automine({
+      clock: this.clock,
+      time: this.#time,
+      isLive: () => this.#isLive,
+      untilFollowed: () => this.chain.pendingVerdicts.untilHeadVerdict(),
+      executableCount: () => control.executableCount(),
+    });
+    eth.afterSend(() => automine.onTransaction());
+    return new DevEvmControl({ control, automine, setFeeRecipient, hasNetwork: this.#hasNetwork });
   }
 
   #onReverted(): void {

@@ -191,7 +191,7 @@ it("says what is wrong with a call, and does nothing then", async () => {
     await expect(call()).rejects.toMatchObject({ code: -32602, details: expect.stringContaining(message) });
   }
   await expect(client.setBalance({ address: `0x${"11".repeat(20)}`, value: 1n })).rejects.toMatchObject({
-    code: -32601,
+    code: -32004,
   });
   expect(slot()).toBe(before);
 });

@@ -35,7 +35,9 @@ interface DevDumpsParts {
   history: SlashingProtection;
   /** True if the payloads are executed by the EVM, which follows once the chain is loaded. */
   hasEvm: boolean;
-  /** Called after a load has replaced the chain. */
+  /** Called before a load replaces the chain. */
+  onReplacing(): Promise<void>;
+  /** Called after a load has replaced the chain, or has failed to. */
   onReplaced(): Promise<void>;
   logger: Logger;
 }
@@ -147,7 +149,7 @@ export class DevDumps implements DumpControl {
 
   /** Opens the dumped chain from a temporary database first, so that a failure changes nothing. */
   async #takeOver(path: string, clockSlot: number, signal: AbortSignal | undefined): Promise<void> {
-    const { chain, clock, history, onReplaced } = this.#parts;
+    const { chain, clock, history, onReplacing, onReplaced } = this.#parts;
     const directory = loadingBeside(this.#parts.db.path);
     await using opened = new ClosingStack();
     await rm(directory, { recursive: true, force: true });
@@ -159,11 +161,15 @@ export class DevDumps implements DumpControl {
     const loaded = await this.#open(db, clockSlot);
     opened.defer(() => loaded.close());
     const signed = await slashingProtectionStore(db).load();
-    await chain.chainSnapshots.replaceBy(loaded.chainSnapshots, () => {
-      clock.moveTo(loaded.clock.currentSlot);
-      history.replace(signed);
-    });
-    await onReplaced();
+    await onReplacing();
+    try {
+      await chain.chainSnapshots.replaceBy(loaded.chainSnapshots, () => {
+        clock.moveTo(loaded.clock.currentSlot);
+        history.replace(signed);
+      });
+    } finally {
+      await onReplaced();
+    }
   }
 
   async #open(db: BeaconDb, clockSlot: number): Promise<BeaconChain> {

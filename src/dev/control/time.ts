@@ -34,6 +34,11 @@ export class DevTime implements TimeControl {
     return this.#slotTrigger;
   }
 
+  /** True if time can neither be moved nor paused. */
+  get isFixed(): boolean {
+    return this.#parts.fixedReason !== undefined;
+  }
+
   /** Last request to pause (false) or resume (true); undefined before the first. */
   get requestedFlow(): boolean | undefined {
     return this.#requestedFlow;
@@ -46,9 +51,9 @@ export class DevTime implements TimeControl {
 
   /**
    * Runs the work exclusively while time is paused and the duties of the current slot are done. Rejects if time cannot
-   * be paused.
+   * be paused. The work is told whether time flowed before.
    */
-  whilePaused<T>(work: () => Promise<T>): Promise<T> {
+  whilePaused<T>(work: (wasFlowing: boolean) => Promise<T>): Promise<T> {
     return this.exclusive(async () => {
       const { clock, fixedReason, onFlow, storeSlot } = this.#parts;
       if (fixedReason !== undefined) throw ControlError.unsupported(fixedReason);
@@ -57,7 +62,7 @@ export class DevTime implements TimeControl {
       await clock.advanceTo(clock.currentSlot);
       const from = clock.currentSlot;
       try {
-        return await work();
+        return await work(wasFlowing);
       } finally {
         if (clock.currentSlot !== from) await storeSlot(clock.currentSlot);
         if (wasFlowing) {

@@ -3,11 +3,14 @@ import { blockHashOf, forkchoiceState } from "../../chain/engine/forkchoice-stat
 import type { ChainTags } from "../../evm/eth/block-id.ts";
 import type { EthArgs, EthMethodName, EthService } from "../../evm/eth/eth-service.ts";
 
+const SENDING_METHODS: readonly EthMethodName[] = ["sendTransaction", "sendRawTransaction"];
+
 /** Calls the service with the head, the justified and the finalized block of the chain as its tags. */
 export class ChainEth implements Pick<EthService, "call" | "subscribe"> {
   readonly #service: EthService;
   readonly #chain: BeaconChain;
   #tags: ChainTags | undefined;
+  #afterSend: (() => Promise<void>) | undefined;
 
   constructor(service: EthService, chain: BeaconChain) {
     this.#service = service;
@@ -15,9 +18,16 @@ export class ChainEth implements Pick<EthService, "call" | "subscribe"> {
     chain.events.on("head", () => this.#update());
   }
 
-  call<Name extends EthMethodName>(name: Name, args: EthArgs<Name>, signal?: AbortSignal): Promise<unknown> {
+  /** Sets what calls that send a transaction wait for. */
+  afterSend(work: () => Promise<void>): void {
+    this.#afterSend = work;
+  }
+
+  async call<Name extends EthMethodName>(name: Name, args: EthArgs<Name>, signal?: AbortSignal): Promise<unknown> {
     this.#update();
-    return this.#service.call(name, args, signal);
+    const result = await this.#service.call(name, args, signal);
+    if (SENDING_METHODS.includes(name)) await this.#afterSend?.();
+    return result;
   }
 
   subscribe(...args: Parameters<EthService["subscribe"]>): () => void {

@@ -1,8 +1,9 @@
 import type { BeaconChain } from "../../chain/chain.ts";
 import { blockHashOf } from "../../chain/engine/forkchoice-state.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
+import type { EvmControl } from "../../evm/engine/evm-control.ts";
 import { sidecarKzg } from "../../evm/engine/sidecar-kzg.ts";
-import type { EvmThread } from "../../evm/thread/evm-thread.ts";
+import type { EvmThread, Remote } from "../../evm/thread/evm-thread.ts";
 import { ChainEth } from "./chain-eth.ts";
 import { chainPayloads } from "./chain-payloads.ts";
 import { EvmDepositLog } from "./evm-deposit-log.ts";
@@ -20,6 +21,7 @@ export class DevEvm {
   readonly deposits: EvmDepositLog;
   /** Resolves once the EVM is at the head. Calls made before wait for it. */
   readonly ready: Promise<void>;
+  readonly control: Remote<EvmControl>;
 
   /** Connects the EVM to the chain that it executes. */
   constructor(thread: EvmThread, chain: BeaconChain, db: BeaconDb) {
@@ -35,6 +37,7 @@ export class DevEvm {
     this.requests = new EvmRequests(thread.service("wallet"), chain.config.DEPOSIT_CONTRACT_ADDRESS);
     this.eth = new ChainEth(thread.eth, chain);
     this.deposits = new EvmDepositLog({ chain, requests: this.requests });
+    this.control = thread.service("control");
   }
 
   /** Brings the EVM to the head of the chain, with the stored pool. */

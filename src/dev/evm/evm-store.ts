@@ -3,6 +3,7 @@ import type { EvmStore } from "../../evm/engine/pool-journal.ts";
 
 const BASE = "evmState";
 const POOL = "evmPool/";
+const OVERRIDES = "evmOverrides/";
 /** Number of the youngest block, and blocks with their indexes. */
 const LAST_ARCHIVED = "evmArchived";
 const BLOCKS = "evmBlocks/";
@@ -40,6 +41,8 @@ export function evmStore(db: BeaconDb): EvmStore {
     archivedNumber: (kind, hash) => readNumber(`${NUMBERS[kind]}${hash}`),
     readBase: () => db.meta.getCustom(BASE),
     writeBase: (bytes) => write(BASE, bytes),
+    readOverrides: (key) => db.meta.getCustom(`${OVERRIDES}${key}`),
+    writeOverrides: (key, bytes) => write(`${OVERRIDES}${key}`, bytes),
     transactions: async (from) => {
       const page: [number: number, sent: Uint8Array][] = [];
       let bytes = 0;

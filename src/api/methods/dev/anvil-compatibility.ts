@@ -129,16 +129,19 @@ const evmSetNextBlockTimestamp = defineMethod({
 const evmSetAutomine = defineMethod({
   name: "evm_setAutomine",
   aliases: ["anvil_setAutomine"],
-  summary: "Resumes the clock at its previous speed, or pauses it.",
-  params: { enabled: required(boolean, "True to resume, false to pause.") },
+  summary:
+    "Turns automine on or off: a transaction makes a slot pass at once while the clock is paused. Without the EVM, " +
+    "resumes the clock at its previous speed, or pauses it.",
+  params: { enabled: required(boolean, "True to turn it on.") },
   result: DONE,
   failures: ["unsupported"],
   cost: "cheap",
   access: "dev",
   example: { stage: "control", params: [false] },
   async handler(context, { enabled }) {
-    const { time } = controlOf(context);
-    await (enabled ? time.resume() : time.pause());
+    const { time, evm } = controlOf(context);
+    if (evm) evm.automine = enabled;
+    else await (enabled ? time.resume() : time.pause());
     return null;
   },
 });
@@ -174,15 +177,14 @@ const minerStop = defineMethod({
 const anvilGetAutomine = defineMethod({
   name: "anvil_getAutomine",
   aliases: ["hardhat_getAutomine", "eth_mining"],
-  summary: "Returns true if the clock is running.",
+  summary: "Returns true if automine is on. Without the EVM, true if the clock is running.",
   result: { name: "enabled", schema: anyBoolean },
   failures: ["unsupported"],
   cost: "cheap",
   access: "dev",
   example: { stage: "control" },
   handler(context) {
-    controlOf(context);
-    return context.chain.clock.isFlowing;
+    return controlOf(context).evm?.automine ?? context.chain.clock.isFlowing;
   },
 });
 

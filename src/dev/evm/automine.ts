@@ -1,0 +1,59 @@
+import type { Clock } from "../../chain/clock/clock.ts";
+import type { DevTime } from "../control/time.ts";
+
+interface AutomineParts {
+  clock: Pick<Clock, "isFlowing">;
+  time: Pick<DevTime, "isFixed" | "whilePaused" | "advanceSlot">;
+  /** False until the initial history is complete. */
+  isLive(): boolean;
+  /** Resolves once the EVM has followed the head. */
+  untilFollowed(): Promise<void>;
+  /** Counts transactions that the next block can include. */
+  executableCount(): Promise<number>;
+}
+
+/** Makes a slot pass for each transaction while time is paused, as Anvil mines a block for each. */
+export class Automine {
+  readonly #parts: AutomineParts;
+  /** A run that has not begun. Transactions that arrive until then share it. */
+  #next: Promise<void> | undefined;
+  isEnabled = true;
+
+  constructor(parts: AutomineParts) {
+    this.#parts = parts;
+  }
+
+  /** Resolves once the pooled transactions are in blocks, or at once if they wait for the flow of time. */
+  async onTransaction(): Promise<void> {
+    if (!this.#isDue) return;
+    this.#next ??= this.#parts.time.whilePaused(async (wasFlowing) => {
+      this.#next = undefined;
+      if (!wasFlowing && this.isEnabled) await this.#mine();
+    });
+    const run = this.#next;
+    try {
+      await run;
+    } finally {
+      if (this.#next === run) this.#next = undefined;
+    }
+  }
+
+  get #isDue(): boolean {
+    const { clock, time, isLive } = this.#parts;
+    return this.isEnabled && isLive() && !time.isFixed && !clock.isFlowing;
+  }
+
+  /** Goes on while blocks take transactions: one block may be too small for all. */
+  async #mine(): Promise<void> {
+    const { time, untilFollowed, executableCount } = this.#parts;
+    const count = async () => {
+      await untilFollowed();
+      return executableCount();
+    };
+    let before = Number.POSITIVE_INFINITY;
+    for (let left = await count(); left > 0 && left < before; left = await count()) {
+      await time.advanceSlot();
+      before = left;
+    }
+  }
+}

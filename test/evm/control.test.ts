@@ -1,0 +1,122 @@
+import { expect, it } from "vitest";
+import { account, GWEI, hexOf, openEvmChain, signed } from "../support/evm-chain.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+const OTHER = new Uint8Array(20).fill(0x77);
+const CONTRACT = `0x${"c0".repeat(20)}`;
+const ETHER = 10n ** 18n;
+const quantity = (value: bigint | number) => `0x${value.toString(16)}`;
+
+/** A chain that runs, with its time paused. */
+async function openRunning(directory?: string) {
+  const opened = await openEvmChain({}, directory);
+  await opened.devChain.run();
+  return opened;
+}
+
+it("makes a slot pass for each transaction while time is paused", async () => {
+  const { engine, call, chain, expectHealth } = await openRunning();
+  const send = (from: number, value: number) =>
+    call("eth_sendTransaction", [
+      { from: hexOf(account(from).address), to: hexOf(OTHER), value: quantity(value), gas: "0x5208" },
+    ]);
+  const hash = await send(0, 1);
+  expect(await call("eth_getTransactionReceipt", [hash])).toMatchObject({ blockNumber: "0x1", status: "0x1" });
+  expect([chain.head.slot, await call("eth_getBalance", [hexOf(OTHER)])]).toEqual([1, "0x1"]);
+  await call("eth_sendRawTransaction", [hexOf(signed(engine, 1, { to: OTHER, value: 1n }))]);
+  expect(chain.head.slot).toBe(2);
+  // Concurrent ones share blocks.
+  await Promise.all(Array.from({ length: 6 }, (_, index) => send(index, 1)));
+  expect(await call("eth_getBalance", [hexOf(OTHER)])).toBe("0x8");
+  expect(chain.head.slot).toBeLessThanOrEqual(4);
+  const { slot } = chain.head;
+  // Nothing can be included before the nonce gap is filled.
+  await call("eth_sendRawTransaction", [hexOf(signed(engine, 9, { to: OTHER, value: 1n, nonce: 1n }))]);
+  expect(chain.head.slot).toBe(slot);
+  expect(await call("anvil_getAutomine")).toBe(true);
+  await call("evm_setAutomine", [false]);
+  await send(9, 1);
+  expect([chain.head.slot, await call("anvil_getAutomine")]).toEqual([slot, false]);
+  await call("evm_mine");
+  expect(await call("eth_getBalance", [hexOf(OTHER)])).toBe("0xa");
+  expectHealth();
+});
+
+it("takes Anvil's control methods, and keeps their effects in snapshots, dumps, branches and after a crash", async () => {
+  const directory = tempDirectory();
+  const first = await openRunning(directory);
+  const { call, advance } = first;
+  await advance(2);
+  await call("anvil_setBalance", [CONTRACT, quantity(2n * ETHER)]);
+  await call("hardhat_setCode", [CONTRACT, "0x3460005500"]);
+  await call("hardhat_setNonce", [CONTRACT, "0x7"]);
+  await call("anvil_setStorageAt", [CONTRACT, "0x1", quantity(5)]);
+  await call("anvil_setNextBlockBaseFeePerGas", [quantity(3n * GWEI)]);
+  await call("evm_setBlockGasLimit", [quantity(50_000_000)]);
+  await call("anvil_setCoinbase", [hexOf(OTHER)]);
+  await call("anvil_impersonateAccount", [CONTRACT]);
+  const state = async (caller: typeof call) => [
+    await caller("eth_getBalance", [CONTRACT, "latest"]),
+    await caller("eth_getCode", [CONTRACT]),
+    await caller("eth_getTransactionCount", [CONTRACT]),
+    await caller("eth_getStorageAt", [CONTRACT, "0x1", "latest"]),
+  ];
+  const slotValue = `0x${"5".padStart(64, "0")}`;
+  const overridden = [quantity(2n * ETHER), "0x3460005500", "0x7", slotValue];
+  expect(await state(call)).toEqual(overridden);
+  expect(await call("eth_getBalance", [CONTRACT, "0x1"])).toBe("0x0");
+  const snapshot = await call("evm_snapshot");
+  const dump = await call("anvil_dumpState");
+  await advance(1);
+  const header = await call("eth_getBlockByNumber", ["latest", false]);
+  expect([header.baseFeePerGas, header.gasLimit, header.miner]).toEqual([
+    quantity(3n * GWEI),
+    quantity(50_000_000),
+    hexOf(OTHER),
+  ]);
+  expect(await state(call)).toEqual(overridden);
+  await call("evm_revert", [snapshot]);
+  expect(await state(call)).toEqual(overridden);
+  await call("anvil_setBalance", [CONTRACT, "0x0"]);
+  await advance(1);
+  await call("anvil_loadState", [dump]);
+  expect(await state(call)).toEqual(overridden);
+  // An impersonated contract calls itself.
+  const transaction = { from: CONTRACT, to: CONTRACT, value: "0x9", gas: "0x186a0", gasPrice: quantity(4n * GWEI) };
+  const hash = await call("eth_sendTransaction", [transaction]);
+  expect(await call("eth_getTransactionReceipt", [hash])).toMatchObject({ status: "0x1", from: CONTRACT });
+  expect(BigInt(await call("eth_getStorageAt", [CONTRACT, "0x0", "latest"]))).toBe(9n);
+  await call("dev_reorg", { depth: 1 });
+  expect(await call("eth_getTransactionReceipt", [hash])).toMatchObject({ status: "0x1" });
+  // Blocks that contain votes for the new branch.
+  await advance(2);
+  const before = await state(call);
+  expect(before.slice(1)).toEqual(["0x3460005500", "0x8", slotValue]);
+  const { stateRoot } = await call("eth_getBlockByNumber", ["latest", false]);
+  first.expectHealth();
+  await first.abandon();
+  const second = await openRunning(directory);
+  expect(await second.call("eth_getBlockByNumber", ["latest", false])).toMatchObject({ stateRoot });
+  expect(await state(second.call)).toEqual(before);
+  await second.call("anvil_stopImpersonatingAccount", [CONTRACT]);
+  expect(await second.error("eth_sendTransaction", [transaction])).toMatchObject({
+    message: `unknown account ${CONTRACT}`,
+  });
+  await second.call("anvil_autoImpersonateAccount", [true]);
+  await second.call("eth_sendTransaction", [transaction]);
+  expect(await second.call("eth_getTransactionCount", [CONTRACT])).toBe("0x9");
+  second.expectHealth();
+});
+
+it("drops pooled transactions", async () => {
+  const { engine, call } = await openRunning();
+  await call("evm_setAutomine", [false]);
+  const sent = [0, 1, 2].map((from) => hexOf(signed(engine, from, { to: OTHER, value: 1n })));
+  const [hash] = await Promise.all(sent.map((raw) => call("eth_sendRawTransaction", [raw])));
+  expect(await call("anvil_dropTransaction", [hash])).toBe(hash);
+  expect(await call("anvil_dropTransaction", [hash])).toBeNull();
+  await call("anvil_removePoolTransactions", [hexOf(account(1).address)]);
+  expect(await call("txpool_status")).toEqual({ pending: "0x1", queued: "0x0" });
+  await call("anvil_dropAllTransactions");
+  expect(await call("txpool_status")).toEqual({ pending: "0x0", queued: "0x0" });
+});
