@@ -2917,7 +2917,7 @@ export interface Methods {
     params: {
       /** Transaction hash. */
       hash: string;
-      /** tracer: callTracer with tracerConfig (onlyTopCall, withLog). Without a tracer, every opcode is recorded: enableMemory, disableStack, disableStorage, limit. */
+      /** Tracer: callTracer with tracerConfig (onlyTopCall, withLog). Without a tracer, every opcode is recorded: enableMemory, disableStack, disableStorage, limit. */
       options?: {
         tracer?: "callTracer";
         tracerConfig?: { onlyTopCall?: boolean; withLog?: boolean };
@@ -2967,7 +2967,7 @@ export interface Methods {
         | string
         | { blockNumber: string }
         | { blockHash: string; requireCanonical?: boolean };
-      /** tracer: callTracer with tracerConfig (onlyTopCall, withLog). Without a tracer, every opcode is recorded: enableMemory, disableStack, disableStorage, limit. stateOverrides and blockOverrides as of eth_call. */
+      /** Tracer: callTracer with tracerConfig (onlyTopCall, withLog). Without a tracer, every opcode is recorded: enableMemory, disableStack, disableStorage, limit. stateOverrides and blockOverrides as of eth_call. */
       options?: {
         tracer?: "callTracer";
         tracerConfig?: { onlyTopCall?: boolean; withLog?: boolean };

@@ -6,7 +6,7 @@ import { CALL, ETH_CALL } from "./calls.ts";
 import { ethOf, STATE_BLOCK } from "./eth-of.ts";
 
 const OPTIONS =
-  "tracer: callTracer with tracerConfig (onlyTopCall, withLog). Without a tracer, every opcode is recorded: " +
+  "Tracer: callTracer with tracerConfig (onlyTopCall, withLog). Without a tracer, every opcode is recorded: " +
   "enableMemory, disableStack, disableStorage, limit.";
 const TRACE = { name: "trace", schema: object({}) };
 
