@@ -14,7 +14,7 @@ interface Filter {
 
 const EXPIRY_MS = 5 * 60 * 1000;
 const MAX_FILTERS = 1000;
-/** A filter with more changes that nobody fetches is dropped. */
+/** A filter with more unfetched changes is dropped. */
 const MAX_CHANGES = 20_000;
 
 /** Filters that clients poll. */
