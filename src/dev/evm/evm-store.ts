@@ -1,5 +1,5 @@
 import type { BeaconDb } from "../../db/beacon-db.ts";
-import type { EvmStore } from "../../evm/engine/pool-journal.ts";
+import type { EvmStore } from "../../evm/engine/storage/evm-store.ts";
 
 const BASE = "evmState";
 const POOL = "evmPool/";

@@ -5,7 +5,7 @@ import { createRecordingLogger } from "../../log/recording-logger.test-support.t
 import { addressOf, optionsOf, SLOT_SECONDS, TestChain } from "../evm.test-support.ts";
 import { EvmEngine } from "./evm-engine.ts";
 import type { StoredPayload } from "./history.ts";
-import { memoryStore } from "./memory-store.test-support.ts";
+import { memoryStore } from "./storage/memory-store.test-support.ts";
 
 export const ZERO_HASH: RootHex = toRootHex(new Uint8Array(32));
 export const FORK = ForkName.fulu;

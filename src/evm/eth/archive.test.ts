@@ -1,7 +1,7 @@
 import { Address } from "@ethereumjs/util";
 import { toRootHex } from "@lodestar/utils";
 import { expect, it } from "vitest";
-import { memoryStore } from "../engine/memory-store.test-support.ts";
+import { memoryStore } from "../engine/storage/memory-store.test-support.ts";
 import { addressOf } from "../evm.test-support.ts";
 import { toHex } from "../execution/payload.ts";
 import { openEth } from "./eth.test-support.ts";

@@ -1,5 +1,5 @@
-import type { ReceiptedBlock, ScannedBlock } from "../engine/block-archive.ts";
 import type { EvmEngine } from "../engine/evm-engine.ts";
+import type { ReceiptedBlock, ScannedBlock } from "../engine/storage/block-archive.ts";
 import type { ExecutedBlock } from "../execution/block.ts";
 import { toHex } from "../execution/payload.ts";
 import type { BlockId, ChainTags } from "./block-id.ts";

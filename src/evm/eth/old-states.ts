@@ -1,8 +1,8 @@
 import { SingleFlight } from "../../async/single-flight.ts";
 import { TimeSlice } from "../../async/time-slice.ts";
 import { LruMap } from "../../collections/lru-map.ts";
-import type { ReceiptedBlock } from "../engine/block-archive.ts";
 import type { EvmEngine } from "../engine/evm-engine.ts";
+import type { ReceiptedBlock } from "../engine/storage/block-archive.ts";
 import type { ExecutedBlock } from "../execution/block.ts";
 import { toHex } from "../execution/payload.ts";
 

@@ -24,12 +24,17 @@ export type Change = AccountChange | HeaderChange;
 /** A change that cannot be derived from payloads. Recorded with the first block that applies it. */
 export type Override = Change & { readonly id: number };
 
-/** Returns a world with changes of accounts. */
-export function overrideWorld(world: World, overrides: readonly Change[], keccak: Keccak): World {
-  const state = new WorldState(keccak);
-  state.open(world);
-  for (const override of overrides) if ("address" in override) overrideAccount(state, override);
-  return state.seal();
+/** Returns a state with changes of accounts. */
+export function overrideState<State extends { world: World }>(
+  state: State,
+  overrides: readonly Change[],
+  keccak: Keccak,
+): State {
+  if (overrides.length === 0) return state;
+  const changed = new WorldState(keccak);
+  changed.open(state.world);
+  for (const override of overrides) if ("address" in override) overrideAccount(changed, override);
+  return { ...state, world: changed.seal() };
 }
 
 /** Returns the header fields that overrides replace. The last one counts. */

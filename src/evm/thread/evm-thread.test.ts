@@ -5,7 +5,7 @@ import { toRootHex } from "@lodestar/utils";
 import { expect, it, onTestFinished } from "vitest";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import type { StoredPayload } from "../engine/history.ts";
-import { memoryStore } from "../engine/memory-store.test-support.ts";
+import { memoryStore } from "../engine/storage/memory-store.test-support.ts";
 import { addressOf, GENESIS_TIME, optionsOf, SLOT_SECONDS, TestChain } from "../evm.test-support.ts";
 import { PoolError } from "../pool/pool-error.ts";
 import { EvmThread } from "./evm-thread.ts";

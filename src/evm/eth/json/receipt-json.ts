@@ -1,4 +1,4 @@
-import type { ReceiptedBlock } from "../../engine/block-archive.ts";
+import type { ReceiptedBlock } from "../../engine/storage/block-archive.ts";
 import { blobBaseFee } from "../../execution/fees.ts";
 import { GAS_PER_BLOB } from "../../execution/forks.ts";
 import type { Log } from "../../execution/receipt.ts";

@@ -1,4 +1,4 @@
-import type { ReceiptedBlock } from "../../engine/block-archive.ts";
+import type { ReceiptedBlock } from "../../engine/storage/block-archive.ts";
 import { type Log, logBloomBits } from "../../execution/receipt.ts";
 import type { Keccak } from "../../state/trie.ts";
 import { data, fromHex } from "../json/hex.ts";

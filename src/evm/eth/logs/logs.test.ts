@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { memoryStore } from "../../engine/memory-store.test-support.ts";
+import { memoryStore } from "../../engine/storage/memory-store.test-support.ts";
 import { bytesOf } from "../../evm.test-support.ts";
 import { toHex } from "../../execution/payload.ts";
 import { openEth } from "../eth.test-support.ts";

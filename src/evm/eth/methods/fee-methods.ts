@@ -1,4 +1,4 @@
-import type { ReceiptedBlock } from "../../engine/block-archive.ts";
+import type { ReceiptedBlock } from "../../engine/storage/block-archive.ts";
 import { blobBaseFee, nextExcessBlobGas } from "../../execution/fees.ts";
 import type { Header } from "../../execution/header.ts";
 import { effectiveTip } from "../../execution/transaction.ts";

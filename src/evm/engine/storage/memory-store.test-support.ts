@@ -1,5 +1,5 @@
 import type { ArchivedBlock } from "./block-archive.ts";
-import type { EvmStore } from "./pool-journal.ts";
+import type { EvmStore } from "./evm-store.ts";
 
 /** Store in memory, with what it holds. */
 export function memoryStore() {

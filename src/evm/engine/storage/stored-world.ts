@@ -1,11 +1,11 @@
-import { decodeBlock, type ExecutedBlock, encodeBlock } from "../execution/block.ts";
-import { BlockHashes } from "../execution/block-hashes.ts";
-import { toHex } from "../execution/payload.ts";
-import { decodeReceipts, encodeReceipts } from "../execution/receipt.ts";
-import type { ChainRules } from "../execution/rules.ts";
-import { asBytes, asList, decode, encodeBytes, encodeList } from "../rlp.ts";
-import { WorldReader } from "../state/world.ts";
-import { decodeWorld, encodeWorld } from "../state/world-codec.ts";
+import { decodeBlock, type ExecutedBlock, encodeBlock } from "../../execution/block.ts";
+import { BlockHashes } from "../../execution/block-hashes.ts";
+import { toHex } from "../../execution/payload.ts";
+import { decodeReceipts, encodeReceipts } from "../../execution/receipt.ts";
+import type { ChainRules } from "../../execution/rules.ts";
+import { asBytes, asList, decode, encodeBytes, encodeList } from "../../rlp.ts";
+import { WorldReader } from "../../state/world.ts";
+import { decodeWorld, encodeWorld } from "../../state/world-codec.ts";
 
 /** Encodes a block as a base to execute later blocks on: with its receipts, recent block hashes and the whole state. */
 export function encodeBase(block: ExecutedBlock): Uint8Array {

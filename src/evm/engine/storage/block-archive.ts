@@ -1,11 +1,11 @@
 import { Address } from "@ethereumjs/util";
 import type { RootHex } from "@lodestar/types";
-import { type Block, decodeBlock, type ExecutedBlock, encodeBlock } from "../execution/block.ts";
-import { decodeHeader } from "../execution/header.ts";
-import { toHex } from "../execution/payload.ts";
-import { decodeReceipts, encodeReceipts, type Receipt } from "../execution/receipt.ts";
-import type { ChainRules } from "../execution/rules.ts";
-import { asBytes, asList, decode, encodeBytes, encodeList } from "../rlp.ts";
+import { type Block, decodeBlock, type ExecutedBlock, encodeBlock } from "../../execution/block.ts";
+import { decodeHeader } from "../../execution/header.ts";
+import { toHex } from "../../execution/payload.ts";
+import { decodeReceipts, encodeReceipts, type Receipt } from "../../execution/receipt.ts";
+import type { ChainRules } from "../../execution/rules.ts";
+import { asBytes, asList, decode, encodeBytes, encodeList } from "../../rlp.ts";
 
 /** A block with its receipts. Its state may not be held. */
 export interface ReceiptedBlock extends Block {

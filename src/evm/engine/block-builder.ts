@@ -1,0 +1,69 @@
+import type { PayloadBlobs } from "../../execution/engine.ts";
+import type { ExecutedBlock } from "../execution/block.ts";
+import type { BlockAttributes, BlockExecutor } from "../execution/block-executor.ts";
+import { blobBaseFee } from "../execution/fees.ts";
+import type { Transaction } from "../execution/transaction.ts";
+import type { ChainOverrides } from "../overrides/chain-overrides.ts";
+import { isImpersonated } from "../overrides/impersonation.ts";
+import { headerChange, overrideState } from "../overrides/override.ts";
+import type { TransactionPool } from "../pool/transaction-pool.ts";
+import { type EngineHead, withGasLimit } from "./engine-head.ts";
+import { type ExecutedBlocks, transactionsLost } from "./executed-blocks.ts";
+
+interface BlockBuilderParts {
+  executor: BlockExecutor;
+  blocks: ExecutedBlocks;
+  pool: TransactionPool;
+  overrides: ChainOverrides;
+  head: EngineHead;
+}
+
+const EXTRA_DATA = new TextEncoder().encode("fanal");
+
+/** Builds blocks from the pool and the overrides that wait. Stores nothing. */
+export class BlockBuilder {
+  readonly #parts: BlockBuilderParts;
+
+  constructor(parts: BlockBuilderParts) {
+    this.#parts = parts;
+  }
+
+  async build(parent: ExecutedBlock, attributes: BlockAttributes): Promise<ExecutedBlock> {
+    const { executor, blocks, head } = this.#parts;
+    const { rules } = executor;
+    const divergence = blocks.divergence(head.block, parent);
+    const overrides = this.#parts.overrides.pendingOn(divergence);
+    const changed = { ...attributes, ...headerChange(overrides), extraData: EXTRA_DATA };
+    const { baseFeePerGas, gasLimit, excessBlobGas = 0n } = executor.environmentOf(parent, changed);
+    const { blobs } = rules.at(attributes.timestamp);
+    const blobFee = blobs === undefined ? 0n : blobBaseFee(excessBlobGas, blobs);
+    const state = overrideState(parent, overrides, rules.crypto.keccak);
+    // On another branch than that of the head, transactions of the head's branch can be included again.
+    const pool =
+      parent === head.block
+        ? this.#parts.pool
+        : this.#parts.pool.copyFor(withGasLimit(state, gasLimit), attributes.timestamp, transactionsLost(divergence));
+    const block = await executor.build(state, changed, this.#candidates(pool, baseFeePerGas, blobFee));
+    const isRecorded = overrides.length > 0 || block.transactions.some(({ tx }) => isImpersonated(tx));
+    return isRecorded ? { ...block, overrides } : block;
+  }
+
+  /** Returns the blobs of a block that was built here. */
+  blobsOf({ transactions }: ExecutedBlock): PayloadBlobs {
+    const { pool } = this.#parts;
+    const sidecars = transactions.filter(({ tx }) => tx.type === 3).map(({ hash }) => pool.sidecarOf(hash)!);
+    return {
+      blobs: sidecars.flatMap(({ blobs }) => blobs),
+      commitments: sidecars.flatMap(({ commitments }) => commitments),
+      proofs: sidecars.flatMap(({ proofs }) => proofs),
+    };
+  }
+
+  /** Without blob transactions whose blobs are gone. */
+  *#candidates(pool: TransactionPool, baseFee: bigint, blobFee: bigint): Generator<Transaction> {
+    for (const transaction of pool.pending(baseFee, blobFee)) {
+      const isComplete = transaction.tx.type !== 3 || this.#parts.pool.sidecarOf(transaction.hash) !== undefined;
+      if (isComplete) yield transaction;
+    }
+  }
+}

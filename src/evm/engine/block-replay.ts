@@ -1,0 +1,108 @@
+import type { ExecutionPayload, RootHex } from "@lodestar/types";
+import { SingleFlight } from "../../async/single-flight.ts";
+import type { PayloadContext } from "../../execution/engine.ts";
+import type { Logger } from "../../log/logger.ts";
+import type { Block, ExecutedBlock } from "../execution/block.ts";
+import type { BlockExecutor } from "../execution/block-executor.ts";
+import { InvalidBlockError } from "../execution/invalid-block.ts";
+import type { ChainOverrides } from "../overrides/chain-overrides.ts";
+import { headerChange, type Override, overrideState } from "../overrides/override.ts";
+import type { ExecutedBlocks } from "./executed-blocks.ts";
+import { encodeRequests } from "./execution-requests.ts";
+import { type PayloadHistory, rebuild, type StoredPayload } from "./history.ts";
+import type { FinalizedStore } from "./storage/finalized-store.ts";
+
+interface BlockReplayParts {
+  executor: BlockExecutor;
+  blocks: ExecutedBlocks;
+  overrides: ChainOverrides;
+  storage: FinalizedStore;
+  logger: Logger;
+}
+
+/** Executes blocks that exist already, with the overrides that were recorded with them. */
+export class BlockReplay {
+  readonly #parts: BlockReplayParts;
+  readonly #rebuilding = new SingleFlight<RootHex, ExecutedBlock | undefined>();
+  #history: PayloadHistory | undefined;
+
+  constructor(parts: BlockReplayParts) {
+    this.#parts = parts;
+  }
+
+  /** Until it is connected, only blocks in memory are found. */
+  connect(history: PayloadHistory): void {
+    this.#history = history;
+  }
+
+  /** Returns a known block, or rebuilds it from stored payloads. */
+  async find(blockHash: RootHex, beaconRoot?: RootHex): Promise<ExecutedBlock | undefined> {
+    const known = this.#parts.blocks.get(blockHash);
+    const history = this.#history;
+    if (known !== undefined || history === undefined) return known;
+    const root = beaconRoot ?? (await history.rootOf(blockHash));
+    if (root === undefined) return undefined;
+    return this.#rebuilding.run(blockHash, undefined, () => this.#rebuild(history, blockHash, root));
+  }
+
+  /** Executes a payload. Throws an `InvalidBlockError`. */
+  async executePayload(parent: ExecutedBlock, { payload, context }: StoredPayload): Promise<ExecutedBlock> {
+    const { executor, blocks } = this.#parts;
+    const overrides = await this.#parts.overrides.ofBlock(payload.blockHash);
+    const state = this.#withOverrides(parent, overrides);
+    const recorded = overrides && headerChange(overrides);
+    const block = await executor.verify(state, payload, this.#contextOf(payload, context), recorded);
+    const executed = overrides ? { ...block, overrides } : block;
+    blocks.add(executed);
+    return executed;
+  }
+
+  /** Checks that a payload is that of an executed block. Throws an `InvalidBlockError`. */
+  verifySame(known: ExecutedBlock, payload: ExecutionPayload, context: PayloadContext): void {
+    this.#parts.executor.verifySame(known, payload, this.#contextOf(payload, context));
+  }
+
+  /** Executes a known block again. */
+  async execute(parent: ExecutedBlock, block: Block): Promise<ExecutedBlock> {
+    const { executor } = this.#parts;
+    const overrides = (await this.#parts.overrides.ofBlock(block.hash)) ?? [];
+    return executor.execute(this.#withOverrides(parent, overrides), block, headerChange(overrides));
+  }
+
+  /** Returns the state that the transactions of a block were executed on. */
+  async stateBefore(parent: ExecutedBlock, block: Block): Promise<ExecutedBlock> {
+    return this.#withOverrides(parent, await this.#parts.overrides.ofBlock(block.hash));
+  }
+
+  async #rebuild(history: PayloadHistory, blockHash: RootHex, root: RootHex): Promise<ExecutedBlock | undefined> {
+    const { blocks, storage, logger } = this.#parts;
+    const readBase = await storage.openBase();
+    try {
+      return await rebuild(blockHash, root, {
+        history,
+        find: (hash) => blocks.get(hash) ?? readBase(hash),
+        execute: (parent, stored) => this.executePayload(parent, stored),
+      });
+    } catch (error) {
+      if (!(error instanceof InvalidBlockError)) throw error;
+      logger.error("Stored payload failed re-execution", { blockHash, error });
+      return undefined;
+    }
+  }
+
+  #withOverrides(parent: ExecutedBlock, overrides: readonly Override[] = []): ExecutedBlock {
+    return overrideState(parent, overrides, this.#parts.executor.rules.crypto.keccak);
+  }
+
+  /** Leaves out what the fork does not have. */
+  #contextOf(
+    { timestamp }: ExecutionPayload,
+    { parentBeaconBlockRoot, versionedHashes, executionRequests }: PayloadContext,
+  ) {
+    const rules = this.#parts.executor.rules.at(timestamp);
+    return {
+      ...(rules.isSince("cancun") && { parentBeaconBlockRoot, versionedHashes }),
+      ...(rules.isSince("prague") && executionRequests && { requests: encodeRequests(executionRequests) }),
+    };
+  }
+}

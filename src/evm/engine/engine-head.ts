@@ -1,0 +1,76 @@
+import type { Block, ExecutedBlock } from "../execution/block.ts";
+import { nextBaseFee } from "../execution/fees.ts";
+import type { ChainRules } from "../execution/rules.ts";
+import type { Transaction } from "../execution/transaction.ts";
+import type { ChainOverrides } from "../overrides/chain-overrides.ts";
+import { headerChange, overrideState } from "../overrides/override.ts";
+import type { TransactionPool } from "../pool/transaction-pool.ts";
+import { type ExecutedBlocks, transactionsLost } from "./executed-blocks.ts";
+
+interface EngineHeadParts {
+  rules: ChainRules;
+  blocks: ExecutedBlocks;
+  pool: TransactionPool;
+  overrides: ChainOverrides;
+  secondsPerSlot: number;
+}
+
+/** Block that the pool follows, and the overrides that wait for the next one. */
+export class EngineHead {
+  readonly #parts: EngineHeadParts;
+  #block: ExecutedBlock;
+  /** The block with the overrides that wait for the next one. */
+  #overridden: ExecutedBlock;
+
+  constructor(parts: EngineHeadParts) {
+    this.#parts = parts;
+    this.#block = parts.blocks.genesis;
+    this.#overridden = parts.blocks.genesis;
+  }
+
+  get block(): ExecutedBlock {
+    return this.#block;
+  }
+
+  /** Moves to a block, and returns the transactions of lost blocks to the pool. Returns true if waiting overrides change. */
+  follow(block: ExecutedBlock, nextTimestamp?: number): boolean {
+    const { blocks, overrides } = this.#parts;
+    const divergence = blocks.divergence(this.#block, block);
+    const isChanged = overrides.follow(divergence);
+    this.moveTo(block, nextTimestamp, transactionsLost(divergence));
+    return isChanged;
+  }
+
+  moveTo(block: ExecutedBlock, nextTimestamp = this.nextTimestamp(block), returned: readonly Transaction[] = []): void {
+    const { rules, pool, overrides } = this.#parts;
+    const { pending } = overrides;
+    this.#block = block;
+    this.#overridden = overrideState(block, pending, rules.crypto.keccak);
+    const { gasLimit = block.header.gasLimit } = headerChange(pending);
+    pool.setHead(withGasLimit(this.#overridden, gasLimit), nextTimestamp, returned);
+  }
+
+  /** Returns a block with the overrides that its next block would apply. */
+  overridden(block: ExecutedBlock): ExecutedBlock {
+    if (block === this.#block) return this.#overridden;
+    const { rules, blocks, overrides } = this.#parts;
+    const pending = overrides.pendingOn(blocks.divergence(this.#block, block));
+    return overrideState(block, pending, rules.crypto.keccak);
+  }
+
+  /** Base fee of the next block on a block. */
+  nextBaseFee({ header }: Pick<Block, "header">): bigint {
+    const change = header === this.#block.header ? headerChange(this.#parts.overrides.pending) : {};
+    return change.baseFeePerGas ?? nextBaseFee(header);
+  }
+
+  /** Timestamp of the next slot after a block. */
+  nextTimestamp({ header }: Pick<Block, "header">): number {
+    return Number(header.timestamp) + this.#parts.secondsPerSlot;
+  }
+}
+
+export function withGasLimit(block: ExecutedBlock, gasLimit: bigint): ExecutedBlock {
+  if (block.header.gasLimit === gasLimit) return block;
+  return { ...block, header: { ...block.header, gasLimit } };
+}
