@@ -276,6 +276,8 @@ it("is verified by another node with its own EVM, which rejects a payload that i
     return { ...built, payload: { ...built.payload, stateRoot, blockHash } };
   });
   vi.spyOn(engine, "notifyNewPayload").mockResolvedValue({ status: "valid" });
+  // An empty payload was built ahead.
+  await send(0, { to: OTHER, value: 1n });
   await advance(1);
   const forged = (await chain.blocks.canonicalAtSlot(12))!.signed;
   await (follower.clock as VirtualClock).advanceTo(12);

@@ -1,5 +1,5 @@
 import type { BeaconConfig } from "@lodestar/config";
-import { type ForkName, ForkSeq, isForkPostBellatrix } from "@lodestar/params";
+import { type ForkName, ForkSeq, isForkPostBellatrix, SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import {
   type altair,
@@ -14,6 +14,7 @@ import {
   type RootHex,
   ssz,
   sszTypesFor,
+  type ValidatorIndex,
 } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { LruMap } from "../../collections/lru-map.ts";
@@ -72,6 +73,8 @@ interface AssembledBlock extends ProducedFacts {
   postState: CachedBeaconStateAllForks;
 }
 
+type FeeRecipientOf = (proposer: ValidatorIndex) => Uint8Array;
+
 export type ProducedBlock = ProducedFullBlock | ProducedBlindedBlock;
 
 const WEI_PER_GWEI = 1_000_000_000n;
@@ -114,6 +117,21 @@ export class BlockProducer {
     if (!isBid(payload)) return this.#toFullBlock(assembled, payload, request);
     const { block, postState: _, ...facts } = assembled;
     return { ...facts, isBlinded: true, block: block as BlindedBeaconBlock };
+  }
+
+  /**
+   * Lets the engine build the payload on a produced block while the block is imported. Only within an epoch: the next one
+   * may change the request.
+   */
+  buildAhead({ block, root, postState }: ProducedFullBlock, feeRecipientOf: FeeRecipientOf): void {
+    const { config, engine } = this.#parts;
+    const slot = block.slot + 1;
+    const fork = config.getForkName(slot);
+    if (!engine.buildAhead || !isForkPostBellatrix(fork) || slot % SLOTS_PER_EPOCH === 0) return;
+    const parent = latestPayload(postState);
+    if (!parent) return;
+    const feeRecipient = feeRecipientOf(postState.epochCtx.getBeaconProposer(slot));
+    engine.buildAhead(payloadRequest(config, fork, postState, { slot, parentRoot: root, feeRecipient, parent }));
   }
 
   /** Returns the post-state of a recently produced full block. */

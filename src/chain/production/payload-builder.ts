@@ -11,11 +11,12 @@ import {
   PayloadUnavailableError,
   type PayloadVerdict,
 } from "../../execution/engine.ts";
+import { isSameRequest } from "../../execution/payload-request.ts";
 import { Alarm } from "../../log/alarm.ts";
 import type { Logger } from "../../log/logger.ts";
 import { type Clock, slotMs } from "../clock/clock.ts";
 import { type ForkchoiceView, forkchoiceState } from "../engine/forkchoice-state.ts";
-import { faultOfBlobs, faultOfPayload, isSameRequest, paysAsRequested } from "./payload-check.ts";
+import { faultOfBlobs, faultOfPayload, paysAsRequested } from "./payload-check.ts";
 import { withTimeout } from "./with-timeout.ts";
 
 /** Timeout of engine_getPayload in the Engine API. */

@@ -5,19 +5,6 @@ import { type BlobsBundle, type capella, type ExecutionPayload, ssz } from "@lod
 import { byteArrayEquals, toRootHex } from "@lodestar/utils";
 import type { PayloadRequest } from "../../execution/engine.ts";
 
-/** True if a payload built for one request satisfies the other. */
-export function isSameRequest(a: PayloadRequest, b: PayloadRequest): boolean {
-  return (
-    a.fork === b.fork &&
-    a.timestamp === b.timestamp &&
-    byteArrayEquals(a.parent.blockHash, b.parent.blockHash) &&
-    byteArrayEquals(a.parentBeaconBlockRoot, b.parentBeaconBlockRoot) &&
-    byteArrayEquals(a.prevRandao, b.prevRandao) &&
-    byteArrayEquals(a.feeRecipient, b.feeRecipient) &&
-    ssz.capella.Withdrawals.equals(a.withdrawals, b.withdrawals)
-  );
-}
-
 /** Returns why a block with the payload would be invalid, as a clause (bellatrix and capella/beacon-chain.md). */
 export function faultOfPayload(request: PayloadRequest, payload: ExecutionPayload): string | undefined {
   const { fork, parent, timestamp, prevRandao, withdrawals } = request;

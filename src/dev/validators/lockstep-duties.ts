@@ -84,6 +84,7 @@ export class LockstepDuties {
     const block = await failures.attempt(PROPOSE, slot, () => this.#produce(slot, parentRoot, plan));
     if (block === null) failures.markInconclusive(PROPOSE, slot);
     const timelyBlock = plan.blockDelay ? null : block;
+    if (timelyBlock) this.#buildAhead(timelyBlock);
     const slotVotes = await failures.attempt("attestation data", slot, async () => {
       const target = timelyBlock ? targetOf(timelyBlock) : await this.#target(slot, headRoot);
       const prepared = await this.#prepareVotes(slot, target, plan);
@@ -124,6 +125,15 @@ export class LockstepDuties {
     const produced = await chain.producer.produce(request);
     history.recordProposal(proposer, slot);
     return produced;
+  }
+
+  /** Begins the payload of the next slot. */
+  #buildAhead(produced: ProducedFullBlock): void {
+    const { preparations, clock, producer } = this.#modules.chain;
+    const { currentEpoch } = clock;
+    producer.buildAhead(produced, (proposer) =>
+      preparations.feeRecipientOrDefault(proposer, currentEpoch, { warns: false }),
+    );
   }
 
   /** Imports the block. Stores the slashing protection in the same database write. */

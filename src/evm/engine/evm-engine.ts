@@ -81,6 +81,8 @@ export class EvmEngine implements ExecutionEngine {
   readonly #replay: BlockReplay;
   readonly #jobs = new Map<PayloadId, BuildJob>();
   readonly #transactionListeners = new Set<(pooled: PooledTransaction) => void>();
+  /** Counts what changes the next payload besides the head. Other threads read it. */
+  readonly #revision = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   #kzg: SidecarKzg | undefined;
   #payloadIds = 0;
 
@@ -107,6 +109,11 @@ export class EvmEngine implements ExecutionEngine {
 
   get rules(): ChainRules {
     return this.executor.rules;
+  }
+
+  /** Counter of changes of the pool, in shared memory. */
+  get revision(): Int32Array {
+    return this.#revision;
   }
 
   /** Block that the pool follows. */
@@ -145,6 +152,7 @@ export class EvmEngine implements ExecutionEngine {
     this.pool.clear();
     this.#head.moveTo(head);
     await this.#storage.loadJournal();
+    this.#changed();
   }
 
   /**
@@ -153,6 +161,7 @@ export class EvmEngine implements ExecutionEngine {
    */
   async addTransaction(sent: Uint8Array, impersonation?: "allowed"): Promise<PooledTransaction> {
     const pooled = await this.pool.add(sent, impersonation);
+    this.#changed();
     const { hash } = pooled.transaction;
     try {
       await this.#storage.journal?.put(hash, sent);
@@ -180,6 +189,7 @@ export class EvmEngine implements ExecutionEngine {
   /** Changes the state at the head. The next block applies and records the change. */
   async override(change: Change): Promise<void> {
     this.overrides.add(change);
+    this.#changed();
     this.#head.moveTo(this.head);
     await this.overrides.save();
   }
@@ -214,6 +224,7 @@ export class EvmEngine implements ExecutionEngine {
       this.pool.clear();
       this.#head.moveTo(head);
       restorePool();
+      this.#changed();
       // A write from before may have come after the database went back.
       this.#storage.writeLater(() => this.overrides.save());
     };
@@ -277,6 +288,16 @@ export class EvmEngine implements ExecutionEngine {
     return this.#buildPayload(fork, job);
   }
 
+  /**
+   * Builds a payload on a block that may become the head. Returns null unless the pool is empty, as another head would
+   * change it.
+   */
+  async buildEmpty(request: PayloadRequest): Promise<BuiltPayload | null> {
+    const parent = this.blocks.get(toHex(request.parent.blockHash));
+    if (parent === undefined || this.pool.size > 0 || this.overrides.pending.length > 0) return null;
+    return this.#buildPayload(request.fork, { request, parent });
+  }
+
   async getBlobs(fork: ForkPostDeneb, versionedHashes: readonly Uint8Array[]): Promise<(PooledBlob | null)[]> {
     const version = isForkPostFulu(fork) ? 1 : 0;
     const found = versionedHashes.map((hash): PooledBlob | null => {
@@ -333,6 +354,10 @@ export class EvmEngine implements ExecutionEngine {
       ...(isForkPostDeneb(fork) && { blobsBundle: this.#builder.blobsOf(block) }),
       ...(block.requests && { executionRequests: decodeRequests(block.requests) }),
     };
+  }
+
+  #changed(): void {
+    Atomics.add(this.#revision, 0, 1);
   }
 
   #requiredKzg(): SidecarKzg {

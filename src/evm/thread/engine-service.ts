@@ -1,6 +1,7 @@
 import type { RootHex } from "@lodestar/types";
-import type { BuiltPayload, PayloadVerdict } from "../../execution/engine.ts";
+import type { BuiltPayload, PayloadRequest, PayloadVerdict } from "../../execution/engine.ts";
 import type { EvmEngine } from "../engine/evm-engine.ts";
+import type { AheadPayload } from "./ahead-build.ts";
 
 /**
  * Serves the engine in the EVM's worker thread; `EvmThread` calls it from the main thread. Arguments and results can be
@@ -29,6 +30,13 @@ export class EngineService {
   ): Promise<{ verdict: PayloadVerdict; built: BuiltPayload | null }> {
     const { verdict, payloadId } = await this.#engine.forkchoiceUpdated(...args);
     return { verdict, built: payloadId === null ? null : await this.#engine.getPayload(args[0], payloadId) };
+  }
+
+  /** Builds a payload on a block that is about to become the head. Returns null unless the pool is empty. */
+  async buildAhead(request: PayloadRequest): Promise<AheadPayload | null> {
+    const revision = Atomics.load(this.#engine.revision, 0);
+    const built = await this.#engine.buildEmpty(request);
+    return built && { built, revision };
   }
 
   getBlobs(...args: Parameters<EvmEngine["getBlobs"]>): ReturnType<EvmEngine["getBlobs"]> {

@@ -52,14 +52,15 @@ export class EvmHost {
     return this.#engine;
   }
 
-  /** Creates the engine of a chain at its block 0. */
-  async open({ rules: options, genesisTime, secondsPerSlot }: EvmChainOptions): Promise<void> {
+  /** Creates the engine of a chain at its block 0. Returns its counter of changes. */
+  async open({ rules: options, genesisTime, secondsPerSlot }: EvmChainOptions): Promise<Int32Array> {
     const rules = new ChainRules(options, await this.#crypto);
     const genesis = createGenesis(rules, { timestamp: genesisTime, depositContract: options.depositContract });
     const send = (record: LogMessage) => void this.#channel.call("log", record).catch(() => {});
     const logger = createThreadLogger({ send }, "execution");
     this.#engine = new EvmEngine({ rules, genesis, secondsPerSlot, logger });
     this.#services = createServices(this.#engine);
+    return this.#engine.revision;
   }
 
   /** Connects the engine to the node at the other end. */

@@ -3,11 +3,13 @@ import { ForkName } from "@lodestar/params";
 import type { RootHex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { expect, it, onTestFinished } from "vitest";
+import type { PayloadRequest } from "../../execution/engine.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import type { StoredPayload } from "../engine/history.ts";
 import { memoryStore } from "../engine/storage/memory-store.test-support.ts";
 import { addressOf, GENESIS_TIME, optionsOf, SLOT_SECONDS, TestChain } from "../evm.test-support.ts";
 import { PoolError } from "../pool/pool-error.ts";
+import type { ChannelMessage } from "./channel.ts";
 import { EvmThread } from "./evm-thread.ts";
 import { ThreadStoppedError } from "./supervised-worker.ts";
 
@@ -18,10 +20,17 @@ const rootOfSlot = (slot: number) => new Uint8Array(32).fill(slot);
 /** A chain of execution blocks whose beacon blocks are kept in memory, with an EVM in a thread of its own. */
 async function openThread() {
   const workers: Worker[] = [];
+  /** Methods of the thread that were called. */
+  const called: string[] = [];
   const logger = createRecordingLogger();
   const startWorker = () => {
     const worker = new Worker(new URL("./worker.ts", import.meta.url));
     workers.push(worker);
+    const { postMessage } = worker;
+    worker.postMessage = (message: ChannelMessage) => {
+      if (message[0] === "call") called.push(message[2]);
+      postMessage.call(worker, message);
+    };
     return worker;
   };
   const thread = new EvmThread({ logger, startWorker });
@@ -50,17 +59,18 @@ async function openThread() {
     safeBlockHash: ZERO_HASH,
     finalizedBlockHash: ZERO_HASH,
   });
+  const requestOf = (slot: number, parentHash = head): PayloadRequest => ({
+    fork: FORK,
+    slot,
+    parent: { blockHash: Buffer.from(parentHash.slice(2), "hex"), blockNumber: null },
+    parentBeaconBlockRoot: rootOfSlot(slot - 1),
+    timestamp: GENESIS_TIME + slot * SLOT_SECONDS,
+    prevRandao: rootOfSlot(slot),
+    feeRecipient: addressOf(1),
+    withdrawals: [],
+  });
   const begin = async (slot: number): Promise<string> => {
-    const { payloadId } = await thread.forkchoiceUpdated(FORK, stateOf(head), {
-      fork: FORK,
-      slot,
-      parent: { blockHash: Buffer.from(head.slice(2), "hex"), blockNumber: null },
-      parentBeaconBlockRoot: rootOfSlot(slot - 1),
-      timestamp: GENESIS_TIME + slot * SLOT_SECONDS,
-      prevRandao: rootOfSlot(slot),
-      feeRecipient: addressOf(1),
-      withdrawals: [],
-    });
+    const { payloadId } = await thread.forkchoiceUpdated(FORK, stateOf(head), requestOf(slot));
     return payloadId!;
   };
   const accept = async (slot: number, id: string) => {
@@ -77,6 +87,8 @@ async function openThread() {
     workers,
     logger,
     reading,
+    called,
+    requestOf,
     begin,
     accept,
     build: async (slot: number) => accept(slot, await begin(slot)),
@@ -97,6 +109,50 @@ it("builds and verifies in its thread, and refuses transactions with the errors 
   const { transactions, blockNumber } = await build(1);
   expect([transactions.map((raw) => Buffer.from(raw)), blockNumber]).toEqual([[Buffer.from(sent)], 1]);
   await expect(thread.getPayload(FORK, "0x99")).rejects.toThrow("Unknown payload id 0x99");
+});
+
+it("returns a payload that was built ahead, unless something has changed since", async () => {
+  const { thread, called, requestOf, begin, accept, build } = await openThread();
+  const signer = await TestChain.open(optionsOf("osaka"));
+  const transfer = () => signer.signRaw(0, { to: addressOf(5) as never, value: 1n });
+  const buildAhead = async (slot: number) => {
+    const id = await begin(slot);
+    const { payload } = await thread.getPayload(FORK, id);
+    thread.buildAhead(requestOf(slot + 1, toRootHex(payload.blockHash)));
+    await accept(slot, id);
+    called.length = 0;
+  };
+  await buildAhead(1);
+  expect(await build(2)).toMatchObject({ blockNumber: 2, transactions: [] });
+  expect(called).not.toContain("engine.buildPayload");
+
+  await buildAhead(3);
+  const sent = transfer();
+  await thread.addTransaction(sent);
+  expect((await build(4)).transactions.map((raw) => Buffer.from(raw))).toEqual([Buffer.from(sent)]);
+
+  // The pool is not empty when the payload is begun.
+  await build(5);
+  await thread.addTransaction(transfer());
+  thread.buildAhead(requestOf(6));
+  expect((await build(6)).transactions).toHaveLength(1);
+
+  await buildAhead(7);
+  await thread.service("control").override({ address: addressOf(9), balance: 1n });
+  await build(8);
+  expect(called).toContain("engine.buildPayload");
+
+  await thread.capture(1);
+  thread.buildAhead(requestOf(9));
+  await thread.revert(1);
+  called.length = 0;
+  await build(9);
+  expect(called).toContain("engine.buildPayload");
+
+  thread.buildAhead(requestOf(10));
+  called.length = 0;
+  expect((await build(11)).timestamp).toBe(requestOf(11).timestamp);
+  expect(called).toContain("engine.buildPayload");
 });
 
 it("restarts a thread that stops, with the head and the pool, and repeats the calls of the chain", async () => {

@@ -22,6 +22,7 @@ import type { EvmServices } from "../engine/evm-engine.ts";
 import type { ChainTags } from "../eth/block-id.ts";
 import type { EthService } from "../eth/eth-service.ts";
 import type { EthSubscription } from "../eth/logs/subscription.ts";
+import { AheadBuild } from "./ahead-build.ts";
 import type { Channel } from "./channel.ts";
 import type { EngineService } from "./engine-service.ts";
 import type { EvmChainOptions, HostServices } from "./evm-host.ts";
@@ -101,6 +102,7 @@ export class EvmThread implements ExecutionEngine {
   readonly #logger: Logger;
   readonly #worker: SupervisedWorker;
   readonly #built = new Map<PayloadId, Build>();
+  readonly #ahead = new AheadBuild();
   /** Counts how often the chain was reverted or replaced. */
   #reverts = 0;
   /** Payloads that were built here. They need no verification. */
@@ -149,7 +151,7 @@ export class EvmThread implements ExecutionEngine {
 
   /** Prepares for another chain in the database, until `restore`. */
   detach(): Promise<void> {
-    this.#reverts++;
+    this.#beginHistory();
     return this.#engine("detach", [], { isRepeated: true });
   }
 
@@ -183,7 +185,7 @@ export class EvmThread implements ExecutionEngine {
 
   /** Goes back to a snapshot, unless the thread has been restarted since. Then false is returned: `restore` does it. */
   revert(snapshot: number): Promise<boolean> {
-    this.#reverts++;
+    this.#beginHistory();
     return this.#engine("revert", [snapshot], { isRepeated: true });
   }
 
@@ -221,7 +223,10 @@ export class EvmThread implements ExecutionEngine {
       return { verdict: VALID, payloadId: null };
     }
     const reverts = this.#reverts;
-    const { verdict, built } = await this.#engine("buildPayload", [fork, state, request], { isRepeated: true });
+    const ahead = await this.#ahead.take(request);
+    const { verdict, built } = ahead
+      ? { verdict: VALID, built: ahead }
+      : await this.#engine("buildPayload", [fork, state, request], { isRepeated: true });
     if (built === null) return { verdict, payloadId: null };
     this.#own.add(built.payload);
     addTo(this.#valid, toRootHex(built.payload.blockHash));
@@ -232,6 +237,10 @@ export class EvmThread implements ExecutionEngine {
       this.#built.delete(oldest);
     }
     return { verdict, payloadId };
+  }
+
+  buildAhead(request: PayloadRequest): void {
+    this.#ahead.begin(request, this.#engine("buildAhead", [request]));
   }
 
   /** A payload from before a revert is built again: the pool is another one. */
@@ -268,6 +277,12 @@ export class EvmThread implements ExecutionEngine {
     await this.#worker.stop();
   }
 
+  /** Outdates the payloads that were built before. */
+  #beginHistory(): void {
+    this.#reverts++;
+    this.#ahead.drop();
+  }
+
   #engine<Name extends keyof EngineService>(
     name: Name,
     args: Parameters<EngineService[Name]>,
@@ -277,7 +292,7 @@ export class EvmThread implements ExecutionEngine {
   }
 
   async #prepare(channel: Channel): Promise<void> {
-    await channel.call("open", [this.#chain]);
+    this.#ahead.connect((await channel.call("open", [this.#chain])) as Int32Array);
     await channel.call("connect", []);
     const head = this.#node?.headBlockHash() ?? null;
     if (head !== null) await channel.call("engine.restore", [head]);

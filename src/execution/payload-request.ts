@@ -1,0 +1,16 @@
+import { ssz } from "@lodestar/types";
+import { byteArrayEquals } from "@lodestar/utils";
+import type { PayloadRequest } from "./engine.ts";
+
+/** True if a payload built for one request satisfies the other. */
+export function isSameRequest(a: PayloadRequest, b: PayloadRequest): boolean {
+  return (
+    a.fork === b.fork &&
+    a.timestamp === b.timestamp &&
+    byteArrayEquals(a.parent.blockHash, b.parent.blockHash) &&
+    byteArrayEquals(a.parentBeaconBlockRoot, b.parentBeaconBlockRoot) &&
+    byteArrayEquals(a.prevRandao, b.prevRandao) &&
+    byteArrayEquals(a.feeRecipient, b.feeRecipient) &&
+    ssz.capella.Withdrawals.equals(a.withdrawals, b.withdrawals)
+  );
+}
