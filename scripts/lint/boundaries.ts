@@ -85,7 +85,7 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
   // Plain computation: no chain, no I/O.
   evm: [],
   // Puts the EVM behind the interface of execution engines.
-  "evm/engine": ["execution", "data (types)", "log (types)"],
+  "evm/engine": ["execution", "data (types)", "log"],
   // Runs the engine in a worker thread.
   "evm/thread": ["execution", "log"],
   execution: ["http-client", "db (types)", "log (types)"],

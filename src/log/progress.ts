@@ -63,10 +63,13 @@ export class Progress {
   }
 
   /** Logs the end of a task that took long enough for a report. */
-  finish(): void {
+  finish(fields: LogFields = {}): void {
     const took = this.#timers.now() - this.#startedAt;
     if (took >= this.#firstReportMs)
-      this.#options.logger.info(`${this.#options.message}: done`, { tookSeconds: wholeSeconds(took / 1000) });
+      this.#options.logger.info(`${this.#options.message}: done`, {
+        ...fields,
+        tookSeconds: wholeSeconds(took / 1000),
+      });
   }
 
   #perSecond(): number | undefined {

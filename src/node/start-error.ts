@@ -15,6 +15,8 @@ export type StartErrorKind =
   | "otherSchedule"
   /** The data directory has a dev chain with other parameters. */
   | "otherDevChain"
+  /** Other nodes could not verify the stored dev chain. */
+  | "unverifiableState"
   /** More slots were missed than a dev chain may leave empty. */
   | "tooFarBehind"
   /** The warm-up history of a new dev chain would end in the future. */

@@ -1,10 +1,21 @@
 import { expect, it } from "vitest";
+import type { NetworkSettings } from "../../src/network/network-settings.ts";
 import { account, GWEI, hexOf, openEvmChain, signed } from "../support/evm-chain.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 const OTHER = new Uint8Array(20).fill(0x77);
 const CONTRACT = `0x${"c0".repeat(20)}`;
 const ETHER = 10n ** 18n;
+/** Never started. */
+const NETWORKING: NetworkSettings = {
+  address: "127.0.0.1",
+  port: 0,
+  discovery: false,
+  bootnodes: [],
+  directPeers: [],
+  targetPeers: 1,
+  supernode: false,
+};
 const quantity = (value: bigint | number) => `0x${value.toString(16)}`;
 
 /** A chain that runs, with its time paused. */
@@ -106,6 +117,28 @@ it("takes Anvil's control methods, and keeps their effects in snapshots, dumps, 
   await second.call("eth_sendTransaction", [transaction]);
   expect(await second.call("eth_getTransactionCount", [CONTRACT])).toBe("0x9");
   second.expectHealth();
+  await second.close();
+  await expect(openEvmChain({ networking: NETWORKING, speed: 1 }, directory)).rejects.toMatchObject({
+    kind: "unverifiableState",
+    message: expect.stringContaining("nodes that join it (--p2p) could not verify its blocks"),
+  });
+});
+
+it("opens a chain for other nodes before its state is changed, but not while a change waits", async () => {
+  const directory = tempDirectory();
+  const first = await openRunning(directory);
+  await first.advance(1);
+  await first.close();
+  const second = await openEvmChain({ networking: NETWORKING, speed: 1 }, directory);
+  expect(await second.error("anvil_setBalance", [CONTRACT, "0x1"])).toMatchObject({
+    message: expect.stringContaining("--p2p"),
+  });
+  await second.close();
+  const third = await openRunning(directory);
+  await third.call("anvil_setBalance", [CONTRACT, "0x1"]);
+  await third.close();
+  const opening = openEvmChain({ networking: NETWORKING, speed: 1 }, directory);
+  await expect(opening).rejects.toMatchObject({ kind: "unverifiableState" });
 });
 
 it("drops pooled transactions", async () => {

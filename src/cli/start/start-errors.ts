@@ -38,6 +38,10 @@ const ERROR_EXITS: Record<StartErrorKind, ErrorExit> = {
     reason: "dataDirMismatch",
     advice: "; give the flags it was created with, another --data-dir, or --reset to start over",
   },
+  unverifiableState: {
+    reason: "usage",
+    advice: "; start it without --p2p, give another --data-dir, or --reset to start over",
+  },
   tooFarBehind: {
     reason: "usage",
     advice: "; start without --catch-up to continue where the chain stopped, or with --reset to start over",

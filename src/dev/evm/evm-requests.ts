@@ -66,7 +66,7 @@ export class EvmRequests implements ExecutionRequestMaker {
     return calls.flatMap(({ data, value }) => decodeDepositCall(data, value) ?? []);
   }
 
-  /** Returns the deposits of the blocks after a number, up to a block. Undefined if one of them is not in memory. */
+  /** Returns the deposits of the blocks after a number, up to a block. Undefined if one of them is not known. */
   async depositsUpTo(blockHash: RootHex, after: number): Promise<LoggedDeposit[] | undefined> {
     return (await this.#wallet.depositLogs(this.#depositContract, blockHash, after))?.map(parseDepositLog);
   }

@@ -1,9 +1,11 @@
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import type { EvmStore } from "../../evm/engine/storage/evm-store.ts";
+import { isPendingChange } from "../../evm/overrides/stored-overrides.ts";
 
 const BASE = "evmState";
 const POOL = "evmPool/";
 const OVERRIDES = "evmOverrides/";
+const PENDING_OVERRIDES = `${OVERRIDES}pending`;
 /** Number of the youngest block, and blocks with their indexes. */
 const LAST_ARCHIVED = "evmArchived";
 const BLOCKS = "evmBlocks/";
@@ -22,6 +24,11 @@ export function evmStore(db: BeaconDb): EvmStore {
   const write = async (name: string, bytes: Uint8Array) => {
     const batch = db.batch();
     batch.meta.putCustom(name, bytes);
+    await batch.write();
+  };
+  const deleteAll = async (names: readonly string[]) => {
+    const batch = db.batch();
+    for (const name of names) batch.meta.deleteCustom(name);
     await batch.write();
   };
   return {
@@ -43,6 +50,16 @@ export function evmStore(db: BeaconDb): EvmStore {
     writeBase: (bytes) => write(BASE, bytes),
     readOverrides: (key) => db.meta.getCustom(`${OVERRIDES}${key}`),
     writeOverrides: (key, bytes) => write(`${OVERRIDES}${key}`, bytes),
+    unarchivedOverrides: async () => {
+      const unarchived: [blockHash: string, bytes: Uint8Array][] = [];
+      for await (const [name, bytes] of db.meta.customEntries(OVERRIDES)) {
+        if (name === PENDING_OVERRIDES) continue;
+        const hash = name.slice(OVERRIDES.length);
+        if ((await readNumber(`${NUMBERS.block}${hash}`)) === null) unarchived.push([hash, bytes]);
+      }
+      return unarchived;
+    },
+    deleteOverrides: (hashes) => deleteAll(hashes.map((hash) => `${OVERRIDES}${hash}`)),
     transactions: async (from) => {
       const page: [number: number, sent: Uint8Array][] = [];
       let bytes = 0;
@@ -54,12 +71,16 @@ export function evmStore(db: BeaconDb): EvmStore {
       return page;
     },
     putTransaction: (number, sent) => write(nameOf(number), sent),
-    deleteTransactions: async (numbers) => {
-      const batch = db.batch();
-      for (const number of numbers) batch.meta.deleteCustom(nameOf(number));
-      await batch.write();
-    },
+    deleteTransactions: (numbers) => deleteAll(numbers.map((number) => nameOf(number))),
   };
+}
+
+/** True if a block of the chain, or the next one, has changes that other nodes could not verify. */
+export async function hasOverrides(db: BeaconDb): Promise<boolean> {
+  for await (const [name, bytes] of db.meta.customEntries(OVERRIDES)) {
+    if (name !== PENDING_OVERRIDES || isPendingChange(bytes)) return true;
+  }
+  return false;
 }
 
 function encodeNumber(number: number): Uint8Array {

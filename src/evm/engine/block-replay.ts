@@ -2,6 +2,7 @@ import type { ExecutionPayload, RootHex } from "@lodestar/types";
 import { SingleFlight } from "../../async/single-flight.ts";
 import type { PayloadContext } from "../../execution/engine.ts";
 import type { Logger } from "../../log/logger.ts";
+import { Progress } from "../../log/progress.ts";
 import type { Block, ExecutedBlock } from "../execution/block.ts";
 import type { BlockExecutor } from "../execution/block-executor.ts";
 import { InvalidBlockError } from "../execution/invalid-block.ts";
@@ -9,16 +10,19 @@ import type { ChainOverrides } from "../overrides/chain-overrides.ts";
 import { headerChange, type Override, overrideState } from "../overrides/override.ts";
 import type { ExecutedBlocks } from "./executed-blocks.ts";
 import { encodeRequests } from "./execution-requests.ts";
-import { type PayloadHistory, rebuild, type StoredPayload } from "./history.ts";
-import type { FinalizedStore } from "./storage/finalized-store.ts";
+import { collectMissing, executeMissing, type PayloadHistory, type StoredPayload } from "./history.ts";
+import type { StoredBase } from "./storage/stored-base.ts";
 
 interface BlockReplayParts {
   executor: BlockExecutor;
   blocks: ExecutedBlocks;
   overrides: ChainOverrides;
-  storage: FinalizedStore;
+  base: StoredBase;
   logger: Logger;
 }
+
+/** A restart that takes longer is reported. */
+const FIRST_REPORT_MS = 500;
 
 /** Executes blocks that exist already, with the overrides that were recorded with them. */
 export class BlockReplay {
@@ -45,16 +49,28 @@ export class BlockReplay {
     return this.#rebuilding.run(blockHash, undefined, () => this.#rebuild(history, blockHash, root));
   }
 
-  /** Executes a payload. Throws an `InvalidBlockError`. */
-  async executePayload(parent: ExecutedBlock, { payload, context }: StoredPayload): Promise<ExecutedBlock> {
-    const { executor, blocks } = this.#parts;
-    const overrides = await this.#parts.overrides.ofBlock(payload.blockHash);
-    const state = this.#withOverrides(parent, overrides);
-    const recorded = overrides && headerChange(overrides);
-    const block = await executor.verify(state, payload, this.#contextOf(payload, context), recorded);
-    const executed = overrides ? { ...block, overrides } : block;
-    blocks.add(executed);
-    return executed;
+  /** Executes a payload, and keeps its block. Throws an `InvalidBlockError`. */
+  async executePayload(parent: ExecutedBlock, stored: StoredPayload): Promise<ExecutedBlock> {
+    const block = await this.#verify(parent, stored);
+    this.#parts.blocks.add(block);
+    return block;
+  }
+
+  /**
+   * Executes the stored payloads up to a block again, and yields their blocks without keeping them. Starts from a known
+   * state of the given number or an earlier one.
+   */
+  async *replay(blockHash: RootHex, number: bigint): AsyncGenerator<ExecutedBlock> {
+    const history = this.#history;
+    const root = await history?.rootOf(blockHash);
+    if (history === undefined || root === undefined) return;
+    const { blocks, base } = this.#parts;
+    const readBase = await base.open();
+    const missing = await collectMissing(history, blockHash, root, (hash) => {
+      const known = blocks.get(hash) ?? readBase(hash);
+      return known && known.header.number <= number ? known : undefined;
+    });
+    if (missing) yield* executeMissing(history, missing, (parent, stored) => this.#verify(parent, stored));
   }
 
   /** Checks that a payload is that of an executed block. Throws an `InvalidBlockError`. */
@@ -75,19 +91,35 @@ export class BlockReplay {
   }
 
   async #rebuild(history: PayloadHistory, blockHash: RootHex, root: RootHex): Promise<ExecutedBlock | undefined> {
-    const { blocks, storage, logger } = this.#parts;
-    const readBase = await storage.openBase();
+    const { blocks, base, logger } = this.#parts;
+    const readBase = await base.open();
+    const missing = await collectMissing(history, blockHash, root, (hash) => blocks.get(hash) ?? readBase(hash));
+    if (missing === undefined) return undefined;
+    const total = missing.roots.length;
+    const progress = new Progress({ message: "Executing stored payloads", logger, firstReportMs: FIRST_REPORT_MS });
     try {
-      return await rebuild(blockHash, root, {
-        history,
-        find: (hash) => blocks.get(hash) ?? readBase(hash),
-        execute: (parent, stored) => this.executePayload(parent, stored),
-      });
+      let rebuilt = missing.base;
+      let done = 0;
+      for await (const block of executeMissing(history, missing, (...args) => this.executePayload(...args))) {
+        rebuilt = block;
+        progress.report(++done, total, (perSecond) => ({ blocks: total, perSecond }));
+      }
+      progress.finish({ blocks: done });
+      return done === total ? rebuilt : undefined;
     } catch (error) {
       if (!(error instanceof InvalidBlockError)) throw error;
       logger.error("Stored payload failed re-execution", { blockHash, error });
       return undefined;
     }
+  }
+
+  async #verify(parent: ExecutedBlock, { payload, context }: StoredPayload): Promise<ExecutedBlock> {
+    const { executor } = this.#parts;
+    const overrides = await this.#parts.overrides.ofBlock(payload.blockHash);
+    const state = this.#withOverrides(parent, overrides);
+    const recorded = overrides && headerChange(overrides);
+    const block = await executor.verify(state, payload, this.#contextOf(payload, context), recorded);
+    return overrides ? { ...block, overrides } : block;
   }
 
   #withOverrides(parent: ExecutedBlock, overrides: readonly Override[] = []): ExecutedBlock {

@@ -6,6 +6,7 @@ import { toHex } from "../execution/payload.ts";
 import { isDepositLog } from "../execution/system-contracts.ts";
 import { effectiveTip } from "../execution/transaction.ts";
 import type { EvmEngine } from "./evm-engine.ts";
+import type { ReceiptedBlock } from "./storage/block-archive.ts";
 
 /** High enough to come before most transactions of others. */
 const TIP = 100n * 10n ** 9n;
@@ -69,19 +70,21 @@ export class DevWallet {
 
   /**
    * Returns the logs of a deposit contract in the blocks after a number, up to a block. Undefined if one of the blocks is
-   * not in memory.
+   * neither in memory nor archived.
    */
-  depositLogs(contract: Uint8Array, blockHash: RootHex, after: number): DepositLogEntry[] | undefined {
-    const { blocks } = this.#engine;
+  async depositLogs(contract: Uint8Array, blockHash: RootHex, after: number): Promise<DepositLogEntry[] | undefined> {
+    const { blocks, archive } = this.#engine;
+    const find = async (hash: RootHex): Promise<ReceiptedBlock | undefined> =>
+      blocks.get(hash) ?? (await archive?.byHash(hash));
     const found: DepositLogEntry[][] = [];
-    let block = blocks.get(blockHash);
+    let block = await find(blockHash);
     while (block !== undefined && block.header.number > after) {
       const [blockNumber, hash] = [Number(block.header.number), toHex(block.hash)];
       const logs = block.receipts.flatMap((receipt) => receipt.logs).filter((log) => isDepositLog(log, contract));
-      found.unshift(logs.map(({ data }) => ({ blockNumber, blockHash: hash, data: toHex(data) })));
-      block = blocks.parentOf(block);
+      found.push(logs.map(({ data }) => ({ blockNumber, blockHash: hash, data: toHex(data) })));
+      block = await find(toHex(block.header.parentHash));
     }
-    return block && found.flat();
+    return block && found.reverse().flat();
   }
 
   /** Pooled transactions that can be included, in the order of inclusion. */

@@ -12,8 +12,13 @@ export const FORK = ForkName.fulu;
 const NO_KZG = { verify: async () => true };
 export const rootOfSlot = (slot: number): Uint8Array => new Uint8Array(32).fill(slot);
 
+type EngineOptions = Pick<ConstructorParameters<typeof EvmEngine>[0], "baseInterval" | "maxBlocks">;
+
+const BASE_INTERVAL = { blocks: 4n, gas: 1_000_000_000n };
+
 /** Engines of one chain, which share its beacon blocks and its database. */
-export async function openEngines() {
+export async function openEngines({ baseInterval = BASE_INTERVAL, ...rest }: EngineOptions = {}) {
+  const options = { baseInterval, ...rest };
   const chain = await TestChain.open(optionsOf("osaka"));
   const { stored, store, failing } = memoryStore();
   const payloads = new Map<RootHex, StoredPayload>();
@@ -21,7 +26,7 @@ export async function openEngines() {
   const logger = createRecordingLogger();
   const open = () => {
     const { rules, genesis } = chain;
-    const engine = new EvmEngine({ rules, genesis, secondsPerSlot: SLOT_SECONDS, logger, blocksBetweenBases: 4 });
+    const engine = new EvmEngine({ rules, genesis, secondsPerSlot: SLOT_SECONDS, logger, ...options });
     const history = {
       rootOf: async (hash: RootHex) =>
         [...payloads].find(([, { payload }]) => toRootHex(payload.blockHash) === hash)?.[0],

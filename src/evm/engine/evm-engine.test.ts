@@ -1,11 +1,16 @@
 import { Address } from "@ethereumjs/util";
 import type { RootHex } from "@lodestar/types";
+import { ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
-import { addressOf, hexOf, optionsOf, TestChain } from "../evm.test-support.ts";
+import { encodeDepositCall } from "../../dev/evm/deposit-call.ts";
+import { devAccountKeys } from "../accounts.ts";
+import { addressOf, DEPOSIT_CONTRACT, hexOf, optionsOf, TestChain } from "../evm.test-support.ts";
 import { asBytes, asList, decode, encode } from "../rlp.ts";
+import { DevWallet } from "./dev-wallet.ts";
 import { FORK, openEngines, rootOfSlot, ZERO_HASH } from "./engines.test-support.ts";
 import { ExecutedBlocks } from "./executed-blocks.ts";
+import { hashOfBase } from "./storage/stored-world.ts";
 
 /** Changes the version of the encoded state, the last item of a base. */
 function withOtherVersion(base: Uint8Array): Uint8Array {
@@ -35,6 +40,29 @@ describe("an engine after a restart", () => {
     expect(third.head.header.number).toBe(8n);
     // Of the blocks after the fifth, whose state is stored.
     expect(new Set(reads)).toEqual(new Set([6, 7, 8].map((slot) => toRootHex(rootOfSlot(slot)))));
+  });
+
+  it("stores the state after much gas, less often if it is large", async () => {
+    const { chain, open, build, stored } = await openEngines({ baseInterval: { blocks: 1000n, gas: 40_000n } });
+    const engine = open();
+    let slot = 0;
+    let hash = ZERO_HASH;
+    /** Finalizes a block with a transfer of 21,000 gas. */
+    const finalizeTransfer = async () => {
+      const to = new Address(addressOf(5));
+      await engine.addTransaction(chain.signRaw(0, { to, value: 1n, gasLimit: 21_000n }));
+      hash = await build(engine, ++slot);
+      await engine.forkchoiceUpdated(FORK, { headBlockHash: hash, safeBlockHash: hash, finalizedBlockHash: hash });
+      await engine.flush();
+    };
+    await finalizeTransfer();
+    expect(stored.base).toBeNull();
+    await finalizeTransfer();
+    const { base } = stored;
+    expect(hashOfBase(base!)).toBe(hash);
+    await finalizeTransfer();
+    await finalizeTransfer();
+    expect(stored.base).toBe(base);
   });
 
   it.each([
@@ -104,6 +132,56 @@ describe("an engine after a restart", () => {
     expect(first.head.header.number).toBe(1n);
     await expect(first.getPayload(FORK, "0x99")).rejects.toThrow("Unknown payload id 0x99");
   });
+});
+
+it("archives final blocks that are no longer in memory", async () => {
+  const { open, build, stored, logger } = await openEngines({ maxBlocks: 3 });
+  const engine = open();
+  const hashes: RootHex[] = [];
+  for (let slot = 1; slot <= 8; slot++) hashes.push(await build(engine, slot));
+  expect(engine.blocks.get(hashes[4]!)).toBeUndefined();
+  await build(engine, 9, hashes[6]);
+  await engine.flush();
+  expect(stored.archived.map(({ hash }) => hash)).toEqual(hashes.slice(0, 7));
+  expect(engine.blocks.size).toBe(3);
+  expect(logger.records).toEqual([]);
+});
+
+it("warns about final blocks that it cannot archive, and goes on", async () => {
+  const { open, build, stored, payloads, logger } = await openEngines({ maxBlocks: 3 });
+  const engine = open();
+  const hashes: RootHex[] = [];
+  for (let slot = 1; slot <= 8; slot++) hashes.push(await build(engine, slot));
+  payloads.delete(toRootHex(rootOfSlot(3)));
+  await build(engine, 9, hashes[6]);
+  await engine.flush();
+  expect(stored.archived.map(({ number }) => number)).toEqual([6, 7]);
+  expect(logger.records).toMatchObject([
+    { message: "Finalized execution blocks missing in the archive", fields: { from: 1, to: 5 } },
+  ]);
+});
+
+it("reads the logs of the deposit contract from archived blocks, too", async () => {
+  const { open, build } = await openEngines({ maxBlocks: 3 });
+  const engine = open();
+  const wallet = new DevWallet(engine);
+  const deposit = { ...ssz.phase0.DepositData.defaultValue(), amount: 32_000_000_000 };
+  await wallet.send(devAccountKeys()[0]!.address, {
+    to: DEPOSIT_CONTRACT,
+    data: encodeDepositCall(deposit),
+    value: 32n * 10n ** 18n,
+    gasLimit: 300_000n,
+  });
+  const first = await build(engine, 1);
+  let last = first;
+  for (let slot = 2; slot <= 6; slot++) last = await build(engine, slot, last);
+  await engine.flush();
+  expect(engine.blocks.get(first)).toBeUndefined();
+  const logs = await wallet.depositLogs(DEPOSIT_CONTRACT, last, 0);
+  expect(logs).toMatchObject([{ blockNumber: 1, blockHash: first }]);
+  expect(await wallet.depositLogs(DEPOSIT_CONTRACT, last, 1)).toEqual([]);
+  const unknown = toRootHex(new Uint8Array(32).fill(9));
+  expect(await wallet.depositLogs(DEPOSIT_CONTRACT, unknown, 0)).toBeUndefined();
 });
 
 it("keeps a bounded number of executed blocks", async () => {

@@ -35,14 +35,16 @@ import type { PayloadHistory } from "./history.ts";
 import type { BlockArchive } from "./storage/block-archive.ts";
 import type { EvmStore } from "./storage/evm-store.ts";
 import { FinalizedStore } from "./storage/finalized-store.ts";
+import { type BaseInterval, StoredBase } from "./storage/stored-base.ts";
 
 interface EvmEngineParts {
   rules: ChainRules;
   genesis: ExecutedBlock;
   secondsPerSlot: number;
   logger: Logger;
-  /** Finalized blocks between two stored states. */
-  blocksBetweenBases?: number;
+  baseInterval?: BaseInterval;
+  /** Executed blocks in memory. */
+  maxBlocks?: number;
 }
 
 /** What the engine needs from the node around it, which opens after the engine. */
@@ -77,8 +79,9 @@ export class EvmEngine implements ExecutionEngine {
   readonly secondsPerSlot: number;
   readonly #head: EngineHead;
   readonly #builder: BlockBuilder;
-  readonly #storage: FinalizedStore;
+  readonly #base: StoredBase;
   readonly #replay: BlockReplay;
+  readonly #storage: FinalizedStore;
   readonly #jobs = new Map<PayloadId, BuildJob>();
   readonly #transactionListeners = new Set<(pooled: PooledTransaction) => void>();
   /** Counts what changes the next payload besides the head. Other threads read it. */
@@ -86,25 +89,27 @@ export class EvmEngine implements ExecutionEngine {
   #kzg: SidecarKzg | undefined;
   #payloadIds = 0;
 
-  constructor({ rules, genesis, secondsPerSlot, logger, blocksBetweenBases }: EvmEngineParts) {
+  constructor({ rules, genesis, secondsPerSlot, logger, baseInterval, maxBlocks }: EvmEngineParts) {
     const { overrides } = this;
     const executor = new BlockExecutor(rules);
-    const blocks = new ExecutedBlocks(genesis);
+    const blocks = new ExecutedBlocks(genesis, maxBlocks);
     const kzg: SidecarKzg = {
       verify: (sidecar) => this.#requiredKzg().verify(sidecar),
       upgrade: (sidecar) => this.#requiredKzg().upgrade!(sidecar),
     };
     const pool = new TransactionPool({ rules, kzg }, genesis, Number(genesis.header.timestamp) + secondsPerSlot);
     const head = new EngineHead({ rules, blocks, pool, overrides, secondsPerSlot });
-    const storage = new FinalizedStore({ rules, blocks, pool, logger, blocksBetweenBases });
+    const base = new StoredBase({ rules, blocks, interval: baseInterval, logger });
+    const replay = new BlockReplay({ executor, blocks, overrides, base, logger });
     this.executor = executor;
     this.blocks = blocks;
     this.pool = pool;
     this.secondsPerSlot = secondsPerSlot;
     this.#head = head;
     this.#builder = new BlockBuilder({ executor, blocks, pool, overrides, head });
-    this.#storage = storage;
-    this.#replay = new BlockReplay({ executor, blocks, overrides, storage, logger });
+    this.#base = base;
+    this.#replay = replay;
+    this.#storage = new FinalizedStore({ rules, blocks, pool, overrides, base, replay, logger });
   }
 
   get rules(): ChainRules {
@@ -133,6 +138,7 @@ export class EvmEngine implements ExecutionEngine {
   /** Connects the engine to its node. Until then it knows only genesis, and takes no blobs. */
   connect({ history, store, kzg }: EvmServices): void {
     this.#kzg = kzg;
+    this.#base.connect(store);
     this.#storage.connect(store);
     this.#replay.connect(history);
     this.overrides.connect(store);
@@ -335,7 +341,7 @@ export class EvmEngine implements ExecutionEngine {
 
   /** Returns a function that decodes the stored state if it is that of a block. */
   openBase(): Promise<(blockHash: RootHex) => ExecutedBlock | undefined> {
-    return this.#storage.openBase();
+    return this.#base.open();
   }
 
   #setHead(head: ExecutedBlock, nextTimestamp: number | undefined): void {

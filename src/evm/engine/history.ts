@@ -20,36 +20,50 @@ export interface PayloadHistory {
   read(root: RootHex): Promise<StoredPayload | null>;
 }
 
-interface RebuildParts {
-  history: PayloadHistory;
-  /** Returns a block whose world is known. */
-  find(blockHash: RootHex): ExecutedBlock | undefined;
-  execute(parent: ExecutedBlock, stored: StoredPayload): Promise<ExecutedBlock>;
+/** Stored payloads on a block whose state is known. */
+interface MissingBlocks {
+  base: ExecutedBlock;
+  /** Roots of their beacon blocks, the oldest first. */
+  roots: readonly RootHex[];
 }
 
-/** Executes stored payloads up to a block again. Returns undefined if one of them is not stored. */
-export async function rebuild(
+/**
+ * Collects the stored payloads up to a block, from the newest block that `find` returns. Returns undefined if one of
+ * them is not stored.
+ */
+export async function collectMissing(
+  history: PayloadHistory,
   blockHash: RootHex,
   root: RootHex,
-  { history, find, execute }: RebuildParts,
-): Promise<ExecutedBlock | undefined> {
-  const missing: RootHex[] = [];
+  find: (blockHash: RootHex) => ExecutedBlock | undefined,
+): Promise<MissingBlocks | undefined> {
+  const roots: RootHex[] = [];
   let [hash, at] = [blockHash, root];
-  let block = find(hash);
-  while (block === undefined) {
+  let base = find(hash);
+  while (base === undefined) {
     const stored = await history.read(at);
     if (stored === null || toHex(stored.payload.blockHash) !== hash) return undefined;
-    missing.push(at);
+    roots.push(at);
     hash = toHex(stored.payload.parentHash);
     at = toHex(stored.context.parentBeaconBlockRoot!);
-    block = find(hash);
+    base = find(hash);
   }
+  return { base, roots: roots.reverse() };
+}
+
+/** Executes stored payloads again. Yields their blocks. Ends early if a payload is no longer stored. */
+export async function* executeMissing(
+  history: PayloadHistory,
+  { base, roots }: MissingBlocks,
+  execute: (parent: ExecutedBlock, stored: StoredPayload) => Promise<ExecutedBlock>,
+): AsyncGenerator<ExecutedBlock> {
   const slice = new TimeSlice();
-  for (const next of missing.reverse()) {
-    const stored = await history.read(next);
-    if (stored === null) return undefined;
+  let block = base;
+  for (const root of roots) {
+    const stored = await history.read(root);
+    if (stored === null) return;
     block = await execute(block, stored);
+    yield block;
     await slice.yieldIfDue();
   }
-  return block;
 }

@@ -2,22 +2,21 @@ import type { RootHex } from "@lodestar/types";
 import type { ExecutedBlock } from "../execution/block.ts";
 import { toHex } from "../execution/payload.ts";
 import { type Change, decodeOverrides, encodeOverrides, type Override } from "./override.ts";
+import {
+  type ImpersonationSettings,
+  parse,
+  type StoredPending,
+  type StoredRecord,
+  serialize,
+} from "./stored-overrides.ts";
 
 /** Persists overrides: those of a block by its hash, and those that wait for a block. */
 export interface OverrideStore {
   readOverrides(key: RootHex | "pending"): Promise<Uint8Array | null>;
   writeOverrides(key: RootHex | "pending", bytes: Uint8Array): Promise<void>;
-}
-
-interface Settings {
-  /** Addresses in hex. */
-  readonly impersonated: readonly string[];
-  readonly impersonatesAll: boolean;
-}
-
-interface StoredPending extends Settings {
-  nextId: number;
-  overrides: ReturnType<typeof encodeOverrides>;
+  /** Returns those of blocks that are not archived, with their hashes. */
+  unarchivedOverrides(): Promise<[blockHash: RootHex, bytes: Uint8Array][]>;
+  deleteOverrides(blockHashes: readonly RootHex[]): Promise<void>;
 }
 
 interface Branches {
@@ -25,7 +24,7 @@ interface Branches {
   gained: readonly ExecutedBlock[];
 }
 
-const NO_SETTINGS: Settings = { impersonated: [], impersonatesAll: false };
+const NO_SETTINGS: ImpersonationSettings = { impersonated: [], impersonatesAll: false };
 
 /**
  * Overrides of a chain. They wait for the next block, which records them. If the branch of that block is lost, they wait
@@ -35,6 +34,8 @@ export class ChainOverrides {
   /** By what they replace, in the order of application. */
   #pending = new Map<string, Override>();
   #settings = NO_SETTINGS;
+  /** Numbers of blocks with overrides that may not become final, by hash. */
+  #unsettled = new Map<RootHex, number>();
   #nextId = 0;
   /** True while another chain replaces what is stored. */
   #isDetached = false;
@@ -89,18 +90,32 @@ export class ChainOverrides {
   /** Returns the overrides that were recorded with a block. */
   async ofBlock(hash: Uint8Array): Promise<readonly Override[] | undefined> {
     const bytes = (await this.#store?.readOverrides(toHex(hash))) ?? null;
-    return bytes === null ? undefined : decodeOverrides(parse(bytes));
+    return bytes === null ? undefined : decodeOverrides(parse<StoredRecord>(bytes).overrides);
   }
 
   /** Stores the overrides of a block. */
-  async record({ hash, overrides }: Pick<ExecutedBlock, "hash" | "overrides">): Promise<void> {
-    if (overrides) await this.#store?.writeOverrides(toHex(hash), serialize(encodeOverrides(overrides)));
+  async record({ hash, header, overrides }: Pick<ExecutedBlock, "hash" | "header" | "overrides">): Promise<void> {
+    if (overrides === undefined) return;
+    const blockNumber = Number(header.number);
+    const stored: StoredRecord = { blockNumber, overrides: encodeOverrides(overrides) };
+    this.#unsettled.set(toHex(hash), blockNumber);
+    await this.#store?.writeOverrides(toHex(hash), serialize(stored));
+  }
+
+  /** Deletes the overrides of blocks up to a final number that did not become final. */
+  async settle(finalNumber: bigint, isFinal: (blockHash: RootHex) => Promise<boolean>): Promise<void> {
+    const settled = [...this.#unsettled].filter(([, number]) => number <= finalNumber).map(([hash]) => hash);
+    const unused: RootHex[] = [];
+    for (const hash of settled) if (!(await isFinal(hash))) unused.push(hash);
+    if (unused.length > 0) await this.#store?.deleteOverrides(unused);
+    for (const hash of settled) this.#unsettled.delete(hash);
   }
 
   /** Drops everything and stores nothing until `load`. */
   detach(): void {
     this.#isDetached = true;
     this.#pending = new Map();
+    this.#unsettled = new Map();
   }
 
   /** Stores what waits, and the settings. */
@@ -127,12 +142,15 @@ export class ChainOverrides {
     this.#pending = new Map();
     for (const override of decodeOverrides(overrides)) this.#put(override);
     this.follow({ lost: [], gained: branch });
+    const unarchived = (await this.#store?.unarchivedOverrides()) ?? [];
+    this.#unsettled = new Map(unarchived.map(([hash, record]) => [hash, parse<StoredRecord>(record).blockNumber]));
   }
 
   /** Returns the function that makes everything again what it is now. */
   capture(): () => void {
-    const [pending, settings] = [new Map(this.#pending), this.#settings];
+    const [pending, settings, unsettled] = [new Map(this.#pending), this.#settings, new Map(this.#unsettled)];
     return () => {
+      this.#unsettled = new Map(unsettled);
       this.#pending = new Map(pending);
       this.#settings = settings;
     };
@@ -151,12 +169,4 @@ function targetOf({ id, ...change }: Override): string {
   if (!("address" in change)) return Object.keys(change).join();
   const { address, storage, ...field } = change;
   return `${toHex(address)}/${storage ? toHex(storage[0]) : Object.keys(field).join()}`;
-}
-
-function serialize(value: unknown): Uint8Array {
-  return new TextEncoder().encode(JSON.stringify(value));
-}
-
-function parse<T>(bytes: Uint8Array): T {
-  return JSON.parse(new TextDecoder().decode(bytes)) as T;
 }

@@ -59,17 +59,18 @@ function overrideAccount(state: WorldState, { address, balance, nonce, code, sto
   }
 }
 
-type Json = Readonly<Record<string, string | number | readonly string[]>>;
+/** An override as JSON. */
+export type EncodedOverride = Readonly<Record<string, string | number | readonly string[]>>;
 
 /** Encodes overrides for storage. */
-export function encodeOverrides(overrides: readonly Override[]): Json[] {
+export function encodeOverrides(overrides: readonly Override[]): EncodedOverride[] {
   return overrides.map((override) =>
     Object.fromEntries(Object.entries(override).map(([name, value]) => [name, encodeValue(value)])),
   );
 }
 
 /** Decodes what `encodeOverrides` made. */
-export function decodeOverrides(stored: readonly Json[]): Override[] {
+export function decodeOverrides(stored: readonly EncodedOverride[]): Override[] {
   return stored.map(
     (fields) =>
       Object.fromEntries(
@@ -86,7 +87,7 @@ function encodeValue(value: unknown): string | number | string[] {
   return Array.isArray(value) ? value.map((each) => encodeValue(each) as string) : (value as number);
 }
 
-function decodeValue(name: string, value: Json[string]): unknown {
+function decodeValue(name: string, value: EncodedOverride[string]): unknown {
   if (typeof value === "number") return value;
   if (typeof value !== "string") return value.map(fromHex);
   return BIGINT_FIELDS.includes(name) ? BigInt(value) : fromHex(value);

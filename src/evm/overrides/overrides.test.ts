@@ -82,6 +82,35 @@ it("moves the overrides of a lost branch to the next block of the new one", asyn
   expect(accountOf(engine, TOKEN)?.nonce).toBe(4n);
 });
 
+it("deletes the records of blocks that did not become final, also after a restart", async () => {
+  const { open, build, stored } = await openEngines();
+  const records = () => [...stored.overrides.keys()].filter((key) => key !== "pending");
+  const engine = open();
+  await build(engine, 1);
+  const ancestor = engine.head;
+  await engine.override({ address: OWNER, balance: 1n });
+  const lost = await build(engine, 2);
+  const kept = await build(engine, 3, undefined, ancestor);
+  expect(records()).toEqual([lost, kept]);
+  await engine.override({ address: OWNER, balance: 2n });
+  const next = await build(engine, 4);
+  expect(records()).toEqual([lost, kept, next]);
+  await build(engine, 5, kept);
+  await engine.flush();
+  expect(records()).toEqual([kept, next]);
+
+  const parent = engine.head;
+  await engine.override({ address: OWNER, balance: 3n });
+  const lostLater = await build(engine, 6);
+  const head = await build(engine, 7, undefined, parent);
+  expect(records()).toEqual([kept, next, lostLater, head]);
+  const second = open();
+  await second.restore(head);
+  await build(second, 8, head);
+  await second.flush();
+  expect(records()).toEqual([kept, next, head]);
+});
+
 it("captures overrides and impersonated accounts", async () => {
   const { open, build } = await openEngines();
   const engine = open();

@@ -21,6 +21,7 @@ import {
 } from "../../dev/chain-config.ts";
 import { MAX_EMPTY_EPOCHS } from "../../dev/constants.ts";
 import { createKeys } from "../../dev/create-keys.ts";
+import { hasOverrides } from "../../dev/evm/evm-store.ts";
 import { createEvmChain, openEvmChain } from "../../dev/evm/open-evm.ts";
 import { createDevGenesis } from "../../dev/genesis.ts";
 import { genesisDeposits, genesisDepositsInSlices } from "../../dev/genesis-deposits.ts";
@@ -86,7 +87,10 @@ export async function openDevSource(
   if (catchesUp) requireFewEmptySlots(presentSlot - stoppedAt);
   const isJoined = await db.meta.isJoined();
   const config = createBeaconConfig(storedChainConfig(identity), fromHex(identity.genesisValidatorsRoot));
-  if (evm && stored) await openStoredEvm(evm, config, options);
+  if (evm && stored) {
+    await openStoredEvm(evm, config, options);
+    if (options.networking) await requireNoOverrides(db, options);
+  }
   const engine = evm ?? (await openEngine(config, options));
   const suspensions = watchSuspensions(logger);
   const clock = new VirtualClock({
@@ -125,6 +129,16 @@ async function openStoredEvm(evm: EvmThread, config: BeaconConfig, { dataDir }: 
   throw new StartError(
     "otherDevChain",
     `The data directory ${dataDir} holds a dev chain of another version, whose EVM starts from another block 0.`,
+  );
+}
+
+/** Other nodes of a network execute all blocks, and cannot verify overrides. */
+async function requireNoOverrides(db: BeaconDb, { dataDir }: DevSourceOptions): Promise<void> {
+  if (!(await hasOverrides(db))) return;
+  throw new StartError(
+    "unverifiableState",
+    `The data directory ${dataDir} holds a chain whose state was changed by calls such as anvil_setBalance or ` +
+      "anvil_impersonateAccount: nodes that join it (--p2p) could not verify its blocks.",
   );
 }
 

@@ -48,9 +48,18 @@ export class BlockArchive {
     this.#rules = rules;
   }
 
+  /** Number of the youngest block, or 0. */
+  async last(): Promise<bigint> {
+    return BigInt(await this.#store.lastArchived());
+  }
+
+  async has(hash: RootHex): Promise<boolean> {
+    return (await this.#store.archivedNumber("block", hash)) !== null;
+  }
+
   /** Stores consecutive blocks, the oldest first. Those that are stored already are skipped. */
   async append(blocks: readonly ExecutedBlock[]): Promise<void> {
-    const last = BigInt(await this.#store.lastArchived());
+    const last = await this.last();
     const missing = blocks.filter(({ header }) => header.number > last);
     if (missing.length > 0) await this.#store.archiveBlocks(missing.map(encodeArchived));
   }

@@ -3,47 +3,44 @@ import type { Logger } from "../../../log/logger.ts";
 import type { ExecutedBlock } from "../../execution/block.ts";
 import { toHex } from "../../execution/payload.ts";
 import type { ChainRules } from "../../execution/rules.ts";
+import type { ChainOverrides } from "../../overrides/chain-overrides.ts";
 import type { TransactionPool } from "../../pool/transaction-pool.ts";
+import type { BlockReplay } from "../block-replay.ts";
 import type { ExecutedBlocks } from "../executed-blocks.ts";
 import { BlockArchive } from "./block-archive.ts";
 import type { EvmStore } from "./evm-store.ts";
 import { PoolJournal } from "./pool-journal.ts";
-import { decodeBase, encodeBase, hashOfBase } from "./stored-world.ts";
+import type { StoredBase } from "./stored-base.ts";
 
 interface FinalizedStoreParts {
   rules: ChainRules;
   blocks: ExecutedBlocks;
   pool: TransactionPool;
+  overrides: ChainOverrides;
+  base: StoredBase;
+  replay: BlockReplay;
   logger: Logger;
-  /** Finalized blocks between two stored states. */
-  blocksBetweenBases?: number;
 }
 
-/** Bounds the blocks that a restart executes again. */
-const BLOCKS_BETWEEN_BASES = 1024;
+/** Blocks that are archived at once while a gap is filled. */
+const BLOCKS_PER_WRITE = 128;
 
 /** Stores what finality settles: blocks, from time to time a state, and which pooled transactions are included. */
 export class FinalizedStore {
   readonly #parts: FinalizedStoreParts;
-  readonly #blocksBetweenBases: bigint;
-  #store: EvmStore | undefined;
   #archive: BlockArchive | undefined;
   #journal: PoolJournal | undefined;
   #finalized: ExecutedBlock;
-  /** Number of the block whose state is stored. */
-  #baseNumber = 0n;
   #writing: Promise<void> = Promise.resolve();
 
   constructor(parts: FinalizedStoreParts) {
     this.#parts = parts;
-    this.#blocksBetweenBases = BigInt(parts.blocksBetweenBases ?? BLOCKS_BETWEEN_BASES);
     this.#finalized = parts.blocks.genesis;
   }
 
   /** Connects to the database. Until then nothing is stored. */
   connect(store: EvmStore): void {
     const { rules, pool } = this.#parts;
-    this.#store = store;
     this.#archive = new BlockArchive(store, rules);
     this.#journal = new PoolJournal(store, pool);
   }
@@ -92,50 +89,56 @@ export class FinalizedStore {
 
   /** Returns a function that reverts to what is finalized now. The database is reverted separately. */
   capture(): () => void {
-    const [finalized, baseNumber] = [this.#finalized, this.#baseNumber];
+    const finalized = this.#finalized;
+    const restoreBase = this.#parts.base.capture();
     const restoreJournal = this.#journal?.capture();
     return () => {
       this.#finalized = finalized;
-      this.#baseNumber = baseNumber;
+      restoreBase();
       restoreJournal?.();
     };
   }
 
-  /** Returns a function that decodes the stored state if it is that of a block. */
-  async openBase(): Promise<(blockHash: RootHex) => ExecutedBlock | undefined> {
-    const { rules, blocks, logger } = this.#parts;
-    const unreadable = (error: unknown) =>
-      logger.warn("Stored execution state unreadable, executing all payloads again", { error });
-    const bytes = await this.#store?.readBase();
-    let hash: RootHex | undefined;
-    try {
-      hash = bytes ? hashOfBase(bytes) : undefined;
-    } catch (error) {
-      unreadable(error);
-    }
-    return (blockHash) => {
-      if (blockHash !== hash) return undefined;
-      try {
-        const block = decodeBase(bytes!, rules);
-        this.#baseNumber = block.header.number;
-        blocks.add(block);
-        return block;
-      } catch (error) {
-        unreadable(error);
-        return undefined;
-      }
-    };
+  async #write(finalized: ExecutedBlock, finalBlocks: readonly ExecutedBlock[]): Promise<void> {
+    const archive = this.#archive;
+    const { number } = finalized.header;
+    if (archive === undefined || this.#isReverted(number)) return;
+    await this.#fillGap(archive, finalBlocks);
+    if (this.#isReverted(number)) return;
+    await archive.append(finalBlocks);
+    await this.#journal?.prune(this.#transactionsAfter(number));
+    await this.#parts.overrides.settle(number, (hash) => archive.has(hash));
+    await this.#parts.base.advance(finalBlocks);
   }
 
-  async #write(finalized: ExecutedBlock, finalBlocks: readonly ExecutedBlock[]): Promise<void> {
-    const { number } = finalized.header;
-    // The chain may have been reverted meanwhile.
-    if (number > this.#finalized.header.number) return;
-    await this.#archive?.append(finalBlocks);
-    await this.#journal?.prune(this.#transactionsAfter(number));
-    if (this.#store === undefined || number < this.#baseNumber + this.#blocksBetweenBases) return;
-    await this.#store.writeBase(encodeBase(finalized));
-    this.#baseNumber = number;
+  /** True if the chain was reverted to before a block that was final. */
+  #isReverted(number: bigint): boolean {
+    return number > this.#finalized.header.number;
+  }
+
+  /** Archives final blocks before those in memory. They are executed again for their receipts. */
+  async #fillGap(archive: BlockArchive, finalBlocks: readonly ExecutedBlock[]): Promise<void> {
+    const { replay, logger } = this.#parts;
+    const [first, last] = [finalBlocks[0], finalBlocks.at(-1)];
+    const archived = await archive.last();
+    if (first === undefined || last === undefined || first.header.number <= archived + 1n) return;
+    let filled: ExecutedBlock[] = [];
+    for await (const block of replay.replay(toHex(last.hash), archived)) {
+      const { number } = block.header;
+      if (number >= first.header.number) break;
+      if (number > archived) filled.push(block);
+      if (filled.length < BLOCKS_PER_WRITE) continue;
+      if (this.#isReverted(last.header.number)) return;
+      await archive.append(filled);
+      filled = [];
+    }
+    if (!this.#isReverted(last.header.number)) await archive.append(filled);
+    const end = await archive.last();
+    if (end + 1n >= first.header.number) return;
+    logger.warn("Finalized execution blocks missing in the archive", {
+      from: Number(end) + 1,
+      to: Number(first.header.number) - 1,
+    });
   }
 
   /** Hashes of the transactions of later blocks, on all branches. */

@@ -30,6 +30,11 @@ export function memoryStore() {
     writeOverrides: async (key, bytes) => {
       overrides.set(key, bytes);
     },
+    unarchivedOverrides: async () =>
+      [...overrides].filter(([key]) => key !== "pending" && !archived.some(({ hash }) => hash === key)),
+    deleteOverrides: async (hashes) => {
+      for (const hash of hashes) overrides.delete(hash);
+    },
     lastArchived: async () => archived.at(-1)?.number ?? 0,
     archiveBlocks: async (blocks) => {
       write();

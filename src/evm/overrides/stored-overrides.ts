@@ -1,0 +1,34 @@
+import type { EncodedOverride } from "./override.ts";
+
+/** Settings of impersonation. */
+export interface ImpersonationSettings {
+  /** Addresses in hex. */
+  readonly impersonated: readonly string[];
+  readonly impersonatesAll: boolean;
+}
+
+/** Stored form of what waits for the next block. */
+export interface StoredPending extends ImpersonationSettings {
+  nextId: number;
+  overrides: readonly EncodedOverride[];
+}
+
+/** Stored form of what a block has applied. */
+export interface StoredRecord {
+  blockNumber: number;
+  overrides: readonly EncodedOverride[];
+}
+
+export function serialize(value: StoredPending | StoredRecord): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(value));
+}
+
+export function parse<Stored extends StoredPending | StoredRecord>(bytes: Uint8Array): Stored {
+  return JSON.parse(new TextDecoder().decode(bytes)) as Stored;
+}
+
+/** True if a stored `StoredPending` lets the next block differ from what other nodes accept. */
+export function isPendingChange(bytes: Uint8Array): boolean {
+  const { overrides, impersonated, impersonatesAll } = parse<StoredPending>(bytes);
+  return overrides.length > 0 || impersonated.length > 0 || impersonatesAll;
+}
