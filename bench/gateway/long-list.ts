@@ -11,7 +11,7 @@ import { BareProxy } from "./bare-proxy.ts";
 import type { GatewayBenchOptions } from "./options.ts";
 import { serveGateway } from "./programs.ts";
 
-const LEAST_SPEED = 0.8;
+const LEAST_SPEED = 0.6;
 const MOST_BYTES = 20e6;
 
 const PROGRAM = { title: "The node", directory: join(import.meta.dirname, "../..") };
