@@ -7,7 +7,7 @@ import type { Params } from "../server/method-table.ts";
 import { bind } from "./bind.ts";
 import { defineMethod, each, optional, required } from "./definition.ts";
 import { stateId } from "./params/identifiers.ts";
-import { slot } from "./params/scalars.ts";
+import { root, slot, stringEnum, text } from "./params/scalars.ts";
 import { listSchema, paramSchema } from "./params/schema.ts";
 
 const facts = {
@@ -36,6 +36,48 @@ const swapped = defineMethod({
   name: "swapped",
   params: { stateId: required(stateId, ""), from: optional(slot, "") },
   normalizePositional: (params) => (params[1] === "head" ? [params[1], params[0]] : params),
+});
+
+const devAdvance = defineMethod({
+  ...facts,
+  name: "advance",
+  params: {
+    slots: optional(slot, ""),
+    until: optional(stringEnum(["finalized"]), ""),
+    note: optional(text("a note"), ""),
+  },
+});
+const range = defineMethod({
+  ...facts,
+  name: "range",
+  params: { slot: required(slot, ""), root: required(root, "") },
+});
+
+describe("hints for positional parameters", () => {
+  const messageOf = (...args: Parameters<typeof bind>): string => {
+    try {
+      void bind(...args);
+    } catch (error) {
+      return (error as Failure).message;
+    }
+    return "";
+  };
+  const someRoot = `0x${"ab".repeat(32)}`;
+
+  it.each<[Parameters<typeof bind>[0], unknown[], string]>([
+    [range, [someRoot, 5], "was given. Swap the two: the order is slot, root."],
+    [devAdvance, ["finalized"], 'was given. Did you mean "until"? Pass it by name: {"until": "finalized"}.'],
+    // Free text accepts everything, so it is never what was meant.
+    [devAdvance, ["later"], '"later" was given.'],
+    [range, [someRoot, "x"], '…" was given.'],
+    [range, [5, "x".repeat(100_000)], '…" was given.'],
+  ])("tell where a value belongs (%#)", (method, params, ending) => {
+    expect(messageOf(method, params).endsWith(ending)).toBe(true);
+  });
+
+  it("are not given for parameters by name", () => {
+    expect(messageOf(devAdvance, { slots: "finalized" })).toMatch(/"finalized" was given\.$/);
+  });
 });
 
 describe("bind", () => {

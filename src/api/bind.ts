@@ -16,9 +16,8 @@ const SYNC_ITEMS = 64;
  * only for long lists.
  */
 export function bind(signature: Signature, params: Params): Args | Promise<Args> {
-  const given = Array.isArray(params)
-    ? byPosition(signature, signature.normalizePositional ? signature.normalizePositional(params) : params)
-    : byName(signature, params);
+  const positional = Array.isArray(params) ? (signature.normalizePositional?.(params) ?? params) : undefined;
+  const given = positional ? byPosition(signature, positional) : byName(signature, params as Record<string, unknown>);
   const args: Args = {};
   let longLists: [key: string, list: List][] | undefined;
   for (const [position, param] of signature.params.entries()) {
@@ -29,7 +28,8 @@ export function bind(signature: Signature, params: Params): Args | Promise<Args>
     }
     const list = listOf(param, value);
     if (list === undefined) {
-      args[param.key] = parseValue(param.schema, value, `The parameter "${param.name}"`);
+      const hint = () => positional && misplacedHint(signature, positional, position);
+      args[param.key] = parseValue(param.schema, value, `The parameter "${param.name}"`, hint);
     } else if (list.items.length <= SYNC_ITEMS) {
       args[param.key] = list.items.map((item, index) => parseValue(list.schema, item, list.subject(index)));
     } else {
@@ -78,10 +78,41 @@ async function parseLists(args: Args, lists: readonly [key: string, list: List][
   return args;
 }
 
-function parseValue(schema: z.ZodType, value: unknown, subject: string): unknown {
+function parseValue(schema: z.ZodType, value: unknown, subject: string, hint?: () => string | undefined): unknown {
   const parsed = parseWith(schema, value);
-  if (!parsed.success) throw invalidParams(`${subject} ${firstMessage(parsed.error)}`);
-  return parsed.data;
+  if (parsed.success) return parsed.data;
+  const advice = hint?.();
+  const message = `${subject} ${firstMessage(parsed.error)}`;
+  throw invalidParams(advice === undefined ? message : `${message} ${advice}`);
+}
+
+/** Not a valid value of anything but free text. */
+const NONSENSE = "\0";
+/** Longer values get no hint. */
+const MAX_HINTED_LENGTH = 200;
+
+/** Suggests where an invalid positional value belongs: swapped with another one, or in an optional parameter. */
+function misplacedHint(signature: Signature, params: readonly unknown[], position: number): string | undefined {
+  const value = params[position];
+  if (!isShort(value)) return undefined;
+  const accepts = ({ schema, each }: Param, candidate: unknown) =>
+    !each && isShort(candidate) && parseWith(schema, candidate).success;
+  const failed = signature.params[position]!;
+  for (const [index, other] of signature.params.entries()) {
+    if (index === position || !accepts(other, value)) continue;
+    const isGiven = params[index] !== undefined && params[index] !== null;
+    if (isGiven && accepts(failed, params[index])) {
+      return `Swap the two: the order is ${signature.params.map(({ name }) => name).join(", ")}.`;
+    }
+    if (!isGiven && !accepts(other, NONSENSE)) {
+      return `Did you mean "${other.name}"? Pass it by name: {"${other.name}": ${JSON.stringify(value)}}.`;
+    }
+  }
+  return undefined;
+}
+
+function isShort(value: unknown): value is string | number {
+  return typeof value === "number" || (typeof value === "string" && value.length <= MAX_HINTED_LENGTH);
 }
 
 function byPosition(signature: Signature, params: unknown[]): Lookup {

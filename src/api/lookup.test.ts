@@ -29,13 +29,14 @@ describe("state ids", () => {
   });
 
   it.each([
-    [CURRENT_SLOT + 1, `slot ${CURRENT_SLOT + 1}`],
-    [UNKNOWN_ROOT, UNKNOWN_ROOT],
-  ])("%s is not found", async (stateId, named) => {
-    await expect(resolveState(chain, stateId)).rejects.toMatchObject({
-      kind: "not-found",
-      message: `No state for ${named}.`,
-    });
+    [
+      CURRENT_SLOT + 1,
+      `Slot ${CURRENT_SLOT + 1} is in the future: the head is at slot ${chain.head.slot}. ` +
+        "On a dev chain, dev_advance gets there.",
+    ],
+    [UNKNOWN_ROOT, `No state for ${UNKNOWN_ROOT}.`],
+  ])("%s is not found", async (stateId, message) => {
+    await expect(resolveState(chain, stateId)).rejects.toMatchObject({ kind: "not-found", message });
   });
 
   it("rejects unknown identifiers", async () => {

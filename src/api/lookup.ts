@@ -40,7 +40,7 @@ export interface ResolvedState extends StateMeta {
 /** Returns a state by id. Throws a not found `Failure` if there is none. */
 export async function resolveState(chain: ChainView, stateId: StateId, call?: CallContext): Promise<ResolvedState> {
   const resolved = await findState(chain, stateId, call);
-  if (resolved === null) throw unknown("state", stateId);
+  if (resolved === null) throw unknown(chain, "state", stateId);
   return resolved;
 }
 
@@ -89,13 +89,13 @@ function metaOfState(
 
 /** Returns a block by id. Throws a not found `Failure` if there is none. */
 export async function resolveBlock(chain: ChainView, blockId: BlockId): Promise<ChainBlock> {
-  return found(await findBlock(chain, blockId), blockId);
+  return found(chain, await findBlock(chain, blockId), blockId);
 }
 
 /** Returns slot and root of a block. Works for stored blocks and for the anchor block. */
 export async function resolveBlockPosition(chain: ChainView, blockId: BlockId): Promise<BlockPosition> {
   const root = await rootOfBlock(chain, blockId);
-  return found(root === null ? null : await chain.blocks.positionOf(root), blockId);
+  return found(chain, root === null ? null : await chain.blocks.positionOf(root), blockId);
 }
 
 /** Returns a block by id, or null if there is none. */
@@ -104,8 +104,8 @@ export async function findBlock(chain: ChainView, blockId: BlockId): Promise<Cha
   return root === null ? null : chain.blocks.byRoot(root);
 }
 
-function found<Block>(block: Block | null, blockId: BlockId): Block {
-  if (block === null) throw unknown("block", blockId);
+function found<Block>(chain: ChainView, block: Block | null, blockId: BlockId): Block {
+  if (block === null) throw unknown(chain, "block", blockId);
   return block;
 }
 
@@ -171,7 +171,12 @@ function isFinalizedState(chain: ChainView, slot: Slot, blockRoot: RootHex): boo
   return chain.states.atCheckpoint(finalized).then((state) => slot <= state.slot);
 }
 
-function unknown(what: "state" | "block", id: StateId | BlockId): Failure {
+function unknown({ clock, head }: ChainView, what: "state" | "block", id: StateId | BlockId): Failure {
+  if (typeof id !== "string" && id > Math.max(clock.currentSlot, head.slot)) {
+    return notFound(
+      `Slot ${id} is in the future: the head is at slot ${head.slot}. On a dev chain, dev_advance gets there.`,
+    );
+  }
   // All other chains have the genesis block and state.
   const isGenesis = id === "genesis" || id === GENESIS_SLOT;
   const reason = isGenesis

@@ -35,6 +35,14 @@ describe.each(TRANSPORTS)("over %s", (_name, urlOf) => {
     expect(await Promise.all([1, 2, 3].map((n) => client.call("echo", [n])))).toEqual([[1], [2], [3]]);
   });
 
+  it("rejects a bare value as parameters", async () => {
+    const { url } = await serve();
+    const client = connect({ url: urlOf(url) });
+    await expect(client.call("dev_advance", 4 as unknown as object)).rejects.toThrow(
+      "dev_advance takes its parameters by name, as one object; 4 was given.",
+    );
+  });
+
   it("throws the error that the node answers with", async () => {
     const { url } = await serve();
     const failing = connect({ url: urlOf(url) }).call("fail", ["rejected", "Why.", [{ index: 1, message: "No." }]]);

@@ -38,12 +38,12 @@ export interface Client extends Methods, AsyncDisposable {
 
 export function clientOver(transport: Transport): Client {
   let lastId = 0;
-  const requestOf = (method: string, params: object = {}): RpcRequest => ({
-    jsonrpc: "2.0",
-    id: ++lastId,
-    method,
-    params,
-  });
+  function requestOf(method: string, params: object = {}): RpcRequest {
+    if (typeof params !== "object" || params === null) {
+      throw new TypeError(`${method} takes its parameters by name, as one object; ${String(params)} was given.`);
+    }
+    return { jsonrpc: "2.0", id: ++lastId, method, params };
+  }
 
   async function call(method: string, params?: object, { signal }: CallOptions = {}): Promise<unknown> {
     const [response] = await transport.send([requestOf(method, params)], signal);

@@ -323,10 +323,9 @@ function createRequestQueue({ engine, chain, db }: DevChainParts): ExecutionRequ
 
 /** Returns the error message for chains whose time cannot be moved or paused; undefined for the others. */
 function fixedTimeReason({ hasNetwork, hasExecutionClient }: DevChainParts): string | undefined {
-  const problem = "The time of this chain can neither be moved nor paused:";
-  if (hasNetwork) return `${problem} other nodes follow it in real time (--p2p).`;
+  if (hasNetwork) return "Time control is unavailable with --p2p: other nodes follow real time.";
   if (hasExecutionClient) {
-    return `${problem} its execution client runs in real time (--el, --eth1).`;
+    return "Time control is unavailable with --el and --eth1: the execution client follows real time.";
   }
   return undefined;
 }

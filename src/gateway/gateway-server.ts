@@ -108,13 +108,14 @@ export class GatewayServer {
     opening.defer(() => reader.close());
     const isClosing = () => draining.isDraining;
     const { methods, routes } = createGatewayTables({ reader, upstreams, health, events, chainSpec, isClosing });
+    const urls: ServerUrls = {};
     const shared = {
+      endpoints: urls,
       limits: served.limits,
       observer: hasMetrics ? calls : undefined,
       accessLog: writeAccessLog && new AccessLog(writeAccessLog, timers),
     };
     const { jsonRpc, rest, pages } = served;
-    const urls: ServerUrls = {};
     const servers = new Map<ServerName, HttpServer>();
     async function start(name: ServerName, server: HttpServer, where: ListenOptions): Promise<void> {
       try {

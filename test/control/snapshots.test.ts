@@ -90,11 +90,11 @@ describe("a snapshot", () => {
       expect(await caller.error("dev_revert", [id])).toMatchObject({ code: -32001 });
     }
     expect((await caller.error("dev_revert", ["0x1"])).message).toBe(
-      "Snapshot 0x1 does not exist. Take one with dev_snapshot.",
+      "No snapshot 0x1: none is left. dev_snapshot takes one.",
     );
     for (const [id, message] of [
-      ["0xc9", "Snapshot 0x7 does not exist. Available: 0xc9."],
-      ["0xca", "Snapshot 0x7 does not exist. Available: 0xc9, 0xca."],
+      ["0xc9", "No snapshot 0x7. Available: 0xc9."],
+      ["0xca", "No snapshot 0x7. Available: 0xc9, 0xca."],
     ]) {
       expect(await caller.call("dev_snapshot")).toBe(id);
       expect((await caller.error("dev_revert", ["0x7"])).message).toBe(message);

@@ -133,8 +133,16 @@ it.each<[string, unknown[], string]>([
     ["1152921504606846975"],
     "Duties of epoch 1152921504606846975 are not known yet: the last known epoch is 3.",
   ],
-  ["get_v1_beacon_states_root", ["18446744073709551615"], "No state for slot 18446744073709551615."],
-  ["get_v1_beacon_blocks_blockId", ["9007199254740993"], "No block for slot 9007199254740993."],
+  [
+    "get_v1_beacon_states_root",
+    ["18446744073709551615"],
+    `Slot 18446744073709551615 is in the future: the head is at slot ${HEAD}. On a dev chain, dev_advance gets there.`,
+  ],
+  [
+    "get_v1_beacon_blocks_blockId",
+    ["9007199254740993"],
+    `Slot 9007199254740993 is in the future: the head is at slot ${HEAD}. On a dev chain, dev_advance gets there.`,
+  ],
   [
     "get_v1_beacon_states_stateId_validators_validatorId",
     ["head", "18446744073709551614"],

@@ -1,17 +1,20 @@
 import type { routes } from "@lodestar/api";
 import { VALIDATOR_REGISTRY_LIMIT } from "@lodestar/params";
+import { nearestName } from "../../errors/nearest-name.ts";
 import { VALIDATOR_STATUSES } from "../../json/validator-status.ts";
 import {
+  decimalHint,
   nonEmptyListOf,
   PUBKEY_PATTERN,
   parseFixedHex,
   parseInteger,
   parsePubkey,
   parseUint64,
+  prefixHint,
   stringEnum,
   uint64,
 } from "./scalars.ts";
-import { type JsonForm, paramSchema } from "./schema.ts";
+import { type Hint, type JsonForm, paramSchema } from "./schema.ts";
 
 type StateId = routes.beacon.state.StateId;
 type BlockId = routes.beacon.block.BlockId;
@@ -36,18 +39,42 @@ function parseIdentifier(value: unknown, tags: readonly string[]): StateId | und
   return parseUint64(value) ?? parseFixedHex(value, 32);
 }
 
+/** Tags of the execution API and those of the Beacon API that mean the same. */
+const EXECUTION_TAGS: ReadonlyMap<string, string> = new Map([
+  ["latest", "head"],
+  ["pending", "head"],
+  ["safe", "justified"],
+  ["earliest", "genesis"],
+]);
+/** Longer values are not mistyped identifiers. */
+const MAX_HINTED_LENGTH = 80;
+
+const decimalSlot = decimalHint("Slots");
+const prefixedRoot = prefixHint("Roots", 32);
+
+function identifierHint(tags: readonly string[]): Hint {
+  return (value) => {
+    if (typeof value !== "string" || value.length > MAX_HINTED_LENGTH) return undefined;
+    const meant = EXECUTION_TAGS.get(value.toLowerCase()) ?? nearestName(value, tags);
+    if (meant !== undefined && tags.includes(meant)) return `Did you mean "${meant}"?`;
+    return decimalSlot(value) ?? prefixedRoot(value);
+  };
+}
+
 const ROOT_PATTERN = "0x[0-9a-fA-F]{64}";
 
 export const stateId = paramSchema<StateId>(
   'a state id: "head", "genesis", "finalized", "justified", a slot, or a state root of 0x and 64 hex digits',
   identifierForm(`${STATE_TAGS.join("|")}|${ROOT_PATTERN}`),
   (value) => parseIdentifier(value, STATE_TAGS),
+  identifierHint(STATE_TAGS),
 );
 
 export const blockId = paramSchema<BlockId>(
   'a block id: "head", "genesis", "finalized", a slot, or a block root of 0x and 64 hex digits',
   identifierForm(`${BLOCK_TAGS.join("|")}|${ROOT_PATTERN}`),
   (value) => parseIdentifier(value, BLOCK_TAGS),
+  identifierHint(BLOCK_TAGS),
 );
 
 /** Parses 96 digits as a key even if all of them are decimal: no index is that long. */
@@ -55,6 +82,7 @@ export const validatorId = paramSchema<ValidatorId>(
   "a validator id: a validator index, or a public key of 96 hex digits with or without 0x before them",
   identifierForm(PUBKEY_PATTERN),
   (value) => parsePubkey(value) ?? parseUint64(value),
+  decimalHint("Validator indices"),
 );
 
 /** Validator id within the registry limit. Other validators never have duties. */
@@ -63,6 +91,7 @@ const dutyValidatorId = paramSchema<ValidatorId>(
     "0x before them",
   identifierForm(PUBKEY_PATTERN),
   (value) => parsePubkey(value) ?? parseIndex(value),
+  decimalHint("Validator indices"),
 );
 
 function parseIndex(value: unknown): number | undefined {

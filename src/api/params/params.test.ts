@@ -144,7 +144,7 @@ describe("invalid parameters", () => {
     (_name, value, schema) => {
       const parsed = schema.safeParse(value);
       expect(parsed.success).toBe(false);
-      expect(firstMessage(parsed.error as z.ZodError)).toMatch(/^(must be|must contain|has|contains) .+\.$/);
+      expect(firstMessage(parsed.error as z.ZodError)).toMatch(/^(must be|must contain|has|contains) .+[.?]$/);
     },
   );
 });
@@ -174,6 +174,25 @@ describe("messages", () => {
     for (const schema of [slot, stateId, blockId, validatorId]) expect(messageOf(schema, number)).toContain(ending);
     expect(messageOf(ids, [number])).toContain(ending);
     expect(messageOf(root, number)).toMatch(/but the number 18446744073709551615 was given\.$/);
+  });
+
+  it.each<[ParamSchema<unknown>, unknown, string | undefined]>([
+    [stateId, "0x30", "Slots are decimal; did you mean 48?"],
+    [stateId, "latest", 'Did you mean "head"?'],
+    [stateId, "HEAD", 'Did you mean "head"?'],
+    [stateId, "safe", 'Did you mean "justified"?'],
+    [stateId, "finalised", 'Did you mean "finalized"?'],
+    [stateId, "ab".repeat(32), "Roots start with 0x."],
+    [stateId, "constructor", undefined],
+    [blockId, "safe", undefined],
+    [blockId, "earliest", 'Did you mean "genesis"?'],
+    [validatorId, "0x1f", "Validator indices are decimal; did you mean 31?"],
+    [epoch, "0x10", "Epochs are decimal; did you mean 16?"],
+    [root, "ab".repeat(32), "Roots start with 0x."],
+    [root, "ab".repeat(33), undefined],
+  ])("suggest what was meant (%#)", (schema, value, hint) => {
+    const ending = hint === undefined ? "was given." : `was given. ${hint}`;
+    expect(messageOf(schema, value).endsWith(ending)).toBe(true);
   });
 
   it("include the position of an invalid element", () => {

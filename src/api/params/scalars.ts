@@ -9,6 +9,7 @@ import {
   describeValue,
   elementParser,
   firstMessage,
+  type Hint,
   type JsonForm,
   type ParamSchema,
   paramSchema,
@@ -89,27 +90,53 @@ export function parseUint64(value: unknown): number | undefined {
   return integer === undefined ? undefined : toNumber(integer);
 }
 
-/** Integer from 0 to `max`. `expected` describes it in error messages. */
-export function integerUpTo(max: bigint, expected: string): ParamSchema<number> {
-  return paramSchema(`${expected}, ${INTEGER_NOTATION}`, INTEGER_FORM, (value) => {
-    const integer = parseInteger(value, max);
-    return integer === undefined ? undefined : toNumber(integer);
-  });
+const HEX_UINT64 = /^0x[0-9a-fA-F]{1,16}$/;
+
+/** Suggests the decimal form of a hex integer. `plural` names such integers at the start of the sentence. */
+export function decimalHint(plural: string): Hint {
+  return (value) => {
+    if (typeof value !== "string" || !HEX_UINT64.test(value)) return undefined;
+    return `${plural} are decimal; did you mean ${BigInt(value)}?`;
+  };
+}
+
+/** Suggests `0x` before hex of `byteLength` bytes. `plural` names such values at the start of the sentence. */
+export function prefixHint(plural: string, byteLength: number): Hint {
+  return (value) => {
+    const isHexWithoutPrefix = typeof value === "string" && parseFixedHex(`0x${value}`, byteLength) !== undefined;
+    return isHexWithoutPrefix ? `${plural} start with 0x.` : undefined;
+  };
+}
+
+/** Integer from 0 to `max`. `expected` describes it in error messages, `plural` in the hint for hex. */
+export function integerUpTo(max: bigint, expected: string, plural = "Integers"): ParamSchema<number> {
+  return paramSchema(
+    `${expected}, ${INTEGER_NOTATION}`,
+    INTEGER_FORM,
+    (value) => {
+      const integer = parseInteger(value, max);
+      return integer === undefined ? undefined : toNumber(integer);
+    },
+    decimalHint(plural),
+  );
 }
 
 export const uint64 = integerUpTo(MAX_UINT64, "an integer from 0 to 2^64-1");
 
 /** Exact uint64 as a bigint, for amounts. */
-export const exactUint64 = paramSchema(`an integer from 0 to 2^64-1, ${INTEGER_NOTATION}`, INTEGER_FORM, (value) =>
-  parseInteger(value, MAX_UINT64),
+export const exactUint64 = paramSchema(
+  `an integer from 0 to 2^64-1, ${INTEGER_NOTATION}`,
+  INTEGER_FORM,
+  (value) => parseInteger(value, MAX_UINT64),
+  decimalHint("Integers"),
 );
 
-export const slot = integerUpTo(MAX_UINT64, "a slot: an integer from 0 to 2^64-1");
+export const slot = integerUpTo(MAX_UINT64, "a slot: an integer from 0 to 2^64-1", "Slots");
 
 /** Last epoch whose first slot is a uint64. */
 const MAX_EPOCH = MAX_UINT64 / BigInt(SLOTS_PER_EPOCH);
 
-export const epoch = integerUpTo(MAX_EPOCH, `an epoch: an integer from 0 to ${MAX_EPOCH}`);
+export const epoch = integerUpTo(MAX_EPOCH, `an epoch: an integer from 0 to ${MAX_EPOCH}`, "Epochs");
 
 export const statusCode = paramSchema(
   "an HTTP status code: an integer from 100 to 599",
@@ -135,6 +162,7 @@ export const root = paramSchema(
   "a root: 0x followed by 64 hex digits",
   { type: "string", pattern: "^0x[0-9a-fA-F]{64}$" },
   (value) => parseFixedHex(value, 32),
+  prefixHint("Roots", 32),
 );
 
 export const executionAddress = paramSchema(
@@ -144,6 +172,7 @@ export const executionAddress = paramSchema(
     const hex = parseFixedHex(value, 20);
     return hex === undefined ? undefined : fromHex(hex);
   },
+  prefixHint("Addresses", 20),
 );
 
 export const PUBKEY_PATTERN = "(0x)?[0-9a-fA-F]{96}";
@@ -161,6 +190,7 @@ export const signature = paramSchema(
     const hex = parseFixedHex(value, 96);
     return hex === undefined ? undefined : fromHex(hex);
   },
+  prefixHint("Signatures", 96),
 );
 
 export const GRAFFITI_FORM = "graffiti of at most 32 bytes: UTF-8 text, or 0x followed by an even number of hex digits";

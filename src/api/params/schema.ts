@@ -16,14 +16,18 @@ export interface ForkSchema<T> {
   readonly forConfig: (config: ChainForkConfig) => ParamSchema<T>;
 }
 
+/** Suggests a fix for an invalid value, as a whole sentence. Returns undefined if it cannot tell what was meant. */
+export type Hint = (value: unknown) => string | undefined;
+
 /**
  * Creates a schema from a parser that returns undefined for invalid values. Messages continue a sentence that starts with
- * the parameter's name: `must be …, but … was given.`
+ * the parameter's name: `must be …, but … was given.` The hint follows them.
  */
 export function paramSchema<T>(
   expected: string,
   jsonForm: JsonForm,
   parse: (value: unknown) => T | undefined,
+  hint?: Hint,
 ): ParamSchema<T> {
   const schema = z
     .unknown()
@@ -33,8 +37,9 @@ export function paramSchema<T>(
       if (parsed !== undefined) return parsed;
       // JSON parsers may round such a number.
       const isValidAsString = value instanceof IrregularNumber && parse(value.source) !== undefined;
-      const advice = isValidAsString ? ` Write it as a string: ${describeValue(value.source)}.` : "";
-      return addIssue(context, value, `must be ${expected}, but ${describeValue(value)} was given.${advice}`);
+      const advice = isValidAsString ? `Write it as a string: ${describeValue(value.source)}.` : hint?.(value);
+      const message = `must be ${expected}, but ${describeValue(value)} was given.`;
+      return addIssue(context, value, advice === undefined ? message : `${message} ${advice}`);
     });
   PARSERS.set(schema, parse);
   return schema;

@@ -119,7 +119,9 @@ export class DevOperations implements OperationControl {
       const { index } = subject;
       requireBlsCredentials(subject);
       if (address === undefined)
-        throw ControlError.invalid(`"address" is missing. Validator ${index} has no execution address.`);
+        throw ControlError.invalid(
+          `Missing address: dev_changeCredentials needs the withdrawal address for validator ${index}.`,
+        );
       const fromBlsPubkey = subject.validator.pubkey;
       if (!byteArrayEquals(subject.validator.withdrawalCredentials, blsWithdrawalCredentials(fromBlsPubkey))) {
         throw ControlError.unsupported(

@@ -57,11 +57,11 @@ it("a revert deletes the snapshot and all later ones, whose ids are not used aga
   const { snapshots } = scene();
   for (const id of [1, 2, 3]) expect(await snapshots.take()).toBe(id);
   await snapshots.revert(2);
-  await expect(snapshots.revert(2)).rejects.toThrow("Snapshot 0x2 does not exist. Available: 0x1.");
-  await expect(snapshots.revert(3)).rejects.toThrow("Snapshot 0x3 does not exist. Available: 0x1.");
+  await expect(snapshots.revert(2)).rejects.toThrow("No snapshot 0x2. Available: 0x1.");
+  await expect(snapshots.revert(3)).rejects.toThrow("No snapshot 0x3. Available: 0x1.");
   expect(await snapshots.take()).toBe(4);
   await snapshots.revert(1);
-  await expect(snapshots.revert(4)).rejects.toThrow("Snapshot 0x4 does not exist. Take one with dev_snapshot.");
+  await expect(snapshots.revert(4)).rejects.toThrow("No snapshot 0x4: none is left. dev_snapshot takes one.");
 });
 
 it("a snapshot can be reverted to after a failed attempt", async () => {
@@ -80,7 +80,7 @@ it("a failed snapshot takes no id", async () => {
   const { snapshots, state } = scene();
   state.fails = true;
   await expect(snapshots.take()).rejects.toThrow("The disk is full.");
-  await expect(snapshots.revert(1)).rejects.toThrow("Take one with dev_snapshot.");
+  await expect(snapshots.revert(1)).rejects.toThrow("No snapshot 0x1: none has been taken.");
   state.fails = false;
   expect(await snapshots.take()).toBe(1);
 });
@@ -89,10 +89,10 @@ it("an error lists up to eight ids, and the range of more", async () => {
   const { snapshots } = scene();
   for (let count = 0; count < 8; count++) await snapshots.take();
   await expect(snapshots.revert(0xff)).rejects.toThrow(
-    "Snapshot 0xff does not exist. Available: 0x1, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x8.",
+    "No snapshot 0xff. Available: 0x1, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x8.",
   );
   for (let count = 0; count < 3; count++) await snapshots.take();
-  await expect(snapshots.revert(0xff)).rejects.toThrow("Snapshot 0xff does not exist. There are 11, from 0x1 to 0xb.");
+  await expect(snapshots.revert(0xff)).rejects.toThrow("No snapshot 0xff. There are 11, from 0x1 to 0xb.");
 });
 
 it("the EVM goes back, too, and drops the snapshots", async () => {

@@ -63,7 +63,7 @@ export class DevSnapshots implements SnapshotControl {
     const { chain, time, evm } = this.#parts;
     return time.whilePaused(async () => {
       const taken = this.#taken.get(id);
-      if (!taken) throw ControlError.notFound(`Snapshot ${hex(id)} does not exist. ${this.#listed()}`);
+      if (!taken) throw ControlError.notFound(`No snapshot ${hex(id)}${this.#listed()}`);
       let reverting: Promise<boolean> | undefined;
       await chain.chainSnapshots.revertTo(taken.snapshot, () => {
         for (const restore of taken.restore) restore();
@@ -77,11 +77,14 @@ export class DevSnapshots implements SnapshotControl {
     });
   }
 
+  /** Continues a sentence about a snapshot that does not exist. */
   #listed(): string {
     const ids = [...this.#taken.keys()].map(hex);
-    if (ids.length === 0) return "Take one with dev_snapshot.";
-    if (ids.length > MAX_LISTED) return `There are ${ids.length}, from ${ids[0]} to ${ids.at(-1)}.`;
-    return `Available: ${ids.join(", ")}.`;
+    if (ids.length === 0) {
+      return `: none ${this.#lastId === 0 ? "has been taken" : "is left"}. dev_snapshot takes one.`;
+    }
+    if (ids.length > MAX_LISTED) return `. There are ${ids.length}, from ${ids[0]} to ${ids.at(-1)}.`;
+    return `. Available: ${ids.join(", ")}.`;
   }
 }
 

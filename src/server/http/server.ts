@@ -11,6 +11,12 @@ export interface HttpServer {
   load(): ServerLoad;
 }
 
+/** URLs of the running API servers. */
+export interface Endpoints {
+  "json-rpc"?: string | undefined;
+  rest?: string | undefined;
+}
+
 /** Limits that are counted when they are reached. */
 export type ServerLimit = "connections" | "request rate" | "request bytes" | "answer bytes";
 

@@ -6,6 +6,8 @@ export type IdToken = string;
 
 export const NULL_ID: IdToken = "null";
 
+const MAX_EXAMPLE_LENGTH = 100;
+
 /** A valid request object. Without an id it is a notification and gets no response. */
 export interface Call {
   id: IdToken | undefined;
@@ -45,9 +47,16 @@ export function parseRequest(value: unknown): Call | InvalidRequest {
   // Absent and null params mean none, as in other Ethereum servers.
   const params = value.params ?? [];
   if (!Array.isArray(params) && !isObject(params)) {
-    return { id, reason: '"params" must be an array or an object.' };
+    return { id, reason: `"params" must be an array or an object${exampleOf(params)}.` };
   }
   return { id: isNotification ? undefined : id, method, params, wantsMeta: value.meta === true };
+}
+
+/** Returns the array that a bare value was probably meant to be. */
+function exampleOf(value: unknown): string {
+  if (value instanceof IrregularNumber) return `, such as [${value.source.slice(0, MAX_EXAMPLE_LENGTH)}]`;
+  const isLong = typeof value === "string" && value.length > MAX_EXAMPLE_LENGTH;
+  return isLong ? "" : `, such as [${JSON.stringify(value)}]`;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

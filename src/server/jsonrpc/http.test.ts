@@ -35,6 +35,14 @@ describe("methods", () => {
     });
   });
 
+  it("GET names the REST server", async () => {
+    const own = await open({ endpoints: { rest: "http://127.0.0.1:5052" } });
+    const { text } = await send(own.url, { method: "GET", path: "/eth/v1/node/health", headers: {} });
+    expect(JSON.parse(text).message).toBe(
+      "JSON-RPC requests must use the HTTP method POST. The REST API is at http://127.0.0.1:5052.",
+    );
+  });
+
   it("HEAD: 405 without a body", async () => {
     const received = await send(server.url, { method: "HEAD", headers: {} });
     expect(received.status).toBe(405);

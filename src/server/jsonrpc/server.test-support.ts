@@ -7,6 +7,7 @@ import type { AccessOptions } from "../http/access/access-policy.ts";
 import type { AccessLog } from "../http/access-log.ts";
 import { type RequestInit, send, streamOf } from "../http/http.test-support.ts";
 import type { StaticFilePaths } from "../http/response/static-files.ts";
+import type { Endpoints } from "../http/server.ts";
 import type { CallableMethod, Caller, Cancellation, MethodResponse, MethodTable, Params } from "../method-table.ts";
 import type { JsonRpcLimits } from "./limits.ts";
 import { createJsonRpcServer } from "./server.ts";
@@ -75,6 +76,7 @@ export interface TestServerOptions {
   suggest?: MethodTable["suggest"];
   observer?: CallObserver;
   accessLog?: AccessLog;
+  endpoints?: Endpoints;
   host?: string;
   port?: number;
 }
@@ -82,7 +84,7 @@ export interface TestServerOptions {
 /** Opens a server with test methods, by default on a free port. */
 export async function openTestServer(options: TestServerOptions = {}) {
   const { handlers = {}, submissions = [], classes = {}, large = ["echo"] } = options;
-  const { access, limits, webSocketLimits, suggest, observer, accessLog, pages } = options;
+  const { suggest, access, limits, webSocketLimits, observer, accessLog, pages, endpoints } = options;
   const methods = new Map<string, CallableMethod>();
   for (const [name, call] of Object.entries({ ...standardHandlers, ...handlers })) {
     methods.set(name, {
@@ -96,7 +98,8 @@ export async function openTestServer(options: TestServerOptions = {}) {
   const log: LogRecord[] = [];
   const table: MethodTable = { find: (name) => methods.get(name), suggest };
   const logger = createRecordingLogger(log);
-  const server = createJsonRpcServer({ table, logger, access, limits, webSocketLimits, observer, accessLog, pages });
+  const own = { access, limits, webSocketLimits, observer, accessLog, pages, endpoints };
+  const server = createJsonRpcServer({ table, logger, ...own });
   const { url, port } = await server.listen({ host: options.host ?? "127.0.0.1", port: options.port ?? 0 });
   return {
     url,

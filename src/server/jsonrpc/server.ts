@@ -12,7 +12,7 @@ import { type BodyLimit, readBody } from "../http/request/read-body.ts";
 import { mediaTypeOf, requirePlainBody } from "../http/response/negotiation.ts";
 import { sendError } from "../http/response/send.ts";
 import { STATIC_FILE_METHODS, type StaticFilePaths, StaticFiles } from "../http/response/static-files.ts";
-import type { HttpServer } from "../http/server.ts";
+import type { Endpoints, HttpServer } from "../http/server.ts";
 import type { Client, MethodTable } from "../method-table.ts";
 import { NULL_ID } from "./envelope.ts";
 import { toErrorObject } from "./errors.ts";
@@ -32,6 +32,8 @@ interface JsonRpcServerOptions {
   accessLog?: AccessLog;
   /** Static files for browsers. */
   pages?: StaticFilePaths;
+  /** All servers, for requests that belong to another one. Read when such a request arrives. */
+  endpoints?: Endpoints;
 }
 
 /** Accepted media types. None is allowed in a CORS "simple" request, so pages need a preflight. */
@@ -47,7 +49,7 @@ const METHOD = /"method"\s*:\s*"(\w+)"/g;
 
 /** Creates the JSON-RPC server for HTTP POST and WebSocket. */
 export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
-  const { table, logger, webSocketLimits, observer, accessLog } = options;
+  const { table, logger, webSocketLimits, observer, accessLog, endpoints } = options;
   const limits = { ...DEFAULT_JSON_RPC_LIMITS, ...options.limits };
   const executor = (server: CallServer) => createExecutor({ table, logger, ...limits, server, observer });
   const execute = executor("json-rpc");
@@ -118,7 +120,8 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
     policy.authorize(req);
     if (req.method === "OPTIONS") return;
     if (req.method !== "POST") {
-      throw new HttpError(405, "JSON-RPC requests must use the HTTP method POST.", { Allow: allowHeader(req) });
+      const hint = endpoints?.rest === undefined ? "" : ` The REST API is at ${endpoints.rest}.`;
+      throw new HttpError(405, `JSON-RPC requests must use the HTTP method POST.${hint}`, { Allow: allowHeader(req) });
     }
     if (!CONTENT_TYPES.includes(mediaTypeOf(req.headers["content-type"]))) {
       throw new HttpError(415, `The Content-Type header must be ${CONTENT_TYPES.join(" or ")}.`);

@@ -1,8 +1,12 @@
 import findMyWay from "find-my-way";
+import { nearestName } from "../../errors/nearest-name.ts";
 import { HttpError } from "../http/http-error.ts";
 import type { RestRoute, RouteTable } from "./route-table.ts";
 
 const PLACEHOLDER = /\{(\w+)\}/g;
+/** Longer path segments are values, such as roots, and do not count in suggestions. */
+const MAX_NAME_LENGTH = 20;
+const MAX_SEGMENTS = 12;
 
 /** A path and its routes. */
 export interface PathEntry {
@@ -26,12 +30,15 @@ interface RouteMatch {
 /** Finds the route of a request by its verb and URL. */
 export class Router {
   readonly #router: findMyWay.Instance<findMyWay.HTTPVersion.V1>;
+  readonly #paths: readonly string[];
 
   /** `maxParamLength` limits the length of path parameters. */
   constructor(table: RouteTable, maxParamLength: number) {
     // With `onBadUrl`, a URL that cannot be decoded yields a match without a store.
     this.#router = findMyWay({ maxParamLength, onBadUrl: () => {}, querystringParser: () => ({}) });
-    for (const served of servedPaths(table)) {
+    const paths = servedPaths(table);
+    this.#paths = paths.map(({ path }) => path);
+    for (const served of paths) {
       // All paths are registered as GET. The verb is checked afterwards, to tell 405 from 404.
       this.#router.on("GET", served.path.replaceAll(PLACEHOLDER, ":$1"), () => {}, served);
     }
@@ -46,6 +53,21 @@ export class Router {
     const asked = verb === "HEAD" ? "GET" : verb;
     const route = path.routes.find((each) => each.verb === asked);
     return { path, route, params: found.params as Record<string, string> };
+  }
+
+  /** Returns the path that is most similar to an unknown one, with names in braces for its parameters. */
+  suggest(unknown: string): string | undefined {
+    // A prefix of many paths resembles none of them more than the others.
+    if (this.#paths.some((path) => path.startsWith(unknown))) return undefined;
+    const segments = unknown.split("/", MAX_SEGMENTS).map((each) => (each.length > MAX_NAME_LENGTH ? "" : each));
+    const candidates = new Map<string, string>();
+    for (const path of this.#paths) {
+      // Each parameter takes the value at its position, so that only the names are compared.
+      const filled = path.split("/").map((segment, index) => (segment.startsWith("{") ? segments[index] : segment));
+      candidates.set(filled.join("/"), path);
+    }
+    const nearest = nearestName(segments.join("/"), candidates.keys());
+    return nearest === undefined ? undefined : candidates.get(nearest);
   }
 }
 

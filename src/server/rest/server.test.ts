@@ -113,13 +113,31 @@ describe("errors", () => {
     ["/echo/n", "PROPFIND", 405, "/echo/{name} requires the HTTP method GET or HEAD or POST."],
     ["/echo/n", "QUERY", 405, "/echo/{name} requires the HTTP method GET or HEAD or POST."],
     ["/nowhere", "TRACE", 404, "Unknown path /nowhere."],
-    ["/echo/n/m", "GET", 404, "Unknown path /echo/n/m."],
+    ["/echo/n/m", "GET", 404, "Unknown path /echo/n/m. Did you mean /echo/{name}?"],
     ["/echo/%zz", "GET", 400, "The path is not percent-encoded UTF-8."],
   ])("%s %s is %i", async (path, method, status, message) => {
     const reply = await server.ask(path, { method });
     expect(reply.status).toBe(status);
     expect(reply.headers).toMatchObject({ "content-type": "application/json", "cache-control": "no-store" });
     expect(JSON.parse(reply.text)).toEqual({ code: status, message });
+  });
+
+  it.each([
+    ["/ecko/n", "/echo/{name}"],
+    [`/ecko/0x${"ab".repeat(32)}`, "/echo/{name}"],
+    ["/v1/forever", "/forever"],
+    ["/", undefined],
+    ["/stream-", undefined],
+  ])("suggest the path most similar to %s", async (path, suggestion) => {
+    const hint = suggestion === undefined ? "" : ` Did you mean ${suggestion}?`;
+    expect(JSON.parse((await server.ask(path)).text)).toEqual({ code: 404, message: `Unknown path ${path}.${hint}` });
+  });
+
+  it("name the JSON-RPC server for a call that was sent here", async () => {
+    const own = await openTestServer({ endpoints: { "json-rpc": "http://127.0.0.1:9190" } });
+    const { text } = await own.ask("/", { method: "POST", body: "{}" });
+    await own.close();
+    expect(JSON.parse(text).message).toBe("Unknown path /. JSON-RPC is at http://127.0.0.1:9190.");
   });
 
   it("list the failed items", async () => {

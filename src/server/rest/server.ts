@@ -11,7 +11,7 @@ import type { Exchange } from "../http/exchange.ts";
 import { errorBody, HttpError, toErrorResponse } from "../http/http-error.ts";
 import { type BodyLimit, readBody } from "../http/request/read-body.ts";
 import { chooseFormat, requirePlainBody } from "../http/response/negotiation.ts";
-import { DEFAULT_HTTP_LIMITS, type HttpLimits, type HttpServer } from "../http/server.ts";
+import { DEFAULT_HTTP_LIMITS, type Endpoints, type HttpLimits, type HttpServer } from "../http/server.ts";
 import { RouteRequest } from "./request.ts";
 import type { RestResponse, RestRoute, RouteTable } from "./route-table.ts";
 import { type PathEntry, Router } from "./router.ts";
@@ -25,6 +25,8 @@ export interface RestServerOptions {
   eventLimits?: Partial<EventStreamLimits>;
   observer?: CallObserver;
   accessLog?: AccessLog;
+  /** All servers, for requests that belong to another one. Read when such a request arrives. */
+  endpoints?: Endpoints;
 }
 
 /** Fits a hundred public keys in a query. */
@@ -38,7 +40,7 @@ const NODE_MAX_HEADER_BYTES = 63 * 1024;
 
 /** Creates the server of the REST API. */
 export function createRestServer(options: RestServerOptions): HttpServer {
-  const { table, logger, observer, accessLog } = options;
+  const { table, logger, observer, accessLog, endpoints } = options;
   const limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
   const policy = new AccessPolicy("rest", options.access);
   const router = new Router(table, MAX_URL_LENGTH);
@@ -68,7 +70,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
       return;
     }
     if (!route) {
-      refuse(exchange, path ? unsupportedVerb(path) : unknownPath(pathOf(req)));
+      refuse(exchange, path ? unsupportedVerb(path, req) : unknownPath(req));
       return;
     }
     // Checked before the body is read.
@@ -81,6 +83,24 @@ export function createRestServer(options: RestServerOptions): HttpServer {
       answer(exchange, () => callRoute(route, exchange, params, body), observe(exchange, route));
     if (route.verb === "GET") run();
     else readBody(req, exchange, limitOf(route), run, (reason) => refuse(exchange, reason, route));
+  }
+
+  function unknownPath(req: IncomingMessage): HttpError {
+    const path = pathOf(req);
+    const similar = router.suggest(path);
+    const hint = jsonRpcHint(req) || (similar === undefined ? "" : ` Did you mean ${similar}?`);
+    return new HttpError(404, `Unknown path ${shortened(path)}.${hint}`);
+  }
+
+  function unsupportedVerb({ path, verbs, allow }: PathEntry, req: IncomingMessage): HttpError {
+    const message = `${path} requires the HTTP method ${verbs.join(" or ")}.${jsonRpcHint(req)}`;
+    return new HttpError(405, message, { Allow: allow });
+  }
+
+  /** Returns where JSON-RPC is served, for a request that was probably meant for it. */
+  function jsonRpcHint(req: IncomingMessage): string {
+    const url = endpoints?.["json-rpc"];
+    return url !== undefined && req.method === "POST" && pathOf(req) === "/" ? ` JSON-RPC is at ${url}.` : "";
   }
 
   function limitOf({ takesLargeBody }: RestRoute): BodyLimit {
@@ -177,11 +197,6 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     close: () => core.close(eventStreams.close),
   };
 }
-
-const unknownPath = (path: string) => new HttpError(404, `Unknown path ${shortened(path)}.`);
-
-const unsupportedVerb = ({ path, verbs, allow }: PathEntry) =>
-  new HttpError(405, `${path} requires the HTTP method ${verbs.join(" or ")}.`, { Allow: allow });
 
 function errorResponse(thrown: unknown): RestResponse {
   const { status, message, failures, headers } = toErrorResponse(thrown);

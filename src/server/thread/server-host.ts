@@ -94,6 +94,7 @@ export class ServerHost {
               observer,
               accessLog,
               logger,
+              endpoints: urls,
             })
           : createJsonRpcServer({
               table: methodTable(methods, calls, namespaces),
@@ -103,6 +104,7 @@ export class ServerHost {
               accessLog,
               pages: name === "json-rpc" ? pages : undefined,
               logger,
+              endpoints: urls,
             });
       try {
         urls[name] = (await listenOnFreePort(server, options, logger)).url;

@@ -6,7 +6,9 @@ import { blockNumber, ethAddress, ethBlockId, hash32, quantity64 } from "../../p
 /** Returns the service that answers `eth_*`. Throws if the node executes no payloads itself. */
 export function ethOf({ eth }: ApiContext): NonNullable<ApiContext["eth"]> {
   if (eth) return eth;
-  throw unsupported("This node has no EVM. Start a dev chain with `fanal dev --evm`.");
+  throw unsupported(
+    "This is a beacon node without an EVM. Send eth_* to an execution client, or run `fanal dev --evm`.",
+  );
 }
 
 /** What all methods of the execution layer have in common. */

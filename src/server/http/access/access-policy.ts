@@ -13,8 +13,8 @@ export interface AccessOptions {
   virtualHosts?: readonly string[];
   /** Origins whose pages may call the server; "*" allows all. Default: none. */
   allowedOrigins?: readonly string[];
-  /** Also allows pages of this machine, and browser extensions, such as wallets. Neither is privileged. */
-  allowsLocalPages?: boolean;
+  /** Also allows pages of this machine as privileged callers, and browser extensions, such as wallets, as others. */
+  trustsLocalPages?: boolean;
   /** Served access classes. Default: all on loopback, `REMOTE_CLASSES` elsewhere. */
   classes?: readonly AccessClass[];
   /** Bearer token that every request must carry; undefined if none is required. */
@@ -57,8 +57,8 @@ export class AccessPolicy {
 
   /** `flagPrefix` is the prefix of the flags named in errors. A server with pages of its own trusts their origin. */
   constructor(flagPrefix: "rpc" | "rest", options: AccessOptions = {}, { hasPages = false } = {}) {
-    const { virtualHosts = [], allowedOrigins = [], allowsLocalPages, classes, token } = options;
-    this.origins = new AllowedOrigins(allowedOrigins, { allowsLocalPages });
+    const { virtualHosts = [], allowedOrigins = [], trustsLocalPages, classes, token } = options;
+    this.origins = new AllowedOrigins(allowedOrigins, { trustsLocalPages });
     this.#flag = (name) => `--${flagPrefix}-${name}`;
     this.#virtualHosts = new Set(virtualHosts);
     this.#tokenHash = token === undefined ? undefined : hashOf(token);
@@ -150,9 +150,9 @@ export class AccessPolicy {
     );
   }
 
-  /** Returns true for listed origins and for the server's own pages, whose origin no other page has. */
+  /** Returns true for trusted origins and for the server's own pages, whose origin no other page has. */
   #isTrusted(origin: string, host: string | undefined): boolean {
-    return this.origins.isListed(origin) || (this.#hasPages && host !== undefined && isSameAuthority(origin, host));
+    return this.origins.isTrusted(origin) || (this.#hasPages && host !== undefined && isSameAuthority(origin, host));
   }
 
   /**

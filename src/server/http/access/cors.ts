@@ -9,35 +9,36 @@ const EXPOSED_HEADERS = [
   "ETag",
 ].join(", ");
 
-const EXTENSION = /^[a-z-]+-extension:$/;
+const EXTENSION = /^[a-z-]+-extension:\/\//;
 
 /** Origins whose pages may call the server, and the CORS headers for them; "*" allows all. */
 export class AllowedOrigins {
   readonly #named: ReadonlySet<string>;
   readonly #all: boolean;
-  readonly #allowsLocalPages: boolean;
+  readonly #trustsLocalPages: boolean;
 
   constructor(
     allowed: readonly string[],
-    { allowsLocalPages = false }: { allowsLocalPages?: boolean | undefined } = {},
+    { trustsLocalPages = false }: { trustsLocalPages?: boolean | undefined } = {},
   ) {
-    this.#allowsLocalPages = allowsLocalPages;
+    this.#trustsLocalPages = trustsLocalPages;
     this.#named = new Set(allowed);
     this.#all = this.#named.has("*");
   }
 
   allows(origin: string): boolean {
-    return this.#all || this.#named.has(origin) || (this.#allowsLocalPages && isLocalPage(origin));
+    if (this.#all || this.isTrusted(origin)) return true;
+    return this.#trustsLocalPages && isExtension(origin);
   }
 
-  /** Returns true if the origin is listed explicitly, not only matched by "*". */
-  isListed(origin: string): boolean {
-    return this.#named.has(origin);
+  /** Returns true if the origin is listed explicitly, not only matched by "*", or is a trusted page of this machine. */
+  isTrusted(origin: string): boolean {
+    return this.#named.has(origin) || (this.#trustsLocalPages && isLocalPage(origin));
   }
 
   /** Sets the CORS headers of a response. */
   setHeaders({ headers: { origin } }: IncomingMessage, res: ServerResponse): void {
-    if (this.#named.size === 0 && !this.#allowsLocalPages) return;
+    if (this.#named.size === 0 && !this.#trustsLocalPages) return;
     res.setHeader("Vary", "Origin");
     if (origin === undefined || !this.allows(origin)) return;
     res.setHeader("Access-Control-Allow-Origin", this.#all ? "*" : origin);
@@ -54,10 +55,13 @@ export class AllowedOrigins {
   }
 }
 
-/** Returns true for pages that this machine serves, and for browser extensions. */
+/** Returns true for pages that this machine serves. */
 function isLocalPage(origin: string): boolean {
   if (!URL.canParse(origin)) return false;
   const { protocol, hostname } = new URL(origin);
-  const isWeb = protocol === "http:" || protocol === "https:";
-  return EXTENSION.test(protocol) || (isWeb && isLoopbackHost(hostname.replace(/^\[|\]$/g, "")));
+  return (protocol === "http:" || protocol === "https:") && isLoopbackHost(hostname.replace(/^\[|\]$/g, ""));
+}
+
+function isExtension(origin: string): boolean {
+  return EXTENSION.test(origin);
 }
