@@ -1,14 +1,17 @@
 import { methods } from "../../src/api/method-groups.ts";
 import { type MadeExample, makeExamples } from "./make-examples.ts";
+import { recordedCalls } from "./recorded-calls.ts";
 import { renderDocument } from "./render.ts";
 
 export interface MethodsDocument {
   /** Always the same for the same sources. */
   text: string;
+  /** JSON of the calls that the OpenRPC document shows. */
+  calls: string;
   methods: number;
 }
 
-/** The text of docs/methods.md. */
+/** Returns the texts of docs/methods.md and src/api/openrpc-examples.json. */
 export async function generateMethodsDocument(): Promise<MethodsDocument> {
   return methodsDocument(await makeExamples());
 }
@@ -17,5 +20,5 @@ export async function generateMethodsDocument(): Promise<MethodsDocument> {
 export function methodsDocument(examples: ReadonlyMap<string, MadeExample>): MethodsDocument {
   const missing = methods.map(({ name }) => name).filter((name) => !examples.has(name));
   if (missing.length > 0) throw new Error(`There is no example of ${missing.join(", ")}.`);
-  return { text: renderDocument(examples), methods: methods.length };
+  return { text: renderDocument(examples), calls: recordedCalls(examples), methods: methods.length };
 }

@@ -44,6 +44,7 @@ export const OPENRPC_ERRORS: Readonly<Record<FailureKind, ErrorForm>> = {
 export interface OpenRpcDocument {
   openrpc: string;
   info: { title: string; version: string; description: string; license: { name: string } };
+  servers: { name: string; url: string }[];
   methods: OpenRpcMethod[];
   components: { schemas: Readonly<Record<string, JsonSchema>>; errors: Readonly<Record<string, ErrorForm>> };
 }
@@ -58,9 +59,32 @@ export interface OpenRpcMethod {
   result: ContentDescriptor;
   errors: { $ref: string }[];
   deprecated: boolean;
+  examples?: ExamplePairing[];
   externalDocs?: { url: string; description: string };
   /** Name of the method that this one is an alias of. */
   "x-alias-of"?: string;
+}
+
+interface ExamplePairing {
+  name: string;
+  params: { name: string; value: unknown }[];
+  /** Omitted if it is too long or the call fails on a chain without peers. */
+  result?: { name: string; value: unknown };
+}
+
+/** A recorded call: positional parameters and the result. */
+interface RecordedCall {
+  params: readonly unknown[];
+  result?: unknown;
+}
+
+/** Recorded calls by method name. Written by `npm run docs`. */
+export type RecordedCalls = Readonly<Record<string, RecordedCall>>;
+
+/** Loads the recorded calls, which are too large to be loaded at every start. */
+export async function loadRecordedCalls(): Promise<RecordedCalls> {
+  const { default: recorded } = await import("./openrpc-examples.json", { with: { type: "json" } });
+  return recorded as RecordedCalls;
 }
 
 interface ContentDescriptor {
@@ -76,8 +100,15 @@ export interface MethodGroup {
   readonly methods: readonly MethodDefinition[];
 }
 
-/** Creates the OpenRPC document of all methods (spec.open-rpc.org). */
-export function openRpcDocument(groups: readonly MethodGroup[], version: string): OpenRpcDocument {
+/** Where a node listens by default. */
+const DEFAULT_SERVER = { name: "Default address", url: "http://127.0.0.1:9190" };
+
+/** Creates the OpenRPC document of all methods (spec.open-rpc.org), with recorded calls as examples. */
+export function openRpcDocument(
+  groups: readonly MethodGroup[],
+  version: string,
+  recorded: RecordedCalls = {},
+): OpenRpcDocument {
   return {
     openrpc: OPENRPC_VERSION,
     info: {
@@ -86,14 +117,18 @@ export function openRpcDocument(groups: readonly MethodGroup[], version: string)
       description: "The JSON-RPC 2.0 interface of an Ethereum beacon node.",
       license: { name: "Apache-2.0" },
     },
-    methods: groups.flatMap(({ title, methods }) => methods.flatMap((method) => describeMethod(method, title))),
+    servers: [DEFAULT_SERVER],
+    methods: groups.flatMap(({ title, methods }) =>
+      methods.flatMap((method) => describeMethod(method, title, recorded[method.name])),
+    ),
     components: { schemas: NAMED_SCHEMAS, errors: OPENRPC_ERRORS },
   };
 }
 
 /** Describes a method and its aliases. Tools know only listed names, so each alias is a method of its own. */
-function describeMethod(method: MethodDefinition, tag: string): OpenRpcMethod[] {
+function describeMethod(method: MethodDefinition, tag: string, recorded: RecordedCall | undefined): OpenRpcMethod[] {
   const described = describeName(method, tag);
+  if (recorded) described.examples = [exampleOf(method, recorded)];
   const aliases = method.aliases.map((alias) => ({
     ...described,
     name: alias,
@@ -118,6 +153,18 @@ function describeName(method: MethodDefinition, tag: string): OpenRpcMethod {
     deprecated: false,
     ...(isStandard(rest[0]) ? { externalDocs: twinOf(rest[0]) } : {}),
     ...(sameAs === undefined ? {} : { "x-alias-of": sameAs }),
+  };
+}
+
+function exampleOf({ name, params, result }: MethodDefinition, recorded: RecordedCall): ExamplePairing {
+  return {
+    name,
+    params: recorded.params.flatMap((value, position) => {
+      // Further items of the last parameter have no name of their own.
+      const param = params[position];
+      return param === undefined ? [] : [{ name: param.name, value }];
+    }),
+    ...("result" in recorded && { result: { name: result.name, value: recorded.result } }),
   };
 }
 

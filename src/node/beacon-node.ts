@@ -5,6 +5,8 @@ import { createMethodTable } from "../api/bound-methods.ts";
 import type { ApiContext, NodeHealth } from "../api/context.ts";
 import type { DevControl } from "../api/dev-control.ts";
 import { Lanes } from "../api/lanes.ts";
+import { methodGroups } from "../api/method-groups.ts";
+import { documentRoutes } from "../api/rest/documents.ts";
 import { createRouteTable } from "../api/rest/routes.ts";
 import { feedOf } from "../api/subscription-feed.ts";
 import { ClosingStack } from "../async/closing-stack.ts";
@@ -210,7 +212,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     const lanes = new Lanes(options.limits?.calls);
     const methods = createMethodTable(this.api, { lanes });
     const metrics = options.metrics && (await this.#createMetrics(lanes));
-    const routes = () => createRouteTable(methods);
+    const routes = () => [...createRouteTable(methods), ...documentRoutes(() => methodGroups)];
     const { chain } = this.api.context;
     const feed = (topics: readonly string[]) => feedOf(this.api.context, topics);
     const { revision } = chain.forkChoice;

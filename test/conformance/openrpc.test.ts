@@ -43,6 +43,15 @@ describe("rpc.discover", () => {
     expect(openRpcValidator()(copy)).toBe(false);
   });
 
+  it("has an example for every method, with the names of its parameters", () => {
+    for (const { name, params, examples } of document.methods) {
+      expect(examples, name).toHaveLength(1);
+      const given = examples![0]!.params.map((param) => param.name);
+      expect(given, name).toEqual(params.slice(0, given.length).map((param) => param.name));
+    }
+    expect(document.servers).toEqual([{ name: "Default address", url: "http://127.0.0.1:9190" }]);
+  });
+
   it("lists every name that can be called once, and no other", () => {
     const names = document.methods.map(({ name }) => name);
     expect(names.toSorted()).toEqual(methods.flatMap(({ name, aliases }) => [name, ...aliases]).toSorted());

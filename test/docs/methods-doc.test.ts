@@ -27,6 +27,12 @@ describe("docs/methods.md", () => {
     expect(committed, 'docs/methods.md is out of date: run "npm run docs".').toBe(methodsDocument(examples).text);
   });
 
+  it("has its examples in rpc.discover, too", () => {
+    const committed = readFileSync(new URL("../../src/api/openrpc-examples.json", import.meta.url), "utf8");
+    const isCurrent = committed === methodsDocument(examples).calls;
+    expect(isCurrent, 'src/api/openrpc-examples.json is out of date: run "npm run docs".').toBe(true);
+  });
+
   it("is not made when a method has no example", () => {
     const incomplete = new Map([...examples].filter(([name]) => name !== "getChainHead"));
     expect(() => methodsDocument(incomplete)).toThrow("There is no example of getChainHead.");

@@ -1,5 +1,5 @@
 import type { MethodDefinition } from "../../api/definition.ts";
-import { type MethodGroup, openRpcDocument } from "../../api/openrpc.ts";
+import { loadRecordedCalls, type MethodGroup, openRpcDocument } from "../../api/openrpc.ts";
 import { unsupported } from "../../errors/failure.ts";
 import { encodeJson } from "../../json/encode.ts";
 import { VERSION } from "../../runtime/version.ts";
@@ -34,7 +34,7 @@ export function gatewayMethods({
       return jsonAnswer(await requireCaller(caller).unsubscribe(subscription as string));
     },
     async "rpc.discover"() {
-      description ??= encodeJson(openRpcDocument(groups, VERSION));
+      description ??= encodeJson(openRpcDocument(groups, VERSION, await loadRecordedCalls()));
       return { body: description };
     },
   };

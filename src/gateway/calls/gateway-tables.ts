@@ -1,5 +1,6 @@
 import type { MethodDefinition, RestPath } from "../../api/definition.ts";
 import { methodGroups } from "../../api/method-groups.ts";
+import { documentRoutes } from "../../api/rest/documents.ts";
 import { RequestParser } from "../../api/rest/request.ts";
 import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
 import { nearestName } from "../../errors/nearest-name.ts";
@@ -61,7 +62,7 @@ export function createGatewayTables(parts: GatewayTablesDeps): GatewayTables {
     find: (name) => byName.get(name),
     suggest: (name) => nearestName(name, byName.keys()),
   };
-  return { methods, routes };
+  return { methods, routes: [...routes, ...documentRoutes(() => groups)] };
 }
 
 function createMethod(method: MethodDefinition, context: GatewayContext): GatewayMethod {

@@ -1,12 +1,12 @@
 import { encodeJson } from "../../../json/encode.ts";
 import { VERSION } from "../../../runtime/version.ts";
 import { defineMethod, type MethodDefinition } from "../../definition.ts";
-import { type MethodGroup, openRpcDocument } from "../../openrpc.ts";
+import { loadRecordedCalls, type MethodGroup, openRpcDocument } from "../../openrpc.ts";
 import { object, text } from "../../schemas.ts";
 
 /** Creates the method that describes all methods, including itself. `groups` is evaluated on the first call. */
 export function discoverMethod(groups: () => readonly MethodGroup[]): MethodDefinition {
-  const createDocument = () => openRpcDocument(groups(), VERSION);
+  const createDocument = async () => openRpcDocument(groups(), VERSION, await loadRecordedCalls());
   let body: Buffer | undefined;
   return {
     ...defineMethod({
@@ -22,7 +22,7 @@ export function discoverMethod(groups: () => readonly MethodGroup[]): MethodDefi
     }),
     // Cached: the document never changes.
     async json() {
-      body ??= encodeJson(createDocument());
+      body ??= encodeJson(await createDocument());
       return { body };
     },
   };

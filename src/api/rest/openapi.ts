@@ -1,0 +1,137 @@
+import type { MethodDefinition, Param, RestPath } from "../definition.ts";
+import { failuresOf, type MethodGroup, paramJsonSchema } from "../openrpc.ts";
+import { type JsonSchema, NAMED_SCHEMAS } from "../schemas.ts";
+import { locateParams, type ParamLocation } from "./param-locations.ts";
+
+const OPENAPI_VERSION = "3.1.0";
+
+interface OpenApiDocument {
+  openapi: string;
+  info: { title: string; version: string; description: string; license: { name: string } };
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Readonly<Record<string, JsonSchema>> };
+}
+
+interface Operation {
+  operationId: string;
+  summary: string;
+  tags: string[];
+  deprecated?: true;
+  parameters: object[];
+  requestBody?: object;
+  responses: Record<string, object>;
+}
+
+const ERROR: JsonSchema = {
+  type: "object",
+  properties: { code: { type: "integer" }, message: { type: "string" } },
+  required: ["code", "message"],
+};
+
+/** Methods whose REST response is the result itself, by the standard. */
+const WITHOUT_DATA: readonly string[] = ["get_v1_debug_fork_choice", "get_v1_beacon_light_client_updates"];
+
+/** HTTP statuses of the failures that a method documents. */
+const STATUSES = {
+  "invalid-params": 400,
+  "not-found": 404,
+  unavailable: 503,
+  rejected: 400,
+  unsupported: 501,
+} as const;
+
+/** Creates the OpenAPI document of all REST paths, from the same definitions that serve them. */
+export function openApiDocument(groups: readonly MethodGroup[], version: string): OpenApiDocument {
+  const paths: OpenApiDocument["paths"] = {};
+  for (const { title, methods } of groups) {
+    for (const method of methods) {
+      for (const [position, rest] of method.rest.entries()) {
+        paths[rest.path] ??= {};
+        paths[rest.path]![rest.verb.toLowerCase()] = operationOf(method, rest, { tag: title, position });
+      }
+    }
+  }
+  return {
+    openapi: OPENAPI_VERSION,
+    info: {
+      title: "Fanal",
+      version,
+      description: "The REST API of this beacon node: the standard beacon API and its own paths.",
+      license: { name: "Apache-2.0" },
+    },
+    paths,
+    components: { schemas: NAMED_SCHEMAS },
+  };
+}
+
+function operationOf(method: MethodDefinition, rest: RestPath, { tag, position }: { tag: string; position: number }) {
+  const located = locateParams(method.restParams, rest);
+  const body = rest.takesText ? undefined : located.find(({ from }) => from === "body");
+  const operation: Operation = {
+    // Earlier versions of a path follow the current one.
+    operationId: position === 0 ? method.name : `${method.name}_${position + 1}`,
+    summary: method.summary,
+    tags: [tag],
+    parameters: located.filter(({ from }) => from !== "body").map(parameterOf),
+    responses: responsesOf(method, rest),
+  };
+  if (rest.until) operation.deprecated = true;
+  if (rest.takesText)
+    operation.requestBody = { required: true, content: { "text/plain": { schema: { type: "string" } } } };
+  if (body) operation.requestBody = bodyOf(body.param, rest);
+  return operation;
+}
+
+function parameterOf({ param, from }: ParamLocation): object {
+  const { name, header, required, description } = param;
+  return {
+    name: header?.name ?? name,
+    in: from,
+    required: from === "path" || (header ? header.isRequired : required),
+    description,
+    schema: schemaOf(param),
+  };
+}
+
+function bodyOf(param: Param, { ssz }: RestPath): object {
+  return {
+    required: param.defaultBody === undefined && param.required,
+    content: contentOf(schemaOf(param), ssz === "body"),
+  };
+}
+
+/** REST may restrict a parameter. Items of a list are an array. */
+function schemaOf(param: Param): JsonSchema {
+  if (param.isFlag) return { type: "string", description: "Set by its name alone." };
+  const schema = paramJsonSchema({ ...param, schema: param.restSchema ?? param.schema, each: false });
+  return param.each ? { type: "array", items: schema } : schema;
+}
+
+function responsesOf(method: MethodDefinition, { ssz }: RestPath): Operation["responses"] {
+  const failures = failuresOf(method).flatMap((kind) =>
+    kind in STATUSES ? [STATUSES[kind as keyof typeof STATUSES]] : [],
+  );
+  const errors = [...new Set([...failures, 500])].map((status) => [
+    String(status),
+    { description: "Error", content: { "application/json": { schema: ERROR } } },
+  ]);
+  return { "200": successOf(method, ssz === "response"), ...Object.fromEntries(errors) };
+}
+
+function successOf(method: MethodDefinition, hasSsz: boolean): object {
+  const { name, feed, result, resultForStatus, restStatusOf } = method;
+  if (feed) return { description: "Event stream", content: { "text/event-stream": { schema: { type: "string" } } } };
+  const hasBody = !(resultForStatus && !restStatusOf) && (result.schema as { const?: unknown }).const !== true;
+  if (!hasBody) return { description: "The status is the answer" };
+  const schema = WITHOUT_DATA.includes(name)
+    ? result.schema
+    : { type: "object", properties: { data: result.schema }, required: ["data"] };
+  return { description: result.name, content: contentOf(schema, hasSsz) };
+}
+
+function contentOf(schema: JsonSchema, hasSsz: boolean): object {
+  return {
+    "application/json": { schema },
+    ...(hasSsz && { "application/octet-stream": { schema: { type: "string", format: "binary" } } }),
+  };
+}
