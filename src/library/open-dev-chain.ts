@@ -39,7 +39,7 @@ export async function openDevChain(
     colour: false,
   });
   useNativeHasher(logger);
-  const servers = serverOptions(settings, logger);
+  const servers = serverOptions(settings, logger, { trustsLocalPages: true });
   const futures = settings.trackFutures ? PromiseTracker.started() : undefined;
   opening.defer(() => futures?.close());
   const { networking } = settings;

@@ -24,6 +24,8 @@ interface LoggerOptions {
   destination?: LogDestination;
   /** Log file in addition to the destination. */
   file?: LogFile;
+  /** True if people read the console. By default if standard output is a terminal. */
+  isTerminal?: boolean;
   /** Colours of the text format. On by default for a terminal, unless NO_COLOR is set. */
   colour?: boolean;
   now?: () => Date;
@@ -34,6 +36,8 @@ export interface LogControl {
   logger: Logger;
   /** Applies a log specification. Warns about unknown topics. Throws a `LogSpecError` if it is malformed. */
   setSpec(spec: string): void;
+  /** Prints text to a terminal that shows notices as text. Returns false if there is none, and notices should be logged. */
+  print(text: string): boolean;
   /** Writes buffered records before the process exits, up to a timeout. */
   flush(): void;
 }
@@ -81,10 +85,6 @@ function sinkTo(destination: LogDestination, format: LogFormat, colour: boolean)
   return format === "json" ? jsonSink(destination) : textSink(destination, colour);
 }
 
-function terminalWantsColour(): boolean {
-  return process.stdout.isTTY === true && !process.env.NO_COLOR;
-}
-
 /** A topic's logger with its cached threshold: a suppressed record costs one comparison. */
 interface TopicLogger {
   threshold: number;
@@ -98,7 +98,8 @@ export function createLogger(options: LoggerOptions): LogControl {
   const console: LogDestination =
     options.destination ??
     new LineWriter(standardOutput(), (records) => root.warn("Log records dropped, output blocked", { records }));
-  const colour = options.colour ?? (options.destination === undefined && terminalWantsColour());
+  const isTerminal = options.isTerminal ?? (options.destination === undefined && process.stdout.isTTY === true);
+  const colour = options.colour ?? (isTerminal && !process.env.NO_COLOR);
   const destinations = [console];
   const sinks = [sinkTo(console, format, colour)];
   if (file) {
@@ -135,6 +136,11 @@ export function createLogger(options: LoggerOptions): LogControl {
       filter = applyLogSpec(filter, spec, (topic) => unknown.push(topic));
       for (const [topic, entry] of topics) entry.threshold = topicThreshold(filter, topic);
       if (unknown.length > 0) root.warn("Ignored unknown log topics", { unknown, topics: LOG_TOPICS });
+    },
+    print(text) {
+      if (!isTerminal || format === "json" || topicThreshold(filter, ROOT_TOPIC) > LEVEL_VALUES.notice) return false;
+      console.write(`${text}\n`);
+      return true;
     },
     flush() {
       for (const destination of destinations) destination.flush?.();

@@ -3,6 +3,7 @@ import { usageError } from "../exit.ts";
 import { COMMAND_NAMES, COMMANDS, type CommandDefinition, type CommandName } from "./commands.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { environmentName, type Flag, flagNames } from "./flag.ts";
+import { flagGroups } from "./flag-groups.ts";
 
 /** Parsed command line: a command to run, or text to print. */
 export type CommandLine =
@@ -37,16 +38,18 @@ class FlagOption extends Option {
   }
 }
 
-function addFlag(command: Command, flag: Flag<unknown>): void {
+function addFlag(command: Command, flag: Flag<unknown>, heading: string): void {
   for (const name of flagNames(flag)) {
     const isAlias = name !== flag.name;
     const usage = flag.placeholder === undefined ? `--${name}` : `--${name} <${flag.placeholder}>`;
-    const option = new FlagOption(usage, flag).hideHelp(isAlias);
+    const option = new FlagOption(usage, flag).hideHelp(isAlias).helpGroup(heading);
     if (flag.kind === "list") {
       option.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
     }
     command.addOption(option);
-    if (flag.kind === "boolean") command.addOption(new FlagOption(`--no-${name}`, flag).hideHelp());
+    if (flag.kind === "boolean") {
+      command.addOption(new FlagOption(`--no-${name}`, flag).hideHelp().helpGroup(heading));
+    }
   }
 }
 
@@ -151,13 +154,12 @@ export function parseCommandLine(argv: readonly string[], version: string): Comm
       .allowExcessArguments()
       .configureHelp({
         subcommandTerm: (subcommand) => subcommand.name(),
-        styleTitle: (title) => (title === "Options:" ? "Flags:" : title),
       })
-      .configureOutput({ writeOut: (text) => (printed += text), writeErr: () => {} })
-      .version(`fanal ${version}`, VERSION_FLAGS, "Print the version")
-      .helpOption(HELP_FLAGS, "Print this help");
+      .configureOutput({ writeOut: (text) => (printed += text), writeErr: () => {} });
+  const addStandardFlags = (command: Command) =>
+    command.version(`fanal ${version}`, VERSION_FLAGS, "Print the version").helpOption(HELP_FLAGS, "Print this help");
 
-  const program = lenient(new Command("fanal"))
+  const program = addStandardFlags(lenient(new Command("fanal")).optionsGroup("Flags:"))
     .description("An Ethereum beacon node whose first-class interface is JSON-RPC 2.0.")
     .usage("<command> [flags]")
     // Passes a `--` after the command on to it.
@@ -189,7 +191,9 @@ export function parseCommandLine(argv: readonly string[], version: string): Comm
         if (first !== undefined) throw unexpectedArgument(first, name);
         result = run;
       });
-    for (const flag of flags) addFlag(command, flag);
+    const groups = flagGroups(definitionOf(name));
+    for (const group of groups) for (const flag of group.flags) addFlag(command, flag, `${group.title}:`);
+    addStandardFlags(command.optionsGroup(`${groups.at(-1)!.title}:`));
   }
 
   try {

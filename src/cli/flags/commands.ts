@@ -7,6 +7,8 @@ import { CALL_FLAGS, DB_FLAGS, DOCTOR_FLAGS, METHODS_FLAGS } from "./tool-flags.
 export interface CommandDefinition {
   readonly description: string;
   readonly flags: FlagTable;
+  /** Names of the flags that the help lists first. Without them, its flags have no headings. */
+  readonly common?: readonly string[];
   /** Positional arguments as shown in the usage line; undefined for a command that takes only flags. */
   readonly operands?: string;
   /** Help text after the flags. */
@@ -112,12 +114,19 @@ export const COMMANDS = {
   dev: {
     description: "Run a private beacon chain with all its validators in this process",
     flags: DEV_FLAGS,
+    common: ["validators", "fork", "slot-seconds", "auto", "data-dir"],
     notes: DEV_NOTES,
   },
-  node: { description: "Run a beacon node on a network", flags: NODE_FLAGS, notes: PRECEDENCE },
+  node: {
+    description: "Run a beacon node on a network",
+    flags: NODE_FLAGS,
+    common: ["network", "checkpoint-sync-url", "el", "jwt-secret", "data-dir"],
+    notes: PRECEDENCE,
+  },
   gateway: {
     description: "Serve JSON-RPC, WebSocket, REST and events in front of other beacon nodes",
     flags: GATEWAY_FLAGS,
+    common: ["upstream", "quorum", "cache", "rpc-token-file", "workers"],
     notes: GATEWAY_NOTES,
   },
   call: {

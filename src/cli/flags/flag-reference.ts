@@ -1,5 +1,6 @@
 import { COMMAND_NAMES, COMMANDS, type CommandDefinition } from "./commands.ts";
 import { environmentName, type Flag } from "./flag.ts";
+import { flagGroups } from "./flag-groups.ts";
 
 const INTRODUCTION = `# Commands and flags
 
@@ -21,12 +22,17 @@ function row(flag: Flag<unknown>): string {
 /** Generates docs/flags.md. */
 export function flagReference(): string {
   const sections = COMMAND_NAMES.map((name) => {
-    const { description, flags, operands }: CommandDefinition = COMMANDS[name];
-    const usage = operands === undefined ? name : `${name} ${operands}`;
-    const rows = Object.values(flags).map(row);
-    const head = ["", "| Flag | Default | Environment | Meaning |", "|---|---|---|---|"];
-    const table = rows.length === 0 ? [] : [...head, ...rows];
-    return [`## \`fanal ${usage}\``, "", `${description}.`, ...table].join("\n");
+    const definition: CommandDefinition = COMMANDS[name];
+    const usage = definition.operands === undefined ? name : `${name} ${definition.operands}`;
+    const groups = flagGroups(definition).filter(({ flags }) => flags.length > 0);
+    const tables = groups.flatMap(({ title, flags }) => [
+      ...(groups.length === 1 ? [] : ["", `### ${title}`]),
+      "",
+      "| Flag | Default | Environment | Meaning |",
+      "|---|---|---|---|",
+      ...flags.map(row),
+    ]);
+    return [`## \`fanal ${usage}\``, "", `${definition.description}.`, ...tables].join("\n");
   });
   return `${[INTRODUCTION, ...sections].join("\n\n")}\n`;
 }

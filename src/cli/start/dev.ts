@@ -12,6 +12,7 @@ import type { DevCommandSettings } from "../flags/dev/dev-settings.ts";
 import type { RunningNode } from "../run.ts";
 import { announceAccounts, announceEarlyCompounding, announceKeys, announceStart, forkTexts } from "./banner.ts";
 import { clockOffsetNotice } from "./clock-offset.ts";
+import { devBanner } from "./dev-banner.ts";
 import { running } from "./running-node.ts";
 import { announceServers, serverOptions } from "./servers.ts";
 import { verifyPeers } from "./verify-peers.ts";
@@ -20,7 +21,7 @@ import { verifyPeers } from "./verify-peers.ts";
 export async function runDev(
   settings: DevCommandSettings,
   logger: Logger,
-  { setSpec }: LogControl,
+  { setSpec, print }: LogControl,
   signal?: AbortSignal,
 ): Promise<RunningNode> {
   announceStart(
@@ -36,7 +37,7 @@ export async function runDev(
   );
   useNativeHasher(logger);
   const servers = await limitConnections(
-    { servers: serverOptions(settings, logger), networking: settings.networking },
+    { servers: serverOptions(settings, logger, { trustsLocalPages: true }), networking: settings.networking },
     logger,
   );
   const futures = settings.trackFutures ? PromiseTracker.started() : undefined;
@@ -50,10 +51,12 @@ export async function runDev(
     futures,
     signal,
   });
-  announceKeys(node.devChain, settings.keys, logger);
-  announceAccounts(settings, logger);
+  if (!print(devBanner(settings, node))) {
+    announceKeys(node.devChain, settings.keys, logger);
+    announceAccounts(settings, logger);
+    announceServers(node.servers, settings.servers, logger);
+  }
   if (node.devChain.isNew) announceEarlyCompounding(settings, logger);
-  announceServers(node.servers, settings.servers, logger);
   const { chain, networking } = node.node;
   const watch = new Notifier({
     chain,

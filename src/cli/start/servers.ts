@@ -12,17 +12,19 @@ interface ServedSettings<Limits> {
   log: Pick<LogSettings, "accessLog">;
 }
 
-/** Reads the token files and opens the access log. */
+/** Reads the token files and opens the access log. Servers of a dev chain trust pages of this machine. */
 export function serverOptions<Limits>(
   { servers, log }: ServedSettings<Limits>,
   logger: Logger,
+  { trustsLocalPages = false } = {},
 ): Omit<ServersOptions, "limits"> & { limits: Limits } {
   const { jsonRpc, ethRpc, rest, ...others } = servers;
+  const accessOf = (settings: AccessSettings) => ({ ...withToken(settings, logger), trustsLocalPages });
   return {
     ...others,
-    jsonRpc: jsonRpc && { ...jsonRpc, access: withToken(jsonRpc.access, logger) },
-    ethRpc: ethRpc && { ...ethRpc, access: { ...withToken(ethRpc.access, logger), allowsLocalPages: true } },
-    rest: rest && { ...rest, access: withToken(rest.access, logger) },
+    jsonRpc: jsonRpc && { ...jsonRpc, access: accessOf(jsonRpc.access) },
+    ethRpc: ethRpc && { ...ethRpc, access: accessOf(ethRpc.access) },
+    rest: rest && { ...rest, access: accessOf(rest.access) },
     writeAccess: log.accessLog && accessLogWriter(log.accessLog, logger),
   };
 }
@@ -54,7 +56,8 @@ export function announceServers(
     logger.info("JSON-RPC server is off, enable it with --rpc");
   } else {
     logger.notice(`JSON-RPC is served at ${jsonRpcUrl}`);
-    logger.notice(`Try: ${firstCall(jsonRpcUrl, jsonRpc?.access.tokenFile, platform)}`);
+    const target = { url: jsonRpcUrl, tokenFile: jsonRpc?.access.tokenFile };
+    logger.notice(`Try: ${exampleCall("getChainHead", [], target, platform)}`);
     if (jsonRpc?.page) logger.notice(`Web interface: ${jsonRpcUrl}`);
   }
   if (ethRpcUrl !== undefined) logger.notice(`Ethereum RPC is served at ${ethRpcUrl}`);
@@ -63,14 +66,26 @@ export function announceServers(
   if (metricsUrl !== undefined) logger.notice(`Metrics are served at ${metricsUrl}/metrics`);
 }
 
+/** A JSON-RPC server and the file with its token, if it needs one. */
+interface CallTarget {
+  url: string;
+  tokenFile: string | undefined;
+}
+
 /**
  * Returns an example call to paste into a shell. On Windows it contains no JSON, since quoting differs between shells.
  */
-function firstCall(url: string, tokenFile: string | undefined, platform: string): string {
+export function exampleCall(
+  method: string,
+  params: readonly string[],
+  { url, tokenFile }: CallTarget,
+  platform: string = process.platform,
+): string {
   if (platform === "win32") {
-    return `fanal call getChainHead --url ${url}${tokenFile === undefined ? "" : ` --token-file "${tokenFile}"`}`;
+    const token = tokenFile === undefined ? "" : ` --token-file "${tokenFile}"`;
+    return [`fanal call ${method}`, ...params, `--url ${url}${token}`].join(" ");
   }
   const authorization = tokenFile === undefined ? "" : ` -H "Authorization: Bearer $(cat '${tokenFile}')"`;
-  const body = '{"jsonrpc":"2.0","id":1,"method":"getChainHead","params":[]}';
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
   return `curl -s ${url}${authorization} -H 'Content-Type: application/json' -d '${body}'`;
 }

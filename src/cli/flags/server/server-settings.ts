@@ -10,7 +10,7 @@ type AccessOptions = NonNullable<ApiOptions["access"]>;
 /** Server options whose token file is not yet read. */
 export type WithTokenFile<Options extends ApiOptions> = Omit<Options, "access"> & { access: AccessSettings };
 
-export interface AccessSettings extends Omit<Required<AccessOptions>, "allowsLocalPages" | "classes" | "token"> {
+export interface AccessSettings extends Omit<Required<AccessOptions>, "trustsLocalPages" | "classes" | "token"> {
   /** Undefined for the default, which depends on the address. */
   classes: AccessOptions["classes"];
   /** Absolute path. */
