@@ -186,7 +186,12 @@ describe("operations of a chain in fulu", () => {
       ["dev_slash", [1, "both"], CODES.invalid, /must be one of "proposer", "attester"/],
       ["dev_exit", [`0x${"00".repeat(48)}`], CODES.absent, /There is no validator 0x00/],
       ["dev_withdraw", [1, -1], CODES.invalid, /"amount" must be/],
-      ["dev_changeCredentials", [1], CODES.invalid, /^Missing address: dev_changeCredentials needs the withdrawal address for validator 1\.$/],
+      [
+        "dev_changeCredentials",
+        [1],
+        CODES.invalid,
+        /^Missing address: dev_changeCredentials needs the withdrawal address for validator 1\.$/,
+      ],
       ["dev_changeCredentials", [1, ADDRESS, "0x03"], CODES.invalid, /must be one of "0x01", "0x02"/],
       ["dev_consolidate", [1, 1], CODES.invalid, /cannot be consolidated into itself/],
       ["dev_deposit", { validator: 1, count: 2 }, CODES.invalid, /validator and count are mutually exclusive/],
