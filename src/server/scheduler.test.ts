@@ -96,3 +96,14 @@ it("delays reading after a long turn by the length of that turn", async () => {
   await nextTurn();
   expect(ran).toEqual(["a", "b"]);
 });
+
+it("delays reading by at most a second, also after the process was suspended", async () => {
+  const { clock, scheduler, ran } = setup();
+  scheduler.read(() => ran.push("a"));
+  scheduler.read(() => ran.push("b"));
+  clock.now += 3_600_000;
+  await nextTurn();
+  clock.now += 1000;
+  await nextTurn();
+  expect(ran).toEqual(["a", "b"]);
+});

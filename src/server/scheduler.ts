@@ -13,6 +13,8 @@ const TURN_MILLIS = 5;
 const ACCEPTING_TURN_MILLIS = 0.2;
 /** A turn above this length has parsed too much. */
 const LONG_TURN_MILLIS = 2 * TURN_MILLIS;
+/** Longest delay of the next read after a long turn: a process that was suspended must not delay reads for as long again. */
+const MAX_READ_DELAY_MILLIS = 1000;
 /** Sockets and bodies that are resumed per turn. */
 const READERS_PER_TURN = 2;
 /** Clients count as connecting until this many turns have passed without a new connection. */
@@ -60,7 +62,7 @@ export class Scheduler {
 
   /**
    * Calls `resume` now or in a later turn. Few readers are resumed per turn, because Node parses all that it has read from a socket at
-   * once. After a turn that took too long, everything else gets as much time before the next reader.
+   * once. After a turn that took too long, everything else gets as much time before the next reader, up to a second.
    */
   read(resume: Unit): void {
     this.#readers.add(resume);
@@ -72,7 +74,7 @@ export class Scheduler {
     const now = this.#now();
     const turnMillis = now - (this.#readAt ?? now);
     this.#readAt = undefined;
-    if (turnMillis > LONG_TURN_MILLIS) this.#nextReadAt = now + turnMillis;
+    if (turnMillis > LONG_TURN_MILLIS) this.#nextReadAt = now + Math.min(turnMillis, MAX_READ_DELAY_MILLIS);
     if (this.#readers.size === 0 || now < this.#nextReadAt) return;
     this.#readAt = now;
     for (let count = 0; count < READERS_PER_TURN; count++) takeFirst(this.#readers)?.();

@@ -55,6 +55,8 @@ const POLICY_VIOLATION = 1008;
 
 /** Header and mask of a control frame from a client. */
 const CONTROL_FRAME_OVERHEAD_BYTES = 6;
+/** The largest control frame: a payload has at most 125 bytes. */
+const MAX_CONTROL_FRAME_BYTES = CONTROL_FRAME_OVERHEAD_BYTES + 125;
 
 /** A connection with more messages in progress counts as pipelining. */
 const PIPELINED_FROM = 4;
@@ -205,15 +207,15 @@ export class Connection {
     }
   }
 
-  /** Subtracts a control frame, which is not part of a message. */
+  /**
+   * Subtracts a control frame, which is not part of a message. Its memory counts as released once less than a control frame is
+   * left: a fragment, however small, retains the packet in which it arrived, with all control frames of that packet.
+   */
   #countControlFrame({ length }: Buffer): void {
-    const bytes = Math.min(length + CONTROL_FRAME_OVERHEAD_BYTES, this.#received);
-    this.#received -= bytes;
-    if (this.#received === 0) {
-      this.#releaseReservation();
-    } else {
-      this.#heldBytes -= bytes;
-      this.#options.budget.release(bytes);
+    this.#received = Math.max(0, this.#received - length - CONTROL_FRAME_OVERHEAD_BYTES);
+    if (this.#received < MAX_CONTROL_FRAME_BYTES) {
+      this.#options.budget.release(this.#heldBytes - this.#received);
+      this.#heldBytes = this.#received;
     }
   }
 
