@@ -54,7 +54,9 @@ interface AccountSettings {
 /** Lists the funded accounts of a chain with the EVM for people, not in JSON logs. */
 export function announceAccounts({ evm, log }: AccountSettings, logger: Logger): void {
   if (evm === undefined || log.format === "json") return;
-  logger.notice(`Chain id ${evm.chainId}. Accounts with 10,000 ETH and public private keys, never use them elsewhere:`);
+  logger.notice(
+    `Chain id ${evm.chainId}. Accounts with 10,000 ETH, whose private keys are public, never use them elsewhere:`,
+  );
   for (const [index, { address, privateKey }] of fundedAccounts().entries()) {
     logger.notice(`(${index}) ${address} ${privateKey}`);
   }

@@ -43,7 +43,7 @@ function chainLine({ preset, forks, validators, slotSeconds, speed }: BannerSett
 function accountLines({ evm }: BannerSettings): string[] {
   if (evm === undefined) return [];
   return [
-    `Accounts (10,000 ETH each, chain id ${evm.chainId}; public private keys, never use them elsewhere)`,
+    `Accounts (10,000 ETH each, chain id ${evm.chainId}; the private keys are public, never use them elsewhere)`,
     ...fundedAccounts().map(({ address, privateKey }, index) => `  (${index}) ${address}  ${privateKey}`),
   ];
 }
