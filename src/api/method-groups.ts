@@ -9,7 +9,6 @@ import { depositSnapshotMethods, eth1Methods } from "./methods/chain/eth1.ts";
 import { eventMethods } from "./methods/chain/events.ts";
 import { beaconGloasMethods, validatorGloasMethods } from "./methods/chain/gloas.ts";
 import { lightClientMethods } from "./methods/chain/light-client.ts";
-import { poolMethods, syncCommitteePoolMethods } from "./methods/chain/pools.ts";
 import { anvilMethods } from "./methods/dev/anvil-compatibility.ts";
 import { devBranchMethods } from "./methods/dev/branches.ts";
 import { devDumpMethods } from "./methods/dev/dumps.ts";
@@ -33,6 +32,10 @@ import { discoverMethod } from "./methods/node/discover.ts";
 import { networkMethods } from "./methods/node/network.ts";
 import { nodeMethods } from "./methods/node/node.ts";
 import { readinessMethods } from "./methods/node/readiness.ts";
+import { attestationPoolMethods } from "./methods/pools/attestations.ts";
+import { blsToExecutionChangePoolMethods } from "./methods/pools/bls-to-execution-changes.ts";
+import { slashingPoolMethods } from "./methods/pools/slashings.ts";
+import { voluntaryExitPoolMethods } from "./methods/pools/voluntary-exits.ts";
 import { committeeMethods } from "./methods/states/committees.ts";
 import { debugMethods } from "./methods/states/debug.ts";
 import { proofMethods } from "./methods/states/proofs.ts";
@@ -58,11 +61,16 @@ const beacon = [
   ...depositSnapshotMethods,
   ...beaconGloasMethods,
 ] as const;
+const pools = [
+  ...attestationPoolMethods,
+  ...slashingPoolMethods,
+  ...voluntaryExitPoolMethods,
+  ...blsToExecutionChangePoolMethods,
+] as const;
 const validator = [
   ...dutyMethods,
   ...blockProductionMethods,
   ...attestationProductionMethods,
-  ...syncCommitteePoolMethods,
   ...syncCommitteeMethods,
   ...subscriptionMethods,
   ...validatorGloasMethods,
@@ -72,7 +80,7 @@ const node = [...nodeMethods, ...readinessMethods, ...networkMethods] as const;
 /** Methods with typed handlers, for in-process callers. */
 export const typedMethods = [
   ...beacon,
-  ...poolMethods,
+  ...pools,
   ...node,
   ...validator,
   ...configMethods,
@@ -88,7 +96,7 @@ export const typedMethods = [
  */
 export const methodGroups: readonly MethodGroup[] = groupByNumber([
   { title: "Beacon chain", lastNumber: 14, methods: beacon },
-  { title: "Pools", lastNumber: 21, methods: poolMethods },
+  { title: "Pools", lastNumber: 21, methods: pools },
   { title: "Node", lastNumber: 28, methods: node },
   { title: "Validator duties and production", lastNumber: 40, methods: validator },
   { title: "Config", lastNumber: 44, methods: configMethods },

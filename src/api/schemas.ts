@@ -35,6 +35,9 @@ export const boolean: JsonSchema = { type: "boolean" };
 export const nothing: JsonSchema = { type: "null" };
 export const isTrue: JsonSchema = { type: "boolean", const: true };
 
+/** Result of submissions. */
+export const ACCEPTED = { name: "accepted", schema: isTrue };
+
 const hex = (bytes: number): JsonSchema => ({ type: "string", pattern: `^0x[0-9a-f]{${2 * bytes}}$` });
 
 const SCALARS = {

@@ -27,7 +27,7 @@ import { CONSENSUS_VERSION, requireVersion } from "../../params/consensus-versio
 import { signedBlindedBlock, signedBlindedBlockType, signedBlock } from "../../params/signed-blocks.ts";
 import { rejectionReason } from "../../params/ssz-payload.ts";
 import { requireSynced } from "../../preconditions.ts";
-import { isTrue } from "../../schemas.ts";
+import { ACCEPTED } from "../../schemas.ts";
 import { blockRejected, createSidecars, requireBlobCount } from "./published-blobs.ts";
 import { publishByBuilder, requireBuilder, unblindByBuilder, unblindLocally } from "./unblinding.ts";
 
@@ -138,7 +138,7 @@ const publishValidatorBlock = defineMethod({
   name: "post_v1_validator_block",
   summary: "Publishes a signed block. Returns true if it was broadcast and imported.",
   params: { signedBlockContents: SIGNED_BLOCK },
-  result: { name: "accepted", schema: isTrue },
+  result: ACCEPTED,
   failures: ["unavailable", "rejected"],
   cost: "duty",
   access: "submit",

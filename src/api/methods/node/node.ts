@@ -5,9 +5,7 @@ import type { ApiContext } from "../../context.ts";
 import { defineMethod, defineOperation, get, optional, post, required } from "../../definition.ts";
 import { graffiti, statusCode, text as textParam } from "../../params/scalars.ts";
 import { paramSchema } from "../../params/schema.ts";
-import { boolean, isTrue, object, shape, text } from "../../schemas.ts";
-
-const ACCEPTED = { name: "accepted", schema: isTrue };
+import { ACCEPTED, boolean, object, shape, text } from "../../schemas.ts";
 
 const getNodeVersion = defineOperation("node.getNodeVersion", {
   number: 26,

@@ -31,7 +31,7 @@ import { signedAggregateAndProof } from "../../params/operations.ts";
 import { parseFixedHex, root, slot, uint64 } from "../../params/scalars.ts";
 import { InvalidPayloadError, payloadList, readSszJson } from "../../params/ssz-payload.ts";
 import { requireSynced, requireVerifiedBlock, requireVerifiedHead } from "../../preconditions.ts";
-import { isTrue, shape } from "../../schemas.ts";
+import { ACCEPTED, shape } from "../../schemas.ts";
 import { submitAll } from "../../submissions.ts";
 
 const produceAttestationData = defineOperation("validator.produceAttestationData", {
@@ -136,8 +136,6 @@ const getAggregatedAttestationV2 = defineOperation("validator.getAggregatedAttes
   },
   handler: ({ chain }, query) => bestAggregate(chain, query),
 });
-
-const ACCEPTED = { name: "accepted", schema: isTrue };
 
 const publishAggregateAndProofs = defineEncoded({
   number: 38,

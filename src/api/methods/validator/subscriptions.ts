@@ -30,15 +30,13 @@ import {
   syncSubscriptions,
 } from "../../params/validator-preparation.ts";
 import { requireSynced } from "../../preconditions.ts";
-import { isTrue, list, object, shape } from "../../schemas.ts";
+import { ACCEPTED, list, object, shape } from "../../schemas.ts";
 import { throwIfAnyFailed } from "../../submissions.ts";
 import { registerValidators } from "./builder-registrations.ts";
 import { lastKnownEpoch, stateForDuties } from "./duty-state.ts";
 
 type StandardSubscription = routes.validator.BeaconCommitteeSubscription;
 type ValidatorInterest = CommitteeInterest & { validatorIndex: ValidatorIndex };
-
-const ACCEPTED = { name: "accepted", schema: isTrue };
 
 const prepareBeaconCommitteeSubnet = defineOperation("validator.prepareBeaconCommitteeSubnet", {
   number: 40,

@@ -5,13 +5,41 @@ import { defineOperation, get, post, required } from "../../definition.ts";
 import { root, slot, uint64 } from "../../params/scalars.ts";
 import { payloadList, plainSszPayload } from "../../params/ssz-payload.ts";
 import { requireForkAt, requireSynced, requireVerifiedBlock, requireVerifiedHead } from "../../preconditions.ts";
-import { isTrue, object, shape } from "../../schemas.ts";
+import { ACCEPTED, object, shape } from "../../schemas.ts";
 import { submitAll } from "../../submissions.ts";
 
 const signedContributions = payloadList(
   "signed contributions and proofs",
   plainSszPayload("a signed contribution and proof", ssz.altair.SignedContributionAndProof),
 );
+
+const syncCommitteeMessage = plainSszPayload("a sync committee message", ssz.altair.SyncCommitteeMessage);
+
+const submitPoolSyncCommitteeMessages = defineOperation("beacon.submitPoolSyncCommitteeSignatures", {
+  name: "post_v1_beacon_pool_sync_committees",
+  summary: "Submits sync committee messages. Each is validated on its own.",
+  params: {
+    signatures: required(payloadList("sync committee messages", syncCommitteeMessage), "The signed messages.", {
+      name: "messages",
+    }),
+  },
+  result: ACCEPTED,
+  failures: ["rejected"],
+  rest: [post("/eth/v1/beacon/pool/sync_committees")],
+  cost: "cheap",
+  access: "submit",
+  since: ForkName.altair,
+  example: { stage: "attest", params: async (chain) => [await chain.syncCommitteeMessages()] },
+  async handler({ chain, broadcast }, { signatures }) {
+    await submitAll(
+      signatures,
+      (messages) => chain.processor.syncMessages(messages),
+      (message, { subcommittees }) => {
+        for (const { subcommitteeIndex } of subcommittees) broadcast.syncMessage(message, subcommitteeIndex);
+      },
+    );
+  },
+});
 
 const produceSyncCommitteeContribution = defineOperation("validator.produceSyncCommitteeContribution", {
   name: "get_v1_validator_sync_committee_contribution",
@@ -66,7 +94,7 @@ const publishContributionAndProofs = defineOperation("validator.publishContribut
   params: {
     contributionAndProofs: required(signedContributions, "The signed contributions.", { name: "signed_contributions" }),
   },
-  result: { name: "accepted", schema: isTrue },
+  result: ACCEPTED,
   failures: ["rejected"],
   rest: [post("/eth/v1/validator/contribution_and_proofs")],
   cost: "cheap",
@@ -82,4 +110,8 @@ const publishContributionAndProofs = defineOperation("validator.publishContribut
   },
 });
 
-export const syncCommitteeMethods = [produceSyncCommitteeContribution, publishContributionAndProofs] as const;
+export const syncCommitteeMethods = [
+  submitPoolSyncCommitteeMessages,
+  produceSyncCommitteeContribution,
+  publishContributionAndProofs,
+] as const;
