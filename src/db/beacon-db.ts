@@ -11,14 +11,16 @@ import {
 import { DataRepository, DataWrites } from "./data-repository.ts";
 import type { DatabaseWriteError } from "./errors.ts";
 import { Eth1Repository } from "./eth1-repository.ts";
+import { prefixed } from "./key-range.ts";
 import { Bucket } from "./keys.ts";
 import type { Operation } from "./layers.ts";
-import { type LevelStore, prefixed, type WriteBatch } from "./level-store.ts";
+import type { LevelStore } from "./level-store.ts";
 import { LightClientRepository } from "./light-client-repository.ts";
 import { MetaRepository, MetaWrites } from "./meta-repository.ts";
 import { OperationRepository } from "./operation-repository.ts";
 import { SnapshotRepository, SnapshotWrites } from "./snapshot-repository.ts";
 import { StateIndexRepository, StateIndexWrites } from "./state-repositories.ts";
+import type { WriteBatch } from "./write-batch.ts";
 
 /** Atomic batch of writes across repositories. */
 export class BeaconDbBatch {

@@ -11,7 +11,8 @@ import {
   slotKey,
   slotOfKey,
 } from "./keys.ts";
-import type { LevelStore, WriteBatch } from "./level-store.ts";
+import type { LevelStore } from "./level-store.ts";
+import type { WriteBatch } from "./write-batch.ts";
 
 /** Block root → SSZ-encoded signed block, finalized or not. */
 export class BlockRepository {

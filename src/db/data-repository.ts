@@ -3,7 +3,8 @@ import { toRootHex } from "@lodestar/utils";
 import { crc32c } from "@node-rs/crc32";
 import { DatabaseCorruptError } from "./errors.ts";
 import { Bucket, type Root, rootBytes, type SlotAndRoot, slotAndRootKey, slotAndRootOfKey, slotBound } from "./keys.ts";
-import type { LevelStore, WriteBatch } from "./level-store.ts";
+import type { LevelStore } from "./level-store.ts";
+import type { WriteBatch } from "./write-batch.ts";
 
 const ROOT_BYTES = 32;
 const INDEX_BYTES = 2;

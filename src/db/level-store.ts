@@ -1,7 +1,8 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { ClassicLevel } from "classic-level";
-import { DatabaseCorruptError, DatabaseInUseError, DatabaseOpenError, DatabaseWriteError } from "./errors.ts";
+import { DatabaseCorruptError, DatabaseInUseError, DatabaseWriteError } from "./errors.ts";
+import { type KeyRange, type LevelBounds, levelRange, prefixed } from "./key-range.ts";
 import {
   ALL_LAYERS_RANGE,
   asPlainOperation,
@@ -19,18 +20,10 @@ import {
   plainValueOf,
   readLiveLayers,
 } from "./layers.ts";
+import { errorCode, openFailure } from "./level-errors.ts";
+import { WriteBatch } from "./write-batch.ts";
 
 type LevelDb = ClassicLevel<Uint8Array, Uint8Array>;
-
-/** Bounds are keys within the bucket. Ranges are in byte order. */
-interface KeyRange {
-  gt?: Uint8Array;
-  gte?: Uint8Array;
-  lt?: Uint8Array;
-  lte?: Uint8Array;
-  reverse?: boolean;
-  limit?: number;
-}
 
 /** Chunk limits of bulk rewrites and deletions. Other writes run between chunks. */
 const CHUNK_BYTES = 2 ** 22;
@@ -39,32 +32,6 @@ const CHUNK_KEYS = 2000;
 export interface StoreOptions {
   /** Waits for fsync before a write resolves. */
   sync: boolean;
-}
-
-/** Atomic batch of writes. */
-export class WriteBatch {
-  readonly #operations: Operation[] = [];
-  readonly #commit: (operations: Operation[]) => Promise<void>;
-  #written = false;
-
-  constructor(commit: (operations: Operation[]) => Promise<void>) {
-    this.#commit = commit;
-  }
-
-  /** If a key is written more than once, the last write wins. */
-  put(bucket: number, key: Uint8Array, value: Uint8Array): void {
-    this.#operations.push({ type: "put", key: prefixed(bucket, key), value });
-  }
-
-  delete(bucket: number, key: Uint8Array): void {
-    this.#operations.push({ type: "del", key: prefixed(bucket, key) });
-  }
-
-  async write(): Promise<void> {
-    if (this.#written) throw new Error("This batch has already been written. A batch can be written once.");
-    this.#written = true;
-    await this.#commit(this.#operations);
-  }
 }
 
 /** LevelDB with one-byte bucket prefixes and copy-on-write layers. */
@@ -372,39 +339,6 @@ async function sizeOf(file: string): Promise<number> {
   }
 }
 
-/** LevelDB reports operating system errors only as text. */
-const OWN_LOCK = /already held by process/i;
-const NO_ROOM = /No space left|File too large|quota exceeded|not enough space/i;
-
-function openFailure(path: string, error: unknown): Error {
-  // The actual reason is the cause of a generic "not open" error.
-  const reason = error instanceof Error && error.cause !== undefined ? error.cause : error;
-  switch (errorCode(reason)) {
-    case "LEVEL_LOCKED":
-      return new DatabaseInUseError(path, OWN_LOCK.test(String(reason)) ? "this process" : "another process", reason);
-    case "LEVEL_CORRUPTION":
-      return new DatabaseCorruptError(path, reason);
-    case "LEVEL_IO_ERROR":
-      // LevelDB creates the files of a new database, so a missing file means damage.
-      if (/No such file|cannot find the/i.test(String(reason))) return new DatabaseCorruptError(path, reason);
-      return NO_ROOM.test(String(reason)) ? new DatabaseWriteError(path, reason) : new DatabaseOpenError(path, reason);
-    default:
-      return new DatabaseOpenError(path, reason);
-  }
-}
-
-function errorCode(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
-}
-
-/** Prepends the bucket's byte to a key. */
-export function prefixed(bucket: number, key: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(1 + key.length);
-  bytes[0] = bucket;
-  bytes.set(key, 1);
-  return bytes;
-}
-
 /** Converts a Buffer to a plain Uint8Array, whose `slice` copies. */
 function plainBytes(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -432,15 +366,3 @@ interface FoundEntry {
 }
 
 const NO_VALUE = new Uint8Array();
-
-type LevelBounds = Omit<KeyRange, "limit"> & { reverse: boolean };
-
-function levelRange(
-  bucket: number,
-  { gt, gte, lt, lte, reverse = false, limit = -1 }: KeyRange,
-): LevelBounds & { limit: number } {
-  const lower = gt ? { gt: prefixed(bucket, gt) } : { gte: prefixed(bucket, gte ?? new Uint8Array()) };
-  if (lt) return { ...lower, lt: prefixed(bucket, lt), reverse, limit };
-  if (lte) return { ...lower, lte: prefixed(bucket, lte), reverse, limit };
-  return { ...lower, lt: Uint8Array.of(bucket + 1), reverse, limit };
-}
