@@ -1,3 +1,4 @@
+import { errorCode } from "../errors/error-code.ts";
 import { DatabaseCorruptError, DatabaseInUseError, DatabaseOpenError, DatabaseWriteError } from "./errors.ts";
 
 /** LevelDB reports operating system errors only as text. */
@@ -20,8 +21,4 @@ export function openFailure(path: string, error: unknown): Error {
     default:
       return new DatabaseOpenError(path, reason);
   }
-}
-
-export function errorCode(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
 }

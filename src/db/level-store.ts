@@ -1,6 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { ClassicLevel } from "classic-level";
+import { errorCode } from "../errors/error-code.ts";
 import { DatabaseCorruptError, DatabaseInUseError, DatabaseWriteError } from "./errors.ts";
 import { type KeyRange, type LevelBounds, levelRange, prefixed } from "./key-range.ts";
 import {
@@ -20,7 +21,7 @@ import {
   plainValueOf,
   readLiveLayers,
 } from "./layers.ts";
-import { errorCode, openFailure } from "./level-errors.ts";
+import { openFailure } from "./level-errors.ts";
 import { WriteBatch } from "./write-batch.ts";
 
 type LevelDb = ClassicLevel<Uint8Array, Uint8Array>;

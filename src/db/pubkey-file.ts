@@ -1,4 +1,5 @@
 import { constants, type FileHandle, open } from "node:fs/promises";
+import { errorCode } from "../errors/error-code.ts";
 
 const OWNER_ONLY = 0o600;
 
@@ -36,7 +37,7 @@ export class PubkeyFile {
     try {
       return await open(this.path);
     } catch (error) {
-      if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+      if (errorCode(error) === "ENOENT") return null;
       throw error;
     }
   }

@@ -1,3 +1,5 @@
+import { errorCode } from "../errors/error-code.ts";
+
 /** A limit that the client enforces itself; all other errors are those of undici and the system. */
 type HttpErrorCode = "ERR_BODY_TOO_LARGE" | "ERR_TOO_MANY_HEADERS" | "ERR_TOO_MANY_INTERIM_RESPONSES" | "ERR_CLOSED";
 
@@ -14,7 +16,7 @@ export class HttpError extends Error {
 
 /** True if the server closed or reset the connection. */
 export function isConnectionLoss(error: Error): boolean {
-  const code = "code" in error ? error.code : undefined;
+  const code = errorCode(error);
   return code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE";
 }
 

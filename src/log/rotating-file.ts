@@ -1,4 +1,5 @@
 import { closeSync, fchmodSync, fstatSync, ftruncateSync, openSync, renameSync, writeSync } from "node:fs";
+import { errorCode } from "../errors/error-code.ts";
 import type { ByteSink } from "./line-writer.ts";
 
 export interface LogFile {
@@ -58,6 +59,6 @@ function renameIfExists(from: string, to: string): void {
   try {
     renameSync(from, to);
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+    if (errorCode(error) !== "ENOENT") throw error;
   }
 }

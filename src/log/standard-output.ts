@@ -1,4 +1,5 @@
 import { constants, openSync, writeSync } from "node:fs";
+import { errorCode } from "../errors/error-code.ts";
 import type { ByteSink } from "./line-writer.ts";
 
 /** Returns standard output as a sink with non-blocking writes. */
@@ -9,7 +10,7 @@ export function standardOutput(): ByteSink {
       try {
         return writeSync(descriptor, bytes);
       } catch (error) {
-        if (error instanceof Error && "code" in error && error.code === "EAGAIN") return 0;
+        if (errorCode(error) === "EAGAIN") return 0;
         throw error;
       }
     },

@@ -1,5 +1,6 @@
 import type { SuspensionWatch } from "../chain/clock/suspension-watch.ts";
 import type { Authority } from "../chain/head/sync-status.ts";
+import { errorCode } from "../errors/error-code.ts";
 import type { Broadcast } from "../network/broadcast.ts";
 import { Network, type NetworkParts } from "../network/network.ts";
 import type { ListeningAddresses, NetworkSettings } from "../network/network-settings.ts";
@@ -119,7 +120,7 @@ function listenError(error: unknown, { address, port }: NetworkSettings): StartE
 /** Returns true if the error, one of its causes or its message contains the code. libp2p wraps system errors. */
 function hasCode(error: unknown, code: string): boolean {
   if (!(error instanceof Error)) return false;
-  if (("code" in error && error.code === code) || error.message.includes(code)) return true;
+  if (errorCode(error) === code || error.message.includes(code)) return true;
   const inner = error instanceof AggregateError ? error.errors : [];
   return [error.cause, ...inner].some((each) => each !== error && hasCode(each, code));
 }

@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { errorCode } from "../../errors/error-code.ts";
 
 /** Files of a LevelDB directory by type. */
 export interface DatabaseFiles {
@@ -35,7 +36,7 @@ async function namesIn(path: string): Promise<string[]> {
   try {
     return await readdir(path);
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    if (errorCode(error) === "ENOENT") return [];
     throw error;
   }
 }

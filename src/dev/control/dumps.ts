@@ -12,6 +12,7 @@ import { exportChain } from "../../chain/stored/export-chain.ts";
 import { importChain } from "../../chain/stored/import-chain.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import { openDatabase } from "../../db/open-database.ts";
+import { errorCode } from "../../errors/error-code.ts";
 import { DevExecutionEngine } from "../../execution/dev-engine.ts";
 import { NoExecutionEngine } from "../../execution/engine.ts";
 import type { Logger } from "../../log/logger.ts";
@@ -202,8 +203,4 @@ export class DevDumps implements DumpControl {
       await rm(path, { force: true });
     }
   }
-}
-
-function errorCode(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
 }

@@ -1,3 +1,4 @@
+import { errorCode } from "../../errors/error-code.ts";
 import { JsonRpcFailure, type JsonRpcRefusal } from "../json-rpc-client.ts";
 
 /** A deposit chain node is unusable. The message is a clause about the node. */
@@ -23,5 +24,5 @@ export function describeFailure(error: JsonRpcFailure | JsonRpcRefusal): string 
 }
 
 function codeOf({ cause, message }: Error): string {
-  return cause instanceof Error && "code" in cause ? String(cause.code) : message;
+  return String(errorCode(cause) ?? message);
 }

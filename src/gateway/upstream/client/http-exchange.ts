@@ -5,6 +5,7 @@ import { isConnectionLoss } from "../../../http-client/http-error.ts";
 import type { CallCost } from "../../../server/method-table.ts";
 import { UpstreamError, type UpstreamResponse } from "../../upstream-call.ts";
 import { redactSecrets, SecretRedactor } from "./redact-secrets.ts";
+import { errorCode } from "../../../errors/error-code.ts";
 
 /** Bodies up to this size are buffered. */
 export const MAX_BUFFERED_BYTES = 64 * 1024;
@@ -134,7 +135,8 @@ export class HttpExchange implements ResponseHandler {
   }
 
   onError(cause: Error): void {
-    if ("code" in cause && (cause.code === "UND_ERR_INVALID_ARG" || cause.code === "UND_ERR_NOT_SUPPORTED")) {
+    const code = errorCode(cause);
+    if (code === "UND_ERR_INVALID_ARG" || code === "UND_ERR_NOT_SUPPORTED") {
       // The request is invalid, whatever the upstream.
       this.#fail(invalidParams("The request cannot be sent over HTTP.", { detail: cause.message }));
       return;
@@ -217,7 +219,7 @@ function responseProblem(status: number, headers: Readonly<Record<string, string
 function reasonOf(error: Error): string {
   if (error instanceof AggregateError) return [...new Set(error.errors.map(reasonOf))].join(", ");
   if (isConnectionLoss(error)) return "closed the connection";
-  switch ("code" in error ? error.code : undefined) {
+  switch (errorCode(error)) {
     case "UND_ERR_CONNECT_TIMEOUT":
       return "did not accept the connection in time";
     case "UND_ERR_HEADERS_TIMEOUT":

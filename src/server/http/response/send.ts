@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { Readable, type Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { errorCode } from "../../../errors/error-code.ts";
 import { releaseBuffer } from "../../../json/buffer-pool.ts";
 import { errorBody } from "../http-error.ts";
 import type { ChunkStream } from "./chunk-stream.ts";
@@ -54,7 +55,7 @@ export async function writeStream(res: ServerResponse, chunks: ChunkStream, tran
     if (transform) await pipeline(Readable.from(chunks, { objectMode: false }), transform, res);
     else await writeChunks(res, chunks);
   } catch (error) {
-    const left = res.destroyed && isPrematureClose(error);
+    const left = res.destroyed && errorCode(error) === "ERR_STREAM_PREMATURE_CLOSE";
     res.destroy();
     if (!left) throw error;
   }
@@ -98,10 +99,6 @@ function untilEither(res: ServerResponse, ...events: [string, string]): Promise<
     };
     for (const event of events) res.on(event, done);
   });
-}
-
-function isPrematureClose(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ERR_STREAM_PREMATURE_CLOSE";
 }
 
 /**
