@@ -3,11 +3,20 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { RootHex } from "@lodestar/types";
 import { Revision } from "../revision.ts";
 import { Backoff, type BackoffEntry } from "./backoff.ts";
+import { requireImportable } from "./block-assertions.ts";
 import { BlockTree } from "./block-tree.ts";
 import { ForkChoiceError } from "./error.ts";
+import { type ExportedVotes, exportVotes, importVotes } from "./exported-votes.ts";
 import { proposerBoostScore, selectHead, shufflingDependentSlot } from "./head-selection.ts";
 import { markAncestorsInvalid, markPayloadInvalid, markPayloadValid, reinstatePayload } from "./payload-status.ts";
 import { NO_NODE, ProtoArray, type ProtoNode } from "./proto-array.ts";
+import {
+  initialCheckpoints,
+  type StoreCheckpoints,
+  unrealizedOf,
+  updateCheckpoints,
+  updateUnrealizedCheckpoints,
+} from "./store-checkpoints.ts";
 import {
   type AttestationVotes,
   type Checkpoint,
@@ -16,7 +25,7 @@ import {
   sameCheckpoint,
 } from "./types.ts";
 import { descentFromFinalized } from "./viability.ts";
-import { type LatestMessages, Votes, type VotesSnapshot } from "./votes.ts";
+import { Votes, type VotesSnapshot } from "./votes.ts";
 
 export interface ForkChoiceAnchor {
   config: Pick<ChainForkConfig, "PROPOSER_SCORE_BOOST">;
@@ -32,22 +41,13 @@ export interface ForkChoiceAnchor {
   slotsPerEpoch?: number;
 }
 
-/** Latest messages independent of the tree: nodes are positions in `roots`. */
-export interface ExportedVotes {
-  roots: RootHex[];
-  messages: LatestMessages;
-}
-
 /** Snapshot of fork choice. */
 export interface ForkChoiceSnapshot {
   nodes: ProtoNode[];
   votes: VotesSnapshot;
   currentSlot: number;
   setBackFrom: number;
-  justified: Checkpoint;
-  finalized: Checkpoint;
-  unrealizedJustified: Checkpoint;
-  unrealizedFinalized: Checkpoint;
+  checkpoints: StoreCheckpoints;
   balances: JustifiedBalances;
   boostedRoot: RootHex | null;
   late: [RootHex, number][];
@@ -67,10 +67,7 @@ export class ForkChoice extends BlockTree {
   #currentSlot: number;
   /** Latest slot before the clock was set back. */
   #setBackFrom = Number.NEGATIVE_INFINITY;
-  #justified: Checkpoint;
-  #finalized: Checkpoint;
-  #unrealizedJustified: Checkpoint;
-  #unrealizedFinalized: Checkpoint;
+  #checkpoints: StoreCheckpoints;
   #balances: JustifiedBalances;
   #boostedRoot: RootHex | null = null;
   /** Blocks of the current and the previous slot that missed the attestation deadline, with slots. */
@@ -94,10 +91,7 @@ export class ForkChoice extends BlockTree {
     super(new ProtoArray(), options.slotsPerEpoch ?? SLOTS_PER_EPOCH);
     this.#boostPercent = options.config.PROPOSER_SCORE_BOOST;
     this.#currentSlot = options.currentSlot;
-    this.#justified = checkpoint;
-    this.#finalized = checkpoint;
-    this.#unrealizedJustified = checkpoint;
-    this.#unrealizedFinalized = checkpoint;
+    this.#checkpoints = initialCheckpoints(checkpoint);
     this.#balances = { checkpoint, balances, totalActive: totalActiveBalance ?? sum(balances) };
     // The anchor counts as having justified its own checkpoint, whatever its state says.
     this.#head = { ...options.anchor, unrealizedJustified: checkpoint, unrealizedFinalized: checkpoint };
@@ -109,19 +103,19 @@ export class ForkChoice extends BlockTree {
   }
 
   get justified(): Checkpoint {
-    return this.#justified;
+    return this.#checkpoints.justified;
   }
 
   get finalized(): Checkpoint {
-    return this.#finalized;
+    return this.#checkpoints.finalized;
   }
 
   get unrealizedJustified(): Checkpoint {
-    return this.#unrealizedJustified;
+    return this.#checkpoints.unrealizedJustified;
   }
 
   get unrealizedFinalized(): Checkpoint {
-    return this.#unrealizedFinalized;
+    return this.#checkpoints.unrealizedFinalized;
   }
 
   get proposerBoostRoot(): RootHex | null {
@@ -139,10 +133,7 @@ export class ForkChoice extends BlockTree {
       votes: this.#votes.capture(),
       currentSlot: this.#currentSlot,
       setBackFrom: this.#setBackFrom,
-      justified: this.#justified,
-      finalized: this.#finalized,
-      unrealizedJustified: this.#unrealizedJustified,
-      unrealizedFinalized: this.#unrealizedFinalized,
+      checkpoints: this.#checkpoints,
       balances: this.#balances,
       boostedRoot: this.#boostedRoot,
       late: [...this.#late],
@@ -158,10 +149,7 @@ export class ForkChoice extends BlockTree {
     this.#votes.rewind(snapshot.votes);
     this.#currentSlot = snapshot.currentSlot;
     this.#setBackFrom = snapshot.setBackFrom;
-    this.#justified = snapshot.justified;
-    this.#finalized = snapshot.finalized;
-    this.#unrealizedJustified = snapshot.unrealizedJustified;
-    this.#unrealizedFinalized = snapshot.unrealizedFinalized;
+    this.#checkpoints = snapshot.checkpoints;
     this.#balances = snapshot.balances;
     this.#boostedRoot = snapshot.boostedRoot;
     this.#late = new Map(snapshot.late);
@@ -178,7 +166,10 @@ export class ForkChoice extends BlockTree {
     this.#currentSlot = slot;
     this.#boostedRoot = null;
     for (const [root, lateSlot] of this.#late) if (lateSlot + 1 < slot) this.#late.delete(root);
-    if (newEpoch) this.#raiseCheckpoints(this.#unrealizedJustified, this.#unrealizedFinalized);
+    if (newEpoch) {
+      this.#checkpoints = updateCheckpoints(this.#checkpoints, unrealizedOf(this.#checkpoints));
+      this.revision.raise();
+    }
     this.#recordQueued();
   }
 
@@ -196,7 +187,8 @@ export class ForkChoice extends BlockTree {
   /** on_block, after the state transition. `timely`: arrived before the attestation deadline. */
   onBlock(block: ForkChoiceBlock, { timely }: { timely: boolean }): void {
     if (this.has(block.root)) return;
-    this.#refuseUnfit(block);
+    const finalizedSlot = this.finalized.epoch * this.slotsPerEpoch;
+    requireImportable(this, block, { currentSlot: this.#currentSlot, finalizedSlot });
     const boosted = timely && this.#deservesBoost(block);
     const index = this.tree.insert(block);
     this.retryBackoff.delete(block.root);
@@ -204,12 +196,11 @@ export class ForkChoice extends BlockTree {
     if (boosted) this.#boostedRoot = block.root;
     if (!timely && block.slot + 1 >= this.#currentSlot) this.#late.set(block.root, block.slot);
 
-    this.#raiseCheckpoints(block.justified, block.finalized);
+    this.#checkpoints = updateCheckpoints(this.#checkpoints, block);
     // compute_pulled_up_tip
-    this.#unrealizedJustified = later(this.#unrealizedJustified, block.unrealizedJustified);
-    this.#unrealizedFinalized = later(this.#unrealizedFinalized, block.unrealizedFinalized);
+    this.#checkpoints = updateUnrealizedCheckpoints(this.#checkpoints, block);
     if (this.epochOf(block.slot) < this.epochOf(this.#currentSlot)) {
-      this.#raiseCheckpoints(block.unrealizedJustified, block.unrealizedFinalized);
+      this.#checkpoints = updateCheckpoints(this.#checkpoints, unrealizedOf(block));
     }
     this.revision.raise();
   }
@@ -252,7 +243,7 @@ export class ForkChoice extends BlockTree {
 
   /** Returns the justified checkpoint if its balances are not loaded. */
   needsBalances(): Checkpoint | null {
-    return sameCheckpoint(this.#balances.checkpoint, this.#justified) ? null : this.#justified;
+    return sameCheckpoint(this.#balances.checkpoint, this.justified) ? null : this.justified;
   }
 
   /** Keeps a reference to the array, which must not change. See `ForkChoiceAnchor` for its contents. */
@@ -296,7 +287,7 @@ export class ForkChoice extends BlockTree {
     if (index === NO_NODE) {
       throw new ForkChoiceError("unknown-block", `Block ${blockRoot} with an invalid payload is not in the tree.`);
     }
-    const contradicted = markPayloadInvalid(this.tree, index, { latestValidHash, finalizedRoot: this.#finalized.root });
+    const contradicted = markPayloadInvalid(this.tree, index, { latestValidHash, finalizedRoot: this.finalized.root });
     this.#noteFallen();
     this.revision.raise();
     return contradicted;
@@ -312,7 +303,7 @@ export class ForkChoice extends BlockTree {
   ): ForkChoiceBlock | null {
     this.retryBackoff.schedule(root, this.#currentSlot);
     const parent = this.tree.indexOf(parentRoot);
-    const invalid = { latestValidHash, finalizedRoot: this.#finalized.root };
+    const invalid = { latestValidHash, finalizedRoot: this.finalized.root };
     const contradicted = markAncestorsInvalid(this.tree, parent, invalid);
     this.#noteFallen();
     this.revision.raise();
@@ -333,8 +324,8 @@ export class ForkChoice extends BlockTree {
 
   /** Removes all blocks except the finalized one and its descendants; returns the removed blocks, oldest first. */
   prune(): ForkChoiceBlock[] {
-    if (!this.has(this.#finalized.root)) return [];
-    const keep = descentFromFinalized(this.tree, this.#finalized, this.slotsPerEpoch);
+    if (!this.has(this.finalized.root)) return [];
+    const keep = descentFromFinalized(this.tree, this.finalized, this.slotsPerEpoch);
     if (keep.every((kept) => kept === 1)) return [];
     const { removed, newIndexOf } = this.tree.prune(keep);
     this.#votes.remap(newIndexOf);
@@ -343,22 +334,11 @@ export class ForkChoice extends BlockTree {
   }
 
   exportVotes(): ExportedVotes {
-    const roots: RootHex[] = [];
-    const positions = new Int32Array(this.tree.size).fill(NO_NODE);
-    const positionOf = (node: number): number => {
-      if (node === NO_NODE) return NO_NODE;
-      if (positions[node] === NO_NODE) positions[node] = roots.push(this.tree.nodeAt(node).block.root) - 1;
-      return positions[node]!;
-    };
-    const messages = this.#votes.latestMessages();
-    return { roots, messages: { ...messages, nodes: messages.nodes.map(positionOf) } };
+    return exportVotes(this.tree, this.#votes);
   }
 
-  /** A vote for an unknown block has no node, but still supersedes earlier ones. */
-  importVotes({ roots, messages }: ExportedVotes): void {
-    const indices = roots.map((root) => this.tree.indexOf(root));
-    const nodes = messages.nodes.map((position) => indices[position] ?? NO_NODE);
-    this.#votes.restore({ ...messages, nodes });
+  importVotes(exported: ExportedVotes): void {
+    importVotes(this.tree, this.#votes, exported);
   }
 
   /** Starts the backoff of branch roots that were invalidated indirectly. */
@@ -372,45 +352,14 @@ export class ForkChoice extends BlockTree {
     const { balances, totalActive } = this.#balances;
     this.tree.applyVoteDeltas(this.#votes.takeDeltas(this.tree.size, balances));
     return selectHead(this.tree, {
-      justified: this.#justified,
-      finalized: this.#finalized,
+      justified: this.justified,
+      finalized: this.finalized,
       currentSlot: this.#currentSlot,
       slotsPerEpoch: this.slotsPerEpoch,
       boostedNode: this.#boostedRoot === null ? NO_NODE : this.tree.indexOf(this.#boostedRoot),
       boostScore: proposerBoostScore(totalActive, this.slotsPerEpoch, this.#boostPercent),
       totalActiveBalance: totalActive,
     });
-  }
-
-  /** Assertions of on_block, and of sync/optimistic.md about invalid payloads. */
-  #refuseUnfit(block: ForkChoiceBlock): void {
-    const parent = this.get(block.parentRoot);
-    const named = `Block ${block.root} of slot ${block.slot}`;
-    if (parent === undefined) {
-      throw new ForkChoiceError(
-        "unknown-parent",
-        `${named} has an unknown parent ${block.parentRoot}. Import the parent first.`,
-      );
-    }
-    if (block.execution.status === "invalid" || parent.execution.status === "invalid") {
-      throw new ForkChoiceError("invalid-payload", `${named} or its parent has an invalid execution payload.`);
-    }
-    if (block.slot > this.#currentSlot) {
-      throw new ForkChoiceError("future-slot", `${named} is ahead of the current slot ${this.#currentSlot}.`);
-    }
-    const finalizedSlot = this.#finalized.epoch * this.slotsPerEpoch;
-    if (block.slot <= finalizedSlot) {
-      throw new ForkChoiceError(
-        "not-after-finalized-slot",
-        `${named} is not after the finalized slot ${finalizedSlot}.`,
-      );
-    }
-    if (!this.isDescendantOfFinalized(parent.root)) {
-      throw new ForkChoiceError(
-        "not-descendant-of-finalized",
-        `${named} does not descend from the finalized block ${this.#finalized.root} of epoch ${this.#finalized.epoch}.`,
-      );
-    }
   }
 
   /**
@@ -424,13 +373,6 @@ export class ForkChoice extends BlockTree {
     const ofBlock = this.tree.ancestorAtSlot(this.tree.indexOf(block.parentRoot), dependentSlot);
     // If the dependent block is before the anchor, both chains share it.
     return ofHead === ofBlock;
-  }
-
-  /** update_checkpoints */
-  #raiseCheckpoints(justified: Checkpoint, finalized: Checkpoint): void {
-    this.#justified = later(this.#justified, justified);
-    this.#finalized = later(this.#finalized, finalized);
-    this.revision.raise();
   }
 
   /** In slot order, also if the clock skips slots: the first vote of an epoch counts. */
@@ -450,8 +392,5 @@ export class ForkChoice extends BlockTree {
     }
   }
 }
-
-const later = (held: Checkpoint, candidate: Checkpoint): Checkpoint =>
-  candidate.epoch > held.epoch ? candidate : held;
 
 const sum = (balances: Uint16Array): number => balances.reduce((total, balance) => total + balance, 0);

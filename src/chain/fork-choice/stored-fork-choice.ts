@@ -4,7 +4,8 @@ import { ByteListType, ContainerType, ListCompositeType } from "@chainsafe/ssz";
 import { type RootHex, type Slot, ssz } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import type { BeaconDbBatch } from "../../db/beacon-db.ts";
-import type { ExportedVotes, ForkChoice } from "./fork-choice.ts";
+import type { ExportedVotes } from "./exported-votes.ts";
+import type { ForkChoice } from "./fork-choice.ts";
 import type { Checkpoint, ForkChoiceBlock, ForkChoiceExecution } from "./types.ts";
 
 const STATUSES = ["pre-merge", "valid", "optimistic", "invalid"] as const;
