@@ -52,7 +52,7 @@ export class BatchDownloads {
     const signal = AbortSignal.any([over.signal, this.#closed.signal]);
     void this.#abortIfStalled(batch, over, AbortSignal.any([given.signal, this.#closed.signal]));
     try {
-      const blocks = await this.#parts.peers.blocksByRange(peerId, batch.range, signal);
+      const blocks = await this.#parts.peers.requests.blocksByRange(peerId, batch.range, signal);
       batch.downloaded(peerId, blocks);
       return true;
     } catch {

@@ -120,8 +120,8 @@ export class DataLookups {
     const { chain, peers } = this.#parts;
     const { signal } = this.#closed;
     return chain.data.hasColumns(signed.message.slot)
-      ? peers.columnSidecarsByRoot(peerId, [{ root, indices }], signal)
-      : peers.blobSidecarsByRoot(peerId, [{ root, indices }], signal);
+      ? peers.requests.columnSidecarsByRoot(peerId, [{ root, indices }], signal)
+      : peers.requests.blobSidecarsByRoot(peerId, [{ root, indices }], signal);
   }
 
   /**

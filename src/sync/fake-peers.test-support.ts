@@ -3,7 +3,7 @@ import { type deneb, type fulu, type RootHex, type SignedBeaconBlock, ssz } from
 import { ALL_COLUMNS } from "../data/column-sidecars.ts";
 import { type DataSidecar, isColumn } from "../data/sidecar.ts";
 import type { Severity } from "../network/peers/peer-scores.ts";
-import type { SyncPeer, SyncPeers } from "../network/peers/sync-peers.ts";
+import type { SyncPeer, SyncPeers, SyncRequests } from "../network/peers/sync-peers.ts";
 import type { BlockAncestry, BlockRange, SidecarIdentifiers } from "../network/reqresp/interface.ts";
 
 /** Event loop turns without a request after which peers count as quiet. */
@@ -52,7 +52,8 @@ interface FakePeer extends SyncPeer, Behaviour {
 }
 
 /** Peers that serve chains from memory, honestly or not, and record requests. */
-export class FakePeers implements SyncPeers {
+export class FakePeers implements SyncPeers, SyncRequests {
+  readonly requests: SyncRequests = this;
   readonly penalties: Penalty[] = [];
   readonly ranges: { peerId: string; range: BlockRange }[] = [];
   readonly roots: { peerId: string; root: RootHex }[] = [];

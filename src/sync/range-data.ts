@@ -247,7 +247,7 @@ export class RangeData {
     failed: ReadonlyMap<string, ReadonlySet<number>>,
     signal: AbortSignal,
   ): Promise<DataSidecar[]> {
-    const { peers } = this.#parts;
+    const { requests } = this.#parts.peers;
     const { peerId, columns } = request;
     const wanted = this.#countOf(request, missing);
     const received: DataSidecar[] = [];
@@ -266,8 +266,8 @@ export class RangeData {
       giveUp: () => over.abort(),
     });
     try {
-      if (missing.hasColumns) await peers.columnSidecarsByRange(peerId, missing.range, columns, given, onSidecar);
-      else await peers.blobSidecarsByRange(peerId, missing.range, given, onSidecar);
+      if (missing.hasColumns) await requests.columnSidecarsByRange(peerId, missing.range, columns, given, onSidecar);
+      else await requests.blobSidecarsByRange(peerId, missing.range, given, onSidecar);
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof RequestError)) throw error;

@@ -182,7 +182,7 @@ describe("a node that has just joined", () => {
     const peers = new FakePeers();
     const { sync, chain } = await openFollower(peers, SLOTS, { has: history.slice(0, SLOTS - 3) });
     const { promise: giving, resolve: give } = Promise.withResolvers<void>();
-    const byRange = async (blocks: Awaited<ReturnType<SyncPeers["blocksByRange"]>>) => {
+    const byRange = async (blocks: Awaited<ReturnType<SyncPeers["requests"]["blocksByRange"]>>) => {
       await giving;
       return blocks;
     };

@@ -1,13 +1,13 @@
 import type { Connection, IdentifyResult } from "@libp2p/interface";
 import { peerIdFromString } from "@libp2p/peer-id";
-import type { deneb, fulu, RootHex, SignedBeaconBlock } from "@lodestar/types";
+import type { fulu, SignedBeaconBlock } from "@lodestar/types";
 import { multiaddr } from "@multiformats/multiaddr";
 import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
 import { ipOf } from "../address-scope.ts";
 import { asPubsub } from "../gossip/pubsub.ts";
 import { type Host, subscribeToHost } from "../libp2p/host.ts";
-import type { BeaconRequests, BlockAncestry, BlockRange, SidecarIdentifiers } from "../reqresp/interface.ts";
+import type { BeaconRequests, BlockAncestry } from "../reqresp/interface.ts";
 import { protocolId } from "../reqresp/protocols.ts";
 import { Connector, type PeerSource } from "./connector.ts";
 import { DirectPeers } from "./direct-peers.ts";
@@ -57,9 +57,9 @@ interface PeerManagerParts {
 export class PeerManager implements SyncPeers {
   readonly known: KnownPeers;
   readonly scores: PeerScores;
+  readonly requests: BeaconRequests;
 
   readonly #host: Host;
-  readonly #requests: BeaconRequests;
   readonly #bans: PeerBans;
   readonly #store: PeerManagerParts["store"];
   readonly #timers: Pick<Timers, "now" | "unixNow" | "every">;
@@ -81,7 +81,7 @@ export class PeerManager implements SyncPeers {
   constructor(parts: PeerManagerParts) {
     const { host, requests, chain, discovery, subnets, options, scores, timers = SYSTEM_TIMERS } = parts;
     this.#host = host;
-    this.#requests = requests;
+    this.requests = requests;
     this.#bans = parts.bans;
     this.#store = parts.store;
     this.#timers = timers;
@@ -184,54 +184,11 @@ export class PeerManager implements SyncPeers {
     this.#sessions.refreshStatus(peerId);
   }
 
-  blocksByRange(peerId: string, range: BlockRange, signal?: AbortSignal): Promise<SignedBeaconBlock[]> {
-    return this.#requests.blocksByRange(peerId, range, signal);
-  }
-
-  blocksByRoot(peerId: string, roots: readonly RootHex[], signal?: AbortSignal): Promise<SignedBeaconBlock[]> {
-    return this.#requests.blocksByRoot(peerId, roots, signal);
-  }
-
   blockWithAncestors(peerId: string, ancestry: BlockAncestry, signal?: AbortSignal): Promise<SignedBeaconBlock[]> {
     const supportsBlocksByHead = this.known.get(peerId)?.protocols.includes(BLOCKS_BY_HEAD);
     return supportsBlocksByHead && ancestry.count > 1
-      ? this.#requests.blocksByHead(peerId, ancestry, signal)
-      : this.#requests.blocksByRoot(peerId, [ancestry.root], signal);
-  }
-
-  blobSidecarsByRange(
-    peerId: string,
-    range: BlockRange,
-    signal?: AbortSignal,
-    onSidecar?: (sidecar: deneb.BlobSidecar) => void,
-  ): Promise<deneb.BlobSidecar[]> {
-    return this.#requests.blobSidecarsByRange(peerId, range, signal, onSidecar);
-  }
-
-  blobSidecarsByRoot(
-    peerId: string,
-    wanted: readonly SidecarIdentifiers[],
-    signal?: AbortSignal,
-  ): Promise<deneb.BlobSidecar[]> {
-    return this.#requests.blobSidecarsByRoot(peerId, wanted, signal);
-  }
-
-  columnSidecarsByRange(
-    peerId: string,
-    range: BlockRange,
-    columns: readonly number[],
-    signal?: AbortSignal,
-    onSidecar?: (sidecar: fulu.DataColumnSidecar) => void,
-  ): Promise<fulu.DataColumnSidecar[]> {
-    return this.#requests.columnSidecarsByRange(peerId, range, columns, signal, onSidecar);
-  }
-
-  columnSidecarsByRoot(
-    peerId: string,
-    wanted: readonly SidecarIdentifiers[],
-    signal?: AbortSignal,
-  ): Promise<fulu.DataColumnSidecar[]> {
-    return this.#requests.columnSidecarsByRoot(peerId, wanted, signal);
+      ? this.requests.blocksByHead(peerId, ancestry, signal)
+      : this.requests.blocksByRoot(peerId, [ancestry.root], signal);
   }
 
   penalize(peerId: string, severity: Severity, reason: string): void {

@@ -13,7 +13,7 @@ export interface SyncPeer {
   score: number;
 }
 
-type SyncRequests = Pick<
+export type SyncRequests = Pick<
   BeaconRequests,
   | "blocksByRange"
   | "blocksByRoot"
@@ -23,8 +23,10 @@ type SyncRequests = Pick<
   | "columnSidecarsByRoot"
 >;
 
-/** Network interface of the sync. Failed requests reject with a `RequestError` and are already penalized. */
-export interface SyncPeers extends SyncRequests, PeerReporter {
+/** Network interface of the sync. */
+export interface SyncPeers extends PeerReporter {
+  /** Failed requests reject with a `RequestError` and are already penalized. */
+  readonly requests: SyncRequests;
   /**
    * Returns the block and its ancestors in descending order if the peer supports BeaconBlocksByHead, else the block
    * alone.

@@ -70,7 +70,7 @@ export class BlockBackfill implements BackfillTask {
   ): Promise<BlockResponse | null> {
     const from = Math.max(earliest, status.earliestAvailableSlot);
     const range = { startSlot: from, count: end.before - from };
-    const request = this.#parts.peers.blocksByRange(peerId, range, signal);
+    const request = this.#parts.peers.requests.blocksByRange(peerId, range, signal);
     const blocks = await this.#parts.backfillPeers.responseOf(peerId, request, signal);
     return blocks && { peerId, from, blocks };
   }
@@ -83,7 +83,8 @@ export class BlockBackfill implements BackfillTask {
     this.#unconfirmed = empty;
     const other = backfillPeers.pick((peer) => peer.peerId !== empty.peerId && reachesBefore(peer, end));
     const peerId = other?.peerId ?? empty.peerId;
-    const blocks = await backfillPeers.responseOf(peerId, peers.blocksByRoot(peerId, [end.root], signal), signal);
+    const request = peers.requests.blocksByRoot(peerId, [end.root], signal);
+    const blocks = await backfillPeers.responseOf(peerId, request, signal);
     const [block] = blocks ?? [];
     if (block) {
       await this.#take({ peerId, from: block.message.slot, blocks: [block] });

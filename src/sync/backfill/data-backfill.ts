@@ -55,8 +55,8 @@ export class DataBackfill implements BackfillTask {
     const part = partOf(peer, stretch);
     const wanted = part.map(({ root, missing }) => ({ root, indices: missing }));
     const request: Promise<DataSidecar[]> = stretch.hasColumns
-      ? peers.columnSidecarsByRoot(peerId, wanted, signal)
-      : peers.blobSidecarsByRoot(peerId, wanted, signal);
+      ? peers.requests.columnSidecarsByRoot(peerId, wanted, signal)
+      : peers.requests.blobSidecarsByRoot(peerId, wanted, signal);
     const sidecars = await backfillPeers.responseOf(peerId, request, signal);
     const entries = sidecars ? entriesOf(part, sidecars) : [];
     if (entries.length === 0) {
