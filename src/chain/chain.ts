@@ -113,7 +113,7 @@ export class BeaconChain {
     this.forkChoice = forkChoice;
     this.payloads = payloads;
     this.genesis = { time: anchorState.genesisTime, validatorsRoot: anchorState.genesisValidatorsRoot };
-    this.builder = builder?.builder;
+    this.builder = builder?.client;
     this.#db = db;
     this.#engine = engine;
     this.#logger = logger.topic("chain");

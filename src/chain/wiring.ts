@@ -1,5 +1,6 @@
 import { GENESIS_SLOT } from "@lodestar/params";
 import { SerialQueue } from "../async/serial-queue.ts";
+import type { Timers } from "../async/timers.ts";
 import { createBlsVerifier } from "../bls/verifier.ts";
 import type { Kzg } from "../data/kzg/kzg.ts";
 import { ThreadedKzg } from "../data/kzg/threaded-kzg.ts";
@@ -31,7 +32,7 @@ import type { OpenedParts, OpeningOptions } from "./open-parts.ts";
 import { OperationProcessor } from "./operation-processor.ts";
 import { Pools } from "./pools/pools.ts";
 import { BlockProducer } from "./production/block-producer.ts";
-import { type BuilderSettings, createBuilderComponents } from "./production/builder-components.ts";
+import { type ConnectedBuilder, createBuilderComponents } from "./production/builder-components.ts";
 import { Graffiti } from "./production/graffiti.ts";
 import { PayloadBuilder } from "./production/payload-builder.ts";
 import { PayloadPreparer } from "./production/payload-preparer.ts";
@@ -55,7 +56,7 @@ export interface ChainParts extends OpeningOptions, ChainTuning {
   readGenesisState?: ReadGenesisState;
   syncHorizonSlots?: number;
   /** External builder; omitted to build all payloads locally. */
-  builder?: BuilderSettings;
+  builder?: ConnectedBuilder;
   custody?: CustodyOptions;
 }
 
@@ -66,6 +67,7 @@ export interface ChainTuning extends Pick<OpeningOptions, "manyKeys" | "snapshot
   kzg?: Kzg;
   /** Defaults to `createBlsVerifier`. Its result is closed with the chain. */
   createVerifier?: typeof createBlsVerifier;
+  builderTimers?: Pick<Timers, "sleep" | "unixNow">;
 }
 
 /** Chain-wide operations that components trigger. */
@@ -225,6 +227,7 @@ export function wireParts(
       bls,
       preparations,
       logger: log,
+      timers: options.builderTimers,
     });
   const payloadBuilder = new PayloadBuilder({
     config,

@@ -136,7 +136,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     options.signal?.throwIfAborted();
     await upgradeSchema(db);
     const { config, clock, engine, readGenesisState, syncHorizonSlots } = source;
-    const builder = options.builder && openBuilder(options.builder, config, logger);
+    const builder = options.builder && openBuilder(options.builder, config, logger, options.chainTuning?.builderTimers);
     if (builder) opening.defer(() => builder.close());
     const kzg = options.chainTuning?.kzg ?? (await openKzg(options.kzgBackend, logger));
     const local = await LocalNode.open({ key: await openNodeKey(db), config, clock, db });
@@ -153,7 +153,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
       kzg,
       settings: options.chain,
       syncHorizonSlots,
-      builder: options.builder && builder && { ...options.builder, builder },
+      builder: options.builder && builder && { client: builder, settings: options.builder },
       custody: options.networking && (await custodyOptions(local, config, options.networking)),
       signal: options.signal,
     });

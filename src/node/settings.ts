@@ -1,8 +1,8 @@
 import type { MonitorSelection } from "../chain/monitor/monitored-validators.ts";
+import type { BuilderSettings } from "../chain/production/builder-settings.ts";
 import type { ChainSettings } from "../chain/settings.ts";
 import type { KzgChoice } from "../data/kzg/backend.ts";
 import type { NetworkSettings } from "../network/network-settings.ts";
-import type { BuilderOptions } from "./execution/builder-options.ts";
 import type { ExecutionSettings } from "./execution/execution-client.ts";
 
 // Imports only types: the command line loads this file before it selects the preset.
@@ -18,7 +18,7 @@ export interface NodeSettings {
   /** Undefined without an execution client. */
   execution: ExecutionSettings | undefined;
   /** Undefined without an external builder. */
-  builder: BuilderOptions | undefined;
+  builder: BuilderSettings | undefined;
   /** URLs of deposit chain nodes; empty if the deposit chain is not followed. */
   eth1: readonly string[];
   /** Undefined if no validators are monitored. */

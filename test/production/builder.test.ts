@@ -3,9 +3,9 @@ import { signedBlindedBlockToFull } from "@lodestar/state-transition";
 import { type BuilderBid, type bellatrix, type deneb, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { DEFAULT_BUILDER_SETTINGS } from "../../src/chain/production/builder-settings.ts";
 import { BLOB_BYTES } from "../../src/data/kzg/fake-kzg.test-support.ts";
 import { PayloadUnavailableError } from "../../src/execution/engine.ts";
-import { DEFAULT_BUILDER_OPTIONS } from "../../src/node/execution/builder-options.ts";
 import { ByHand } from "../support/by-hand.ts";
 import { ALWAYS_BUILDER, BLOCK, ChainWithBuilder, HEAD } from "../support/chain-with-builder.ts";
 import { openDevChain } from "../support/dev-chain.ts";
@@ -323,7 +323,7 @@ it("validators of a dev chain register for its builder and sign what it bids for
   const { devChain, complaints } = await openDevChain({
     forks: [{ fork: "electra", epoch: 0 }],
     speed: 4,
-    builder: { ...DEFAULT_BUILDER_OPTIONS, url: builder.url },
+    builder: { ...DEFAULT_BUILDER_SETTINGS, url: builder.url },
   });
   const { chain } = devChain;
   builder.chain = chain;

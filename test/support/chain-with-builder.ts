@@ -4,10 +4,10 @@ import { DOMAIN_BEACON_PROPOSER } from "@lodestar/params";
 import { type BlindedBeaconBlock, type bellatrix, type SignedBlindedBeaconBlock, ssz } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
 import { expect } from "vitest";
+import { DEFAULT_BUILDER_SETTINGS } from "../../src/chain/production/builder-settings.ts";
 import { FakeKzg } from "../../src/data/kzg/fake-kzg.test-support.ts";
 import type { DevFork, ScheduledFork } from "../../src/dev/forks.ts";
 import { DEV_GAS_LIMIT } from "../../src/execution/dev-payload.ts";
-import { DEFAULT_BUILDER_OPTIONS } from "../../src/node/execution/builder-options.ts";
 import { ByHand } from "./by-hand.ts";
 import { Caller } from "./caller.ts";
 import { type OpenedDevChain, startQuietDevChain } from "./dev-chain.ts";
@@ -49,8 +49,8 @@ export class ChainWithBuilder {
     };
     const opened = await startQuietDevChain(head, {
       forks,
-      chainTuning: { kzg: new FakeKzg() },
-      builder: { ...DEFAULT_BUILDER_OPTIONS, url: builder.url, timers },
+      chainTuning: { kzg: new FakeKzg(), builderTimers: timers },
+      builder: { ...DEFAULT_BUILDER_SETTINGS, url: builder.url },
     });
     chain = new ChainWithBuilder(builder, opened);
     return chain;

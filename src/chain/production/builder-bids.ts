@@ -13,6 +13,7 @@ import { type Clock, slotMs } from "../clock/clock.ts";
 import { blockHashOf } from "../engine/forkchoice-state.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { type BidExpectation, bidSignatureSet, faultOfBid } from "./bid-verification.ts";
+import type { BuilderSettings } from "./builder-settings.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
 import { latestPayload, payloadRequest } from "./payload-request.ts";
 import type { ProposerPreparations } from "./proposer-preparations.ts";
@@ -26,8 +27,7 @@ interface BuilderBidsParts {
   builder: Builder;
   breaker: Pick<CircuitBreaker, "isOpen">;
   preparations: ProposerPreparations;
-  /** Default `builder_boost_factor` in percent. */
-  boostFactor: bigint;
+  settings: Pick<BuilderSettings, "boostFactor">;
   logger: Logger;
   timers?: Pick<Timers, "sleep">;
 }
@@ -72,7 +72,7 @@ export class BuilderBids {
     building: Promise<Built>,
     preState: CachedBeaconStateAllForks,
     block: BidFor,
-    boostFactor = this.#parts.boostFactor,
+    boostFactor = this.#parts.settings.boostFactor,
   ): Promise<Built | BuilderBid> {
     const { logger } = this.#parts;
     // Inspected after the builder has responded.

@@ -8,16 +8,14 @@ import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { SyncStatus } from "../head/sync-status.ts";
 import { BuilderBids } from "./builder-bids.ts";
 import { BuilderRegistrations } from "./builder-registrations.ts";
-import { CircuitBreaker, type MissedSlotLimits } from "./circuit-breaker.ts";
+import type { BuilderSettings } from "./builder-settings.ts";
+import { CircuitBreaker } from "./circuit-breaker.ts";
 import type { ProposerPreparations } from "./proposer-preparations.ts";
 
-/** A builder and its settings. */
-export interface BuilderSettings {
-  builder: Builder;
-  /** Default `builder_boost_factor` in percent. */
-  boostFactor: bigint;
-  missedSlots: MissedSlotLimits;
-  timers?: Pick<Timers, "sleep">;
+/** The client of a builder and its settings. */
+export interface ConnectedBuilder {
+  client: Builder;
+  settings: BuilderSettings;
 }
 
 interface BuilderComponentsParts {
@@ -28,6 +26,7 @@ interface BuilderComponentsParts {
   bls: BlsVerifier;
   preparations: ProposerPreparations;
   logger: Logger;
+  timers?: Pick<Timers, "sleep">;
 }
 
 /** Components of the chain for its builder. */
@@ -38,10 +37,10 @@ export interface BuilderComponents {
 }
 
 export function createBuilderComponents(
-  { builder, boostFactor, missedSlots: limits, timers }: BuilderSettings,
-  { config, clock, forkChoice, status, bls, preparations, logger }: BuilderComponentsParts,
+  { client: builder, settings }: ConnectedBuilder,
+  { config, clock, forkChoice, status, bls, preparations, logger, timers }: BuilderComponentsParts,
 ): BuilderComponents {
-  const breaker = new CircuitBreaker({ clock, forkChoice, status, limits, logger });
+  const breaker = new CircuitBreaker({ clock, forkChoice, status, settings, logger });
   return {
     bids: new BuilderBids({
       config,
@@ -51,7 +50,7 @@ export function createBuilderComponents(
       builder,
       breaker,
       preparations,
-      boostFactor,
+      settings,
       logger,
       timers,
     }),

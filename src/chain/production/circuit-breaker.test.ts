@@ -38,7 +38,7 @@ describe("CircuitBreaker", () => {
     clock: new VirtualClock({ genesisTime: 0, secondsPerSlot: 1, startSlot: 0, speed: 1, onListenerError() {} }),
     forkChoice: chainOf(slots),
     status: { isSyncing: false },
-    limits: { inARow: 3, inAnEpoch: 5 },
+    settings: { fallbackSkips: 3, fallbackSkipsPerEpoch: 5 },
     logger: createRecordingLogger(),
   });
 

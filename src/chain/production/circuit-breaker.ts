@@ -5,19 +5,13 @@ import type { Clock } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { ForkChoiceBlock } from "../fork-choice/types.ts";
 import type { SyncStatus } from "../head/sync-status.ts";
-
-/** Limits of missed slots on a healthy chain. */
-export interface MissedSlotLimits {
-  inARow: number;
-  /** Within the last SLOTS_PER_EPOCH slots. */
-  inAnEpoch: number;
-}
+import type { BuilderSettings } from "./builder-settings.ts";
 
 interface CircuitBreakerParts {
   clock: Clock;
   forkChoice: Pick<ForkChoice, "get" | "head">;
   status: Pick<SyncStatus, "isSyncing">;
-  limits: MissedSlotLimits;
+  settings: Pick<BuilderSettings, "fallbackSkips" | "fallbackSkipsPerEpoch">;
   logger: Logger;
 }
 
@@ -40,9 +34,9 @@ export class CircuitBreaker {
 
   /** True if a block on that parent must be built locally. */
   isOpen(parentRoot: RootHex, slot: Slot): boolean {
-    const { forkChoice, limits } = this.#parts;
+    const { forkChoice, settings } = this.#parts;
     const missed = missedSlots(forkChoice, parentRoot, slot);
-    return missed.inARow >= limits.inARow || missed.inAnEpoch >= limits.inAnEpoch;
+    return missed.inARow >= settings.fallbackSkips || missed.inAnEpoch >= settings.fallbackSkipsPerEpoch;
   }
 
   #logChange(slot: Slot): void {

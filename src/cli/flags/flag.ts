@@ -35,6 +35,11 @@ export function valuesOf<Table extends FlagTable>(table: Table, values: FlagValu
   return Object.fromEntries(picked) as FlagValues<Table>;
 }
 
+/** Returns the name of a flag whose value is not its default; undefined if there is none. */
+export function changedFlag(table: FlagTable, values: Readonly<Record<string, unknown>>): string | undefined {
+  return Object.entries(table).find(([key, { fallback }]) => values[key] !== fallback)?.[1].name;
+}
+
 interface FlagWords {
   name: string;
   aliases?: readonly string[];

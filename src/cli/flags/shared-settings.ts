@@ -1,6 +1,6 @@
 import type { ServerLimits } from "../../node/servers/server-limits.ts";
 import { monitorSelection } from "./chain/monitored-validators.ts";
-import { builderOptions } from "./execution/builder-flags.ts";
+import { builderSettings } from "./execution/builder-flags.ts";
 import type { FlagValues } from "./flag.ts";
 import { type LogSettings, logSettings } from "./log-flags.ts";
 import { serverLimits } from "./server/limit-flags.ts";
@@ -23,7 +23,7 @@ export function sharedSettings(values: FlagValues<typeof SHARED_FLAGS>, workingD
     trackFutures,
     kzgBackend,
     monitorValidators: monitorSelection(values.monitorValidators),
-    builder: builderOptions(values),
+    builder: builderSettings(values),
     eth1: [...new Set(values.eth1)],
   };
 }

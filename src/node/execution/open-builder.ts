@@ -1,13 +1,15 @@
 import type { BeaconConfig } from "@lodestar/config";
+import type { Timers } from "../../async/timers.ts";
+import type { BuilderSettings } from "../../chain/production/builder-settings.ts";
 import { HttpBuilder } from "../../execution/builder/http-builder.ts";
 import type { Logger } from "../../log/logger.ts";
-import type { BuilderOptions } from "./builder-options.ts";
 
 /** Creates the client of the external builder and checks its status in the background. */
 export function openBuilder(
-  { url, bidTimeoutMs, timers }: BuilderOptions,
+  { url, bidTimeoutMs }: BuilderSettings,
   config: BeaconConfig,
   logger: Logger,
+  timers?: Pick<Timers, "sleep" | "unixNow">,
 ): HttpBuilder {
   const builder = new HttpBuilder({ url, config, bidTimeoutMs, timers, logger: logger.topic("chain") });
   // Not awaited: the node works without a builder.

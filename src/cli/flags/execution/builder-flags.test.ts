@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { DEFAULT_BUILDER_OPTIONS } from "../../../node/execution/builder-options.ts";
+import { DEFAULT_BUILDER_SETTINGS } from "../../../chain/production/builder-settings.ts";
 import { refusal, settingsInTemporaryDirectory } from "../settings.test-support.ts";
 
 const { dev, node } = settingsInTemporaryDirectory();
@@ -9,7 +9,7 @@ describe("builder", () => {
     expect(node([]).builder).toBeUndefined();
     expect(dev(["--builder", "http://127.0.0.1:18550"]).builder).toEqual({
       url: "http://127.0.0.1:18550",
-      ...DEFAULT_BUILDER_OPTIONS,
+      ...DEFAULT_BUILDER_SETTINGS,
     });
   });
 
@@ -20,7 +20,8 @@ describe("builder", () => {
       url: "https://relay.example",
       bidTimeoutMs: 500,
       boostFactor: 2n ** 64n - 1n,
-      missedSlots: { inARow: 2, inAnEpoch: 4 },
+      fallbackSkips: 2,
+      fallbackSkipsPerEpoch: 4,
     });
     expect(refusal(() => node(["--builder-boost-factor", "18446744073709551616"]))).toContain("0 to 2^64-1");
     expect(refusal(() => node(["--builder-timeout", "5"]))).toMatch(/^--builder-timeout requires --builder,/);

@@ -1,21 +1,13 @@
-import { type BuilderOptions, DEFAULT_BUILDER_OPTIONS } from "../../../node/execution/builder-options.ts";
+import { type BuilderSettings, DEFAULT_BUILDER_SETTINGS } from "../../../chain/production/builder-settings.ts";
 import { usageError } from "../../exit.ts";
-import { type FlagValues, valueFlag } from "../flag.ts";
+import { changedFlag, type FlagsOf, type FlagValues, valueFlag, valuesOf } from "../flag.ts";
 import { httpUrl, uint64, wholeNumber } from "../flag-values.ts";
 
-const { bidTimeoutMs, boostFactor, missedSlots } = DEFAULT_BUILDER_OPTIONS;
+const { bidTimeoutMs, boostFactor, fallbackSkips, fallbackSkipsPerEpoch } = DEFAULT_BUILDER_SETTINGS;
 
-/** Builder flags, named as in other clients. */
-export const BUILDER_FLAGS = {
-  builder: valueFlag({
-    name: "builder",
-    kind: "text",
-    placeholder: "URL",
-    description: "Builder API for payloads, such as MEV-Boost or a relay",
-    fallback: undefined,
-    parse: httpUrl,
-  }),
-  builderTimeout: valueFlag({
+/** Builder flags, named as in other clients. With the URL below, each field of the settings has a flag. */
+const SETTING_FLAGS = {
+  bidTimeoutMs: valueFlag({
     name: "builder-timeout",
     kind: "number",
     placeholder: "MS",
@@ -23,7 +15,7 @@ export const BUILDER_FLAGS = {
     fallback: bidTimeoutMs,
     parse: wholeNumber(1, 60_000),
   }),
-  builderBoostFactor: valueFlag({
+  boostFactor: valueFlag({
     name: "builder-boost-factor",
     kind: "number",
     placeholder: "PERCENT",
@@ -33,42 +25,40 @@ export const BUILDER_FLAGS = {
     fallback: boostFactor,
     parse: uint64,
   }),
-  builderFallbackSkips: valueFlag({
+  fallbackSkips: valueFlag({
     name: "builder-fallback-skips",
     kind: "number",
     placeholder: "COUNT",
     description: "Consecutive missed slots after which the builder is not used",
-    fallback: missedSlots.inARow,
+    fallback: fallbackSkips,
     parse: wholeNumber(1),
   }),
-  builderFallbackSkipsPerEpoch: valueFlag({
+  fallbackSkipsPerEpoch: valueFlag({
     name: "builder-fallback-skips-per-epoch",
     kind: "number",
     placeholder: "COUNT",
     description: "Missed slots within the last epoch's worth of slots after which the builder is not used",
-    fallback: missedSlots.inAnEpoch,
+    fallback: fallbackSkipsPerEpoch,
     parse: wholeNumber(1),
   }),
+} as const satisfies FlagsOf<Omit<BuilderSettings, "url">>;
+
+export const BUILDER_FLAGS = {
+  builder: valueFlag({
+    name: "builder",
+    kind: "text",
+    placeholder: "URL",
+    description: "Builder API for payloads, such as MEV-Boost or a relay",
+    fallback: undefined,
+    parse: httpUrl,
+  }),
+  ...SETTING_FLAGS,
 } as const;
 
-const BUILDER_SETTINGS = [
-  "builderTimeout",
-  "builderBoostFactor",
-  "builderFallbackSkips",
-  "builderFallbackSkipsPerEpoch",
-] as const;
-
-/** Returns the builder options; undefined without a builder. */
-export function builderOptions(values: FlagValues<typeof BUILDER_FLAGS>): BuilderOptions | undefined {
-  if (values.builder === undefined) {
-    const needless = BUILDER_SETTINGS.find((key) => values[key] !== BUILDER_FLAGS[key].fallback);
-    if (needless === undefined) return undefined;
-    throw usageError(`--${BUILDER_FLAGS[needless].name} requires --builder, the URL of a builder.`);
-  }
-  return {
-    url: values.builder,
-    bidTimeoutMs: values.builderTimeout,
-    boostFactor: values.builderBoostFactor,
-    missedSlots: { inARow: values.builderFallbackSkips, inAnEpoch: values.builderFallbackSkipsPerEpoch },
-  };
+/** Converts flags to settings; undefined without a builder. */
+export function builderSettings(values: FlagValues<typeof BUILDER_FLAGS>): BuilderSettings | undefined {
+  if (values.builder !== undefined) return { url: values.builder, ...valuesOf(SETTING_FLAGS, values) };
+  const unused = changedFlag(SETTING_FLAGS, values);
+  if (unused === undefined) return undefined;
+  throw usageError(`--${unused} requires --builder, the URL of a builder.`);
 }

@@ -1,0 +1,20 @@
+/** Settings of the external builder. Parts receive the object as a whole and declare with `Pick` what they read. */
+export interface BuilderSettings {
+  /** An http(s) URL. */
+  url: string;
+  bidTimeoutMs: number;
+  /** Default `builder_boost_factor` in percent. */
+  boostFactor: bigint;
+  /** Consecutive missed slots that disable the builder. */
+  fallbackSkips: number;
+  /** Missed slots within the last SLOTS_PER_EPOCH slots that disable the builder. */
+  fallbackSkipsPerEpoch: number;
+}
+
+/** The timeout is BUILDER_PROPOSAL_DELAY_TOLERANCE of builder-specs. The rest are defaults of other clients. */
+export const DEFAULT_BUILDER_SETTINGS: Omit<BuilderSettings, "url"> = {
+  bidTimeoutMs: 1000,
+  boostFactor: 100n,
+  fallbackSkips: 3,
+  fallbackSkipsPerEpoch: 5,
+};
